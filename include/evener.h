@@ -1,0 +1,31 @@
+/* Evener: a loop over tasks of unequal weight on compute units of unequal strength.
+ *
+ * An evener is the bar that lets draught animals of unequal strength pull one load. This library
+ * does that for groups of CPU cores, GPUs and nodes. A program that uses it
+ *
+ *   1. opens the machine                evn_machine_open()          <evener/machine.h>
+ *   2. describes its units              evn_units_open()            <evener/unit.h>
+ *   3. picks a schedule for its tasks   evn_schedule_open()         <evener/schedule.h>
+ *   4. runs its loop, step after step   evn_loop_run()              <evener/loop.h>
+ *
+ * examples/uneven.c is such a program in sixty lines.
+ *
+ * Conventions. Every function that can fail returns an evn_status; 0 (EVN_OK) is success, and
+ * evn_message() then says in one line what was wrong, where, and what would be right. Handles are
+ * opaque, made by ..._open() and released by ..._close(), which accepts NULL. Whoever opens a
+ * handle closes it, in the reverse order. Times are seconds, sizes are bytes. The library prints
+ * nothing and never ends the program. A handle may be used by one thread at a time unless its
+ * functions say otherwise.
+ */
+#ifndef EVENER_H
+#define EVENER_H
+
+#include <evener/status.h>
+#include <evener/machine.h>
+#include <evener/unit.h>
+#include <evener/schedule.h>
+#include <evener/loop.h>
+
+#define EVN_VERSION "0.1.0"
+
+#endif

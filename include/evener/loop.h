@@ -1,0 +1,84 @@
+/* The loop: units take tasks as the schedule says, the program's body runs, times go back to the
+ * schedule.
+ *
+ *     static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
+ *         for (int t; (t = evn_batch_next(batch)) >= 0;) work_on(t);
+ *         return EVN_OK;
+ *     }
+ *     ...
+ *     for (int step = 0; step < steps; step++) evn_loop_run(loop, body, arg);
+ *
+ * A body gets a batch of tasks, not one task, because a GPU wants all its zones in one launch and a
+ * CPU wants one zone at a time in its cache. A schedule with fixed owners hands a unit all its
+ * tasks as one batch; one that units draw from hands out chunks.
+ */
+#ifndef EVENER_LOOP_H
+#define EVENER_LOOP_H
+
+#include <evener/schedule.h>
+#include <evener/status.h>
+#include <evener/unit.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct evn_loop evn_loop;
+typedef struct evn_batch evn_batch;
+
+/* The body, called by the leader of `unit`. Anything but EVN_OK ends the instance: other units
+ * finish the batch they are in and take no more. */
+typedef evn_status (*evn_body)(evn_unit *unit, evn_batch *batch, void *arg);
+
+/* The batch's next task, -1 after the last. Measures the time of each task on the way, so call it
+ * when the task before is really done. Tasks whose body never asks for them one by one share the
+ * batch's time by weight. */
+int evn_batch_next(evn_batch *batch);
+
+/* The whole batch: *count tasks, ascending; valid until the body returns. */
+const int *evn_batch_tasks(const evn_batch *batch, int *count);
+
+/* A loop over the schedule's tasks on `units`; both must outlive it. EVN_USAGE: the schedule was
+ * made for another number of units. */
+evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule);
+void evn_loop_close(evn_loop *loop);
+
+/* One instance of the loop: every task exactly once, then the schedule learns. Call from the thread
+ * that opened the units. EVN_BODY: a body failed; its status and message are in evn_message(). */
+evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg);
+
+/* Every task exactly once on the unit that owns it now, and nothing is learnt: for what goes
+ * with the tasks' data, as first touch, and the exchange between two instances of the loop. */
+evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg);
+
+/* Unit of each task in the last instance or visit; the schedule's first assignment before that. */
+const int *evn_loop_owner(const evn_loop *loop);
+
+/* Time of each task in the last instance, s. */
+const double *evn_loop_seconds(const evn_loop *loop);
+
+/* What a unit did since the loop was opened or evn_loop_reset_stats() was called. */
+typedef struct evn_unit_stats {
+    double compute_s;  /* in bodies of evn_loop_run() */
+    double exchange_s; /* in bodies of evn_loop_visit() */
+    double idle_s;     /* inside of runs and visits, waiting for others */
+    long long tasks;   /* tasks computed */
+} evn_unit_stats;
+evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit);
+
+/* What the whole loop did in that time. */
+typedef struct evn_loop_totals {
+    double compute_s;     /* wall time of runs: the papers' Computation Period */
+    double exchange_s;    /* wall time of visits: the Communication Period */
+    long long instances;  /* runs */
+    long long migrations; /* tasks that ran on another unit than in the instance before */
+    double bytes;         /* that crossed between units in visits, by the schedule's links */
+    long long messages; /* ordered pairs of units between which some crossed, summed over visits */
+} evn_loop_totals;
+evn_loop_totals evn_loop_sum(const evn_loop *loop);
+void evn_loop_reset_stats(evn_loop *loop);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

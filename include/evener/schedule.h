@@ -1,0 +1,105 @@
+/* Schedules: policies that say which unit takes which task.
+ *
+ * A schedule is pure: weights, links, unit speeds and past times go in, an assignment comes out. It
+ * starts no thread, reads no clock and moves no data, so the same inputs always give the same
+ * answer. It is a plan (as FFTW's): made once for a problem, fed with times after each instance of
+ * the loop, exported and imported as text.
+ *
+ *   static                      consecutive tasks, n/U each, the remainder to the first units
+ *   dynamic:chunk=C,memorize=M  C consecutive tasks to whichever unit asks; after M instances of
+ * the loop the assignment is kept for good (default chunk=1, memorize=3; memorize=0: never kept)
+ *   guided:size                 consecutive tasks; once per instance the boundary between two units
+ * moves towards equal sums of weights per speed, starting from static guided:time the same with
+ * measured times
+ *
+ * guided is Algorithm 3 and dynamic is section 3 of González and Morancho, "Multi-GPU
+ * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021).
+ */
+#ifndef EVENER_SCHEDULE_H
+#define EVENER_SCHEDULE_H
+
+#include <evener/status.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct evn_schedule evn_schedule;
+
+/* Two tasks that exchange data each step: `bytes` go from one to the other and as many back. */
+typedef struct evn_link {
+    int task[2];
+    double bytes;
+} evn_link;
+
+/* What a schedule is made for. The arrays are copied. */
+typedef struct evn_problem {
+    int tasks;            /* n >= 1 */
+    const double *weight; /* n sizes, >= 0 and finite; NULL: all 1 */
+    int links;
+    const evn_link *link; /* each pair of tasks at most once; NULL if links is 0 */
+    int units;            /* U >= 1 */
+    const double *speed;  /* U, > 0 and finite: weight done per unit of time; NULL: all 1 */
+} evn_problem;
+
+/* Makes the schedule that `text` names. EVN_USAGE: text or problem are not understood. */
+evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_problem *problem);
+void evn_schedule_close(evn_schedule *schedule);
+
+/* The schedule written out with all its options, "dynamic:chunk=1,memorize=3". */
+const char *evn_schedule_text(const evn_schedule *schedule);
+
+/* The problem it was made for, with arrays of its own (never NULL); valid as long as the schedule
+ * is. */
+const evn_problem *evn_schedule_problem(const evn_schedule *schedule);
+
+/* The next instance of the loop. If *chunk is 0, each task runs where evn_schedule_owner() says.
+ * Otherwise units draw *chunk consecutive tasks at a time from a common queue 0 .. n-1. */
+int evn_schedule_chunk(const evn_schedule *schedule);
+
+/* Unit of each task: what the next instance shall do, or, while units draw, what the last one did
+ * (static before the first). n entries, valid until the next call of evn_schedule_learn(). */
+const int *evn_schedule_owner(const evn_schedule *schedule);
+
+/* Tells what happened in an instance: who ran each task and how long it took, in seconds (n entries
+ * each). With this the schedule decides about the next instance. EVN_USAGE: an owner is no unit or
+ * a time is negative or not finite; then nothing was learnt. */
+evn_status evn_schedule_learn(evn_schedule *schedule, const int *owner, const double *seconds);
+
+/* Instances learnt so far. */
+int evn_schedule_instance(const evn_schedule *schedule);
+
+/* Whether the assignment will stay as it is as long as tasks and units do not change their speed.
+ */
+int evn_schedule_settled(const evn_schedule *schedule);
+
+/* The assignment as one line of text, and back. The text names the schedule, the number of tasks
+ * and of units, and the owners as runs, "guided:size 16 tasks 4 units: 7*0 4*1 3*2 2*3". Export:
+ * malloc'ed, free() it; NULL if there is no memory. Import: the next instance runs so, and learning
+ * goes on from there; EVN_USAGE: not such a text, or not for this problem. */
+char *evn_schedule_export(const evn_schedule *schedule);
+evn_status evn_schedule_import(evn_schedule *schedule, const char *text);
+
+/* What the assignment `owner` means for `problem`: `load`, U entries, the sum of each unit's
+ * weights (may be NULL); returns the imbalance, the longest of load/speed over the shortest (1 is
+ * perfect; infinite when a unit has nothing). */
+double evn_problem_imbalance(const evn_problem *problem, const int *owner, double *load);
+
+/* One instance in a virtual clock, where a task takes weight / speed on its unit: fills `owner` and
+ * `seconds` (n entries each) as the next instance would go, units drawing chunks in the order in
+ * which they become free (the lowest number first). EVN_MEMORY. */
+evn_status evn_schedule_simulate(const evn_schedule *schedule, int *owner, double *seconds);
+
+/* Bytes per step that cross between units under `owner`, both ways; in *pairs (may be NULL) the
+ * ordered pairs of units between which some cross: the messages of a step. */
+double evn_problem_cut(const evn_problem *problem, const int *owner, int *pairs);
+
+/* The i-th schedule's name and one line of explanation; NULL beyond the last. For help texts and
+ * tests. */
+const char *evn_schedule_name(int i, const char **explanation);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

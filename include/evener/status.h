@@ -1,0 +1,42 @@
+/* What a function of the library returns, and the message that goes with a failure. */
+#ifndef EVENER_STATUS_H
+#define EVENER_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* name, text */
+#define EVN_STATUS_LIST(X)                                                                         \
+    X(OK, "done")                                                                                  \
+    X(USAGE, "bad input; nothing was started")                                                     \
+    X(MISSING, "something this needs is not on this machine")                                      \
+    X(MEMORY, "not enough memory")                                                                 \
+    X(SYSTEM, "the operating system refused")                                                      \
+    X(BODY, "the loop's body reported a failure")                                                  \
+    X(STOPPED, "stopped on request")
+
+typedef enum evn_status {
+#define EVN_STATUS_ENUM(name, text) EVN_##name,
+    EVN_STATUS_LIST(EVN_STATUS_ENUM)
+#undef EVN_STATUS_ENUM
+} evn_status;
+
+/* The status in words; never NULL, also for a number that is no status. */
+const char *evn_status_text(evn_status status);
+
+/* The last failure of the calling thread in one line, as `units: "4:CPUS:4" at column 3: unknown
+ * family "CPUS", expected CPU or GPU`. Valid until this thread's next failure; "" if there was
+ * none. */
+const char *evn_message(void);
+
+/* Keeps a message (printf style, one line) for this thread's evn_message() and returns `status`:
+ * for bodies and applications, so that their failures read like the library's. The arguments may be
+ * evn_message() itself. */
+evn_status evn_fail(evn_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#ifdef __cplusplus
+}
+#endif
+#endif

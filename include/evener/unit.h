@@ -1,0 +1,93 @@
+/* Units: the compute units (CU) that pull the load together.
+ *
+ * A unit is M cores, or G devices with the one core that manages them (González-Tallada and
+ * Morancho, "Compute units in OpenMP: extensions for heterogeneous parallel programming", 2023). A
+ * list of units is written
+ *
+ *     4:CPU:4            four units of four cores
+ *     1:CPU:8,2:GPU:1    one unit of eight cores, and two units of one device each
+ *     auto               one unit of all cores
+ *
+ * Each unit has a leader, a POSIX thread bound to the unit's first core; the thread that opened the
+ * units is the leader of unit 0. Inside of a body the leader opens ordinary OpenMP regions for its
+ * team:
+ *
+ *     #pragma omp parallel num_threads(evn_unit_cores(unit))
+ *
+ * and the team's threads are bound to the unit's cores, one each, whatever OMP_PROC_BIND says. (An
+ * inner region under a nested OpenMP region would cost ten times as much as one under a thread of
+ * its own.)
+ */
+#ifndef EVENER_UNIT_H
+#define EVENER_UNIT_H
+
+#include <evener/machine.h>
+#include <evener/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct evn_units evn_units; /* all units of a program */
+typedef struct evn_unit evn_unit;   /* one of them */
+
+enum {
+    EVN_OVERSUBSCRIBE = 1, /* more cores may be asked for than there are; then nothing is bound */
+    EVN_DESCRIBE_ONLY = 2, /* no threads, no binding, no check against the machine: for plans */
+};
+
+/* Makes the units of `list` on `machine`, which must outlive them. `flags`: the enum above, or 0.
+ *
+ * Cores are dealt out in the machine's order, each to one unit, in the order of the list. The
+ * calling thread becomes the leader of unit 0 and is bound until evn_units_close() gives it back
+ * the binding it had; only it may run loops on these units.
+ *
+ * EVN_USAGE: the list is not understood, or asks for more cores than there are; EVN_MISSING: it
+ * asks for devices, and there are none; EVN_SYSTEM: a thread could not be made or bound. */
+evn_status evn_units_open(evn_units **out, const evn_machine *machine, const char *list,
+                          unsigned flags);
+void evn_units_close(evn_units *units);
+
+/* The machine they are on. */
+const evn_machine *evn_units_machine(const evn_units *units);
+
+/* The list written out, `2:CPU:1`; valid as long as the units are. */
+const char *evn_units_text(const evn_units *units);
+
+/* Number of units; of CPU units; of GPU units. */
+int evn_units_count(const evn_units *units);
+int evn_units_cpus(const evn_units *units);
+int evn_units_gpus(const evn_units *units);
+
+/* Unit number `number` from 0; NULL beyond the last. */
+evn_unit *evn_units_get(const evn_units *units, int number);
+
+/* Runs job(unit, arg) once on every unit, each by its own leader, and returns when all are done.
+ * Not from within a job. */
+void evn_units_run(evn_units *units, void (*job)(evn_unit *unit, void *arg), void *arg);
+
+/* What a body may ask of its unit. */
+int evn_unit_number(const evn_unit *unit);     /* which am I, from 0 */
+int evn_unit_count(const evn_unit *unit);      /* how many are we */
+int evn_unit_count_cpus(const evn_unit *unit); /* how many of us are CPU units */
+int evn_unit_count_gpus(const evn_unit *unit); /* how many of us are GPU units */
+int evn_unit_is_cpu(const evn_unit *unit);
+int evn_unit_is_gpu(const evn_unit *unit);
+int evn_unit_cores(const evn_unit *unit); /* threads of my team; 1 for a GPU unit */
+int evn_unit_core_number(const evn_unit *unit,
+                         int core);        /* the system's number of my core-th core; -1 beyond */
+int evn_unit_device(const evn_unit *unit); /* my first device's number; -1 for a CPU unit */
+
+/* Waits until all units have come here. Only inside evn_units_run(), by every leader, outside of
+ * its team's regions. */
+void evn_unit_synchronize(evn_unit *unit);
+
+/* Checks where the threads of every unit really run: each team opens a region, and each thread
+ * compares its own binding with the core it was given. EVN_OK also where nothing is bound
+ * (oversubscribed, described only). EVN_SYSTEM names the first thread that is elsewhere. */
+evn_status evn_units_check_binding(evn_units *units);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,34 @@
+/* Text: numbers and `name:key=value,flag` specifications as users write them. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <evener/status.h>
+
+/* Reads a whole decimal number at *p, moves *p behind it; 0 and *p unmoved if there is none or it
+ * is above `most`. */
+int evn_text_number(const char **p, long most, long *out);
+
+/* One option of a specification: `key=value`, or `key` alone (then value is NULL). */
+typedef struct evn_option {
+    const char *key, *value;
+} evn_option;
+
+enum { EVN_OPTIONS_MAX = 16 };
+
+/* A specification taken apart; the pointers point into `copy`. */
+typedef struct evn_spec {
+    char copy[256];
+    const char *name;
+    int options;
+    evn_option option[EVN_OPTIONS_MAX];
+} evn_spec;
+
+/* Takes `name`, `name:a,b=c` apart. `what` begins the message ("schedule"). EVN_USAGE. */
+evn_status evn_spec_parse(evn_spec *spec, const char *what, const char *text);
+
+/* Reads the value of `option` as a whole number in [least, most]; `what` and `text` are for the
+ * message. */
+evn_status evn_spec_number(const evn_option *option, const char *what, const char *text, long least,
+                           long most, long *out);
+
+#endif

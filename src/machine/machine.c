@@ -1,0 +1,195 @@
+/* The machine as hwloc and the kernel describe it, cut down to what this process may use. */
+#include <evener/status.h>
+#include <evener/machine.h>
+#include <errno.h>
+#include <hwloc.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct evn_machine {
+    hwloc_topology_t topology;
+    int here;
+    int cores;
+    hwloc_obj_t *core; /* the cores we may use, in logical order */
+    int *number;       /* the system's number of one hardware thread of each */
+    uint64_t memory;
+    char processor[128];
+};
+
+/* The processors this process may run on. OMP_PROC_BIND binds the initial thread to one place
+ * before main() begins, so where places exist their union is the answer, not the thread's own mask.
+ */
+static hwloc_cpuset_t allowed_here(void) {
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    if (!set) return NULL;
+    int places = omp_get_num_places();
+    for (int p = 0; p < places; p++) {
+        int n = omp_get_place_num_procs(p);
+        int *id = malloc(sizeof *id * (size_t)(n > 0 ? n : 1));
+        if (!id) break;
+        omp_get_place_proc_ids(p, id);
+        for (int i = 0; i < n; i++) hwloc_bitmap_set(set, (unsigned)id[i]);
+        free(id);
+    }
+    if (hwloc_bitmap_iszero(set)) {
+        cpu_set_t mask;
+        if (sched_getaffinity(0, sizeof mask, &mask) == 0) {
+            for (int i = 0; i < CPU_SETSIZE; i++)
+                if (CPU_ISSET(i, &mask)) hwloc_bitmap_set(set, (unsigned)i);
+        } else {
+            hwloc_bitmap_fill(set); /* more processors than the mask holds: take hwloc's word */
+        }
+    }
+    return set;
+}
+
+static int by_logical(const void *a, const void *b) {
+    const hwloc_obj_t x = *(const hwloc_obj_t *)a, y = *(const hwloc_obj_t *)b;
+    return (x->logical_index > y->logical_index) - (x->logical_index < y->logical_index);
+}
+
+/* Fills core[] and number[]; 0 if there is no memory. */
+static int find_cores(evn_machine *m, hwloc_const_cpuset_t allowed) {
+    hwloc_obj_type_t type = HWLOC_OBJ_CORE;
+    int n = hwloc_get_nbobjs_by_type(m->topology, type);
+    if (n <= 0) { /* virtual machines and odd processors may show no cores, only threads */
+        type = HWLOC_OBJ_PU;
+        n = hwloc_get_nbobjs_by_type(m->topology, type);
+    }
+    if (n < 1) n = 1;
+    m->core = calloc((size_t)n, sizeof *m->core);
+    m->number = calloc((size_t)n, sizeof *m->number);
+    hwloc_cpuset_t usable = hwloc_bitmap_alloc();
+    if (!m->core || !m->number || !usable) {
+        hwloc_bitmap_free(usable);
+        return 0;
+    }
+    m->cores = 0;
+    for (int i = 0; i < n; i++) {
+        hwloc_obj_t core = hwloc_get_obj_by_type(m->topology, type, (unsigned)i);
+        if (!core) break;
+        hwloc_bitmap_and(usable, core->cpuset, allowed);
+        if (!hwloc_bitmap_iszero(usable)) m->core[m->cores++] = core;
+    }
+    qsort(m->core, (size_t)m->cores, sizeof *m->core, by_logical);
+    for (int i = 0; i < m->cores; i++) {
+        hwloc_bitmap_and(usable, m->core[i]->cpuset, allowed);
+        m->number[i] = hwloc_bitmap_first(usable);
+    }
+    hwloc_bitmap_free(usable);
+    return 1;
+}
+
+static evn_status open_with(evn_machine **out, const char *synthetic) {
+    *out = NULL;
+    evn_machine *m = calloc(1, sizeof *m);
+    if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    m->here = !synthetic;
+    if (hwloc_topology_init(&m->topology)) {
+        free(m);
+        return evn_fail(EVN_SYSTEM, "machine: hwloc cannot start: %s", strerror(errno));
+    }
+    if (synthetic && hwloc_topology_set_synthetic(m->topology, synthetic)) {
+        hwloc_topology_destroy(m->topology);
+        free(m);
+        return evn_fail(EVN_USAGE,
+                        "machine: hwloc does not understand \"%s\", expected for example "
+                        "\"package:2 core:8 pu:1\"",
+                        synthetic);
+    }
+    if (hwloc_topology_load(m->topology)) {
+        int error = errno;
+        hwloc_topology_destroy(m->topology);
+        free(m);
+        return evn_fail(EVN_SYSTEM, "machine: hwloc cannot read the topology: %s", strerror(error));
+    }
+    hwloc_cpuset_t allowed = synthetic
+                                 ? hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(m->topology))
+                                 : allowed_here();
+    int ok = allowed && find_cores(m, allowed);
+    hwloc_bitmap_free(allowed);
+    if (!ok) {
+        evn_machine_close(m);
+        return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    }
+    if (m->cores == 0) {
+        evn_machine_close(m);
+        return evn_fail(EVN_SYSTEM, "machine: no core of it may be used by this process; look at "
+                                    "taskset, OMP_PLACES and the batch system's cpuset");
+    }
+    hwloc_obj_t root = hwloc_get_root_obj(m->topology);
+    m->memory = root->total_memory;
+    hwloc_obj_t package = hwloc_get_obj_by_type(m->topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    snprintf(m->processor, sizeof m->processor, "%s",
+             name ? name : (synthetic ? "synthetic processor" : "unknown processor"));
+    *out = m;
+    return EVN_OK;
+}
+
+evn_status evn_machine_open(evn_machine **out) { return open_with(out, NULL); }
+
+evn_status evn_machine_open_synthetic(evn_machine **out, const char *description) {
+    return open_with(out, description);
+}
+
+void evn_machine_close(evn_machine *m) {
+    if (!m) return;
+    hwloc_topology_destroy(m->topology);
+    free(m->core);
+    free(m->number);
+    free(m);
+}
+
+int evn_machine_cores(const evn_machine *m) { return m->cores; }
+int evn_machine_core_number(const evn_machine *m, int core) {
+    return core >= 0 && core < m->cores ? m->number[core] : -1;
+}
+int evn_machine_is_here(const evn_machine *m) { return m->here; }
+const char *evn_machine_processor(const evn_machine *m) { return m->processor; }
+uint64_t evn_machine_memory(const evn_machine *m) { return m->memory; }
+
+/* Reads one number from a small file; 0 if there is no file or no number in it ("max"). */
+static uint64_t read_number(const char *path, const char *key) {
+    FILE *f = fopen(path, "r");
+    if (!f) return 0;
+    char line[256];
+    uint64_t value = 0;
+    while (fgets(line, sizeof line, f)) {
+        if (key && strncmp(line, key, strlen(key)) != 0) continue;
+        value = strtoull(line + (key ? strlen(key) : 0), NULL, 10);
+        break;
+    }
+    fclose(f);
+    return value;
+}
+
+uint64_t evn_machine_memory_available(const evn_machine *m) {
+    if (!m->here) return m->memory;
+    uint64_t available = read_number("/proc/meminfo", "MemAvailable:") * 1024;
+    uint64_t limit = read_number("/sys/fs/cgroup/memory.max", NULL);
+    uint64_t used = read_number("/sys/fs/cgroup/memory.current", NULL);
+    if (limit && used < limit && (limit - used < available || !available)) available = limit - used;
+    return available;
+}
+
+uint64_t evn_machine_cache(const evn_machine *m, int level, int *sharing) {
+    if (sharing) *sharing = 0;
+    for (hwloc_obj_t o = m->core[0]; o; o = o->parent) {
+        if (!hwloc_obj_type_is_dcache(o->type) || (int)o->attr->cache.depth != level) continue;
+        for (int i = 0; sharing && i < m->cores; i++)
+            *sharing += hwloc_bitmap_intersects(o->cpuset, m->core[i]->cpuset) != 0;
+        return o->attr->cache.size;
+    }
+    return 0;
+}
+
+static int at_least_one(int n) { return n > 0 ? n : 1; }
+int evn_machine_packages(const evn_machine *m) {
+    return at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_PACKAGE));
+}
+int evn_machine_numa_nodes(const evn_machine *m) {
+    return at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE));
+}

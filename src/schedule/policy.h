@@ -1,0 +1,46 @@
+/* The policy: what a schedule must be able to say. To add one, write its file and its line in
+ * schedule.c.
+ *
+ * A policy sees its problem and what is told it, nothing else; it keeps its state in s->state.
+ */
+#ifndef SCHEDULE_POLICY_H
+#define SCHEDULE_POLICY_H
+
+#include "base/text.h"
+#include <evener/schedule.h>
+
+struct policy {
+    const char *name;
+    const char *explanation; /* one line for help texts */
+    /* Reads the options, checks them, writes the full specification into s->text, makes s->state
+     * (one block, freed with free(); NULL if none is needed). `owner` is static by then; change it
+     * if the policy begins otherwise. */
+    evn_status (*open)(evn_schedule *s, const evn_spec *spec);
+    /* An instance is over: `owner` ran each task in `seconds`. Sets s->owner, s->chunk and
+     * s->settled for the next one. */
+    void (*learn)(evn_schedule *s, const int *owner, const double *seconds);
+    /* Goes on from the assignment in s->owner, which somebody imported. EVN_USAGE if the policy can
+     * have no such one. */
+    evn_status (*import)(evn_schedule *s);
+};
+
+struct evn_schedule {
+    const struct policy *policy;
+    evn_problem problem; /* with arrays of its own */
+    char text[128];
+    int *owner;
+    int chunk; /* 0: s->owner holds */
+    int settled;
+    int instance; /* learnt so far */
+    void *state;
+};
+
+/* For policies without options: EVN_USAGE if there is one. */
+evn_status policy_no_options(const evn_schedule *s, const evn_spec *spec);
+
+/* Consecutive tasks, n/U each, the remainder to the first units. */
+void policy_static(int tasks, int units, int *owner);
+
+extern const struct policy policy_static_, policy_dynamic, policy_guided;
+
+#endif

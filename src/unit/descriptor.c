@@ -1,0 +1,98 @@
+/* Reading and writing unit descriptors. */
+#include "unit/descriptor.h"
+#include <evener/status.h>
+#include "base/text.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static evn_status wrong(const char *text, const char *at, const char *what) {
+    return evn_fail(EVN_USAGE, "units: \"%s\" at column %d: %s", text, (int)(at - text) + 1, what);
+}
+
+static int same_word(const char *a, size_t n, const char *b) {
+    if (strlen(b) != n) return 0;
+    for (size_t i = 0; i < n; i++)
+        if (toupper((unsigned char)a[i]) != b[i]) return 0;
+    return 1;
+}
+
+/* one N:FAMILY:M at *at */
+static evn_status parse_group(struct unit_group *g, const char *text, const char **at) {
+    const char *p = *at;
+    long n;
+    if (!evn_text_number(&p, UNITS_MAX, &n))
+        return wrong(text, p, "expected a number of units up to 4096, as in 2:CPU:4, or auto");
+    if (n == 0) return wrong(text, *at, "zero units, expected at least 1");
+    g->count = (int)n;
+    if (*p++ != ':') return wrong(text, p - 1, "expected \":\" and a family, as in 2:CPU:4");
+    size_t length = strcspn(p, ":,");
+    if (same_word(p, length, "CPU")) {
+        g->family = UNIT_CPU;
+    } else if (same_word(p, length, "GPU")) {
+        g->family = UNIT_GPU;
+    } else {
+        char what[128];
+        snprintf(what, sizeof what, "unknown family \"%.*s\", expected CPU or GPU",
+                 (int)(length < 40 ? length : 40), p);
+        return wrong(text, p, what);
+    }
+    p += length;
+    const char *size = g->family == UNIT_CPU ? "cores" : "devices";
+    char what[128];
+    if (*p++ != ':') {
+        snprintf(what, sizeof what, "expected \":\" and the %s of each unit, as in 2:%s:1", size,
+                 g->family == UNIT_CPU ? "CPU" : "GPU");
+        return wrong(text, p - 1, what);
+    }
+    const char *number = p;
+    if (!evn_text_number(&p, UNITS_MAX, &n) || n == 0) {
+        snprintf(what, sizeof what, "expected how many %s each unit has, from 1 to %d", size,
+                 UNITS_MAX);
+        return wrong(text, number, what);
+    }
+    g->size = (int)n;
+    *at = p;
+    return EVN_OK;
+}
+
+evn_status unit_list_parse(struct unit_list *out, const char *text, int cores) {
+    memset(out, 0, sizeof *out);
+    if (same_word(text, strlen(text), "AUTO")) {
+        out->group[out->groups++] = (struct unit_group){1, UNIT_CPU, cores};
+    } else {
+        const char *p = text;
+        for (;;) {
+            if (out->groups == UNIT_GROUPS_MAX)
+                return wrong(text, p, "more than 64 groups of units");
+            evn_status status = parse_group(&out->group[out->groups++], text, &p);
+            if (status) return status;
+            if (!*p) break;
+            if (*p != ',') return wrong(text, p, "expected \",\" and more units, or the end");
+            p++;
+        }
+    }
+    for (int i = 0; i < out->groups; i++) {
+        const struct unit_group *g = &out->group[i];
+        out->units += g->count;
+        if (g->family == UNIT_CPU) {
+            out->cpus += g->count;
+            out->cores += g->count * g->size;
+        } else {
+            out->gpus += g->count;
+            out->cores += g->count;
+            out->devices += g->count * g->size;
+        }
+        if (out->units > UNITS_MAX) return wrong(text, text, "more than 4096 units in all");
+    }
+    return EVN_OK;
+}
+
+void unit_list_print(const struct unit_list *list, char *text, int size) {
+    int at = 0;
+    text[0] = 0;
+    for (int i = 0; i < list->groups && at < size; i++)
+        at += snprintf(text + at, (size_t)(size - at), "%s%d:%s:%d", i ? "," : "",
+                       list->group[i].count, list->group[i].family == UNIT_CPU ? "CPU" : "GPU",
+                       list->group[i].size);
+}

@@ -1,0 +1,39 @@
+/* Spin, then sleep. */
+#include "unit/gate.h"
+
+void gate_init(struct gate *g, int spins) {
+    atomic_init(&g->count, 0);
+    atomic_init(&g->sleepers, 0);
+    g->spins = spins;
+    pthread_mutex_init(&g->mutex, NULL);
+    pthread_cond_init(&g->moved, NULL);
+}
+
+void gate_destroy(struct gate *g) {
+    pthread_mutex_destroy(&g->mutex);
+    pthread_cond_destroy(&g->moved);
+}
+
+void gate_open(struct gate *g) {
+    /* both sides first say what they do and then look at the other (sequentially consistent), so
+     * either the opener sees the sleeper or the sleeper sees the new count */
+    atomic_fetch_add(&g->count, 1);
+    if (atomic_load(&g->sleepers) == 0) return;
+    pthread_mutex_lock(&g->mutex);
+    pthread_cond_broadcast(&g->moved);
+    pthread_mutex_unlock(&g->mutex);
+}
+
+void gate_wait(struct gate *g, unsigned seen) {
+    for (int i = 0; i < g->spins; i++) {
+        if (gate_count(g) != seen) return;
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+    pthread_mutex_lock(&g->mutex);
+    atomic_fetch_add(&g->sleepers, 1);
+    while (atomic_load(&g->count) == seen) pthread_cond_wait(&g->moved, &g->mutex);
+    atomic_fetch_sub(&g->sleepers, 1);
+    pthread_mutex_unlock(&g->mutex);
+}
