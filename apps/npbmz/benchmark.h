@@ -1,0 +1,12 @@
+/* Which benchmark, and the parts of its step: the words that the application shares with its users.
+ */
+#ifndef NPBMZ_BENCHMARK_H
+#define NPBMZ_BENCHMARK_H
+
+enum npbmz_benchmark { NPBMZ_BT, NPBMZ_SP, NPBMZ_LU };
+
+/* The parts of a step that are timed apart: the residual, the line solves of BT and SP, the sweeps
+ * of LU. */
+enum npbmz_phase { NPBMZ_RHS, NPBMZ_X, NPBMZ_Y, NPBMZ_Z, NPBMZ_LOWER, NPBMZ_UPPER, NPBMZ_PHASES };
+
+#endif

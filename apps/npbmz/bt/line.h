@@ -1,0 +1,231 @@
+/* LANES lines at once: the block-tridiagonal systems of BT, eliminated from both ends.
+ *
+ * One elimination runs from the first row up, another from the last row down; they meet in the
+ * middle, and back substitution runs outwards from there. That costs no more operations than one
+ * elimination from end to end and gives two that do not depend on one another, to be interleaved row
+ * by row: one row alone cannot keep the arithmetic units busy, since its three divisions and the
+ * operations between them depend on one another. The second elimination sees the mirror image of the
+ * line (gas.h), and so both are the same text.
+ */
+#ifndef NPBMZ_BT_LINE_H
+#define NPBMZ_BT_LINE_H
+
+#include "bt.h"
+#include "row.h"
+
+/* LANES lines of n points. Point s lies in the block at + s*step; of its momenta and velocities, the
+ * one along the line is d doubles after the first, those across p and q. */
+struct line {
+    double *at;
+    ptrdiff_t step;
+    int n;
+    ptrdiff_t d, p, q;
+    struct block *work; /* n of them */
+    /* the lines that come next, to fetch them meanwhile: blocks next[s % LANES] + s/LANES*next_step */
+    const double *next[LANES];
+    ptrdiff_t next_step;
+};
+
+/* u of the points, for the last solve of a step: the density of point s lies at u + s*step, the
+ * momenta d, p, q and the energy e doubles after it. `inside`: the lanes to be changed. */
+struct line_update {
+    double *u;
+    ptrdiff_t step;
+    ptrdiff_t d, p, q, e;
+    ivec inside;
+};
+
+/* side: +1 seen in the direction of the line, -1 against it */
+INLINE struct five mirror(struct five a, int side) {
+    if (side < 0) a.d = -a.d;
+    return a;
+}
+INLINE struct gas line_gas(const struct line *l, const double *at, int side) {
+    const double *v = at + BT_V * LANES;
+    struct gas g;
+    g.d = side > 0 ? vec_load(v + l->d) : -vec_load(v + l->d);
+    g.p = vec_load(v + l->p);
+    g.q = vec_load(v + l->q);
+    g.energy = vec_load(at + BT_ENERGY * LANES);
+    g.pressure = vec_load(at + BT_PRESSURE * LANES);
+    g.volume = vec_load(at + BT_VOLUME * LANES);
+    return g;
+}
+INLINE struct five line_load(const struct line *l, const double *at) {
+    const double *m = at + (BT_X + 1) * LANES;
+    struct five a = {vec_load(at + BT_X * LANES), vec_load(m + l->d), vec_load(m + l->p),
+                     vec_load(m + l->q), vec_load(at + (BT_X + NC - 1) * LANES)};
+    return a;
+}
+INLINE void line_store(const struct line *l, double *at, struct five a) {
+    double *m = at + (BT_X + 1) * LANES;
+    vec_store(at + BT_X * LANES, a.r);
+    vec_store(m + l->d, a.d);
+    vec_store(m + l->p, a.p);
+    vec_store(m + l->q, a.q);
+    vec_store(at + (BT_X + NC - 1) * LANES, a.e);
+}
+
+/* Asks for block s of the lines that come next: the hardware does not foresee them. */
+INLINE void line_fetch(const struct line *l, int s) {
+    const double *at = l->next[s % LANES] + s / LANES * l->next_step;
+    for (int v = 0; v < BT_BLOCK; v += 8) __builtin_prefetch(at + v, 0, 2);
+}
+
+/* One of the two eliminations: the row that is set up, and where it is. */
+struct elimination {
+    double *at;           /* its block */
+    const double *behind; /* that of the row before; the first row's own */
+    ptrdiff_t step;       /* to the next row, with the direction's sign */
+    struct block *C;
+    int s; /* its number */
+    struct row row;
+};
+
+/* sets up row s, the first, which has nothing behind it */
+INLINE void elimination_start(struct elimination *a, const struct scheme *c, const struct line *l,
+                              int s, int side) {
+    static const struct block nothing;
+    line_fetch(l, s);
+    a->s = s;
+    a->at = l->at + s * l->step;
+    a->behind = a->at;
+    a->step = side * l->step;
+    a->C = l->work + s;
+    struct gas here = line_gas(l, a->at, side);
+    row_setup(c, here, here, &nothing, nothing.r, mirror(line_load(l, a->at), side), &a->row);
+}
+
+/* sets up the next row */
+INLINE void elimination_next(struct elimination *a, const struct scheme *c, const struct line *l,
+                             int side) {
+    a->s += side;
+    line_fetch(l, a->s);
+    a->behind = a->at;
+    a->at += a->step;
+    row_setup(c, line_gas(l, a->behind, side), line_gas(l, a->at, side), a->C,
+              line_load(l, a->behind), mirror(line_load(l, a->at), side), &a->row);
+    a->C += side;
+}
+
+/* puts y in the place of the right-hand side, and C */
+INLINE void elimination_solve(struct elimination *a, const struct scheme *c, const struct line *l,
+                              const struct factors *f, int side) {
+    line_store(l, a->at, row_solve(&a->row, f));
+    row_solve_block(c, line_gas(l, a->behind, side), line_gas(l, a->at + a->step, side), &a->row, f,
+                    a->C);
+}
+
+/* finishes the row of `a` and, if there are more, sets up the next one of `b` meanwhile */
+INLINE void line_row(struct elimination *a, struct elimination *b, const struct scheme *c,
+                     const struct line *l, int side, int more) {
+    if (more) elimination_next(b, c, l, -side);
+    const struct factors f = row_factor(&a->row);
+    elimination_solve(a, c, l, &f, side);
+}
+
+/* What the other elimination adds to the middle row, a column of it in this one's variables: product
+ * with the coupling, conservative, mirrored, multiplied by this row's T^-1. */
+INLINE struct five line_across(struct coupling f, struct gas other, struct gas behind,
+                               struct five m) {
+    return primitive(behind, mirror(conservative(other, product(f, m)), -1));
+}
+INLINE struct five five_add(struct five a, struct five b) {
+    struct five c = {a.r + b.r, a.d + b.d, a.p + b.p, a.q + b.q, a.e + b.e};
+    return c;
+}
+
+/* X of the middle row. `a` has come to the row on one side of it, `b` to that on the other; X is seen
+ * by a, whose side this is. */
+INLINE struct five line_middle(const struct elimination *a, const struct elimination *b,
+                               const struct scheme *c, const struct line *l, int side) {
+    const double *at = a->at + a->step;
+    line_fetch(l, a->s + side);
+    const struct gas behind = line_gas(l, a->at, side), here = line_gas(l, at, side);
+    const struct gas other = line_gas(l, b->at, -side);
+    const struct ingredients i = ingredients(c, behind, here);
+    const struct coupling f = coupling_behind(c, other);
+    const struct block *C = a->C, *D = b->C;
+    const struct five minus = {-D->d.r, -D->d.d, -D->d.p, -D->d.q, -D->d.e}; /* unknown mirrored */
+    struct row o;
+#define ACROSS(m) line_across(f, other, behind, m)
+    eliminate_r(&o, five_add(column_r(&i, C->r), ACROSS(D->r)));
+    eliminate_p(&o, five_add(column_p(&i, C->p), ACROSS(D->p)));
+    eliminate_q(&o, five_add(column_q(&i, C->q), ACROSS(D->q)));
+    eliminate_d(&o, five_add(column_d(&i, C->d), ACROSS(minus)));
+    eliminate_e(&o, five_add(column_e(&i, C->e), ACROSS(D->e)));
+    const struct five rhs = primitive(behind, mirror(line_load(l, at), side));
+    eliminate_b(&o, five_add(column_b(&i, rhs, line_load(l, a->at)), ACROSS(line_load(l, b->at))));
+#undef ACROSS
+    const struct factors g = row_factor(&o);
+    return row_solve(&o, &g);
+}
+
+/* Forward elimination: y and C of all rows but the middle one. Returns X of that. */
+static __attribute__((noinline)) void line_forward(const struct line *l, const struct scheme *c,
+                                                   struct five *middle) {
+    struct elimination a, b;
+    elimination_start(&a, c, l, 1, 1);
+    elimination_start(&b, c, l, l->n - 2, -1);
+    const struct factors f = row_factor(&a.row);
+    elimination_solve(&a, c, l, &f, 1);
+    /* rows without this and the middle one */
+    for (int left = l->n - 4; left > 0; left -= 2) {
+        line_row(&b, &a, c, l, -1, left > 1);
+        if (left > 1) line_row(&a, &b, c, l, 1, left > 2);
+    }
+    *middle = line_middle(&a, &b, c, l, 1);
+}
+
+/* Back substitution. The increments, in conservative variables again, replace y, or are added to u
+ * if it is not NULL. */
+INLINE void line_put(const struct line *l, const struct line_update *u, int s, struct five x,
+                     int side) {
+    double *at = l->at + s * l->step;
+    x = mirror(conservative(line_gas(l, at, side), x), side);
+    if (!u) {
+        line_store(l, at, x);
+        return;
+    }
+    double *o = u->u + s * u->step;
+    const vec r = vec_load(o), d = vec_load(o + u->d), p = vec_load(o + u->p),
+              q = vec_load(o + u->q), e = vec_load(o + u->e);
+    vec_store(o, vec_select(u->inside, r + x.r, r));
+    vec_store(o + u->d, vec_select(u->inside, d + x.d, d));
+    vec_store(o + u->p, vec_select(u->inside, p + x.p, p));
+    vec_store(o + u->q, vec_select(u->inside, q + x.q, q));
+    vec_store(o + u->e, vec_select(u->inside, e + x.e, e));
+}
+INLINE void line_back_row(const struct line *l, const struct line_update *u, int s, struct five *x,
+                          int side) {
+    *x = row_back(l->work + s, line_load(l, l->at + s * l->step), *x);
+    line_put(l, u, s, *x, side);
+}
+INLINE void line_back(const struct line *l, const struct line_update *u, struct five x) {
+    const int middle = l->n / 2;
+    struct five up = x, down = mirror(x, -1);
+    line_put(l, u, middle, x, 1);
+    int below = middle - 1, above = middle + 1;
+    for (; above <= l->n - 2; below--, above++) {
+        line_back_row(l, u, below, &up, 1);
+        line_back_row(l, u, above, &down, -1);
+    }
+    if (below > 0) line_back_row(l, u, below, &up, 1);
+}
+
+/* Solves the lines; the increments replace the right-hand side. */
+static __attribute__((noinline)) void line_solve(const struct line *l, const struct scheme *c) {
+    struct five x;
+    line_forward(l, c, &x);
+    line_back(l, NULL, x);
+}
+/* Solves the lines and adds the increments to u. */
+static __attribute__((noinline)) void line_solve_update(const struct line *l,
+                                                        const struct scheme *c,
+                                                        const struct line_update *u) {
+    struct five x;
+    line_forward(l, c, &x);
+    line_back(l, u, x);
+}
+
+#endif

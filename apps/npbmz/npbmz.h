@@ -1,0 +1,108 @@
+/* NPB-MZ: the multi-zone NAS Parallel Benchmarks BT-MZ, SP-MZ and LU-MZ on compute units.
+ *
+ * This header is what a program that runs them needs. Each benchmark solves a discretised
+ * Navier-Stokes problem on a mesh of zones that exchange their boundary faces after each time step;
+ * the zones are the tasks. The mathematics follows "NAS Parallel Benchmarks, Multi-Zone Versions"
+ * (van der Wijngaart and Jin, NAS-03-010) and "The NAS Parallel Benchmarks" (RNR-94-007),
+ * section 3.
+ *
+ *     npbmz *problem;
+ *     npbmz_open(&problem, NPBMZ_BT, 'A');
+ *     evn_problem tasks = npbmz_tasks(problem);
+ *     tasks.units = evn_units_count(units);
+ *     evn_schedule_open(&schedule, "guided:time", &tasks);
+ *     npbmz_run(problem, units, schedule, NULL, &result);
+ */
+#ifndef NPBMZ_H
+#define NPBMZ_H
+
+#include "benchmark.h"
+#include <evener.h>
+#include <signal.h>
+#include <stdint.h>
+
+typedef struct npbmz npbmz;
+
+/* The benchmark of that name ("bt-mz", "sp-mz", "lu-mz"); -1 if there is none. */
+int npbmz_find(const char *name);
+
+/* One benchmark of one class, S W A B C D E or F. Allocates no fields yet: class F would need 3 TB.
+ * EVN_USAGE: no such class; EVN_MEMORY. */
+evn_status npbmz_open(npbmz **out, enum npbmz_benchmark benchmark, char class_);
+void npbmz_close(npbmz *problem);
+
+typedef struct npbmz_shape {
+    const char *name; /* "bt-mz" */
+    char class_;
+    int points[3]; /* of the whole mesh, in x, y, z */
+    int zones[2];  /* in x, y; numbered x fastest */
+    int steps;     /* of an official run */
+    double dt;
+    double bytes;        /* of all fields */
+    double mop_per_step; /* nominal operations, in millions */
+} npbmz_shape;
+npbmz_shape npbmz_describe(const npbmz *problem);
+
+/* Points of zone z in x, y, z. */
+void npbmz_zone(const npbmz *problem, int z, int points[3]);
+
+/* Zones as tasks: weights in points, links in bytes a step. Units and speeds are left open (0,
+ * NULL). The arrays belong to `problem`. */
+evn_problem npbmz_tasks(const npbmz *problem);
+
+/* Its name as NPB's profile has it: rhs, xsolve, .. */
+const char *npbmz_phase_name(enum npbmz_phase phase);
+
+/* What a phase costs at a grid point as it is written here: operations, each of which takes a place
+ * in a port of fused multiply-adds, and bytes of the zone's fields and work arrays that it reads
+ * and writes. Counted in the source. */
+typedef struct npbmz_cost {
+    double operations, bytes;
+} npbmz_cost;
+npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase);
+
+typedef struct npbmz_options {
+    int steps;   /* instead of the class's own number, 0 and up; -1: the class's */
+    int perturb; /* every zone starts from another state, to test the topology; then verified is -1
+                  */
+    /* called by the calling thread after each step, with the seconds since the first began; may be
+     * NULL */
+    void (*progress)(int step, int steps, double seconds, void *arg);
+    void *arg;
+    const volatile sig_atomic_t
+        *stop; /* looked at after each step; not 0: stop there. May be NULL */
+} npbmz_options;
+
+typedef struct npbmz_result {
+    int steps;
+    int verified;                 /* 1, 0, or -1: there are no official figures for this run */
+    double seconds;               /* of the timed part */
+    double mops;                  /* nominal million operations a second */
+    double residual[5];           /* XCR: sums over zones of the RMS residual of each component */
+    double error[5];              /* XCE: of the solution error */
+    double surface;               /* XCI: LU's surface integral; 0 otherwise */
+    uint64_t hash;                /* of the solution's bits, zones in order */
+    double phase_s[NPBMZ_PHASES]; /* time of the leaders in each phase, summed over units */
+    evn_loop_totals totals;
+    double *zone_sums;    /* perturbed runs: 5 sums a zone; free() it; else NULL */
+    int *owner;           /* unit of each zone at the end; free() it */
+    evn_unit_stats *unit; /* of each unit; free() it */
+} npbmz_result;
+
+/* Runs it: fields are made where their owners are, warm-up step, fresh start, timed steps, norms,
+ * verification. The schedule must have been made for these tasks and units. options NULL: all
+ * defaults. EVN_MEMORY: it does not fit (says how much is needed and how much there is, before
+ * anything is allocated); EVN_STOPPED: `stop` was seen; EVN_BODY. On failure *result holds nothing
+ * to be freed. */
+evn_status npbmz_run(npbmz *problem, evn_units *units, evn_schedule *schedule,
+                     const npbmz_options *options, npbmz_result *result);
+
+/* Gives back what a result holds. */
+void npbmz_result_free(npbmz_result *result);
+
+/* Prints the result with NPB's own labels, so that scripts that read NPB's output can read it;
+ * `threads` is the number of cores used. */
+void npbmz_print_header(const npbmz *problem, int steps, FILE *out);
+void npbmz_print_result(const npbmz *problem, const npbmz_result *result, int threads, FILE *out);
+
+#endif

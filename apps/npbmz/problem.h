@@ -1,0 +1,113 @@
+/* The problem of NPB-MZ: classes, mesh of zones, constants, and one zone's fields.
+ *
+ * Inside of the application; what a program that runs it needs is in npbmz.h.
+ * Source: "NAS Parallel Benchmarks, Multi-Zone Versions" (van der Wijngaart and Jin, 2003).
+ */
+#ifndef NPBMZ_PROBLEM_H
+#define NPBMZ_PROBLEM_H
+
+#include "benchmark.h"
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NC = 5 }; /* components: density, three momenta, energy */
+
+/* Constants of the gas and of the scheme, the same for all three benchmarks (sections 2 and 3). */
+#define C1       1.4
+#define C2       0.4
+#define C34      0.1                     /* c3 c4 */
+#define C15      1.96                    /* c1 c5 */
+#define C1345    0.196                   /* c1 c5 c3 c4 */
+#define EPS4     0.25                    /* fourth-order dissipation */
+#define DELTA(d) ((d) == 2 ? 1.0 : 0.75) /* second-order dissipation in x, y, z */
+#define OMEGA    1.2                     /* LU: over-relaxation */
+
+/* One zone. Point (i,j,k) of component m of a field p lies at
+ *     p[m*sc + k*sk + j*sj + i],   0 <= i < nx, 0 <= j < ny, 0 <= k < nz.
+ *
+ * Every field starts on a 64-byte boundary and sj, sk, sc are multiples of 8, so each row is
+ * aligned; sj >= nx. What lies between nx and sj, between ny*sj and sk, between nz*sk and sc, and
+ * 64 doubles before and after the field may be read and holds finite numbers (in u: a gas at rest,
+ * so that lanes that stick out compute something harmless); it may be overwritten with finite
+ * numbers. Strides are padded so that neighbours in j, k and m do not fall into the same cache set.
+ */
+struct zone {
+    int nx, ny, nz;
+    ptrdiff_t sj, sk, sc;         /* doubles from j to j+1, from k to k+1, from m to m+1 */
+    int west, east, south, north; /* neighbours' numbers from 0, periodic */
+    double *u;                    /* solution, NC components */
+    double *f;                    /* forcing; 0 at boundary points */
+    double *r;                    /* LU: residual carried from step to step; else NULL */
+};
+
+static inline ptrdiff_t zone_at(const struct zone *z, int i, int j, int k) {
+    return k * z->sk + j * z->sj + i;
+}
+
+/* The phases of a step that are timed apart. */
+enum phase { PH_RHS, PH_X, PH_Y, PH_Z, PH_LOWER, PH_UPPER, PH_EXCHANGE, PH_COUNT };
+
+/* What one unit needs to work on one zone after another: memory that is used again from zone to
+ * zone, and the unit's clock of phases. Made by the unit's own team, so that it lies near it. */
+struct scratch {
+    double *memory; /* solver->scratch(problem, cores) doubles, 64-byte aligned, zeroed */
+    size_t doubles;
+    double since;             /* start of the running phase, s */
+    double seconds[PH_COUNT]; /* time in each phase, taken by the first core of the team */
+};
+
+struct problem;
+
+/* The team of cores that works on a zone together. Each core calls the solver with its own number;
+ * team_barrier() is where they wait for each other. */
+struct team {
+    int core, cores; /* my number from 0, and how many */
+};
+static inline void team_barrier(const struct team *t) {
+    if (t->cores > 1) {
+#pragma omp barrier
+    }
+}
+/* my part [*lo, *hi) of n pieces of equal size: consecutive, the remainder to the first cores */
+static inline void team_share(const struct team *t, int n, int *lo, int *hi) {
+    int q = n / t->cores, m = n % t->cores;
+    *lo = t->core * q + (t->core < m ? t->core : m);
+    *hi = *lo + q + (t->core < m);
+}
+
+/* ends the phase that ran since the last mark (call from every core; only core 0 reads the clock)
+ */
+void phase_mark(struct scratch *s, const struct team *t, enum phase ended);
+/* starts the clock */
+void phase_start(struct scratch *s, const struct team *t);
+
+/* A solver: one of BT, SP, LU. */
+struct solver {
+    const char *name;                                      /* "bt-mz" */
+    size_t (*scratch)(const struct problem *p, int cores); /* doubles needed by a unit */
+    /* what follows the initial state, once a zone: LU's first residual; may be NULL */
+    void (*prepare)(const struct problem *p, struct zone *z, struct scratch *s,
+                    const struct team *t);
+    /* one time step of one zone, called by every core of the team; ghosts are filled already.
+     * On return of all cores z->u holds the new interior values and nothing else has changed. */
+    void (*step)(const struct problem *p, struct zone *z, struct scratch *s, const struct team *t);
+};
+
+extern const struct solver solver_bt, solver_sp, solver_lu;
+
+struct problem {
+    enum npbmz_benchmark benchmark;
+    const struct solver *solver;
+    char class_;    /* 'S' .. 'F' */
+    int gx, gy, gz; /* points of the whole mesh */
+    int xzones, yzones;
+    int steps; /* the class's own number */
+    double dt;
+    double h[3]; /* mesh spacing, the same in every zone */
+    int zones;
+    struct zone *zone;                /* x fastest */
+    int max_nx, max_ny, max_nz;       /* largest extents over the zones */
+    ptrdiff_t max_sj, max_sk, max_sc; /* largest strides */
+};
+
+#endif

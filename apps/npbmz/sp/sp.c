@@ -1,0 +1,253 @@
+/* SP-MZ's time step: the scalar pentadiagonal solver, four passes over a zone.
+ *
+ * The approximate factorisation of "The NAS Parallel Benchmarks" (RNR-94-007, section 4.2) with
+ * diagonalised blocks, per zone as in NAS-03-010. Each pointwise change of variables is done on the
+ * values in registers when the solve before it (or the residual) has them; none is a pass of its
+ * own.
+ */
+#include "sp.h"
+
+#include "penta.h"
+#include "residual_rows.h"
+#include "transforms.h"
+#include "turn.h"
+
+/* n doubles rounded up to an odd number of cache lines */
+static ptrdiff_t odd_lines(ptrdiff_t n) { return ((n + 7) / 8 | 1) * 8; }
+
+/* blocks of a row that have interior points */
+static int inner_blocks(int nx) { return (nx - 2) / LANES + 1; }
+
+/* A core's buffer for lines along x: rows -1 to blocks*LANES + 1 of a line group turned round, with
+ * the solver's work in the same rows, and a row of the zone for lanes that have no line. */
+enum { X_ROW = NC * LANES + PENTA_WORK };
+static ptrdiff_t x_nobody(int blocks) { return (ptrdiff_t)(blocks * LANES + 2) * X_ROW; }
+
+static size_t own_doubles(int nx, int ny, int nz) {
+    int blocks = inner_blocks(nx), n = ny > nz ? ny : nz;
+    ptrdiff_t x = X_ROW + x_nobody(blocks) + blocks * SP_BLOCK;
+    ptrdiff_t yz = (ptrdiff_t)(n + 2) * PENTA_WORK;
+    return (size_t)odd_lines(x > yz ? x : yz);
+}
+
+/* fills the shape; doubles of b */
+static size_t work_shape(struct sp_work *w, int nx, int ny, int nz) {
+    w->blocks = inner_blocks(nx);
+    w->bj = odd_lines(w->blocks * SP_BLOCK);
+    w->bk = odd_lines(w->bj * ny);
+    return (size_t)(w->bk * nz);
+}
+
+struct sp_work sp_work(const struct problem *p, const struct zone *z, const struct scratch *s,
+                       const struct team *t) {
+    struct sp_work w;
+    size_t shared = work_shape(&w, z->nx, z->ny, z->nz);
+    w.b = s->memory;
+    w.residual = w.b + shared;
+    w.own = w.residual + residual_scratch(p, t->cores) +
+            (size_t)t->core * own_doubles(z->nx, z->ny, z->nz);
+    return w;
+}
+
+static size_t sp_scratch(const struct problem *p, int cores) {
+    struct sp_work w;
+    return work_shape(&w, p->max_nx, p->max_ny, p->max_nz) + residual_scratch(p, cores) +
+           (size_t)cores * own_doubles(p->max_nx, p->max_ny, p->max_nz);
+}
+
+static double step_scale(const struct problem *p) { return 1 / (p->dt * EPS4); }
+
+/* ---- residual ------------------------------------------------------------------------------ */
+
+PENTA_INLINE void rhs_put(const void *with, int i, int j, int k, ivec inside, vec r[NC],
+                          const struct residual_point *q) {
+    const struct sp_work *w = with;
+    double *b = w->b + k * w->bk + j * w->bj + i / LANES * SP_BLOCK;
+    vec s[NC], rho_inv, a;
+    (void)inside;
+    sp_to_x(1 / EPS4, q->u[0], q->v, q->p, r, s, &rho_inv, &a);
+    for (int c = 0; c < NC; c++) vec_store(b + c * LANES, s[c]);
+    vec_store(b + SP_RHO_INV * LANES, rho_inv);
+    vec_store(b + SP_SOUND * LANES, a);
+}
+
+void sp_rhs(const struct problem *p, const struct zone *z, const struct sp_work *w,
+            const struct team *t) {
+    residual_with(p, z, z->u, z->f, w->residual, t, rhs_put, w);
+}
+
+/* ---- x ------------------------------------------------------------------------------------- */
+
+struct x_out {
+    double *r;
+    double scale;
+};
+PENTA_INLINE void x_row(void *context, int s, const vec x[NC]) {
+    const struct x_out *o = context;
+    vec y[NC];
+    sp_x_to_y(o->scale, x, y);
+    for (int c = 0; c < NC; c++) vec_store(o->r + s * X_ROW + c * LANES, y[c]);
+}
+
+/* LANES lines at once, turned round into a buffer so that a lane is a line. In the last group,
+ * lanes beyond the last line repeat it and give their answer to a row that nobody reads. */
+void sp_x(const struct problem *p, const struct zone *z, const struct sp_work *w,
+          const struct team *t, int k0, int k1) {
+    const struct penta c = penta_constants(p->h[0], DELTA(0), p->dt);
+    const int rows = z->ny - 2, lines = rows * (k1 - k0), blocks = w->blocks;
+    double *turned = w->own + X_ROW;
+    double *nobody = turned + x_nobody(blocks);
+    const struct penta_line line = {.r = turned,
+                                    .work = turned + NC * LANES,
+                                    .m = turned + SP_BLOCK,
+                                    .sr = X_ROW,
+                                    .sm = X_ROW,
+                                    .sw = X_ROW,
+                                    .n = z->nx};
+    struct x_out out = {turned, step_scale(p)};
+    int lo, hi;
+    team_share(t, (lines + LANES - 1) / LANES, &lo, &hi);
+    for (int group = lo; group < hi; group++) {
+        const double *r[LANES], *m[LANES];
+        double *answer[LANES];
+        for (int l = 0; l < LANES; l++) {
+            int q = group * LANES + l, real = q < lines;
+            if (!real) q = lines - 1;
+            int k = k0 + q / rows, j = 1 + q % rows;
+            double *at = w->b + k * w->bk + j * w->bj;
+            r[l] = at;
+            answer[l] = real ? at : nobody;
+            m[l] = z->u + z->sc + zone_at(z, 0, j, k);
+        }
+        for (int b = 0; b < blocks; b++) {
+            double *to = turned + b * LANES * X_ROW;
+            for (int q = 0; q < NC + 2; q++)
+                turn_in(r, b * SP_BLOCK + q * LANES, to + q * LANES, X_ROW);
+            turn_in(m, b * LANES, to + SP_BLOCK, X_ROW);
+        }
+        penta_begin(&line);
+        penta_solve(&c, &line, x_row, &out);
+        for (int b = 0; b < blocks; b++)
+            for (int q = 0; q < NC; q++)
+                turn_out(turned + b * LANES * X_ROW + q * LANES, X_ROW, answer,
+                         b * SP_BLOCK + q * LANES);
+    }
+}
+
+/* ---- y ------------------------------------------------------------------------------------- */
+
+struct y_out {
+    double *r;
+    ptrdiff_t sr;
+    double scale;
+};
+PENTA_INLINE void y_row(void *context, int s, const vec x[NC]) {
+    const struct y_out *o = context;
+    vec y[NC];
+    sp_y_to_z(o->scale, x, y);
+    for (int c = 0; c < NC; c++) vec_store(o->r + s * o->sr + c * LANES, y[c]);
+}
+
+/* A lane is a point along i; a group of lines is a block of a plane k. */
+void sp_y(const struct problem *p, const struct zone *z, const struct sp_work *w,
+          const struct team *t, int k0, int k1) {
+    const struct penta c = penta_constants(p->h[1], DELTA(1), p->dt);
+    int lo, hi;
+    team_share(t, w->blocks * (k1 - k0), &lo, &hi);
+    for (int g = lo; g < hi; g++) {
+        int k = k0 + g / w->blocks, b = g % w->blocks;
+        const struct penta_line line = {.work = w->own + PENTA_WORK,
+                                        .r = w->b + k * w->bk + b * SP_BLOCK,
+                                        .m = z->u + 2 * z->sc + zone_at(z, b * LANES, 0, k),
+                                        .sr = w->bj,
+                                        .sm = z->sj,
+                                        .sw = PENTA_WORK,
+                                        .n = z->ny};
+        if (g == lo) penta_begin(&line);
+        struct y_out out = {line.r, line.sr, step_scale(p)};
+        penta_solve(&c, &line, y_row, &out);
+    }
+}
+
+/* ---- z ------------------------------------------------------------------------------------- */
+
+struct z_out {
+    const double *r;
+    double *u;
+    ptrdiff_t sr, su, sc;
+    ivec interior;
+};
+PENTA_INLINE void z_row(void *context, int s, const vec x[NC]) {
+    const struct z_out *o = context;
+    const double *r = o->r + s * o->sr;
+    double *at = o->u + s * o->su;
+    vec rho_inv = vec_load(r + SP_RHO_INV * LANES), a = vec_load(r + SP_SOUND * LANES);
+    vec u[NC], y[NC];
+    for (int c = 0; c < NC; c++) u[c] = vec_load(at + c * o->sc);
+    vec v[3] = {u[1] * rho_inv, u[2] * rho_inv, u[3] * rho_inv};
+    sp_from_z(u[0], v, a, u[4] * rho_inv, x, y);
+    for (int c = 0; c < NC; c++)
+        vec_store(at + c * o->sc, vec_select(o->interior, u[c] + y[c], u[c]));
+}
+
+void sp_z(const struct problem *p, struct zone *z, const struct sp_work *w, const struct team *t) {
+    const struct penta c = penta_constants(p->h[2], DELTA(2), p->dt);
+    int lo, hi;
+    team_share(t, w->blocks * (z->ny - 2), &lo, &hi);
+    for (int g = lo; g < hi; g++) {
+        int j = 1 + g / w->blocks, b = g % w->blocks;
+        double *u = z->u + zone_at(z, b * LANES, j, 0);
+        const struct penta_line line = {.work = w->own + PENTA_WORK,
+                                        .r = w->b + j * w->bj + b * SP_BLOCK,
+                                        .m = u + 3 * z->sc,
+                                        .sr = w->bk,
+                                        .sm = z->sk,
+                                        .sw = PENTA_WORK,
+                                        .n = z->nz};
+        if (g == lo) penta_begin(&line);
+        struct z_out out = {line.r, u, line.sr, z->sk, z->sc, vec_interior(b * LANES, z->nx)};
+        penta_solve(&c, &line, z_row, &out);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+/* Lines along x and along y lie in planes k, so both directions are done for a few planes before
+ * the next: as many as stay in the second-level caches of the team. Evenly cut. */
+#ifndef CHUNK
+enum { CHUNK = 3 << 19 }; /* bytes a core */
+#endif
+static int chunk_planes(const struct zone *z, const struct sp_work *w, const struct team *t) {
+    int inner = z->nz - 2;
+    ptrdiff_t fit = CHUNK / 8 * t->cores / w->bk;
+    if (fit < 1) fit = 1;
+    if (fit >= inner) return inner;
+    int chunks = (int)((inner + fit - 1) / fit);
+    return (inner + chunks - 1) / chunks;
+}
+
+static void sp_step(const struct problem *p, struct zone *z, struct scratch *s,
+                    const struct team *t) {
+    const struct sp_work w = sp_work(p, z, s, t);
+    phase_start(s, t);
+    sp_rhs(p, z, &w, t);
+    team_barrier(t);
+    phase_mark(s, t, PH_RHS);
+    int planes = chunk_planes(z, &w, t);
+    for (int k = 1; k < z->nz - 1; k += planes) {
+        int end = k + planes < z->nz - 1 ? k + planes : z->nz - 1;
+        sp_x(p, z, &w, t, k, end);
+        team_barrier(t);
+        phase_mark(s, t, PH_X);
+        sp_y(p, z, &w, t, k, end);
+        phase_mark(s, t, PH_Y);
+    }
+    team_barrier(t);
+    phase_mark(s, t, PH_Y);
+    sp_z(p, z, &w, t);
+    team_barrier(t);
+    phase_mark(s, t, PH_Z);
+}
+
+const struct solver solver_sp = {
+    .name = "sp-mz", .scratch = sp_scratch, .prepare = NULL, .step = sp_step};

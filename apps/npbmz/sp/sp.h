@@ -1,0 +1,43 @@
+/* The phases of an SP-MZ step, each a pass over the zone, and the memory they share.
+ *
+ * Inside of SP; the step itself is solver_sp, and tests call the phases one by one. */
+#ifndef NPBMZ_SP_H
+#define NPBMZ_SP_H
+
+#include "lanes.h"
+#include "problem.h"
+
+/* A zone's right-hand side between the phases. Points go in blocks of LANES along i, and a block
+ * holds, LANES doubles each, the five right-hand sides, 1/rho and the speed of sound: what a line
+ * solve needs of a point lies in seven successive cache lines (the momentum it reads from u).
+ * Point (i,j,k) of component c lies at
+ *     b[k*bk + j*bj + (i/LANES)*SP_BLOCK + c*LANES + i%LANES].
+ * bj and bk are odd numbers of cache lines, so that lines along y and z do not fall into few cache
+ * sets. Of points that are not interior only that they may be read and written is promised. */
+enum { SP_RHO_INV = NC, SP_SOUND, SP_BLOCK = (NC + 2) * LANES };
+
+struct sp_work {
+    double *b;
+    ptrdiff_t bj, bk;
+    int blocks;       /* of a row that have interior points */
+    double *own;      /* this core's buffer */
+    double *residual; /* the residual's, for all cores */
+};
+
+struct sp_work sp_work(const struct problem *p, const struct zone *z, const struct scratch *s,
+                       const struct team *t);
+
+/* (f + L(u))/eps4, transformed to x, with 1/rho and a: right-hand sides are divided by dt eps4 as
+ * the matrices are. */
+void sp_rhs(const struct problem *p, const struct zone *z, const struct sp_work *w,
+            const struct team *t);
+/* Solves the lines along x or y in the planes k0 <= k < k1; the answer goes on to the next
+ * direction, over dt eps4. */
+void sp_x(const struct problem *p, const struct zone *z, const struct sp_work *w,
+          const struct team *t, int k0, int k1);
+void sp_y(const struct problem *p, const struct zone *z, const struct sp_work *w,
+          const struct team *t, int k0, int k1);
+/* Solves the lines along z and adds the increment to u. */
+void sp_z(const struct problem *p, struct zone *z, const struct sp_work *w, const struct team *t);
+
+#endif
