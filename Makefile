@@ -1,0 +1,39 @@
+# A thin front on CMake: two commands set everything up on a bare machine.
+#   make run     install what is missing, build, run the main job, show its result
+#   make test    the same set-up, then every test
+#   make build   configure and compile only
+BUILD ?= build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CLASS ?= W
+TEST_ARGS ?=
+
+.PHONY: run test build setup setup-test format install clean
+
+run: build
+	$(BUILD)/evener info
+	$(BUILD)/evener run bt-mz --class $(CLASS) --json $(BUILD)/bt-mz.$(CLASS).json
+	@echo "The record of this run is in $(BUILD)/bt-mz.$(CLASS).json"
+
+test: setup-test
+	cmake -S . -B $(BUILD) -DEVENER_TESTS=ON $(CMAKE_ARGS)
+	cmake --build $(BUILD) --parallel $(JOBS)
+	ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS) $(TEST_ARGS)
+
+build: setup
+	cmake -S . -B $(BUILD) $(CMAKE_ARGS)
+	cmake --build $(BUILD) --parallel $(JOBS)
+
+setup:
+	@cmake/setup build
+
+setup-test:
+	@cmake/setup test
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: build
+	cmake --install $(BUILD)
+
+clean:
+	rm -rf $(BUILD)

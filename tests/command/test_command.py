@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""The command as its users meet it: results, records, exit statuses, messages.
+
+Run: ctest -R command, or tests/command/test_command.py build/evener [test ..]
+"""
+import json
+import os
+import re
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+EVENER = "build/evener"
+SCHEDULES = ["static", "dynamic", "dynamic:chunk=3,memorize=0", "guided:size", "guided:time"]
+APPS = ["bt-mz", "sp-mz", "lu-mz"]
+
+
+def evener(*words, **options):
+    return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=600, **options)
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def record(self, *words):
+        done = evener(*words, "--json", "-", "--quiet")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return json.loads(done.stdout)
+
+    def refuses(self, words, says, status=2):
+        """The exit status, one line beginning with `evener: `, and the words that mend it."""
+        done = evener(*words)
+        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
+        lines = done.stderr.strip().split("\n")
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertTrue(lines[0].startswith("evener: "), done.stderr)
+        for word in says if isinstance(says, (list, tuple)) else [says]:
+            self.assertIn(word, lines[0])
+        self.assertNotIn("VERIFICATION", done.stdout.upper())
+
+
+class Run(Base):
+    def test_record(self):
+        """Every key of the contract, with a value that makes sense."""
+        record = self.record("run", "bt-mz", "--class", "S", "--units", "2:CPU:1", "--oversubscribe")
+        self.assertEqual(record["evener"], "0.1.0")
+        self.assertEqual(record["app"], "bt-mz")
+        self.assertEqual(record["class"], "S")
+        self.assertEqual(record["steps"], 60)
+        self.assertIs(record["verified"], True)
+        self.assertGreater(record["seconds"], 0)
+        self.assertAlmostEqual(record["mops"] * record["seconds"], 381.8335, delta=0.01)
+        self.assertEqual(len(record["norms"]["residual"]), 5)
+        self.assertEqual(len(record["norms"]["error"]), 5)
+        self.assertAlmostEqual(record["norms"]["residual"][0] / 1047.687395830, 1, delta=1e-11)
+        self.assertNotIn("surface", record["norms"])
+        self.assertRegex(record["hash"], "^[0-9a-f]{16}$")
+        self.assertEqual(len(record["owner"]), 4)
+        self.assertEqual(sum(u["tasks"] for u in record["units"]), 4)
+        self.assertEqual(sum(u["weight"] for u in record["units"]), 24 * 24 * 6)
+        for unit in record["units"]:
+            self.assertEqual(unit["kind"], "cpu")
+            self.assertIsNone(unit["device"])
+            for key in ("compute_s", "exchange_s", "idle_s"):
+                self.assertGreaterEqual(unit[key], 0)
+        self.assertGreaterEqual(record["imbalance"], 1)
+        for key in ("compute_s", "communication_s"):
+            self.assertGreater(record["periods"][key], 0)
+        for key in ("migrations", "messages", "bytes"):
+            self.assertGreaterEqual(record["transfers"][key], 0)
+        self.assertEqual(record["schedule"], "guided:size")
+        self.assertIn("cores", record["machine"])
+        self.assertIn("compiler", record["build"])
+        self.assertIn("run bt-mz", record["command"])
+
+    def test_surface(self):
+        record = self.record("run", "lu-mz")
+        self.assertAlmostEqual(record["norms"]["surface"] / 49.64435445706, 1, delta=1e-11)
+
+    def test_npb_labels(self):
+        """What scripts for NPB's output look for."""
+        for app in APPS:
+            done = evener("run", app, "--class", "S")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            out = done.stdout
+            self.assertIn(f"{app.upper()} Benchmark", out)
+            self.assertIn(f" {app.upper()} Benchmark Completed.", out)
+            self.assertRegex(out, r"Verification    = +SUCCESSFUL")
+            self.assertRegex(out, r"Time in seconds = +\d+\.\d\d")
+            self.assertRegex(out, r"Mop/s total     = +\d+\.\d\d")
+            self.assertRegex(out, r"(?m)^ Class           = +S$")
+            self.assertRegex(out, r"Comparison of RMS-norms of residual")
+            self.assertEqual(done.stderr, "", "a pipe sees no progress")
+
+    def test_steps(self):
+        """Norms after 0, 1 and 2 steps: they move, and nothing is verified."""
+        seen = set()
+        for steps in (0, 1, 2):
+            record = self.record("run", "sp-mz", "--steps", str(steps))
+            self.assertIsNone(record["verified"])
+            self.assertEqual(record["steps"], steps)
+            seen.add(record["norms"]["error"][0])
+        self.assertEqual(len(seen), 3)
+        done = evener("run", "sp-mz", "--steps", "0")
+        self.assertEqual(done.returncode, 0)
+        full = self.record("run", "sp-mz", "--steps", "100")
+        self.assertIs(full["verified"], True, "the class's own number, said aloud")
+
+    def test_perturb(self):
+        """Perturbed zones differ, and units and schedules agree about every one of them."""
+        plain = self.record("run", "sp-mz", "--steps", "3")
+        first = None
+        for units in ("1:CPU:1", "3:CPU:1"):
+            for schedule in SCHEDULES:
+                record = self.record("run", "sp-mz", "--steps", "3", "--perturb", "--units", units,
+                                     "--schedule", schedule, "--oversubscribe")
+                self.assertIsNone(record["verified"])
+                self.assertEqual(len(record["zone_sums"]), 4 * 5)
+                self.assertEqual(len(set(record["zone_sums"][0::5])), 4, "all zones differ")
+                self.assertNotEqual(record["hash"], plain["hash"])
+                first = first or record
+                self.assertEqual(record["hash"], first["hash"])
+                self.assertEqual(record["zone_sums"], first["zone_sums"])
+        done = evener("run", "sp-mz", "--steps", "3", "--perturb", "--verbose")
+        self.assertIn("sums of the five components", done.stdout)
+
+    def test_json_file(self):
+        """A record on disk is whole, has ordinary rights, and leaves nothing beside it."""
+        path = self.path("record.json")
+        umask = os.umask(0o022)
+        self.addCleanup(os.umask, umask)
+        done = evener("run", "bt-mz", "--json", path)
+        self.assertEqual(done.returncode, 0)
+        with open(path) as file:
+            self.assertIs(json.load(file)["verified"], True)
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o644)
+        self.assertEqual(os.listdir(self.folder.name), ["record.json"])
+
+    def test_json_to_standard_output(self):
+        done = evener("run", "bt-mz", "--json", "-")
+        json.loads(done.stdout)
+        self.assertIn("Verification", done.stderr)
+
+    def test_quiet(self):
+        done = evener("run", "bt-mz", "--quiet")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_interrupt(self):
+        """Ctrl-C ends the run with 130, and an earlier record stays as it was."""
+        path = self.path("record.json")
+        with open(path, "w") as file:
+            file.write("earlier")
+        run = subprocess.Popen([EVENER, "run", "bt-mz", "--class", "W", "--steps", "1000000",
+                                "--json", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1.5)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, err)
+        self.assertIn(b"evener: interrupted", err)
+        with open(path) as file:
+            self.assertEqual(file.read(), "earlier")
+        self.assertEqual(os.listdir(self.folder.name), ["record.json"])
+
+
+class BadInput(Base):
+    def test_words(self):
+        self.refuses(["gallop"], ["gallop", "expected info, run, plan or bench"])
+        self.refuses(["run"], "expected bt-mz, sp-mz or lu-mz")
+        self.refuses(["run", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz or lu-mz"])
+        self.refuses(["run", "bt-mz", "sp-mz"], "one word too many")
+        self.refuses(["run", "bt-mz", "--clas", "S"], "did you mean --class?")
+        self.refuses(["run", "bt-mz", "--zzzzzzz"], "evener run --help")
+        self.refuses(["run", "bt-mz", "--class"], "--class needs a value")
+        self.refuses(["run", "bt-mz", "--class", ""], "--class needs a value")
+        self.refuses(["run", "bt-mz", "--quiet=1"], "takes no value")
+        self.refuses(["bench", "trot"], "expected tasks or npbmz")
+        self.refuses(["info", "here"], "one word too many")
+
+    def test_class(self):
+        for name in ("X", "s", "SS", "1"):
+            self.refuses(["run", "bt-mz", "--class", name], [f'"{name}"', "S W A B C D E F"])
+
+    def test_steps(self):
+        for steps in ("-1", "x", "1.5", "99999999999"):
+            self.refuses(["run", "bt-mz", "--steps", steps], ["--steps", "whole number from 0"])
+
+    def test_schedule(self):
+        self.refuses(["run", "bt-mz", "--schedule", "magic"], ['"magic"', "static, dynamic, guided"])
+        self.refuses(["run", "bt-mz", "--schedule", "dynamic:chunk=0"], "chunk")
+        self.refuses(["run", "bt-mz", "--schedule", "guided"], "guided:size or guided:time")
+
+    def test_units(self):
+        self.refuses(["run", "bt-mz", "--units", "4:CPUS:4"],
+                     ["column 3", 'unknown family "CPUS"', "expected CPU or GPU"])
+        self.refuses(["run", "bt-mz", "--units", "0:CPU:1"], "zero units")
+        self.refuses(["run", "bt-mz", "--units", "1:CPU:0"], "how many cores")
+        self.refuses(["run", "bt-mz", "--units", "4096:CPU:1"], ["4096 cores", "--oversubscribe"])
+        self.refuses(["run", "bt-mz", "--units", "1:GPU:1"], ["device", "CPU units"])
+        self.refuses(["run", "bt-mz", "--devices", "cuda"], "no back end")
+
+    def test_record_path(self):
+        missing = self.path("no/such/folder/record.json")
+        self.refuses(["run", "bt-mz", "--json", missing], [missing, "cannot be written"])
+        self.refuses(["run", "bt-mz", "--json", self.folder.name], "cannot be written")
+        self.refuses(["plan", "bt-mz", "--json", missing], "cannot be written")
+
+    def test_full_disk(self):
+        """A record that does not fit is a failure, and says so."""
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full here")
+        done = evener("run", "bt-mz", "--json", "/dev/full", "--quiet")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("could not be written", done.stderr)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([EVENER, "run", "bt-mz", "--json", "-"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 3)
+
+    def test_memory(self):
+        """Class F says how much it needs, at once, and class E on this node as well if it does not fit."""
+        for app in APPS:
+            start = time.monotonic()
+            self.refuses(["run", app, "--class", "F"], ["GB of memory", "are available"])
+            self.assertLess(time.monotonic() - start, 20, "nothing may be allocated before")
+
+    def test_limited_memory(self):
+        """The kernel says no while zones are made: a message, not a crash."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+        done = evener("run", "sp-mz", "--class", "C", "--steps", "1", "--units", "1:CPU:1",
+                      preexec_fn=limit)
+        self.assertIn(done.returncode, (2, 3), done.stderr)
+        self.assertIn("memory", done.stderr)
+        self.assertTrue(done.stderr.startswith("evener: "), done.stderr)
+
+    def test_plan(self):
+        self.refuses(["plan", "bt-mz", "--iterations", "0"], "whole number from 1")
+        self.refuses(["plan", "bt-mz", "--units", "2:CPU:1", "--speeds", "1"], "expected 2 numbers")
+        self.refuses(["plan", "bt-mz", "--units", "2:CPU:1", "--speeds", "1,0"], "above 0")
+        self.refuses(["plan", "bt-mz", "--units", "2:CPU:1", "--speeds", "1,1,1"], "expected 2 numbers")
+
+
+class Plan(Base):
+    def plan(self, *words):
+        done = evener("plan", *words, "--json", "-", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["iterations"]
+
+    def test_guided_by_size(self):
+        """The imbalances of the multi-GPU paper's algorithm on 4 units."""
+        for class_, expected in (("B", [3.708, 4.035, 3.087, 1.085]), ("C", [3.300, 3.534, 2.933, 1.019])):
+            found = self.plan("bt-mz", "--class", class_, "--units", "4:CPU:1", "--schedule", "guided:size")
+            self.assertEqual([round(i["imbalance"], 3) for i in found], expected)
+
+    def test_iterations(self):
+        for schedule in SCHEDULES:
+            found = self.plan("bt-mz", "--class", "W", "--units", "2:CPU:2,1:GPU:1", "--schedule", schedule,
+                              "--iterations", "7")
+            self.assertEqual(len(found), 7)
+            owner = None
+            for step in found:
+                self.assertEqual(len(step["owner"]), 16)
+                self.assertEqual(len(step["load"]), 3)
+                self.assertAlmostEqual(sum(step["load"]), 64 * 64 * 8)
+                moved = sum(a != b for a, b in zip(owner, step["owner"])) if owner else 0
+                self.assertEqual(step["migrations"], moved)
+                owner = step["owner"]
+
+    def test_table(self):
+        done = evener("plan", "bt-mz", "--class", "B", "--units", "4:CPU:1", "--schedule", "guided:size")
+        self.assertRegex(done.stdout, r"(?m)^ +4 +1\.085 ")
+        self.assertIn("zones by unit", done.stdout)
+
+
+class Other(Base):
+    def test_info(self):
+        done = evener("info")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ("processor", "cores", "memory", "devices", "schedules", "binding    works"):
+            self.assertIn(word, done.stdout)
+        record = json.loads(evener("info", "--json", "-").stdout)
+        self.assertGreaterEqual(record["machine"]["cores"], 1)
+
+    def test_help(self):
+        for words in ([], ["run"], ["plan"], ["info"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"]):
+            done = evener(*words, "--help")
+            self.assertEqual(done.returncode, 0, words)
+            self.assertIn("usage: evener", done.stdout)
+        done = evener()
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(evener("--version").stdout, r"^evener \d+\.\d+\.\d+\n$")
+
+    def test_bench_tasks(self):
+        done = evener("bench", "tasks", "--units", "1:CPU:1", "--tasks", "1000", "--repeat", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("OpenMP schedule(dynamic,1)", done.stdout)
+
+    def test_taskset(self):
+        """Only the cores this process may use count."""
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one core only")
+        core = max(os.sched_getaffinity(0))
+        done = subprocess.run(["taskset", "-c", str(core), EVENER, "info", "--json", "-"],
+                              capture_output=True, text=True)
+        self.assertEqual(json.loads(done.stdout)["machine"]["cores"], 1)
+        record = subprocess.run(["taskset", "-c", str(core), EVENER, "run", "bt-mz", "--quiet", "--json", "-"],
+                                capture_output=True, text=True)
+        self.assertEqual(json.loads(record.stdout)["units"][0]["cores"], [core])
+
+
+if __name__ == "__main__":
+    EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,250 @@
+/* The loop: every task once, times where they belong, failures, first touch by owners, uneven
+ * units. Run: ctest -R loop */
+#include <evener.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { TASKS = 37 };
+
+static const char *const specs[] = {
+    "static",      "dynamic",    "dynamic:chunk=4,memorize=0", "dynamic:chunk=1000,memorize=1",
+    "guided:size", "guided:time"};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+static evn_machine *machine;
+
+static int set_up(void **state) {
+    (void)state;
+    return evn_machine_open(&machine);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    evn_machine_close(machine);
+    return 0;
+}
+
+struct fixture {
+    evn_units *units;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    atomic_int ran[TASKS];
+    atomic_int unit_of[TASKS];
+    int ask;            /* for tasks one by one */
+    int fail_at;        /* task whose body fails; -1 */
+    double wait[TASKS]; /* seconds each task lasts */
+    atomic_int done[2]; /* tasks of each unit, where units race */
+    int race;
+};
+
+static void open_fixture(struct fixture *f, const char *list, const char *spec) {
+    memset(f, 0, sizeof *f);
+    f->ask = 1;
+    f->fail_at = -1;
+    evn_link link[TASKS];
+    for (int t = 0; t < TASKS; t++) link[t] = (evn_link){{t, (t + 1) % TASKS}, 100};
+    assert_int_equal(evn_units_open(&f->units, machine, list, EVN_OVERSUBSCRIBE), EVN_OK);
+    evn_problem p = {
+        .tasks = TASKS, .units = evn_units_count(f->units), .links = TASKS, .link = link};
+    assert_int_equal(evn_schedule_open(&f->schedule, spec, &p), EVN_OK);
+    assert_int_equal(evn_loop_open(&f->loop, f->units, f->schedule), EVN_OK);
+}
+
+static void close_fixture(struct fixture *f) {
+    evn_loop_close(f->loop);
+    evn_schedule_close(f->schedule);
+    evn_units_close(f->units);
+}
+
+static void wait_for(double seconds) {
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    do clock_gettime(CLOCK_MONOTONIC, &b);
+    while ((double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec) < seconds);
+}
+
+static evn_status work(struct fixture *f, int unit, int t) {
+    atomic_fetch_add(&f->ran[t], 1);
+    atomic_store(&f->unit_of[t], unit);
+    if (f->wait[t] > 0) wait_for(f->wait[t]);
+    return t == f->fail_at ? evn_fail(EVN_SYSTEM, "task %d has no hay", t) : EVN_OK;
+}
+
+static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct fixture *f = arg;
+    int me = evn_unit_number(unit), count;
+    const int *task = evn_batch_tasks(batch, &count);
+    assert_true(count >= 1);
+    for (int i = 1; i < count; i++) assert_true(task[i] > task[i - 1]);
+    evn_status status = EVN_OK;
+    if (f->ask) {
+        for (int t, i = 0; (t = evn_batch_next(batch)) >= 0; i++) {
+            assert_int_equal(t, task[i]);
+            if ((status = work(f, me, t))) return status;
+        }
+        assert_int_equal(evn_batch_next(batch), -1); /* and stays so */
+    } else {
+        for (int i = 0; i < count && !status; i++) status = work(f, me, task[i]);
+    }
+    return status;
+}
+
+static void test_every_task_once(void **state) {
+    (void)state;
+    static const char *const lists[] = {"1:CPU:1", "2:CPU:1", "1:CPU:2",
+                                        "3:CPU:1", "5:CPU:1", "60:CPU:1"};
+    for (int l = 0; l < 6; l++)
+        for (int s = 0; s < SPECS; s++)
+            for (int ask = 0; ask < 2; ask++) {
+                struct fixture f;
+                open_fixture(&f, lists[l], specs[s]);
+                f.ask = ask;
+                for (int i = 1; i <= 6; i++) {
+                    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+                    for (int t = 0; t < TASKS; t++) {
+                        assert_int_equal(f.ran[t], i);
+                        assert_int_equal(evn_loop_owner(f.loop)[t], f.unit_of[t]);
+                        assert_true(evn_loop_seconds(f.loop)[t] >= 0);
+                    }
+                }
+                int owner[TASKS];
+                memcpy(owner, evn_loop_owner(f.loop), sizeof owner);
+                assert_int_equal(evn_loop_visit(f.loop, body, &f), EVN_OK); /* by the same owners */
+                for (int t = 0; t < TASKS; t++) {
+                    assert_int_equal(f.ran[t], 7);
+                    assert_int_equal(f.unit_of[t], owner[t]);
+                }
+                assert_int_equal(evn_schedule_instance(f.schedule), 6);
+                close_fixture(&f);
+            }
+}
+
+/* Times are those of the tasks: asked one by one, each its own; otherwise shared by weight. */
+static void test_times(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "1:CPU:1", "static");
+    for (int t = 0; t < TASKS; t++) f.wait[t] = t % 2 ? 200e-6 : 20e-6;
+    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    const double *s = evn_loop_seconds(f.loop);
+    for (int t = 0; t < TASKS; t++) assert_true(s[t] >= f.wait[t]);
+    double sum = 0;
+    for (int t = 0; t < TASKS; t++) sum += s[t];
+    double compute = evn_loop_stats(f.loop, 0).compute_s;
+    assert_true(sum <= compute * 1.000001 && sum >= compute * 0.9);
+    assert_int_equal(evn_loop_stats(f.loop, 0).tasks, TASKS);
+    f.ask = 0;
+    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    for (int t = 1; t < TASKS; t++) assert_true(s[t] == s[0]);
+    close_fixture(&f);
+}
+
+static void test_failure(void **state) {
+    (void)state;
+    for (int s = 0; s < SPECS; s++) {
+        struct fixture f;
+        open_fixture(&f, "3:CPU:1", specs[s]);
+        f.fail_at = 20;
+        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_BODY);
+        assert_non_null(strstr(evn_message(), "task 20 has no hay"));
+        assert_int_equal(evn_schedule_instance(f.schedule), 0); /* nothing is learnt from it */
+        f.fail_at = -1;
+        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK); /* and the loop can go on */
+        close_fixture(&f);
+    }
+}
+
+/* A unit at a third of the other's speed, in logical time: each task of unit 0 lasts until unit 1
+ * has done three more, or none is left. Whoever draws from the queue then gives unit 0 a quarter of
+ * the tasks; and that is kept. */
+static evn_status slow_body(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct fixture *f = arg;
+    int me = evn_unit_number(unit);
+    while (evn_batch_next(batch) >= 0) {
+        int target = atomic_load(&f->done[1]) + 3;
+        while (me == 0 && f->race && atomic_load(&f->done[1]) < target &&
+               atomic_load(&f->done[0]) + atomic_load(&f->done[1]) < TASKS - 1)
+            sched_yield();
+        atomic_fetch_add(&f->done[me], 1);
+    }
+    return EVN_OK;
+}
+
+static void test_uneven_units(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "2:CPU:1", "dynamic:chunk=1,memorize=2");
+    f.race = 1;
+    int owner[TASKS];
+    for (int i = 0; i < 4; i++) {
+        f.race = i < 2; /* from the third on owners are fixed, and nobody may wait for the other */
+        atomic_store(&f.done[0], 0);
+        atomic_store(&f.done[1], 0);
+        assert_int_equal(evn_loop_run(f.loop, slow_body, &f), EVN_OK);
+        assert_in_range(f.done[0], 1, TASKS / 3);
+        assert_int_equal(f.done[0] + f.done[1], TASKS);
+        if (i > 1) assert_memory_equal(owner, evn_loop_owner(f.loop), sizeof owner);
+        memcpy(owner, evn_loop_owner(f.loop), sizeof owner);
+    }
+    close_fixture(&f);
+}
+
+/* What crosses between units is counted from the links, and migrations from the owners. */
+static void test_counters(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "2:CPU:1", "static");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(evn_loop_visit(f.loop, body, &f), EVN_OK);
+        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    }
+    evn_loop_totals totals = evn_loop_sum(f.loop);
+    assert_true(totals.instances == 3 && totals.migrations == 0);
+    assert_true(totals.bytes == 3 * 2 * 2 * 100); /* a ring cut in two places, both ways */
+    assert_true(totals.messages == 3 * 2);
+    evn_loop_reset_stats(f.loop);
+    assert_true(evn_loop_sum(f.loop).bytes == 0);
+    close_fixture(&f);
+    open_fixture(&f, "2:CPU:1", "guided:size");
+    int moved = 0, before[TASKS];
+    memcpy(before, evn_loop_owner(f.loop), sizeof before);
+    for (int i = 0; i < 3; i++) {
+        evn_loop_run(f.loop, body, &f);
+        for (int t = 0; t < TASKS; t++) moved += before[t] != evn_loop_owner(f.loop)[t];
+        memcpy(before, evn_loop_owner(f.loop), sizeof before);
+    }
+    assert_true(evn_loop_sum(f.loop).migrations == moved);
+    close_fixture(&f);
+}
+
+static void test_wrong_schedule(void **state) {
+    (void)state;
+    evn_units *units;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    evn_problem p = {.tasks = 4, .units = 3};
+    assert_int_equal(evn_units_open(&units, machine, "1:CPU:1", 0), EVN_OK);
+    assert_int_equal(evn_schedule_open(&schedule, "static", &p), EVN_OK);
+    assert_int_equal(evn_loop_open(&loop, units, schedule), EVN_USAGE);
+    assert_null(loop);
+    evn_schedule_close(schedule);
+    evn_units_close(units);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_times),
+        cmocka_unit_test(test_failure),         cmocka_unit_test(test_uneven_units),
+        cmocka_unit_test(test_counters),        cmocka_unit_test(test_wrong_schedule),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

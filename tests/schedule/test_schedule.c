@@ -1,0 +1,299 @@
+/* Schedules, each as a pure policy: no thread is started here. One set of checks for all of them,
+ * then what each promises. Run: ctest -R schedule */
+#include "npbmz.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const specs[] = {
+    "static",      "dynamic",     "dynamic:chunk=2,memorize=0", "dynamic:chunk=5,memorize=1",
+    "guided:size", "guided:time",
+};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+/* A reproducible sequence of numbers in [0, 1). */
+static double draw(unsigned long long *seed) {
+    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (double)(*seed >> 11) / 9007199254740992.0;
+}
+
+static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
+    evn_schedule *s;
+    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
+    return s;
+}
+
+/* Weights of every awkward kind. */
+static void fill(double *w, int n, int kind) {
+    unsigned long long seed = 7;
+    for (int t = 0; t < n; t++)
+        w[t] = kind == 0   ? 1
+               : kind == 1 ? 0
+               : kind == 2 ? (t == n / 2 ? 1e300 : 1)
+               : kind == 3 ? t + 1
+                           : draw(&seed);
+}
+
+/* Six instances: every task once on a unit that exists, none starved when tasks suffice, and the
+ * same again from the same input. */
+static void conforms(const char *spec, int tasks, int units, int kind) {
+    double *w = malloc(sizeof *w * (size_t)tasks),
+           *seconds = malloc(sizeof *seconds * (size_t)tasks);
+    double speed[8] = {1, 2, 1, 1, 3, 1, 1, 1};
+    int *owner = malloc(sizeof *owner * (size_t)tasks),
+        *first = malloc(sizeof *first * (size_t)tasks * 6);
+    fill(w, tasks, kind);
+    evn_problem p = {
+        .tasks = tasks, .weight = w, .units = units, .speed = kind == 3 ? speed : NULL};
+    for (int again = 0; again < 2; again++) {
+        evn_schedule *s = open_or_fail(spec, &p);
+        for (int i = 0; i < 6; i++) {
+            assert_int_equal(evn_schedule_simulate(s, owner, seconds), EVN_OK);
+            int *had = calloc((size_t)units, sizeof *had);
+            for (int t = 0; t < tasks; t++) {
+                assert_in_range(owner[t], 0, units - 1);
+                had[owner[t]]++;
+                if (again) assert_int_equal(owner[t], first[i * tasks + t]);
+            }
+            memcpy(first + i * tasks, owner, sizeof *owner * (size_t)tasks);
+            /* a queue gives a unit nothing when others are free sooner; owners that are fixed
+             * starve nobody */
+            for (int u = 0; u < units && tasks >= units && strncmp(spec, "dynamic", 7) != 0; u++)
+                if (!had[u])
+                    fail_msg("%s: unit %d of %d starves with %d tasks, weights %d", spec, u, units,
+                             tasks, kind);
+            free(had);
+            assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+            assert_int_equal(evn_schedule_instance(s), i + 1);
+        }
+        evn_schedule_close(s);
+    }
+    free(w);
+    free(seconds);
+    free(owner);
+    free(first);
+}
+
+static void test_conformance(void **state) {
+    (void)state;
+    static const int tasks[] = {1, 2, 3, 7, 16, 64, 257}, units[] = {1, 2, 3, 5, 8};
+    for (int i = 0; i < SPECS; i++)
+        for (int n = 0; n < 7; n++)
+            for (int u = 0; u < 5; u++)
+                for (int kind = 0; kind < 5; kind++) conforms(specs[i], tasks[n], units[u], kind);
+}
+
+static void test_static(void **state) {
+    (void)state;
+    evn_problem p = {.tasks = 10, .units = 4};
+    static const int expected[] = {0, 0, 0, 1, 1, 1, 2, 2, 3, 3};
+    evn_schedule *s = open_or_fail("static", &p);
+    assert_memory_equal(evn_schedule_owner(s), expected, sizeof expected);
+    assert_int_equal(evn_schedule_chunk(s), 0);
+    assert_true(evn_schedule_settled(s));
+    evn_schedule_close(s);
+}
+
+static void test_dynamic_memory(void **state) {
+    (void)state;
+    evn_problem p = {.tasks = 4, .units = 2};
+    evn_schedule *s = open_or_fail("dynamic:chunk=1,memorize=2", &p);
+    static const int a[] = {0, 1, 0, 1}, b[] = {1, 1, 0, 1}, c[] = {0, 0, 0, 1};
+    static const double t[] = {1, 1, 1, 1};
+    assert_int_equal(evn_schedule_chunk(s), 1);
+    evn_schedule_learn(s, a, t);
+    assert_int_equal(evn_schedule_chunk(s), 1);
+    assert_false(evn_schedule_settled(s));
+    evn_schedule_learn(s, b, t);
+    assert_int_equal(evn_schedule_chunk(s), 0);
+    assert_true(evn_schedule_settled(s));
+    assert_memory_equal(evn_schedule_owner(s), b, sizeof b);
+    evn_schedule_learn(s, c, t); /* it is kept for good */
+    assert_memory_equal(evn_schedule_owner(s), b, sizeof b);
+    evn_schedule_close(s);
+    s = open_or_fail("dynamic:memorize=0", &p);
+    for (int i = 0; i < 50; i++) evn_schedule_learn(s, a, t);
+    assert_int_equal(evn_schedule_chunk(s), 1);
+    evn_schedule_close(s);
+}
+
+/* The imbalances of BT-MZ by size that the multi-GPU paper's algorithm gives, from static. */
+static void guided_on_bt(char class_, int units, const double *expected, int n) {
+    npbmz *b;
+    assert_int_equal(npbmz_open(&b, NPBMZ_BT, class_), EVN_OK);
+    evn_problem p = npbmz_tasks(b);
+    p.units = units;
+    evn_schedule *s = open_or_fail("guided:size", &p);
+    int *owner = malloc(sizeof *owner * (size_t)p.tasks);
+    double *seconds = malloc(sizeof *seconds * (size_t)p.tasks);
+    for (int i = 0; i < n; i++) {
+        evn_schedule_simulate(s, owner, seconds);
+        double imbalance = evn_problem_imbalance(&p, owner, NULL);
+        if (fabs(imbalance - expected[i]) > 0.0005)
+            fail_msg("class %c, %d units, iteration %d: imbalance %.4f, expected %.3f", class_,
+                     units, i + 1, imbalance, expected[i]);
+        evn_schedule_learn(s, owner, seconds);
+    }
+    free(owner);
+    free(seconds);
+    evn_schedule_close(s);
+    npbmz_close(b);
+}
+
+static void test_guided_size(void **state) {
+    (void)state;
+    guided_on_bt('B', 4, (double[]){3.708, 4.035, 3.087, 1.085, 1.085, 1.085}, 6);
+    guided_on_bt('C', 4, (double[]){3.300, 3.534, 2.933, 1.019, 1.019}, 5);
+    guided_on_bt('D', 4, (double[]){3.200, 3.396, 2.894, 1.008, 1.008}, 5);
+    guided_on_bt('B', 2, (double[]){2.355, 1.036, 1.036}, 3);
+    guided_on_bt('C', 2, (double[]){2.232, 1.009, 1.009}, 3);
+    guided_on_bt('D', 2, (double[]){2.175, 1.002, 1.002}, 3);
+}
+
+/* Units of two cores beside one of one core: whoever sees times, or draws, balances them. */
+static void balances_uneven(const char *spec, int instances, double at_most) {
+    double w[64], speed[] = {2, 1}, seconds[64];
+    int owner[64];
+    unsigned long long seed = 3;
+    for (int t = 0; t < 64; t++) w[t] = 0.5 + draw(&seed);
+    evn_problem p = {.tasks = 64, .weight = w, .units = 2, .speed = speed};
+    evn_schedule *s = open_or_fail(spec, &p);
+    for (int i = 0; i < instances; i++) {
+        evn_schedule_simulate(s, owner, seconds);
+        evn_schedule_learn(s, owner, seconds);
+    }
+    evn_schedule_simulate(s, owner, seconds);
+    double imbalance = evn_problem_imbalance(&p, owner, NULL);
+    if (imbalance > at_most)
+        fail_msg("%s: imbalance %.3f after %d instances, expected at most %.3f", spec, imbalance,
+                 instances, at_most);
+    evn_schedule_close(s);
+}
+
+static void test_uneven_units(void **state) {
+    (void)state;
+    balances_uneven("dynamic", 4, 1.1);
+    balances_uneven("dynamic:memorize=0", 4, 1.1);
+    balances_uneven("guided:time", 12, 1.1);
+    balances_uneven("guided:size", 4, 1.1); /* by speed */
+}
+
+static void test_export_import(void **state) {
+    (void)state;
+    double w[12];
+    fill(w, 12, 4);
+    evn_problem p = {.tasks = 12, .weight = w, .units = 3};
+    for (int i = 0; i < SPECS; i++) {
+        evn_schedule *s = open_or_fail(specs[i], &p), *copy = open_or_fail(specs[i], &p);
+        int owner[12];
+        double seconds[12];
+        for (int k = 0; k < 3; k++) {
+            evn_schedule_simulate(s, owner, seconds);
+            evn_schedule_learn(s, owner, seconds);
+        }
+        char *text = evn_schedule_export(s);
+        assert_non_null(text);
+        if (evn_schedule_import(copy, text)) fail_msg("%s: %s", text, evn_message());
+        assert_memory_equal(evn_schedule_owner(copy), evn_schedule_owner(s), sizeof owner);
+        char *again = evn_schedule_export(copy);
+        assert_string_equal(text, again);
+        free(text);
+        free(again);
+        evn_schedule_close(s);
+        evn_schedule_close(copy);
+    }
+    evn_schedule *s = open_or_fail("static", &p);
+    static const char *const bad[] = {
+        "",
+        "static",
+        "static 12 tasks 3 units:",
+        "static 12 tasks 3 units: 11*0",
+        "static 12 tasks 3 units: 13*0",
+        "static 12 tasks 3 units: 12*3",
+        "static 12 tasks 3 units: 12*",
+        "static 12 tasks 3 units: 12*0 x",
+        "static 11 tasks 3 units: 11*0",
+        "guided:size 12 tasks 3 units: 12*0",
+    };
+    static const int before[] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(evn_schedule_import(s, bad[i]), EVN_USAGE);
+        assert_memory_equal(evn_schedule_owner(s), before, sizeof before);
+    }
+    evn_schedule_close(s);
+}
+
+static void test_bad_input(void **state) {
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "statik",
+        "static:x",
+        "dynamic:chunk=0",
+        "dynamic:chunk=",
+        "dynamic:chunk=-1",
+        "dynamic:chunk=1x",
+        "dynamic:size=3",
+        "dynamic:,",
+        "dynamic:memorize=1e3",
+        "guided",
+        "guided:",
+        "guided:weight",
+        "guided:size=1",
+        "guided:size,time",
+        "dynamic:chunk=99999999999999999999",
+    };
+    evn_problem p = {.tasks = 4, .units = 2};
+    evn_schedule *s;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int status = evn_schedule_open(&s, bad[i], &p);
+        if (status != EVN_USAGE) fail_msg("\"%s\" was taken for a schedule", bad[i]);
+        assert_null(s);
+        assert_true(strlen(evn_message()) > 10);
+    }
+    double weight[] = {1, 2, NAN, 3}, speed[] = {1, 0};
+    evn_problem wrong[] = {
+        {.tasks = 0, .units = 1},
+        {.tasks = 1, .units = 0},
+        {.tasks = 4, .units = 2, .weight = weight},
+        {.tasks = 4, .units = 2, .speed = speed},
+        {.tasks = 2, .units = 2, .links = 1, .link = &(evn_link){{0, 2}, 8}},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(evn_schedule_open(&s, "static", &wrong[i]), EVN_USAGE);
+    s = open_or_fail("guided:time", &p);
+    static const int owner[] = {0, 0, 1, 2}, right[] = {0, 0, 1, 1};
+    static const double t[] = {1, 1, 1, 1}, negative[] = {1, -1, 1, 1};
+    assert_int_equal(evn_schedule_learn(s, owner, t), EVN_USAGE);
+    assert_int_equal(evn_schedule_learn(s, right, negative), EVN_USAGE);
+    assert_int_equal(evn_schedule_instance(s), 0);
+    evn_schedule_close(s);
+}
+
+static void test_cut(void **state) {
+    (void)state;
+    evn_link link[] = {{{0, 1}, 10}, {{1, 2}, 20}, {{2, 3}, 40}, {{3, 0}, 80}};
+    evn_problem p = {.tasks = 4, .units = 3, .links = 4, .link = link};
+    int pairs;
+    assert_true(evn_problem_cut(&p, (int[]){0, 0, 0, 0}, &pairs) == 0);
+    assert_int_equal(pairs, 0);
+    assert_true(evn_problem_cut(&p, (int[]){0, 0, 1, 1}, &pairs) == 2 * (20 + 80));
+    assert_int_equal(pairs, 2);
+    assert_true(evn_problem_cut(&p, (int[]){0, 1, 2, 2}, &pairs) == 2 * (10 + 20 + 80));
+    assert_int_equal(pairs, 6);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conformance),    cmocka_unit_test(test_static),
+        cmocka_unit_test(test_dynamic_memory), cmocka_unit_test(test_guided_size),
+        cmocka_unit_test(test_uneven_units),   cmocka_unit_test(test_export_import),
+        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,35 @@
+/* The record: one JSON object about a run, on disk whole or not at all. */
+#ifndef TOOL_RECORD_H
+#define TOOL_RECORD_H
+
+#include <cjson/cJSON.h>
+#include <evener.h>
+
+/* A file to be: written beside its place and renamed at the end, so that a failed run leaves an
+ * earlier file whole. */
+struct output {
+    const char *path; /* "-": standard output */
+    char *beside;
+    int fd;
+};
+
+/* Opens the file beside `path`; 0, or -1 after a message if it cannot be written there. path NULL
+ * or "-": nothing to open. */
+int output_open(struct output *o, const char *path);
+/* Writes the text and puts it in place; 0, or -1 after a message. */
+int output_commit(struct output *o, const char *text);
+/* Leaves things as they were. */
+void output_discard(struct output *o);
+
+/* Adds a number with 17 digits; null where it is not finite (JSON has none). */
+void record_number(cJSON *object, const char *key, double value);
+cJSON *record_numbers(const double *value, int n);
+
+/* "machine" and "build" of a record. */
+cJSON *record_machine(const evn_machine *machine);
+cJSON *record_build(void);
+
+/* The text of a record, to be freed; NULL if there is no memory. Consumes `root`. */
+char *record_text(cJSON *root);
+
+#endif

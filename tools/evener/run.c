@@ -1,0 +1,217 @@
+/* evener run: a workload on units under a schedule, its result, its record. */
+#include "command.h"
+#include "options.h"
+#include "progress.h"
+#include "record.h"
+#include "workload.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void on_step(int step, int steps, double seconds, void *p) {
+    progress_step(p, step, steps, seconds);
+}
+
+/* Longest over shortest compute time of the units (the papers' w.u.). */
+static double imbalance(const struct workload *w, const npbmz_result *r) {
+    double longest = 0, shortest = INFINITY;
+    for (int u = 0; u < w->tasks.units; u++) {
+        longest = fmax(longest, r->unit[u].compute_s);
+        shortest = fmin(shortest, r->unit[u].compute_s);
+    }
+    return shortest > 0 ? longest / shortest : longest > 0 ? INFINITY : 1;
+}
+
+static cJSON *record_unit(const struct workload *w, const npbmz_result *r, int number) {
+    evn_unit *unit = evn_units_get(w->units, number);
+    const evn_unit_stats *stats = &r->unit[number];
+    cJSON *o = cJSON_CreateObject(), *cores = cJSON_CreateArray();
+    int tasks = 0;
+    double weight = 0;
+    for (int t = 0; t < w->tasks.tasks; t++)
+        if (r->owner[t] == number) {
+            tasks++;
+            weight += w->tasks.weight[t];
+        }
+    for (int c = 0; c < evn_unit_cores(unit); c++)
+        if (evn_unit_core_number(unit, c) >= 0)
+            cJSON_AddItemToArray(cores, cJSON_CreateNumber(evn_unit_core_number(unit, c)));
+    cJSON_AddNumberToObject(o, "id", number);
+    cJSON_AddStringToObject(o, "kind", evn_unit_is_cpu(unit) ? "cpu" : "gpu");
+    cJSON_AddItemToObject(o, "cores", cores);
+    cJSON_AddNullToObject(o, "device");
+    cJSON_AddNumberToObject(o, "tasks", tasks);
+    record_number(o, "weight", weight);
+    record_number(o, "compute_s", stats->compute_s);
+    record_number(o, "exchange_s", stats->exchange_s);
+    record_number(o, "idle_s", stats->idle_s);
+    cJSON_AddNumberToObject(o, "bytes_in", 0); /* one address space: nothing is copied in or out */
+    cJSON_AddNumberToObject(o, "bytes_out", 0);
+    return o;
+}
+
+static cJSON *record_run(const struct workload *w, const npbmz_result *r) {
+    cJSON *root = cJSON_CreateObject();
+    char class_[2] = {w->shape.class_, 0}, hash[20];
+    cJSON_AddStringToObject(root, "evener", EVN_VERSION);
+    cJSON_AddStringToObject(root, "app", w->shape.name);
+    cJSON_AddStringToObject(root, "class", class_);
+    cJSON_AddNumberToObject(root, "steps", r->steps);
+    if (r->verified < 0)
+        cJSON_AddNullToObject(root, "verified");
+    else
+        cJSON_AddBoolToObject(root, "verified", r->verified);
+    record_number(root, "seconds", r->seconds);
+    record_number(root, "mops", r->mops);
+    cJSON *norms = cJSON_AddObjectToObject(root, "norms");
+    cJSON_AddItemToObject(norms, "residual", record_numbers(r->residual, 5));
+    cJSON_AddItemToObject(norms, "error", record_numbers(r->error, 5));
+    if (!strcmp(w->shape.name, "lu-mz")) record_number(norms, "surface", r->surface);
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
+    cJSON_AddStringToObject(root, "hash", hash);
+    cJSON *units = cJSON_AddArrayToObject(root, "units");
+    for (int u = 0; u < w->tasks.units; u++) cJSON_AddItemToArray(units, record_unit(w, r, u));
+    cJSON_AddStringToObject(root, "schedule", evn_schedule_text(w->schedule));
+    record_number(root, "imbalance", imbalance(w, r));
+    cJSON *periods = cJSON_AddObjectToObject(root, "periods");
+    record_number(periods, "compute_s", r->totals.compute_s);
+    record_number(periods, "communication_s", r->totals.exchange_s);
+    cJSON *phases = cJSON_AddObjectToObject(root, "phases");
+    for (int p = 0; p < NPBMZ_PHASES; p++)
+        if (r->phase_s[p] > 0) record_number(phases, npbmz_phase_name(p), r->phase_s[p]);
+    cJSON *transfers = cJSON_AddObjectToObject(root, "transfers");
+    cJSON_AddNumberToObject(transfers, "migrations", (double)r->totals.migrations);
+    cJSON_AddNumberToObject(transfers, "messages", (double)r->totals.messages);
+    record_number(transfers, "bytes", r->totals.bytes);
+    cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, w->tasks.tasks));
+    if (r->zone_sums)
+        cJSON_AddItemToObject(root, "zone_sums", record_numbers(r->zone_sums, 5 * w->tasks.tasks));
+    cJSON_AddItemToObject(root, "machine", record_machine(w->machine));
+    cJSON_AddItemToObject(root, "build", record_build());
+    cJSON_AddStringToObject(root, "command", command_line);
+    return root;
+}
+
+static void print_units(const struct workload *w, const npbmz_result *r, FILE *out) {
+    fprintf(out, "\n Units %s, schedule %s\n\n", evn_units_text(w->units),
+            evn_schedule_text(w->schedule));
+    fprintf(out, "  unit  cores  zones    points  compute s  exchange s  idle s\n");
+    for (int u = 0; u < w->tasks.units; u++) {
+        int tasks = 0;
+        double weight = 0;
+        for (int t = 0; t < w->tasks.tasks; t++)
+            if (r->owner[t] == u) {
+                tasks++;
+                weight += w->tasks.weight[t];
+            }
+        fprintf(out, "  %4d  %5d  %5d  %8.0f  %9.3f  %10.3f  %6.3f\n", u,
+                evn_unit_cores(evn_units_get(w->units, u)), tasks, weight, r->unit[u].compute_s,
+                r->unit[u].exchange_s, r->unit[u].idle_s);
+    }
+    fprintf(out, "  imbalance %.3f (longest over shortest compute time), %lld migrations\n",
+            imbalance(w, r), r->totals.migrations);
+}
+
+static void print_phases(const npbmz_result *r, FILE *out) {
+    double sum = 0;
+    for (int p = 0; p < NPBMZ_PHASES; p++) sum += r->phase_s[p];
+    fprintf(out, "\n  phase      seconds  share\n");
+    for (int p = 0; p < NPBMZ_PHASES; p++)
+        if (r->phase_s[p] > 0)
+            fprintf(out, "  %-9s  %7.3f  %4.1f %%\n", npbmz_phase_name(p), r->phase_s[p],
+                    100 * r->phase_s[p] / sum);
+}
+
+static void print_zone_sums(const npbmz_result *r, int zones, FILE *out) {
+    fprintf(out, "\n  zone  sums of the five components over the interior\n");
+    for (int z = 0; z < zones; z++) {
+        fprintf(out, "  %4d", z + 1);
+        for (int m = 0; m < 5; m++) fprintf(out, "  %23.16e", r->zone_sums[5 * z + m]);
+        fputc('\n', out);
+    }
+}
+
+static int run(struct workload *w, const npbmz_options *options, struct output *record, int quiet,
+               int verbose) {
+    FILE *out = record->path && !strcmp(record->path, "-") ? stderr : stdout;
+    int steps = options->steps < 0 ? w->shape.steps : options->steps;
+    if (!quiet) npbmz_print_header(w->problem, steps, out);
+    if (!quiet) fflush(out);
+    npbmz_result r;
+    evn_status status = npbmz_run(w->problem, w->units, w->schedule, options, &r);
+    if (status) return give_up(status);
+    if (!quiet) {
+        npbmz_print_result(w->problem, &r, workload_threads(w), out);
+        print_units(w, &r, out);
+        if (verbose) print_phases(&r, out);
+        if (verbose && r.zone_sums) print_zone_sums(&r, w->tasks.tasks, out);
+    }
+    int code = r.verified == 0 ? EXIT_UNVERIFIED : EXIT_DONE;
+    if (record->path) {
+        char *text = record_text(record_run(w, &r));
+        if (!text || output_commit(record, text)) code = EXIT_FAILED;
+        free(text);
+    }
+    npbmz_result_free(&r);
+    return code;
+}
+
+int command_run(int argc, char **argv) {
+    struct workload_names names = {.class_ = "S", .units = "auto", .schedule = "guided:size"};
+    const char *json = NULL;
+    long steps = -1;
+    int quiet = 0, verbose = 0, perturb = 0;
+    const struct option table[] = {
+        {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, &names.class_,
+         0, 0},
+        {"steps", "N", "time steps instead of the class's own number", OPTION_NUMBER, &steps, 0,
+         1000000000},
+        {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one of all cores)", OPTION_TEXT,
+         &names.units, 0, 0},
+        {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
+         OPTION_FLAG, &names.oversubscribe, 0, 0},
+        {"devices", "SPEC", "where GPU units come from; no back end in this version", OPTION_TEXT,
+         &names.devices, 0, 0},
+        {"schedule", "SPEC",
+         "static, dynamic:chunk=C,memorize=M, guided:size, guided:time (default guided:size)",
+         OPTION_TEXT, &names.schedule, 0, 0},
+        {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &json, 0, 0},
+        {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
+         &perturb, 0, 0},
+        {"quiet", NULL, "no output but errors", OPTION_FLAG, &quiet, 0, 0},
+        {"verbose", NULL, "times of phases, sums of zones", OPTION_FLAG, &verbose, 0, 0},
+        {0},
+    };
+    int words;
+    int code = options_read("run", table, argc, argv, &names.app, 1, &words);
+    if (code < 0) {
+        printf("usage: evener run APP [options]\n\nRuns a workload, APP: bt-mz sp-mz lu-mz\n\n");
+        options_help(table);
+        printf("\nExit status: 0 done (and verified, where there are official figures), 1 "
+               "verification\n"
+               "failed, 2 bad input, 3 failed while running, 130 interrupted.\n");
+        return EXIT_DONE;
+    }
+    if (code) return code;
+    struct workload w;
+    struct output record = {.fd = -1};
+    struct progress progress;
+    char what[32];
+    code = workload_open(&w, &names, 0);
+    if (!code && output_open(&record, json)) code = EXIT_USAGE;
+    if (!code) {
+        snprintf(what, sizeof what, "%s %c", w.shape.name, w.shape.class_);
+        progress_begin(&progress, what, quiet);
+        catch_interrupts();
+        npbmz_options options = {.steps = (int)steps,
+                                 .perturb = perturb,
+                                 .progress = on_step,
+                                 .arg = &progress,
+                                 .stop = &interrupted};
+        code = run(&w, &options, &record, quiet, verbose);
+    }
+    output_discard(&record);
+    workload_close(&w);
+    return code;
+}
