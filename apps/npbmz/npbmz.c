@@ -408,7 +408,7 @@ void npbmz_print_result(const npbmz *b, const npbmz_result *r, int threads, FILE
                      .verdict = r->verified,
                      .seconds = r->seconds,
                      .version = EVN_VERSION,
-                     .date = EVENER_COMMIT,
+                     .date = EVENER_DATE,
                      .compiler = EVENER_COMPILER,
                      .linker = EVENER_COMPILER,
                      .compile_flags = EVENER_FLAGS,

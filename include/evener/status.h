@@ -14,7 +14,8 @@ extern "C" {
     X(MEMORY, "not enough memory")                                                                 \
     X(SYSTEM, "the operating system refused")                                                      \
     X(BODY, "the loop's body reported a failure")                                                  \
-    X(STOPPED, "stopped on request")
+    X(STOPPED, "stopped on request")                                                               \
+    X(DEVICE, "a device failed")
 
 typedef enum evn_status {
 #define EVN_STATUS_ENUM(name, text) EVN_##name,

@@ -72,9 +72,7 @@ const int *evn_batch_tasks(const evn_batch *b, int *count) {
 static double run_batch(evn_loop *loop, evn_unit *unit, struct worker *w, int count, double begin) {
     evn_batch *b = &w->batch;
     const int *task = w->mine;
-    const int me = evn_unit_number(unit);
     *b = (evn_batch){.task = task, .count = count, .since = begin, .seconds = loop->seconds};
-    for (int i = 0; i < count; i++) loop->owner[task[i]] = me;
     evn_status status = loop->body(unit, b, loop->arg);
     double end = evn_now();
     if (b->next == 0) { /* never asked one by one: by weight */
@@ -99,13 +97,13 @@ static double run_batch(evn_loop *loop, evn_unit *unit, struct worker *w, int co
 static void run_unit(evn_unit *unit, void *p) {
     evn_loop *loop = p;
     struct worker *w = &loop->worker[evn_unit_number(unit)];
-    const int n = loop->problem->tasks;
+    const int n = loop->problem->tasks, me = evn_unit_number(unit);
     w->tasks = 0;
     w->busy = 0;
     w->status = EVN_OK;
     double now = evn_now();
     if (!loop->chunk) {
-        int count = 0, me = evn_unit_number(unit);
+        int count = 0;
         for (int t = 0; t < n; t++)
             if (loop->owner[t] == me) w->mine[count++] = t;
         if (count) run_batch(loop, unit, w, count, now);
@@ -115,7 +113,10 @@ static void run_unit(evn_unit *unit, void *p) {
         long from = atomic_fetch_add_explicit(&loop->cursor, loop->chunk, memory_order_relaxed);
         if (from >= n) break;
         int count = n - from < loop->chunk ? n - (int)from : loop->chunk;
-        for (int i = 0; i < count; i++) w->mine[i] = (int)from + i;
+        for (int i = 0; i < count; i++) {
+            w->mine[i] = (int)from + i;
+            loop->owner[from + i] = me;
+        }
         now = run_batch(loop, unit, w, count, now);
     }
 }

@@ -82,6 +82,21 @@ static int find_cores(evn_machine *m, hwloc_const_cpuset_t allowed) {
     return 1;
 }
 
+/* Reads one number from a small file; 0 if there is no file or no number in it ("max"). */
+static uint64_t read_number(const char *path, const char *key) {
+    FILE *f = fopen(path, "r");
+    if (!f) return 0;
+    char line[256];
+    uint64_t value = 0;
+    while (fgets(line, sizeof line, f)) {
+        if (key && strncmp(line, key, strlen(key)) != 0) continue;
+        value = strtoull(line + (key ? strlen(key) : 0), NULL, 10);
+        break;
+    }
+    fclose(f);
+    return value;
+}
+
 static evn_status open_with(evn_machine **out, const char *synthetic) {
     *out = NULL;
     evn_machine *m = calloc(1, sizeof *m);
@@ -120,7 +135,9 @@ static evn_status open_with(evn_machine **out, const char *synthetic) {
                                     "taskset, OMP_PLACES and the batch system's cpuset");
     }
     hwloc_obj_t root = hwloc_get_root_obj(m->topology);
-    m->memory = root->total_memory;
+    /* hwloc adds up NUMA nodes as the firmware describes them, which virtual machines do wrongly */
+    uint64_t kernel = synthetic ? 0 : read_number("/proc/meminfo", "MemTotal:") * 1024;
+    m->memory = kernel ? kernel : root->total_memory;
     hwloc_obj_t package = hwloc_get_obj_by_type(m->topology, HWLOC_OBJ_PACKAGE, 0);
     const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
     snprintf(m->processor, sizeof m->processor, "%s",
@@ -150,21 +167,6 @@ int evn_machine_core_number(const evn_machine *m, int core) {
 int evn_machine_is_here(const evn_machine *m) { return m->here; }
 const char *evn_machine_processor(const evn_machine *m) { return m->processor; }
 uint64_t evn_machine_memory(const evn_machine *m) { return m->memory; }
-
-/* Reads one number from a small file; 0 if there is no file or no number in it ("max"). */
-static uint64_t read_number(const char *path, const char *key) {
-    FILE *f = fopen(path, "r");
-    if (!f) return 0;
-    char line[256];
-    uint64_t value = 0;
-    while (fgets(line, sizeof line, f)) {
-        if (key && strncmp(line, key, strlen(key)) != 0) continue;
-        value = strtoull(line + (key ? strlen(key) : 0), NULL, 10);
-        break;
-    }
-    fclose(f);
-    return value;
-}
 
 uint64_t evn_machine_memory_available(const evn_machine *m) {
     if (!m->here) return m->memory;
