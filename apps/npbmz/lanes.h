@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #if defined(__AVX512F__)
+#    include <immintrin.h>
 #    define LANES 8
 #elif defined(__AVX__)
 #    define LANES 4
@@ -40,7 +41,14 @@ static inline ivec vec_iota(void) {
 }
 
 /* lane by lane: m ? a : b, where m is all ones or all zeros (the result of a comparison) */
-static inline vec vec_select(ivec m, vec a, vec b) { return (vec)(((ivec)a & m) | ((ivec)b & ~m)); }
+static inline vec vec_select(ivec m, vec a, vec b) {
+#if LANES == 8 /* gcc would make two instructions of it, and a masked operation needs none */
+    return (vec)_mm512_mask_blend_pd(_mm512_test_epi64_mask((__m512i)m, (__m512i)m), (__m512d)b,
+                                     (__m512d)a);
+#else
+    return (vec)(((ivec)a & m) | ((ivec)b & ~m));
+#endif
+}
 
 /* the lanes of i = i0 .. i0+LANES-1 that are interior points, 1 <= i <= nx-2 */
 static inline ivec vec_interior(int i0, int nx) {

@@ -66,8 +66,7 @@ static const struct team alone = {0, 1};
 
 /* Right-hand sides to and from the blocks between the phases. On the way there 1/rho and the speed
  * of sound are written too, as the residual's phase does. */
-static double *block(const struct both *b, const struct sp_work *w, int i, int j, int k) {
-    (void)b;
+static double *block(const struct sp_work *w, int i, int j, int k) {
     return w->b + k * w->bk + j * w->bj + i / LANES * SP_BLOCK + i % LANES;
 }
 
@@ -78,7 +77,7 @@ static double *block(const struct both *b, const struct sp_work *w, int i, int j
 
 static void blocks_put(const struct both *b, const struct sp_work *w, const plain_point *a) {
     EACH_INTERIOR(b, i, j, k) {
-        double *at = block(b, w, i, j, k);
+        double *at = block(w, i, j, k);
         const double *r = a[plain_at(&b->q, i, j, k)], *u = b->q.u[plain_at(&b->q, i, j, k)];
         double q = (u[1] * u[1] + u[2] * u[2] + u[3] * u[3]) / (2 * u[0]);
         for (int c = 0; c < NC; c++) at[c * LANES] = r[c];
@@ -90,7 +89,7 @@ static void blocks_put(const struct both *b, const struct sp_work *w, const plai
 static plain_point *blocks_get(const struct both *b, const struct sp_work *w) {
     plain_point *a = plain_field(&b->q);
     EACH_INTERIOR(b, i, j, k)
-    for (int c = 0; c < NC; c++) a[plain_at(&b->q, i, j, k)][c] = block(b, w, i, j, k)[c * LANES];
+    for (int c = 0; c < NC; c++) a[plain_at(&b->q, i, j, k)][c] = block(w, i, j, k)[c * LANES];
     return a;
 }
 
@@ -125,7 +124,7 @@ static void residual_phase(void **state) {
 
         /* what goes with it */
         EACH_INTERIOR(&b, i, j, k) {
-            const double *u = b.q.u[plain_at(&b.q, i, j, k)], *at = block(&b, &w, i, j, k);
+            const double *u = b.q.u[plain_at(&b.q, i, j, k)], *at = block(&w, i, j, k);
             double q = (u[1] * u[1] + u[2] * u[2] + u[3] * u[3]) / (2 * u[0]);
             double a = sqrt(C1 * C2 * (u[4] - q) / u[0]);
             assert_true(fabs(at[SP_RHO_INV * LANES] * u[0] - 1) < 1e-14);

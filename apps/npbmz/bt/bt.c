@@ -1,15 +1,17 @@
 /* BT-MZ's time step: the block-tridiagonal solver, four passes over a zone.
  *
- * The approximate factorisation of "The NAS Parallel Benchmarks" (RNR-94-007, section 4.3), per zone
- * as in NAS-03-010. The arithmetic is in gas.h (point), row.h (row) and line.h (line); here a zone's
- * lines are cut into groups of LANES and handed out to the team. Along y and z the lanes are points
- * beside one another along i; along x they are any LANES lines, turned round.
+ * The approximate factorisation of "The NAS Parallel Benchmarks" (RNR-94-007, section 4.3), per
+ * zone as in NAS-03-010. The arithmetic is in gas.h (a point), row.h (a row of the elimination) and
+ * line.h (a line); here a zone's lines are put into groups of LANES and the groups handed out to
+ * the team. Along y and z a group is a block of points beside one another along i; along x it is
+ * any LANES lines, turned round on the way to a buffer and back, which takes 16 shuffles for each
+ * of the 11 values that go and the 5 that come back of LANES x LANES points.
  */
 #include "bt.h"
 
 #include "line.h"
 #include "residual_rows.h"
-#include "../sp/turn.h"
+#include "turn.h"
 
 /* n doubles rounded up to an odd number of cache lines */
 static ptrdiff_t odd_lines(ptrdiff_t n) { return ((n + 7) / 8 | 1) * 8; }
@@ -19,8 +21,8 @@ static int inner_blocks(int nx) { return (nx - 2) / LANES + 1; }
 
 enum { C_DOUBLES = sizeof(struct block) / sizeof(double) };
 
-/* a core's buffer: the blocks C of a group of lines, and along x the group turned round and a row of
- * the zone for lanes that have no line */
+/* A core's buffer: C of a group of lines; and along x, the group turned round and a row of the zone
+ * for lanes that have no line. */
 static ptrdiff_t longest(int nx, int ny, int nz) {
     int x = inner_blocks(nx) * LANES, yz = ny > nz ? ny : nz;
     return x > yz ? x : yz;
@@ -78,22 +80,20 @@ void bt_rhs(const struct problem *p, const struct zone *z, const struct bt_work 
 
 /* ---- x ------------------------------------------------------------------------------------- */
 
-/* the rows of a group of lines; lanes beyond the last line repeat it */
-static void x_rows(const struct zone *z, const struct bt_work *w, int k0, int k1, int group,
-                   double *row[LANES]) {
-    const int rows = z->ny - 2, last = rows * (k1 - k0) - 1;
-    for (int l = 0; l < LANES; l++) {
-        int n = group * LANES + l < last ? group * LANES + l : last;
-        row[l] = w->b + (k0 + n / rows) * w->bk + (1 + n % rows) * w->bj;
-    }
+/* row of line number n of the planes from k0 on */
+static double *x_row(const struct zone *z, const struct bt_work *w, int k0, int n) {
+    const int rows = z->ny - 2;
+    return w->b + (k0 + n / rows) * w->bk + (1 + n % rows) * w->bj;
 }
 
+/* In the last group, lanes beyond the last line repeat it and give their answer to a row that
+ * nobody reads. */
 void bt_x(const struct problem *p, const struct zone *z, const struct bt_work *w,
           const struct team *t, int k0, int k1) {
     const struct scheme c = scheme(p->h[0], DELTA(0), p->dt);
     const int lines = (z->ny - 2) * (k1 - k0);
     double *turned = w->own + longest(z->nx, z->ny, z->nz) * C_DOUBLES;
-    double *nobody = turned + w->blocks * LANES * BT_BLOCK; /* the answer of lanes without a line */
+    double *nobody = turned + w->blocks * LANES * BT_BLOCK;
     struct line line = {.at = turned,
                         .step = BT_BLOCK,
                         .n = z->nx,
@@ -105,36 +105,44 @@ void bt_x(const struct problem *p, const struct zone *z, const struct bt_work *w
     int lo, hi;
     team_share(t, (lines + LANES - 1) / LANES, &lo, &hi);
     for (int group = lo; group < hi; group++) {
-        double *row[LANES], *next[LANES];
-        x_rows(z, w, k0, k1, group, row);
-        x_rows(z, w, k0, k1, group + 1 < hi ? group + 1 : group, next);
-        for (int l = 0; l < LANES; l++) line.next[l] = next[l];
+        const int first = group * LANES, after = first + LANES;
+        const double *from[LANES];
+        double *to[LANES];
+        for (int l = 0; l < LANES; l++) {
+            const int real = first + l < lines;
+            double *row = x_row(z, w, k0, real ? first + l : lines - 1);
+            from[l] = row;
+            to[l] = real ? row : nobody;
+        }
+        line.next =
+            group + 1 < hi ? x_row(z, w, k0, after) : from[0]; /* the others lie behind it */
         for (int i = 0; i < w->blocks; i++)
             for (int v = 0; v < BT_VALUES; v++)
-                turn_in((const double *const *)row, i * BT_BLOCK + v * LANES,
-                        turned + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK);
+                turn_in(from, i * BT_BLOCK + v * LANES, turned + i * LANES * BT_BLOCK + v * LANES,
+                        BT_BLOCK);
         line_solve(&line, &c);
-        for (int l = 0; l < LANES; l++)
-            if (group * LANES + l >= lines) row[l] = nobody;
         for (int i = 0; i < w->blocks; i++)
             for (int v = 0; v < NC; v++)
-                turn_out(turned + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK, row,
+                turn_out(turned + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK, to,
                          i * BT_BLOCK + v * LANES);
     }
 }
 
 /* ---- y and z --------------------------------------------------------------------------------- */
 
-/* Lanes are points along i; the lines of a block go together. */
-static void line_next(struct line *l, const double *next) {
-    for (int s = 0; s < LANES; s++) l->next[s] = next + s * l->step;
-    l->next_step = LANES * l->step;
+/* Lanes are points along i: the lines through a block go together. Where they begin: */
+static double *y_lines(const struct bt_work *w, int k0, int group) {
+    return w->b + (k0 + group / w->blocks) * w->bk + group % w->blocks * BT_BLOCK;
+}
+static double *z_lines(const struct bt_work *w, int group) {
+    return w->b + (1 + group / w->blocks) * w->bj + group % w->blocks * BT_BLOCK;
 }
 
 void bt_y(const struct problem *p, const struct zone *z, const struct bt_work *w,
           const struct team *t, int k0, int k1) {
     const struct scheme c = scheme(p->h[1], DELTA(1), p->dt);
     struct line line = {.step = w->bj,
+                        .next_step = w->bj,
                         .n = z->ny,
                         .d = LANES,
                         .p = 0,
@@ -142,18 +150,17 @@ void bt_y(const struct problem *p, const struct zone *z, const struct bt_work *w
                         .work = (struct block *)w->own};
     int lo, hi;
     team_share(t, w->blocks * (k1 - k0), &lo, &hi);
-#define Y_LINES(g) (w->b + (k0 + (g) / w->blocks) * w->bk + (g) % w->blocks * BT_BLOCK)
     for (int group = lo; group < hi; group++) {
-        line.at = Y_LINES(group);
-        line_next(&line, Y_LINES(group + 1 < hi ? group + 1 : group));
+        line.at = y_lines(w, k0, group);
+        line.next = y_lines(w, k0, group + 1 < hi ? group + 1 : group);
         line_solve(&line, &c);
     }
-#undef Y_LINES
 }
 
 void bt_z(const struct problem *p, struct zone *z, const struct bt_work *w, const struct team *t) {
     const struct scheme c = scheme(p->h[2], DELTA(2), p->dt);
     struct line line = {.step = w->bk,
+                        .next_step = w->bk,
                         .n = z->nz,
                         .d = 2 * LANES,
                         .p = 0,
@@ -163,22 +170,20 @@ void bt_z(const struct problem *p, struct zone *z, const struct bt_work *w, cons
         .step = z->sk, .d = 3 * z->sc, .p = z->sc, .q = 2 * z->sc, .e = (NC - 1) * z->sc};
     int lo, hi;
     team_share(t, w->blocks * (z->ny - 2), &lo, &hi);
-#define Z_LINES(g) (w->b + (1 + (g) / w->blocks) * w->bj + (g) % w->blocks * BT_BLOCK)
     for (int group = lo; group < hi; group++) {
         const int j = 1 + group / w->blocks, i = group % w->blocks * LANES;
-        line.at = Z_LINES(group);
-        line_next(&line, Z_LINES(group + 1 < hi ? group + 1 : group));
+        line.at = z_lines(w, group);
+        line.next = z_lines(w, group + 1 < hi ? group + 1 : group);
         u.u = z->u + zone_at(z, i, j, 0);
         u.inside = vec_interior(i, z->nx);
         line_solve_update(&line, &c, &u);
     }
-#undef Z_LINES
 }
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-/* Lines along x and along y lie in planes k, so both directions are done for a few planes before the
- * next: as many as stay in the second-level caches of the team. Evenly cut. */
+/* Lines along x and along y lie in planes k, so both directions are done for a few planes before
+ * the next: as many as stay in the second-level caches of the team. Evenly cut. */
 #ifndef CHUNK
 enum { CHUNK = 1 << 20 }; /* bytes a core */
 #endif

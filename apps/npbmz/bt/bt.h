@@ -8,18 +8,17 @@
 #include "problem.h"
 
 /* A zone between the phases. Points go in blocks of LANES along i, and a block holds, LANES doubles
- * each, the right-hand side (which the phases turn into the increment) and the gas that the matrices
- * are made of: all that a line solve needs of a point lies in successive cache lines. Point (i,j,k)
- * of value c lies at
- *     b[k*bk + j*bj + (i/LANES)*BT_BLOCK + c*LANES + i%LANES].
- * bj and bk are odd numbers of cache lines, so that lines along y and z do not fall into few cache
- * sets. Points that are not interior hold anything, even NaN. */
+ * each, the right-hand side (which the phases turn into the increment) and the gas that the
+ * matrices are made of: all that a line solve needs of a point lies in successive cache lines.
+ * Point (i,j,k) of value c lies at b[k*bk + j*bj + (i/LANES)*BT_BLOCK + c*LANES + i%LANES]. bj and
+ * bk are odd numbers of cache lines, so that lines along y and z do not fall into few cache sets.
+ * Points that are not interior hold anything, even NaN. */
 enum {
-    BT_X = 0,               /* NC values: density, momenta, energy */
-    BT_V = NC,              /* velocities m_n / rho along x, y, z */
-    BT_ENERGY = NC + 3,     /* E / rho */
-    BT_PRESSURE,            /* p / rho */
-    BT_VOLUME,              /* 1 / rho */
+    BT_X = 0,           /* NC values: density, momenta, energy */
+    BT_V = NC,          /* velocities m_n / rho along x, y, z */
+    BT_ENERGY = NC + 3, /* E / rho */
+    BT_PRESSURE,        /* p / rho */
+    BT_VOLUME,          /* 1 / rho */
     BT_VALUES,
     BT_BLOCK = BT_VALUES * LANES
 };
@@ -39,9 +38,9 @@ struct bt_work bt_work(const struct problem *p, const struct zone *z, const stru
 /* The blocks: right-hand side scale * (f + L(u)), and the gas. */
 void bt_rhs(const struct problem *p, const struct zone *z, const struct bt_work *w,
             const struct team *t);
-/* Solve the lines along x, y or z; along x and y in the planes k0 <= k < k1. With right-hand side r and
- * the matrix M of the report, x becomes tau_d M^-1 r, since matrices are divided by tau_d; the scale of
- * bt_rhs makes good for that. The last adds the increment to the interior points of u. */
+/* Solve the lines along x, y or z; along x and y in the planes k0 <= k < k1. With right-hand side r
+ * and the matrix M of the report, x becomes tau_d M^-1 r, since matrices are divided by tau_d; the
+ * scale of bt_rhs makes good for that. The last adds the increment to the interior points of u. */
 void bt_x(const struct problem *p, const struct zone *z, const struct bt_work *w,
           const struct team *t, int k0, int k1);
 void bt_y(const struct problem *p, const struct zone *z, const struct bt_work *w,

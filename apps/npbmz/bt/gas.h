@@ -1,25 +1,26 @@
 /* The gas of a point and the 5x5 matrices of BT's lines, in variables in which they are sparse.
  *
- * BT's implicit operator (RNR-94-007, section 4.3) couples the increments of neighbours on a line by
- *     +-tau A - tau1 (N + delta I),   A = dF/dU, N = dW/dU,
- * with flux F and diffusive potential W. Written for U = (density, momenta, energy) such a matrix has
- * 18 entries, and a row of the elimination is mostly made of products with them. With the increments
- * of the primitive variables,
+ * BT's implicit operator (RNR-94-007, section 4.3) couples the increments of neighbours on a line
+ * with the matrices
+ *     +-tau A - tau1 (N + delta I),   A = dF/dU,  N = dW/dU,  tau = dt/(2h),  tau1 = dt/h^2,
+ * F being the flux and W the diffusive potential. In U = (density, momenta, energy) they have 18
+ * entries, and most of an elimination is products with them. In increments of primitive variables,
  *     dU = T dV,   dV = (d rho, rho dv, rho d(internal energy)),
- * both matrices factor: A T = T A', N T = T N' with the same T, where
- *           | v  1  .  .  . |                    the line's own direction is d, the other two are
- *           | .  v  .  .  . |  p                 p and q; v is the velocity along the line,
- *     A' =  | .  .  v  .  . |  q                 P = p/rho the pressure over the density
- *           | P  .  .  v  c2|  d  (order r d p q e of the columns and p, q, d, e of the rows)
- *           | .  P  .  .  v |  e
- * and N' is diagonal: 0, 4/3 n for d, n for p and q, c1 c5 n for e, with n = c3 c4/rho. T differs
- * from the unit matrix in the column of the density and in the row of the energy. So if a row s of
- * the line's system is multiplied by T^-1 of the point before it, what it has on the point before
- * becomes sparse (9 entries, one of them 1), and what it has on the point itself and on the point
- * ahead gets T^-1(before) T(here), whose entries are small differences (`change` below).
+ * they are T times matrices of 9 entries: A T = T A', N T = T N'. In the order density, velocity v
+ * along the line (d), velocities across it (p, q), internal energy,
  *
- * Directions: everything here is seen along the line. A line that is run through backwards is the
- * mirror image: the velocity and the momentum along it have the other sign, nothing else changes.
+ *          | v  1  .  .  .  |
+ *          | P  v  .  .  c2 |     N' = diag(0, 4/3 n, n, n, c1 c5 n),
+ *     A' = | .  .  v  .  .  | ,   P = p/rho,  n = c3 c4/rho,
+ *          | .  .  .  v  .  |     T = the unit matrix but for the column of the density
+ *          | .  P  .  .  v  |         and the row of the energy.
+ *
+ * So each row of a line's system is multiplied by T^-1 of the point behind it: the block of that
+ * point, the only one to be multiplied with something full, becomes sparse, and the other two get
+ * the factor T^-1(behind) T(here), whose entries are differences between points (`change`).
+ *
+ * Everything is seen along the line. A line run through backwards is the mirror image: velocity and
+ * momentum along it have the other sign, and nothing else changes.
  */
 #ifndef NPBMZ_BT_GAS_H
 #define NPBMZ_BT_GAS_H
@@ -27,31 +28,34 @@
 #include "lanes.h"
 #include "problem.h"
 
-#define INLINE static inline __attribute__((always_inline))
+#ifndef INLINE
+#    define INLINE static inline __attribute__((always_inline))
+#endif
 
-/* Five values of a point seen along a line: density, the momentum along it, the two across, energy;
- * conservative or primitive increments, or a column of a 5x5 matrix. */
+/* Five values seen along a line: of the density, of what goes along it, of the two across, of the
+ * energy. Increments, conservative or primitive, or a column of a 5x5 matrix. */
 struct five {
     vec r, d, p, q, e;
 };
 
-/* The gas of a point: velocities, energy E/rho, pressure p/rho, volume 1/rho. */
+/* The gas of a point, a unit of mass: velocities, energy E/rho, p/rho, 1/rho. */
 struct gas {
     vec d, p, q, energy, pressure, volume;
 };
 
-/* One direction's scheme; everything is divided by tau = dt/(2h). */
+/* The scheme in one direction; all matrices are divided by tau. */
 struct scheme {
-    double dissipation; /* tau1 delta / tau = 2 delta / h */
-    double middle;      /* (1 + 2 tau1 delta) / tau */
-    double n, n43, nh;  /* tau1/tau times c3 c4, times 4/3 of it, times c1 c5 of it */
+    double dissipation; /* delta tau1/tau */
+    double middle;      /* (1 + 2 tau1 delta)/tau */
+    double n, n43, nh;  /* c3 c4 tau1/tau, 4/3 of it, c1 c5 of it */
 };
 
 static inline struct scheme scheme(double h, double delta, double dt) {
+    double tau = dt / (2 * h), tau1 = dt / (h * h);
     struct scheme c;
-    c.dissipation = 2 * delta / h;
-    c.middle = (1 + 2 * dt / (h * h) * delta) * (2 * h / dt);
-    c.n = 2 * C34 / h;
+    c.dissipation = delta * tau1 / tau;
+    c.middle = (1 + 2 * tau1 * delta) / tau;
+    c.n = C34 * tau1 / tau;
     c.n43 = 4.0 / 3 * c.n;
     c.nh = C15 * c.n;
     return c;
@@ -79,8 +83,8 @@ INLINE struct five conservative(struct gas g, struct five a) {
     return b;
 }
 
-/* T^-1(a) T(b): beside the unit matrix d, p, q, e in the column of the density and d, p, q in the row
- * of the energy */
+/* T^-1(a) T(b) is the unit matrix and d, p, q, e in the column of the density, d, p, q in the row
+ * of the energy. */
 struct change {
     vec d, p, q, e;
 };
@@ -93,8 +97,8 @@ INLINE struct change change(struct gas a, struct gas b) {
     return s;
 }
 
-/* The sparse matrix A' + N' + delta I (behind) or A' - N' - delta I (ahead): its diagonal r, d, n
- * (both p and q), e, and the pressure; the other entries are 1 and c2. */
+/* A' + (tau1/tau) (N' + delta I) of the point behind, A' - the same of the point ahead: the
+ * diagonal (n for both p and q) and the pressure; the other entries are 1 and c2. */
 struct coupling {
     vec r, d, n, e, pressure;
 };
@@ -117,7 +121,7 @@ INLINE struct coupling coupling_ahead(const struct scheme *c, struct gas g) {
     return f;
 }
 
-/* rows of the product of a coupling with a column */
+/* coupling times column, by rows and as a whole */
 INLINE vec product_r(struct coupling f, struct five m) { return m.d + f.r * m.r; }
 INLINE vec product_d(struct coupling f, struct five m) {
     return f.pressure * m.r + f.d * m.d + C2 * m.e;

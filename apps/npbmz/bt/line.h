@@ -1,11 +1,11 @@
-/* LANES lines at once: the block-tridiagonal systems of BT, eliminated from both ends.
+/* LANES lines at once: BT's block-tridiagonal systems, eliminated from both ends.
  *
- * One elimination runs from the first row up, another from the last row down; they meet in the
- * middle, and back substitution runs outwards from there. That costs no more operations than one
- * elimination from end to end and gives two that do not depend on one another, to be interleaved row
- * by row: one row alone cannot keep the arithmetic units busy, since its three divisions and the
- * operations between them depend on one another. The second elimination sees the mirror image of the
- * line (gas.h), and so both are the same text.
+ * One elimination goes from the first row up, another from the last row down; they meet in the
+ * middle row, and back substitution goes outwards from there. That costs no more operations than
+ * going from one end to the other, and gives two eliminations that do not wait for each other: the
+ * operations of one row depend on one another through three divisions, and a row of the other side
+ * fills the time. The side that goes down sees the mirror image of the line (gas.h), so both are
+ * the same text.
  */
 #ifndef NPBMZ_BT_LINE_H
 #define NPBMZ_BT_LINE_H
@@ -13,16 +13,17 @@
 #include "bt.h"
 #include "row.h"
 
-/* LANES lines of n points. Point s lies in the block at + s*step; of its momenta and velocities, the
- * one along the line is d doubles after the first, those across p and q. */
+/* LANES lines of n points. Point s lies in the block at + s*step; of its momenta and velocities,
+ * the one along the line is d doubles after the first, those across p and q. */
 struct line {
     double *at;
     ptrdiff_t step;
     int n;
     ptrdiff_t d, p, q;
     struct block *work; /* n of them */
-    /* the lines that come next, to fetch them meanwhile: blocks next[s % LANES] + s/LANES*next_step */
-    const double *next[LANES];
+    /* what to fetch meanwhile, of the lines that come next: with row s the block next + s*next_step
+     */
+    const double *next;
     ptrdiff_t next_step;
 };
 
@@ -66,9 +67,8 @@ INLINE void line_store(const struct line *l, double *at, struct five a) {
     vec_store(at + (BT_X + NC - 1) * LANES, a.e);
 }
 
-/* Asks for block s of the lines that come next: the hardware does not foresee them. */
-INLINE void line_fetch(const struct line *l, int s) {
-    const double *at = l->next[s % LANES] + s / LANES * l->next_step;
+/* Asks for a block: the hardware does not foresee those of other lines. */
+INLINE void line_fetch(const double *at) {
     for (int v = 0; v < BT_BLOCK; v += 8) __builtin_prefetch(at + v, 0, 2);
 }
 
@@ -77,8 +77,8 @@ struct elimination {
     double *at;           /* its block */
     const double *behind; /* that of the row before; the first row's own */
     ptrdiff_t step;       /* to the next row, with the direction's sign */
+    const double *next;   /* to be fetched */
     struct block *C;
-    int s; /* its number */
     struct row row;
 };
 
@@ -86,8 +86,8 @@ struct elimination {
 INLINE void elimination_start(struct elimination *a, const struct scheme *c, const struct line *l,
                               int s, int side) {
     static const struct block nothing;
-    line_fetch(l, s);
-    a->s = s;
+    a->next = l->next + s * l->next_step;
+    line_fetch(a->next);
     a->at = l->at + s * l->step;
     a->behind = a->at;
     a->step = side * l->step;
@@ -99,8 +99,8 @@ INLINE void elimination_start(struct elimination *a, const struct scheme *c, con
 /* sets up the next row */
 INLINE void elimination_next(struct elimination *a, const struct scheme *c, const struct line *l,
                              int side) {
-    a->s += side;
-    line_fetch(l, a->s);
+    a->next += side * l->next_step;
+    line_fetch(a->next);
     a->behind = a->at;
     a->at += a->step;
     row_setup(c, line_gas(l, a->behind, side), line_gas(l, a->at, side), a->C,
@@ -124,8 +124,8 @@ INLINE void line_row(struct elimination *a, struct elimination *b, const struct 
     elimination_solve(a, c, l, &f, side);
 }
 
-/* What the other elimination adds to the middle row, a column of it in this one's variables: product
- * with the coupling, conservative, mirrored, multiplied by this row's T^-1. */
+/* What the other elimination adds to the middle row, a column of it in this one's variables:
+ * product with the coupling, conservative, mirrored, multiplied by this row's T^-1. */
 INLINE struct five line_across(struct coupling f, struct gas other, struct gas behind,
                                struct five m) {
     return primitive(behind, mirror(conservative(other, product(f, m)), -1));
@@ -135,12 +135,12 @@ INLINE struct five five_add(struct five a, struct five b) {
     return c;
 }
 
-/* X of the middle row. `a` has come to the row on one side of it, `b` to that on the other; X is seen
- * by a, whose side this is. */
+/* X of the middle row. `a` has come to the row on one side of it, `b` to that on the other; X is
+ * seen by a, whose side this is. */
 INLINE struct five line_middle(const struct elimination *a, const struct elimination *b,
                                const struct scheme *c, const struct line *l, int side) {
     const double *at = a->at + a->step;
-    line_fetch(l, a->s + side);
+    line_fetch(a->next + side * l->next_step);
     const struct gas behind = line_gas(l, a->at, side), here = line_gas(l, at, side);
     const struct gas other = line_gas(l, b->at, -side);
     const struct ingredients i = ingredients(c, behind, here);
@@ -220,9 +220,8 @@ static __attribute__((noinline)) void line_solve(const struct line *l, const str
     line_back(l, NULL, x);
 }
 /* Solves the lines and adds the increments to u. */
-static __attribute__((noinline)) void line_solve_update(const struct line *l,
-                                                        const struct scheme *c,
-                                                        const struct line_update *u) {
+static __attribute__((noinline)) void
+line_solve_update(const struct line *l, const struct scheme *c, const struct line_update *u) {
     struct five x;
     line_forward(l, c, &x);
     line_back(l, u, x);

@@ -1,50 +1,53 @@
-/* One row of BT's block elimination: set up, factored, solved.
+/* One row of BT's block elimination: set up, factored, solved, substituted back.
  *
- * Row s of a line reads  -P X(s-1) + D X(s) + Q X(s+1) = right-hand side  (gas.h: P is the coupling
- * behind, Q the coupling ahead, all multiplied by T^-1 of the point behind). With
- * X(s-1) = y(s-1) - C(s-1) X(s) it becomes
- *     B X(s) = b - Q X(s+1),   B = D + P C(s-1),   b = right-hand side + P y(s-1),
- * and so y(s) = B^-1 b and C(s) = B^-1 Q. B is eliminated without pivoting in the blocks r | p q |
- * d e, 2x2 blocks by their inverses: three divisions one after the other instead of five, and the
- * columns of Q have their zeros where nothing then needs to be computed.
+ * Row s of a line, multiplied by T^-1 of the point behind (gas.h), reads
+ *     -P X(s-1) + D X(s) + Q X(s+1) = T^-1 rhs(s).
+ * With X(s-1) = y(s-1) - C(s-1) X(s) it becomes
+ *     B X(s) = b - Q X(s+1),   B = D + P C(s-1),   b = T^-1 rhs(s) + P y(s-1),
+ * and then y(s) = B^-1 b, C(s) = B^-1 Q. B is eliminated without pivoting in the blocks r | p q | d
+ * e; the 2x2 blocks are inverted, so that there are three divisions one after the other instead of
+ * five. With the unknowns in this order the zeros of Q spare most.
  *
- * The work comes in three parts because of its latency: row_setup() up to the division for p q,
- * row_factor() from there to the inverse of d e, row_solve() the rest. The line (line.h) has two
- * eliminations going, and sets up a row of one between solving and factoring rows of the other.
+ * The work is in three parts because of its latency: row_setup() goes up to the division for p q,
+ * row_factor() from there to the inverse of d e, row_solve() and row_solve_block() do the rest. See
+ * line.h for how they are interleaved.
  *
- * Operations: set up 135, factor 31, solve 121, and 3 divisions of 3: 296 (148 cycles with two
- * units of a vector each); back substitution 25 and 7 for T.
+ * Operations a row: set up 105, factor 26, solve 139 (multiply-add, multiply or add) and 3
+ * divisions of 3; back substitution 25, and 7 for T. 311 make 155 cycles where two units work on a
+ * vector each. Memory: 11 vectors of the point read and 5 written twice each, 25 of C written and
+ * read twice.
  */
 #ifndef NPBMZ_BT_ROW_H
 #define NPBMZ_BT_ROW_H
 
 #include "gas.h"
 
-/* A row after the elimination of its density. Two letters: row, column; b: right-hand side. */
+/* B and b after the elimination of the density. Two letters: row and column; column b: b. */
 struct row {
-    vec r;              /* 1 / pivot */
-    vec dr, pr, qr, er; /* column of the density */
-    vec rd, rp, rq, re; /* row of the density, over the pivot */
-    vec rb;
-    vec pp, pq, qp, qq, det; /* det: 1 / determinant of p q */
+    vec r;                  /* 1 / pivot */
+    vec dr, pr, qr, er;     /* column of the density */
+    vec rd, rp, rq, re, rb; /* row of the density, over the pivot */
+    vec pp, pq, qp, qq;
+    vec det; /* 1 / determinant of p q */
     vec pd, pe, pb, qd, qe, qb;
     vec dp, dq, ep, eq;
     vec dd, de, db, ed, ee, eb;
 };
 
-/* B's inverse blocks; upper right block times the inverse of p q */
+/* The rest of the factors of B. Off the diagonal, inverses have the other sign. */
 struct factors {
-    vec pp, pq, qp, qq; /* inverse of p q; pq and qp with the sign changed */
-    vec pd, pe, qd, qe;
-    vec dd, de, ed, ee; /* inverse of d e; de and ed with the sign changed */
+    vec pp, pq, qp, qq; /* inverse of p q */
+    vec pd, pe, qd, qe; /* times what stands at its right */
+    vec dd, de, ed, ee; /* inverse of d e, after p q is eliminated */
 };
 
-/* C(s) by columns */
+/* C by columns */
 struct block {
     struct five r, d, p, q, e;
 };
 
-/* D: middle T^-1(behind) T(here) (1 + ..) on the diagonal, see gas.h */
+/* D is (1 + 2 tau1 delta)/tau T^-1(behind) T(here) and twice T^-1(behind) T(here) (tau1/tau) N':
+ * this is its diagonal (n for both p and q) but for the density. */
 struct diagonal {
     vec d, n, e;
 };
@@ -56,7 +59,7 @@ INLINE struct diagonal diagonal(const struct scheme *c, struct gas here) {
     return a;
 }
 
-/* What B and b are made of */
+/* what B and b are made of, beside C and y */
 struct ingredients {
     struct coupling f;
     struct change s;
@@ -69,7 +72,7 @@ INLINE struct ingredients ingredients(const struct scheme *c, struct gas behind,
     return i;
 }
 
-/* The columns of B = D + P C, from that of C, and b = T^-1 rhs + P y */
+/* The columns of B from those of C, and b from T^-1 rhs = t and y. */
 INLINE struct five column_r(const struct ingredients *i, struct five m) {
     struct five b;
     b.r = i->middle + product_r(i->f, m);
@@ -112,7 +115,7 @@ INLINE struct five column_b(const struct ingredients *i, struct five t, struct f
     return b;
 }
 
-/* The elimination of the density, column by column, that of the density first, q after p */
+/* The elimination of the density column by column: r first, q after p. */
 INLINE void eliminate_r(struct row *o, struct five b) {
     o->r = 1.0 / b.r;
     o->dr = b.d, o->pr = b.p, o->qr = b.q, o->er = b.e;
@@ -147,7 +150,7 @@ INLINE void eliminate_b(struct row *o, struct five b) {
     o->rb = b.r, o->db = b.d, o->pb = b.p, o->qb = b.q, o->eb = b.e;
 }
 
-/* The row of `here` with right-hand side rhs; C and y are those of the point behind. */
+/* Sets up the row of `here`, with right-hand side rhs; C and y are those of the point behind. */
 INLINE void row_setup(const struct scheme *c, struct gas behind, struct gas here,
                       const struct block *C, struct five y, struct five rhs, struct row *to) {
     const struct ingredients i = ingredients(c, behind, here);
@@ -175,14 +178,14 @@ INLINE struct factors row_factor(const struct row *o) {
     return f;
 }
 
-/* the end of B^-1 a: x of d e known, of p q before d e are substituted, of r before all are */
+/* The end of B^-1 a: d e are known, p q lack them, r lacks all others. */
 INLINE void solve_up(const struct row *o, const struct factors *f, struct five *x) {
     x->p = x->p - f->pd * x->d - f->pe * x->e;
     x->q = x->q - f->qd * x->d - f->qe * x->e;
     x->r = x->r - o->rd * x->d - o->re * x->e - o->rp * x->p - o->rq * x->q;
 }
 
-/* B^-1 a, where the density of a is eliminated already: x over the pivot */
+/* B^-1 a, where the density is eliminated from a already */
 INLINE struct five solve(const struct row *o, const struct factors *f, struct five a) {
     struct five x;
     x.r = a.r;
@@ -202,7 +205,8 @@ INLINE struct five row_solve(const struct row *o, const struct factors *f) {
     return solve(o, f, b);
 }
 
-/* C = B^-1 Q; Q = T^-1(behind) T(ahead) times the coupling ahead */
+/* C = B^-1 Q, column by column; Q = T^-1(behind) T(ahead) times the coupling ahead. Columns p, q
+ * and e have zeros at the beginning. */
 INLINE void row_solve_block(const struct scheme *c, struct gas behind, struct gas ahead,
                             const struct row *o, const struct factors *f, struct block *C) {
     const struct coupling g = coupling_ahead(c, ahead);

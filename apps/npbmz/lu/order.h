@@ -27,14 +27,20 @@
 struct lu_order {
     int blocks, planes; /* tiles, planes from 0 */
     int chunks;         /* of a tile, without its tail */
-    int cores;
+    int cores;          /* that take part, the first of the team */
 };
 
-static inline struct lu_order lu_order(const struct zone *z, int cores) {
-    return (struct lu_order){.blocks = (z->ny - 2 + LANES - 1) / LANES,
-                             .planes = z->nz - 2,
-                             .chunks = (z->nx - 1 + LANES - 1) / LANES,
-                             .cores = cores};
+/* For a team of `team` cores. With more cores than blocks, a multiple of the number of blocks works
+ * better than somewhat more cores (a core that stays in its block does not drain its lanes); the
+ * others are idle. */
+static inline struct lu_order lu_order(int nx, int ny, int nz, int team) {
+    struct lu_order o = {.blocks = (ny - 2 + LANES - 1) / LANES,
+                         .planes = nz - 2,
+                         .chunks = (nx - 1 + LANES - 1) / LANES,
+                         .cores = team};
+    const int even = team - team % o.blocks;
+    if (team > o.blocks && 3 * even >= 2 * team) o.cores = even;
+    return o;
 }
 
 struct lu_tile {
@@ -68,58 +74,17 @@ static inline int lu_order_core(const struct lu_order *o, struct lu_tile t, int 
 }
 
 static inline int lu_order_tiles(const struct lu_order *o, int core) {
+    if (core >= o->cores) return 0;
     return (o->blocks * o->planes - core + o->cores - 1) / o->cores;
 }
 
-/* May a core do the tail of tile a and the first chunk of its next tile b in one go? Not if b may
- * wait, through other cores' tiles, for that very tail: blocks and planes both ahead. (A block that
- * waits for itself in an earlier plane waits for the same chunk of it, not for its tail.) */
-static inline int lu_order_joins(struct lu_tile a, struct lu_tile b) {
-    return b.block <= a.block || b.plane < a.plane;
-}
-
-/* One chunk: number `chunk` of tile b; chunk 0 goes together with the tail of tile a. Tiles are a
- * core's numbers; -1: none. */
-struct lu_visit {
-    int a, b, chunk;
-};
-
-static inline int lu_order_joined(const struct lu_order *o, int core, int a) {
-    return lu_order_joins(lu_order_tile(o, core, a), lu_order_tile(o, core, a + 1));
-}
-
-/* the first visit of the lower sweep, and of the upper one, of a core that has tiles */
-static inline struct lu_visit lu_visit_first(void) { return (struct lu_visit){-1, 0, 0}; }
-static inline struct lu_visit lu_visit_last(int tiles) {
-    return (struct lu_visit){tiles - 1, -1, 0};
-}
-
-/* from visit to visit; 0 at the end */
-static inline int lu_visit_next(const struct lu_order *o, int core, int tiles, struct lu_visit *v) {
-    if (v->b < 0) { /* drained */
-        if (v->a == tiles - 1) return 0;
-        *v = (struct lu_visit){-1, v->a + 1, 0};
-    } else if (v->chunk + 1 < o->chunks) {
-        v->chunk++;
-    } else {
-        int a = v->b, more = a + 1 < tiles && lu_order_joined(o, core, a);
-        *v = (struct lu_visit){a, more ? a + 1 : -1, 0};
-    }
-    return 1;
-}
-
-static inline int lu_visit_before(const struct lu_order *o, int core, struct lu_visit *v) {
-    if (v->chunk > 0) {
-        v->chunk--;
-    } else if (v->a >= 0) {
-        *v = (struct lu_visit){-1, v->a, o->chunks - 1};
-    } else {
-        if (v->b == 0) return 0;
-        *v = (struct lu_visit){v->b - 1, -1, 0};
-        return 1;
-    }
-    if (v->chunk == 0 && v->b > 0 && lu_order_joined(o, core, v->b - 1)) v->a = v->b - 1;
-    return 1;
+/* May a core do the tail of tile a and the first chunk of its next tile b in one go? Not if b might
+ * wait for that very tail, through tiles of other cores. It does not if they are of the same block.
+ * If b is in the next round of blocks, its first chunk waits for chunk n of what the n-th block
+ * before it has from plane 0 on, and a is o->cores blocks before it. */
+static inline int lu_order_joins(const struct lu_order *o, struct lu_tile a, struct lu_tile b) {
+    if (a.block == b.block) return 1;
+    return b.block < lu_order_left_over(o) && o->cores < o->planes * o->chunks;
 }
 
 /* How far a core is, for the others to see: chunks done, a tail counted as one more chunk. In a

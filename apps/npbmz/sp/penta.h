@@ -95,7 +95,7 @@ static const unsigned char penta_matrix[NC] = {0, 0, 0, 1, 2}; /* matrix of each
 
 /* One line group in memory. Row s of the group has NC right-hand sides, 1/rho and a, LANES doubles
  * each, at r + s*sr, and the momentum of the direction at m + s*sm. Rows 1 to n-2 are solved in
- * place; the answer is dt eps4 x for a right-hand side x. PENTA_WORK doubles a row, rows -1 to n,
+ * place, for the matrices divided by dt eps4. PENTA_WORK doubles a row, rows -1 to n,
  * at work + s*sw: 1/pivot, then U(s, next). They may lie where 1/rho, a and the momentum are, if
  * those are not wanted afterwards. */
 enum { PENTA_WORK = 6 * LANES };

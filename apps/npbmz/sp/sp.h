@@ -27,12 +27,12 @@ struct sp_work {
 struct sp_work sp_work(const struct problem *p, const struct zone *z, const struct scratch *s,
                        const struct team *t);
 
-/* (f + L(u))/eps4, transformed to x, with 1/rho and a: right-hand sides are divided by dt eps4 as
- * the matrices are. */
+/* dt (f + L(u)) / (dt eps4), transformed to x, with 1/rho and a: right-hand sides are divided by dt
+ * eps4 as the matrices are. */
 void sp_rhs(const struct problem *p, const struct zone *z, const struct sp_work *w,
             const struct team *t);
-/* Solves the lines along x or y in the planes k0 <= k < k1; the answer goes on to the next
- * direction, over dt eps4. */
+/* Solves the lines along x or y in the planes k0 <= k < k1, and makes of the answer the right-hand
+ * side of the next direction, divided by dt eps4 again. */
 void sp_x(const struct problem *p, const struct zone *z, const struct sp_work *w,
           const struct team *t, int k0, int k1);
 void sp_y(const struct problem *p, const struct zone *z, const struct sp_work *w,

@@ -1,0 +1,330 @@
+/* Where a tile's data lie, the visits that lead a core through its tiles, and the turning of a
+ * tile's rows into vectors with a row a lane.
+ *
+ * A chunk is LANES steps of a tile. Lane l of step s of chunk n of a tile is at the point
+ * i = n LANES + s - l of the tile's row l. In chunk 0 the lanes with negative i are at the end of a
+ * row of the core's tile before it, its tail: at i + period. A lane that is at no interior point is
+ * dead; i = 0 and everything behind nx - 2 are.
+ */
+#ifndef NPBMZ_LU_TILE_H
+#define NPBMZ_LU_TILE_H
+
+#include "../lanes.h"
+#include "../residual.h"
+#include "order.h"
+#include "point.h"
+
+#if defined(__AVX512F__)
+#    include <immintrin.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+#define KERNEL static __attribute__((noinline)) /* has the registers to itself */
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+typedef double lu_block[NC][LANES][LANES]; /* component, step, lane */
+
+enum {
+    FLOOR_STEP = NC * LANES, /* doubles of a floor that belong to a step */
+    FLOOR_CHUNK = FLOOR_STEP * LANES,
+    BLOCK = NC * LANES * LANES,
+};
+
+/* What the sweeps keep in scratch, for one zone at a time.
+ *
+ * A line holds one component of a row, backwards: position i lies i doubles below its position 0.
+ * So a vector of which one lane is to be kept is stored whole: its other lanes fall on positions
+ * that are written later. A floor holds one vector a component and step of a tile and its tail. */
+struct lu_memory {
+    struct lu_progress *lower, *upper; /* of each core */
+    double *lines;                     /* of each plane, and a spare one for each core; component */
+    double *floors;                    /* of as many blocks as there are cores */
+    double *loose;                     /* v of the last block, if it sticks out of the zone */
+    double *drains;                    /* v of tails that are done by themselves */
+    double *residual;
+    ptrdiff_t line, floor; /* doubles of one */
+};
+
+/* Lays it out from `base` on; returns how many doubles it is. The flags, which must keep their
+ * zeros, have the same place for all zones. */
+static inline size_t lu_memory(const struct problem *p, const struct lu_order *o, int team,
+                               double *base, struct lu_memory *m) {
+    const size_t period = (size_t)o->chunks * LANES, cores = (size_t)o->cores;
+    const size_t planes = (size_t)o->planes;
+    const size_t floors = (size_t)(o->blocks < o->cores ? o->blocks : o->cores);
+    /* blocks that may be left over: with fewer cores than blocks that varies with the zone */
+    const size_t left_over = (size_t)(o->blocks < o->cores ? o->blocks : o->cores - 1);
+    const size_t flags = (size_t)team * sizeof(struct lu_progress) / sizeof(double);
+    size_t at = 0;
+#define TAKE(member, type, doubles)                                                                \
+    m->member = (type *)(base + at);                                                               \
+    at += ((doubles) + 7) / 8 * 8
+    m->line = (ptrdiff_t)(period + 3 * LANES + 7) / 8 * 8;
+    m->floor = (ptrdiff_t)((period + LANES) * FLOOR_STEP + 16 + 7) / 8 * 8;
+    TAKE(lower, struct lu_progress, flags);
+    TAKE(upper, struct lu_progress, flags);
+    TAKE(lines, double, (planes + cores) * NC * (size_t)m->line);
+    TAKE(floors, double, floors *(size_t)m->floor);
+    TAKE(loose, double, planes *NC *LANES *period);
+    TAKE(drains, double, (planes * left_over + cores) * BLOCK);
+    TAKE(residual, double, residual_scratch(p, team));
+#undef TAKE
+    return at;
+}
+
+/* position 0 of the first component's line of a plane */
+static inline double *lu_line(const struct lu_memory *m, int plane) {
+    return m->lines + (plane * NC + 1) * m->line - 2 * LANES;
+}
+
+/* ---- tiles and visits ---------------------------------------------------------------------- */
+
+struct lu_place { /* where a tile's data lie */
+    int number;   /* of the tile, among those of this core */
+    struct lu_tile tile;
+    int rows;      /* that are in the zone */
+    double *u, *r; /* point (0, first row, plane), component 0 */
+    double *line;  /* of its plane: position 0, component 0 */
+    double *floor; /* of its block: step 0 */
+    double *v;     /* vector of step 0, component 0; the others of a chunk a row further each */
+    ptrdiff_t v_row, v_component;
+};
+
+struct lu_sweep {
+    struct lu_order order;
+    struct lu_memory memory;
+    struct lu_coefficients c;
+    struct zone *z;
+    int core, tiles;          /* this core and how many tiles it has */
+    int period;               /* steps of a tile, without its tail */
+    struct lu_place place[4]; /* of the tiles at hand */
+};
+
+static inline const struct lu_place *lu_place(struct lu_sweep *w, int number) {
+    const struct zone *z = w->z;
+    const struct lu_memory *m = &w->memory;
+    struct lu_place *a = &w->place[number & 3];
+    if (a->number == number) return a;
+    a->number = number;
+    a->tile = lu_order_tile(&w->order, w->core, number);
+    const int j = 1 + a->tile.block * LANES, k = 1 + a->tile.plane;
+    a->rows = z->ny - 1 - j < LANES ? z->ny - 1 - j : LANES;
+    a->u = z->u + zone_at(z, 0, j, k);
+    a->r = z->r + zone_at(z, 0, j, k);
+    a->line = lu_line(m, a->tile.plane);
+    a->floor = m->floors + a->tile.block % w->order.cores * m->floor;
+    if (a->rows == LANES) {
+        a->v = a->r, a->v_row = z->sj, a->v_component = z->sc;
+    } else {
+        a->v_row = w->period, a->v_component = LANES * w->period;
+        a->v = m->loose + a->tile.plane * NC * a->v_component;
+    }
+    return a;
+}
+
+static inline void lu_sweep(const struct problem *p, struct zone *z, const struct scratch *s,
+                            const struct team *t, double sign, struct lu_sweep *w) {
+    w->order = lu_order(z->nx, z->ny, z->nz, t->cores);
+    lu_memory(p, &w->order, t->cores, s->memory, &w->memory);
+    lu_coefficients(p, sign, &w->c);
+    w->z = z;
+    w->core = t->core;
+    w->tiles = lu_order_tiles(&w->order, w->core);
+    w->period = w->order.chunks * LANES;
+    for (int i = 0; i < 4; i++) w->place[i].number = -1;
+}
+
+/* the v of the tail of a tile when it is done by itself */
+static inline double *lu_drain(const struct lu_sweep *w, struct lu_tile t) {
+    const struct lu_order *o = &w->order;
+    const int from = lu_order_left_over(o);
+    ptrdiff_t n = w->core; /* of the other blocks only a core's last tile is drained */
+    if (t.block >= from) n = o->cores + (ptrdiff_t)t.plane * (o->blocks - from) + t.block - from;
+    return w->memory.drains + n * BLOCK;
+}
+
+/* One chunk: number `chunk` of the tile `head`. Chunk 0 goes together with the tail of the tile
+ * `tail`. One of them may be missing: then it has no rows, and the addresses of the other one. */
+struct lu_visit {
+    int a, b, chunk; /* a, b: the core's numbers of tail and head; -1: missing */
+    int tail_rows, head_rows;
+    const struct lu_place *tail, *head;
+};
+
+static inline void lu_visit_tiles(struct lu_sweep *w, int a, int b, struct lu_visit *v) {
+    v->a = a, v->b = b, v->chunk = 0;
+    v->tail = lu_place(w, a >= 0 ? a : b);
+    v->head = lu_place(w, b >= 0 ? b : a);
+    v->tail_rows = a >= 0 ? v->tail->rows : 0;
+    v->head_rows = b >= 0 ? v->head->rows : 0;
+}
+
+/* Tile `number` and the one after it in one visit? */
+static inline int lu_visit_joins(struct lu_sweep *w, int number) {
+    return number >= 0 && number + 1 < w->tiles &&
+           lu_order_joins(&w->order, lu_place(w, number)->tile, lu_place(w, number + 1)->tile);
+}
+
+/* The first visit of the lower sweep of a core that has tiles; then from visit to visit. 0: there
+ * is none. */
+static inline void lu_visit_first(struct lu_sweep *w, struct lu_visit *v) {
+    lu_visit_tiles(w, -1, 0, v);
+}
+static inline int lu_visit_next(struct lu_sweep *w, struct lu_visit *v) {
+    if (v->b >= 0 && v->chunk + 1 < w->order.chunks)
+        v->chunk++;
+    else if (v->b >= 0)
+        lu_visit_tiles(w, v->b, lu_visit_joins(w, v->b) ? v->b + 1 : -1, v);
+    else if (v->a + 1 < w->tiles)
+        lu_visit_tiles(w, -1, v->a + 1, v);
+    else
+        return 0;
+    return 1;
+}
+
+/* The same backwards, for the upper sweep. */
+static inline void lu_visit_last(struct lu_sweep *w, struct lu_visit *v) {
+    lu_visit_tiles(w, w->tiles - 1, -1, v);
+}
+static inline int lu_visit_before(struct lu_sweep *w, struct lu_visit *v) {
+    int b = v->b, chunk = v->chunk - 1;
+    if (v->chunk == 0) {
+        if (v->a < 0 && b == 0) return 0;
+        if (v->a < 0) {
+            lu_visit_tiles(w, b - 1, -1, v);
+            return 1;
+        }
+        b = v->a, chunk = w->order.chunks - 1;
+    }
+    if (chunk == 0 || b != v->b) lu_visit_tiles(w, lu_visit_joins(w, b - 1) ? b - 1 : -1, b, v);
+    v->chunk = chunk;
+    return 1;
+}
+
+/* ---- turning rows into vectors and back ---------------------------------------------------- */
+
+/* The elements of p[0 .. LANES-1] whose bits are set; the others from `rest` (load) or left as they
+ * are (store). What is not asked for is not touched: it may be another core's. */
+static inline vec lu_load_part(const double *p, unsigned elements, vec rest) {
+#if defined(__AVX512F__)
+    return _mm512_mask_loadu_pd(rest, (__mmask8)elements, p);
+#else
+    for (int l = 0; l < LANES; l++)
+        if (elements >> l & 1) rest[l] = p[l];
+    return rest;
+#endif
+}
+static inline void lu_store_part(double *p, unsigned elements, vec a) {
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_pd(p, (__mmask8)elements, a);
+#else
+    for (int l = 0; l < LANES; l++)
+        if (elements >> l & 1) p[l] = a[l];
+#endif
+}
+
+/* The component at a (tail) and b (head), given where it has the points (0, first row). t[step]
+ * lane l: its value at the lane's point, something finite in a dead lane. */
+INLINE void lu_turn_in(const struct lu_sweep *w, const struct lu_visit *v, const double *a,
+                       const double *b, vec t[LANES]) {
+    const ptrdiff_t sj = w->z->sj;
+    b += v->chunk * LANES;
+    if (v->head_rows == LANES) {
+        for (int l = 0; l < LANES; l++) t[l] = vec_loadu(b + l * sj - l);
+    } else {
+        for (int l = 0; l < LANES; l++) t[l] = vec_loadu(l < v->head_rows ? b + l * sj - l : b);
+    }
+    if (v->chunk == 0)
+        for (int l = 1; l < LANES; l++)
+            if (l < v->tail_rows)
+                t[l] = lu_load_part(a + l * sj + w->period - l, (1u << l) - 1, t[l]);
+    vec_transpose(t);
+}
+
+/* Which of the LANES points from i = `at` on are interior points, as bits. */
+static inline unsigned lu_interior(const struct lu_sweep *w, int at) {
+    const int lo = at < 1 ? 1 - at : 0, end = w->z->nx - 1 - at;
+    const int hi = end < LANES ? end : LANES;
+    return lo < hi ? (1u << hi) - (1u << lo) : 0;
+}
+
+/* the lanes that are alive at step s */
+INLINE ivec lu_alive(const struct lu_sweep *w, const struct lu_visit *v, int s) {
+    const int64_t last = w->z->nx - 2;
+    const ivec lane = vec_iota();
+    const ivec i = (int64_t)(v->chunk * LANES + s) - lane;
+    ivec m = (i >= 1) & (i <= last) & (lane < (int64_t)v->head_rows);
+    if (v->chunk == 0)
+        m |= (i < 0) & (i + (int64_t)w->period <= last) & (lane < (int64_t)v->tail_rows);
+    return m;
+}
+
+/* U at the points of a chunk, in dead lanes with the density 1. */
+struct lu_chunk {
+    lu_block u;
+    double alive[LANES][LANES]; /* 1 or 0 */
+} __attribute__((aligned(64)));
+
+KERNEL void lu_load_u(const struct lu_sweep *w, const struct lu_visit *v, struct lu_chunk *q) {
+    const vec one = vec_set(1);
+    for (int m = 0; m < NC; m++) {
+        vec t[LANES];
+        lu_turn_in(w, v, v->tail->u + m * w->z->sc, v->head->u + m * w->z->sc, t);
+        for (int s = 0; s < LANES; s++) vec_store(q->u[m][s], t[s]);
+    }
+    if (v->chunk > 0 && (v->chunk + 1) * LANES < w->z->nx && v->head_rows == LANES) {
+        for (int s = 0; s < LANES; s++) vec_store(q->alive[s], one);
+    } else {
+        for (int s = 0; s < LANES; s++) {
+            ivec m = lu_alive(w, v, s);
+            vec_store(q->alive[s], vec_select(m, one, (vec){0}));
+            vec_store(q->u[0][s], vec_select(m, vec_load(q->u[0][s]), one));
+        }
+    }
+}
+
+KERNEL void lu_load_r(const struct lu_sweep *w, const struct lu_visit *v, lu_block r) {
+    for (int m = 0; m < NC; m++) {
+        vec t[LANES];
+        lu_turn_in(w, v, v->tail->r + m * w->z->sc, v->head->r + m * w->z->sc, t);
+        for (int s = 0; s < LANES; s++) vec_store(r[m][s], t[s]);
+    }
+}
+
+/* du[step] lane l is added to U at the lane's point, if it is alive. */
+KERNEL void lu_add_to_u(const struct lu_sweep *w, const struct lu_visit *v, lu_block du) {
+    const ptrdiff_t sj = w->z->sj;
+    const int first = v->chunk * LANES;
+    const int whole = first > 0 && first + LANES < w->z->nx && v->head_rows == LANES;
+    unsigned head[LANES], tail[LANES];
+    if (!whole)
+        for (int l = 0; l < LANES; l++) {
+            head[l] = l < v->head_rows ? lu_interior(w, first - l) : 0;
+            tail[l] = l < v->tail_rows && first == 0
+                          ? lu_interior(w, w->period - l) & ((1u << l) - 1)
+                          : 0;
+        }
+    for (int m = 0; m < NC; m++) {
+        double *a = v->tail->u + m * w->z->sc + w->period, *b = v->head->u + m * w->z->sc + first;
+        vec t[LANES];
+        for (int s = 0; s < LANES; s++) t[s] = vec_load(du[m][s]);
+        vec_transpose(t);
+        if (whole) {
+            for (int l = 0; l < LANES; l++) {
+                double *p = b + l * sj - l;
+                vec_storeu(p, vec_loadu(p) + t[l]);
+            }
+        } else {
+            for (int l = 0; l < LANES; l++) {
+                double *p = b + l * sj - l;
+                lu_store_part(p, head[l], lu_load_part(p, head[l], t[l]) + t[l]);
+                if (tail[l] == 0) continue;
+                p = a + l * sj - l;
+                lu_store_part(p, tail[l], lu_load_part(p, tail[l], t[l]) + t[l]);
+            }
+        }
+    }
+}
+
+#endif
