@@ -11,15 +11,15 @@
 
 npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase) {
     static const npbmz_cost cost[3][NPBMZ_PHASES] = {
-        [NPBMZ_BT] = {[NPBMZ_RHS] = {200, 8 * 15},
-                      [NPBMZ_X] = {328, 8 * 15},
-                      [NPBMZ_Y] = {328, 8 * 15},
-                      [NPBMZ_Z] = {333, 8 * 15}},
-        [NPBMZ_SP] = {[NPBMZ_RHS] = {220, 8 * 17},
+        [NPBMZ_BT] = {[NPBMZ_RHS] = {150, 8 * 21},
+                      [NPBMZ_X] = {311, 8 * 16},
+                      [NPBMZ_Y] = {311, 8 * 16},
+                      [NPBMZ_Z] = {316, 8 * 21}},
+        [NPBMZ_SP] = {[NPBMZ_RHS] = {168, 8 * 17},
                       [NPBMZ_X] = {60, 8 * 13},
                       [NPBMZ_Y] = {60, 8 * 13},
                       [NPBMZ_Z] = {85, 8 * 17}},
-        [NPBMZ_LU] = {[NPBMZ_RHS] = {195, 8 * 15},
+        [NPBMZ_LU] = {[NPBMZ_RHS] = {142, 8 * 15},
                       [NPBMZ_LOWER] = {161, 8 * 15},
                       [NPBMZ_UPPER] = {178, 8 * 15}},
     };

@@ -22,6 +22,9 @@
 #    define LANES 2
 #endif
 
+/* for what must become part of its caller: hooks, and code that a constant argument specialises */
+#define INLINE static inline __attribute__((always_inline))
+
 typedef double vec __attribute__((vector_size(LANES * 8)));
 typedef int64_t ivec __attribute__((vector_size(LANES * 8)));
 typedef double vec_unaligned __attribute__((vector_size(LANES * 8), aligned(8)));

@@ -36,7 +36,6 @@
 #include "problem.h"
 #include "residual.h"
 
-#define INLINE static inline __attribute__((always_inline))
 
 /* A point (LANES points along i) as the operator sees it. */
 struct residual_point {

@@ -409,6 +409,7 @@ static void march(struct march *r) {
     const struct zone z = {
         .nx = o->chunks * LANES, .ny = o->blocks * LANES + 2, .nz = o->planes + 2};
     static struct lu_sweep w[MOST_CORES];
+    static double nothing[8 * LANES]; /* its address stands for the lines' */
     struct lu_visit v[MOST_CORES];
     int running = 0, live[MOST_CORES];
     memset(r->done, 0, sizeof r->done);
@@ -416,6 +417,7 @@ static void march(struct march *r) {
         memset(&w[c], 0, sizeof w[c]);
         w[c].order = *o, w[c].core = c, w[c].tiles = lu_order_tiles(o, c);
         w[c].z = (struct zone *)&z;
+        w[c].memory.lines = nothing + 4 * LANES;
         for (int i = 0; i < 4; i++) w[c].place[i].number = -1;
         running += live[c] = w[c].tiles > 0;
         for (int n = 0; n < w[c].tiles; n++) {

@@ -46,8 +46,8 @@ struct lu_memory {
     ptrdiff_t line, floor; /* doubles of one */
 };
 
-/* Lays it out from `base` on; returns how many doubles it is. The flags, which must keep their
- * zeros, have the same place for all zones. */
+/* Lays it out from `base` on (NULL: only counts); returns how many doubles it is. The flags, which
+ * must keep their zeros, have the same place for all zones. */
 static inline size_t lu_memory(const struct problem *p, const struct lu_order *o, int team,
                                double *base, struct lu_memory *m) {
     const size_t period = (size_t)o->chunks * LANES, cores = (size_t)o->cores;
@@ -58,7 +58,7 @@ static inline size_t lu_memory(const struct problem *p, const struct lu_order *o
     const size_t flags = (size_t)team * sizeof(struct lu_progress) / sizeof(double);
     size_t at = 0;
 #define TAKE(member, type, doubles)                                                                \
-    m->member = (type *)(base + at);                                                               \
+    m->member = base ? (type *)(base + at) : NULL;                                                 \
     at += ((doubles) + 7) / 8 * 8
     m->line = (ptrdiff_t)(period + 3 * LANES + 7) / 8 * 8;
     m->floor = (ptrdiff_t)((period + LANES) * FLOOR_STEP + 16 + 7) / 8 * 8;

@@ -1,0 +1,806 @@
+/* A CUDA driver and run-time compiler that are none: host memory, work done at once, and no
+ * patience.
+ *
+ * It takes the place of libcuda.so and libnvrtc.so (EVENER_LIBCUDA, EVENER_NVRTC), so that the back
+ * end can be tested where there is no GPU: which calls it makes, under which context, in which
+ * order, and what becomes of it when one of them fails. Wrong use is counted, not forgiven: a call
+ * without a context or with that of another device, a handle that is closed or was never open,
+ * bytes outside of an allocation, the host touching device memory (its addresses have a bit too
+ * many).
+ *
+ * "Compiling" keeps the source's name; kernels are those that the host compiler made, found in the
+ * test by the name of the source: link it so that its symbols can be found (-rdynamic).
+ *
+ * An error that spoils a context stays with it, as with the real one: all calls return it until the
+ * context is released.
+ *
+ * Compiled with FAKE_OLD it is a driver from before CUDA 12.4.
+ */
+#include "device/cuda_api.h"
+#include "device/device.h"
+#include "fake_cuda.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct fake_cuda fake;
+
+enum { OBJECTS = 4096, INVALID_CONTEXT = 201, DESTROYED = 709, PEER_NOT_ENABLED = 705 };
+
+enum object_kind { NOTHING, MEMORY, HOST, STREAM, EVENT, MODULE, FUNCTION, PROGRAM };
+static const char *const kind_name[] = {"nothing", "memory", "host memory", "stream",
+                                        "event",   "module", "function",    "compilation"};
+
+struct object {
+    enum object_kind kind;
+    int is_open;
+    int device;
+    void *data; /* memory; a module's or compilation's source name */
+    size_t bytes;
+    int recorded;
+    double when; /* an event's */
+    const struct kernel_entry *entry;
+    int architecture, is_text; /* of a compilation */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    int started;
+    struct object object[OBJECTS];
+    int objects;
+    int retained[FAKE_DEVICES];            /* primary contexts */
+    int spoilt[FAKE_DEVICES];              /* by this error */
+    char peer[FAKE_DEVICES][FAKE_DEVICES]; /* the first may reach the second */
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local int current = -1; /* the device whose context is current */
+
+/* A device address is a host address with this bit, so that the host faults where it follows one.
+ */
+#define DEVICE_BIT ((CUdeviceptr)1 << 62)
+
+static void reset(void) {
+    pthread_mutex_lock(&state.lock);
+    for (int i = 0; i < state.objects; i++) {
+        struct object *o = &state.object[i];
+        if (o->is_open) free(o->data);
+    }
+    memset(state.object, 0, sizeof state.object);
+    state.objects = state.started = 0;
+    memset(state.retained, 0, sizeof state.retained);
+    memset(state.spoilt, 0, sizeof state.spoilt);
+    memset(state.peer, 0, sizeof state.peer);
+    fake = (struct fake_cuda){.devices = 2,
+                              .driver = 13000,
+                              .capability = 90,
+                              .memory = (size_t)1 << 28,
+                              .peer = 1,
+                              .most_items = 1024,
+                              .compiler = 13000,
+                              .fail_code = 1,
+                              .reset = reset};
+    pthread_mutex_unlock(&state.lock);
+}
+
+__attribute__((constructor)) static void begin(void) { reset(); }
+
+static void wrong(const char *call, const char *what) {
+    if (!fake.wrong++) snprintf(fake.what, sizeof fake.what, "%s: %s", call, what);
+}
+
+/* ---- every call ---- */
+
+static int is_sticky(int code) {
+    return code == 214 || code == 220 || code == 226 || code == 700 || code == 702 || code == 710 ||
+           (code >= 714 && code <= 719) || code == 999;
+}
+
+enum { ANYWHERE, STARTED, IN_CONTEXT };
+
+/* Begins a call, locked: what it must return at once, or 0. */
+static int enter(const char *call, int needs) {
+    pthread_mutex_lock(&state.lock);
+    fake.calls++;
+    if (fake.fail_at && --fake.fail_at == 0) {
+        snprintf(fake.failed, sizeof fake.failed, "%s", call);
+        if (needs == IN_CONTEXT && current >= 0 && is_sticky(fake.fail_code))
+            state.spoilt[current] = fake.fail_code;
+        return fake.fail_code;
+    }
+    if (needs >= STARTED && !state.started) {
+        wrong(call, "before cuInit");
+        return CUDA_NOT_INITIALIZED;
+    }
+    if (needs < IN_CONTEXT) return 0;
+    if (current < 0) {
+        wrong(call, "no context is current");
+        return INVALID_CONTEXT;
+    }
+    if (!state.retained[current]) {
+        wrong(call, "the current context was released");
+        return DESTROYED;
+    }
+    return state.spoilt[current];
+}
+
+static int leave(int code) {
+    pthread_mutex_unlock(&state.lock);
+    return code;
+}
+
+/* ---- objects, named by their place ---- */
+
+static void *open_object(enum object_kind kind, void *data, size_t bytes) {
+    if (state.objects == OBJECTS) {
+        wrong("the fake driver", "too many objects in one test");
+        return NULL;
+    }
+    state.object[state.objects] = (struct object){
+        .kind = kind, .is_open = 1, .device = current, .data = data, .bytes = bytes};
+    fake.open++;
+    return (void *)(uintptr_t)(16 * (size_t)++state.objects);
+}
+
+static struct object *find(const char *call, enum object_kind kind, const void *handle) {
+    size_t at = (uintptr_t)handle / 16;
+    struct object *o = at && at <= (size_t)state.objects ? &state.object[at - 1] : NULL;
+    char text[80];
+    if ((uintptr_t)handle % 16 || !o || o->kind != kind)
+        snprintf(text, sizeof text, "a %s that was never opened", kind_name[kind]);
+    else if (!o->is_open)
+        snprintf(text, sizeof text, "a %s that is closed", kind_name[kind]);
+    else
+        return o;
+    wrong(call, text);
+    return NULL;
+}
+
+/* The same, and of the current context. */
+static struct object *find_here(const char *call, enum object_kind kind, const void *handle) {
+    struct object *o = find(call, kind, handle);
+    if (o && o->device != current) {
+        wrong(call, "an object of another context");
+        return NULL;
+    }
+    return o;
+}
+
+static int close_object(const char *call, enum object_kind kind, const void *handle) {
+    struct object *o = find_here(call, kind, handle);
+    if (!o) return CUDA_INVALID_HANDLE;
+    o->is_open = 0;
+    if (kind != FUNCTION) fake.open--;
+    free(o->data);
+    o->data = NULL;
+    return 0;
+}
+
+/* Host address of `bytes` at a device address; *device: whose; *left: how many there are. */
+static void *find_memory(const char *call, CUdeviceptr address, size_t bytes, int *device) {
+    const unsigned char *host = (const unsigned char *)(uintptr_t)(address & ~DEVICE_BIT);
+    if (!(address & DEVICE_BIT)) {
+        wrong(call, "a device address that is none");
+        return NULL;
+    }
+    for (int i = 0; i < state.objects; i++) {
+        struct object *o = &state.object[i];
+        const unsigned char *data = o->data;
+        if (o->kind == MEMORY && o->is_open && host >= data && host < data + o->bytes) {
+            if (bytes <= o->bytes - (size_t)(host - data)) {
+                *device = o->device;
+                return (void *)(uintptr_t)host;
+            }
+            wrong(call, "bytes beyond the end of an allocation");
+            return NULL;
+        }
+    }
+    wrong(call, "a device address that is not allocated");
+    return NULL;
+}
+
+static void *find_memory_here(const char *call, CUdeviceptr address, size_t bytes) {
+    int device = -1;
+    void *host = find_memory(call, address, bytes, &device);
+    if (host && device != current) {
+        wrong(call, "memory of another context");
+        return NULL;
+    }
+    return host;
+}
+
+/* ---- the driver ---- */
+
+CUresult cuInit(unsigned flags) {
+    int code = enter("cuInit", ANYWHERE);
+    if (!code && flags) wrong("cuInit", "flags");
+    if (!code) code = fake.init;
+    if (!code) state.started = 1;
+    return leave(code);
+}
+
+CUresult cuDriverGetVersion(int *version) {
+    int code = enter("cuDriverGetVersion", ANYWHERE);
+    if (!code) *version = fake.driver;
+    return leave(code);
+}
+
+CUresult cuGetErrorName(CUresult code, const char **name) {
+    static const struct {
+        int code;
+        const char *name;
+    } names[] = {{1, "CUDA_ERROR_INVALID_VALUE"},           {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                 {34, "CUDA_ERROR_STUB_LIBRARY"},           {100, "CUDA_ERROR_NO_DEVICE"},
+                 {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},     {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                 {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}};
+    *name = NULL;
+    if (fake.speechless) return CUDA_STUB_LIBRARY;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].code == code) *name = names[i].name;
+    return *name ? 0 : CUDA_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult code, const char **text) {
+    (void)code;
+    *text = fake.speechless ? NULL : "as the fake driver says";
+    return fake.speechless ? CUDA_STUB_LIBRARY : 0;
+}
+
+CUresult cuDeviceGetCount(int *count) {
+    int code = enter("cuDeviceGetCount", STARTED);
+    if (!code) *count = fake.devices;
+    return leave(code);
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+    int code = enter("cuDeviceGet", STARTED);
+    if (!code && (ordinal < 0 || ordinal >= fake.devices)) {
+        wrong("cuDeviceGet", "no such device");
+        code = CUDA_INVALID_DEVICE;
+    }
+    if (!code) *device = ordinal;
+    return leave(code);
+}
+
+CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
+    int code = enter("cuDeviceGetName", STARTED);
+    if (!code) snprintf(name, (size_t)size, "Fake GPU %d", device);
+    return leave(code);
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
+    (void)device;
+    int code = enter("cuDeviceTotalMem_v2", STARTED);
+    if (!code) *bytes = fake.memory;
+    return leave(code);
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device) {
+    int code = enter("cuDeviceGetAttribute", STARTED);
+    (void)device;
+    if (code) return leave(code);
+    switch ((int)which) {
+    case CUDA_ITEMS_OF_GROUP: *value = 1024; break;
+    case CUDA_LOCAL_MEMORY: *value = 49152; break;
+    case CUDA_PROCESSORS: *value = 132; break;
+    case CUDA_MAJOR: *value = fake.capability / 10; break;
+    case CUDA_MINOR: *value = fake.capability % 10; break;
+    default: wrong("cuDeviceGetAttribute", "an attribute that the fake driver does not know");
+    }
+    return leave(0);
+}
+
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
+    int code = enter("cuDeviceCanAccessPeer", STARTED);
+    if (!code && device == peer) wrong("cuDeviceCanAccessPeer", "the same device twice");
+    if (!code) *can = fake.peer && device != peer;
+    return leave(code);
+}
+
+/* contexts: named like objects, beyond them */
+static CUcontext context_of(int device) {
+    return (CUcontext)(uintptr_t)(16 * (size_t)(OBJECTS + 1 + device));
+}
+static int device_of(CUcontext context) { return (int)((uintptr_t)context / 16) - OBJECTS - 1; }
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+    int code = enter("cuDevicePrimaryCtxRetain", STARTED);
+    if (code) return leave(code);
+    state.retained[device]++;
+    fake.open++;
+    *context = context_of(device);
+    return leave(0);
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    int code = enter("cuDevicePrimaryCtxRelease_v2", STARTED);
+    if (!state.retained[device]) {
+        wrong("cuDevicePrimaryCtxRelease_v2", "released more often than retained");
+        return leave(INVALID_CONTEXT);
+    }
+    fake.open--;
+    if (--state.retained[device]) return leave(code);
+    /* the context ends, with all that is in it; a healthy one should be empty */
+    for (int i = 0; i < state.objects; i++) {
+        struct object *o = &state.object[i];
+        if (!o->is_open || o->device != device || o->kind == PROGRAM) continue;
+        if (!state.spoilt[device] && o->kind != FUNCTION)
+            wrong("cuDevicePrimaryCtxRelease_v2", kind_name[o->kind]);
+        o->is_open = 0;
+        if (o->kind != FUNCTION) fake.open--;
+        free(o->data);
+        o->data = NULL;
+    }
+    state.spoilt[device] = 0;
+    for (int d = 0; d < FAKE_DEVICES; d++) state.peer[device][d] = state.peer[d][device] = 0;
+    return leave(code);
+}
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+    int code = enter("cuCtxSetCurrent", STARTED);
+    if (!context) {
+        current = -1;
+        return leave(code);
+    }
+    int device = device_of(context);
+    if (device < 0 || device >= FAKE_DEVICES || !state.retained[device]) {
+        wrong("cuCtxSetCurrent", "a context that is not retained");
+        return leave(INVALID_CONTEXT);
+    }
+    if (code) {
+        /* this fails only where the context has come to its end */
+        state.spoilt[device] = code;
+        return leave(code);
+    }
+    current = device;
+    return leave(0);
+}
+
+CUresult cuCtxSynchronize(void) { return leave(enter("cuCtxSynchronize", IN_CONTEXT)); }
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+    int code = enter("cuCtxEnablePeerAccess", IN_CONTEXT), other = device_of(peer);
+    if (code) return leave(code);
+    if (flags || other < 0 || other >= FAKE_DEVICES || !state.retained[other] || other == current) {
+        wrong("cuCtxEnablePeerAccess", "flags, or no peer");
+        return leave(CUDA_INVALID_VALUE);
+    }
+    if (!fake.peer) return leave(CUDA_PEER_ACCESS_UNSUPPORTED);
+    if (state.peer[current][other]) return leave(CUDA_PEER_ACCESS_ALREADY_ENABLED);
+    state.peer[current][other] = 1;
+    return leave(0);
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+    int code = enter("cuCtxDisablePeerAccess", IN_CONTEXT), other = device_of(peer);
+    if (code) return leave(code);
+    if (other < 0 || other >= FAKE_DEVICES || !state.peer[current][other]) {
+        wrong("cuCtxDisablePeerAccess", "it was not enabled");
+        return leave(PEER_NOT_ENABLED);
+    }
+    state.peer[current][other] = 0;
+    return leave(0);
+}
+
+static size_t used(int device) {
+    size_t sum = 0;
+    for (int i = 0; i < state.objects; i++) {
+        struct object *o = &state.object[i];
+        if (o->kind == MEMORY && o->is_open && o->device == device) sum += o->bytes;
+    }
+    return sum;
+}
+
+CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
+    int code = enter("cuMemGetInfo_v2", IN_CONTEXT);
+    if (code) return leave(code);
+    *total = fake.memory;
+    *available = fake.memory - used(current);
+    return leave(0);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
+    int code = enter("cuMemAlloc_v2", IN_CONTEXT);
+    if (code) return leave(code);
+    if (!bytes) {
+        wrong("cuMemAlloc_v2", "0 bytes");
+        return leave(CUDA_INVALID_VALUE);
+    }
+    /* a little is always taken, as by a real context */
+    if (bytes + 4096 > fake.memory - used(current)) return leave(CUDA_OUT_OF_MEMORY);
+    void *data = NULL;
+    if (posix_memalign(&data, 512, bytes)) return leave(CUDA_OUT_OF_MEMORY);
+    memset(data, 0xa5, bytes);
+    open_object(MEMORY, data, bytes);
+    *address = (CUdeviceptr)(uintptr_t)data | DEVICE_BIT;
+    return leave(0);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address) {
+    /* what ends something does so, whatever it returns */
+    int code = enter("cuMemFree_v2", IN_CONTEXT);
+    for (int i = 0; i < state.objects; i++) {
+        struct object *o = &state.object[i];
+        if (o->kind != MEMORY || !o->is_open ||
+            (CUdeviceptr)(uintptr_t)o->data != (address & ~DEVICE_BIT))
+            continue;
+        if (o->device != current) wrong("cuMemFree_v2", "memory of another context");
+        o->is_open = 0;
+        fake.open--;
+        free(o->data);
+        o->data = NULL;
+        return leave(code);
+    }
+    wrong("cuMemFree_v2", "not the start of an allocation, or freed before");
+    return leave(CUDA_INVALID_VALUE);
+}
+
+CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+    int code = enter("cuMemHostAlloc", IN_CONTEXT);
+    if (code) return leave(code);
+    if (!bytes || flags != CUDA_HOST_PORTABLE) wrong("cuMemHostAlloc", "0 bytes, or other flags");
+    if (posix_memalign(memory, 4096, bytes)) return leave(CUDA_OUT_OF_MEMORY);
+    open_object(HOST, *memory, bytes);
+    return leave(0);
+}
+
+CUresult cuMemFreeHost(void *memory) {
+    int code = enter("cuMemFreeHost", IN_CONTEXT);
+    for (int i = 0; i < state.objects; i++) {
+        struct object *o = &state.object[i];
+        if (o->kind != HOST || !o->is_open || o->data != memory) continue;
+        o->is_open = 0;
+        fake.open--;
+        free(o->data);
+        o->data = NULL;
+        return leave(code);
+    }
+    wrong("cuMemFreeHost", "not from cuMemHostAlloc, or freed before");
+    return leave(CUDA_INVALID_VALUE);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
+    static const char call[] = "cuMemcpyHtoDAsync_v2";
+    int code = enter(call, IN_CONTEXT);
+    if (code) return leave(code);
+    void *data = find_memory_here(call, to, bytes);
+    if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(CUDA_INVALID_VALUE);
+    memcpy(data, from, bytes);
+    return leave(0);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    static const char call[] = "cuMemcpyDtoHAsync_v2";
+    int code = enter(call, IN_CONTEXT);
+    if (code) return leave(code);
+    const void *data = find_memory_here(call, from, bytes);
+    if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(CUDA_INVALID_VALUE);
+    memcpy(to, data, bytes);
+    return leave(0);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    static const char call[] = "cuMemcpyDtoDAsync_v2";
+    int code = enter(call, IN_CONTEXT);
+    if (code) return leave(code);
+    void *target = find_memory_here(call, to, bytes);
+    const void *data = find_memory_here(call, from, bytes);
+    if (!target || !data || !bytes || !find_here(call, STREAM, stream))
+        return leave(CUDA_INVALID_VALUE);
+    memcpy(target, data, bytes);
+    return leave(0);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                           CUcontext from_context, size_t bytes, CUstream stream) {
+    static const char call[] = "cuMemcpyPeerAsync";
+    int code = enter(call, IN_CONTEXT), here = -1, there = -1;
+    if (code) return leave(code);
+    void *target = find_memory(call, to, bytes, &here);
+    const void *data = find_memory(call, from, bytes, &there);
+    if (!target || !data || !bytes || !find_here(call, STREAM, stream))
+        return leave(CUDA_INVALID_VALUE);
+    if (here != device_of(to_context) || there != device_of(from_context)) {
+        wrong(call, "memory of another context than is said");
+        return leave(CUDA_INVALID_VALUE);
+    }
+    if (state.spoilt[there]) return leave(state.spoilt[there]);
+    int direct = state.peer[here][there] || state.peer[there][here];
+    fake.direct += direct;
+    if (!direct || !fake.peer_loses) memcpy(target, data, bytes);
+    return leave(0);
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+    int code = enter("cuStreamCreate", IN_CONTEXT);
+    if (code) return leave(code);
+    if (flags != CUDA_STREAM_NON_BLOCKING) wrong("cuStreamCreate", "other flags");
+    *stream = open_object(STREAM, NULL, 0);
+    return leave(0);
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream) {
+    int code = enter("cuStreamDestroy_v2", IN_CONTEXT);
+    int closed = close_object("cuStreamDestroy_v2", STREAM, stream);
+    return leave(code ? code : closed);
+}
+
+CUresult cuStreamSynchronize(CUstream stream) {
+    int code = enter("cuStreamSynchronize", IN_CONTEXT);
+    if (!code && !find_here("cuStreamSynchronize", STREAM, stream)) code = CUDA_INVALID_HANDLE;
+    return leave(code);
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+    int code = enter("cuStreamWaitEvent", IN_CONTEXT);
+    if (code) return leave(code);
+    if (flags) wrong("cuStreamWaitEvent", "flags");
+    /* the event may be of any context */
+    if (!find_here("cuStreamWaitEvent", STREAM, stream) || !find("cuStreamWaitEvent", EVENT, event))
+        code = CUDA_INVALID_HANDLE;
+    return leave(code);
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+    int code = enter("cuEventCreate", IN_CONTEXT);
+    if (code) return leave(code);
+    if (flags) wrong("cuEventCreate", "flags"); /* some take the time away */
+    *event = open_object(EVENT, NULL, 0);
+    return leave(0);
+}
+
+CUresult cuEventDestroy_v2(CUevent event) {
+    int code = enter("cuEventDestroy_v2", IN_CONTEXT);
+    int closed = close_object("cuEventDestroy_v2", EVENT, event);
+    return leave(code ? code : closed);
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+    int code = enter("cuEventRecord", IN_CONTEXT);
+    if (code) return leave(code);
+    struct object *e = find_here("cuEventRecord", EVENT, event);
+    if (!e || !find_here("cuEventRecord", STREAM, stream)) return leave(CUDA_INVALID_HANDLE);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    e->when = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    e->recorded = 1;
+    return leave(0);
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+    int code = enter("cuEventSynchronize", IN_CONTEXT);
+    if (!code && !find_here("cuEventSynchronize", EVENT, event)) code = CUDA_INVALID_HANDLE;
+    return leave(code);
+}
+
+CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
+    int code = enter("cuEventElapsedTime", IN_CONTEXT);
+    if (code) return leave(code);
+    struct object *a = find_here("cuEventElapsedTime", EVENT, begin);
+    struct object *b = find_here("cuEventElapsedTime", EVENT, end);
+    if (!a || !b || !a->recorded || !b->recorded) {
+        if (a && b) wrong("cuEventElapsedTime", "an event that was never recorded");
+        return leave(CUDA_INVALID_HANDLE);
+    }
+    *milliseconds = (float)(1e3 * (b->when - a->when));
+    return leave(0);
+}
+
+/* ---- programs: "fake sm_90 NAME\n", or compute_ for text ---- */
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned options,
+                            CUjit_option *option, void **value) {
+    static const char call[] = "cuModuleLoadDataEx";
+    int code = enter(call, IN_CONTEXT), architecture = 0;
+    if (code) return leave(code);
+    char kind[16], name[64];
+    if (sscanf(image, "fake %15[a-z]_%d %63s", kind, &architecture, name) != 3)
+        return leave(CUDA_INVALID_IMAGE);
+    int is_text = !strcmp(kind, "compute");
+    if (is_text ? architecture > fake.capability : architecture != fake.capability) {
+        for (unsigned i = 0; i + 1 < options; i++)
+            if ((int)option[i] == CUDA_JIT_ERRORS && (int)option[i + 1] == CUDA_JIT_ERRORS_BYTES)
+                snprintf(value[i], (size_t)(uintptr_t)value[i + 1], "made for %s_%d\nand no other",
+                         kind, architecture);
+        return leave(CUDA_NO_BINARY_FOR_GPU);
+    }
+    *module = open_object(MODULE, strdup(name), 0);
+    fake.loads++;
+    return leave(0);
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+    int code = enter("cuModuleUnload", IN_CONTEXT);
+    int closed = close_object("cuModuleUnload", MODULE, module);
+    return leave(code ? code : closed);
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+    int code = enter("cuModuleGetFunction", IN_CONTEXT);
+    if (code) return leave(code);
+    struct object *m = find_here("cuModuleGetFunction", MODULE, module);
+    if (!m) return leave(CUDA_INVALID_HANDLE);
+    char symbol[80];
+    snprintf(symbol, sizeof symbol, "%s_kernels", (const char *)m->data);
+    const struct kernel_source *source = dlsym(RTLD_DEFAULT, symbol);
+    if (!source) {
+        wrong("cuModuleGetFunction", "the test does not show its kernels: link it with -rdynamic");
+        return leave(CUDA_NOT_FOUND);
+    }
+    for (const struct kernel_entry *e = source->entry; e->name; e++)
+        if (!strcmp(e->name, name)) {
+            *function = open_object(FUNCTION, NULL, 0);
+            fake.open--; /* ends with its module */
+            state.object[state.objects - 1].entry = e;
+            return leave(0);
+        }
+    return leave(CUDA_NOT_FOUND);
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function) {
+    int code = enter("cuFuncGetAttribute", IN_CONTEXT);
+    if (code) return leave(code);
+    if (!find_here("cuFuncGetAttribute", FUNCTION, function)) return leave(CUDA_INVALID_HANDLE);
+    if ((int)which != CUDA_KERNEL_MOST_ITEMS) wrong("cuFuncGetAttribute", "another attribute");
+    *value = fake.most_items;
+    return leave(0);
+}
+
+#ifndef FAKE_OLD
+CUresult cuFuncLoad(CUfunction function) {
+    int code = enter("cuFuncLoad", IN_CONTEXT);
+    if (!code && !find_here("cuFuncLoad", FUNCTION, function)) code = CUDA_INVALID_HANDLE;
+    return leave(code);
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t parameter, size_t *at, size_t *bytes) {
+    int code = enter("cuFuncGetParamInfo", IN_CONTEXT);
+    if (code) return leave(code);
+    struct object *f = find_here("cuFuncGetParamInfo", FUNCTION, function);
+    if (!f) return leave(CUDA_INVALID_HANDLE);
+    size_t count = 0;
+    while (f->entry->parameter[count] >= 0) count++;
+    if (parameter >= count) return leave(CUDA_INVALID_VALUE);
+    *at = 0;
+    *bytes = f->entry->parameter[parameter] ? (size_t)f->entry->parameter[parameter] : 8;
+    *bytes += (size_t)fake.extra_bytes;
+    return leave(0);
+}
+#endif
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned local_bytes,
+                        CUstream stream, void **argument, void **extra) {
+    static const char call[] = "cuLaunchKernel";
+    int code = enter(call, IN_CONTEXT);
+    if (code) return leave(code);
+    struct object *f = find_here(call, FUNCTION, function);
+    if (!f || !find_here(call, STREAM, stream)) return leave(CUDA_INVALID_HANDLE);
+    if (!grid_x || grid_y != 1 || grid_z != 1 || block_x != (unsigned)f->entry->items ||
+        block_y != 1 || block_z != 1 || local_bytes || extra) {
+        wrong(call, "groups or items");
+        return leave(CUDA_INVALID_VALUE);
+    }
+    const void *pass[64];
+    for (int i = 0; f->entry->parameter[i] >= 0; i++) {
+        pass[i] = argument[i];
+        if (f->entry->parameter[i]) continue;
+        CUdeviceptr address;
+        memcpy(&address, argument[i], sizeof address);
+        pass[i] = find_memory_here(call, address, 1);
+        if (!pass[i]) {
+            state.spoilt[current] = CUDA_ILLEGAL_ADDRESS; /* as it would come to pass */
+            return leave(0);
+        }
+    }
+    for (unsigned g = 0; g < grid_x; g++) f->entry->run(pass, (int)grid_x, (int)g, f->entry->items);
+    return leave(0);
+}
+
+/* ---- the compiler ---- */
+
+nvrtcResult nvrtcVersion(int *major, int *minor) {
+    *major = fake.compiler / 1000;
+    *minor = fake.compiler % 1000 / 10;
+    return 0;
+}
+
+static const int architectures[] = {75, 80, 90, 100};
+
+nvrtcResult nvrtcGetNumSupportedArchs(int *count) {
+    *count = sizeof architectures / sizeof *architectures;
+    return 0;
+}
+
+nvrtcResult nvrtcGetSupportedArchs(int *list) {
+    memcpy(list, architectures, sizeof architectures);
+    return 0;
+}
+
+const char *nvrtcGetErrorString(nvrtcResult code) {
+    return code ? "NVRTC_ERROR_FAKE" : "NVRTC_SUCCESS";
+}
+
+nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name,
+                               int headers, const char *const *header,
+                               const char *const *header_name) {
+    pthread_mutex_lock(&state.lock);
+    if (!text || headers || header || header_name) wrong("nvrtcCreateProgram", "headers");
+    *program = open_object(PROGRAM, strdup(name), 0);
+    return leave(0);
+}
+
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program) {
+    pthread_mutex_lock(&state.lock);
+    struct object *p = find("nvrtcDestroyProgram", PROGRAM, *program);
+    if (!p) return leave(4);
+    p->is_open = 0;
+    fake.open--;
+    free(p->data);
+    p->data = NULL;
+    *program = NULL;
+    return leave(0);
+}
+
+nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options, const char *const *option) {
+    pthread_mutex_lock(&state.lock);
+    struct object *p = find("nvrtcCompileProgram", PROGRAM, program);
+    if (!p) return leave(4);
+    fake.compilations++;
+    fake.options[0] = 0;
+    for (int i = 0; i < options; i++) {
+        size_t end = strlen(fake.options);
+        snprintf(fake.options + end, sizeof fake.options - end, "%s%s", end ? " " : "", option[i]);
+        char kind[16];
+        if (sscanf(option[i], "--gpu-architecture=%15[a-z]_%d", kind, &p->architecture) == 2)
+            p->is_text = !strcmp(kind, "compute");
+    }
+    return leave(fake.compile_fails);
+}
+
+nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t *bytes) {
+    (void)program;
+    *bytes = 64;
+    return 0;
+}
+
+nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log) {
+    (void)program;
+    strcpy(log, fake.compile_fails ? "a warning\na.kernel.c(3): error: no\nmore" : "a warning\n");
+    return 0;
+}
+
+/* The image is what the driver above takes for one. */
+static nvrtcResult image(nvrtcProgram program, char *out, size_t *bytes, int is_text) {
+    pthread_mutex_lock(&state.lock);
+    struct object *p = find("nvrtcGetCUBIN", PROGRAM, program);
+    if (!p) return leave(4);
+    if (p->is_text != is_text) {
+        *bytes = 0;
+        return leave(0);
+    }
+    char text[128];
+    int length = snprintf(text, sizeof text, "fake %s_%d %s\n", is_text ? "compute" : "sm",
+                          p->architecture, (const char *)p->data);
+    *bytes = (size_t)length + 1;
+    if (out) memcpy(out, text, *bytes);
+    return leave(0);
+}
+
+nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t *bytes) {
+    return image(program, NULL, bytes, 0);
+}
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *out) {
+    size_t bytes;
+    return image(program, out, &bytes, 0);
+}
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t *bytes) {
+    return image(program, NULL, bytes, 1);
+}
+nvrtcResult nvrtcGetPTX(nvrtcProgram program, char *out) {
+    size_t bytes;
+    return image(program, out, &bytes, 1);
+}

@@ -1,0 +1,40 @@
+/* What a test may set and ask of the fake driver: one struct, found with dlsym(library, "fake"). */
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include <stddef.h>
+
+enum { FAKE_DEVICES = 4, FAKE_TEXT = 512 };
+
+struct fake_cuda {
+    /* -- set by the test; fake_reset() sets what is said here -- */
+    int devices;       /* 2 */
+    int driver;        /* 13000: the CUDA that it knows */
+    int init;          /* 0: what cuInit returns */
+    int capability;    /* 90, of all devices */
+    size_t memory;     /* 1 << 28: bytes of each device */
+    int peer;          /* 1: devices can reach each other */
+    int peer_loses;    /* 0: and such copies arrive nowhere */
+    int most_items;    /* 1024: of a group of any kernel */
+    int extra_bytes;   /* 0: added to the size of every parameter */
+    int compiler;      /* 13000: the version of the compiler */
+    int fail_at;       /* 0: none; n: the n-th call from now on returns fail_code */
+    int fail_code;     /* 1 */
+    int compile_fails; /* 0: what compiling returns */
+    int speechless;    /* 0: errors have no names and no words */
+
+    /* -- asked by the test -- */
+    int calls;               /* of the driver since fake_reset() */
+    int compilations;        /* the same, of the compiler */
+    int loads;               /* modules loaded */
+    int direct;              /* copies between devices that did not go by the host */
+    int open;                /* objects and contexts that are not closed */
+    int wrong;               /* calls that no driver forgives: the number, */
+    char what[FAKE_TEXT];    /* and the first of them */
+    char failed[64];         /* the call that fail_at met */
+    char options[FAKE_TEXT]; /* of the last compilation, with spaces between them */
+
+    void (*reset)(void); /* everything as at the start; what is open is forgotten */
+};
+
+#endif

@@ -1,0 +1,777 @@
+/* The back end "cuda" on a driver that is none (fake_cuda.c): which calls it makes, and what
+ * becomes of each that fails. Needs neither GPU nor CUDA. Run: ctest -R cuda */
+#include "device/backend.h"
+#include "device/device.h"
+#include "fake_cuda.h"
+#include "probe_table.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+extern const struct kernel_source probe_kernels;
+
+static struct fake_cuda *fake;
+
+/* FAKE_CUDA, FAKE_CUDA_OLD: the files, by the build */
+static void use(const char *file) {
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!library) fail_msg("%s", dlerror());
+    fake = dlsym(library, "fake");
+    assert_non_null(fake);
+    setenv("EVENER_LIBCUDA", file, 1);
+    setenv("EVENER_NVRTC", file, 1);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    use(FAKE_CUDA);
+    fake->reset();
+    setenv("EVENER_CACHE", "", 1);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    return 0;
+}
+
+/* After every test: nothing is left open, and nothing was done that a driver does not forgive. */
+static int tear_down(void **state) {
+    (void)state;
+    if (fake->wrong) print_error("%d wrong calls; %s\n", fake->wrong, fake->what);
+    if (fake->open) print_error("%d left open\n", fake->open);
+    return fake->wrong || fake->open;
+}
+
+#define assert_ok(call)                                                                            \
+    do {                                                                                           \
+        evn_status status_ = (call);                                                               \
+        if (status_) fail_msg("%s: status %d: %s", #call, status_, evn_message());                 \
+    } while (0)
+#define assert_says(part)                                                                          \
+    do {                                                                                           \
+        if (!strstr(evn_message(), part)) fail_msg("\"%s\" is not in: %s", part, evn_message());   \
+    } while (0)
+
+/* ---- all that a device can do, on two of them ---- */
+
+enum { N = 1000 };
+
+struct work {
+    struct device *device[2];
+    struct queue *queue[2];
+    struct event *event[3];
+    struct buffer *x, *y, *there;
+    struct program *program;
+    struct kernel *axpy;
+    double *host, *result;
+    double seconds;
+};
+
+static evn_status open_work(struct work *w, const char *text) {
+    evn_status status = EVN_OK;
+    for (int d = 0; !status && d < 2; d++) {
+        status = device_open(&w->device[d], text, d);
+        if (!status) status = queue_open(&w->queue[d], w->device[d]);
+    }
+    for (int e = 0; !status && e < 3; e++) status = event_open(&w->event[e], w->device[e == 2]);
+    if (!status) status = buffer_open(&w->x, w->device[0], N * sizeof(double));
+    if (!status) status = buffer_open(&w->y, w->device[0], 2 * N * sizeof(double));
+    if (!status) status = buffer_open(&w->there, w->device[1], N * sizeof(double));
+    if (!status) status = host_memory_open((void **)&w->host, w->device[0], N * sizeof(double));
+    if (!status) status = host_memory_open((void **)&w->result, w->device[1], N * sizeof(double));
+    if (!status) status = program_open(&w->program, w->device[0], &probe_kernels, NULL);
+    if (!status) status = kernel_open(&w->axpy, w->program, "axpy");
+    return status;
+}
+
+/* result = 2 x + x on the first device, copied within it, and then to the second */
+static evn_status run_work(struct work *w) {
+    double a = 2;
+    int n = N, groups = (N + kernel_items(w->axpy) - 1) / kernel_items(w->axpy);
+    struct argument argument[] = {{.buffer = w->y},
+                                  {.buffer = w->x},
+                                  {.value = &a, .bytes = sizeof a},
+                                  {.value = &n, .bytes = sizeof n}};
+    for (int i = 0; i < N; i++) w->host[i] = i;
+    memset(w->result, 0, N * sizeof(double));
+    struct queue *q = w->queue[0];
+    evn_status status = event_record(w->event[0], q);
+    if (!status) status = copy_to_device(q, w->x, 0, w->host, N * sizeof(double));
+    if (!status) status = copy_to_device(q, w->y, 0, w->host, N * sizeof(double));
+    if (!status) status = launch(q, w->axpy, groups, kernel_items(w->axpy), argument, 4);
+    if (!status) status = copy_within(q, w->y, N * sizeof(double), w->y, 0, N * sizeof(double));
+    if (!status) status = event_record(w->event[1], q);
+    if (!status) status = queue_wait(w->queue[1], w->event[1]);
+    if (!status)
+        status = copy_peer(w->queue[1], w->there, 0, w->device[0], w->y, N * sizeof(double),
+                           N * sizeof(double));
+    if (!status) status = copy_to_host(w->queue[1], w->result, w->there, 0, N * sizeof(double));
+    if (!status) status = event_record(w->event[2], w->queue[1]);
+    if (!status) status = event_finish(w->event[2]);
+    if (!status) status = queue_finish(w->queue[1]);
+    if (!status) status = event_seconds(w->event[0], w->event[1], &w->seconds);
+    return status;
+}
+
+static int is_right(const struct work *w) {
+    for (int i = 0; i < N; i++)
+        if (w->result[i] != 3.0 * i) return 0;
+    return w->seconds >= 0 && w->seconds < 60;
+}
+
+static void close_work(struct work *w) {
+    /* devices first: they last until the rest is closed */
+    for (int d = 0; d < 2; d++) device_close(w->device[d]);
+    if (w->host) host_memory_close(w->host, w->device[0]);
+    if (w->result) host_memory_close(w->result, w->device[1]);
+    kernel_close(w->axpy);
+    program_close(w->program);
+    buffer_close(w->x);
+    buffer_close(w->y);
+    buffer_close(w->there);
+    for (int e = 0; e < 3; e++) event_close(w->event[e]);
+    for (int d = 0; d < 2; d++) queue_close(w->queue[d]);
+}
+
+/* Opens, runs, closes; the first failure, whose message stays; *right: it came to the right result.
+ */
+static evn_status do_work(const char *text, int *right) {
+    struct work w = {0};
+    evn_status status = open_work(&w, text);
+    if (!status) status = run_work(&w);
+    *right = !status && is_right(&w);
+    close_work(&w);
+    return status;
+}
+
+/* ---- tests ---- */
+
+static void test_work(void **state) {
+    (void)state;
+    struct work w = {0};
+    assert_ok(open_work(&w, "cuda"));
+    const struct device_traits *t = device_traits(w.device[1]);
+    assert_string_equal(t->name, "Fake GPU 1");
+    assert_string_equal(t->architecture, "sm_90");
+    assert_int_equal(t->memory, 1 << 28);
+    assert_int_equal(t->most_buffer, 1 << 28);
+    assert_int_equal(t->local_memory, 49152);
+    assert_int_equal(t->processors, 132);
+    assert_int_equal(t->most_items, 1024);
+    assert_int_equal(t->peer, 1);
+    assert_int_equal(t->clock_is_virtual, 0);
+    for (int round = 0; round < 3; round++) {
+        assert_ok(run_work(&w));
+        assert_true(is_right(&w));
+    }
+    /* a step makes no call that it need not: each operation a context and itself */
+    int before = fake->calls;
+    assert_ok(run_work(&w));
+    assert_int_equal(fake->calls - before, 2 * 12 + 3 /* event_seconds waits for both */ + 2);
+    assert_int_equal(fake->compilations, 1);
+    assert_int_equal(fake->loads, 1);
+    close_work(&w);
+}
+
+static void test_old_driver(void **state) {
+    (void)state;
+    use(FAKE_CUDA_OLD);
+    int right;
+    fake->reset();
+    assert_ok(do_work("cuda", &right));
+    assert_true(right);
+}
+
+/* Calls after whose failure the work may go on: those that close, and where a direct way between
+ * devices is only tried. */
+static int may_fail(const char *call, int is_trying) {
+    static const char *const closing[] = {
+        "cuMemFree_v2",      "cuMemFreeHost",   "cuStreamDestroy_v2",
+        "cuEventDestroy_v2", "cuModuleUnload",  "cuDevicePrimaryCtxRelease_v2",
+        "cuCtxSynchronize",  "cuCtxSetCurrent", "cuStreamSynchronize"};
+    static const char *const trying[] = {"cuDeviceCanAccessPeer",  "cuCtxEnablePeerAccess",
+                                         "cuCtxDisablePeerAccess", "cuMemAlloc_v2",
+                                         "cuStreamCreate",         "cuMemcpyHtoDAsync_v2",
+                                         "cuMemcpyPeerAsync",      "cuMemcpyDtoHAsync_v2"};
+    for (size_t i = 0; i < sizeof closing / sizeof *closing; i++)
+        if (!strcmp(call, closing[i])) return 1;
+    for (size_t i = 0; is_trying && i < sizeof trying / sizeof *trying; i++)
+        if (!strcmp(call, trying[i])) return 1;
+    return 0;
+}
+
+/* Every call of the driver fails once, with every kind of error. */
+static void sweep(const char *text, int is_trying) {
+    static const int codes[] = {1, 2, 700};
+    int right, told = 0;
+    fake->reset();
+    assert_ok(do_work(text, &right));
+    int calls = fake->calls;
+    assert_true(calls > 80);
+    for (int c = 0; c < 3; c++)
+        for (int n = 1; n <= calls; n++) {
+            fake->reset();
+            fake->fail_at = n;
+            fake->fail_code = codes[c];
+            evn_status status = do_work(text, &right);
+            char call[64];
+            snprintf(call, sizeof call, "%s", fake->failed);
+            if (fake->wrong)
+                fail_msg("call %d, %s, returned %d; then %s", n, call, codes[c], fake->what);
+            if (fake->open)
+                fail_msg("call %d, %s, returned %d; then %d left open", n, call, codes[c],
+                         fake->open);
+            if (!status) {
+                /* that error is how a list of parameters ends */
+                int is_end = codes[c] == 1 && !strcmp(call, "cuFuncGetParamInfo");
+                if (!is_end && !may_fail(call, is_trying))
+                    fail_msg("call %d, %s, returned %d, and nobody was told", n, call, codes[c]);
+                if (!right) fail_msg("call %d, %s, returned %d: a wrong result", n, call, codes[c]);
+                continue;
+            }
+            told++;
+            /* the message names device, operation, call and error */
+            call[strcspn(call, "_")] = 0;
+            /* while a way is tried, what fails for good is told by the call that follows */
+            if (!is_trying) assert_says(call);
+            assert_true(!strncmp(evn_message(), "cuda device ", 12) ||
+                        !strncmp(evn_message(), "device: \"cuda", 13));
+            assert_says(codes[c] == 1   ? "CUDA_ERROR_INVALID_VALUE"
+                        : codes[c] == 2 ? "CUDA_ERROR_OUT_OF_MEMORY"
+                                        : "CUDA_ERROR_ILLEGAL_ADDRESS");
+            if (status != EVN_DEVICE && status != EVN_MISSING)
+                assert_int_equal(status, codes[c] == 1 ? EVN_SYSTEM : EVN_MEMORY);
+            if (codes[c] == 700) assert_int_not_equal(status, EVN_SYSTEM);
+        }
+    assert_true(told > 3 * calls / 2); /* of 3 rounds: at least half are told */
+    fake->reset();
+}
+
+static void test_each_call_fails(void **state) {
+    (void)state;
+    sweep("cuda:peer=off", 0);
+}
+
+static void test_each_call_fails_trying(void **state) {
+    (void)state;
+    sweep("cuda", 1);
+}
+
+static void test_errors_without_words(void **state) {
+    (void)state;
+    int right;
+    fake->speechless = 1;
+    fake->fail_at = 20;
+    fake->fail_code = 700;
+    assert_int_not_equal(do_work("cuda", &right), EVN_OK);
+    assert_says("CUDA error 700");
+}
+
+/* A context that is spoilt: the device is lost, whatever is asked of it; the other one is not. */
+static void test_lost(void **state) {
+    (void)state;
+    struct work w = {0};
+    assert_ok(open_work(&w, "cuda"));
+    assert_ok(run_work(&w));
+    /* the launch is accepted and goes wrong later: told by the call that waits */
+    assert_ok(copy_to_device(w.queue[0], w.x, 0, w.host, 8));
+    fake->fail_at = 2; /* after the context */
+    fake->fail_code = 700;
+    assert_int_equal(queue_finish(w.queue[0]), EVN_DEVICE);
+    assert_says("cuda device 0: waiting for a queue: CUDA_ERROR_ILLEGAL_ADDRESS from "
+                "cuStreamSynchronize");
+    int before = fake->calls;
+    struct buffer *b;
+    assert_int_equal(buffer_open(&b, w.device[0], 64), EVN_DEVICE);
+    assert_null(b);
+    assert_int_equal(copy_to_device(w.queue[0], w.x, 0, w.host, 8), EVN_DEVICE);
+    assert_says("cuda device 0");
+    assert_says("CUDA_ERROR_ILLEGAL_ADDRESS");
+    assert_int_equal(fake->calls, before); /* it is not asked any more */
+    assert_int_equal(queue_finish(w.queue[0]), EVN_DEVICE);
+    assert_ok(copy_to_device(w.queue[1], w.there, 0, w.result, N * sizeof(double)));
+    assert_ok(queue_finish(w.queue[1]));
+    close_work(&w);
+}
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    struct device *d;
+    struct buffer *b = NULL;
+    fake->memory = 1 << 20;
+    assert_ok(device_open(&d, "cuda", 0));
+    /* the driver itself takes some */
+    assert_int_equal(buffer_open(&b, d, 1 << 20), EVN_MEMORY);
+    assert_says("cuda device 0: allocation of 1048576 bytes: CUDA_ERROR_OUT_OF_MEMORY from "
+                "cuMemAlloc");
+    assert_says("1 MiB of 1 MiB are free");
+    assert_null(b);
+    assert_int_equal(device_used(d), 0);
+    assert_ok(buffer_open(&b, d, 1 << 19));
+    buffer_close(b);
+    device_close(d);
+}
+
+/* ---- what there is ---- */
+
+static void expect_none(const char *part) {
+    int count = -1;
+    char why[1024];
+    assert_ok(devices_count("cuda", &count, why, sizeof why));
+    assert_int_equal(count, 0);
+    if (!strstr(why, part)) fail_msg("\"%s\" is not in: %s", part, why);
+    struct device *d;
+    assert_int_equal(device_open(&d, "cuda", 0), EVN_MISSING);
+    assert_null(d);
+    assert_says(part);
+}
+
+static void test_no_driver(void **state) {
+    (void)state;
+    setenv("EVENER_LIBCUDA", "/nowhere/libcuda.so.1", 1);
+    expect_none("/nowhere/libcuda.so.1");
+    setenv("EVENER_LIBCUDA", "libm.so.6", 1);
+    expect_none("it has no cuInit");
+    setenv("EVENER_LIBCUDA", FAKE_CUDA, 1);
+    static const struct {
+        int code;
+        const char *says;
+    } codes[] = {{34, "stub"},
+                 {803, "restart the machine"},
+                 {802, "fabricmanager"},
+                 {804, "cuda-compat"},
+                 {3, "fork"},
+                 {999, "nvidia-modprobe"},
+                 {304, "/dev/nvidia"},
+                 {100, "shows no device"},
+                 {12345, "CUDA error 12345"}};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        fake->init = codes[i].code;
+        expect_none(codes[i].says);
+    }
+    setenv("CUDA_VISIBLE_DEVICES", "", 1);
+    fake->init = 100;
+    expect_none("CUDA_VISIBLE_DEVICES is \"\"");
+    fake->init = 0;
+    fake->devices = 0;
+    expect_none("CUDA_VISIBLE_DEVICES is \"\"");
+    fake->devices = 2;
+    setenv("EVENER_NVRTC", "/nowhere/libnvrtc.so", 1);
+    expect_none("/nowhere/libnvrtc.so");
+    setenv("EVENER_NVRTC", "libm.so.6", 1);
+    expect_none("has no nvrtcVersion");
+    setenv("EVENER_NVRTC", FAKE_CUDA, 1);
+    fake->compiler = 11010;
+    expect_none("11.2 is the oldest");
+}
+
+/* The toolkit's stub, where there is one: it loads and then refuses. */
+static void test_stub(void **state) {
+    (void)state;
+    static const char *const files[] = {"/usr/local/cuda/lib64/stubs/libcuda.so",
+                                        "/usr/lib/x86_64-linux-gnu/stubs/libcuda.so"};
+    int found = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (access(files[i], R_OK)) continue;
+        setenv("EVENER_LIBCUDA", files[i], 1);
+        expect_none("stub of a CUDA toolkit");
+        found = 1;
+    }
+    if (!found) {
+        print_message("no stub of libcuda.so on this machine\n");
+        skip();
+    }
+}
+
+static void test_specifications(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int count;
+        evn_status status;
+        const char *says;
+    } cases[] = {
+        {"cuda", 3, EVN_OK, ""},
+        {"cuda:1", 1, EVN_OK, ""},
+        {"cuda:3,contract=off", 3, EVN_OK, ""},
+        {"cuda:devices=0+2", 2, EVN_OK, ""},
+        {"cuda:devices=2,contract=on,peer=off", 1, EVN_OK, ""},
+        {"cuda:devices=1+1+1", 3, EVN_OK, ""},
+        {"cuda:4", 0, EVN_MISSING, "asks for 4 devices and the driver shows 3"},
+        {"cuda:devices=0+3", 0, EVN_MISSING, "there is no device 3"},
+        {"cuda:0", 0, EVN_USAGE, "\"0\" is not understood"},
+        {"cuda:65", 0, EVN_USAGE, "from 1 to 64"},
+        {"cuda:contract=off,2", 0, EVN_USAGE, "\"2\" is not understood"},
+        {"cuda:2,devices=1", 0, EVN_USAGE, "not both"},
+        {"cuda:devices=", 0, EVN_USAGE, "such as 0+2"},
+        {"cuda:devices", 0, EVN_USAGE, "such as 0+2"},
+        {"cuda:devices=0+", 0, EVN_USAGE, "such as 0+2"},
+        {"cuda:devices=0-2", 0, EVN_USAGE, "such as 0+2"},
+        {"cuda:devices=64", 0, EVN_USAGE, "from 0 to 63"},
+        {"cuda:contract=perhaps", 0, EVN_USAGE, "on or off, not \"perhaps\""},
+        {"cuda:peer", 0, EVN_USAGE, "on or off"},
+        {"cuda:speed=2", 0, EVN_USAGE, "contract=on|off"},
+        {"cuda:", 0, EVN_USAGE, "empty"},
+    };
+    fake->devices = 3;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int count = -1;
+        char why[512];
+        evn_status status = devices_count(cases[i].text, &count, why, sizeof why);
+        if (status != cases[i].status || (!status && count != cases[i].count))
+            fail_msg("%s: status %d, %d devices: %s", cases[i].text, status, count, evn_message());
+        if (status) assert_says(cases[i].says);
+    }
+    char why[512], many[300] = "cuda:devices=0";
+    int count;
+    for (int i = 0; i < 64; i++) strcat(many, "+0");
+    assert_int_equal(devices_count(many, &count, why, sizeof why), EVN_USAGE);
+    /* what is not understood is told also where there is no driver */
+    setenv("EVENER_LIBCUDA", "/nowhere", 1);
+    assert_int_equal(devices_count("cuda:x", &count, why, sizeof why), EVN_USAGE);
+    setenv("EVENER_LIBCUDA", FAKE_CUDA, 1);
+    struct device *d;
+    assert_ok(device_open(&d, "cuda:devices=2+1", 0));
+    assert_string_equal(device_traits(d)->name, "Fake GPU 2");
+    device_close(d);
+}
+
+/* One device that is named twice is two devices, which share its memory and need no way between
+ * them. */
+static void test_one_as_two(void **state) {
+    (void)state;
+    struct work w = {0};
+    fake->devices = 1;
+    assert_ok(open_work(&w, "cuda:devices=0+0"));
+    assert_int_equal(device_traits(w.device[0])->memory, 1 << 27);
+    assert_int_equal(device_traits(w.device[1])->memory, 1 << 27);
+    assert_ok(run_work(&w));
+    assert_true(is_right(&w));
+    assert_int_equal(fake->direct, 0);
+    close_work(&w);
+}
+
+/* ---- between devices ---- */
+
+static void test_peer(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int peer, loses, direct, probe;
+    } cases[] = {{"cuda", 1, 0, 2, 1},          /* tried once, then used */
+                 {"cuda", 1, 1, 0, 1},          /* tried, found to lose data, left */
+                 {"cuda", 0, 0, 0, 0},          /* there is none */
+                 {"cuda:peer=off", 1, 0, 0, 0}, /* not wanted */
+                 {"cuda:peer=off", 1, 1, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct work w = {0};
+        fake->reset();
+        fake->peer = cases[i].peer;
+        fake->peer_loses = cases[i].loses;
+        assert_ok(open_work(&w, cases[i].text));
+        for (int round = 0; round < 2; round++) {
+            assert_ok(run_work(&w));
+            assert_true(is_right(&w));
+        }
+        assert_int_equal(fake->direct, cases[i].direct + cases[i].probe);
+        int before = fake->calls;
+        assert_ok(run_work(&w));
+        assert_int_equal(fake->calls - before,
+                         2 * 12 + 3 + 2); /* settled: no call more than in test_work */
+        close_work(&w);
+        assert_int_equal(fake->open, 0);
+        assert_int_equal(fake->wrong, 0);
+    }
+}
+
+/* ---- compiling ---- */
+
+static void open_program(const char *text, evn_status expected) {
+    struct device *d;
+    struct program *p;
+    assert_ok(device_open(&d, text, 0));
+    evn_status status = program_open(&p, d, &probe_kernels, NULL);
+    if (status != expected) fail_msg("status %d: %s", status, evn_message());
+    program_close(p);
+    device_close(d);
+}
+
+static void expect_option(const char *option, int is_there) {
+    if (!!strstr(fake->options, option) != is_there)
+        fail_msg("\"%s\" %s: %s", option, is_there ? "is missing" : "is there", fake->options);
+}
+
+static void test_contract(void **state) {
+    (void)state;
+    for (int c = 0; c < 3; c++) {
+        int on = c == 2 ? probe_kernels.contract : c;
+        open_program(c == 0 ? "cuda:contract=off" : c == 1 ? "cuda:contract=on" : "cuda", EVN_OK);
+        expect_option("--fmad=true", on);
+        expect_option("--fmad=false", !on);
+        expect_option("-DEVN_CONTRACT=0", !on);
+        expect_option("--gpu-architecture=sm_90", 1);
+    }
+}
+
+static void test_defines(void **state) {
+    (void)state;
+    struct device *d;
+    struct program *p;
+    struct kernel_source source = probe_kernels;
+    assert_ok(device_open(&d, "cuda", 0));
+    source.defines = "N=8  DIRECTION=-1 PLAIN";
+    assert_ok(program_open(&p, d, &source, NULL));
+    expect_option("-DN=8 -DDIRECTION=-1 -DPLAIN ", 1);
+    program_close(p);
+    char long_one[1200];
+    memset(long_one, 'A', sizeof long_one - 1);
+    long_one[sizeof long_one - 1] = 0;
+    source.defines = long_one;
+    assert_int_equal(program_open(&p, d, &source, NULL), EVN_USAGE);
+    assert_says("definitions");
+    char many[400] = "";
+    for (int i = 0; i < 65; i++) strcat(many, "A=1 ");
+    source.defines = many;
+    assert_int_equal(program_open(&p, d, &source, NULL), EVN_USAGE);
+    device_close(d);
+}
+
+/* The compiler knows 75, 80, 90 and 100. */
+static void test_architectures(void **state) {
+    (void)state;
+    static const struct {
+        int capability;
+        const char *target;
+    } cases[] = {
+        {75, "sm_75"}, {80, "sm_80"}, {86, "compute_80"}, {90, "sm_90"}, {121, "compute_100"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char option[64];
+        snprintf(option, sizeof option, "--gpu-architecture=%s ", cases[i].target);
+        fake->capability = cases[i].capability;
+        open_program("cuda", EVN_OK);
+        expect_option(option, 1);
+    }
+    fake->capability = 70;
+    struct device *d;
+    assert_int_equal(device_open(&d, "cuda", 1), EVN_MISSING);
+    assert_says("cuda device 1: open: NVRTC 13.0");
+    assert_says("sm_75 and later, and the device is sm_70");
+}
+
+static void test_compiler_refuses(void **state) {
+    (void)state;
+    fake->compile_fails = 6;
+    open_program("cuda", EVN_SYSTEM);
+    assert_says(
+        "cuda device 0: building \"probe\": NVRTC 13.0 for sm_90: a.kernel.c(3): error: no");
+    assert_null(strstr(evn_message(), "more"));
+    fake->compile_fails = 1;
+    open_program("cuda", EVN_MEMORY);
+    fake->compile_fails = 7;
+    open_program("cuda", EVN_MISSING);
+    assert_int_equal(fake->compilations, 3);
+    fake->compile_fails =
+        5; /* an option; it is tried without the report, which older ones do not give */
+    open_program("cuda", EVN_SYSTEM);
+    assert_int_equal(fake->compilations, 5);
+    expect_option("--ptxas-options=-v", 0);
+    /* refused by the driver, with the loader's own words in one line */
+    fake->compile_fails = 0;
+    struct device *d;
+    struct program *p;
+    assert_ok(device_open(&d, "cuda", 0));
+    fake->capability = 80;
+    assert_int_equal(program_open(&p, d, &probe_kernels, NULL), EVN_SYSTEM);
+    assert_says("CUDA_ERROR_NO_BINARY_FOR_GPU from cuModuleLoadDataEx");
+    assert_says("made for sm_90");
+    assert_says("EVENER_NVRTC");
+    assert_null(strchr(evn_message(), '\n'));
+    device_close(d);
+}
+
+/* What was compiled once is found again, by what it was compiled from, and compiled again where it
+ * is damaged. */
+static void test_cache(void **state) {
+    (void)state;
+    char folder[] = "/tmp/evener-test-cuda-XXXXXX", command[300];
+    assert_non_null(mkdtemp(folder));
+    setenv("EVENER_CACHE", folder, 1);
+    open_program("cuda", EVN_OK);
+    assert_int_equal(fake->compilations, 1);
+    open_program("cuda", EVN_OK);
+    open_program("cuda:2", EVN_OK);
+    assert_int_equal(fake->compilations, 1);
+    open_program(probe_kernels.contract ? "cuda:contract=off" : "cuda:contract=on", EVN_OK);
+    assert_int_equal(fake->compilations, 2);
+    fake->capability = 80;
+    open_program("cuda", EVN_OK);
+    assert_int_equal(fake->compilations, 3);
+    fake->compiler = 12040;
+    open_program("cuda", EVN_OK);
+    assert_int_equal(fake->compilations, 4);
+    open_program("cuda", EVN_OK);
+    assert_int_equal(fake->compilations, 4);
+    /* cut off */
+    snprintf(command, sizeof command, "find %s -type f -exec truncate -s -1 {} +", folder);
+    assert_int_equal(system(command), 0);
+    open_program("cuda", EVN_OK);
+    assert_int_equal(fake->compilations, 5);
+    assert_int_equal(fake->loads, 8);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_kernels(void **state) {
+    (void)state;
+    struct device *d;
+    struct program *p;
+    struct kernel *k;
+    assert_ok(device_open(&d, "cuda", 0));
+    assert_ok(program_open(&p, d, &probe_kernels, NULL));
+    /* laid out otherwise than by the host's compiler */
+    fake->extra_bytes = 4;
+    assert_int_equal(kernel_open(&k, p, "axpy"), EVN_SYSTEM);
+    assert_says("cuda device 0: opening kernel \"axpy\": parameter 0 has 12 bytes on the device "
+                "and 8 on the host");
+    fake->extra_bytes = 0;
+    fake->most_items = 32;
+    assert_int_equal(kernel_open(&k, p, "axpy"), EVN_SYSTEM);
+    assert_says("groups of 32 items and it has 64");
+    fake->most_items = 64;
+    assert_ok(kernel_open(&k, p, "axpy"));
+    kernel_close(k);
+    program_close(p);
+    device_close(d);
+}
+
+/* Values of all kinds reach the kernel: structs, small and wide integers, buffers. */
+static void test_arguments(void **state) {
+    (void)state;
+    enum { PIECES = 3, LENGTH = 40 };
+    struct device *d;
+    struct program *p;
+    struct kernel *k;
+    struct queue *q;
+    struct buffer *out, *large, *piece;
+    assert_ok(device_open(&d, "cuda:1", 0));
+    assert_ok(program_open(&p, d, &probe_kernels, NULL));
+    assert_ok(kernel_open(&k, p, "values"));
+    assert_ok(queue_open(&q, d));
+    assert_ok(buffer_open(&out, d, LENGTH * sizeof(double)));
+    assert_ok(buffer_open(&large, d, PIECES * sizeof(evn_long)));
+    assert_ok(buffer_open(&piece, d, PIECES * sizeof(struct probe_piece)));
+    struct probe_piece pieces[PIECES] = {{0, 7, 1}, {10, 5, 2}, {30, 10, 1}};
+    struct probe_values v = {.factor = {1, -2, 0.5}, .shift = 3, .large = 1LL << 40};
+    int add = -1;
+    evn_long wide = 1LL << 33;
+    struct argument a[] = {{.buffer = out},
+                           {.buffer = large},
+                           {.buffer = piece},
+                           {.value = &v, .bytes = sizeof v},
+                           {.value = &add, .bytes = sizeof add},
+                           {.value = &wide, .bytes = sizeof wide}};
+    assert_ok(copy_to_device(q, piece, 0, pieces, sizeof pieces));
+    assert_ok(launch(q, k, PIECES, kernel_items(k), a, 6));
+    double got[LENGTH];
+    evn_long sums[PIECES];
+    assert_ok(copy_to_host(q, got, out, 0, sizeof got));
+    assert_ok(copy_to_host(q, sums, large, 0, sizeof sums));
+    assert_ok(queue_finish(q));
+    for (int g = 0; g < PIECES; g++) {
+        assert_true(sums[g] == v.large + wide * (g + 1));
+        for (int i = 0; i < pieces[g].count; i++)
+            assert_true(got[pieces[g].first + i * pieces[g].step] ==
+                        v.factor[i % 3] * (i + v.shift + add));
+    }
+    buffer_close(piece);
+    buffer_close(large);
+    buffer_close(out);
+    queue_close(q);
+    kernel_close(k);
+    program_close(p);
+    device_close(d);
+}
+
+/* ---- threads ---- */
+
+struct thread {
+    pthread_t thread;
+    struct device *const *device;
+    int number, right;
+};
+
+/* Works on both devices in turn, as a unit of two devices does, while others do the same. */
+static void *work_thread(void *arg) {
+    struct thread *t = arg;
+    struct queue *q[2] = {0};
+    struct buffer *b[2] = {0};
+    double in[64], out[64];
+    t->right = 1;
+    for (int d = 0; d < 2; d++)
+        t->right &=
+            !queue_open(&q[d], t->device[d]) && !buffer_open(&b[d], t->device[d], sizeof in);
+    for (int round = 0; t->right && round < 200; round++) {
+        int d = round & 1;
+        for (int i = 0; i < 64; i++) in[i] = 1000.0 * t->number + round + i;
+        t->right &= !copy_to_device(q[d], b[d], 0, in, sizeof in) &&
+                    !queue_finish(q[d]) && /* the source must be ready */
+                    !copy_peer(q[1 - d], b[1 - d], 0, t->device[d], b[d], 0, sizeof in) &&
+                    !copy_to_host(q[1 - d], out, b[1 - d], 0, sizeof out) &&
+                    !queue_finish(q[1 - d]) && !memcmp(in, out, sizeof in);
+    }
+    for (int d = 0; d < 2; d++) {
+        buffer_close(b[d]);
+        queue_close(q[d]);
+    }
+    return NULL;
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    enum { THREADS = 4 };
+    struct device *device[2];
+    struct thread t[THREADS];
+    for (int d = 0; d < 2; d++) assert_ok(device_open(&device[d], "cuda", d));
+    for (int i = 0; i < THREADS; i++) {
+        t[i] = (struct thread){.device = device, .number = i};
+        assert_int_equal(pthread_create(&t[i].thread, NULL, work_thread, &t[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(t[i].thread, NULL);
+        assert_true(t[i].right);
+    }
+    for (int d = 0; d < 2; d++) device_close(device[d]);
+}
+
+#define CHECK(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CHECK(test_work),
+        CHECK(test_old_driver),
+        CHECK(test_each_call_fails),
+        CHECK(test_each_call_fails_trying),
+        CHECK(test_errors_without_words),
+        CHECK(test_lost),
+        CHECK(test_out_of_memory),
+        CHECK(test_no_driver),
+        CHECK(test_stub),
+        CHECK(test_specifications),
+        CHECK(test_one_as_two),
+        CHECK(test_peer),
+        CHECK(test_contract),
+        CHECK(test_defines),
+        CHECK(test_architectures),
+        CHECK(test_compiler_refuses),
+        CHECK(test_cache),
+        CHECK(test_kernels),
+        CHECK(test_arguments),
+        CHECK(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
