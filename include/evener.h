@@ -25,6 +25,7 @@
 #include <evener/unit.h>
 #include <evener/schedule.h>
 #include <evener/loop.h>
+#include <evener/trace.h>
 
 #define EVN_VERSION "0.1.0"
 

@@ -313,6 +313,7 @@ static evn_status march(struct run *run, int steps, double *seconds) {
         if (status) return status;
     }
     *seconds = now() - begin;
+    if (o->inspect) o->inspect(run->loop, o->arg);
     return EVN_OK;
 }
 
@@ -363,6 +364,8 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
     status = set_up(run);
     if (status) return status;
     evn_loop_reset_stats(run->loop);
+    if (run->options->bursts) status = evn_loop_keep_bursts(run->loop, run->options->bursts);
+    if (status) return status;
     const int steps = run->options->steps < 0 ? p->steps : run->options->steps;
     double seconds = 0;
     status = march(run, steps, &seconds);

@@ -69,6 +69,9 @@ typedef struct npbmz_options {
      * NULL */
     void (*progress)(int step, int steps, double seconds, void *arg);
     void *arg;
+    int bursts; /* that the loop keeps of each unit, for `inspect`; 0: as many as it does anyway */
+    /* called once the timed steps are done, by the calling thread; may be NULL */
+    void (*inspect)(const evn_loop *loop, void *arg);
     const volatile sig_atomic_t
         *stop; /* looked at after each step; not 0: stop there. May be NULL */
 } npbmz_options;

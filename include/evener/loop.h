@@ -57,6 +57,30 @@ const int *evn_loop_owner(const evn_loop *loop);
 /* Time of each task in the last instance, s. */
 const double *evn_loop_seconds(const evn_loop *loop);
 
+/* A burst: one interval of one unit, in the manner of the traces of the multi-zone paper (figures 5
+ * to 9). What lies between two bursts of a unit is waiting. */
+typedef enum evn_burst_kind { EVN_BURST_COMPUTE, EVN_BURST_EXCHANGE } evn_burst_kind;
+typedef struct evn_burst {
+    double begin, end;   /* s since the loop was opened */
+    evn_burst_kind kind; /* of a run, or of a visit */
+    int task;            /* the first one */
+    int count;           /* 1, or more where a body took its batch as a whole */
+    int instance;        /* runs learnt from before it */
+} evn_burst;
+
+/* Bursts are always recorded, a few nanoseconds each; of each unit the latest 1024 are kept. This
+ * keeps the latest `most` instead (at least 1) and forgets those there are. EVN_MEMORY: then
+ * nothing has changed. */
+evn_status evn_loop_keep_bursts(evn_loop *loop, int most);
+
+/* How many bursts of a unit there are, and the i-th of them, oldest first. */
+int evn_loop_bursts(const evn_loop *loop, int unit);
+evn_burst evn_loop_burst(const evn_loop *loop, int unit, int i);
+
+/* The units it runs on, and its schedule. */
+const evn_units *evn_loop_units(const evn_loop *loop);
+const evn_schedule *evn_loop_schedule(const evn_loop *loop);
+
 /* What a unit did since the loop was opened or evn_loop_reset_stats() was called. */
 typedef struct evn_unit_stats {
     double compute_s;  /* in bodies of evn_loop_run() */

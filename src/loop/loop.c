@@ -16,8 +16,16 @@ struct evn_batch {
     int count, next;
     double since;    /* when the task at hand, or the batch, began */
     double *seconds; /* of all tasks */
-    int *owner;
+    struct worker *worker;
 };
+
+/* The latest bursts of a unit; `next` of them were ever recorded. */
+struct ring {
+    evn_burst *burst;
+    long next;
+    int size;
+};
+enum { BURSTS = 1024 };
 
 /* What one unit does in one instance. */
 struct worker {
@@ -28,13 +36,18 @@ struct worker {
     evn_status status;
     char message[512];
     evn_unit_stats stats;
+    struct ring ring;
+    evn_burst_kind kind; /* of the instance at hand */
+    int instance;
+    double origin;
 };
 
 struct evn_loop {
     evn_units *units;
     evn_schedule *schedule;
     const evn_problem *problem;
-    int count; /* units */
+    int count;     /* units */
+    double origin; /* when it was opened */
     struct worker *worker;
     int *owner, *before; /* of each task now, and in the instance before */
     double *seconds;
@@ -50,9 +63,20 @@ struct evn_loop {
     _Alignas(64) atomic_int failed;
 };
 
+static void record(struct worker *w, int task, int count, double begin, double end) {
+    w->ring.burst[w->ring.next++ % w->ring.size] = (evn_burst){.begin = begin - w->origin,
+                                                               .end = end - w->origin,
+                                                               .kind = w->kind,
+                                                               .task = task,
+                                                               .count = count,
+                                                               .instance = w->instance};
+}
+
 /* Ends the task at hand: its time. */
 static void charge(evn_batch *b, double now) {
-    if (b->next) b->seconds[b->task[b->next - 1]] = now - b->since;
+    int task = b->task[b->next - 1];
+    b->seconds[task] = now - b->since;
+    record(b->worker, task, 1, b->since, now);
     b->since = now;
 }
 
@@ -72,10 +96,12 @@ const int *evn_batch_tasks(const evn_batch *b, int *count) {
 static double run_batch(evn_loop *loop, evn_unit *unit, struct worker *w, int count, double begin) {
     evn_batch *b = &w->batch;
     const int *task = w->mine;
-    *b = (evn_batch){.task = task, .count = count, .since = begin, .seconds = loop->seconds};
+    *b = (evn_batch){
+        .task = task, .count = count, .since = begin, .seconds = loop->seconds, .worker = w};
     evn_status status = loop->body(unit, b, loop->arg);
     double end = evn_now();
     if (b->next == 0) { /* never asked one by one: by weight */
+        record(w, task[0], count, begin, end);
         double sum = 0;
         for (int i = 0; i < count; i++) sum += loop->problem->weight[task[i]];
         for (int i = 0; i < count; i++)
@@ -122,7 +148,12 @@ static void run_unit(evn_unit *unit, void *p) {
 }
 
 /* All units through the tasks; the wall time. */
-static evn_status go(evn_loop *loop, evn_body body, void *arg, int chunk, double *wall) {
+static evn_status go(evn_loop *loop, evn_body body, void *arg, evn_burst_kind kind, int chunk,
+                     double *wall) {
+    for (int u = 0; u < loop->count; u++) {
+        loop->worker[u].kind = kind;
+        loop->worker[u].instance = evn_schedule_instance(loop->schedule);
+    }
     loop->body = body;
     loop->arg = arg;
     loop->chunk = chunk;
@@ -144,7 +175,7 @@ evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg) {
     int chunk = evn_schedule_chunk(loop->schedule);
     if (!chunk) memcpy(loop->owner, evn_schedule_owner(loop->schedule), bytes);
     double wall;
-    evn_status status = go(loop, body, arg, chunk, &wall);
+    evn_status status = go(loop, body, arg, EVN_BURST_COMPUTE, chunk, &wall);
     if (status) return status;
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
@@ -166,7 +197,7 @@ evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg) {
     /* times of visits are nobody's business: keep those of the last instance */
     double *seconds = loop->seconds;
     loop->seconds = seconds + loop->problem->tasks;
-    evn_status status = go(loop, body, arg, 0, &wall);
+    evn_status status = go(loop, body, arg, EVN_BURST_EXCHANGE, 0, &wall);
     loop->seconds = seconds;
     if (status) return status;
     for (int u = 0; u < loop->count; u++) {
@@ -206,7 +237,9 @@ evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedul
     for (int u = 0; ok && u < count; u++)
         ok = (loop->worker[u].mine = malloc(n * sizeof *loop->worker[u].mine)) != NULL;
     loop->count = count;
+    loop->origin = evn_now();
     loop->cut_stale = 1;
+    ok = ok && !evn_loop_keep_bursts(loop, BURSTS);
     if (!ok) {
         evn_loop_close(loop);
         return evn_fail(EVN_MEMORY, "loop: not enough memory for %d tasks on %d units",
@@ -220,12 +253,46 @@ evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedul
 
 void evn_loop_close(evn_loop *loop) {
     if (!loop) return;
-    for (int u = 0; loop->worker && u < loop->count; u++) free(loop->worker[u].mine);
+    for (int u = 0; loop->worker && u < loop->count; u++) {
+        free(loop->worker[u].mine);
+        free(loop->worker[u].ring.burst);
+    }
     free(loop->worker);
     free(loop->owner);
     free(loop->seconds);
     free(loop);
 }
+
+evn_status evn_loop_keep_bursts(evn_loop *loop, int most) {
+    evn_burst **fresh = calloc((size_t)loop->count, sizeof *fresh);
+    int ok = fresh && most >= 1;
+    for (int u = 0; ok && u < loop->count; u++)
+        ok = (fresh[u] = malloc(sizeof **fresh * (size_t)most)) != NULL;
+    for (int u = 0; fresh && u < loop->count; u++) {
+        struct worker *w = &loop->worker[u];
+        free(ok ? w->ring.burst : fresh[u]);
+        if (!ok) continue;
+        w->ring = (struct ring){.burst = fresh[u], .size = most};
+        w->origin = loop->origin;
+    }
+    free(fresh);
+    if (ok) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "loop: no memory to keep %d bursts of %d units", most, loop->count);
+}
+
+int evn_loop_bursts(const evn_loop *loop, int unit) {
+    const struct ring *r = &loop->worker[unit].ring;
+    return r->next < r->size ? (int)r->next : r->size;
+}
+
+evn_burst evn_loop_burst(const evn_loop *loop, int unit, int i) {
+    const struct ring *r = &loop->worker[unit].ring;
+    long oldest = r->next < r->size ? 0 : r->next - r->size;
+    return r->burst[(oldest + i) % r->size];
+}
+
+const evn_units *evn_loop_units(const evn_loop *loop) { return loop->units; }
+const evn_schedule *evn_loop_schedule(const evn_loop *loop) { return loop->schedule; }
 
 const int *evn_loop_owner(const evn_loop *loop) { return loop->owner; }
 const double *evn_loop_seconds(const evn_loop *loop) { return loop->seconds; }

@@ -151,6 +151,30 @@ class Run(Base):
         json.loads(done.stdout)
         self.assertIn("Verification", done.stderr)
 
+    def test_trace(self):
+        """Chrome's trace format: a track a unit, a slice a zone and pass, every arrow with both its ends."""
+        path = self.path("trace.json")
+        done = evener("run", "bt-mz", "--steps", "6", "--units", "2:CPU:1", "--oversubscribe", "--quiet",
+                      "--schedule", "dynamic", "--trace", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path) as file:
+            events = json.load(file)["traceEvents"]
+        tracks = [e for e in events if e["name"] == "thread_name"]
+        self.assertEqual([t["args"]["name"] for t in tracks], ["unit 0 (CPU, 1 core)", "unit 1 (CPU, 1 core)"])
+        slices = [e for e in events if e["ph"] == "X"]
+        self.assertEqual(sum(e["cat"] == "compute" for e in slices), 6 * 4)
+        self.assertEqual(sum(e["cat"] == "exchange" for e in slices), 6 * 4)
+        for unit in (0, 1):
+            mine = sorted((e["ts"], e["ts"] + e["dur"]) for e in slices if e["tid"] == unit)
+            for (_, end), (begin, _) in zip(mine, mine[1:]):
+                self.assertLessEqual(end, begin + 0.002, "slices of a unit may not overlap")
+        starts = sorted(e["id"] for e in events if e["ph"] == "s")
+        self.assertEqual(starts, sorted(e["id"] for e in events if e["ph"] == "f"))
+        counts = [e["args"]["units"] for e in events if e["ph"] == "C"]
+        self.assertTrue(all(0 <= c <= 2 for c in counts) and counts[-1] == 0)
+        self.assertEqual(os.listdir(self.folder.name), ["trace.json"])
+        self.refuses(["run", "bt-mz", "--trace", self.path("no/such/trace.json")], "cannot be written")
+
     def test_quiet(self):
         done = evener("run", "bt-mz", "--quiet")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))

@@ -226,6 +226,44 @@ static void test_counters(void **state) {
     close_fixture(&f);
 }
 
+/* One burst a task where tasks are asked for, one a batch where not; the latest are kept, oldest
+ * first. */
+static void test_bursts(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "2:CPU:1", "static");
+    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    assert_int_equal(evn_loop_visit(f.loop, body, &f), EVN_OK);
+    f.ask = 0;
+    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    for (int u = 0; u < 2; u++) {
+        int mine = u ? TASKS / 2 : TASKS / 2 + 1, first = u ? TASKS / 2 + 1 : 0;
+        assert_int_equal(evn_loop_bursts(f.loop, u), 2 * mine + 1);
+        double end = 0;
+        for (int i = 0; i < 2 * mine + 1; i++) {
+            evn_burst b = evn_loop_burst(f.loop, u, i);
+            assert_true(b.begin >= end && b.end >= b.begin);
+            end = b.end;
+            assert_int_equal(b.kind, i / mine == 1 ? EVN_BURST_EXCHANGE : EVN_BURST_COMPUTE);
+            assert_int_equal(b.task, first + i % mine);
+            assert_int_equal(b.count, i == 2 * mine ? mine : 1);
+            assert_int_equal(b.instance, i < mine ? 0 : 1);
+        }
+    }
+    assert_int_equal(evn_loop_keep_bursts(f.loop, 4), EVN_OK);
+    assert_int_equal(evn_loop_bursts(f.loop, 0), 0);
+    f.ask = 1;
+    assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+    for (int u = 0; u < 2; u++) {
+        assert_int_equal(evn_loop_bursts(f.loop, u), 4);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(evn_loop_burst(f.loop, u, i).task,
+                             (u ? TASKS : TASKS / 2 + 1) - 4 + i);
+    }
+    assert_int_equal(evn_loop_keep_bursts(f.loop, 0), EVN_MEMORY);
+    close_fixture(&f);
+}
+
 static void test_wrong_schedule(void **state) {
     (void)state;
     evn_units *units;
@@ -244,7 +282,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_times),
         cmocka_unit_test(test_failure),         cmocka_unit_test(test_uneven_units),
-        cmocka_unit_test(test_counters),        cmocka_unit_test(test_wrong_schedule),
+        cmocka_unit_test(test_counters),        cmocka_unit_test(test_bursts),
+        cmocka_unit_test(test_wrong_schedule),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

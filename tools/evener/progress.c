@@ -22,4 +22,5 @@ void progress_step(struct progress *p, int step, int steps, double seconds) {
 
 void progress_end(struct progress *p) {
     if (p->shown && p->last >= 0) fprintf(stderr, "\r\033[K");
+    p->shown = 0;
 }

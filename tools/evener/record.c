@@ -50,16 +50,35 @@ static int write_all(int fd, const char *text) {
     return 0;
 }
 
+FILE *output_stream(struct output *o) {
+    if (!o->stream) o->stream = strcmp(o->path, "-") ? fdopen(o->fd, "w") : stdout;
+    if (!o->stream) complain("%s cannot be written: %s", o->path, strerror(errno));
+    return o->stream;
+}
+
+/* Ends the stream or the descriptor, whichever there is; 0 if all of it has been written. */
+static int finish(struct output *o) {
+    int failed = 0;
+    if (o->stream && o->stream != stdout) {
+        failed = fflush(o->stream) || ferror(o->stream) || (o->beside && fsync(o->fd));
+        failed = fclose(o->stream) || failed;
+    } else if (o->fd >= 0) {
+        failed = o->beside && fsync(o->fd);
+        failed = close(o->fd) || failed;
+    }
+    o->stream = NULL;
+    o->fd = -1;
+    return failed;
+}
+
 int output_commit(struct output *o, const char *text) {
     if (!o->path) return 0;
     if (!strcmp(o->path, "-")) {
-        fputs(text, stdout);
+        if (text) fputs(text, stdout);
         return 0;
     }
-    int failed = write_all(o->fd, text);
-    if (o->beside) failed = failed || fsync(o->fd);
-    failed = close(o->fd) || failed;
-    o->fd = -1;
+    int failed = text && write_all(o->fd, text);
+    failed = finish(o) || failed;
     if (!failed && o->beside) failed = rename(o->beside, o->path);
     if (failed) complain("%s could not be written: %s", o->path, strerror(errno));
     if (failed && o->beside) unlink(o->beside);
@@ -69,7 +88,7 @@ int output_commit(struct output *o, const char *text) {
 }
 
 void output_discard(struct output *o) {
-    if (o->fd >= 0) close(o->fd);
+    finish(o);
     if (o->beside) unlink(o->beside);
     free(o->beside);
     *o = (struct output){.fd = -1};

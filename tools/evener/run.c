@@ -9,8 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the callbacks of a run need. */
+struct watch {
+    struct progress progress;
+    FILE *trace; /* NULL: none wanted */
+    evn_status trace_status;
+};
+
 static void on_step(int step, int steps, double seconds, void *p) {
-    progress_step(p, step, steps, seconds);
+    struct watch *watch = p;
+    progress_step(&watch->progress, step, steps, seconds);
+}
+
+static void on_end(const evn_loop *loop, void *p) {
+    struct watch *watch = p;
+    progress_end(&watch->progress);
+    if (watch->trace) watch->trace_status = evn_trace_write(loop, "zone", watch->trace);
 }
 
 /* Longest over shortest compute time of the units (the papers' w.u.). */
@@ -157,9 +171,12 @@ static int run(struct workload *w, const npbmz_options *options, struct output *
     return code;
 }
 
+/* Bursts of each unit that a trace can hold: 40 MB of memory, more than a viewer likes. */
+enum { BURSTS_MOST = 1 << 20 };
+
 int command_run(int argc, char **argv) {
     struct workload_names names = {.class_ = "S", .units = "auto", .schedule = "guided:size"};
-    const char *json = NULL;
+    const char *json = NULL, *trace_path = NULL;
     long steps = -1;
     int quiet = 0, verbose = 0, perturb = 0;
     const struct option table[] = {
@@ -177,6 +194,8 @@ int command_run(int argc, char **argv) {
          "static, dynamic:chunk=C,memorize=M, guided:size, guided:time (default guided:size)",
          OPTION_TEXT, &names.schedule, 0, 0},
         {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &json, 0, 0},
+        {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
+         &trace_path, 0, 0},
         {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
          &perturb, 0, 0},
         {"quiet", NULL, "no output but errors", OPTION_FLAG, &quiet, 0, 0},
@@ -196,21 +215,30 @@ int command_run(int argc, char **argv) {
     if (code) return code;
     struct workload w;
     struct output record = {.fd = -1};
-    struct progress progress;
+    struct output trace = {.fd = -1};
+    struct watch watch = {.trace = NULL};
     char what[32];
     code = workload_open(&w, &names, 0);
     if (!code && output_open(&record, json)) code = EXIT_USAGE;
+    if (!code && output_open(&trace, trace_path)) code = EXIT_USAGE;
+    if (!code && trace_path && !(watch.trace = output_stream(&trace))) code = EXIT_USAGE;
     if (!code) {
         snprintf(what, sizeof what, "%s %c", w.shape.name, w.shape.class_);
-        progress_begin(&progress, what, quiet);
+        progress_begin(&watch.progress, what, quiet);
         catch_interrupts();
         npbmz_options options = {.steps = (int)steps,
                                  .perturb = perturb,
                                  .progress = on_step,
-                                 .arg = &progress,
+                                 .inspect = on_end,
+                                 .bursts = trace_path ? BURSTS_MOST : 0,
+                                 .arg = &watch,
                                  .stop = &interrupted};
         code = run(&w, &options, &record, quiet, verbose);
+        progress_end(&watch.progress);
+        if (code <= EXIT_UNVERIFIED && watch.trace_status) code = give_up(watch.trace_status);
+        if (code <= EXIT_UNVERIFIED && output_commit(&trace, NULL)) code = EXIT_FAILED;
     }
+    output_discard(&trace);
     output_discard(&record);
     workload_close(&w);
     return code;
