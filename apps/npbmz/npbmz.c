@@ -32,7 +32,7 @@ void phase_start(struct scratch *s, const struct team *t) {
     if (t->core == 0) s->since = now();
 }
 
-void phase_mark(struct scratch *s, const struct team *t, enum phase ended) {
+void phase_mark(struct scratch *s, const struct team *t, enum npbmz_phase ended) {
     if (t->core != 0) return;
     double end = now();
     s->seconds[ended] += end - s->since;

@@ -44,16 +44,13 @@ static inline ptrdiff_t zone_at(const struct zone *z, int i, int j, int k) {
     return k * z->sk + j * z->sj + i;
 }
 
-/* The phases of a step that are timed apart. */
-enum phase { PH_RHS, PH_X, PH_Y, PH_Z, PH_LOWER, PH_UPPER, PH_EXCHANGE, PH_COUNT };
-
 /* What one unit needs to work on one zone after another: memory that is used again from zone to
  * zone, and the unit's clock of phases. Made by the unit's own team, so that it lies near it. */
 struct scratch {
     double *memory; /* solver->scratch(problem, cores) doubles, 64-byte aligned, zeroed */
     size_t doubles;
-    double since;             /* start of the running phase, s */
-    double seconds[PH_COUNT]; /* time in each phase, taken by the first core of the team */
+    double since;                 /* start of the running phase, s */
+    double seconds[NPBMZ_PHASES]; /* time in each phase, taken by the first core of the team */
 };
 
 struct problem;
@@ -77,7 +74,7 @@ static inline void team_share(const struct team *t, int n, int *lo, int *hi) {
 
 /* ends the phase that ran since the last mark (call from every core; only core 0 reads the clock)
  */
-void phase_mark(struct scratch *s, const struct team *t, enum phase ended);
+void phase_mark(struct scratch *s, const struct team *t, enum npbmz_phase ended);
 /* starts the clock */
 void phase_start(struct scratch *s, const struct team *t);
 

@@ -36,7 +36,6 @@
 #include "problem.h"
 #include "residual.h"
 
-
 /* A point (LANES points along i) as the operator sees it. */
 struct residual_point {
     vec u[NC]; /* density, momenta, energy */

@@ -202,21 +202,21 @@ static void bt_step(const struct problem *p, struct zone *z, struct scratch *s,
     phase_start(s, t);
     bt_rhs(p, z, &w, t);
     team_barrier(t);
-    phase_mark(s, t, PH_RHS);
+    phase_mark(s, t, NPBMZ_RHS);
     const int planes = chunk_planes(z, &w, t);
     for (int k = 1; k < z->nz - 1; k += planes) {
         int end = k + planes < z->nz - 1 ? k + planes : z->nz - 1;
         bt_x(p, z, &w, t, k, end);
         team_barrier(t);
-        phase_mark(s, t, PH_X);
+        phase_mark(s, t, NPBMZ_X);
         bt_y(p, z, &w, t, k, end);
-        phase_mark(s, t, PH_Y);
+        phase_mark(s, t, NPBMZ_Y);
     }
     team_barrier(t);
-    phase_mark(s, t, PH_Y);
+    phase_mark(s, t, NPBMZ_Y);
     bt_z(p, z, &w, t);
     team_barrier(t);
-    phase_mark(s, t, PH_Z);
+    phase_mark(s, t, NPBMZ_Z);
 }
 
 const struct solver solver_bt = {.name = "bt-mz", .scratch = bt_scratch, .step = bt_step};

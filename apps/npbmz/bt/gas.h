@@ -28,7 +28,6 @@
 #include "lanes.h"
 #include "problem.h"
 
-
 /* Five values seen along a line: of the density, of what goes along it, of the two across, of the
  * energy. Increments, conservative or primitive, or a column of a 5x5 matrix. */
 struct five {

@@ -1,6 +1,6 @@
 /* LU-MZ's time step: symmetric successive over-relaxation, a lower and an upper sweep over a zone.
  *
- * The scheme of "The NAS Parallel Benchmarks" (RNR-94-007, section 4.2), per zone as in NAS-03-010.
+ * The scheme of "The NAS Parallel Benchmarks" (RNR-94-007, section 3), per zone as in NAS-03-010.
  * A point is finished when its predecessors in x, y and z are, and then gives each of its three
  * successors a vector w (point.h): nothing but 5-vectors is passed on and no block is formed.
  *
@@ -15,11 +15,11 @@
  * without turning it round, and no further field takes up cache. The residual at the end of the
  * step writes all of r anew.
  *
- * Count for LANES points, on the two arithmetic ports of AVX-512:
- *   state (point.h) 43 operations and a division, D^-1 17, w 51, sum of the neighbours 15 + 5 moves
- *   of lanes, turning round 15 shuffles for each of r and u (lower) or u twice (upper), update 14:
- *   161 below and 178 above, that is 10.1 and 11.1 cycles a point. Reads and writes: 120 bytes
- *   below (u, r, v), 120 above (u, v, u).
+ * Count for LANES points, on the two arithmetic ports of AVX-512: below 114 operations, a division
+ * (3), 5 moves of lanes from row to row, 30 shuffles to turn r and U round; above 135, 3, 5 and 30
+ * for U and back. That is 152 and 173, or 9.5 and 10.8 cycles a point at least. With everything in
+ * the first-level cache a chunk takes 13.5 and 15: the chain from step to step, 44 cycles of
+ * latency, leaves gaps. Reads and writes: 120 bytes a point below (u, r, v), 120 above (u, v, u).
  */
 #include "tile.h"
 #include <string.h>
@@ -31,6 +31,12 @@ struct carry {
     vec x[NC], y[NC];
 };
 
+/* Rows that will be needed soon, a row of each for each step: U, and r or v. */
+struct soon {
+    const double *u, *r;
+    ptrdiff_t u_row, u_component, r_row, r_component;
+};
+
 /* Where the steps of a chunk find and leave things. Step s reads line_in[-s] of each component and
  * stores a vector at line_out[-s]; it reads and overwrites the vectors s of the floor. In chunk 0
  * the lanes beyond s are at the tail, which has its own line and floor. */
@@ -40,71 +46,57 @@ struct passage {
     double *floor, *tail_floor;
     double *v; /* vector of step 0, component 0 */
     ptrdiff_t in_component, line_component, v_row, v_component;
-    const double *soon_u, *soon_r; /* rows that will be needed soon */
-    ptrdiff_t sj, sc;
+    struct soon soon;
 };
 
 static const double no_line[3 * LANES]; /* 0 */
 
 static void v_of(const struct lu_sweep *w, const struct lu_visit *v, struct passage *io) {
-    if (v->b >= 0) {
-        io->v = v->head->v + v->chunk * LANES;
-        io->v_row = v->head->v_row, io->v_component = v->head->v_component;
-    } else {
-        io->v = lu_drain(w, v->tail->tile);
-        io->v_row = LANES, io->v_component = LANES * LANES;
-    }
+    io->v = w->memory.drains + w->core * BLOCK;
+    io->v_row = LANES, io->v_component = LANES * LANES;
+    if (!v->has_head) return;
+    io->v = v->head->v + v->chunk * LANES;
+    io->v_row = v->head->v_row, io->v_component = v->head->v_component;
 }
 
 static void clear(double *floor) {
     for (int i = 0; i < FLOOR_CHUNK; i += LANES) vec_store(floor + i, (vec){0});
 }
 
-/* The floors of a visit; plane `first` has no predecessor in z. */
-static void floors_of(const struct lu_sweep *w, const struct lu_visit *v, int first,
+/* The floors of a visit, when they are ready; plane `first` has no predecessor in z. */
+static void floors_of(struct lu_sweep *w, const struct lu_visit *v, int first,
                       double no_floor[FLOOR_CHUNK], struct passage *io) {
     io->floor = io->tail_floor = no_floor;
-    if (v->b >= 0) {
+    if (v->has_head) {
+        lu_wait_z(w, v->head, v->chunk);
         io->floor = v->head->floor + v->chunk * FLOOR_CHUNK;
         if (v->head->tile.plane == first) clear(io->floor);
     }
-    if (v->chunk == 0 && v->a >= 0) {
+    if (v->has_tail) {
+        lu_wait_z(w, v->tail, w->order.chunks);
         io->tail_floor = v->tail->floor + w->period * FLOOR_STEP;
         if (v->tail->tile.plane == first) clear(io->tail_floor);
     }
 }
 
-/* Waits until chunk `chunk` of the tile `blocks` and `planes` away from t is done. */
-static void wait_for(const struct lu_sweep *w, struct lu_tile t, int blocks, int planes,
-                     int chunk) {
-    const struct lu_order *o = &w->order;
-    const int upper = blocks + planes > 0;
-    if (o->cores == 1) return;
-    t.block += blocks, t.plane += planes;
-    if (t.block < 0 || t.block >= o->blocks || t.plane < 0 || t.plane >= o->planes) return;
-    int n, core = lu_order_core(o, t, &n);
-    if (core == w->core) return;
-    uint64_t each = (uint64_t)o->chunks + 1;
-    if (upper)
-        lu_progress_wait(&w->memory.upper[core],
-                         (uint64_t)(lu_order_tiles(o, core) - 1 - n) * each +
-                             (uint64_t)(o->chunks - chunk + 1));
-    else
-        lu_progress_wait(&w->memory.lower[core], (uint64_t)n * each + (uint64_t)(chunk + 1));
-}
-
-/* Rows of a component of the same tile, `chunk` chunks from its start; past its end those of the
- * next plane (which is what the core mostly does next), before its start those of the plane before.
- */
-static const double *soon(const struct lu_sweep *w, const double *row, int chunk) {
-    if (chunk >= w->order.chunks) return row + w->z->sk + (chunk - w->order.chunks) * LANES;
-    if (chunk < 0) return row - w->z->sk + (chunk + w->order.chunks) * LANES;
-    return row + chunk * LANES;
-}
-INLINE void fetch(const struct passage *io, int s) {
+/* What will also be written is asked for as such: it may be in another core's cache. */
+INLINE void fetch_lower(const struct soon *a, int s) {
     for (int m = 0; m < NC; m++) {
-        __builtin_prefetch(io->soon_u + m * io->sc + s * io->sj);
-        __builtin_prefetch(io->soon_r + m * io->sc + s * io->sj);
+        __builtin_prefetch(a->u + m * a->u_component + s * a->u_row, 0);
+        __builtin_prefetch(a->r + m * a->r_component + s * a->r_row, 1);
+    }
+}
+INLINE void fetch_upper(const struct soon *a, int s) {
+    for (int m = 0; m < NC; m++) {
+        __builtin_prefetch(a->u + m * a->u_component + s * a->u_row, 1);
+        __builtin_prefetch(a->r + m * a->r_component + s * a->r_row, 0);
+    }
+}
+/* What another core has just written: the steps will read it one by one. */
+static void fetch_line(const struct passage *io) {
+    for (int m = 0; m < NC; m++) {
+        __builtin_prefetch(io->line_in + m * io->in_component);
+        __builtin_prefetch(io->line_in + m * io->in_component - (LANES - 1));
     }
 }
 
@@ -157,7 +149,7 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chun
     for (int s = 0; s < LANES; s++) {
         struct lu_point p;
         vec y[NC], x[NC], z;
-        fetch(io, s);
+        fetch_lower(&io->soon, s);
         point_at(c, q, s, &p);
         for (int m = 0; m < NC; m++) {
             vec south = lanes_up(io->line_in[m * io->in_component - s], w[1][m]);
@@ -187,57 +179,47 @@ KERNEL void lower_joint(const struct lu_coefficients *c, const struct lu_chunk *
 }
 
 static void lower_sweep(struct lu_sweep *w) {
-    const struct lu_order *o = &w->order;
     double no_floor[FLOOR_CHUNK] __attribute__((aligned(64)));
-    double *const spare = lu_line(&w->memory, o->planes + w->core);
+    double *const spare = lu_line(&w->memory, w->order.planes + w->core);
     lu_block r[2] __attribute__((aligned(64)));
     struct lu_chunk q;
     struct carry carry;
-    struct passage io = {.line_component = w->memory.line, .sj = w->z->sj, .sc = w->z->sc};
-    struct lu_visit now, next;
-    clear(no_floor);
+    struct passage io = {.line_component = w->memory.line};
+    struct lu_visit now, next, after;
     if (w->tiles == 0) return;
+    memset(&carry, 0, sizeof carry);
+    clear(no_floor);
+    io.soon.u_row = io.soon.r_row = w->z->sj;
+    io.soon.u_component = io.soon.r_component = w->z->sc;
     lu_visit_first(w, &now);
+    next = now;
+    lu_visit_next(w, &next);
     lu_load_r(w, &now, r[0]);
-    for (int turn = 0, more = 1; more; turn ^= 1, now = next) {
-        next = now;
-        more = lu_visit_next(w, &next);
-        lu_load_u(w, &now, &q);
-        if (more) lu_load_r(w, &next, r[turn ^ 1]); /* before v is stored there */
-
-        const struct lu_tile head = now.head->tile, tail = now.tail->tile;
-        v_of(w, &now, &io);
+    for (int turn = 0, more = 1; more; turn ^= 1, now = next, next = after) {
+        const struct lu_place *head = now.head;
         io.line_in = no_line + LANES, io.in_component = 0;
-        io.line_out = io.tail_line = spare;
-        if (now.b >= 0) {
-            wait_for(w, head, 0, -1, now.chunk);
-            io.line_out = now.head->line - now.chunk * LANES;
-            if (head.block > 0) {
-                wait_for(w, head, -1, 0, now.chunk + 1);
-                io.line_in = io.line_out, io.in_component = io.line_component;
-            }
-        }
-        if (now.chunk == 0) {
-            if (now.a >= 0) {
-                wait_for(w, tail, 0, -1, o->chunks);
-                io.tail_line = now.tail->line - w->period;
-            } else {
-                memset(&carry, 0, sizeof carry);
-            }
+        io.line_out = now.has_head ? head->line - now.chunk * LANES : spare;
+        io.tail_line = (now.has_tail ? now.tail->line : spare) - w->period;
+        if (now.has_head && head->tile.block > 0) {
+            lu_wait_y(w, head, now.chunk + 1);
+            io.line_in = io.line_out, io.in_component = io.line_component;
+            if (head->y.core >= 0) fetch_line(&io);
         }
         floors_of(w, &now, 0, no_floor, &io);
-        io.soon_u = soon(w, now.head->u, now.chunk + 1);
-        io.soon_r = soon(w, now.head->r, now.chunk + 2);
+        v_of(w, &now, &io);
+
+        after = next;
+        lu_visit_next(w, &after);
+        more = now.has_head;
+        lu_load_u(w, &now, &q);
+        if (more) lu_load_r(w, &next, r[turn ^ 1]); /* before v is stored there */
+        io.soon.u = next.head->u + next.chunk * LANES;
+        io.soon.r = after.head->r + after.chunk * LANES;
         if (now.chunk == 0)
             lower_joint(&w->c, &q, r[turn], &io, &carry);
         else
             lower_steps(&w->c, &q, r[turn], &io, &carry);
-        if (o->cores > 1) {
-            const uint64_t each = (uint64_t)o->chunks + 1;
-            const uint64_t tile = (uint64_t)(now.b >= 0 ? now.b : now.a);
-            const uint64_t chunk = (uint64_t)(now.b >= 0 ? now.chunk : o->chunks);
-            lu_progress_tell(&w->memory.lower[w->core], tile * each + chunk + 1);
-        }
+        lu_tell(w, &now);
     }
 }
 
@@ -250,7 +232,7 @@ INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chun
     for (int s = LANES - 1; s >= 0; s--) {
         struct lu_point p;
         vec y[NC], v[NC], x[NC], d[NC], z;
-        fetch(io, s);
+        fetch_upper(&io->soon, s);
         point_at(c, q, s, &p);
         for (int m = 0; m < NC; m++) {
             vec north = lanes_down(w[1][m], io->line_in[m * io->in_component - s]);
@@ -281,65 +263,54 @@ KERNEL void upper_joint(const struct lu_coefficients *c, const struct lu_chunk *
 }
 
 static void upper_sweep(struct lu_sweep *w) {
-    const struct lu_order *o = &w->order;
     double no_floor[FLOOR_CHUNK] __attribute__((aligned(64)));
-    double *const spare = lu_line(&w->memory, o->planes + w->core);
+    double *const spare = lu_line(&w->memory, w->order.planes + w->core);
     lu_block du __attribute__((aligned(64)));
     struct lu_chunk q;
     struct carry carry;
-    struct passage io = {.line_component = w->memory.line, .sj = w->z->sj, .sc = w->z->sc};
-    struct lu_visit now;
-    clear(no_floor);
+    struct passage io = {.line_component = w->memory.line};
+    struct lu_visit now, next;
     if (w->tiles == 0) return;
-    lu_visit_last(w, &now);
-    do {
-        lu_load_u(w, &now, &q);
-
-        v_of(w, &now, &io);
-        io.line_out = spare;
-        if (now.b >= 0) {
-            wait_for(w, now.head->tile, 0, 1, now.chunk);
-            io.line_out = now.head->line - now.chunk * LANES;
-        }
-        if (now.chunk == 0) {
-            if (now.a >= 0) wait_for(w, now.tail->tile, 0, 1, o->chunks);
-            if (now.b < 0) memset(&carry, 0, sizeof carry);
-        }
+    memset(&carry, 0, sizeof carry);
+    clear(no_floor);
+    io.soon.u_row = w->z->sj, io.soon.u_component = w->z->sc;
+    lu_visit_first(w, &now);
+    for (int more = 1; more; now = next) {
         /* The last lane's predecessor in y. In chunk 0 the last lane is at the tail; but for step
          * LANES-1, where it is at i = 0, dead, and is given the finite number beside the line. */
         const struct lu_place *last = now.chunk == 0 ? now.tail : now.head;
-        const int rows = now.chunk == 0 ? now.tail_rows : now.head_rows;
-        const int chunk = now.chunk == 0 ? o->chunks : now.chunk;
+        const int chunk = now.chunk == 0 ? w->order.chunks : now.chunk;
         io.line_in = no_line + 2 * LANES, io.in_component = 0;
-        if (rows > 0 && last->tile.block < o->blocks - 1) {
-            wait_for(w, last->tile, 1, 0, chunk - 1);
+        io.line_out = now.has_head ? now.head->line - now.chunk * LANES : spare;
+        if ((now.chunk > 0 || now.has_tail) && last->tile.block < w->order.blocks - 1) {
+            lu_wait_y(w, last, chunk - 1);
             io.line_in = last->line - chunk * LANES + LANES - 1;
             io.in_component = io.line_component;
+            if (last->y.core >= 0) fetch_line(&io);
         }
-        floors_of(w, &now, o->planes - 1, no_floor, &io);
-        io.soon_u = soon(w, now.head->u, now.chunk - 1);
-        io.soon_r = soon(w, now.head->r, now.chunk - 1);
+        floors_of(w, &now, w->order.planes - 1, no_floor, &io);
+        v_of(w, &now, &io);
+
+        lu_load_u(w, &now, &q);
+        next = now;
+        more = lu_visit_next(w, &next);
+        io.soon.u = next.head->u + next.chunk * LANES;
+        io.soon.r = next.head->v + next.chunk * LANES;
+        io.soon.r_row = next.head->v_row, io.soon.r_component = next.head->v_component;
         if (now.chunk == 0)
             upper_joint(&w->c, &q, du, &io, &carry);
         else
             upper_steps(&w->c, &q, du, &io, &carry);
         lu_add_to_u(w, &now, du);
-        if (o->cores > 1) {
-            const uint64_t each = (uint64_t)o->chunks + 1;
-            const int tail = now.chunk == 0 && now.a >= 0;
-            const uint64_t tile = (uint64_t)(w->tiles - 1 - (tail ? now.a : now.b));
-            const uint64_t left = (uint64_t)(tail ? o->chunks : now.chunk);
-            lu_progress_tell(&w->memory.upper[w->core], tile * each + each - left);
-        }
-    } while (lu_visit_before(w, &now));
+        lu_tell(w, &now);
+    }
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
 static size_t lu_scratch(const struct problem *p, int cores) {
-    struct lu_order o = lu_order(p->max_nx, p->max_ny, p->max_nz, cores);
+    const struct lu_order o = lu_order(p->max_nx, p->max_ny, p->max_nz, cores);
     struct lu_memory m;
-    o.cores = cores; /* a smaller zone may have use for all of them */
     return lu_memory(p, &o, cores, NULL, &m);
 }
 
@@ -348,19 +319,19 @@ static size_t lu_scratch(const struct problem *p, int cores) {
 static void lu_lower(const struct problem *p, struct zone *z, struct scratch *s,
                      const struct team *t) {
     struct lu_sweep w;
-    lu_sweep(p, z, s, t, 1, &w);
+    lu_sweep(p, z, s, t, 0, &w);
     lower_sweep(&w);
     team_barrier(t);
-    lu_progress_tell(&w.memory.lower[t->core], 0);
+    lu_progress_tell(&w.progress[t->core], 0);
 }
 
 static void lu_upper(const struct problem *p, struct zone *z, struct scratch *s,
                      const struct team *t) {
     struct lu_sweep w;
-    lu_sweep(p, z, s, t, -1, &w);
+    lu_sweep(p, z, s, t, 1, &w);
     upper_sweep(&w);
     team_barrier(t);
-    lu_progress_tell(&w.memory.upper[t->core], 0);
+    lu_progress_tell(&w.progress[t->core], 0);
 }
 
 static void lu_residual(const struct problem *p, struct zone *z, struct scratch *s,
@@ -376,11 +347,11 @@ static void lu_step(const struct problem *p, struct zone *z, struct scratch *s,
                     const struct team *t) {
     phase_start(s, t);
     lu_lower(p, z, s, t);
-    phase_mark(s, t, PH_LOWER);
+    phase_mark(s, t, NPBMZ_LOWER);
     lu_upper(p, z, s, t);
-    phase_mark(s, t, PH_UPPER);
+    phase_mark(s, t, NPBMZ_UPPER);
     lu_residual(p, z, s, t);
-    phase_mark(s, t, PH_RHS);
+    phase_mark(s, t, NPBMZ_RHS);
 }
 
 const struct solver solver_lu = {

@@ -3,15 +3,16 @@
  * A tile is one plane k of one block of LANES rows; it depends on the tile of the block before it
  * and on that of the plane before it. Its rows are worked through in chunks of LANES steps, skewed:
  * at step t lane l is at i = t - l, so the last lanes of a tile run LANES-1 steps longer than it
- * has chunks. These left-over steps (its `tail`) are done together with the first chunk of the
- * core's next tile, which leaves exactly those lanes free: a core marches from tile to tile without
+ * has chunks. These left-over steps, its tail, are done together with the first chunk of the core's
+ * next tile, which leaves exactly those lanes free: a core marches from tile to tile without
  * draining its lanes.
  *
- * Tiles are dealt round robin in an order that respects the dependencies: `cores` blocks at a time,
- * plane by plane. So as long as there are that many blocks, a core stays in its block for all
- * planes, with what the planes pass on in its own cache; the blocks left over are shared plane by
- * plane. A core tells its progress after each chunk, and waits chunk by chunk: neighbouring tiles
- * run almost at the same time.
+ * Each core has blocks that follow each other, so that its rows stay in its cache from sweep to
+ * sweep, and does them plane by plane. If there are at least twice as many cores as blocks, several
+ * cores share a block and take its planes in turn. Neighbours run almost at the same time: a core
+ * tells its progress after each chunk and waits chunk by chunk. No core can wait for ever: blocks
+ * wait for blocks before them only, and within a block the tail of a plane and the first chunk of
+ * a later one for nothing but what precedes both.
  *
  * The upper sweep is the same backwards.
  */
@@ -25,21 +26,18 @@
 #include <stdint.h>
 
 struct lu_order {
-    int blocks, planes; /* tiles, planes from 0 */
+    int blocks, planes; /* tiles; planes from 0 */
     int chunks;         /* of a tile, without its tail */
-    int cores;          /* that take part, the first of the team */
+    int groups;         /* of cores: each has some of the blocks */
+    int share;          /* cores of a group; the cores that are left over are idle */
 };
 
-/* For a team of `team` cores. With more cores than blocks, a multiple of the number of blocks works
- * better than somewhat more cores (a core that stays in its block does not drain its lanes); the
- * others are idle. */
-static inline struct lu_order lu_order(int nx, int ny, int nz, int team) {
+static inline struct lu_order lu_order(int nx, int ny, int nz, int cores) {
     struct lu_order o = {.blocks = (ny - 2 + LANES - 1) / LANES,
                          .planes = nz - 2,
-                         .chunks = (nx - 1 + LANES - 1) / LANES,
-                         .cores = team};
-    const int even = team - team % o.blocks;
-    if (team > o.blocks && 3 * even >= 2 * team) o.cores = even;
+                         .chunks = (nx - 1 + LANES - 1) / LANES};
+    o.groups = cores < o.blocks ? cores : o.blocks;
+    o.share = cores / o.groups < o.planes ? cores / o.groups : o.planes;
     return o;
 }
 
@@ -47,48 +45,39 @@ struct lu_tile {
     int block, plane;
 };
 
-/* the blocks before this one go round all cores */
-static inline int lu_order_left_over(const struct lu_order *o) {
-    return o->blocks - o->blocks % o->cores;
+/* the blocks [*lo, *hi) of a group */
+static inline void lu_order_blocks(const struct lu_order *o, int group, int *lo, int *hi) {
+    const struct team groups = {group, o->groups};
+    team_share(&groups, o->blocks, lo, hi);
+}
+
+static inline int lu_order_tiles(const struct lu_order *o, int core) {
+    int lo, hi, group = core / o->share, turn = core % o->share;
+    if (group >= o->groups) return 0;
+    lu_order_blocks(o, group, &lo, &hi);
+    return (hi - lo) * ((o->planes - turn + o->share - 1) / o->share);
 }
 
 /* tile number n of a core */
 static inline struct lu_tile lu_order_tile(const struct lu_order *o, int core, int n) {
-    int at = core + n * o->cores;
-    int from = lu_order_left_over(o), width = o->cores;
-    int group = at / (o->cores * o->planes);
-    int first = group * o->cores;
-    if (first >= from) first = from, width = o->blocks - from;
-    at -= first * o->planes;
-    return (struct lu_tile){first + at % width, at / width};
+    int lo, hi, group = core / o->share, turn = core % o->share;
+    lu_order_blocks(o, group, &lo, &hi);
+    return (struct lu_tile){lo + n % (hi - lo), turn + o->share * (n / (hi - lo))};
 }
 
-/* the core that has a tile; *n is its number there */
+/* The core that has a tile; *n is its number there. */
 static inline int lu_order_core(const struct lu_order *o, struct lu_tile t, int *n) {
-    int from = lu_order_left_over(o), width = o->cores;
-    int first = t.block - t.block % o->cores;
-    if (first >= from) width = o->blocks - from;
-    int at = first * o->planes + t.plane * width + (t.block - first);
-    *n = at / o->cores;
-    return at % o->cores;
+    /* as team_share: the first `more` groups have one block more */
+    const int each = o->blocks / o->groups, more = o->blocks % o->groups, big = more * (each + 1);
+    const int group = t.block < big ? t.block / (each + 1) : more + (t.block - big) / each;
+    int lo, hi;
+    lu_order_blocks(o, group, &lo, &hi);
+    *n = t.plane / o->share * (hi - lo) + t.block - lo;
+    return group * o->share + t.plane % o->share;
 }
 
-static inline int lu_order_tiles(const struct lu_order *o, int core) {
-    if (core >= o->cores) return 0;
-    return (o->blocks * o->planes - core + o->cores - 1) / o->cores;
-}
-
-/* May a core do the tail of tile a and the first chunk of its next tile b in one go? Not if b might
- * wait for that very tail, through tiles of other cores. It does not if they are of the same block.
- * If b is in the next round of blocks, its first chunk waits for chunk n of what the n-th block
- * before it has from plane 0 on, and a is o->cores blocks before it. */
-static inline int lu_order_joins(const struct lu_order *o, struct lu_tile a, struct lu_tile b) {
-    if (a.block == b.block) return 1;
-    return b.block < lu_order_left_over(o) && o->cores < o->planes * o->chunks;
-}
-
-/* How far a core is, for the others to see: chunks done, a tail counted as one more chunk. In a
- * cache line of its own. 0 outside of the sweep. */
+/* How far a core is, for the others to see: visits (tile.h) that it has done. In a cache line of
+ * its own. 0 outside of the sweep. */
 struct lu_progress {
     _Atomic uint64_t done;
     char line[128 - sizeof(uint64_t)];
@@ -98,8 +87,11 @@ static inline void lu_progress_tell(struct lu_progress *p, uint64_t done) {
     atomic_store_explicit(&p->done, done, memory_order_release);
 }
 
-static inline void lu_progress_wait(struct lu_progress *p, uint64_t need) {
-    for (int spins = 0; atomic_load_explicit(&p->done, memory_order_acquire) < need; spins++) {
+/* Returns when at least `need` visits are done; how many there are. */
+static inline uint64_t lu_progress_wait(struct lu_progress *p, uint64_t need) {
+    for (int spins = 0;; spins++) {
+        uint64_t done = atomic_load_explicit(&p->done, memory_order_acquire);
+        if (done >= need) return done;
         if (spins > 2000) /* more threads than processors? */
             sched_yield();
 #if defined(__x86_64__) || defined(__i386__)

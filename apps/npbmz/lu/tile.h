@@ -39,9 +39,9 @@ enum {
 struct lu_memory {
     struct lu_progress *lower, *upper; /* of each core */
     double *lines;                     /* of each plane, and a spare one for each core; component */
-    double *floors;                    /* of as many blocks as there are cores */
+    double *floors;                    /* of each block */
     double *loose;                     /* v of the last block, if it sticks out of the zone */
-    double *drains;                    /* v of tails that are done by themselves */
+    double *drains; /* of each core: v of the last tail, which is done by itself */
     double *residual;
     ptrdiff_t line, floor; /* doubles of one */
 };
@@ -50,12 +50,9 @@ struct lu_memory {
  * must keep their zeros, have the same place for all zones. */
 static inline size_t lu_memory(const struct problem *p, const struct lu_order *o, int team,
                                double *base, struct lu_memory *m) {
-    const size_t period = (size_t)o->chunks * LANES, cores = (size_t)o->cores;
-    const size_t planes = (size_t)o->planes;
-    const size_t floors = (size_t)(o->blocks < o->cores ? o->blocks : o->cores);
-    /* blocks that may be left over: with fewer cores than blocks that varies with the zone */
-    const size_t left_over = (size_t)(o->blocks < o->cores ? o->blocks : o->cores - 1);
-    const size_t flags = (size_t)team * sizeof(struct lu_progress) / sizeof(double);
+    const size_t period = (size_t)o->chunks * LANES, cores = (size_t)team;
+    const size_t planes = (size_t)o->planes, blocks = (size_t)o->blocks;
+    const size_t flags = cores * sizeof(struct lu_progress) / sizeof(double);
     size_t at = 0;
 #define TAKE(member, type, doubles)                                                                \
     m->member = base ? (type *)(base + at) : NULL;                                                 \
@@ -65,9 +62,9 @@ static inline size_t lu_memory(const struct problem *p, const struct lu_order *o
     TAKE(lower, struct lu_progress, flags);
     TAKE(upper, struct lu_progress, flags);
     TAKE(lines, double, (planes + cores) * NC * (size_t)m->line);
-    TAKE(floors, double, floors *(size_t)m->floor);
+    TAKE(floors, double, blocks *(size_t)m->floor);
     TAKE(loose, double, planes *NC *LANES *period);
-    TAKE(drains, double, (planes * left_over + cores) * BLOCK);
+    TAKE(drains, double, cores *BLOCK);
     TAKE(residual, double, residual_scratch(p, team));
 #undef TAKE
     return at;
@@ -80,6 +77,12 @@ static inline double *lu_line(const struct lu_memory *m, int plane) {
 
 /* ---- tiles and visits ---------------------------------------------------------------------- */
 
+/* The tile of another core that a tile waits for. */
+struct lu_other {
+    int core;        /* -1: none */
+    uint64_t visits; /* of that core up to the beginning of that tile */
+};
+
 struct lu_place { /* where a tile's data lie */
     int number;   /* of the tile, among those of this core */
     struct lu_tile tile;
@@ -89,6 +92,7 @@ struct lu_place { /* where a tile's data lie */
     double *floor; /* of its block: step 0 */
     double *v;     /* vector of step 0, component 0; the others of a chunk a row further each */
     ptrdiff_t v_row, v_component;
+    struct lu_other y, z; /* predecessors in this sweep */
 };
 
 struct lu_sweep {
@@ -96,14 +100,29 @@ struct lu_sweep {
     struct lu_memory memory;
     struct lu_coefficients c;
     struct zone *z;
-    int core, tiles;          /* this core and how many tiles it has */
-    int period;               /* steps of a tile, without its tail */
-    struct lu_place place[4]; /* of the tiles at hand */
+    int upper;                    /* 1: backwards */
+    int core, tiles;              /* this core and how many tiles it has */
+    int period;                   /* steps of a tile, without its tail */
+    struct lu_place place[4];     /* of the tiles at hand */
+    struct lu_progress *progress; /* of each core */
+    uint64_t seen_y, seen_z;      /* of the progress of the cores that this one waits for */
 };
+
+static inline struct lu_other lu_other(const struct lu_sweep *w, int block, int plane) {
+    const struct lu_order *o = &w->order;
+    struct lu_other other = {-1, 0};
+    if (o->groups * o->share == 1) return other;
+    if (block < 0 || block >= o->blocks || plane < 0 || plane >= o->planes) return other;
+    int n, core = lu_order_core(o, (struct lu_tile){block, plane}, &n);
+    if (core == w->core) return other;
+    return (struct lu_other){core, (uint64_t)(w->upper ? lu_order_tiles(o, core) - n : n) *
+                                       (uint64_t)o->chunks};
+}
 
 static inline const struct lu_place *lu_place(struct lu_sweep *w, int number) {
     const struct zone *z = w->z;
     const struct lu_memory *m = &w->memory;
+    const int before = w->upper ? 1 : -1;
     struct lu_place *a = &w->place[number & 3];
     if (a->number == number) return a;
     a->number = number;
@@ -113,93 +132,83 @@ static inline const struct lu_place *lu_place(struct lu_sweep *w, int number) {
     a->u = z->u + zone_at(z, 0, j, k);
     a->r = z->r + zone_at(z, 0, j, k);
     a->line = lu_line(m, a->tile.plane);
-    a->floor = m->floors + a->tile.block % w->order.cores * m->floor;
+    a->floor = m->floors + a->tile.block * m->floor;
     if (a->rows == LANES) {
         a->v = a->r, a->v_row = z->sj, a->v_component = z->sc;
     } else {
         a->v_row = w->period, a->v_component = LANES * w->period;
         a->v = m->loose + a->tile.plane * NC * a->v_component;
     }
+    a->y = lu_other(w, a->tile.block + before, a->tile.plane);
+    a->z = lu_other(w, a->tile.block, a->tile.plane + before);
     return a;
 }
 
 static inline void lu_sweep(const struct problem *p, struct zone *z, const struct scratch *s,
-                            const struct team *t, double sign, struct lu_sweep *w) {
+                            const struct team *t, int upper, struct lu_sweep *w) {
     w->order = lu_order(z->nx, z->ny, z->nz, t->cores);
     lu_memory(p, &w->order, t->cores, s->memory, &w->memory);
-    lu_coefficients(p, sign, &w->c);
+    lu_coefficients(p, upper ? -1 : 1, &w->c);
     w->z = z;
+    w->upper = upper;
     w->core = t->core;
     w->tiles = lu_order_tiles(&w->order, w->core);
     w->period = w->order.chunks * LANES;
     for (int i = 0; i < 4; i++) w->place[i].number = -1;
-}
-
-/* the v of the tail of a tile when it is done by itself */
-static inline double *lu_drain(const struct lu_sweep *w, struct lu_tile t) {
-    const struct lu_order *o = &w->order;
-    const int from = lu_order_left_over(o);
-    ptrdiff_t n = w->core; /* of the other blocks only a core's last tile is drained */
-    if (t.block >= from) n = o->cores + (ptrdiff_t)t.plane * (o->blocks - from) + t.block - from;
-    return w->memory.drains + n * BLOCK;
+    w->progress = upper ? w->memory.upper : w->memory.lower;
+    w->seen_y = w->seen_z = 0;
 }
 
 /* One chunk: number `chunk` of the tile `head`. Chunk 0 goes together with the tail of the tile
- * `tail`. One of them may be missing: then it has no rows, and the addresses of the other one. */
+ * before it. The first visit has no tail, the last one, after the last tile, has no head: what is
+ * missing has no rows, and the addresses of the other one. */
 struct lu_visit {
-    int a, b, chunk; /* a, b: the core's numbers of tail and head; -1: missing */
-    int tail_rows, head_rows;
-    const struct lu_place *tail, *head;
+    int number, chunk; /* number: the core's number of the head */
+    int has_head, has_tail;
+    int head_rows, tail_rows;
+    const struct lu_place *head, *tail;
 };
 
-static inline void lu_visit_tiles(struct lu_sweep *w, int a, int b, struct lu_visit *v) {
-    v->a = a, v->b = b, v->chunk = 0;
-    v->tail = lu_place(w, a >= 0 ? a : b);
-    v->head = lu_place(w, b >= 0 ? b : a);
-    v->tail_rows = a >= 0 ? v->tail->rows : 0;
-    v->head_rows = b >= 0 ? v->head->rows : 0;
+static inline void lu_visit(struct lu_sweep *w, int number, int chunk, struct lu_visit *v) {
+    v->number = number, v->chunk = chunk;
+    v->has_head = number < w->tiles, v->has_tail = chunk == 0 && number > 0;
+    v->head = lu_place(w, v->has_head ? number : number - 1);
+    v->tail = v->has_tail ? lu_place(w, number - 1) : v->head;
+    v->head_rows = v->has_head ? v->head->rows : 0;
+    v->tail_rows = v->has_tail ? v->tail->rows : 0;
 }
 
-/* Tile `number` and the one after it in one visit? */
-static inline int lu_visit_joins(struct lu_sweep *w, int number) {
-    return number >= 0 && number + 1 < w->tiles &&
-           lu_order_joins(&w->order, lu_place(w, number)->tile, lu_place(w, number + 1)->tile);
-}
-
-/* The first visit of the lower sweep of a core that has tiles; then from visit to visit. 0: there
- * is none. */
+/* The first visit of a core that has tiles, and on to the next one; 0: there is none. */
 static inline void lu_visit_first(struct lu_sweep *w, struct lu_visit *v) {
-    lu_visit_tiles(w, -1, 0, v);
+    lu_visit(w, w->upper ? w->tiles : 0, 0, v);
 }
 static inline int lu_visit_next(struct lu_sweep *w, struct lu_visit *v) {
-    if (v->b >= 0 && v->chunk + 1 < w->order.chunks)
-        v->chunk++;
-    else if (v->b >= 0)
-        lu_visit_tiles(w, v->b, lu_visit_joins(w, v->b) ? v->b + 1 : -1, v);
-    else if (v->a + 1 < w->tiles)
-        lu_visit_tiles(w, -1, v->a + 1, v);
-    else
-        return 0;
+    int at = v->number * w->order.chunks + v->chunk + (w->upper ? -1 : 1);
+    if (at < 0 || at > w->tiles * w->order.chunks) return 0;
+    int chunk = v->chunk + (w->upper ? -1 : 1), number = v->number;
+    if (chunk < 0) chunk = w->order.chunks - 1, number--;
+    if (chunk == w->order.chunks) chunk = 0, number++;
+    lu_visit(w, number, chunk, v);
     return 1;
 }
 
-/* The same backwards, for the upper sweep. */
-static inline void lu_visit_last(struct lu_sweep *w, struct lu_visit *v) {
-    lu_visit_tiles(w, w->tiles - 1, -1, v);
+/* Waits until chunk `chunk` of the tile is done; a tail is the chunk behind the last one. */
+static inline void lu_wait(const struct lu_sweep *w, struct lu_other other, int chunk,
+                           uint64_t *seen) {
+    if (other.core < 0) return;
+    const uint64_t need = other.visits + 1 + (uint64_t)(w->upper ? -chunk : chunk);
+    if (*seen < need) *seen = lu_progress_wait(&w->progress[other.core], need);
 }
-static inline int lu_visit_before(struct lu_sweep *w, struct lu_visit *v) {
-    int b = v->b, chunk = v->chunk - 1;
-    if (v->chunk == 0) {
-        if (v->a < 0 && b == 0) return 0;
-        if (v->a < 0) {
-            lu_visit_tiles(w, b - 1, -1, v);
-            return 1;
-        }
-        b = v->a, chunk = w->order.chunks - 1;
-    }
-    if (chunk == 0 || b != v->b) lu_visit_tiles(w, lu_visit_joins(w, b - 1) ? b - 1 : -1, b, v);
-    v->chunk = chunk;
-    return 1;
+static inline void lu_wait_y(struct lu_sweep *w, const struct lu_place *a, int chunk) {
+    lu_wait(w, a->y, chunk, &w->seen_y);
+}
+static inline void lu_wait_z(struct lu_sweep *w, const struct lu_place *a, int chunk) {
+    lu_wait(w, a->z, chunk, &w->seen_z);
+}
+static inline void lu_tell(const struct lu_sweep *w, const struct lu_visit *v) {
+    int done = v->number * w->order.chunks + v->chunk;
+    if (w->upper) done = w->tiles * w->order.chunks - done;
+    lu_progress_tell(&w->progress[w->core], (uint64_t)done + 1);
 }
 
 /* ---- turning rows into vectors and back ---------------------------------------------------- */

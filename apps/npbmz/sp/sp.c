@@ -237,21 +237,21 @@ static void sp_step(const struct problem *p, struct zone *z, struct scratch *s,
     phase_start(s, t);
     sp_rhs(p, z, &w, t);
     team_barrier(t);
-    phase_mark(s, t, PH_RHS);
+    phase_mark(s, t, NPBMZ_RHS);
     int planes = planes_at_once(z, &w, t);
     for (int k = 1; k < z->nz - 1; k += planes) {
         int end = k + planes < z->nz - 1 ? k + planes : z->nz - 1;
         sp_x(p, z, &w, t, k, end);
         team_barrier(t);
-        phase_mark(s, t, PH_X);
+        phase_mark(s, t, NPBMZ_X);
         sp_y(p, z, &w, t, k, end);
-        phase_mark(s, t, PH_Y);
+        phase_mark(s, t, NPBMZ_Y);
     }
     team_barrier(t);
-    phase_mark(s, t, PH_Y);
+    phase_mark(s, t, NPBMZ_Y);
     sp_z(p, z, &w, t);
     team_barrier(t);
-    phase_mark(s, t, PH_Z);
+    phase_mark(s, t, NPBMZ_Z);
 }
 
 const struct solver solver_sp = {
