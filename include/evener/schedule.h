@@ -41,6 +41,9 @@ typedef struct evn_problem {
     const evn_link *link; /* each pair of tasks at most once; NULL if links is 0 */
     int units;            /* U >= 1 */
     const double *speed;  /* U, > 0 and finite: weight done per unit of time; NULL: all 1 */
+    double bandwidth; /* bytes a unit sends and receives per unit of time; 0: exchange is free */
+    int instances;    /* of the loop that are to come, for schedules that weigh a remap against what
+                         it saves; 0: many */
 } evn_problem;
 
 /* Makes the schedule that `text` names. EVN_USAGE: text or problem are not understood. */

@@ -41,6 +41,7 @@ evn_status policy_no_options(const evn_schedule *s, const evn_spec *spec);
 /* Consecutive tasks, n/U each, the remainder to the first units. */
 void policy_static(int tasks, int units, int *owner);
 
-extern const struct policy policy_static_, policy_dynamic, policy_guided;
+extern const struct policy policy_static_, policy_dynamic, policy_guided, policy_weighted,
+    policy_binpack, policy_interval, policy_map, policy_optimal;
 
 #endif

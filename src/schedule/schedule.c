@@ -7,9 +7,8 @@
 #include <string.h>
 
 static const struct policy *const policies[] = {
-    &policy_static_,
-    &policy_dynamic,
-    &policy_guided,
+    &policy_static_, &policy_dynamic,  &policy_guided, &policy_weighted,
+    &policy_binpack, &policy_interval, &policy_map,    &policy_optimal,
 };
 enum { POLICIES = sizeof policies / sizeof *policies };
 

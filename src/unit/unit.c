@@ -211,11 +211,10 @@ evn_status evn_units_open(evn_units **out, const evn_machine *machine, const cha
     if (status) return status;
     int describe = (flags & EVN_DESCRIBE_ONLY) || !evn_machine_is_here(machine);
     if (!describe && list.devices)
-        return evn_fail(
-            EVN_MISSING,
-            "units: \"%s\" asks for %d device%s and no back end for devices is built into "
-            "this version; use CPU units, as %d:CPU:1",
-            text, list.devices, list.devices == 1 ? "" : "s", have);
+        return evn_fail(EVN_MISSING,
+                        "units: \"%s\" asks for %d device%s, and this version runs no loop on "
+                        "devices yet; use CPU units, as %d:CPU:1",
+                        text, list.devices, list.devices == 1 ? "" : "s", have);
     if (!describe && list.cores > have && !(flags & EVN_OVERSUBSCRIBE))
         return evn_fail(EVN_USAGE,
                         "units: \"%s\" needs %d cores and there %s %d; ask for fewer, or say "

@@ -230,7 +230,7 @@ class BadInput(Base):
         self.refuses(["run", "bt-mz", "--units", "1:CPU:0"], "how many cores")
         self.refuses(["run", "bt-mz", "--units", "4096:CPU:1"], ["4096 cores", "--oversubscribe"])
         self.refuses(["run", "bt-mz", "--units", "1:GPU:1"], ["device", "CPU units"])
-        self.refuses(["run", "bt-mz", "--devices", "cuda"], "no back end")
+        self.refuses(["run", "bt-mz", "--devices", "cuda"], "no workload on devices")
 
     def test_record_path(self):
         missing = self.path("no/such/folder/record.json")

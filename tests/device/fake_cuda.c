@@ -6,7 +6,7 @@
  * order, and what becomes of it when one of them fails. Wrong use is counted, not forgiven: a call
  * without a context or with that of another device, a handle that is closed or was never open,
  * bytes outside of an allocation, the host touching device memory (its addresses have a bit too
- * many).
+ * many). Where it is left so, or with anything open, the process ends with status 99.
  *
  * "Compiling" keeps the source's name; kernels are those that the host compiler made, found in the
  * test by the name of the source: link it so that its symbols can be found (-rdynamic).
@@ -20,12 +20,13 @@
 #include "device/device.h"
 #include "fake_cuda.h"
 #include <dlfcn.h>
+#include <elf.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 struct fake_cuda fake;
 
@@ -42,7 +43,7 @@ struct object {
     void *data; /* memory; a module's or compilation's source name */
     size_t bytes;
     int recorded;
-    double when; /* an event's */
+    double when; /* an event's, s: a quarter later than the one recorded before */
     const struct kernel_entry *entry;
     int architecture, is_text; /* of a compilation */
 };
@@ -52,8 +53,10 @@ static struct {
     int started;
     struct object object[OBJECTS];
     int objects;
+    int records;
     int retained[FAKE_DEVICES];            /* primary contexts */
     int spoilt[FAKE_DEVICES];              /* by this error */
+    char complaint[256];                   /* of the compiler, about the last text */
     char peer[FAKE_DEVICES][FAKE_DEVICES]; /* the first may reach the second */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -63,6 +66,8 @@ static _Thread_local int current = -1; /* the device whose context is current */
  */
 #define DEVICE_BIT ((CUdeviceptr)1 << 62)
 
+static int current_device(void) { return current; }
+
 static void reset(void) {
     pthread_mutex_lock(&state.lock);
     for (int i = 0; i < state.objects; i++) {
@@ -70,7 +75,7 @@ static void reset(void) {
         if (o->is_open) free(o->data);
     }
     memset(state.object, 0, sizeof state.object);
-    state.objects = state.started = 0;
+    state.objects = state.started = state.records = 0;
     memset(state.retained, 0, sizeof state.retained);
     memset(state.spoilt, 0, sizeof state.spoilt);
     memset(state.peer, 0, sizeof state.peer);
@@ -82,11 +87,20 @@ static void reset(void) {
                               .most_items = 1024,
                               .compiler = 13000,
                               .fail_code = 1,
-                              .reset = reset};
+                              .reset = reset,
+                              .current = current_device};
     pthread_mutex_unlock(&state.lock);
 }
 
 __attribute__((constructor)) static void begin(void) { reset(); }
+
+/* A test that does not ask is told: its process fails. */
+__attribute__((destructor)) static void end(void) {
+    if (!fake.wrong && !fake.open) return;
+    fprintf(stderr, "fake CUDA: %d left open, %d wrong calls; %s\n", fake.open, fake.wrong,
+            fake.what);
+    _exit(99);
+}
 
 static void wrong(const char *call, const char *what) {
     if (!fake.wrong++) snprintf(fake.what, sizeof fake.what, "%s: %s", call, what);
@@ -452,6 +466,7 @@ CUresult cuMemFreeHost(void *memory) {
     for (int i = 0; i < state.objects; i++) {
         struct object *o = &state.object[i];
         if (o->kind != HOST || !o->is_open || o->data != memory) continue;
+        if (o->device != current) wrong("cuMemFreeHost", "memory of another context");
         o->is_open = 0;
         fake.open--;
         free(o->data);
@@ -563,9 +578,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
     if (code) return leave(code);
     struct object *e = find_here("cuEventRecord", EVENT, event);
     if (!e || !find_here("cuEventRecord", STREAM, stream)) return leave(CUDA_INVALID_HANDLE);
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    e->when = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    e->when = 0.25 * ++state.records;
     e->recorded = 1;
     return leave(0);
 }
@@ -589,17 +602,40 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
     return leave(0);
 }
 
-/* ---- programs: "fake sm_90 NAME\n", or compute_ for text ---- */
+/* ---- programs ---- */
+
+/* What the compiler below makes: for an architecture of its own an ELF header and this text behind
+ * it, else the text. */
+static const char made[] = "fake %s_%d %s\n", read_made[] = "fake %15[a-z]_%d %63s";
+enum { IMAGE_BYTES = 512 }; /* with zeros */
+
+/* Bytes of a cubin, which its headers tell. */
+static size_t cubin_bytes(const Elf64_Ehdr *e) {
+    size_t end = e->e_shoff + (size_t)e->e_shnum * e->e_shentsize;
+    size_t other = e->e_phoff + (size_t)e->e_phnum * e->e_phentsize;
+    return end > other ? end : other;
+}
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned options,
                             CUjit_option *option, void **value) {
     static const char call[] = "cuModuleLoadDataEx";
     int code = enter(call, IN_CONTEXT), architecture = 0;
     if (code) return leave(code);
+    fake.images++;
+    const char *text = image;
+    int is_text = memcmp(image, ELFMAG, SELFMAG) != 0;
+    if (!is_text) text += sizeof(Elf64_Ehdr);
     char kind[16], name[64];
-    if (sscanf(image, "fake %15[a-z]_%d %63s", kind, &architecture, name) != 3)
-        return leave(CUDA_INVALID_IMAGE);
-    int is_text = !strcmp(kind, "compute");
+    if (sscanf(text, read_made, kind, &architecture, name) != 3) {
+        if (is_text) return leave(CUDA_INVALID_IMAGE);
+        /* made by the real compiler: kept, for the names of its kernels */
+        size_t bytes = cubin_bytes(image);
+        void *data = malloc(bytes);
+        if (!data) return leave(CUDA_OUT_OF_MEMORY);
+        *module = open_object(MODULE, memcpy(data, image, bytes), bytes);
+        fake.loads++;
+        return leave(0);
+    }
     if (is_text ? architecture > fake.capability : architecture != fake.capability) {
         for (unsigned i = 0; i + 1 < options; i++)
             if ((int)option[i] == CUDA_JIT_ERRORS && (int)option[i + 1] == CUDA_JIT_ERRORS_BYTES)
@@ -610,6 +646,23 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned option
     *module = open_object(MODULE, strdup(name), 0);
     fake.loads++;
     return leave(0);
+}
+
+/* The test's kernels that a module was made from. A real cubin does not say; the test has one
+ * source. */
+static const struct kernel_entry *kernel_of(const struct object *module, const char *name) {
+    char symbol[80];
+    snprintf(symbol, sizeof symbol, "%s_kernels",
+             module->bytes ? "probe" : (const char *)module->data);
+    if (module->bytes && !memmem(module->data, module->bytes, name, strlen(name) + 1)) return NULL;
+    const struct kernel_source *source = dlsym(RTLD_DEFAULT, symbol);
+    if (!source) {
+        wrong("cuModuleGetFunction", "the test does not show its kernels: link it with -rdynamic");
+        return NULL;
+    }
+    for (const struct kernel_entry *e = source->entry; e->name; e++)
+        if (!strcmp(e->name, name)) return e;
+    return NULL;
 }
 
 CUresult cuModuleUnload(CUmodule module) {
@@ -623,21 +676,12 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     if (code) return leave(code);
     struct object *m = find_here("cuModuleGetFunction", MODULE, module);
     if (!m) return leave(CUDA_INVALID_HANDLE);
-    char symbol[80];
-    snprintf(symbol, sizeof symbol, "%s_kernels", (const char *)m->data);
-    const struct kernel_source *source = dlsym(RTLD_DEFAULT, symbol);
-    if (!source) {
-        wrong("cuModuleGetFunction", "the test does not show its kernels: link it with -rdynamic");
-        return leave(CUDA_NOT_FOUND);
-    }
-    for (const struct kernel_entry *e = source->entry; e->name; e++)
-        if (!strcmp(e->name, name)) {
-            *function = open_object(FUNCTION, NULL, 0);
-            fake.open--; /* ends with its module */
-            state.object[state.objects - 1].entry = e;
-            return leave(0);
-        }
-    return leave(CUDA_NOT_FOUND);
+    const struct kernel_entry *entry = kernel_of(m, name);
+    if (!entry) return leave(CUDA_NOT_FOUND);
+    *function = open_object(FUNCTION, NULL, 0);
+    fake.open--; /* ends with its module */
+    state.object[state.objects - 1].entry = entry;
+    return leave(0);
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function) {
@@ -730,6 +774,12 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *text, const ch
     pthread_mutex_lock(&state.lock);
     if (!text || headers || header || header_name) wrong("nvrtcCreateProgram", "headers");
     *program = open_object(PROGRAM, strdup(name), 0);
+    /* the one mistake it finds */
+    if (!strstr(text, "EVN_KERNEL("))
+        snprintf(state.complaint, sizeof state.complaint, "%s(1): error: no kernel in %.100s", name,
+                 text);
+    else
+        state.complaint[0] = 0;
     return leave(0);
 }
 
@@ -758,18 +808,21 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options, const char *c
         if (sscanf(option[i], "--gpu-architecture=%15[a-z]_%d", kind, &p->architecture) == 2)
             p->is_text = !strcmp(kind, "compute");
     }
-    return leave(fake.compile_fails);
+    return leave(fake.compile_fails ? fake.compile_fails : *state.complaint ? NVRTC_BAD_TEXT : 0);
 }
 
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t *bytes) {
     (void)program;
-    *bytes = 64;
+    *bytes = 300;
     return 0;
 }
 
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log) {
     (void)program;
-    strcpy(log, fake.compile_fails ? "a warning\na.kernel.c(3): error: no\nmore" : "a warning\n");
+    if (fake.compile_fails)
+        strcpy(log, "a warning\na.kernel.c(3): error: no\nmore");
+    else
+        snprintf(log, 300, "a warning\n%s", state.complaint);
     return 0;
 }
 
@@ -782,11 +835,15 @@ static nvrtcResult image(nvrtcProgram program, char *out, size_t *bytes, int is_
         *bytes = 0;
         return leave(0);
     }
-    char text[128];
-    int length = snprintf(text, sizeof text, "fake %s_%d %s\n", is_text ? "compute" : "sm",
-                          p->architecture, (const char *)p->data);
-    *bytes = (size_t)length + 1;
-    if (out) memcpy(out, text, *bytes);
+    *bytes = IMAGE_BYTES;
+    if (!out) return leave(0);
+    memset(out, 0, IMAGE_BYTES);
+    Elf64_Ehdr e = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64},
+                    .e_shentsize = sizeof(Elf64_Shdr)};
+    size_t at = is_text ? 0 : sizeof e;
+    memcpy(out, &e, at);
+    snprintf(out + at, IMAGE_BYTES - at, made, is_text ? "compute" : "sm", p->architecture,
+             (const char *)p->data);
     return leave(0);
 }
 

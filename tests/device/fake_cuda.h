@@ -7,7 +7,7 @@
 enum { FAKE_DEVICES = 4, FAKE_TEXT = 512 };
 
 struct fake_cuda {
-    /* -- set by the test; fake_reset() sets what is said here -- */
+    /* -- set by the test; reset() sets what is said here -- */
     int devices;       /* 2 */
     int driver;        /* 13000: the CUDA that it knows */
     int init;          /* 0: what cuInit returns */
@@ -24,9 +24,9 @@ struct fake_cuda {
     int speechless;    /* 0: errors have no names and no words */
 
     /* -- asked by the test -- */
-    int calls;               /* of the driver since fake_reset() */
+    int calls;               /* of the driver since reset() */
     int compilations;        /* the same, of the compiler */
-    int loads;               /* modules loaded */
+    int images, loads;       /* images given to the driver; those that it took */
     int direct;              /* copies between devices that did not go by the host */
     int open;                /* objects and contexts that are not closed */
     int wrong;               /* calls that no driver forgives: the number, */
@@ -34,7 +34,8 @@ struct fake_cuda {
     char failed[64];         /* the call that fail_at met */
     char options[FAKE_TEXT]; /* of the last compilation, with spaces between them */
 
-    void (*reset)(void); /* everything as at the start; what is open is forgotten */
+    int (*current)(void); /* the device whose context is current in the calling thread; -1: none */
+    void (*reset)(void);  /* everything as at the start; what is open is forgotten */
 };
 
 #endif

@@ -81,3 +81,29 @@ EVN_KERNEL(grind, GROUP, (EVN_BUFFER(double, x), EVN_VALUE(int, n), EVN_VALUE(in
         x[at] = a;
     }
 }
+
+/* where a buffer is, for the test that nobody else can go there; and a write to anywhere */
+EVN_KERNEL(address, GROUP, (EVN_BUFFER(evn_long, out), EVN_BUFFER(double, x))) {
+    EVN_FIRST { out[0] = (evn_long)x; }
+}
+
+EVN_KERNEL(poke, GROUP,
+           (EVN_BUFFER(double, x), EVN_VALUE(evn_long, at), EVN_VALUE(double, value))) {
+    EVN_FIRST { x[at] = value; }
+}
+
+/* the most parameters there can be: out = sum of k times the k-th value */
+EVN_KERNEL(many, GROUP,
+           (EVN_BUFFER(double, out), EVN_VALUE(int, v1), EVN_VALUE(double, v2), EVN_VALUE(int, v3),
+            EVN_VALUE(double, v4), EVN_VALUE(int, v5), EVN_VALUE(double, v6), EVN_VALUE(int, v7),
+            EVN_VALUE(double, v8), EVN_VALUE(int, v9), EVN_VALUE(double, v10), EVN_VALUE(int, v11),
+            EVN_VALUE(double, v12), EVN_VALUE(int, v13), EVN_VALUE(double, v14),
+            EVN_VALUE(int, v15), EVN_VALUE(double, v16), EVN_VALUE(int, v17),
+            EVN_VALUE(double, v18), EVN_VALUE(int, v19), EVN_VALUE(double, v20),
+            EVN_VALUE(int, v21), EVN_VALUE(double, v22), EVN_IN(double, x))) {
+    EVN_FIRST {
+        out[0] = v1 + 2 * v2 + 3 * v3 + 4 * v4 + 5 * v5 + 6 * v6 + 7 * v7 + 8 * v8 + 9 * v9 +
+                 10 * v10 + 11 * v11 + 12 * v12 + 13 * v13 + 14 * v14 + 15 * v15 + 16 * v16 +
+                 17 * v17 + 18 * v18 + 19 * v19 + 20 * v20 + 21 * v21 + 22 * v22 + 23 * x[0];
+    }
+}

@@ -44,6 +44,7 @@ struct fixture {
     double wait[TASKS]; /* seconds each task lasts */
     atomic_int done[2]; /* tasks of each unit, where units race */
     int race;
+    atomic_int entered; /* unit 0 has begun */
 };
 
 static void open_fixture(struct fixture *f, const char *list, const char *spec) {
@@ -170,6 +171,8 @@ static evn_status slow_body(evn_unit *unit, evn_batch *batch, void *arg) {
     struct fixture *f = arg;
     int me = evn_unit_number(unit);
     while (evn_batch_next(batch) >= 0) {
+        if (me == 0) atomic_store(&f->entered, 1);
+        while (me == 1 && f->race && !atomic_load(&f->entered)) sched_yield(); /* for the start */
         int target = atomic_load(&f->done[1]) + 3;
         while (me == 0 && f->race && atomic_load(&f->done[1]) < target &&
                atomic_load(&f->done[0]) + atomic_load(&f->done[1]) < TASKS - 1)
@@ -188,6 +191,7 @@ static void test_uneven_units(void **state) {
     for (int i = 0; i < 4; i++) {
         f.race = i < 2; /* from the third on owners are fixed, and nobody may wait for the other */
         atomic_store(&f.done[0], 0);
+        atomic_store(&f.entered, 0);
         atomic_store(&f.done[1], 0);
         assert_int_equal(evn_loop_run(f.loop, slow_body, &f), EVN_OK);
         assert_in_range(f.done[0], 1, TASKS / 3);

@@ -11,8 +11,22 @@
 #include <cmocka.h>
 
 static const char *const specs[] = {
-    "static",      "dynamic",     "dynamic:chunk=2,memorize=0", "dynamic:chunk=5,memorize=1",
-    "guided:size", "guided:time",
+    "static",
+    "dynamic",
+    "dynamic:chunk=2,memorize=0",
+    "dynamic:chunk=5,memorize=1",
+    "guided:size",
+    "guided:time",
+    "weighted",
+    "weighted:size",
+    "binpack",
+    "interval",
+    "interval:iterations=3",
+    "map",
+#ifdef EVENER_HAVE_CBC
+    "optimal:nodes=20",
+    "optimal:limit=0",
+#endif
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 

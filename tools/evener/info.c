@@ -40,7 +40,7 @@ static void print(const evn_machine *m) {
     }
     printf("memory     %s, %s of it available\n", size_text((double)evn_machine_memory(m), a),
            size_text((double)evn_machine_memory_available(m), b));
-    printf("devices    none: no back end (cuda, opencl, emulated) is built into this version\n");
+    printf("devices    not used yet: this version runs no workload on them\n");
     printf("units      auto means 1:CPU:%d here\n", evn_machine_cores(m));
     printf("schedules ");
     const char *explanation, *name;

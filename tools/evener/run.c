@@ -188,7 +188,7 @@ int command_run(int argc, char **argv) {
          &names.units, 0, 0},
         {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
          OPTION_FLAG, &names.oversubscribe, 0, 0},
-        {"devices", "SPEC", "where GPU units come from; no back end in this version", OPTION_TEXT,
+        {"devices", "SPEC", "where GPU units come from; not in this version", OPTION_TEXT,
          &names.devices, 0, 0},
         {"schedule", "SPEC",
          "static, dynamic:chunk=C,memorize=M, guided:size, guided:time (default guided:size)",

@@ -50,7 +50,7 @@ int workload_open(struct workload *w, const struct workload_names *names, unsign
         return EXIT_USAGE;
     }
     if (names->devices && strcmp(names->devices, "none") != 0) {
-        complain("--devices %s: no back end for devices is built into this version; leave it out",
+        complain("--devices %s: this version runs no workload on devices yet; leave it out",
                  names->devices);
         return EXIT_USAGE;
     }

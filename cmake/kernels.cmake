@@ -1,0 +1,142 @@
+# Kernel files: one text for all devices, compiled by the host compiler and embedded for the others.
+#
+#     include(cmake/kernels.cmake)
+#     evener_kernels(TARGET NAME FILE [NAME=VALUE..])
+#
+# adds to TARGET a source made from FILE (NAME.kernel.c), which defines `const struct kernel_source NAME_kernels`: the text with this project's
+# headers put in where they are included, and each kernel as the host compiler has made it. NAME=VALUE are macros for all compilers; one
+# file may be added several times under different names.
+#
+# The same file is the script that makes the source (cmake -P), so that a build needs nothing but CMake.
+
+cmake_policy(VERSION 3.18)
+
+# Appends FILE to the variable `text` with the headers that it includes, each once, and their names to `files`. A header is looked for beside
+# FILE, if it is in quotes, and in the folders in `folders`; one in angles that is not there is left to the compiler.
+macro(evener_inline_file)
+    evener_inline("${ARGV0}")
+    get_property(text GLOBAL PROPERTY EVENER_INLINE_TEXT)
+    get_property(files GLOBAL PROPERTY EVENER_INLINE_FILES)
+    set_property(GLOBAL PROPERTY EVENER_INLINE_TEXT "")
+    set_property(GLOBAL PROPERTY EVENER_INLINE_FILES "")
+endmacro()
+
+function(evener_inline file)
+    get_property(files GLOBAL PROPERTY EVENER_INLINE_FILES)
+    if(file IN_LIST files)
+        return()
+    endif()
+    set_property(GLOBAL APPEND PROPERTY EVENER_INLINE_FILES "${file}")
+    get_filename_component(name "${file}" NAME)
+    get_filename_component(here "${file}" DIRECTORY)
+    file(READ "${file}" rest)
+    set(line 1)
+    set_property(GLOBAL APPEND_STRING PROPERTY EVENER_INLINE_TEXT "#line 1 \"${name}\"\n")
+    while(rest MATCHES "(^|\n)([ \t]*#[ \t]*include[ \t]*([\"<])([^\">\n]+)[\">][^\n]*)")
+        set(directive "${CMAKE_MATCH_2}")
+        set(quote "${CMAKE_MATCH_3}")
+        set(wanted "${CMAKE_MATCH_4}")
+        string(FIND "${rest}" "${directive}" at)
+        string(SUBSTRING "${rest}" 0 ${at} before)
+        string(LENGTH "${directive}" length)
+        math(EXPR at "${at} + ${length}")
+        string(SUBSTRING "${rest}" ${at} -1 rest)
+        set_property(GLOBAL APPEND_STRING PROPERTY EVENER_INLINE_TEXT "${before}")
+        string(REGEX REPLACE "[^\n]" "" lines "${before}")
+        string(LENGTH "${lines}" lines)
+        math(EXPR line "${line} + ${lines}")
+        set(found "")
+        set(places ${folders})
+        if(quote STREQUAL "\"")
+            set(places "${here}" ${folders})
+        endif()
+        foreach(place IN LISTS places)
+            if(NOT found AND EXISTS "${place}/${wanted}")
+                get_filename_component(found "${place}/${wanted}" REALPATH)
+            endif()
+        endforeach()
+        if(found)
+            evener_inline("${found}")
+            math(EXPR next "${line} + 1")
+            set_property(GLOBAL APPEND_STRING PROPERTY EVENER_INLINE_TEXT "#line ${next} \"${name}\"")
+        elseif(quote STREQUAL "\"")
+            message(FATAL_ERROR "${file}:${line}: \"${wanted}\" is neither beside this file nor in ${folders}")
+        else()
+            set_property(GLOBAL APPEND_STRING PROPERTY EVENER_INLINE_TEXT "${directive}")
+        endif()
+    endwhile()
+    set_property(GLOBAL APPEND_STRING PROPERTY EVENER_INLINE_TEXT "${rest}\n")
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+    # cmake -D NAME= -D FILE= -D OUT= -D FOLDERS=a:b -D DEFINES="N=8 M=2" -P kernels.cmake
+    string(REPLACE ":" ";" folders "${FOLDERS}")
+    evener_inline_file("${FILE}")
+    # a kernel begins a line, so that this finds what the compilers find
+    string(REGEX MATCHALL "\nEVN_KERNEL\\([A-Za-z_0-9]+" kernels "${text}")
+    if(NOT kernels)
+        message(FATAL_ERROR "${FILE}: no line begins with EVN_KERNEL(name,")
+    endif()
+    set(entries "")
+    foreach(kernel IN LISTS kernels)
+        string(REGEX REPLACE "\nEVN_KERNEL\\(" "" kernel "${kernel}")
+        string(APPEND entries "    {\"${kernel}\", ${kernel}_run, ${kernel}_items, ${kernel}_parameters},\n")
+    endforeach()
+    string(REPLACE "\\" "\\\\" text "${text}")
+    string(REPLACE "\"" "\\\"" text "${text}")
+    string(REPLACE "\n" "\\n\"\n    \"" text "${text}")
+    set(macros "")
+    set(defines "0")
+    if(DEFINES)
+        set(defines "\"${DEFINES}\"")
+        string(REPLACE " " ";" each "${DEFINES}")
+        foreach(define IN LISTS each)
+            string(REGEX REPLACE "^([^=]+)=?(.*)$" "#define \\1 \\2\n" define "${define}")
+            string(APPEND macros "${define}")
+        endforeach()
+    endif()
+    file(WRITE "${OUT}" "/* Made from ${NAME}'s kernel file by cmake/kernels.cmake: its text for device compilers, and its kernels for the
+ * emulated device. */
+#include \"device/device.h\"
+${macros}
+/* words of OpenCL C and of C++ */
+#pragma GCC poison half global local constant kernel uniform pipe restrict
+#pragma GCC poison class new delete this template typename operator private public protected
+#pragma GCC poison namespace using virtual friend try catch throw
+
+#include \"${FILE}\"
+
+static const char text[] =
+    \"${text}\";
+
+static const struct kernel_entry entries[] = {
+${entries}    {0, 0, 0, 0},
+};
+
+extern const struct kernel_source ${NAME}_kernels;
+const struct kernel_source ${NAME}_kernels = {\"${NAME}\", text, entries, ${defines}, EVN_CONTRACT};
+")
+    return()
+endif()
+
+set(EVENER_KERNELS_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
+
+function(evener_kernels target name file)
+    get_filename_component(file "${file}" REALPATH BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+    set(folders "${PROJECT_SOURCE_DIR}/include")
+    # what it includes now; when one of these changes this is looked at again
+    evener_inline_file("${file}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+    set(made "${CMAKE_CURRENT_BINARY_DIR}/${name}_kernels.c")
+    list(JOIN ARGN " " defines)
+    list(JOIN folders ":" places)
+    add_custom_command(OUTPUT "${made}"
+        COMMAND ${CMAKE_COMMAND} -D "NAME=${name}" -D "FILE=${file}" -D "OUT=${made}" -D "FOLDERS=${places}"
+            -D "DEFINES=${defines}" -P "${EVENER_KERNELS_SCRIPT}"
+        DEPENDS ${files} "${EVENER_KERNELS_SCRIPT}" VERBATIM)
+    target_sources(${target} PRIVATE "${made}")
+    set_source_files_properties("${made}" PROPERTIES
+        INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src"
+        COMPILE_OPTIONS "-fopenmp-simd"
+        COMPILE_DEFINITIONS "EVN_CONTRACT=$<BOOL:${EVENER_CONTRACT}>")
+endfunction()

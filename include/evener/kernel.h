@@ -1,0 +1,257 @@
+/* The dialect of device code: the same text is OpenCL C 1.2, CUDA C (NVRTC), and C for the host
+ * compiler.
+ *
+ * A kernel is written for a whole group of items, as a sequence of item loops with barriers between
+ * them:
+ *
+ *     EVN_KERNEL(sums, 128, (EVN_IN(double, x), EVN_BUFFER(double, sum), EVN_VALUE(int, n))) {
+ *         EVN_LOCAL_ARRAY(double, part, 128);
+ *         EVN_ITEMS(i) {
+ *             int at = EVN_GROUP * 128 + i;
+ *             part[i] = at < n ? x[at] : 0;
+ *         }
+ *         EVN_BARRIER;
+ *         EVN_FIRST {
+ *             double s = 0;
+ *             for (int k = 0; k < 128; k++) s += part[k];
+ *             sum[EVN_GROUP] = s;
+ *         }
+ *     }
+ *
+ * On a device an item loop is its body, run by every item; on the host it is a loop, which the
+ * compiler vectorises. No value of an item outlives its loop except in EVN_PRIVATE. A file of
+ * kernels is NAME.kernel.c and includes this header and headers written in this dialect.
+ * docs/kernels.md is the manual, with all that is not allowed.
+ */
+#ifndef EVENER_KERNEL_H
+#define EVENER_KERNEL_H
+
+/* Whether the compiler may fuse a*b+c into one rounding. Given by the build, the same for host and
+ * devices. */
+#ifndef EVN_CONTRACT
+#    define EVN_CONTRACT 1
+#endif
+
+#if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
+#    define EVN_OPENCL 1
+#elif defined(__CUDACC__)
+#    define EVN_CUDA 1
+#endif
+#if defined(EVN_OPENCL) || defined(EVN_CUDA)
+#    define EVN_ON_DEVICE 1
+#else
+#    define EVN_ON_DEVICE 0
+#endif
+
+/* ---- what is different from one compiler to the other
+ * ------------------------------------------------------------- */
+
+#if defined(EVN_OPENCL)
+
+#    ifdef cl_khr_fp64
+#        pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#    endif
+#    if EVN_CONTRACT
+#        pragma OPENCL FP_CONTRACT ON
+#    else
+#        pragma OPENCL FP_CONTRACT OFF
+#    endif
+
+typedef long evn_long;
+typedef ulong evn_ulong;
+
+#    define EVN_KERNEL(name, items, parameters)                                                    \
+        __kernel __attribute__((reqd_work_group_size(items, 1, 1))) void name parameters
+#    define EVN_GLOBAL                   __global
+#    define EVN_LOCAL                    __local
+#    define EVN_RESTRICT                 restrict
+#    define EVN_DEVICE_FUNCTION          static inline
+#    define EVN_TABLE(type, name, count) __constant type name[count]
+#    define EVN_GROUP                    ((int)get_group_id(0))
+#    define EVN_GROUPS                   ((int)get_num_groups(0))
+#    define EVN_ITEM_COUNT               ((int)get_local_size(0))
+#    define EVN_ITEM_                    ((int)get_local_id(0))
+#    define EVN_BARRIER                  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+
+#    define evn_sqrt(a)      sqrt(a)
+#    define evn_abs(a)       fabs(a)
+#    define evn_fma(a, b, c) fma(a, b, c)
+
+#elif defined(EVN_CUDA)
+
+typedef long long evn_long;
+typedef unsigned long long evn_ulong;
+
+#    define EVN_KERNEL(name, items, parameters)                                                    \
+        extern "C" __global__ void __launch_bounds__(items) name parameters
+#    define EVN_GLOBAL
+#    define EVN_LOCAL
+#    define EVN_RESTRICT                 __restrict__
+#    define EVN_DEVICE_FUNCTION          static __device__ __forceinline__
+#    define EVN_TABLE(type, name, count) static __device__ __constant__ const type name[count]
+#    define EVN_GROUP                    ((int)blockIdx.x)
+#    define EVN_GROUPS                   ((int)gridDim.x)
+#    define EVN_ITEM_COUNT               ((int)blockDim.x)
+#    define EVN_ITEM_                    ((int)threadIdx.x)
+#    define EVN_BARRIER                  __syncthreads()
+
+#    define evn_sqrt(a)      sqrt(a)
+#    define evn_abs(a)       fabs(a)
+#    define evn_fma(a, b, c) fma(a, b, c)
+
+#else /* the host */
+
+typedef long long evn_long;
+typedef unsigned long long evn_ulong;
+
+#    define EVN_GLOBAL
+#    define EVN_LOCAL
+#    define EVN_RESTRICT                 __restrict
+#    define EVN_DEVICE_FUNCTION          static inline __attribute__((always_inline, unused))
+#    define EVN_TABLE(type, name, count) static const __attribute__((unused)) type name[count]
+#    define EVN_GROUP                    evn_group
+#    define EVN_GROUPS                   evn_groups
+#    define EVN_ITEM_COUNT               ((int)sizeof *evn_shape)
+#    define EVN_BARRIER                  ((void)0) /* the item loop before it is done */
+
+#    define evn_sqrt(a)      __builtin_sqrt(a)
+#    define evn_abs(a)       __builtin_fabs(a)
+#    define evn_fma(a, b, c) __builtin_fma(a, b, c)
+
+#endif
+
+/* ---- item loops and what belongs to items
+ * ------------------------------------------------------------------------- */
+
+#if EVN_ON_DEVICE
+
+#    define EVN_ITEMS(i)    for (int i = EVN_ITEM_, evn_once_##i = 1; evn_once_##i; evn_once_##i = 0)
+#    define EVN_SHARE(i, n) for (int i = EVN_ITEM_; i < (n); i += EVN_ITEM_COUNT)
+#    define EVN_FIRST       if (EVN_ITEM_ == 0)
+
+#    ifdef EVN_CUDA
+#        define EVN_LOCAL_ARRAY(type, name, count) __shared__ type name[count]
+#    else
+#        define EVN_LOCAL_ARRAY(type, name, count) __local type name[count]
+#    endif
+#    define EVN_PRIVATE(type, name)              type name
+#    define EVN_PRIVATE_ARRAY(type, name, count) type name[count]
+#    define EVN_OWN(name, i)                     name
+#    define EVN_OWN_AT(name, k, i)               name[k]
+
+#    define EVN_IN(type, name)     EVN_GLOBAL const type *EVN_RESTRICT name
+#    define EVN_BUFFER(type, name) EVN_GLOBAL type *EVN_RESTRICT name
+#    define EVN_VALUE(type, name)  const type name
+
+#else
+
+/* All items of a group, in any order: the compiler may take several at once. */
+#    define EVN_ITEMS(i)    _Pragma("omp simd") for (int i = 0; i < EVN_ITEM_COUNT; i++)
+#    define EVN_SHARE(i, n) _Pragma("omp simd") for (int i = 0; i < (n); i++)
+#    define EVN_FIRST       if (1)
+
+#    define EVN_LOCAL_ARRAY(type, name, count)   _Alignas(64) type name[count]
+#    define EVN_PRIVATE(type, name)              _Alignas(64) type name[EVN_ITEM_COUNT]
+#    define EVN_PRIVATE_ARRAY(type, name, count) _Alignas(64) type name[count][EVN_ITEM_COUNT]
+#    define EVN_OWN(name, i)                     name[i]
+#    define EVN_OWN_AT(name, k, i)               name[k][i]
+
+/* A parameter stays in parentheses until EVN_KERNEL knows what to make of it: its declaration, its
+ * place in the list of arguments, or its size. */
+#    define EVN_IN(type, name)                   (EVN_IN, type, name)
+#    define EVN_BUFFER(type, name)               (EVN_BUFFER, type, name)
+#    define EVN_VALUE(type, name)                (EVN_VALUE, type, name)
+
+#    define EVN_DECLARE_EVN_IN(type, name)     const type *__restrict name
+#    define EVN_DECLARE_EVN_BUFFER(type, name) type *__restrict name
+#    define EVN_DECLARE_EVN_VALUE(type, name)  const type name
+#    define EVN_PASS_EVN_IN(type, at)          (const type *)evn_argument[at]
+#    define EVN_PASS_EVN_BUFFER(type, at)      (type *)evn_argument[at]
+#    define EVN_PASS_EVN_VALUE(type, at)       *(const type *)evn_argument[at]
+#    define EVN_SIZE_EVN_IN(type)              0
+#    define EVN_SIZE_EVN_BUFFER(type)          0
+#    define EVN_SIZE_EVN_VALUE(type)           (int)sizeof(type)
+
+#    define EVN_DECLARE(at, parameter)       EVN_DECLARE_ parameter
+#    define EVN_DECLARE_(kind, type, name)   EVN_DECLARE_##kind(type, name)
+#    define EVN_PASS(at, parameter)          EVN_PASS_(at, EVN_UNWRAP parameter)
+#    define EVN_PASS_(...)                   EVN_PASS__(__VA_ARGS__)
+#    define EVN_PASS__(at, kind, type, name) EVN_PASS_##kind(type, at)
+#    define EVN_SIZE(at, parameter)          EVN_SIZE_ parameter
+#    define EVN_SIZE_(kind, type, name)      EVN_SIZE_##kind(type)
+
+/* NAME_run() is how the emulated device calls one group; NAME_items and NAME_parameters say what it
+ * is. The number of items is the size of an array that nobody has, since that is a constant even
+ * where the compiler does not inline. */
+#    define EVN_KERNEL(name, items, parameters)                                                    \
+        static inline void name##_group(const char(*evn_shape)[items], int evn_groups,             \
+                                        int evn_group, EVN_EACH(EVN_DECLARE, parameters));         \
+        static __attribute__((unused)) void name##_run(                                            \
+            const void *const *evn_argument, int evn_groups, int evn_group, int evn_items) {       \
+            (void)evn_items;                                                                       \
+            name##_group(0, evn_groups, evn_group, EVN_EACH(EVN_PASS, parameters));                \
+        }                                                                                          \
+        static __attribute__((unused))                                                             \
+        const int name##_parameters[] = {EVN_EACH(EVN_SIZE, parameters), -1};                      \
+        enum { name##_items = (items) };                                                           \
+        static inline void name##_group(__attribute__((unused)) const char(*evn_shape)[items],     \
+                                        __attribute__((unused)) int evn_groups,                    \
+                                        __attribute__((unused)) int evn_group,                     \
+                                        EVN_EACH(EVN_DECLARE, parameters))
+
+/* clang says so where it cannot vectorise an item loop; that is no news */
+#    ifdef __clang__
+#        pragma clang diagnostic ignored "-Wpass-failed"
+#    endif
+
+/* EVN_EACH(m, (a, b, ..)) is m(0, a), m(1, b), ..; at most 24 */
+#    define EVN_UNWRAP(...)       __VA_ARGS__
+#    define EVN_EACH(m, list)     EVN_EACH_(m, EVN_COUNT list, EVN_UNWRAP list)
+#    define EVN_EACH_(m, n, ...)  EVN_EACH__(m, n, __VA_ARGS__)
+#    define EVN_EACH__(m, n, ...) EVN_EACH_##n(m, n, __VA_ARGS__)
+#    define EVN_COUNT(...)                                                                         \
+        EVN_COUNT_(__VA_ARGS__, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8,  \
+                   7, 6, 5, 4, 3, 2, 1, 0)
+#    define EVN_COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, N,  \
+                       ...)                                                                        \
+        N
+#    define EVN_EACH_1(m, n, a)       m((n)-1, a)
+#    define EVN_EACH_2(m, n, a, ...)  m((n)-2, a), EVN_EACH_1(m, n, __VA_ARGS__)
+#    define EVN_EACH_3(m, n, a, ...)  m((n)-3, a), EVN_EACH_2(m, n, __VA_ARGS__)
+#    define EVN_EACH_4(m, n, a, ...)  m((n)-4, a), EVN_EACH_3(m, n, __VA_ARGS__)
+#    define EVN_EACH_5(m, n, a, ...)  m((n)-5, a), EVN_EACH_4(m, n, __VA_ARGS__)
+#    define EVN_EACH_6(m, n, a, ...)  m((n)-6, a), EVN_EACH_5(m, n, __VA_ARGS__)
+#    define EVN_EACH_7(m, n, a, ...)  m((n)-7, a), EVN_EACH_6(m, n, __VA_ARGS__)
+#    define EVN_EACH_8(m, n, a, ...)  m((n)-8, a), EVN_EACH_7(m, n, __VA_ARGS__)
+#    define EVN_EACH_9(m, n, a, ...)  m((n)-9, a), EVN_EACH_8(m, n, __VA_ARGS__)
+#    define EVN_EACH_10(m, n, a, ...) m((n)-10, a), EVN_EACH_9(m, n, __VA_ARGS__)
+#    define EVN_EACH_11(m, n, a, ...) m((n)-11, a), EVN_EACH_10(m, n, __VA_ARGS__)
+#    define EVN_EACH_12(m, n, a, ...) m((n)-12, a), EVN_EACH_11(m, n, __VA_ARGS__)
+#    define EVN_EACH_13(m, n, a, ...) m((n)-13, a), EVN_EACH_12(m, n, __VA_ARGS__)
+#    define EVN_EACH_14(m, n, a, ...) m((n)-14, a), EVN_EACH_13(m, n, __VA_ARGS__)
+#    define EVN_EACH_15(m, n, a, ...) m((n)-15, a), EVN_EACH_14(m, n, __VA_ARGS__)
+#    define EVN_EACH_16(m, n, a, ...) m((n)-16, a), EVN_EACH_15(m, n, __VA_ARGS__)
+#    define EVN_EACH_17(m, n, a, ...) m((n)-17, a), EVN_EACH_16(m, n, __VA_ARGS__)
+#    define EVN_EACH_18(m, n, a, ...) m((n)-18, a), EVN_EACH_17(m, n, __VA_ARGS__)
+#    define EVN_EACH_19(m, n, a, ...) m((n)-19, a), EVN_EACH_18(m, n, __VA_ARGS__)
+#    define EVN_EACH_20(m, n, a, ...) m((n)-20, a), EVN_EACH_19(m, n, __VA_ARGS__)
+#    define EVN_EACH_21(m, n, a, ...) m((n)-21, a), EVN_EACH_20(m, n, __VA_ARGS__)
+#    define EVN_EACH_22(m, n, a, ...) m((n)-22, a), EVN_EACH_21(m, n, __VA_ARGS__)
+#    define EVN_EACH_23(m, n, a, ...) m((n)-23, a), EVN_EACH_22(m, n, __VA_ARGS__)
+#    define EVN_EACH_24(m, n, a, ...) m((n)-24, a), EVN_EACH_23(m, n, __VA_ARGS__)
+
+#endif
+
+/* ---- the same everywhere ------------------------------------------------------------------------
+ */
+
+/* condition ? a : b, where both may be computed */
+#define EVN_SELECT(condition, a, b) ((condition) ? (a) : (b))
+
+/* the first argument where they do not compare, as with NaN */
+EVN_DEVICE_FUNCTION double evn_min(double a, double b) { return b < a ? b : a; }
+EVN_DEVICE_FUNCTION double evn_max(double a, double b) { return b > a ? b : a; }
+EVN_DEVICE_FUNCTION int evn_imin(int a, int b) { return b < a ? b : a; }
+EVN_DEVICE_FUNCTION int evn_imax(int a, int b) { return b > a ? b : a; }
+
+#endif

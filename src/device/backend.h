@@ -1,0 +1,151 @@
+/* Back ends: the functions one fills in, and what device.c has done before it calls them.
+ *
+ * A back end is one file with one constant `struct backend` and its line in the list of device.c.
+ * Its objects begin with the structs below (embedded as first member):
+ *
+ *     struct my_buffer { struct buffer base; my_handle handle; };
+ *     static evn_status my_buffer_open(struct buffer *b) { struct my_buffer *mine = (struct
+ * my_buffer *)b; .. } const struct backend backend_my = {.name = "my", .buffer_size = sizeof(struct
+ * my_buffer), .buffer_open = my_buffer_open, ..};
+ *
+ * device.c allocates them (`*_size` bytes, zeroed, the base filled in), calls the slot that opens,
+ * and frees them if that fails or after the slot that closes. It has checked all arguments before a
+ * slot is called: no NULL, ranges inside of buffers, bytes > 0, groups > 0, items as the kernel was
+ * written for, number, kind and size of the arguments, everything of the right device and back end.
+ * It counts, keeps the bytes in use, and stages copies between devices where there is no slot. A
+ * slot only does.
+ *
+ * Failures. A slot returns evn_fail(status, "reason"), where the reason is the driver's words, as
+ * "CUDA_ERROR_LAUNCH_FAILED: ..": device.c puts the device and the operation before it. EVN_MEMORY:
+ * there is not enough, the device works on. EVN_SYSTEM: refused (a kernel that does not compile:
+ * the compiler's own text), the device works on. EVN_DEVICE: the device has failed. After that
+ * device.c refuses all further work; only the slots that close and those that wait (queue_finish,
+ * event_finish) are still called, and must return in finite time, with nothing left that would
+ * touch host memory.
+ *
+ * Threads. A device is used by several threads at a time; any other object by one at a time. An
+ * object that is closed may still be in use by work that is queued, except for programs and kernels
+ * (finish first); the slot that closes waits, or keeps what is needed. Programs outlive their
+ * kernels and a device all its objects, in whatever order they are closed: device.c counts.
+ */
+#ifndef DEVICE_BACKEND_H
+#define DEVICE_BACKEND_H
+
+#include "device/device.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct device {
+    const struct backend *backend;
+    int number;                  /* of those that the specification gives */
+    char label[48];              /* "cuda device 0", for messages */
+    struct device_traits traits; /* filled in by `open` */
+    /* device.c's own */
+    atomic_int users; /* 1 and the objects open */
+    atomic_int lost;
+    pthread_mutex_t lock; /* of `reason` */
+    char reason[512];     /* why it is lost */
+    atomic_size_t used, used_most;
+    atomic_llong launches, copies_in, copies_out, copies_within, copies_peer;
+    atomic_llong bytes_in, bytes_out, bytes_within, bytes_peer;
+};
+
+struct buffer {
+    struct device *device;
+    size_t bytes;
+};
+
+struct queue {
+    struct device *device;
+};
+
+struct event {
+    struct device *device;
+    int recorded; /* device.c's: event_record() was called */
+};
+
+struct program {
+    struct device *device;
+    const struct kernel_source *source;
+    const char *defines; /* "N=8 DIRECTION=0"; NULL: none. Lives as long as the source */
+    atomic_int users;    /* device.c's: 1 and the kernels open */
+};
+
+struct kernel {
+    struct program *program;
+    const struct kernel_entry *entry; /* name, items, what its parameters are */
+};
+
+/* R: required. O: may be NULL; what is done then is said. */
+struct backend {
+    const char *name; /* "cuda"; also how specifications begin */
+    size_t device_size, buffer_size, queue_size, event_size, program_size, kernel_size;
+
+    /* -- devices: `text` is the whole specification, "cuda" or "cuda:2,.." (a number: the first so
+     * many devices) -- */
+
+    /* R. How many devices; if none, the reason in `why` ("libcuda.so.1 cannot be opened: ..") and
+     * EVN_OK. EVN_USAGE: not understood. */
+    evn_status (*count)(const char *text, int *count, char *why, size_t size);
+    /* R. Opens d->number (0 <= number < count) and fills in d->traits. */
+    evn_status (*open)(struct device *d, const char *text);
+    /* R. All other objects are closed already. */
+    void (*close)(struct device *d);
+
+    /* -- memory -- */
+
+    /* R. b->bytes, 256-byte aligned. bytes <= traits.most_buffer, and all buffers together <=
+     * traits.memory. EVN_MEMORY. */
+    evn_status (*buffer_open)(struct buffer *b);
+    void (*buffer_close)(struct buffer *b); /* R */
+    /* O: page-aligned memory of the host. Both or none. */
+    evn_status (*host_memory_open)(void **out, struct device *d, size_t bytes);
+    void (*host_memory_close)(void *memory, struct device *d);
+
+    /* R. Asynchronous, in order of the queue; bytes > 0. */
+    evn_status (*copy_to_device)(struct queue *q, struct buffer *to, size_t at, const void *from,
+                                 size_t bytes);
+    evn_status (*copy_to_host)(struct queue *q, void *to, const struct buffer *from, size_t at,
+                               size_t bytes);
+    /* R. Ranges in one buffer do not overlap. */
+    evn_status (*copy_within)(struct queue *q, struct buffer *to, size_t to_at,
+                              const struct buffer *from, size_t from_at, size_t bytes);
+    /* O: staged through host memory, the host waiting. From another device of this back end, q is a
+     * queue of the receiving one; called only if traits.peer is set for both. */
+    evn_status (*copy_peer)(struct queue *q, struct buffer *to, size_t to_at,
+                            const struct buffer *from, size_t from_at, size_t bytes);
+    /* O: nothing. The range is stale; makes sure that whoever reads it notices. */
+    evn_status (*spoil)(struct queue *q, struct buffer *b, size_t at, size_t bytes);
+
+    /* -- kernels -- */
+
+    /* R. Builds p->source->text with p->defines and, where p->source->contract is 0, without fusing
+     * a*b+c and with EVN_CONTRACT=0 defined; from the cache (cache.h) if it is there. */
+    evn_status (*program_open)(struct program *p);
+    void (*program_close)(struct program *p); /* R */
+    /* R. k->entry->name of k->program. */
+    evn_status (*kernel_open)(struct kernel *k);
+    void (*kernel_close)(struct kernel *k); /* O: nothing */
+    /* R. Arguments are copied before it returns. */
+    evn_status (*launch)(struct queue *q, struct kernel *k, int groups, int items,
+                         const struct argument *argument, int arguments);
+
+    /* -- order and time -- */
+
+    evn_status (*queue_open)(struct queue *q);   /* R */
+    void (*queue_close)(struct queue *q);        /* R; when its work is done */
+    evn_status (*queue_finish)(struct queue *q); /* R */
+    evn_status (*event_open)(struct event *e);   /* R */
+    void (*event_close)(struct event *e);        /* R */
+    /* R. May be recorded again; what waits for the record before goes on waiting for that one. */
+    evn_status (*event_record)(struct event *e, struct queue *q);
+    /* R. For the last record; e is recorded, and of this back end but maybe another device. */
+    evn_status (*queue_wait)(struct queue *q, struct event *e);
+    evn_status (*event_finish)(struct event *e); /* R; e is recorded */
+    /* R. Both are recorded and of one device; waits for them. */
+    evn_status (*event_seconds)(struct event *begin, struct event *end, double *seconds);
+};
+
+extern const struct backend backend_cuda, backend_opencl, backend_emulated;
+
+#endif

@@ -1,0 +1,30 @@
+/* Compiled kernels on disk: what a compiler made of a text is kept under the hash of everything it
+ * was made from.
+ *
+ * The folder is $EVENER_CACHE, else $XDG_CACHE_HOME/evener, else $HOME/.cache/evener; EVENER_CACHE
+ * set but empty: no cache. A file is written beside its place and renamed, so that many processes
+ * may use one cache, and carries a header with key, size and checksum; one that does not agree with
+ * its header is not used. That nothing can be read or written is no error: then kernels are
+ * compiled.
+ */
+#ifndef DEVICE_CACHE_H
+#define DEVICE_CACHE_H
+
+#include <stddef.h>
+
+struct cache_key {
+    unsigned char byte[16];
+};
+
+/* The key of `parts` strings: source text, options, compiler and its version, architecture of the
+ * device .. Where one string ends counts: "ab", "c" and "a", "bc" have different keys. No part is
+ * NULL. */
+struct cache_key cache_key(const char *const *part, int parts);
+
+/* 1: found; *data (to be freed) and *size are what was written under this key. 0: not there, or not
+ * whole. */
+int cache_read(struct cache_key key, void **data, size_t *size);
+
+void cache_write(struct cache_key key, const void *data, size_t size);
+
+#endif

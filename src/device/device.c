@@ -1,0 +1,621 @@
+/* Devices: what all back ends have in common.
+ *
+ * Here arguments are checked, things are counted, messages get the device and the operation, copies
+ * between devices find their way, and objects live as long as something needs them; see backend.h.
+ */
+#include "device/device.h"
+#include "device/backend.h"
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In order of preference. To remove a back end, delete its file and its line. */
+static const struct backend *const backends[] = {
+    &backend_cuda,
+    &backend_opencl,
+    &backend_emulated,
+};
+enum { BACKENDS = sizeof backends / sizeof *backends };
+
+/* Bytes that a copy staged through the host moves at a time. */
+#define STAGE ((size_t)8 << 20)
+
+/* ---- failures ---- */
+
+/* `device: operation: reason` with the reason that a slot has left; a failed device is remembered.
+ */
+static evn_status tell(struct device *d, evn_status status, const char *operation, ...)
+    __attribute__((format(printf, 3, 4)));
+static evn_status tell(struct device *d, evn_status status, const char *operation, ...) {
+    if (!status) return EVN_OK;
+    char what[256], reason[512];
+    va_list arguments;
+    va_start(arguments, operation);
+    vsnprintf(what, sizeof what, operation, arguments);
+    va_end(arguments);
+    /* a compiler's log may be long: a message holds what fits */
+    snprintf(reason, sizeof reason, "%s", evn_message());
+    if (status == EVN_DEVICE) {
+        pthread_mutex_lock(&d->lock);
+        if (!atomic_load(&d->lost)) {
+            snprintf(d->reason, sizeof d->reason, "%s: %.240s", what, reason);
+            atomic_store(&d->lost, 1);
+        }
+        pthread_mutex_unlock(&d->lock);
+    }
+    return evn_fail(status, "%s: %s: %s", d->label, what, reason);
+}
+
+static evn_status usage(const struct device *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static evn_status usage(const struct device *d, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return evn_fail(EVN_USAGE, "%s: %s", d ? d->label : "device", text);
+}
+
+/* EVN_DEVICE if the device has failed before. */
+static evn_status alive(struct device *d, const char *operation) {
+    if (!atomic_load_explicit(&d->lost, memory_order_acquire)) return EVN_OK;
+    return evn_fail(EVN_DEVICE, "%s: %s: the device failed before, at %s", d->label, operation,
+                    d->reason);
+}
+
+/* ---- devices ---- */
+
+/* The back end that the text begins with. */
+static evn_status find_backend(const struct backend **out, const char *text) {
+    size_t length = strcspn(text, ":");
+    for (int b = 0; b < BACKENDS; b++)
+        if (strlen(backends[b]->name) == length && !strncmp(text, backends[b]->name, length)) {
+            *out = backends[b];
+            return EVN_OK;
+        }
+    char names[128] = "";
+    for (int b = 0; b < BACKENDS; b++) {
+        strcat(names, backends[b]->name);
+        strcat(names, b < BACKENDS - 1 ? ", " : " or best");
+    }
+    return evn_fail(EVN_USAGE, "device: \"%.60s\": unknown back end \"%.*s\", expected %s", text,
+                    length > 40 ? 40 : (int)length, text, names);
+}
+
+/* The specification that "best" stands for; any other stands for itself. */
+static evn_status resolve(const char **text) {
+    if (strcmp(*text, "best")) return EVN_OK;
+    char why[256] = "", all[1024] = "";
+    for (int b = 0; b < BACKENDS; b++) {
+        int count = 0;
+        evn_status status = backends[b]->count(backends[b]->name, &count, why, sizeof why);
+        if (status) return status;
+        if (count > 0) {
+            *text = backends[b]->name;
+            return EVN_OK;
+        }
+        size_t end = strlen(all);
+        snprintf(all + end, sizeof all - end, "%s%s: %.255s", end ? "; " : "", backends[b]->name,
+                 why);
+    }
+    return evn_fail(EVN_MISSING, "device: \"best\": there is none: %s", all);
+}
+
+evn_status devices_count(const char *text, int *count, char *why, size_t size) {
+    if (!text || !count || !why || !size)
+        return evn_fail(EVN_USAGE, "device: devices_count() without text, count or why");
+    *count = 0;
+    *why = 0;
+    const struct backend *backend = NULL;
+    evn_status status = resolve(&text);
+    if (!status) status = find_backend(&backend, text);
+    return status ? status : backend->count(text, count, why, size);
+}
+
+/* One object less; the last one, with the user's device_close(), ends the device. */
+static void device_release(struct device *d) {
+    if (atomic_fetch_sub(&d->users, 1) != 1) return;
+    d->backend->close(d);
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+}
+
+static void device_keep(struct device *d) { atomic_fetch_add(&d->users, 1); }
+
+evn_status device_open(struct device **out, const char *text, int number) {
+    if (!out || !text) return evn_fail(EVN_USAGE, "device: device_open() without out or text");
+    *out = NULL;
+    const struct backend *backend = NULL;
+    evn_status status = resolve(&text);
+    if (!status) status = find_backend(&backend, text);
+    if (status) return status;
+    char why[512] = "";
+    int count = 0;
+    status = backend->count(text, &count, why, sizeof why);
+    if (status) return status;
+    if (count < 1)
+        return evn_fail(EVN_MISSING, "device: \"%.60s\": there is no such device here: %s", text,
+                        why);
+    if (number < 0 || number >= count)
+        return evn_fail(EVN_USAGE, "device: \"%.60s\" has no device %d; it gives %d, from 0", text,
+                        number, count);
+    struct device *d = calloc(1, backend->device_size);
+    if (!d) return evn_fail(EVN_MEMORY, "device: not enough memory to open \"%.60s\"", text);
+    d->backend = backend;
+    d->number = number;
+    snprintf(d->label, sizeof d->label, "%s device %d", backend->name, number);
+    atomic_init(&d->users, 1);
+    pthread_mutex_init(&d->lock, NULL);
+    status = backend->open(d, text);
+    if (status) {
+        status = tell(d, status, "open");
+        pthread_mutex_destroy(&d->lock);
+        free(d);
+        return status;
+    }
+    *out = d;
+    return EVN_OK;
+}
+
+void device_close(struct device *d) {
+    if (d) device_release(d);
+}
+
+const struct device_traits *device_traits(const struct device *d) { return &d->traits; }
+const struct backend *device_backend(const struct device *d) { return d->backend; }
+const char *device_backend_name(int i) { return i >= 0 && i < BACKENDS ? backends[i]->name : NULL; }
+
+struct device_counts device_counts(const struct device *d) {
+    return (struct device_counts){
+        .launches = atomic_load(&d->launches),
+        .copies_in = atomic_load(&d->copies_in),
+        .copies_out = atomic_load(&d->copies_out),
+        .copies_within = atomic_load(&d->copies_within),
+        .copies_peer = atomic_load(&d->copies_peer),
+        .bytes_in = atomic_load(&d->bytes_in),
+        .bytes_out = atomic_load(&d->bytes_out),
+        .bytes_within = atomic_load(&d->bytes_within),
+        .bytes_peer = atomic_load(&d->bytes_peer),
+    };
+}
+
+static void count(atomic_llong *times, atomic_llong *sum, size_t bytes) {
+    atomic_fetch_add_explicit(times, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(sum, (long long)bytes, memory_order_relaxed);
+}
+
+/* ---- memory ---- */
+
+evn_status buffer_open(struct buffer **out, struct device *d, size_t bytes) {
+    if (!out || !d) return usage(d, "buffer_open() without out or device");
+    *out = NULL;
+    if (!bytes) return usage(d, "a buffer of 0 bytes; the least is 1");
+    evn_status status = alive(d, "allocation");
+    if (status) return status;
+    if (bytes > d->traits.most_buffer)
+        return evn_fail(EVN_MEMORY, "%s: allocation of %zu bytes: its largest buffer is %zu bytes",
+                        d->label, bytes, d->traits.most_buffer);
+    /* taken first, so that two threads cannot both have the last bytes */
+    size_t before = atomic_fetch_add(&d->used, bytes);
+    if (before > d->traits.memory || bytes > d->traits.memory - before) {
+        atomic_fetch_sub(&d->used, bytes);
+        return evn_fail(EVN_MEMORY, "%s: allocation of %zu bytes: %zu of its %zu bytes are in use",
+                        d->label, bytes, before, d->traits.memory);
+    }
+    struct buffer *b = calloc(1, d->backend->buffer_size);
+    if (!b) {
+        atomic_fetch_sub(&d->used, bytes);
+        return evn_fail(EVN_MEMORY, "%s: not enough host memory for a buffer", d->label);
+    }
+    b->device = d;
+    b->bytes = bytes;
+    status = d->backend->buffer_open(b);
+    if (status) {
+        atomic_fetch_sub(&d->used, bytes);
+        free(b);
+        return tell(d, status, "allocation of %zu bytes", bytes);
+    }
+    size_t now = before + bytes, most = atomic_load(&d->used_most);
+    while (now > most && !atomic_compare_exchange_weak(&d->used_most, &most, now)) {
+    }
+    device_keep(d);
+    *out = b;
+    return EVN_OK;
+}
+
+void buffer_close(struct buffer *b) {
+    if (!b) return;
+    struct device *d = b->device;
+    d->backend->buffer_close(b);
+    atomic_fetch_sub(&d->used, b->bytes);
+    free(b);
+    device_release(d);
+}
+
+size_t buffer_bytes(const struct buffer *b) { return b->bytes; }
+size_t device_used(const struct device *d) { return atomic_load(&d->used); }
+size_t device_used_most(const struct device *d) { return atomic_load(&d->used_most); }
+
+evn_status host_memory_open(void **out, struct device *d, size_t bytes) {
+    if (!out || !d) return usage(d, "host_memory_open() without out or device");
+    *out = NULL;
+    if (!bytes) return usage(d, "host memory of 0 bytes; the least is 1");
+    evn_status status = alive(d, "allocation of host memory");
+    if (status) return status;
+    if (d->backend->host_memory_open) {
+        status = d->backend->host_memory_open(out, d, bytes);
+        return tell(d, status, "allocation of %zu bytes of host memory", bytes);
+    }
+    if (bytes > SIZE_MAX - 4095 || !(*out = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096)))
+        return evn_fail(EVN_MEMORY,
+                        "%s: allocation of %zu bytes of host memory: there is not enough", d->label,
+                        bytes);
+    return EVN_OK;
+}
+
+void host_memory_close(void *memory, struct device *d) {
+    if (!memory) return;
+    if (d->backend->host_memory_close)
+        d->backend->host_memory_close(memory, d);
+    else
+        free(memory);
+}
+
+/* Whether at .. at+bytes-1 is inside of the buffer, and buffer and queue are of one device. */
+static evn_status check_range(const struct queue *q, const struct buffer *b, size_t at,
+                              size_t bytes, const char *operation) {
+    if (!q || !b) return usage(q ? q->device : NULL, "%s without a queue or a buffer", operation);
+    if (b->device != q->device)
+        return usage(q->device, "%s: the buffer is of %s", operation, b->device->label);
+    if (at > b->bytes || bytes > b->bytes - at)
+        return usage(q->device, "%s: %zu bytes from byte %zu are not inside of a buffer of %zu",
+                     operation, bytes, at, b->bytes);
+    return alive(q->device, operation);
+}
+
+evn_status copy_to_device(struct queue *q, struct buffer *to, size_t at, const void *from,
+                          size_t bytes) {
+    evn_status status = check_range(q, to, at, bytes, "copy to the device");
+    if (status || !bytes) return status;
+    struct device *d = q->device;
+    if (!from) return usage(d, "copy of %zu bytes to the device from NULL", bytes);
+    status = d->backend->copy_to_device(q, to, at, from, bytes);
+    if (status) return tell(d, status, "copy of %zu bytes to the device", bytes);
+    count(&d->copies_in, &d->bytes_in, bytes);
+    return EVN_OK;
+}
+
+evn_status copy_to_host(struct queue *q, void *to, const struct buffer *from, size_t at,
+                        size_t bytes) {
+    evn_status status = check_range(q, from, at, bytes, "copy to the host");
+    if (status || !bytes) return status;
+    struct device *d = q->device;
+    if (!to) return usage(d, "copy of %zu bytes to the host to NULL", bytes);
+    status = d->backend->copy_to_host(q, to, from, at, bytes);
+    if (status) return tell(d, status, "copy of %zu bytes to the host", bytes);
+    count(&d->copies_out, &d->bytes_out, bytes);
+    return EVN_OK;
+}
+
+evn_status copy_within(struct queue *q, struct buffer *to, size_t to_at, const struct buffer *from,
+                       size_t from_at, size_t bytes) {
+    evn_status status = check_range(q, to, to_at, bytes, "copy within the device, to");
+    if (!status) status = check_range(q, from, from_at, bytes, "copy within the device, from");
+    if (status || !bytes) return status;
+    struct device *d = q->device;
+    if (to == from && to_at < from_at + bytes && from_at < to_at + bytes)
+        return usage(d,
+                     "copy of %zu bytes within a buffer, from byte %zu to byte %zu: they overlap",
+                     bytes, from_at, to_at);
+    status = d->backend->copy_within(q, to, to_at, from, from_at, bytes);
+    if (status) return tell(d, status, "copy of %zu bytes within the device", bytes);
+    count(&d->copies_within, &d->bytes_within, bytes);
+    return EVN_OK;
+}
+
+/* Through host memory, the host waiting: for the queue to come here, for the bytes to come out, for
+ * them to be in. */
+static evn_status copy_staged(struct queue *q, struct buffer *to, size_t to_at,
+                              const struct buffer *from, size_t from_at, size_t bytes) {
+    struct device *here = q->device, *there = from->device;
+    struct queue *out;
+    evn_status status = queue_finish(q);
+    if (!status) status = queue_open(&out, there);
+    if (status) return status;
+    void *stage = NULL;
+    size_t most = bytes < STAGE ? bytes : STAGE;
+    status = host_memory_open(&stage, here, most);
+    for (size_t done = 0; !status && done < bytes; done += most) {
+        size_t now = bytes - done < most ? bytes - done : most;
+        status = tell(there, there->backend->copy_to_host(out, stage, from, from_at + done, now),
+                      "copy of %zu bytes to the host for %s", now, here->label);
+        evn_status waited = queue_finish(out);
+        if (!status) status = waited;
+        if (status) break;
+        status = tell(here, here->backend->copy_to_device(q, to, to_at + done, stage, now),
+                      "copy of %zu bytes from %s", now, there->label);
+        waited = queue_finish(q);
+        if (!status) status = waited;
+    }
+    host_memory_close(stage, here);
+    queue_close(out);
+    return status;
+}
+
+evn_status copy_peer(struct queue *q, struct buffer *to, size_t to_at, struct device *from_device,
+                     const struct buffer *from, size_t from_at, size_t bytes) {
+    if (!from || from->device != from_device)
+        return usage(q ? q->device : NULL, "copy from another device: the source is not of %s",
+                     from_device ? from_device->label : "any device");
+    evn_status status = check_range(q, to, to_at, bytes, "copy from another device, to");
+    if (status) return status;
+    struct device *d = q->device;
+    if (from_at > from->bytes || bytes > from->bytes - from_at)
+        return usage(d, "copy from %s: %zu bytes from byte %zu are not inside of a buffer of %zu",
+                     from_device->label, bytes, from_at, from->bytes);
+    status = alive(from_device, "copy to another device");
+    if (status || !bytes) return status;
+    if (from_device == d) return copy_within(q, to, to_at, from, from_at, bytes);
+    if (from_device->backend == d->backend && d->backend->copy_peer && d->traits.peer &&
+        from_device->traits.peer)
+        status = tell(d, d->backend->copy_peer(q, to, to_at, from, from_at, bytes),
+                      "copy of %zu bytes from %s", bytes, from_device->label);
+    else
+        status = copy_staged(q, to, to_at, from, from_at, bytes);
+    if (!status) count(&d->copies_peer, &d->bytes_peer, bytes);
+    return status;
+}
+
+evn_status buffer_spoil(struct queue *q, struct buffer *b, size_t at, size_t bytes) {
+    evn_status status = check_range(q, b, at, bytes, "spoiling");
+    if (status || !bytes || !q->device->backend->spoil) return status;
+    return tell(q->device, q->device->backend->spoil(q, b, at, bytes), "spoiling %zu bytes", bytes);
+}
+
+/* ---- kernels ---- */
+
+evn_status program_open(struct program **out, struct device *d, const struct kernel_source *source,
+                        const char *defines) {
+    if (!out || !d || !source) return usage(d, "program_open() without out, device or source");
+    *out = NULL;
+    const char *own = source->defines ? source->defines : "";
+    if (defines && strcmp(defines, own))
+        return usage(d,
+                     "program \"%s\" with \"%s\": the host compiler was given \"%s\", and all "
+                     "compilers must get the same",
+                     source->name, defines, own);
+    evn_status status = alive(d, "building a program");
+    if (status) return status;
+    struct program *p = calloc(1, d->backend->program_size);
+    if (!p) return evn_fail(EVN_MEMORY, "%s: not enough host memory for a program", d->label);
+    p->device = d;
+    p->source = source;
+    p->defines = source->defines;
+    atomic_init(&p->users, 1);
+    status = d->backend->program_open(p);
+    if (status) {
+        free(p);
+        return tell(d, status, "building \"%s\"", source->name);
+    }
+    device_keep(d);
+    *out = p;
+    return EVN_OK;
+}
+
+void program_close(struct program *p) {
+    if (!p || atomic_fetch_sub(&p->users, 1) != 1) return;
+    struct device *d = p->device;
+    d->backend->program_close(p);
+    free(p);
+    device_release(d);
+}
+
+evn_status kernel_open(struct kernel **out, struct program *p, const char *name) {
+    if (!out || !p || !name)
+        return usage(p ? p->device : NULL, "kernel_open() without out, program or name");
+    *out = NULL;
+    struct device *d = p->device;
+    const struct kernel_entry *entry = p->source->entry;
+    while (entry->name && strcmp(entry->name, name)) entry++;
+    if (!entry->name) {
+        char names[256] = "";
+        for (entry = p->source->entry; entry->name; entry++) {
+            size_t end = strlen(names);
+            snprintf(names + end, sizeof names - end, "%s%s", end ? ", " : "", entry->name);
+        }
+        return usage(d, "program \"%s\" has no kernel \"%.60s\"; it has %s", p->source->name, name,
+                     names);
+    }
+    evn_status status = alive(d, "opening a kernel");
+    if (status) return status;
+    if (entry->items > d->traits.most_items)
+        return evn_fail(
+            EVN_MISSING,
+            "%s: kernel \"%s\" has groups of %d items, and this device's have %d at most", d->label,
+            name, entry->items, d->traits.most_items);
+    struct kernel *k = calloc(1, d->backend->kernel_size);
+    if (!k) return evn_fail(EVN_MEMORY, "%s: not enough host memory for a kernel", d->label);
+    k->program = p;
+    k->entry = entry;
+    status = d->backend->kernel_open(k);
+    if (status) {
+        free(k);
+        return tell(d, status, "opening kernel \"%s\"", name);
+    }
+    atomic_fetch_add(&p->users, 1);
+    *out = k;
+    return EVN_OK;
+}
+
+void kernel_close(struct kernel *k) {
+    if (!k) return;
+    struct program *p = k->program;
+    if (p->device->backend->kernel_close) p->device->backend->kernel_close(k);
+    free(k);
+    program_close(p);
+}
+
+int kernel_items(const struct kernel *k) { return k->entry->items; }
+
+/* Whether the arguments are what the kernel was declared with. */
+static evn_status check_arguments(const struct device *d, const struct kernel_entry *entry,
+                                  const struct argument *argument, int arguments) {
+    int expected = 0;
+    while (entry->parameter[expected] >= 0) expected++;
+    if (arguments != expected || !argument)
+        return usage(d, "launch of \"%s\" with %d arguments, and it has %d", entry->name,
+                     argument ? arguments : 0, expected);
+    for (int a = 0; a < arguments; a++) {
+        const struct buffer *b = argument[a].buffer;
+        int bytes = entry->parameter[a];
+        if (b && bytes)
+            return usage(d,
+                         "launch of \"%s\": argument %d is a buffer, expected a value of %d bytes",
+                         entry->name, a, bytes);
+        if (!b && !bytes)
+            return usage(d, "launch of \"%s\": argument %d is no buffer, expected one", entry->name,
+                         a);
+        if (b && b->device != d)
+            return usage(d, "launch of \"%s\": argument %d is a buffer of %s", entry->name, a,
+                         b->device->label);
+        if (!b && (!argument[a].value || argument[a].bytes != (size_t)bytes))
+            return usage(d, "launch of \"%s\": argument %d has %zu bytes, expected %d", entry->name,
+                         a, argument[a].value ? argument[a].bytes : 0, bytes);
+    }
+    return EVN_OK;
+}
+
+evn_status launch(struct queue *q, struct kernel *k, int groups, int items,
+                  const struct argument *argument, int arguments) {
+    if (!q || !k) return usage(q ? q->device : NULL, "launch without a queue or a kernel");
+    struct device *d = q->device;
+    const struct kernel_entry *entry = k->entry;
+    if (k->program->device != d)
+        return usage(d, "launch of \"%s\": the kernel is of %s", entry->name,
+                     k->program->device->label);
+    if (groups < 0 || items != entry->items)
+        return usage(d,
+                     "launch of \"%s\" with %d groups of %d items; it is written for groups of %d, "
+                     "0 or more of them",
+                     entry->name, groups, items, entry->items);
+    evn_status status = check_arguments(d, entry, argument, arguments);
+    if (!status) status = alive(d, "launch");
+    if (status || !groups) return status;
+    status = d->backend->launch(q, k, groups, items, argument, arguments);
+    if (status) return tell(d, status, "launch of \"%s\" with %d groups", entry->name, groups);
+    atomic_fetch_add_explicit(&d->launches, 1, memory_order_relaxed);
+    return EVN_OK;
+}
+
+/* ---- order and time ---- */
+
+evn_status queue_open(struct queue **out, struct device *d) {
+    if (!out || !d) return usage(d, "queue_open() without out or device");
+    *out = NULL;
+    evn_status status = alive(d, "opening a queue");
+    if (status) return status;
+    struct queue *q = calloc(1, d->backend->queue_size);
+    if (!q) return evn_fail(EVN_MEMORY, "%s: not enough host memory for a queue", d->label);
+    q->device = d;
+    status = d->backend->queue_open(q);
+    if (status) {
+        free(q);
+        return tell(d, status, "opening a queue");
+    }
+    device_keep(d);
+    *out = q;
+    return EVN_OK;
+}
+
+void queue_close(struct queue *q) {
+    if (!q) return;
+    struct device *d = q->device;
+    d->backend->queue_close(q);
+    free(q);
+    device_release(d);
+}
+
+evn_status queue_finish(struct queue *q) {
+    if (!q) return usage(NULL, "queue_finish() without a queue");
+    struct device *d = q->device;
+    /* also where the device has failed: when this returns, nothing touches host memory any more */
+    evn_status status = d->backend->queue_finish(q);
+    if (!status) return alive(d, "waiting for a queue");
+    return tell(d, status, "waiting for a queue");
+}
+
+evn_status event_open(struct event **out, struct device *d) {
+    if (!out || !d) return usage(d, "event_open() without out or device");
+    *out = NULL;
+    evn_status status = alive(d, "opening an event");
+    if (status) return status;
+    struct event *e = calloc(1, d->backend->event_size);
+    if (!e) return evn_fail(EVN_MEMORY, "%s: not enough host memory for an event", d->label);
+    e->device = d;
+    status = d->backend->event_open(e);
+    if (status) {
+        free(e);
+        return tell(d, status, "opening an event");
+    }
+    device_keep(d);
+    *out = e;
+    return EVN_OK;
+}
+
+void event_close(struct event *e) {
+    if (!e) return;
+    struct device *d = e->device;
+    d->backend->event_close(e);
+    free(e);
+    device_release(d);
+}
+
+evn_status event_record(struct event *e, struct queue *q) {
+    if (!e || !q) return usage(q ? q->device : NULL, "event_record() without an event or a queue");
+    struct device *d = q->device;
+    if (e->device != d) return usage(d, "recording an event of %s", e->device->label);
+    evn_status status = alive(d, "recording an event");
+    if (status) return status;
+    status = tell(d, d->backend->event_record(e, q), "recording an event");
+    if (!status) e->recorded = 1;
+    return status;
+}
+
+evn_status queue_wait(struct queue *q, struct event *e) {
+    if (!e || !q) return usage(q ? q->device : NULL, "queue_wait() without an event or a queue");
+    struct device *d = q->device;
+    if (e->device->backend != d->backend)
+        return usage(d, "a queue cannot wait for an event of %s; let the host wait for it",
+                     e->device->label);
+    if (!e->recorded) return usage(d, "a queue would wait for an event that was never recorded");
+    evn_status status = alive(d, "waiting for an event");
+    if (status) return status;
+    return tell(d, d->backend->queue_wait(q, e), "letting a queue wait for an event");
+}
+
+evn_status event_finish(struct event *e) {
+    if (!e) return usage(NULL, "event_finish() without an event");
+    struct device *d = e->device;
+    if (!e->recorded) return usage(d, "waiting for an event that was never recorded");
+    evn_status status = d->backend->event_finish(e);
+    if (!status) return alive(d, "waiting for an event");
+    return tell(d, status, "waiting for an event");
+}
+
+evn_status event_seconds(struct event *begin, struct event *end, double *seconds) {
+    if (!begin || !end || !seconds)
+        return usage(NULL, "event_seconds() without an event or a place for the result");
+    struct device *d = begin->device;
+    *seconds = 0;
+    if (end->device != d)
+        return usage(d, "the time between an event of this device and one of %s",
+                     end->device->label);
+    if (!begin->recorded || !end->recorded)
+        return usage(d, "the time between events of which one was never recorded");
+    evn_status status = alive(d, "reading a time");
+    if (status) return status;
+    return tell(d, d->backend->event_seconds(begin, end, seconds), "reading a time");
+}

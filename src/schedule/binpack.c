@@ -1,0 +1,400 @@
+/* binpack: the load balancing of NPB-MZ. Tasks in descending order of weight go to the unit that is
+ * done first; among tasks whose weights are within 5 % of the next one's, the one that exchanges
+ * most with what the unit has already is taken. Cores can then be moved from unit to unit
+ * (cores.h). Source: Jin and van der Wijngaart, "Performance characteristics of the multi-zone NAS
+ * Parallel Benchmarks" (2006), and what the benchmarks do.
+ *
+ * Units of unequal speed: the one that would be done first with the task is taken, which for equal
+ * speeds is the one with the smallest load; and the last tasks are kept for units that have none.
+ *
+ * To repeat the benchmarks' decisions to the letter, two things are as there. Equal weights come in
+ * the order of a selection sort that swaps. And what two zones exchange is measured by the whole
+ * length of their common face, nx or ny points, while a link counts the bytes that are sent, those
+ * of the nx - 2 or ny - 2 points inside. With two faces in the unit against one the difference
+ * decides (in class C it does), so what each face lacks is found out, see rim().
+ *
+ * The walks of the original over everything that is within 5 %, for each task anew, would take
+ * hours for a million equal tasks. Here each unit keeps the tasks that its own ones are linked to
+ * in heaps, and every step costs a logarithm.
+ */
+#include <evener/status.h>
+#include "schedule/cores.h"
+#include "schedule/policy.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A heap: the smallest key first, of equal keys the smallest id. */
+struct item {
+    double key;
+    int id;
+};
+
+struct heap {
+    struct item *item;
+    int n, room;
+};
+
+static int before(struct item a, struct item b) {
+    return a.key < b.key || (a.key == b.key && a.id < b.id);
+}
+
+static evn_status push(struct heap *h, double key, int id) {
+    if (h->n == h->room) {
+        int room = h->room ? 2 * h->room : 4;
+        struct item *item = realloc(h->item, sizeof *item * (size_t)room);
+        if (!item) return evn_fail(EVN_MEMORY, "schedule: not enough memory for the links");
+        h->item = item;
+        h->room = room;
+    }
+    const struct item new = {key, id};
+    int i = h->n++;
+    for (; i && before(new, h->item[(i - 1) / 2]); i = (i - 1) / 2)
+        h->item[i] = h->item[(i - 1) / 2];
+    h->item[i] = new;
+    return EVN_OK;
+}
+
+/* Puts `new` where the first is and lets it sink. */
+static void replace_first(struct heap *h, struct item new) {
+    int i = 0;
+    for (int c; (c = 2 * i + 1) < h->n; i = c) {
+        if (c + 1 < h->n && before(h->item[c + 1], h->item[c])) c++;
+        if (!before(h->item[c], new)) break;
+        h->item[i] = h->item[c];
+    }
+    h->item[i] = new;
+}
+
+static int pop(struct heap *h) {
+    const int id = h->item[0].id;
+    const struct item last = h->item[--h->n];
+    if (h->n) replace_first(h, last);
+    return id;
+}
+
+/* What a task has exchanged with a unit: an open hash table by task and unit. */
+struct bond {
+    uint64_t key; /* task * units + unit + 1; 0: free */
+    double bytes;
+};
+
+enum { BLOCK = 64 }; /* classes */
+
+struct packing {
+    const evn_problem *p;
+    double rim;                  /* bytes that each link lacks */
+    int *order, *place;          /* the tasks by descending weight; where each is in there */
+    int *first, *neighbour;      /* neighbours of task t: first[t] .. first[t + 1] - 1 */
+    double *bytes;               /* of the links to them */
+    int classes;                 /* of units of the same speed, fastest first */
+    struct heap *class_;         /* units by load; -1: it has no task yet */
+    double *load, *slowness;     /* of each class: the smallest load, 1 / speed */
+    double *least, *looked_at;   /* of each BLOCK of classes: the earliest time, for which weight */
+    struct heap *near, *waiting; /* of each unit, tasks linked to its own, by their place: those
+                                    within 5 % by -bytes, those that are not yet */
+    struct bond *bond;
+    uint64_t slots; /* of bond; a power of 2 */
+    int *owner;     /* -1: not placed */
+};
+
+/* The order of a selection sort that swaps the largest of the rest, the first one among equals, to
+ * the front: with a tournament tree instead of a search for the largest. */
+static evn_status sort_by_weight(const evn_problem *p, int *order) {
+    const int n = p->tasks;
+    int leaves = 1;
+    while (leaves < n) leaves *= 2;
+    /* winner[i], i >= leaves: position i - leaves, -1 if it is out */
+    int *winner = malloc(sizeof *winner * 2 * (size_t)leaves);
+    if (!winner) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", n);
+    for (int t = 0; t < n; t++) order[t] = t;
+    for (int i = 0; i < leaves; i++) winner[leaves + i] = i < n ? i : -1;
+#define PLAY(i)                                                                                    \
+    do {                                                                                           \
+        const int a = winner[2 * (i)], b = winner[2 * (i) + 1];                                    \
+        winner[i] = b < 0 || (a >= 0 && p->weight[order[a]] >= p->weight[order[b]]) ? a : b;       \
+    } while (0)
+    for (int i = leaves - 1; i; i--) PLAY(i);
+    for (int front = 0; front < n; front++) {
+        const int largest = winner[1], task = order[largest];
+        order[largest] = order[front];
+        order[front] = task;
+        winner[leaves + front] = -1;
+        for (int i = (leaves + front) / 2; i; i /= 2) PLAY(i);
+        for (int i = (leaves + largest) / 2; i; i /= 2) PLAY(i);
+    }
+#undef PLAY
+    free(winner);
+    return EVN_OK;
+}
+
+static int by_bytes(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Whether task t is a zone of NPB-MZ with nz points in z: then its four links are two times
+ * 40 (nx - 2)(nz - 2) bytes and two times 40 (ny - 2)(nz - 2), and its weight is nx ny nz. */
+static int is_zone(const struct packing *k, int t, int nz) {
+    if (k->first[t + 1] - k->first[t] != 4) return 0;
+    double b[4];
+    memcpy(b, k->bytes + k->first[t], sizeof b);
+    qsort(b, 4, sizeof *b, by_bytes);
+    const double line = 40.0 * (nz - 2), nx = b[0] / line + 2, ny = b[2] / line + 2;
+    return b[0] == b[1] && b[2] == b[3] && nx == floor(nx) && ny == floor(ny) &&
+           nx * ny * nz == k->p->weight[t];
+}
+
+/* What the link of a face lacks of the face's full length, in bytes: two lines, if all tasks are
+ * zones with the same number of points in z; 0 otherwise, and then the bytes are all we go by. (So
+ * it is in class S, too, where two zones have two faces in common; there it makes no difference.)
+ */
+static double rim(const struct packing *k) {
+    for (int nz = 3; nz < 10000; nz++) {
+        int t = 0;
+        while (t < k->p->tasks && is_zone(k, t, nz)) t++;
+        if (t == k->p->tasks) return 2 * 40.0 * (nz - 2);
+    }
+    return 0;
+}
+
+/* The bytes between a task and a unit, where they are kept. */
+static double *bond(struct packing *k, int task, int unit) {
+    const uint64_t key = (uint64_t)task * (uint64_t)k->p->units + (uint64_t)unit + 1;
+    uint64_t i = (key * 0x9e3779b97f4a7c15u) >> 20;
+    for (;; i++) {
+        struct bond *b = &k->bond[i & (k->slots - 1)];
+        if (!b->key) b->key = key;
+        if (b->key == key) return &b->bytes;
+    }
+}
+
+/* Looks at block b of classes: which of them would be done first with a task of that weight, the
+ * fastest of equal ones. */
+static int look(struct packing *k, int b, double weight) {
+    int best = b * BLOCK;
+    double best_time = INFINITY;
+    for (int c = best; c < (b + 1) * BLOCK && c < k->classes; c++) {
+        const double time = (k->load[c] + weight) * k->slowness[c];
+        if (!(time < best_time)) continue;
+        best_time = time;
+        best = c;
+    }
+    k->least[b] = best_time;
+    k->looked_at[b] = weight;
+    return best;
+}
+
+/* The class that would be done first. There may be as many classes as units, so a block of them is
+ * only looked at if it can hold the one: weights never grow, and with a lighter task than when it
+ * was last looked at, its time is less by what the slowest of the block saves, at most. */
+static int soonest(struct packing *k, double weight) {
+    int best = 0;
+    double best_time = INFINITY;
+    for (int b = 0; b * BLOCK < k->classes; b++) {
+        const int last = (b + 1) * BLOCK < k->classes ? (b + 1) * BLOCK - 1 : k->classes - 1;
+        if (k->least[b] - (k->looked_at[b] - weight) * k->slowness[last] >= best_time) continue;
+        const int c = look(k, b, weight);
+        if (!(k->least[b] < best_time)) continue;
+        best_time = k->least[b];
+        best = c;
+    }
+    return best;
+}
+
+/* The fastest class in which there is a unit without a task. */
+static int without_task(const struct packing *k) {
+    int c = 0;
+    while (k->class_[c].item->key >= 0) c++;
+    return c;
+}
+
+static evn_status pack(struct packing *k) {
+    const evn_problem *p = k->p;
+    const int n = p->tasks;
+    int head = 0, limit = 0; /* the first that is not placed; the first more than 5 % below it */
+    int without = p->units;
+    for (int placed = 0; placed < n; placed++) {
+        while (k->owner[k->order[head]] >= 0) head++;
+        const double most = p->weight[k->order[head]];
+        while (limit < n && !((most - p->weight[k->order[limit]]) / most > 0.05)) limit++;
+        const int c = n >= p->units && n - placed == without ? without_task(k) : soonest(k, most);
+        struct heap *units = &k->class_[c];
+        const int unit = units->item->id;
+        struct heap *near = &k->near[unit], *waiting = &k->waiting[unit];
+        evn_status status;
+        while (waiting->n && waiting->item->id < limit) {
+            const int place = pop(waiting);
+            if ((status = push(near, -*bond(k, k->order[place], unit), place))) return status;
+        }
+        /* the most bytes first; a task whose bytes have grown is there once more, further up */
+        while (near->n && k->owner[k->order[near->item->id]] >= 0) pop(near);
+        const int task = k->order[near->n ? near->item->id : head];
+
+        k->owner[task] = unit;
+        const double load = units->item->key;
+        without -= load < 0;
+        replace_first(units, (struct item){fmax(load, 0) + p->weight[task], unit});
+        k->load[c] = fmax(units->item->key, 0);
+        look(k, c / BLOCK, most);
+        for (int i = k->first[task]; i < k->first[task + 1]; i++) {
+            const int other = k->neighbour[i], place = k->place[other];
+            if (k->owner[other] >= 0) continue;
+            double *bytes = bond(k, other, unit);
+            *bytes += k->bytes[i] + k->rim;
+            if (!(*bytes > 0)) continue;
+            status = place < limit ? push(near, -*bytes, place) : push(waiting, place, place);
+            if (status) return status;
+        }
+    }
+    return EVN_OK;
+}
+
+static void find_neighbours(struct packing *k) {
+    const evn_problem *p = k->p;
+    for (int l = 0; l < p->links; l++)
+        for (int e = 0; e < 2; e++) k->first[p->link[l].task[e] + 1]++;
+    for (int t = 0; t < p->tasks; t++) k->first[t + 1] += k->first[t];
+    for (int l = p->links - 1; l >= 0; l--)
+        for (int e = 0; e < 2; e++) {
+            int i = --k->first[p->link[l].task[e] + 1];
+            k->neighbour[i] = p->link[l].task[1 - e];
+            k->bytes[i] = p->link[l].bytes;
+        }
+    /* each entry t + 1 now says where t begins */
+    memmove(k->first, k->first + 1, sizeof *k->first * (size_t)p->tasks);
+    k->first[p->tasks] = 2 * p->links;
+}
+
+static int by_speed(const void *a, const void *b) {
+    const struct item *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key ? 1 : -1) : x->id - y->id;
+}
+
+static evn_status find_classes(struct packing *k) {
+    const int units = k->p->units;
+    struct item *unit = malloc(sizeof *unit * (size_t)units);
+    if (!unit) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d units", units);
+    for (int u = 0; u < units; u++) unit[u] = (struct item){k->p->speed[u], u};
+    qsort(unit, (size_t)units, sizeof *unit, by_speed);
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < units; i++) {
+        if (!i || unit[i].key != unit[i - 1].key) k->slowness[k->classes++] = 1 / unit[i].key;
+        status = push(&k->class_[k->classes - 1], -1, unit[i].id);
+    }
+    free(unit);
+    return status;
+}
+
+static evn_status group(const evn_problem *p, int *owner) {
+    const size_t n = (size_t)p->tasks, units = (size_t)p->units, ends = 2 * (size_t)p->links;
+    struct packing k = {.p = p, .owner = owner, .slots = 1};
+    while (k.slots < ends + 1) k.slots *= 2;
+    k.order = malloc(sizeof *k.order * n);
+    k.place = malloc(sizeof *k.place * n);
+    k.first = calloc(n + 1, sizeof *k.first);
+    k.neighbour = malloc(sizeof *k.neighbour * (ends + 1));
+    k.bytes = malloc(sizeof *k.bytes * (ends + 1));
+    k.bond = calloc(k.slots, sizeof *k.bond);
+    k.class_ = calloc(units, sizeof *k.class_);
+    k.load = calloc(4 * units, sizeof *k.load);
+    k.near = calloc(2 * units, sizeof *k.near);
+    evn_status status;
+    if (!k.order || !k.place || !k.first || !k.neighbour || !k.bytes || !k.bond || !k.class_ ||
+        !k.load || !k.near) {
+        status = evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
+    } else {
+        k.waiting = k.near + units;
+        k.slowness = k.load + units;
+        k.least = k.slowness + units;
+        k.looked_at = k.least + units;
+        for (size_t b = 0; b < units; b++) k.looked_at[b] = INFINITY;
+        status = sort_by_weight(p, k.order);
+    }
+    if (!status) status = find_classes(&k);
+    if (!status) {
+        find_neighbours(&k);
+        k.rim = rim(&k);
+        for (int i = 0; i < p->tasks; i++) k.place[k.order[i]] = i;
+        for (int t = 0; t < p->tasks; t++) owner[t] = -1;
+        status = pack(&k);
+    }
+    for (int i = 0; i < k.classes; i++) free(k.class_[i].item);
+    for (size_t i = 0; k.near && i < 2 * units; i++) free(k.near[i].item);
+    free(k.order);
+    free(k.place);
+    free(k.first);
+    free(k.neighbour);
+    free(k.bytes);
+    free(k.bond);
+    free(k.class_);
+    free(k.load);
+    free(k.near);
+    return status;
+}
+
+evn_status policy_reassign(const double *load, int groups, int threads, int cap, int *cores) {
+    if (groups < 1 || threads < groups)
+        return evn_fail(EVN_USAGE, "schedule: %d cores for %d units, expected one or more a unit",
+                        threads, groups);
+    if (cap < 0 || (cap && cap < (threads + groups - 1) / groups))
+        return evn_fail(
+            EVN_USAGE, "schedule: %d cores for %d units with at most %d each: not all can be given",
+            threads, groups, cap);
+    double total = 0;
+    for (int g = 0; g < groups; g++) total += load[g];
+    const double average = total > 0 ? total / threads : groups / (double)threads;
+#define LOAD(g) (total > 0 ? load[g] : 1)
+    int left = threads;
+    for (int g = 0; g < groups; g++) {
+        const double fair = floor(LOAD(g) / average);
+        cores[g] = fair < 1 ? 1 : fair < threads ? (int)fair : threads;
+        if (cap && cores[g] > cap) cores[g] = cap;
+        left -= cores[g];
+    }
+    for (; left > 0; left--) {
+        int most = -1;
+        for (int g = 0; g < groups; g++) {
+            if (cap && cores[g] >= cap) continue;
+            if (most < 0 || LOAD(g) / cores[g] > LOAD(most) / cores[most]) most = g;
+        }
+        cores[most]++;
+    }
+    for (; left < 0; left++) {
+        int least = -1;
+        for (int g = 0; g < groups; g++) {
+            if (cores[g] < 2) continue;
+            if (least < 0 || LOAD(g) / (cores[g] - 1) < LOAD(least) / (cores[least] - 1)) least = g;
+        }
+        cores[least]--;
+    }
+#undef LOAD
+    return EVN_OK;
+}
+
+static evn_status open_binpack(evn_schedule *s, const evn_spec *spec) {
+    snprintf(s->text, sizeof s->text, "binpack");
+    s->settled = 1;
+    evn_status status = policy_no_options(s, spec);
+    return status ? status : group(&s->problem, s->owner);
+}
+
+static void learn(evn_schedule *s, const int *owner, const double *seconds) {
+    (void)s, (void)owner, (void)seconds; /* made once, before the run */
+}
+
+static evn_status import(evn_schedule *s) {
+    (void)s; /* any assignment can be kept */
+    return EVN_OK;
+}
+
+const struct policy policy_binpack = {
+    .name = "binpack",
+    .explanation = "heaviest task first to the unit that is done first, beside its neighbours if "
+                   "weights are close",
+    .open = open_binpack,
+    .learn = learn,
+    .import = import,
+};

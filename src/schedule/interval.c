@@ -1,0 +1,199 @@
+/* interval: contiguous intervals of tasks in the order of the units, moved after each instance by
+ * what was measured: the greedy balancer of Bramas, Coulaud and Sylvand, "Time-domain BEM for the
+ * wave equation on distributed-heterogeneous architectures: a blocking approach" (2015), section
+ * 6.2.
+ *
+ * With t_i the time of unit i for its s_i tasks, t_a the mean of the times and c_i = t_i / s_i: a
+ * slower unit gives up (t_i - t_a) / c_i tasks, and what is given up goes to the faster ones in
+ * proportion to the (t_a - t_i) / c_i they would like. The start is the same number of tasks for
+ * each. No step is sure to be an improvement; after a fixed number of them the best one seen is
+ * taken and kept.
+ *
+ * Three things are ours. Where costs jump from one task to the next, the steps as published swing
+ * to and fro for ever, several per cent from the optimum; so after one that was no improvement
+ * steps become shorter, and longer again while they improve, and fractions of tasks are carried
+ * over. The times are those that medians over the last instances predict (learn.h), so that a spike
+ * moves no task. And what was kept is given up, and the search begins anew, when units or tasks
+ * have changed so that it is 5 % further from even than it was. */
+#include <evener/status.h>
+#include "schedule/learn.h"
+#include "schedule/policy.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct state {
+    long iterations;
+    long done;        /* of this search */
+    int keeping;      /* the search is over */
+    double even;      /* of the best assignment, when it ran: the longest time over the mean */
+    double last_time; /* longest in the last instance; infinite: there was none in this search */
+    double best_time; /* the same of the best assignment of this search */
+    int *best;        /* its owners */
+    double length;    /* of the next step, in units of the published one */
+    double *time;     /* of each unit */
+    double *cost;     /* of a task on each unit */
+    double *change;   /* in the number of tasks of each unit */
+    double *want;     /* that number with its fraction */
+    int *given;       /* and as it was rounded */
+    int *tasks;       /* that it has, whatever was given */
+    struct learn *learn;
+};
+
+static void begin_search(evn_schedule *s) {
+    struct state *state = s->state;
+    state->keeping = s->settled = 0;
+    state->done = 0;
+    state->last_time = state->best_time = INFINITY;
+    state->length = 1;
+    state->given[0] = -1;
+}
+
+static evn_status open_interval(evn_schedule *s, const evn_spec *spec) {
+    const evn_problem *p = &s->problem;
+    long iterations = 40;
+    for (int i = 0; i < spec->options; i++) {
+        const evn_option *o = &spec->option[i];
+        if (strcmp(o->key, "iterations") != 0)
+            return evn_fail(EVN_USAGE,
+                            "schedule: interval has no option \"%s\", expected iterations=N",
+                            o->key);
+        evn_status status = evn_spec_number(o, "schedule", spec->name, 1, 1000000000, &iterations);
+        if (status) return status;
+    }
+    const size_t units = (size_t)p->units, n = (size_t)p->tasks;
+    const size_t learner = learn_bytes(p->tasks, p->units, LEARN_WINDOW);
+    const size_t head = (sizeof(struct state) + 15) / 16 * 16;
+    char *block =
+        malloc(head + learner + units * (4 * sizeof(double) + 2 * sizeof(int)) + n * sizeof(int));
+    if (!block) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu tasks", n);
+    struct state *state = (struct state *)block;
+    s->state = state;
+    *state = (struct state){.iterations = iterations};
+    state->learn = learn_init(block + head, p, LEARN_WINDOW);
+    state->time = (double *)(block + head + learner);
+    state->cost = state->time + units;
+    state->change = state->cost + units;
+    state->want = state->change + units;
+    state->given = (int *)(state->want + units);
+    state->tasks = state->given + units;
+    state->best = state->tasks + units;
+    begin_search(s);
+    snprintf(s->text, sizeof s->text, "interval:iterations=%ld", iterations);
+    return EVN_OK;
+}
+
+/* The sizes in state->want as whole numbers that add up to n, each less than one off, and none of
+ * them 0 if there are enough tasks. */
+static void round_off(struct state *state, int n, int units) {
+    const int least = n >= units;
+    double sum = 0;
+    int end = 0;
+    for (int u = 0; u < units; u++) {
+        const int begin = end;
+        sum += state->want[u];
+        end = u == units - 1 ? n : (int)fmin(fmax(floor(sum + 0.5), 0), n);
+        /* at least one, and one for each of those behind */
+        if (end > n - least * (units - 1 - u)) end = n - least * (units - 1 - u);
+        if (end < begin + least) end = begin + least;
+        state->given[u] = end - begin;
+    }
+}
+
+/* The next intervals, from how long each unit took for its own. */
+static void step(struct state *state, int n, int units, double mean, int *owner) {
+    if (memcmp(state->given, state->tasks, sizeof *state->given * (size_t)units) != 0)
+        for (int u = 0; u < units; u++) state->want[u] = state->tasks[u];
+    double removed = 0, wanted = 0;
+    for (int u = 0; u < units; u++) {
+        /* nobody can use more than all */
+        state->change[u] = fmin((mean - state->time[u]) / state->cost[u], n);
+        if (state->change[u] > 0)
+            wanted += state->change[u];
+        else
+            removed -= state->change[u];
+    }
+    for (int u = 0; u < units; u++) {
+        if (state->change[u] > 0) state->change[u] *= removed / wanted;
+        state->want[u] = fmax(state->want[u] + state->length * state->change[u], 0);
+    }
+    round_off(state, n, units);
+    for (int u = 0, t = 0; u < units; u++)
+        for (int i = 0; i < state->given[u]; i++) owner[t++] = u;
+}
+
+/* Times of the units under `owner` as learnt; returns the longest. */
+static double look(struct state *state, const evn_problem *p, const int *owner, double *mean) {
+    const double *cost = learn_cost(state->learn), *speed = learn_speed(state->learn);
+    double total = 0, longest = 0, sum = 0;
+    for (int u = 0; u < p->units; u++) state->time[u] = state->tasks[u] = 0;
+    for (int t = 0; t < p->tasks; t++) {
+        state->time[owner[t]] += cost[t];
+        state->tasks[owner[t]]++;
+        total += cost[t];
+    }
+    for (int u = 0; u < p->units; u++) {
+        state->time[u] /= speed[u];
+        longest = fmax(longest, state->time[u]);
+        sum += state->time[u];
+        /* a unit that has had nothing, or nothing that takes time: what the average task takes */
+        state->cost[u] =
+            state->time[u] > 0 ? state->time[u] / state->tasks[u] : total / p->tasks / speed[u];
+    }
+    *mean = sum / p->units;
+    return longest;
+}
+
+static void learn(evn_schedule *s, const int *owner, const double *seconds) {
+    struct state *state = s->state;
+    const evn_problem *p = &s->problem;
+    const size_t bytes = sizeof *owner * (size_t)p->tasks;
+    learn_feed(state->learn, owner, seconds);
+    double mean;
+    const double longest = look(state, p, owner, &mean);
+    if (state->keeping) {
+        if (longest <= 1.05 * state->even * mean || !learn_pays(state->learn, longest, mean, 0))
+            return;
+        begin_search(s);
+    } else if (state->length < 0.5 && longest > 1.1 * state->last_time) {
+        begin_search(s); /* so short a step has not done that: something has become slower */
+    }
+    /* factors between 0.5 and 0.7, and 1.3 to 1.4, meet all of the paper's table 1 */
+    state->length = longest > state->last_time ? fmax(0.6 * state->length, 1.0 / 64)
+                                               : fmin(1.3 * state->length, 1);
+    state->last_time = longest;
+    if (longest < state->best_time) {
+        state->best_time = longest;
+        state->even = longest / mean;
+        memcpy(state->best, owner, bytes);
+    }
+    if (++state->done >= state->iterations || !(mean > 0)) {
+        if (learn_makespan(state->learn, state->best) <= 1.1 * state->best_time) {
+            memcpy(s->owner, state->best, bytes);
+            state->keeping = s->settled = 1;
+            return;
+        }
+        begin_search(s); /* the best was the best before something became slower */
+    }
+    step(state, p->tasks, p->units, mean, s->owner);
+}
+
+static evn_status import(evn_schedule *s) {
+    for (int t = 1; t < s->problem.tasks; t++)
+        if (s->owner[t] < s->owner[t - 1])
+            return evn_fail(EVN_USAGE,
+                            "schedule: interval needs consecutive tasks in the order of the units, "
+                            "and the imported assignment is none of that kind");
+    begin_search(s);
+    return EVN_OK;
+}
+
+const struct policy policy_interval = {
+    .name = "interval",
+    .explanation = "iterations=N: slower units give up consecutive tasks to faster ones; kept at "
+                   "its best after N steps",
+    .open = open_interval,
+    .learn = learn,
+    .import = import,
+};

@@ -1,0 +1,274 @@
+/* Lower bounds of the largest load, from four arguments:
+ *
+ * - All the work takes at least its weight over the sum of all speeds; the k heaviest tasks take at
+ *   least their weight over the k largest speeds (k < U); and of any k U + 1 tasks, k + 1 share one
+ *   of U units, at best the fastest. Communication is left out of these.
+ * - Isoperimetry. Let the tasks be a grid with links between neighbours of a row and of a column,
+ *   closed to a ring or not. A set of tasks that holds part of a row but not all of it cuts two of
+ *   the ring's links, so it pays at least the two cheapest, R_j for row j; likewise C_i for column
+ *   i. If it fills no row and no column, its weight is at most the sum over the rows and columns it
+ *   touches of d R_j C_i, d = max w_ij / (R_j C_i), so (sum R)(sum C) >= weight / d, and by the
+ *   inequality of means it pays at least 2 sqrt(weight / d). If it fills a column and no row, it
+ *   divides every row and pays sum R; if it fills a row and no column, sum C; and if it fills both,
+ *   the rest of the tasks fills none and the same holds for that. The least of the four is concave
+ *   in the weight. A load limit T then limits what a unit can hold, and T is too small as long as
+ *   all units together cannot hold everything.
+ */
+#include "schedule/optimal_bound.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int heavier(const void *a, const void *b, void *weight) {
+    int s = *(const int *)a, t = *(const int *)b;
+    const double *w = weight;
+    return w[s] > w[t] ? -1 : w[s] < w[t] ? 1 : s - t;
+}
+
+static int faster(const void *a, const void *b) {
+    double s = *(const double *)a, t = *(const double *)b;
+    return (s < t) - (s > t);
+}
+
+/* The links of the ring that task (i, j) starts: to the right in its row (dir 0), upwards in its
+ * column (dir 1). A missing one costs nothing. */
+struct rings {
+    double *link[2];
+};
+
+/* Sorts the links into the rings of a grid of `across` columns; 0 if one belongs to none. */
+static int into_rings(const struct optimal_model *m, int across, struct rings *r) {
+    const int up = m->tasks / across;
+    for (int d = 0; d < 2; d++) memset(r->link[d], 0, sizeof(double) * (size_t)m->tasks);
+    for (int t = 0; t < m->tasks; t++)
+        for (int l = m->first[t]; l < m->first[t + 1]; l++) {
+            int o = m->other[l];
+            if (o < t) continue;
+            int i = t % across, j = t / across, k = o % across, h = o / across;
+            if (j == h && k == i + 1) {
+                r->link[0][t] += m->cost[l];
+            } else if (j == h && i == 0 && k == across - 1) {
+                r->link[0][o] += m->cost[l];
+            } else if (i == k && h == j + 1) {
+                r->link[1][t] += m->cost[l];
+            } else if (i == k && j == 0 && h == up - 1) {
+                r->link[1][o] += m->cost[l];
+            } else {
+                return 0;
+            }
+        }
+    return 1;
+}
+
+/* The sum of the two cheapest links of a ring: what dividing it costs at least. */
+static double dividing(const double *link, int n, int stride) {
+    if (n == 1) return 0;
+    double a = INFINITY, b = INFINITY;
+    for (int i = 0; i < n; i++) {
+        double c = link[(size_t)i * (size_t)stride];
+        if (c < a) {
+            b = a;
+            a = c;
+        } else if (c < b) {
+            b = c;
+        }
+    }
+    return a + b;
+}
+
+/* Looks for a grid in the links. Of several (there may be some if few links are there) the one that
+ * costs most to divide. */
+static evn_status find_grid(struct optimal_model *m) {
+    const int n = m->tasks;
+    double *work = malloc(sizeof *work * 4 * (size_t)n);
+    if (!work) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", n);
+    struct rings r = {{work, work + n}};
+    double *row = work + 2 * (size_t)n, *column = row + n;
+    for (int across = 1; m->links && across <= n; across++) {
+        if (n % across || !into_rings(m, across, &r)) continue;
+        const int up = n / across;
+        double rows = 0, columns = 0, density = 0;
+        for (int j = 0; j < up; j++)
+            rows += row[j] = dividing(r.link[0] + (size_t)j * (size_t)across, across, 1);
+        for (int i = 0; i < across; i++) columns += column[i] = dividing(r.link[1] + i, up, across);
+        for (int t = 0; t < n; t++)
+            if (m->weight[t] > 0)
+                density = fmax(density, m->weight[t] / (row[t / across] * column[t % across]));
+        if (m->across && rows + columns <= m->rows + m->columns) continue;
+        m->across = across;
+        m->up = up;
+        m->rows = rows;
+        m->columns = columns;
+        m->density = density;
+    }
+    free(work);
+    return EVN_OK;
+}
+
+static double largest(const double *x, int n) {
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, x[i]);
+    return most;
+}
+
+evn_status optimal_model_make(struct optimal_model *m, const evn_problem *p) {
+    *m = (struct optimal_model){.tasks = p->tasks, .units = p->units};
+    if (!(p->bandwidth >= 0) || isinf(p->bandwidth))
+        return evn_fail(EVN_USAGE, "schedule: the bandwidth is %g, expected a finite number from 0",
+                        p->bandwidth);
+    double bytes = 0;
+    for (int l = 0; l < p->links; l++) {
+        double b = p->link[l].bytes;
+        if (!(b >= 0) || isinf(b))
+            return evn_fail(
+                EVN_USAGE, "schedule: link %d has %g bytes, expected a finite number from 0", l, b);
+        if (p->link[l].task[0] != p->link[l].task[1]) bytes = fmax(bytes, b);
+    }
+    const size_t n = (size_t)p->tasks, units = (size_t)p->units;
+    const int links = p->bandwidth > 0 && bytes > 0 && units > 1 ? p->links : 0;
+    m->weight = malloc(sizeof(double) * n);
+    m->speed = malloc(sizeof(double) * units);
+    m->heavy = malloc(sizeof(int) * n);
+    m->first = calloc(n + 2, sizeof(int));
+    m->other = malloc(sizeof(int) * (2 * (size_t)links + 1));
+    m->cost = malloc(sizeof(double) * (2 * (size_t)links + 1));
+    m->tied = calloc(n, sizeof(double));
+    if (!m->weight || !m->speed || !m->heavy || !m->first || !m->other || !m->cost || !m->tied)
+        return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu tasks", n);
+
+    /* ratios first, so that nothing overflows */
+    const double heaviest = largest(p->weight, p->tasks), fastest = largest(p->speed, p->units);
+    const double work = fmin(heaviest / fastest, 1e300);
+    const double talk = links ? fmin(bytes / p->bandwidth, 1e300) : 0;
+    m->unit = work > 0 || talk > 0 ? fmax(work, talk) : 1;
+    for (size_t t = 0; t < n; t++) {
+        m->weight[t] = heaviest > 0 ? p->weight[t] / heaviest * (work / m->unit) : 0;
+        m->total += m->weight[t];
+        m->heavy[t] = (int)t;
+    }
+    for (size_t u = 0; u < units; u++) m->speed[u] = fmax(p->speed[u] / fastest, 1e-150);
+    qsort_r(m->heavy, n, sizeof *m->heavy, heavier, m->weight);
+
+    /* links by task: count, sum up, fill (first[t + 1] moves from the start of t to its end) */
+    for (int l = 0; l < links; l++) {
+        const int *end = p->link[l].task;
+        if (end[0] == end[1] || !(p->link[l].bytes > 0)) continue;
+        m->first[end[0] + 2]++;
+        m->first[end[1] + 2]++;
+        m->links++;
+    }
+    for (size_t t = 2; t <= n; t++) m->first[t + 1] += m->first[t];
+    for (int l = 0; l < links; l++) {
+        const int *end = p->link[l].task;
+        if (end[0] == end[1] || !(p->link[l].bytes > 0)) continue;
+        for (int e = 0; e < 2; e++) {
+            int at = m->first[end[e] + 1]++;
+            m->other[at] = end[1 - e];
+            m->cost[at] = p->link[l].bytes / bytes * (talk / m->unit);
+            m->tied[end[e]] += m->cost[at];
+        }
+    }
+    return find_grid(m);
+}
+
+void optimal_model_free(struct optimal_model *m) {
+    free(m->weight);
+    free(m->speed);
+    free(m->heavy);
+    free(m->first);
+    free(m->other);
+    free(m->cost);
+    free(m->tied);
+}
+
+double optimal_load(const struct optimal_model *m, const int *owner, double *load) {
+    for (int u = 0; u < m->units; u++) load[u] = 0;
+    for (int t = 0; t < m->tasks; t++) {
+        load[owner[t]] += m->weight[t] / m->speed[owner[t]];
+        for (int l = m->first[t]; l < m->first[t + 1]; l++)
+            if (owner[m->other[l]] != owner[t]) load[owner[t]] += m->cost[l];
+    }
+    return largest(load, m->units);
+}
+
+double optimal_boundary(const struct optimal_model *m, double weight) {
+    if (!m->across || !(weight > 0) || !(weight < m->total)) return 0;
+    /* a chain or ring has one row, which any part of it divides */
+    if (m->up == 1) return m->rows;
+    if (m->across == 1) return m->columns;
+    double least = fmin(m->rows, m->columns);
+    least = fmin(least, 2 * sqrt(weight / m->density));
+    return fmin(least, 2 * sqrt((m->total - weight) / m->density));
+}
+
+double optimal_capacity(const struct optimal_model *m, int u, double longest) {
+    const double most = fmin(m->total, longest * m->speed[u]);
+    /* the boundary is concave: over [w, most] it is least at one of the ends */
+    const double least = optimal_boundary(m, most);
+    double fits = 0, above = most;
+    if (!(least > 0)) return most;
+    for (int i = 0; i < 60; i++) {
+        double w = (fits + above) / 2;
+        if (w / m->speed[u] + fmin(optimal_boundary(m, w), least) <= longest) {
+            fits = w;
+        } else {
+            above = w;
+        }
+    }
+    return above;
+}
+
+static int everything_fits(const struct optimal_model *m, double longest) {
+    double sum = 0, capacity = 0;
+    for (int u = 0; u < m->units; u++) {
+        if (!u || m->speed[u] != m->speed[u - 1]) capacity = optimal_capacity(m, u, longest);
+        sum += capacity;
+        if (sum >= m->total * (1 - 1e-12)) return 1;
+    }
+    return 0;
+}
+
+static void improve(double *bound, const char **why, double by, const char *reason) {
+    if (!(by > *bound)) return;
+    *bound = by;
+    *why = reason;
+}
+
+double optimal_bound(const struct optimal_model *m, double longest, const char **why) {
+    const int n = m->tasks, units = m->units;
+    double bound = 0, speeds = 0, sum = 0;
+    *why = "no load is negative";
+    double *speed = malloc(sizeof *speed * (size_t)units);
+    if (!speed) return 0; /* true, if weak */
+    memcpy(speed, m->speed, sizeof *speed * (size_t)units);
+    qsort(speed, (size_t)units, sizeof *speed, faster);
+    for (int k = 0; k < units; k++) speeds += speed[k];
+    improve(&bound, why, m->total / speeds, "all weight over all speeds");
+    speeds = 0;
+    for (int k = 0; k < units - 1 && k < n; k++) {
+        sum += m->weight[m->heavy[k]];
+        speeds += speed[k];
+        improve(&bound, why, sum / speeds,
+                k ? "the heaviest tasks over the fastest units"
+                  : "the heaviest task on the fastest unit");
+    }
+    for (long k = 1; k * units < n; k++) {
+        sum = 0;
+        for (long t = k * units - k; t <= k * units; t++) sum += m->weight[m->heavy[t]];
+        improve(&bound, why, sum / speed[0], "more heavy tasks than units");
+    }
+    free(speed);
+    if (m->across && bound < longest && !everything_fits(m, bound)) {
+        double low = bound, high = longest;
+        for (int i = 0; i < 60; i++) {
+            double middle = (low + high) / 2;
+            if (everything_fits(m, middle)) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        improve(&bound, why, low, "isoperimetry of the grid of tasks");
+    }
+    return fmin(bound * (1 - 1e-12), longest); /* rounding is taken off */
+}

@@ -1,0 +1,1857 @@
+/* Devices: one suite for all back ends. Run: ctest -R device; by hand, EVENER_TEST_DEVICE=cuda
+ * build/tests/test-device
+ *
+ * EVENER_TEST_DEVICE is the specification of the device under test, emulated:2 if it is not set.
+ * Where there is no such device the suite is skipped (exit status 77) and says why. What only the
+ * emulated device has (its clocks, failures on purpose, protected memory) is tested with
+ * specifications of its own, whichever the device under test is.
+ */
+#include "device/cache.h"
+#include "device/device.h"
+#include "probe_table.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#if defined(__has_feature)
+#    if __has_feature(thread_sanitizer)
+#        define THREAD_SANITIZER 1
+#    endif
+#elif defined(__SANITIZE_THREAD__)
+#    define THREAD_SANITIZER 1
+#endif
+#ifndef THREAD_SANITIZER
+#    define THREAD_SANITIZER 0
+#endif
+
+extern const struct kernel_source probe_kernels;
+
+static const char *spec;  /* of the device under test */
+static int devices;       /* it gives */
+static char scratch[128]; /* a folder for the cache */
+
+enum { GROUP = 64 };
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        evn_status ok_status = (call);                                                             \
+        if (ok_status) fail_msg("%s: %s: %s", #call, evn_status_text(ok_status), evn_message());   \
+    } while (0)
+
+/* The call fails with this status, and the message has this in it. */
+#define FAILS(call, expected, part)                                                                \
+    do {                                                                                           \
+        assert_int_equal(call, expected);                                                          \
+        if (!strstr(evn_message(), part))                                                          \
+            fail_msg("%s: \"%s\" not in \"%s\"", #call, part, evn_message());                      \
+    } while (0)
+
+static int is_emulated(void) { return !strncmp(spec, "emulated", 8); }
+
+/* A device, a queue and the probe's program; most tests begin with one. */
+struct bench {
+    struct device *device;
+    struct queue *queue;
+    struct program *program;
+};
+
+static void open_bench(struct bench *b, const char *text, int number) {
+    OK(device_open(&b->device, text, number));
+    OK(queue_open(&b->queue, b->device));
+    OK(program_open(&b->program, b->device, &probe_kernels, NULL));
+}
+
+static void close_bench(struct bench *b) {
+    program_close(b->program);
+    queue_close(b->queue);
+    device_close(b->device);
+}
+
+#define BUFFER(b)                                                                                  \
+    { .buffer = b }
+#define VALUE(v)                                                                                   \
+    { .value = &(v), .bytes = sizeof(v) }
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+static evn_status run(struct queue *q, struct program *p, const char *name, int groups,
+                      const struct argument *argument, int arguments) {
+    struct kernel *k;
+    evn_status status = kernel_open(&k, p, name);
+    if (status) return status;
+    status = launch(q, k, groups, kernel_items(k), argument, arguments);
+    evn_status finished = status ? status : queue_finish(q);
+    kernel_close(k);
+    return finished;
+}
+
+static struct buffer *buffer_of(struct bench *b, const void *data, size_t bytes) {
+    struct buffer *out;
+    OK(buffer_open(&out, b->device, bytes));
+    if (data) OK(copy_to_device(b->queue, out, 0, data, bytes));
+    OK(queue_finish(b->queue));
+    return out;
+}
+
+static void read_back(struct bench *b, void *to, const struct buffer *from, size_t bytes) {
+    OK(copy_to_host(b->queue, to, from, 0, bytes));
+    OK(queue_finish(b->queue));
+}
+
+/* Numbers that look like none of their neighbours. */
+static double some(int i) { return (i * 7919 % 1009) / 16.0 - 31; }
+
+/* ---- names ---- */
+
+static void test_names(void **state) {
+    (void)state;
+    int count = -1, found = 0;
+    char why[256];
+    struct device *d = (struct device *)1;
+    for (int i = 0; device_backend_name(i); i++) {
+        found |= !strcmp(device_backend_name(i), "emulated");
+        OK(devices_count(device_backend_name(i), &count, why, sizeof why));
+        /* a back end without devices says why */
+        assert_true(count > 0 || strlen(why) > 10);
+    }
+    assert_true(found);
+    assert_null(device_backend_name(-1));
+    assert_null(device_backend_name(100));
+    OK(devices_count("best", &count, why, sizeof why));
+    assert_true(count >= 1);
+    OK(device_open(&d, "best", 0));
+    device_close(d);
+    FAILS(devices_count("cud", &count, why, sizeof why), EVN_USAGE, "unknown back end \"cud\"");
+    assert_int_equal(count, 0);
+    FAILS(device_open(&d, "", 0), EVN_USAGE, "unknown back end");
+    assert_null(d);
+    FAILS(device_open(&d, spec, devices), EVN_USAGE, "has no device");
+    FAILS(device_open(&d, spec, -1), EVN_USAGE, "has no device -1");
+    FAILS(device_open(NULL, spec, 0), EVN_USAGE, "out");
+    FAILS(device_open(&d, NULL, 0), EVN_USAGE, "text");
+    device_close(NULL);
+}
+
+static void test_traits(void **state) {
+    (void)state;
+    struct device *d;
+    for (int n = 0; n < devices; n++) {
+        OK(device_open(&d, spec, n));
+        const struct device_traits *t = device_traits(d);
+        assert_true(strlen(t->name) > 0 && strlen(t->architecture) > 0);
+        assert_true(t->memory > 0 && t->most_buffer > 0 && t->most_buffer <= t->memory);
+        assert_true(t->local_memory >= 16384);
+        assert_true(t->processors >= 1 && t->most_items >= GROUP);
+        assert_non_null(device_backend(d));
+        device_close(d);
+    }
+}
+
+/* ---- memory ---- */
+
+static void test_allocation(void **state) {
+    (void)state;
+    struct device *d;
+    struct buffer *a, *b;
+    OK(device_open(&d, spec, 0));
+    assert_int_equal(device_used(d), 0);
+    OK(buffer_open(&a, d, 1000));
+    OK(buffer_open(&b, d, 1));
+    assert_int_equal(buffer_bytes(a), 1000);
+    assert_int_equal(device_used(d), 1001);
+    buffer_close(a);
+    assert_int_equal(device_used(d), 1);
+    OK(buffer_open(&a, d, 100));
+    assert_int_equal(device_used(d), 101);
+    assert_int_equal(device_used_most(d), 1001);
+    buffer_close(a);
+    buffer_close(b);
+    FAILS(buffer_open(&a, d, 0), EVN_USAGE, "0 bytes");
+    assert_null(a);
+    size_t most = device_traits(d)->most_buffer;
+    FAILS(buffer_open(&a, d, most + 1), EVN_MEMORY, "allocation of");
+    FAILS(buffer_open(&a, d, SIZE_MAX), EVN_MEMORY, "allocation of");
+    FAILS(buffer_open(NULL, d, 10), EVN_USAGE, "out");
+    FAILS(buffer_open(&a, NULL, 10), EVN_USAGE, "device");
+    assert_int_equal(device_used(d), 0);
+    /* and the device works on */
+    OK(buffer_open(&a, d, 64));
+    buffer_close(a);
+    buffer_close(NULL);
+    device_close(d);
+}
+
+static void test_memory_limit(void **state) {
+    (void)state;
+    struct device *d;
+    struct buffer *a, *b;
+    OK(device_open(&d, "emulated:memory=1MiB", 0));
+    OK(buffer_open(&a, d, 1000000));
+    FAILS(buffer_open(&b, d, 48577), EVN_MEMORY, "1000000 of its 1048576 bytes are in use");
+    OK(buffer_open(&b, d, 48576));
+    assert_int_equal(device_used(d), 1048576);
+    buffer_close(a);
+    buffer_close(b);
+    OK(buffer_open(&a, d, 1048576));
+    buffer_close(a);
+    device_close(d);
+}
+
+enum { BYTES = 300007 };
+
+static void test_copies(void **state) {
+    (void)state;
+    struct device *d;
+    struct queue *q;
+    struct buffer *a, *b;
+    unsigned char *from = malloc(BYTES), *to = malloc(BYTES), *expected = malloc(BYTES);
+    for (int i = 0; i < BYTES; i++) from[i] = (unsigned char)(i * 131 + i / 256);
+    OK(device_open(&d, spec, 0));
+    OK(queue_open(&q, d));
+    OK(buffer_open(&a, d, BYTES));
+    OK(buffer_open(&b, d, BYTES));
+    OK(copy_to_device(q, a, 0, from, BYTES));
+    OK(copy_to_host(q, to, a, 0, BYTES));
+    OK(queue_finish(q));
+    assert_memory_equal(to, from, BYTES);
+
+    /* pieces with odd ends: in, within, out */
+    memcpy(expected, from, BYTES);
+    OK(copy_within(q, b, 0, a, 0, BYTES));
+    OK(copy_to_device(q, a, 17, from + 1001, 4099));
+    OK(copy_within(q, b, 77777, a, 19, 1));
+    OK(copy_within(q, b, 3, a, 18, 4097));
+    OK(copy_within(q, b, 150001, b, 5, 70003)); /* in one buffer */
+    OK(copy_to_host(q, to, b, 0, BYTES));
+    OK(queue_finish(q));
+    expected[77777] = from[1003];
+    memcpy(expected + 3, from + 1002, 4097);
+    memcpy(expected + 150001, expected + 5, 70003);
+    assert_memory_equal(to, expected, BYTES);
+    memset(to, 0, BYTES);
+    OK(copy_to_host(q, to + 5, b, 4095, 33));
+    OK(queue_finish(q));
+    assert_memory_equal(to + 5, expected + 4095, 33);
+    assert_int_equal(to[4], 0);
+    assert_int_equal(to[38], 0);
+
+    /* nothing */
+    struct device_counts before = device_counts(d);
+    OK(copy_to_device(q, a, 5, from, 0));
+    OK(copy_to_device(q, a, BYTES, NULL, 0));
+    OK(copy_to_host(q, NULL, a, BYTES, 0));
+    OK(copy_within(q, a, 0, a, 0, 0));
+    OK(queue_finish(q));
+    struct device_counts after = device_counts(d);
+    assert_memory_equal(&before, &after, sizeof before);
+
+    /* what is refused changes nothing */
+    FAILS(copy_to_device(q, a, 1, from, BYTES), EVN_USAGE, "are not inside of a buffer of 300007");
+    FAILS(copy_to_device(q, a, SIZE_MAX, from, 2), EVN_USAGE, "not inside");
+    FAILS(copy_to_device(q, a, 2, from, SIZE_MAX), EVN_USAGE, "not inside");
+    FAILS(copy_to_host(q, to, a, BYTES, 1), EVN_USAGE, "not inside");
+    FAILS(copy_to_host(q, to, a, BYTES + 1, 0), EVN_USAGE, "not inside");
+    FAILS(copy_within(q, a, 0, b, BYTES - 1, 2), EVN_USAGE, "from: 2 bytes from byte 300006");
+    FAILS(copy_within(q, a, BYTES - 1, b, 0, 2), EVN_USAGE, "to: 2 bytes from byte 300006");
+    FAILS(copy_within(q, a, 10, a, 5, 6), EVN_USAGE, "overlap");
+    FAILS(copy_within(q, a, 5, a, 10, 6), EVN_USAGE, "overlap");
+    FAILS(copy_to_device(q, a, 0, NULL, 1), EVN_USAGE, "NULL");
+    FAILS(copy_to_host(q, NULL, a, 0, 1), EVN_USAGE, "NULL");
+    FAILS(copy_to_device(NULL, a, 0, from, 1), EVN_USAGE, "without a queue");
+    FAILS(copy_to_device(q, NULL, 0, from, 1), EVN_USAGE, "without a queue or a buffer");
+    FAILS(copy_within(q, a, 0, NULL, 0, 1), EVN_USAGE, "without a queue or a buffer");
+    FAILS(buffer_spoil(q, a, 1, BYTES), EVN_USAGE, "not inside");
+    OK(copy_to_host(q, to, b, 0, BYTES));
+    OK(queue_finish(q));
+    assert_memory_equal(to, expected, BYTES);
+    OK(copy_within(q, a, 10, a, 5, 5)); /* side by side is fine */
+    OK(buffer_spoil(q, a, 3, 100));
+    OK(queue_finish(q));
+    buffer_close(a);
+    buffer_close(b);
+    queue_close(q);
+    device_close(d);
+    free(from);
+    free(to);
+    free(expected);
+}
+
+static void test_host_memory(void **state) {
+    (void)state;
+    struct bench b;
+    void *memory[3];
+    open_bench(&b, spec, 0);
+    for (int m = 0; m < 3; m++) {
+        size_t bytes = (size_t[]){1, 4097, 1 << 20}[m];
+        OK(host_memory_open(&memory[m], b.device, bytes));
+        assert_int_equal((uintptr_t)memory[m] % 4096, 0);
+        memset(memory[m], 40 + m, bytes);
+    }
+    struct buffer *x = buffer_of(&b, memory[2], 1 << 20);
+    OK(copy_to_host(b.queue, memory[1], x, 12345, 4097));
+    OK(queue_finish(b.queue));
+    for (int i = 0; i < 4097; i++) assert_int_equal(((char *)memory[1])[i], 42);
+    void *none;
+    FAILS(host_memory_open(&none, b.device, 0), EVN_USAGE, "0 bytes");
+    assert_null(none);
+    buffer_close(x);
+    for (int m = 0; m < 3; m++) host_memory_close(memory[m], b.device);
+    host_memory_close(NULL, b.device);
+    close_bench(&b);
+}
+
+/* From `from` to `to`, ordered by an event, and back. */
+static void peers(const char *text, int one, int two) {
+    struct bench a, b;
+    enum { N = 50000 };
+    double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
+    for (int i = 0; i < N; i++) x[i] = some(i);
+    open_bench(&a, text, one);
+    open_bench(&b, text, two);
+    struct buffer *in_a = buffer_of(&a, x, N * sizeof *x), *in_b = buffer_of(&b, y, N * sizeof *x);
+    struct event *ready;
+    double factor = 2;
+    int n = N;
+    OK(event_open(&ready, a.device));
+    struct kernel *axpy;
+    OK(kernel_open(&axpy, a.program, "axpy"));
+    struct buffer *copy = buffer_of(&a, x, N * sizeof *x);
+    struct argument arguments[] = {BUFFER(in_a), BUFFER(copy), VALUE(factor), VALUE(n)};
+    OK(launch(a.queue, axpy, (N + GROUP - 1) / GROUP, GROUP, arguments, 4)); /* 3 x */
+    OK(event_record(ready, a.queue));
+    OK(queue_wait(b.queue, ready));
+    struct device_counts before = device_counts(b.device);
+    OK(copy_peer(b.queue, in_b, 8, a.device, in_a, 16, (N - 2) * sizeof *x));
+    OK(queue_finish(b.queue));
+    struct device_counts after = device_counts(b.device);
+    assert_int_equal(after.copies_peer - before.copies_peer, 1);
+    assert_int_equal(after.bytes_peer - before.bytes_peer, (N - 2) * 8);
+    assert_int_equal(after.copies_in, before.copies_in);
+    read_back(&b, y, in_b, N * sizeof *x);
+    for (int i = 0; i < N - 2; i++) assert_true(y[i + 1] == 3 * x[i + 2]);
+
+    /* within one device it is a copy like others */
+    before = device_counts(b.device);
+    OK(copy_peer(b.queue, in_b, 0, b.device, in_b, 80, 80));
+    OK(queue_finish(b.queue));
+    assert_int_equal(device_counts(b.device).copies_within - before.copies_within, 1);
+
+    FAILS(copy_peer(b.queue, in_b, 0, a.device, in_a, 8, N * sizeof *x), EVN_USAGE, "not inside");
+    FAILS(copy_peer(b.queue, in_b, 8, a.device, in_a, 0, N * sizeof *x), EVN_USAGE, "not inside");
+    FAILS(copy_peer(b.queue, in_a, 0, a.device, in_a, 0, 8), EVN_USAGE, "the buffer is of");
+    FAILS(copy_peer(b.queue, in_b, 0, b.device, in_a, 0, 8), EVN_USAGE, "the source is not of");
+    FAILS(copy_peer(b.queue, in_b, 0, a.device, NULL, 0, 8), EVN_USAGE, "the source is not of");
+    /* things of the wrong device */
+    FAILS(copy_to_device(b.queue, in_a, 0, x, 8), EVN_USAGE, "the buffer is of");
+    FAILS(launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_USAGE, "the kernel is of");
+    struct kernel *other;
+    OK(kernel_open(&other, b.program, "axpy"));
+    FAILS(launch(b.queue, other, 1, GROUP, arguments, 4), EVN_USAGE, "argument 0 is a buffer of");
+    FAILS(event_record(ready, b.queue), EVN_USAGE, "event of");
+    kernel_close(other);
+    kernel_close(axpy);
+    event_close(ready);
+    buffer_close(in_a);
+    buffer_close(in_b);
+    buffer_close(copy);
+    close_bench(&a);
+    close_bench(&b);
+    free(x);
+    free(y);
+}
+
+static void test_peers(void **state) {
+    (void)state;
+    /* where there is only one device, it is opened twice */
+    peers(spec, 0, devices > 1);
+    peers("emulated:2", 1, 0);
+    peers("emulated:3,peer=no", 0, 2);
+    /* the source is not ready for long */
+    peers("emulated:2,launch=20ms", 0, 1);
+    peers("emulated:2,launch=20ms,peer=no", 0, 1);
+}
+
+/* Between two back ends: always by the host. */
+static void test_peers_of_two_kinds(void **state) {
+    (void)state;
+    struct bench a, b;
+    open_bench(&a, spec, 0);
+    open_bench(&b, "emulated:peer=no", 0);
+    double x[100], y[100];
+    for (int i = 0; i < 100; i++) x[i] = some(i);
+    struct buffer *in_a = buffer_of(&a, x, sizeof x), *in_b = buffer_of(&b, NULL, sizeof x);
+    OK(copy_peer(b.queue, in_b, 0, a.device, in_a, 0, sizeof x));
+    OK(queue_finish(b.queue));
+    OK(buffer_spoil(a.queue, in_a, 0, sizeof x));
+    OK(copy_peer(a.queue, in_a, 0, b.device, in_b, 0, sizeof x));
+    read_back(&a, y, in_a, sizeof x);
+    assert_memory_equal(x, y, sizeof x);
+    buffer_close(in_a);
+    buffer_close(in_b);
+    close_bench(&a);
+    close_bench(&b);
+}
+
+/* ---- kernels ---- */
+
+static void test_build(void **state) {
+    (void)state;
+    struct device *d;
+    struct program *p;
+    struct kernel *k;
+    OK(device_open(&d, spec, 0));
+    OK(program_open(&p, d, &probe_kernels, NULL));
+    for (const struct kernel_entry *e = probe_kernels.entry; e->name; e++) {
+        OK(kernel_open(&k, p, e->name));
+        assert_int_equal(kernel_items(k), GROUP);
+        kernel_close(k);
+    }
+    FAILS(kernel_open(&k, p, "axp"), EVN_USAGE, "no kernel \"axp\"; it has axpy, values");
+    assert_null(k);
+    FAILS(kernel_open(&k, p, ""), EVN_USAGE, "no kernel");
+    FAILS(kernel_open(&k, NULL, "axpy"), EVN_USAGE, "program");
+    /* a kernel keeps its program, and that the device */
+    OK(kernel_open(&k, p, "axpy"));
+    program_close(p);
+    device_close(d);
+    kernel_close(k);
+    OK(device_open(&d, spec, 0));
+    FAILS(program_open(&p, d, &probe_kernels, "N=3"), EVN_USAGE,
+          "the host compiler was given \"\"");
+    FAILS(program_open(&p, d, NULL, NULL), EVN_USAGE, "source");
+    device_close(d);
+}
+
+/* A text that is no kernel: the compiler's message, and the device works on. */
+static void test_build_failure(void **state) {
+    (void)state;
+    if (is_emulated()) skip(); /* nothing is compiled there */
+    struct bench b;
+    struct program *p = (struct program *)1;
+    struct kernel_source broken = probe_kernels;
+    broken.name = "broken";
+    broken.text = "int f(int a) { return a + no_such_name; }\n";
+    open_bench(&b, spec, 0);
+    FAILS(program_open(&p, b.device, &broken, NULL), EVN_SYSTEM, "no_such_name");
+    assert_non_null(strstr(evn_message(), "building \"broken\""));
+    assert_null(p);
+    OK(program_open(&p, b.device, &probe_kernels, NULL));
+    program_close(p);
+    close_bench(&b);
+}
+
+static void test_axpy(void **state) {
+    (void)state;
+    struct bench b;
+    enum { N = 1000 };
+    double x[N], y[N], out[N], a = 1.1;
+    int n = N - 1;
+    for (int i = 0; i < N; i++) x[i] = some(i) / 3, y[i] = some(i + N) / 7;
+    open_bench(&b, spec, 0);
+    struct buffer *in_x = buffer_of(&b, x, sizeof x), *in_y = buffer_of(&b, y, sizeof y);
+    struct argument arguments[] = {BUFFER(in_y), BUFFER(in_x), VALUE(a), VALUE(n)};
+    OK(run(b.queue, b.program, "axpy", (N + GROUP - 1) / GROUP, arguments, 4));
+    read_back(&b, out, in_y, sizeof out);
+    for (int i = 0; i < n; i++) {
+        volatile double product = a * x[i];
+        double plain = product + y[i], fused = fma(a, x[i], y[i]);
+        assert_true(out[i] == plain || (probe_kernels.contract && out[i] == fused));
+    }
+    assert_true(out[n] == y[n]);
+    /* the value is taken when it is launched, not when it runs */
+    struct kernel *k;
+    OK(kernel_open(&k, b.program, "axpy"));
+    OK(copy_to_device(b.queue, in_y, 0, y, sizeof y));
+    a = 0;
+    OK(launch(b.queue, k, (N + GROUP - 1) / GROUP, GROUP, arguments, 4));
+    a = NAN;
+    OK(queue_finish(b.queue));
+    read_back(&b, out, in_y, sizeof out);
+    assert_memory_equal(out, y, sizeof y);
+    kernel_close(k);
+    buffer_close(in_x);
+    buffer_close(in_y);
+    close_bench(&b);
+}
+
+static void test_values(void **state) {
+    (void)state;
+    struct bench b;
+    enum { N = 600 };
+    double out[N], expected[N];
+    evn_long large[2];
+    struct probe_values v = {{1.5, -2, 0.25}, 7, 123456789012345678};
+    struct probe_piece piece[2] = {{5, 150, 2}, {401, 99, 1}};
+    int add = -3;
+    evn_long wide = -(1LL << 40);
+    for (int i = 0; i < N; i++) expected[i] = out[i] = -77;
+    for (int g = 0; g < 2; g++)
+        for (int i = 0; i < piece[g].count; i++)
+            expected[piece[g].first + i * piece[g].step] = v.factor[i % 3] * (i + v.shift + add);
+    open_bench(&b, spec, 0);
+    struct buffer *to = buffer_of(&b, out, sizeof out), *to_large = buffer_of(&b, NULL, 16);
+    struct buffer *pieces = buffer_of(&b, piece, sizeof piece);
+    struct argument arguments[] = {BUFFER(to), BUFFER(to_large), BUFFER(pieces),
+                                   VALUE(v),   VALUE(add),       VALUE(wide)};
+    OK(run(b.queue, b.program, "values", 2, arguments, 6));
+    read_back(&b, out, to, sizeof out);
+    read_back(&b, large, to_large, sizeof large);
+    assert_memory_equal(out, expected, sizeof out);
+    assert_true(large[0] == v.large + wide && large[1] == v.large + 2 * wide);
+    buffer_close(to);
+    buffer_close(to_large);
+    buffer_close(pieces);
+
+    double sum = 0, one[1] = {3};
+    int whole = 2;
+    double half = 0.5;
+    struct buffer *result = buffer_of(&b, NULL, 8), *x = buffer_of(&b, one, 8);
+    struct argument all[24];
+    all[0] = (struct argument)BUFFER(result);
+    for (int p = 1; p < 23; p++) {
+        if (p % 2)
+            all[p] = (struct argument)VALUE(whole);
+        else
+            all[p] = (struct argument)VALUE(half);
+        sum += p * (p % 2 ? 2 : 0.5);
+    }
+    all[23] = (struct argument)BUFFER(x);
+    OK(run(b.queue, b.program, "many", 1, all, 24));
+    read_back(&b, one, result, 8);
+    assert_true(one[0] == sum + 23 * 3);
+    buffer_close(result);
+    buffer_close(x);
+    close_bench(&b);
+}
+
+/* What the kernel does, item by item. */
+static void plain_reduce(double *sum, const double *x, int n, int groups) {
+    static const double weight[] = {1, 0.5, 0.25, 0.125};
+    for (int g = 0; g < groups; g++) {
+        double part[GROUP];
+        for (int i = 0; i < GROUP; i++) {
+            double pair[2] = {0, 0};
+            for (int at = g * GROUP + i, k = 0; at < n; at += groups * GROUP, k ^= 1)
+                pair[k] += x[at] * weight[at & 3];
+            part[i] = pair[0] + pair[1];
+        }
+        for (int reach = GROUP / 2; reach > 0; reach /= 2)
+            for (int i = 0; i < reach; i++) part[i] += part[i + reach];
+        sum[g] = part[0];
+    }
+}
+
+static void reduce_on(const char *text) {
+    struct bench b;
+    enum { N = 40013, GROUPS = 37 };
+    double *x = malloc(N * sizeof *x), sum[GROUPS], expected[GROUPS];
+    int n = N;
+    for (int i = 0; i < N; i++) x[i] = some(i) / 3;
+    plain_reduce(expected, x, n, GROUPS);
+    open_bench(&b, text, 0);
+    struct buffer *in = buffer_of(&b, x, N * sizeof *x), *out = buffer_of(&b, NULL, sizeof sum);
+    struct argument arguments[] = {BUFFER(out), BUFFER(in), VALUE(n)};
+    for (int round = 0; round < 5; round++) {
+        OK(run(b.queue, b.program, "reduce", GROUPS, arguments, 3));
+        read_back(&b, sum, out, sizeof sum);
+        /* products are with powers of two, hence exact: fused or not is the same */
+        assert_memory_equal(sum, expected, sizeof sum);
+    }
+    buffer_close(in);
+    buffer_close(out);
+    close_bench(&b);
+    free(x);
+}
+
+static void test_reduce(void **state) {
+    (void)state;
+    reduce_on(spec);
+    reduce_on("emulated:cores=3");
+}
+
+static void test_functions(void **state) {
+    (void)state;
+    struct bench b;
+    enum { N = 50 };
+    double x[N], out[3][8 * GROUP];
+    int n = N;
+    for (int i = 0; i < N; i++) x[i] = some(i) / 3;
+    open_bench(&b, spec, 0);
+    struct buffer *in = buffer_of(&b, x, sizeof x), *to = buffer_of(&b, NULL, sizeof out[0]);
+    struct argument arguments[] = {BUFFER(to), BUFFER(in), VALUE(n)};
+    OK(run(b.queue, b.program, "functions", 1, arguments, 3));
+    read_back(&b, out[0], to, sizeof out[0]);
+    for (int i = 0; i < N; i++) {
+        const double *o = out[0] + 8 * i;
+        volatile double square = x[i] * x[i];
+        assert_true(o[0] == sqrt(fabs(x[i])));
+        assert_true(o[1] == fabs(x[i]));
+        assert_true(o[2] == fma(x[i], x[i], -square));
+        assert_true(o[3] == fmin(x[i], 1) && o[4] == fmax(x[i], 1));
+        assert_true(o[5] == (i < 3 ? i : 3) + 10 * (i > 3 ? i : 3));
+        assert_true(o[6] == (x[i] < 0 ? -1 : 1));
+        assert_true(o[7] == 0 + 10 * 1 + 100 * GROUP);
+    }
+    buffer_close(in);
+    buffer_close(to);
+    close_bench(&b);
+}
+
+static void test_bad_launches(void **state) {
+    (void)state;
+    struct bench b;
+    double x[2 * GROUP] = {1}, a = 2;
+    int n = GROUP;
+    open_bench(&b, spec, 0);
+    struct buffer *in = buffer_of(&b, x, sizeof x);
+    struct kernel *k;
+    OK(kernel_open(&k, b.program, "axpy"));
+    struct argument good[] = {BUFFER(in), BUFFER(in), VALUE(a), VALUE(n)}, bad[4];
+    struct device_counts before = device_counts(b.device);
+    FAILS(launch(b.queue, k, 1, GROUP, good, 3), EVN_USAGE, "with 3 arguments, and it has 4");
+    FAILS(launch(b.queue, k, 1, GROUP, NULL, 4), EVN_USAGE, "arguments");
+    FAILS(launch(b.queue, k, 1, GROUP + 1, good, 4), EVN_USAGE, "written for groups of 64");
+    FAILS(launch(b.queue, k, -1, GROUP, good, 4), EVN_USAGE, "-1 groups");
+    FAILS(launch(NULL, k, 1, GROUP, good, 4), EVN_USAGE, "queue");
+    FAILS(launch(b.queue, NULL, 1, GROUP, good, 4), EVN_USAGE, "kernel");
+    memcpy(bad, good, sizeof bad);
+    bad[1] = (struct argument)VALUE(a);
+    FAILS(launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 1 is no buffer");
+    memcpy(bad, good, sizeof bad);
+    bad[2] = (struct argument)BUFFER(in);
+    FAILS(launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 is a buffer");
+    bad[2] = (struct argument)VALUE(n);
+    FAILS(launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 has 4 bytes, expected 8");
+    bad[2] = (struct argument){.bytes = 8};
+    FAILS(launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 has 0 bytes");
+    OK(launch(b.queue, k, 0, GROUP, good, 4));
+    OK(queue_finish(b.queue));
+    struct device_counts after = device_counts(b.device);
+    assert_memory_equal(&before, &after, sizeof before);
+    read_back(&b, x, in, sizeof x);
+    assert_true(x[0] == 1);
+    kernel_close(k);
+    buffer_close(in);
+    close_bench(&b);
+}
+
+static void test_counters(void **state) {
+    (void)state;
+    struct bench b;
+    double x[GROUP] = {1}, a = 2;
+    int n = GROUP;
+    open_bench(&b, spec, 0);
+    struct buffer *in = buffer_of(&b, x, sizeof x), *other = buffer_of(&b, x, 24);
+    struct argument arguments[] = {BUFFER(in), BUFFER(other), VALUE(a), VALUE(n)};
+    n = 3;
+    OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
+    OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
+    OK(copy_within(b.queue, in, 0, other, 8, 16));
+    read_back(&b, x, in, 40);
+    struct device_counts c = device_counts(b.device);
+    assert_true(c.launches == 2);
+    assert_true(c.copies_in == 2 && c.bytes_in == sizeof x + 24);
+    assert_true(c.copies_out == 1 && c.bytes_out == 40);
+    assert_true(c.copies_within == 1 && c.bytes_within == 16);
+    assert_true(c.copies_peer == 0 && c.bytes_peer == 0);
+    buffer_close(in);
+    buffer_close(other);
+    close_bench(&b);
+}
+
+/* ---- order ---- */
+
+enum { GRIND = 20000, ROUNDS = 3000 };
+
+/* A kernel that takes a while on one queue, a copy of its result on another. Returns the first
+ * number copied. */
+static double race(const char *text, int ordered) {
+    struct bench b;
+    struct queue *second;
+    struct event *done;
+    int n = GRIND, rounds = ROUNDS;
+    double *x = calloc(GRIND, sizeof *x), first;
+    open_bench(&b, text, 0);
+    OK(queue_open(&second, b.device));
+    OK(event_open(&done, b.device));
+    struct buffer *in = buffer_of(&b, x, GRIND * sizeof *x);
+    struct kernel *grind;
+    OK(kernel_open(&grind, b.program, "grind"));
+    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    OK(launch(b.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
+    OK(event_record(done, b.queue));
+    if (ordered) OK(queue_wait(second, done));
+    OK(copy_to_host(second, x, in, 0, GRIND * sizeof *x));
+    OK(queue_finish(second));
+    first = x[0];
+    for (int i = 1; ordered && i < GRIND; i++) assert_true(x[i] == first);
+    OK(queue_finish(b.queue));
+    kernel_close(grind);
+    buffer_close(in);
+    event_close(done);
+    queue_close(second);
+    close_bench(&b);
+    free(x);
+    return first;
+}
+
+static void test_order_of_queues(void **state) {
+    (void)state;
+    double end = 0;
+    for (int r = 0; r < ROUNDS; r++) end = 0.5 * end + 1;
+    for (int round = 0; round < 3; round++) assert_true(race(spec, 1) == end);
+    assert_true(race("emulated:launch=50ms", 1) == end);
+}
+
+/* Without the event the copy comes first: so the test above would see it if order were not kept. */
+static void test_order_would_be_missed(void **state) {
+    (void)state;
+    if (THREAD_SANITIZER) skip(); /* it would rightly call that a race */
+    int missed = 0;
+    for (int round = 0; round < 10 && !missed; round++)
+        missed = race("emulated:launch=50ms", 0) == 0;
+    assert_true(missed);
+}
+
+/* Whoever has finished a queue has waited for what was running, too, not only for what was to come.
+ */
+static void test_finish(void **state) {
+    (void)state;
+    struct bench b;
+    struct queue *second;
+    int n = 1, rounds = 1;
+    double x[1] = {0};
+    open_bench(&b, "emulated:launch=50ms", 0);
+    OK(queue_open(&second, b.device));
+    struct buffer *in = buffer_of(&b, x, sizeof x);
+    struct kernel *grind;
+    OK(kernel_open(&grind, b.program, "grind"));
+    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    OK(launch(b.queue, grind, 1, GROUP, arguments, 3));
+    usleep(20000); /* it has most likely begun */
+    OK(queue_finish(b.queue));
+    OK(copy_to_host(second, x, in, 0, sizeof x));
+    OK(queue_finish(second));
+    assert_true(x[0] == 1);
+    queue_close(second);
+    kernel_close(grind);
+    buffer_close(in);
+    close_bench(&b);
+}
+
+/* In one queue everything is in order, however much there is. */
+static void test_order_of_one_queue(void **state) {
+    (void)state;
+    struct bench b;
+    enum { N = 200, TIMES = 300 };
+    double x[N], y[TIMES];
+    int n = N, rounds = 1;
+    memset(x, 0, sizeof x);
+    open_bench(&b, spec, 0);
+    struct buffer *in = buffer_of(&b, x, sizeof x);
+    struct kernel *grind;
+    OK(kernel_open(&grind, b.program, "grind"));
+    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    for (int t = 0; t < TIMES; t++) {
+        if (t % 50 == 0) OK(copy_to_device(b.queue, in, 0, x, sizeof x));
+        OK(launch(b.queue, grind, (N + GROUP - 1) / GROUP, GROUP, arguments, 3));
+        OK(copy_to_host(b.queue, &y[t], in, (size_t)(t % N) * 8, 8));
+    }
+    OK(queue_finish(b.queue));
+    double expected = 0;
+    for (int t = 0; t < TIMES; t++) {
+        if (t % 50 == 0) expected = 0;
+        expected = 0.5 * expected + 1;
+        assert_true(y[t] == expected);
+    }
+    kernel_close(grind);
+    buffer_close(in);
+    close_bench(&b);
+}
+
+static void test_events(void **state) {
+    (void)state;
+    struct bench b;
+    struct event *e[3];
+    int n = GRIND, rounds = ROUNDS;
+    double seconds = -1, part[2];
+    open_bench(&b, spec, 0);
+    struct buffer *in = buffer_of(&b, NULL, GRIND * 8);
+    for (int i = 0; i < 3; i++) OK(event_open(&e[i], b.device));
+    FAILS(event_finish(e[0]), EVN_USAGE, "never recorded");
+    FAILS(queue_wait(b.queue, e[0]), EVN_USAGE, "never recorded");
+    FAILS(event_seconds(e[0], e[1], &seconds), EVN_USAGE, "never recorded");
+    FAILS(event_record(NULL, b.queue), EVN_USAGE, "event");
+    FAILS(queue_wait(b.queue, NULL), EVN_USAGE, "event");
+    struct kernel *grind;
+    OK(kernel_open(&grind, b.program, "grind"));
+    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    for (int round = 0; round < 2; round++) { /* the second time they are recorded again */
+        for (int i = 0; i < 3; i++) {
+            OK(event_record(e[i], b.queue));
+            if (i < 2) OK(launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
+        }
+        OK(event_finish(e[2]));
+        OK(event_seconds(e[0], e[1], &part[0]));
+        OK(event_seconds(e[1], e[2], &part[1]));
+        OK(event_seconds(e[0], e[2], &seconds));
+        assert_true(part[0] > 0 && part[1] > 0);
+        assert_true(fabs(part[0] + part[1] - seconds) < 1e-5 + 1e-3 * seconds);
+    }
+    /* an event that has been closed, or recorded again, still orders what waits for it */
+    struct queue *second;
+    OK(queue_open(&second, b.device));
+    OK(launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
+    OK(event_record(e[0], b.queue));
+    OK(queue_wait(second, e[0]));
+    OK(event_record(e[0], b.queue));
+    event_close(e[0]);
+    OK(queue_finish(second));
+    OK(queue_finish(b.queue));
+    queue_close(second);
+    FAILS(queue_finish(NULL), EVN_USAGE, "queue");
+    kernel_close(grind);
+    event_close(e[1]);
+    event_close(e[2]);
+    event_close(NULL);
+    queue_close(NULL);
+    buffer_close(in);
+    close_bench(&b);
+}
+
+/* A queue of one device waits for an event of another. */
+static void test_events_between_devices(void **state) {
+    (void)state;
+    struct bench a, b, c;
+    struct event *done;
+    int n = GRIND, rounds = ROUNDS;
+    double *x = calloc(GRIND, sizeof *x), end = 0;
+    open_bench(&a, spec, 0);
+    open_bench(&b, spec, devices > 1);
+    open_bench(&c, "emulated:clock=virtual", 0);
+    struct buffer *in_a = buffer_of(&a, x, GRIND * 8), *in_b = buffer_of(&b, x, GRIND * 8);
+    OK(event_open(&done, a.device));
+    struct kernel *grind;
+    OK(kernel_open(&grind, a.program, "grind"));
+    struct argument arguments[] = {BUFFER(in_a), VALUE(n), VALUE(rounds)};
+    OK(launch(a.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
+    OK(event_record(done, a.queue));
+    OK(queue_wait(b.queue, done));
+    if (device_traits(a.device)->peer && device_traits(b.device)->peer) {
+        OK(copy_peer(b.queue, in_b, 0, a.device, in_a, 0, GRIND * 8));
+        OK(copy_to_host(b.queue, x, in_b, 0, GRIND * 8));
+        OK(queue_finish(b.queue));
+        for (int r = 0; r < ROUNDS; r++) end = 0.5 * end + 1;
+        for (int i = 0; i < GRIND; i++) assert_true(x[i] == end);
+    }
+    OK(queue_finish(b.queue));
+    if (!is_emulated()) FAILS(queue_wait(c.queue, done), EVN_USAGE, "let the host wait");
+    OK(queue_finish(a.queue));
+    kernel_close(grind);
+    event_close(done);
+    buffer_close(in_a);
+    buffer_close(in_b);
+    close_bench(&a);
+    close_bench(&b);
+    close_bench(&c);
+    free(x);
+}
+
+/* Closed while work that needs it is queued, and the device before its objects. */
+static void test_lifetimes(void **state) {
+    (void)state;
+    struct bench b;
+    struct queue *second;
+    struct event *e;
+    enum { N = 100000 };
+    double *x = malloc(N * sizeof *x), *y = calloc(N, sizeof *y);
+    for (int i = 0; i < N; i++) x[i] = some(i);
+    open_bench(&b, spec, 0);
+    OK(queue_open(&second, b.device));
+    OK(event_open(&e, b.device));
+    struct buffer *in, *other;
+    OK(buffer_open(&in, b.device, N * sizeof *x));
+    OK(buffer_open(&other, b.device, N * sizeof *x));
+    OK(copy_to_device(b.queue, in, 0, x, N * sizeof *x));
+    OK(copy_within(b.queue, other, 0, in, 0, N * sizeof *x));
+    buffer_close(in);
+    OK(event_record(e, b.queue));
+    OK(queue_wait(second, e));
+    event_close(e);
+    OK(copy_to_host(second, y, other, 0, N * sizeof *x));
+    buffer_close(other);
+    assert_int_equal(device_used(b.device), 0);
+    device_close(b.device);
+    program_close(b.program);
+    queue_close(b.queue);
+    queue_close(second); /* when its work is done */
+    assert_memory_equal(x, y, N * sizeof *x);
+    free(x);
+    free(y);
+}
+
+struct worker {
+    struct device *device;
+    int number;
+    evn_status status;
+    char message[256];
+};
+
+static void *work(void *p) {
+    struct worker *w = p;
+    enum { N = 5000 };
+    double x[N], y[N], a = w->number + 1;
+    int n = N;
+    struct queue *q = NULL;
+    struct program *program = NULL;
+    struct buffer *in = NULL, *out = NULL;
+    for (int i = 0; i < N; i++) x[i] = some(i);
+    evn_status s = queue_open(&q, w->device);
+    if (!s) s = program_open(&program, w->device, &probe_kernels, NULL);
+    for (int round = 0; !s && round < 20; round++) {
+        s = buffer_open(&in, w->device, sizeof x);
+        if (!s) s = buffer_open(&out, w->device, sizeof x);
+        memset(y, 0, sizeof y);
+        if (!s) s = copy_to_device(q, out, 0, y, sizeof y);
+        if (!s) s = copy_to_device(q, in, 0, x, sizeof x);
+        struct argument arguments[] = {BUFFER(out), BUFFER(in), VALUE(a), VALUE(n)};
+        if (!s) s = run(q, program, "axpy", (N + GROUP - 1) / GROUP, arguments, 4);
+        if (!s) s = copy_to_host(q, y, out, 0, sizeof y);
+        if (!s) s = queue_finish(q);
+        for (int i = 0; !s && i < N; i++)
+            if (y[i] != a * x[i]) s = evn_fail(EVN_BODY, "%d: %g, not %g", i, y[i], a * x[i]);
+        buffer_close(in);
+        buffer_close(out);
+        in = out = NULL;
+    }
+    w->status = s;
+    snprintf(w->message, sizeof w->message, "%.200s", evn_message());
+    program_close(program);
+    queue_close(q);
+    return NULL;
+}
+
+/* Several threads: two on each device. */
+static void test_threads(void **state) {
+    (void)state;
+    struct device *d[2];
+    struct worker w[4];
+    pthread_t thread[4];
+    for (int i = 0; i < 2; i++) OK(device_open(&d[i], spec, i && devices > 1));
+    for (int i = 0; i < 4; i++) {
+        w[i] = (struct worker){.device = d[i / 2], .number = i};
+        assert_int_equal(pthread_create(&thread[i], NULL, work, &w[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 4; i++)
+        if (w[i].status) fail_msg("thread %d: %s", i, w[i].message);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(device_used(d[i]), 0);
+        assert_true(device_counts(d[i]).launches == 40);
+        device_close(d[i]);
+    }
+}
+
+/* ---- the cache ---- */
+
+/* The one file in the folder: its inode, so that a second one in its place is seen; 0 if there is
+ * none. */
+static ino_t cached_file(const char *in, char *name, size_t size) {
+    DIR *dir = opendir(in);
+    struct stat about = {0};
+    int files = 0;
+    if (!dir) return 0;
+    for (struct dirent *e; (e = readdir(dir));) {
+        if (e->d_name[0] == '.') continue;
+        snprintf(name, size, "%s/%s", in, e->d_name);
+        assert_int_equal(stat(name, &about), 0);
+        files++;
+    }
+    closedir(dir);
+    assert_true(files <= 1);
+    return files ? about.st_ino : 0;
+}
+
+static void empty(const char *in) {
+    char name[512];
+    if (cached_file(in, name, sizeof name)) unlink(name);
+    rmdir(in);
+}
+
+/* Changes one byte. */
+static void damage(const char *name, long at, int whence) {
+    FILE *f = fopen(name, "r+");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, at, whence), 0);
+    int c = fgetc(f);
+    fseek(f, -1, SEEK_CUR);
+    fputc(c ^ 1, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_cache(void **state) {
+    (void)state;
+    char in[200], name[512];
+    const char *const parts[][3] = {
+        {"ab", "c", ""}, {"a", "bc", ""}, {"abc", "", ""}, {"ab", "", "c"}};
+    snprintf(in, sizeof in, "%s/x/y", scratch);
+    setenv("EVENER_CACHE", in, 1);
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++) {
+            struct cache_key ka = cache_key(parts[a], 3), kb = cache_key(parts[b], 3);
+            assert_int_equal(!memcmp(&ka, &kb, sizeof ka), a == b);
+        }
+    struct cache_key key = cache_key(parts[0], 3), other = cache_key(parts[1], 3);
+    char data[10000];
+    void *got = NULL;
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (char)(i * i >> 3);
+    assert_int_equal(cache_read(key, &got, &size), 0);
+    cache_write(key, data, 0); /* nothing to keep */
+    assert_int_equal(cached_file(in, name, sizeof name), 0);
+    cache_write(key, data, sizeof data);
+    assert_int_equal(cache_read(other, &got, &size), 0);
+    assert_int_equal(cache_read(key, &got, &size), 1);
+    assert_int_equal(size, sizeof data);
+    assert_memory_equal(got, data, size);
+    free(got);
+    assert_true(cached_file(in, name, sizeof name) != 0); /* and nothing lies beside it */
+    /* every byte counts: of the header, of the data; and so does the length */
+    struct stat about;
+    stat(name, &about);
+    for (long at = 0; at < about.st_size; at += at < 100 ? 1 : 97) {
+        damage(name, at, SEEK_SET);
+        assert_int_equal(cache_read(key, &got, &size), 0);
+        damage(name, at, SEEK_SET);
+    }
+    assert_int_equal(cache_read(key, &got, &size), 1);
+    free(got);
+    assert_int_equal(truncate(name, about.st_size - 1), 0);
+    assert_int_equal(cache_read(key, &got, &size), 0);
+    assert_int_equal(truncate(name, 5), 0);
+    assert_int_equal(cache_read(key, &got, &size), 0);
+    assert_int_equal(truncate(name, 0), 0);
+    assert_int_equal(cache_read(key, &got, &size), 0);
+    cache_write(key, data, 3);
+    assert_int_equal(cache_read(key, &got, &size), 1);
+    assert_int_equal(size, 3);
+    free(got);
+    /* another key's file under this name is not taken */
+    char taken[512];
+    snprintf(taken, sizeof taken, "%s", name);
+    unlink(name);
+    cache_write(other, data, 100);
+    assert_true(cached_file(in, name, sizeof name) != 0);
+    assert_int_equal(rename(name, taken), 0);
+    assert_int_equal(cache_read(other, &got, &size), 0);
+    assert_int_equal(cache_read(key, &got, &size), 0);
+    empty(in);
+    /* no place to write: no error, and nothing found */
+    setenv("EVENER_CACHE", "/proc/no/such/place", 1);
+    cache_write(key, data, sizeof data);
+    assert_int_equal(cache_read(key, &got, &size), 0);
+    setenv("EVENER_CACHE", "", 1);
+    cache_write(key, data, sizeof data);
+    assert_int_equal(cache_read(key, &got, &size), 0);
+    /* where it is if nothing is said */
+    char place[200];
+    char *home = getenv("HOME"), keep[512];
+    snprintf(keep, sizeof keep, "%s", home ? home : "");
+    unsetenv("EVENER_CACHE");
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", scratch, 1);
+    cache_write(key, data, 8);
+    snprintf(place, sizeof place, "%s/.cache/evener", scratch);
+    assert_true(cached_file(place, name, sizeof name) != 0);
+    empty(place);
+    snprintf(in, sizeof in, "%s/xdg", scratch);
+    setenv("XDG_CACHE_HOME", in, 1);
+    cache_write(key, data, 8);
+    snprintf(place, sizeof place, "%s/xdg/evener", scratch);
+    assert_true(cached_file(place, name, sizeof name) != 0);
+    empty(place);
+    unsetenv("XDG_CACHE_HOME");
+    if (*keep) setenv("HOME", keep, 1);
+    setenv("EVENER_CACHE", scratch, 1);
+}
+
+/* Built, found, found damaged, built again. */
+static void test_cached_programs(void **state) {
+    (void)state;
+    if (is_emulated()) skip(); /* nothing is compiled there */
+    char in[200], name[512];
+    snprintf(in, sizeof in, "%s/programs", scratch);
+    setenv("EVENER_CACHE", in, 1);
+    struct bench b;
+    open_bench(&b, spec, 0);
+    ino_t first = cached_file(in, name, sizeof name);
+    assert_true(first != 0);
+    close_bench(&b);
+    /* a link keeps the file, so that no other gets its number */
+    char kept[600];
+    snprintf(kept, sizeof kept, "%s/kept", scratch);
+    assert_int_equal(link(name, kept), 0);
+    open_bench(&b, spec, 0);
+    assert_true(cached_file(in, name, sizeof name) == first); /* a hit writes nothing */
+    double x[GROUP] = {1}, a = 2;
+    int n = GROUP;
+    struct buffer *to = buffer_of(&b, x, sizeof x), *from = buffer_of(&b, x, sizeof x);
+    struct argument arguments[] = {BUFFER(to), BUFFER(from), VALUE(a), VALUE(n)};
+    OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
+    read_back(&b, x, to, sizeof x);
+    assert_true(x[0] == 3); /* and what it gives works */
+    buffer_close(to);
+    buffer_close(from);
+    close_bench(&b);
+    damage(name, -100, SEEK_END);
+    open_bench(&b, spec, 0);
+    assert_true(cached_file(in, name, sizeof name) != first); /* built and written again */
+    close_bench(&b);
+    unlink(kept);
+    /* a file that is whole, but holds something else than this back end's compiler has made */
+    struct stat about;
+    assert_int_equal(stat(name, &about), 0);
+    /* its name is its key */
+    struct cache_key key;
+    const char *hex = strrchr(name, '/') + 1;
+    for (int i = 0; i < 16; i++) {
+        unsigned byte;
+        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
+        key.byte[i] = (unsigned char)byte;
+    }
+    cache_write(key, "no program at all", 17);
+    open_bench(&b, spec, 0);
+    close_bench(&b);
+    empty(in);
+    setenv("EVENER_CACHE", "/proc/no/such/place", 1);
+    open_bench(&b, spec, 0);
+    close_bench(&b);
+    setenv("EVENER_CACHE", scratch, 1);
+}
+
+/* ---- the emulated device: what only it has ---- */
+
+static void test_options(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *part;
+    } bad[] = {
+        {"emulated:0", "from 1 to 64"},
+        {"emulated:65", "from 1 to 64"},
+        {"emulated:x", "unknown option \"x\""},
+        {"emulated:2x", "from 1 to 64"},
+        {"emulated:2,", "empty"},
+        {"emulated:2,3", "unknown option \"3\""},
+        {"emulated:speed=0", "speed=0 must be"},
+        {"emulated:speed=-1", "speed=-1 must be"},
+        {"emulated:speed=nan", "speed=nan must be"},
+        {"emulated:speed=0x2,clock=virtual", "speed=0x2 must be"},
+        {"emulated:speed=2", "needs clock=virtual"},
+        {"emulated:speed=1e99,clock=virtual", "speed=1e99"},
+        {"emulated:speed", "speed= must be"},
+        {"emulated:link=8", "GB/s"},
+        {"emulated:link=8GB", "GB/s"},
+        {"emulated:link=0GB/s", "link=0GB/s must be"},
+        {"emulated:latency=5", "us, ms, s"},
+        {"emulated:latency=60s", "from 0 to 10"},
+        {"emulated:memory=1MiBs", "MiB"},
+        {"emulated:memory=", "memory= must be"},
+        {"emulated:peer=maybe", "no or yes"},
+        {"emulated:clock=wall", "real or virtual"},
+        {"emulated:cores=0", "cores must be"},
+        {"emulated:item=1ns", "virtual clock"},
+        {"emulated:fail=disk", "alloc, copy, kernel or lost"},
+        {"emulated:fail=copy@0", "from 1"},
+        {"emulated:fail=copy@", "from 1"},
+        {"emulated:fail=copy@2x", "from 1"},
+        {"emulated:fail=", "alloc"},
+        {"emulated:2,fail=copy,bad=2", "no device 2"},
+        {"emulated:colour=red", "unknown option \"colour\""},
+    };
+    int count;
+    char why[200];
+    for (int i = 0; i < COUNT(bad); i++)
+        FAILS(devices_count(bad[i].text, &count, why, sizeof why), EVN_USAGE, bad[i].part);
+    OK(devices_count("emulated:7,clock=virtual,speed=2.5,link=12.5GB/s,latency=0us,launch=3us,item="
+                     "0.5ns,memory=64MiB,peer=no,cores=2,fail=lost@3,bad=0",
+                     &count, why, sizeof why));
+    assert_int_equal(count, 7);
+}
+
+/* What nobody has written is NaN. */
+static void test_poison(void **state) {
+    (void)state;
+    struct bench b;
+    double x[64];
+    int whole[128];
+    open_bench(&b, "emulated", 0);
+    struct buffer *in = buffer_of(&b, NULL, sizeof x);
+    read_back(&b, x, in, sizeof x);
+    for (int i = 0; i < 64; i++) assert_true(isnan(x[i]));
+    memset(x, 0, sizeof x);
+    OK(copy_to_device(b.queue, in, 0, x, sizeof x));
+    OK(buffer_spoil(b.queue, in, 8 * 10 + 3, 8 * 20));
+    read_back(&b, x, in, sizeof x);
+    for (int i = 0; i < 64; i++) assert_int_equal(isnan(x[i]) != 0, i >= 10 && i < 30);
+    OK(buffer_spoil(b.queue, in, 0, sizeof x));
+    read_back(&b, whole, in, sizeof x);
+    for (int i = 0; i < 128; i++) assert_true(whole[i] > 1 << 30); /* no index at all */
+    buffer_close(in);
+    close_bench(&b);
+}
+
+/* Whether a child that runs `task` is killed by a fault of memory. */
+static int faults(void (*task)(void *), void *with) {
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        signal(SIGSEGV, SIG_DFL); /* cmocka and sanitizers have their own */
+        signal(SIGBUS, SIG_DFL);
+        alarm(20);
+        task(with);
+        _exit(0);
+    }
+    int status = 0;
+    assert_true(waitpid(child, &status, 0) == child);
+    return WIFSIGNALED(status) && (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS);
+}
+
+__attribute__((no_sanitize("address", "thread"))) static void stray_read(void *p) {
+    double value = *(volatile double *)p;
+    (void)value;
+}
+__attribute__((no_sanitize("address", "thread"))) static void stray_write(void *p) {
+    *(volatile double *)p = 1;
+}
+
+static void test_stray_access(void **state) {
+    (void)state;
+    struct bench b;
+    evn_long where = 0;
+    double x[1000] = {5}, own = 3;
+    open_bench(&b, "emulated", 0);
+    struct buffer *in = buffer_of(&b, x, sizeof x), *out = buffer_of(&b, NULL, 8);
+    struct argument arguments[] = {BUFFER(out), BUFFER(in)};
+    OK(run(b.queue, b.program, "address", 1, arguments, 2));
+    read_back(&b, &where, out, 8);
+    double *memory = (double *)(uintptr_t)where;
+    assert_int_equal((uintptr_t)memory % 256, 0);
+    for (int round = 0; round < 2; round++) {
+        assert_false(faults(stray_read, &own)); /* the child dies of nothing else */
+        assert_true(faults(stray_read, memory));
+        assert_true(faults(stray_read, memory + 999));
+        assert_true(faults(stray_write, memory));
+        /* after it was used again, too; and an event that has happened is enough */
+        struct event *e;
+        OK(event_open(&e, b.device));
+        OK(copy_to_host(b.queue, x, in, 0, sizeof x));
+        OK(event_record(e, b.queue));
+        OK(event_finish(e));
+        assert_true(faults(stray_read, memory));
+        OK(queue_finish(b.queue));
+        event_close(e);
+    }
+    assert_true(x[0] == 5);
+    buffer_close(in);
+    buffer_close(out);
+    close_bench(&b);
+}
+
+/* A kernel that writes to one place of a buffer. */
+struct reach {
+    size_t bytes;
+    evn_long at; /* doubles */
+};
+
+static void overrun(void *p) {
+    const struct reach *r = p;
+    struct bench b;
+    double value = 1;
+    open_bench(&b, "emulated", 0);
+    struct buffer *in = buffer_of(&b, NULL, r->bytes);
+    struct argument arguments[] = {BUFFER(in), VALUE(r->at), VALUE(value)};
+    if (run(b.queue, b.program, "poke", 1, arguments, 3)) _exit(3);
+}
+
+static void test_overrun(void **state) {
+    (void)state;
+    if (THREAD_SANITIZER) skip(); /* it allows no threads in a child */
+    assert_false(faults(overrun, &(struct reach){768, 95}));
+    assert_true(faults(overrun, &(struct reach){768, 96}));
+    assert_false(faults(overrun, &(struct reach){8192, 0}));
+    assert_true(faults(overrun, &(struct reach){8192, -1}));
+    assert_true(faults(overrun, &(struct reach){8192, 1024}));
+}
+
+/* What fails, and where it is noticed. */
+static void test_failures(void **state) {
+    (void)state;
+    struct bench b, healthy;
+    struct buffer *in, *other;
+    double x[GROUP] = {1}, a = 2;
+    int n = GROUP;
+    struct program *program;
+    struct queue *q;
+
+    /* an allocation: nothing else is hurt */
+    open_bench(&b, "emulated:fail=alloc@2", 0);
+    OK(buffer_open(&in, b.device, 100));
+    FAILS(buffer_open(&other, b.device, 100), EVN_MEMORY,
+          "emulated device 0: allocation of 100 bytes: fails on purpose (fail=alloc@2)");
+    assert_int_equal(device_used(b.device), 100);
+    OK(buffer_open(&other, b.device, 100));
+    buffer_close(in);
+    buffer_close(other);
+    close_bench(&b);
+
+    /* the third copy, on the second device only */
+    open_bench(&b, "emulated:2,fail=copy@3", 1);
+    open_bench(&healthy, "emulated:2,fail=copy@3", 0);
+    in = buffer_of(&b, x, sizeof x);
+    x[0] = 0;
+    read_back(&b, x, in, sizeof x);
+    assert_true(x[0] == 1);
+    x[0] = -1;
+    OK(copy_to_host(b.queue, x, in, 0, sizeof x)); /* asynchronous: noticed when waited for */
+    FAILS(queue_finish(b.queue), EVN_DEVICE,
+          "emulated device 1: waiting for a queue: copy of 512 bytes to the host: fails on purpose "
+          "(fail=copy@3)");
+    assert_true(x[0] == -1); /* untouched */
+    /* from then on nothing is done, and it is said why */
+    FAILS(copy_to_host(b.queue, x, in, 0, 8), EVN_DEVICE,
+          "emulated device 1: copy to the host: the device failed before, at waiting for a queue: "
+          "copy of 512 bytes");
+    FAILS(copy_to_device(b.queue, in, 0, x, 8), EVN_DEVICE, "failed before");
+    FAILS(copy_within(b.queue, in, 0, in, 8, 8), EVN_DEVICE, "failed before");
+    FAILS(buffer_open(&other, b.device, 8), EVN_DEVICE, "failed before");
+    FAILS(queue_open(&q, b.device), EVN_DEVICE, "failed before");
+    FAILS(program_open(&program, b.device, &probe_kernels, NULL), EVN_DEVICE, "failed before");
+    FAILS(queue_finish(b.queue), EVN_DEVICE, "fails on purpose");
+    struct buffer *there = buffer_of(&healthy, x, sizeof x);
+    FAILS(copy_peer(healthy.queue, there, 0, b.device, in, 0, 8), EVN_DEVICE, "emulated device 1");
+    for (int i = 0; i < 5; i++) read_back(&healthy, x, there, sizeof x);
+    buffer_close(there);
+    buffer_close(in);
+    close_bench(&b);
+    close_bench(&healthy);
+
+    /* a kernel; what comes after it in the queue is not done, and events still happen */
+    open_bench(&b, "emulated:fail=kernel@2", 0);
+    x[0] = 1;
+    in = buffer_of(&b, x, sizeof x);
+    other = buffer_of(&b, x, sizeof x);
+    struct argument arguments[] = {BUFFER(in), BUFFER(other), VALUE(a), VALUE(n)};
+    struct kernel *axpy;
+    struct event *e;
+    OK(event_open(&e, b.device));
+    OK(kernel_open(&axpy, b.program, "axpy"));
+    OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
+    OK(launch(b.queue, axpy, 1, GROUP, arguments, 4));
+    OK(copy_to_host(b.queue, x, in, 0, sizeof x));
+    OK(event_record(e, b.queue));
+    FAILS(event_finish(e), EVN_DEVICE,
+          "launch of \"axpy\" with 1 groups: fails on purpose (fail=kernel@2)");
+    FAILS(launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_DEVICE, "failed before");
+    double seconds;
+    FAILS(event_seconds(e, e, &seconds), EVN_DEVICE, "failed before");
+    FAILS(event_record(e, b.queue), EVN_DEVICE, "failed before");
+    FAILS(queue_wait(b.queue, e), EVN_DEVICE, "failed before");
+    assert_true(x[0] == 1);
+    kernel_close(axpy);
+    event_close(e);
+    buffer_close(in);
+    buffer_close(other);
+    close_bench(&b);
+
+    /* lost at the n-th operation, whichever it is: 1 allocation, 2 copy, 3 launch */
+    for (int at = 1; at <= 4; at++) {
+        char text[64];
+        snprintf(text, sizeof text, "emulated:fail=lost@%d", at);
+        open_bench(&b, text, 0);
+        n = GROUP;
+        evn_status status = buffer_open(&in, b.device, sizeof x);
+        assert_int_equal(status, at == 1 ? EVN_DEVICE : EVN_OK);
+        if (at > 1) {
+            OK(copy_to_device(b.queue, in, 0, x, sizeof x));
+            assert_int_equal(queue_finish(b.queue), at == 2 ? EVN_DEVICE : EVN_OK);
+        }
+        if (at > 2) {
+            int rounds = 1;
+            struct argument grind[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+            assert_int_equal(run(b.queue, b.program, "grind", 1, grind, 3),
+                             at == 3 ? EVN_DEVICE : EVN_OK);
+        }
+        if (at > 3)
+            FAILS(buffer_open(&other, b.device, 8), EVN_DEVICE, "the device is lost on purpose");
+        FAILS(buffer_open(&other, b.device, 8), EVN_DEVICE, "emulated device 0");
+        FAILS(queue_finish(b.queue), EVN_DEVICE, "lost on purpose");
+        if (at > 1) buffer_close(in);
+        close_bench(&b);
+    }
+}
+
+/* A queue that waits for an event of a device that fails is not left waiting. */
+static void test_failure_seen_from_outside(void **state) {
+    (void)state;
+    struct bench a, b;
+    struct event *e;
+    double x[8] = {0};
+    open_bench(&a, "emulated:2,fail=copy@2,bad=0", 0);
+    open_bench(&b, "emulated:2,fail=copy@2,bad=0", 1);
+    struct buffer *in = buffer_of(&a, x, sizeof x), *other = buffer_of(&b, x, sizeof x);
+    OK(event_open(&e, a.device));
+    OK(copy_to_device(a.queue, in, 0, x, sizeof x));
+    OK(event_record(e, a.queue));
+    OK(queue_wait(b.queue, e));
+    OK(copy_to_host(b.queue, x, other, 0, sizeof x));
+    OK(queue_finish(b.queue));
+    assert_int_equal(queue_finish(a.queue), EVN_DEVICE);
+    event_close(e);
+    buffer_close(in);
+    buffer_close(other);
+    close_bench(&a);
+    close_bench(&b);
+}
+
+/* In real time costs are a lower bound. */
+static void test_real_costs(void **state) {
+    (void)state;
+    struct bench b;
+    struct event *e[3];
+    double x[1000] = {0}, seconds;
+    int n = 1, rounds = 1;
+    open_bench(&b, "emulated:link=1MB/s,latency=2ms,launch=3ms,speed=0.5", 0);
+    for (int i = 0; i < 3; i++) OK(event_open(&e[i], b.device));
+    struct buffer *in = buffer_of(&b, NULL, sizeof x);
+    struct kernel *grind;
+    OK(kernel_open(&grind, b.program, "grind"));
+    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    OK(event_record(e[0], b.queue));
+    OK(copy_to_device(b.queue, in, 0, x, sizeof x));
+    OK(event_record(e[1], b.queue));
+    OK(launch(b.queue, grind, 1, GROUP, arguments, 3));
+    OK(event_record(e[2], b.queue));
+    OK(event_seconds(e[0], e[1], &seconds));
+    assert_true(seconds >= 0.010);
+    OK(event_seconds(e[1], e[2], &seconds));
+    assert_true(seconds >= 0.003);
+    OK(queue_finish(b.queue));
+    kernel_close(grind);
+    for (int i = 0; i < 3; i++) event_close(e[i]);
+    buffer_close(in);
+    close_bench(&b);
+}
+
+/* ---- virtual time ---- */
+
+/* Times of events from a first one, in nanoseconds; exact. */
+struct stopwatch {
+    struct event *zero, *last;
+};
+
+static void start(struct stopwatch *w, struct bench *b) {
+    OK(event_open(&w->zero, b->device));
+    OK(event_open(&w->last, b->device));
+    OK(event_record(w->zero, b->queue));
+}
+
+static double nanoseconds(struct stopwatch *w, struct queue *q) {
+    double s;
+    OK(event_record(w->last, q));
+    OK(event_seconds(w->zero, w->last, &s));
+    return s * 1e9;
+}
+
+static void stop(struct stopwatch *w) {
+    event_close(w->zero);
+    event_close(w->last);
+}
+
+#define EXACTLY(value, expected)                                                                   \
+    do {                                                                                           \
+        double exactly = (value);                                                                  \
+        if (fabs(exactly - (expected)) > 1e-6)                                                     \
+            fail_msg("%s is %.6f ns, expected %.6f", #value, exactly, (double)(expected));         \
+    } while (0)
+
+static void test_virtual_costs(void **state) {
+    (void)state;
+    struct bench b;
+    struct stopwatch w;
+    struct queue *second;
+    static char data[16000];
+    int n = 1, rounds = 0;
+    open_bench(&b, "emulated:clock=virtual", 0);
+    assert_true(device_traits(b.device)->clock_is_virtual);
+    OK(queue_open(&second, b.device));
+    struct buffer *in = buffer_of(&b, data, sizeof data);
+    struct kernel *grind;
+    OK(kernel_open(&grind, b.program, "grind"));
+    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    start(&w, &b);
+    EXACTLY(nanoseconds(&w, b.queue), 0);
+    OK(copy_to_device(b.queue, in, 0, data, 8000)); /* 8 GB/s, 5 us */
+    EXACTLY(nanoseconds(&w, b.queue), 6000);
+    OK(copy_to_host(b.queue, data, in, 0, 16000));
+    EXACTLY(nanoseconds(&w, b.queue), 13000);
+    OK(launch(b.queue, grind, 10, GROUP, arguments, 3)); /* 4 us, 1 ns an item */
+    EXACTLY(nanoseconds(&w, b.queue), 17640);
+    OK(copy_within(b.queue, in, 0, in, 8000, 8000)); /* 4 us, 1 ns for 8 bytes */
+    EXACTLY(nanoseconds(&w, b.queue), 22640);
+    OK(buffer_spoil(b.queue, in, 0, 10)); /* no real device does that */
+    EXACTLY(nanoseconds(&w, b.queue), 22640);
+    /* another queue begins when the host does: which has waited for the last event */
+    EXACTLY(nanoseconds(&w, second), 22640);
+    queue_close(second);
+    stop(&w);
+    kernel_close(grind);
+    buffer_close(in);
+    close_bench(&b);
+
+    open_bench(&b, "emulated:clock=virtual,speed=4,link=2GB/s,latency=1us,launch=500ns,item=2ns",
+               0);
+    in = buffer_of(&b, data, sizeof data);
+    OK(kernel_open(&grind, b.program, "grind"));
+    arguments[0].buffer = in;
+    start(&w, &b);
+    OK(launch(b.queue, grind, 10, GROUP, arguments, 3));
+    EXACTLY(nanoseconds(&w, b.queue), 500 + 640 * 2 / 4.0);
+    OK(copy_to_device(b.queue, in, 0, data, 1));
+    EXACTLY(nanoseconds(&w, b.queue), 820 + 1000 + 0.5);
+    stop(&w);
+    kernel_close(grind);
+    buffer_close(in);
+    close_bench(&b);
+}
+
+/* Lanes, queues and events: what overlaps and what does not. */
+static void test_virtual_order(void **state) {
+    (void)state;
+    struct bench b;
+    struct stopwatch w;
+    struct queue *q[3];
+    struct event *e;
+    static char data[80000], back[80000];
+    int n = 1, rounds = 0;
+    double s[3];
+    open_bench(&b, "emulated:clock=virtual,latency=0us,launch=0us", 0);
+    for (int i = 0; i < 3; i++) OK(queue_open(&q[i], b.device));
+    OK(event_open(&e, b.device));
+    /* one for each queue, since nothing orders them */
+    struct buffer *in[3];
+    for (int i = 0; i < 3; i++) in[i] = buffer_of(&b, NULL, sizeof data);
+    struct kernel *grind;
+    OK(kernel_open(&grind, b.program, "grind"));
+    struct argument arguments[] = {BUFFER(in[2]), VALUE(n), VALUE(rounds)};
+    struct event *end[3];
+    for (int i = 0; i < 3; i++) OK(event_open(&end[i], b.device));
+    start(&w, &b);
+
+    /* in, out and a kernel all at once: 10 us each */
+    OK(copy_to_device(q[0], in[0], 0, data, 80000));
+    OK(copy_to_host(q[1], back, in[1], 0, 80000));
+    OK(launch(q[2], grind, 125, 64, arguments, 3)); /* 8000 items */
+    for (int i = 0; i < 3; i++) OK(event_record(end[i], q[i]));
+    for (int i = 0; i < 3; i++) OK(event_seconds(w.zero, end[i], &s[i]));
+    EXACTLY(s[0] * 1e9, 10000);
+    EXACTLY(s[1] * 1e9, 10000);
+    EXACTLY(s[2] * 1e9, 8000);
+
+    /* two of a kind: one after the other */
+    for (int i = 0; i < 3; i++) OK(queue_finish(q[i]));
+    OK(event_record(w.zero, q[0]));
+    OK(copy_to_device(q[0], in[0], 0, data, 8000));
+    OK(copy_to_device(q[1], in[1], 8000, data, 8000));
+    OK(event_record(end[0], q[0]));
+    OK(event_record(end[1], q[1]));
+    OK(event_seconds(w.zero, end[0], &s[0]));
+    OK(event_seconds(w.zero, end[1], &s[1]));
+    EXACTLY(s[0] * 1e9, 1000);
+    EXACTLY(s[1] * 1e9, 2000);
+
+    /* an event orders; and what is given out later but can run before fills the gap */
+    for (int i = 0; i < 3; i++) OK(queue_finish(q[i]));
+    OK(event_record(w.zero, q[0]));
+    arguments[0].buffer = in[0];
+    OK(launch(q[0], grind, 125, 64, arguments, 3)); /* until 8 us */
+    OK(event_record(e, q[0]));
+    OK(queue_wait(q[1], e));
+    OK(copy_to_device(q[1], in[1], 0, data, 8000));  /* 8 .. 9 */
+    OK(copy_to_device(q[2], in[2], 0, data, 24000)); /* 0 .. 3 */
+    OK(copy_to_device(q[2], in[2], 0, data, 24000)); /* 3 .. 6 */
+    OK(copy_to_device(q[0], in[0], 0, data, 8000));  /* 9 .. 10, behind the kernel */
+    for (int i = 0; i < 3; i++) OK(event_record(end[i], q[i]));
+    for (int i = 0; i < 3; i++) OK(event_seconds(w.zero, end[i], &s[i]));
+    EXACTLY(s[1] * 1e9, 9000);
+    EXACTLY(s[2] * 1e9, 6000);
+    EXACTLY(s[0] * 1e9, 10000);
+
+    for (int i = 0; i < 3; i++) {
+        event_close(end[i]);
+        queue_close(q[i]);
+        buffer_close(in[i]);
+    }
+    event_close(e);
+    stop(&w);
+    kernel_close(grind);
+    close_bench(&b);
+}
+
+/* Two devices: a copy takes the link out of one and the link into the other. */
+static void test_virtual_peers(void **state) {
+    (void)state;
+    static const char *const text[] = {"emulated:3,clock=virtual",
+                                       "emulated:3,clock=virtual,peer=no"};
+    static char data[8000];
+    for (int staged = 0; staged < 2; staged++) {
+        struct bench b[3];
+        struct buffer *in[3], *to[3], *more;
+        struct stopwatch w;
+        struct queue *other;
+        double s;
+        for (int i = 0; i < 3; i++) {
+            open_bench(&b[i], text[staged], i);
+            in[i] = buffer_of(&b[i], data, sizeof data);
+            to[i] = buffer_of(&b[i], NULL, sizeof data);
+        }
+        more = buffer_of(&b[2], NULL, sizeof data);
+        OK(queue_open(&other, b[2].device));
+        start(&w, &b[2]);
+        OK(copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
+        EXACTLY(nanoseconds(&w, b[2].queue), staged ? 12000 : 6000);
+        if (!staged) {
+            /* from two devices into one: the link into it is shared, the latency is not */
+            OK(event_record(w.zero, b[2].queue));
+            OK(copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
+            OK(copy_peer(other, more, 0, b[1].device, in[1], 0, 8000));
+            OK(event_record(w.last, other));
+            OK(event_seconds(w.zero, w.last, &s));
+            EXACTLY(s * 1e9, 7000);
+            /* and from one device into two: the link out of it */
+            OK(queue_finish(b[2].queue));
+            OK(queue_finish(other));
+            OK(event_record(w.zero, b[2].queue));
+            OK(copy_peer(b[1].queue, to[1], 0, b[0].device, in[0], 0, 8000));
+            OK(copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
+            EXACTLY(nanoseconds(&w, b[2].queue), 7000);
+            /* a ring: every device sends and receives at once */
+            struct event *begin[3], *end[3];
+            for (int i = 0; i < 3; i++) {
+                OK(queue_finish(b[i].queue));
+                OK(event_open(&begin[i], b[i].device));
+                OK(event_open(&end[i], b[i].device));
+            }
+            OK(queue_finish(other));
+            for (int i = 0; i < 3; i++) OK(event_record(begin[i], b[i].queue));
+            for (int i = 0; i < 3; i++)
+                OK(copy_peer(b[i].queue, to[i], 0, b[(i + 1) % 3].device, in[(i + 1) % 3], 0,
+                             8000));
+            for (int i = 0; i < 3; i++) OK(event_record(end[i], b[i].queue));
+            for (int i = 0; i < 3; i++) {
+                OK(event_seconds(begin[i], end[i], &s));
+                EXACTLY(s * 1e9, 6000);
+                event_close(begin[i]);
+                event_close(end[i]);
+            }
+        }
+        stop(&w);
+        queue_close(other);
+        buffer_close(more);
+        for (int i = 0; i < 3; i++) {
+            OK(queue_finish(b[i].queue));
+            buffer_close(in[i]);
+            buffer_close(to[i]);
+        }
+        for (int i = 0; i < 3; i++) close_bench(&b[i]);
+    }
+}
+
+/* In steps of 64 ns: the link out of one device is free from 1 to 2 and after 3, the link into the
+ * other until 1 and after 2. Both are free at once after 3. */
+static void test_virtual_both_links(void **state) {
+    (void)state;
+    struct bench b[2];
+    struct queue *more[2];
+    struct buffer *in[2], *other[2];
+    struct kernel *grind[2];
+    struct stopwatch w;
+    static char data[512], back[2][512];
+    int n = 1, rounds = 0;
+    for (int d = 0; d < 2; d++) {
+        open_bench(&b[d], "emulated:2,clock=virtual,latency=0us,launch=0us", d);
+        OK(queue_open(&more[d], b[d].device));
+        OK(kernel_open(&grind[d], b[d].program, "grind"));
+        in[d] = buffer_of(&b[d], data, sizeof data);
+        other[d] = buffer_of(&b[d], data, sizeof data);
+    }
+    start(&w, &b[1]);
+    for (int d = 0; d < 2; d++) {
+        struct argument arguments[] = {BUFFER(other[d]), VALUE(n), VALUE(rounds)};
+        OK(launch(more[d], grind[d], 2 - d, GROUP, arguments, 3));
+    }
+    OK(copy_to_host(b[0].queue, back[0], in[0], 0, 512));
+    OK(copy_to_host(more[0], back[1], other[0], 0, 512));
+    OK(copy_to_device(more[1], other[1], 0, data, 512));
+    OK(copy_peer(b[1].queue, in[1], 0, b[0].device, in[0], 0, 512));
+    EXACTLY(nanoseconds(&w, b[1].queue), 4 * 64);
+    stop(&w);
+    for (int d = 0; d < 2; d++) {
+        OK(queue_finish(b[d].queue));
+        OK(queue_finish(more[d]));
+        queue_close(more[d]);
+        kernel_close(grind[d]);
+        buffer_close(in[d]);
+        buffer_close(other[d]);
+    }
+    for (int d = 0; d < 2; d++) close_bench(&b[d]);
+}
+
+/* A program of pseudo-random work on two devices and four queues; the sum of all times, which must
+ * be the same however the threads run. */
+static double random_program(int disturb) {
+    struct bench b[2];
+    struct queue *q[4];
+    struct event *e[4], *zero[2];
+    /* what is read by all, and what each queue writes */
+    struct buffer *from[2], *to[4];
+    static char data[100000], back[4][100000];
+    unsigned seed = 12345;
+    int n = 1, rounds = 0;
+    double sum = 0, s;
+    struct kernel *grind[2];
+    for (int d = 0; d < 2; d++) {
+        open_bench(&b[d], "emulated:2,clock=virtual,link=3GB/s", d);
+        from[d] = buffer_of(&b[d], data, sizeof data);
+        OK(kernel_open(&grind[d], b[d].program, "grind"));
+        OK(event_open(&zero[d], b[d].device));
+    }
+    for (int i = 0; i < 4; i++) {
+        OK(queue_open(&q[i], b[i % 2].device));
+        OK(event_open(&e[i], b[i % 2].device));
+        OK(event_record(e[i], q[i]));
+        to[i] = buffer_of(&b[i % 2], data, sizeof data);
+    }
+    for (int d = 0; d < 2; d++) OK(event_record(zero[d], q[d]));
+    for (int step = 0; step < 400; step++) {
+        seed = seed * 1664525 + 1013904223;
+        int i = seed >> 28 & 3, d = i % 2, j = seed >> 16 & 3;
+        size_t bytes = 1 + (seed >> 12) % 99999;
+        struct argument arguments[] = {BUFFER(to[i]), VALUE(n), VALUE(rounds)};
+        switch (seed >> 24 & 7) {
+        case 0: OK(copy_to_device(q[i], to[i], 0, data, bytes)); break;
+        case 1: OK(copy_to_host(q[i], back[i], to[i], 0, bytes)); break;
+        case 2: OK(launch(q[i], grind[d], 1 + (int)bytes % 100, 64, arguments, 3)); break;
+        case 3: OK(copy_peer(q[i], to[i], 0, b[1 - d].device, from[1 - d], 0, bytes)); break;
+        case 4: OK(queue_wait(q[i], e[j])); break;
+        case 5:
+        case 6: OK(event_record(e[i], q[i])); break;
+        case 7:
+            if (step % 5 == 0) OK(queue_finish(q[i]));
+            break;
+        }
+        if (disturb && step % 37 == 0) usleep(300);
+    }
+    for (int i = 0; i < 4; i++) {
+        OK(event_record(e[i], q[i]));
+        OK(event_seconds(zero[i % 2], e[i], &s));
+        sum = sum * 3 + s;
+        OK(queue_finish(q[i]));
+        event_close(e[i]);
+        queue_close(q[i]);
+        buffer_close(to[i]);
+    }
+    for (int d = 0; d < 2; d++) {
+        kernel_close(grind[d]);
+        buffer_close(from[d]);
+        event_close(zero[d]);
+        close_bench(&b[d]);
+    }
+    return sum;
+}
+
+static void test_virtual_is_deterministic(void **state) {
+    (void)state;
+    double first = random_program(0);
+    assert_true(first > 1e-4);
+    for (int round = 0; round < 6; round++) assert_true(random_program(round % 2) == first);
+}
+
+int main(void) {
+    char why[512] = "";
+    spec = getenv("EVENER_TEST_DEVICE");
+    if (!spec || !*spec) spec = "emulated:2";
+    if (devices_count(spec, &devices, why, sizeof why)) {
+        fprintf(stderr, "%s\n", evn_message());
+        return 1;
+    }
+    if (!devices) {
+        printf("no device \"%s\": %s\n", spec, why);
+        return 77;
+    }
+    snprintf(scratch, sizeof scratch, "%s/evener-test-XXXXXX",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(scratch)) {
+        perror(scratch);
+        return 1;
+    }
+    setenv("EVENER_CACHE", scratch, 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_traits),
+        cmocka_unit_test(test_allocation),
+        cmocka_unit_test(test_memory_limit),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_peers),
+        cmocka_unit_test(test_peers_of_two_kinds),
+        cmocka_unit_test(test_build),
+        cmocka_unit_test(test_build_failure),
+        cmocka_unit_test(test_axpy),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_reduce),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_bad_launches),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_order_of_queues),
+        cmocka_unit_test(test_order_would_be_missed),
+        cmocka_unit_test(test_finish),
+        cmocka_unit_test(test_order_of_one_queue),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_events_between_devices),
+        cmocka_unit_test(test_lifetimes),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_cached_programs),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_poison),
+        cmocka_unit_test(test_stray_access),
+        cmocka_unit_test(test_overrun),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_failure_seen_from_outside),
+        cmocka_unit_test(test_real_costs),
+        cmocka_unit_test(test_virtual_costs),
+        cmocka_unit_test(test_virtual_order),
+        cmocka_unit_test(test_virtual_peers),
+        cmocka_unit_test(test_virtual_both_links),
+        cmocka_unit_test(test_virtual_is_deterministic),
+    };
+    printf("device under test: %s (%d)\n", spec, devices);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[200];
+    snprintf(command, sizeof command, "rm -rf %s", scratch);
+    return system(command) || failed;
+}

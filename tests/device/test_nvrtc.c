@@ -1,0 +1,414 @@
+/* NVIDIA's run-time compiler and the project's kernels: each of them compiles for every
+ * architecture that the compiler knows from 7.5 up, and none spills registers to memory without a
+ * reason. Needs no GPU; where NVRTC is not found it is skipped. Run: ctest -R nvrtc -V (with -V it
+ * shows what each kernel takes) */
+#include "device/device.h"
+#include "device/nvrtc.h"
+/* CUDA's own headers, where they are, so that ours can be compared with them */
+#if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
+#    include <cuda.h>
+#    include <nvrtc.h>
+#    define HAVE_CUDA_HEADERS 1
+#else
+#    define HAVE_CUDA_HEADERS 0
+#endif
+#include "device/cuda_api.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SKIPPED = 77, LEAST = 75 };
+
+/* KERNEL_SOURCES, by the build: X(name) for each kernel file, without anything between */
+#define X(name) extern const struct kernel_source name##_kernels;
+KERNEL_SOURCES
+#undef X
+static const struct kernel_source *const sources[] = {
+#define X(name) &name##_kernels,
+    KERNEL_SOURCES
+#undef X
+};
+enum { SOURCES = sizeof sources / sizeof *sources };
+
+/* Kernels whose items may have memory of their own on 8.0 and 9.0, how many bytes at most, and why.
+ * Such memory lies in device memory: what was spilled from registers, and arrays with an index that
+ * the compiler does not know. */
+static const struct {
+    const char *kernel; /* source.kernel */
+    int bytes;
+    const char *reason;
+} may_have_local[] = {
+    {"probe.reduce", 16, "a test of the dialect: an array of the item's own, indexed"},
+    {"probe.values", 40, "a test of the dialect: an array in a struct passed by value, indexed"},
+};
+
+static struct nvrtc *compiler;
+
+#define assert_ok(call)                                                                            \
+    do {                                                                                           \
+        evn_status status_ = (call);                                                               \
+        if (status_) fail_msg("%s: status %d: %s", #call, status_, evn_message());                 \
+    } while (0)
+#define assert_says(part)                                                                          \
+    do {                                                                                           \
+        if (!strstr(evn_message(), part)) fail_msg("\"%s\" is not in: %s", part, evn_message());   \
+    } while (0)
+
+/* ---- our declarations ---- */
+
+/* older headers lack what is optional */
+#if HAVE_CUDA_HEADERS && CUDA_VERSION >= 12040
+#    define COMPARED 1
+#    define SAME(member, symbol, parameters)                                                       \
+        _Static_assert(__builtin_types_compatible_p(__typeof__(((struct cuda_api *)0)->member),    \
+                                                    __typeof__(&symbol)),                          \
+                       #symbol " is declared otherwise in cuda.h");
+CUDA_FUNCTIONS(SAME, SAME)
+#    undef SAME
+#    define SAME(member, symbol, parameters)                                                       \
+        _Static_assert(__builtin_types_compatible_p(__typeof__(((struct nvrtc_api *)0)->member),   \
+                                                    __typeof__(&symbol)),                          \
+                       #symbol " is declared otherwise in nvrtc.h");
+NVRTC_FUNCTIONS(SAME, SAME)
+#    undef SAME
+#    define SAME(ours, theirs, value)                                                              \
+        _Static_assert((int)ours == (int)theirs, #theirs " has another value");
+CUDA_CONSTANTS(SAME)
+NVRTC_CONSTANTS(SAME)
+#    undef SAME
+#else
+#    define COMPARED 0
+#endif
+
+static void test_declarations(void **state) {
+    (void)state;
+#if COMPARED
+    print_message("compared with the headers of CUDA %d.%d when this was compiled\n",
+                  CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
+#else
+    print_message("no headers of CUDA 12.4 or later: declarations are not compared\n");
+    skip();
+#endif
+}
+
+/* ---- the project's kernels ---- */
+
+static evn_status build(const struct kernel_source *source, int contract, const char *target,
+                        struct nvrtc_program *out) {
+    return nvrtc_compile(compiler, out, source->name, source->text, target, source->defines,
+                         contract);
+}
+
+static int allowed(const char *source, const char *kernel) {
+    char name[160];
+    snprintf(name, sizeof name, "%s.%s", source, kernel);
+    for (size_t i = 0; i < sizeof may_have_local / sizeof *may_have_local; i++)
+        if (!strcmp(may_have_local[i].kernel, name)) return may_have_local[i].bytes;
+    return 0;
+}
+
+static void test_kernels(void **state) {
+    (void)state;
+    int count, compiled = 0, too_much = 0;
+    const int *architecture = nvrtc_architectures(compiler, &count);
+    for (int s = 0; s < SOURCES; s++)
+        for (int a = 0; a < count; a++) {
+            if (architecture[a] < LEAST) continue;
+            char target[32];
+            struct nvrtc_program p;
+            assert_ok(nvrtc_target(compiler, architecture[a], target));
+            evn_status status = build(sources[s], sources[s]->contract, target, &p);
+            if (status) fail_msg("%s: %s", sources[s]->name, evn_message());
+            assert_ok(nvrtc_measure(&p));
+            int kernels = 0;
+            while (sources[s]->entry[kernels].name) kernels++;
+            assert_int_equal(p.kernels, kernels);
+            int is_reference = architecture[a] == 80 || architecture[a] == 90;
+            for (int k = 0; k < p.kernels; k++) {
+                const struct nvrtc_kernel *m = &p.kernel[k];
+                int found = 0;
+                for (int e = 0; e < kernels; e++)
+                    found |= !strcmp(sources[s]->entry[e].name, m->name);
+                if (!found) fail_msg("%s: the host has no kernel %s", sources[s]->name, m->name);
+                assert_true(m->registers > 0 && m->registers <= 255 && m->local_bytes >= 0);
+                int is_more = m->local_bytes > allowed(sources[s]->name, m->name);
+                if (is_reference || is_more)
+                    print_message("  %-8s %-24s %3d registers %5d bytes local, %5d spilled; %6d of "
+                                  "a group%s\n",
+                                  target, m->name, m->registers, m->local_bytes, m->spill_bytes,
+                                  m->group_bytes,
+                                  m->spill_bytes > 0 ? "; SPILLS"
+                                  : is_more          ? "; LOCAL MEMORY"
+                                                     : "");
+                too_much += is_reference && is_more;
+            }
+            nvrtc_program_close(&p);
+            compiled++;
+        }
+    print_message("%d sources for %d architectures\n", SOURCES, SOURCES ? compiled / SOURCES : 0);
+    assert_true(compiled >= SOURCES);
+    if (too_much)
+        fail_msg("%d times a kernel takes more local memory than test_nvrtc.c allows", too_much);
+}
+
+/* Fused or not is what the option says, in every kernel file. */
+static void test_contract(void **state) {
+    (void)state;
+    int fused[2] = {0};
+    for (int s = 0; s < SOURCES; s++)
+        for (int contract = 0; contract < 2; contract++) {
+            struct nvrtc_program p;
+            assert_ok(build(sources[s], contract, "compute_80", &p));
+            assert_true(p.is_text);
+            assert_true(strlen(p.image) < p.bytes);
+            for (const char *at = p.image; (at = strstr(at, "fma.rn.f64")); at++) fused[contract]++;
+            nvrtc_program_close(&p);
+        }
+    print_message("%d fused with contraction, %d without\n", fused[1], fused[0]);
+    assert_true(fused[1] > fused[0]);
+}
+
+/* ---- measuring ---- */
+
+static const char measured[] =
+    "#line 1 \"measured.kernel.c\"\n"
+    "extern \"C\" __global__ void __launch_bounds__(1024, 2) spills(double *a, int n) {\n"
+    "    double x[40];\n"
+    "    _Pragma(\"unroll\") for (int i = 0; i < 40; i++) x[i] = a[1024 * i + threadIdx.x];\n"
+    "    for (int k = 0; k < n; k++) {\n"
+    "        _Pragma(\"unroll\") for (int i = 0; i < 40; i++) x[i] = x[i] * x[(i + 7) % 40] + "
+    "a[k];\n"
+    "    }\n"
+    "    _Pragma(\"unroll\") for (int i = 0; i < 40; i++) a[1024 * i + threadIdx.x] = x[i];\n"
+    "}\n"
+    "extern \"C\" __global__ void array(double *a, int n) {\n"
+    "    double x[16];\n"
+    "    for (int i = 0; i < 16; i++) x[i] = a[i];\n"
+    "    a[n] = x[n & 15];\n"
+    "}\n"
+    "extern \"C\" __global__ void shares(double *a) {\n"
+    "    __shared__ double s[100];\n"
+    "    s[threadIdx.x] = a[threadIdx.x];\n"
+    "    __syncthreads();\n"
+    "    a[threadIdx.x] += s[99 - threadIdx.x];\n"
+    "}\n"
+    "__device__ __noinline__ double called(const double *a, int n) {\n"
+    "    double x[8];\n"
+    "    for (int i = 0; i < 8; i++) x[i] = a[i];\n"
+    "    return x[n & 7];\n"
+    "}\n"
+    "extern \"C\" __global__ void calls(double *a, int n) { a[0] = called(a, n); }\n";
+
+static const struct nvrtc_kernel *kernel(const struct nvrtc_program *p, const char *name) {
+    for (int k = 0; k < p->kernels; k++)
+        if (!strcmp(p->kernel[k].name, name)) return &p->kernel[k];
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+static void test_measure(void **state) {
+    (void)state;
+    struct nvrtc_program p;
+    assert_ok(nvrtc_compile(compiler, &p, "measured", measured, "sm_90", NULL, 1));
+    assert_ok(nvrtc_measure(&p));
+    assert_int_equal(p.kernels, 4);
+    int has_report = strstr(p.log, "spill") != NULL;
+    for (int with = has_report; with >= 0; with--) {
+        if (!with) p.log[0] = 0;
+        assert_ok(nvrtc_measure(&p));
+        const struct nvrtc_kernel *spills = kernel(&p, "spills"), *array = kernel(&p, "array");
+        const struct nvrtc_kernel *shares = kernel(&p, "shares"), *calls = kernel(&p, "calls");
+        /* 1024 items twice on 65536 registers */
+        assert_int_equal(spills->registers, 32);
+        assert_true(spills->local_bytes > 200);
+        assert_int_equal(array->local_bytes, 128);
+        assert_int_equal(shares->local_bytes, 0);
+        assert_true(calls->local_bytes >= 64);
+        if (with) {
+            assert_true(spills->spill_bytes > 200);
+            assert_int_equal(array->spill_bytes, 0);
+            assert_int_equal(shares->spill_bytes, 0);
+            assert_int_equal(shares->group_bytes, 800);
+            assert_int_equal(array->group_bytes, 0);
+        } else {
+            assert_int_equal(spills->spill_bytes, -1);
+            assert_int_equal(shares->group_bytes, -1);
+        }
+    }
+    nvrtc_program_close(&p);
+}
+
+/* Whatever is in an image, measuring it reads nothing outside (the sanitizers look on) and comes to
+ * an end. */
+static void test_damaged(void **state) {
+    (void)state;
+    struct nvrtc_program p, bad = {0};
+    assert_ok(nvrtc_compile(compiler, &p, "measured", measured, "sm_90", NULL, 1));
+    char no_log[1] = "";
+    bad.log = no_log;
+    int refused = 0, damaged = 0;
+    assert_true(nvrtc_is_whole(p.image, p.bytes, "sm_90"));
+    assert_true(nvrtc_is_whole("text", 5, "compute_90"));
+    assert_false(nvrtc_is_whole("text", 4, "compute_90"));
+    assert_false(nvrtc_is_whole("text", 0, "compute_90"));
+    assert_false(nvrtc_is_whole("text", 5, "sm_90"));
+    for (size_t bytes = 0; bytes < p.bytes; bytes += bytes < 256 ? 1 : 97) {
+        bad.image = malloc(bytes ? bytes : 1); /* of this size, so that reading beyond is seen */
+        memcpy(bad.image, p.image, bytes);
+        bad.bytes = bytes;
+        refused += nvrtc_measure(&bad) == EVN_SYSTEM;
+        assert_false(nvrtc_is_whole(bad.image, bytes, "sm_90"));
+        damaged++;
+        free(bad.image);
+    }
+    assert_true(refused > damaged * 9 / 10); /* its tables are near its end */
+    unsigned random = 12345;
+    bad.image = malloc(p.bytes);
+    bad.bytes = p.bytes;
+    for (int round = 0; round < 3000; round++) {
+        memcpy(bad.image, p.image, p.bytes);
+        for (int i = 0; i < 8; i++) {
+            random = random * 1664525u + 1013904223u;
+            size_t at = (random >> 8) % p.bytes;
+            /* mostly where headers and tables are */
+            if (round & 1) at = at % 64;
+            if (round & 2) at = p.bytes - 1 - at % (27 * 64);
+            ((unsigned char *)bad.image)[at] ^= (unsigned char)(1u << (random >> 29));
+        }
+        nvrtc_measure(&bad);
+        nvrtc_is_whole(bad.image, bad.bytes, "sm_90");
+    }
+    free(bad.image);
+    free(bad.kernel);
+    bad = (struct nvrtc_program){.image = (void *)(uintptr_t) "text", .bytes = 5};
+    assert_int_equal(nvrtc_measure(&bad), EVN_SYSTEM);
+    assert_says("not a cubin");
+    nvrtc_program_close(&p);
+}
+
+/* ---- the compiler ---- */
+
+static void test_refusals(void **state) {
+    (void)state;
+    struct nvrtc_program p;
+    static const char bad[] =
+        "\n#line 7 \"bad.kernel.c\"\nextern \"C\" __global__ void k(double *a) "
+        "{ a[0] = b; }\n";
+    assert_int_equal(nvrtc_compile(compiler, &p, "bad", bad, "sm_90", NULL, 1), EVN_SYSTEM);
+    assert_says("NVRTC");
+    assert_says("for sm_90: bad.kernel.c(7): error");
+    assert_says("\"b\"");
+    assert_null(strchr(evn_message(), '\n'));
+    assert_null(p.image);
+    assert_null(p.log);
+    assert_int_equal(nvrtc_compile(compiler, &p, "k", measured, "sm_90", "=5", 1), EVN_SYSTEM);
+    assert_says("NVRTC");
+    assert_int_equal(nvrtc_compile(compiler, &p, "k", measured, "sm_1", NULL, 1), EVN_SYSTEM);
+    assert_says("sm_1: nvrtc: error: invalid value for --gpu-architecture");
+}
+
+/* Macros get where they belong, however they are spaced. */
+static void test_defines(void **state) {
+    (void)state;
+    static const char text[] =
+        "extern \"C\" __global__ void k(int *a) { a[0] = N + PLAIN + DIRECTION; }\n";
+    struct nvrtc_program p;
+    assert_ok(
+        nvrtc_compile(compiler, &p, "k", text, "compute_80", "  N=40  DIRECTION=-1 PLAIN ", 1));
+    assert_non_null(strstr(p.image, ", 40;")); /* N + 1 - 1, folded */
+    nvrtc_program_close(&p);
+    assert_int_equal(nvrtc_compile(compiler, &p, "k", text, "compute_80", "N=40 PLAIN", 1),
+                     EVN_SYSTEM);
+    assert_says("DIRECTION");
+    char many[4000] = "";
+    for (int i = 0; i < 400; i++) sprintf(many + strlen(many), "M%d ", i);
+    strcat(many, "N=1 DIRECTION=1 PLAIN=1");
+    assert_ok(nvrtc_compile(compiler, &p, "k", text, "compute_80", many, 0));
+    nvrtc_program_close(&p);
+}
+
+static void test_targets(void **state) {
+    (void)state;
+    int count;
+    const int *known = nvrtc_architectures(compiler, &count);
+    char target[32], expected[32];
+    for (int i = 0; i < count; i++) {
+        if (i) assert_true(known[i] > known[i - 1]);
+        assert_ok(nvrtc_target(compiler, known[i], target));
+        snprintf(expected, sizeof expected, "sm_%d", known[i]);
+        assert_string_equal(target, expected);
+    }
+    assert_ok(nvrtc_target(compiler, 999, target));
+    snprintf(expected, sizeof expected, "compute_%d", known[count - 1]);
+    assert_string_equal(target, expected);
+    struct nvrtc_program p;
+    assert_ok(nvrtc_compile(compiler, &p, "measured", measured, target, NULL, 1));
+    assert_true(p.is_text);
+    assert_non_null(strstr(p.image, ".version"));
+    assert_int_equal(nvrtc_measure(&p), EVN_SYSTEM);
+    nvrtc_program_close(&p);
+    assert_int_equal(nvrtc_target(compiler, known[0] - 1, target), EVN_MISSING);
+    assert_says("EVENER_NVRTC");
+}
+
+/* A driver gets a compiler that it understands where there is one, and else what there is. */
+static void test_versions(void **state) {
+    (void)state;
+    static const int drivers[] = {11000, 12040, 13000, 99000};
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        struct nvrtc *c;
+        assert_ok(nvrtc_open(&c, drivers[i]));
+        assert_true(nvrtc_version(c) >= 11020);
+        if (nvrtc_version(compiler) / 1000 <= drivers[i] / 1000)
+            assert_true(nvrtc_version(c) / 1000 <= drivers[i] / 1000);
+        nvrtc_close(c);
+    }
+}
+
+static void *compile_thread(void *arg) {
+    int *right = arg;
+    struct nvrtc_program p;
+    for (int round = 0; round < 3; round++)
+        if (!nvrtc_compile(compiler, &p, "measured", measured, "sm_80", NULL, 1)) {
+            *right += !nvrtc_measure(&p) && p.kernels == 4;
+            nvrtc_program_close(&p);
+        }
+    return NULL;
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    pthread_t thread[2];
+    int right[2] = {0};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, compile_thread, &right[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(thread[i], NULL);
+        assert_int_equal(right[i], 3);
+    }
+}
+
+int main(void) {
+    if (nvrtc_open(&compiler, 0)) {
+        printf("skipped: %s\n", evn_message());
+        return SKIPPED;
+    }
+    printf("NVRTC %d.%d, %s\n", nvrtc_version(compiler) / 1000, nvrtc_version(compiler) % 1000 / 10,
+           nvrtc_path(compiler));
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_declarations), cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_contract),     cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_damaged),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_targets),      cmocka_unit_test(test_defines),
+        cmocka_unit_test(test_versions),     cmocka_unit_test(test_threads),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    nvrtc_close(compiler);
+    return failed;
+}

@@ -1,0 +1,373 @@
+/* map: its repair step by step against plain sums, what it promises on BT-MZ,
+ * and what it learns. Run: ctest -R map */
+#include "npbmz.h"
+#include "schedule/map_repair.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A reproducible sequence of numbers in [0, 1). */
+static double draw(unsigned long long *seed) {
+    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (double)(*seed >> 11) / 9007199254740992.0;
+}
+
+static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
+    evn_schedule *s;
+    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
+    return s;
+}
+
+/* The model in plain words, in the problem's units. */
+static double plain_makespan(const evn_problem *p, const int *owner) {
+    double longest = 0;
+    for (int u = 0; u < p->units; u++) {
+        double load = 0, bytes = 0;
+        for (int t = 0; t < p->tasks; t++) load += owner[t] == u ? p->weight[t] : 0;
+        for (int l = 0; l < p->links; l++)
+            if ((owner[p->link[l].task[0]] == u) != (owner[p->link[l].task[1]] == u))
+                bytes += p->link[l].bytes;
+        double time = load / p->speed[u] + (p->bandwidth > 0 ? bytes / p->bandwidth : 0);
+        longest = fmax(longest, time);
+    }
+    return longest;
+}
+
+static double bound(const evn_problem *p) {
+    double total = 0, most = 0, strength = 0, fastest = 0;
+    for (int t = 0; t < p->tasks; t++) {
+        total += p->weight[t];
+        most = fmax(most, p->weight[t]);
+    }
+    for (int u = 0; u < p->units; u++) {
+        strength += p->speed[u];
+        fastest = fmax(fastest, p->speed[u]);
+    }
+    return fmax(total / strength, most / fastest);
+}
+
+/* The assignment that a schedule settles at. */
+static int *settle(const char *text, const evn_problem *p) {
+    evn_schedule *s = open_or_fail(text, p);
+    int *owner = malloc(sizeof *owner * (size_t)p->tasks);
+    double *seconds = malloc(sizeof *seconds * (size_t)p->tasks);
+    for (int i = 0; i < 12; i++) {
+        assert_int_equal(evn_schedule_simulate(s, owner, seconds), EVN_OK);
+        assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+    }
+    assert_int_equal(evn_schedule_simulate(s, owner, seconds), EVN_OK);
+    free(seconds);
+    evn_schedule_close(s);
+    return owner;
+}
+
+static const double equal[] = {1, 1, 1, 1}, fast5[] = {1, 1, 1, 1, 5, 5},
+                    fast50[] = {1, 1, 1, 1, 50, 50};
+
+/* Whether it was built with Scotch, as its explanation says. */
+static int with_scotch(void) {
+    const char *explanation = NULL, *name;
+    for (int i = 0; (name = evn_schedule_name(i, &explanation)); i++)
+        if (!strcmp(name, "map")) return !strstr(explanation, "without Scotch");
+    fail_msg("there is no map");
+    return 0;
+}
+
+/* What it is for: balanced, and few bytes cut. */
+static void test_bt_mz(void **state) {
+    (void)state;
+    static const double most[] = {1.02, 1.01, 1.005};
+    for (int class_ = 0; class_ < 3; class_++)
+        for (int fast = 0; fast < 2; fast++) {
+            npbmz *b;
+            assert_int_equal(npbmz_open(&b, NPBMZ_BT, "BCD"[class_]), EVN_OK);
+            evn_problem p = npbmz_tasks(b);
+            p.units = fast ? 6 : 4;
+            p.speed = fast ? fast5 : equal;
+            int *map = settle("map", &p), *dynamic = settle("dynamic", &p),
+                *guided = settle("guided:size", &p);
+            double ratio = plain_makespan(&p, map) / bound(&p),
+                   cut = evn_problem_cut(&p, map, NULL);
+            if (!(ratio <= most[class_]))
+                fail_msg("class %c: makespan %.4f of the bound", "BCD"[class_], ratio);
+            assert_true(2 * cut <= evn_problem_cut(&p, dynamic, NULL));
+            if (with_scotch()) assert_true(cut < evn_problem_cut(&p, guided, NULL));
+            free(map);
+            free(dynamic);
+            free(guided);
+            npbmz_close(b);
+        }
+}
+
+/* By its own model it is never worse than a simple one: not longer by more than a two hundred and
+ * fiftieth, and if longer at all then with fewer bytes. With exchange that costs time, too. */
+static void test_never_worse(void **state) {
+    (void)state;
+    static const char *const others[] = {"static", "guided:size", "dynamic"};
+    static const double bandwidth[] = {0, 100, 5};
+    for (int class_ = 0; class_ < 4; class_++)
+        for (int k = 0; k < 3; k++) {
+            npbmz *b;
+            assert_int_equal(npbmz_open(&b, NPBMZ_BT, "WBCD"[class_]), EVN_OK);
+            evn_problem p = npbmz_tasks(b);
+            p.units = 6;
+            p.speed = fast50;
+            p.bandwidth = bandwidth[k];
+            int *map = settle("map", &p);
+            double mine = plain_makespan(&p, map), cut = evn_problem_cut(&p, map, NULL);
+            for (int i = 0; i < 3; i++) {
+                int *owner = settle(others[i], &p);
+                double theirs = plain_makespan(&p, owner);
+                if (mine > theirs * 1.00401 ||
+                    (mine > theirs * (1 + 1e-9) && cut > evn_problem_cut(&p, owner, NULL)))
+                    fail_msg("class %c, bandwidth %g: map takes %.6g, %s %.6g", "WBCD"[class_],
+                             p.bandwidth, mine, others[i], theirs);
+                free(owner);
+            }
+            free(map);
+            npbmz_close(b);
+        }
+}
+
+/* A random problem on a torus of 12 x 12 tasks. */
+enum { SIDE = 12, TASKS = SIDE * SIDE };
+
+static evn_problem torus(double *weight, evn_link *link, unsigned long long seed) {
+    for (int t = 0; t < TASKS; t++) weight[t] = 1 + 9 * draw(&seed);
+    for (int t = 0; t < TASKS; t++) {
+        int x = t % SIDE, y = t / SIDE;
+        link[2 * t] = (evn_link){{t, (x + 1) % SIDE + y * SIDE}, 10 + 10 * draw(&seed)};
+        link[2 * t + 1] = (evn_link){{t, x + (y + 1) % SIDE * SIDE}, 10 + 10 * draw(&seed)};
+    }
+    return (evn_problem){.tasks = TASKS,
+                         .weight = weight,
+                         .links = 2 * TASKS,
+                         .link = link,
+                         .units = 6,
+                         .speed = fast5};
+}
+
+/* The sums that the repair keeps are those of the assignment it has; limits are
+ * kept, nobody is emptied, and each part improves what it is for. */
+static void test_repair(void **state) {
+    (void)state;
+    double weight[TASKS], scratch[6];
+    evn_link link[2 * TASKS];
+    for (int round = 0; round < 24; round++) {
+        evn_problem p = torus(weight, link, (unsigned)round);
+        p.bandwidth = round % 3 == 0 ? 0 : round % 3 == 1 ? 1000 : 20;
+        struct map_model m;
+        assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
+        struct map_repair *r = map_repair_open(&m);
+        assert_non_null(r);
+        int owner[TASKS];
+        unsigned long long seed = 99 + (unsigned)round;
+        for (int t = 0; t < TASKS; t++)
+            owner[t] = round & 1 ? t * 6 / TASKS : (int)(draw(&seed) * 6);
+        struct map_score before = map_score(&m, owner, scratch);
+        assert_true(fabs(before.makespan * m.time_unit / plain_makespan(&p, owner) - 1) < 1e-9);
+        assert_true(fabs(2 * before.cut / evn_problem_cut(&p, owner, NULL) - 1) < 1e-9);
+        map_repair_start(r, owner, 10000000);
+        map_balance(r, m.bound);
+        struct map_score balanced = map_repair_score(r);
+        assert_true(balanced.makespan < before.makespan);
+        if (p.bandwidth == 0) assert_true(balanced.makespan < m.bound * 1.005);
+        double limit = balanced.makespan * 1.02;
+        map_smooth(r, limit, limit * 1.05);
+        struct map_score smooth = map_repair_score(r);
+        assert_true(smooth.makespan <= limit * (1 + 1e-9));
+        assert_true(smooth.cut < balanced.cut);
+        double makespan = map_repair_makespan(r), cut = map_repair_cut(r);
+        assert_true(fabs(makespan - smooth.makespan) < 1e-9 * makespan);
+        assert_true(fabs(cut - smooth.cut) < 1e-9 * cut);
+        int count[6] = {0};
+        for (int t = 0; t < TASKS; t++) count[map_repair_owner(r)[t]]++;
+        for (int u = 0; u < 6; u++) assert_true(count[u] > 0);
+        map_repair_close(r);
+        map_model_close(&m);
+    }
+}
+
+/* Two rows of tasks whose best borders are known: two units, four by two tasks,
+ * straight cut. */
+static void test_smooth_known(void **state) {
+    (void)state;
+    double weight[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    evn_link link[10];
+    int n = 0;
+    for (int t = 0; t < 8; t++) {
+        if (t % 4 < 3) link[n++] = (evn_link){{t, t + 1}, 1};
+        if (t < 4) link[n++] = (evn_link){{t, t + 4}, 1};
+    }
+    evn_problem p = {.tasks = 8, .weight = weight, .links = n, .link = link, .units = 2};
+    struct map_model m;
+    assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
+    struct map_repair *r = map_repair_open(&m);
+    map_repair_start(r, (int[]){0, 1, 0, 1, 1, 0, 1, 0}, 1000000); /* a chessboard */
+    map_smooth(r, m.bound, m.bound + 1);
+    struct map_score s = map_repair_score(r);
+    assert_true(s.makespan <= m.bound * (1 + 1e-9));
+    assert_true(s.cut == 2);
+    map_repair_close(r);
+    map_model_close(&m);
+}
+
+/* The optimum over consecutive tasks, against all ways of setting two borders.
+ */
+static void test_consecutive(void **state) {
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        unsigned long long seed = (unsigned)round;
+        enum { N = 20 };
+        double weight[N], speed[3], least = INFINITY, scratch[3];
+        int owner[N], all[N];
+        for (int t = 0; t < N; t++) weight[t] = draw(&seed);
+        for (int u = 0; u < 3; u++) speed[u] = 1 + floor(3 * draw(&seed));
+        evn_problem p = {.tasks = N, .weight = weight, .units = 3, .speed = speed};
+        struct map_model m;
+        assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
+        for (int a = 1; a < N - 1; a++)
+            for (int b = a + 1; b < N; b++) {
+                for (int t = 0; t < N; t++) all[t] = (t >= a) + (t >= b);
+                least = fmin(least, map_score(&m, all, scratch).makespan);
+            }
+        assert_int_equal(map_consecutive(&m, owner), 0);
+        for (int t = 1; t < N; t++) assert_in_range(owner[t], owner[t - 1], 2);
+        assert_true(map_score(&m, owner, scratch).makespan <= least * (1 + 1e-9));
+        map_model_close(&m);
+    }
+}
+
+/* Longest first by hand: 5 4 3 3 3 on two units gives 5+3 and 4+3+3; with
+ * speeds 1 and 2 it gives 4+3 and 5+3+3, the last task going to the one of two
+ * equal units that has fewer. */
+static void test_longest_first(void **state) {
+    (void)state;
+    double weight[] = {3, 5, 3, 4, 3}, speed[] = {1, 2};
+    evn_problem p = {.tasks = 5, .weight = weight, .units = 2};
+    struct map_model m;
+    int owner[5];
+    assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
+    assert_int_equal(map_longest_first(&m, owner), 0);
+    static const int expected[] = {1, 0, 0, 1, 1};
+    assert_memory_equal(owner, expected, sizeof owner);
+    map_model_close(&m);
+    p.speed = speed;
+    assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
+    assert_int_equal(map_longest_first(&m, owner), 0);
+    static const int uneven[] = {1, 1, 1, 0, 0};
+    assert_memory_equal(owner, uneven, sizeof owner);
+    map_model_close(&m);
+}
+
+/* Everybody gets a task when there are enough, however slow. */
+static void test_feeds(void **state) {
+    (void)state;
+    double weight[] = {1, 9, 9, 9, 2, 9}, speed[] = {1000, 1, 1000, 0.001};
+    evn_problem p = {.tasks = 6, .weight = weight, .units = 4, .speed = speed};
+    int *owner = settle("map", &p), count[4] = {0};
+    for (int t = 0; t < 6; t++) count[owner[t]]++;
+    for (int u = 0; u < 4; u++) assert_true(count[u] > 0);
+    assert_int_equal(owner[0], 3); /* the slowest has the lightest */
+    free(owner);
+}
+
+static void test_better(void **state) {
+    (void)state;
+    struct map_score shorter = {1.00, 50}, fewer = {1.01, 40}, longer = {1.05, 10};
+    assert_true(map_better(fewer, shorter, 1.02));
+    assert_false(map_better(shorter, fewer, 1.02));
+    assert_true(map_better(shorter, fewer, 1.00));
+    assert_true(map_better(shorter, longer, 1.02));
+    assert_true(map_better(fewer, longer, 0.5));
+}
+
+/* Runs instances on units whose real speeds are `speed`. Returns how often
+ * tasks moved. */
+static int run(evn_schedule *s, const evn_problem *p, const double *speed, int instances,
+               int spike_unit, double *longest) {
+    int moved = 0, *before = malloc(sizeof *before * (size_t)p->tasks);
+    double *seconds = malloc(sizeof *seconds * (size_t)p->tasks);
+    for (int i = 0; i < instances; i++) {
+        const int *owner = evn_schedule_owner(s);
+        double busy[8] = {0};
+        for (int t = 0; t < p->tasks; t++) {
+            seconds[t] = p->weight[t] / speed[owner[t]] * 1e-3;
+            if (owner[t] == spike_unit && i == instances / 2) seconds[t] *= 100;
+            busy[owner[t]] += seconds[t];
+        }
+        *longest = 0;
+        for (int u = 0; u < p->units; u++) *longest = fmax(*longest, busy[u]);
+        memcpy(before, owner, sizeof *before * (size_t)p->tasks);
+        assert_int_equal(evn_schedule_learn(s, before, seconds), EVN_OK);
+        moved += memcmp(before, evn_schedule_owner(s), sizeof *before * (size_t)p->tasks) != 0;
+    }
+    free(seconds);
+    free(before);
+    return moved;
+}
+
+static void test_learns(void **state) {
+    (void)state;
+    double weight[TASKS], longest;
+    evn_link link[2 * TASKS];
+    double slow[] = {1, 1, 0.5, 1}, total = 0;
+    evn_problem p = torus(weight, link, 5);
+    p.units = 4;
+    p.speed = equal;
+    for (int t = 0; t < TASKS; t++) total += weight[t];
+    evn_schedule *s = open_or_fail("map", &p);
+    assert_int_equal(run(s, &p, equal, 1, 1, &longest), 0); /* the first instance is a bad one */
+    assert_int_equal(run(s, &p, equal, 10, -1, &longest), 0);
+    assert_int_equal(run(s, &p, equal, 10, 1, &longest), 0); /* a spike of one instance */
+    assert_true(longest <= total / 4 * 1e-3 * 1.01);
+    /* a unit gets slow: after six instances it is balanced again, and stays so */
+    assert_true(run(s, &p, slow, 6, -1, &longest) >= 1);
+    assert_int_equal(run(s, &p, slow, 10, -1, &longest), 0);
+    assert_true(longest <= total / 3.5 * 1e-3 * 1.03);
+    /* and when it recovers, again */
+    run(s, &p, equal, 6, -1, &longest);
+    assert_int_equal(run(s, &p, equal, 10, -1, &longest), 0);
+    assert_true(longest <= total / 4 * 1e-3 * 1.03);
+    evn_schedule_close(s);
+}
+
+/* It does not move data for instances that are not there to pay for it. */
+static void test_remap_must_pay(void **state) {
+    (void)state;
+    double weight[TASKS], longest;
+    evn_link link[2 * TASKS];
+    double slow[] = {1, 1, 0.5, 1};
+    for (int many = 0; many < 2; many++) {
+        evn_problem p = torus(weight, link, 5);
+        p.units = 4;
+        p.speed = equal;
+        for (int l = 0; l < p.links; l++) link[l].bytes *= 0.01;
+        p.bandwidth = 8; /* moving a weight takes as long as computing it ten times */
+        p.instances = many ? 1000 : 12;
+        evn_schedule *s = open_or_fail("map", &p);
+        run(s, &p, equal, 5, -1, &longest);
+        int moved = run(s, &p, slow, 7, -1, &longest);
+        if (many)
+            assert_true(moved >= 1);
+        else
+            assert_int_equal(moved, 0);
+        evn_schedule_close(s);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bt_mz),       cmocka_unit_test(test_never_worse),
+        cmocka_unit_test(test_repair),      cmocka_unit_test(test_smooth_known),
+        cmocka_unit_test(test_consecutive), cmocka_unit_test(test_longest_first),
+        cmocka_unit_test(test_feeds),       cmocka_unit_test(test_better),
+        cmocka_unit_test(test_learns),      cmocka_unit_test(test_remap_must_pay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
