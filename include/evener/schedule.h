@@ -5,12 +5,16 @@
  * answer. It is a plan (as FFTW's): made once for a problem, fed with times after each instance of
  * the loop, exported and imported as text.
  *
- *   static                      consecutive tasks, n/U each, the remainder to the first units
- *   dynamic:chunk=C,memorize=M  C consecutive tasks to whichever unit asks; after M instances of
- * the loop the assignment is kept for good (default chunk=1, memorize=3; memorize=0: never kept)
- *   guided:size                 consecutive tasks; once per instance the boundary between two units
- * moves towards equal sums of weights per speed, starting from static guided:time the same with
- * measured times
+ * - static: consecutive tasks, n/U each, the remainder to the first units.
+ * - dynamic:chunk=C,memorize=M: C consecutive tasks to whichever unit asks; after M instances the
+ *   assignment is kept for good (default chunk=1, memorize=3; memorize=0: never kept).
+ * - guided:size: consecutive tasks; once per instance the boundary between two units moves towards
+ *   equal sums of weights per speed, starting from static. guided:time: with measured times.
+ * - weighted: consecutive tasks in shares by the units' speeds; weighted:size by size.
+ * - binpack: the heaviest task to the unit that is done first, neighbours together where close.
+ * - interval:iterations=N: slower units give up consecutive tasks to faster ones.
+ * - map: balance first, then few bytes between units (better with Scotch).
+ * - optimal:limit=S,gap=F: the smallest largest load, with a proven bound (needs COIN-OR CBC).
  *
  * guided is Algorithm 3 and dynamic is section 3 of González and Morancho, "Multi-GPU
  * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021).
