@@ -118,7 +118,9 @@ int command_plan(int argc, char **argv) {
          &names.units, 0, 0},
         {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)",
          OPTION_TEXT, &names.speeds, 0, 0},
-        {"schedule", "SPEC", "static, dynamic:chunk=C,memorize=M, guided:size, guided:time",
+        {"schedule", "SPEC",
+         "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
+         "optimal",
          OPTION_TEXT, &names.schedule, 0, 0},
         {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER, &iterations,
          1, 1000000},

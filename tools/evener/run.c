@@ -191,7 +191,8 @@ int command_run(int argc, char **argv) {
         {"devices", "SPEC", "where GPU units come from; not in this version", OPTION_TEXT,
          &names.devices, 0, 0},
         {"schedule", "SPEC",
-         "static, dynamic:chunk=C,memorize=M, guided:size, guided:time (default guided:size)",
+         "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
+         "optimal",
          OPTION_TEXT, &names.schedule, 0, 0},
         {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &json, 0, 0},
         {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
