@@ -3,7 +3,7 @@
 #     include(cmake/kernels.cmake)
 #     evener_kernels(TARGET NAME FILE [NAME=VALUE..])
 #
-# adds to TARGET a source made from FILE (NAME.kernel.c), which defines `const struct kernel_source NAME_kernels`: the text with this project's
+# adds to TARGET a source made from FILE (NAME.kernel.c), which defines `const evn_kernel_source NAME_kernels`: the text with this project's
 # headers put in where they are included, and each kernel as the host compiler has made it. NAME=VALUE are macros for all compilers; one
 # file may be added several times under different names.
 #
@@ -97,7 +97,7 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
     endif()
     file(WRITE "${OUT}" "/* Made from ${NAME}'s kernel file by cmake/kernels.cmake: its text for device compilers, and its kernels for the
  * emulated device. */
-#include \"device/device.h\"
+#include <evener/device.h>
 ${macros}
 /* words of OpenCL C and of C++ */
 #pragma GCC poison half global local constant kernel uniform pipe restrict
@@ -109,12 +109,12 @@ ${macros}
 static const char text[] =
     \"${text}\";
 
-static const struct kernel_entry entries[] = {
+static const evn_kernel_entry entries[] = {
 ${entries}    {0, 0, 0, 0},
 };
 
-extern const struct kernel_source ${NAME}_kernels;
-const struct kernel_source ${NAME}_kernels = {\"${NAME}\", text, entries, ${defines}, EVN_CONTRACT};
+extern const evn_kernel_source ${NAME}_kernels;
+const evn_kernel_source ${NAME}_kernels = {\"${NAME}\", text, entries, ${defines}, EVN_CONTRACT};
 ")
     return()
 endif()

@@ -3,9 +3,9 @@
  * A back end is one file with one constant `struct backend` and its line in the list of device.c.
  * Its objects begin with the structs below (embedded as first member):
  *
- *     struct my_buffer { struct buffer base; my_handle handle; };
- *     static evn_status my_buffer_open(struct buffer *b) { struct my_buffer *mine = (struct
- * my_buffer *)b; .. } const struct backend backend_my = {.name = "my", .buffer_size = sizeof(struct
+ *     struct my_buffer { evn_buffer base; my_handle handle; };
+ *     static evn_status my_buffer_open(evn_buffer *b) { .. }
+ *     const struct backend backend_my = {.name = "my", .buffer_size = sizeof(struct
  * my_buffer), .buffer_open = my_buffer_open, ..};
  *
  * device.c allocates them (`*_size` bytes, zeroed, the base filled in), calls the slot that opens,
@@ -31,15 +31,15 @@
 #ifndef DEVICE_BACKEND_H
 #define DEVICE_BACKEND_H
 
-#include "device/device.h"
+#include <evener/device.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-struct device {
+struct evn_device {
     const struct backend *backend;
-    int number;                  /* of those that the specification gives */
-    char label[48];              /* "cuda device 0", for messages */
-    struct device_traits traits; /* filled in by `open` */
+    int number;        /* of those that the specification gives */
+    char label[48];    /* "cuda device 0", for messages */
+    evn_traits traits; /* filled in by `open` */
     /* device.c's own */
     atomic_int users; /* 1 and the objects open */
     atomic_int lost;
@@ -50,30 +50,30 @@ struct device {
     atomic_llong bytes_in, bytes_out, bytes_within, bytes_peer;
 };
 
-struct buffer {
-    struct device *device;
+struct evn_buffer {
+    evn_device *device;
     size_t bytes;
 };
 
-struct queue {
-    struct device *device;
+struct evn_queue {
+    evn_device *device;
 };
 
-struct event {
-    struct device *device;
-    int recorded; /* device.c's: event_record() was called */
+struct evn_event {
+    evn_device *device;
+    int recorded; /* device.c's: evn_event_record() was called */
 };
 
-struct program {
-    struct device *device;
-    const struct kernel_source *source;
+struct evn_program {
+    evn_device *device;
+    const evn_kernel_source *source;
     const char *defines; /* "N=8 DIRECTION=0"; NULL: none. Lives as long as the source */
     atomic_int users;    /* device.c's: 1 and the kernels open */
 };
 
-struct kernel {
-    struct program *program;
-    const struct kernel_entry *entry; /* name, items, what its parameters are */
+struct evn_kernel {
+    evn_program *program;
+    const evn_kernel_entry *entry; /* name, items, what its parameters are */
 };
 
 /* R: required. O: may be NULL; what is done then is said. */
@@ -88,63 +88,65 @@ struct backend {
      * EVN_OK. EVN_USAGE: not understood. */
     evn_status (*count)(const char *text, int *count, char *why, size_t size);
     /* R. Opens d->number (0 <= number < count) and fills in d->traits. */
-    evn_status (*open)(struct device *d, const char *text);
+    evn_status (*open)(evn_device *d, const char *text);
     /* R. All other objects are closed already. */
-    void (*close)(struct device *d);
+    void (*close)(evn_device *d);
 
     /* -- memory -- */
 
     /* R. b->bytes, 256-byte aligned. bytes <= traits.most_buffer, and all buffers together <=
      * traits.memory. EVN_MEMORY. */
-    evn_status (*buffer_open)(struct buffer *b);
-    void (*buffer_close)(struct buffer *b); /* R */
+    evn_status (*buffer_open)(evn_buffer *b);
+    void (*buffer_close)(evn_buffer *b); /* R */
     /* O: page-aligned memory of the host. Both or none. */
-    evn_status (*host_memory_open)(void **out, struct device *d, size_t bytes);
-    void (*host_memory_close)(void *memory, struct device *d);
+    evn_status (*host_memory_open)(void **out, evn_device *d, size_t bytes);
+    void (*host_memory_close)(void *memory, evn_device *d);
 
     /* R. Asynchronous, in order of the queue; bytes > 0. */
-    evn_status (*copy_to_device)(struct queue *q, struct buffer *to, size_t at, const void *from,
+    evn_status (*copy_to_device)(evn_queue *q, evn_buffer *to, size_t at, const void *from,
                                  size_t bytes);
-    evn_status (*copy_to_host)(struct queue *q, void *to, const struct buffer *from, size_t at,
+    evn_status (*copy_to_host)(evn_queue *q, void *to, const evn_buffer *from, size_t at,
                                size_t bytes);
     /* R. Ranges in one buffer do not overlap. */
-    evn_status (*copy_within)(struct queue *q, struct buffer *to, size_t to_at,
-                              const struct buffer *from, size_t from_at, size_t bytes);
+    evn_status (*copy_within)(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
+                              size_t from_at, size_t bytes);
     /* O: staged through host memory, the host waiting. From another device of this back end, q is a
      * queue of the receiving one; called only if traits.peer is set for both. */
-    evn_status (*copy_peer)(struct queue *q, struct buffer *to, size_t to_at,
-                            const struct buffer *from, size_t from_at, size_t bytes);
+    evn_status (*copy_peer)(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
+                            size_t from_at, size_t bytes);
     /* O: nothing. The range is stale; makes sure that whoever reads it notices. */
-    evn_status (*spoil)(struct queue *q, struct buffer *b, size_t at, size_t bytes);
+    evn_status (*spoil)(evn_queue *q, evn_buffer *b, size_t at, size_t bytes);
 
     /* -- kernels -- */
 
     /* R. Builds p->source->text with p->defines and, where p->source->contract is 0, without fusing
      * a*b+c and with EVN_CONTRACT=0 defined; from the cache (cache.h) if it is there. */
-    evn_status (*program_open)(struct program *p);
-    void (*program_close)(struct program *p); /* R */
+    evn_status (*program_open)(evn_program *p);
+    void (*program_close)(evn_program *p); /* R */
     /* R. k->entry->name of k->program. */
-    evn_status (*kernel_open)(struct kernel *k);
-    void (*kernel_close)(struct kernel *k); /* O: nothing */
+    evn_status (*kernel_open)(evn_kernel *k);
+    void (*kernel_close)(evn_kernel *k); /* O: nothing */
     /* R. Arguments are copied before it returns. */
-    evn_status (*launch)(struct queue *q, struct kernel *k, int groups, int items,
-                         const struct argument *argument, int arguments);
+    evn_status (*launch)(evn_queue *q, evn_kernel *k, int groups, int items,
+                         const evn_argument *argument, int arguments);
 
     /* -- order and time -- */
 
-    evn_status (*queue_open)(struct queue *q);   /* R */
-    void (*queue_close)(struct queue *q);        /* R; when its work is done */
-    evn_status (*queue_finish)(struct queue *q); /* R */
-    evn_status (*event_open)(struct event *e);   /* R */
-    void (*event_close)(struct event *e);        /* R */
+    evn_status (*queue_open)(evn_queue *q);   /* R */
+    void (*queue_close)(evn_queue *q);        /* R; when its work is done */
+    evn_status (*queue_finish)(evn_queue *q); /* R */
+    evn_status (*event_open)(evn_event *e);   /* R */
+    void (*event_close)(evn_event *e);        /* R */
     /* R. May be recorded again; what waits for the record before goes on waiting for that one. */
-    evn_status (*event_record)(struct event *e, struct queue *q);
+    evn_status (*event_record)(evn_event *e, evn_queue *q);
     /* R. For the last record; e is recorded, and of this back end but maybe another device. */
-    evn_status (*queue_wait)(struct queue *q, struct event *e);
-    evn_status (*event_finish)(struct event *e); /* R; e is recorded */
+    evn_status (*queue_wait)(evn_queue *q, evn_event *e);
+    evn_status (*event_finish)(evn_event *e); /* R; e is recorded */
     /* R. Both are recorded and of one device; waits for them. */
-    evn_status (*event_seconds)(struct event *begin, struct event *end, double *seconds);
+    evn_status (*event_seconds)(evn_event *begin, evn_event *end, double *seconds);
 };
+
+const struct backend *device_backend(const evn_device *device);
 
 extern const struct backend backend_cuda, backend_opencl, backend_emulated;
 

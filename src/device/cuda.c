@@ -50,7 +50,7 @@ struct specification {
 };
 
 struct cuda_device {
-    struct device base;
+    evn_device base;
     struct driver driver;
     struct nvrtc *compiler;
     char compiler_id[64]; /* for the cache */
@@ -64,34 +64,34 @@ struct cuda_device {
 };
 
 struct cuda_buffer {
-    struct buffer base;
+    evn_buffer base;
     CUdeviceptr address;
 };
 struct cuda_queue {
-    struct queue base;
+    evn_queue base;
     CUstream stream;
 };
 struct cuda_event {
-    struct event base;
+    evn_event base;
     CUevent event;
 };
 struct cuda_program {
-    struct program base;
+    evn_program base;
     CUmodule module;
 };
 struct cuda_kernel {
-    struct kernel base;
+    evn_kernel base;
     CUfunction function;
     CUdeviceptr *address; /* of each parameter that is a buffer */
     void **argument;      /* where each argument's value is */
 };
 
-static struct cuda_device *device_of(struct device *d) { return (struct cuda_device *)d; }
-static CUdeviceptr place(const struct buffer *b, size_t at) {
+static struct cuda_device *device_of(evn_device *d) { return (struct cuda_device *)d; }
+static CUdeviceptr place(const evn_buffer *b, size_t at) {
     return ((const struct cuda_buffer *)b)->address + at;
 }
-static CUstream stream_of(struct queue *q) { return ((struct cuda_queue *)q)->stream; }
-static CUevent event_of(struct event *e) { return ((struct cuda_event *)e)->event; }
+static CUstream stream_of(evn_queue *q) { return ((struct cuda_queue *)q)->stream; }
+static CUevent event_of(evn_event *e) { return ((struct cuda_event *)e)->event; }
 
 /* ---- errors ---- */
 
@@ -384,7 +384,7 @@ static evn_status cuda_count(const char *text, int *count, char *why, size_t siz
 
 /* ---- devices ---- */
 
-static void cuda_close(struct device *base) {
+static void cuda_close(evn_device *base) {
     struct cuda_device *d = device_of(base);
     if (d->context) {
         d->driver.api.context_release(d->device);
@@ -403,7 +403,7 @@ static evn_status attribute(struct cuda_device *d, int which, int *value) {
 
 static evn_status look(struct cuda_device *d, int sharing, int have) {
     const struct cuda_api *api = &d->driver.api;
-    struct device_traits *t = &d->base.traits;
+    evn_traits *t = &d->base.traits;
     int major = 0, minor = 0, local = 0;
     size_t memory = 0;
     evn_status status =
@@ -431,7 +431,7 @@ static void name_compiler(struct cuda_device *d) {
              nvrtc_version(d->compiler), (long long)file.st_size, (long long)file.st_mtime);
 }
 
-static evn_status cuda_open(struct device *base, const char *text) {
+static evn_status cuda_open(evn_device *base, const char *text) {
     struct cuda_device *d = device_of(base);
     struct specification s;
     pthread_mutex_init(&d->lock, NULL);
@@ -469,7 +469,7 @@ static evn_status no_memory(const struct cuda_device *d, int code, const char *c
     return status;
 }
 
-static evn_status cuda_buffer_open(struct buffer *b) {
+static evn_status cuda_buffer_open(evn_buffer *b) {
     struct cuda_device *d = device_of(b->device);
     evn_status status = enter(d);
     if (status) return status;
@@ -477,14 +477,14 @@ static evn_status cuda_buffer_open(struct buffer *b) {
                      "cuMemAlloc");
 }
 
-static void cuda_buffer_close(struct buffer *b) {
+static void cuda_buffer_close(evn_buffer *b) {
     struct cuda_device *d = device_of(b->device);
     if (enter(d)) return;
     d->driver.api.context_finish(); /* queued work may use it */
     d->driver.api.memory_close(((struct cuda_buffer *)b)->address);
 }
 
-static evn_status cuda_host_open(void **out, struct device *base, size_t bytes) {
+static evn_status cuda_host_open(void **out, evn_device *base, size_t bytes) {
     struct cuda_device *d = device_of(base);
     evn_status status = enter(d);
     if (status) return status;
@@ -492,15 +492,15 @@ static evn_status cuda_host_open(void **out, struct device *base, size_t bytes) 
     return check(d, d->driver.api.host_open(out, bytes, CUDA_HOST_PORTABLE), "cuMemHostAlloc");
 }
 
-static void cuda_host_close(void *memory, struct device *base) {
+static void cuda_host_close(void *memory, evn_device *base) {
     struct cuda_device *d = device_of(base);
     if (enter(d)) return;
     d->driver.api.context_finish();
     d->driver.api.host_close(memory);
 }
 
-static evn_status cuda_copy_to_device(struct queue *q, struct buffer *to, size_t at,
-                                      const void *from, size_t bytes) {
+static evn_status cuda_copy_to_device(evn_queue *q, evn_buffer *to, size_t at, const void *from,
+                                      size_t bytes) {
     struct cuda_device *d = device_of(q->device);
     evn_status status = enter(d);
     if (status) return status;
@@ -508,7 +508,7 @@ static evn_status cuda_copy_to_device(struct queue *q, struct buffer *to, size_t
                  "cuMemcpyHtoDAsync");
 }
 
-static evn_status cuda_copy_to_host(struct queue *q, void *to, const struct buffer *from, size_t at,
+static evn_status cuda_copy_to_host(evn_queue *q, void *to, const evn_buffer *from, size_t at,
                                     size_t bytes) {
     struct cuda_device *d = device_of(q->device);
     evn_status status = enter(d);
@@ -517,8 +517,8 @@ static evn_status cuda_copy_to_host(struct queue *q, void *to, const struct buff
                  "cuMemcpyDtoHAsync");
 }
 
-static evn_status cuda_copy_within(struct queue *q, struct buffer *to, size_t to_at,
-                                   const struct buffer *from, size_t from_at, size_t bytes) {
+static evn_status cuda_copy_within(evn_queue *q, evn_buffer *to, size_t to_at,
+                                   const evn_buffer *from, size_t from_at, size_t bytes) {
     struct cuda_device *d = device_of(q->device);
     evn_status status = enter(d);
     if (status) return status;
@@ -625,8 +625,8 @@ static evn_status open_way(struct cuda_device *to, struct cuda_device *from) {
     return enter(to);
 }
 
-static evn_status cuda_copy_peer(struct queue *q, struct buffer *to, size_t to_at,
-                                 const struct buffer *from, size_t from_at, size_t bytes) {
+static evn_status cuda_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
+                                 size_t from_at, size_t bytes) {
     struct cuda_device *d = device_of(q->device), *other = device_of(from->device);
     if (d->ordinal == other->ordinal) return cuda_copy_within(q, to, to_at, from, from_at, bytes);
     evn_status status = enter(d);
@@ -657,10 +657,10 @@ static evn_status load(struct cuda_device *d, struct cuda_program *p, const void
     return status;
 }
 
-static evn_status cuda_program_open(struct program *base) {
+static evn_status cuda_program_open(evn_program *base) {
     struct cuda_program *p = (struct cuda_program *)base;
     struct cuda_device *d = device_of(base->device);
-    const struct kernel_source *source = base->source;
+    const evn_kernel_source *source = base->source;
     const char *defines = base->defines ? base->defines : "";
     int contract = d->contract < 0 ? source->contract : d->contract;
     const char *part[] = {"cuda",  d->compiler_id, d->target,   contract ? "on" : "off",
@@ -685,12 +685,12 @@ static evn_status cuda_program_open(struct program *base) {
     return status;
 }
 
-static void cuda_program_close(struct program *base) {
+static void cuda_program_close(evn_program *base) {
     struct cuda_device *d = device_of(base->device);
     if (!enter(d)) d->driver.api.module_close(((struct cuda_program *)base)->module);
 }
 
-static void cuda_kernel_close(struct kernel *base) {
+static void cuda_kernel_close(evn_kernel *base) {
     struct cuda_kernel *k = (struct cuda_kernel *)base;
     free(k->address);
     free(k->argument);
@@ -722,7 +722,7 @@ static evn_status compare_parameters(struct cuda_device *d, struct cuda_kernel *
     return EVN_OK;
 }
 
-static evn_status cuda_kernel_open(struct kernel *base) {
+static evn_status cuda_kernel_open(evn_kernel *base) {
     struct cuda_kernel *k = (struct cuda_kernel *)base;
     struct cuda_device *d = device_of(base->program->device);
     const struct cuda_api *api = &d->driver.api;
@@ -752,8 +752,8 @@ static evn_status cuda_kernel_open(struct kernel *base) {
     return evn_fail(EVN_MEMORY, "not enough memory for %d arguments", parameters);
 }
 
-static evn_status cuda_launch(struct queue *q, struct kernel *base, int groups, int items,
-                              const struct argument *argument, int arguments) {
+static evn_status cuda_launch(evn_queue *q, evn_kernel *base, int groups, int items,
+                              const evn_argument *argument, int arguments) {
     struct cuda_kernel *k = (struct cuda_kernel *)base;
     struct cuda_device *d = device_of(q->device);
     evn_status status = enter(d);
@@ -773,7 +773,7 @@ static evn_status cuda_launch(struct queue *q, struct kernel *base, int groups, 
 
 /* ---- order and time ---- */
 
-static evn_status cuda_queue_open(struct queue *q) {
+static evn_status cuda_queue_open(evn_queue *q) {
     struct cuda_device *d = device_of(q->device);
     evn_status status = enter(d);
     if (status) return status;
@@ -783,54 +783,54 @@ static evn_status cuda_queue_open(struct queue *q) {
         "cuStreamCreate");
 }
 
-static evn_status cuda_queue_finish(struct queue *q) {
+static evn_status cuda_queue_finish(evn_queue *q) {
     struct cuda_device *d = device_of(q->device);
     evn_status status = enter(d);
     if (status) return status;
     return check_wait(d, d->driver.api.stream_finish(stream_of(q)), "cuStreamSynchronize");
 }
 
-static void cuda_queue_close(struct queue *q) {
+static void cuda_queue_close(evn_queue *q) {
     struct cuda_device *d = device_of(q->device);
     if (enter(d)) return;
     d->driver.api.stream_finish(stream_of(q));
     d->driver.api.stream_close(stream_of(q));
 }
 
-static evn_status cuda_event_open(struct event *e) {
+static evn_status cuda_event_open(evn_event *e) {
     struct cuda_device *d = device_of(e->device);
     evn_status status = enter(d);
     if (status) return status;
     return check(d, d->driver.api.event_open(&((struct cuda_event *)e)->event, 0), "cuEventCreate");
 }
 
-static void cuda_event_close(struct event *e) {
+static void cuda_event_close(evn_event *e) {
     struct cuda_device *d = device_of(e->device);
     if (!enter(d)) d->driver.api.event_close(event_of(e));
 }
 
-static evn_status cuda_event_record(struct event *e, struct queue *q) {
+static evn_status cuda_event_record(evn_event *e, evn_queue *q) {
     struct cuda_device *d = device_of(q->device);
     evn_status status = enter(d);
     if (status) return status;
     return check(d, d->driver.api.event_record(event_of(e), stream_of(q)), "cuEventRecord");
 }
 
-static evn_status cuda_queue_wait(struct queue *q, struct event *e) {
+static evn_status cuda_queue_wait(evn_queue *q, evn_event *e) {
     struct cuda_device *d = device_of(q->device);
     evn_status status = enter(d);
     if (status) return status;
     return check(d, d->driver.api.stream_wait(stream_of(q), event_of(e), 0), "cuStreamWaitEvent");
 }
 
-static evn_status cuda_event_finish(struct event *e) {
+static evn_status cuda_event_finish(evn_event *e) {
     struct cuda_device *d = device_of(e->device);
     evn_status status = enter(d);
     if (status) return status;
     return check_wait(d, d->driver.api.event_finish(event_of(e)), "cuEventSynchronize");
 }
 
-static evn_status cuda_event_seconds(struct event *begin, struct event *end, double *seconds) {
+static evn_status cuda_event_seconds(evn_event *begin, evn_event *end, double *seconds) {
     struct cuda_device *d = device_of(begin->device);
     float milliseconds = 0;
     evn_status status = cuda_event_finish(begin);

@@ -3,7 +3,7 @@
  * Here arguments are checked, things are counted, messages get the device and the operation, copies
  * between devices find their way, and objects live as long as something needs them; see backend.h.
  */
-#include "device/device.h"
+#include <evener/device.h>
 #include "device/backend.h"
 #include <stdarg.h>
 #include <stdint.h>
@@ -26,9 +26,9 @@ enum { BACKENDS = sizeof backends / sizeof *backends };
 
 /* `device: operation: reason` with the reason that a slot has left; a failed device is remembered.
  */
-static evn_status tell(struct device *d, evn_status status, const char *operation, ...)
+static evn_status tell(evn_device *d, evn_status status, const char *operation, ...)
     __attribute__((format(printf, 3, 4)));
-static evn_status tell(struct device *d, evn_status status, const char *operation, ...) {
+static evn_status tell(evn_device *d, evn_status status, const char *operation, ...) {
     if (!status) return EVN_OK;
     char what[256], reason[512];
     va_list arguments;
@@ -48,9 +48,9 @@ static evn_status tell(struct device *d, evn_status status, const char *operatio
     return evn_fail(status, "%s: %s: %s", d->label, what, reason);
 }
 
-static evn_status usage(const struct device *d, const char *format, ...)
+static evn_status usage(const evn_device *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static evn_status usage(const struct device *d, const char *format, ...) {
+static evn_status usage(const evn_device *d, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
@@ -60,7 +60,7 @@ static evn_status usage(const struct device *d, const char *format, ...) {
 }
 
 /* EVN_DEVICE if the device has failed before. */
-static evn_status alive(struct device *d, const char *operation) {
+static evn_status alive(evn_device *d, const char *operation) {
     if (!atomic_load_explicit(&d->lost, memory_order_acquire)) return EVN_OK;
     return evn_fail(EVN_DEVICE, "%s: %s: the device failed before, at %s", d->label, operation,
                     d->reason);
@@ -104,9 +104,9 @@ static evn_status resolve(const char **text) {
     return evn_fail(EVN_MISSING, "device: \"best\": there is none: %s", all);
 }
 
-evn_status devices_count(const char *text, int *count, char *why, size_t size) {
+evn_status evn_devices_count(const char *text, int *count, char *why, size_t size) {
     if (!text || !count || !why || !size)
-        return evn_fail(EVN_USAGE, "device: devices_count() without text, count or why");
+        return evn_fail(EVN_USAGE, "device: evn_devices_count() without text, count or why");
     *count = 0;
     *why = 0;
     const struct backend *backend = NULL;
@@ -115,18 +115,18 @@ evn_status devices_count(const char *text, int *count, char *why, size_t size) {
     return status ? status : backend->count(text, count, why, size);
 }
 
-/* One object less; the last one, with the user's device_close(), ends the device. */
-static void device_release(struct device *d) {
+/* One object less; the last one, with the user's evn_device_close(), ends the device. */
+static void device_release(evn_device *d) {
     if (atomic_fetch_sub(&d->users, 1) != 1) return;
     d->backend->close(d);
     pthread_mutex_destroy(&d->lock);
     free(d);
 }
 
-static void device_keep(struct device *d) { atomic_fetch_add(&d->users, 1); }
+static void device_keep(evn_device *d) { atomic_fetch_add(&d->users, 1); }
 
-evn_status device_open(struct device **out, const char *text, int number) {
-    if (!out || !text) return evn_fail(EVN_USAGE, "device: device_open() without out or text");
+evn_status evn_device_open(evn_device **out, const char *text, int number) {
+    if (!out || !text) return evn_fail(EVN_USAGE, "device: evn_device_open() without out or text");
     *out = NULL;
     const struct backend *backend = NULL;
     evn_status status = resolve(&text);
@@ -142,7 +142,7 @@ evn_status device_open(struct device **out, const char *text, int number) {
     if (number < 0 || number >= count)
         return evn_fail(EVN_USAGE, "device: \"%.60s\" has no device %d; it gives %d, from 0", text,
                         number, count);
-    struct device *d = calloc(1, backend->device_size);
+    evn_device *d = calloc(1, backend->device_size);
     if (!d) return evn_fail(EVN_MEMORY, "device: not enough memory to open \"%.60s\"", text);
     d->backend = backend;
     d->number = number;
@@ -160,16 +160,16 @@ evn_status device_open(struct device **out, const char *text, int number) {
     return EVN_OK;
 }
 
-void device_close(struct device *d) {
+void evn_device_close(evn_device *d) {
     if (d) device_release(d);
 }
 
-const struct device_traits *device_traits(const struct device *d) { return &d->traits; }
-const struct backend *device_backend(const struct device *d) { return d->backend; }
-const char *device_backend_name(int i) { return i >= 0 && i < BACKENDS ? backends[i]->name : NULL; }
+const evn_traits *evn_device_traits(const evn_device *d) { return &d->traits; }
+const struct backend *device_backend(const evn_device *d) { return d->backend; }
+const char *evn_backend_name(int i) { return i >= 0 && i < BACKENDS ? backends[i]->name : NULL; }
 
-struct device_counts device_counts(const struct device *d) {
-    return (struct device_counts){
+evn_counts evn_device_counts(const evn_device *d) {
+    return (evn_counts){
         .launches = atomic_load(&d->launches),
         .copies_in = atomic_load(&d->copies_in),
         .copies_out = atomic_load(&d->copies_out),
@@ -189,8 +189,8 @@ static void count(atomic_llong *times, atomic_llong *sum, size_t bytes) {
 
 /* ---- memory ---- */
 
-evn_status buffer_open(struct buffer **out, struct device *d, size_t bytes) {
-    if (!out || !d) return usage(d, "buffer_open() without out or device");
+evn_status evn_buffer_open(evn_buffer **out, evn_device *d, size_t bytes) {
+    if (!out || !d) return usage(d, "evn_buffer_open() without out or device");
     *out = NULL;
     if (!bytes) return usage(d, "a buffer of 0 bytes; the least is 1");
     evn_status status = alive(d, "allocation");
@@ -205,7 +205,7 @@ evn_status buffer_open(struct buffer **out, struct device *d, size_t bytes) {
         return evn_fail(EVN_MEMORY, "%s: allocation of %zu bytes: %zu of its %zu bytes are in use",
                         d->label, bytes, before, d->traits.memory);
     }
-    struct buffer *b = calloc(1, d->backend->buffer_size);
+    evn_buffer *b = calloc(1, d->backend->buffer_size);
     if (!b) {
         atomic_fetch_sub(&d->used, bytes);
         return evn_fail(EVN_MEMORY, "%s: not enough host memory for a buffer", d->label);
@@ -226,21 +226,21 @@ evn_status buffer_open(struct buffer **out, struct device *d, size_t bytes) {
     return EVN_OK;
 }
 
-void buffer_close(struct buffer *b) {
+void evn_buffer_close(evn_buffer *b) {
     if (!b) return;
-    struct device *d = b->device;
+    evn_device *d = b->device;
     d->backend->buffer_close(b);
     atomic_fetch_sub(&d->used, b->bytes);
     free(b);
     device_release(d);
 }
 
-size_t buffer_bytes(const struct buffer *b) { return b->bytes; }
-size_t device_used(const struct device *d) { return atomic_load(&d->used); }
-size_t device_used_most(const struct device *d) { return atomic_load(&d->used_most); }
+size_t evn_buffer_bytes(const evn_buffer *b) { return b->bytes; }
+size_t evn_device_used(const evn_device *d) { return atomic_load(&d->used); }
+size_t evn_device_used_most(const evn_device *d) { return atomic_load(&d->used_most); }
 
-evn_status host_memory_open(void **out, struct device *d, size_t bytes) {
-    if (!out || !d) return usage(d, "host_memory_open() without out or device");
+evn_status evn_host_memory_open(void **out, evn_device *d, size_t bytes) {
+    if (!out || !d) return usage(d, "evn_host_memory_open() without out or device");
     *out = NULL;
     if (!bytes) return usage(d, "host memory of 0 bytes; the least is 1");
     evn_status status = alive(d, "allocation of host memory");
@@ -256,7 +256,7 @@ evn_status host_memory_open(void **out, struct device *d, size_t bytes) {
     return EVN_OK;
 }
 
-void host_memory_close(void *memory, struct device *d) {
+void evn_host_memory_close(void *memory, evn_device *d) {
     if (!memory) return;
     if (d->backend->host_memory_close)
         d->backend->host_memory_close(memory, d);
@@ -265,8 +265,8 @@ void host_memory_close(void *memory, struct device *d) {
 }
 
 /* Whether at .. at+bytes-1 is inside of the buffer, and buffer and queue are of one device. */
-static evn_status check_range(const struct queue *q, const struct buffer *b, size_t at,
-                              size_t bytes, const char *operation) {
+static evn_status check_range(const evn_queue *q, const evn_buffer *b, size_t at, size_t bytes,
+                              const char *operation) {
     if (!q || !b) return usage(q ? q->device : NULL, "%s without a queue or a buffer", operation);
     if (b->device != q->device)
         return usage(q->device, "%s: the buffer is of %s", operation, b->device->label);
@@ -276,11 +276,11 @@ static evn_status check_range(const struct queue *q, const struct buffer *b, siz
     return alive(q->device, operation);
 }
 
-evn_status copy_to_device(struct queue *q, struct buffer *to, size_t at, const void *from,
-                          size_t bytes) {
+evn_status evn_copy_to_device(evn_queue *q, evn_buffer *to, size_t at, const void *from,
+                              size_t bytes) {
     evn_status status = check_range(q, to, at, bytes, "copy to the device");
     if (status || !bytes) return status;
-    struct device *d = q->device;
+    evn_device *d = q->device;
     if (!from) return usage(d, "copy of %zu bytes to the device from NULL", bytes);
     status = d->backend->copy_to_device(q, to, at, from, bytes);
     if (status) return tell(d, status, "copy of %zu bytes to the device", bytes);
@@ -288,11 +288,11 @@ evn_status copy_to_device(struct queue *q, struct buffer *to, size_t at, const v
     return EVN_OK;
 }
 
-evn_status copy_to_host(struct queue *q, void *to, const struct buffer *from, size_t at,
-                        size_t bytes) {
+evn_status evn_copy_to_host(evn_queue *q, void *to, const evn_buffer *from, size_t at,
+                            size_t bytes) {
     evn_status status = check_range(q, from, at, bytes, "copy to the host");
     if (status || !bytes) return status;
-    struct device *d = q->device;
+    evn_device *d = q->device;
     if (!to) return usage(d, "copy of %zu bytes to the host to NULL", bytes);
     status = d->backend->copy_to_host(q, to, from, at, bytes);
     if (status) return tell(d, status, "copy of %zu bytes to the host", bytes);
@@ -300,12 +300,12 @@ evn_status copy_to_host(struct queue *q, void *to, const struct buffer *from, si
     return EVN_OK;
 }
 
-evn_status copy_within(struct queue *q, struct buffer *to, size_t to_at, const struct buffer *from,
-                       size_t from_at, size_t bytes) {
+evn_status evn_copy_within(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
+                           size_t from_at, size_t bytes) {
     evn_status status = check_range(q, to, to_at, bytes, "copy within the device, to");
     if (!status) status = check_range(q, from, from_at, bytes, "copy within the device, from");
     if (status || !bytes) return status;
-    struct device *d = q->device;
+    evn_device *d = q->device;
     if (to == from && to_at < from_at + bytes && from_at < to_at + bytes)
         return usage(d,
                      "copy of %zu bytes within a buffer, from byte %zu to byte %zu: they overlap",
@@ -318,47 +318,47 @@ evn_status copy_within(struct queue *q, struct buffer *to, size_t to_at, const s
 
 /* Through host memory, the host waiting: for the queue to come here, for the bytes to come out, for
  * them to be in. */
-static evn_status copy_staged(struct queue *q, struct buffer *to, size_t to_at,
-                              const struct buffer *from, size_t from_at, size_t bytes) {
-    struct device *here = q->device, *there = from->device;
-    struct queue *out;
-    evn_status status = queue_finish(q);
-    if (!status) status = queue_open(&out, there);
+static evn_status copy_staged(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
+                              size_t from_at, size_t bytes) {
+    evn_device *here = q->device, *there = from->device;
+    evn_queue *out;
+    evn_status status = evn_queue_finish(q);
+    if (!status) status = evn_queue_open(&out, there);
     if (status) return status;
     void *stage = NULL;
     size_t most = bytes < STAGE ? bytes : STAGE;
-    status = host_memory_open(&stage, here, most);
+    status = evn_host_memory_open(&stage, here, most);
     for (size_t done = 0; !status && done < bytes; done += most) {
         size_t now = bytes - done < most ? bytes - done : most;
         status = tell(there, there->backend->copy_to_host(out, stage, from, from_at + done, now),
                       "copy of %zu bytes to the host for %s", now, here->label);
-        evn_status waited = queue_finish(out);
+        evn_status waited = evn_queue_finish(out);
         if (!status) status = waited;
         if (status) break;
         status = tell(here, here->backend->copy_to_device(q, to, to_at + done, stage, now),
                       "copy of %zu bytes from %s", now, there->label);
-        waited = queue_finish(q);
+        waited = evn_queue_finish(q);
         if (!status) status = waited;
     }
-    host_memory_close(stage, here);
-    queue_close(out);
+    evn_host_memory_close(stage, here);
+    evn_queue_close(out);
     return status;
 }
 
-evn_status copy_peer(struct queue *q, struct buffer *to, size_t to_at, struct device *from_device,
-                     const struct buffer *from, size_t from_at, size_t bytes) {
+evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device *from_device,
+                         const evn_buffer *from, size_t from_at, size_t bytes) {
     if (!from || from->device != from_device)
         return usage(q ? q->device : NULL, "copy from another device: the source is not of %s",
                      from_device ? from_device->label : "any device");
     evn_status status = check_range(q, to, to_at, bytes, "copy from another device, to");
     if (status) return status;
-    struct device *d = q->device;
+    evn_device *d = q->device;
     if (from_at > from->bytes || bytes > from->bytes - from_at)
         return usage(d, "copy from %s: %zu bytes from byte %zu are not inside of a buffer of %zu",
                      from_device->label, bytes, from_at, from->bytes);
     status = alive(from_device, "copy to another device");
     if (status || !bytes) return status;
-    if (from_device == d) return copy_within(q, to, to_at, from, from_at, bytes);
+    if (from_device == d) return evn_copy_within(q, to, to_at, from, from_at, bytes);
     if (from_device->backend == d->backend && d->backend->copy_peer && d->traits.peer &&
         from_device->traits.peer)
         status = tell(d, d->backend->copy_peer(q, to, to_at, from, from_at, bytes),
@@ -369,7 +369,7 @@ evn_status copy_peer(struct queue *q, struct buffer *to, size_t to_at, struct de
     return status;
 }
 
-evn_status buffer_spoil(struct queue *q, struct buffer *b, size_t at, size_t bytes) {
+evn_status evn_buffer_spoil(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
     evn_status status = check_range(q, b, at, bytes, "spoiling");
     if (status || !bytes || !q->device->backend->spoil) return status;
     return tell(q->device, q->device->backend->spoil(q, b, at, bytes), "spoiling %zu bytes", bytes);
@@ -377,9 +377,9 @@ evn_status buffer_spoil(struct queue *q, struct buffer *b, size_t at, size_t byt
 
 /* ---- kernels ---- */
 
-evn_status program_open(struct program **out, struct device *d, const struct kernel_source *source,
-                        const char *defines) {
-    if (!out || !d || !source) return usage(d, "program_open() without out, device or source");
+evn_status evn_program_open(evn_program **out, evn_device *d, const evn_kernel_source *source,
+                            const char *defines) {
+    if (!out || !d || !source) return usage(d, "evn_program_open() without out, device or source");
     *out = NULL;
     const char *own = source->defines ? source->defines : "";
     if (defines && strcmp(defines, own))
@@ -389,7 +389,7 @@ evn_status program_open(struct program **out, struct device *d, const struct ker
                      source->name, defines, own);
     evn_status status = alive(d, "building a program");
     if (status) return status;
-    struct program *p = calloc(1, d->backend->program_size);
+    evn_program *p = calloc(1, d->backend->program_size);
     if (!p) return evn_fail(EVN_MEMORY, "%s: not enough host memory for a program", d->label);
     p->device = d;
     p->source = source;
@@ -405,20 +405,20 @@ evn_status program_open(struct program **out, struct device *d, const struct ker
     return EVN_OK;
 }
 
-void program_close(struct program *p) {
+void evn_program_close(evn_program *p) {
     if (!p || atomic_fetch_sub(&p->users, 1) != 1) return;
-    struct device *d = p->device;
+    evn_device *d = p->device;
     d->backend->program_close(p);
     free(p);
     device_release(d);
 }
 
-evn_status kernel_open(struct kernel **out, struct program *p, const char *name) {
+evn_status evn_kernel_open(evn_kernel **out, evn_program *p, const char *name) {
     if (!out || !p || !name)
-        return usage(p ? p->device : NULL, "kernel_open() without out, program or name");
+        return usage(p ? p->device : NULL, "evn_kernel_open() without out, program or name");
     *out = NULL;
-    struct device *d = p->device;
-    const struct kernel_entry *entry = p->source->entry;
+    evn_device *d = p->device;
+    const evn_kernel_entry *entry = p->source->entry;
     while (entry->name && strcmp(entry->name, name)) entry++;
     if (!entry->name) {
         char names[256] = "";
@@ -436,7 +436,7 @@ evn_status kernel_open(struct kernel **out, struct program *p, const char *name)
             EVN_MISSING,
             "%s: kernel \"%s\" has groups of %d items, and this device's have %d at most", d->label,
             name, entry->items, d->traits.most_items);
-    struct kernel *k = calloc(1, d->backend->kernel_size);
+    evn_kernel *k = calloc(1, d->backend->kernel_size);
     if (!k) return evn_fail(EVN_MEMORY, "%s: not enough host memory for a kernel", d->label);
     k->program = p;
     k->entry = entry;
@@ -450,26 +450,26 @@ evn_status kernel_open(struct kernel **out, struct program *p, const char *name)
     return EVN_OK;
 }
 
-void kernel_close(struct kernel *k) {
+void evn_kernel_close(evn_kernel *k) {
     if (!k) return;
-    struct program *p = k->program;
+    evn_program *p = k->program;
     if (p->device->backend->kernel_close) p->device->backend->kernel_close(k);
     free(k);
-    program_close(p);
+    evn_program_close(p);
 }
 
-int kernel_items(const struct kernel *k) { return k->entry->items; }
+int evn_kernel_items(const evn_kernel *k) { return k->entry->items; }
 
 /* Whether the arguments are what the kernel was declared with. */
-static evn_status check_arguments(const struct device *d, const struct kernel_entry *entry,
-                                  const struct argument *argument, int arguments) {
+static evn_status check_arguments(const evn_device *d, const evn_kernel_entry *entry,
+                                  const evn_argument *argument, int arguments) {
     int expected = 0;
     while (entry->parameter[expected] >= 0) expected++;
     if (arguments != expected || !argument)
         return usage(d, "launch of \"%s\" with %d arguments, and it has %d", entry->name,
                      argument ? arguments : 0, expected);
     for (int a = 0; a < arguments; a++) {
-        const struct buffer *b = argument[a].buffer;
+        const evn_buffer *b = argument[a].buffer;
         int bytes = entry->parameter[a];
         if (b && bytes)
             return usage(d,
@@ -488,11 +488,11 @@ static evn_status check_arguments(const struct device *d, const struct kernel_en
     return EVN_OK;
 }
 
-evn_status launch(struct queue *q, struct kernel *k, int groups, int items,
-                  const struct argument *argument, int arguments) {
+evn_status evn_launch(evn_queue *q, evn_kernel *k, int groups, int items,
+                      const evn_argument *argument, int arguments) {
     if (!q || !k) return usage(q ? q->device : NULL, "launch without a queue or a kernel");
-    struct device *d = q->device;
-    const struct kernel_entry *entry = k->entry;
+    evn_device *d = q->device;
+    const evn_kernel_entry *entry = k->entry;
     if (k->program->device != d)
         return usage(d, "launch of \"%s\": the kernel is of %s", entry->name,
                      k->program->device->label);
@@ -512,12 +512,12 @@ evn_status launch(struct queue *q, struct kernel *k, int groups, int items,
 
 /* ---- order and time ---- */
 
-evn_status queue_open(struct queue **out, struct device *d) {
-    if (!out || !d) return usage(d, "queue_open() without out or device");
+evn_status evn_queue_open(evn_queue **out, evn_device *d) {
+    if (!out || !d) return usage(d, "evn_queue_open() without out or device");
     *out = NULL;
     evn_status status = alive(d, "opening a queue");
     if (status) return status;
-    struct queue *q = calloc(1, d->backend->queue_size);
+    evn_queue *q = calloc(1, d->backend->queue_size);
     if (!q) return evn_fail(EVN_MEMORY, "%s: not enough host memory for a queue", d->label);
     q->device = d;
     status = d->backend->queue_open(q);
@@ -530,29 +530,29 @@ evn_status queue_open(struct queue **out, struct device *d) {
     return EVN_OK;
 }
 
-void queue_close(struct queue *q) {
+void evn_queue_close(evn_queue *q) {
     if (!q) return;
-    struct device *d = q->device;
+    evn_device *d = q->device;
     d->backend->queue_close(q);
     free(q);
     device_release(d);
 }
 
-evn_status queue_finish(struct queue *q) {
-    if (!q) return usage(NULL, "queue_finish() without a queue");
-    struct device *d = q->device;
+evn_status evn_queue_finish(evn_queue *q) {
+    if (!q) return usage(NULL, "evn_queue_finish() without a queue");
+    evn_device *d = q->device;
     /* also where the device has failed: when this returns, nothing touches host memory any more */
     evn_status status = d->backend->queue_finish(q);
     if (!status) return alive(d, "waiting for a queue");
     return tell(d, status, "waiting for a queue");
 }
 
-evn_status event_open(struct event **out, struct device *d) {
-    if (!out || !d) return usage(d, "event_open() without out or device");
+evn_status evn_event_open(evn_event **out, evn_device *d) {
+    if (!out || !d) return usage(d, "evn_event_open() without out or device");
     *out = NULL;
     evn_status status = alive(d, "opening an event");
     if (status) return status;
-    struct event *e = calloc(1, d->backend->event_size);
+    evn_event *e = calloc(1, d->backend->event_size);
     if (!e) return evn_fail(EVN_MEMORY, "%s: not enough host memory for an event", d->label);
     e->device = d;
     status = d->backend->event_open(e);
@@ -565,17 +565,18 @@ evn_status event_open(struct event **out, struct device *d) {
     return EVN_OK;
 }
 
-void event_close(struct event *e) {
+void evn_event_close(evn_event *e) {
     if (!e) return;
-    struct device *d = e->device;
+    evn_device *d = e->device;
     d->backend->event_close(e);
     free(e);
     device_release(d);
 }
 
-evn_status event_record(struct event *e, struct queue *q) {
-    if (!e || !q) return usage(q ? q->device : NULL, "event_record() without an event or a queue");
-    struct device *d = q->device;
+evn_status evn_event_record(evn_event *e, evn_queue *q) {
+    if (!e || !q)
+        return usage(q ? q->device : NULL, "evn_event_record() without an event or a queue");
+    evn_device *d = q->device;
     if (e->device != d) return usage(d, "recording an event of %s", e->device->label);
     evn_status status = alive(d, "recording an event");
     if (status) return status;
@@ -584,9 +585,10 @@ evn_status event_record(struct event *e, struct queue *q) {
     return status;
 }
 
-evn_status queue_wait(struct queue *q, struct event *e) {
-    if (!e || !q) return usage(q ? q->device : NULL, "queue_wait() without an event or a queue");
-    struct device *d = q->device;
+evn_status evn_queue_wait(evn_queue *q, evn_event *e) {
+    if (!e || !q)
+        return usage(q ? q->device : NULL, "evn_queue_wait() without an event or a queue");
+    evn_device *d = q->device;
     if (e->device->backend != d->backend)
         return usage(d, "a queue cannot wait for an event of %s; let the host wait for it",
                      e->device->label);
@@ -596,19 +598,19 @@ evn_status queue_wait(struct queue *q, struct event *e) {
     return tell(d, d->backend->queue_wait(q, e), "letting a queue wait for an event");
 }
 
-evn_status event_finish(struct event *e) {
-    if (!e) return usage(NULL, "event_finish() without an event");
-    struct device *d = e->device;
+evn_status evn_event_finish(evn_event *e) {
+    if (!e) return usage(NULL, "evn_event_finish() without an event");
+    evn_device *d = e->device;
     if (!e->recorded) return usage(d, "waiting for an event that was never recorded");
     evn_status status = d->backend->event_finish(e);
     if (!status) return alive(d, "waiting for an event");
     return tell(d, status, "waiting for an event");
 }
 
-evn_status event_seconds(struct event *begin, struct event *end, double *seconds) {
+evn_status evn_event_seconds(evn_event *begin, evn_event *end, double *seconds) {
     if (!begin || !end || !seconds)
-        return usage(NULL, "event_seconds() without an event or a place for the result");
-    struct device *d = begin->device;
+        return usage(NULL, "evn_event_seconds() without an event or a place for the result");
+    evn_device *d = begin->device;
     *seconds = 0;
     if (end->device != d)
         return usage(d, "the time between an event of this device and one of %s",

@@ -66,7 +66,7 @@ struct command {
     struct emulated *peer; /* device copied from */
     struct moment *moment;
     /* a launch; all in one piece of memory with the command */
-    const struct kernel_entry *entry;
+    const evn_kernel_entry *entry;
     int groups, stores;
     struct store **store; /* the buffers */
     const void **argument;
@@ -85,7 +85,7 @@ struct crew {
 };
 
 struct emulated {
-    struct device base;
+    evn_device base;
     struct emulated_options options;
     struct timeline timeline;
     struct crew crew;
@@ -99,7 +99,7 @@ struct emulated {
 enum { HELD = 64 };
 
 struct emulated_queue {
-    struct queue base;
+    evn_queue base;
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t work, idle;
@@ -113,19 +113,17 @@ struct emulated_queue {
 };
 
 struct emulated_buffer {
-    struct buffer base;
+    evn_buffer base;
     struct store *store;
 };
 
 struct emulated_event {
-    struct event base;
+    evn_event base;
     struct moment *moment; /* of the last record */
 };
 
-static struct emulated *of(const struct device *d) { return (struct emulated *)d; }
-static struct store *store_of(const struct buffer *b) {
-    return ((struct emulated_buffer *)b)->store;
-}
+static struct emulated *of(const evn_device *d) { return (struct emulated *)d; }
+static struct store *store_of(const evn_buffer *b) { return ((struct emulated_buffer *)b)->store; }
 
 /* ---- failures ---- */
 
@@ -248,7 +246,7 @@ static int hold(struct emulated_queue *q, struct store *s) {
     return 0;
 }
 
-static evn_status emulated_buffer_open(struct buffer *b) {
+static evn_status emulated_buffer_open(evn_buffer *b) {
     struct emulated *e = of(b->device);
     const struct emulated_options *o = &e->options;
     long number = atomic_fetch_add(&e->allocations, 1) + 1;
@@ -265,7 +263,7 @@ static evn_status emulated_buffer_open(struct buffer *b) {
     return store_make(&((struct emulated_buffer *)b)->store, b->bytes);
 }
 
-static void emulated_buffer_close(struct buffer *b) { store_release(store_of(b)); }
+static void emulated_buffer_close(evn_buffer *b) { store_release(store_of(b)); }
 
 /* ---- moments ---- */
 
@@ -526,7 +524,7 @@ static void *serve(void *p) {
 
 /* ---- giving out work ---- */
 
-static struct emulated_queue *queue_of(struct queue *q) { return (struct emulated_queue *)q; }
+static struct emulated_queue *queue_of(evn_queue *q) { return (struct emulated_queue *)q; }
 
 static void give(struct emulated_queue *q, struct command *c) {
     pthread_mutex_lock(&q->lock);
@@ -544,9 +542,9 @@ static picoseconds ready(struct emulated_queue *q) {
     return q->ready = q->ready > now ? q->ready : now;
 }
 
-static evn_status copy(struct queue *base, enum task task, const struct buffer *to, size_t to_at,
-                       void *host_to, const struct buffer *from, size_t from_at,
-                       const void *host_from, size_t bytes) {
+static evn_status copy(evn_queue *base, enum task task, const evn_buffer *to, size_t to_at,
+                       void *host_to, const evn_buffer *from, size_t from_at, const void *host_from,
+                       size_t bytes) {
     struct emulated_queue *q = queue_of(base);
     struct emulated *e = of(base->device);
     struct command *c = calloc(1, sizeof *c);
@@ -575,34 +573,34 @@ static evn_status copy(struct queue *base, enum task task, const struct buffer *
     return EVN_OK;
 }
 
-static evn_status emulated_copy_to_device(struct queue *q, struct buffer *to, size_t at,
-                                          const void *from, size_t bytes) {
+static evn_status emulated_copy_to_device(evn_queue *q, evn_buffer *to, size_t at, const void *from,
+                                          size_t bytes) {
     return copy(q, TASK_IN, to, at, NULL, NULL, 0, from, bytes);
 }
 
-static evn_status emulated_copy_to_host(struct queue *q, void *to, const struct buffer *from,
-                                        size_t at, size_t bytes) {
+static evn_status emulated_copy_to_host(evn_queue *q, void *to, const evn_buffer *from, size_t at,
+                                        size_t bytes) {
     return copy(q, TASK_OUT, NULL, 0, to, from, at, NULL, bytes);
 }
 
-static evn_status emulated_copy_within(struct queue *q, struct buffer *to, size_t to_at,
-                                       const struct buffer *from, size_t from_at, size_t bytes) {
+static evn_status emulated_copy_within(evn_queue *q, evn_buffer *to, size_t to_at,
+                                       const evn_buffer *from, size_t from_at, size_t bytes) {
     return copy(q, TASK_WITHIN, to, to_at, NULL, from, from_at, NULL, bytes);
 }
 
-static evn_status emulated_copy_peer(struct queue *q, struct buffer *to, size_t to_at,
-                                     const struct buffer *from, size_t from_at, size_t bytes) {
+static evn_status emulated_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at,
+                                     const evn_buffer *from, size_t from_at, size_t bytes) {
     return copy(q, TASK_PEER, to, to_at, NULL, from, from_at, NULL, bytes);
 }
 
-static evn_status emulated_spoil(struct queue *q, struct buffer *b, size_t at, size_t bytes) {
+static evn_status emulated_spoil(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
     return copy(q, TASK_SPOIL, b, at, NULL, NULL, 0, NULL, bytes);
 }
 
 static size_t up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static evn_status emulated_launch(struct queue *base, struct kernel *k, int groups, int items,
-                                  const struct argument *argument, int arguments) {
+static evn_status emulated_launch(evn_queue *base, evn_kernel *k, int groups, int items,
+                                  const evn_argument *argument, int arguments) {
     struct emulated_queue *q = queue_of(base);
     struct emulated *e = of(base->device);
     /* command, arguments, buffers, values: one piece */
@@ -639,12 +637,12 @@ static evn_status emulated_launch(struct queue *base, struct kernel *k, int grou
 
 /* ---- programs: the host compiler has made them ---- */
 
-static evn_status emulated_program_open(struct program *p) {
+static evn_status emulated_program_open(evn_program *p) {
     (void)p;
     return EVN_OK;
 }
-static void emulated_program_close(struct program *p) { (void)p; }
-static evn_status emulated_kernel_open(struct kernel *k) {
+static void emulated_program_close(evn_program *p) { (void)p; }
+static evn_status emulated_kernel_open(evn_kernel *k) {
     /* a kernel's buffers are held all at once */
     int parameters = 0;
     while (k->entry->parameter[parameters] >= 0) parameters++;
@@ -655,7 +653,7 @@ static evn_status emulated_kernel_open(struct kernel *k) {
 
 /* ---- order and time ---- */
 
-static evn_status emulated_queue_open(struct queue *base) {
+static evn_status emulated_queue_open(evn_queue *base) {
     struct emulated_queue *q = queue_of(base);
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->work, NULL);
@@ -676,7 +674,7 @@ static void drain(struct emulated_queue *q) {
     pthread_mutex_unlock(&q->lock);
 }
 
-static void emulated_queue_close(struct queue *base) {
+static void emulated_queue_close(evn_queue *base) {
     struct emulated_queue *q = queue_of(base);
     drain(q);
     pthread_mutex_lock(&q->lock);
@@ -689,23 +687,23 @@ static void emulated_queue_close(struct queue *base) {
     pthread_cond_destroy(&q->idle);
 }
 
-static evn_status emulated_queue_finish(struct queue *base) {
+static evn_status emulated_queue_finish(evn_queue *base) {
     struct emulated_queue *q = queue_of(base);
     drain(q);
     host_time_reach(q->ready);
     return state(of(base->device));
 }
 
-static evn_status emulated_event_open(struct event *e) {
+static evn_status emulated_event_open(evn_event *e) {
     (void)e; /* a moment is made when it is recorded */
     return EVN_OK;
 }
 
-static struct moment **moment_of(struct event *e) { return &((struct emulated_event *)e)->moment; }
+static struct moment **moment_of(evn_event *e) { return &((struct emulated_event *)e)->moment; }
 
-static void emulated_event_close(struct event *e) { moment_release(*moment_of(e)); }
+static void emulated_event_close(evn_event *e) { moment_release(*moment_of(e)); }
 
-static evn_status emulated_event_record(struct event *e, struct queue *base) {
+static evn_status emulated_event_record(evn_event *e, evn_queue *base) {
     struct emulated_queue *q = queue_of(base);
     struct command *c = calloc(1, sizeof *c);
     struct moment *m = moment_make();
@@ -722,7 +720,7 @@ static evn_status emulated_event_record(struct event *e, struct queue *base) {
     return EVN_OK;
 }
 
-static evn_status emulated_queue_wait(struct queue *base, struct event *e) {
+static evn_status emulated_queue_wait(evn_queue *base, evn_event *e) {
     struct emulated_queue *q = queue_of(base);
     struct command *c = calloc(1, sizeof *c);
     if (!c) return no_memory();
@@ -733,14 +731,14 @@ static evn_status emulated_queue_wait(struct queue *base, struct event *e) {
     return EVN_OK;
 }
 
-static evn_status emulated_event_finish(struct event *e) {
+static evn_status emulated_event_finish(evn_event *e) {
     struct moment *m = *moment_of(e);
     moment_wait(m);
     host_time_reach(m->is_virtual);
     return state(of(e->device));
 }
 
-static evn_status emulated_event_seconds(struct event *begin, struct event *end, double *seconds) {
+static evn_status emulated_event_seconds(evn_event *begin, evn_event *end, double *seconds) {
     struct moment *from = *moment_of(begin), *to = *moment_of(end);
     moment_wait(from);
     moment_wait(to);
@@ -766,7 +764,7 @@ static evn_status emulated_count(const char *text, int *count, char *why, size_t
     return EVN_OK;
 }
 
-static void emulated_close(struct device *d) {
+static void emulated_close(evn_device *d) {
     struct emulated *e = of(d);
     struct crew *w = &e->crew;
     pthread_mutex_lock(&w->lock);
@@ -795,7 +793,7 @@ static void print_name(char *out, size_t size, const struct emulated_options *o)
     snprintf(out + n, size - (size_t)n, ", %s clock", o->is_virtual ? "virtual" : "real");
 }
 
-static evn_status emulated_open(struct device *d, const char *text) {
+static evn_status emulated_open(evn_device *d, const char *text) {
     struct emulated *e = of(d);
     struct emulated_options *o = &e->options;
     evn_status status = emulated_options(o, text);
@@ -819,7 +817,7 @@ static evn_status emulated_open(struct device *d, const char *text) {
         return evn_fail(EVN_SYSTEM, "thread %d of %d cannot be made: %s", w->helpers + 2, o->cores,
                         strerror(error));
     }
-    struct device_traits *t = &d->traits;
+    evn_traits *t = &d->traits;
     print_name(t->name, sizeof t->name, o);
     snprintf(t->architecture, sizeof t->architecture, "emulated");
     t->memory = t->most_buffer = o->memory;
@@ -837,8 +835,8 @@ const struct backend backend_emulated = {
     .buffer_size = sizeof(struct emulated_buffer),
     .queue_size = sizeof(struct emulated_queue),
     .event_size = sizeof(struct emulated_event),
-    .program_size = sizeof(struct program),
-    .kernel_size = sizeof(struct kernel),
+    .program_size = sizeof(evn_program),
+    .kernel_size = sizeof(evn_kernel),
     .count = emulated_count,
     .open = emulated_open,
     .close = emulated_close,

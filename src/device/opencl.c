@@ -541,7 +541,7 @@ struct pinned {
 };
 
 struct opencl_device {
-    struct device base;
+    evn_device base;
     cl_device_id id;
     struct context *context;
     int contract;              /* -1: as the source says */
@@ -572,7 +572,7 @@ struct bounce {
 };
 
 struct opencl_queue {
-    struct queue base;
+    evn_queue base;
     cl_command_queue handle;
     struct opencl_queue *next;
     pthread_mutex_t lock; /* of the commands: who waits for an event looks at them too */
@@ -583,26 +583,26 @@ struct opencl_queue {
 };
 
 struct opencl_buffer {
-    struct buffer base;
+    evn_buffer base;
     cl_mem handle;
 };
 
 struct opencl_event {
-    struct event base;
+    evn_event base;
     cl_event handle;
 };
 
 struct opencl_program {
-    struct program base;
+    evn_program base;
     cl_program handle;
 };
 
 struct opencl_kernel {
-    struct kernel base;
+    evn_kernel base;
     cl_kernel handle;
 };
 
-static struct opencl_device *of(struct device *d) { return (struct opencl_device *)d; }
+static struct opencl_device *of(evn_device *d) { return (struct opencl_device *)d; }
 
 /* What the driver has reported by itself since it was last asked, as "; the driver: ..". */
 static const char *notice(struct opencl_device *d, char *text, size_t size) {
@@ -756,7 +756,7 @@ static void architecture(char *out, size_t size, const char *version) {
     squeeze(out);
 }
 
-static void opencl_close(struct device *base) {
+static void opencl_close(evn_device *base) {
     struct opencl_device *d = of(base);
     while (d->pinned) { /* none, unless someone forgot */
         struct pinned *p = d->pinned;
@@ -803,7 +803,7 @@ static evn_status begin(struct opencl_device *d, const struct found *f) {
     return EVN_OK;
 }
 
-static evn_status opencl_open(struct device *base, const char *text) {
+static evn_status opencl_open(evn_device *base, const char *text) {
     struct opencl_device *d = of(base);
     struct choice choice;
     char why[512];
@@ -829,7 +829,7 @@ static evn_status opencl_open(struct device *base, const char *text) {
         opencl_close(base);
         return status;
     }
-    struct device_traits *t = &base->traits;
+    evn_traits *t = &base->traits;
     cl_ulong items = device_number(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     snprintf(t->name, sizeof t->name, "%s", f->name);
     architecture(t->architecture, sizeof t->architecture, f->platform->version);
@@ -844,7 +844,7 @@ static evn_status opencl_open(struct device *base, const char *text) {
 
 /* ---- memory ---- */
 
-static evn_status opencl_buffer_open(struct buffer *base) {
+static evn_status opencl_buffer_open(evn_buffer *base) {
     struct opencl_buffer *b = (struct opencl_buffer *)base;
     struct opencl_device *d = of(base->device);
     cl_int code = 0;
@@ -863,7 +863,7 @@ static evn_status opencl_buffer_open(struct buffer *base) {
     return refused(d, code, call);
 }
 
-static void opencl_buffer_close(struct buffer *base) {
+static void opencl_buffer_close(evn_buffer *base) {
     /* the driver keeps what commands under way still use */
     cl->ReleaseMemObject(((struct opencl_buffer *)base)->handle);
 }
@@ -888,7 +888,7 @@ static void pin(struct opencl_device *d, struct pinned *p, size_t bytes) {
     p->handle = NULL;
 }
 
-static evn_status opencl_host_memory_open(void **out, struct device *base, size_t bytes) {
+static evn_status opencl_host_memory_open(void **out, evn_device *base, size_t bytes) {
     struct opencl_device *d = of(base);
     struct pinned *p = calloc(1, sizeof *p);
     if (p && bytes <= base->traits.most_buffer - PAGE) pin(d, p, bytes);
@@ -906,7 +906,7 @@ static evn_status opencl_host_memory_open(void **out, struct device *base, size_
     return EVN_OK;
 }
 
-static void opencl_host_memory_close(void *memory, struct device *base) {
+static void opencl_host_memory_close(void *memory, evn_device *base) {
     struct opencl_device *d = of(base);
     pthread_mutex_lock(&d->lock);
     struct pinned **at = &d->pinned;
@@ -927,7 +927,7 @@ static void opencl_host_memory_close(void *memory, struct device *base) {
     free(p);
 }
 
-static evn_status opencl_copy_to_device(struct queue *base, struct buffer *to, size_t at,
+static evn_status opencl_copy_to_device(evn_queue *base, evn_buffer *to, size_t at,
                                         const void *from, size_t bytes) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     cl_event event;
@@ -937,8 +937,8 @@ static evn_status opencl_copy_to_device(struct queue *base, struct buffer *to, s
     return started(q, event, "copy to the device", NULL);
 }
 
-static evn_status opencl_copy_to_host(struct queue *base, void *to, const struct buffer *from,
-                                      size_t at, size_t bytes) {
+static evn_status opencl_copy_to_host(evn_queue *base, void *to, const evn_buffer *from, size_t at,
+                                      size_t bytes) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     cl_event event;
     cl_int code = cl->EnqueueReadBuffer(q->handle, ((const struct opencl_buffer *)from)->handle,
@@ -947,8 +947,8 @@ static evn_status opencl_copy_to_host(struct queue *base, void *to, const struct
     return started(q, event, "copy to the host", NULL);
 }
 
-static evn_status opencl_copy_within(struct queue *base, struct buffer *to, size_t to_at,
-                                     const struct buffer *from, size_t from_at, size_t bytes) {
+static evn_status opencl_copy_within(evn_queue *base, evn_buffer *to, size_t to_at,
+                                     const evn_buffer *from, size_t from_at, size_t bytes) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     cl_event event;
     cl_int code = cl->EnqueueCopyBuffer(q->handle, ((const struct opencl_buffer *)from)->handle,
@@ -1023,8 +1023,8 @@ static evn_status carry_by_host(struct opencl_queue *q, struct opencl_buffer *to
     return status;
 }
 
-static evn_status opencl_copy_peer(struct queue *base, struct buffer *to_base, size_t to_at,
-                                   const struct buffer *from_base, size_t from_at, size_t bytes) {
+static evn_status opencl_copy_peer(evn_queue *base, evn_buffer *to_base, size_t to_at,
+                                   const evn_buffer *from_base, size_t from_at, size_t bytes) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     struct opencl_device *d = of(base->device);
     struct opencl_buffer *to = (struct opencl_buffer *)to_base;
@@ -1094,7 +1094,7 @@ static int binary_of(struct opencl_device *d, cl_program program, void **data, s
 
 /* From what the cache has; NULL if the driver does not want it, or kernels are missing in it. */
 static cl_program from_binary(struct opencl_device *d, const char *options, const void *data,
-                              size_t size, const struct kernel_entry *entry) {
+                              size_t size, const evn_kernel_entry *entry) {
     const unsigned char *binary = data;
     cl_int each = 0, code = 0;
     cl_program program =
@@ -1135,7 +1135,7 @@ static evn_status from_source(struct opencl_device *d, cl_program *out, const ch
 
 /* Builds `text`, from the cache where it is there. */
 static evn_status build(struct opencl_device *d, cl_program *out, const char *text,
-                        const char *options, int contract, const struct kernel_entry *entry) {
+                        const char *options, int contract, const evn_kernel_entry *entry) {
     const char *head = contract ? "" : NO_CONTRACT;
     const char *const parts[] = {head, text};
     const char *const key_part[] = {"opencl 1", d->key[0], d->key[1], d->key[2], d->key[3],
@@ -1216,10 +1216,10 @@ static evn_status check_contract(struct opencl_device *d) {
     return status;
 }
 
-static evn_status opencl_program_open(struct program *base) {
+static evn_status opencl_program_open(evn_program *base) {
     struct opencl_program *p = (struct opencl_program *)base;
     struct opencl_device *d = of(base->device);
-    const struct kernel_source *source = base->source;
+    const evn_kernel_source *source = base->source;
     const char *defines = base->defines ? base->defines : "";
     int contract = d->contract < 0 ? source->contract != 0 : d->contract;
     evn_status status = contract ? EVN_OK : check_contract(d);
@@ -1239,14 +1239,14 @@ static evn_status opencl_program_open(struct program *base) {
     return status;
 }
 
-static void opencl_program_close(struct program *base) {
+static void opencl_program_close(evn_program *base) {
     cl->ReleaseProgram(((struct opencl_program *)base)->handle);
 }
 
-static evn_status opencl_kernel_open(struct kernel *base) {
+static evn_status opencl_kernel_open(evn_kernel *base) {
     struct opencl_kernel *k = (struct opencl_kernel *)base;
     struct opencl_device *d = of(base->program->device);
-    const struct kernel_entry *entry = base->entry;
+    const evn_kernel_entry *entry = base->entry;
     cl_int code = 0;
     k->handle =
         cl->CreateKernel(((struct opencl_program *)base->program)->handle, entry->name, &code);
@@ -1272,12 +1272,12 @@ static evn_status opencl_kernel_open(struct kernel *base) {
     return status;
 }
 
-static void opencl_kernel_close(struct kernel *base) {
+static void opencl_kernel_close(evn_kernel *base) {
     cl->ReleaseKernel(((struct opencl_kernel *)base)->handle);
 }
 
-static evn_status opencl_launch(struct queue *base, struct kernel *kernel, int groups, int items,
-                                const struct argument *argument, int arguments) {
+static evn_status opencl_launch(evn_queue *base, evn_kernel *kernel, int groups, int items,
+                                const evn_argument *argument, int arguments) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     struct opencl_device *d = of(base->device);
     cl_kernel handle = ((struct opencl_kernel *)kernel)->handle;
@@ -1301,7 +1301,7 @@ static evn_status opencl_launch(struct queue *base, struct kernel *kernel, int g
 
 /* ---- order and time ---- */
 
-static evn_status opencl_queue_open(struct queue *base) {
+static evn_status opencl_queue_open(evn_queue *base) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     struct opencl_device *d = of(base->device);
     cl_int code = 0;
@@ -1315,7 +1315,7 @@ static evn_status opencl_queue_open(struct queue *base) {
     return EVN_OK;
 }
 
-static void opencl_queue_close(struct queue *base) {
+static void opencl_queue_close(evn_queue *base) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     struct opencl_device *d = of(base->device);
     cl->Finish(q->handle);
@@ -1335,7 +1335,7 @@ static void opencl_queue_close(struct queue *base) {
     free(q->command);
 }
 
-static evn_status opencl_queue_finish(struct queue *base) {
+static evn_status opencl_queue_finish(evn_queue *base) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     struct opencl_device *d = of(base->device);
     cl_int code = cl->Finish(q->handle);
@@ -1345,17 +1345,17 @@ static evn_status opencl_queue_finish(struct queue *base) {
     return status;
 }
 
-static evn_status opencl_event_open(struct event *base) {
+static evn_status opencl_event_open(evn_event *base) {
     (void)base; /* a driver's event is made when it is recorded */
     return EVN_OK;
 }
 
-static void opencl_event_close(struct event *base) {
+static void opencl_event_close(evn_event *base) {
     struct opencl_event *e = (struct opencl_event *)base;
     if (e->handle) cl->ReleaseEvent(e->handle);
 }
 
-static evn_status opencl_event_record(struct event *base, struct queue *queue) {
+static evn_status opencl_event_record(evn_event *base, evn_queue *queue) {
     struct opencl_event *e = (struct opencl_event *)base;
     struct opencl_queue *q = (struct opencl_queue *)queue;
     struct opencl_device *d = of(queue->device);
@@ -1380,7 +1380,7 @@ static evn_status wait_for(struct opencl_event *e) {
     return status;
 }
 
-static evn_status opencl_queue_wait(struct queue *base, struct event *event) {
+static evn_status opencl_queue_wait(evn_queue *base, evn_event *event) {
     struct opencl_queue *q = (struct opencl_queue *)base;
     struct opencl_event *e = (struct opencl_event *)event;
     struct opencl_device *d = of(base->device);
@@ -1391,11 +1391,11 @@ static evn_status opencl_queue_wait(struct queue *base, struct event *event) {
     return started(q, done, "wait for an event", NULL);
 }
 
-static evn_status opencl_event_finish(struct event *base) {
+static evn_status opencl_event_finish(evn_event *base) {
     return wait_for((struct opencl_event *)base);
 }
 
-static evn_status opencl_event_seconds(struct event *begin_base, struct event *end_base,
+static evn_status opencl_event_seconds(evn_event *begin_base, evn_event *end_base,
                                        double *seconds) {
     struct opencl_event *first = (struct opencl_event *)begin_base;
     struct opencl_event *last = (struct opencl_event *)end_base;

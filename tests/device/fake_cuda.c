@@ -17,7 +17,7 @@
  * Compiled with FAKE_OLD it is a driver from before CUDA 12.4.
  */
 #include "device/cuda_api.h"
-#include "device/device.h"
+#include <evener/device.h>
 #include "fake_cuda.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -44,7 +44,7 @@ struct object {
     size_t bytes;
     int recorded;
     double when; /* an event's, s: a quarter later than the one recorded before */
-    const struct kernel_entry *entry;
+    const evn_kernel_entry *entry;
     int architecture, is_text; /* of a compilation */
 };
 
@@ -650,17 +650,17 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned option
 
 /* The test's kernels that a module was made from. A real cubin does not say; the test has one
  * source. */
-static const struct kernel_entry *kernel_of(const struct object *module, const char *name) {
+static const evn_kernel_entry *kernel_of(const struct object *module, const char *name) {
     char symbol[80];
     snprintf(symbol, sizeof symbol, "%s_kernels",
              module->bytes ? "probe" : (const char *)module->data);
     if (module->bytes && !memmem(module->data, module->bytes, name, strlen(name) + 1)) return NULL;
-    const struct kernel_source *source = dlsym(RTLD_DEFAULT, symbol);
+    const evn_kernel_source *source = dlsym(RTLD_DEFAULT, symbol);
     if (!source) {
         wrong("cuModuleGetFunction", "the test does not show its kernels: link it with -rdynamic");
         return NULL;
     }
-    for (const struct kernel_entry *e = source->entry; e->name; e++)
+    for (const evn_kernel_entry *e = source->entry; e->name; e++)
         if (!strcmp(e->name, name)) return e;
     return NULL;
 }
@@ -676,7 +676,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     if (code) return leave(code);
     struct object *m = find_here("cuModuleGetFunction", MODULE, module);
     if (!m) return leave(CUDA_INVALID_HANDLE);
-    const struct kernel_entry *entry = kernel_of(m, name);
+    const evn_kernel_entry *entry = kernel_of(m, name);
     if (!entry) return leave(CUDA_NOT_FOUND);
     *function = open_object(FUNCTION, NULL, 0);
     fake.open--; /* ends with its module */

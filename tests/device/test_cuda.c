@@ -2,7 +2,7 @@
  * becomes of each that fails. Needs neither GPU nor CUDA. Run: ctest -R cuda */
 #include "device/backend.h"
 #include "device/cache.h"
-#include "device/device.h"
+#include <evener/device.h>
 #include "fake_cuda.h"
 #include "probe_table.h"
 #include <dirent.h>
@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-extern const struct kernel_source probe_kernels;
+extern const evn_kernel_source probe_kernels;
 
 static struct fake_cuda *fake;
 
@@ -65,12 +65,12 @@ static int tear_down(void **state) {
 enum { N = 1000 };
 
 struct work {
-    struct device *device[2];
-    struct queue *queue[2];
-    struct event *event[3];
-    struct buffer *x, *y, *there;
-    struct program *program;
-    struct kernel *axpy;
+    evn_device *device[2];
+    evn_queue *queue[2];
+    evn_event *event[3];
+    evn_buffer *x, *y, *there;
+    evn_program *program;
+    evn_kernel *axpy;
     double *host, *result;
     double seconds;
 };
@@ -78,47 +78,48 @@ struct work {
 static evn_status open_work(struct work *w, const char *text) {
     evn_status status = EVN_OK;
     for (int d = 0; !status && d < 2; d++) {
-        status = device_open(&w->device[d], text, d);
-        if (!status) status = queue_open(&w->queue[d], w->device[d]);
+        status = evn_device_open(&w->device[d], text, d);
+        if (!status) status = evn_queue_open(&w->queue[d], w->device[d]);
     }
-    for (int e = 0; !status && e < 3; e++) status = event_open(&w->event[e], w->device[e == 2]);
-    if (!status) status = buffer_open(&w->x, w->device[0], N * sizeof(double));
-    if (!status) status = buffer_open(&w->y, w->device[0], 2 * N * sizeof(double));
-    if (!status) status = host_memory_open((void **)&w->host, w->device[0], N * sizeof(double));
-    if (!status) status = host_memory_open((void **)&w->result, w->device[1], N * sizeof(double));
-    if (!status) status = program_open(&w->program, w->device[0], &probe_kernels, NULL);
+    for (int e = 0; !status && e < 3; e++) status = evn_event_open(&w->event[e], w->device[e == 2]);
+    if (!status) status = evn_buffer_open(&w->x, w->device[0], N * sizeof(double));
+    if (!status) status = evn_buffer_open(&w->y, w->device[0], 2 * N * sizeof(double));
+    if (!status) status = evn_host_memory_open((void **)&w->host, w->device[0], N * sizeof(double));
+    if (!status)
+        status = evn_host_memory_open((void **)&w->result, w->device[1], N * sizeof(double));
+    if (!status) status = evn_program_open(&w->program, w->device[0], &probe_kernels, NULL);
     /* now the other device's context is current */
-    if (!status) status = buffer_open(&w->there, w->device[1], N * sizeof(double));
-    if (!status) status = kernel_open(&w->axpy, w->program, "axpy");
+    if (!status) status = evn_buffer_open(&w->there, w->device[1], N * sizeof(double));
+    if (!status) status = evn_kernel_open(&w->axpy, w->program, "axpy");
     return status;
 }
 
 /* result = 2 x + x on the first device, copied within it, and then to the second */
 static evn_status run_work(struct work *w) {
     double a = 2;
-    int n = N, groups = (N + kernel_items(w->axpy) - 1) / kernel_items(w->axpy);
-    struct argument argument[] = {{.buffer = w->y},
-                                  {.buffer = w->x},
-                                  {.value = &a, .bytes = sizeof a},
-                                  {.value = &n, .bytes = sizeof n}};
+    int n = N, groups = (N + evn_kernel_items(w->axpy) - 1) / evn_kernel_items(w->axpy);
+    evn_argument argument[] = {{.buffer = w->y},
+                               {.buffer = w->x},
+                               {.value = &a, .bytes = sizeof a},
+                               {.value = &n, .bytes = sizeof n}};
     for (int i = 0; i < N; i++) w->host[i] = i;
     memset(w->result, 0, N * sizeof(double));
-    struct queue *q = w->queue[0];
-    evn_status status = event_record(w->event[0], q);
-    if (!status) status = copy_to_device(q, w->x, 0, w->host, N * sizeof(double));
-    if (!status) status = copy_to_device(q, w->y, 0, w->host, N * sizeof(double));
-    if (!status) status = launch(q, w->axpy, groups, kernel_items(w->axpy), argument, 4);
-    if (!status) status = copy_within(q, w->y, N * sizeof(double), w->y, 0, N * sizeof(double));
-    if (!status) status = event_record(w->event[1], q);
-    if (!status) status = queue_wait(w->queue[1], w->event[1]);
+    evn_queue *q = w->queue[0];
+    evn_status status = evn_event_record(w->event[0], q);
+    if (!status) status = evn_copy_to_device(q, w->x, 0, w->host, N * sizeof(double));
+    if (!status) status = evn_copy_to_device(q, w->y, 0, w->host, N * sizeof(double));
+    if (!status) status = evn_launch(q, w->axpy, groups, evn_kernel_items(w->axpy), argument, 4);
+    if (!status) status = evn_copy_within(q, w->y, N * sizeof(double), w->y, 0, N * sizeof(double));
+    if (!status) status = evn_event_record(w->event[1], q);
+    if (!status) status = evn_queue_wait(w->queue[1], w->event[1]);
     if (!status)
-        status = copy_peer(w->queue[1], w->there, 0, w->device[0], w->y, N * sizeof(double),
-                           N * sizeof(double));
-    if (!status) status = copy_to_host(w->queue[1], w->result, w->there, 0, N * sizeof(double));
-    if (!status) status = event_record(w->event[2], w->queue[1]);
-    if (!status) status = event_finish(w->event[2]);
-    if (!status) status = queue_finish(w->queue[1]);
-    if (!status) status = event_seconds(w->event[0], w->event[1], &w->seconds);
+        status = evn_copy_peer(w->queue[1], w->there, 0, w->device[0], w->y, N * sizeof(double),
+                               N * sizeof(double));
+    if (!status) status = evn_copy_to_host(w->queue[1], w->result, w->there, 0, N * sizeof(double));
+    if (!status) status = evn_event_record(w->event[2], w->queue[1]);
+    if (!status) status = evn_event_finish(w->event[2]);
+    if (!status) status = evn_queue_finish(w->queue[1]);
+    if (!status) status = evn_event_seconds(w->event[0], w->event[1], &w->seconds);
     return status;
 }
 
@@ -130,16 +131,16 @@ static int is_right(const struct work *w) {
 
 static void close_work(struct work *w) {
     /* devices first: they last until the rest is closed */
-    for (int d = 0; d < 2; d++) device_close(w->device[d]);
-    if (w->host) host_memory_close(w->host, w->device[0]);
-    if (w->result) host_memory_close(w->result, w->device[1]);
-    kernel_close(w->axpy);
-    program_close(w->program);
-    buffer_close(w->x);
-    buffer_close(w->y);
-    buffer_close(w->there);
-    for (int e = 0; e < 3; e++) event_close(w->event[e]);
-    for (int d = 0; d < 2; d++) queue_close(w->queue[d]);
+    for (int d = 0; d < 2; d++) evn_device_close(w->device[d]);
+    if (w->host) evn_host_memory_close(w->host, w->device[0]);
+    if (w->result) evn_host_memory_close(w->result, w->device[1]);
+    evn_kernel_close(w->axpy);
+    evn_program_close(w->program);
+    evn_buffer_close(w->x);
+    evn_buffer_close(w->y);
+    evn_buffer_close(w->there);
+    for (int e = 0; e < 3; e++) evn_event_close(w->event[e]);
+    for (int d = 0; d < 2; d++) evn_queue_close(w->queue[d]);
 }
 
 /* Opens, runs, closes; the first failure, whose message stays; *right: it came to the right result.
@@ -159,7 +160,7 @@ static void test_work(void **state) {
     (void)state;
     struct work w = {0};
     assert_ok(open_work(&w, "cuda"));
-    const struct device_traits *t = device_traits(w.device[1]);
+    const evn_traits *t = evn_device_traits(w.device[1]);
     assert_string_equal(t->name, "Fake GPU 1");
     assert_string_equal(t->architecture, "sm_90");
     assert_int_equal(t->memory, 1 << 28);
@@ -286,42 +287,42 @@ static void test_lost(void **state) {
     assert_ok(open_work(&w, "cuda"));
     assert_ok(run_work(&w));
     /* the launch is accepted and goes wrong later: told by the call that waits */
-    assert_ok(copy_to_device(w.queue[0], w.x, 0, w.host, 8));
+    assert_ok(evn_copy_to_device(w.queue[0], w.x, 0, w.host, 8));
     fake->fail_at = 2; /* after the context */
     fake->fail_code = 700;
-    assert_int_equal(queue_finish(w.queue[0]), EVN_DEVICE);
+    assert_int_equal(evn_queue_finish(w.queue[0]), EVN_DEVICE);
     assert_says("cuda device 0: waiting for a queue: CUDA_ERROR_ILLEGAL_ADDRESS from "
                 "cuStreamSynchronize");
     int before = fake->calls;
-    struct buffer *b;
-    assert_int_equal(buffer_open(&b, w.device[0], 64), EVN_DEVICE);
+    evn_buffer *b;
+    assert_int_equal(evn_buffer_open(&b, w.device[0], 64), EVN_DEVICE);
     assert_null(b);
-    assert_int_equal(copy_to_device(w.queue[0], w.x, 0, w.host, 8), EVN_DEVICE);
+    assert_int_equal(evn_copy_to_device(w.queue[0], w.x, 0, w.host, 8), EVN_DEVICE);
     assert_says("cuda device 0");
     assert_says("CUDA_ERROR_ILLEGAL_ADDRESS");
     assert_int_equal(fake->calls, before); /* it is not asked any more */
-    assert_int_equal(queue_finish(w.queue[0]), EVN_DEVICE);
-    assert_ok(copy_to_device(w.queue[1], w.there, 0, w.result, N * sizeof(double)));
-    assert_ok(queue_finish(w.queue[1]));
+    assert_int_equal(evn_queue_finish(w.queue[0]), EVN_DEVICE);
+    assert_ok(evn_copy_to_device(w.queue[1], w.there, 0, w.result, N * sizeof(double)));
+    assert_ok(evn_queue_finish(w.queue[1]));
     close_work(&w);
 }
 
 static void test_out_of_memory(void **state) {
     (void)state;
-    struct device *d;
-    struct buffer *b = NULL;
+    evn_device *d;
+    evn_buffer *b = NULL;
     fake->memory = 1 << 20;
-    assert_ok(device_open(&d, "cuda", 0));
+    assert_ok(evn_device_open(&d, "cuda", 0));
     /* the driver itself takes some */
-    assert_int_equal(buffer_open(&b, d, 1 << 20), EVN_MEMORY);
+    assert_int_equal(evn_buffer_open(&b, d, 1 << 20), EVN_MEMORY);
     assert_says("cuda device 0: allocation of 1048576 bytes: CUDA_ERROR_OUT_OF_MEMORY from "
                 "cuMemAlloc");
     assert_says("1 MiB of 1 MiB are free");
     assert_null(b);
-    assert_int_equal(device_used(d), 0);
-    assert_ok(buffer_open(&b, d, 1 << 19));
-    buffer_close(b);
-    device_close(d);
+    assert_int_equal(evn_device_used(d), 0);
+    assert_ok(evn_buffer_open(&b, d, 1 << 19));
+    evn_buffer_close(b);
+    evn_device_close(d);
 }
 
 /* ---- what there is ---- */
@@ -329,11 +330,11 @@ static void test_out_of_memory(void **state) {
 static void expect_none(const char *part) {
     int count = -1;
     char why[1024];
-    assert_ok(devices_count("cuda", &count, why, sizeof why));
+    assert_ok(evn_devices_count("cuda", &count, why, sizeof why));
     assert_int_equal(count, 0);
     if (!strstr(why, part)) fail_msg("\"%s\" is not in: %s", part, why);
-    struct device *d;
-    assert_int_equal(device_open(&d, "cuda", 0), EVN_MISSING);
+    evn_device *d;
+    assert_int_equal(evn_device_open(&d, "cuda", 0), EVN_MISSING);
     assert_null(d);
     assert_says(part);
 }
@@ -380,7 +381,7 @@ static void test_no_driver(void **state) {
     unsetenv("EVENER_NVRTC");
     int count = -1;
     char why[1024] = "";
-    assert_ok(devices_count("cuda", &count, why, sizeof why));
+    assert_ok(evn_devices_count("cuda", &count, why, sizeof why));
     assert_true(count > 0 || (count == 0 && *why));
     print_message("here: %d; %s\n", count, why);
 }
@@ -437,7 +438,7 @@ static void test_specifications(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int count = -1;
         char why[512];
-        evn_status status = devices_count(cases[i].text, &count, why, sizeof why);
+        evn_status status = evn_devices_count(cases[i].text, &count, why, sizeof why);
         if (status != cases[i].status || (!status && count != cases[i].count))
             fail_msg("%s: status %d, %d devices: %s", cases[i].text, status, count, evn_message());
         if (status) assert_says(cases[i].says);
@@ -445,15 +446,15 @@ static void test_specifications(void **state) {
     char why[512], many[300] = "cuda:devices=0";
     int count;
     for (int i = 0; i < 64; i++) strcat(many, "+0");
-    assert_int_equal(devices_count(many, &count, why, sizeof why), EVN_USAGE);
+    assert_int_equal(evn_devices_count(many, &count, why, sizeof why), EVN_USAGE);
     /* what is not understood is told also where there is no driver */
     setenv("EVENER_LIBCUDA", "/nowhere", 1);
-    assert_int_equal(devices_count("cuda:x", &count, why, sizeof why), EVN_USAGE);
+    assert_int_equal(evn_devices_count("cuda:x", &count, why, sizeof why), EVN_USAGE);
     setenv("EVENER_LIBCUDA", FAKE_CUDA, 1);
-    struct device *d;
-    assert_ok(device_open(&d, "cuda:devices=2+1", 0));
-    assert_string_equal(device_traits(d)->name, "Fake GPU 2");
-    device_close(d);
+    evn_device *d;
+    assert_ok(evn_device_open(&d, "cuda:devices=2+1", 0));
+    assert_string_equal(evn_device_traits(d)->name, "Fake GPU 2");
+    evn_device_close(d);
 }
 
 /* One device that is named twice is two devices, which share its memory and need no way between
@@ -463,8 +464,8 @@ static void test_one_as_two(void **state) {
     struct work w = {0};
     fake->devices = 1;
     assert_ok(open_work(&w, "cuda:devices=0+0"));
-    assert_int_equal(device_traits(w.device[0])->memory, 1 << 27);
-    assert_int_equal(device_traits(w.device[1])->memory, 1 << 27);
+    assert_int_equal(evn_device_traits(w.device[0])->memory, 1 << 27);
+    assert_int_equal(evn_device_traits(w.device[1])->memory, 1 << 27);
     assert_ok(run_work(&w));
     assert_true(is_right(&w));
     assert_int_equal(fake->direct, 0);
@@ -507,13 +508,13 @@ static void test_peer(void **state) {
 /* ---- compiling ---- */
 
 static void open_program(const char *text, evn_status expected) {
-    struct device *d;
-    struct program *p;
-    assert_ok(device_open(&d, text, 0));
-    evn_status status = program_open(&p, d, &probe_kernels, NULL);
+    evn_device *d;
+    evn_program *p;
+    assert_ok(evn_device_open(&d, text, 0));
+    evn_status status = evn_program_open(&p, d, &probe_kernels, NULL);
     if (status != expected) fail_msg("status %d: %s", status, evn_message());
-    program_close(p);
-    device_close(d);
+    evn_program_close(p);
+    evn_device_close(d);
 }
 
 static void expect_option(const char *option, int is_there) {
@@ -535,15 +536,15 @@ static void test_contract(void **state) {
 
 static void test_defines(void **state) {
     (void)state;
-    struct device *d;
-    struct program *p;
-    struct kernel_source source = probe_kernels;
-    assert_ok(device_open(&d, "cuda", 0));
+    evn_device *d;
+    evn_program *p;
+    evn_kernel_source source = probe_kernels;
+    assert_ok(evn_device_open(&d, "cuda", 0));
     source.defines = "N=8  DIRECTION=-1 PLAIN";
-    assert_ok(program_open(&p, d, &source, NULL));
+    assert_ok(evn_program_open(&p, d, &source, NULL));
     expect_option("-DN=8 -DDIRECTION=-1 -DPLAIN ", 1);
-    program_close(p);
-    device_close(d);
+    evn_program_close(p);
+    evn_device_close(d);
 }
 
 /* The compiler knows 75, 80, 90 and 100. */
@@ -562,8 +563,8 @@ static void test_architectures(void **state) {
         expect_option(option, 1);
     }
     fake->capability = 70;
-    struct device *d;
-    assert_int_equal(device_open(&d, "cuda", 1), EVN_MISSING);
+    evn_device *d;
+    assert_int_equal(evn_device_open(&d, "cuda", 1), EVN_MISSING);
     assert_says("cuda device 1: open: NVRTC 13.0");
     assert_says("sm_75 and later, and the device is sm_70");
 }
@@ -587,16 +588,16 @@ static void test_compiler_refuses(void **state) {
     expect_option("--ptxas-options=-v", 0);
     /* refused by the driver, with the loader's own words in one line */
     fake->compile_fails = 0;
-    struct device *d;
-    struct program *p;
-    assert_ok(device_open(&d, "cuda", 0));
+    evn_device *d;
+    evn_program *p;
+    assert_ok(evn_device_open(&d, "cuda", 0));
     fake->capability = 80;
-    assert_int_equal(program_open(&p, d, &probe_kernels, NULL), EVN_SYSTEM);
+    assert_int_equal(evn_program_open(&p, d, &probe_kernels, NULL), EVN_SYSTEM);
     assert_says("CUDA_ERROR_NO_BINARY_FOR_GPU from cuModuleLoadDataEx");
     assert_says("made for sm_90");
     assert_says("EVENER_NVRTC");
     assert_null(strchr(evn_message(), '\n'));
-    device_close(d);
+    evn_device_close(d);
 }
 
 /* Makes every file of the cache useless: shorter, or with other content; returns how many there
@@ -672,105 +673,105 @@ static void test_cache(void **state) {
 
 static void test_kernels(void **state) {
     (void)state;
-    struct device *d;
-    struct program *p;
-    struct kernel *k;
-    assert_ok(device_open(&d, "cuda", 0));
-    assert_ok(program_open(&p, d, &probe_kernels, NULL));
+    evn_device *d;
+    evn_program *p;
+    evn_kernel *k;
+    assert_ok(evn_device_open(&d, "cuda", 0));
+    assert_ok(evn_program_open(&p, d, &probe_kernels, NULL));
     /* laid out otherwise than by the host's compiler */
     fake->extra_bytes = 4;
-    assert_int_equal(kernel_open(&k, p, "axpy"), EVN_SYSTEM);
+    assert_int_equal(evn_kernel_open(&k, p, "axpy"), EVN_SYSTEM);
     assert_says("cuda device 0: opening kernel \"axpy\": parameter 0 has 12 bytes on the device "
                 "and 8 on the host");
     fake->extra_bytes = 0;
     fake->most_items = 32;
-    assert_int_equal(kernel_open(&k, p, "axpy"), EVN_SYSTEM);
+    assert_int_equal(evn_kernel_open(&k, p, "axpy"), EVN_SYSTEM);
     assert_says("groups of 32 items and it has 64");
     fake->most_items = 64;
-    assert_ok(kernel_open(&k, p, "axpy"));
-    kernel_close(k);
-    program_close(p);
-    device_close(d);
+    assert_ok(evn_kernel_open(&k, p, "axpy"));
+    evn_kernel_close(k);
+    evn_program_close(p);
+    evn_device_close(d);
 }
 
 /* Values of all kinds reach the kernel: structs, small and wide integers, buffers. */
 static void test_arguments(void **state) {
     (void)state;
     enum { PIECES = 3, LENGTH = 40 };
-    struct device *d;
-    struct program *p;
-    struct kernel *k;
-    struct queue *q;
-    struct buffer *out, *large, *piece;
-    assert_ok(device_open(&d, "cuda:1", 0));
-    assert_ok(program_open(&p, d, &probe_kernels, NULL));
-    assert_ok(kernel_open(&k, p, "values"));
-    assert_ok(queue_open(&q, d));
-    assert_ok(buffer_open(&out, d, LENGTH * sizeof(double)));
-    assert_ok(buffer_open(&large, d, PIECES * sizeof(evn_long)));
-    assert_ok(buffer_open(&piece, d, PIECES * sizeof(struct probe_piece)));
+    evn_device *d;
+    evn_program *p;
+    evn_kernel *k;
+    evn_queue *q;
+    evn_buffer *out, *large, *piece;
+    assert_ok(evn_device_open(&d, "cuda:1", 0));
+    assert_ok(evn_program_open(&p, d, &probe_kernels, NULL));
+    assert_ok(evn_kernel_open(&k, p, "values"));
+    assert_ok(evn_queue_open(&q, d));
+    assert_ok(evn_buffer_open(&out, d, LENGTH * sizeof(double)));
+    assert_ok(evn_buffer_open(&large, d, PIECES * sizeof(evn_long)));
+    assert_ok(evn_buffer_open(&piece, d, PIECES * sizeof(struct probe_piece)));
     struct probe_piece pieces[PIECES] = {{0, 7, 1}, {10, 5, 2}, {30, 10, 1}};
     struct probe_values v = {.factor = {1, -2, 0.5}, .shift = 3, .large = 1LL << 40};
     int add = -1;
     evn_long wide = 1LL << 33;
-    struct argument a[] = {{.buffer = out},
-                           {.buffer = large},
-                           {.buffer = piece},
-                           {.value = &v, .bytes = sizeof v},
-                           {.value = &add, .bytes = sizeof add},
-                           {.value = &wide, .bytes = sizeof wide}};
-    assert_ok(copy_to_device(q, piece, 0, pieces, sizeof pieces));
-    assert_ok(launch(q, k, PIECES, kernel_items(k), a, 6));
+    evn_argument a[] = {{.buffer = out},
+                        {.buffer = large},
+                        {.buffer = piece},
+                        {.value = &v, .bytes = sizeof v},
+                        {.value = &add, .bytes = sizeof add},
+                        {.value = &wide, .bytes = sizeof wide}};
+    assert_ok(evn_copy_to_device(q, piece, 0, pieces, sizeof pieces));
+    assert_ok(evn_launch(q, k, PIECES, evn_kernel_items(k), a, 6));
     double got[LENGTH];
     evn_long sums[PIECES];
-    assert_ok(copy_to_host(q, got, out, 0, sizeof got));
-    assert_ok(copy_to_host(q, sums, large, 0, sizeof sums));
-    assert_ok(queue_finish(q));
+    assert_ok(evn_copy_to_host(q, got, out, 0, sizeof got));
+    assert_ok(evn_copy_to_host(q, sums, large, 0, sizeof sums));
+    assert_ok(evn_queue_finish(q));
     for (int g = 0; g < PIECES; g++) {
         assert_true(sums[g] == v.large + wide * (g + 1));
         for (int i = 0; i < pieces[g].count; i++)
             assert_true(got[pieces[g].first + i * pieces[g].step] ==
                         v.factor[i % 3] * (i + v.shift + add));
     }
-    buffer_close(piece);
-    buffer_close(large);
-    buffer_close(out);
-    queue_close(q);
-    kernel_close(k);
-    program_close(p);
-    device_close(d);
+    evn_buffer_close(piece);
+    evn_buffer_close(large);
+    evn_buffer_close(out);
+    evn_queue_close(q);
+    evn_kernel_close(k);
+    evn_program_close(p);
+    evn_device_close(d);
 }
 
 /* ---- threads ---- */
 
 struct thread {
     pthread_t thread;
-    struct device *const *device;
+    evn_device *const *device;
     int number, right;
 };
 
 /* Works on both devices in turn, as a unit of two devices does, while others do the same. */
 static void *work_thread(void *arg) {
     struct thread *t = arg;
-    struct queue *q[2] = {0};
-    struct buffer *b[2] = {0};
+    evn_queue *q[2] = {0};
+    evn_buffer *b[2] = {0};
     double in[64], out[64];
     t->right = 1;
     for (int d = 0; d < 2; d++)
-        t->right &=
-            !queue_open(&q[d], t->device[d]) && !buffer_open(&b[d], t->device[d], sizeof in);
+        t->right &= !evn_queue_open(&q[d], t->device[d]) &&
+                    !evn_buffer_open(&b[d], t->device[d], sizeof in);
     for (int round = 0; t->right && round < 200; round++) {
         int d = round & 1;
         for (int i = 0; i < 64; i++) in[i] = 1000.0 * t->number + round + i;
-        t->right &= !copy_to_device(q[d], b[d], 0, in, sizeof in) &&
-                    !queue_finish(q[d]) && /* the source must be ready */
-                    !copy_peer(q[1 - d], b[1 - d], 0, t->device[d], b[d], 0, sizeof in) &&
-                    !copy_to_host(q[1 - d], out, b[1 - d], 0, sizeof out) &&
-                    !queue_finish(q[1 - d]) && !memcmp(in, out, sizeof in);
+        t->right &= !evn_copy_to_device(q[d], b[d], 0, in, sizeof in) &&
+                    !evn_queue_finish(q[d]) && /* the source must be ready */
+                    !evn_copy_peer(q[1 - d], b[1 - d], 0, t->device[d], b[d], 0, sizeof in) &&
+                    !evn_copy_to_host(q[1 - d], out, b[1 - d], 0, sizeof out) &&
+                    !evn_queue_finish(q[1 - d]) && !memcmp(in, out, sizeof in);
     }
     for (int d = 0; d < 2; d++) {
-        buffer_close(b[d]);
-        queue_close(q[d]);
+        evn_buffer_close(b[d]);
+        evn_queue_close(q[d]);
     }
     return NULL;
 }
@@ -778,9 +779,9 @@ static void *work_thread(void *arg) {
 static void test_threads(void **state) {
     (void)state;
     enum { THREADS = 4 };
-    struct device *device[2];
+    evn_device *device[2];
     struct thread t[THREADS];
-    for (int d = 0; d < 2; d++) assert_ok(device_open(&device[d], "cuda", d));
+    for (int d = 0; d < 2; d++) assert_ok(evn_device_open(&device[d], "cuda", d));
     for (int i = 0; i < THREADS; i++) {
         t[i] = (struct thread){.device = device, .number = i};
         assert_int_equal(pthread_create(&t[i].thread, NULL, work_thread, &t[i]), 0);
@@ -789,7 +790,7 @@ static void test_threads(void **state) {
         pthread_join(t[i].thread, NULL);
         assert_true(t[i].right);
     }
-    for (int d = 0; d < 2; d++) device_close(device[d]);
+    for (int d = 0; d < 2; d++) evn_device_close(device[d]);
 }
 
 #define CHECK(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -7,7 +7,7 @@
  * specifications of its own, whichever the device under test is.
  */
 #include "device/cache.h"
-#include "device/device.h"
+#include <evener/device.h>
 #include "probe_table.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@
 #    define THREAD_SANITIZER 0
 #endif
 
-extern const struct kernel_source probe_kernels;
+extern const evn_kernel_source probe_kernels;
 
 static const char *spec;  /* of the device under test */
 static int devices;       /* it gives */
@@ -64,21 +64,21 @@ static int is_emulated(void) { return !strncmp(spec, "emulated", 8); }
 
 /* A device, a queue and the probe's program; most tests begin with one. */
 struct bench {
-    struct device *device;
-    struct queue *queue;
-    struct program *program;
+    evn_device *device;
+    evn_queue *queue;
+    evn_program *program;
 };
 
 static void open_bench(struct bench *b, const char *text, int number) {
-    OK(device_open(&b->device, text, number));
-    OK(queue_open(&b->queue, b->device));
-    OK(program_open(&b->program, b->device, &probe_kernels, NULL));
+    OK(evn_device_open(&b->device, text, number));
+    OK(evn_queue_open(&b->queue, b->device));
+    OK(evn_program_open(&b->program, b->device, &probe_kernels, NULL));
 }
 
 static void close_bench(struct bench *b) {
-    program_close(b->program);
-    queue_close(b->queue);
-    device_close(b->device);
+    evn_program_close(b->program);
+    evn_queue_close(b->queue);
+    evn_device_close(b->device);
 }
 
 #define BUFFER(b)                                                                                  \
@@ -87,28 +87,28 @@ static void close_bench(struct bench *b) {
     { .value = &(v), .bytes = sizeof(v) }
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
-static evn_status run(struct queue *q, struct program *p, const char *name, int groups,
-                      const struct argument *argument, int arguments) {
-    struct kernel *k;
-    evn_status status = kernel_open(&k, p, name);
+static evn_status run(evn_queue *q, evn_program *p, const char *name, int groups,
+                      const evn_argument *argument, int arguments) {
+    evn_kernel *k;
+    evn_status status = evn_kernel_open(&k, p, name);
     if (status) return status;
-    status = launch(q, k, groups, kernel_items(k), argument, arguments);
-    evn_status finished = status ? status : queue_finish(q);
-    kernel_close(k);
+    status = evn_launch(q, k, groups, evn_kernel_items(k), argument, arguments);
+    evn_status finished = status ? status : evn_queue_finish(q);
+    evn_kernel_close(k);
     return finished;
 }
 
-static struct buffer *buffer_of(struct bench *b, const void *data, size_t bytes) {
-    struct buffer *out;
-    OK(buffer_open(&out, b->device, bytes));
-    if (data) OK(copy_to_device(b->queue, out, 0, data, bytes));
-    OK(queue_finish(b->queue));
+static evn_buffer *buffer_of(struct bench *b, const void *data, size_t bytes) {
+    evn_buffer *out;
+    OK(evn_buffer_open(&out, b->device, bytes));
+    if (data) OK(evn_copy_to_device(b->queue, out, 0, data, bytes));
+    OK(evn_queue_finish(b->queue));
     return out;
 }
 
-static void read_back(struct bench *b, void *to, const struct buffer *from, size_t bytes) {
-    OK(copy_to_host(b->queue, to, from, 0, bytes));
-    OK(queue_finish(b->queue));
+static void read_back(struct bench *b, void *to, const evn_buffer *from, size_t bytes) {
+    OK(evn_copy_to_host(b->queue, to, from, 0, bytes));
+    OK(evn_queue_finish(b->queue));
 }
 
 /* Numbers that look like none of their neighbours. */
@@ -120,43 +120,43 @@ static void test_names(void **state) {
     (void)state;
     int count = -1, found = 0;
     char why[256];
-    struct device *d = (struct device *)1;
-    for (int i = 0; device_backend_name(i); i++) {
-        found |= !strcmp(device_backend_name(i), "emulated");
-        OK(devices_count(device_backend_name(i), &count, why, sizeof why));
+    evn_device *d = (evn_device *)1;
+    for (int i = 0; evn_backend_name(i); i++) {
+        found |= !strcmp(evn_backend_name(i), "emulated");
+        OK(evn_devices_count(evn_backend_name(i), &count, why, sizeof why));
         /* a back end without devices says why */
         assert_true(count > 0 || strlen(why) > 10);
     }
     assert_true(found);
-    assert_null(device_backend_name(-1));
-    assert_null(device_backend_name(100));
-    OK(devices_count("best", &count, why, sizeof why));
+    assert_null(evn_backend_name(-1));
+    assert_null(evn_backend_name(100));
+    OK(evn_devices_count("best", &count, why, sizeof why));
     assert_true(count >= 1);
-    OK(device_open(&d, "best", 0));
-    device_close(d);
-    FAILS(devices_count("cud", &count, why, sizeof why), EVN_USAGE, "unknown back end \"cud\"");
+    OK(evn_device_open(&d, "best", 0));
+    evn_device_close(d);
+    FAILS(evn_devices_count("cud", &count, why, sizeof why), EVN_USAGE, "unknown back end \"cud\"");
     assert_int_equal(count, 0);
-    FAILS(device_open(&d, "", 0), EVN_USAGE, "unknown back end");
+    FAILS(evn_device_open(&d, "", 0), EVN_USAGE, "unknown back end");
     assert_null(d);
-    FAILS(device_open(&d, spec, devices), EVN_USAGE, "has no device");
-    FAILS(device_open(&d, spec, -1), EVN_USAGE, "has no device -1");
-    FAILS(device_open(NULL, spec, 0), EVN_USAGE, "out");
-    FAILS(device_open(&d, NULL, 0), EVN_USAGE, "text");
-    device_close(NULL);
+    FAILS(evn_device_open(&d, spec, devices), EVN_USAGE, "has no device");
+    FAILS(evn_device_open(&d, spec, -1), EVN_USAGE, "has no device -1");
+    FAILS(evn_device_open(NULL, spec, 0), EVN_USAGE, "out");
+    FAILS(evn_device_open(&d, NULL, 0), EVN_USAGE, "text");
+    evn_device_close(NULL);
 }
 
 static void test_traits(void **state) {
     (void)state;
-    struct device *d;
+    evn_device *d;
     for (int n = 0; n < devices; n++) {
-        OK(device_open(&d, spec, n));
-        const struct device_traits *t = device_traits(d);
+        OK(evn_device_open(&d, spec, n));
+        const evn_traits *t = evn_device_traits(d);
         assert_true(strlen(t->name) > 0 && strlen(t->architecture) > 0);
         assert_true(t->memory > 0 && t->most_buffer > 0 && t->most_buffer <= t->memory);
         assert_true(t->local_memory >= 16384);
         assert_true(t->processors >= 1 && t->most_items >= GROUP);
-        assert_non_null(device_backend(d));
-        device_close(d);
+        assert_true(strlen(evn_device_traits(d)->name) > 0);
+        evn_device_close(d);
     }
 }
 
@@ -164,126 +164,127 @@ static void test_traits(void **state) {
 
 static void test_allocation(void **state) {
     (void)state;
-    struct device *d;
-    struct buffer *a, *b;
-    OK(device_open(&d, spec, 0));
-    assert_int_equal(device_used(d), 0);
-    OK(buffer_open(&a, d, 1000));
-    OK(buffer_open(&b, d, 1));
-    assert_int_equal(buffer_bytes(a), 1000);
-    assert_int_equal(device_used(d), 1001);
-    buffer_close(a);
-    assert_int_equal(device_used(d), 1);
-    OK(buffer_open(&a, d, 100));
-    assert_int_equal(device_used(d), 101);
-    assert_int_equal(device_used_most(d), 1001);
-    buffer_close(a);
-    buffer_close(b);
-    FAILS(buffer_open(&a, d, 0), EVN_USAGE, "0 bytes");
+    evn_device *d;
+    evn_buffer *a, *b;
+    OK(evn_device_open(&d, spec, 0));
+    assert_int_equal(evn_device_used(d), 0);
+    OK(evn_buffer_open(&a, d, 1000));
+    OK(evn_buffer_open(&b, d, 1));
+    assert_int_equal(evn_buffer_bytes(a), 1000);
+    assert_int_equal(evn_device_used(d), 1001);
+    evn_buffer_close(a);
+    assert_int_equal(evn_device_used(d), 1);
+    OK(evn_buffer_open(&a, d, 100));
+    assert_int_equal(evn_device_used(d), 101);
+    assert_int_equal(evn_device_used_most(d), 1001);
+    evn_buffer_close(a);
+    evn_buffer_close(b);
+    FAILS(evn_buffer_open(&a, d, 0), EVN_USAGE, "0 bytes");
     assert_null(a);
-    size_t most = device_traits(d)->most_buffer;
-    FAILS(buffer_open(&a, d, most + 1), EVN_MEMORY, "allocation of");
-    FAILS(buffer_open(&a, d, SIZE_MAX), EVN_MEMORY, "allocation of");
-    FAILS(buffer_open(NULL, d, 10), EVN_USAGE, "out");
-    FAILS(buffer_open(&a, NULL, 10), EVN_USAGE, "device");
-    assert_int_equal(device_used(d), 0);
+    size_t most = evn_device_traits(d)->most_buffer;
+    FAILS(evn_buffer_open(&a, d, most + 1), EVN_MEMORY, "allocation of");
+    FAILS(evn_buffer_open(&a, d, SIZE_MAX), EVN_MEMORY, "allocation of");
+    FAILS(evn_buffer_open(NULL, d, 10), EVN_USAGE, "out");
+    FAILS(evn_buffer_open(&a, NULL, 10), EVN_USAGE, "device");
+    assert_int_equal(evn_device_used(d), 0);
     /* and the device works on */
-    OK(buffer_open(&a, d, 64));
-    buffer_close(a);
-    buffer_close(NULL);
-    device_close(d);
+    OK(evn_buffer_open(&a, d, 64));
+    evn_buffer_close(a);
+    evn_buffer_close(NULL);
+    evn_device_close(d);
 }
 
 static void test_memory_limit(void **state) {
     (void)state;
-    struct device *d;
-    struct buffer *a, *b;
-    OK(device_open(&d, "emulated:memory=1MiB", 0));
-    OK(buffer_open(&a, d, 1000000));
-    FAILS(buffer_open(&b, d, 48577), EVN_MEMORY, "1000000 of its 1048576 bytes are in use");
-    OK(buffer_open(&b, d, 48576));
-    assert_int_equal(device_used(d), 1048576);
-    buffer_close(a);
-    buffer_close(b);
-    OK(buffer_open(&a, d, 1048576));
-    buffer_close(a);
-    device_close(d);
+    evn_device *d;
+    evn_buffer *a, *b;
+    OK(evn_device_open(&d, "emulated:memory=1MiB", 0));
+    OK(evn_buffer_open(&a, d, 1000000));
+    FAILS(evn_buffer_open(&b, d, 48577), EVN_MEMORY, "1000000 of its 1048576 bytes are in use");
+    OK(evn_buffer_open(&b, d, 48576));
+    assert_int_equal(evn_device_used(d), 1048576);
+    evn_buffer_close(a);
+    evn_buffer_close(b);
+    OK(evn_buffer_open(&a, d, 1048576));
+    evn_buffer_close(a);
+    evn_device_close(d);
 }
 
 enum { BYTES = 300007 };
 
 static void test_copies(void **state) {
     (void)state;
-    struct device *d;
-    struct queue *q;
-    struct buffer *a, *b;
+    evn_device *d;
+    evn_queue *q;
+    evn_buffer *a, *b;
     unsigned char *from = malloc(BYTES), *to = malloc(BYTES), *expected = malloc(BYTES);
     for (int i = 0; i < BYTES; i++) from[i] = (unsigned char)(i * 131 + i / 256);
-    OK(device_open(&d, spec, 0));
-    OK(queue_open(&q, d));
-    OK(buffer_open(&a, d, BYTES));
-    OK(buffer_open(&b, d, BYTES));
-    OK(copy_to_device(q, a, 0, from, BYTES));
-    OK(copy_to_host(q, to, a, 0, BYTES));
-    OK(queue_finish(q));
+    OK(evn_device_open(&d, spec, 0));
+    OK(evn_queue_open(&q, d));
+    OK(evn_buffer_open(&a, d, BYTES));
+    OK(evn_buffer_open(&b, d, BYTES));
+    OK(evn_copy_to_device(q, a, 0, from, BYTES));
+    OK(evn_copy_to_host(q, to, a, 0, BYTES));
+    OK(evn_queue_finish(q));
     assert_memory_equal(to, from, BYTES);
 
     /* pieces with odd ends: in, within, out */
     memcpy(expected, from, BYTES);
-    OK(copy_within(q, b, 0, a, 0, BYTES));
-    OK(copy_to_device(q, a, 17, from + 1001, 4099));
-    OK(copy_within(q, b, 77777, a, 19, 1));
-    OK(copy_within(q, b, 3, a, 18, 4097));
-    OK(copy_within(q, b, 150001, b, 5, 70003)); /* in one buffer */
-    OK(copy_to_host(q, to, b, 0, BYTES));
-    OK(queue_finish(q));
+    OK(evn_copy_within(q, b, 0, a, 0, BYTES));
+    OK(evn_copy_to_device(q, a, 17, from + 1001, 4099));
+    OK(evn_copy_within(q, b, 77777, a, 19, 1));
+    OK(evn_copy_within(q, b, 3, a, 18, 4097));
+    OK(evn_copy_within(q, b, 150001, b, 5, 70003)); /* in one buffer */
+    OK(evn_copy_to_host(q, to, b, 0, BYTES));
+    OK(evn_queue_finish(q));
     expected[77777] = from[1003];
     memcpy(expected + 3, from + 1002, 4097);
     memcpy(expected + 150001, expected + 5, 70003);
     assert_memory_equal(to, expected, BYTES);
     memset(to, 0, BYTES);
-    OK(copy_to_host(q, to + 5, b, 4095, 33));
-    OK(queue_finish(q));
+    OK(evn_copy_to_host(q, to + 5, b, 4095, 33));
+    OK(evn_queue_finish(q));
     assert_memory_equal(to + 5, expected + 4095, 33);
     assert_int_equal(to[4], 0);
     assert_int_equal(to[38], 0);
 
     /* nothing */
-    struct device_counts before = device_counts(d);
-    OK(copy_to_device(q, a, 5, from, 0));
-    OK(copy_to_device(q, a, BYTES, NULL, 0));
-    OK(copy_to_host(q, NULL, a, BYTES, 0));
-    OK(copy_within(q, a, 0, a, 0, 0));
-    OK(queue_finish(q));
-    struct device_counts after = device_counts(d);
+    evn_counts before = evn_device_counts(d);
+    OK(evn_copy_to_device(q, a, 5, from, 0));
+    OK(evn_copy_to_device(q, a, BYTES, NULL, 0));
+    OK(evn_copy_to_host(q, NULL, a, BYTES, 0));
+    OK(evn_copy_within(q, a, 0, a, 0, 0));
+    OK(evn_queue_finish(q));
+    evn_counts after = evn_device_counts(d);
     assert_memory_equal(&before, &after, sizeof before);
 
     /* what is refused changes nothing */
-    FAILS(copy_to_device(q, a, 1, from, BYTES), EVN_USAGE, "are not inside of a buffer of 300007");
-    FAILS(copy_to_device(q, a, SIZE_MAX, from, 2), EVN_USAGE, "not inside");
-    FAILS(copy_to_device(q, a, 2, from, SIZE_MAX), EVN_USAGE, "not inside");
-    FAILS(copy_to_host(q, to, a, BYTES, 1), EVN_USAGE, "not inside");
-    FAILS(copy_to_host(q, to, a, BYTES + 1, 0), EVN_USAGE, "not inside");
-    FAILS(copy_within(q, a, 0, b, BYTES - 1, 2), EVN_USAGE, "from: 2 bytes from byte 300006");
-    FAILS(copy_within(q, a, BYTES - 1, b, 0, 2), EVN_USAGE, "to: 2 bytes from byte 300006");
-    FAILS(copy_within(q, a, 10, a, 5, 6), EVN_USAGE, "overlap");
-    FAILS(copy_within(q, a, 5, a, 10, 6), EVN_USAGE, "overlap");
-    FAILS(copy_to_device(q, a, 0, NULL, 1), EVN_USAGE, "NULL");
-    FAILS(copy_to_host(q, NULL, a, 0, 1), EVN_USAGE, "NULL");
-    FAILS(copy_to_device(NULL, a, 0, from, 1), EVN_USAGE, "without a queue");
-    FAILS(copy_to_device(q, NULL, 0, from, 1), EVN_USAGE, "without a queue or a buffer");
-    FAILS(copy_within(q, a, 0, NULL, 0, 1), EVN_USAGE, "without a queue or a buffer");
-    FAILS(buffer_spoil(q, a, 1, BYTES), EVN_USAGE, "not inside");
-    OK(copy_to_host(q, to, b, 0, BYTES));
-    OK(queue_finish(q));
+    FAILS(evn_copy_to_device(q, a, 1, from, BYTES), EVN_USAGE,
+          "are not inside of a buffer of 300007");
+    FAILS(evn_copy_to_device(q, a, SIZE_MAX, from, 2), EVN_USAGE, "not inside");
+    FAILS(evn_copy_to_device(q, a, 2, from, SIZE_MAX), EVN_USAGE, "not inside");
+    FAILS(evn_copy_to_host(q, to, a, BYTES, 1), EVN_USAGE, "not inside");
+    FAILS(evn_copy_to_host(q, to, a, BYTES + 1, 0), EVN_USAGE, "not inside");
+    FAILS(evn_copy_within(q, a, 0, b, BYTES - 1, 2), EVN_USAGE, "from: 2 bytes from byte 300006");
+    FAILS(evn_copy_within(q, a, BYTES - 1, b, 0, 2), EVN_USAGE, "to: 2 bytes from byte 300006");
+    FAILS(evn_copy_within(q, a, 10, a, 5, 6), EVN_USAGE, "overlap");
+    FAILS(evn_copy_within(q, a, 5, a, 10, 6), EVN_USAGE, "overlap");
+    FAILS(evn_copy_to_device(q, a, 0, NULL, 1), EVN_USAGE, "NULL");
+    FAILS(evn_copy_to_host(q, NULL, a, 0, 1), EVN_USAGE, "NULL");
+    FAILS(evn_copy_to_device(NULL, a, 0, from, 1), EVN_USAGE, "without a queue");
+    FAILS(evn_copy_to_device(q, NULL, 0, from, 1), EVN_USAGE, "without a queue or a buffer");
+    FAILS(evn_copy_within(q, a, 0, NULL, 0, 1), EVN_USAGE, "without a queue or a buffer");
+    FAILS(evn_buffer_spoil(q, a, 1, BYTES), EVN_USAGE, "not inside");
+    OK(evn_copy_to_host(q, to, b, 0, BYTES));
+    OK(evn_queue_finish(q));
     assert_memory_equal(to, expected, BYTES);
-    OK(copy_within(q, a, 10, a, 5, 5)); /* side by side is fine */
-    OK(buffer_spoil(q, a, 3, 100));
-    OK(queue_finish(q));
-    buffer_close(a);
-    buffer_close(b);
-    queue_close(q);
-    device_close(d);
+    OK(evn_copy_within(q, a, 10, a, 5, 5)); /* side by side is fine */
+    OK(evn_buffer_spoil(q, a, 3, 100));
+    OK(evn_queue_finish(q));
+    evn_buffer_close(a);
+    evn_buffer_close(b);
+    evn_queue_close(q);
+    evn_device_close(d);
     free(from);
     free(to);
     free(expected);
@@ -296,20 +297,20 @@ static void test_host_memory(void **state) {
     open_bench(&b, spec, 0);
     for (int m = 0; m < 3; m++) {
         size_t bytes = (size_t[]){1, 4097, 1 << 20}[m];
-        OK(host_memory_open(&memory[m], b.device, bytes));
+        OK(evn_host_memory_open(&memory[m], b.device, bytes));
         assert_int_equal((uintptr_t)memory[m] % 4096, 0);
         memset(memory[m], 40 + m, bytes);
     }
-    struct buffer *x = buffer_of(&b, memory[2], 1 << 20);
-    OK(copy_to_host(b.queue, memory[1], x, 12345, 4097));
-    OK(queue_finish(b.queue));
+    evn_buffer *x = buffer_of(&b, memory[2], 1 << 20);
+    OK(evn_copy_to_host(b.queue, memory[1], x, 12345, 4097));
+    OK(evn_queue_finish(b.queue));
     for (int i = 0; i < 4097; i++) assert_int_equal(((char *)memory[1])[i], 42);
     void *none;
-    FAILS(host_memory_open(&none, b.device, 0), EVN_USAGE, "0 bytes");
+    FAILS(evn_host_memory_open(&none, b.device, 0), EVN_USAGE, "0 bytes");
     assert_null(none);
-    buffer_close(x);
-    for (int m = 0; m < 3; m++) host_memory_close(memory[m], b.device);
-    host_memory_close(NULL, b.device);
+    evn_buffer_close(x);
+    for (int m = 0; m < 3; m++) evn_host_memory_close(memory[m], b.device);
+    evn_host_memory_close(NULL, b.device);
     close_bench(&b);
 }
 
@@ -321,22 +322,22 @@ static void peers(const char *text, int one, int two) {
     for (int i = 0; i < N; i++) x[i] = some(i);
     open_bench(&a, text, one);
     open_bench(&b, text, two);
-    struct buffer *in_a = buffer_of(&a, x, N * sizeof *x), *in_b = buffer_of(&b, y, N * sizeof *x);
-    struct event *ready;
+    evn_buffer *in_a = buffer_of(&a, x, N * sizeof *x), *in_b = buffer_of(&b, y, N * sizeof *x);
+    evn_event *ready;
     double factor = 2;
     int n = N;
-    OK(event_open(&ready, a.device));
-    struct kernel *axpy;
-    OK(kernel_open(&axpy, a.program, "axpy"));
-    struct buffer *copy = buffer_of(&a, x, N * sizeof *x);
-    struct argument arguments[] = {BUFFER(in_a), BUFFER(copy), VALUE(factor), VALUE(n)};
-    OK(launch(a.queue, axpy, (N + GROUP - 1) / GROUP, GROUP, arguments, 4)); /* 3 x */
-    OK(event_record(ready, a.queue));
-    OK(queue_wait(b.queue, ready));
-    struct device_counts before = device_counts(b.device);
-    OK(copy_peer(b.queue, in_b, 8, a.device, in_a, 16, (N - 2) * sizeof *x));
-    OK(queue_finish(b.queue));
-    struct device_counts after = device_counts(b.device);
+    OK(evn_event_open(&ready, a.device));
+    evn_kernel *axpy;
+    OK(evn_kernel_open(&axpy, a.program, "axpy"));
+    evn_buffer *copy = buffer_of(&a, x, N * sizeof *x);
+    evn_argument arguments[] = {BUFFER(in_a), BUFFER(copy), VALUE(factor), VALUE(n)};
+    OK(evn_launch(a.queue, axpy, (N + GROUP - 1) / GROUP, GROUP, arguments, 4)); /* 3 x */
+    OK(evn_event_record(ready, a.queue));
+    OK(evn_queue_wait(b.queue, ready));
+    evn_counts before = evn_device_counts(b.device);
+    OK(evn_copy_peer(b.queue, in_b, 8, a.device, in_a, 16, (N - 2) * sizeof *x));
+    OK(evn_queue_finish(b.queue));
+    evn_counts after = evn_device_counts(b.device);
     assert_int_equal(after.copies_peer - before.copies_peer, 1);
     assert_int_equal(after.bytes_peer - before.bytes_peer, (N - 2) * 8);
     assert_int_equal(after.copies_in, before.copies_in);
@@ -344,29 +345,32 @@ static void peers(const char *text, int one, int two) {
     for (int i = 0; i < N - 2; i++) assert_true(y[i + 1] == 3 * x[i + 2]);
 
     /* within one device it is a copy like others */
-    before = device_counts(b.device);
-    OK(copy_peer(b.queue, in_b, 0, b.device, in_b, 80, 80));
-    OK(queue_finish(b.queue));
-    assert_int_equal(device_counts(b.device).copies_within - before.copies_within, 1);
+    before = evn_device_counts(b.device);
+    OK(evn_copy_peer(b.queue, in_b, 0, b.device, in_b, 80, 80));
+    OK(evn_queue_finish(b.queue));
+    assert_int_equal(evn_device_counts(b.device).copies_within - before.copies_within, 1);
 
-    FAILS(copy_peer(b.queue, in_b, 0, a.device, in_a, 8, N * sizeof *x), EVN_USAGE, "not inside");
-    FAILS(copy_peer(b.queue, in_b, 8, a.device, in_a, 0, N * sizeof *x), EVN_USAGE, "not inside");
-    FAILS(copy_peer(b.queue, in_a, 0, a.device, in_a, 0, 8), EVN_USAGE, "the buffer is of");
-    FAILS(copy_peer(b.queue, in_b, 0, b.device, in_a, 0, 8), EVN_USAGE, "the source is not of");
-    FAILS(copy_peer(b.queue, in_b, 0, a.device, NULL, 0, 8), EVN_USAGE, "the source is not of");
+    FAILS(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 8, N * sizeof *x), EVN_USAGE,
+          "not inside");
+    FAILS(evn_copy_peer(b.queue, in_b, 8, a.device, in_a, 0, N * sizeof *x), EVN_USAGE,
+          "not inside");
+    FAILS(evn_copy_peer(b.queue, in_a, 0, a.device, in_a, 0, 8), EVN_USAGE, "the buffer is of");
+    FAILS(evn_copy_peer(b.queue, in_b, 0, b.device, in_a, 0, 8), EVN_USAGE, "the source is not of");
+    FAILS(evn_copy_peer(b.queue, in_b, 0, a.device, NULL, 0, 8), EVN_USAGE, "the source is not of");
     /* things of the wrong device */
-    FAILS(copy_to_device(b.queue, in_a, 0, x, 8), EVN_USAGE, "the buffer is of");
-    FAILS(launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_USAGE, "the kernel is of");
-    struct kernel *other;
-    OK(kernel_open(&other, b.program, "axpy"));
-    FAILS(launch(b.queue, other, 1, GROUP, arguments, 4), EVN_USAGE, "argument 0 is a buffer of");
-    FAILS(event_record(ready, b.queue), EVN_USAGE, "event of");
-    kernel_close(other);
-    kernel_close(axpy);
-    event_close(ready);
-    buffer_close(in_a);
-    buffer_close(in_b);
-    buffer_close(copy);
+    FAILS(evn_copy_to_device(b.queue, in_a, 0, x, 8), EVN_USAGE, "the buffer is of");
+    FAILS(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_USAGE, "the kernel is of");
+    evn_kernel *other;
+    OK(evn_kernel_open(&other, b.program, "axpy"));
+    FAILS(evn_launch(b.queue, other, 1, GROUP, arguments, 4), EVN_USAGE,
+          "argument 0 is a buffer of");
+    FAILS(evn_event_record(ready, b.queue), EVN_USAGE, "event of");
+    evn_kernel_close(other);
+    evn_kernel_close(axpy);
+    evn_event_close(ready);
+    evn_buffer_close(in_a);
+    evn_buffer_close(in_b);
+    evn_buffer_close(copy);
     close_bench(&a);
     close_bench(&b);
     free(x);
@@ -392,15 +396,15 @@ static void test_peers_of_two_kinds(void **state) {
     open_bench(&b, "emulated:peer=no", 0);
     double x[100], y[100];
     for (int i = 0; i < 100; i++) x[i] = some(i);
-    struct buffer *in_a = buffer_of(&a, x, sizeof x), *in_b = buffer_of(&b, NULL, sizeof x);
-    OK(copy_peer(b.queue, in_b, 0, a.device, in_a, 0, sizeof x));
-    OK(queue_finish(b.queue));
-    OK(buffer_spoil(a.queue, in_a, 0, sizeof x));
-    OK(copy_peer(a.queue, in_a, 0, b.device, in_b, 0, sizeof x));
+    evn_buffer *in_a = buffer_of(&a, x, sizeof x), *in_b = buffer_of(&b, NULL, sizeof x);
+    OK(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 0, sizeof x));
+    OK(evn_queue_finish(b.queue));
+    OK(evn_buffer_spoil(a.queue, in_a, 0, sizeof x));
+    OK(evn_copy_peer(a.queue, in_a, 0, b.device, in_b, 0, sizeof x));
     read_back(&a, y, in_a, sizeof x);
     assert_memory_equal(x, y, sizeof x);
-    buffer_close(in_a);
-    buffer_close(in_b);
+    evn_buffer_close(in_a);
+    evn_buffer_close(in_b);
     close_bench(&a);
     close_bench(&b);
 }
@@ -409,30 +413,30 @@ static void test_peers_of_two_kinds(void **state) {
 
 static void test_build(void **state) {
     (void)state;
-    struct device *d;
-    struct program *p;
-    struct kernel *k;
-    OK(device_open(&d, spec, 0));
-    OK(program_open(&p, d, &probe_kernels, NULL));
-    for (const struct kernel_entry *e = probe_kernels.entry; e->name; e++) {
-        OK(kernel_open(&k, p, e->name));
-        assert_int_equal(kernel_items(k), GROUP);
-        kernel_close(k);
+    evn_device *d;
+    evn_program *p;
+    evn_kernel *k;
+    OK(evn_device_open(&d, spec, 0));
+    OK(evn_program_open(&p, d, &probe_kernels, NULL));
+    for (const evn_kernel_entry *e = probe_kernels.entry; e->name; e++) {
+        OK(evn_kernel_open(&k, p, e->name));
+        assert_int_equal(evn_kernel_items(k), GROUP);
+        evn_kernel_close(k);
     }
-    FAILS(kernel_open(&k, p, "axp"), EVN_USAGE, "no kernel \"axp\"; it has axpy, values");
+    FAILS(evn_kernel_open(&k, p, "axp"), EVN_USAGE, "no kernel \"axp\"; it has axpy, values");
     assert_null(k);
-    FAILS(kernel_open(&k, p, ""), EVN_USAGE, "no kernel");
-    FAILS(kernel_open(&k, NULL, "axpy"), EVN_USAGE, "program");
+    FAILS(evn_kernel_open(&k, p, ""), EVN_USAGE, "no kernel");
+    FAILS(evn_kernel_open(&k, NULL, "axpy"), EVN_USAGE, "program");
     /* a kernel keeps its program, and that the device */
-    OK(kernel_open(&k, p, "axpy"));
-    program_close(p);
-    device_close(d);
-    kernel_close(k);
-    OK(device_open(&d, spec, 0));
-    FAILS(program_open(&p, d, &probe_kernels, "N=3"), EVN_USAGE,
+    OK(evn_kernel_open(&k, p, "axpy"));
+    evn_program_close(p);
+    evn_device_close(d);
+    evn_kernel_close(k);
+    OK(evn_device_open(&d, spec, 0));
+    FAILS(evn_program_open(&p, d, &probe_kernels, "N=3"), EVN_USAGE,
           "the host compiler was given \"\"");
-    FAILS(program_open(&p, d, NULL, NULL), EVN_USAGE, "source");
-    device_close(d);
+    FAILS(evn_program_open(&p, d, NULL, NULL), EVN_USAGE, "source");
+    evn_device_close(d);
 }
 
 /* A text that is no kernel: the compiler's message, and the device works on. */
@@ -440,16 +444,16 @@ static void test_build_failure(void **state) {
     (void)state;
     if (is_emulated()) skip(); /* nothing is compiled there */
     struct bench b;
-    struct program *p = (struct program *)1;
-    struct kernel_source broken = probe_kernels;
+    evn_program *p = (evn_program *)1;
+    evn_kernel_source broken = probe_kernels;
     broken.name = "broken";
     broken.text = "int f(int a) { return a + no_such_name; }\n";
     open_bench(&b, spec, 0);
-    FAILS(program_open(&p, b.device, &broken, NULL), EVN_SYSTEM, "no_such_name");
+    FAILS(evn_program_open(&p, b.device, &broken, NULL), EVN_SYSTEM, "no_such_name");
     assert_non_null(strstr(evn_message(), "building \"broken\""));
     assert_null(p);
-    OK(program_open(&p, b.device, &probe_kernels, NULL));
-    program_close(p);
+    OK(evn_program_open(&p, b.device, &probe_kernels, NULL));
+    evn_program_close(p);
     close_bench(&b);
 }
 
@@ -461,8 +465,8 @@ static void test_axpy(void **state) {
     int n = N - 1;
     for (int i = 0; i < N; i++) x[i] = some(i) / 3, y[i] = some(i + N) / 7;
     open_bench(&b, spec, 0);
-    struct buffer *in_x = buffer_of(&b, x, sizeof x), *in_y = buffer_of(&b, y, sizeof y);
-    struct argument arguments[] = {BUFFER(in_y), BUFFER(in_x), VALUE(a), VALUE(n)};
+    evn_buffer *in_x = buffer_of(&b, x, sizeof x), *in_y = buffer_of(&b, y, sizeof y);
+    evn_argument arguments[] = {BUFFER(in_y), BUFFER(in_x), VALUE(a), VALUE(n)};
     OK(run(b.queue, b.program, "axpy", (N + GROUP - 1) / GROUP, arguments, 4));
     read_back(&b, out, in_y, sizeof out);
     for (int i = 0; i < n; i++) {
@@ -472,18 +476,18 @@ static void test_axpy(void **state) {
     }
     assert_true(out[n] == y[n]);
     /* the value is taken when it is launched, not when it runs */
-    struct kernel *k;
-    OK(kernel_open(&k, b.program, "axpy"));
-    OK(copy_to_device(b.queue, in_y, 0, y, sizeof y));
+    evn_kernel *k;
+    OK(evn_kernel_open(&k, b.program, "axpy"));
+    OK(evn_copy_to_device(b.queue, in_y, 0, y, sizeof y));
     a = 0;
-    OK(launch(b.queue, k, (N + GROUP - 1) / GROUP, GROUP, arguments, 4));
+    OK(evn_launch(b.queue, k, (N + GROUP - 1) / GROUP, GROUP, arguments, 4));
     a = NAN;
-    OK(queue_finish(b.queue));
+    OK(evn_queue_finish(b.queue));
     read_back(&b, out, in_y, sizeof out);
     assert_memory_equal(out, y, sizeof y);
-    kernel_close(k);
-    buffer_close(in_x);
-    buffer_close(in_y);
+    evn_kernel_close(k);
+    evn_buffer_close(in_x);
+    evn_buffer_close(in_y);
     close_bench(&b);
 }
 
@@ -502,38 +506,38 @@ static void test_values(void **state) {
         for (int i = 0; i < piece[g].count; i++)
             expected[piece[g].first + i * piece[g].step] = v.factor[i % 3] * (i + v.shift + add);
     open_bench(&b, spec, 0);
-    struct buffer *to = buffer_of(&b, out, sizeof out), *to_large = buffer_of(&b, NULL, 16);
-    struct buffer *pieces = buffer_of(&b, piece, sizeof piece);
-    struct argument arguments[] = {BUFFER(to), BUFFER(to_large), BUFFER(pieces),
-                                   VALUE(v),   VALUE(add),       VALUE(wide)};
+    evn_buffer *to = buffer_of(&b, out, sizeof out), *to_large = buffer_of(&b, NULL, 16);
+    evn_buffer *pieces = buffer_of(&b, piece, sizeof piece);
+    evn_argument arguments[] = {BUFFER(to), BUFFER(to_large), BUFFER(pieces),
+                                VALUE(v),   VALUE(add),       VALUE(wide)};
     OK(run(b.queue, b.program, "values", 2, arguments, 6));
     read_back(&b, out, to, sizeof out);
     read_back(&b, large, to_large, sizeof large);
     assert_memory_equal(out, expected, sizeof out);
     assert_true(large[0] == v.large + wide && large[1] == v.large + 2 * wide);
-    buffer_close(to);
-    buffer_close(to_large);
-    buffer_close(pieces);
+    evn_buffer_close(to);
+    evn_buffer_close(to_large);
+    evn_buffer_close(pieces);
 
     double sum = 0, one[1] = {3};
     int whole = 2;
     double half = 0.5;
-    struct buffer *result = buffer_of(&b, NULL, 8), *x = buffer_of(&b, one, 8);
-    struct argument all[24];
-    all[0] = (struct argument)BUFFER(result);
+    evn_buffer *result = buffer_of(&b, NULL, 8), *x = buffer_of(&b, one, 8);
+    evn_argument all[24];
+    all[0] = (evn_argument)BUFFER(result);
     for (int p = 1; p < 23; p++) {
         if (p % 2)
-            all[p] = (struct argument)VALUE(whole);
+            all[p] = (evn_argument)VALUE(whole);
         else
-            all[p] = (struct argument)VALUE(half);
+            all[p] = (evn_argument)VALUE(half);
         sum += p * (p % 2 ? 2 : 0.5);
     }
-    all[23] = (struct argument)BUFFER(x);
+    all[23] = (evn_argument)BUFFER(x);
     OK(run(b.queue, b.program, "many", 1, all, 24));
     read_back(&b, one, result, 8);
     assert_true(one[0] == sum + 23 * 3);
-    buffer_close(result);
-    buffer_close(x);
+    evn_buffer_close(result);
+    evn_buffer_close(x);
     close_bench(&b);
 }
 
@@ -562,16 +566,16 @@ static void reduce_on(const char *text) {
     for (int i = 0; i < N; i++) x[i] = some(i) / 3;
     plain_reduce(expected, x, n, GROUPS);
     open_bench(&b, text, 0);
-    struct buffer *in = buffer_of(&b, x, N * sizeof *x), *out = buffer_of(&b, NULL, sizeof sum);
-    struct argument arguments[] = {BUFFER(out), BUFFER(in), VALUE(n)};
+    evn_buffer *in = buffer_of(&b, x, N * sizeof *x), *out = buffer_of(&b, NULL, sizeof sum);
+    evn_argument arguments[] = {BUFFER(out), BUFFER(in), VALUE(n)};
     for (int round = 0; round < 5; round++) {
         OK(run(b.queue, b.program, "reduce", GROUPS, arguments, 3));
         read_back(&b, sum, out, sizeof sum);
         /* products are with powers of two, hence exact: fused or not is the same */
         assert_memory_equal(sum, expected, sizeof sum);
     }
-    buffer_close(in);
-    buffer_close(out);
+    evn_buffer_close(in);
+    evn_buffer_close(out);
     close_bench(&b);
     free(x);
 }
@@ -590,8 +594,8 @@ static void test_functions(void **state) {
     int n = N;
     for (int i = 0; i < N; i++) x[i] = some(i) / 3;
     open_bench(&b, spec, 0);
-    struct buffer *in = buffer_of(&b, x, sizeof x), *to = buffer_of(&b, NULL, sizeof out[0]);
-    struct argument arguments[] = {BUFFER(to), BUFFER(in), VALUE(n)};
+    evn_buffer *in = buffer_of(&b, x, sizeof x), *to = buffer_of(&b, NULL, sizeof out[0]);
+    evn_argument arguments[] = {BUFFER(to), BUFFER(in), VALUE(n)};
     OK(run(b.queue, b.program, "functions", 1, arguments, 3));
     read_back(&b, out[0], to, sizeof out[0]);
     for (int i = 0; i < N; i++) {
@@ -605,8 +609,8 @@ static void test_functions(void **state) {
         assert_true(o[6] == (x[i] < 0 ? -1 : 1));
         assert_true(o[7] == 0 + 10 * 1 + 100 * GROUP);
     }
-    buffer_close(in);
-    buffer_close(to);
+    evn_buffer_close(in);
+    evn_buffer_close(to);
     close_bench(&b);
 }
 
@@ -616,35 +620,36 @@ static void test_bad_launches(void **state) {
     double x[2 * GROUP] = {1}, a = 2;
     int n = GROUP;
     open_bench(&b, spec, 0);
-    struct buffer *in = buffer_of(&b, x, sizeof x);
-    struct kernel *k;
-    OK(kernel_open(&k, b.program, "axpy"));
-    struct argument good[] = {BUFFER(in), BUFFER(in), VALUE(a), VALUE(n)}, bad[4];
-    struct device_counts before = device_counts(b.device);
-    FAILS(launch(b.queue, k, 1, GROUP, good, 3), EVN_USAGE, "with 3 arguments, and it has 4");
-    FAILS(launch(b.queue, k, 1, GROUP, NULL, 4), EVN_USAGE, "arguments");
-    FAILS(launch(b.queue, k, 1, GROUP + 1, good, 4), EVN_USAGE, "written for groups of 64");
-    FAILS(launch(b.queue, k, -1, GROUP, good, 4), EVN_USAGE, "-1 groups");
-    FAILS(launch(NULL, k, 1, GROUP, good, 4), EVN_USAGE, "queue");
-    FAILS(launch(b.queue, NULL, 1, GROUP, good, 4), EVN_USAGE, "kernel");
+    evn_buffer *in = buffer_of(&b, x, sizeof x);
+    evn_kernel *k;
+    OK(evn_kernel_open(&k, b.program, "axpy"));
+    evn_argument good[] = {BUFFER(in), BUFFER(in), VALUE(a), VALUE(n)}, bad[4];
+    evn_counts before = evn_device_counts(b.device);
+    FAILS(evn_launch(b.queue, k, 1, GROUP, good, 3), EVN_USAGE, "with 3 arguments, and it has 4");
+    FAILS(evn_launch(b.queue, k, 1, GROUP, NULL, 4), EVN_USAGE, "arguments");
+    FAILS(evn_launch(b.queue, k, 1, GROUP + 1, good, 4), EVN_USAGE, "written for groups of 64");
+    FAILS(evn_launch(b.queue, k, -1, GROUP, good, 4), EVN_USAGE, "-1 groups");
+    FAILS(evn_launch(NULL, k, 1, GROUP, good, 4), EVN_USAGE, "queue");
+    FAILS(evn_launch(b.queue, NULL, 1, GROUP, good, 4), EVN_USAGE, "kernel");
     memcpy(bad, good, sizeof bad);
-    bad[1] = (struct argument)VALUE(a);
-    FAILS(launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 1 is no buffer");
+    bad[1] = (evn_argument)VALUE(a);
+    FAILS(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 1 is no buffer");
     memcpy(bad, good, sizeof bad);
-    bad[2] = (struct argument)BUFFER(in);
-    FAILS(launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 is a buffer");
-    bad[2] = (struct argument)VALUE(n);
-    FAILS(launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 has 4 bytes, expected 8");
-    bad[2] = (struct argument){.bytes = 8};
-    FAILS(launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 has 0 bytes");
-    OK(launch(b.queue, k, 0, GROUP, good, 4));
-    OK(queue_finish(b.queue));
-    struct device_counts after = device_counts(b.device);
+    bad[2] = (evn_argument)BUFFER(in);
+    FAILS(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 is a buffer");
+    bad[2] = (evn_argument)VALUE(n);
+    FAILS(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE,
+          "argument 2 has 4 bytes, expected 8");
+    bad[2] = (evn_argument){.bytes = 8};
+    FAILS(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 has 0 bytes");
+    OK(evn_launch(b.queue, k, 0, GROUP, good, 4));
+    OK(evn_queue_finish(b.queue));
+    evn_counts after = evn_device_counts(b.device);
     assert_memory_equal(&before, &after, sizeof before);
     read_back(&b, x, in, sizeof x);
     assert_true(x[0] == 1);
-    kernel_close(k);
-    buffer_close(in);
+    evn_kernel_close(k);
+    evn_buffer_close(in);
     close_bench(&b);
 }
 
@@ -654,21 +659,21 @@ static void test_counters(void **state) {
     double x[GROUP] = {1}, a = 2;
     int n = GROUP;
     open_bench(&b, spec, 0);
-    struct buffer *in = buffer_of(&b, x, sizeof x), *other = buffer_of(&b, x, 24);
-    struct argument arguments[] = {BUFFER(in), BUFFER(other), VALUE(a), VALUE(n)};
+    evn_buffer *in = buffer_of(&b, x, sizeof x), *other = buffer_of(&b, x, 24);
+    evn_argument arguments[] = {BUFFER(in), BUFFER(other), VALUE(a), VALUE(n)};
     n = 3;
     OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
     OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
-    OK(copy_within(b.queue, in, 0, other, 8, 16));
+    OK(evn_copy_within(b.queue, in, 0, other, 8, 16));
     read_back(&b, x, in, 40);
-    struct device_counts c = device_counts(b.device);
+    evn_counts c = evn_device_counts(b.device);
     assert_true(c.launches == 2);
     assert_true(c.copies_in == 2 && c.bytes_in == sizeof x + 24);
     assert_true(c.copies_out == 1 && c.bytes_out == 40);
     assert_true(c.copies_within == 1 && c.bytes_within == 16);
     assert_true(c.copies_peer == 0 && c.bytes_peer == 0);
-    buffer_close(in);
-    buffer_close(other);
+    evn_buffer_close(in);
+    evn_buffer_close(other);
     close_bench(&b);
 }
 
@@ -680,29 +685,29 @@ enum { GRIND = 20000, ROUNDS = 3000 };
  * number copied. */
 static double race(const char *text, int ordered) {
     struct bench b;
-    struct queue *second;
-    struct event *done;
+    evn_queue *second;
+    evn_event *done;
     int n = GRIND, rounds = ROUNDS;
     double *x = calloc(GRIND, sizeof *x), first;
     open_bench(&b, text, 0);
-    OK(queue_open(&second, b.device));
-    OK(event_open(&done, b.device));
-    struct buffer *in = buffer_of(&b, x, GRIND * sizeof *x);
-    struct kernel *grind;
-    OK(kernel_open(&grind, b.program, "grind"));
-    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
-    OK(launch(b.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
-    OK(event_record(done, b.queue));
-    if (ordered) OK(queue_wait(second, done));
-    OK(copy_to_host(second, x, in, 0, GRIND * sizeof *x));
-    OK(queue_finish(second));
+    OK(evn_queue_open(&second, b.device));
+    OK(evn_event_open(&done, b.device));
+    evn_buffer *in = buffer_of(&b, x, GRIND * sizeof *x);
+    evn_kernel *grind;
+    OK(evn_kernel_open(&grind, b.program, "grind"));
+    evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    OK(evn_launch(b.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
+    OK(evn_event_record(done, b.queue));
+    if (ordered) OK(evn_queue_wait(second, done));
+    OK(evn_copy_to_host(second, x, in, 0, GRIND * sizeof *x));
+    OK(evn_queue_finish(second));
     first = x[0];
     for (int i = 1; ordered && i < GRIND; i++) assert_true(x[i] == first);
-    OK(queue_finish(b.queue));
-    kernel_close(grind);
-    buffer_close(in);
-    event_close(done);
-    queue_close(second);
+    OK(evn_queue_finish(b.queue));
+    evn_kernel_close(grind);
+    evn_buffer_close(in);
+    evn_event_close(done);
+    evn_queue_close(second);
     close_bench(&b);
     free(x);
     return first;
@@ -731,24 +736,24 @@ static void test_order_would_be_missed(void **state) {
 static void test_finish(void **state) {
     (void)state;
     struct bench b;
-    struct queue *second;
+    evn_queue *second;
     int n = 1, rounds = 1;
     double x[1] = {0};
     open_bench(&b, "emulated:launch=50ms", 0);
-    OK(queue_open(&second, b.device));
-    struct buffer *in = buffer_of(&b, x, sizeof x);
-    struct kernel *grind;
-    OK(kernel_open(&grind, b.program, "grind"));
-    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
-    OK(launch(b.queue, grind, 1, GROUP, arguments, 3));
+    OK(evn_queue_open(&second, b.device));
+    evn_buffer *in = buffer_of(&b, x, sizeof x);
+    evn_kernel *grind;
+    OK(evn_kernel_open(&grind, b.program, "grind"));
+    evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    OK(evn_launch(b.queue, grind, 1, GROUP, arguments, 3));
     usleep(20000); /* it has most likely begun */
-    OK(queue_finish(b.queue));
-    OK(copy_to_host(second, x, in, 0, sizeof x));
-    OK(queue_finish(second));
+    OK(evn_queue_finish(b.queue));
+    OK(evn_copy_to_host(second, x, in, 0, sizeof x));
+    OK(evn_queue_finish(second));
     assert_true(x[0] == 1);
-    queue_close(second);
-    kernel_close(grind);
-    buffer_close(in);
+    evn_queue_close(second);
+    evn_kernel_close(grind);
+    evn_buffer_close(in);
     close_bench(&b);
 }
 
@@ -761,74 +766,74 @@ static void test_order_of_one_queue(void **state) {
     int n = N, rounds = 1;
     memset(x, 0, sizeof x);
     open_bench(&b, spec, 0);
-    struct buffer *in = buffer_of(&b, x, sizeof x);
-    struct kernel *grind;
-    OK(kernel_open(&grind, b.program, "grind"));
-    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    evn_buffer *in = buffer_of(&b, x, sizeof x);
+    evn_kernel *grind;
+    OK(evn_kernel_open(&grind, b.program, "grind"));
+    evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
     for (int t = 0; t < TIMES; t++) {
-        if (t % 50 == 0) OK(copy_to_device(b.queue, in, 0, x, sizeof x));
-        OK(launch(b.queue, grind, (N + GROUP - 1) / GROUP, GROUP, arguments, 3));
-        OK(copy_to_host(b.queue, &y[t], in, (size_t)(t % N) * 8, 8));
+        if (t % 50 == 0) OK(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
+        OK(evn_launch(b.queue, grind, (N + GROUP - 1) / GROUP, GROUP, arguments, 3));
+        OK(evn_copy_to_host(b.queue, &y[t], in, (size_t)(t % N) * 8, 8));
     }
-    OK(queue_finish(b.queue));
+    OK(evn_queue_finish(b.queue));
     double expected = 0;
     for (int t = 0; t < TIMES; t++) {
         if (t % 50 == 0) expected = 0;
         expected = 0.5 * expected + 1;
         assert_true(y[t] == expected);
     }
-    kernel_close(grind);
-    buffer_close(in);
+    evn_kernel_close(grind);
+    evn_buffer_close(in);
     close_bench(&b);
 }
 
 static void test_events(void **state) {
     (void)state;
     struct bench b;
-    struct event *e[3];
+    evn_event *e[3];
     int n = GRIND, rounds = ROUNDS;
     double seconds = -1, part[2];
     open_bench(&b, spec, 0);
-    struct buffer *in = buffer_of(&b, NULL, GRIND * 8);
-    for (int i = 0; i < 3; i++) OK(event_open(&e[i], b.device));
-    FAILS(event_finish(e[0]), EVN_USAGE, "never recorded");
-    FAILS(queue_wait(b.queue, e[0]), EVN_USAGE, "never recorded");
-    FAILS(event_seconds(e[0], e[1], &seconds), EVN_USAGE, "never recorded");
-    FAILS(event_record(NULL, b.queue), EVN_USAGE, "event");
-    FAILS(queue_wait(b.queue, NULL), EVN_USAGE, "event");
-    struct kernel *grind;
-    OK(kernel_open(&grind, b.program, "grind"));
-    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    evn_buffer *in = buffer_of(&b, NULL, GRIND * 8);
+    for (int i = 0; i < 3; i++) OK(evn_event_open(&e[i], b.device));
+    FAILS(evn_event_finish(e[0]), EVN_USAGE, "never recorded");
+    FAILS(evn_queue_wait(b.queue, e[0]), EVN_USAGE, "never recorded");
+    FAILS(evn_event_seconds(e[0], e[1], &seconds), EVN_USAGE, "never recorded");
+    FAILS(evn_event_record(NULL, b.queue), EVN_USAGE, "event");
+    FAILS(evn_queue_wait(b.queue, NULL), EVN_USAGE, "event");
+    evn_kernel *grind;
+    OK(evn_kernel_open(&grind, b.program, "grind"));
+    evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
     for (int round = 0; round < 2; round++) { /* the second time they are recorded again */
         for (int i = 0; i < 3; i++) {
-            OK(event_record(e[i], b.queue));
-            if (i < 2) OK(launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
+            OK(evn_event_record(e[i], b.queue));
+            if (i < 2) OK(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
         }
-        OK(event_finish(e[2]));
-        OK(event_seconds(e[0], e[1], &part[0]));
-        OK(event_seconds(e[1], e[2], &part[1]));
-        OK(event_seconds(e[0], e[2], &seconds));
+        OK(evn_event_finish(e[2]));
+        OK(evn_event_seconds(e[0], e[1], &part[0]));
+        OK(evn_event_seconds(e[1], e[2], &part[1]));
+        OK(evn_event_seconds(e[0], e[2], &seconds));
         assert_true(part[0] > 0 && part[1] > 0);
         assert_true(fabs(part[0] + part[1] - seconds) < 1e-5 + 1e-3 * seconds);
     }
     /* an event that has been closed, or recorded again, still orders what waits for it */
-    struct queue *second;
-    OK(queue_open(&second, b.device));
-    OK(launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
-    OK(event_record(e[0], b.queue));
-    OK(queue_wait(second, e[0]));
-    OK(event_record(e[0], b.queue));
-    event_close(e[0]);
-    OK(queue_finish(second));
-    OK(queue_finish(b.queue));
-    queue_close(second);
-    FAILS(queue_finish(NULL), EVN_USAGE, "queue");
-    kernel_close(grind);
-    event_close(e[1]);
-    event_close(e[2]);
-    event_close(NULL);
-    queue_close(NULL);
-    buffer_close(in);
+    evn_queue *second;
+    OK(evn_queue_open(&second, b.device));
+    OK(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
+    OK(evn_event_record(e[0], b.queue));
+    OK(evn_queue_wait(second, e[0]));
+    OK(evn_event_record(e[0], b.queue));
+    evn_event_close(e[0]);
+    OK(evn_queue_finish(second));
+    OK(evn_queue_finish(b.queue));
+    evn_queue_close(second);
+    FAILS(evn_queue_finish(NULL), EVN_USAGE, "queue");
+    evn_kernel_close(grind);
+    evn_event_close(e[1]);
+    evn_event_close(e[2]);
+    evn_event_close(NULL);
+    evn_queue_close(NULL);
+    evn_buffer_close(in);
     close_bench(&b);
 }
 
@@ -836,34 +841,34 @@ static void test_events(void **state) {
 static void test_events_between_devices(void **state) {
     (void)state;
     struct bench a, b, c;
-    struct event *done;
+    evn_event *done;
     int n = GRIND, rounds = ROUNDS;
     double *x = calloc(GRIND, sizeof *x), end = 0;
     open_bench(&a, spec, 0);
     open_bench(&b, spec, devices > 1);
     open_bench(&c, "emulated:clock=virtual", 0);
-    struct buffer *in_a = buffer_of(&a, x, GRIND * 8), *in_b = buffer_of(&b, x, GRIND * 8);
-    OK(event_open(&done, a.device));
-    struct kernel *grind;
-    OK(kernel_open(&grind, a.program, "grind"));
-    struct argument arguments[] = {BUFFER(in_a), VALUE(n), VALUE(rounds)};
-    OK(launch(a.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
-    OK(event_record(done, a.queue));
-    OK(queue_wait(b.queue, done));
-    if (device_traits(a.device)->peer && device_traits(b.device)->peer) {
-        OK(copy_peer(b.queue, in_b, 0, a.device, in_a, 0, GRIND * 8));
-        OK(copy_to_host(b.queue, x, in_b, 0, GRIND * 8));
-        OK(queue_finish(b.queue));
+    evn_buffer *in_a = buffer_of(&a, x, GRIND * 8), *in_b = buffer_of(&b, x, GRIND * 8);
+    OK(evn_event_open(&done, a.device));
+    evn_kernel *grind;
+    OK(evn_kernel_open(&grind, a.program, "grind"));
+    evn_argument arguments[] = {BUFFER(in_a), VALUE(n), VALUE(rounds)};
+    OK(evn_launch(a.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
+    OK(evn_event_record(done, a.queue));
+    OK(evn_queue_wait(b.queue, done));
+    if (evn_device_traits(a.device)->peer && evn_device_traits(b.device)->peer) {
+        OK(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 0, GRIND * 8));
+        OK(evn_copy_to_host(b.queue, x, in_b, 0, GRIND * 8));
+        OK(evn_queue_finish(b.queue));
         for (int r = 0; r < ROUNDS; r++) end = 0.5 * end + 1;
         for (int i = 0; i < GRIND; i++) assert_true(x[i] == end);
     }
-    OK(queue_finish(b.queue));
-    if (!is_emulated()) FAILS(queue_wait(c.queue, done), EVN_USAGE, "let the host wait");
-    OK(queue_finish(a.queue));
-    kernel_close(grind);
-    event_close(done);
-    buffer_close(in_a);
-    buffer_close(in_b);
+    OK(evn_queue_finish(b.queue));
+    if (!is_emulated()) FAILS(evn_queue_wait(c.queue, done), EVN_USAGE, "let the host wait");
+    OK(evn_queue_finish(a.queue));
+    evn_kernel_close(grind);
+    evn_event_close(done);
+    evn_buffer_close(in_a);
+    evn_buffer_close(in_b);
     close_bench(&a);
     close_bench(&b);
     close_bench(&c);
@@ -874,37 +879,37 @@ static void test_events_between_devices(void **state) {
 static void test_lifetimes(void **state) {
     (void)state;
     struct bench b;
-    struct queue *second;
-    struct event *e;
+    evn_queue *second;
+    evn_event *e;
     enum { N = 100000 };
     double *x = malloc(N * sizeof *x), *y = calloc(N, sizeof *y);
     for (int i = 0; i < N; i++) x[i] = some(i);
     open_bench(&b, spec, 0);
-    OK(queue_open(&second, b.device));
-    OK(event_open(&e, b.device));
-    struct buffer *in, *other;
-    OK(buffer_open(&in, b.device, N * sizeof *x));
-    OK(buffer_open(&other, b.device, N * sizeof *x));
-    OK(copy_to_device(b.queue, in, 0, x, N * sizeof *x));
-    OK(copy_within(b.queue, other, 0, in, 0, N * sizeof *x));
-    buffer_close(in);
-    OK(event_record(e, b.queue));
-    OK(queue_wait(second, e));
-    event_close(e);
-    OK(copy_to_host(second, y, other, 0, N * sizeof *x));
-    buffer_close(other);
-    assert_int_equal(device_used(b.device), 0);
-    device_close(b.device);
-    program_close(b.program);
-    queue_close(b.queue);
-    queue_close(second); /* when its work is done */
+    OK(evn_queue_open(&second, b.device));
+    OK(evn_event_open(&e, b.device));
+    evn_buffer *in, *other;
+    OK(evn_buffer_open(&in, b.device, N * sizeof *x));
+    OK(evn_buffer_open(&other, b.device, N * sizeof *x));
+    OK(evn_copy_to_device(b.queue, in, 0, x, N * sizeof *x));
+    OK(evn_copy_within(b.queue, other, 0, in, 0, N * sizeof *x));
+    evn_buffer_close(in);
+    OK(evn_event_record(e, b.queue));
+    OK(evn_queue_wait(second, e));
+    evn_event_close(e);
+    OK(evn_copy_to_host(second, y, other, 0, N * sizeof *x));
+    evn_buffer_close(other);
+    assert_int_equal(evn_device_used(b.device), 0);
+    evn_device_close(b.device);
+    evn_program_close(b.program);
+    evn_queue_close(b.queue);
+    evn_queue_close(second); /* when its work is done */
     assert_memory_equal(x, y, N * sizeof *x);
     free(x);
     free(y);
 }
 
 struct worker {
-    struct device *device;
+    evn_device *device;
     int number;
     evn_status status;
     char message[256];
@@ -915,42 +920,42 @@ static void *work(void *p) {
     enum { N = 5000 };
     double x[N], y[N], a = w->number + 1;
     int n = N;
-    struct queue *q = NULL;
-    struct program *program = NULL;
-    struct buffer *in = NULL, *out = NULL;
+    evn_queue *q = NULL;
+    evn_program *program = NULL;
+    evn_buffer *in = NULL, *out = NULL;
     for (int i = 0; i < N; i++) x[i] = some(i);
-    evn_status s = queue_open(&q, w->device);
-    if (!s) s = program_open(&program, w->device, &probe_kernels, NULL);
+    evn_status s = evn_queue_open(&q, w->device);
+    if (!s) s = evn_program_open(&program, w->device, &probe_kernels, NULL);
     for (int round = 0; !s && round < 20; round++) {
-        s = buffer_open(&in, w->device, sizeof x);
-        if (!s) s = buffer_open(&out, w->device, sizeof x);
+        s = evn_buffer_open(&in, w->device, sizeof x);
+        if (!s) s = evn_buffer_open(&out, w->device, sizeof x);
         memset(y, 0, sizeof y);
-        if (!s) s = copy_to_device(q, out, 0, y, sizeof y);
-        if (!s) s = copy_to_device(q, in, 0, x, sizeof x);
-        struct argument arguments[] = {BUFFER(out), BUFFER(in), VALUE(a), VALUE(n)};
+        if (!s) s = evn_copy_to_device(q, out, 0, y, sizeof y);
+        if (!s) s = evn_copy_to_device(q, in, 0, x, sizeof x);
+        evn_argument arguments[] = {BUFFER(out), BUFFER(in), VALUE(a), VALUE(n)};
         if (!s) s = run(q, program, "axpy", (N + GROUP - 1) / GROUP, arguments, 4);
-        if (!s) s = copy_to_host(q, y, out, 0, sizeof y);
-        if (!s) s = queue_finish(q);
+        if (!s) s = evn_copy_to_host(q, y, out, 0, sizeof y);
+        if (!s) s = evn_queue_finish(q);
         for (int i = 0; !s && i < N; i++)
             if (y[i] != a * x[i]) s = evn_fail(EVN_BODY, "%d: %g, not %g", i, y[i], a * x[i]);
-        buffer_close(in);
-        buffer_close(out);
+        evn_buffer_close(in);
+        evn_buffer_close(out);
         in = out = NULL;
     }
     w->status = s;
     snprintf(w->message, sizeof w->message, "%.200s", evn_message());
-    program_close(program);
-    queue_close(q);
+    evn_program_close(program);
+    evn_queue_close(q);
     return NULL;
 }
 
 /* Several threads: two on each device. */
 static void test_threads(void **state) {
     (void)state;
-    struct device *d[2];
+    evn_device *d[2];
     struct worker w[4];
     pthread_t thread[4];
-    for (int i = 0; i < 2; i++) OK(device_open(&d[i], spec, i && devices > 1));
+    for (int i = 0; i < 2; i++) OK(evn_device_open(&d[i], spec, i && devices > 1));
     for (int i = 0; i < 4; i++) {
         w[i] = (struct worker){.device = d[i / 2], .number = i};
         assert_int_equal(pthread_create(&thread[i], NULL, work, &w[i]), 0);
@@ -959,9 +964,9 @@ static void test_threads(void **state) {
     for (int i = 0; i < 4; i++)
         if (w[i].status) fail_msg("thread %d: %s", i, w[i].message);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(device_used(d[i]), 0);
-        assert_true(device_counts(d[i]).launches == 40);
-        device_close(d[i]);
+        assert_int_equal(evn_device_used(d[i]), 0);
+        assert_true(evn_device_counts(d[i]).launches == 40);
+        evn_device_close(d[i]);
     }
 }
 
@@ -1108,13 +1113,13 @@ static void test_cached_programs(void **state) {
     assert_true(cached_file(in, name, sizeof name) == first); /* a hit writes nothing */
     double x[GROUP] = {1}, a = 2;
     int n = GROUP;
-    struct buffer *to = buffer_of(&b, x, sizeof x), *from = buffer_of(&b, x, sizeof x);
-    struct argument arguments[] = {BUFFER(to), BUFFER(from), VALUE(a), VALUE(n)};
+    evn_buffer *to = buffer_of(&b, x, sizeof x), *from = buffer_of(&b, x, sizeof x);
+    evn_argument arguments[] = {BUFFER(to), BUFFER(from), VALUE(a), VALUE(n)};
     OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
     read_back(&b, x, to, sizeof x);
     assert_true(x[0] == 3); /* and what it gives works */
-    buffer_close(to);
-    buffer_close(from);
+    evn_buffer_close(to);
+    evn_buffer_close(from);
     close_bench(&b);
     damage(name, -100, SEEK_END);
     open_bench(&b, spec, 0);
@@ -1184,10 +1189,11 @@ static void test_options(void **state) {
     int count;
     char why[200];
     for (int i = 0; i < COUNT(bad); i++)
-        FAILS(devices_count(bad[i].text, &count, why, sizeof why), EVN_USAGE, bad[i].part);
-    OK(devices_count("emulated:7,clock=virtual,speed=2.5,link=12.5GB/s,latency=0us,launch=3us,item="
-                     "0.5ns,memory=64MiB,peer=no,cores=2,fail=lost@3,bad=0",
-                     &count, why, sizeof why));
+        FAILS(evn_devices_count(bad[i].text, &count, why, sizeof why), EVN_USAGE, bad[i].part);
+    OK(evn_devices_count(
+        "emulated:7,clock=virtual,speed=2.5,link=12.5GB/s,latency=0us,launch=3us,item="
+        "0.5ns,memory=64MiB,peer=no,cores=2,fail=lost@3,bad=0",
+        &count, why, sizeof why));
     assert_int_equal(count, 7);
 }
 
@@ -1198,18 +1204,18 @@ static void test_poison(void **state) {
     double x[64];
     int whole[128];
     open_bench(&b, "emulated", 0);
-    struct buffer *in = buffer_of(&b, NULL, sizeof x);
+    evn_buffer *in = buffer_of(&b, NULL, sizeof x);
     read_back(&b, x, in, sizeof x);
     for (int i = 0; i < 64; i++) assert_true(isnan(x[i]));
     memset(x, 0, sizeof x);
-    OK(copy_to_device(b.queue, in, 0, x, sizeof x));
-    OK(buffer_spoil(b.queue, in, 8 * 10 + 3, 8 * 20));
+    OK(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
+    OK(evn_buffer_spoil(b.queue, in, 8 * 10 + 3, 8 * 20));
     read_back(&b, x, in, sizeof x);
     for (int i = 0; i < 64; i++) assert_int_equal(isnan(x[i]) != 0, i >= 10 && i < 30);
-    OK(buffer_spoil(b.queue, in, 0, sizeof x));
+    OK(evn_buffer_spoil(b.queue, in, 0, sizeof x));
     read_back(&b, whole, in, sizeof x);
     for (int i = 0; i < 128; i++) assert_true(whole[i] > 1 << 30); /* no index at all */
-    buffer_close(in);
+    evn_buffer_close(in);
     close_bench(&b);
 }
 
@@ -1244,8 +1250,8 @@ static void test_stray_access(void **state) {
     evn_long where = 0;
     double x[1000] = {5}, own = 3;
     open_bench(&b, "emulated", 0);
-    struct buffer *in = buffer_of(&b, x, sizeof x), *out = buffer_of(&b, NULL, 8);
-    struct argument arguments[] = {BUFFER(out), BUFFER(in)};
+    evn_buffer *in = buffer_of(&b, x, sizeof x), *out = buffer_of(&b, NULL, 8);
+    evn_argument arguments[] = {BUFFER(out), BUFFER(in)};
     OK(run(b.queue, b.program, "address", 1, arguments, 2));
     read_back(&b, &where, out, 8);
     double *memory = (double *)(uintptr_t)where;
@@ -1256,18 +1262,18 @@ static void test_stray_access(void **state) {
         assert_true(faults(stray_read, memory + 999));
         assert_true(faults(stray_write, memory));
         /* after it was used again, too; and an event that has happened is enough */
-        struct event *e;
-        OK(event_open(&e, b.device));
-        OK(copy_to_host(b.queue, x, in, 0, sizeof x));
-        OK(event_record(e, b.queue));
-        OK(event_finish(e));
+        evn_event *e;
+        OK(evn_event_open(&e, b.device));
+        OK(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
+        OK(evn_event_record(e, b.queue));
+        OK(evn_event_finish(e));
         assert_true(faults(stray_read, memory));
-        OK(queue_finish(b.queue));
-        event_close(e);
+        OK(evn_queue_finish(b.queue));
+        evn_event_close(e);
     }
     assert_true(x[0] == 5);
-    buffer_close(in);
-    buffer_close(out);
+    evn_buffer_close(in);
+    evn_buffer_close(out);
     close_bench(&b);
 }
 
@@ -1282,8 +1288,8 @@ static void overrun(void *p) {
     struct bench b;
     double value = 1;
     open_bench(&b, "emulated", 0);
-    struct buffer *in = buffer_of(&b, NULL, r->bytes);
-    struct argument arguments[] = {BUFFER(in), VALUE(r->at), VALUE(value)};
+    evn_buffer *in = buffer_of(&b, NULL, r->bytes);
+    evn_argument arguments[] = {BUFFER(in), VALUE(r->at), VALUE(value)};
     if (run(b.queue, b.program, "poke", 1, arguments, 3)) _exit(3);
 }
 
@@ -1301,21 +1307,21 @@ static void test_overrun(void **state) {
 static void test_failures(void **state) {
     (void)state;
     struct bench b, healthy;
-    struct buffer *in, *other;
+    evn_buffer *in, *other;
     double x[GROUP] = {1}, a = 2;
     int n = GROUP;
-    struct program *program;
-    struct queue *q;
+    evn_program *program;
+    evn_queue *q;
 
     /* an allocation: nothing else is hurt */
     open_bench(&b, "emulated:fail=alloc@2", 0);
-    OK(buffer_open(&in, b.device, 100));
-    FAILS(buffer_open(&other, b.device, 100), EVN_MEMORY,
+    OK(evn_buffer_open(&in, b.device, 100));
+    FAILS(evn_buffer_open(&other, b.device, 100), EVN_MEMORY,
           "emulated device 0: allocation of 100 bytes: fails on purpose (fail=alloc@2)");
-    assert_int_equal(device_used(b.device), 100);
-    OK(buffer_open(&other, b.device, 100));
-    buffer_close(in);
-    buffer_close(other);
+    assert_int_equal(evn_device_used(b.device), 100);
+    OK(evn_buffer_open(&other, b.device, 100));
+    evn_buffer_close(in);
+    evn_buffer_close(other);
     close_bench(&b);
 
     /* the third copy, on the second device only */
@@ -1326,26 +1332,27 @@ static void test_failures(void **state) {
     read_back(&b, x, in, sizeof x);
     assert_true(x[0] == 1);
     x[0] = -1;
-    OK(copy_to_host(b.queue, x, in, 0, sizeof x)); /* asynchronous: noticed when waited for */
-    FAILS(queue_finish(b.queue), EVN_DEVICE,
+    OK(evn_copy_to_host(b.queue, x, in, 0, sizeof x)); /* asynchronous: noticed when waited for */
+    FAILS(evn_queue_finish(b.queue), EVN_DEVICE,
           "emulated device 1: waiting for a queue: copy of 512 bytes to the host: fails on purpose "
           "(fail=copy@3)");
     assert_true(x[0] == -1); /* untouched */
     /* from then on nothing is done, and it is said why */
-    FAILS(copy_to_host(b.queue, x, in, 0, 8), EVN_DEVICE,
+    FAILS(evn_copy_to_host(b.queue, x, in, 0, 8), EVN_DEVICE,
           "emulated device 1: copy to the host: the device failed before, at waiting for a queue: "
           "copy of 512 bytes");
-    FAILS(copy_to_device(b.queue, in, 0, x, 8), EVN_DEVICE, "failed before");
-    FAILS(copy_within(b.queue, in, 0, in, 8, 8), EVN_DEVICE, "failed before");
-    FAILS(buffer_open(&other, b.device, 8), EVN_DEVICE, "failed before");
-    FAILS(queue_open(&q, b.device), EVN_DEVICE, "failed before");
-    FAILS(program_open(&program, b.device, &probe_kernels, NULL), EVN_DEVICE, "failed before");
-    FAILS(queue_finish(b.queue), EVN_DEVICE, "fails on purpose");
-    struct buffer *there = buffer_of(&healthy, x, sizeof x);
-    FAILS(copy_peer(healthy.queue, there, 0, b.device, in, 0, 8), EVN_DEVICE, "emulated device 1");
+    FAILS(evn_copy_to_device(b.queue, in, 0, x, 8), EVN_DEVICE, "failed before");
+    FAILS(evn_copy_within(b.queue, in, 0, in, 8, 8), EVN_DEVICE, "failed before");
+    FAILS(evn_buffer_open(&other, b.device, 8), EVN_DEVICE, "failed before");
+    FAILS(evn_queue_open(&q, b.device), EVN_DEVICE, "failed before");
+    FAILS(evn_program_open(&program, b.device, &probe_kernels, NULL), EVN_DEVICE, "failed before");
+    FAILS(evn_queue_finish(b.queue), EVN_DEVICE, "fails on purpose");
+    evn_buffer *there = buffer_of(&healthy, x, sizeof x);
+    FAILS(evn_copy_peer(healthy.queue, there, 0, b.device, in, 0, 8), EVN_DEVICE,
+          "emulated device 1");
     for (int i = 0; i < 5; i++) read_back(&healthy, x, there, sizeof x);
-    buffer_close(there);
-    buffer_close(in);
+    evn_buffer_close(there);
+    evn_buffer_close(in);
     close_bench(&b);
     close_bench(&healthy);
 
@@ -1354,27 +1361,27 @@ static void test_failures(void **state) {
     x[0] = 1;
     in = buffer_of(&b, x, sizeof x);
     other = buffer_of(&b, x, sizeof x);
-    struct argument arguments[] = {BUFFER(in), BUFFER(other), VALUE(a), VALUE(n)};
-    struct kernel *axpy;
-    struct event *e;
-    OK(event_open(&e, b.device));
-    OK(kernel_open(&axpy, b.program, "axpy"));
+    evn_argument arguments[] = {BUFFER(in), BUFFER(other), VALUE(a), VALUE(n)};
+    evn_kernel *axpy;
+    evn_event *e;
+    OK(evn_event_open(&e, b.device));
+    OK(evn_kernel_open(&axpy, b.program, "axpy"));
     OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
-    OK(launch(b.queue, axpy, 1, GROUP, arguments, 4));
-    OK(copy_to_host(b.queue, x, in, 0, sizeof x));
-    OK(event_record(e, b.queue));
-    FAILS(event_finish(e), EVN_DEVICE,
+    OK(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4));
+    OK(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
+    OK(evn_event_record(e, b.queue));
+    FAILS(evn_event_finish(e), EVN_DEVICE,
           "launch of \"axpy\" with 1 groups: fails on purpose (fail=kernel@2)");
-    FAILS(launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_DEVICE, "failed before");
+    FAILS(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_DEVICE, "failed before");
     double seconds;
-    FAILS(event_seconds(e, e, &seconds), EVN_DEVICE, "failed before");
-    FAILS(event_record(e, b.queue), EVN_DEVICE, "failed before");
-    FAILS(queue_wait(b.queue, e), EVN_DEVICE, "failed before");
+    FAILS(evn_event_seconds(e, e, &seconds), EVN_DEVICE, "failed before");
+    FAILS(evn_event_record(e, b.queue), EVN_DEVICE, "failed before");
+    FAILS(evn_queue_wait(b.queue, e), EVN_DEVICE, "failed before");
     assert_true(x[0] == 1);
-    kernel_close(axpy);
-    event_close(e);
-    buffer_close(in);
-    buffer_close(other);
+    evn_kernel_close(axpy);
+    evn_event_close(e);
+    evn_buffer_close(in);
+    evn_buffer_close(other);
     close_bench(&b);
 
     /* lost at the n-th operation, whichever it is: 1 allocation, 2 copy, 3 launch */
@@ -1383,23 +1390,24 @@ static void test_failures(void **state) {
         snprintf(text, sizeof text, "emulated:fail=lost@%d", at);
         open_bench(&b, text, 0);
         n = GROUP;
-        evn_status status = buffer_open(&in, b.device, sizeof x);
+        evn_status status = evn_buffer_open(&in, b.device, sizeof x);
         assert_int_equal(status, at == 1 ? EVN_DEVICE : EVN_OK);
         if (at > 1) {
-            OK(copy_to_device(b.queue, in, 0, x, sizeof x));
-            assert_int_equal(queue_finish(b.queue), at == 2 ? EVN_DEVICE : EVN_OK);
+            OK(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
+            assert_int_equal(evn_queue_finish(b.queue), at == 2 ? EVN_DEVICE : EVN_OK);
         }
         if (at > 2) {
             int rounds = 1;
-            struct argument grind[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+            evn_argument grind[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
             assert_int_equal(run(b.queue, b.program, "grind", 1, grind, 3),
                              at == 3 ? EVN_DEVICE : EVN_OK);
         }
         if (at > 3)
-            FAILS(buffer_open(&other, b.device, 8), EVN_DEVICE, "the device is lost on purpose");
-        FAILS(buffer_open(&other, b.device, 8), EVN_DEVICE, "emulated device 0");
-        FAILS(queue_finish(b.queue), EVN_DEVICE, "lost on purpose");
-        if (at > 1) buffer_close(in);
+            FAILS(evn_buffer_open(&other, b.device, 8), EVN_DEVICE,
+                  "the device is lost on purpose");
+        FAILS(evn_buffer_open(&other, b.device, 8), EVN_DEVICE, "emulated device 0");
+        FAILS(evn_queue_finish(b.queue), EVN_DEVICE, "lost on purpose");
+        if (at > 1) evn_buffer_close(in);
         close_bench(&b);
     }
 }
@@ -1408,21 +1416,21 @@ static void test_failures(void **state) {
 static void test_failure_seen_from_outside(void **state) {
     (void)state;
     struct bench a, b;
-    struct event *e;
+    evn_event *e;
     double x[8] = {0};
     open_bench(&a, "emulated:2,fail=copy@2,bad=0", 0);
     open_bench(&b, "emulated:2,fail=copy@2,bad=0", 1);
-    struct buffer *in = buffer_of(&a, x, sizeof x), *other = buffer_of(&b, x, sizeof x);
-    OK(event_open(&e, a.device));
-    OK(copy_to_device(a.queue, in, 0, x, sizeof x));
-    OK(event_record(e, a.queue));
-    OK(queue_wait(b.queue, e));
-    OK(copy_to_host(b.queue, x, other, 0, sizeof x));
-    OK(queue_finish(b.queue));
-    assert_int_equal(queue_finish(a.queue), EVN_DEVICE);
-    event_close(e);
-    buffer_close(in);
-    buffer_close(other);
+    evn_buffer *in = buffer_of(&a, x, sizeof x), *other = buffer_of(&b, x, sizeof x);
+    OK(evn_event_open(&e, a.device));
+    OK(evn_copy_to_device(a.queue, in, 0, x, sizeof x));
+    OK(evn_event_record(e, a.queue));
+    OK(evn_queue_wait(b.queue, e));
+    OK(evn_copy_to_host(b.queue, x, other, 0, sizeof x));
+    OK(evn_queue_finish(b.queue));
+    assert_int_equal(evn_queue_finish(a.queue), EVN_DEVICE);
+    evn_event_close(e);
+    evn_buffer_close(in);
+    evn_buffer_close(other);
     close_bench(&a);
     close_bench(&b);
 }
@@ -1431,28 +1439,28 @@ static void test_failure_seen_from_outside(void **state) {
 static void test_real_costs(void **state) {
     (void)state;
     struct bench b;
-    struct event *e[3];
+    evn_event *e[3];
     double x[1000] = {0}, seconds;
     int n = 1, rounds = 1;
     open_bench(&b, "emulated:link=1MB/s,latency=2ms,launch=3ms,speed=0.5", 0);
-    for (int i = 0; i < 3; i++) OK(event_open(&e[i], b.device));
-    struct buffer *in = buffer_of(&b, NULL, sizeof x);
-    struct kernel *grind;
-    OK(kernel_open(&grind, b.program, "grind"));
-    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
-    OK(event_record(e[0], b.queue));
-    OK(copy_to_device(b.queue, in, 0, x, sizeof x));
-    OK(event_record(e[1], b.queue));
-    OK(launch(b.queue, grind, 1, GROUP, arguments, 3));
-    OK(event_record(e[2], b.queue));
-    OK(event_seconds(e[0], e[1], &seconds));
+    for (int i = 0; i < 3; i++) OK(evn_event_open(&e[i], b.device));
+    evn_buffer *in = buffer_of(&b, NULL, sizeof x);
+    evn_kernel *grind;
+    OK(evn_kernel_open(&grind, b.program, "grind"));
+    evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    OK(evn_event_record(e[0], b.queue));
+    OK(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
+    OK(evn_event_record(e[1], b.queue));
+    OK(evn_launch(b.queue, grind, 1, GROUP, arguments, 3));
+    OK(evn_event_record(e[2], b.queue));
+    OK(evn_event_seconds(e[0], e[1], &seconds));
     assert_true(seconds >= 0.010);
-    OK(event_seconds(e[1], e[2], &seconds));
+    OK(evn_event_seconds(e[1], e[2], &seconds));
     assert_true(seconds >= 0.003);
-    OK(queue_finish(b.queue));
-    kernel_close(grind);
-    for (int i = 0; i < 3; i++) event_close(e[i]);
-    buffer_close(in);
+    OK(evn_queue_finish(b.queue));
+    evn_kernel_close(grind);
+    for (int i = 0; i < 3; i++) evn_event_close(e[i]);
+    evn_buffer_close(in);
     close_bench(&b);
 }
 
@@ -1460,25 +1468,25 @@ static void test_real_costs(void **state) {
 
 /* Times of events from a first one, in nanoseconds; exact. */
 struct stopwatch {
-    struct event *zero, *last;
+    evn_event *zero, *last;
 };
 
 static void start(struct stopwatch *w, struct bench *b) {
-    OK(event_open(&w->zero, b->device));
-    OK(event_open(&w->last, b->device));
-    OK(event_record(w->zero, b->queue));
+    OK(evn_event_open(&w->zero, b->device));
+    OK(evn_event_open(&w->last, b->device));
+    OK(evn_event_record(w->zero, b->queue));
 }
 
-static double nanoseconds(struct stopwatch *w, struct queue *q) {
+static double nanoseconds(struct stopwatch *w, evn_queue *q) {
     double s;
-    OK(event_record(w->last, q));
-    OK(event_seconds(w->zero, w->last, &s));
+    OK(evn_event_record(w->last, q));
+    OK(evn_event_seconds(w->zero, w->last, &s));
     return s * 1e9;
 }
 
 static void stop(struct stopwatch *w) {
-    event_close(w->zero);
-    event_close(w->last);
+    evn_event_close(w->zero);
+    evn_event_close(w->last);
 }
 
 #define EXACTLY(value, expected)                                                                   \
@@ -1492,49 +1500,49 @@ static void test_virtual_costs(void **state) {
     (void)state;
     struct bench b;
     struct stopwatch w;
-    struct queue *second;
+    evn_queue *second;
     static char data[16000];
     int n = 1, rounds = 0;
     open_bench(&b, "emulated:clock=virtual", 0);
-    assert_true(device_traits(b.device)->clock_is_virtual);
-    OK(queue_open(&second, b.device));
-    struct buffer *in = buffer_of(&b, data, sizeof data);
-    struct kernel *grind;
-    OK(kernel_open(&grind, b.program, "grind"));
-    struct argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
+    assert_true(evn_device_traits(b.device)->clock_is_virtual);
+    OK(evn_queue_open(&second, b.device));
+    evn_buffer *in = buffer_of(&b, data, sizeof data);
+    evn_kernel *grind;
+    OK(evn_kernel_open(&grind, b.program, "grind"));
+    evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
     start(&w, &b);
     EXACTLY(nanoseconds(&w, b.queue), 0);
-    OK(copy_to_device(b.queue, in, 0, data, 8000)); /* 8 GB/s, 5 us */
+    OK(evn_copy_to_device(b.queue, in, 0, data, 8000)); /* 8 GB/s, 5 us */
     EXACTLY(nanoseconds(&w, b.queue), 6000);
-    OK(copy_to_host(b.queue, data, in, 0, 16000));
+    OK(evn_copy_to_host(b.queue, data, in, 0, 16000));
     EXACTLY(nanoseconds(&w, b.queue), 13000);
-    OK(launch(b.queue, grind, 10, GROUP, arguments, 3)); /* 4 us, 1 ns an item */
+    OK(evn_launch(b.queue, grind, 10, GROUP, arguments, 3)); /* 4 us, 1 ns an item */
     EXACTLY(nanoseconds(&w, b.queue), 17640);
-    OK(copy_within(b.queue, in, 0, in, 8000, 8000)); /* 4 us, 1 ns for 8 bytes */
+    OK(evn_copy_within(b.queue, in, 0, in, 8000, 8000)); /* 4 us, 1 ns for 8 bytes */
     EXACTLY(nanoseconds(&w, b.queue), 22640);
-    OK(buffer_spoil(b.queue, in, 0, 10)); /* no real device does that */
+    OK(evn_buffer_spoil(b.queue, in, 0, 10)); /* no real device does that */
     EXACTLY(nanoseconds(&w, b.queue), 22640);
     /* another queue begins when the host does: which has waited for the last event */
     EXACTLY(nanoseconds(&w, second), 22640);
-    queue_close(second);
+    evn_queue_close(second);
     stop(&w);
-    kernel_close(grind);
-    buffer_close(in);
+    evn_kernel_close(grind);
+    evn_buffer_close(in);
     close_bench(&b);
 
     open_bench(&b, "emulated:clock=virtual,speed=4,link=2GB/s,latency=1us,launch=500ns,item=2ns",
                0);
     in = buffer_of(&b, data, sizeof data);
-    OK(kernel_open(&grind, b.program, "grind"));
+    OK(evn_kernel_open(&grind, b.program, "grind"));
     arguments[0].buffer = in;
     start(&w, &b);
-    OK(launch(b.queue, grind, 10, GROUP, arguments, 3));
+    OK(evn_launch(b.queue, grind, 10, GROUP, arguments, 3));
     EXACTLY(nanoseconds(&w, b.queue), 500 + 640 * 2 / 4.0);
-    OK(copy_to_device(b.queue, in, 0, data, 1));
+    OK(evn_copy_to_device(b.queue, in, 0, data, 1));
     EXACTLY(nanoseconds(&w, b.queue), 820 + 1000 + 0.5);
     stop(&w);
-    kernel_close(grind);
-    buffer_close(in);
+    evn_kernel_close(grind);
+    evn_buffer_close(in);
     close_bench(&b);
 }
 
@@ -1543,71 +1551,71 @@ static void test_virtual_order(void **state) {
     (void)state;
     struct bench b;
     struct stopwatch w;
-    struct queue *q[3];
-    struct event *e;
+    evn_queue *q[3];
+    evn_event *e;
     static char data[80000], back[80000];
     int n = 1, rounds = 0;
     double s[3];
     open_bench(&b, "emulated:clock=virtual,latency=0us,launch=0us", 0);
-    for (int i = 0; i < 3; i++) OK(queue_open(&q[i], b.device));
-    OK(event_open(&e, b.device));
+    for (int i = 0; i < 3; i++) OK(evn_queue_open(&q[i], b.device));
+    OK(evn_event_open(&e, b.device));
     /* one for each queue, since nothing orders them */
-    struct buffer *in[3];
+    evn_buffer *in[3];
     for (int i = 0; i < 3; i++) in[i] = buffer_of(&b, NULL, sizeof data);
-    struct kernel *grind;
-    OK(kernel_open(&grind, b.program, "grind"));
-    struct argument arguments[] = {BUFFER(in[2]), VALUE(n), VALUE(rounds)};
-    struct event *end[3];
-    for (int i = 0; i < 3; i++) OK(event_open(&end[i], b.device));
+    evn_kernel *grind;
+    OK(evn_kernel_open(&grind, b.program, "grind"));
+    evn_argument arguments[] = {BUFFER(in[2]), VALUE(n), VALUE(rounds)};
+    evn_event *end[3];
+    for (int i = 0; i < 3; i++) OK(evn_event_open(&end[i], b.device));
     start(&w, &b);
 
     /* in, out and a kernel all at once: 10 us each */
-    OK(copy_to_device(q[0], in[0], 0, data, 80000));
-    OK(copy_to_host(q[1], back, in[1], 0, 80000));
-    OK(launch(q[2], grind, 125, 64, arguments, 3)); /* 8000 items */
-    for (int i = 0; i < 3; i++) OK(event_record(end[i], q[i]));
-    for (int i = 0; i < 3; i++) OK(event_seconds(w.zero, end[i], &s[i]));
+    OK(evn_copy_to_device(q[0], in[0], 0, data, 80000));
+    OK(evn_copy_to_host(q[1], back, in[1], 0, 80000));
+    OK(evn_launch(q[2], grind, 125, 64, arguments, 3)); /* 8000 items */
+    for (int i = 0; i < 3; i++) OK(evn_event_record(end[i], q[i]));
+    for (int i = 0; i < 3; i++) OK(evn_event_seconds(w.zero, end[i], &s[i]));
     EXACTLY(s[0] * 1e9, 10000);
     EXACTLY(s[1] * 1e9, 10000);
     EXACTLY(s[2] * 1e9, 8000);
 
     /* two of a kind: one after the other */
-    for (int i = 0; i < 3; i++) OK(queue_finish(q[i]));
-    OK(event_record(w.zero, q[0]));
-    OK(copy_to_device(q[0], in[0], 0, data, 8000));
-    OK(copy_to_device(q[1], in[1], 8000, data, 8000));
-    OK(event_record(end[0], q[0]));
-    OK(event_record(end[1], q[1]));
-    OK(event_seconds(w.zero, end[0], &s[0]));
-    OK(event_seconds(w.zero, end[1], &s[1]));
+    for (int i = 0; i < 3; i++) OK(evn_queue_finish(q[i]));
+    OK(evn_event_record(w.zero, q[0]));
+    OK(evn_copy_to_device(q[0], in[0], 0, data, 8000));
+    OK(evn_copy_to_device(q[1], in[1], 8000, data, 8000));
+    OK(evn_event_record(end[0], q[0]));
+    OK(evn_event_record(end[1], q[1]));
+    OK(evn_event_seconds(w.zero, end[0], &s[0]));
+    OK(evn_event_seconds(w.zero, end[1], &s[1]));
     EXACTLY(s[0] * 1e9, 1000);
     EXACTLY(s[1] * 1e9, 2000);
 
     /* an event orders; and what is given out later but can run before fills the gap */
-    for (int i = 0; i < 3; i++) OK(queue_finish(q[i]));
-    OK(event_record(w.zero, q[0]));
+    for (int i = 0; i < 3; i++) OK(evn_queue_finish(q[i]));
+    OK(evn_event_record(w.zero, q[0]));
     arguments[0].buffer = in[0];
-    OK(launch(q[0], grind, 125, 64, arguments, 3)); /* until 8 us */
-    OK(event_record(e, q[0]));
-    OK(queue_wait(q[1], e));
-    OK(copy_to_device(q[1], in[1], 0, data, 8000));  /* 8 .. 9 */
-    OK(copy_to_device(q[2], in[2], 0, data, 24000)); /* 0 .. 3 */
-    OK(copy_to_device(q[2], in[2], 0, data, 24000)); /* 3 .. 6 */
-    OK(copy_to_device(q[0], in[0], 0, data, 8000));  /* 9 .. 10, behind the kernel */
-    for (int i = 0; i < 3; i++) OK(event_record(end[i], q[i]));
-    for (int i = 0; i < 3; i++) OK(event_seconds(w.zero, end[i], &s[i]));
+    OK(evn_launch(q[0], grind, 125, 64, arguments, 3)); /* until 8 us */
+    OK(evn_event_record(e, q[0]));
+    OK(evn_queue_wait(q[1], e));
+    OK(evn_copy_to_device(q[1], in[1], 0, data, 8000));  /* 8 .. 9 */
+    OK(evn_copy_to_device(q[2], in[2], 0, data, 24000)); /* 0 .. 3 */
+    OK(evn_copy_to_device(q[2], in[2], 0, data, 24000)); /* 3 .. 6 */
+    OK(evn_copy_to_device(q[0], in[0], 0, data, 8000));  /* 9 .. 10, behind the kernel */
+    for (int i = 0; i < 3; i++) OK(evn_event_record(end[i], q[i]));
+    for (int i = 0; i < 3; i++) OK(evn_event_seconds(w.zero, end[i], &s[i]));
     EXACTLY(s[1] * 1e9, 9000);
     EXACTLY(s[2] * 1e9, 6000);
     EXACTLY(s[0] * 1e9, 10000);
 
     for (int i = 0; i < 3; i++) {
-        event_close(end[i]);
-        queue_close(q[i]);
-        buffer_close(in[i]);
+        evn_event_close(end[i]);
+        evn_queue_close(q[i]);
+        evn_buffer_close(in[i]);
     }
-    event_close(e);
+    evn_event_close(e);
     stop(&w);
-    kernel_close(grind);
+    evn_kernel_close(grind);
     close_bench(&b);
 }
 
@@ -1619,9 +1627,9 @@ static void test_virtual_peers(void **state) {
     static char data[8000];
     for (int staged = 0; staged < 2; staged++) {
         struct bench b[3];
-        struct buffer *in[3], *to[3], *more;
+        evn_buffer *in[3], *to[3], *more;
         struct stopwatch w;
-        struct queue *other;
+        evn_queue *other;
         double s;
         for (int i = 0; i < 3; i++) {
             open_bench(&b[i], text[staged], i);
@@ -1629,52 +1637,52 @@ static void test_virtual_peers(void **state) {
             to[i] = buffer_of(&b[i], NULL, sizeof data);
         }
         more = buffer_of(&b[2], NULL, sizeof data);
-        OK(queue_open(&other, b[2].device));
+        OK(evn_queue_open(&other, b[2].device));
         start(&w, &b[2]);
-        OK(copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
+        OK(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
         EXACTLY(nanoseconds(&w, b[2].queue), staged ? 12000 : 6000);
         if (!staged) {
             /* from two devices into one: the link into it is shared, the latency is not */
-            OK(event_record(w.zero, b[2].queue));
-            OK(copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
-            OK(copy_peer(other, more, 0, b[1].device, in[1], 0, 8000));
-            OK(event_record(w.last, other));
-            OK(event_seconds(w.zero, w.last, &s));
+            OK(evn_event_record(w.zero, b[2].queue));
+            OK(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
+            OK(evn_copy_peer(other, more, 0, b[1].device, in[1], 0, 8000));
+            OK(evn_event_record(w.last, other));
+            OK(evn_event_seconds(w.zero, w.last, &s));
             EXACTLY(s * 1e9, 7000);
             /* and from one device into two: the link out of it */
-            OK(queue_finish(b[2].queue));
-            OK(queue_finish(other));
-            OK(event_record(w.zero, b[2].queue));
-            OK(copy_peer(b[1].queue, to[1], 0, b[0].device, in[0], 0, 8000));
-            OK(copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
+            OK(evn_queue_finish(b[2].queue));
+            OK(evn_queue_finish(other));
+            OK(evn_event_record(w.zero, b[2].queue));
+            OK(evn_copy_peer(b[1].queue, to[1], 0, b[0].device, in[0], 0, 8000));
+            OK(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
             EXACTLY(nanoseconds(&w, b[2].queue), 7000);
             /* a ring: every device sends and receives at once */
-            struct event *begin[3], *end[3];
+            evn_event *begin[3], *end[3];
             for (int i = 0; i < 3; i++) {
-                OK(queue_finish(b[i].queue));
-                OK(event_open(&begin[i], b[i].device));
-                OK(event_open(&end[i], b[i].device));
+                OK(evn_queue_finish(b[i].queue));
+                OK(evn_event_open(&begin[i], b[i].device));
+                OK(evn_event_open(&end[i], b[i].device));
             }
-            OK(queue_finish(other));
-            for (int i = 0; i < 3; i++) OK(event_record(begin[i], b[i].queue));
+            OK(evn_queue_finish(other));
+            for (int i = 0; i < 3; i++) OK(evn_event_record(begin[i], b[i].queue));
             for (int i = 0; i < 3; i++)
-                OK(copy_peer(b[i].queue, to[i], 0, b[(i + 1) % 3].device, in[(i + 1) % 3], 0,
-                             8000));
-            for (int i = 0; i < 3; i++) OK(event_record(end[i], b[i].queue));
+                OK(evn_copy_peer(b[i].queue, to[i], 0, b[(i + 1) % 3].device, in[(i + 1) % 3], 0,
+                                 8000));
+            for (int i = 0; i < 3; i++) OK(evn_event_record(end[i], b[i].queue));
             for (int i = 0; i < 3; i++) {
-                OK(event_seconds(begin[i], end[i], &s));
+                OK(evn_event_seconds(begin[i], end[i], &s));
                 EXACTLY(s * 1e9, 6000);
-                event_close(begin[i]);
-                event_close(end[i]);
+                evn_event_close(begin[i]);
+                evn_event_close(end[i]);
             }
         }
         stop(&w);
-        queue_close(other);
-        buffer_close(more);
+        evn_queue_close(other);
+        evn_buffer_close(more);
         for (int i = 0; i < 3; i++) {
-            OK(queue_finish(b[i].queue));
-            buffer_close(in[i]);
-            buffer_close(to[i]);
+            OK(evn_queue_finish(b[i].queue));
+            evn_buffer_close(in[i]);
+            evn_buffer_close(to[i]);
         }
         for (int i = 0; i < 3; i++) close_bench(&b[i]);
     }
@@ -1685,37 +1693,37 @@ static void test_virtual_peers(void **state) {
 static void test_virtual_both_links(void **state) {
     (void)state;
     struct bench b[2];
-    struct queue *more[2];
-    struct buffer *in[2], *other[2];
-    struct kernel *grind[2];
+    evn_queue *more[2];
+    evn_buffer *in[2], *other[2];
+    evn_kernel *grind[2];
     struct stopwatch w;
     static char data[512], back[2][512];
     int n = 1, rounds = 0;
     for (int d = 0; d < 2; d++) {
         open_bench(&b[d], "emulated:2,clock=virtual,latency=0us,launch=0us", d);
-        OK(queue_open(&more[d], b[d].device));
-        OK(kernel_open(&grind[d], b[d].program, "grind"));
+        OK(evn_queue_open(&more[d], b[d].device));
+        OK(evn_kernel_open(&grind[d], b[d].program, "grind"));
         in[d] = buffer_of(&b[d], data, sizeof data);
         other[d] = buffer_of(&b[d], data, sizeof data);
     }
     start(&w, &b[1]);
     for (int d = 0; d < 2; d++) {
-        struct argument arguments[] = {BUFFER(other[d]), VALUE(n), VALUE(rounds)};
-        OK(launch(more[d], grind[d], 2 - d, GROUP, arguments, 3));
+        evn_argument arguments[] = {BUFFER(other[d]), VALUE(n), VALUE(rounds)};
+        OK(evn_launch(more[d], grind[d], 2 - d, GROUP, arguments, 3));
     }
-    OK(copy_to_host(b[0].queue, back[0], in[0], 0, 512));
-    OK(copy_to_host(more[0], back[1], other[0], 0, 512));
-    OK(copy_to_device(more[1], other[1], 0, data, 512));
-    OK(copy_peer(b[1].queue, in[1], 0, b[0].device, in[0], 0, 512));
+    OK(evn_copy_to_host(b[0].queue, back[0], in[0], 0, 512));
+    OK(evn_copy_to_host(more[0], back[1], other[0], 0, 512));
+    OK(evn_copy_to_device(more[1], other[1], 0, data, 512));
+    OK(evn_copy_peer(b[1].queue, in[1], 0, b[0].device, in[0], 0, 512));
     EXACTLY(nanoseconds(&w, b[1].queue), 4 * 64);
     stop(&w);
     for (int d = 0; d < 2; d++) {
-        OK(queue_finish(b[d].queue));
-        OK(queue_finish(more[d]));
-        queue_close(more[d]);
-        kernel_close(grind[d]);
-        buffer_close(in[d]);
-        buffer_close(other[d]);
+        OK(evn_queue_finish(b[d].queue));
+        OK(evn_queue_finish(more[d]));
+        evn_queue_close(more[d]);
+        evn_kernel_close(grind[d]);
+        evn_buffer_close(in[d]);
+        evn_buffer_close(other[d]);
     }
     for (int d = 0; d < 2; d++) close_bench(&b[d]);
 }
@@ -1724,60 +1732,60 @@ static void test_virtual_both_links(void **state) {
  * be the same however the threads run. */
 static double random_program(int disturb) {
     struct bench b[2];
-    struct queue *q[4];
-    struct event *e[4], *zero[2];
+    evn_queue *q[4];
+    evn_event *e[4], *zero[2];
     /* what is read by all, and what each queue writes */
-    struct buffer *from[2], *to[4];
+    evn_buffer *from[2], *to[4];
     static char data[100000], back[4][100000];
     unsigned seed = 12345;
     int n = 1, rounds = 0;
     double sum = 0, s;
-    struct kernel *grind[2];
+    evn_kernel *grind[2];
     for (int d = 0; d < 2; d++) {
         open_bench(&b[d], "emulated:2,clock=virtual,link=3GB/s", d);
         from[d] = buffer_of(&b[d], data, sizeof data);
-        OK(kernel_open(&grind[d], b[d].program, "grind"));
-        OK(event_open(&zero[d], b[d].device));
+        OK(evn_kernel_open(&grind[d], b[d].program, "grind"));
+        OK(evn_event_open(&zero[d], b[d].device));
     }
     for (int i = 0; i < 4; i++) {
-        OK(queue_open(&q[i], b[i % 2].device));
-        OK(event_open(&e[i], b[i % 2].device));
-        OK(event_record(e[i], q[i]));
+        OK(evn_queue_open(&q[i], b[i % 2].device));
+        OK(evn_event_open(&e[i], b[i % 2].device));
+        OK(evn_event_record(e[i], q[i]));
         to[i] = buffer_of(&b[i % 2], data, sizeof data);
     }
-    for (int d = 0; d < 2; d++) OK(event_record(zero[d], q[d]));
+    for (int d = 0; d < 2; d++) OK(evn_event_record(zero[d], q[d]));
     for (int step = 0; step < 400; step++) {
         seed = seed * 1664525 + 1013904223;
         int i = seed >> 28 & 3, d = i % 2, j = seed >> 16 & 3;
         size_t bytes = 1 + (seed >> 12) % 99999;
-        struct argument arguments[] = {BUFFER(to[i]), VALUE(n), VALUE(rounds)};
+        evn_argument arguments[] = {BUFFER(to[i]), VALUE(n), VALUE(rounds)};
         switch (seed >> 24 & 7) {
-        case 0: OK(copy_to_device(q[i], to[i], 0, data, bytes)); break;
-        case 1: OK(copy_to_host(q[i], back[i], to[i], 0, bytes)); break;
-        case 2: OK(launch(q[i], grind[d], 1 + (int)bytes % 100, 64, arguments, 3)); break;
-        case 3: OK(copy_peer(q[i], to[i], 0, b[1 - d].device, from[1 - d], 0, bytes)); break;
-        case 4: OK(queue_wait(q[i], e[j])); break;
+        case 0: OK(evn_copy_to_device(q[i], to[i], 0, data, bytes)); break;
+        case 1: OK(evn_copy_to_host(q[i], back[i], to[i], 0, bytes)); break;
+        case 2: OK(evn_launch(q[i], grind[d], 1 + (int)bytes % 100, 64, arguments, 3)); break;
+        case 3: OK(evn_copy_peer(q[i], to[i], 0, b[1 - d].device, from[1 - d], 0, bytes)); break;
+        case 4: OK(evn_queue_wait(q[i], e[j])); break;
         case 5:
-        case 6: OK(event_record(e[i], q[i])); break;
+        case 6: OK(evn_event_record(e[i], q[i])); break;
         case 7:
-            if (step % 5 == 0) OK(queue_finish(q[i]));
+            if (step % 5 == 0) OK(evn_queue_finish(q[i]));
             break;
         }
         if (disturb && step % 37 == 0) usleep(300);
     }
     for (int i = 0; i < 4; i++) {
-        OK(event_record(e[i], q[i]));
-        OK(event_seconds(zero[i % 2], e[i], &s));
+        OK(evn_event_record(e[i], q[i]));
+        OK(evn_event_seconds(zero[i % 2], e[i], &s));
         sum = sum * 3 + s;
-        OK(queue_finish(q[i]));
-        event_close(e[i]);
-        queue_close(q[i]);
-        buffer_close(to[i]);
+        OK(evn_queue_finish(q[i]));
+        evn_event_close(e[i]);
+        evn_queue_close(q[i]);
+        evn_buffer_close(to[i]);
     }
     for (int d = 0; d < 2; d++) {
-        kernel_close(grind[d]);
-        buffer_close(from[d]);
-        event_close(zero[d]);
+        evn_kernel_close(grind[d]);
+        evn_buffer_close(from[d]);
+        evn_event_close(zero[d]);
         close_bench(&b[d]);
     }
     return sum;
@@ -1794,7 +1802,7 @@ int main(void) {
     char why[512] = "";
     spec = getenv("EVENER_TEST_DEVICE");
     if (!spec || !*spec) spec = "emulated:2";
-    if (devices_count(spec, &devices, why, sizeof why)) {
+    if (evn_devices_count(spec, &devices, why, sizeof why)) {
         fprintf(stderr, "%s\n", evn_message());
         return 1;
     }

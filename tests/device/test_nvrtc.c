@@ -2,7 +2,7 @@
  * architecture that the compiler knows from 7.5 up, and none spills registers to memory without a
  * reason. Needs no GPU; where NVRTC is not found it is skipped. Run: ctest -R nvrtc -V (with -V it
  * shows what each kernel takes) */
-#include "device/device.h"
+#include <evener/device.h>
 #include "device/nvrtc.h"
 /* CUDA's own headers, where they are, so that ours can be compared with them */
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
@@ -26,10 +26,10 @@
 enum { SKIPPED = 77, LEAST = 75 };
 
 /* KERNEL_SOURCES, by the build: X(name) for each kernel file, without anything between */
-#define X(name) extern const struct kernel_source name##_kernels;
+#define X(name) extern const evn_kernel_source name##_kernels;
 KERNEL_SOURCES
 #undef X
-static const struct kernel_source *const sources[] = {
+static const evn_kernel_source *const sources[] = {
 #define X(name) &name##_kernels,
     KERNEL_SOURCES
 #undef X
@@ -99,7 +99,7 @@ static void test_declarations(void **state) {
 
 /* ---- the project's kernels ---- */
 
-static evn_status build(const struct kernel_source *source, int contract, const char *target,
+static evn_status build(const evn_kernel_source *source, int contract, const char *target,
                         struct nvrtc_program *out) {
     return nvrtc_compile(compiler, out, source->name, source->text, target, source->defines,
                          contract);
