@@ -6,7 +6,7 @@
  *
  *     4:CPU:4            four units of four cores
  *     1:CPU:8,2:GPU:1    one unit of eight cores, and two units of one device each
- *     auto               one unit of all cores
+ *     auto               one unit for each GPU there is, and one of all cores that are left
  *
  * Each unit has a leader, a POSIX thread bound to the unit's first core; the thread that opened the
  * units is the leader of unit 0. Inside of a body the leader opens ordinary OpenMP regions for its
@@ -21,6 +21,7 @@
 #ifndef EVENER_UNIT_H
 #define EVENER_UNIT_H
 
+#include <evener/device.h>
 #include <evener/machine.h>
 #include <evener/status.h>
 
@@ -38,15 +39,27 @@ enum {
 
 /* Makes the units of `list` on `machine`, which must outlive them. `flags`: the enum above, or 0.
  *
- * Cores are dealt out in the machine's order, each to one unit, in the order of the list. The
- * calling thread becomes the leader of unit 0 and is bound until evn_units_close() gives it back
- * the binding it had; only it may run loops on these units.
+ * Cores are dealt out in the machine's order, each to one unit, in the order of the list. Where
+ * there are too few for all, CPU units come first and the leaders of GPU units, which mostly wait,
+ * share what there is. The calling thread becomes the leader of unit 0 and is bound until
+ * evn_units_close() gives it back the binding it had; only it may run loops on these units.
  *
  * EVN_USAGE: the list is not understood, or asks for more cores than there are; EVN_MISSING: it
- * asks for devices, and there are none; EVN_SYSTEM: a thread could not be made or bound. */
+ * asks for more devices than there are; EVN_SYSTEM: a thread could not be made or bound. */
 evn_status evn_units_open(evn_units **out, const evn_machine *machine, const char *list,
                           unsigned flags);
+
+/* The same with devices from `devices`: cuda, opencl, emulated or best, with options, as
+ * evn_devices_count() takes them; `emulated` without a number gives as many as are asked for. NULL:
+ * best, and `auto` takes only what is really a GPU. Devices are opened here, in their order, and
+ * closed with the units. */
+evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const char *list,
+                             const char *devices, unsigned flags);
 void evn_units_close(evn_units *units);
+
+/* Takes unit `number` away, whose device has failed, and closes its devices; those behind it move
+ * up by one. Loops on these units must be closed before. EVN_USAGE: it is the last one. */
+evn_status evn_units_remove(evn_units *units, int number);
 
 /* The machine they are on. */
 const evn_machine *evn_units_machine(const evn_units *units);
@@ -75,8 +88,18 @@ int evn_unit_is_cpu(const evn_unit *unit);
 int evn_unit_is_gpu(const evn_unit *unit);
 int evn_unit_cores(const evn_unit *unit); /* threads of my team; 1 for a GPU unit */
 int evn_unit_core_number(const evn_unit *unit,
-                         int core);        /* the system's number of my core-th core; -1 beyond */
-int evn_unit_device(const evn_unit *unit); /* my first device's number; -1 for a CPU unit */
+                         int core); /* the system's number of my core-th core; -1 beyond */
+
+/* Devices of a GPU unit: how many (0 for a CPU unit); the i-th one, the queue that its compute work
+ * goes to, and its number among the devices of all units. NULL and -1 beyond. They belong to the
+ * units. */
+int evn_unit_devices(const evn_unit *unit);
+evn_device *evn_unit_device(const evn_unit *unit, int i);
+evn_queue *evn_unit_queue(const evn_unit *unit, int i);
+int evn_unit_device_number(const evn_unit *unit, int i);
+
+/* Devices of all units. */
+int evn_units_devices(const evn_units *units);
 
 /* Waits until all units have come here. Only inside evn_units_run(), by every leader, outside of
  * its team's regions. */

@@ -85,16 +85,18 @@ static evn_status find_backend(const struct backend **out, const char *text) {
                     length > 40 ? 40 : (int)length, text, names);
 }
 
-/* The specification that "best" stands for; any other stands for itself. */
+/* The specification that "best" stands for; any other stands for itself. An OpenCL device that is
+ * the host's own cores is not better than the emulated one, which costs no compiler. */
 static evn_status resolve(const char **text) {
     if (strcmp(*text, "best")) return EVN_OK;
     char why[256] = "", all[1024] = "";
     for (int b = 0; b < BACKENDS; b++) {
         int count = 0;
-        evn_status status = backends[b]->count(backends[b]->name, &count, why, sizeof why);
+        const char *spec = backends[b] == &backend_opencl ? "opencl:type=gpu" : backends[b]->name;
+        evn_status status = backends[b]->count(spec, &count, why, sizeof why);
         if (status) return status;
         if (count > 0) {
-            *text = backends[b]->name;
+            *text = spec;
             return EVN_OK;
         }
         size_t end = strlen(all);

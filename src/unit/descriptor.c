@@ -56,10 +56,14 @@ static evn_status parse_group(struct unit_group *g, const char *text, const char
     return EVN_OK;
 }
 
-evn_status unit_list_parse(struct unit_list *out, const char *text, int cores) {
+int unit_list_is_auto(const char *text) { return same_word(text, strlen(text), "AUTO"); }
+
+evn_status unit_list_parse(struct unit_list *out, const char *text, int cores, int devices) {
     memset(out, 0, sizeof *out);
-    if (same_word(text, strlen(text), "AUTO")) {
-        out->group[out->groups++] = (struct unit_group){1, UNIT_CPU, cores};
+    if (unit_list_is_auto(text)) {
+        int left = cores > devices ? cores - devices : 1;
+        out->group[out->groups++] = (struct unit_group){1, UNIT_CPU, left};
+        if (devices) out->group[out->groups++] = (struct unit_group){devices, UNIT_GPU, 1};
     } else {
         const char *p = text;
         for (;;) {

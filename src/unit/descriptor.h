@@ -22,9 +22,12 @@ struct unit_list {
     int cores, devices;    /* asked for; a GPU unit asks for one core too */
 };
 
-/* Reads `text`; `auto` becomes one unit of all `cores` cores. EVN_USAGE names the column, from 1.
- */
-evn_status unit_list_parse(struct unit_list *out, const char *text, int cores);
+/* Reads `text`; `auto` becomes one GPU unit for each of `devices` devices and one CPU unit of the
+ * cores that are left (at least one). EVN_USAGE names the column, from 1. */
+evn_status unit_list_parse(struct unit_list *out, const char *text, int cores, int devices);
+
+/* Whether the text is `auto`. */
+int unit_list_is_auto(const char *text);
 
 /* Writes the list out into `text` of `size` bytes, cut short if it does not fit. */
 void unit_list_print(const struct unit_list *list, char *text, int size);

@@ -38,7 +38,7 @@ static evn_units *open_or_fail(const char *list, unsigned flags) {
 static void test_parse(void **state) {
     (void)state;
     struct unit_list list;
-    assert_int_equal(unit_list_parse(&list, "4:CPU:4,2:GPU:1", 1), EVN_OK);
+    assert_int_equal(unit_list_parse(&list, "4:CPU:4,2:GPU:1", 1, 0), EVN_OK);
     assert_int_equal(list.units, 6);
     assert_int_equal(list.cpus, 4);
     assert_int_equal(list.gpus, 2);
@@ -47,10 +47,10 @@ static void test_parse(void **state) {
     char text[64];
     unit_list_print(&list, text, sizeof text);
     assert_string_equal(text, "4:CPU:4,2:GPU:1");
-    assert_int_equal(unit_list_parse(&list, "auto", 6), EVN_OK);
+    assert_int_equal(unit_list_parse(&list, "auto", 6, 0), EVN_OK);
     unit_list_print(&list, text, sizeof text);
     assert_string_equal(text, "1:CPU:6");
-    assert_int_equal(unit_list_parse(&list, "1:cpu:2", 6), EVN_OK);
+    assert_int_equal(unit_list_parse(&list, "1:cpu:2", 6, 0), EVN_OK);
 }
 
 static void test_parse_errors(void **state) {
@@ -78,7 +78,7 @@ static void test_parse_errors(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct unit_list list;
         char place[64];
-        assert_int_equal(unit_list_parse(&list, bad[i].text, 4), EVN_USAGE);
+        assert_int_equal(unit_list_parse(&list, bad[i].text, 4, 0), EVN_USAGE);
         snprintf(place, sizeof place, "units: \"%s\" at column %d: ", bad[i].text, bad[i].column);
         if (strncmp(evn_message(), place, strlen(place)) != 0 ||
             !strstr(evn_message(), bad[i].says))
@@ -92,8 +92,67 @@ static void test_refusals(void **state) {
     assert_int_equal(evn_units_open(&units, machine, "4096:CPU:1", 0), EVN_USAGE);
     assert_null(units);
     assert_non_null(strstr(evn_message(), "--oversubscribe"));
-    assert_int_equal(evn_units_open(&units, machine, "1:GPU:1", 0), EVN_MISSING);
+    assert_int_equal(evn_units_open_on(&units, machine, "2:GPU:1", "emulated:1", 0), EVN_MISSING);
     assert_null(units);
+    assert_non_null(strstr(evn_message(), "asks for 2 devices"));
+    assert_int_equal(evn_units_open_on(&units, machine, "1:GPU:1", "nonsense", 0), EVN_USAGE);
+    assert_null(units);
+}
+
+/* Each GPU unit has devices and queues of its own; the leaders of GPU units may share cores. */
+static void test_devices(void **state) {
+    (void)state;
+    evn_units *units;
+    assert_int_equal(
+        evn_units_open_on(&units, machine, "1:CPU:1,1:GPU:2,2:GPU:1", "emulated:memory=1MiB", 0),
+        EVN_OK);
+    assert_int_equal(evn_units_devices(units), 4);
+    evn_unit *cpu = evn_units_get(units, 0), *pair = evn_units_get(units, 1);
+    evn_unit *last = evn_units_get(units, 3);
+    assert_int_equal(evn_unit_devices(cpu), 0);
+    assert_null(evn_unit_device(cpu, 0));
+    assert_null(evn_unit_queue(cpu, 0));
+    assert_int_equal(evn_unit_devices(pair), 2);
+    assert_null(evn_unit_device(pair, 2));
+    assert_ptr_not_equal(evn_unit_device(pair, 0), evn_unit_device(pair, 1));
+    assert_int_equal(evn_unit_device_number(pair, 1), 1);
+    assert_int_equal(evn_unit_device_number(last, 0), 3);
+    assert_int_equal(evn_device_traits(evn_unit_device(last, 0))->memory, 1 << 20);
+    evn_units_close(units);
+    /* every device asked for, also in `auto`, where they are named */
+    assert_int_equal(evn_units_open_on(&units, machine, "auto", "emulated:2", 0), EVN_OK);
+    assert_int_equal(evn_units_gpus(units), 2);
+    assert_int_equal(evn_units_cpus(units), 1);
+    evn_units_close(units);
+}
+
+static void count_calls(evn_unit *unit, void *arg) {
+    atomic_int *calls = arg;
+    atomic_fetch_add(&calls[evn_unit_number(unit)], 1);
+}
+
+/* Taking units away, the caller's own among them, leaves a working rest. */
+static void test_remove(void **state) {
+    (void)state;
+    evn_units *units;
+    assert_int_equal(evn_units_open_on(&units, machine, "2:GPU:1,1:CPU:2,1:GPU:1", "emulated",
+                                       EVN_OVERSUBSCRIBE),
+                     EVN_OK);
+    evn_device *kept = evn_unit_device(evn_units_get(units, 3), 0);
+    assert_int_equal(evn_units_remove(units, 4), EVN_USAGE);
+    assert_int_equal(evn_units_remove(units, 1), EVN_OK);
+    assert_string_equal(evn_units_text(units), "1:GPU:1,1:CPU:2,1:GPU:1");
+    assert_int_equal(evn_units_remove(units, 0), EVN_OK);
+    assert_string_equal(evn_units_text(units), "1:CPU:2,1:GPU:1");
+    assert_ptr_equal(evn_unit_device(evn_units_get(units, 1), 0), kept);
+    assert_int_equal(evn_units_devices(units), 1);
+    atomic_int calls[2] = {0};
+    for (int i = 0; i < 3; i++) evn_units_run(units, count_calls, calls);
+    assert_int_equal(calls[0], 3);
+    assert_int_equal(calls[1], 3);
+    assert_int_equal(evn_units_remove(units, 1), EVN_OK);
+    assert_int_equal(evn_units_remove(units, 0), EVN_USAGE);
+    evn_units_close(units);
 }
 
 /* What each unit said of itself. */
@@ -111,7 +170,7 @@ static void say(evn_unit *unit, void *arg) {
     said->cores[me] = evn_unit_cores(unit);
     said->cpu[me] = evn_unit_is_cpu(unit);
     said->gpu[me] = evn_unit_is_gpu(unit);
-    said->device[me] = evn_unit_device(unit);
+    said->device[me] = evn_unit_device_number(unit, 0);
     said->leader[me] = pthread_self();
     atomic_fetch_add(&said->calls, 1);
 }
@@ -136,7 +195,7 @@ static void test_questions(void **state) {
     evn_units_close(units);
     units = open_or_fail("1:CPU:4,2:GPU:3", EVN_DESCRIBE_ONLY);
     assert_int_equal(evn_units_gpus(units), 2);
-    assert_int_equal(evn_unit_device(evn_units_get(units, 2)), 3);
+    assert_int_equal(evn_unit_device_number(evn_units_get(units, 2), 0), 3);
     assert_int_equal(evn_unit_cores(evn_units_get(units, 2)), 1);
     evn_units_close(units);
 }
@@ -234,6 +293,8 @@ int main(void) {
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_parse_errors),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_remove),
         cmocka_unit_test(test_questions),
         cmocka_unit_test(test_synchronize),
         cmocka_unit_test(test_binding),
