@@ -22,7 +22,9 @@
 
 #include <evener/status.h>
 #include <evener/machine.h>
+#include <evener/device.h>
 #include <evener/unit.h>
+#include <evener/place.h>
 #include <evener/schedule.h>
 #include <evener/loop.h>
 #include <evener/trace.h>

@@ -7,20 +7,9 @@
 #define NPBMZ_PROBLEM_H
 
 #include "benchmark.h"
+#include "gas_constants.h"
 #include <stddef.h>
 #include <stdint.h>
-
-enum { NC = 5 }; /* components: density, three momenta, energy */
-
-/* Constants of the gas and of the scheme, the same for all three benchmarks (sections 2 and 3). */
-#define C1       1.4
-#define C2       0.4
-#define C34      0.1                     /* c3 c4 */
-#define C15      1.96                    /* c1 c5 */
-#define C1345    0.196                   /* c1 c5 c3 c4 */
-#define EPS4     0.25                    /* fourth-order dissipation */
-#define DELTA(d) ((d) == 2 ? 1.0 : 0.75) /* second-order dissipation in x, y, z */
-#define OMEGA    1.2                     /* LU: over-relaxation */
 
 /* One zone. Point (i,j,k) of component m of a field p lies at
  *     p[m*sc + k*sk + j*sj + i],   0 <= i < nx, 0 <= j < ny, 0 <= k < nz.

@@ -88,6 +88,19 @@ int evn_schedule_settled(const evn_schedule *schedule);
 char *evn_schedule_export(const evn_schedule *schedule);
 evn_status evn_schedule_import(evn_schedule *schedule, const char *text);
 
+/* Why the next instance goes as it does, in a few lines of text that end with a newline each: what
+ * the assignment is worth by the schedule's own model, the bound and the gap of `optimal`, how far
+ * learning has come. malloc'ed, free() it; NULL if there is no memory. */
+char *evn_schedule_explain(const evn_schedule *schedule);
+
+/* Cores instead of tasks: shares `cores` cores out to the schedule's units by the loads that its
+ * assignment gives them, at least one and at most `cap` each (0: no limit), so that the largest load
+ * per core becomes small; `share`, U entries, receives them. It is the thread reassignment of
+ * NPB-MZ, which follows its grouping of tasks (binpack): make the schedule for units of equal speed,
+ * then give the units these cores. EVN_USAGE: there are fewer cores than units, or more than units *
+ * cap. */
+evn_status evn_schedule_reassign(const evn_schedule *schedule, int cores, int cap, int *share);
+
 /* What the assignment `owner` means for `problem`: `load`, U entries, the sum of each unit's
  * weights (may be NULL); returns the imbalance, the longest of load/speed over the shortest (1 is
  * perfect; infinite when a unit has nothing). */
