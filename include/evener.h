@@ -27,6 +27,7 @@
 #include <evener/place.h>
 #include <evener/schedule.h>
 #include <evener/loop.h>
+#include <evener/exchange.h>
 #include <evener/trace.h>
 
 #define EVN_VERSION "0.1.0"

@@ -5,43 +5,17 @@
  */
 #include "exact.h"
 
+#include "exact_part.h"
 #include "lanes.h"
 #include "residual.h"
 
-/* RNR-94-007, table of coefficients in section 3: constant, and for each direction the coefficients
- * of the first to the fourth power */
-static const double constant[NC] = {2, 1, 2, 2, 5};
-static const double power[3][NC][4] = {
-    {{0, 5, 0.02, 0.5},
-     {0, 1, 0.01, 0.4},
-     {2, 0, 0.04, 0.3},
-     {2, 0, 0.03, 0.2},
-     {4, 0.1, 0.05, 0.1}},
-    {{0, 3, 0.01, 0.4},
-     {0, 2, 0.03, 0.3},
-     {0, 2, 0.03, 0.5},
-     {0, 2, 0.05, 0.1},
-     {3, 0.4, 0.04, 0.3}},
-    {{4, 0.5, 0.03, 0.3},
-     {0, 3, 0.02, 0.5},
-     {0, 3, 0.05, 0.4},
-     {0, 3, 0.04, 0.3},
-     {2, 0.3, 0.03, 0.2}},
-};
-
-static double quartic(const double c[4], double x) {
-    return x * (c[0] + x * (c[1] + x * (c[2] + x * c[3])));
-}
-
-/* BT and SP: the average zone's spacing, so that a zone ends near 1 but seldom at it; LU:
- * exactly 1. */
 static double coordinate(const struct problem *p, const struct zone *z, int d, int s) {
     const int points[3] = {z->nx, z->ny, z->nz};
-    return p->benchmark == NPBMZ_LU ? (double)s / (points[d] - 1) : s * p->h[d];
+    return exact_coordinate(p->benchmark == NPBMZ_LU, s, points[d], p->h[d]);
 }
 
 static void part_at(int d, double x, double part[NC]) {
-    for (int m = 0; m < NC; m++) part[m] = quartic(power[d][m], x) + (d == 0 ? constant[m] : 0.0);
+    for (int m = 0; m < NC; m++) part[m] = exact_of(d, m, x);
 }
 
 void exact_part(const struct problem *p, const struct zone *z, int d, int s, double part[NC]) {

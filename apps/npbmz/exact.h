@@ -1,8 +1,7 @@
 /* The exact solution, and what is made from it: the initial state and the forcing.
  *
- * The exact solution is, for each component, a sum of a constant and of one quartic in each
- * coordinate without mixed terms (RNR-94-007, section 3). So a zone has only nx + ny + nz different
- * parts, and a point is the sum of three of them; nothing is evaluated point by point.
+ * The exact solution has no terms of two coordinates (exact_part.h). So a zone has only nx + ny +
+ * nz different parts, and a point is the sum of three of them; nothing is evaluated point by point.
  *
  * Coordinates are a zone's own: every zone begins at the origin (NAS-03-010, section 3).
  */

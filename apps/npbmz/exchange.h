@@ -4,6 +4,11 @@
 #define NPBMZ_EXCHANGE_H
 
 #include "problem.h"
+#include <evener/exchange.h>
+
+/* The faces that zone number `n` receives in a step: west, east, south, north, as blocks of the
+ * zones' memory (zone_block()). Needs strides only, no fields. */
+void zone_faces(const struct problem *p, int n, evn_face face[4]);
 
 /* Fills u of zone z at i = 0, i = nx-1, j = 0 and j = ny-1 from the first interior planes of its
  * west, east, south and north neighbours, all of whose u this core can read. Only the insides of

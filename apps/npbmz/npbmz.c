@@ -3,6 +3,7 @@
 #include "npbmz.h"
 #include "exact.h"
 #include "exchange.h"
+#include "gpu.h"
 #include "mesh.h"
 #include "norms.h"
 #include "problem.h"
@@ -131,10 +132,19 @@ struct run {
     evn_units *units;
     evn_loop *loop;
     struct scratch *scratch; /* of each unit */
-    size_t doubles;          /* of each unit's scratch */
-    struct norms *norms;     /* of each zone */
+    int scratches;
+    size_t doubles;   /* of each unit's scratch */
+    evn_place *place; /* NULL: no devices */
+    struct gpu **gpu; /* of each space; those of the host's and of lost ones are NULL */
+    int *region;      /* of each zone */
+    size_t *at;       /* room for the places of a batch's zones, for each space */
+    evn_exchange *exchange;
+    evn_schedule *schedule;     /* that the loop is for */
+    evn_schedule *own_schedule; /* made after a device was lost */
+    struct norms *norms;        /* of each zone */
     uint64_t *hash;
     double *sums;
+    int kept; /* the step of the state that is kept; -1 */
     atomic_int out_of_memory;
 };
 
@@ -166,8 +176,9 @@ static evn_status each_zone(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-static evn_status visit(struct run *run, pass *pass) {
-    return evn_loop_visit(run->loop, each_zone, &(struct order){run, pass});
+/* A pass over the zones on the host's cores. */
+static evn_status visit(struct run *run, pass *pass, evn_access access) {
+    return evn_loop_visit_host(run->loop, each_zone, &(struct order){run, pass}, access);
 }
 
 static void make_zone(struct run *run, int z, struct scratch *s, const struct team *t) {
@@ -196,14 +207,27 @@ static void begin_perturbed(struct run *run, int z, struct scratch *s, const str
     if (run->p->solver->prepare) run->p->solver->prepare(run->p, &run->p->zone[z], s, t);
 }
 
-static void exchange_zone(struct run *run, int z, struct scratch *s, const struct team *t) {
-    (void)s;
-    zone_exchange(run->p, &run->p->zone[z], t);
-}
-
 static void step_zone(struct run *run, int z, struct scratch *s, const struct team *t) {
     phase_start(s, t);
     run->p->solver->step(run->p, &run->p->zone[z], s, t);
+}
+
+/* Time step of a batch of zones, on a unit's cores or on its device. */
+static evn_status each_step(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    const int device = evn_batch_device(batch);
+    if (device < 0) return each_zone(unit, batch, arg);
+    const int space = evn_place_space(run->place, unit, device);
+    int count;
+    const int *zone = evn_batch_tasks(batch, &count);
+    struct gpu *g = run->gpu[space];
+    size_t *at = run->at + (size_t)space * (size_t)run->p->zones;
+    for (int i = 0; i < count; i++) at[i] = evn_place_at(run->place, run->region[zone[i]], space);
+    evn_status status = gpu_batch(g, evn_place_buffer(run->place, space), count, zone, at);
+    if (!status) status = gpu_step(g);
+    if (!status) status = gpu_finish(g);
+    return status;
 }
 
 /* doubles of a field with the slack around it that zone layouts ask for */
@@ -277,51 +301,267 @@ static evn_status check_memory(const struct run *run, const evn_machine *machine
         names[run->p->benchmark], run->p->class_, needed * 1e-9, there * 1e-9);
 }
 
-/* Fields and forcing, made by their first owners; then the warm-up step. */
-static evn_status set_up(struct run *run) {
+/* The part of a device's memory that zones may take: what they need beside the work space. */
+static double field_share(const struct problem *p, const struct gpu_solver *solver) {
+    double fields = problem_bytes(p), work = 0;
+    for (int z = 0; z < p->zones; z++)
+        work += (double)(solver->work(p, &p->zone[z]) * sizeof(double));
+    return 0.95 * fields / (fields + work);
+}
+
+static const struct gpu_solver *gpu_solver(const struct problem *p) {
+    static const struct gpu_solver *const solver[] = {
+        [NPBMZ_BT] = &gpu_bt, [NPBMZ_SP] = &gpu_sp, [NPBMZ_LU] = &gpu_lu};
+    return solver[p->benchmark];
+}
+
+/* Zones become regions, and each device gets its kernels. */
+static evn_status open_devices(struct run *run) {
+    struct problem *p = run->p;
+    const struct gpu_solver *solver = gpu_solver(p);
+    if (!evn_units_devices(run->units)) return EVN_OK;
+    const double share = field_share(p, solver);
+    evn_status status = evn_place_open(&run->place, run->units, share);
+    if (status) return status;
+    const size_t zones = (size_t)p->zones, spaces = (size_t)evn_place_spaces(run->place);
+    run->region = malloc(zones * sizeof *run->region);
+    run->at = malloc(zones * spaces * sizeof *run->at);
+    run->gpu = calloc(spaces, sizeof *run->gpu);
+    if (!run->region || !run->at || !run->gpu)
+        return evn_fail(EVN_MEMORY, "%s: no memory for %zu zones", names[p->benchmark], zones);
+    for (int z = 0; !status && z < p->zones; z++) {
+        size_t bytes;
+        void *block = zone_block(p, &p->zone[z], &bytes);
+        status = evn_place_add(run->place, block, bytes, &run->region[z]);
+    }
+    for (int u = 0; u < evn_units_count(run->units); u++) {
+        evn_unit *unit = evn_units_get(run->units, u);
+        for (int d = 0; !status && d < evn_unit_devices(unit); d++) {
+            evn_device *device = evn_unit_device(unit, d);
+            double work = (0.95 - share) * (double)evn_device_traits(device)->memory;
+            status = gpu_open(&run->gpu[evn_place_space(run->place, unit, d)], p, solver, device,
+                              evn_unit_queue(unit, d), (size_t)work);
+        }
+    }
+    return status;
+}
+
+/* Lets zones follow the schedule, and says which faces they exchange. */
+static evn_status open_exchange(struct run *run) {
+    const struct problem *p = run->p;
+    evn_status status = EVN_OK;
+    if (run->place) status = evn_loop_place(run->loop, run->place, run->region, EVN_BOTH);
+    evn_face *face = malloc(4 * (size_t)p->zones * sizeof *face);
+    double **block = malloc((size_t)p->zones * sizeof *block);
+    if (!face || !block)
+        status = evn_fail(EVN_MEMORY, "%s: no memory for the list of faces", names[p->benchmark]);
+    for (int z = 0; !status && z < p->zones; z++) {
+        size_t bytes;
+        zone_faces(p, z, face + 4 * z);
+        block[z] = zone_block(p, &p->zone[z], &bytes);
+    }
+    if (!status) status = evn_exchange_open(&run->exchange, run->loop, 4 * p->zones, face, block);
+    free(face);
+    free(block);
+    return status;
+}
+
+/* The initial state, with each zone where its owner computes it. */
+static evn_status begin(struct run *run, pass *pass) {
+    evn_status status = visit(run, pass, EVN_BOTH);
+    return status ? status : evn_loop_bring(run->loop);
+}
+
+/* Fields and forcing, made by their first owners. */
+static evn_status make_fields(struct run *run) {
     evn_units_run(run->units, make_scratch, run);
     if (atomic_load(&run->out_of_memory))
         return evn_fail(EVN_MEMORY, "%s: the system gave no memory for the units' work space",
                         names[run->p->benchmark]);
-    evn_status status = visit(run, make_zone);
-    if (!status) status = visit(run, force_zone);
-    if (status) return status;
-    evn_units_run(run->units, clear_scratch, run);
-    if (!status) status = visit(run, begin_zone);
-    if (!status) status = visit(run, exchange_zone);
-    if (!status) status = visit(run, step_zone);
-    if (!status) status = visit(run, run->options->perturb ? begin_perturbed : begin_zone);
+    evn_status status = visit(run, make_zone, EVN_WRITE);
+    if (!status) status = visit(run, force_zone, EVN_WRITE);
+    if (!status) evn_units_run(run->units, clear_scratch, run);
+    return status;
+}
+
+/* The warm-up step, and the state that is timed. */
+static evn_status warm_up(struct run *run) {
+    evn_status status = begin(run, begin_zone);
+    if (!status) status = evn_exchange_run(run->exchange);
+    if (!status) status = evn_loop_visit(run->loop, each_step, &(struct order){run, step_zone});
+    if (!status) status = begin(run, run->options->perturb ? begin_perturbed : begin_zone);
     evn_units_run(run->units, clear_scratch, run);
     return status;
 }
 
-/* The timed part. */
-static evn_status march(struct run *run, int steps, double *seconds) {
+/* One time step. */
+static evn_status step(struct run *run) {
+    evn_status status = evn_exchange_run(run->exchange);
+    if (status) return status;
+    return evn_loop_run(run->loop, each_step, &(struct order){run, step_zone});
+}
+
+/* The timed part from step *done on; *done counts. */
+static evn_status march(struct run *run, int steps, int *done, double since) {
     const npbmz_options *o = run->options;
-    struct order step = {run, step_zone};
-    double begin = now();
-    for (int i = 1; i <= steps; i++) {
-        evn_status status = visit(run, exchange_zone);
-        if (!status) status = evn_loop_run(run->loop, each_zone, &step);
+    while (*done < steps) {
+        evn_status status = EVN_OK;
+        if (o->keep && run->place && *done % o->keep == 0 && *done != run->kept) {
+            status = evn_place_keep(run->place);
+            if (!status) run->kept = *done;
+        }
+        if (!status) status = step(run);
         if (status) return status;
-        if (o->progress) o->progress(i, steps, now() - begin, o->arg);
+        ++*done;
+        if (o->progress) o->progress(*done, steps, now() - since, o->arg);
         if (o->stop && *o->stop)
-            return evn_fail(EVN_STOPPED, "stopped after step %d of %d", i, steps);
+            return evn_fail(EVN_STOPPED, "stopped after step %d of %d", *done, steps);
     }
-    if (run->p->benchmark == NPBMZ_LU) { /* its norms belong to the timed part */
-        evn_status status = visit(run, residual_norm);
-        if (status) return status;
+    /* LU's norms belong to the timed part */
+    return run->p->benchmark == NPBMZ_LU ? visit(run, residual_norm, EVN_READ) : EVN_OK;
+}
+
+/* ---- when a device fails ------------------------------------------------------------------- */
+
+/* The unit whose device has failed: the one that can do nothing more; else the one that said so. */
+static int lost_unit(const struct run *run) {
+    for (int u = 0; u < evn_units_count(run->units); u++) {
+        evn_unit *unit = evn_units_get(run->units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++)
+            if (evn_queue_finish(evn_unit_queue(unit, d)) == EVN_DEVICE) return u;
     }
-    *seconds = now() - begin;
+    int failed = run->loop ? evn_loop_failed_unit(run->loop) : -1;
+    return failed >= 0 && evn_unit_is_gpu(evn_units_get(run->units, failed)) ? failed : -1;
+}
+
+/* Takes the unit away and makes schedule, loop and exchange for the rest. */
+static evn_status drop_unit(struct run *run, int lost) {
+    evn_unit *unit = evn_units_get(run->units, lost);
+    evn_problem tasks = *evn_schedule_problem(run->schedule);
+    evn_exchange_close(run->exchange);
+    run->exchange = NULL;
+    evn_loop_close(run->loop);
+    run->loop = NULL;
+    for (int d = 0; run->gpu && d < evn_unit_devices(unit); d++) {
+        const int space = evn_place_space(run->place, unit, d);
+        gpu_close(run->gpu[space]);
+        run->gpu[space] = NULL;
+        evn_place_lose(run->place, space);
+    }
+    evn_status status = evn_units_remove(run->units, lost);
+    double *speed = malloc((size_t)tasks.units * sizeof *speed);
+    if (!status && !speed) status = evn_fail(EVN_MEMORY, "no memory for the units' speeds");
+    if (status) {
+        free(speed);
+        return status;
+    }
+    for (int u = 0; u < tasks.units; u++)
+        if (u != lost) speed[u < lost ? u : u - 1] = tasks.speed[u];
+    struct scratch scratch = run->scratch[lost];
+    memmove(&run->scratch[lost], &run->scratch[lost + 1],
+            (size_t)(tasks.units - 1 - lost) * sizeof scratch);
+    run->scratch[tasks.units - 1] = scratch; /* to be freed with the others */
+    tasks.units--;
+    tasks.speed = speed;
+    evn_schedule *schedule;
+    status = evn_schedule_open(&schedule, evn_schedule_text(run->schedule), &tasks);
+    free(speed);
+    if (status) return status;
+    evn_schedule_close(run->own_schedule);
+    run->schedule = run->own_schedule = schedule;
+    return evn_loop_open(&run->loop, run->units, run->schedule);
+}
+
+/* Tells that it goes on. */
+static void notice(const struct run *run, const char *why, int from) {
+    char text[1024];
+    snprintf(text, sizeof text, "%s; goes on from step %d with units %s", why, from,
+             evn_units_text(run->units));
+    if (run->options->notice) run->options->notice(text, run->options->arg);
+}
+
+/* The unit to go on without after a failure; -1: it cannot go on. */
+static int dispensable(const struct run *run) {
+    if (!run->options->keep || evn_units_count(run->units) == 1) return -1;
+    return lost_unit(run);
+}
+
+/* Goes on without the unit whose device has failed, from the last state that was kept; *done is its
+ * step. The failure itself if nothing can be done about it. */
+static evn_status recover(struct run *run, evn_status failure, int *done) {
+    char why[512];
+    snprintf(why, sizeof why, "%s", evn_message());
+    int lost = run->kept >= 0 ? dispensable(run) : -1;
+    if (lost < 0) return evn_fail(failure, "%s", why);
+    evn_status status = drop_unit(run, lost);
+    if (!status) status = open_exchange(run);
+    if (!status) status = evn_place_restore(run->place);
+    if (!status) status = evn_loop_bring(run->loop);
+    if (status) return status;
+    notice(run, why, run->kept);
+    *done = run->kept;
+    return EVN_OK;
+}
+
+static evn_status march_on(struct run *run, int steps, double *seconds) {
+    const npbmz_options *o = run->options;
+    int done = 0;
+    double since = now();
+    evn_status status;
+    do {
+        status = march(run, steps, &done, since);
+        if (status && status != EVN_STOPPED)
+            status = recover(run, status, &done);
+        else if (!status)
+            break;
+    } while (!status);
+    if (status) return status;
+    *seconds = now() - since;
     if (o->inspect) o->inspect(run->loop, o->arg);
     return EVN_OK;
+}
+
+static evn_counts minus(evn_counts a, evn_counts b) {
+    return (evn_counts){.launches = a.launches - b.launches,
+                        .copies_in = a.copies_in - b.copies_in,
+                        .copies_out = a.copies_out - b.copies_out,
+                        .copies_within = a.copies_within - b.copies_within,
+                        .copies_peer = a.copies_peer - b.copies_peer,
+                        .bytes_in = a.bytes_in - b.bytes_in,
+                        .bytes_out = a.bytes_out - b.bytes_out,
+                        .bytes_within = a.bytes_within - b.bytes_within,
+                        .bytes_peer = a.bytes_peer - b.bytes_peer};
+}
+
+/* The devices' counters at the beginning of the timed steps, and what they have counted since. */
+static void start_counts(struct run *run, npbmz_result *r) {
+    if (!run->place) return;
+    r->devices = evn_place_spaces(run->place) - 1;
+    r->device = calloc((size_t)r->devices, sizeof *r->device);
+    for (int d = 0; r->device && d < r->devices; d++)
+        r->device[d] = evn_device_counts(evn_place_device(run->place, d + 1));
+    evn_place_reset_moves(run->place);
+}
+static void count_devices(struct run *run, npbmz_result *r) {
+    for (int d = 0; r->device && d < r->devices; d++) {
+        evn_device *device = evn_place_device(run->place, d + 1); /* NULL if it was lost */
+        r->device[d] = device ? minus(evn_device_counts(device), r->device[d]) : (evn_counts){0};
+    }
+    for (int a = 0; run->place && a <= r->devices; a++)
+        for (int b = 0; b <= r->devices; b++) {
+            evn_moves m = evn_place_moves(run->place, a, b);
+            r->moved.copies += m.copies;
+            r->moved.bytes += m.bytes;
+        }
 }
 
 /* All that is said about the end of the run. */
 static evn_status conclude(struct run *run, int steps, double seconds, npbmz_result *r) {
     const struct problem *p = run->p;
     const int count = evn_units_count(run->units);
+    evn_status status = EVN_OK;
     r->totals = evn_loop_sum(run->loop);
+    count_devices(run, r);
     r->owner = malloc(sizeof *r->owner * (size_t)p->zones);
     r->unit = malloc(sizeof *r->unit * (size_t)count);
     if (!r->owner || !r->unit)
@@ -331,8 +571,8 @@ static evn_status conclude(struct run *run, int steps, double seconds, npbmz_res
         r->unit[u] = evn_loop_stats(run->loop, u);
         for (int i = 0; i < NPBMZ_PHASES; i++) r->phase_s[i] += run->scratch[u].seconds[i];
     }
-    evn_status status = p->benchmark == NPBMZ_LU ? EVN_OK : visit(run, residual_norm);
-    if (!status) status = visit(run, other_norms);
+    status = p->benchmark == NPBMZ_LU ? EVN_OK : visit(run, residual_norm, EVN_READ);
+    if (!status) status = visit(run, other_norms, EVN_READ);
     if (status) return status;
     struct norms total;
     norms_sum(run->norms, p->zones, &total);
@@ -350,26 +590,94 @@ static evn_status conclude(struct run *run, int steps, double seconds, npbmz_res
     return EVN_OK;
 }
 
-static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result *r) {
+/* Gives back all that set_up() has made. */
+static void tear_down(struct run *run) {
+    evn_exchange_close(run->exchange);
+    run->exchange = NULL;
+    for (int s = 0; run->gpu && s < evn_place_spaces(run->place); s++) gpu_close(run->gpu[s]);
+    evn_place_close(run->place);
+    run->place = NULL;
+    for (int z = 0; z < run->p->zones; z++) zone_free(&run->p->zone[z]);
+    for (int u = 0; run->scratch && u < run->scratches; u++) {
+        free(run->scratch[u].memory);
+        run->scratch[u].memory = NULL;
+    }
+    free(run->gpu);
+    free(run->region);
+    free(run->at);
+    run->gpu = NULL;
+    run->region = NULL;
+    run->at = NULL;
+}
+
+static evn_status set_up(struct run *run) {
+    evn_status status = make_fields(run);
+    if (!status) status = open_devices(run);
+    if (!status) status = open_exchange(run);
+    if (!status) status = warm_up(run);
+    if (!status && run->options->keep && run->place) {
+        status = evn_place_keep(run->place);
+        if (!status) run->kept = 0;
+    }
+    return status;
+}
+
+/* From the beginning, with fewer units where a device fails that the run can do without. */
+static evn_status set_up_or_drop(struct run *run) {
+    for (;;) {
+        evn_status status = set_up(run);
+        if (!status) return EVN_OK;
+        char why[512];
+        snprintf(why, sizeof why, "%s", evn_message());
+        int lost = dispensable(run);
+        if (lost < 0) return evn_fail(status, "%s", why);
+        evn_exchange_close(run->exchange); /* before the loop that it is for */
+        run->exchange = NULL;
+        status = drop_unit(run, lost);
+        tear_down(run);
+        if (status) return status;
+        notice(run, why, 0);
+    }
+}
+
+static evn_status run_all(struct run *run, npbmz_result *r) {
     struct problem *p = run->p;
-    evn_status status = evn_loop_open(&run->loop, run->units, schedule);
+    evn_status status = evn_loop_open(&run->loop, run->units, run->schedule);
     if (status) return status;
     const size_t units = (size_t)evn_units_count(run->units), zones = (size_t)p->zones;
     run->scratch = calloc(units, sizeof *run->scratch);
+    run->scratches = (int)units;
     run->norms = calloc(zones, sizeof *run->norms);
     run->hash = calloc(zones, sizeof *run->hash);
     if (run->options->perturb) run->sums = calloc(zones * NC, sizeof *run->sums);
     if (!run->scratch || !run->norms || !run->hash || (run->options->perturb && !run->sums))
         return evn_fail(EVN_MEMORY, "%s: no memory for %zu zones", names[p->benchmark], zones);
-    status = set_up(run);
+    status = set_up_or_drop(run);
     if (status) return status;
+    start_counts(run, r);
     evn_loop_reset_stats(run->loop);
     if (run->options->bursts) status = evn_loop_keep_bursts(run->loop, run->options->bursts);
     if (status) return status;
     const int steps = run->options->steps < 0 ? p->steps : run->options->steps;
     double seconds = 0;
-    status = march(run, steps, &seconds);
+    status = march_on(run, steps, &seconds);
     return status ? status : conclude(run, steps, seconds, r);
+}
+
+/* Adds the zones of the unit that failed, where the message does not say. */
+static evn_status name_zones(const struct run *run, evn_status status) {
+    char why[512];
+    snprintf(why, sizeof why, "%s", evn_message());
+    int failed = run->loop ? lost_unit(run) : 0, first = -1, last = -1;
+    if (failed < 0) failed = evn_loop_failed_unit(run->loop);
+    for (int z = 0; run->loop && z < run->p->zones; z++)
+        if (evn_loop_owner(run->loop)[z] == failed) {
+            if (first < 0) first = z;
+            last = z;
+        }
+    if (first < 0 || strstr(why, "zone")) return evn_fail(status, "%s", why);
+    return evn_fail(status, "%s: zones of unit %d, %d to %d: %s", names[run->p->benchmark], failed,
+                    first, last, why);
 }
 
 evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
@@ -378,16 +686,24 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
     memset(result, 0, sizeof *result);
     struct run run = {.p = &b->p, .options = options ? options : &defaults, .units = units};
     atomic_init(&run.out_of_memory, 0);
+    run.schedule = schedule;
+    run.kept = -1;
     run.doubles = scratch_doubles(&b->p, units);
     evn_status status = check_memory(&run, evn_units_machine(units));
-    if (!status) status = run_all(&run, schedule, result);
-    for (int u = 0; run.scratch && u < evn_units_count(units); u++) free(run.scratch[u].memory);
-    for (int z = 0; z < b->p.zones; z++) zone_free(&b->p.zone[z]);
+    if (!status) {
+        status = run_all(&run, result);
+        /* too little memory before anything was begun is the user's to change; now it is a failure
+         */
+        if (status == EVN_MEMORY) status = evn_fail(EVN_BODY, "%s", evn_message());
+        if (status && status != EVN_STOPPED) status = name_zones(&run, status);
+    }
+    tear_down(&run);
+    evn_loop_close(run.loop);
+    evn_schedule_close(run.own_schedule);
     free(run.scratch);
     free(run.norms);
     free(run.hash);
     free(run.sums);
-    evn_loop_close(run.loop);
     if (status) npbmz_result_free(result);
     return status;
 }
@@ -423,5 +739,6 @@ void npbmz_result_free(npbmz_result *r) {
     free(r->zone_sums);
     free(r->owner);
     free(r->unit);
+    free(r->device);
     memset(r, 0, sizeof *r);
 }

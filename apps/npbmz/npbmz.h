@@ -72,6 +72,10 @@ typedef struct npbmz_options {
     int bursts; /* that the loop keeps of each unit, for `inspect`; 0: as many as it does anyway */
     /* called once the timed steps are done, by the calling thread; may be NULL */
     void (*inspect)(const evn_loop *loop, void *arg);
+    /* Where a device fails: 0, the run ends; else it goes on with the units that are left, from the
+     * latest of the states that are kept every `keep` steps. `notice`, if there is one, is told. */
+    int keep;
+    void (*notice)(const char *text, void *arg);
     const volatile sig_atomic_t
         *stop; /* looked at after each step; not 0: stop there. May be NULL */
 } npbmz_options;
@@ -86,7 +90,10 @@ typedef struct npbmz_result {
     double surface;               /* XCI: LU's surface integral; 0 otherwise */
     uint64_t hash;                /* of the solution's bits, zones in order */
     double phase_s[NPBMZ_PHASES]; /* time of the leaders in each phase, summed over units */
-    evn_loop_totals totals;
+    evn_loop_totals totals;       /* since the units were what they are at the end */
+    evn_counts *device; /* what each device did in the timed steps, by its number; free() it */
+    int devices;
+    evn_moves moved;      /* regions that went from space to space in the timed steps */
     double *zone_sums;    /* perturbed runs: 5 sums a zone; free() it; else NULL */
     int *owner;           /* unit of each zone at the end; free() it */
     evn_unit_stats *unit; /* of each unit; free() it */
@@ -95,8 +102,8 @@ typedef struct npbmz_result {
 /* Runs it: fields are made where their owners are, warm-up step, fresh start, timed steps, norms,
  * verification. The schedule must have been made for these tasks and units. options NULL: all
  * defaults. EVN_MEMORY: it does not fit (says how much is needed and how much there is, before
- * anything is allocated); EVN_STOPPED: `stop` was seen; EVN_BODY. On failure *result holds nothing
- * to be freed. */
+ * anything is allocated); EVN_STOPPED: `stop` was seen; EVN_BODY; EVN_DEVICE. On failure *result
+ * holds nothing to be freed. */
 evn_status npbmz_run(npbmz *problem, evn_units *units, evn_schedule *schedule,
                      const npbmz_options *options, npbmz_result *result);
 

@@ -104,8 +104,11 @@ INLINE void put_plain(const void *with, int i, int j, int k, ivec inside, vec r[
     put_in_field(with, i, j, k, inside, r);
 }
 
-void residual(const struct problem *p, const struct zone *z, const double *u, const double *f,
-              double scale, double *out, double *work, const struct team *t) {
+/* Where its loop happens to begin within 64 bytes makes up to 20 % of difference with clang on
+ * Sapphire Rapids, so it is not left to chance. */
+__attribute__((aligned(64))) void residual(const struct problem *p, const struct zone *z,
+                                           const double *u, const double *f, double scale,
+                                           double *out, double *work, const struct team *t) {
     const struct field o = {out, z->sj, z->sk, z->sc, scale};
     if (scale == 1)
         residual_with(p, z, u, f, work, t, put_plain, &o);

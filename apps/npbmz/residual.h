@@ -5,6 +5,8 @@
 
 #include "problem.h"
 
+struct residual_constants; /* residual_point.h */
+
 /* doubles of scratch that residual() needs, for the largest zone of p and a team of `cores` */
 size_t residual_scratch(const struct problem *p, int cores);
 
@@ -16,5 +18,8 @@ size_t residual_scratch(const struct problem *p, int cores);
  * aligned). No barrier inside at the end: the caller waits before it reads what others wrote. */
 void residual(const struct problem *p, const struct zone *z, const double *u, const double *f,
               double scale, double *out, double *work, const struct team *t);
+
+/* What the operator's formula is made of; for the mesh spacing of p. */
+void residual_constants(struct residual_constants *c, const struct problem *p);
 
 #endif

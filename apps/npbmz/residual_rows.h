@@ -9,8 +9,7 @@
  *
  *     residual_with(p, z, z->u, z->f, work, t, my_put, &my_constants);
  *
- * Source of the operator: "The NAS Parallel Benchmarks" (RNR-94-007), section 3: fluxes, diffusion,
- * and second- and fourth-order dissipation with one-sided ends. Three things make it cheap:
+ * The operator and the arithmetic of a point are in residual_point.h. Three things make it cheap:
  *
  *   - velocity, pressure and g (below) are made once a point and kept for three planes, so that
  *     there is one division a point; the solution is read where it is;
@@ -35,14 +34,7 @@
 #include "lanes.h"
 #include "problem.h"
 #include "residual.h"
-
-/* A point (LANES points along i) as the operator sees it. */
-struct residual_point {
-    vec u[NC]; /* density, momenta, energy */
-    vec v[3];  /* velocities m_n / rho */
-    vec p;     /* pressure c2 (E - q), q = |m|^2 / (2 rho) */
-    vec g;     /* (1 - c1 c5) |v|^2/2 + c1 c5 E/rho: what conducts heat */
-};
+#include "residual_point.h"
 
 /* Takes the residual r = f + L(U) of the points (i .. i+LANES-1, j, k), whose state is q, and
  * puts it somewhere; may change r on the way. Lanes where `inside` is 0 are no interior points
@@ -51,109 +43,6 @@ struct residual_point {
  * rho), hence the square of the speed of sound is c1 p / rho. */
 typedef void residual_put(const void *with, int i, int j, int k, ivec inside, vec r[NC],
                           const struct residual_point *q);
-
-/* ---- the arithmetic of a point --------------------------------------------------------------- */
-
-/* One direction: a = -1/(2h) of the flux, t = c3 c4 / h^2 of the diffusion. */
-struct residual_axis {
-    double a, t, t43; /* t43 = 4/3 t: along the direction itself */
-    double b;         /* t / (6 a) */
-    double second;    /* delta / h^2 of the second-order dissipation */
-};
-
-/* All linear terms of one direction at one position: what the points s-2 .. s+2 are multiplied
- * with. */
-struct residual_row5 {
-    double far_lo, lo, mid, hi, far_hi;
-};
-
-struct residual_constants {
-    struct residual_axis axis[3];
-    double v[3], vv[3], g; /* factors of v_n, v_n^2 and g at the point itself */
-};
-
-/* Boundary points, s = 0 and s = n-1, take no part in the fourth differences.
- */
-INLINE struct residual_row5 residual_row5(double second, int s, int n) {
-    struct residual_row5 r;
-    r.far_lo = s - 2 >= 1 ? -EPS4 : 0;
-    r.lo = second + (s - 1 >= 1 ? 4 * EPS4 : 0);
-    r.mid = -2 * second - (s == 1 || s == n - 2 ? 5 : 6) * EPS4;
-    r.hi = second + (s + 1 <= n - 2 ? 4 * EPS4 : 0);
-    r.far_hi = s + 2 <= n - 2 ? -EPS4 : 0;
-    return r;
-}
-
-/* Velocities, pressure and g from q->u and its 1/rho. With i = E - q, p = c2 i and, as the
- * factors of kinetic and total energy in g add up to 1, g = (E + (c1 c5 - 1) i) / rho. No sum
- * here is of two products: which of them a compiler fuses would be its choice, and two rows that
- * meet this function in different places could differ in the last bit. */
-INLINE void residual_derive(struct residual_point *q, vec inverse) {
-    q->v[0] = q->u[1] * inverse;
-    q->v[1] = q->u[2] * inverse;
-    q->v[2] = q->u[3] * inverse;
-    vec twice = q->u[4] + q->u[4]; /* 2 i */
-    twice -= q->u[1] * q->v[0];
-    twice -= q->u[2] * q->v[1];
-    twice -= q->u[3] * q->v[2];
-    q->p = vec_set(C2 / 2) * twice;
-    q->g = (q->u[4] + vec_set((C15 - 1) / 2) * twice) * inverse;
-}
-
-/* Adds what the two neighbours in direction d give to a point; of the energy, what is not
- * carried with the velocity goes to *e, a second sum, so that the chain of additions is shorter.
- * Of a neighbour, momenta are not needed. */
-INLINE void residual_near(vec r[NC], vec *e, const struct residual_point *lo,
-                          const struct residual_point *hi, int d, vec linear_lo, vec linear_hi,
-                          const struct residual_axis *x) {
-    const vec a = vec_set(x->a), b = vec_set(x->b), t = vec_set(x->t), t43 = vec_set(x->t43);
-    vec cl = linear_lo - a * lo->v[d];
-    vec ch = linear_hi + a * hi->v[d];
-    r[0] += cl * lo->u[0];
-    vec across = t + cl * lo->u[0];
-    vec along = t43 + cl * lo->u[0];
-    r[1] += (d == 0 ? along : across) * lo->v[0];
-    r[2] += (d == 1 ? along : across) * lo->v[1];
-    r[3] += (d == 2 ? along : across) * lo->v[2];
-    r[4] += cl * lo->u[4];
-    r[0] += ch * hi->u[0];
-    across = t + ch * hi->u[0];
-    along = t43 + ch * hi->u[0];
-    r[1] += (d == 0 ? along : across) * hi->v[0];
-    r[2] += (d == 1 ? along : across) * hi->v[1];
-    r[3] += (d == 2 ? along : across) * hi->v[2];
-    r[4] += ch * hi->u[4];
-    *e += t * (lo->g + hi->g);
-    r[1 + d] += a * (hi->p - lo->p);
-    /* work of the pressure, and t/6 v_d^2 of the diffusion */
-    vec yl = lo->p - b * lo->v[d];
-    vec yh = hi->p + b * hi->v[d];
-    vec h = hi->v[d] * yh;
-    h -= lo->v[d] * yl;
-    *e += a * h;
-}
-
-/* adds a point that is met by its linear term only */
-INLINE void residual_linear(vec r[NC], const vec u[NC], vec factor) {
-    r[0] += factor * u[0];
-    r[1] += factor * u[1];
-    r[2] += factor * u[2];
-    r[3] += factor * u[3];
-    r[4] += factor * u[4];
-}
-
-/* adds the point itself */
-INLINE void residual_here(vec r[NC], vec *e, const struct residual_point *n, vec linear,
-                          const struct residual_constants *c) {
-    residual_linear(r, n->u, linear);
-    r[1] += vec_set(c->v[0]) * n->v[0];
-    r[2] += vec_set(c->v[1]) * n->v[1];
-    r[3] += vec_set(c->v[2]) * n->v[2];
-    *e = vec_set(c->g) * n->g;
-    *e += (vec_set(c->vv[0]) * n->v[0]) * n->v[0];
-    *e += (vec_set(c->vv[1]) * n->v[1]) * n->v[1];
-    *e += (vec_set(c->vv[2]) * n->v[2]) * n->v[2];
-}
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -378,8 +267,6 @@ struct residual_cut {
     int blocks, rows; /* blocks along j, and the rows of the largest */
 };
 struct residual_cut residual_cut(const struct zone *z, int cores);
-
-void residual_constants(struct residual_constants *c, const struct problem *p);
 
 /* doubles of work of one core */
 size_t residual_core_doubles(ptrdiff_t sj, int ny);

@@ -76,6 +76,7 @@ typedef ulong evn_ulong;
 #    define evn_sqrt(a)      sqrt(a)
 #    define evn_abs(a)       fabs(a)
 #    define evn_fma(a, b, c) fma(a, b, c)
+#    define evn_bits_(a)     as_ulong(a)
 
 #elif defined(EVN_CUDA)
 
@@ -98,6 +99,7 @@ typedef unsigned long long evn_ulong;
 #    define evn_sqrt(a)      sqrt(a)
 #    define evn_abs(a)       fabs(a)
 #    define evn_fma(a, b, c) fma(a, b, c)
+#    define evn_bits_(a)     ((evn_ulong)__double_as_longlong(a))
 
 #else /* the host */
 
@@ -117,6 +119,12 @@ typedef unsigned long long evn_ulong;
 #    define evn_sqrt(a)      __builtin_sqrt(a)
 #    define evn_abs(a)       __builtin_fabs(a)
 #    define evn_fma(a, b, c) __builtin_fma(a, b, c)
+
+EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
+    evn_ulong bits;
+    __builtin_memcpy(&bits, &a, sizeof bits);
+    return bits;
+}
 
 #endif
 
@@ -247,6 +255,10 @@ typedef unsigned long long evn_ulong;
 
 /* condition ? a : b, where both may be computed */
 #define EVN_SELECT(condition, a, b) ((condition) ? (a) : (b))
+
+/* The 64 bits of a double as an integer, for hashes and for telling whether results are the same to
+ * the bit. */
+EVN_DEVICE_FUNCTION evn_ulong evn_bits(double a) { return evn_bits_(a); }
 
 /* the first argument where they do not compare, as with NaN */
 EVN_DEVICE_FUNCTION double evn_min(double a, double b) { return b < a ? b : a; }

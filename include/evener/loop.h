@@ -15,6 +15,7 @@
 #ifndef EVENER_LOOP_H
 #define EVENER_LOOP_H
 
+#include <evener/place.h>
 #include <evener/schedule.h>
 #include <evener/status.h>
 #include <evener/unit.h>
@@ -38,18 +39,39 @@ int evn_batch_next(evn_batch *batch);
 /* The whole batch: *count tasks, ascending; valid until the body returns. */
 const int *evn_batch_tasks(const evn_batch *batch, int *count);
 
+/* The device the batch is for: its number among its unit's devices (evn_unit_device(), queue:
+ * evn_unit_queue()); -1 for a CPU unit, and in evn_loop_visit_host(). */
+int evn_batch_device(const evn_batch *batch);
+
 /* A loop over the schedule's tasks on `units`; both must outlive it. EVN_USAGE: the schedule was
  * made for another number of units. */
 evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule);
 void evn_loop_close(evn_loop *loop);
 
+/* Lets regions follow tasks: `region` has n entries, the region of each task, which is brought to
+ * the space of whichever unit takes the task and acquired there with `access` while the body runs.
+ * If a device cannot hold all regions of a batch at once, the body gets it in parts. `place` must
+ * outlive the loop. EVN_MEMORY. */
+evn_status evn_loop_place(evn_loop *loop, evn_place *place, const int *region, evn_access access);
+
 /* One instance of the loop: every task exactly once, then the schedule learns. Call from the thread
- * that opened the units. EVN_BODY: a body failed; its status and message are in evn_message(). */
+ * that opened the units. EVN_BODY: a body failed; its status and message are in evn_message().
+ * EVN_DEVICE: a device has failed, that of unit evn_loop_failed_unit(). */
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg);
 
 /* Every task exactly once on the unit that owns it now, and nothing is learnt: for what goes
  * with the tasks' data, as first touch, and the exchange between two instances of the loop. */
 evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg);
+
+/* The same on the host's cores: tasks of GPU units are visited by those units' leaders, and regions
+ * are acquired for the host with `access`. */
+evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access);
+
+/* Brings each task's region to the unit that owns it, so that the next instance finds it there. */
+evn_status evn_loop_bring(evn_loop *loop);
+
+/* The unit whose failure ended the last instance, visit or exchange. */
+int evn_loop_failed_unit(const evn_loop *loop);
 
 /* Unit of each task in the last instance or visit; the schedule's first assignment before that. */
 const int *evn_loop_owner(const evn_loop *loop);
@@ -87,6 +109,8 @@ typedef struct evn_unit_stats {
     double exchange_s; /* in bodies of evn_loop_visit() */
     double idle_s;     /* inside of runs and visits, waiting for others */
     long long tasks;   /* tasks computed */
+    double bytes_in;   /* that came over links for exchanges (evn_exchange_run()) */
+    double bytes_out;  /* and that left */
 } evn_unit_stats;
 evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit);
 
@@ -96,8 +120,11 @@ typedef struct evn_loop_totals {
     double exchange_s;    /* wall time of visits: the Communication Period */
     long long instances;  /* runs */
     long long migrations; /* tasks that ran on another unit than in the instance before */
-    double bytes;         /* that crossed between units in visits, by the schedule's links */
-    long long messages; /* ordered pairs of units between which some crossed, summed over visits */
+    double bytes;         /* that crossed between units in exchanges; where the loop has no
+                             evn_exchange, in visits, by the schedule's links */
+    long long messages;   /* ordered pairs of units between which some crossed, summed over
+                             exchanges or visits */
+    long long copies;     /* copies from one space to another for exchanges */
 } evn_loop_totals;
 evn_loop_totals evn_loop_sum(const evn_loop *loop);
 void evn_loop_reset_stats(evn_loop *loop);

@@ -43,35 +43,38 @@ typedef struct evn_model {
     int links;
     const evn_link *link; /* as the schedule's problem has them */
     int units, kinds;
-    const int *kind;         /* of each unit, 0 .. kinds - 1; NULL: all are of kind 0 */
-    const double *slow;      /* of each unit: times the seconds of its kind, > 0; NULL: all 1 */
-    const evn_route *route;  /* kinds x kinds: route[from * kinds + to]; NULL: exchange is free */
-    const evn_route *within; /* kinds: of faces between two tasks of one unit; NULL: they are free */
-    int sequential;          /* the exchange goes one zone after another */
+    const int *kind;        /* of each unit, 0 .. kinds - 1; NULL: all are of kind 0 */
+    const double *slow;     /* of each unit: times the seconds of its kind, > 0; NULL: all 1 */
+    const evn_route *route; /* kinds x kinds: route[from * kinds + to]; NULL: exchange is free */
+    const evn_route
+        *within;    /* kinds: of faces between two tasks of one unit; NULL: they are free */
+    int sequential; /* the exchange goes one zone after another */
+    double noise;   /* a task's seconds vary from step to step by up to this fraction, in a fixed
+                       sequence; from 0 to below 1 */
 } evn_model;
 
 /* What one step takes. */
 typedef struct evn_step {
-    double compute_s;      /* until the last unit is done with its tasks, migrations to it included */
-    double migration_s;    /* the longest that a unit spends with migrations in that time */
-    double exchange_s;     /* until the last face is where it belongs */
-    double imbalance;      /* longest over shortest compute time of a unit; infinite: one has none */
-    double bytes;          /* exchanged between units, both ways */
-    long messages;         /* that they take: pairs of units, or in sequence faces */
+    double compute_s;   /* until the last unit is done with its tasks, migrations to it included */
+    double migration_s; /* the longest that a unit spends with migrations in that time */
+    double exchange_s;  /* until the last face is where it belongs */
+    double imbalance;   /* longest over shortest compute time of a unit; infinite: one has none */
+    double bytes;       /* exchanged between units, both ways */
+    long messages;      /* that they take: pairs of units, or in sequence faces */
     double migrated_bytes; /* of tasks that changed their unit */
     int migrations;
 } evn_step;
 
 typedef struct evn_simulation evn_simulation;
 
-/* A virtual clock for `model`, which is copied but for its arrays. EVN_USAGE: a number in it is none
- * that the comments above allow; EVN_MEMORY. */
+/* A virtual clock for `model`, which is copied but for its arrays. EVN_USAGE: a number in it is
+ * none that the comments above allow; EVN_MEMORY. */
 evn_status evn_simulation_open(evn_simulation **out, const evn_model *model);
 void evn_simulation_close(evn_simulation *simulation);
 
 /* One step: the next instance of the loop under `schedule`, which learns the seconds of the tasks
- * (without migrations), and the exchange under the owners there were. The data lies where the
- * schedule's owners are before the first step. EVN_USAGE: the schedule was made for another number
+ * (without migrations), and the exchange under the owners there were. The first step finds the data
+ * where it wants it. EVN_USAGE: the schedule was made for another number
  * of tasks or units; EVN_MEMORY. */
 evn_status evn_simulation_step(evn_simulation *simulation, evn_schedule *schedule, evn_step *step);
 
@@ -84,10 +87,11 @@ const double *evn_simulation_compute(const evn_simulation *simulation);
 const double *evn_simulation_migrate(const evn_simulation *simulation);
 const double *evn_simulation_exchange(const evn_simulation *simulation);
 
-/* What the schedules of a model should be made with. Fills `speed`, one number a unit: weight done a
- * second, over all tasks. Returns the bandwidth for evn_problem, bytes a second: one over the mean
- * time of a byte over all ordered pairs of different units, latencies not counted; 0 if exchange is
- * free. `weight` as in evn_problem (NULL: all 1). */
+/* What the schedules of a model should be made with. Fills `speed`, one number a unit: weight done
+ * a second, over all tasks. Returns the bandwidth for evn_problem, bytes a second: one over what a
+ * byte takes longer between two units than within the one that receives it, the mean over all
+ * ordered pairs of different units, with a latency for each mean face in sequence and none in
+ * parallel; 0 if that is nothing. `weight` as in evn_problem (NULL: all 1). */
 double evn_model_speeds(const evn_model *model, const double *weight, double *speed);
 
 #ifdef __cplusplus

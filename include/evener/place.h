@@ -66,9 +66,9 @@ evn_status evn_place_acquire(evn_place *place, int count, const int *region, int
                              evn_access access);
 void evn_place_release(evn_place *place, int count, const int *region, int space);
 
-/* How many of the regions, from the first, could be acquired together for `space`; at least 1
- * unless count is 0. */
-int evn_place_fits(evn_place *place, int count, const int *region, int space);
+/* How many of the regions, from the first, could be acquired together for `space`, in *fit; at
+ * least 1 unless count is 0. EVN_MEMORY, EVN_DEVICE: the device gives no memory at all. */
+evn_status evn_place_fits(evn_place *place, int count, const int *region, int space, int *fit);
 
 /* Where the last valid copy is: the space that wrote it, or one it was read by. If several are
  * valid, the one that was used last. */

@@ -94,11 +94,11 @@ evn_status evn_schedule_import(evn_schedule *schedule, const char *text);
 char *evn_schedule_explain(const evn_schedule *schedule);
 
 /* Cores instead of tasks: shares `cores` cores out to the schedule's units by the loads that its
- * assignment gives them, at least one and at most `cap` each (0: no limit), so that the largest load
- * per core becomes small; `share`, U entries, receives them. It is the thread reassignment of
- * NPB-MZ, which follows its grouping of tasks (binpack): make the schedule for units of equal speed,
- * then give the units these cores. EVN_USAGE: there are fewer cores than units, or more than units *
- * cap. */
+ * assignment gives them, at least one and at most `cap` each (0: no limit), so that the largest
+ * load per core becomes small; `share`, U entries, receives them. It is the thread reassignment of
+ * NPB-MZ, which follows its grouping of tasks (binpack): make the schedule for units of equal
+ * speed, then give the units these cores. EVN_USAGE: there are fewer cores than units, or more than
+ * units * cap. */
 evn_status evn_schedule_reassign(const evn_schedule *schedule, int cores, int cap, int *share);
 
 /* What the assignment `owner` means for `problem`: `load`, U entries, the sum of each unit's

@@ -3,65 +3,12 @@
  * What a unit writes while it runs (its times, its counters) lies in memory of its own, a cache
  * line apart from the others', and is gathered after the last one is done.
  */
+#include "loop/internal.h"
 #include "base/clock.h"
 #include <evener/status.h>
-#include <evener/loop.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct evn_batch {
-    const int *task;
-    int count, next;
-    double since;    /* when the task at hand, or the batch, began */
-    double *seconds; /* of all tasks */
-    struct worker *worker;
-};
-
-/* The latest bursts of a unit; `next` of them were ever recorded. */
-struct ring {
-    evn_burst *burst;
-    long next;
-    int size;
-};
-enum { BURSTS = 1024 };
-
-/* What one unit does in one instance. */
-struct worker {
-    _Alignas(64) evn_batch batch;
-    int *mine;   /* its tasks, when owners are fixed; or the chunk drawn */
-    int tasks;   /* computed in this instance */
-    double busy; /* in bodies in this instance */
-    evn_status status;
-    char message[512];
-    evn_unit_stats stats;
-    struct ring ring;
-    evn_burst_kind kind; /* of the instance at hand */
-    int instance;
-    double origin;
-};
-
-struct evn_loop {
-    evn_units *units;
-    evn_schedule *schedule;
-    const evn_problem *problem;
-    int count;     /* units */
-    double origin; /* when it was opened */
-    struct worker *worker;
-    int *owner, *before; /* of each task now, and in the instance before */
-    double *seconds;
-    evn_loop_totals totals;
-    int cut_stale; /* owners have changed since the cut was counted */
-    double cut_bytes;
-    int cut_pairs;
-    /* the instance at hand */
-    evn_body body;
-    void *arg;
-    int chunk;
-    _Alignas(64) atomic_long cursor; /* first task nobody has drawn */
-    _Alignas(64) atomic_int failed;
-};
 
 static void record(struct worker *w, int task, int count, double begin, double end) {
     w->ring.burst[w->ring.next++ % w->ring.size] = (evn_burst){.begin = begin - w->origin,
@@ -92,38 +39,182 @@ const int *evn_batch_tasks(const evn_batch *b, int *count) {
     return b->task;
 }
 
-/* Runs the body on `count` tasks in w->mine, measured from `begin`; returns when it ended. */
+int evn_batch_device(const evn_batch *b) { return b->device; }
+
+static void fail(evn_loop *loop, struct worker *w, evn_status status) {
+    if (!status || w->status) return;
+    w->status = status;
+    snprintf(w->message, sizeof w->message, "%s", evn_message());
+    atomic_store(&loop->failed, 1);
+}
+
+/* Regions of tasks, into w->regions from `at` on. */
+static const int *regions(const evn_loop *loop, struct worker *w, const int *task, int count) {
+    int *to = w->regions + (task - w->mine);
+    for (int i = 0; i < count; i++) to[i] = loop->region[task[i]];
+    return to;
+}
+
+/* Time `seconds` of a batch that was done as a whole, by weight. */
+static void share(const evn_loop *loop, const int *task, int count, double seconds, double *to) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += loop->problem->weight[task[i]];
+    for (int i = 0; i < count; i++)
+        to[task[i]] = seconds * (sum > 0 ? loop->problem->weight[task[i]] / sum : 1.0 / count);
+}
+
+/* Runs the body on `count` tasks in w->mine on the unit's cores, measured from `begin`; returns
+ * when it ended. */
 static double run_batch(evn_loop *loop, evn_unit *unit, struct worker *w, int count, double begin) {
     evn_batch *b = &w->batch;
     const int *task = w->mine;
-    *b = (evn_batch){
-        .task = task, .count = count, .since = begin, .seconds = loop->seconds, .worker = w};
-    evn_status status = loop->body(unit, b, loop->arg);
+    const int *held = NULL;
+    evn_access access = loop->on_host ? loop->host_access : loop->access;
+    if (loop->place) {
+        held = regions(loop, w, task, count);
+        evn_status status = evn_place_acquire(loop->place, count, held, EVN_HOST, access);
+        if (status) {
+            fail(loop, w, status);
+            return evn_now();
+        }
+        begin = evn_now(); /* moving is not computing */
+    }
+    *b = (evn_batch){.task = task,
+                     .count = count,
+                     .since = begin,
+                     .seconds = loop->seconds,
+                     .device = -1,
+                     .worker = w};
+    evn_status status = loop->body ? loop->body(unit, b, loop->arg) : EVN_OK;
     double end = evn_now();
+    if (held) evn_place_release(loop->place, count, held, EVN_HOST);
     if (b->next == 0) { /* never asked one by one: by weight */
         record(w, task[0], count, begin, end);
-        double sum = 0;
-        for (int i = 0; i < count; i++) sum += loop->problem->weight[task[i]];
-        for (int i = 0; i < count; i++)
-            loop->seconds[task[i]] =
-                (end - begin) * (sum > 0 ? loop->problem->weight[task[i]] / sum : 1.0 / count);
+        share(loop, task, count, end - begin, loop->seconds);
     } else if (b->next <= count) {
         charge(b, end); /* left the last one open */
     }
-    if (status && !w->status) {
-        w->status = status;
-        snprintf(w->message, sizeof w->message, "%s", evn_message());
-        atomic_store(&loop->failed, 1);
-    }
+    fail(loop, w, status);
     w->tasks += count;
     w->busy += end - begin;
     return end;
+}
+
+/* Puts as much of f->task[*done ..] as the device can hold into its queue. Returns how many. */
+static int take_off(evn_loop *loop, evn_unit *unit, struct worker *w, int device, int done) {
+    struct flight *f = &w->flight[device];
+    const int *task = f->task + done;
+    int count = f->count - done;
+    if (loop->place) {
+        int space = evn_place_space(loop->place, unit, device);
+        const int *held = regions(loop, w, task, count);
+        evn_status status = evn_place_fits(loop->place, count, held, space, &count);
+        if (!status) status = evn_place_acquire(loop->place, count, held, space, loop->access);
+        if (status) {
+            fail(loop, w, status);
+            return 0;
+        }
+    }
+    evn_batch b = {
+        .task = task, .count = count, .seconds = loop->seconds, .device = device, .worker = w};
+    evn_queue *queue = evn_unit_queue(unit, device);
+    evn_status status = evn_event_record(f->begin, queue);
+    if (!status && loop->body) status = loop->body(unit, &b, loop->arg);
+    if (!status) status = evn_event_record(f->end, queue);
+    fail(loop, w, status);
+    return count;
+}
+
+/* Waits for it; its time on the device, s. */
+static double land(evn_loop *loop, evn_unit *unit, struct worker *w, int device, int done,
+                   int count) {
+    struct flight *f = &w->flight[device];
+    const int *task = f->task + done;
+    double seconds = 0;
+    evn_status status = evn_queue_finish(evn_unit_queue(unit, device));
+    if (!status && !w->status) status = evn_event_seconds(f->begin, f->end, &seconds);
+    if (loop->place)
+        evn_place_release(loop->place, count, w->regions + (task - w->mine),
+                          evn_place_space(loop->place, unit, device));
+    share(loop, task, count, seconds, loop->seconds);
+    if (status && !w->status) /* say which tasks, since the device does not know */
+        status = evn_fail(status, "tasks %d to %d (%d in all): %s", task[0], task[count - 1], count,
+                          evn_message());
+    fail(loop, w, status);
+    w->tasks += count;
+    return seconds;
+}
+
+/* The same on a GPU unit: the flights of its devices, all at once. */
+static double fly(evn_loop *loop, evn_unit *unit, struct worker *w, double begin) {
+    const int devices = evn_unit_devices(unit);
+    int done[devices], count[devices];
+    memset(done, 0, sizeof done);
+    for (int left = 1; left && !w->status;) {
+        double longest = 0;
+        int first = -1, tasks = 0, is_virtual = 0;
+        left = 0;
+        for (int d = 0; d < devices; d++) {
+            count[d] = 0;
+            if (done[d] == w->flight[d].count) continue;
+            if (first < 0) first = w->flight[d].task[done[d]];
+            if (!w->status) count[d] = take_off(loop, unit, w, d, done[d]);
+        }
+        for (int d = 0; d < devices; d++) {
+            if (!count[d]) continue;
+            double seconds = land(loop, unit, w, d, done[d], count[d]);
+            if (seconds > longest) longest = seconds;
+            is_virtual |= evn_device_traits(evn_unit_device(unit, d))->clock_is_virtual;
+            tasks += count[d];
+            done[d] += count[d];
+            left |= done[d] < w->flight[d].count;
+        }
+        double end = evn_now();
+        if (tasks) record(w, first, tasks, begin, end);
+        w->busy += is_virtual ? longest : end - begin;
+        begin = end;
+    }
+    return begin;
+}
+
+/* Splits `count` tasks in w->mine among the unit's devices: consecutive ones, by weight. */
+static void split(const evn_loop *loop, struct worker *w, int count, int devices) {
+    const double *weight = loop->problem->weight;
+    double sum = 0, before = 0;
+    for (int i = 0; i < count; i++) sum += weight[w->mine[i]];
+    int next = 0;
+    for (int d = 0; d < devices; d++) {
+        struct flight *f = &w->flight[d];
+        f->task = w->mine + next;
+        f->count = 0;
+        double until = sum * (d + 1) / devices;
+        while (next < count &&
+               (d == devices - 1 || before + 0.5 * weight[w->mine[next]] < until || sum <= 0)) {
+            before += weight[w->mine[next]];
+            next++;
+            f->count++;
+        }
+    }
+}
+
+/* Draws the next chunk into w->mine at `at`; how many. */
+static int draw(evn_loop *loop, struct worker *w, int unit, int at) {
+    const int n = loop->problem->tasks;
+    long from = atomic_fetch_add_explicit(&loop->cursor, loop->chunk, memory_order_relaxed);
+    if (from >= n) return 0;
+    int count = n - from < loop->chunk ? n - (int)from : loop->chunk;
+    for (int i = 0; i < count; i++) {
+        w->mine[at + i] = (int)from + i;
+        loop->owner[from + i] = unit;
+    }
+    return count;
 }
 
 static void run_unit(evn_unit *unit, void *p) {
     evn_loop *loop = p;
     struct worker *w = &loop->worker[evn_unit_number(unit)];
     const int n = loop->problem->tasks, me = evn_unit_number(unit);
+    const int devices = loop->on_host ? 0 : evn_unit_devices(unit);
     w->tasks = 0;
     w->busy = 0;
     w->status = EVN_OK;
@@ -132,18 +223,27 @@ static void run_unit(evn_unit *unit, void *p) {
         int count = 0;
         for (int t = 0; t < n; t++)
             if (loop->owner[t] == me) w->mine[count++] = t;
-        if (count) run_batch(loop, unit, w, count, now);
+        if (!count) return;
+        if (devices) {
+            split(loop, w, count, devices);
+            fly(loop, unit, w, now);
+        } else {
+            run_batch(loop, unit, w, count, now);
+        }
         return;
     }
     while (!atomic_load_explicit(&loop->failed, memory_order_relaxed)) {
-        long from = atomic_fetch_add_explicit(&loop->cursor, loop->chunk, memory_order_relaxed);
-        if (from >= n) break;
-        int count = n - from < loop->chunk ? n - (int)from : loop->chunk;
-        for (int i = 0; i < count; i++) {
-            w->mine[i] = (int)from + i;
-            loop->owner[from + i] = me;
+        int count = 0;
+        for (int d = 0; d < (devices ? devices : 1); d++) {
+            int drawn = draw(loop, w, me, count);
+            if (devices) {
+                w->flight[d].task = w->mine + count;
+                w->flight[d].count = drawn;
+            }
+            count += drawn;
         }
-        now = run_batch(loop, unit, w, count, now);
+        if (!count) break;
+        now = devices ? fly(loop, unit, w, now) : run_batch(loop, unit, w, count, now);
     }
 }
 
@@ -164,7 +264,10 @@ static evn_status go(evn_loop *loop, evn_body body, void *arg, evn_burst_kind ki
     *wall = evn_now() - begin;
     for (int u = 0; u < loop->count; u++) {
         const struct worker *w = &loop->worker[u];
-        if (w->status) return evn_fail(EVN_BODY, "unit %d: %s", u, w->message);
+        if (!w->status) continue;
+        loop->failed_unit = u;
+        return evn_fail(w->status == EVN_DEVICE ? EVN_DEVICE : EVN_BODY, "unit %d: %s", u,
+                        w->message);
     }
     return EVN_OK;
 }
@@ -192,7 +295,7 @@ evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg) {
     return evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
 }
 
-evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg) {
+static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
     double wall;
     /* times of visits are nobody's business: keep those of the last instance */
     double *seconds = loop->seconds;
@@ -205,13 +308,82 @@ evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg) {
         w->stats.exchange_s += w->busy;
         w->stats.idle_s += wall - w->busy;
     }
+    loop->totals.exchange_s += wall;
+    if (loop->exchange) return EVN_OK; /* which counts what it moves */
     if (loop->cut_stale) {
         loop->cut_bytes = evn_problem_cut(loop->problem, loop->owner, &loop->cut_pairs);
         loop->cut_stale = 0;
     }
-    loop->totals.exchange_s += wall;
     loop->totals.bytes += loop->cut_bytes;
     loop->totals.messages += loop->cut_pairs;
+    return EVN_OK;
+}
+
+evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg) {
+    loop->on_host = 0;
+    return visit(loop, body, arg);
+}
+
+evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access) {
+    loop->on_host = 1;
+    loop->host_access = access;
+    evn_status status = visit(loop, body, arg);
+    loop->on_host = 0;
+    return status;
+}
+
+evn_status evn_loop_bring(evn_loop *loop) {
+    return loop->place ? evn_loop_visit(loop, NULL, NULL) : EVN_OK;
+}
+
+int evn_loop_failed_unit(const evn_loop *loop) { return loop->failed_unit; }
+
+void loop_add_exchange(evn_loop *loop, const double *busy, double wall) {
+    for (int u = 0; u < loop->count; u++) {
+        loop->worker[u].stats.exchange_s += busy[u];
+        loop->worker[u].stats.idle_s += wall - busy[u];
+    }
+    loop->totals.exchange_s += wall;
+}
+
+void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,
+                 double end) {
+    struct worker *w = &loop->worker[unit];
+    w->kind = kind;
+    w->instance = evn_schedule_instance(loop->schedule);
+    record(w, task, count, begin, end);
+}
+
+/* The devices' events, and room for the numbers of regions. */
+static evn_status open_worker(evn_loop *loop, int unit) {
+    struct worker *w = &loop->worker[unit];
+    const size_t n = (size_t)loop->problem->tasks;
+    evn_unit *u = evn_units_get(loop->units, unit);
+    const int devices = evn_unit_devices(u);
+    w->mine = malloc(n * sizeof *w->mine);
+    w->regions = malloc(n * sizeof *w->regions);
+    if (devices) w->flight = calloc((size_t)devices, sizeof *w->flight);
+    if (!w->mine || !w->regions || (devices && !w->flight))
+        return evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks of unit %d", n, unit);
+    evn_status status = EVN_OK;
+    for (int d = 0; !status && d < devices; d++) {
+        status = evn_event_open(&w->flight[d].begin, evn_unit_device(u, d));
+        if (!status) status = evn_event_open(&w->flight[d].end, evn_unit_device(u, d));
+    }
+    return status;
+}
+
+evn_status evn_loop_place(evn_loop *loop, evn_place *place, const int *region, evn_access access) {
+    const size_t bytes = (size_t)loop->problem->tasks * sizeof *region;
+    int *copy = malloc(bytes);
+    if (!copy)
+        return evn_fail(EVN_MEMORY, "loop: no memory for the regions of %d tasks",
+                        loop->problem->tasks);
+    memcpy(copy, region, bytes);
+    free(loop->region);
+    loop->region = copy;
+    loop->place = place;
+    loop->access = access;
     return EVN_OK;
 }
 
@@ -234,9 +406,13 @@ evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedul
     loop->seconds = calloc(2 * n, sizeof *loop->seconds);
     int ok = loop->worker && loop->owner && loop->seconds;
     if (loop->worker) memset(loop->worker, 0, sizeof *loop->worker * (size_t)count);
-    for (int u = 0; ok && u < count; u++)
-        ok = (loop->worker[u].mine = malloc(n * sizeof *loop->worker[u].mine)) != NULL;
     loop->count = count;
+    evn_status status = EVN_OK;
+    for (int u = 0; ok && !status && u < count; u++) status = open_worker(loop, u);
+    if (status) {
+        evn_loop_close(loop);
+        return status;
+    }
     loop->origin = evn_now();
     loop->cut_stale = 1;
     ok = ok && !evn_loop_keep_bursts(loop, BURSTS);
@@ -254,12 +430,20 @@ evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedul
 void evn_loop_close(evn_loop *loop) {
     if (!loop) return;
     for (int u = 0; loop->worker && u < loop->count; u++) {
-        free(loop->worker[u].mine);
-        free(loop->worker[u].ring.burst);
+        struct worker *w = &loop->worker[u];
+        for (int d = 0; w->flight && d < evn_unit_devices(evn_units_get(loop->units, u)); d++) {
+            evn_event_close(w->flight[d].begin);
+            evn_event_close(w->flight[d].end);
+        }
+        free(w->flight);
+        free(w->regions);
+        free(w->mine);
+        free(w->ring.burst);
     }
     free(loop->worker);
     free(loop->owner);
     free(loop->seconds);
+    free(loop->region);
     free(loop);
 }
 

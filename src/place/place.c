@@ -284,20 +284,22 @@ static evn_status make_room(evn_place *p, int count, const int *region, int spac
                     (double)p->space[space].capacity * 1e-6);
 }
 
-int evn_place_fits(evn_place *p, int count, const int *region, int space) {
-    if (space == EVN_HOST || count <= 1) return count;
+evn_status evn_place_fits(evn_place *p, int count, const int *region, int space, int *fit) {
+    *fit = count;
+    if (space == EVN_HOST || count == 0) return EVN_OK;
     pthread_mutex_lock(&p->lock);
-    int fit = count;
-    if (!need_arena(p, space)) {
-        size_t left = p->space[space].capacity;
-        for (fit = 0; fit < count; fit++) {
-            size_t bytes = (p->region[region[fit]].bytes + 255) / 256 * 256;
-            if (bytes > left) break;
-            left -= bytes;
+    evn_status status = need_arena(p, space);
+    size_t left = p->space[space].capacity;
+    for (int i = 0; !status && i < count; i++) {
+        size_t bytes = (p->region[region[i]].bytes + 255) / 256 * 256;
+        if (bytes > left) {
+            *fit = i ? i : 1;
+            break;
         }
+        left -= bytes;
     }
     pthread_mutex_unlock(&p->lock);
-    return fit > 0 ? fit : 1;
+    return status;
 }
 
 /* ---- acquiring ----------------------------------------------------------------------------- */

@@ -189,6 +189,16 @@ static evn_status import(evn_schedule *s) {
     return EVN_OK;
 }
 
+static void explain(const evn_schedule *s, FILE *out) {
+    const struct state *state = s->state;
+    if (state->keeping)
+        fprintf(out, "keeps the best of %ld iterations: longest unit %.3f %% above the mean\n",
+                state->done, 100 * (state->even - 1));
+    else
+        fprintf(out, "iteration %ld of %ld; %s\n", state->done, state->iterations,
+                isinf(state->best_time) ? "none was measured yet" : "the best will be kept");
+}
+
 const struct policy policy_interval = {
     .name = "interval",
     .explanation = "iterations=N: slower units give up consecutive tasks to faster ones; kept at "
@@ -196,4 +206,5 @@ const struct policy policy_interval = {
     .open = open_interval,
     .learn = learn,
     .import = import,
+    .explain = explain,
 };

@@ -382,7 +382,6 @@ static evn_status open_map(evn_schedule *s, const evn_spec *spec) {
         return evn_fail(EVN_MEMORY, "schedule: not enough memory to map %d tasks", p->tasks);
     state->ratio = known_ratio(s);
     snprintf(s->text, sizeof s->text, "map");
-    s->settled = 1;
     return EVN_OK;
 }
 
@@ -423,8 +422,8 @@ static void remap(evn_schedule *s, const struct map_model *m, double bandwidth, 
 static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     const evn_problem *p = &s->problem;
     struct state *state = s->state;
-    s->settled = 1;
     learn_feed(state->learn, owner, seconds);
+    s->settled = learn_ready(state->learn);
     if (!learn_ready(state->learn)) return;
     if (known_ratio(s) <= state->ratio * (1 + DRIFT)) return;
     evn_problem known = *p; /* in seconds */
@@ -448,6 +447,27 @@ static evn_status import(evn_schedule *s) {
     return EVN_OK;
 }
 
+/* The assignment under the model, in seconds where times have been learnt. */
+static void explain(const evn_schedule *s, FILE *out) {
+    const struct state *state = s->state;
+    const int learnt = learn_instances(state->learn) > 0;
+    evn_problem known = s->problem;
+    known.bandwidth /= learn_time_unit(state->learn);
+    struct map_model m;
+    if (map_model_open(&m, &known, learn_cost(state->learn), learn_speed(state->learn))) return;
+    double *scratch = malloc((size_t)m.units * sizeof *scratch);
+    if (scratch) {
+        const struct map_score score = map_score(&m, s->owner, scratch);
+        fprintf(out,
+                "longest unit %.6g%s by the model load / speed + bytes / bandwidth, at least %.6g "
+                "without exchange, so at most %.3g %% above the optimum; %.0f bytes cut\n",
+                score.makespan * m.time_unit, learnt ? " s" : "", m.bound * m.time_unit,
+                m.bound > 0 ? 100 * (score.makespan / m.bound - 1) : 0, 2 * score.cut);
+    }
+    free(scratch);
+    map_model_close(&m);
+}
+
 const struct policy policy_map = {
     .name = "map",
 #ifdef EVENER_HAVE_SCOTCH
@@ -460,4 +480,5 @@ const struct policy policy_map = {
     .open = open_map,
     .learn = learn,
     .import = import,
+    .explain = explain,
 };

@@ -550,13 +550,16 @@ struct step {
     double value; /* the least is the best */
 };
 
+/* fmax(x - limit, 0) for numbers; a call of the library for each took a third of a large plan. */
+static double above(double x, double limit) { return x > limit ? x - limit : 0; }
+
 /* Steps that do not cut more come first, the one that saves the most time
  * before the others; then by bytes per time saved. */
 static void consider(struct step *best, struct step s, struct effect e, double u, double v,
                      double limit) {
-    double before = fmax(u - limit, 0) + fmax(v - limit, 0),
-           after = fmax(e.u - limit, 0) + fmax(e.v - limit, 0), saved = before - after;
-    if (!(saved > 1e-12 * u) || fmax(e.u, e.v) >= u) return;
+    if (e.u >= u || e.v >= u) return;
+    const double saved = above(u, limit) + above(v, limit) - above(e.u, limit) - above(e.v, limit);
+    if (!(saved > 1e-12 * u)) return;
     s.value = e.cut <= 0 ? -saved : e.cut / saved;
     if (best->a < 0 || s.value < best->value) *best = s;
 }

@@ -748,4 +748,5 @@ const struct policy policy_optimal = {
     .open = open_optimal,
     .learn = learn,
     .import = import,
+    .explain = optimal_explain,
 };

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include <evener/schedule.h>
+#include <stdio.h>
 
 struct policy {
     const char *name;
@@ -22,6 +23,8 @@ struct policy {
     /* Goes on from the assignment in s->owner, which somebody imported. EVN_USAGE if the policy can
      * have no such one. */
     evn_status (*import)(evn_schedule *s);
+    /* Adds what it knows of its own answer to evn_schedule_explain(), in lines; NULL: nothing. */
+    void (*explain)(const evn_schedule *s, FILE *out);
 };
 
 struct evn_schedule {

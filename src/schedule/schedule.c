@@ -1,5 +1,6 @@
 /* Schedules: the list of policies, and what all of them share. */
 #include <evener/status.h>
+#include "schedule/cores.h"
 #include "schedule/policy.h"
 #include <math.h>
 #include <stdio.h>
@@ -202,25 +203,86 @@ double evn_problem_imbalance(const evn_problem *p, const int *owner, double *loa
     return shortest > 0 ? longest / shortest : longest > 0 ? INFINITY : 1;
 }
 
+/* The unit that is free first, the lowest number of several, is the first of a heap; it has become
+ * later and sinks. */
+static void sink(int *heap, int units, const double *busy) {
+    const int unit = heap[0];
+    int i = 0;
+    for (int c; (c = 2 * i + 1) < units; i = c) {
+#define SOONER(a, b) (busy[a] < busy[b] || (busy[a] == busy[b] && (a) < (b)))
+        if (c + 1 < units && SOONER(heap[c + 1], heap[c])) c++;
+        if (!SOONER(heap[c], unit)) break;
+#undef SOONER
+        heap[i] = heap[c];
+    }
+    heap[i] = unit;
+}
+
 evn_status evn_schedule_simulate(const evn_schedule *s, int *owner, double *seconds) {
     const evn_problem *p = &s->problem;
-    double *busy = calloc((size_t)p->units, sizeof *busy);
-    if (!busy) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d units", p->units);
-    int unit = 0;
+    const size_t units = (size_t)p->units;
+    double *busy = calloc(units, sizeof *busy);
+    int *heap = malloc(units * sizeof *heap);
+    if (!busy || !heap) {
+        free(busy);
+        free(heap);
+        return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu units", units);
+    }
+    for (int u = 0; u < p->units; u++) heap[u] = u;
     for (int t = 0; t < p->tasks; t++) {
-        if (!s->chunk) {
-            unit = s->owner[t];
-        } else if (t % s->chunk == 0) { /* a new chunk goes to whoever is free first */
-            unit = 0;
-            for (int u = 1; u < p->units; u++)
-                if (busy[u] < busy[unit]) unit = u;
-        }
+        /* a new chunk goes to whoever is free first */
+        if (s->chunk && t && t % s->chunk == 0) sink(heap, p->units, busy);
+        const int unit = s->chunk ? heap[0] : s->owner[t];
         owner[t] = unit;
         seconds[t] = p->weight[t] / p->speed[unit];
         busy[unit] += seconds[t];
     }
+    free(heap);
     free(busy);
     return EVN_OK;
+}
+
+char *evn_schedule_explain(const evn_schedule *s) {
+    const evn_problem *p = &s->problem;
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    double *load = malloc((size_t)p->units * sizeof *load);
+    if (f && load && s->chunk) {
+        fprintf(f, "units draw %d %s at a time; after %d %s nothing is kept yet\n", s->chunk,
+                s->chunk == 1 ? "task" : "tasks", s->instance,
+                s->instance == 1 ? "instance" : "instances");
+    } else if (f && load) {
+        double total = 0, strength = 0, longest = 0;
+        int last = 0;
+        evn_problem_imbalance(p, s->owner, load);
+        for (int u = 0; u < p->units; u++) {
+            total += load[u];
+            strength += p->speed[u];
+            if (!(load[u] / p->speed[u] > longest)) continue;
+            longest = load[u] / p->speed[u];
+            last = u;
+        }
+        fprintf(f, "unit %d has most to do by weight, %.3f %% above the mean\n", last,
+                total > 0 ? 100 * (longest / (total / strength) - 1) : 0);
+    }
+    if (f && load && s->policy->explain) s->policy->explain(s, f);
+    int failed = !f || !load;
+    if (f) failed = fclose(f) || failed;
+    free(load);
+    if (!failed) return text;
+    free(text);
+    return NULL;
+}
+
+evn_status evn_schedule_reassign(const evn_schedule *s, int cores, int cap, int *share) {
+    double *load = malloc((size_t)s->problem.units * sizeof *load);
+    if (!load)
+        return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d units", s->problem.units);
+    evn_problem_imbalance(&s->problem, s->owner, load);
+    evn_status status = policy_reassign(load, s->problem.units, cores, cap, share);
+    free(load);
+    return status;
 }
 
 double evn_problem_cut(const evn_problem *p, const int *owner, int *pairs) {

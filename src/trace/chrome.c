@@ -1,63 +1,26 @@
-/* Bursts as Chrome's Trace Event Format: complete slices (X), flows (s, f), track names (M), a
- * counter (C). */
+/* Bursts as Chrome's Trace Event Format: complete slices (X), flows (s, f), track names (M),
+ * counters (C). */
 #include <evener/status.h>
 #include <evener/trace.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a task was last seen: the end of its slice. */
-struct seen {
-    int unit; /* -1: nowhere */
-    double end;
+/* The kinds of bursts: `cname` is one of the viewer's colours. A queue runs beside its unit, on a
+ * track of its own. */
+static const struct kind {
+    const char *category, *cname;
+    int queue;
+} kinds[] = {
+    [EVN_BURST_COMPUTE] = {"compute", "thread_state_running", 0},
+    [EVN_BURST_EXCHANGE] = {"exchange", "thread_state_iowait", 0},
 };
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static double us(double seconds) { return 1e6 * seconds; }
-
-static void track(FILE *out, const evn_loop *loop, int unit) {
-    const evn_unit *u = evn_units_get(evn_loop_units(loop), unit);
-    int cores = evn_unit_cores(u);
-    fprintf(out,
-            "{\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":"
-            "\"unit %d (%s, %d core%s)\"}},\n"
-            "{\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"name\":\"thread_sort_index\",\"args\":"
-            "{\"sort_index\":%d}},\n",
-            unit, unit, evn_unit_is_gpu(u) ? "GPU" : "CPU", cores, cores == 1 ? "" : "s", unit,
-            unit);
-}
-
-static void slice(FILE *out, int unit, const evn_burst *b, const char *noun) {
-    const char *kind = b->kind == EVN_BURST_COMPUTE ? "compute" : "exchange";
-    fprintf(out, "{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"cat\":\"%s\",",
-            unit, us(b->begin), us(b->end - b->begin), kind);
-    if (b->count == 1)
-        fprintf(out, "\"name\":\"%s %d\",", noun, b->task);
-    else
-        fprintf(out, "\"name\":\"%d %ss from %d\",", b->count, noun, b->task);
-    fprintf(out, "\"cname\":\"%s\",\"args\":{\"instance\":%d}},\n",
-            b->kind == EVN_BURST_COMPUTE ? "thread_state_running" : "thread_state_iowait",
-            b->instance);
-}
-
-/* An arrow from where a task was to where it is, if that is another unit. */
-static int flow(FILE *out, const struct seen *from, int unit, const evn_burst *b, int number) {
-    if (from->unit < 0 || from->unit == unit) return 0;
-    fprintf(
-        out,
-        "{\"ph\":\"s\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"id\":%d,\"cat\":\"migration\",\"name\":"
-        "\"migration\"},\n"
-        "{\"ph\":\"f\",\"bp\":\"e\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"id\":%d,\"cat\":"
-        "\"migration\","
-        "\"name\":\"migration\"},\n",
-        from->unit, us(from->end) - 0.001, number, unit, us(b->begin), number);
-    return 1;
-}
-
-static void at_work(FILE *out, double when, int units) {
-    fprintf(out,
-            "{\"ph\":\"C\",\"pid\":1,\"ts\":%.3f,\"name\":\"units at "
-            "work\",\"args\":{\"units\":%d}},\n",
-            us(when), units);
+static const struct kind *kind_of(const evn_burst *b) {
+    static const struct kind other = {"other", "generic_work", 0};
+    return (int)b->kind >= 0 && (int)b->kind < KINDS && kinds[b->kind].category ? &kinds[b->kind]
+                                                                                : &other;
 }
 
 /* A burst and whose it is, to go through all of them in the order of time. */
@@ -65,6 +28,197 @@ struct entry {
     evn_burst burst;
     int unit;
 };
+
+/* All that is written, in the order of time. */
+struct trace {
+    FILE *out;
+    const evn_loop *loop;
+    const evn_problem *problem;
+    int units;
+    const char *noun;
+    size_t n;
+    struct entry *all;
+    double *end; /* of all but queues' bursts, ascending */
+    size_t ends;
+    struct seen {
+        int unit; /* where a task was last seen; -1: nowhere */
+        int track;
+        double begin, end; /* of its slice */
+    } * seen;
+    int *owner; /* room for three assignments */
+};
+
+static double us(double seconds) { return 1e6 * seconds; }
+
+/* Tracks: the units, then their queues. */
+static int track_of(const struct trace *t, int unit, const evn_burst *b) {
+    return kind_of(b)->queue ? t->units + unit : unit;
+}
+
+static void put_text(FILE *out, const char *text) {
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            fprintf(out, "\\%c", *p);
+        else if (*p < ' ')
+            fprintf(out, "\\u%04x", *p);
+        else
+            fputc(*p, out);
+    }
+}
+
+static void name_track(const struct trace *t, int track, int rank, const char *name) {
+    fprintf(t->out,
+            "{\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":"
+            "\"%s\"}},\n"
+            "{\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"name\":\"thread_sort_index\",\"args\":"
+            "{\"sort_index\":%d}},\n",
+            track, name, track, rank);
+}
+
+static void name_tracks(const struct trace *t) {
+    for (int u = 0; u < t->units; u++) {
+        const evn_unit *unit = evn_units_get(evn_loop_units(t->loop), u);
+        char name[64];
+        int cores = evn_unit_cores(unit), queue = 0;
+        snprintf(name, sizeof name, "unit %d (%s, %d core%s)", u,
+                 evn_unit_is_gpu(unit) ? "GPU" : "CPU", cores, cores == 1 ? "" : "s");
+        name_track(t, u, 2 * u, name);
+        for (size_t i = 0; i < t->n && !queue; i++)
+            queue = t->all[i].unit == u && kind_of(&t->all[i].burst)->queue;
+        if (!queue) continue;
+        snprintf(name, sizeof name, "unit %d copy queue", u);
+        name_track(t, t->units + u, 2 * u + 1, name);
+    }
+}
+
+static void slice(const struct trace *t, const struct entry *e) {
+    const evn_burst *b = &e->burst;
+    fprintf(t->out,
+            "{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"cat\":\"%s\","
+            "\"name\":\"",
+            track_of(t, e->unit, b), us(b->begin), us(b->end - b->begin), kind_of(b)->category);
+    if (b->count != 1) fprintf(t->out, "%d ", b->count);
+    put_text(t->out, t->noun);
+    fprintf(t->out, b->count == 1 ? " %d" : "s from %d", b->task);
+    fprintf(t->out, "\",\"cname\":\"%s\",\"args\":{\"instance\":%d}},\n", kind_of(b)->cname,
+            b->instance);
+}
+
+/* An arrow from where a task was to where it is, if that is another unit. */
+static int flow(const struct trace *t, const struct entry *e, int number) {
+    const struct seen *from = &t->seen[e->burst.task];
+    if (from->unit < 0 || from->unit == e->unit) return 0;
+    double last = us(from->end) - 0.001; /* still in the slice, however short that is */
+    if (last < us(from->begin)) last = us(from->begin);
+    fprintf(
+        t->out,
+        "{\"ph\":\"s\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"id\":%d,\"cat\":\"migration\",\"name\":"
+        "\"migration\"},\n"
+        "{\"ph\":\"f\",\"bp\":\"e\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"id\":%d,\"cat\":"
+        "\"migration\",\"name\":\"migration\"},\n",
+        from->track, last, number, track_of(t, e->unit, &e->burst), us(e->burst.begin), number);
+    return 1;
+}
+
+static void count(const struct trace *t, double when, const char *name, const char *what,
+                  double value) {
+    fprintf(t->out,
+            "{\"ph\":\"C\",\"pid\":1,\"ts\":%.3f,\"name\":\"%s\",\"args\":{\"%s\":%.0f}},\n",
+            us(when), name, what, value);
+}
+
+/* Slices, flows, and the number of units that are at work. */
+static void write_slices(const struct trace *t) {
+    int flows = 0, busy = 0;
+    size_t ended = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct entry *e = &t->all[i];
+        const evn_burst *b = &e->burst;
+        if (!kind_of(b)->queue) {
+            while (ended < t->ends && t->end[ended] <= b->begin)
+                count(t, t->end[ended++], "units at work", "units", --busy);
+            count(t, b->begin, "units at work", "units", ++busy);
+        }
+        slice(t, e);
+        if (b->count != 1 || b->task < 0 || b->task >= t->problem->tasks) continue;
+        flows += flow(t, e, flows);
+        t->seen[b->task] = (struct seen){e->unit, track_of(t, e->unit, b), b->begin, b->end};
+    }
+    while (ended < t->ends) count(t, t->end[ended++], "units at work", "units", --busy);
+}
+
+/* -- bytes between units -- */
+
+/* Who owned each task, from bursts of one run or visit, one burst a task or a batch; 0 if they do
+ * not tell. A batch is known by its first task and its size alone, but if taking all batches as
+ * consecutive tasks covers every task once, that is what they are: whatever lies before a batch's
+ * first task can only be in the batches that begin before it. */
+static int owners(const struct trace *t, const struct entry *e, size_t n, int *owner) {
+    const int tasks = t->problem->tasks;
+    for (int k = 0; k < tasks; k++) owner[k] = -1;
+    long covered = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int k = e[i].burst.task; k < e[i].burst.task + e[i].burst.count; k++) {
+            if (k < 0 || k >= tasks || owner[k] >= 0) return 0;
+            owner[k] = e[i].unit;
+            covered++;
+        }
+    return covered == tasks;
+}
+
+/* The bursts e[0..n) of one instance and one kind are a whole number of runs or visits: finds the
+ * first one. Returns how many bursts it has, 0 if there is none. */
+static size_t first_round(const struct trace *t, const struct entry *e, size_t n) {
+    long tasks = 0;
+    for (size_t i = 0; i < n; i++) {
+        tasks += e[i].burst.count;
+        if (tasks >= t->problem->tasks) return tasks == t->problem->tasks ? i + 1 : 0;
+    }
+    return 0;
+}
+
+/* The bytes that cross in an exchange, while it lasts. An exchange whose owners its own bursts do
+ * not tell has those of the runs before and after it, if these agree; otherwise it is left out. */
+static evn_status write_bytes(const struct trace *t) {
+    struct entry *same = malloc((t->n + 1) * sizeof *same); /* of one instance and kind */
+    if (!same) return evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t->n);
+    const size_t tasks = (size_t)t->problem->tasks;
+    int *before = t->owner, *after = before + tasks, *own = after + tasks, before_known = 0;
+    for (size_t from = 0; from < t->n;) {
+        int instance = t->all[from].burst.instance;
+        size_t to = from, exchanges = 0, runs;
+        for (; to < t->n && t->all[to].burst.instance == instance; to++)
+            if (t->all[to].burst.kind == EVN_BURST_EXCHANGE) same[exchanges++] = t->all[to];
+        double begin = 0, end = 0;
+        for (size_t i = 0; i < exchanges; i++) {
+            if (!i || same[i].burst.begin < begin) begin = same[i].burst.begin;
+            if (!i || same[i].burst.end > end) end = same[i].burst.end;
+        }
+        int known = owners(t, same, first_round(t, same, exchanges), own);
+        runs = 0;
+        for (size_t i = from; i < to; i++)
+            if (t->all[i].burst.kind == EVN_BURST_COMPUTE) same[runs++] = t->all[i];
+        int after_known = owners(t, same, first_round(t, same, runs), after);
+        if (!known && before_known && after_known &&
+            !memcmp(before, after, tasks * sizeof *before)) {
+            memcpy(own, after, tasks * sizeof *own);
+            known = 1;
+        }
+        if (exchanges && known) {
+            count(t, begin, "bytes between units", "bytes", evn_problem_cut(t->problem, own, NULL));
+            count(t, end, "bytes between units", "bytes", 0);
+        }
+        int *swap = before;
+        before = after;
+        after = swap;
+        before_known = after_known;
+        from = to;
+    }
+    free(same);
+    return EVN_OK;
+}
+
+/* -- the whole -- */
 
 static int by_begin(const void *a, const void *b) {
     const struct entry *x = a, *y = b;
@@ -77,58 +231,59 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
-    const int units = evn_units_count(evn_loop_units(loop));
-    const int tasks = evn_schedule_problem(evn_loop_schedule(loop))->tasks;
-    size_t n = 0;
-    for (int u = 0; u < units; u++) n += (size_t)evn_loop_bursts(loop, u);
-    struct entry *all = malloc((n + 1) * sizeof *all);
-    double *end = malloc((n + 1) * sizeof *end);
-    struct seen *seen = malloc((size_t)tasks * sizeof *seen);
-    if (!all || !end || !seen) {
-        free(all);
-        free(end);
-        free(seen);
-        return evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", n);
-    }
-    for (int t = 0; t < tasks; t++) seen[t].unit = -1;
+static void gather(struct trace *t) {
+    for (int k = 0; k < t->problem->tasks; k++) t->seen[k].unit = -1;
     size_t at = 0;
-    for (int u = 0; u < units; u++)
-        for (int i = 0; i < evn_loop_bursts(loop, u); i++) {
-            all[at].burst = evn_loop_burst(loop, u, i);
-            all[at].unit = u;
-            end[at] = all[at].burst.end;
+    for (int u = 0; u < t->units; u++)
+        for (int i = 0; i < evn_loop_bursts(t->loop, u); i++) {
+            t->all[at] = (struct entry){evn_loop_burst(t->loop, u, i), u};
+            if (!kind_of(&t->all[at].burst)->queue) t->end[t->ends++] = t->all[at].burst.end;
             at++;
         }
-    qsort(all, n, sizeof *all, by_begin);
-    qsort(end, n, sizeof *end, by_value);
+    qsort(t->all, t->n, sizeof *t->all, by_begin);
+    qsort(t->end, t->ends, sizeof *t->end, by_value);
+}
 
-    fprintf(out,
-            "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"evener\":\"units %s, schedule %s\"},\n"
-            "\"traceEvents\":[\n",
-            evn_units_text(evn_loop_units(loop)), evn_schedule_text(evn_loop_schedule(loop)));
-    fprintf(out,
+static evn_status write_all(const struct trace *t) {
+    fprintf(t->out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"evener\":\"units ");
+    put_text(t->out, evn_units_text(evn_loop_units(t->loop)));
+    fprintf(t->out, ", schedule ");
+    put_text(t->out, evn_schedule_text(evn_loop_schedule(t->loop)));
+    fprintf(t->out, "\"},\n\"traceEvents\":[\n");
+    fprintf(t->out,
             "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"evener\"}},\n");
-    for (int u = 0; u < units; u++) track(out, loop, u);
-    int flows = 0, busy = 0;
-    size_t ended = 0;
-    for (size_t i = 0; i < n; i++) {
-        const evn_burst *b = &all[i].burst;
-        while (ended < n && end[ended] <= b->begin) at_work(out, end[ended++], --busy);
-        at_work(out, b->begin, ++busy);
-        slice(out, all[i].unit, b, noun);
-        if (b->count != 1) continue;
-        flows += flow(out, &seen[b->task], all[i].unit, b, flows);
-        seen[b->task] = (struct seen){all[i].unit, b->end};
-    }
-    while (ended < n) at_work(out, end[ended++], --busy);
+    name_tracks(t);
+    write_slices(t);
+    evn_status status = t->problem->links && t->units > 1 ? write_bytes(t) : EVN_OK;
     fprintf(
-        out,
+        t->out,
         "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":0}}]}\n");
-    free(all);
-    free(end);
-    free(seen);
-    if (fflush(out) || ferror(out))
+    return status;
+}
+
+evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
+    struct trace t = {.out = out,
+                      .loop = loop,
+                      .problem = evn_schedule_problem(evn_loop_schedule(loop)),
+                      .units = evn_units_count(evn_loop_units(loop)),
+                      .noun = noun};
+    for (int u = 0; u < t.units; u++) t.n += (size_t)evn_loop_bursts(loop, u);
+    t.all = malloc((t.n + 1) * sizeof *t.all);
+    t.end = malloc((t.n + 1) * sizeof *t.end);
+    t.seen = malloc((size_t)t.problem->tasks * sizeof *t.seen);
+    t.owner = malloc(3 * (size_t)t.problem->tasks * sizeof *t.owner);
+    evn_status status = EVN_OK;
+    if (t.all && t.end && t.seen && t.owner) {
+        gather(&t);
+        status = write_all(&t);
+    } else {
+        status = evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t.n);
+    }
+    free(t.all);
+    free(t.end);
+    free(t.seen);
+    free(t.owner);
+    if (!status && (fflush(out) || ferror(out)))
         return evn_fail(EVN_SYSTEM, "trace: could not be written: %s", strerror(errno));
-    return EVN_OK;
+    return status;
 }

@@ -150,7 +150,9 @@ static void test_eviction(void **state) {
     (void)state;
     struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=40KiB", 0.5);
     int all[REGIONS] = {0, 1, 2, 3, 4, 5};
-    assert_int_equal(evn_place_fits(f.place, REGIONS, all, 1), 2);
+    int fit;
+    assert_int_equal(evn_place_fits(f.place, REGIONS, all, 1, &fit), EVN_OK);
+    assert_int_equal(fit, 2);
     for (int round = 0; round < 2; round++)
         for (int r = 0; r < REGIONS; r++) {
             acquire(&f, r, 1, EVN_BOTH);

@@ -27,10 +27,16 @@ static void on_end(const evn_loop *loop, void *p) {
     if (watch->trace) watch->trace_status = evn_trace_write(loop, "zone", watch->trace);
 }
 
+static void on_notice(const char *text, void *p) {
+    struct watch *watch = p;
+    progress_end(&watch->progress);
+    complain("%s", text);
+}
+
 /* Longest over shortest compute time of the units (the papers' w.u.). */
 static double imbalance(const struct workload *w, const npbmz_result *r) {
     double longest = 0, shortest = INFINITY;
-    for (int u = 0; u < w->tasks.units; u++) {
+    for (int u = 0; u < evn_units_count(w->units); u++) {
         longest = fmax(longest, r->unit[u].compute_s);
         shortest = fmin(shortest, r->unit[u].compute_s);
     }
@@ -54,15 +60,37 @@ static cJSON *record_unit(const struct workload *w, const npbmz_result *r, int n
     cJSON_AddNumberToObject(o, "id", number);
     cJSON_AddStringToObject(o, "kind", evn_unit_is_cpu(unit) ? "cpu" : "gpu");
     cJSON_AddItemToObject(o, "cores", cores);
-    cJSON_AddNullToObject(o, "device");
+    if (evn_unit_is_gpu(unit))
+        cJSON_AddStringToObject(o, "device", evn_device_traits(evn_unit_device(unit, 0))->name);
+    else
+        cJSON_AddNullToObject(o, "device");
     cJSON_AddNumberToObject(o, "tasks", tasks);
     record_number(o, "weight", weight);
     record_number(o, "compute_s", stats->compute_s);
     record_number(o, "exchange_s", stats->exchange_s);
     record_number(o, "idle_s", stats->idle_s);
-    cJSON_AddNumberToObject(o, "bytes_in", 0); /* one address space: nothing is copied in or out */
-    cJSON_AddNumberToObject(o, "bytes_out", 0);
+    record_number(o, "bytes_in", stats->bytes_in);
+    record_number(o, "bytes_out", stats->bytes_out);
     return o;
+}
+
+/* What each device was asked to do in the timed steps. */
+static cJSON *record_devices(const npbmz_result *r) {
+    cJSON *list = cJSON_CreateArray();
+    for (int d = 0; d < r->devices; d++) {
+        const evn_counts *c = &r->device[d];
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddNumberToObject(o, "id", d);
+        cJSON_AddNumberToObject(o, "launches", (double)c->launches);
+        cJSON_AddNumberToObject(o, "copies_in", (double)c->copies_in);
+        cJSON_AddNumberToObject(o, "copies_out", (double)c->copies_out);
+        cJSON_AddNumberToObject(o, "copies_peer", (double)c->copies_peer);
+        cJSON_AddNumberToObject(o, "bytes_in", (double)c->bytes_in);
+        cJSON_AddNumberToObject(o, "bytes_out", (double)c->bytes_out);
+        cJSON_AddNumberToObject(o, "bytes_peer", (double)c->bytes_peer);
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
 }
 
 static cJSON *record_run(const struct workload *w, const npbmz_result *r) {
@@ -85,7 +113,8 @@ static cJSON *record_run(const struct workload *w, const npbmz_result *r) {
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
     cJSON_AddStringToObject(root, "hash", hash);
     cJSON *units = cJSON_AddArrayToObject(root, "units");
-    for (int u = 0; u < w->tasks.units; u++) cJSON_AddItemToArray(units, record_unit(w, r, u));
+    for (int u = 0; u < evn_units_count(w->units); u++)
+        cJSON_AddItemToArray(units, record_unit(w, r, u));
     cJSON_AddStringToObject(root, "schedule", evn_schedule_text(w->schedule));
     record_number(root, "imbalance", imbalance(w, r));
     cJSON *periods = cJSON_AddObjectToObject(root, "periods");
@@ -98,6 +127,10 @@ static cJSON *record_run(const struct workload *w, const npbmz_result *r) {
     cJSON_AddNumberToObject(transfers, "migrations", (double)r->totals.migrations);
     cJSON_AddNumberToObject(transfers, "messages", (double)r->totals.messages);
     record_number(transfers, "bytes", r->totals.bytes);
+    cJSON_AddNumberToObject(transfers, "copies", (double)r->totals.copies);
+    cJSON_AddNumberToObject(transfers, "moved_regions", (double)r->moved.copies);
+    record_number(transfers, "moved_bytes", (double)r->moved.bytes);
+    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));
     cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, w->tasks.tasks));
     if (r->zone_sums)
         cJSON_AddItemToObject(root, "zone_sums", record_numbers(r->zone_sums, 5 * w->tasks.tasks));
@@ -111,7 +144,7 @@ static void print_units(const struct workload *w, const npbmz_result *r, FILE *o
     fprintf(out, "\n Units %s, schedule %s\n\n", evn_units_text(w->units),
             evn_schedule_text(w->schedule));
     fprintf(out, "  unit  cores  zones    points  compute s  exchange s  idle s\n");
-    for (int u = 0; u < w->tasks.units; u++) {
+    for (int u = 0; u < evn_units_count(w->units); u++) {
         int tasks = 0;
         double weight = 0;
         for (int t = 0; t < w->tasks.tasks; t++)
@@ -174,9 +207,12 @@ static int run(struct workload *w, const npbmz_options *options, struct output *
 /* Bursts of each unit that a trace can hold: 40 MB of memory, more than a viewer likes. */
 enum { BURSTS_MOST = 1 << 20 };
 
+/* Steps from one state that is kept to the next, where a run is to survive the loss of a device. */
+enum { KEEP_EVERY = 10 };
+
 int command_run(int argc, char **argv) {
     struct workload_names names = {.class_ = "S", .units = "auto", .schedule = "guided:size"};
-    const char *json = NULL, *trace_path = NULL;
+    const char *json = NULL, *trace_path = NULL, *on_loss = "stop";
     long steps = -1;
     int quiet = 0, verbose = 0, perturb = 0;
     const struct option table[] = {
@@ -188,8 +224,11 @@ int command_run(int argc, char **argv) {
          &names.units, 0, 0},
         {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
          OPTION_FLAG, &names.oversubscribe, 0, 0},
-        {"devices", "SPEC", "where GPU units come from; not in this version", OPTION_TEXT,
-         &names.devices, 0, 0},
+        {"devices", "SPEC",
+         "where GPU units come from: cuda, opencl, emulated, with options (default: the best)",
+         OPTION_TEXT, &names.devices, 0, 0},
+        {"on-device-loss", "WHAT", "stop (default), or continue with the units that are left",
+         OPTION_TEXT, &on_loss, 0, 0},
         {"schedule", "SPEC",
          "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
          "optimal",
@@ -214,6 +253,10 @@ int command_run(int argc, char **argv) {
         return EXIT_DONE;
     }
     if (code) return code;
+    if (strcmp(on_loss, "stop") != 0 && strcmp(on_loss, "continue") != 0) {
+        complain("--on-device-loss %s: expected stop or continue", on_loss);
+        return EXIT_USAGE;
+    }
     struct workload w;
     struct output record = {.fd = -1};
     struct output trace = {.fd = -1};
@@ -233,6 +276,8 @@ int command_run(int argc, char **argv) {
                                  .inspect = on_end,
                                  .bursts = trace_path ? BURSTS_MOST : 0,
                                  .arg = &watch,
+                                 .keep = strcmp(on_loss, "stop") ? KEEP_EVERY : 0,
+                                 .notice = on_notice,
                                  .stop = &interrupted};
         code = run(&w, &options, &record, quiet, verbose);
         progress_end(&watch.progress);

@@ -49,16 +49,11 @@ int workload_open(struct workload *w, const struct workload_names *names, unsign
                  names->class_);
         return EXIT_USAGE;
     }
-    if (names->devices && strcmp(names->devices, "none") != 0) {
-        complain("--devices %s: this version runs no workload on devices yet; leave it out",
-                 names->devices);
-        return EXIT_USAGE;
-    }
     evn_status status = npbmz_open(&w->problem, benchmark, names->class_[0]);
     if (!status) status = evn_machine_open(&w->machine);
     if (!status)
-        status = evn_units_open(&w->units, w->machine, names->units,
-                                flags | (names->oversubscribe ? EVN_OVERSUBSCRIBE : 0));
+        status = evn_units_open_on(&w->units, w->machine, names->units, names->devices,
+                                   flags | (names->oversubscribe ? EVN_OVERSUBSCRIBE : 0));
     if (status) return give_up(status);
     w->shape = npbmz_describe(w->problem);
     w->tasks = npbmz_tasks(w->problem);

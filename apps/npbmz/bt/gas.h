@@ -21,12 +21,13 @@
  *
  * Everything is seen along the line. A line run through backwards is the mirror image: velocity and
  * momentum along it have the other sign, and nothing else changes.
+ *
+ * Host and device code share this text (value.h), and row.h too.
  */
 #ifndef NPBMZ_BT_GAS_H
 #define NPBMZ_BT_GAS_H
 
-#include "lanes.h"
-#include "problem.h"
+#include "../value.h"
 
 /* Five values seen along a line: of the density, of what goes along it, of the two across, of the
  * energy. Increments, conservative or primitive, or a column of a 5x5 matrix. */
@@ -46,7 +47,7 @@ struct scheme {
     double n, n43, nh;  /* c3 c4 tau1/tau, 4/3 of it, c1 c5 of it */
 };
 
-static inline struct scheme scheme(double h, double delta, double dt) {
+INLINE struct scheme scheme(double h, double delta, double dt) {
     double tau = dt / (2 * h), tau1 = dt / (h * h);
     struct scheme c;
     c.dissipation = delta * tau1 / tau;
@@ -77,6 +78,12 @@ INLINE struct five conservative(struct gas g, struct five a) {
     b.q = a.q + g.q * a.r;
     b.e = (a.e + g.energy * a.r) + g.d * a.d + g.p * a.p + g.q * a.q;
     return b;
+}
+
+/* the same seen from the other end of the line */
+INLINE struct five mirrored(struct five a) {
+    a.d = -a.d;
+    return a;
 }
 
 /* T^-1(a) T(b) is the unit matrix and d, p, q, e in the column of the density, d, p, q in the row

@@ -37,10 +37,7 @@ struct line_update {
 };
 
 /* side: +1 seen in the direction of the line, -1 against it */
-INLINE struct five mirror(struct five a, int side) {
-    if (side < 0) a.d = -a.d;
-    return a;
-}
+INLINE struct five mirror(struct five a, int side) { return side < 0 ? mirrored(a) : a; }
 INLINE struct gas line_gas(const struct line *l, const double *at, int side) {
     const double *v = at + BT_V * LANES;
     struct gas g;
@@ -124,41 +121,14 @@ INLINE void line_row(struct elimination *a, struct elimination *b, const struct 
     elimination_solve(a, c, l, &f, side);
 }
 
-/* What the other elimination adds to the middle row, a column of it in this one's variables:
- * product with the coupling, conservative, mirrored, multiplied by this row's T^-1. */
-INLINE struct five line_across(struct coupling f, struct gas other, struct gas behind,
-                               struct five m) {
-    return primitive(behind, mirror(conservative(other, product(f, m)), -1));
-}
-INLINE struct five five_add(struct five a, struct five b) {
-    struct five c = {a.r + b.r, a.d + b.d, a.p + b.p, a.q + b.q, a.e + b.e};
-    return c;
-}
-
-/* X of the middle row. `a` has come to the row on one side of it, `b` to that on the other; X is
- * seen by a, whose side this is. */
+/* X of the middle row, seen by `a`, in the direction of the line. `a` has come to the row before
+ * it, `b` to the one after it. */
 INLINE struct five line_middle(const struct elimination *a, const struct elimination *b,
-                               const struct scheme *c, const struct line *l, int side) {
+                               const struct scheme *c, const struct line *l) {
     const double *at = a->at + a->step;
-    line_fetch(a->next + side * l->next_step);
-    const struct gas behind = line_gas(l, a->at, side), here = line_gas(l, at, side);
-    const struct gas other = line_gas(l, b->at, -side);
-    const struct ingredients i = ingredients(c, behind, here);
-    const struct coupling f = coupling_behind(c, other);
-    const struct block *C = a->C, *D = b->C;
-    const struct five minus = {-D->d.r, -D->d.d, -D->d.p, -D->d.q, -D->d.e}; /* unknown mirrored */
-    struct row o;
-#define ACROSS(m) line_across(f, other, behind, m)
-    eliminate_r(&o, five_add(column_r(&i, C->r), ACROSS(D->r)));
-    eliminate_p(&o, five_add(column_p(&i, C->p), ACROSS(D->p)));
-    eliminate_q(&o, five_add(column_q(&i, C->q), ACROSS(D->q)));
-    eliminate_d(&o, five_add(column_d(&i, C->d), ACROSS(minus)));
-    eliminate_e(&o, five_add(column_e(&i, C->e), ACROSS(D->e)));
-    const struct five rhs = primitive(behind, mirror(line_load(l, at), side));
-    eliminate_b(&o, five_add(column_b(&i, rhs, line_load(l, a->at)), ACROSS(line_load(l, b->at))));
-#undef ACROSS
-    const struct factors g = row_factor(&o);
-    return row_solve(&o, &g);
+    line_fetch(a->next + l->next_step);
+    return row_middle(c, line_gas(l, a->at, 1), line_gas(l, at, 1), line_gas(l, b->at, -1), a->C,
+                      line_load(l, a->at), b->C, line_load(l, b->at), line_load(l, at));
 }
 
 /* Forward elimination: y and C of all rows but the middle one. Returns X of that. */
@@ -174,7 +144,7 @@ static __attribute__((noinline)) void line_forward(const struct line *l, const s
         line_row(&b, &a, c, l, -1, left > 1);
         if (left > 1) line_row(&a, &b, c, l, 1, left > 2);
     }
-    *middle = line_middle(&a, &b, c, l, 1);
+    *middle = line_middle(&a, &b, c, l);
 }
 
 /* Back substitution. The increments, in conservative variables again, replace y, or are added to u

@@ -254,6 +254,35 @@ INLINE void row_solve_block(const struct scheme *c, struct gas behind, struct ga
     C->e = x;
 }
 
+/* What the other elimination adds to the middle row, a column of it in this one's variables:
+ * product with the coupling, conservative, mirrored, multiplied by this row's T^-1; added to b. */
+INLINE struct five row_across(struct coupling f, struct gas other, struct gas behind, struct five m,
+                              struct five b) {
+    const struct five a = primitive(behind, mirrored(conservative(other, product(f, m))));
+    const struct five sum = {b.r + a.r, b.d + a.d, b.p + a.p, b.q + a.q, b.e + a.e};
+    return sum;
+}
+
+/* X of the middle row, which has an elimination behind it, with C and y, and one on its other side:
+ * D and z at the point `other`, mirrored as all that side sees. */
+INLINE struct five row_middle(const struct scheme *c, struct gas behind, struct gas here,
+                              struct gas other, const struct block *C, struct five y,
+                              const struct block *D, struct five z, struct five rhs) {
+    const struct ingredients i = ingredients(c, behind, here);
+    const struct coupling f = coupling_behind(c, other);
+    const struct five minus = {-D->d.r, -D->d.d, -D->d.p, -D->d.q, -D->d.e}; /* unknown mirrored */
+    struct row o;
+    eliminate_r(&o, row_across(f, other, behind, D->r, column_r(&i, C->r)));
+    eliminate_p(&o, row_across(f, other, behind, D->p, column_p(&i, C->p)));
+    eliminate_q(&o, row_across(f, other, behind, D->q, column_q(&i, C->q)));
+    eliminate_d(&o, row_across(f, other, behind, minus, column_d(&i, C->d)));
+    eliminate_e(&o, row_across(f, other, behind, D->e, column_e(&i, C->e)));
+    const struct five t = primitive(behind, rhs);
+    eliminate_b(&o, row_across(f, other, behind, z, column_b(&i, t, y)));
+    const struct factors g = row_factor(&o);
+    return row_solve(&o, &g);
+}
+
 /* y - C x */
 INLINE struct five row_back(const struct block *C, struct five y, struct five x) {
     struct five z;

@@ -157,7 +157,7 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chun
             y[m] = y[m] + c->a[0] * w[0][m];
             y[m] = y[m] + c->a[1] * south;
         }
-        lu_solve(c, &p, y, NULL, x, &z);
+        lu_solve(c, &p, y, 0, x, &z);
         lu_scatter(c, &p, x, z, w);
         double *line = joint && s < LANES - 1 ? io->tail_line : io->line_out;
         for (int m = 0; m < NC; m++) {
@@ -334,6 +334,17 @@ static void lu_upper(const struct problem *p, struct zone *z, struct scratch *s,
     lu_progress_tell(&w.progress[t->core], 0);
 }
 
+/* The step in two parts. The sweeps read interior points only: ghosts may be filled while they run,
+ * and are needed when the residual begins. */
+static void lu_sweeps(const struct problem *p, struct zone *z, struct scratch *s,
+                      const struct team *t) {
+    phase_start(s, t);
+    lu_lower(p, z, s, t);
+    phase_mark(s, t, NPBMZ_LOWER);
+    lu_upper(p, z, s, t);
+    phase_mark(s, t, NPBMZ_UPPER);
+}
+
 static void lu_residual(const struct problem *p, struct zone *z, struct scratch *s,
                         const struct team *t) {
     const struct lu_order o = lu_order(z->nx, z->ny, z->nz, t->cores);
@@ -345,11 +356,7 @@ static void lu_residual(const struct problem *p, struct zone *z, struct scratch 
 
 static void lu_step(const struct problem *p, struct zone *z, struct scratch *s,
                     const struct team *t) {
-    phase_start(s, t);
-    lu_lower(p, z, s, t);
-    phase_mark(s, t, NPBMZ_LOWER);
-    lu_upper(p, z, s, t);
-    phase_mark(s, t, NPBMZ_UPPER);
+    lu_sweeps(p, z, s, t);
     lu_residual(p, z, s, t);
     phase_mark(s, t, NPBMZ_RHS);
 }

@@ -15,17 +15,16 @@
  *     G_d = rho (v_d + b delta_d) + b c34,   z = de - v . dv,
  *     dp  = (p/rho) drho + c2 rho z,         Y_d = dp + b (c34/3) dv_d
  *
- * The text uses + - * / on `vec` only, so it is also the text of a device's work item.
+ * The text uses + - * / on `vec` only, so it is also the text of a device's work item (value.h).
  */
 #ifndef NPBMZ_LU_POINT_H
 #define NPBMZ_LU_POINT_H
 
-#include "../lanes.h"
-#include "../problem.h"
+#include "../value.h"
 
-/* What is the same at all points. Everything is divided by K = 1 + 2 sum tau1_d delta_d, the part
- * of D that is a multiple of the identity, and v is carried as v K/dt: then neither the time step
- * nor K has to be multiplied in anywhere in the sweeps. */
+/* What is the same at all points; made by coefficients.h. Everything is divided by K = 1 + 2 sum
+ * tau1_d delta_d, the part of D that is a multiple of the identity, and v is carried as v K/dt:
+ * then neither the time step nor K has to be multiplied in anywhere in the sweeps. */
 struct lu_coefficients {
     vec a[3];               /* omega tau2_d / K: weight of the neighbour in direction d */
     vec bdelta[3];          /* b delta_d */
@@ -35,29 +34,6 @@ struct lu_coefficients {
     vec h[3];               /* D: coupling of the energy row to v_n dv_n, over K */
     vec update;             /* dt / (K omega (2 - omega)): from v to the increment of U */
 };
-
-/* sign: +1 for the lower sweep, -1 for the upper */
-static inline void lu_coefficients(const struct problem *p, double sign,
-                                   struct lu_coefficients *c) {
-    double tau1[3], sum = 0, K = 1;
-    for (int d = 0; d < 3; d++) {
-        tau1[d] = p->dt / (p->h[d] * p->h[d]);
-        sum += tau1[d];
-        K += 2 * tau1[d] * DELTA(d);
-    }
-    for (int d = 0; d < 3; d++) {
-        double b = sign * 2 / p->h[d];
-        c->a[d] = vec_set(OMEGA * p->dt / (2 * p->h[d]) / K);
-        c->bdelta[d] = vec_set(b * DELTA(d));
-        c->bc[d] = vec_set(b * C34);
-        c->bc_third[d] = vec_set(b * C34 / 3);
-        c->bz[d] = vec_set(b * (C1345 - C34));
-        c->dv[d] = vec_set(2 * C34 * (sum + tau1[d] / 3) / K);
-        c->h[d] = vec_set(2 * ((C34 - C1345) * sum + C34 * tau1[d] / 3) / K);
-    }
-    c->de = vec_set(2 * C1345 * sum / K);
-    c->update = vec_set(p->dt / (K * OMEGA * (2 - OMEGA)));
-}
 
 /* The state at a point, as the sweeps need it. */
 struct lu_point {
@@ -70,8 +46,8 @@ struct lu_point {
 
 /* One division serves the five reciprocals. `alive` is its dividend, so that every quotient is 0 in
  * a dead lane, whatever finite numbers that lane was given (with rho != 0). */
-static inline void lu_state(const struct lu_coefficients *c, const vec u[NC], vec alive,
-                            struct lu_point *q) {
+INLINE void lu_state(const struct lu_coefficients *c, const vec u[NC], vec alive,
+                     struct lu_point *q) {
     vec rho = u[0];
     vec d0 = rho + c->dv[0], d1 = rho + c->dv[1], d2 = rho + c->dv[2], d3 = rho + c->de;
     vec d01 = d0 * d1, d23 = d2 * d3, all = d01 * d23;
@@ -96,11 +72,11 @@ static inline void lu_state(const struct lu_coefficients *c, const vec u[NC], ve
     }
 }
 
-/* x = D^-1 y (v == NULL), or x = v - D^-1 y; y is a conserved increment, v and x are primitive
+/* x = D^-1 y (v == 0), or x = v - D^-1 y; y is a conserved increment, v and x are primitive
  * ones. Also z, which the scatter needs: it is on the way from one point to the next, so it is made
  * without waiting for x. */
-static inline void lu_solve(const struct lu_coefficients *c, const struct lu_point *q,
-                            const vec y[NC], const vec *v, vec x[NC], vec *z) {
+INLINE void lu_solve(const struct lu_coefficients *c, const struct lu_point *q, const vec y[NC],
+                     const vec *v, vec x[NC], vec *z) {
     vec dv0 = (y[1] - q->v[0] * y[0]) * q->inv[0];
     vec dv1 = (y[2] - q->v[1] * y[0]) * q->inv[1];
     vec dv2 = (y[3] - q->v[2] * y[0]) * q->inv[2];
@@ -125,8 +101,8 @@ static inline void lu_solve(const struct lu_coefficients *c, const struct lu_poi
 }
 
 /* w[d] = (A_d + b (N_d + delta_d)) x: what the point gives its neighbours in direction d */
-static inline void lu_scatter(const struct lu_coefficients *c, const struct lu_point *q,
-                              const vec x[NC], vec z, vec w[3][NC]) {
+INLINE void lu_scatter(const struct lu_coefficients *c, const struct lu_point *q, const vec x[NC],
+                       vec z, vec w[3][NC]) {
     const vec *v = q->v;
     vec dp = q->p_rho * x[0] + q->c2rho * z;
     for (int d = 0; d < 3; d++) {
@@ -142,7 +118,7 @@ static inline void lu_scatter(const struct lu_coefficients *c, const struct lu_p
 }
 
 /* the increment of U that x means */
-static inline void lu_conserved(const struct lu_point *q, const vec x[NC], vec du[NC]) {
+INLINE void lu_conserved(const struct lu_point *q, const vec x[NC], vec du[NC]) {
     du[0] = x[0];
     for (int n = 0; n < 3; n++) du[1 + n] = q->rho * x[1 + n] + q->v[n] * x[0];
     du[4] = q->rho * x[4] + q->e * x[0];

@@ -11,8 +11,8 @@
 
 #include "../lanes.h"
 #include "../residual.h"
+#include "coefficients.h"
 #include "order.h"
-#include "point.h"
 
 #if defined(__AVX512F__)
 #    include <immintrin.h>

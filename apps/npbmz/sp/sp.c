@@ -6,7 +6,7 @@
  * own.
  *
  * Count for LANES points, beside the residual: first transform 26 operations, a division and a
- * root; a line solve 57 (penta.h), and with it 8 for the transform along x and y, 35 and a division
+ * root; a line solve 57 (lines.h), and with it 8 for the transform along x and y, 35 and a division
  * along z for the transform and the addition; turning round for x 34 more. On AVX-512, two
  * operations a cycle: 50 cycles for 8 points along x, 33 along y, 47 along z. A point's 7 numbers
  * in scratch and its momentum are read in each solve, 64 bytes, and 40 are written: 13 lines of 64
@@ -14,7 +14,7 @@
  */
 #include "sp.h"
 
-#include "penta.h"
+#include "lines.h"
 #include "residual_rows.h"
 #include "transforms.h"
 #include "turn.h"
@@ -68,8 +68,8 @@ static double over_dt_eps4(const struct problem *p) { return 1 / (p->dt * EPS4);
 
 /* ---- residual ------------------------------------------------------------------------------ */
 
-PENTA_INLINE void rhs_put(const void *with, int i, int j, int k, ivec inside, vec r[NC],
-                          const struct residual_point *q) {
+INLINE void rhs_put(const void *with, int i, int j, int k, ivec inside, vec r[NC],
+                    const struct residual_point *q) {
     const struct sp_work *w = with;
     double *b = w->b + k * w->bk + j * w->bj + i / LANES * SP_BLOCK;
     vec s[NC], rho_inv, a;
@@ -91,7 +91,7 @@ struct x_out {
     double *r;
     double scale;
 };
-PENTA_INLINE void x_row(void *context, int s, const vec x[NC]) {
+INLINE void x_row(void *context, int s, const vec x[NC]) {
     const struct x_out *o = context;
     vec y[NC];
     sp_x_to_y(o->scale, x, y);
@@ -150,7 +150,7 @@ struct y_out {
     ptrdiff_t sr;
     double scale;
 };
-PENTA_INLINE void y_row(void *context, int s, const vec x[NC]) {
+INLINE void y_row(void *context, int s, const vec x[NC]) {
     const struct y_out *o = context;
     vec y[NC];
     sp_y_to_z(o->scale, x, y);
@@ -186,7 +186,7 @@ struct z_out {
     ptrdiff_t sr, su, sc;
     ivec interior;
 };
-PENTA_INLINE void z_row(void *context, int s, const vec x[NC]) {
+INLINE void z_row(void *context, int s, const vec x[NC]) {
     const struct z_out *o = context;
     const double *r = o->r + s * o->sr;
     double *at = o->u + s * o->su;

@@ -1,20 +1,19 @@
 /* SP's changes of variables, point by point: between the conserved variables and the characteristic
  * ones of each direction (RNR-94-007, section 4.2: T_x^-1, T_x^-1 T_y, T_y^-1 T_z and T_z).
  *
- * Only + - * / and one root on `vec`, so that a device can compile the same text with vec = double.
+ * For host and device.
  */
 #ifndef NPBMZ_SP_TRANSFORMS_H
 #define NPBMZ_SP_TRANSFORMS_H
 
-#include "lanes.h"
-#include "problem.h"
+#include "../value.h"
 
 #define HALF_ROOT 0.70710678118654752440 /* sqrt(1/2) */
 
 /* From x to y: scale times T_y^-1 T_x r. */
-static inline void sp_x_to_y(double scale, const vec r[NC], vec s[NC]) {
-    double b = scale * HALF_ROOT, half = 0.5 * scale;
-    vec mean = half * (r[3] + r[4]);
+INLINE void sp_x_to_y(double scale, const vec r[NC], vec s[NC]) {
+    double b = scale * HALF_ROOT, weight = 0.5 * scale;
+    vec mean = weight * (r[3] + r[4]);
     s[0] = -scale * r[1];
     s[1] = scale * r[0];
     s[2] = b * (r[3] - r[4]);
@@ -23,9 +22,9 @@ static inline void sp_x_to_y(double scale, const vec r[NC], vec s[NC]) {
 }
 
 /* From y to z: scale times T_z^-1 T_y r. */
-static inline void sp_y_to_z(double scale, const vec r[NC], vec s[NC]) {
-    double b = scale * HALF_ROOT, half = 0.5 * scale;
-    vec mean = half * (r[3] + r[4]);
+INLINE void sp_y_to_z(double scale, const vec r[NC], vec s[NC]) {
+    double b = scale * HALF_ROOT, weight = 0.5 * scale;
+    vec mean = weight * (r[3] + r[4]);
     s[0] = b * (r[3] - r[4]);
     s[1] = -scale * r[2];
     s[2] = scale * r[1];
@@ -35,8 +34,8 @@ static inline void sp_y_to_z(double scale, const vec r[NC], vec s[NC]) {
 
 /* From conserved variables to x: scale times T_x^-1 r, at density rho, velocity v and pressure p;
  * and 1/rho and the speed of sound, as they are wanted later. */
-static inline void sp_to_x(double scale, vec rho, const vec v[3], vec p, const vec r[NC], vec s[NC],
-                           vec *rho_inv, vec *a) {
+INLINE void sp_to_x(double scale, vec rho, const vec v[3], vec p, const vec r[NC], vec s[NC],
+                    vec *rho_inv, vec *a) {
     vec both = 1.0 / (rho * p);
     vec i = both * p;
     vec kap = 0.5 * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
@@ -58,7 +57,7 @@ static inline void sp_to_x(double scale, vec rho, const vec v[3], vec p, const v
 
 /* From z back to conserved variables: T_z r at density rho, velocity v, speed of sound a, total
  * energy of a unit of mass e. */
-static inline void sp_from_z(vec rho, const vec v[3], vec a, vec e, const vec r[NC], vec s[NC]) {
+INLINE void sp_from_z(vec rho, const vec v[3], vec a, vec e, const vec r[NC], vec s[NC]) {
     vec a2 = a * a;
     vec kap = e - (1 / (C1 * C2)) * a2;
     vec b = HALF_ROOT * rho;

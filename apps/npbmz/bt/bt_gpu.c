@@ -1,0 +1,55 @@
+/* BT-MZ's time step on a device: how zones are cut for the kernels of bt.kernel.c, the work space
+ * they need, and what they are told. Four launches a step, however many zones there are. */
+#include "bt_gpu.h"
+
+#include "gpu.h"
+#include "residual.h"
+
+extern const evn_kernel_source bt_kernels;
+static const evn_kernel_source *const sources[] = {&bt_kernels, NULL};
+
+/* ways of cutting: by points, and by lines along x, y, z */
+enum { POINTS, LINES_X, LINES_Y, LINES_Z, CUTS };
+
+static int lines_along(const struct zone *z, int d) {
+    const int inner[3] = {z->nx - 2, z->ny - 2, z->nz - 2};
+    return inner[(d + 1) % 3] * inner[(d + 2) % 3];
+}
+static int line_pieces(const struct zone *z, int d) {
+    return (lines_along(z, d) + BT_LINES - 1) / BT_LINES;
+}
+
+static int bt_pieces(const struct problem *p, const struct zone *z, int cut) {
+    (void)p;
+    if (cut != POINTS) return line_pieces(z, cut - LINES_X);
+    return (int)(((long long)(z->nx - 2) * (z->ny - 2) * (z->nz - 2) + BT_POINTS - 1) / BT_POINTS);
+}
+
+static size_t bt_work_doubles(const struct problem *p, const struct zone *z) {
+    const int n[3] = {z->nx, z->ny, z->nz};
+    size_t most = 0;
+    (void)p;
+    for (int d = 0; d < 3; d++) {
+        size_t states = (size_t)line_pieces(z, d) * (size_t)(bt_segments(n[d]) - 1);
+        if (states > most) most = states;
+    }
+    return (size_t)(NC * z->sc) + most * BT_SAVED;
+}
+
+static evn_status bt_step(struct gpu *g, const struct problem *p) {
+    struct bt_rhs_value rhs;
+    residual_constants(&rhs.c, p);
+    rhs.scale = 8 * p->h[0] * p->h[1] * p->h[2] / (p->dt * p->dt);
+    evn_status status = gpu_launch(g, "bt_rhs", POINTS, &rhs, sizeof rhs);
+    for (int d = 0; !status && d < 3; d++) {
+        const struct bt_lines_value lines = {scheme(p->h[d], DELTA(d), p->dt), d, d == 2};
+        status = gpu_launch(g, "bt_lines", LINES_X + d, &lines, sizeof lines);
+    }
+    return status;
+}
+
+const struct gpu_solver gpu_bt = {.sources = sources,
+                                  .work = bt_work_doubles,
+                                  .cuts = CUTS,
+                                  .pieces = bt_pieces,
+                                  .step = bt_step};

@@ -1,0 +1,39 @@
+/* What the host tells BT's kernels (bt.kernel.c), and how much memory it gives them.
+ *
+ * A zone's work space begins with the right-hand side, which the phases turn into the increment: in
+ * the layout of u, NC components of sc doubles. States of the eliminations follow, see bt.kernel.c;
+ * directions use the same space one after another.
+ */
+#ifndef NPBMZ_BT_GPU_H
+#define NPBMZ_BT_GPU_H
+
+#include "../residual_point.h"
+#include "gas.h"
+
+enum {
+    BT_POINTS = 128,               /* items of a group in bt_rhs */
+    BT_ITEMS = 32,                 /* items of a group in bt_lines, */
+    BT_LINES = BT_ITEMS / 2,       /* two a line, one from each end */
+    BT_ROWS = 4,                   /* rows whose C the group's memory holds */
+    BT_STATE = NC + NC * NC,       /* y and C of a row, and */
+    BT_GAS = 6,                    /* its struct gas */
+    BT_SAVED = BT_STATE * BT_ITEMS /* doubles of a state of all items */
+};
+
+/* rows that an item eliminates of a line of n points; the other end may have one less */
+INLINE int bt_half(int n) { return n / 2 - 1; }
+/* into how many segments they are cut */
+INLINE int bt_segments(int n) { return (bt_half(n) + BT_ROWS - 1) / BT_ROWS; }
+
+struct bt_rhs_value {
+    struct residual_constants c;
+    double scale; /* as in struct bt_work (bt.h) */
+};
+
+struct bt_lines_value {
+    struct scheme c;
+    int d;         /* lines along x, y or z: 0, 1, 2 */
+    int is_update; /* the increments are added to u, instead of replacing the right-hand side */
+};
+
+#endif

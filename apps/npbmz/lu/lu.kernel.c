@@ -1,0 +1,411 @@
+/* LU-SSOR on a device: the two sweeps as waves over bundles of lines (wave.h), and the residual.
+ *
+ * In a group, fields of the zone come and go in chunks of LU_CHUNK steps through local memory: rows
+ * of the zone are read as they lie, LU_CHUNK neighbours at a time, and stored with the lines of the
+ * bundle side by side, each shifted to where it is on the hyperplane. Of its lines' own, u and r in
+ * the lower sweep, a step needs nothing any more once it has begun, so it leaves what it gives to
+ * its neighbours in their place.
+ *
+ * Bytes of a point from and to memory: lower sweep 120 (u, r; v), upper 120 (u, v; u), residual 120
+ * (u, f; r). That is 107 ps at 3.35 TB/s. Between launches an item keeps 15 numbers, which adds
+ * 240/S bytes a sweep, and bundles give each other 5/16 + 5/8 numbers a point, which stay in the
+ * second-level cache. Operations: 170 and 190 in the sweeps with fused ones as two, residual 420
+ * (residual_item.h): 23 ps at 34 TFlop/s. Work space: 7.6 doubles a point where lines are long
+ * (class C: 8.1), which is v in bundles with their unused corners.
+ */
+#define NPBMZ_ITEM
+#include "wave.h"
+#include "../residual_item.h"
+
+/* Where a group's bundle is, and what it has to do in this launch. */
+struct lu_bundle {
+    evn_long u, r;       /* in `field`: what would be the bundle's first line's point at step 0 */
+    evn_long sj, sk, sc; /* to the next point on the hyperplane in y and in z; component */
+    evn_long v;          /* in `work`: the bundle's part */
+    evn_long back;       /* `work`: from a bundle to the next one in y */
+    int next_z;          /* how many of those to the next one in z */
+    int y, z, carry;     /* in the bundle's part */
+    int b, c, bundles_y, bundles_z;
+    int lines_y, lines_z; /* that the zone has here */
+    int last;             /* i of the last interior point */
+    int first;            /* the zone's step when the bundle's first one is */
+    int steps;            /* of the bundle */
+    int hyperplanes;      /* of the zone */
+};
+
+EVN_DEVICE_FUNCTION void lu_bundle(struct lu_bundle *a, EVN_GLOBAL const struct gpu_zone *z,
+                                   int part) {
+    a->bundles_y = lu_bundles_y(z->ny);
+    a->bundles_z = lu_bundles_z(z->nz);
+    a->c = part / a->bundles_y;
+    a->b = part - a->c * a->bundles_y;
+    const int j = a->b * LU_LINES_Y, k = a->c * LU_LINES_Z;
+    const evn_long corner = (1 + k) * z->sk + (1 + j) * z->sj + 1;
+    a->u = z->u + corner;
+    a->r = z->r + corner;
+    a->sj = z->sj - 1;
+    a->sk = z->sk - 1;
+    a->sc = z->sc;
+    a->back = lu_bundle_doubles(z->nx);
+    a->next_z = a->bundles_y;
+    a->v = z->work + part * a->back;
+    a->y = lu_room(z->nx) * LU_STEP_V;
+    a->z = a->y + lu_room(z->nx) * LU_STEP_Y;
+    a->carry = a->z + lu_room(z->nx) * LU_STEP_Z;
+    a->lines_y = evn_imin(z->ny - 2 - j, LU_LINES_Y);
+    a->lines_z = evn_imin(z->nz - 2 - k, LU_LINES_Z);
+    a->last = z->nx - 2;
+    a->first = j + k;
+    a->steps = lu_hyperplanes(z->nx - 2, a->lines_y, a->lines_z);
+    a->hyperplanes = lu_hyperplanes(z->nx - 2, z->ny - 2, z->nz - 2);
+}
+
+/* whether line (j,k) of the bundle is at an interior point at step q */
+EVN_DEVICE_FUNCTION int lu_is_in(const struct lu_bundle *a, int j, int k, int q) {
+    const int i = 1 + q - j - k;
+    return (i >= 1) & (i <= a->last) & (j < a->lines_y) & (k < a->lines_z);
+}
+
+/* ---- what an item does ---------------------------------------------------------------------
+ *
+ * Functions of their own, since a host compiler keeps in registers what is an array there. */
+
+/* Local memory: value of component m at step c of a chunk of line n. Items fetch LU_CHUNK steps of
+ * a line, one line after another, so rows are LU_CHUNK longer than a multiple of 16: then 16 items
+ * that store together store to 16 different banks. */
+#define LU_ROW        (LU_ITEMS + LU_CHUNK)
+#define LU_ROW_Z      (LU_LINES_Y + LU_ITEMS + LU_CHUNK)
+#define LU_STAGE      (LU_CHUNK * LU_ROW) /* from component to component */
+#define LU_STAGE_Z    (LU_CHUNK * LU_ROW_Z)
+#define LU_PASS_Z     (LU_ITEMS + LU_LINES_Y)
+#define R_AT(m, c, n) r[(m)*LU_STAGE + (c)*LU_ROW + LU_CHUNK + (n)]
+#define U_AT(m, c, n) u[(m)*LU_STAGE_Z + (c)*LU_ROW_Z + LU_LINES_Y + (n)]
+
+/* from component to component of an item's own values */
+#define LU_OWN (EVN_ON_DEVICE ? 1 : LU_ITEMS)
+
+/* What item n fetches or puts back in turn e: which line at which step of the chunk, and where in
+ * the zone that is; at the bundle's corner where it is no interior point. */
+struct lu_spot {
+    evn_long at;
+    int line, c, is_in;
+};
+EVN_DEVICE_FUNCTION struct lu_spot lu_spot(const struct lu_bundle *a, int q, int e, int n) {
+    struct lu_spot s;
+    const int at = e * LU_ITEMS + n;
+    s.line = at / LU_CHUNK;
+    s.c = at % LU_CHUNK;
+    const int j = s.line % LU_LINES_Y, k = s.line / LU_LINES_Y;
+    s.is_in = lu_is_in(a, j, k, q + s.c);
+    s.at = EVN_SELECT(s.is_in, j * a->sj + k * a->sk + (q + s.c), (evn_long)0);
+    return s;
+}
+
+/* the components at a point, or (rest, 0, 0, 0, 0) */
+EVN_DEVICE_FUNCTION void lu_fetch(EVN_LOCAL double *to, int stage, EVN_GLOBAL const double *from,
+                                  evn_long sc, int is_in, double rest) {
+    for (int m = 0; m < NC; m++) {
+        const double a = from[m * sc];
+        to[m * stage] = EVN_SELECT(is_in, a, m == 0 ? rest : 0.0);
+    }
+}
+
+/* One step of the lower sweep. At r and u is what was fetched; what goes to the successors in y and
+ * in z is left there, what goes to that in x in `west`. */
+EVN_DEVICE_FUNCTION void lu_lower_point(const struct lu_coefficients *c, EVN_LOCAL double *r,
+                                        EVN_LOCAL double *u, double *west, const double *south,
+                                        const double *below, EVN_LOCAL const double *edge_y,
+                                        EVN_LOCAL const double *edge_z, int is_first_y,
+                                        int is_first_z, int is_in, EVN_GLOBAL double *v) {
+    struct lu_point p;
+    double state[NC], y[NC], x[NC], w[3][NC], z;
+    for (int m = 0; m < NC; m++) state[m] = u[m * LU_STAGE_Z];
+    lu_state(c, state, EVN_SELECT(is_in, 1.0, 0.0), &p);
+    for (int m = 0; m < NC; m++) {
+        const double from_z = edge_z[m * LU_LINES_Y], from_y = edge_y[m * LU_LINES_Z];
+        y[m] = r[m * LU_STAGE] + c->a[2] * EVN_SELECT(is_first_z, from_z, below[m * LU_OWN]);
+        y[m] = y[m] + c->a[0] * west[m * LU_OWN];
+        y[m] = y[m] + c->a[1] * EVN_SELECT(is_first_y, from_y, south[m * LU_OWN]);
+    }
+    lu_solve(c, &p, y, 0, x, &z);
+    lu_scatter(c, &p, x, z, w);
+    for (int m = 0; m < NC; m++) {
+        if (is_in) v[m * LU_ITEMS] = x[m];
+        west[m * LU_OWN] = w[0][m];
+        r[m * LU_STAGE] = w[1][m];
+        u[m * LU_STAGE_Z] = w[2][m];
+    }
+}
+
+/* One step of the upper sweep: the new u takes the place of the old one; `v` is what the lower
+ * sweep has left. */
+EVN_DEVICE_FUNCTION void lu_upper_point(const struct lu_coefficients *c, EVN_LOCAL double *u,
+                                        const double *v, double *east, const double *north,
+                                        const double *above, EVN_LOCAL const double *edge_y,
+                                        EVN_LOCAL const double *edge_z, int is_last_y,
+                                        int is_last_z, int is_in, EVN_LOCAL double *to_y,
+                                        EVN_LOCAL double *to_z) {
+    struct lu_point p;
+    double state[NC], y[NC], before[NC], x[NC], w[3][NC], d[NC], z;
+    for (int m = 0; m < NC; m++) state[m] = u[m * LU_STAGE];
+    lu_state(c, state, EVN_SELECT(is_in, 1.0, 0.0), &p);
+    for (int m = 0; m < NC; m++) {
+        const double from_z = edge_z[m * LU_LINES_Y], from_y = edge_y[m * LU_LINES_Z];
+        y[m] = c->a[2] * EVN_SELECT(is_last_z, from_z, above[m * LU_OWN]);
+        y[m] = y[m] + c->a[0] * east[m * LU_OWN];
+        y[m] = y[m] + c->a[1] * EVN_SELECT(is_last_y, from_y, north[m * LU_OWN]);
+        before[m] = v[m * LU_OWN];
+    }
+    lu_solve(c, &p, y, before, x, &z);
+    lu_scatter(c, &p, x, z, w);
+    lu_conserved(&p, x, d);
+    for (int m = 0; m < NC; m++) {
+        u[m * LU_STAGE] = state[m] + c->update * d[m];
+        east[m * LU_OWN] = w[0][m];
+        to_y[m * (2 * LU_ROW)] = w[1][m];
+        to_z[m * (2 * LU_PASS_Z)] = w[2][m];
+    }
+}
+
+/* The residual at an interior point, put at *r; 0 there if the place is none (then i,j,k are those
+ * of any other), nothing if there is no such place. */
+EVN_DEVICE_FUNCTION void lu_residual_point(EVN_GLOBAL const double *u, EVN_GLOBAL const double *f,
+                                           EVN_GLOBAL double *r, evn_long sj, evn_long sk,
+                                           evn_long sc, int nx, int ny, int nz, int i, int j, int k,
+                                           int is_in, int is_there,
+                                           const struct residual_constants *c) {
+    struct residual_point q;
+    double out[NC];
+    residual_item(u, f, sj, sk, sc, nx, ny, nz, i, j, k, c, out, &q);
+    for (int m = 0; m < NC; m++)
+        if (is_there) r[m * sc] = EVN_SELECT(is_in, out[m], 0.0);
+}
+
+/* ---- lower sweep --------------------------------------------------------------------------- */
+
+EVN_KERNEL(lu_lower, LU_ITEMS,
+           (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
+            EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
+    EVN_LOCAL_ARRAY(double, r, NC *LU_CHUNK *LU_ROW);   /* then what goes to the next line in y */
+    EVN_LOCAL_ARRAY(double, u, NC *LU_CHUNK *LU_ROW_Z); /* then to the next line in z */
+    EVN_LOCAL_ARRAY(double, edge_y, LU_CHUNK *LU_STEP_Y);
+    EVN_LOCAL_ARRAY(double, edge_z, LU_CHUNK *LU_STEP_Z);
+    EVN_PRIVATE_ARRAY(double, west, NC);
+    EVN_PRIVATE_ARRAY(double, south, NC);
+    EVN_PRIVATE_ARRAY(double, below, NC);
+    struct lu_bundle t;
+    lu_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
+    const int begin = (a.launch - t.b - t.c) * a.steps - t.first;
+    const int end = evn_imin(begin + a.steps, t.steps);
+    if (begin < end && end > 0) {
+        EVN_ITEMS(n) {
+            for (int m = 0; m < NC; m++) {
+                EVN_OWN_AT(west, m, n) = begin > 0 ? work[t.v + t.carry + m * LU_ITEMS + n] : 0;
+                EVN_OWN_AT(south, m, n) =
+                    begin > 0 ? work[t.v + t.carry + (NC + m) * LU_ITEMS + n] : 0;
+                EVN_OWN_AT(below, m, n) =
+                    begin > 0 ? work[t.v + t.carry + (2 * NC + m) * LU_ITEMS + n] : 0;
+            }
+        }
+        for (int q = evn_imax(begin, 0); q < end; q += LU_CHUNK) {
+            /* u and r, and a gas at rest where there is no interior point */
+            for (int e = 0; e < LU_CHUNK; e++) {
+                EVN_ITEMS(n) {
+                    const struct lu_spot s = lu_spot(&t, q, e, n);
+                    lu_fetch(&U_AT(0, s.c, s.line), LU_STAGE_Z, field + t.u + s.at, t.sc, s.is_in,
+                             1);
+                    lu_fetch(&R_AT(0, s.c, s.line), LU_STAGE, field + t.r + s.at, t.sc, s.is_in, 0);
+                }
+            }
+            /* what comes from the bundles before this one: of one step before each */
+            EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
+                const int is_in = (t.b > 0) & lu_is_in(&t, 0, at % LU_LINES_Z, q + at / LU_STEP_Y);
+                edge_y[at] =
+                    is_in ? work[t.v - t.back + t.y + (q + LU_LINES_Y - 1) * LU_STEP_Y + at] : 0;
+            }
+            EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
+                const int is_in = (t.c > 0) & lu_is_in(&t, at % LU_LINES_Y, 0, q + at / LU_STEP_Z);
+                edge_z[at] = is_in ? work[t.v - t.next_z * t.back + t.z +
+                                          (q + LU_LINES_Z - 1) * LU_STEP_Z + at]
+                                   : 0;
+            }
+            EVN_BARRIER;
+            for (int c = 0; c < LU_CHUNK; c++) {
+                EVN_ITEMS(n) {
+                    const int j = n % LU_LINES_Y, k = n / LU_LINES_Y;
+                    lu_lower_point(&a.c, &R_AT(0, c, n), &U_AT(0, c, n), &EVN_OWN_AT(west, 0, n),
+                                   &EVN_OWN_AT(south, 0, n), &EVN_OWN_AT(below, 0, n),
+                                   edge_y + c * LU_STEP_Y + k, edge_z + c * LU_STEP_Z + j, j == 0,
+                                   k == 0, lu_is_in(&t, j, k, q + c),
+                                   work + t.v + (q + c) * LU_STEP_V + n);
+                }
+                EVN_BARRIER;
+                EVN_ITEMS(n) {
+                    for (int m = 0; m < NC; m++) {
+                        EVN_OWN_AT(south, m, n) = R_AT(m, c, n - 1);
+                        EVN_OWN_AT(below, m, n) = U_AT(m, c, n - LU_LINES_Y);
+                    }
+                }
+            }
+            /* what goes to the bundles after this one */
+            EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
+                const int k = at % LU_LINES_Z, m = at / LU_LINES_Z % NC, c = at / LU_STEP_Y;
+                work[t.v + t.y + q * LU_STEP_Y + at] = R_AT(m, c, (k + 1) * LU_LINES_Y - 1);
+            }
+            EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
+                const int j = at % LU_LINES_Y, m = at / LU_LINES_Y % NC, c = at / LU_STEP_Z;
+                work[t.v + t.z + q * LU_STEP_Z + at] = U_AT(m, c, LU_ITEMS - LU_LINES_Y + j);
+            }
+            EVN_BARRIER;
+        }
+        EVN_ITEMS(n) {
+            for (int m = 0; m < NC; m++) {
+                work[t.v + t.carry + m * LU_ITEMS + n] = EVN_OWN_AT(west, m, n);
+                work[t.v + t.carry + (NC + m) * LU_ITEMS + n] = EVN_OWN_AT(south, m, n);
+                work[t.v + t.carry + (2 * NC + m) * LU_ITEMS + n] = EVN_OWN_AT(below, m, n);
+            }
+        }
+    }
+}
+
+/* ---- upper sweep --------------------------------------------------------------------------- */
+
+#undef U_AT
+#define U_AT(m, c, n) u[(m)*LU_STAGE + (c)*LU_ROW + (n)]
+/* What a step gives to the lines before its own lies in one of two places in turn, since others
+ * still read that of the last step. */
+#define Y_AT(m, c, n) to_y[(m) * (2 * LU_ROW) + (c) % 2 * LU_ROW + (n)]
+#define Z_AT(m, c, n) to_z[(m) * (2 * LU_PASS_Z) + (c) % 2 * LU_PASS_Z + (n)]
+
+EVN_KERNEL(lu_upper, LU_ITEMS,
+           (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
+            EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
+    EVN_LOCAL_ARRAY(double, u, NC *LU_CHUNK *LU_ROW);
+    EVN_LOCAL_ARRAY(double, to_y, NC * 2 * LU_ROW);
+    EVN_LOCAL_ARRAY(double, to_z, NC * 2 * LU_PASS_Z);
+    EVN_LOCAL_ARRAY(double, edge_y, LU_CHUNK *LU_STEP_Y);
+    EVN_LOCAL_ARRAY(double, edge_z, LU_CHUNK *LU_STEP_Z);
+    EVN_PRIVATE_ARRAY(double, v, NC);
+    EVN_PRIVATE_ARRAY(double, east, NC);
+    EVN_PRIVATE_ARRAY(double, north, NC);
+    EVN_PRIVATE_ARRAY(double, above, NC);
+    struct lu_bundle t;
+    lu_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
+    const int turn = a.launch - (t.bundles_y - 1 - t.b) - (t.bundles_z - 1 - t.c);
+    /* steps from end - 1 down to begin */
+    const int end = t.hyperplanes - turn * a.steps - t.first;
+    const int begin = evn_imax(end - a.steps, 0);
+    if (begin < end && begin < t.steps) {
+        EVN_ITEMS(n) {
+            const int goes_on = end < t.steps;
+            for (int m = 0; m < NC; m++) {
+                EVN_OWN_AT(east, m, n) = goes_on ? work[t.v + t.carry + m * LU_ITEMS + n] : 0;
+                EVN_OWN_AT(north, m, n) =
+                    goes_on ? work[t.v + t.carry + (NC + m) * LU_ITEMS + n] : 0;
+                EVN_OWN_AT(above, m, n) =
+                    goes_on ? work[t.v + t.carry + (2 * NC + m) * LU_ITEMS + n] : 0;
+            }
+        }
+        for (int q = evn_imin(end, t.steps) - LU_CHUNK; q >= begin; q -= LU_CHUNK) {
+            for (int e = 0; e < LU_CHUNK; e++) {
+                EVN_ITEMS(n) {
+                    const struct lu_spot s = lu_spot(&t, q, e, n);
+                    lu_fetch(&U_AT(0, s.c, s.line), LU_STAGE, field + t.u + s.at, t.sc, s.is_in, 1);
+                }
+            }
+            /* v of the chunk's first step; of the others one step ahead of its use */
+            EVN_ITEMS(n) {
+                const int s = q + LU_CHUNK - 1;
+                const int is_in = lu_is_in(&t, n % LU_LINES_Y, n / LU_LINES_Y, s);
+                for (int m = 0; m < NC; m++)
+                    EVN_OWN_AT(v, m, n) = is_in ? work[t.v + s * LU_STEP_V + m * LU_ITEMS + n] : 0;
+            }
+            EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
+                const int is_in = (t.b < t.bundles_y - 1) &
+                                  lu_is_in(&t, LU_LINES_Y - 1, at % LU_LINES_Z, q + at / LU_STEP_Y);
+                edge_y[at] =
+                    is_in ? work[t.v + t.back + t.y + (q - (LU_LINES_Y - 1)) * LU_STEP_Y + at] : 0;
+            }
+            EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
+                const int is_in = (t.c < t.bundles_z - 1) &
+                                  lu_is_in(&t, at % LU_LINES_Y, LU_LINES_Z - 1, q + at / LU_STEP_Z);
+                edge_z[at] = is_in ? work[t.v + t.next_z * t.back + t.z +
+                                          (q - (LU_LINES_Z - 1)) * LU_STEP_Z + at]
+                                   : 0;
+            }
+            EVN_BARRIER;
+            for (int c = LU_CHUNK - 1; c >= 0; c--) {
+                EVN_ITEMS(n) {
+                    const int j = n % LU_LINES_Y, k = n / LU_LINES_Y;
+                    lu_upper_point(&a.c, &U_AT(0, c, n), &EVN_OWN_AT(v, 0, n),
+                                   &EVN_OWN_AT(east, 0, n), &EVN_OWN_AT(north, 0, n),
+                                   &EVN_OWN_AT(above, 0, n), edge_y + c * LU_STEP_Y + k,
+                                   edge_z + c * LU_STEP_Z + j, j == LU_LINES_Y - 1,
+                                   k == LU_LINES_Z - 1, lu_is_in(&t, j, k, q + c), &Y_AT(0, c, n),
+                                   &Z_AT(0, c, n));
+                    const int next = q + c - 1;
+                    const int is_next_in = (c > 0) & lu_is_in(&t, j, k, next);
+                    for (int m = 0; m < NC; m++)
+                        EVN_OWN_AT(v, m, n) =
+                            is_next_in ? work[t.v + next * LU_STEP_V + m * LU_ITEMS + n] : 0;
+                }
+                EVN_BARRIER;
+                EVN_ITEMS(n) {
+                    for (int m = 0; m < NC; m++) {
+                        EVN_OWN_AT(north, m, n) = Y_AT(m, c, n + 1);
+                        EVN_OWN_AT(above, m, n) = Z_AT(m, c, n + LU_LINES_Y);
+                    }
+                }
+                EVN_SHARE(at, LU_STEP_Y) {
+                    work[t.v + t.y + (q + c) * LU_STEP_Y + at] =
+                        Y_AT(at / LU_LINES_Z, c, at % LU_LINES_Z * LU_LINES_Y);
+                }
+                EVN_SHARE(at, LU_STEP_Z) {
+                    work[t.v + t.z + (q + c) * LU_STEP_Z + at] =
+                        Z_AT(at / LU_LINES_Y, c, at % LU_LINES_Y);
+                }
+            }
+            for (int e = 0; e < LU_CHUNK; e++) {
+                EVN_ITEMS(n) {
+                    const struct lu_spot s = lu_spot(&t, q, e, n);
+                    for (int m = 0; m < NC; m++)
+                        if (s.is_in) field[t.u + m * t.sc + s.at] = U_AT(m, s.c, s.line);
+                }
+            }
+            EVN_BARRIER;
+        }
+        EVN_ITEMS(n) {
+            for (int m = 0; m < NC; m++) {
+                work[t.v + t.carry + m * LU_ITEMS + n] = EVN_OWN_AT(east, m, n);
+                work[t.v + t.carry + (NC + m) * LU_ITEMS + n] = EVN_OWN_AT(north, m, n);
+                work[t.v + t.carry + (2 * NC + m) * LU_ITEMS + n] = EVN_OWN_AT(above, m, n);
+            }
+        }
+    }
+}
+
+/* ---- residual ------------------------------------------------------------------------------ */
+
+/* The residual at the interior points, 0 at both ends of a row and in its padding, as residual() of
+ * residual.h does. A group has consecutive places of one plane; rows follow each other without a
+ * gap. */
+EVN_KERNEL(lu_residual, LU_RESIDUAL_ITEMS,
+           (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
+            EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_operator, a))) {
+    EVN_GLOBAL const struct gpu_zone *z = &zones[pieces[EVN_GROUP].zone];
+    const int nx = z->nx, ny = z->ny, nz = z->nz, sj = (int)z->sj;
+    const int groups = lu_plane_groups(sj, ny), places = sj * (ny - 2);
+    const int plane = pieces[EVN_GROUP].part / groups, k = 1 + plane;
+    const int from = (pieces[EVN_GROUP].part - plane * groups) * LU_RESIDUAL_ITEMS;
+    const double rows = 1.0 / sj;
+    const evn_long r = z->r + k * z->sk + z->sj;
+    EVN_ITEMS(n) {
+        const int at = from + n;
+        const int row = (int)((at + 0.5) * rows); /* at / sj, which cannot be vectorised */
+        const int i = at - row * sj;
+        lu_residual_point(field + z->u, field + z->f, field + r + at, z->sj, z->sk, z->sc, nx, ny,
+                          nz, evn_imin(evn_imax(i, 1), nx - 2), evn_imin(1 + row, ny - 2), k,
+                          (i >= 1) & (i <= nx - 2), at < places, &a.c);
+    }
+    (void)work;
+}

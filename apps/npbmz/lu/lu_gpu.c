@@ -1,0 +1,83 @@
+/* LU-MZ's time step on a device: which kernels (lu.kernel.c), how often, in which pieces.
+ *
+ * The sweeps are waves of launches (wave.h), as many as the extents of the largest zone ask for,
+ * whatever the number of zones. They read no ghosts; the residual, which does, is `finish`.
+ */
+#define NPBMZ_ITEM
+#include "coefficients.h"
+#include "wave.h"
+
+#include "../gpu.h"
+#include "../residual.h"
+
+extern const evn_kernel_source lu_kernels;
+static const evn_kernel_source *const sources[] = {&lu_kernels, NULL};
+
+enum { BUNDLES, PLANES, CUTS };
+
+static size_t lu_work(const struct problem *p, const struct zone *z) {
+    (void)p;
+    return (size_t)lu_bundles_y(z->ny) * (size_t)lu_bundles_z(z->nz) *
+           (size_t)lu_bundle_doubles(z->nx);
+}
+
+static int lu_pieces(const struct problem *p, const struct zone *z, int cut) {
+    (void)p;
+    return cut == BUNDLES ? lu_bundles_y(z->ny) * lu_bundles_z(z->nz)
+                          : lu_plane_groups((int)z->sj, z->ny) * (z->nz - 2);
+}
+
+/* ---- sweeps -------------------------------------------------------------------------------- */
+
+static int launches(int hyperplanes, int bundles, int steps) {
+    return (hyperplanes + steps - 1) / steps + bundles - 2;
+}
+
+/* Steps of a launch; bundles: along y and z together. What a launch costs over what a step does on
+ * an H100 is an estimate, 3 us over 0.35; the number of launches changes little around the best
+ * one. */
+static int launch_steps(int hyperplanes, int bundles) {
+    const double launch_cost = 3 / 0.35;
+    int best = LU_CHUNK;
+    double least = 0;
+    for (int steps = LU_CHUNK; steps <= hyperplanes; steps += LU_CHUNK) {
+        double cost = launches(hyperplanes, bundles, steps) * (launch_cost + steps);
+        if (steps == LU_CHUNK || cost < least) best = steps, least = cost;
+    }
+    return best;
+}
+
+static evn_status sweep(struct gpu *g, const struct problem *p, const char *name, double sign) {
+    struct lu_wave a;
+    int nx, ny, nz;
+    gpu_extents(g, &nx, &ny, &nz);
+    const int hyperplanes = lu_hyperplanes(nx - 2, ny - 2, nz - 2);
+    const int bundles = lu_bundles_y(ny) + lu_bundles_z(nz);
+    lu_coefficients(p, sign, &a.c);
+    a.steps = launch_steps(hyperplanes, bundles);
+    evn_status status = EVN_OK;
+    for (a.launch = 0; !status && a.launch < launches(hyperplanes, bundles, a.steps); a.launch++)
+        status = gpu_launch(g, name, BUNDLES, &a, sizeof a);
+    return status;
+}
+
+static evn_status lu_sweeps(struct gpu *g, const struct problem *p) {
+    evn_status status = sweep(g, p, "lu_lower", 1);
+    return status ? status : sweep(g, p, "lu_upper", -1);
+}
+
+/* ---- residual ------------------------------------------------------------------------------ */
+
+static evn_status lu_residual(struct gpu *g, const struct problem *p) {
+    struct lu_operator a;
+    residual_constants(&a.c, p);
+    return gpu_launch(g, "lu_residual", PLANES, &a, sizeof a);
+}
+
+const struct gpu_solver gpu_lu = {.sources = sources,
+                                  .work = lu_work,
+                                  .cuts = CUTS,
+                                  .pieces = lu_pieces,
+                                  .step = lu_sweeps,
+                                  .finish = lu_residual,
+                                  .prepare = lu_residual};

@@ -1,0 +1,48 @@
+/* SP-MZ on a device: four launches a step (sp.kernel.c). */
+#include "gpu.h"
+#include "residual.h"
+#include "residual_point.h"
+#include "sp_zone.h"
+
+extern const evn_kernel_source sp_kernels;
+static const evn_kernel_source *const sources[] = {&sp_kernels, NULL};
+
+static struct sp_inside inside(const struct zone *z) { return sp_inside(z->nx, z->ny, z->nz); }
+
+/* What a line's last window holds stays in local memory; room for the others is used by one
+ * direction after another. */
+static size_t work(const struct problem *p, const struct zone *z) {
+    (void)p;
+    const struct sp_inside in = inside(z);
+    size_t most = 0;
+    for (int d = 0; d < 3; d++) {
+        size_t rows = (size_t)(sp_windows(sp_length(&in, d)) - 1) * SP_ROWS;
+        size_t kept = rows * SP_VALUES * SP_ITEMS * (size_t)sp_line_groups(&in, d);
+        if (kept > most) most = kept;
+    }
+    return (size_t)in.points * SP_HANDED + most;
+}
+
+static int pieces(const struct problem *p, const struct zone *z, int cut) {
+    (void)p;
+    const struct sp_inside in = inside(z);
+    if (cut == SP_CUT_POINTS)
+        return (in.mx * in.my + SP_POINTS - 1) / SP_POINTS * ((in.mz + SP_PLANES - 1) / SP_PLANES);
+    return sp_line_groups(&in, cut - SP_CUT_LINES);
+}
+
+static evn_status step(struct gpu *g, const struct problem *p) {
+    struct residual_constants c;
+    residual_constants(&c, p);
+    evn_status status = gpu_launch(g, "sp_rhs", SP_CUT_POINTS, &c, sizeof c);
+    for (int d = 0; !status && d < 3; d++) {
+        const struct sp_lines_value v = {.c = penta_constants(p->h[d], DELTA(d), p->dt),
+                                         .scale = 1 / (p->dt * EPS4),
+                                         .direction = d};
+        status = gpu_launch(g, "sp_lines", SP_CUT_LINES + d, &v, sizeof v);
+    }
+    return status;
+}
+
+const struct gpu_solver gpu_sp = {
+    .sources = sources, .work = work, .cuts = SP_CUT_LINES + 3, .pieces = pieces, .step = step};

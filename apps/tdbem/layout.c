@@ -1,0 +1,386 @@
+/* Converting slices into layouts: what lies where is decided first, for all slices, and then each
+ * slice is copied to its places. */
+#include "layout.h"
+#include "summation.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+evn_status layout_find(struct layout_options *out, const char *text) {
+    out->br = out->bc = 0;
+    if (!strcmp(text, "rows")) {
+        out->kind = LAYOUT_ROWS;
+    } else if (!strcmp(text, "contiguous")) {
+        out->kind = LAYOUT_CONTIGUOUS;
+    } else {
+        char rest;
+        if (sscanf(text, "full:%dx%d%c", &out->br, &out->bc, &rest) != 2 || out->br < 1 ||
+            out->br > 4096 || out->bc < 1 || out->bc > 4096)
+            return evn_fail(EVN_USAGE,
+                            "layout: \"%s\" is none, expected rows, contiguous or full:BRxBC with "
+                            "BR and BC from 1 to 4096, as full:32x16",
+                            text);
+        out->kind = LAYOUT_FULL;
+    }
+    return EVN_OK;
+}
+
+/* About forty blocks, of enough slices that a block's sums are small beside its values, and of no
+ * more than lets many units share evenly. */
+int layout_per_block(int columns) {
+    int n = columns / 40;
+    return n < 32 ? 32 : n > 128 ? 128 : n;
+}
+
+/* A row-vector without its k = 0, and cut where the layout ends. */
+struct vector {
+    int row, start, length;
+    const double *value;
+};
+
+/* Those of slice j for rows from .. to-1 that are not empty, as far as k = last; how many. `value`
+ * is that of row `from` on entry and of row `to` on return. */
+static int gather(const struct slices *s, int j, int from, int to, int last, const double **value,
+                  struct vector *v) {
+    int n = 0;
+    for (int i = from; i < to; i++) {
+        const size_t at = (size_t)j * (size_t)s->rows + (size_t)i;
+        const int first = s->first[at], count = s->count[at], skip = first == 0 && count > 0;
+        const int end = first + count <= last ? first + count : last + 1;
+        if (end > first + skip)
+            v[n++] = (struct vector){i - from, first + skip, end - first - skip, *value + skip};
+        *value += count;
+    }
+    return n;
+}
+
+/* By start, then by length; rows stay ascending where both are equal. */
+static void sort_vectors(struct vector *v, struct vector *other, int n, int depth) {
+    int at[65536 + 1];
+    for (int pass = 0; pass < 2; pass++) {
+        const int range = pass ? depth + 1 : 256;
+        memset(at, 0, sizeof *at * (size_t)(range + 1));
+        for (int i = 0; i < n; i++) at[(pass ? v[i].start : v[i].length) + 1]++;
+        for (int k = 0; k < range; k++) at[k + 1] += at[k];
+        for (int i = 0; i < n; i++) other[at[pass ? v[i].start : v[i].length]++] = v[i];
+        struct vector *swap = v;
+        v = other;
+        other = swap;
+    }
+}
+
+/* Start and length that serve n vectors in common. */
+static void common(const struct vector *v, int n, int *start, int *length) {
+    int end = 0;
+    *start = v[0].start;
+    for (int i = 0; i < n; i++) {
+        if (v[i].start < *start) *start = v[i].start;
+        if (v[i].start + v[i].length > end) end = v[i].start + v[i].length;
+    }
+    *length = end - *start;
+}
+
+/* How many of the next `most` vectors, sorted, one bundle takes: all, unless one lies far off. */
+static int bundle_take(const struct vector *v, int most) {
+    enum { APART = 4 };
+    int taken = 1;
+    while (taken < most && v[taken].start - v[0].start <= APART) taken++;
+    return taken;
+}
+
+/* How many of the vectors from v[0] on, in order of rows, one block of Full-Blocking takes. */
+static int full_take(const struct vector *v, int n, int br, int bc) {
+    int start = v[0].start, end = start + v[0].length, taken = 1;
+    for (; taken < n && v[taken].row - v[0].row < br; taken++) {
+        int s = v[taken].start < start ? v[taken].start : start;
+        int e = v[taken].start + v[taken].length;
+        if (e < end) e = end;
+        if (e - s > bc) break;
+        start = s;
+        end = e;
+    }
+    return taken;
+}
+
+/* A core's work space: vectors of a tile, twice. */
+struct work {
+    struct vector *v, *sorted;
+};
+
+/* What slice j needs in a tile: parts and elements. Writes there if the layout has its memory. */
+static void place_rows(struct layout *a, const struct work *w, int n, int height, struct part *p,
+                       size_t *values, size_t *metas) {
+    const int take = a->bundle_rows;
+    sort_vectors(w->v, w->sorted, n, a->depth);
+    /* two passes: sorted again in w->v */
+    size_t value = 0, meta = 0;
+    int count = 0, have;
+    for (int b = 0; b < n; b += have, count++) {
+        const struct vector *v = w->v + b;
+        int start, length;
+        have = bundle_take(v, n - b < take ? n - b : take);
+        common(v, have, &start, &length);
+        if (a->value) {
+            uint16_t *m = a->meta + p->meta + meta;
+            *m++ = (uint16_t)start;
+            *m++ = (uint16_t)length;
+            for (int r = 0; r < take; r++) m[r] = (uint16_t)(r < have ? v[r].row : height);
+            for (int r = 0; r < have; r++)
+                for (int l = 0; l < v[r].length; l++) {
+                    const size_t at =
+                        p->value + value + (size_t)((v[r].start - start + l) * take + r);
+                    if (a->is.single)
+                        ((float *)a->value)[at] = (float)v[r].value[l];
+                    else
+                        ((double *)a->value)[at] = v[r].value[l];
+                }
+        }
+        value += (size_t)(length * take);
+        meta += 2 + (size_t)take;
+    }
+    p->count = count;
+    *values = value;
+    *metas = meta;
+}
+
+static void place_full(struct layout *a, const struct work *w, int n, struct part *p,
+                       size_t *values, size_t *metas) {
+    const size_t size = (size_t)a->is.br * (size_t)a->is.bc;
+    int count = 0;
+    for (int b = 0; b < n; count++) {
+        const struct vector *v = w->v + b;
+        const int have = full_take(v, n - b, a->is.br, a->is.bc);
+        int start, length;
+        common(v, have, &start, &length);
+        if (a->value) {
+            a->full[p->meta + (size_t)count] =
+                (struct full){.row = (uint32_t)v[0].row, .start = (uint16_t)start};
+            for (int r = 0; r < have; r++)
+                for (int l = 0; l < v[r].length; l++) {
+                    const size_t at =
+                        p->value + (size_t)count * size +
+                        (size_t)((v[r].start - start + l) * a->is.br + v[r].row - v[0].row);
+                    if (a->is.single)
+                        ((float *)a->value)[at] = (float)v[r].value[l];
+                    else
+                        ((double *)a->value)[at] = v[r].value[l];
+                }
+        }
+        b += have;
+    }
+    p->count = count;
+    *values = (size_t)count * size;
+    *metas = (size_t)count;
+}
+
+static void place_contiguous(struct layout *a, const struct work *w, int n, int j) {
+    const size_t rows = (size_t)a->rows, base = (size_t)j * rows * (size_t)a->padded;
+    for (int i = 0; i < n; i++) {
+        const struct vector *v = &w->v[i];
+        a->meta[(size_t)j * rows + (size_t)v->row] = (uint16_t)v->start;
+        for (int l = 0; l < v->length; l++) {
+            const size_t at = base + (size_t)l * rows + (size_t)v->row;
+            if (a->is.single)
+                ((float *)a->value)[at] = (float)v->value[l];
+            else
+                ((double *)a->value)[at] = v->value[l];
+        }
+    }
+}
+
+static void place(struct layout *a, const struct slices *s, const struct work *w, int j,
+                  size_t *values, size_t *metas) {
+    const double *value = s->value + s->begin[j];
+    if (a->is.kind == LAYOUT_CONTIGUOUS) {
+        int n = gather(s, j, 0, a->rows, a->depth, &value, w->v);
+        place_contiguous(a, w, n, j);
+        return;
+    }
+    for (int t = 0; t < a->tiles; t++) {
+        const int from = a->tile_row[t], to = a->tile_row[t + 1];
+        const size_t at = (size_t)t * (size_t)a->columns + (size_t)j;
+        size_t some[2];
+        int n = gather(s, j, from, to, a->depth, &value, w->v);
+        if (a->is.kind == LAYOUT_ROWS)
+            place_rows(a, w, n, to - from, &a->part[at], &some[0], &some[1]);
+        else
+            place_full(a, w, n, &a->part[at], &some[0], &some[1]);
+        if (values) {
+            values[at] = some[0];
+            metas[at] = some[1];
+        }
+    }
+}
+
+/* Rows of a tile: its sums fill about half of a first-level cache; tiles are of equal size. */
+static int tile_rows(const struct layout_options *o, int wide, int rows) {
+    int tile = o->tile ? o->tile : 32768 / (wide * (o->single ? 4 : 8));
+    if (!o->tile && tile < 512) tile = 512;
+    if (o->kind == LAYOUT_FULL && tile < 4 * o->br) tile = 4 * o->br;
+    if (tile > TILE_MOST) tile = TILE_MOST;
+    int tiles = (rows + tile - 1) / tile;
+    return (rows + tiles - 1) / tiles;
+}
+
+static void *array(size_t count, size_t size) {
+    const size_t bytes = (count * size + 127) / 64 * 64;
+    void *p = aligned_alloc(64, bytes);
+    if (p) memset(p, 0, bytes);
+    return p;
+}
+
+/* One pass over all slices, each by one core. */
+static int each_slice(struct layout *a, const struct slices *s, size_t *values, size_t *metas) {
+    int failed = 0;
+#pragma omp parallel
+    {
+        const size_t n = (size_t)a->rows + 1;
+        struct work w = {malloc(n * sizeof *w.v), malloc(n * sizeof *w.v)};
+        if (!w.v || !w.sorted)
+#pragma omp atomic write
+            failed = 1;
+#pragma omp barrier
+#pragma omp for schedule(dynamic, 8)
+        for (int j = 0; j < a->columns; j++)
+            if (!failed) place(a, s, &w, j, values, metas);
+        free(w.v);
+        free(w.sorted);
+    }
+    return failed;
+}
+
+static evn_status no_memory(struct layout *a, double bytes) {
+    layout_close(a);
+    return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the matrices' layout, %.3g GB",
+                    bytes * 1e-9);
+}
+
+static evn_status check(const struct layout_options *o, int longest) {
+    if (o->group < 1 || o->group > GROUP_MOST)
+        return evn_fail(EVN_USAGE, "td-bem: groups of %d steps, expected 1 to %d", o->group,
+                        GROUP_MOST);
+    if (o->kind == LAYOUT_FULL && o->bc < longest)
+        return evn_fail(EVN_USAGE,
+                        "layout: full:%dx%d: the longest row-vector has %d values, so a block needs "
+                        "at least as many columns: full:%dx%d",
+                        o->br, o->bc, longest, o->br, (longest + 15) / 16 * 16);
+    if (o->kind == LAYOUT_FULL && (o->br < 1 || o->br > TILE_MOST / 4))
+        return evn_fail(EVN_USAGE, "layout: full blocks of %d rows, expected 1 to %d", o->br,
+                        TILE_MOST / 4);
+    return EVN_OK;
+}
+
+static int cut(struct layout *a) {
+    const int per = a->is.per_block ? a->is.per_block : layout_per_block(a->columns);
+    const int tile = tile_rows(&a->is, a->wide, a->rows);
+    a->blocks = (a->columns + per - 1) / per;
+    a->tiles = (a->rows + tile - 1) / tile;
+    a->slice = malloc(sizeof *a->slice * (size_t)(a->blocks + 1));
+    a->tile_row = malloc(sizeof *a->tile_row * (size_t)(a->tiles + 1));
+    a->part = array((size_t)a->tiles * (size_t)a->columns, sizeof *a->part);
+    if (!a->slice || !a->tile_row || !a->part) return -1;
+    for (int b = 0; b <= a->blocks; b++)
+        a->slice[b] = (int)((long long)a->columns * b / a->blocks);
+    for (int t = 0; t <= a->tiles; t++)
+        a->tile_row[t] = t * tile < a->rows ? t * tile : a->rows;
+    return 0;
+}
+
+/* Values in the order in which they are used: block, tile, slice. */
+static void prefix(struct layout *a, const size_t *values, const size_t *metas) {
+    size_t value = 0, meta = 0;
+    for (int b = 0; b < a->blocks; b++)
+        for (int t = 0; t < a->tiles; t++)
+            for (int j = a->slice[b]; j < a->slice[b + 1]; j++) {
+                const size_t at = (size_t)t * (size_t)a->columns + (size_t)j;
+                a->part[at].value = value;
+                a->part[at].meta = meta;
+                value += values[at];
+                meta += metas[at];
+            }
+    a->values = value;
+    if (a->is.kind == LAYOUT_FULL)
+        a->fulls = meta;
+    else
+        a->metas = meta;
+}
+
+evn_status layout_open(struct layout **out, const struct slices *s,
+                       const struct layout_options *options) {
+    *out = NULL;
+    int longest = 1, last = 1;
+    size_t nnz = 0;
+    for (size_t at = 0; at < (size_t)s->rows * (size_t)s->columns; at++) {
+        int end = s->first[at] + s->count[at] - 1;
+        if (options->last && end > options->last) end = options->last;
+        const int n = end - (s->first[at] > 1 ? s->first[at] : 1) + 1;
+        if (n <= 0) continue;
+        if (n > longest) longest = n;
+        if (end > last) last = end;
+        nnz += (size_t)n;
+    }
+    evn_status status = check(options, longest);
+    if (status) return status;
+    struct layout *a = calloc(1, sizeof *a);
+    if (!a) return no_memory(a, 0);
+    a->is = *options;
+    for (a->wide = 1; a->wide < options->group;) a->wide *= 2;
+    a->columns = s->columns;
+    a->rows = s->rows;
+    a->depth = last;
+    a->nnz = nnz;
+    a->padded = longest;
+    a->bundle_rows = summation_bundle_rows(options->single, a->wide);
+    /* a padded row-vector reaches so far beyond the oldest step */
+    a->front = options->kind == LAYOUT_FULL ? options->bc : longest;
+    const size_t parts = (size_t)s->columns, real = options->single ? sizeof(float) : sizeof(double);
+    if (cut(a)) return no_memory(a, 0);
+    if (options->kind == LAYOUT_CONTIGUOUS) {
+        a->values = parts * (size_t)a->rows * (size_t)longest;
+        a->metas = parts * (size_t)a->rows;
+    } else {
+        size_t *values = array(parts * (size_t)a->tiles, sizeof *values);
+        size_t *metas = array(parts * (size_t)a->tiles, sizeof *metas);
+        int failed = !values || !metas || each_slice(a, s, values, metas);
+        if (!failed) prefix(a, values, metas);
+        free(values);
+        free(metas);
+        if (failed) return no_memory(a, 0);
+    }
+    a->bytes = (double)a->values * (double)real + (double)a->metas * sizeof *a->meta +
+               (double)a->fulls * sizeof *a->full;
+    a->value = array(a->values, real);
+    a->meta = array(a->metas, sizeof *a->meta);
+    a->full = array(a->fulls, sizeof *a->full);
+    if (!a->value || !a->meta || !a->full || each_slice(a, s, NULL, NULL))
+        return no_memory(a, a->bytes);
+    *out = a;
+    return EVN_OK;
+}
+
+void layout_close(struct layout *a) {
+    if (!a) return;
+    free(a->slice);
+    free(a->tile_row);
+    free(a->part);
+    free(a->value);
+    free(a->meta);
+    free(a->full);
+    free(a);
+}
+
+struct layout_fill layout_full_fill(const struct slices *s, int br, int bc) {
+    struct layout_fill f = {0};
+    struct vector *v = malloc(sizeof *v * (size_t)s->columns);
+    if (!v) return f;
+    for (int j = 0; j < s->columns; j++) {
+        const double *value = s->value + s->begin[j];
+        const int n = gather(s, j, 0, s->columns, INT_MAX - 1, &value, v);
+        for (int i = 0; i < n; i++) f.nnz += (size_t)v[i].length;
+        for (int b = 0; b < n; f.blocks++) b += full_take(v + b, n - b, br, bc);
+    }
+    free(v);
+    f.fill = f.blocks ? (double)f.nnz / ((double)f.blocks * br * bc) : 0;
+    return f;
+}

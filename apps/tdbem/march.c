@@ -1,0 +1,576 @@
+/* The march: groups of steps. For each group the units sum the past, block by block; the blocks'
+ * sums are added in their order; then step after step is solved and gives its share to the rest of
+ * the group. */
+#include "checkpoint.h"
+#include "history.h"
+#include "output.h"
+#include "problem.h"
+#include "summation.h"
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+enum { GUESS = 3 }; /* steps that a first guess is extrapolated from */
+
+struct march {
+    tdbem *p;
+    const tdbem_run_options *o;
+    evn_units *units;
+    evn_loop *loop;
+    struct history *past;
+    char *sums;        /* of each block, [rows * wide] */
+    size_t sums_bytes; /* of one block */
+    double *total;     /* their sum */
+    char **scratch;    /* of each core of all units */
+    int *first_core;   /* of each unit in `scratch` */
+    int cores;
+    double *a;            /* [group * columns]: the steps of this group */
+    double *before;       /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
+    double *load, *b;     /* [columns] */
+    double *scattered;    /* of all points */
+    int *vertex;          /* present numbers of those to be written */
+    struct table points, vertices;
+    struct spectra spectra;
+    char *identity;
+    int steps, every, over; /* over: the step when the pulse has left */
+    double most, most_after, null_field;
+    long long solved;
+    tdbem_result *r;
+};
+
+/* ---- the summation ---- */
+
+static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct march *m = arg;
+    const struct layout *l = m->p->layout;
+    char **scratch = m->scratch + m->first_core[evn_unit_number(unit)];
+    const int cores = evn_unit_cores(unit);
+    if (cores == 1) {
+        for (int b; (b = evn_batch_next(batch)) >= 0;)
+            for (int t = 0; t < l->tiles; t++)
+                summation_part(l, b, t, m->past, m->sums + (size_t)b * m->sums_bytes, scratch[0]);
+        return EVN_OK;
+    }
+    int count;
+    const int *task = evn_batch_tasks(batch, &count);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(cores)
+    for (int i = 0; i < count * l->tiles; i++) {
+        const int b = task[i / l->tiles];
+        summation_part(l, b, i % l->tiles, m->past, m->sums + (size_t)b * m->sums_bytes,
+                       scratch[omp_get_thread_num()]);
+    }
+    return EVN_OK;
+}
+
+/* Elements from .. to-1 of the sum over blocks, always in the order of blocks. */
+static void add_blocks(const struct march *m, size_t from, size_t to) {
+    enum { PIECE = 1024 };
+    const struct layout *l = m->p->layout;
+    for (size_t at = from; at < to; at += PIECE) {
+        const size_t n = to - at < PIECE ? to - at : PIECE;
+        double *restrict total = m->total + at;
+        memset(total, 0, n * sizeof *total);
+        for (int b = 0; b < l->blocks; b++) {
+            const char *sums = m->sums + (size_t)b * m->sums_bytes;
+            if (l->is.single) {
+                const float *restrict s = (const float *)sums + at;
+                for (size_t i = 0; i < n; i++) total[i] += (double)s[i];
+            } else {
+                const double *restrict s = (const double *)sums + at;
+                for (size_t i = 0; i < n; i++) total[i] += s[i];
+            }
+        }
+    }
+}
+
+static void reduce(evn_unit *unit, void *arg) {
+    const struct march *m = arg;
+    const size_t all = (size_t)m->p->layout->rows * (size_t)m->p->layout->wide;
+    const int first = m->first_core[evn_unit_number(unit)], cores = evn_unit_cores(unit);
+    if (cores == 1) {
+        add_blocks(m, all * (size_t)first / (size_t)m->cores,
+                   all * (size_t)(first + 1) / (size_t)m->cores);
+        return;
+    }
+#pragma omp parallel num_threads(cores)
+    {
+        const size_t me = (size_t)(first + omp_get_thread_num());
+        add_blocks(m, all * me / (size_t)m->cores, all * (me + 1) / (size_t)m->cores);
+    }
+}
+
+/* ---- one step ---- */
+
+static evn_status solve_step(struct march *m, int n, int q) {
+    tdbem *p = m->p;
+    const size_t columns = (size_t)p->layout->columns, wide = (size_t)p->layout->wide;
+    double *a = m->a + (size_t)q * columns;
+    double begin = now(), end;
+    incident_load(p->incident, n, m->load);
+    m->r->load_s += (end = now()) - begin;
+    const double *one = m->before, *two = one + columns, *three = two + columns;
+    for (size_t i = 0; i < columns; i++) {
+        m->b[i] = m->load[i] - m->total[i * wide + (size_t)q];
+        a[i] = 3 * (one[i] - two[i]) + three[i]; /* through the last three steps */
+    }
+    evn_status status = solver_solve(p->solver, m->b, a);
+    if (status) return evn_fail(status, "step %d: %s", n, evn_message());
+    double most = 0, sum = 0;
+    for (size_t i = 0; i < columns; i++) {
+        if (p->options.single) a[i] = (double)(float)a[i];
+        most = fmax(most, fabs(a[i]));
+        sum += a[i]; /* fmax would lose a NaN */
+    }
+    if (!isfinite(sum))
+        return evn_fail(EVN_BODY, "step %d: the solution is not finite; the march is unstable", n);
+    memmove(m->before + columns, m->before, (GUESS - 1) * columns * sizeof *a);
+    memcpy(m->before, a, columns * sizeof *a);
+    m->most = fmax(m->most, most);
+    if (n > m->over) m->most_after = fmax(m->most_after, most);
+    m->r->solve_s += now() - end;
+    m->solved++;
+    return EVN_OK;
+}
+
+/* Scattered pressure at the points: the sums of their rows, and what a_n itself gives. */
+static void point_fields(struct march *m, int n, int q) {
+    const tdbem *p = m->p;
+    const size_t columns = (size_t)p->layout->columns, wide = (size_t)p->layout->wide;
+    const double *a = m->a + (size_t)q * columns;
+    for (int i = 0; i < p->points + p->inside; i++) {
+        double sum = m->total[(columns + (size_t)i) * wide + (size_t)q];
+        for (size_t e = p->now.start[i]; e < p->now.start[i + 1]; e++)
+            sum += p->now.value[e] * a[p->now.column[e]];
+        m->scattered[i] = sum;
+        if (i < p->points) continue;
+        const double total = sum + incident_value(p->incident, p->point[i], n * p->incident->dt);
+        m->null_field = fmax(m->null_field, fabs(total));
+    }
+}
+
+static evn_status keep_step(struct march *m, int n, int q) {
+    const tdbem *p = m->p;
+    const double t = n * p->incident->dt;
+    const double *a = m->a + (size_t)q * (size_t)p->layout->columns;
+    if (m->points.columns) {
+        double *row = table_row(&m->points);
+        if (!row) return evn_fail(EVN_MEMORY, "step %d: no memory for the points' table", n);
+        row[0] = t;
+        for (int i = 0; i < p->points; i++) {
+            row[1 + 2 * i] = m->scattered[i];
+            row[2 + 2 * i] = m->scattered[i] + incident_value(p->incident, p->point[i], t);
+        }
+    }
+    if (m->vertices.columns) {
+        double *row = table_row(&m->vertices);
+        if (!row) return evn_fail(EVN_MEMORY, "step %d: no memory for the vertices' table", n);
+        row[0] = t;
+        for (int v = 0; v < m->o->vertices; v++) row[1 + v] = a[m->vertex[v]];
+    }
+    if (m->spectra.count) spectra_add(&m->spectra, n, a, p->incident);
+    if (m->o->step) m->o->step(n, t, a, m->scattered, m->o->arg);
+    if (!m->o->output || n % m->every) return EVN_OK;
+    const int soft = p->options.problem == TDBEM_SOFT;
+    evn_status status = output_surface(m->o->output, n, p->mesh,
+                                       soft ? "normal_derivative" : "pressure", a);
+    return status ? status : output_collection(m->o->output, m->every, n, p->incident->dt);
+}
+
+/* ---- checkpoints ---- */
+
+/* The state after step n, in both directions: `move` is checkpoint_put or checkpoint_get. */
+static void move_table(struct checkpoint *c, struct table *t, int in) {
+    uint64_t rows = t->rows;
+    if (in) {
+        checkpoint_get(c, &rows, sizeof rows);
+        t->rows = 0;
+        for (uint64_t r = 0; !c->failed && r < rows; r++) {
+            double *row = table_row(t);
+            if (!row) c->failed = 1;
+            if (row) checkpoint_get(c, row, (size_t)t->columns * sizeof *row);
+        }
+    } else {
+        checkpoint_put(c, &rows, sizeof rows);
+        checkpoint_put(c, t->value, t->rows * (size_t)t->columns * sizeof *t->value);
+    }
+}
+
+static void move(struct checkpoint *c, void *data, size_t bytes, int in) {
+    if (in)
+        checkpoint_get(c, data, bytes);
+    else
+        checkpoint_put(c, data, bytes);
+}
+
+static evn_status move_state(struct march *m, struct checkpoint *c, int *n, int in) {
+    const size_t columns = (size_t)m->past->columns, depth = (size_t)m->past->depth;
+    double *past = malloc((columns * depth + 1) * sizeof *past);
+    if (!past) return evn_fail(EVN_MEMORY, "checkpoint: not enough memory");
+    if (!in) history_export(m->past, past);
+    int32_t step = *n;
+    move(c, &step, sizeof step, in);
+    move(c, past, columns * depth * sizeof *past, in);
+    move(c, m->before, GUESS * columns * sizeof *m->before, in);
+    move(c, &m->most, sizeof m->most, in);
+    move(c, &m->most_after, sizeof m->most_after, in);
+    move(c, &m->null_field, sizeof m->null_field, in);
+    const size_t f = (size_t)m->spectra.count;
+    move(c, m->spectra.a, f * columns * sizeof *m->spectra.a, in);
+    move(c, m->spectra.incident, f * sizeof *m->spectra.incident, in);
+    if (m->points.columns) move_table(c, &m->points, in);
+    if (m->vertices.columns) move_table(c, &m->vertices, in);
+    if (in) history_import(m->past, past);
+    *n = step;
+    free(past);
+    return EVN_OK;
+}
+
+static evn_status save(struct march *m, int n) {
+    struct checkpoint c = {0};
+    evn_status status = move_state(m, &c, &n, 0);
+    if (!status) status = checkpoint_write(m->o->checkpoint, m->identity, &c);
+    checkpoint_free(&c);
+    return status;
+}
+
+static evn_status restart(struct march *m, int *n) {
+    struct checkpoint c = {0};
+    evn_status status = checkpoint_read(m->o->restart, m->identity, &c);
+    if (status) return status;
+    status = move_state(m, &c, n, 1);
+    if (!status && (c.failed || c.at != c.bytes || *n < 0))
+        status = evn_fail(EVN_USAGE, "%s: this checkpoint does not fit this run", m->o->restart);
+    checkpoint_free(&c);
+    return status;
+}
+
+/* ---- the whole march ---- */
+
+/* Whether a multiple of `every` lies in first .. last. */
+static int due(int first, int last, int every) { return last / every != (first - 1) / every; }
+
+static evn_status march_group(struct march *m, int n, int count) {
+    tdbem *p = m->p;
+    const double begin = now();
+    evn_status status = evn_loop_run(m->loop, sum_blocks, m);
+    if (status) return status;
+    const double summed = now();
+    m->r->summation_s += summed - begin;
+    evn_units_run(m->units, reduce, m);
+    m->r->reduction_s += now() - summed;
+    for (int q = 0; q < count; q++) {
+        status = solve_step(m, n + q, q);
+        if (status) return status;
+        point_fields(m, n + q, q);
+        const double since = now();
+        status = keep_step(m, n + q, q);
+        if (status) return status;
+        const double kept = now();
+        m->r->output_s += kept - since;
+        if (q + 1 < count)
+            status = radiation_add(p->radiation, q + 1, m->a, m->total, p->layout->wide);
+        m->r->radiation_s += now() - kept;
+        if (status) return status;
+    }
+    history_append(m->past, m->a, count);
+    return EVN_OK;
+}
+
+static evn_status march(struct march *m, int first) {
+    const int group = m->p->options.group;
+    const double begin = now();
+    for (int n = first; n <= m->steps;) {
+        const int count = m->steps - n + 1 < group ? m->steps - n + 1 : group;
+        evn_status status = march_group(m, n, count);
+        if (status) return status;
+        const int last = n + count - 1;
+        /* between groups only: a restart must form the same groups */
+        const int stop = m->o->stop && *m->o->stop && last < m->steps, whole = count == group;
+        if (m->o->checkpoint && whole && (stop || due(n, last, m->every) || last == m->steps)) {
+            const double since = now();
+            status = save(m, last);
+            if (status) return status;
+            m->r->output_s += now() - since;
+        }
+        if (m->o->progress) m->o->progress(last, m->steps, now() - begin, m->o->arg);
+        if (stop) return evn_fail(EVN_STOPPED, "stopped after step %d of %d", last, m->steps);
+        n += count;
+    }
+    m->r->seconds = now() - begin;
+    if (m->o->inspect) m->o->inspect(m->loop, m->o->arg);
+    return EVN_OK;
+}
+
+/* FNV-1a on the bits, vertices in the file's order. */
+static uint64_t hash_solution(const struct mesh *mesh, const double *a) {
+    uint64_t hash = 1469598103934665603u;
+    int *present = NULL, count = 0;
+    if (mesh_present(mesh, &present, &count)) return 0;
+    for (int f = 0; f < count; f++) {
+        if (present[f] < 0) continue;
+        unsigned char byte[sizeof *a];
+        memcpy(byte, &a[present[f]], sizeof byte);
+        for (size_t i = 0; i < sizeof byte; i++) hash = (hash ^ byte[i]) * 1099511628211u;
+    }
+    free(present);
+    return hash;
+}
+
+static evn_status write_outputs(struct march *m) {
+    const tdbem_run_options *o = m->o;
+    const tdbem *p = m->p;
+    evn_status status = EVN_OK;
+    const double begin = now();
+    if (o->probe_output)
+        status = output_points(o->probe_output, &m->points, p->incident, p->shape.eta, p->points,
+                               (const double(*)[3])p->point);
+    if (!status && o->vertex_output)
+        status = output_vertices(o->vertex_output, &m->vertices, o->vertex);
+    if (!status && o->spectrum) status = output_spectrum(o->spectrum, &m->spectra, p->mesh);
+    if (!status && o->far_field)
+        status = output_far_field(o->far_field, &m->spectra, p->mesh, p->incident->direction);
+    m->r->output_s += now() - begin;
+    return status;
+}
+
+static evn_status conclude(struct march *m, long long iterations) {
+    tdbem_result *r = m->r;
+    const struct layout *l = m->p->layout;
+    const int units = evn_units_count(m->units);
+    const size_t columns = (size_t)l->columns;
+    r->steps = m->steps;
+    r->most = m->most;
+    r->most_after = m->most_after;
+    r->null_field = m->p->inside ? m->null_field : NAN;
+    const double groups = ceil((double)(m->steps - r->first + 1) / l->is.group);
+    const double each = r->summation_s > 0 ? 2e-9 * groups * l->is.group / r->summation_s : 0;
+    r->gflops_nominal = each * (double)l->values;
+    r->gflops_effective = each * (double)l->nnz;
+    r->iterations = m->solved ? (double)iterations / (double)m->solved : 0;
+    r->hash = hash_solution(m->p->mesh, m->before);
+    r->totals = evn_loop_sum(m->loop);
+    r->solution = malloc((columns + 1) * sizeof *r->solution);
+    r->owner = malloc(sizeof *r->owner * (size_t)l->blocks);
+    r->unit = malloc(sizeof *r->unit * (size_t)units);
+    if (!r->solution || !r->owner || !r->unit)
+        return evn_fail(EVN_MEMORY, "td-bem: no memory left");
+    memcpy(r->solution, m->before, columns * sizeof *r->solution);
+    memcpy(r->owner, evn_loop_owner(m->loop), sizeof *r->owner * (size_t)l->blocks);
+    for (int u = 0; u < units; u++) {
+        r->unit[u] = evn_loop_stats(m->loop, u);
+        r->idle_s += r->unit[u].idle_s / units;
+    }
+    return write_outputs(m);
+}
+
+static evn_status find_vertices(struct march *m) {
+    const tdbem_run_options *o = m->o;
+    int *present = NULL, count = 0;
+    evn_status status = mesh_present(m->p->mesh, &present, &count);
+    if (status) return status;
+    m->vertex = malloc(sizeof *m->vertex * (size_t)(o->vertices + 1));
+    if (!m->vertex) status = evn_fail(EVN_MEMORY, "td-bem: no memory for %d vertices", o->vertices);
+    for (int v = 0; !status && v < o->vertices; v++) {
+        const int f = o->vertex[v];
+        if (f < 0 || f >= count)
+            status = evn_fail(EVN_USAGE, "vertices: there is no vertex %d, the mesh has 0 to %d", f,
+                              count - 1);
+        else if (present[f] < 0)
+            status = evn_fail(EVN_USAGE, "vertices: vertex %d belongs to no triangle", f);
+        else
+            m->vertex[v] = present[f];
+    }
+    free(present);
+    return status;
+}
+
+/* What the checkpoint holds besides the state: words like those of the problem's identity. */
+static evn_status identify(struct march *m) {
+    uint64_t hash = 1469598103934665603u;
+    for (int v = 0; v < m->o->vertices; v++)
+        hash = (hash ^ (uint64_t)m->o->vertex[v]) * 1099511628211u;
+    for (int f = 0; f < m->spectra.count; f++) {
+        uint64_t bits;
+        memcpy(&bits, &m->o->frequency[f], sizeof bits);
+        hash = (hash ^ bits) * 1099511628211u;
+    }
+    int n = asprintf(&m->identity, "%s outputs=%s,%d,%d:%016llx", m->p->identity,
+                     m->points.columns ? "probes" : "none",
+                     m->vertices.columns ? m->o->vertices : 0, m->spectra.count,
+                     (unsigned long long)hash);
+    if (n < 0) m->identity = NULL;
+    return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
+}
+
+/* Whether all files can be written, before anything is computed. */
+static evn_status try_files(const struct march *m) {
+    const tdbem_run_options *o = m->o;
+    const size_t columns = (size_t)m->past->columns;
+    const size_t state = columns * (size_t)m->past->depth + GUESS * columns +
+                         (size_t)m->spectra.count * columns * 2 +
+                         (size_t)m->steps * (size_t)(m->points.columns + m->vertices.columns);
+    evn_status status = EVN_OK;
+    if (o->checkpoint) status = file_try(o->checkpoint, state * sizeof(double) + 4096);
+    if (!status && o->output) status = folder_try(o->output);
+    const struct {
+        const char *path;
+        double numbers;
+    } csv[] = {
+        {o->probe_output, (double)m->steps * m->points.columns},
+        {o->vertex_output, (double)m->steps * m->vertices.columns},
+        {o->spectrum, 2.0 * m->spectra.count * (double)columns},
+        {o->far_field, 0},
+    };
+    for (size_t i = 0; !status && i < sizeof csv / sizeof *csv; i++)
+        if (csv[i].path) status = file_try(csv[i].path, (size_t)(csv[i].numbers * 24));
+    return status;
+}
+
+static void *zeros(size_t count, size_t size) {
+    const size_t bytes = (count * size + 127) / 64 * 64;
+    void *p = aligned_alloc(64, bytes);
+    if (p) memset(p, 0, bytes);
+    return p;
+}
+
+static evn_status make_room(struct march *m) {
+    const struct layout *l = m->p->layout;
+    const size_t columns = (size_t)l->columns, rows = (size_t)l->rows, group = (size_t)l->is.group;
+    const int units = evn_units_count(m->units);
+    evn_status status =
+        history_open(&m->past, l->columns, l->depth, l->front, l->is.group, l->is.single);
+    if (status) return status;
+    m->first_core = malloc(sizeof *m->first_core * (size_t)(units + 1));
+    for (int u = 0; m->first_core && u < units; u++) {
+        m->first_core[u] = m->cores;
+        m->cores += evn_unit_cores(evn_units_get(m->units, u));
+    }
+    m->scratch = calloc((size_t)m->cores + 1, sizeof *m->scratch);
+    m->sums_bytes = (rows * (size_t)l->wide * (l->is.single ? 4 : 8) + 63) / 64 * 64;
+    m->sums = zeros((size_t)l->blocks, m->sums_bytes);
+    m->total = zeros(rows * (size_t)l->wide, sizeof *m->total);
+    m->a = zeros(group * columns, sizeof *m->a);
+    m->before = zeros(GUESS * columns, sizeof *m->before);
+    m->load = zeros(columns, sizeof *m->load);
+    m->b = zeros(columns, sizeof *m->b);
+    m->scattered = zeros((size_t)(m->p->points + m->p->inside) + 1, sizeof *m->scattered);
+    int ok = m->first_core && m->scratch && m->sums && m->total && m->a && m->before && m->load &&
+             m->b && m->scattered;
+    for (int c = 0; ok && c < m->cores; c++)
+        ok = (m->scratch[c] = zeros(1, summation_scratch(l))) != NULL;
+    if (!ok)
+        return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the march: %.3g GB",
+                        (double)m->sums_bytes * l->blocks * 1e-9);
+    m->points.columns = m->o->probe_output && m->p->points ? 1 + 2 * m->p->points : 0;
+    m->vertices.columns = m->o->vertex_output && m->o->vertices ? 1 + m->o->vertices : 0;
+    const int wanted = m->o->spectrum || m->o->far_field;
+    return spectra_open(&m->spectra, wanted ? m->o->frequencies : 0, m->o->frequency, l->columns,
+                        m->p->options.problem == TDBEM_SOFT, m->p->incident->dt,
+                        m->p->options.speed);
+}
+
+/* What belongs together. */
+static evn_status check(const tdbem_run_options *o, const tdbem *p) {
+    if (o->probe_output && !p->points)
+        return evn_fail(EVN_USAGE, "%s: there are no probes to be written there; give some",
+                        o->probe_output);
+    if (o->vertex_output && !o->vertices)
+        return evn_fail(EVN_USAGE, "%s: there are no vertices to be written there; give some",
+                        o->vertex_output);
+    if ((o->spectrum || o->far_field) && !o->frequencies)
+        return evn_fail(EVN_USAGE, "%s: there are no frequencies; give some",
+                        o->spectrum ? o->spectrum : o->far_field);
+    for (int f = 0; f < o->frequencies; f++)
+        if (!(o->frequency[f] >= 0) || !isfinite(o->frequency[f]))
+            return evn_fail(EVN_USAGE, "frequencies: %g is none, expected numbers from 0 on",
+                            o->frequency[f]);
+    if (o->every < 0) return evn_fail(EVN_USAGE, "every: %d, expected 1 or more", o->every);
+    return EVN_OK;
+}
+
+/* Step 0: nothing has happened. */
+static evn_status begin_tables(struct march *m) {
+    struct table *t[] = {&m->points, &m->vertices};
+    for (int i = 0; i < 2; i++) {
+        if (!t[i]->columns) continue;
+        double *row = table_row(t[i]);
+        if (!row) return evn_fail(EVN_MEMORY, "td-bem: no memory for tables");
+        memset(row, 0, sizeof *row * (size_t)t[i]->columns);
+    }
+    for (int i = 0; m->points.columns && i < m->p->points; i++)
+        m->points.value[2 + 2 * i] = incident_value(m->p->incident, m->p->point[i], 0);
+    return EVN_OK;
+}
+
+static evn_status run(struct march *m, evn_schedule *schedule) {
+    evn_status status = check(m->o, m->p);
+    if (!status) status = evn_loop_open(&m->loop, m->units, schedule);
+    if (!status && evn_schedule_problem(schedule)->tasks != m->p->layout->blocks)
+        status = evn_fail(EVN_USAGE, "td-bem: the schedule was made for %d tasks, this has %d",
+                          evn_schedule_problem(schedule)->tasks, m->p->layout->blocks);
+    if (!status) status = make_room(m);
+    if (!status) status = find_vertices(m);
+    if (!status) status = identify(m);
+    if (!status) status = try_files(m);
+    if (!status && m->o->bursts) status = evn_loop_keep_bursts(m->loop, m->o->bursts);
+    if (status) return status;
+    int done = 0;
+    status = m->o->restart ? restart(m, &done) : begin_tables(m);
+    if (status) return status;
+    if (done > m->steps)
+        return evn_fail(EVN_USAGE, "%s: this checkpoint is at step %d, beyond the %d wanted",
+                        m->o->restart, done, m->steps);
+    m->r->first = done + 1;
+    const long long iterations = solver_iterations(m->p->solver);
+    status = march(m, done + 1);
+    return status ? status : conclude(m, solver_iterations(m->p->solver) - iterations);
+}
+
+static void give_back(struct march *m) {
+    evn_loop_close(m->loop);
+    history_close(m->past);
+    for (int c = 0; m->scratch && c < m->cores; c++) free(m->scratch[c]);
+    free(m->scratch);
+    free(m->first_core);
+    free(m->sums);
+    free(m->total);
+    free(m->a);
+    free(m->before);
+    free(m->load);
+    free(m->b);
+    free(m->scattered);
+    free(m->vertex);
+    free(m->points.value);
+    free(m->vertices.value);
+    spectra_close(&m->spectra);
+    free(m->identity);
+}
+
+evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,
+                     const tdbem_run_options *options, tdbem_result *result) {
+    static const tdbem_run_options defaults = {.steps = -1};
+    memset(result, 0, sizeof *result);
+    struct march m = {.p = p, .o = options ? options : &defaults, .units = units, .r = result};
+    m.steps = m.o->steps < 0 ? p->shape.default_steps : m.o->steps;
+    m.every = m.o->every ? m.o->every : 100;
+    m.over = incident_over(p->incident);
+    evn_status status = run(&m, schedule);
+    give_back(&m);
+    if (status) tdbem_result_free(result);
+    return status;
+}
+
+void tdbem_result_free(tdbem_result *r) {
+    free(r->solution);
+    free(r->owner);
+    free(r->unit);
+    memset(r, 0, sizeof *r);
+}

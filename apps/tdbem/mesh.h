@@ -1,0 +1,64 @@
+/* The scatterer's surface: closed, oriented, made of flat triangles.
+ *
+ *     struct mesh *mesh;
+ *     if (mesh_open(&mesh, "body.msh")) return complain(evn_message());
+ *     mesh_renumber(mesh, NUMBERING_HILBERT);
+ *     ...
+ *     mesh_close(mesh);
+ *
+ * A mesh that mesh_open() or mesh_check() accepted is closed, manifold, without degenerate or
+ * double triangles, each component oriented with its normals into the air. Lengths are in the
+ * file's unit.
+ */
+#ifndef TDBEM_MESH_H
+#define TDBEM_MESH_H
+
+#include <evener/status.h>
+
+struct mesh {
+    int vertices, triangles;
+    double (*x)[3];
+    int (*corner)[3]; /* vertices of each triangle, counter-clockwise seen from the air; triangles
+                         stay in the file's order, whatever the numbering of the vertices */
+    int *number;      /* number[v]: the vertex's number in the file, from 0 (a tag-numbered format
+                         counts in the order of its list of vertices; STL as they first appear) */
+    int components;
+    double volume, area;
+    double h_min, h_mean, h_max; /* lengths of edges */
+    double longest;              /* largest distance of two vertices */
+    int dropped;                 /* vertices of the file that no triangle uses */
+    int flipped;                 /* triangles whose orientation was turned */
+    char note[256];              /* what was mended or is suspicious, one line; "" for nothing */
+};
+
+/* Reads and checks. `what` is a file (.msh Gmsh 2 and 4.x, .off, .stl, .obj; ASCII or binary where
+ * the format has both), or a generated body: `sphere:L` (icosphere, L times refined, vertices on
+ * the unit sphere, 10*4^L+2 of them), `box:a,b,c,h` (0..a x 0..b x 0..c, edges about h).
+ * EVN_USAGE: bad file or mesh; the message names the first offending element. EVN_SYSTEM: the file
+ * cannot be read. EVN_MEMORY. */
+evn_status mesh_open(struct mesh **out, const char *what);
+void mesh_close(struct mesh *mesh);
+
+/* A copy of the given vertices and triangles, unchecked; number[v] = v. */
+evn_status mesh_new(struct mesh **out, int vertices, const double (*x)[3], int triangles,
+                    const int (*corner)[3]);
+
+/* Drops vertices that no triangle uses, orients, checks and measures, as mesh_open() does; `name`
+ * begins the messages. Triangles are numbered from 0 in messages, vertices as in `number`. */
+evn_status mesh_check(struct mesh *mesh, const char *name);
+
+/* 64-bit hash of vertices' coordinates and triangles (in the present numbering). */
+unsigned long long mesh_hash(const struct mesh *mesh);
+
+/* Unit normal of a triangle into the air, and its area. */
+double mesh_normal(const struct mesh *mesh, int triangle, double normal[3]);
+
+/* Whether a point is in the solid: 1 inside, 0 outside (by solid angle), and its distance to the
+ * surface if `distance` is not NULL. */
+int mesh_inside(const struct mesh *mesh, const double x[3], double *distance);
+
+/* present[f]: the present number of the file's vertex f, -1 where it was dropped; `count` long, to
+ * be freed by the caller. */
+evn_status mesh_present(const struct mesh *mesh, int **present, int *count);
+
+#endif

@@ -1,0 +1,32 @@
+/* The problem as the rooms' parts see it: what tdbem_open() makes and the march uses. */
+#ifndef TDBEM_PROBLEM_H
+#define TDBEM_PROBLEM_H
+
+#include "incident.h"
+#include "layout.h"
+#include "radiation.h"
+#include "solve.h"
+#include "tdbem.h"
+
+enum { WARNINGS = 8 };
+
+struct tdbem {
+    tdbem_options options; /* with texts that may be gone: use what is below instead */
+    enum solver_kind solver_kind;
+    struct layout_options layout_options;
+    struct mesh *mesh;
+    struct incident *incident;
+    struct layout *layout;
+    struct radiation *radiation;
+    struct solver *solver;
+    int points, inside;   /* rows of the layout behind the vertices: given points, inner points */
+    double (*point)[3];   /* all of them */
+    struct slices_csr now; /* k = 0 of the points, rows 0 .. points + inside - 1 */
+    double *weight;       /* of each task */
+    tdbem_shape shape;
+    char warning[WARNINGS][256];
+    int warnings;
+    char *identity; /* all that the bits depend on, for checkpoints: "key=value ..." */
+};
+
+#endif

@@ -1,0 +1,123 @@
+/* The kernels for every precision and number of steps, and the choice among them. */
+#include "summation.h"
+#include "vector.h"
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+#define JOIN_(name, real, wide) name##_##real##_##wide
+#define JOIN(name, real, wide)  JOIN_(name, real, wide)
+#define KERNEL(name)            JOIN(name, REAL, WIDE)
+
+#define REAL       double
+#define REAL_BYTES 8
+#define WIDE       1
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 2
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 4
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 8
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 16
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 32
+#include "summation_kernel.h"
+#undef WIDE
+#undef REAL
+#undef REAL_BYTES
+
+#define REAL       float
+#define REAL_BYTES 4
+#define WIDE       1
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 2
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 4
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 8
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 16
+#include "summation_kernel.h"
+#undef WIDE
+#define WIDE 32
+#include "summation_kernel.h"
+#undef WIDE
+#undef REAL
+#undef REAL_BYTES
+
+/* f(real, wide) for all of them */
+#define EACH_WIDE(f, real) f(real, 1) f(real, 2) f(real, 4) f(real, 8) f(real, 16) f(real, 32)
+
+int summation_bundle_rows(int single, int wide) {
+#define CASE(real, n)                                                                              \
+    case n: return bundle_rows_##real##_##n;
+    if (single) switch (wide) {
+            EACH_WIDE(CASE, float)
+        default: return 0;
+        }
+    switch (wide) {
+        EACH_WIDE(CASE, double)
+    default: return 0;
+    }
+#undef CASE
+}
+
+static size_t up(size_t n) { return (n + 63) / 64 * 64; }
+
+/* rows of padding behind a tile's sums: for rows that are none, and the end of a block */
+static size_t slack(const struct layout *a) {
+    return (size_t)(a->is.kind == LAYOUT_FULL ? a->is.br : 0) + 64;
+}
+
+static size_t tallest(const struct layout *a) {
+    int most = 0;
+    for (int t = 0; t < a->tiles; t++) {
+        int n = a->tile_row[t + 1] - a->tile_row[t];
+        if (n > most) most = n;
+    }
+    return (size_t)most;
+}
+
+static size_t real(const struct layout *a) { return a->is.single ? sizeof(float) : sizeof(double); }
+
+size_t summation_scratch(const struct layout *a) {
+    const size_t windows = (size_t)(a->front + a->depth + GROUP_MOST) * VECTOR_BYTES;
+    return up(windows) + up((tallest(a) + slack(a)) * (size_t)a->wide * real(a));
+}
+
+void summation_part(const struct layout *a, int block, int tile, const struct history *past,
+                    void *sums, void *scratch) {
+    const size_t windows = up((size_t)(a->front + a->depth + GROUP_MOST) * VECTOR_BYTES);
+    const int from = a->tile_row[tile], height = a->tile_row[tile + 1] - from;
+    const size_t row = (size_t)a->wide * real(a);
+    void *local = (char *)scratch + windows;
+    memset(local, 0, ((size_t)height + slack(a)) * row);
+#define RUN(real, n)                                                                               \
+    case n:                                                                                        \
+        if (a->is.kind == LAYOUT_ROWS)                                                             \
+            rows_##real##_##n(a, block, tile, past, local, scratch);                               \
+        else if (a->is.kind == LAYOUT_FULL)                                                        \
+            full_##real##_##n(a, block, tile, past, local, scratch);                               \
+        else                                                                                       \
+            contiguous_##real##_##n(a, block, tile, past, local, scratch);                         \
+        break;
+    if (a->is.single) switch (a->wide) {
+            EACH_WIDE(RUN, float)
+        default: break;
+        }
+    else
+        switch (a->wide) {
+            EACH_WIDE(RUN, double)
+        default: break;
+        }
+    memcpy((char *)sums + (size_t)from * row, local, (size_t)height * row);
+}

@@ -1,0 +1,28 @@
+/* The summation stage: s_(n+g)(i) = sum over j and k of M_k(i,j) a_(n+g-k)(j) of the known past, for
+ * all steps n .. n+n_g-1 of a group at once (multi-vectors/vector product; Bramas, Coulaud, Sylvand
+ * 2015, section 4).
+ *
+ * One value meets n_g elements of the past: 2 n_g operations for each value read once. A vector
+ * holds the steps of a group for one row, or for a few rows where n_g is less than a vector is
+ * wide; it never runs along the row-vector, so nothing is summed across lanes, and the order of
+ * operations for each (row, step) is j, then l, whatever the width of vectors.
+ */
+#ifndef TDBEM_SUMMATION_H
+#define TDBEM_SUMMATION_H
+
+#include "history.h"
+#include "layout.h"
+
+/* Rows of a bundle that the kernels want for groups of `wide` steps (a power of two). */
+int summation_bundle_rows(int single, int wide);
+
+/* Bytes of scratch that a core needs. */
+size_t summation_scratch(const struct layout *layout);
+
+/* Sums of block `block` for the rows of tile `tile`: overwrites rows tile_row[tile] ..
+ * tile_row[tile+1]-1 of `sums`, which is [rows * wide] in the layout's precision, steps fastest.
+ * `scratch` is aligned to 64 bytes. */
+void summation_part(const struct layout *layout, int block, int tile, const struct history *past,
+                    void *sums, void *scratch);
+
+#endif

@@ -1,0 +1,372 @@
+/* Opening a problem: mesh, numbering, matrices, layouts, solver, incident wave, each checked before
+ * the next is begun. */
+#include "tdbem.h"
+#include "numbering.h"
+#include "problem.h"
+#include "slices_file.h"
+#include <math.h>
+#include <omp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+tdbem_options tdbem_defaults(void) {
+    return (tdbem_options){
+        .problem = TDBEM_RIGID,
+        .eta = 0.5,
+        .delta_ratio = 0.5,
+        .speed = 1,
+        .direction = {0, 0, 1},
+        .layout = "rows",
+        .order = "hilbert",
+        .solver = "cg",
+        .group = 8,
+        .null_field = 1,
+    };
+}
+
+static evn_status check_numbers(const tdbem_options *o) {
+    if (!(o->eta >= 0) || !isfinite(o->eta))
+        return evn_fail(EVN_USAGE, "eta: %g, expected a number from 0 on, as 0.5", o->eta);
+    if (!(o->delta >= 0) || !isfinite(o->delta))
+        return evn_fail(EVN_USAGE, "delta: %g, expected a length above 0", o->delta);
+    if (o->delta == 0 && (!(o->delta_ratio > 0) || !isfinite(o->delta_ratio)))
+        return evn_fail(EVN_USAGE, "delta-ratio: %g, expected a number above 0, as 0.5",
+                        o->delta_ratio);
+    if (!(o->speed > 0) || !isfinite(o->speed))
+        return evn_fail(EVN_USAGE, "speed: %g, expected a number above 0", o->speed);
+    const double *d = o->direction;
+    if (!isfinite(d[0]) || !isfinite(d[1]) || !isfinite(d[2]) ||
+        (d[0] == 0 && d[1] == 0 && d[2] == 0))
+        return evn_fail(EVN_USAGE, "direction: %g,%g,%g, expected three numbers, not all 0", d[0],
+                        d[1], d[2]);
+    if (o->group < 1 || o->group > GROUP_MOST)
+        return evn_fail(EVN_USAGE, "ng: %d, expected 1 to %d steps", o->group, GROUP_MOST);
+    return EVN_OK;
+}
+
+evn_status tdbem_check(const tdbem_options *o) {
+    struct layout_options layout;
+    enum numbering numbering;
+    enum solver_kind solver;
+    struct pulse pulse;
+    if (!o->mesh)
+        return evn_fail(EVN_USAGE,
+                        "which mesh? expected a file (.msh .off .stl .obj), sphere:L or box:a,b,c,h");
+    evn_status status = check_numbers(o);
+    if (!status) status = layout_find(&layout, o->layout);
+    if (!status) status = numbering_find(&numbering, o->order);
+    if (!status) status = solver_find(&solver, o->solver);
+    if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
+    return status;
+}
+
+static void warn(tdbem *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void warn(tdbem *p, const char *format, ...) {
+    if (p->warnings == WARNINGS) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(p->warning[p->warnings++], sizeof *p->warning, format, arguments);
+    va_end(arguments);
+}
+
+/* Eight edges a wavelength, up to where the pulse's spectrum is 40 dB below its maximum. */
+static void warn_about(tdbem *p) {
+    const struct mesh *m = p->mesh;
+    const struct pulse *pulse = &p->incident->pulse;
+    const double speed = p->options.speed, highest = pulse_highest(pulse);
+    const double length = 2 * M_PI * speed / highest;
+    if (*m->note) warn(p, "mesh: %s", m->note);
+    if (m->components > 1) warn(p, "mesh: it has %d components, not one", m->components);
+    if (length < 8 * m->h_mean)
+        warn(p,
+             "pulse: sigma = %.4g is short for this mesh: at its highest frequency (-40 dB) a "
+             "wavelength is %.4g, %.1f mean edges of %.4g; 8 need sigma = %.4g",
+             pulse->sigma, length, length / m->h_mean, m->h_mean,
+             pulse->sigma * 8 * m->h_mean / length);
+    const double ratio = p->shape.delta / m->h_mean;
+    if (ratio < 0.2 || ratio > 1.2)
+        warn(p, "delta: c dt = %.4g is %.3g of the mean edge %.4g; expected 0.2 to 1.2",
+             p->shape.delta, ratio, m->h_mean);
+    const double early = incident_early(p->incident);
+    if (early > 1e-8)
+        warn(p,
+             "pulse: at t = 0 the wave is already on the body (%.2g of its height); t0 = %.6g or "
+             "later would let it come",
+             early, 6.5 * pulse->sigma - p->incident->first);
+    if (p->options.problem == TDBEM_RIGID && p->options.eta == 0 && p->options.single)
+        warn(p, "precision: eta = 0 in float drifts in long runs; use double or eta = 0.5");
+}
+
+static double distance(const double a[3], const double b[3]) {
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* Up to three points inside, two edges from the surface or more: on a grid that is no multiple of
+ * anything, the deepest first and then far from those there are. (At the centre of a sphere all of
+ * the surface would be at one distance.) */
+static int inner_points(const struct mesh *m, double out[3][3]) {
+    enum { GRID = 7, ALL = GRID * GRID * GRID };
+    static const double offset[3] = {0.37, 0.43, 0.59};
+    double low[3], high[3], depth[ALL], at[ALL][3];
+    for (int i = 0; i < 3; i++) low[i] = INFINITY, high[i] = -INFINITY;
+    for (int v = 0; v < m->vertices; v++)
+        for (int i = 0; i < 3; i++) {
+            low[i] = fmin(low[i], m->x[v][i]);
+            high[i] = fmax(high[i], m->x[v][i]);
+        }
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int g = 0; g < ALL; g++) {
+        const int place[3] = {g % GRID, g / GRID % GRID, g / GRID / GRID};
+        for (int i = 0; i < 3; i++)
+            at[g][i] = low[i] + (high[i] - low[i]) * (place[i] + offset[i]) / GRID;
+        depth[g] = 0;
+        if (!mesh_inside(m, at[g], &depth[g]) || depth[g] < 2 * m->h_mean) depth[g] = 0;
+    }
+    int count = 0;
+    for (; count < 3; count++) {
+        int best = -1;
+        double worth = 0;
+        for (int g = 0; g < ALL; g++) {
+            double w = depth[g];
+            for (int c = 0; w > 0 && c < count; c++) w = fmin(w, 0.5 * distance(at[g], out[c]));
+            if (w > worth) best = g, worth = w;
+        }
+        if (best < 0) break;
+        memcpy(out[count], at[best], sizeof *out);
+        depth[best] = 0;
+    }
+    return count;
+}
+
+static evn_status place_points(tdbem *p) {
+    const tdbem_options *o = &p->options;
+    double inside[3][3];
+    p->points = o->points;
+    p->inside = o->null_field ? inner_points(p->mesh, inside) : 0;
+    const size_t all = (size_t)(p->points + p->inside);
+    p->point = malloc((all + 1) * sizeof *p->point);
+    if (!p->point) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for %zu points", all);
+    for (int i = 0; i < p->points; i++) {
+        for (int c = 0; c < 3; c++)
+            if (!isfinite(o->point[i][c]))
+                return evn_fail(EVN_USAGE, "probe %d: a coordinate is no number", i + 1);
+        double away = 0;
+        if (mesh_inside(p->mesh, o->point[i], &away))
+            return evn_fail(EVN_USAGE,
+                            "probe %d: (%g, %g, %g) is inside of the body; expected a point in the air",
+                            i + 1, o->point[i][0], o->point[i][1], o->point[i][2]);
+        if (away < 1e-9 * p->mesh->longest)
+            return evn_fail(EVN_USAGE,
+                            "probe %d: (%g, %g, %g) is on the surface; use --vertices there", i + 1,
+                            o->point[i][0], o->point[i][1], o->point[i][2]);
+        memcpy(p->point[i], o->point[i], sizeof *p->point);
+    }
+    memcpy(p->point[p->points], inside, sizeof *inside * (size_t)p->inside);
+    return EVN_OK;
+}
+
+/* From the file if there is one, else generated, and kept if a file is wanted. */
+static evn_status make_matrices(tdbem *p, struct slices **out) {
+    const tdbem_options *o = &p->options;
+    const struct slices_options so = {
+        .problem = o->problem,
+        .eta = o->problem == TDBEM_SOFT ? 0 : o->eta,
+        .delta = p->shape.delta,
+        .quad = o->quad,
+        .points = p->points + p->inside,
+        .point = (const double(*)[3])p->point,
+        .progress = o->progress,
+        .arg = o->arg,
+    };
+    const double begin = now();
+    evn_status status = EVN_OK;
+    p->shape.reloaded = o->matrices && slices_file_exists(o->matrices);
+    if (p->shape.reloaded) {
+        status = slices_load(out, p->mesh, &so, o->matrices);
+    } else {
+        status = slices_generate(out, p->mesh, &so, o->cores ? o->cores : omp_get_num_procs());
+        if (!status && o->matrices) {
+            status = slices_save(*out, p->mesh, &so, o->matrices);
+            if (status) {
+                slices_close(*out);
+                *out = NULL;
+            }
+        }
+    }
+    p->shape.generate_s = now() - begin;
+    return status;
+}
+
+/* k = 0 of the rows behind the vertices. */
+static evn_status take_points_now(tdbem *p, const struct slices *s) {
+    const int rows = s->rows - s->columns;
+    struct slices_csr all;
+    evn_status status = slices_matrix(&all, s, 0, 1);
+    if (status) return status;
+    const size_t from = all.start[s->columns], count = all.start[s->rows] - from;
+    p->now.rows = rows;
+    p->now.start = malloc(sizeof *p->now.start * (size_t)(rows + 1));
+    p->now.column = malloc(sizeof *p->now.column * (count + 1));
+    p->now.value = malloc(sizeof *p->now.value * (count + 1));
+    if (p->now.start && p->now.column && p->now.value) {
+        for (int i = 0; i <= rows; i++) p->now.start[i] = all.start[s->columns + i] - from;
+        memcpy(p->now.column, all.column + from, count * sizeof *p->now.column);
+        memcpy(p->now.value, all.value + from, count * sizeof *p->now.value);
+    } else {
+        status = evn_fail(EVN_MEMORY, "td-bem: not enough memory for the points");
+    }
+    slices_csr_free(&all);
+    return status;
+}
+
+static evn_status lay_out(tdbem *p, const struct slices *s) {
+    const tdbem_options *o = &p->options;
+    struct layout_options lo = p->layout_options;
+    lo.single = o->single;
+    lo.group = o->group;
+    evn_status status = layout_open(&p->layout, s, &lo);
+    if (!status) status = radiation_open(&p->radiation, s, o->group, o->single);
+    /* what a float keeps of the solution is a seventh digit */
+    if (!status) status = solver_open(&p->solver, s, p->solver_kind, o->single ? 1e-9 : 1e-13);
+    if (!status) status = take_points_now(p, s);
+    if (status) return status;
+    const struct layout *l = p->layout;
+    p->weight = calloc((size_t)l->blocks, sizeof *p->weight);
+    if (!p->weight) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the tasks");
+    for (int b = 0; b < l->blocks; b++)
+        for (int j = l->slice[b]; j < l->slice[b + 1]; j++)
+            p->weight[b] += (double)(s->begin[j + 1] - s->begin[j]);
+    tdbem_shape *shape = &p->shape;
+    shape->kmax = s->kmax;
+    shape->longest = s->longest;
+    shape->nnz = s->nnz;
+    shape->stored = l->values;
+    shape->bytes = l->bytes;
+    shape->flop_per_step = 2.0 * (double)l->nnz + radiation_flop(p->radiation) / o->group;
+    return EVN_OK;
+}
+
+static void describe(tdbem *p) {
+    const struct mesh *m = p->mesh;
+    const struct incident *in = p->incident;
+    tdbem_shape *s = &p->shape;
+    s->vertices = m->vertices;
+    s->triangles = m->triangles;
+    s->components = m->components;
+    s->points = p->points;
+    s->inside = p->inside;
+    s->volume = m->volume;
+    s->h_mean = m->h_mean;
+    s->dt = in->dt;
+    s->sigma = in->pulse.sigma;
+    s->t0 = in->pulse.t0;
+    s->eta = p->options.problem == TDBEM_SOFT ? 0 : p->options.eta;
+    const double end = in->pulse.t0 + in->last + 6.5 * in->pulse.sigma +
+                       3 * m->longest / p->options.speed;
+    const double steps = ceil(end / in->dt);
+    s->default_steps = steps < 1 ? 1 : steps > 1e9 ? 1000000000 : (int)steps;
+}
+
+static uint64_t points_hash(const tdbem *p) {
+    uint64_t hash = 1469598103934665603u; /* FNV-1a */
+    const unsigned char *byte = (const unsigned char *)p->point;
+    for (size_t i = 0; i < sizeof *p->point * (size_t)(p->points + p->inside); i++)
+        hash = (hash ^ byte[i]) * 1099511628211u;
+    return hash;
+}
+
+static evn_status identify(tdbem *p) {
+    const tdbem_options *o = &p->options;
+    const struct incident *in = p->incident;
+    int n = asprintf(
+        &p->identity,
+        "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g "
+        "direction=%.17g,%.17g,%.17g pulse=%s:sigma=%.17g,t0=%.17g ng=%d precision=%s layout=%s "
+        "solver=%s probes=%d:%016llx",
+        mesh_hash(p->mesh), o->order, o->problem == TDBEM_SOFT ? "soft" : "rigid", p->shape.eta,
+        p->shape.delta, o->quad, o->speed, in->direction[0], in->direction[1], in->direction[2],
+        in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
+        o->group, o->single ? "float" : "double", o->layout,
+        p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->points, (unsigned long long)points_hash(p));
+    if (n < 0) p->identity = NULL;
+    return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
+}
+
+static evn_status open_all(tdbem *p) {
+    tdbem_options *o = &p->options;
+    enum numbering numbering = NUMBERING_NONE;
+    struct pulse pulse = {.t0 = NAN};
+    evn_status status = tdbem_check(o);
+    if (!status) status = layout_find(&p->layout_options, o->layout);
+    if (!status) status = numbering_find(&numbering, o->order);
+    if (!status) status = solver_find(&p->solver_kind, o->solver);
+    if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
+    if (!status) status = mesh_open(&p->mesh, o->mesh);
+    if (!status) status = mesh_renumber(p->mesh, numbering);
+    if (status) return status;
+    p->shape.delta = o->delta > 0 ? o->delta : o->delta_ratio * p->mesh->h_mean;
+    /* 8 edges a wavelength at the pulse's highest frequency */
+    if (!o->pulse) pulse.sigma = 4 * p->mesh->h_mean / o->speed;
+    status = incident_open(&p->incident, p->mesh, o->problem, o->eta, p->shape.delta, o->speed,
+                           o->direction, &pulse);
+    if (!status) status = place_points(p);
+    if (status) return status;
+    describe(p);
+    warn_about(p);
+    struct slices *s = NULL;
+    status = make_matrices(p, &s);
+    if (!status) status = lay_out(p, s);
+    slices_close(s);
+    if (!status) status = identify(p);
+    return status;
+}
+
+evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
+    *out = NULL;
+    tdbem *p = calloc(1, sizeof *p);
+    if (!p) return evn_fail(EVN_MEMORY, "td-bem: not enough memory");
+    p->options = *options;
+    evn_status status = open_all(p);
+    if (status) {
+        tdbem_close(p);
+        return status;
+    }
+    *out = p;
+    return EVN_OK;
+}
+
+void tdbem_close(tdbem *p) {
+    if (!p) return;
+    solver_close(p->solver);
+    radiation_close(p->radiation);
+    layout_close(p->layout);
+    incident_close(p->incident);
+    if (p->now.start) slices_csr_free(&p->now);
+    mesh_close(p->mesh);
+    free(p->point);
+    free(p->weight);
+    free(p->identity);
+    free(p);
+}
+
+const struct mesh *tdbem_mesh(const tdbem *p) { return p->mesh; }
+
+evn_problem tdbem_tasks(const tdbem *p) {
+    return (evn_problem){.tasks = p->layout->blocks, .weight = p->weight};
+}
+
+const char *tdbem_warning(const tdbem *p, int i) {
+    return i >= 0 && i < p->warnings ? p->warning[i] : NULL;
+}
+
+tdbem_shape tdbem_describe(const tdbem *p) { return p->shape; }

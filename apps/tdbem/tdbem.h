@@ -1,0 +1,148 @@
+/* TD-BEM: acoustic scattering of a plane pulse by a closed body, in the time domain, by boundary
+ * elements.
+ *
+ * This header is what a program that runs it needs. The body's surface is a mesh of triangles; the
+ * unknown lives at its vertices and marches on in time: sum over k of M_k a_(n-k) = l_n. The method
+ * of computation - slices of the matrices, groups of n_g steps - follows Bramas, Coulaud, Sylvand,
+ * "Time-domain BEM for the wave equation on distributed-heterogeneous architectures: A blocking
+ * approach", Parallel Computing 49 (2015) 66-82; the formulation is the combined field equation.
+ *
+ *     tdbem_options o = tdbem_defaults();
+ *     o.mesh = "sphere:3";
+ *     tdbem_open(&problem, &o);                    before units are opened: it uses `cores` threads
+ *     evn_units_open(&units, machine, "auto", 0);
+ *     evn_problem tasks = tdbem_tasks(problem);
+ *     tasks.units = evn_units_count(units);
+ *     evn_schedule_open(&schedule, "interval", &tasks);
+ *     tdbem_run(problem, units, schedule, NULL, &result);
+ *
+ * Tasks are blocks of consecutive slices, as many as the mesh has of them whatever the units are.
+ * The bits of the solution depend on mesh, options and n_g, and not on units or schedules.
+ *
+ * Lengths are in the mesh's unit; times in that over the wave speed's; an angular frequency w
+ * belongs to exp(-i w t).
+ */
+#ifndef TDBEM_H
+#define TDBEM_H
+
+#include "mesh.h"
+#include "slices.h"
+#include <evener.h>
+#include <signal.h>
+#include <stdint.h>
+
+typedef struct tdbem tdbem;
+
+typedef struct tdbem_options {
+    const char *mesh; /* file or generated body, see mesh_open() */
+    enum tdbem_problem problem;
+    double eta;         /* weight of the second equation, rigid only; 0: hypersingular alone */
+    double delta;       /* c dt as a length; 0: delta_ratio times the mean edge */
+    double delta_ratio; /* 0.5 */
+    double speed;       /* c, 1 */
+    double direction[3]; /* the wave travels so; any length; 0,0,1 */
+    const char *pulse;   /* see pulse_read(); NULL: gaussian, sigma 4 mean edges over c */
+    const char *layout;  /* rows, contiguous, full:BRxBC */
+    const char *order;   /* none, morton, hilbert */
+    const char *solver;  /* cg, mumps */
+    int group;           /* n_g, 1 to 32 */
+    int single;          /* values, past and sums in float; M_0 is solved with in double */
+    int quad;            /* see slices.h */
+    int points;          /* exterior points where the scattered pressure is wanted */
+    const double (*point)[3];
+    int null_field;       /* also a few points inside, where the total pressure ought to be 0 */
+    const char *matrices; /* file: reload the matrices from there, or keep them there; NULL */
+    int cores;            /* threads for generation; 0: all */
+    /* share of the generation done, 0..1; returning non-zero stops it. May be NULL */
+    int (*progress)(double done, void *arg);
+    void *arg;
+} tdbem_options;
+
+/* Rigid, eta 1/2, delta half an edge, c = 1, along z, groups of 8 steps, double, rows in Hilbert's
+ * order, conjugate gradients, null field on; no mesh. */
+tdbem_options tdbem_defaults(void);
+
+/* Reads the mesh, generates or reloads the matrices, lays them out. EVN_USAGE: any option or the
+ * mesh; EVN_MISSING: the solver; EVN_MEMORY; EVN_SYSTEM: files; EVN_STOPPED. */
+evn_status tdbem_open(tdbem **out, const tdbem_options *options);
+void tdbem_close(tdbem *problem);
+
+/* Whether all that can be wrong with options is right, as far as can be told without a mesh. */
+evn_status tdbem_check(const tdbem_options *options);
+
+/* The mesh, in the numbering that is computed in; number[v] leads back to the file's. */
+const struct mesh *tdbem_mesh(const tdbem *problem);
+
+/* Blocks of slices as tasks: weights in values, no links. Units and speeds are left open (0, NULL).
+ * The array belongs to `problem`. */
+evn_problem tdbem_tasks(const tdbem *problem);
+
+/* What is remarkable about it, one line each (a pulse too short for the mesh, ..); NULL beyond the
+ * last. */
+const char *tdbem_warning(const tdbem *problem, int i);
+
+typedef struct tdbem_shape {
+    int vertices, triangles, components, points, inside; /* inside: points for the null field */
+    double volume, h_mean, delta, dt, sigma, t0, eta;
+    int kmax, longest;        /* steps that a matrix reaches back; longest row-vector */
+    size_t nnz, stored;       /* values of the matrices; values in the layout, with padding */
+    double bytes;             /* of the layout */
+    double generate_s;        /* time it took to generate, or to reload, the matrices */
+    int reloaded;             /* whether they came from a file */
+    int default_steps;        /* until the wave has passed and three body lengths more */
+    double flop_per_step;     /* useful operations: summation and radiation */
+} tdbem_shape;
+tdbem_shape tdbem_describe(const tdbem *problem);
+
+typedef struct tdbem_run_options {
+    int steps; /* N, 0 and up; -1: default_steps */
+    /* files, all of them optional; CSV files are written at the end, whole or not at all */
+    const char *probe_output;  /* t, then scattered and total pressure of each point */
+    const char *vertex_output; /* a_n at `vertex`, n from 0 */
+    int vertices;
+    const int *vertex;   /* numbers in the mesh's file */
+    const char *output;  /* folder: the surface as VTU every `every` steps, and surface.pvd */
+    const char *checkpoint; /* the state every `every` steps, in whole groups */
+    int every;              /* 0: 100 */
+    const char *restart;    /* a checkpoint to go on from; steps counts from the very beginning */
+    int frequencies;
+    const double *frequency;   /* angular */
+    const char *spectrum;      /* CSV: spectra at all vertices, over the incident wave's */
+    const char *far_field;     /* CSV: directivity in two planes through `direction` */
+    /* called by the calling thread when a step is solved: n from 1, the solution in the mesh's
+     * present numbering, and scattered pressures at the points; may be NULL */
+    void (*step)(int n, double t, const double *a, const double *scattered, void *arg);
+    void (*progress)(int step, int steps, double seconds, void *arg); /* may be NULL */
+    void (*inspect)(const evn_loop *loop, void *arg);                 /* at the end; may be NULL */
+    void *arg;
+    int bursts; /* that the loop keeps of each unit; 0: as many as it does anyway */
+    const volatile sig_atomic_t *stop; /* looked at after each group; may be NULL */
+} tdbem_run_options;
+
+typedef struct tdbem_result {
+    int steps;        /* solved, counted from the very beginning */
+    int first;        /* the first one of this run: 1, or more after a restart */
+    double seconds;   /* of the march */
+    double summation_s, reduction_s, radiation_s, load_s, solve_s, output_s; /* its stages */
+    double idle_s;          /* mean over units, waiting for others in the summation */
+    double gflops_nominal;  /* summation: operations on all stored values; a second */
+    double gflops_effective; /* on those that are no padding */
+    double iterations;      /* of the solver, mean of a step */
+    double most, most_after; /* max |a| in all, and since the pulse left the body */
+    double null_field; /* max over steps and inner points |u_inc + D phi|; NAN: no inner points */
+    uint64_t hash;     /* of the last step's bits, vertices in the file's order */
+    double *solution;  /* the last step, in the mesh's present numbering; free() it */
+    evn_loop_totals totals;
+    int *owner;           /* unit of each task at the end; free() it */
+    evn_unit_stats *unit; /* of each unit; free() it */
+} tdbem_result;
+
+/* Marches. The schedule must have been made for these tasks and units. options NULL: all defaults.
+ * Files that cannot be written are an error before the first step. EVN_STOPPED: `stop` was seen (a
+ * checkpoint has been written if one was wanted); EVN_USAGE: the checkpoint is of another run, a
+ * vertex is not there; EVN_SYSTEM: a file; EVN_BODY. On failure *result holds nothing to be freed. */
+evn_status tdbem_run(tdbem *problem, evn_units *units, evn_schedule *schedule,
+                     const tdbem_run_options *options, tdbem_result *result);
+void tdbem_result_free(tdbem_result *result);
+
+#endif

@@ -1,0 +1,57 @@
+/* The exchange: what crosses between tasks from one instance of a loop to the next.
+ *
+ * The program says once which block of which task's region is copied to which block of another's.
+ * Where tasks live, the exchange finds out: what stays within a space is copied there directly, by
+ * one kernel on a device; all that goes from one unit to another in a different space is packed
+ * into one message, moved by the shortest way (device to device directly where they can; else by
+ * way of the host's pinned memory) and unpacked. So there are at most as many messages as ordered
+ * pairs of units that are neighbours, however many tasks there are.
+ *
+ * All units exchange at the same time. That is right if no block that is read overlaps one that is
+ * written, as with the faces of zones: interior points are read, boundary points written. (The
+ * multi-GPU papers take zones one after another, and pay with up to a hundred times the time.)
+ */
+#ifndef EVENER_EXCHANGE_H
+#define EVENER_EXCHANGE_H
+
+#include <evener/loop.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct evn_exchange evn_exchange;
+
+/* A block of n[0] x n[1] x n[2] doubles that goes from task to task. Value (a,b,c) lies at
+ * from_at + a*from_stride[0] + b*from_stride[1] + c*from_stride[2] doubles from the beginning of
+ * the region of task `from`, and goes to the same with to_ in that of task `to`. The last index is
+ * the one to be contiguous, if one is. */
+typedef struct evn_face {
+    int from, to;
+    long long from_at, to_at;
+    long long from_stride[3], to_stride[3];
+    int n[3];
+} evn_face;
+
+/* An exchange of `count` faces (copied) between the tasks of a loop, at most one at a time for a
+ * loop; `loop` must outlive it. If regions follow the loop's tasks (evn_loop_place()), faces are
+ * blocks of these, and the place must outlive the exchange; else `host` gives each task's memory,
+ * n pointers (copied). EVN_USAGE: a face of a task that is not there; EVN_MEMORY. */
+evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, int count, const evn_face *face,
+                             double *const *host);
+void evn_exchange_close(evn_exchange *exchange);
+
+/* Copies all faces; returns when all are where they belong. The exchange of faces between units is
+ * planned anew when tasks have moved. The loop's totals count bytes, messages and copies; its unit
+ * stats, the time and what came in and went out. EVN_DEVICE: evn_loop_failed_unit(). */
+evn_status evn_exchange_run(evn_exchange *exchange);
+
+/* What one run moves as tasks lie now, by ordered pair of units: bytes from unit a to unit b are
+ * bytes[a*U + b] (a == b: within a unit). Returns the number of messages: pairs of different units
+ * with bytes. */
+int evn_exchange_pairs(evn_exchange *exchange, double *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,22 @@
+/* A block of values to be copied, as kernels of the exchange know it. */
+#ifndef LOOP_EXCHANGE_BLOCK_H
+#define LOOP_EXCHANGE_BLOCK_H
+
+#include <evener/kernel.h>
+
+/* n[0] x n[1] x n[2] doubles; offsets and strides in doubles. */
+struct exchange_block {
+    evn_long from, to;
+    evn_long from_stride[3], to_stride[3];
+    int n[3];
+    int unused;
+};
+
+/* What a group of items does: values first .. first + EXCHANGE_PIECE - 1 of a block. */
+struct exchange_piece {
+    int block, first;
+};
+
+enum { EXCHANGE_ITEMS = 64, EXCHANGE_PIECE = 512 };
+
+#endif

@@ -1,0 +1,346 @@
+/* The model in numbers: seconds of a step from seconds of tasks and the ways of bytes.
+ *
+ * Units that draw chunks stand in a heap by the time at which they are free. Messages are laid into
+ * the ports of the units in rounds: in round r unit u sends to unit u + r, so that no two senders
+ * want the same receiver as long as all have something for all, as good exchanges are ordered. */
+#include <evener/model.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Faces from one unit to another; first one a face, then one a pair. */
+struct message {
+    int from, to;
+    double bytes;
+};
+
+struct evn_simulation {
+    evn_model model;
+    int steps;
+    unsigned long long seed; /* of the noise */
+    evn_step last;           /* whose exchange holds as long as nobody has moved */
+    int *owner, *before;
+    double *seconds;                      /* of the tasks */
+    double *compute, *migrate, *exchange; /* of the units */
+    double *out, *in;                     /* when the ports of the units are free */
+    int *heap;                            /* units by `compute`, then by number */
+    struct message *message;              /* room for two of each link */
+};
+
+static evn_status wrong(const char *what, int i, double is, const char *right) {
+    return evn_fail(EVN_USAGE, "model: %s %d is %g, expected %s", what, i, is, right);
+}
+
+static int is_time(double x) { return x >= 0 && isfinite(x); }
+
+static evn_status check_route(const evn_route *route, const char *what, int i) {
+    for (int h = 0; h < 2; h++)
+        if (!is_time(route->latency[h]) || !is_time(route->per_byte[h]))
+            return wrong(what, i,
+                         is_time(route->latency[h]) ? route->per_byte[h] : route->latency[h],
+                         "times from 0");
+    return EVN_OK;
+}
+
+static evn_status check(const evn_model *m) {
+    if (m->tasks < 1 || m->units < 1 || m->kinds < 1)
+        return evn_fail(EVN_USAGE,
+                        "model: %d tasks on %d units of %d kinds, expected at least one of each",
+                        m->tasks, m->units, m->kinds);
+    const size_t n = (size_t)m->tasks;
+    if (!(m->noise >= 0 && m->noise < 1))
+        return evn_fail(EVN_USAGE, "model: a noise of %g, expected 0 to below 1", m->noise);
+    for (int u = 0; u < m->units; u++) {
+        if (m->kind && (m->kind[u] < 0 || m->kind[u] >= m->kinds))
+            return wrong("the kind of unit", u, m->kind[u], "a number of a kind");
+        if (m->slow && !(m->slow[u] > 0 && isfinite(m->slow[u])))
+            return wrong("the factor of unit", u, m->slow[u], "a number above 0");
+    }
+    for (size_t i = 0; i < n * (size_t)m->kinds; i++)
+        if (!is_time(m->seconds[i]))
+            return wrong("the time of task", (int)(i % n), m->seconds[i], "seconds from 0");
+    for (int t = 0; m->state && t < m->tasks; t++)
+        if (!is_time(m->state[t])) return wrong("the data of task", t, m->state[t], "bytes from 0");
+    for (int l = 0; l < m->links; l++) {
+        for (int e = 0; e < 2; e++)
+            if (m->link[l].task[e] < 0 || m->link[l].task[e] >= m->tasks)
+                return wrong("an end of link", l, m->link[l].task[e], "a number of a task");
+        if (!is_time(m->link[l].bytes))
+            return wrong("the size of link", l, m->link[l].bytes, "bytes from 0");
+    }
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && m->route && i < m->kinds * m->kinds; i++)
+        status = check_route(&m->route[i], "route", i);
+    for (int i = 0; !status && m->within && i < m->kinds; i++)
+        status = check_route(&m->within[i], "the route within kind", i);
+    return status;
+}
+
+evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
+    *out = NULL;
+    evn_status status = check(model);
+    if (status) return status;
+    const size_t n = (size_t)model->tasks, units = (size_t)model->units;
+    evn_simulation *s = calloc(1, sizeof *s);
+    if (s) {
+        s->model = *model;
+        s->seed = 1;
+        s->owner = malloc(2 * n * sizeof *s->owner);
+        s->seconds = malloc(n * sizeof *s->seconds);
+        s->compute = malloc(5 * units * sizeof *s->compute);
+        s->heap = malloc(units * sizeof *s->heap);
+        s->message = malloc((2 * (size_t)model->links + 1) * sizeof *s->message);
+    }
+    if (!s || !s->owner || !s->seconds || !s->compute || !s->heap || !s->message) {
+        evn_simulation_close(s);
+        return evn_fail(EVN_MEMORY, "model: not enough memory for %zu tasks on %zu units", n,
+                        units);
+    }
+    s->before = s->owner + n;
+    s->migrate = s->compute + units;
+    s->exchange = s->migrate + units;
+    s->out = s->exchange + units;
+    s->in = s->out + units;
+    *out = s;
+    return EVN_OK;
+}
+
+void evn_simulation_close(evn_simulation *s) {
+    if (!s) return;
+    free(s->owner);
+    free(s->seconds);
+    free(s->compute);
+    free(s->heap);
+    free(s->message);
+    free(s);
+}
+
+static int kind_of(const evn_model *m, int unit) { return m->kind ? m->kind[unit] : 0; }
+
+static const evn_route *route(const evn_model *m, int from, int to) {
+    static const evn_route free_of_charge = {.hops = 1};
+    const int a = kind_of(m, from), b = kind_of(m, to);
+    if (from == to) return m->within ? &m->within[a] : &free_of_charge;
+    return m->route ? &m->route[a * m->kinds + b] : &free_of_charge;
+}
+
+/* One message all the way, with nobody else on it. */
+static double whole_way(const evn_route *r, double bytes) {
+    double time = r->latency[0] + bytes * r->per_byte[0];
+    if (r->hops == 2) time += r->latency[1] + bytes * r->per_byte[1];
+    return time;
+}
+
+/* --- tasks --------------------------------------------------------------------------------- */
+
+static void take(evn_simulation *s, int t, int unit) {
+    const evn_model *m = &s->model;
+    const size_t at = (size_t)kind_of(m, unit) * (size_t)m->tasks + (size_t)t;
+    s->owner[t] = unit;
+    s->seconds[t] = m->seconds[at] * (m->slow ? m->slow[unit] : 1);
+    if (m->noise > 0) {
+        s->seed = s->seed * 6364136223846793005ULL + 1442695040888963407ULL;
+        s->seconds[t] *= 1 + m->noise * ((double)(s->seed >> 33) / (1 << 30) - 1);
+    }
+    s->compute[unit] += s->seconds[t];
+    if (s->steps == 1) s->before[t] = unit; /* laid where the first step wants it */
+    if (s->before[t] == unit || !m->state) return;
+    const double time = whole_way(route(m, s->before[t], unit), m->state[t]);
+    s->migrate[unit] += time;
+    s->compute[unit] += time;
+}
+
+static int sooner(const evn_simulation *s, int a, int b) {
+    return s->compute[a] < s->compute[b] || (s->compute[a] == s->compute[b] && a < b);
+}
+
+/* The first of the heap has got later. */
+static void sink(evn_simulation *s) {
+    const int unit = s->heap[0], units = s->model.units;
+    int i = 0;
+    for (int c; (c = 2 * i + 1) < units; i = c) {
+        if (c + 1 < units && sooner(s, s->heap[c + 1], s->heap[c])) c++;
+        if (!sooner(s, s->heap[c], unit)) break;
+        s->heap[i] = s->heap[c];
+    }
+    s->heap[i] = unit;
+}
+
+static void run_tasks(evn_simulation *s, const evn_schedule *schedule) {
+    const int n = s->model.tasks, units = s->model.units, chunk = evn_schedule_chunk(schedule);
+    memset(s->compute, 0, 2 * (size_t)units * sizeof *s->compute);
+    if (!chunk) {
+        const int *owner = evn_schedule_owner(schedule);
+        for (int t = 0; t < n; t++) take(s, t, owner[t]);
+        return;
+    }
+    for (int u = 0; u < units; u++) s->heap[u] = u; /* all are free: in order */
+    for (int t = 0; t < n;) {
+        for (int end = t < n - chunk ? t + chunk : n; t < end; t++) take(s, t, s->heap[0]);
+        sink(s);
+    }
+}
+
+/* --- exchange ------------------------------------------------------------------------------ */
+
+/* By the unit that sends, then by the one that receives. */
+static int by_pair(const void *a, const void *b) {
+    const struct message *x = a, *y = b;
+    return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->to > y->to) - (x->to < y->to);
+}
+
+/* `to` says the round here, see below. */
+static int by_round(const void *a, const void *b) {
+    const struct message *x = a, *y = b;
+    return x->to != y->to ? (x->to < y->to ? -1 : 1) : (x->from > y->from) - (x->from < y->from);
+}
+
+/* One message a pair of units, in rounds. Returns their number. */
+static int gather(evn_simulation *s, int faces) {
+    const int units = s->model.units;
+    qsort(s->message, (size_t)faces, sizeof *s->message, by_pair);
+    int pairs = 0;
+    for (int i = 0; i < faces; i++) {
+        struct message *last = &s->message[pairs - 1];
+        if (pairs && last->from == s->message[i].from && last->to == s->message[i].to)
+            last->bytes += s->message[i].bytes;
+        else
+            s->message[pairs++] = s->message[i];
+    }
+    for (int i = 0; i < pairs; i++)
+        s->message[i].to = (s->message[i].to - s->message[i].from + units) % units;
+    qsort(s->message, (size_t)pairs, sizeof *s->message, by_round);
+    for (int i = 0; i < pairs; i++)
+        s->message[i].to = (s->message[i].to + s->message[i].from) % units;
+    return pairs;
+}
+
+static void send(evn_simulation *s, const struct message *m) {
+    const evn_route *r = route(&s->model, m->from, m->to);
+    double *out = &s->out[m->from], *in = &s->in[m->to];
+    const double first = r->latency[0] + m->bytes * r->per_byte[0];
+    if (r->hops == 2) {
+        *out += first;
+        *in = fmax(*in, *out) + r->latency[1] + m->bytes * r->per_byte[1];
+    } else {
+        *out = *in = fmax(*out, *in) + first;
+    }
+}
+
+static void in_parallel(evn_simulation *s, evn_step *step) {
+    const evn_model *m = &s->model;
+    const size_t units = (size_t)m->units;
+    memset(s->exchange, 0, 3 * units * sizeof *s->exchange); /* out and in follow it */
+    int faces = 0;
+    for (int l = 0; l < m->links; l++) {
+        const int a = s->owner[m->link[l].task[0]], b = s->owner[m->link[l].task[1]];
+        const double bytes = m->link[l].bytes;
+        if (a == b) {
+            s->exchange[a] += 2 * bytes; /* bytes first, then seconds */
+            continue;
+        }
+        s->message[faces++] = (struct message){a, b, bytes};
+        s->message[faces++] = (struct message){b, a, bytes};
+        step->bytes += 2 * bytes;
+    }
+    const int pairs = gather(s, faces);
+    for (int i = 0; i < pairs; i++) send(s, &s->message[i]);
+    step->messages = pairs;
+    for (int u = 0; u < m->units; u++) {
+        if (s->exchange[u] > 0) s->exchange[u] = whole_way(route(m, u, u), s->exchange[u]);
+        s->exchange[u] += fmax(s->out[u], s->in[u]);
+        step->exchange_s = fmax(step->exchange_s, s->exchange[u]);
+    }
+}
+
+static void in_sequence(evn_simulation *s, evn_step *step) {
+    const evn_model *m = &s->model;
+    for (int l = 0; l < m->links; l++) {
+        const int a = s->owner[m->link[l].task[0]], b = s->owner[m->link[l].task[1]];
+        const double bytes = m->link[l].bytes;
+        step->exchange_s += whole_way(route(m, a, b), bytes) + whole_way(route(m, b, a), bytes);
+        if (a == b) continue;
+        step->bytes += 2 * bytes;
+        step->messages += 2;
+    }
+    for (int u = 0; u < m->units; u++) s->exchange[u] = step->exchange_s;
+}
+
+/* --- a step -------------------------------------------------------------------------------- */
+
+evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_step *step) {
+    const evn_model *m = &s->model;
+    const evn_problem *p = evn_schedule_problem(schedule);
+    const size_t bytes = (size_t)m->tasks * sizeof *s->owner;
+    if (p->tasks != m->tasks || p->units != m->units)
+        return evn_fail(EVN_USAGE,
+                        "model: the schedule was made for %d tasks on %d units and the model has "
+                        "%d on %d",
+                        p->tasks, p->units, m->tasks, m->units);
+    if (s->steps++) memcpy(s->before, s->owner, bytes);
+    *step = (evn_step){.imbalance = 1};
+    run_tasks(s, schedule);
+    double shortest = INFINITY;
+    for (int u = 0; u < m->units; u++) {
+        step->compute_s = fmax(step->compute_s, s->compute[u]);
+        step->migration_s = fmax(step->migration_s, s->migrate[u]);
+        shortest = fmin(shortest, s->compute[u]);
+    }
+    if (step->compute_s > 0) step->imbalance = shortest > 0 ? step->compute_s / shortest : INFINITY;
+    for (int t = 0; t < m->tasks; t++) {
+        if (s->owner[t] == s->before[t]) continue;
+        step->migrations++;
+        step->migrated_bytes += m->state ? m->state[t] : 0;
+    }
+    if (s->steps > 1 && !step->migrations) {
+        step->exchange_s = s->last.exchange_s;
+        step->bytes = s->last.bytes;
+        step->messages = s->last.messages;
+    } else if (m->sequential) {
+        in_sequence(s, step);
+    } else {
+        in_parallel(s, step);
+    }
+    s->last = *step;
+    return evn_schedule_learn(schedule, s->owner, s->seconds);
+}
+
+const int *evn_simulation_owner(const evn_simulation *s) { return s->owner; }
+const double *evn_simulation_seconds(const evn_simulation *s) { return s->seconds; }
+const double *evn_simulation_compute(const evn_simulation *s) { return s->compute; }
+const double *evn_simulation_migrate(const evn_simulation *s) { return s->migrate; }
+const double *evn_simulation_exchange(const evn_simulation *s) { return s->exchange; }
+
+double evn_model_speeds(const evn_model *m, const double *weight, double *speed) {
+    double total = 0;
+    for (int t = 0; t < m->tasks; t++) total += weight ? weight[t] : 1;
+    double *count = calloc((size_t)m->kinds, sizeof *count); /* units of each kind */
+    for (int k = 0; k < m->kinds; k++) {
+        double seconds = 0;
+        for (int t = 0; t < m->tasks; t++)
+            seconds += m->seconds[(size_t)k * (size_t)m->tasks + (size_t)t];
+        for (int u = 0; u < m->units; u++)
+            if (kind_of(m, u) == k) {
+                speed[u] = (total > 0 ? total : 1) / (seconds > 0 ? seconds : 1) /
+                           (m->slow ? m->slow[u] : 1);
+                if (count) count[k]++;
+            }
+    }
+    /* in sequence each face is a message, whose latency counts as bytes do */
+    double pairs = 0, per_byte = 0, bytes = 0;
+    for (int l = 0; l < m->links; l++) bytes += m->link[l].bytes / m->links;
+    const double messages = m->sequential && bytes > 0 ? 1 / bytes : 0; /* a byte */
+    for (int a = 0; count && m->route && a < m->kinds; a++)
+        for (int b = 0; b < m->kinds; b++) {
+            const evn_route *r = &m->route[a * m->kinds + b];
+            const double both = count[a] * (count[b] - (a == b));
+            pairs += both;
+            const evn_route none = {.hops = 1}, *within = m->within ? &m->within[b] : &none;
+            double more = r->per_byte[0] - within->per_byte[0] +
+                          messages * (r->latency[0] - within->latency[0]);
+            if (r->hops == 2) more += r->per_byte[1] + messages * r->latency[1];
+            per_byte += both * fmax(0, more);
+        }
+    free(count);
+    return per_byte > 0 ? pairs / per_byte : 0;
+}
