@@ -20,6 +20,7 @@
 #ifndef EVENER_H
 #define EVENER_H
 
+#include <evener/clock.h>
 #include <evener/status.h>
 #include <evener/machine.h>
 #include <evener/device.h>

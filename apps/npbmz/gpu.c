@@ -5,6 +5,7 @@
  * parts, each with tables of its own. */
 #include "gpu.h"
 #include "mesh.h"
+#include "norms_gpu.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,8 @@ struct table {
 /* Consecutive zones of the batch that are done together. */
 struct part {
     int first, count;
-    int nx, ny, nz; /* largest extents */
-    struct table zones, pieces[GPU_CUTS];
+    int nx, ny, nz;                           /* largest extents */
+    struct table zones, pieces[GPU_CUTS + 1]; /* the last way of cutting is the norms' */
 };
 
 struct gpu {
@@ -37,6 +38,7 @@ struct gpu {
     evn_device *device;
     evn_queue *queue;
     size_t most_work;
+    const evn_kernel_source *source[PROGRAMS]; /* the norms', then the solver's */
     evn_program *program[PROGRAMS];
     int programs;
     struct named_kernel kernel[KERNELS];
@@ -71,8 +73,9 @@ evn_status gpu_open(struct gpu **out, const struct problem *p, const struct gpu_
     g->most_work = most_work;
     g->count = -1;
     evn_status status = EVN_OK;
-    for (int i = 0; !status && solver->sources[i]; i++) {
-        status = evn_program_open(&g->program[i], device, solver->sources[i], NULL);
+    for (int i = 0; !status && (i == 0 || solver->sources[i - 1]); i++) {
+        g->source[i] = i == 0 ? &norms_kernels : solver->sources[i - 1];
+        status = evn_program_open(&g->program[i], device, g->source[i], NULL);
         g->programs += !status;
     }
     if (status) {
@@ -92,7 +95,7 @@ void gpu_close(struct gpu *g) {
     if (!g) return;
     for (int i = 0; i < g->room_parts; i++) {
         table_free(&g->part[i].zones);
-        for (int c = 0; c < GPU_CUTS; c++) table_free(&g->part[i].pieces[c]);
+        for (int c = 0; c <= GPU_CUTS; c++) table_free(&g->part[i].pieces[c]);
     }
     evn_buffer_close(g->work);
     for (int i = 0; i < g->kernels; i++) evn_kernel_close(g->kernel[i].kernel);
@@ -130,7 +133,9 @@ static evn_status table_send(struct gpu *g, const struct table *t, size_t size) 
 
 /* Work space of a zone in doubles, rounded so that the next one's begins on 256 bytes. */
 static size_t zone_work(const struct gpu *g, int zone) {
-    return (g->solver->work(g->p, &g->p->zone[zone]) + 31) / 32 * 32;
+    const struct zone *z = &g->p->zone[zone];
+    const size_t step = g->solver->work(g->p, z), norms = norms_work(g->p, z);
+    return ((step > norms ? step : norms) + 31) / 32 * 32;
 }
 
 /* Cuts the batch into parts whose work space fits; the largest one's doubles in *most. */
@@ -171,6 +176,11 @@ static evn_status cut_batch(struct gpu *g, size_t *most) {
 
 static int larger(int a, int b) { return a > b ? a : b; }
 
+static int pieces_of(const struct gpu *g, int zone, int cut) {
+    const struct zone *z = &g->p->zone[zone];
+    return cut == GPU_CUTS ? norms_pieces(g->p, z) : g->solver->pieces(g->p, z, cut);
+}
+
 static evn_status fill_part(struct gpu *g, struct part *part) {
     evn_status status = table_room(g, &part->zones, part->count, sizeof(struct gpu_zone));
     if (status) return status;
@@ -196,16 +206,16 @@ static evn_status fill_part(struct gpu *g, struct part *part) {
         part->nz = larger(part->nz, z->nz);
     }
     status = table_send(g, &part->zones, sizeof *table);
-    for (int c = 0; !status && c < g->solver->cuts; c++) {
+    for (int c = 0; !status && c <= GPU_CUTS; c++) {
+        if (c >= g->solver->cuts && c < GPU_CUTS) continue;
         struct table *t = &part->pieces[c];
         int sum = 0;
-        for (int i = 0; i < part->count; i++)
-            sum += g->solver->pieces(g->p, &g->p->zone[table[i].number], c);
+        for (int i = 0; i < part->count; i++) sum += pieces_of(g, table[i].number, c);
         status = table_room(g, t, sum, sizeof(struct gpu_piece));
         if (status) break;
         struct gpu_piece *piece = t->host;
         for (int i = 0; i < part->count; i++) {
-            int n = g->solver->pieces(g->p, &g->p->zone[table[i].number], c);
+            int n = pieces_of(g, table[i].number, c);
             for (int k = 0; k < n; k++) *piece++ = (struct gpu_piece){i, k};
         }
         status = table_send(g, t, sizeof *piece);
@@ -256,7 +266,7 @@ static evn_status find_kernel(struct gpu *g, const char *name, evn_kernel **out)
     if (g->kernels == KERNELS)
         return evn_fail(EVN_USAGE, "%s: more than %d kernels", g->p->solver->name, KERNELS);
     for (int i = 0; i < g->programs; i++) {
-        const evn_kernel_entry *e = g->solver->sources[i]->entry;
+        const evn_kernel_entry *e = g->source[i]->entry;
         while (e->name && strcmp(e->name, name)) e++;
         if (!e->name) continue;
         struct named_kernel *k = &g->kernel[g->kernels];
@@ -309,3 +319,29 @@ static evn_status each_part(struct gpu *g, of_solver *what) {
 evn_status gpu_step(struct gpu *g) { return each_part(g, g->solver->step); }
 evn_status gpu_finish(struct gpu *g) { return each_part(g, g->solver->finish); }
 evn_status gpu_prepare(struct gpu *g) { return each_part(g, g->solver->prepare); }
+
+evn_status gpu_norms(struct gpu *g, struct norms *norms, uint64_t *hash) {
+    double *result = malloc((size_t)(g->count > 0 ? g->count : 1) * NORMS_RESULT * sizeof *result);
+    if (!result)
+        return evn_fail(EVN_MEMORY, "%s: no memory for the norms of %d zones", g->p->solver->name,
+                        g->count);
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < g->parts; i++) {
+        struct part *part = &g->part[i];
+        g->now = part;
+        status = norms_launch(g, g->p, part->count, GPU_CUTS, norms != NULL, hash != NULL);
+        if (!status)
+            status =
+                evn_copy_to_host(g->queue, result + (size_t)part->first * NORMS_RESULT, g->work, 0,
+                                 (size_t)part->count * NORMS_RESULT * sizeof *result);
+        /* the next part uses the same work space, in order of the queue */
+        if (status) status = name_zones(g, status);
+    }
+    evn_status finished = evn_queue_finish(g->queue);
+    if (!status) status = finished;
+    for (int i = 0; !status && i < g->count; i++)
+        norms_of_result(result + (size_t)i * NORMS_RESULT, norms ? &norms[i] : NULL,
+                        hash ? &hash[i] : NULL);
+    free(result);
+    return status;
+}

@@ -4,7 +4,7 @@
  * local memory, where as many items as the host's vectors have lanes add up, each component by
  * itself, what the host adds up in that lane. So the expensive part, the points, is done by all
  * items, and the order of the sum is the host's: where nothing is fused, the bits are too. A second
- * kernel, one group a zone, adds up the planes.
+ * kernel, in which one group a zone has something to do, adds up the planes.
  *
  * Cost: norms of BT and SP read the solution 13 times and the forcing once, all but 80 bytes a
  * point from caches, and take the 270 instructions of residual_item() and 30 for the error: in the

@@ -4,6 +4,10 @@
  * of the struct gpu (norms_kernels), the zones be cut once more (norms_pieces), and each zone's
  * work space hold norms_work() doubles; it is the solver's own, of which nothing survives from one
  * step to the next.
+ *
+ * Where nothing is fused (EVENER_CONTRACT off) the results have the bits of those of norms.h on
+ * this host; else they agree to 1e-13. They depend on the zone alone, not on the batch. Hashes are
+ * those of zone_hash(), always.
  */
 #ifndef NPBMZ_NORMS_GPU_H
 #define NPBMZ_NORMS_GPU_H
@@ -20,8 +24,8 @@ int norms_pieces(const struct problem *p, const struct zone *z);
 
 /* Puts what makes the norms, the hashes or both into the queue, for the `zones` zones that launches
  * are for now, cut in way `cut` of norms_pieces(). Afterwards the first zones * NORMS_RESULT
- * doubles of the work space hold the results, in order of zones; all else of it is undefined. Five
- * launches, or fewer. */
+ * doubles of the work space hold the results, in order of zones; all else of it is undefined. Six
+ * launches at most, whatever the number of zones. */
 evn_status norms_launch(struct gpu *g, const struct problem *p, int zones, int cut, int norms,
                         int hashes);
 

@@ -1,8 +1,9 @@
 /* What kernels and host agree on for the norms of a zone on a device: the values that kernels are
  * given, and what lies where in a zone's work space.
  *
- * A zone's work space begins with its results. Partial sums follow, of planes of k and of columns
- * blocks as on the host, and of lines of the surface integral; all offsets count doubles.
+ * A zone's work space begins with its results. Partial sums follow, of planes of k, in the error
+ * norm of blocks of columns of a plane as on the host, and of lines of the surface integral: about
+ * 16 nz + 2 ny doubles for a zone of one block. All offsets count doubles.
  */
 #ifndef NPBMZ_NORMS_PART_H
 #define NPBMZ_NORMS_PART_H
@@ -34,7 +35,7 @@ EVN_DEVICE_FUNCTION int norms_blocks(int nx, int columns) { return (nx + columns
 /* sums of squares of the residual in plane k, NC of them */
 EVN_DEVICE_FUNCTION evn_long norms_at_residual(int k) { return NORMS_RESULT + (evn_long)k * NC; }
 
-/* sums of squares of the error in columns block b of plane k */
+/* sums of squares of the error in block b of the columns of plane k */
 EVN_DEVICE_FUNCTION evn_long norms_at_error(int nz, int b, int k) {
     return NORMS_RESULT + ((evn_long)(b + 1) * nz + k) * NC;
 }
@@ -44,13 +45,13 @@ EVN_DEVICE_FUNCTION evn_long norms_at_hash(int nx, int nz, int columns, int k) {
     return norms_at_error(nz, norms_blocks(nx, columns), 0) + (evn_long)k * 2;
 }
 
-/* Pressure integrated along lines, which the surface integral adds up. The box of points i0 .. i1,
- * j0 .. j1, k0 .. k1 is that of zone_surface(). */
+/* pressure summed along lines, which the surface integral adds up: on the surface of the box of
+ * zone_surface() .. */
 EVN_DEVICE_FUNCTION evn_long norms_at_line(int nx, int nz, int columns, int line) {
     return norms_at_hash(nx, nz, columns, nz) + line;
 }
-/* two faces of lines along x, one line for each j; then two of lines along x and two of lines along
- * y, one line for each k */
+/* .. two faces of lines along x, one line for each j; then two of lines along x and two of lines
+ * along y, one line for each k */
 EVN_DEVICE_FUNCTION int norms_lines(int ny, int nz) { return 2 * (ny - 3) + 4 * (nz - 3); }
 
 #endif

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct npbmz {
     struct problem p;
@@ -23,19 +22,13 @@ struct npbmz {
     int links;
 };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void phase_start(struct scratch *s, const struct team *t) {
-    if (t->core == 0) s->since = now();
+    if (t->core == 0) s->since = evn_now();
 }
 
 void phase_mark(struct scratch *s, const struct team *t, enum npbmz_phase ended) {
     if (t->core != 0) return;
-    double end = now();
+    double end = evn_now();
     s->seconds[ended] += end - s->since;
     s->since = end;
 }
@@ -125,6 +118,14 @@ evn_problem npbmz_tasks(const npbmz *b) {
         .tasks = b->p.zones, .weight = b->weight, .links = b->links, .link = b->link};
 }
 
+void npbmz_faces(const npbmz *b, evn_face *face) {
+    for (int z = 0; z < b->p.zones; z++) zone_faces(&b->p, z, face + 4 * z);
+}
+
+size_t npbmz_zone_bytes(const npbmz *b, int z) { return (size_t)zone_bytes(&b->p, &b->p.zone[z]); }
+
+enum { TIMES = 15 };
+
 /* A run: what its passes over the zones share. */
 struct run {
     struct problem *p;
@@ -144,6 +145,9 @@ struct run {
     struct norms *norms;        /* of each zone */
     uint64_t *hash;
     double *sums;
+    double *times; /* of zones, in the latest TIMES steps */
+    int timed;
+    int step; /* that is computed now */
     int kept; /* the step of the state that is kept; -1 */
     atomic_int out_of_memory;
 };
@@ -154,6 +158,7 @@ typedef void pass(struct run *run, int z, struct scratch *s, const struct team *
 struct order {
     struct run *run;
     pass *pass;
+    int timed; /* a time step of the timed part */
 };
 
 /* The loop's body for every pass: the zones of the batch one after another, each by the whole team.
@@ -162,12 +167,21 @@ static evn_status each_zone(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
     struct scratch *s = &o->run->scratch[evn_unit_number(unit)];
     const int cores = evn_unit_cores(unit);
+    const npbmz_slow *slow = &o->run->options->slow;
+    const int held = o->timed && slow->factor > 1 && o->run->step >= slow->step &&
+                     evn_unit_number(unit) == slow->unit;
     for (int z; (z = evn_batch_next(batch)) >= 0;) {
+        const double begin = held ? evn_now() : 0;
         if (cores == 1) {
             o->pass(o->run, z, s, &(struct team){0, 1});
         } else {
 #pragma omp parallel num_threads(cores)
             o->pass(o->run, z, s, &(struct team){omp_get_thread_num(), cores});
+        }
+        if (held) {
+            const double until = begin + (evn_now() - begin) * slow->factor;
+            while (evn_now() < until) {
+            }
         }
     }
     if (atomic_load(&o->run->out_of_memory))
@@ -178,7 +192,8 @@ static evn_status each_zone(evn_unit *unit, evn_batch *batch, void *arg) {
 
 /* A pass over the zones on the host's cores. */
 static evn_status visit(struct run *run, pass *pass, evn_access access) {
-    return evn_loop_visit_host(run->loop, each_zone, &(struct order){run, pass}, access);
+    return evn_loop_visit_host(run->loop, each_zone, &(struct order){.run = run, .pass = pass},
+                               access);
 }
 
 static void make_zone(struct run *run, int z, struct scratch *s, const struct team *t) {
@@ -212,19 +227,24 @@ static void step_zone(struct run *run, int z, struct scratch *s, const struct te
     run->p->solver->step(run->p, &run->p->zone[z], s, t);
 }
 
+/* Tells a device which zones it has, and where. */
+static evn_status place_batch(struct run *run, evn_unit *unit, evn_batch *batch) {
+    const int space = evn_place_space(run->place, unit, evn_batch_device(batch));
+    int count;
+    const int *zone = evn_batch_tasks(batch, &count);
+    size_t *at = run->at + (size_t)space * (size_t)run->p->zones;
+    for (int i = 0; i < count; i++) at[i] = evn_place_at(run->place, run->region[zone[i]], space);
+    return gpu_batch(run->gpu[space], evn_place_buffer(run->place, space), count, zone, at);
+}
+
 /* Time step of a batch of zones, on a unit's cores or on its device. */
 static evn_status each_step(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
     struct run *run = o->run;
     const int device = evn_batch_device(batch);
     if (device < 0) return each_zone(unit, batch, arg);
-    const int space = evn_place_space(run->place, unit, device);
-    int count;
-    const int *zone = evn_batch_tasks(batch, &count);
-    struct gpu *g = run->gpu[space];
-    size_t *at = run->at + (size_t)space * (size_t)run->p->zones;
-    for (int i = 0; i < count; i++) at[i] = evn_place_at(run->place, run->region[zone[i]], space);
-    evn_status status = gpu_batch(g, evn_place_buffer(run->place, space), count, zone, at);
+    struct gpu *g = run->gpu[evn_place_space(run->place, unit, device)];
+    evn_status status = place_batch(run, unit, batch);
     if (!status) status = gpu_step(g);
     if (!status) status = gpu_finish(g);
     return status;
@@ -256,6 +276,39 @@ static void other_norms(struct run *run, int z, struct scratch *s, const struct 
     if (run->p->benchmark == NPBMZ_LU) run->norms[z].surface = zone_surface(run->p, zone);
     run->hash[z] = zone_hash(zone);
     if (run->sums) zone_sums(zone, run->sums + NC * z);
+}
+
+/* The same passes where zones may be on devices: a device makes all of a zone's norms at once. */
+static evn_status each_norm(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    const int device = evn_batch_device(batch);
+    if (device < 0) return each_zone(unit, batch, arg);
+    struct gpu *g = run->gpu[evn_place_space(run->place, unit, device)];
+    int count;
+    const int *zone = evn_batch_tasks(batch, &count);
+    struct norms *norms = malloc((size_t)count * sizeof *norms);
+    uint64_t *hash = malloc((size_t)count * sizeof *hash);
+    evn_status status = EVN_OK;
+    if (!norms || !hash)
+        status = evn_fail(EVN_MEMORY, "%s: no memory for the norms of %d zones",
+                          names[run->p->benchmark], count);
+    if (!status) status = place_batch(run, unit, batch);
+    const int residual = o->pass == residual_norm;
+    if (!status) status = gpu_norms(g, residual ? norms : NULL, residual ? NULL : hash);
+    for (int i = 0; !status && i < count; i++) {
+        if (residual) run->norms[zone[i]] = norms[i];
+        if (!residual) run->hash[zone[i]] = hash[i];
+    }
+    free(norms);
+    free(hash);
+    return status;
+}
+
+static evn_status visit_norms(struct run *run, pass *pass) {
+    /* sums of perturbed runs are taken on the host */
+    if (run->sums && pass == other_norms) return visit(run, pass, EVN_READ);
+    return evn_loop_visit(run->loop, each_norm, &(struct order){.run = run, .pass = pass});
 }
 
 static void make_scratch(evn_unit *unit, void *arg) {
@@ -388,7 +441,9 @@ static evn_status make_fields(struct run *run) {
 static evn_status warm_up(struct run *run) {
     evn_status status = begin(run, begin_zone);
     if (!status) status = evn_exchange_run(run->exchange);
-    if (!status) status = evn_loop_visit(run->loop, each_step, &(struct order){run, step_zone});
+    if (!status)
+        status =
+            evn_loop_visit(run->loop, each_step, &(struct order){.run = run, .pass = step_zone});
     if (!status) status = begin(run, run->options->perturb ? begin_perturbed : begin_zone);
     evn_units_run(run->units, clear_scratch, run);
     return status;
@@ -398,7 +453,28 @@ static evn_status warm_up(struct run *run) {
 static evn_status step(struct run *run) {
     evn_status status = evn_exchange_run(run->exchange);
     if (status) return status;
-    return evn_loop_run(run->loop, each_step, &(struct order){run, step_zone});
+    return evn_loop_run(run->loop, each_step, &(struct order){run, step_zone, 1});
+}
+
+/* Keeps the zones' times of a step; the latest TIMES steps are kept. */
+static void note_times(struct run *run) {
+    const size_t zones = (size_t)run->p->zones;
+    memcpy(run->times + (size_t)(run->timed++ % TIMES) * zones, evn_loop_seconds(run->loop),
+           zones * sizeof *run->times);
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_time(const struct run *run, int zone) {
+    double sample[TIMES];
+    const int n = run->timed < TIMES ? run->timed : TIMES;
+    if (!n) return 0;
+    for (int i = 0; i < n; i++) sample[i] = run->times[i * run->p->zones + zone];
+    qsort(sample, (size_t)n, sizeof *sample, by_value);
+    return sample[n / 2];
 }
 
 /* The timed part from step *done on; *done counts. */
@@ -410,15 +486,17 @@ static evn_status march(struct run *run, int steps, int *done, double since) {
             status = evn_place_keep(run->place);
             if (!status) run->kept = *done;
         }
+        run->step = *done;
         if (!status) status = step(run);
         if (status) return status;
+        note_times(run);
         ++*done;
-        if (o->progress) o->progress(*done, steps, now() - since, o->arg);
+        if (o->progress) o->progress(*done, steps, evn_now() - since, o->arg);
         if (o->stop && *o->stop)
             return evn_fail(EVN_STOPPED, "stopped after step %d of %d", *done, steps);
     }
     /* LU's norms belong to the timed part */
-    return run->p->benchmark == NPBMZ_LU ? visit(run, residual_norm, EVN_READ) : EVN_OK;
+    return run->p->benchmark == NPBMZ_LU ? visit_norms(run, residual_norm) : EVN_OK;
 }
 
 /* ---- when a device fails ------------------------------------------------------------------- */
@@ -506,7 +584,7 @@ static evn_status recover(struct run *run, evn_status failure, int *done) {
 static evn_status march_on(struct run *run, int steps, double *seconds) {
     const npbmz_options *o = run->options;
     int done = 0;
-    double since = now();
+    double since = evn_now();
     evn_status status;
     do {
         status = march(run, steps, &done, since);
@@ -516,7 +594,7 @@ static evn_status march_on(struct run *run, int steps, double *seconds) {
             break;
     } while (!status);
     if (status) return status;
-    *seconds = now() - since;
+    *seconds = evn_now() - since;
     if (o->inspect) o->inspect(run->loop, o->arg);
     return EVN_OK;
 }
@@ -564,15 +642,17 @@ static evn_status conclude(struct run *run, int steps, double seconds, npbmz_res
     count_devices(run, r);
     r->owner = malloc(sizeof *r->owner * (size_t)p->zones);
     r->unit = malloc(sizeof *r->unit * (size_t)count);
-    if (!r->owner || !r->unit)
+    r->task_s = malloc(sizeof *r->task_s * (size_t)p->zones);
+    if (!r->owner || !r->unit || !r->task_s)
         return evn_fail(EVN_MEMORY, "%s: no memory left", names[p->benchmark]);
     memcpy(r->owner, evn_loop_owner(run->loop), sizeof *r->owner * (size_t)p->zones);
+    for (int z = 0; z < p->zones; z++) r->task_s[z] = median_time(run, z);
     for (int u = 0; u < count; u++) {
         r->unit[u] = evn_loop_stats(run->loop, u);
         for (int i = 0; i < NPBMZ_PHASES; i++) r->phase_s[i] += run->scratch[u].seconds[i];
     }
-    status = p->benchmark == NPBMZ_LU ? EVN_OK : visit(run, residual_norm, EVN_READ);
-    if (!status) status = visit(run, other_norms, EVN_READ);
+    status = p->benchmark == NPBMZ_LU ? EVN_OK : visit_norms(run, residual_norm);
+    if (!status) status = visit_norms(run, other_norms);
     if (status) return status;
     struct norms total;
     norms_sum(run->norms, p->zones, &total);
@@ -649,8 +729,10 @@ static evn_status run_all(struct run *run, npbmz_result *r) {
     run->scratches = (int)units;
     run->norms = calloc(zones, sizeof *run->norms);
     run->hash = calloc(zones, sizeof *run->hash);
+    run->times = calloc(zones * TIMES, sizeof *run->times);
     if (run->options->perturb) run->sums = calloc(zones * NC, sizeof *run->sums);
-    if (!run->scratch || !run->norms || !run->hash || (run->options->perturb && !run->sums))
+    if (!run->scratch || !run->norms || !run->hash || !run->times ||
+        (run->options->perturb && !run->sums))
         return evn_fail(EVN_MEMORY, "%s: no memory for %zu zones", names[p->benchmark], zones);
     status = set_up_or_drop(run);
     if (status) return status;
@@ -703,6 +785,7 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
     free(run.scratch);
     free(run.norms);
     free(run.hash);
+    free(run.times);
     free(run.sums);
     if (status) npbmz_result_free(result);
     return status;
@@ -740,5 +823,6 @@ void npbmz_result_free(npbmz_result *r) {
     free(r->owner);
     free(r->unit);
     free(r->device);
+    free(r->task_s);
     memset(r, 0, sizeof *r);
 }

@@ -50,6 +50,11 @@ void npbmz_zone(const npbmz *problem, int z, int points[3]);
  * NULL). The arrays belong to `problem`. */
 evn_problem npbmz_tasks(const npbmz *problem);
 
+/* What the zones exchange in a step: four faces a zone, `face` has room for 4 per zone, as blocks
+ * of the zones' memory, npbmz_zone_bytes() each. For studies of the exchange alone. */
+void npbmz_faces(const npbmz *problem, evn_face *face);
+size_t npbmz_zone_bytes(const npbmz *problem, int z);
+
 /* Its name as NPB's profile has it: rhs, xsolve, .. */
 const char *npbmz_phase_name(enum npbmz_phase phase);
 
@@ -60,6 +65,13 @@ typedef struct npbmz_cost {
     double operations, bytes;
 } npbmz_cost;
 npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase);
+
+/* For studies of schedules: a CPU unit that takes `factor` times as long for its zones from step
+ * `step` on, counted from 0. */
+typedef struct npbmz_slow {
+    int unit, step;
+    double factor; /* 0 and 1: nobody is slowed */
+} npbmz_slow;
 
 typedef struct npbmz_options {
     int steps;   /* instead of the class's own number, 0 and up; -1: the class's */
@@ -75,6 +87,7 @@ typedef struct npbmz_options {
     /* Where a device fails: 0, the run ends; else it goes on with the units that are left, from the
      * latest of the states that are kept every `keep` steps. `notice`, if there is one, is told. */
     int keep;
+    npbmz_slow slow;
     void (*notice)(const char *text, void *arg);
     const volatile sig_atomic_t
         *stop; /* looked at after each step; not 0: stop there. May be NULL */
@@ -96,6 +109,7 @@ typedef struct npbmz_result {
     evn_moves moved;      /* regions that went from space to space in the timed steps */
     double *zone_sums;    /* perturbed runs: 5 sums a zone; free() it; else NULL */
     int *owner;           /* unit of each zone at the end; free() it */
+    double *task_s;       /* time of each zone, s: the median over the last steps; free() it */
     evn_unit_stats *unit; /* of each unit; free() it */
 } npbmz_result;
 

@@ -15,8 +15,7 @@
 #include "residual_point.h"
 
 #ifndef NPBMZ_ITEM
-#    error                                                                                         \
-        "residual_item.h is for kernel files, which define NPBMZ_ITEM before they include anything"
+#    error "define NPBMZ_ITEM before the first #include: this is for kernel files"
 #endif
 
 /* the five components of a field at p, each sc doubles from the one before */
@@ -35,8 +34,8 @@ EVN_DEVICE_FUNCTION void residual_item_point(struct residual_point *q, EVN_GLOBA
     residual_derive(q, 1.0 / q->u[0]);
 }
 
-/* One direction of the operator at p: the points `lo` before it and `hi` behind it, and the two at
- * distance `stride`. */
+/* One direction's terms from the points at distance two, `lo` doubles before p and `hi` behind it
+ * .. */
 EVN_DEVICE_FUNCTION void residual_item_far(double r[NC], EVN_GLOBAL const double *p, evn_long sc,
                                            evn_long lo, evn_long hi,
                                            const struct residual_row5 *linear) {
@@ -46,6 +45,7 @@ EVN_DEVICE_FUNCTION void residual_item_far(double r[NC], EVN_GLOBAL const double
     residual_item_load(u, p + hi, sc);
     residual_linear(r, u, linear->far_hi);
 }
+/* .. and from the two at distance one */
 EVN_DEVICE_FUNCTION void residual_item_near(double r[NC], double *e, EVN_GLOBAL const double *p,
                                             evn_long sc, evn_long stride, int d,
                                             const struct residual_row5 *linear,

@@ -134,8 +134,9 @@ evn_status incident_open(struct incident **out, const struct mesh *mesh, enum td
         in->delay = malloc(t * POINTS * sizeof *in->delay);
         in->weight = malloc(t * sizeof *in->weight);
         in->before = malloc(t * POINTS * sizeof *in->before);
+        in->now = malloc(t * POINTS * sizeof *in->now);
     }
-    if (!in || !in->corner || !in->delay || !in->weight || !in->before) {
+    if (!in || !in->corner || !in->delay || !in->weight || !in->before || !in->now) {
         incident_close(in);
         return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the incident wave");
     }
@@ -159,6 +160,7 @@ void incident_close(struct incident *in) {
     free(in->delay);
     free(in->weight);
     free(in->before);
+    free(in->now);
     free(in);
 }
 
@@ -175,21 +177,31 @@ int incident_over(const struct incident *in) {
     return n < 1 ? 1 : n > 2e9 ? 2000000000 : (int)n;
 }
 
+/* F_n at all points; the wave is switched on after step 0. Not inlined: a compiler that fuses
+ * multiplications and additions differently here and there would make F_n as it was computed in step
+ * n another one than in step n + 1 after a restart. */
+static __attribute__((noinline)) void sample(const struct incident *in, int n, double *f) {
+    const double t = n * in->dt;
+    const int soft = in->problem == TDBEM_SOFT;
+    for (int i = 0; i < in->triangles * POINTS; i++)
+        f[i] = n > 0 || soft ? pulse_value(&in->pulse, t - in->delay[i]) : 0;
+}
+
 void incident_load(struct incident *in, int n, double *l) {
     const double t = n * in->dt;
     const int soft = in->problem == TDBEM_SOFT;
     memset(l, 0, sizeof *l * (size_t)in->vertices);
     if (quiet(in, t) && (soft || quiet(in, t - in->dt))) return;
-    if (!soft && in->step != n - 1)
-        for (int i = 0; i < in->triangles * POINTS; i++)
-            in->before[i] = pulse_value(&in->pulse, (n - 1) * in->dt - in->delay[i]);
+    if (!soft && in->step != n - 1) sample(in, n - 1, in->now);
+    double *before = in->now;
+    in->now = in->before;
+    in->before = before;
+    sample(in, n, in->now);
     for (int k = 0; k < in->triangles; k++) {
         double sum[3] = {0};
         for (int p = 0; p < POINTS; p++) {
             const int i = k * POINTS + p;
-            const double now = pulse_value(&in->pulse, t - in->delay[i]);
-            const double f = share[p] * (soft ? now : now - in->before[i]);
-            in->before[i] = now;
+            const double f = share[p] * (soft ? in->now[i] : in->now[i] - before[i]);
             for (int c = 0; c < 3; c++) sum[c] += barycentric[p][c] * f;
         }
         for (int c = 0; c < 3; c++) l[in->corner[k][c]] += in->weight[k] * sum[c];

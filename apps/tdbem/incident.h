@@ -37,7 +37,7 @@ struct incident {
     int (*corner)[3];
     double *delay;  /* d.x/c at each point */
     double *weight; /* of each triangle: area, times what stands before its integral */
-    double *before; /* F at each point and the step before, `step` */
+    double *now, *before; /* F at each point: at step `step`, and another's */
     int step;
     double first, last; /* least and largest delay */
 };
@@ -50,7 +50,8 @@ evn_status incident_open(struct incident **out, const struct mesh *mesh, enum td
                          const struct pulse *pulse);
 void incident_close(struct incident *in);
 
-/* l_n, one entry a vertex. Fastest when n follows on the last call's. */
+/* l_n, one entry a vertex. The wave is switched on after step 0: F_0 = 0. Fastest when n
+ * follows on the last call's. */
 void incident_load(struct incident *in, int n, double *l);
 
 /* The first step from which on all l_n are zero. */

@@ -146,7 +146,7 @@ static void place_rows(struct layout *a, const struct work *w, int n, int height
 
 static void place_full(struct layout *a, const struct work *w, int n, struct part *p,
                        size_t *values, size_t *metas) {
-    const size_t size = (size_t)a->is.br * (size_t)a->is.bc;
+    const size_t size = (size_t)a->tall * (size_t)a->is.bc;
     int count = 0;
     for (int b = 0; b < n; count++) {
         const struct vector *v = w->v + b;
@@ -160,7 +160,7 @@ static void place_full(struct layout *a, const struct work *w, int n, struct par
                 for (int l = 0; l < v[r].length; l++) {
                     const size_t at =
                         p->value + (size_t)count * size +
-                        (size_t)((v[r].start - start + l) * a->is.br + v[r].row - v[0].row);
+                        (size_t)((v[r].start - start + l) * a->tall + v[r].row - v[0].row);
                     if (a->is.single)
                         ((float *)a->value)[at] = (float)v[r].value[l];
                     else
@@ -332,6 +332,7 @@ evn_status layout_open(struct layout **out, const struct slices *s,
     a->nnz = nnz;
     a->padded = longest;
     a->bundle_rows = summation_bundle_rows(options->single, a->wide);
+    a->tall = (options->br + a->bundle_rows - 1) / a->bundle_rows * a->bundle_rows;
     /* a padded row-vector reaches so far beyond the oldest step */
     a->front = options->kind == LAYOUT_FULL ? options->bc : longest;
     const size_t parts = (size_t)s->columns, real = options->single ? sizeof(float) : sizeof(double);

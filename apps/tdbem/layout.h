@@ -70,6 +70,7 @@ struct layout {
     int columns, rows;
     int depth;  /* steps of the past that a row-vector may reach: largest k */
     int front;  /* zeros that lie before the past, for padded row-vectors */
+    int tall;   /* full: rows of a block as stored, BR rounded up to whole bundles */
     int padded; /* contiguous: l from 0 to padded-1 */
     int blocks, tiles;
     int *slice;    /* [blocks + 1]: first slice of each block */

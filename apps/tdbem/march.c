@@ -6,11 +6,13 @@
 #include "output.h"
 #include "problem.h"
 #include "summation.h"
+#include <errno.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static double now(void) {
     struct timespec t;
@@ -133,8 +135,8 @@ static evn_status solve_step(struct march *m, int n, int q) {
         return evn_fail(EVN_BODY, "step %d: the solution is not finite; the march is unstable", n);
     memmove(m->before + columns, m->before, (GUESS - 1) * columns * sizeof *a);
     memcpy(m->before, a, columns * sizeof *a);
-    m->most = fmax(m->most, most);
-    if (n > m->over) m->most_after = fmax(m->most_after, most);
+    double *record = n > m->over ? &m->most_after : &m->most;
+    *record = fmax(*record, most);
     m->r->solve_s += now() - end;
     m->solved++;
     return EVN_OK;
@@ -410,7 +412,20 @@ static evn_status identify(struct march *m) {
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
 }
 
-/* Whether all files can be written, before anything is computed. */
+evn_status tdbem_check_files(const tdbem_run_options *o) {
+    const char *path[] = {o->checkpoint, o->probe_output, o->vertex_output, o->spectrum,
+                          o->far_field};
+    evn_status status = EVN_OK;
+    for (size_t i = 0; !status && i < sizeof path / sizeof *path; i++)
+        if (path[i]) status = file_try(path[i], 0);
+    if (!status && o->output) status = folder_try(o->output);
+    if (!status && o->restart && access(o->restart, R_OK))
+        status = evn_fail(EVN_USAGE, "%s: this checkpoint cannot be read: %s", o->restart,
+                          strerror(errno));
+    return status;
+}
+
+/* Whether all files can be written, and have room, before anything is computed. */
 static evn_status try_files(const struct march *m) {
     const tdbem_run_options *o = m->o;
     const size_t columns = (size_t)m->past->columns;

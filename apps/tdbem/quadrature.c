@@ -121,11 +121,12 @@ void rule_close(struct rule *rule) {
     memset(rule, 0, sizeof *rule);
 }
 
-evn_status quadrature_open(struct quadrature *q, int quad) {
+evn_status quadrature_open(struct quadrature *q, int uniform, int quad) {
     memset(q, 0, sizeof *q);
     const int points[NEARNESS] = {quad > 0 ? 16 : 12, 7, 6, 3};
     evn_status status = EVN_OK;
-    for (int n = 0; n < NEARNESS && !status; n++) status = rule_open(&q->rule[n], points[n], quad);
+    for (int n = 0; n < NEARNESS && !status; n++)
+        status = rule_open(&q->rule[n], uniform ? uniform : points[n], quad);
     if (status) quadrature_close(q);
     return status;
 }

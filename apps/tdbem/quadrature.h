@@ -26,7 +26,8 @@ struct quadrature {
     struct rule rule[NEARNESS];
 };
 
-evn_status quadrature_open(struct quadrature *q, int quad);
+/* `uniform` is 0, or the points of the one rule that all pairs get */
+evn_status quadrature_open(struct quadrature *q, int uniform, int quad);
 void quadrature_close(struct quadrature *q);
 
 /* The rule of 3, 6, 7, 12 or 16 points (degrees 2, 4, 5, 6, 8), `quad` times refined. */

@@ -145,24 +145,30 @@ struct job {
     uint32_t *at;      /* [j * rows + i]: values of column j before row i */
 };
 
-/* Adds one lane's pair to the row-vectors of a outer and b inner. k outside of a range comes from
+/* Adds one lane's values of hat functions a and b to row-vector (i,j). k outside of the range comes from
  * rounding at a multiple of delta and carries nothing. */
-static void scatter(const struct job *job, const struct shells_result *r, int lane, int outer,
-                    int inner, double factor, int mirror) {
-    struct slices *s = job->s;
+INLINE void add_row(const struct job *job, const struct shells_result *r, int lane, int at, int i,
+                    int j, double factor) {
+    const struct slices *s = job->s;
+    const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
+    const int k0 = (int)r->first[lane], first = s->first[e], end = first + s->count[e];
+    double *to = s->value + s->begin[j] + job->at[e] - first;
+    const int low = k0 > first ? k0 : first;
+    const int high = k0 + r->count < end ? k0 + r->count : end;
+    const double *from = (const double *)(r->value + 9 * (low - k0) + at) + lane;
+    for (int k = low; k < high; k++, from += 9 * LANES) to[k] += factor * *from;
+}
+
+/* Adds one lane's pair. Where the matrices are symmetric each value goes to (i,j) and (j,i) at once, so
+ * that both have the same sum in the same order; a triangle with itself has half of each. */
+INLINE void scatter(const struct job *job, const struct shells_result *r, int lane, int outer,
+                    int inner, int symmetric) {
     const int *row = job->body->corner[outer], *col = job->body->corner[inner];
-    const size_t rows = (size_t)s->rows;
-    const int k0 = (int)r->first[lane];
+    const double factor = symmetric && outer == inner ? 0.5 * job->scale : job->scale;
     for (int b = 0; b < 3; b++)
         for (int a = 0; a < 3; a++) {
-            const int i = mirror ? col[b] : row[a], j = mirror ? row[a] : col[b];
-            const size_t e = (size_t)j * rows + (size_t)i;
-            const int first = s->first[e], end = first + s->count[e];
-            double *to = s->value + s->begin[j] + job->at[e] - first;
-            const int low = k0 > first ? k0 : first;
-            const int high = k0 + r->count < end ? k0 + r->count : end;
-            const double *from = (const double *)(r->value + 9 * (low - k0) + 3 * a + b) + lane;
-            for (int k = low; k < high; k++, from += 9 * LANES) to[k] += factor * *from;
+            add_row(job, r, lane, 3 * a + b, row[a], col[b], factor);
+            if (symmetric) add_row(job, r, lane, 3 * a + b, col[b], row[a], factor);
         }
 }
 
@@ -180,12 +186,8 @@ static void pairs(const struct job *job, struct shells_result *r, const int *pla
             int points = rule->points - from < SHELLS_BATCH ? rule->points - from : SHELLS_BATCH;
             shells_pair(r, job->kind, &outer, &job->body->inner[inner], job->eta, rule, from,
                         points);
-            for (int l = 0; l < LANES && at + l < count; l++) {
-                /* a triangle with itself: half as it is, half mirrored */
-                double factor = symmetric && lane[l] == inner ? 0.5 * job->scale : job->scale;
-                scatter(job, r, l, lane[l], inner, factor, 0);
-                if (symmetric) scatter(job, r, l, lane[l], inner, factor, 1);
-            }
+            for (int l = 0; l < LANES && at + l < count; l++)
+                scatter(job, r, l, lane[l], inner, symmetric);
         }
     }
 }
@@ -348,6 +350,9 @@ evn_status options_check(const struct slices_options *o, const struct mesh *mesh
         return evn_fail(EVN_USAGE, "matrices: no problem %d", (int)o->problem);
     if (o->quad < 0 || o->quad > 6)
         return evn_fail(EVN_USAGE, "matrices: --quad %d, expected 0 to 6", o->quad);
+    if (o->rule && o->rule != 3 && o->rule != 6 && o->rule != 7 && o->rule != 12 && o->rule != 16)
+        return evn_fail(EVN_USAGE, "matrices: no rule of %d points; there are 3, 6, 7, 12, 16",
+                        o->rule);
     if (o->points < 0 || o->points > 1000000)
         return evn_fail(EVN_USAGE, "matrices: %d observation points, expected 0 to 1000000",
                         o->points);
@@ -373,6 +378,7 @@ static evn_status slices_shape(struct slices **out, const struct body *body,
     s->delta = o->delta;
     s->eta = o->problem == TDBEM_RIGID ? o->eta : 0;
     s->quad = o->quad;
+    s->rule = o->rule;
     const size_t entries = (size_t)s->rows * (size_t)s->columns;
     s->first = malloc(entries * sizeof *s->first);
     s->count = malloc(entries * sizeof *s->count);
@@ -406,7 +412,7 @@ static evn_status fill(struct slices *s, const struct body *body, const struct s
                                                         : s->delta};
     struct quadrature quadrature;
     struct plan plan;
-    evn_status status = quadrature_open(&quadrature, o->quad);
+    evn_status status = quadrature_open(&quadrature, o->rule, o->quad);
     if (status) return status;
     job.quadrature = &quadrature;
     status = plan_open(&plan, body);

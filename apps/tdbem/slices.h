@@ -40,7 +40,7 @@ struct slices {
     enum tdbem_problem problem;
     double delta; /* c dt, a length */
     double eta;
-    int quad;
+    int quad, rule;
     uint16_t *first; /* [j * rows + i] */
     uint8_t *count;
     size_t *begin; /* [columns + 1] */
@@ -54,6 +54,8 @@ struct slices_options {
     double delta; /* c dt as a length, > 0 */
     int quad;     /* 0: production rule. L > 0: touching pairs with 16 points on each of the 4^L parts
                      of the outer triangle, others with 4^L parts of their own rule; up to 6 */
+    int rule;     /* 0: by nearness, 12, 7, 6 or 3 points; else that many points for all pairs: then
+                     constants are null fields to round-off, also of the double layer */
     int points;   /* observation points, one more row each */
     const double (*point)[3];
     /* called now and then by one thread with the share done, 0..1; returning non-zero stops the

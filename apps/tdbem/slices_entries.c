@@ -142,7 +142,7 @@ evn_status slices_entries(struct slices_entry *entry, int count, const struct me
     w.row = malloc(((size_t)w.kmax + 1) * sizeof *w.row);
     struct slices_entry **sorted = malloc(((size_t)count + 1) * sizeof *sorted);
     if (!w.row || !sorted) status = evn_fail(EVN_MEMORY, "matrices: no memory for %d entries", count);
-    if (!status) status = quadrature_open(&w.quadrature, o->quad);
+    if (!status) status = quadrature_open(&w.quadrature, o->rule, o->quad);
     if (!status) status = shells_open(&w.result, (int)(2 * mesh->h_max / o->delta) + 8);
     if (!status) {
         for (int e = 0; e < count; e++) sorted[e] = &entry[e];

@@ -13,7 +13,7 @@ enum { VERSION = 1 };
 struct header {
     char magic[8];
     uint32_t version, order; /* order tells the byte order */
-    int32_t columns, rows, kmax, kmax_points, longest, problem, quad, points;
+    int32_t columns, rows, kmax, kmax_points, longest, problem, quad, rule, points, unused;
     double delta, eta;
     uint64_t mesh, points_hash, values, nnz;
 };
@@ -64,6 +64,7 @@ static struct header header_of(const struct mesh *mesh, const struct slices_opti
     h.rows = mesh->vertices + o->points;
     h.problem = (int32_t)o->problem;
     h.quad = o->quad;
+    h.rule = o->rule;
     h.points = o->points;
     h.delta = o->delta;
     h.eta = o->problem == TDBEM_RIGID ? o->eta : 0;
@@ -174,6 +175,9 @@ static evn_status compare(const struct header *h, const struct header *want, con
     if (h->quad != want->quad)
         return evn_fail(EVN_USAGE, "matrices: %s was made with --quad %d, here it is %d", file,
                         h->quad, want->quad);
+    if (h->rule != want->rule)
+        return evn_fail(EVN_USAGE, "matrices: %s was made with rule %d, here it is %d", file,
+                        h->rule, want->rule);
     if (h->points != want->points || h->points_hash != want->points_hash || h->rows != want->rows)
         return evn_fail(EVN_USAGE,
                         "matrices: %s has other observation points (%d of them, here %d)", file,
@@ -209,6 +213,7 @@ static evn_status load(struct slices *s, struct in *in, const struct header *wan
     s->delta = h.delta;
     s->eta = h.eta;
     s->quad = h.quad;
+    s->rule = h.rule;
     s->nnz = h.nnz;
     const size_t entries = (size_t)s->rows * (size_t)s->columns;
     s->first = malloc(entries * sizeof *s->first);

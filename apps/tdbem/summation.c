@@ -75,7 +75,7 @@ static size_t up(size_t n) { return (n + 63) / 64 * 64; }
 
 /* rows of padding behind a tile's sums: for rows that are none, and the end of a block */
 static size_t slack(const struct layout *a) {
-    return (size_t)(a->is.kind == LAYOUT_FULL ? a->is.br : 0) + 64;
+    return (size_t)(a->is.kind == LAYOUT_FULL ? a->tall : 0) + 64;
 }
 
 static size_t tallest(const struct layout *a) {

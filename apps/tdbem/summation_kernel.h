@@ -175,7 +175,7 @@ static void KERNEL(rows)(const struct layout *a, int block, int tile, const stru
 static void KERNEL(full)(const struct layout *a, int block, int tile, const struct history *past,
                          REAL *sums, void *scratch) {
     enum { ROWS = HEIGHT * STACK };
-    const size_t br = (size_t)a->is.br;
+    const size_t tall = (size_t)a->tall;
     const int height = a->tile_row[tile + 1] - a->tile_row[tile];
     KERNEL(vec) *window = (KERNEL(vec) *)scratch + a->front;
     for (int j = a->slice[block]; j < a->slice[block + 1]; j++) {
@@ -183,11 +183,11 @@ static void KERNEL(full)(const struct layout *a, int block, int tile, const stru
         const REAL *v = (const REAL *)a->value + p->value;
         const struct full *f = a->full + p->meta;
         KERNEL(windows)(a, past, j, window);
-        for (int b = 0; b < p->count; b++, v += br * (size_t)a->is.bc)
-            for (int r = 0; r < a->is.br && (int)f[b].row + r < height; r += ROWS) {
+        for (int b = 0; b < p->count; b++, v += tall * (size_t)a->is.bc)
+            for (int r = 0; r < a->tall && (int)f[b].row + r < height; r += ROWS) {
                 uint16_t row[ROWS];
                 for (int i = 0; i < ROWS; i++) row[i] = (uint16_t)((int)f[b].row + r + i);
-                KERNEL(bundle)(v + r, br, a->is.bc, window + (a->depth - f[b].start), sums, row);
+                KERNEL(bundle)(v + r, tall, a->is.bc, window + (a->depth - f[b].start), sums, row);
             }
     }
 }

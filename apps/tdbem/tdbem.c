@@ -175,6 +175,11 @@ static evn_status place_points(tdbem *p) {
     return EVN_OK;
 }
 
+/* A file that cannot be read is bad input: nothing has been started. */
+static evn_status as_input(evn_status status) {
+    return status == EVN_SYSTEM ? evn_fail(EVN_USAGE, "%s", evn_message()) : status;
+}
+
 /* From the file if there is one, else generated, and kept if a file is wanted. */
 static evn_status make_matrices(tdbem *p, struct slices **out) {
     const tdbem_options *o = &p->options;
@@ -192,7 +197,7 @@ static evn_status make_matrices(tdbem *p, struct slices **out) {
     evn_status status = EVN_OK;
     p->shape.reloaded = o->matrices && slices_file_exists(o->matrices);
     if (p->shape.reloaded) {
-        status = slices_load(out, p->mesh, &so, o->matrices);
+        status = as_input(slices_load(out, p->mesh, &so, o->matrices));
     } else {
         status = slices_generate(out, p->mesh, &so, o->cores ? o->cores : omp_get_num_procs());
         if (!status && o->matrices) {
@@ -311,7 +316,7 @@ static evn_status open_all(tdbem *p) {
     if (!status) status = numbering_find(&numbering, o->order);
     if (!status) status = solver_find(&p->solver_kind, o->solver);
     if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
-    if (!status) status = mesh_open(&p->mesh, o->mesh);
+    if (!status) status = as_input(mesh_open(&p->mesh, o->mesh));
     if (!status) status = mesh_renumber(p->mesh, numbering);
     if (status) return status;
     p->shape.delta = o->delta > 0 ? o->delta : o->delta_ratio * p->mesh->h_mean;

@@ -128,7 +128,7 @@ typedef struct tdbem_result {
     double gflops_nominal;  /* summation: operations on all stored values; a second */
     double gflops_effective; /* on those that are no padding */
     double iterations;      /* of the solver, mean of a step */
-    double most, most_after; /* max |a| in all, and since the pulse left the body */
+    double most, most_after; /* max |a| while the pulse was on the body, and after that */
     double null_field; /* max over steps and inner points |u_inc + D phi|; NAN: no inner points */
     uint64_t hash;     /* of the last step's bits, vertices in the file's order */
     double *solution;  /* the last step, in the mesh's present numbering; free() it */
@@ -136,6 +136,10 @@ typedef struct tdbem_result {
     int *owner;           /* unit of each task at the end; free() it */
     evn_unit_stats *unit; /* of each unit; free() it */
 } tdbem_result;
+
+/* Whether the files that are wanted can be written, and the checkpoint be read: what can be told
+ * before there is a problem. EVN_USAGE. */
+evn_status tdbem_check_files(const tdbem_run_options *options);
 
 /* Marches. The schedule must have been made for these tasks and units. options NULL: all defaults.
  * Files that cannot be written are an error before the first step. EVN_STOPPED: `stop` was seen (a

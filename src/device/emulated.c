@@ -11,7 +11,7 @@
  * more to do, waits, or records an event, since each change costs a system call and as many page
  * table entries as there are pages.
  */
-#include "base/clock.h"
+#include <evener/clock.h>
 #include "device/backend.h"
 #include "device/emulated_model.h"
 #include <errno.h>

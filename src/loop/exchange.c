@@ -5,7 +5,7 @@
  * where regions were evicted). Faces within a space are pulled by the end that receives them; all
  * faces from one end to one of another space are one message. The plan holds until a task moves.
  */
-#include "base/clock.h"
+#include <evener/clock.h>
 #include "loop/exchange_block.h"
 #include "loop/internal.h"
 #include <evener/exchange.h>

@@ -4,7 +4,7 @@
  * line apart from the others', and is gathered after the last one is done.
  */
 #include "loop/internal.h"
-#include "base/clock.h"
+#include <evener/clock.h>
 #include <evener/status.h>
 #include <stdio.h>
 #include <stdlib.h>

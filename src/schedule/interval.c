@@ -191,9 +191,11 @@ static evn_status import(evn_schedule *s) {
 
 static void explain(const evn_schedule *s, FILE *out) {
     const struct state *state = s->state;
-    if (state->keeping)
+    if (state->keeping && isfinite(state->even))
         fprintf(out, "keeps the best of %ld iterations: longest unit %.3f %% above the mean\n",
                 state->done, 100 * (state->even - 1));
+    else if (state->keeping)
+        fprintf(out, "keeps the best of %ld iterations\n", state->done);
     else
         fprintf(out, "iteration %ld of %ld; %s\n", state->done, state->iterations,
                 isinf(state->best_time) ? "none was measured yet" : "the best will be kept");

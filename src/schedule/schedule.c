@@ -51,11 +51,19 @@ static evn_status check(const evn_problem *p) {
             return evn_fail(
                 EVN_USAGE, "schedule: the speed of unit %d is %g, expected a finite number above 0",
                 u, p->speed[u]);
-    for (int l = 0; l < p->links; l++)
+    if (!(p->bandwidth >= 0) || isinf(p->bandwidth))
+        return evn_fail(EVN_USAGE, "schedule: the bandwidth is %g, expected a finite number from 0",
+                        p->bandwidth);
+    for (int l = 0; l < p->links; l++) {
         for (int e = 0; e < 2; e++)
             if (p->link[l].task[e] < 0 || p->link[l].task[e] >= p->tasks)
                 return evn_fail(EVN_USAGE, "schedule: link %d names task %d, expected 0 to %d", l,
                                 p->link[l].task[e], p->tasks - 1);
+        if (!(p->link[l].bytes >= 0) || isinf(p->link[l].bytes))
+            return evn_fail(EVN_USAGE,
+                            "schedule: link %d has %g bytes, expected a finite number from 0", l,
+                            p->link[l].bytes);
+    }
     return EVN_OK;
 }
 
@@ -263,8 +271,14 @@ char *evn_schedule_explain(const evn_schedule *s) {
             longest = load[u] / p->speed[u];
             last = u;
         }
-        fprintf(f, "unit %d has most to do by weight, %.3f %% above the mean\n", last,
-                total > 0 ? 100 * (longest / (total / strength) - 1) : 0);
+        const double mean = total / strength;
+        if (!(total > 0))
+            fputs("no task weighs anything\n", f);
+        else if (isinf(total) || isinf(longest / mean))
+            fputs("the weights are too large to be added up\n", f);
+        else
+            fprintf(f, "unit %d has most to do by weight, %.3f %% above the mean\n", last,
+                    100 * (longest / mean - 1));
     }
     if (f && load && s->policy->explain) s->policy->explain(s, f);
     int failed = !f || !load;

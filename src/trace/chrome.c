@@ -27,6 +27,7 @@ static const struct kind *kind_of(const evn_burst *b) {
 struct entry {
     evn_burst burst;
     int unit;
+    int exact; /* its tasks are known: task, task + 1, .. */
 };
 
 /* All that is written, in the order of time. */
@@ -105,8 +106,8 @@ static void slice(const struct trace *t, const struct entry *e) {
 }
 
 /* An arrow from where a task was to where it is, if that is another unit. */
-static int flow(const struct trace *t, const struct entry *e, int number) {
-    const struct seen *from = &t->seen[e->burst.task];
+static int flow(const struct trace *t, const struct entry *e, int task, int number) {
+    const struct seen *from = &t->seen[task];
     if (from->unit < 0 || from->unit == e->unit) return 0;
     double last = us(from->end) - 0.001; /* still in the slice, however short that is */
     if (last < us(from->begin)) last = us(from->begin);
@@ -127,27 +128,7 @@ static void count(const struct trace *t, double when, const char *name, const ch
             us(when), name, what, value);
 }
 
-/* Slices, flows, and the number of units that are at work. */
-static void write_slices(const struct trace *t) {
-    int flows = 0, busy = 0;
-    size_t ended = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        const struct entry *e = &t->all[i];
-        const evn_burst *b = &e->burst;
-        if (!kind_of(b)->queue) {
-            while (ended < t->ends && t->end[ended] <= b->begin)
-                count(t, t->end[ended++], "units at work", "units", --busy);
-            count(t, b->begin, "units at work", "units", ++busy);
-        }
-        slice(t, e);
-        if (b->count != 1 || b->task < 0 || b->task >= t->problem->tasks) continue;
-        flows += flow(t, e, flows);
-        t->seen[b->task] = (struct seen){e->unit, track_of(t, e->unit, b), b->begin, b->end};
-    }
-    while (ended < t->ends) count(t, t->end[ended++], "units at work", "units", --busy);
-}
-
-/* -- bytes between units -- */
+/* -- whose tasks were whose -- */
 
 /* Who owned each task, from bursts of one run or visit, one burst a task or a batch; 0 if they do
  * not tell. A batch is known by its first task and its size alone, but if taking all batches as
@@ -177,6 +158,73 @@ static size_t first_round(const struct trace *t, const struct entry *e, size_t n
     return 0;
 }
 
+/* The end of the instance that all[from] belongs to. Queues lag behind and end nothing. */
+static size_t instance_end(const struct trace *t, size_t from) {
+    const evn_burst *first = NULL;
+    size_t to = from;
+    for (; to < t->n; to++) {
+        const evn_burst *b = &t->all[to].burst;
+        if (kind_of(b)->queue) continue;
+        if (first && b->instance != first->instance) break;
+        first = b;
+    }
+    return to;
+}
+
+/* Marks the bursts whose tasks are known: those of one task, and batches of consecutive tasks. */
+static evn_status mark_exact(const struct trace *t) {
+    struct entry *same = malloc((t->n + 1) * sizeof *same); /* of one instance and kind */
+    size_t *place = malloc((t->n + 1) * sizeof *place);     /* and where they are */
+    for (size_t from = 0, to = 0; same && place && from < t->n; from = to) {
+        to = instance_end(t, from);
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (kinds[kind].queue) continue;
+            size_t n = 0, at = 0, round;
+            for (size_t i = from; i < to; i++)
+                if ((int)t->all[i].burst.kind == kind) {
+                    place[n] = i;
+                    same[n++] = t->all[i];
+                }
+            for (; at < n && (round = first_round(t, same + at, n - at)); at += round) {
+                int known = owners(t, same + at, round, t->owner);
+                for (size_t i = at; i < at + round; i++) t->all[place[i]].exact = known;
+            }
+        }
+    }
+    int failed = !same || !place;
+    free(same);
+    free(place);
+    for (size_t i = 0; i < t->n; i++) {
+        struct entry *e = &t->all[i];
+        int there = e->burst.task >= 0 && e->burst.task < t->problem->tasks;
+        if (e->burst.count == 1) e->exact = there;
+    }
+    return failed ? evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t->n) : EVN_OK;
+}
+
+/* Slices, flows, and the number of units that are at work. */
+static void write_slices(const struct trace *t) {
+    int flows = 0, busy = 0;
+    size_t ended = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct entry *e = &t->all[i];
+        const evn_burst *b = &e->burst;
+        if (!kind_of(b)->queue) {
+            while (ended < t->ends && t->end[ended] <= b->begin)
+                count(t, t->end[ended++], "units at work", "units", --busy);
+            count(t, b->begin, "units at work", "units", ++busy);
+        }
+        slice(t, e);
+        for (int k = b->task; e->exact && k < b->task + b->count; k++) {
+            flows += flow(t, e, k, flows);
+            t->seen[k] = (struct seen){e->unit, track_of(t, e->unit, b), b->begin, b->end};
+        }
+    }
+    while (ended < t->ends) count(t, t->end[ended++], "units at work", "units", --busy);
+}
+
+/* -- bytes between units -- */
+
 /* The bytes that cross in an exchange, while it lasts. An exchange whose owners its own bursts do
  * not tell has those of the runs before and after it, if these agree; otherwise it is left out. */
 static evn_status write_bytes(const struct trace *t) {
@@ -185,10 +233,9 @@ static evn_status write_bytes(const struct trace *t) {
     const size_t tasks = (size_t)t->problem->tasks;
     int *before = t->owner, *after = before + tasks, *own = after + tasks, before_known = 0;
     for (size_t from = 0; from < t->n;) {
-        int instance = t->all[from].burst.instance;
-        size_t to = from, exchanges = 0, runs;
-        for (; to < t->n && t->all[to].burst.instance == instance; to++)
-            if (t->all[to].burst.kind == EVN_BURST_EXCHANGE) same[exchanges++] = t->all[to];
+        size_t to = instance_end(t, from), exchanges = 0, runs;
+        for (size_t i = from; i < to; i++)
+            if (t->all[i].burst.kind == EVN_BURST_EXCHANGE) same[exchanges++] = t->all[i];
         double begin = 0, end = 0;
         for (size_t i = 0; i < exchanges; i++) {
             if (!i || same[i].burst.begin < begin) begin = same[i].burst.begin;
@@ -236,7 +283,7 @@ static void gather(struct trace *t) {
     size_t at = 0;
     for (int u = 0; u < t->units; u++)
         for (int i = 0; i < evn_loop_bursts(t->loop, u); i++) {
-            t->all[at] = (struct entry){evn_loop_burst(t->loop, u, i), u};
+            t->all[at] = (struct entry){evn_loop_burst(t->loop, u, i), u, 0};
             if (!kind_of(&t->all[at].burst)->queue) t->end[t->ends++] = t->all[at].burst.end;
             at++;
         }
@@ -275,7 +322,8 @@ evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
     evn_status status = EVN_OK;
     if (t.all && t.end && t.seen && t.owner) {
         gather(&t);
-        status = write_all(&t);
+        status = mark_exact(&t);
+        if (!status) status = write_all(&t);
     } else {
         status = evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t.n);
     }

@@ -163,14 +163,14 @@ class Run(Base):
         self.assertEqual([t["args"]["name"] for t in tracks], ["unit 0 (CPU, 1 core)", "unit 1 (CPU, 1 core)"])
         slices = [e for e in events if e["ph"] == "X"]
         self.assertEqual(sum(e["cat"] == "compute" for e in slices), 6 * 4)
-        self.assertEqual(sum(e["cat"] == "exchange" for e in slices), 6 * 4)
+        self.assertEqual(sum(e["cat"] == "exchange" for e in slices), 6 * 2)  # each unit, all its zones at once
         for unit in (0, 1):
             mine = sorted((e["ts"], e["ts"] + e["dur"]) for e in slices if e["tid"] == unit)
             for (_, end), (begin, _) in zip(mine, mine[1:]):
                 self.assertLessEqual(end, begin + 0.002, "slices of a unit may not overlap")
         starts = sorted(e["id"] for e in events if e["ph"] == "s")
         self.assertEqual(starts, sorted(e["id"] for e in events if e["ph"] == "f"))
-        counts = [e["args"]["units"] for e in events if e["ph"] == "C"]
+        counts = [e["args"]["units"] for e in events if e["ph"] == "C" and e["name"] == "units at work"]
         self.assertTrue(all(0 <= c <= 2 for c in counts) and counts[-1] == 0)
         self.assertEqual(os.listdir(self.folder.name), ["trace.json"])
         self.refuses(["run", "bt-mz", "--trace", self.path("no/such/trace.json")], "cannot be written")
@@ -198,7 +198,7 @@ class Run(Base):
 
 class BadInput(Base):
     def test_words(self):
-        self.refuses(["gallop"], ["gallop", "expected info, run, plan or bench"])
+        self.refuses(["gallop"], ["gallop", "expected info, run, plan, bench, calibrate or report"])
         self.refuses(["run"], "expected bt-mz, sp-mz or lu-mz")
         self.refuses(["run", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz or lu-mz"])
         self.refuses(["run", "bt-mz", "sp-mz"], "one word too many")
@@ -207,7 +207,7 @@ class BadInput(Base):
         self.refuses(["run", "bt-mz", "--class"], "--class needs a value")
         self.refuses(["run", "bt-mz", "--class", ""], "--class needs a value")
         self.refuses(["run", "bt-mz", "--quiet=1"], "takes no value")
-        self.refuses(["bench", "trot"], "expected tasks or npbmz")
+        self.refuses(["bench", "trot"], "expected tasks, npbmz, links, exchange or schedules")
         self.refuses(["info", "here"], "one word too many")
 
     def test_class(self):
@@ -229,8 +229,8 @@ class BadInput(Base):
         self.refuses(["run", "bt-mz", "--units", "0:CPU:1"], "zero units")
         self.refuses(["run", "bt-mz", "--units", "1:CPU:0"], "how many cores")
         self.refuses(["run", "bt-mz", "--units", "4096:CPU:1"], ["4096 cores", "--oversubscribe"])
-        self.refuses(["run", "bt-mz", "--units", "1:GPU:1"], ["device", "CPU units"])
-        self.refuses(["run", "bt-mz", "--devices", "cuda"], "no workload on devices")
+        self.refuses(["run", "bt-mz", "--units", "2:GPU:1", "--devices", "emulated:1"], ["2 devices", "gives 1"])
+        self.refuses(["run", "bt-mz", "--devices", "card"], ["unknown back end", "emulated"])
 
     def test_record_path(self):
         missing = self.path("no/such/folder/record.json")

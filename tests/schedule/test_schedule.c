@@ -42,7 +42,8 @@ static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
     return s;
 }
 
-/* Weights of every awkward kind. */
+/* Weights of every awkward kind. The sum of the last is beyond what a number holds. */
+enum { KINDS = 7 };
 static void fill(double *w, int n, int kind) {
     unsigned long long seed = 7;
     for (int t = 0; t < n; t++)
@@ -50,20 +51,53 @@ static void fill(double *w, int n, int kind) {
                : kind == 1 ? 0
                : kind == 2 ? (t == n / 2 ? 1e300 : 1)
                : kind == 3 ? t + 1
-                           : draw(&seed);
+               : kind == 4 ? draw(&seed)
+               : kind == 5 ? (t % 3 ? 0 : 1e-300)
+                           : 1e308;
+}
+
+/* What it says of itself, and that it goes on from where it was when it is written out and read. */
+static void goes_on(evn_schedule *s, const char *spec, const evn_problem *p) {
+    char *why = evn_schedule_explain(s);
+    assert_non_null(why);
+    if (!*why || why[strlen(why) - 1] != '\n' || strstr(why, "nan"))
+        fail_msg("%s: explained as \"%s\"", spec, why);
+    free(why);
+    char *text = evn_schedule_export(s);
+    assert_non_null(text);
+    evn_schedule *copy = open_or_fail(spec, p);
+    if (evn_schedule_import(copy, text)) fail_msg("%s: %s", text, evn_message());
+    assert_memory_equal(evn_schedule_owner(copy), evn_schedule_owner(s),
+                        sizeof(int) * (size_t)p->tasks);
+    char *again = evn_schedule_export(copy);
+    assert_string_equal(text, again);
+    free(again);
+    free(text);
+    evn_schedule_close(copy);
 }
 
 /* Six instances: every task once on a unit that exists, none starved when tasks suffice, and the
  * same again from the same input. */
 static void conforms(const char *spec, int tasks, int units, int kind) {
-    double *w = malloc(sizeof *w * (size_t)tasks),
-           *seconds = malloc(sizeof *seconds * (size_t)tasks);
+    const size_t n = (size_t)tasks;
+    double *w = malloc(sizeof *w * n), *seconds = malloc(sizeof *seconds * n);
     double speed[8] = {1, 2, 1, 1, 3, 1, 1, 1};
-    int *owner = malloc(sizeof *owner * (size_t)tasks),
-        *first = malloc(sizeof *first * (size_t)tasks * 6);
+    int *owner = malloc(sizeof *owner * n), *first = malloc(sizeof *first * n * 6);
+    evn_link *link = malloc(sizeof *link * 2 * n);
     fill(w, tasks, kind);
-    evn_problem p = {
-        .tasks = tasks, .weight = w, .units = units, .speed = kind == 3 ? speed : NULL};
+    evn_problem p = {.tasks = tasks,
+                     .weight = w,
+                     .units = units,
+                     .speed = kind == 3 ? speed : NULL,
+                     /* where exchange costs as much as computing, CBC takes minutes */
+                     .bandwidth = kind == 4 && strncmp(spec, "optimal", 7) != 0 ? 10 : 0,
+                     .link = link};
+    /* a grid of rows of 8, once of links that say nothing and once of links that say too much */
+    for (int t = 0; t < tasks && kind >= 2; t++) {
+        const double bytes = kind == 5 ? 0 : kind == 6 ? 1e300 : 1 + t % 5;
+        if (t + 1 < tasks && t % 8 < 7) link[p.links++] = (evn_link){{t, t + 1}, bytes};
+        if (t + 8 < tasks) link[p.links++] = (evn_link){{t, t + 8}, bytes};
+    }
     for (int again = 0; again < 2; again++) {
         evn_schedule *s = open_or_fail(spec, &p);
         for (int i = 0; i < 6; i++) {
@@ -74,7 +108,7 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
                 had[owner[t]]++;
                 if (again) assert_int_equal(owner[t], first[i * tasks + t]);
             }
-            memcpy(first + i * tasks, owner, sizeof *owner * (size_t)tasks);
+            memcpy(first + i * tasks, owner, sizeof *owner * n);
             /* a queue gives a unit nothing when others are free sooner; owners that are fixed
              * starve nobody */
             for (int u = 0; u < units && tasks >= units && strncmp(spec, "dynamic", 7) != 0; u++)
@@ -85,12 +119,14 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
             assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
             assert_int_equal(evn_schedule_instance(s), i + 1);
         }
+        if (!again) goes_on(s, spec, &p);
         evn_schedule_close(s);
     }
     free(w);
     free(seconds);
     free(owner);
     free(first);
+    free(link);
 }
 
 static void test_conformance(void **state) {
@@ -99,7 +135,8 @@ static void test_conformance(void **state) {
     for (int i = 0; i < SPECS; i++)
         for (int n = 0; n < 7; n++)
             for (int u = 0; u < 5; u++)
-                for (int kind = 0; kind < 5; kind++) conforms(specs[i], tasks[n], units[u], kind);
+                for (int kind = 0; kind < KINDS; kind++)
+                    conforms(specs[i], tasks[n], units[u], kind);
 }
 
 static void test_static(void **state) {
@@ -277,6 +314,10 @@ static void test_bad_input(void **state) {
         {.tasks = 4, .units = 2, .weight = weight},
         {.tasks = 4, .units = 2, .speed = speed},
         {.tasks = 2, .units = 2, .links = 1, .link = &(evn_link){{0, 2}, 8}},
+        {.tasks = 2, .units = 2, .links = 1, .link = &(evn_link){{0, 1}, -8}},
+        {.tasks = 2, .units = 2, .links = 1, .link = &(evn_link){{0, 1}, NAN}},
+        {.tasks = 2, .units = 2, .bandwidth = -1},
+        {.tasks = 2, .units = 2, .bandwidth = INFINITY},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(evn_schedule_open(&s, "static", &wrong[i]), EVN_USAGE);

@@ -12,6 +12,11 @@ static const struct study {
     {"tasks", "cost of the loop itself for empty tasks, beside OpenMP and StarPU", bench_tasks},
     {"npbmz", "NPB-MZ: phase by phase against the machine's peak, and against another program",
      bench_npbmz},
+    {"links", "latency and bandwidth between host and devices, by size", bench_links},
+    {"exchange", "the exchange of zones' faces on 1, 2, 4 devices, in virtual time",
+     bench_exchange},
+    {"schedules", "all schedules beside each other on described machines, in virtual time",
+     bench_schedules},
 };
 enum { STUDIES = sizeof studies / sizeof *studies };
 
@@ -31,12 +36,13 @@ int command_bench(int argc, char **argv) {
         if (!strcmp(name, studies[i].name)) return studies[i].run(argc - 1, argv + 1);
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
         printf("usage: evener bench NAME [options]\n\n");
-        for (int i = 0; i < STUDIES; i++) printf("  %-7s %s\n", studies[i].name, studies[i].help);
+        for (int i = 0; i < STUDIES; i++) printf("  %-9s %s\n", studies[i].name, studies[i].help);
         return EXIT_DONE;
     }
     if (*name)
-        complain("there is no study \"%s\", expected tasks or npbmz", name);
+        complain("there is no study \"%s\", expected tasks, npbmz, links, exchange or schedules",
+                 name);
     else
-        complain("which study? expected tasks or npbmz");
+        complain("which study? expected tasks, npbmz, links, exchange or schedules");
     return EXIT_USAGE;
 }

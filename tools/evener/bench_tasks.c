@@ -7,14 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
     (void)unit, (void)arg;
@@ -34,12 +27,12 @@ struct way {
 };
 
 static double openmp_loop(int tasks, int threads) {
-    double begin = now();
+    double begin = evn_now();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int t = 0; t < tasks; t++) {
         __asm__ volatile("" : : "r"(t)); /* or the compiler would drop the loop */
     }
-    return (now() - begin) / tasks;
+    return (evn_now() - begin) / tasks;
 }
 
 /* What the StarPU program beside this one prints: seconds per task. -1 if it is not there. */
@@ -94,9 +87,9 @@ static int study(evn_units *units, int tasks, int repeat) {
         for (int i = 0; !status && i < WAYS; i++) {
             double seconds = 0;
             if (ways[i].loop) {
-                double begin = now();
+                double begin = evn_now();
                 status = evn_loop_run(ways[i].loop, body, NULL);
-                seconds = (now() - begin) / tasks;
+                seconds = (evn_now() - begin) / tasks;
             } else if (i == OPENMP) {
                 seconds = openmp_loop(tasks, threads);
             } else if (starpu && r >= 0) {

@@ -27,6 +27,71 @@ static void print_cores(const evn_machine *m) {
     printf("  (packages %d, NUMA nodes %d)\n", evn_machine_packages(m), evn_machine_numa_nodes(m));
 }
 
+/* Each back end: its devices, or why there are none. What is emulated is always there. */
+static void print_devices(void) {
+    for (int b = 0; evn_backend_name(b); b++) {
+        const char *name = evn_backend_name(b);
+        char why[512] = "", memory[32];
+        int count = 0;
+        if (evn_devices_count(name, &count, why, sizeof why)) {
+            snprintf(why, sizeof why, "%s", evn_message());
+            count = 0;
+        }
+        printf("%s%-8s ", b ? "           " : "devices    ", name);
+        if (!count) printf("none: %s\n", why);
+        for (int d = 0; d < count; d++) {
+            evn_device *device;
+            if (d) printf("                    ");
+            if (evn_device_open(&device, name, d)) {
+                printf("%d: cannot be opened: %s\n", d, evn_message());
+                continue;
+            }
+            const evn_traits *t = evn_device_traits(device);
+            printf("%d: %s, %s, %s, %d processors%s\n", d, t->name, t->architecture,
+                   size_text((double)t->memory, memory), t->processors,
+                   t->peer ? ", copies to its peers directly" : "");
+            evn_device_close(device);
+        }
+        if (count && *why) printf("                    %s\n", why);
+    }
+}
+
+/* The same for a record. */
+static cJSON *record_backends(void) {
+    cJSON *list = cJSON_CreateArray();
+    for (int b = 0; evn_backend_name(b); b++) {
+        const char *name = evn_backend_name(b);
+        cJSON *o = cJSON_CreateObject();
+        char why[512] = "";
+        int count = 0;
+        if (evn_devices_count(name, &count, why, sizeof why)) {
+            snprintf(why, sizeof why, "%s", evn_message());
+            count = 0;
+        }
+        cJSON_AddStringToObject(o, "backend", name);
+        if (*why)
+            cJSON_AddStringToObject(o, "why", why);
+        else
+            cJSON_AddNullToObject(o, "why");
+        cJSON *devices = cJSON_AddArrayToObject(o, "devices");
+        for (int d = 0; d < count; d++) {
+            evn_device *device;
+            if (evn_device_open(&device, name, d)) continue;
+            const evn_traits *t = evn_device_traits(device);
+            cJSON *one = cJSON_CreateObject();
+            cJSON_AddStringToObject(one, "name", t->name);
+            cJSON_AddStringToObject(one, "architecture", t->architecture);
+            record_number(one, "memory", (double)t->memory);
+            cJSON_AddNumberToObject(one, "processors", t->processors);
+            cJSON_AddBoolToObject(one, "peer", t->peer);
+            cJSON_AddItemToArray(devices, one);
+            evn_device_close(device);
+        }
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
+}
+
 static void print(const evn_machine *m) {
     char a[32], b[32];
     printf("processor  %s\n", evn_machine_processor(m));
@@ -40,8 +105,12 @@ static void print(const evn_machine *m) {
     }
     printf("memory     %s, %s of it available\n", size_text((double)evn_machine_memory(m), a),
            size_text((double)evn_machine_memory_available(m), b));
-    printf("devices    not used yet: this version runs no workload on them\n");
-    printf("units      auto means 1:CPU:%d here\n", evn_machine_cores(m));
+    print_devices();
+    evn_units *units;
+    if (!evn_units_open(&units, m, "auto", 0)) {
+        printf("units      auto means %s here\n", evn_units_text(units));
+        evn_units_close(units);
+    }
     printf("schedules ");
     const char *explanation, *name;
     for (int i = 0; (name = evn_schedule_name(i, &explanation)); i++)
@@ -92,7 +161,7 @@ int command_info(int argc, char **argv) {
         cJSON *root = cJSON_CreateObject();
         cJSON_AddStringToObject(root, "evener", EVN_VERSION);
         cJSON_AddItemToObject(root, "machine", record_machine(machine));
-        cJSON_AddItemToObject(root, "devices", cJSON_CreateArray());
+        cJSON_AddItemToObject(root, "devices", record_backends());
         cJSON_AddItemToObject(root, "build", record_build());
         cJSON_AddStringToObject(root, "command", command_line);
         char *text = record_text(root);

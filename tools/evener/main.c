@@ -53,7 +53,10 @@ static const struct part {
     {"run", "run a workload: bt-mz sp-mz lu-mz", command_run},
     {"plan", "a schedule's assignment, loads, imbalance and bytes cut; nothing is computed",
      command_plan},
-    {"bench", "a study, as ratios in one run: tasks npbmz", command_bench},
+    {"bench", "a study, as ratios in one run: tasks npbmz links exchange schedules", command_bench},
+    {"calibrate", "measure this node's units, for schedules and plans, and keep the figures",
+     command_calibrate},
+    {"report", "a page with pictures from records of runs", command_report},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -62,7 +65,7 @@ static void usage(FILE *out) {
             "Evener %s: loops over tasks of unequal weight on units of unequal strength\n\n"
             "usage: evener COMMAND [options]\n\n",
             EVN_VERSION);
-    for (int i = 0; i < PARTS; i++) fprintf(out, "  %-7s %s\n", parts[i].name, parts[i].help);
+    for (int i = 0; i < PARTS; i++) fprintf(out, "  %-9s %s\n", parts[i].name, parts[i].help);
     fprintf(out, "\nevener COMMAND --help explains each.  First steps:\n\n"
                  "  evener run bt-mz --class W\n"
                  "  evener plan bt-mz --class B --units 4:CPU:1 --schedule guided:size\n");
@@ -95,7 +98,9 @@ int main(int argc, char **argv) {
         if (!strcmp(name, parts[i].name)) status = parts[i].run(argc - 1, argv + 1);
     if (status < 0) {
         if (*name)
-            complain("there is no command \"%s\", expected info, run, plan or bench", name);
+            complain("there is no command \"%s\", expected info, run, plan, bench, calibrate "
+                     "or report",
+                     name);
         else
             usage(stderr);
         status = EXIT_USAGE;

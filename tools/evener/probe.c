@@ -1,16 +1,10 @@
 /* Measuring peaks: the best of several short samples, since a peak is what the machine can do, not
  * what it did. */
 #include "probe.h"
+#include <evener/clock.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 #if defined(__AVX512F__)
 enum { LANES = 8 };
@@ -43,7 +37,7 @@ static double fma_rate(void) {
     double best = 0;
     for (int s = 0; s < SAMPLES; s++) {
         long rounds = 0;
-        double begin = now(), end;
+        double begin = evn_now(), end;
         do {
             for (int i = 0; i < ROUNDS; i++)
 #pragma GCC unroll 12
@@ -51,7 +45,7 @@ static double fma_rate(void) {
             for (int c = 0; c < CHAINS; c++)
                 __asm__ volatile("" : : "m"(x[c])); /* all are wanted */
             rounds += ROUNDS;
-        } while ((end = now()) - begin < sample_s);
+        } while ((end = evn_now()) - begin < sample_s);
         double rate = 2.0 * LANES * CHAINS * (double)rounds / (end - begin);
         if (rate > best) best = rate;
     }
@@ -66,12 +60,12 @@ static double triad_rate(size_t n) {
     double best = 0;
     for (int s = 0; s < SAMPLES; s++) {
         long passes = 0;
-        double begin = now(), end;
+        double begin = evn_now(), end;
         do {
             for (size_t i = 0; i < n; i++) a[i] = b[i] + 3 * c[i];
             __asm__ volatile("" : : "r"(a) : "memory");
             passes++;
-        } while ((end = now()) - begin < sample_s);
+        } while ((end = evn_now()) - begin < sample_s);
         double rate = 24.0 * (double)n * (double)passes / (end - begin);
         if (rate > best) best = rate;
     }

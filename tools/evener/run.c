@@ -14,6 +14,7 @@ struct watch {
     struct progress progress;
     FILE *trace; /* NULL: none wanted */
     evn_status trace_status;
+    cJSON *bursts; /* of the last steps, for the record; NULL: none wanted */
 };
 
 static void on_step(int step, int steps, double seconds, void *p) {
@@ -21,9 +22,31 @@ static void on_step(int step, int steps, double seconds, void *p) {
     progress_step(&watch->progress, step, steps, seconds);
 }
 
+/* The bursts of the last two steps. */
+static void record_bursts(cJSON *list, const evn_loop *loop) {
+    static const char *const kind[] = {
+        [EVN_BURST_COMPUTE] = "compute", [EVN_BURST_EXCHANGE] = "exchange"};
+    const int steps = evn_schedule_instance(evn_loop_schedule(loop));
+    for (int u = 0; u < evn_units_count(evn_loop_units(loop)); u++)
+        for (int i = 0; i < evn_loop_bursts(loop, u); i++) {
+            evn_burst b = evn_loop_burst(loop, u, i);
+            if (b.instance < steps - 2) continue;
+            cJSON *o = cJSON_CreateObject();
+            cJSON_AddNumberToObject(o, "unit", u);
+            cJSON_AddStringToObject(o, "kind", kind[b.kind]);
+            record_number(o, "begin", b.begin);
+            record_number(o, "end", b.end);
+            cJSON_AddNumberToObject(o, "task", b.task);
+            cJSON_AddNumberToObject(o, "count", b.count);
+            cJSON_AddNumberToObject(o, "step", b.instance);
+            cJSON_AddItemToArray(list, o);
+        }
+}
+
 static void on_end(const evn_loop *loop, void *p) {
     struct watch *watch = p;
     progress_end(&watch->progress);
+    if (watch->bursts) record_bursts(watch->bursts, loop);
     if (watch->trace) watch->trace_status = evn_trace_write(loop, "zone", watch->trace);
 }
 
@@ -93,7 +116,22 @@ static cJSON *record_devices(const npbmz_result *r) {
     return list;
 }
 
-static cJSON *record_run(const struct workload *w, const npbmz_result *r) {
+/* Zones along x and y, in points: where each lies follows from that. */
+static cJSON *record_zones(const struct workload *w) {
+    cJSON *o = cJSON_CreateObject();
+    const char *const name[] = {"x", "y"};
+    for (int d = 0; d < 2; d++) {
+        cJSON *list = cJSON_AddArrayToObject(o, name[d]);
+        for (int i = 0; i < w->shape.zones[d]; i++) {
+            int points[3];
+            npbmz_zone(w->problem, d ? i * w->shape.zones[0] : i, points);
+            cJSON_AddItemToArray(list, cJSON_CreateNumber(points[d]));
+        }
+    }
+    return o;
+}
+
+static cJSON *record_run(const struct workload *w, const npbmz_result *r, cJSON *bursts) {
     cJSON *root = cJSON_CreateObject();
     char class_[2] = {w->shape.class_, 0}, hash[20];
     cJSON_AddStringToObject(root, "evener", EVN_VERSION);
@@ -132,6 +170,9 @@ static cJSON *record_run(const struct workload *w, const npbmz_result *r) {
     record_number(transfers, "moved_bytes", (double)r->moved.bytes);
     if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));
     cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, w->tasks.tasks));
+    cJSON_AddItemToObject(root, "task_s", record_numbers(r->task_s, w->tasks.tasks));
+    cJSON_AddItemToObject(root, "zones", record_zones(w));
+    if (bursts) cJSON_AddItemToObject(root, "bursts", bursts);
     if (r->zone_sums)
         cJSON_AddItemToObject(root, "zone_sums", record_numbers(r->zone_sums, 5 * w->tasks.tasks));
     cJSON_AddItemToObject(root, "machine", record_machine(w->machine));
@@ -179,8 +220,8 @@ static void print_zone_sums(const npbmz_result *r, int zones, FILE *out) {
     }
 }
 
-static int run(struct workload *w, const npbmz_options *options, struct output *record, int quiet,
-               int verbose) {
+static int run(struct workload *w, const npbmz_options *options, struct watch *watch,
+               struct output *record, int quiet, int verbose) {
     FILE *out = record->path && !strcmp(record->path, "-") ? stderr : stdout;
     int steps = options->steps < 0 ? w->shape.steps : options->steps;
     if (!quiet) npbmz_print_header(w->problem, steps, out);
@@ -196,7 +237,8 @@ static int run(struct workload *w, const npbmz_options *options, struct output *
     }
     int code = r.verified == 0 ? EXIT_UNVERIFIED : EXIT_DONE;
     if (record->path) {
-        char *text = record_text(record_run(w, &r));
+        char *text = record_text(record_run(w, &r, watch->bursts));
+        watch->bursts = NULL; /* the record had it */
         if (!text || output_commit(record, text)) code = EXIT_FAILED;
         free(text);
     }
@@ -210,9 +252,39 @@ enum { BURSTS_MOST = 1 << 20 };
 /* Steps from one state that is kept to the next, where a run is to survive the loss of a device. */
 enum { KEEP_EVERY = 10 };
 
+/* `1:2.5@100` */
+static int read_slow(npbmz_slow *s, const char *text, const evn_units *units) {
+    char *end;
+    long unit = strtol(text, &end, 10), step = 0;
+    int right = end != text && *end == ':';
+    const char *factor = end + 1;
+    s->factor = right ? strtod(factor, &end) : 0;
+    right = right && end != factor && s->factor >= 1 && s->factor <= 1000;
+    if (right && *end == '@') {
+        const char *number = end + 1;
+        step = strtol(number, &end, 10);
+        right = end != number && step >= 0 && step <= 1000000000;
+    }
+    if (!right || *end) {
+        complain("--slow %s: expected UNIT:FACTOR@STEP, as 1:2@100, with a factor from 1 to 1000",
+                 text);
+        return EXIT_USAGE;
+    }
+    if (unit < 0 || unit >= evn_units_count(units) ||
+        !evn_unit_is_cpu(evn_units_get(units, (int)unit))) {
+        complain("--slow %s: there is no CPU unit %ld among %s, counted from 0", text, unit,
+                 evn_units_text(units));
+        return EXIT_USAGE;
+    }
+    s->unit = (int)unit;
+    s->step = (int)step;
+    return 0;
+}
+
 int command_run(int argc, char **argv) {
-    struct workload_names names = {.class_ = "S", .units = "auto", .schedule = "guided:size"};
-    const char *json = NULL, *trace_path = NULL, *on_loss = "stop";
+    struct workload_names names = {
+        .class_ = "S", .units = "auto", .schedule = "guided:size", .calibrated = 1};
+    const char *json = NULL, *trace_path = NULL, *on_loss = "stop", *slow = NULL;
     long steps = -1;
     int quiet = 0, verbose = 0, perturb = 0;
     const struct option table[] = {
@@ -236,6 +308,8 @@ int command_run(int argc, char **argv) {
         {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &json, 0, 0},
         {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
          &trace_path, 0, 0},
+        {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on", OPTION_TEXT,
+         &slow, 0, 0},
         {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
          &perturb, 0, 0},
         {"quiet", NULL, "no output but errors", OPTION_FLAG, &quiet, 0, 0},
@@ -266,24 +340,31 @@ int command_run(int argc, char **argv) {
     if (!code && output_open(&record, json)) code = EXIT_USAGE;
     if (!code && output_open(&trace, trace_path)) code = EXIT_USAGE;
     if (!code && trace_path && !(watch.trace = output_stream(&trace))) code = EXIT_USAGE;
+    npbmz_slow slowed = {.factor = 1};
+    if (!code && slow) code = read_slow(&slowed, slow, w.units);
     if (!code) {
         snprintf(what, sizeof what, "%s %c", w.shape.name, w.shape.class_);
         progress_begin(&watch.progress, what, quiet);
         catch_interrupts();
+        if (json) watch.bursts = cJSON_CreateArray();
         npbmz_options options = {.steps = (int)steps,
                                  .perturb = perturb,
                                  .progress = on_step,
                                  .inspect = on_end,
-                                 .bursts = trace_path ? BURSTS_MOST : 0,
+                                 .bursts = trace_path ? BURSTS_MOST
+                                           : json     ? 4 * w.tasks.tasks + 64
+                                                      : 0,
                                  .arg = &watch,
                                  .keep = strcmp(on_loss, "stop") ? KEEP_EVERY : 0,
                                  .notice = on_notice,
+                                 .slow = slowed,
                                  .stop = &interrupted};
-        code = run(&w, &options, &record, quiet, verbose);
+        code = run(&w, &options, &watch, &record, quiet, verbose);
         progress_end(&watch.progress);
         if (code <= EXIT_UNVERIFIED && watch.trace_status) code = give_up(watch.trace_status);
         if (code <= EXIT_UNVERIFIED && output_commit(&trace, NULL)) code = EXIT_FAILED;
     }
+    cJSON_Delete(watch.bursts);
     output_discard(&trace);
     output_discard(&record);
     workload_close(&w);

@@ -1,5 +1,6 @@
 /* Opening a workload by the names a user gave. */
 #include "workload.h"
+#include "calibrate.h"
 #include "command.h"
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +60,10 @@ int workload_open(struct workload *w, const struct workload_names *names, unsign
     w->tasks = npbmz_tasks(w->problem);
     w->tasks.units = evn_units_count(w->units);
     int wrong = read_speeds(w, names->speeds);
-    if (wrong) return wrong;
+    if (!wrong && names->calibrated && !names->speeds)
+        wrong = calibration_speeds(w->shape.name, w->shape.class_, w->units, w->speed,
+                                   &w->tasks.bandwidth);
+    if (wrong > 0) return wrong;
     w->tasks.speed = w->speed;
     status = evn_schedule_open(&w->schedule, names->schedule, &w->tasks);
     return status ? give_up(status) : 0;

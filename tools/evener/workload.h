@@ -10,6 +10,7 @@
 struct workload_names {
     const char *app, *class_, *units, *devices, *schedule, *speeds;
     int oversubscribe;
+    int calibrated; /* take speeds from evener calibrate where there are some */
 };
 
 struct workload {

@@ -9,20 +9,29 @@
  * stored. Rows are done in segments of BT_ROWS, as many as the group's memory has room for. When an
  * elimination leaves a segment it saves its state, y and C of the last row; the back substitution
  * comes back to the segment later, eliminates it again from the state before, and has its C then.
- * Only the segment next to the middle needs to be done once. The gas is not stored either, it is
- * made from u each time it is read. A point and direction, in doubles, for lines that are much
- * longer than a segment of 4 rows:
+ * Only the segment next to the middle is done once. The gas is not stored either, it is made from u
+ * each time it is read. A point and direction, in doubles, for lines that are much longer than a
+ * segment of 4 rows:
  *
  *     eliminate:   read u 5, right-hand side 5; write state 30/4
  *     substitute:  read u 5, right-hand side 5, state 30/4; write increment 5
  *
- * 40 doubles, 320 bytes: 96 ps at 3.35 TB/s. Operations: 2 x (270 of row.h, 29 for the gas, if a
- * division takes ten) and 32 of the substitution, 630: 37 ps at 17e12 a second (34 TFlop/s fp64).
- * With C stored it would be 640 bytes and 331 operations, twice the time. Lines of class C along z
- * have 13 rows a side: of 4 segments 3 are done twice, and 3 states saved, which comes to 36
- * doubles. The right-hand side moves 15 doubles, 120 bytes: 36 ps.
+ * 40 doubles, 320 bytes: 96 ps at 3.35 TB/s, if caches keep nothing. Operations: 2 x (270 of row.h
+ * and its 3 divisions, 11 and a division for the gas of 5 rows in 4, a division being ten
+ * operations) and 32 of the substitution, 680: 40 ps at 17e12 a second (34 TFlop/s fp64). With C
+ * stored it would be 640 bytes and 370 operations, twice the time. Lines of class C along z have 13
+ * rows a side: of 4 segments 3 are done twice, and 3 states saved, which comes to 36 doubles. The
+ * right-hand side moves 15 doubles, 120 bytes: 36 ps.
  *
- * Work space of a point: 5 doubles, and 30/4 for the states.
+ * A group takes 41 KB of local memory, so that 5 of them run on a multiprocessor that has 228 KB,
+ * and all 255 registers an item may have, which spares it reading y and C of the row before. Longer
+ * segments would be fewer groups, shorter ones more states. A multiprocessor of an H100 has, for a
+ * row of 32 points: 340 cycles of arithmetic; 400 of local memory, 78 reads and writes of all items
+ * in an elimination and 44 in the substitution; 710 of device memory, if caches keep nothing. What
+ * is read a second time, 140 bytes a point, was last used at most a line before, and all lines that
+ * are in work at a time are 22 MB of class C: much of it may still be in the second-level cache.
+ *
+ * Work space of a point: 5 doubles, and up to 30/4 for the states.
  */
 #define NPBMZ_ITEM
 #include "../gpu_zone.h"
@@ -68,141 +77,205 @@ EVN_KERNEL(bt_rhs, BT_POINTS,
     }
 }
 
-/* ---- memory of the group: value v of row s of item i at [(s*VALUES + v)*BT_ITEMS + i] -------- */
+/* ---- memory of the group: value v of row s of item i at [(s*VALUES + v)*BT_STRIDE + i] ------- */
+
+enum {
+    /* On a device an odd number: there items beside one another fill rows beside one another, which
+     * must not lie in the same bank. */
+    BT_STRIDE = BT_ITEMS + EVN_ON_DEVICE,
+    GAS_ROW = BT_GAS * BT_STRIDE,
+    Y_ROW = NC * BT_STRIDE,
+    C_ROW = NC * NC * BT_STRIDE
+};
 
 EVN_DEVICE_FUNCTION struct five five_get(EVN_LOCAL const double *at) {
     struct five a;
     a.r = at[0];
-    a.d = at[BT_ITEMS];
-    a.p = at[2 * BT_ITEMS];
-    a.q = at[3 * BT_ITEMS];
-    a.e = at[4 * BT_ITEMS];
+    a.d = at[BT_STRIDE];
+    a.p = at[2 * BT_STRIDE];
+    a.q = at[3 * BT_STRIDE];
+    a.e = at[4 * BT_STRIDE];
     return a;
 }
 EVN_DEVICE_FUNCTION void five_put(EVN_LOCAL double *at, struct five a) {
     at[0] = a.r;
-    at[BT_ITEMS] = a.d;
-    at[2 * BT_ITEMS] = a.p;
-    at[3 * BT_ITEMS] = a.q;
-    at[4 * BT_ITEMS] = a.e;
+    at[BT_STRIDE] = a.d;
+    at[2 * BT_STRIDE] = a.p;
+    at[3 * BT_STRIDE] = a.q;
+    at[4 * BT_STRIDE] = a.e;
 }
 EVN_DEVICE_FUNCTION struct block block_get(EVN_LOCAL const double *at) {
     struct block C;
     C.r = five_get(at);
-    C.d = five_get(at + NC * BT_ITEMS);
-    C.p = five_get(at + 2 * NC * BT_ITEMS);
-    C.q = five_get(at + 3 * NC * BT_ITEMS);
-    C.e = five_get(at + 4 * NC * BT_ITEMS);
+    C.d = five_get(at + NC * BT_STRIDE);
+    C.p = five_get(at + 2 * NC * BT_STRIDE);
+    C.q = five_get(at + 3 * NC * BT_STRIDE);
+    C.e = five_get(at + 4 * NC * BT_STRIDE);
     return C;
 }
 EVN_DEVICE_FUNCTION void block_put(EVN_LOCAL double *at, struct block C) {
     five_put(at, C.r);
-    five_put(at + NC * BT_ITEMS, C.d);
-    five_put(at + 2 * NC * BT_ITEMS, C.p);
-    five_put(at + 3 * NC * BT_ITEMS, C.q);
-    five_put(at + 4 * NC * BT_ITEMS, C.e);
+    five_put(at + NC * BT_STRIDE, C.d);
+    five_put(at + 2 * NC * BT_STRIDE, C.p);
+    five_put(at + 3 * NC * BT_STRIDE, C.q);
+    five_put(at + 4 * NC * BT_STRIDE, C.e);
 }
 EVN_DEVICE_FUNCTION struct gas gas_get(EVN_LOCAL const double *at) {
     struct gas g;
     g.d = at[0];
-    g.p = at[BT_ITEMS];
-    g.q = at[2 * BT_ITEMS];
-    g.energy = at[3 * BT_ITEMS];
-    g.pressure = at[4 * BT_ITEMS];
-    g.volume = at[5 * BT_ITEMS];
+    g.p = at[BT_STRIDE];
+    g.q = at[2 * BT_STRIDE];
+    g.energy = at[3 * BT_STRIDE];
+    g.pressure = at[4 * BT_STRIDE];
+    g.volume = at[5 * BT_STRIDE];
     return g;
 }
-
-EVN_DEVICE_FUNCTION void gas_copy(EVN_LOCAL double *to, EVN_LOCAL const double *from) {
-    const struct gas g = gas_get(from);
-    to[0] = g.d;
-    to[BT_ITEMS] = g.p;
-    to[2 * BT_ITEMS] = g.q;
-    to[3 * BT_ITEMS] = g.energy;
-    to[4 * BT_ITEMS] = g.pressure;
-    to[5 * BT_ITEMS] = g.volume;
+EVN_DEVICE_FUNCTION void gas_put(EVN_LOCAL double *at, struct gas g) {
+    at[0] = g.d;
+    at[BT_STRIDE] = g.p;
+    at[2 * BT_STRIDE] = g.q;
+    at[3 * BT_STRIDE] = g.energy;
+    at[4 * BT_STRIDE] = g.pressure;
+    at[5 * BT_STRIDE] = g.volume;
 }
 
 /* In the place of u: the gas, seen along direction d by a side with this sign. */
 EVN_DEVICE_FUNCTION void gas_make(EVN_LOCAL double *at, int d, double sign) {
     struct residual_point q;
+    struct gas g;
     q.u[0] = at[0];
-    q.u[1] = at[BT_ITEMS];
-    q.u[2] = at[2 * BT_ITEMS];
-    q.u[3] = at[3 * BT_ITEMS];
-    q.u[4] = at[4 * BT_ITEMS];
-    const double volume = 1.0 / q.u[0];
-    residual_derive(&q, volume);
-    at[0] = sign * (d == 0 ? q.v[0] : d == 1 ? q.v[1] : q.v[2]);
-    at[BT_ITEMS] = d == 0 ? q.v[1] : q.v[0];
-    at[2 * BT_ITEMS] = d == 2 ? q.v[1] : q.v[2];
-    at[3 * BT_ITEMS] = q.u[4] * volume;
-    at[4 * BT_ITEMS] = q.p * volume;
-    at[5 * BT_ITEMS] = volume;
+    q.u[1] = at[BT_STRIDE];
+    q.u[2] = at[2 * BT_STRIDE];
+    q.u[3] = at[3 * BT_STRIDE];
+    q.u[4] = at[4 * BT_STRIDE];
+    g.volume = 1.0 / q.u[0];
+    residual_derive(&q, g.volume);
+    g.d = sign * (d == 0 ? q.v[0] : d == 1 ? q.v[1] : q.v[2]);
+    g.p = d == 0 ? q.v[1] : q.v[0];
+    g.q = d == 2 ? q.v[1] : q.v[2];
+    g.energy = q.u[4] * g.volume;
+    g.pressure = q.p * g.volume;
+    gas_put(at, g);
 }
 
-/* What an item with this sign sees at row t: rows are counted from the end of the line to the
- * middle, where t = half. Before the first row there is the first row again. */
+/* ---- lines --------------------------------------------------------------------------------- */
+
+/* A zone's lines of one direction: n points, `along` doubles from one to the next; `across` of them
+ * lie side by side, `beside` doubles apart, then come the next ones, `above` further on. Momenta
+ * along the line and across it are d, p, q doubles behind the density, the energy e. */
+struct zone_lines {
+    evn_long along, beside, above, d, p, q, e;
+    int n, across, lines;
+};
+EVN_DEVICE_FUNCTION struct zone_lines zone_lines(const struct gpu_zone *z, int d) {
+    struct zone_lines l;
+    l.along = d == 0 ? 1 : d == 1 ? z->sj : z->sk;
+    l.beside = d == 0 ? z->sj : 1;
+    l.above = d == 2 ? z->sj : z->sk;
+    l.d = (1 + d) * z->sc;
+    l.p = (d == 0 ? 2 : 1) * z->sc;
+    l.q = (d == 2 ? 2 : 3) * z->sc;
+    l.e = 4 * z->sc;
+    l.n = d == 0 ? z->nx : d == 1 ? z->ny : z->nz;
+    l.across = d == 0 ? z->ny - 2 : z->nx - 2;
+    l.lines = l.across * (d == 2 ? z->ny - 2 : z->nz - 2);
+    return l;
+}
+
+/* The point of row t of a half. Rows are counted from the end of the line to the middle, where t =
+ * bt_half(n). Before the first row there is the first row again. */
 EVN_DEVICE_FUNCTION int line_point(int n, int t, int is_second) {
     const int s = n / 2 + (is_second ? bt_half(n) - t : t - bt_half(n));
     return evn_imin(evn_imax(s, 1), n - 2);
 }
 
-/* One step of an elimination: y and C of the row of `gas`, which has the row before and the next
- * one beside it; `behind` is C of the row before, y of that lies before y. */
-EVN_DEVICE_FUNCTION void line_row(const struct scheme *c, EVN_LOCAL const double *gas,
-                                  EVN_LOCAL double *y, EVN_LOCAL const double *behind,
-                                  EVN_LOCAL double *block, double sign) {
-    const struct gas before = gas_get(gas - BT_GAS * BT_ITEMS), here = gas_get(gas);
-    const struct gas ahead = gas_get(gas + BT_GAS * BT_ITEMS);
-    struct block C = block_get(behind);
+/* An increment, at its point of u or of the right-hand side. */
+EVN_DEVICE_FUNCTION void point_put(EVN_GLOBAL double *at, const struct zone_lines *l, int is_update,
+                                   struct five x) {
+    if (is_update) {
+        at[0] += x.r;
+        at[l->d] += x.d;
+        at[l->p] += x.p;
+        at[l->q] += x.q;
+        at[l->e] += x.e;
+    } else {
+        at[0] = x.r;
+        at[l->d] = x.d;
+        at[l->p] = x.p;
+        at[l->q] = x.q;
+        at[l->e] = x.e;
+    }
+}
+
+/* What an elimination leaves in a row: C and y. */
+struct state {
+    struct block C;
+    struct five y;
+};
+
+/* The next row of an elimination: its gas is at gas + GAS_ROW, between that of the row before,
+ * which left `s`, and that of the next one; its right-hand side is at y. */
+EVN_DEVICE_FUNCTION struct state line_row(const struct scheme *c, EVN_LOCAL const double *gas,
+                                          EVN_LOCAL double *y, EVN_LOCAL double *block, double sign,
+                                          struct state s) {
+    const struct gas before = gas_get(gas), here = gas_get(gas + GAS_ROW);
+    const struct gas ahead = gas_get(gas + 2 * GAS_ROW);
     struct five rhs = five_get(y);
     struct row o;
     rhs.d = sign * rhs.d;
-    row_setup(c, before, here, &C, five_get(y - NC * BT_ITEMS), rhs, &o);
+    row_setup(c, before, here, &s.C, s.y, rhs, &o);
     const struct factors f = row_factor(&o);
-    five_put(y, row_solve(&o, &f));
-    row_solve_block(c, before, ahead, &o, &f, &C);
-    block_put(block, C);
+    s.y = row_solve(&o, &f);
+    five_put(y, s.y);
+    row_solve_block(c, before, ahead, &o, &f, &s.C);
+    block_put(block, s.C);
+    return s;
 }
 
-/* Pieces: BT_LINES lines, counted along y (of lines along y: along x) and then along the other
+/* Five values of an item from and to its private memory, beginning with number k. */
+#define GET_FIVE(to, name, k, i)                                                                   \
+    ((to).r = EVN_OWN_AT(name, k, i), (to).d = EVN_OWN_AT(name, (k) + 1, i),                       \
+     (to).p = EVN_OWN_AT(name, (k) + 2, i), (to).q = EVN_OWN_AT(name, (k) + 3, i),                 \
+     (to).e = EVN_OWN_AT(name, (k) + 4, i))
+#define PUT_FIVE(name, k, i, from)                                                                 \
+    (EVN_OWN_AT(name, k, i) = (from).r, EVN_OWN_AT(name, (k) + 1, i) = (from).d,                   \
+     EVN_OWN_AT(name, (k) + 2, i) = (from).p, EVN_OWN_AT(name, (k) + 3, i) = (from).q,             \
+     EVN_OWN_AT(name, (k) + 4, i) = (from).e)
+
+/* Pieces: BT_LINES lines, counted along y (those along y: along x) and then along the other
  * direction across. Items 0 .. BT_LINES-1 do the first halves of the lines, the others the second
  * ones. */
 EVN_KERNEL(bt_lines, BT_ITEMS,
            (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct bt_lines_value, value))) {
-    EVN_LOCAL_ARRAY(double, gas, (BT_ROWS + 2) * BT_GAS * BT_ITEMS); /* of one row more each side */
-    EVN_LOCAL_ARRAY(double, y, (BT_ROWS + 1) * NC * BT_ITEMS);       /* of one row more before */
-    EVN_LOCAL_ARRAY(double, block, BT_ROWS *NC *NC *BT_ITEMS);
+    EVN_LOCAL_ARRAY(double, gas, (BT_ROWS + 2) * GAS_ROW); /* of one row more on each side */
+    EVN_LOCAL_ARRAY(double, y, Y_ROW *BT_ROWS);
+    EVN_LOCAL_ARRAY(double, block, C_ROW *BT_ROWS);   /* the last is also that before */
     EVN_LOCAL_ARRAY(evn_long, line, BT_ITEMS);        /* where an item's line begins */
     EVN_PRIVATE_ARRAY(double, u, (BT_ROWS + 1) * NC); /* on their way from memory */
     EVN_PRIVATE_ARRAY(double, rhs, BT_ROWS *NC);
-    EVN_PRIVATE_ARRAY(double, x, NC); /* X of the row before, in back substitution */
+    EVN_PRIVATE_ARRAY(double, state, BT_STATE); /* y and C of the row before, in elimination */
+    EVN_PRIVATE_ARRAY(double, x, NC);           /* X of the row before, in back substitution */
 
     const struct gpu_zone z = zones[pieces[EVN_GROUP].zone];
-    const int part = pieces[EVN_GROUP].part, d = value.d;
-    const int n = d == 0 ? z.nx : d == 1 ? z.ny : z.nz;
-    const int across = d == 0 ? z.ny - 2 : z.nx - 2; /* lines beside one another */
-    const int lines = across * (d == 2 ? z.ny - 2 : z.nz - 2), first_line = part * BT_LINES;
-    const evn_long along = d == 0 ? 1 : d == 1 ? z.sj : z.sk;
-    const evn_long beside = d == 0 ? z.sj : 1, above = d == 2 ? z.sj : z.sk;
-    const evn_long md = (1 + d) * z.sc, mp = (d == 0 ? 2 : 1) * z.sc, mq = (d == 2 ? 2 : 3) * z.sc;
-    const int rows = bt_half(n), segments = bt_segments(n);
+    const struct zone_lines l = zone_lines(&z, value.d);
+    const int part = pieces[EVN_GROUP].part, first_line = part * BT_LINES;
+    const int n = l.n, rows = bt_half(n), segments = bt_segments(n);
     const evn_long saved = z.work + NC * z.sc + (evn_long)part * (segments - 1) * BT_SAVED;
     /* Whether items beside one another take rows beside one another, which are together in memory:
      * on a device. The host gathers what its lanes hold. */
-    const int by_rows = EVN_ON_DEVICE && d == 0;
+    const int by_rows = EVN_ON_DEVICE && value.d == 0;
 
     EVN_ITEMS(i) {
-        const int l = evn_imin(first_line + i % BT_LINES, lines - 1);
-        line[i] = (1 + l % across) * beside + (1 + l / across) * above;
+        const int number = evn_imin(first_line + i % BT_LINES, l.lines - 1);
+        line[i] = (1 + number % l.across) * l.beside + (1 + number / l.across) * l.above;
     }
+    EVN_BARRIER;
     for (int visit = 0; visit < 2 * segments - 1; visit++) {
         const int segment = visit < segments ? visit : 2 * (segments - 1) - visit;
         const int end = rows - (segments - 1 - segment) * BT_ROWS; /* rows up to here, without it */
-        const int none = end < BT_ROWS ? BT_ROWS - end : 0; /* rows that the first segment lacks */
-        const int start = end - BT_ROWS;                    /* row 0 in the group's memory */
+        const int start = end - BT_ROWS;                           /* row 0 in the group's memory */
+        const int none = start < 0 ? -start : 0; /* rows that the first segment lacks */
 
         /* The gas of one row is there already: on the way in that before the others, on the way out
          * that behind them, whose u may be another by now. All others are loaded, at once, since
@@ -214,7 +287,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 const int row = by_rows ? e % (BT_ROWS + 1) : part_of;
                 const int of = by_rows ? e / (BT_ROWS + 1) : i;
                 const int s = line_point(n, start - 1 + first_gas + row, of >= BT_LINES);
-                const evn_long at = z.u + line[of] + s * along;
+                const evn_long at = z.u + line[of] + s * l.along;
                 EVN_OWN_AT(u, part_of * NC, i) = field[at];
                 EVN_OWN_AT(u, part_of * NC + 1, i) = field[at + z.sc];
                 EVN_OWN_AT(u, part_of * NC + 2, i) = field[at + 2 * z.sc];
@@ -227,21 +300,20 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 const int e = part_of * BT_ITEMS + i;
                 const int row = by_rows ? e % BT_ROWS : part_of, of = by_rows ? e / BT_ROWS : i;
                 const int s = line_point(n, start + row, of >= BT_LINES);
-                const evn_long at = z.work + line[of] + s * along;
+                const evn_long at = z.work + line[of] + s * l.along;
                 EVN_OWN_AT(rhs, part_of * NC, i) = work[at];
-                EVN_OWN_AT(rhs, part_of * NC + 1, i) = work[at + md];
-                EVN_OWN_AT(rhs, part_of * NC + 2, i) = work[at + mp];
-                EVN_OWN_AT(rhs, part_of * NC + 3, i) = work[at + mq];
-                EVN_OWN_AT(rhs, part_of * NC + 4, i) = work[at + 4 * z.sc];
+                EVN_OWN_AT(rhs, part_of * NC + 1, i) = work[at + l.d];
+                EVN_OWN_AT(rhs, part_of * NC + 2, i) = work[at + l.p];
+                EVN_OWN_AT(rhs, part_of * NC + 3, i) = work[at + l.q];
+                EVN_OWN_AT(rhs, part_of * NC + 4, i) = work[at + l.e];
             }
         }
-        /* what stays from the last visit; with y, C of the row before is where it was */
+        /* what stays from the last visit */
         EVN_ITEMS(i) {
             if (visit >= segments) {
-                gas_copy(gas + (BT_ROWS + 1) * BT_GAS * BT_ITEMS + i, gas + BT_GAS * BT_ITEMS + i);
+                gas_put(gas + (BT_ROWS + 1) * GAS_ROW + i, gas_get(gas + GAS_ROW + i));
             } else if (visit > 0) {
-                gas_copy(gas + i, gas + BT_ROWS * BT_GAS * BT_ITEMS + i);
-                five_put(y + i, five_get(y + BT_ROWS * NC * BT_ITEMS + i));
+                gas_put(gas + i, gas_get(gas + BT_ROWS * GAS_ROW + i));
             }
         }
         EVN_BARRIER;
@@ -250,146 +322,131 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 const int e = part_of * BT_ITEMS + i;
                 const int row = by_rows ? e % (BT_ROWS + 1) : part_of;
                 const int of = by_rows ? e / (BT_ROWS + 1) : i;
-                EVN_LOCAL double *to = gas + (first_gas + row) * BT_GAS * BT_ITEMS + of;
+                EVN_LOCAL double *to = gas + (first_gas + row) * GAS_ROW + of;
                 to[0] = EVN_OWN_AT(u, part_of * NC, i);
-                to[BT_ITEMS] = EVN_OWN_AT(u, part_of * NC + 1, i);
-                to[2 * BT_ITEMS] = EVN_OWN_AT(u, part_of * NC + 2, i);
-                to[3 * BT_ITEMS] = EVN_OWN_AT(u, part_of * NC + 3, i);
-                to[4 * BT_ITEMS] = EVN_OWN_AT(u, part_of * NC + 4, i);
+                to[BT_STRIDE] = EVN_OWN_AT(u, part_of * NC + 1, i);
+                to[2 * BT_STRIDE] = EVN_OWN_AT(u, part_of * NC + 2, i);
+                to[3 * BT_STRIDE] = EVN_OWN_AT(u, part_of * NC + 3, i);
+                to[4 * BT_STRIDE] = EVN_OWN_AT(u, part_of * NC + 4, i);
             }
         }
         for (int part_of = 0; part_of < BT_ROWS; part_of++) {
             EVN_ITEMS(i) {
                 const int e = part_of * BT_ITEMS + i;
                 const int row = by_rows ? e % BT_ROWS : part_of, of = by_rows ? e / BT_ROWS : i;
-                EVN_LOCAL double *to = y + (1 + row) * NC * BT_ITEMS + of;
+                EVN_LOCAL double *to = y + row * Y_ROW + of;
                 to[0] = EVN_OWN_AT(rhs, part_of * NC, i);
-                to[BT_ITEMS] = EVN_OWN_AT(rhs, part_of * NC + 1, i);
-                to[2 * BT_ITEMS] = EVN_OWN_AT(rhs, part_of * NC + 2, i);
-                to[3 * BT_ITEMS] = EVN_OWN_AT(rhs, part_of * NC + 3, i);
-                to[4 * BT_ITEMS] = EVN_OWN_AT(rhs, part_of * NC + 4, i);
+                to[BT_STRIDE] = EVN_OWN_AT(rhs, part_of * NC + 1, i);
+                to[2 * BT_STRIDE] = EVN_OWN_AT(rhs, part_of * NC + 2, i);
+                to[3 * BT_STRIDE] = EVN_OWN_AT(rhs, part_of * NC + 3, i);
+                to[4 * BT_STRIDE] = EVN_OWN_AT(rhs, part_of * NC + 4, i);
             }
         }
         EVN_BARRIER;
         for (int row = 0; row <= BT_ROWS; row++) {
             EVN_ITEMS(i) {
-                gas_make(gas + (first_gas + row) * BT_GAS * BT_ITEMS + i, d,
-                         i < BT_LINES ? 1.0 : -1.0);
+                gas_make(gas + (first_gas + row) * GAS_ROW + i, value.d, i < BT_LINES ? 1.0 : -1.0);
             }
         }
         if (visit == 0) {
-            EVN_ITEMS(i) { gas_copy(gas + i, gas + BT_GAS * BT_ITEMS + i); }
+            EVN_ITEMS(i) { gas_put(gas + i, gas_get(gas + GAS_ROW + i)); }
         }
         if (segment == 0) { /* nothing before */
             EVN_ITEMS(i) {
-                for (int v = 0; v < NC; v++) y[(none * NC + v) * BT_ITEMS + i] = 0;
-                for (int v = 0; v < NC * NC; v++)
-                    block[((BT_ROWS - 1) * NC * NC + v) * BT_ITEMS + i] = 0;
+                for (int v = 0; v < BT_STATE; v++) EVN_OWN_AT(state, v, i) = 0;
             }
-        } else if (visit >= segments) { /* the state before */
-            const evn_long state = saved + (evn_long)(segment - 1) * BT_SAVED;
+        } else if (visit >= segments) {
+            const evn_long from = saved + (evn_long)(segment - 1) * BT_SAVED;
             EVN_ITEMS(i) {
-                for (int v = 0; v < NC; v++) y[v * BT_ITEMS + i] = work[state + v * BT_ITEMS + i];
-                for (int v = 0; v < NC * NC; v++)
-                    block[((BT_ROWS - 1) * NC * NC + v) * BT_ITEMS + i] =
-                        work[state + (NC + v) * BT_ITEMS + i];
+                for (int v = 0; v < BT_STATE; v++)
+                    EVN_OWN_AT(state, v, i) = work[from + v * BT_ITEMS + i];
             }
         }
 
         for (int row = none; row < BT_ROWS; row++) {
-            const int before = row > none ? row - 1 : BT_ROWS - 1;
             EVN_ITEMS(i) {
-                line_row(&value.c, gas + (1 + row) * BT_GAS * BT_ITEMS + i,
-                         y + (1 + row) * NC * BT_ITEMS + i, block + before * NC * NC * BT_ITEMS + i,
-                         block + row * NC * NC * BT_ITEMS + i, i < BT_LINES ? 1.0 : -1.0);
+                struct state s;
+                GET_FIVE(s.y, state, 0, i);
+                GET_FIVE(s.C.r, state, NC, i);
+                GET_FIVE(s.C.d, state, 2 * NC, i);
+                GET_FIVE(s.C.p, state, 3 * NC, i);
+                GET_FIVE(s.C.q, state, 4 * NC, i);
+                GET_FIVE(s.C.e, state, 5 * NC, i);
+                s = line_row(&value.c, gas + row * GAS_ROW + i, y + row * Y_ROW + i,
+                             block + row * C_ROW + i, i < BT_LINES ? 1.0 : -1.0, s);
+                PUT_FIVE(state, 0, i, s.y);
+                PUT_FIVE(state, NC, i, s.C.r);
+                PUT_FIVE(state, 2 * NC, i, s.C.d);
+                PUT_FIVE(state, 3 * NC, i, s.C.p);
+                PUT_FIVE(state, 4 * NC, i, s.C.q);
+                PUT_FIVE(state, 5 * NC, i, s.C.e);
             }
             if (start + row == 0 && n % 2 == 0) {
                 /* the second half has one row less, and begins with the next one */
                 EVN_ITEMS(i) {
-                    if (i >= BT_LINES) {
-                        for (int v = 0; v < NC; v++) y[((1 + row) * NC + v) * BT_ITEMS + i] = 0;
-                        for (int v = 0; v < NC * NC; v++)
-                            block[(row * NC * NC + v) * BT_ITEMS + i] = 0;
-                    }
+                    for (int v = 0; v < BT_STATE; v++)
+                        EVN_OWN_AT(state, v, i) =
+                            EVN_SELECT(i < BT_LINES, EVN_OWN_AT(state, v, i), 0.0);
                 }
             }
         }
         if (visit < segments - 1) {
-            const evn_long state = saved + (evn_long)segment * BT_SAVED;
+            const evn_long to = saved + (evn_long)segment * BT_SAVED;
             EVN_ITEMS(i) {
-                for (int v = 0; v < NC; v++)
-                    work[state + v * BT_ITEMS + i] = y[(BT_ROWS * NC + v) * BT_ITEMS + i];
-                for (int v = 0; v < NC * NC; v++)
-                    work[state + (NC + v) * BT_ITEMS + i] =
-                        block[((BT_ROWS - 1) * NC * NC + v) * BT_ITEMS + i];
+                for (int v = 0; v < BT_STATE; v++)
+                    work[to + v * BT_ITEMS + i] = EVN_OWN_AT(state, v, i);
             }
             continue;
         }
 
-        if (visit == segments - 1) { /* the middle, by the items of the first half; X is handed over
-                                        in the place of the first row's gas */
+        if (visit == segments - 1) { /* the middle, by the items of the first halves; X is handed
+                                        over in the place of the first row's gas */
+            EVN_LOCAL const double *last = gas + BT_ROWS * GAS_ROW, *b = y + (BT_ROWS - 1) * Y_ROW;
+            EVN_LOCAL const double *C = block + (BT_ROWS - 1) * C_ROW;
             EVN_BARRIER;
-            EVN_SHARE(l, BT_LINES) {
-                const int other = l + BT_LINES;
-                EVN_LOCAL const double *last = gas + BT_ROWS * BT_GAS * BT_ITEMS;
-                EVN_LOCAL const double *C = block + (BT_ROWS - 1) * NC * NC * BT_ITEMS;
-                EVN_LOCAL const double *b = y + BT_ROWS * NC * BT_ITEMS;
-                const struct block mine = block_get(C + l), others = block_get(C + other);
-                const struct gas here = gas_get(last + BT_GAS * BT_ITEMS + l);
-                const evn_long at = line[l] + n / 2 * along;
-                struct five r, m;
-                r.r = work[z.work + at];
-                r.d = work[z.work + at + md];
-                r.p = work[z.work + at + mp];
-                r.q = work[z.work + at + mq];
-                r.e = work[z.work + at + 4 * z.sc];
-                m = row_middle(&value.c, gas_get(last + l), here, gas_get(last + other), &mine,
-                               five_get(b + l), &others, five_get(b + other), r);
-                five_put(gas + l, m);
+            EVN_SHARE(a, BT_LINES) {
+                const int other = a + BT_LINES;
+                const struct block mine = block_get(C + a), others = block_get(C + other);
+                const struct gas here = gas_get(last + GAS_ROW + a);
+                const evn_long at = line[a] + n / 2 * l.along, from = z.work + at;
+                struct five m;
+                m.r = work[from];
+                m.d = work[from + l.d];
+                m.p = work[from + l.p];
+                m.q = work[from + l.q];
+                m.e = work[from + l.e];
+                m = row_middle(&value.c, gas_get(last + a), here, gas_get(last + other), &mine,
+                               five_get(b + a), &others, five_get(b + other), m);
+                five_put(gas + a, m);
                 five_put(gas + other, mirrored(m));
-                m = conservative(here, m);
-                if (first_line + l < lines) {
-                    if (value.is_update) {
-                        field[z.u + at] += m.r;
-                        field[z.u + at + md] += m.d;
-                        field[z.u + at + mp] += m.p;
-                        field[z.u + at + mq] += m.q;
-                        field[z.u + at + 4 * z.sc] += m.e;
-                    } else {
-                        work[z.work + at] = m.r;
-                        work[z.work + at + md] = m.d;
-                        work[z.work + at + mp] = m.p;
-                        work[z.work + at + mq] = m.q;
-                        work[z.work + at + 4 * z.sc] = m.e;
-                    }
-                }
+                if (first_line + a < l.lines)
+                    point_put(value.is_update ? field + z.u + at : work + from, &l, value.is_update,
+                              conservative(here, m));
             }
             EVN_BARRIER;
             EVN_ITEMS(i) {
-                for (int v = 0; v < NC; v++) EVN_OWN_AT(x, v, i) = gas[v * BT_ITEMS + i];
+                for (int v = 0; v < NC; v++) EVN_OWN_AT(x, v, i) = gas[v * BT_STRIDE + i];
             }
         }
 
         for (int row = BT_ROWS - 1; row >= none; row--) {
             EVN_ITEMS(i) {
-                EVN_LOCAL double *b = y + (1 + row) * NC * BT_ITEMS + i;
-                const struct block C = block_get(block + row * NC * NC * BT_ITEMS + i);
-                const struct gas here = gas_get(gas + (1 + row) * BT_GAS * BT_ITEMS + i);
+                const struct block C = block_get(block + row * C_ROW + i);
                 struct five m;
                 m.r = EVN_OWN_AT(x, 0, i);
                 m.d = EVN_OWN_AT(x, 1, i);
                 m.p = EVN_OWN_AT(x, 2, i);
                 m.q = EVN_OWN_AT(x, 3, i);
                 m.e = EVN_OWN_AT(x, 4, i);
-                m = row_back(&C, five_get(b), m);
+                m = row_back(&C, five_get(y + row * Y_ROW + i), m);
                 EVN_OWN_AT(x, 0, i) = m.r;
                 EVN_OWN_AT(x, 1, i) = m.d;
                 EVN_OWN_AT(x, 2, i) = m.p;
                 EVN_OWN_AT(x, 3, i) = m.q;
                 EVN_OWN_AT(x, 4, i) = m.e;
-                m = conservative(here, m);
+                m = conservative(gas_get(gas + (1 + row) * GAS_ROW + i), m);
                 m.d = (i < BT_LINES ? 1.0 : -1.0) * m.d;
-                five_put(b, m);
+                five_put(y + row * Y_ROW + i, m);
             }
         }
         EVN_BARRIER;
@@ -398,27 +455,13 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 const int e = part_of * BT_ITEMS + i;
                 const int row = by_rows ? e % BT_ROWS : part_of, of = by_rows ? e / BT_ROWS : i;
                 const int t = start + row, is_second = of >= BT_LINES;
-                /* the second half's first row is not there if n is even */
-                const int least = is_second && n % 2 == 0 ? 1 : 0;
-                if (t >= least && first_line + of % BT_LINES < lines) {
-                    EVN_LOCAL const double *from = y + (1 + row) * NC * BT_ITEMS + of;
-                    const evn_long at = line[of] + line_point(n, t, is_second) * along;
-                    if (value.is_update) {
-                        field[z.u + at] += from[0];
-                        field[z.u + at + md] += from[BT_ITEMS];
-                        field[z.u + at + mp] += from[2 * BT_ITEMS];
-                        field[z.u + at + mq] += from[3 * BT_ITEMS];
-                        field[z.u + at + 4 * z.sc] += from[4 * BT_ITEMS];
-                    } else {
-                        work[z.work + at] = from[0];
-                        work[z.work + at + md] = from[BT_ITEMS];
-                        work[z.work + at + mp] = from[2 * BT_ITEMS];
-                        work[z.work + at + mq] = from[3 * BT_ITEMS];
-                        work[z.work + at + 4 * z.sc] = from[4 * BT_ITEMS];
-                    }
+                const int least = is_second && n % 2 == 0 ? 1 : 0; /* its first row */
+                if (t >= least && first_line + of % BT_LINES < l.lines) {
+                    const evn_long at = line[of] + line_point(n, t, is_second) * l.along;
+                    point_put(value.is_update ? field + z.u + at : work + z.work + at, &l,
+                              value.is_update, five_get(y + row * Y_ROW + of));
                 }
             }
         }
-        EVN_BARRIER;
     }
 }

@@ -20,7 +20,8 @@
 /* Where a group's bundle is, and what it has to do in this launch. */
 struct lu_bundle {
     evn_long u, r;       /* in `field`: what would be the bundle's first line's point at step 0 */
-    evn_long sj, sk, sc; /* to the next point on the hyperplane in y and in z; component */
+    int sj, sk;
+    evn_long sc; /* to the next point on the hyperplane in y and in z; component */
     evn_long v;          /* in `work`: the bundle's part */
     evn_long back;       /* `work`: from a bundle to the next one in y */
     int next_z;          /* how many of those to the next one in z */
@@ -33,8 +34,8 @@ struct lu_bundle {
     int hyperplanes;      /* of the zone */
 };
 
-EVN_DEVICE_FUNCTION void lu_bundle(struct lu_bundle *a, EVN_GLOBAL const struct gpu_zone *z,
-                                   int part) {
+EVN_DEVICE_FUNCTION void lu_find_bundle(struct lu_bundle *a, EVN_GLOBAL const struct gpu_zone *z,
+                                        int part) {
     a->bundles_y = lu_bundles_y(z->ny);
     a->bundles_z = lu_bundles_z(z->nz);
     a->c = part / a->bundles_y;
@@ -43,8 +44,8 @@ EVN_DEVICE_FUNCTION void lu_bundle(struct lu_bundle *a, EVN_GLOBAL const struct 
     const evn_long corner = (1 + k) * z->sk + (1 + j) * z->sj + 1;
     a->u = z->u + corner;
     a->r = z->r + corner;
-    a->sj = z->sj - 1;
-    a->sk = z->sk - 1;
+    a->sj = (int)z->sj - 1;
+    a->sk = (int)z->sk - 1;
     a->sc = z->sc;
     a->back = lu_bundle_doubles(z->nx);
     a->next_z = a->bundles_y;
@@ -87,17 +88,17 @@ EVN_DEVICE_FUNCTION int lu_is_in(const struct lu_bundle *a, int j, int k, int q)
 /* What item n fetches or puts back in turn e: which line at which step of the chunk, and where in
  * the zone that is; at the bundle's corner where it is no interior point. */
 struct lu_spot {
-    evn_long at;
+    int at;
     int line, c, is_in;
 };
-EVN_DEVICE_FUNCTION struct lu_spot lu_spot(const struct lu_bundle *a, int q, int e, int n) {
+EVN_DEVICE_FUNCTION struct lu_spot lu_find_spot(const struct lu_bundle *a, int q, int e, int n) {
     struct lu_spot s;
     const int at = e * LU_ITEMS + n;
     s.line = at / LU_CHUNK;
     s.c = at % LU_CHUNK;
     const int j = s.line % LU_LINES_Y, k = s.line / LU_LINES_Y;
     s.is_in = lu_is_in(a, j, k, q + s.c);
-    s.at = EVN_SELECT(s.is_in, j * a->sj + k * a->sk + (q + s.c), (evn_long)0);
+    s.at = EVN_SELECT(s.is_in, j * a->sj + k * a->sk + (q + s.c), 0);
     return s;
 }
 
@@ -194,24 +195,24 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
     EVN_PRIVATE_ARRAY(double, south, NC);
     EVN_PRIVATE_ARRAY(double, below, NC);
     struct lu_bundle t;
-    lu_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
+    lu_find_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
+    EVN_GLOBAL double *const mine = work + t.v;
     const int begin = (a.launch - t.b - t.c) * a.steps - t.first;
     const int end = evn_imin(begin + a.steps, t.steps);
     if (begin < end && end > 0) {
         EVN_ITEMS(n) {
             for (int m = 0; m < NC; m++) {
-                EVN_OWN_AT(west, m, n) = begin > 0 ? work[t.v + t.carry + m * LU_ITEMS + n] : 0;
-                EVN_OWN_AT(south, m, n) =
-                    begin > 0 ? work[t.v + t.carry + (NC + m) * LU_ITEMS + n] : 0;
+                EVN_OWN_AT(west, m, n) = begin > 0 ? mine[t.carry + m * LU_ITEMS + n] : 0;
+                EVN_OWN_AT(south, m, n) = begin > 0 ? mine[t.carry + (NC + m) * LU_ITEMS + n] : 0;
                 EVN_OWN_AT(below, m, n) =
-                    begin > 0 ? work[t.v + t.carry + (2 * NC + m) * LU_ITEMS + n] : 0;
+                    begin > 0 ? mine[t.carry + (2 * NC + m) * LU_ITEMS + n] : 0;
             }
         }
         for (int q = evn_imax(begin, 0); q < end; q += LU_CHUNK) {
             /* u and r, and a gas at rest where there is no interior point */
             for (int e = 0; e < LU_CHUNK; e++) {
                 EVN_ITEMS(n) {
-                    const struct lu_spot s = lu_spot(&t, q, e, n);
+                    const struct lu_spot s = lu_find_spot(&t, q, e, n);
                     lu_fetch(&U_AT(0, s.c, s.line), LU_STAGE_Z, field + t.u + s.at, t.sc, s.is_in,
                              1);
                     lu_fetch(&R_AT(0, s.c, s.line), LU_STAGE, field + t.r + s.at, t.sc, s.is_in, 0);
@@ -221,13 +222,13 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
                 const int is_in = (t.b > 0) & lu_is_in(&t, 0, at % LU_LINES_Z, q + at / LU_STEP_Y);
                 edge_y[at] =
-                    is_in ? work[t.v - t.back + t.y + (q + LU_LINES_Y - 1) * LU_STEP_Y + at] : 0;
+                    is_in ? mine[-t.back + t.y + (q + LU_LINES_Y - 1) * LU_STEP_Y + at] : 0;
             }
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
                 const int is_in = (t.c > 0) & lu_is_in(&t, at % LU_LINES_Y, 0, q + at / LU_STEP_Z);
-                edge_z[at] = is_in ? work[t.v - t.next_z * t.back + t.z +
-                                          (q + LU_LINES_Z - 1) * LU_STEP_Z + at]
-                                   : 0;
+                edge_z[at] =
+                    is_in ? mine[-t.next_z * t.back + t.z + (q + LU_LINES_Z - 1) * LU_STEP_Z + at]
+                          : 0;
             }
             EVN_BARRIER;
             for (int c = 0; c < LU_CHUNK; c++) {
@@ -237,7 +238,7 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
                                    &EVN_OWN_AT(south, 0, n), &EVN_OWN_AT(below, 0, n),
                                    edge_y + c * LU_STEP_Y + k, edge_z + c * LU_STEP_Z + j, j == 0,
                                    k == 0, lu_is_in(&t, j, k, q + c),
-                                   work + t.v + (q + c) * LU_STEP_V + n);
+                                   mine + (q + c) * LU_STEP_V + n);
                 }
                 EVN_BARRIER;
                 EVN_ITEMS(n) {
@@ -250,19 +251,19 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
             /* what goes to the bundles after this one */
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
                 const int k = at % LU_LINES_Z, m = at / LU_LINES_Z % NC, c = at / LU_STEP_Y;
-                work[t.v + t.y + q * LU_STEP_Y + at] = R_AT(m, c, (k + 1) * LU_LINES_Y - 1);
+                mine[t.y + q * LU_STEP_Y + at] = R_AT(m, c, (k + 1) * LU_LINES_Y - 1);
             }
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
                 const int j = at % LU_LINES_Y, m = at / LU_LINES_Y % NC, c = at / LU_STEP_Z;
-                work[t.v + t.z + q * LU_STEP_Z + at] = U_AT(m, c, LU_ITEMS - LU_LINES_Y + j);
+                mine[t.z + q * LU_STEP_Z + at] = U_AT(m, c, LU_ITEMS - LU_LINES_Y + j);
             }
             EVN_BARRIER;
         }
         EVN_ITEMS(n) {
             for (int m = 0; m < NC; m++) {
-                work[t.v + t.carry + m * LU_ITEMS + n] = EVN_OWN_AT(west, m, n);
-                work[t.v + t.carry + (NC + m) * LU_ITEMS + n] = EVN_OWN_AT(south, m, n);
-                work[t.v + t.carry + (2 * NC + m) * LU_ITEMS + n] = EVN_OWN_AT(below, m, n);
+                mine[t.carry + m * LU_ITEMS + n] = EVN_OWN_AT(west, m, n);
+                mine[t.carry + (NC + m) * LU_ITEMS + n] = EVN_OWN_AT(south, m, n);
+                mine[t.carry + (2 * NC + m) * LU_ITEMS + n] = EVN_OWN_AT(below, m, n);
             }
         }
     }
@@ -290,7 +291,8 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
     EVN_PRIVATE_ARRAY(double, north, NC);
     EVN_PRIVATE_ARRAY(double, above, NC);
     struct lu_bundle t;
-    lu_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
+    lu_find_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
+    EVN_GLOBAL double *const mine = work + t.v;
     const int turn = a.launch - (t.bundles_y - 1 - t.b) - (t.bundles_z - 1 - t.c);
     /* steps from end - 1 down to begin */
     const int end = t.hyperplanes - turn * a.steps - t.first;
@@ -299,17 +301,15 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
         EVN_ITEMS(n) {
             const int goes_on = end < t.steps;
             for (int m = 0; m < NC; m++) {
-                EVN_OWN_AT(east, m, n) = goes_on ? work[t.v + t.carry + m * LU_ITEMS + n] : 0;
-                EVN_OWN_AT(north, m, n) =
-                    goes_on ? work[t.v + t.carry + (NC + m) * LU_ITEMS + n] : 0;
-                EVN_OWN_AT(above, m, n) =
-                    goes_on ? work[t.v + t.carry + (2 * NC + m) * LU_ITEMS + n] : 0;
+                EVN_OWN_AT(east, m, n) = goes_on ? mine[t.carry + m * LU_ITEMS + n] : 0;
+                EVN_OWN_AT(north, m, n) = goes_on ? mine[t.carry + (NC + m) * LU_ITEMS + n] : 0;
+                EVN_OWN_AT(above, m, n) = goes_on ? mine[t.carry + (2 * NC + m) * LU_ITEMS + n] : 0;
             }
         }
         for (int q = evn_imin(end, t.steps) - LU_CHUNK; q >= begin; q -= LU_CHUNK) {
             for (int e = 0; e < LU_CHUNK; e++) {
                 EVN_ITEMS(n) {
-                    const struct lu_spot s = lu_spot(&t, q, e, n);
+                    const struct lu_spot s = lu_find_spot(&t, q, e, n);
                     lu_fetch(&U_AT(0, s.c, s.line), LU_STAGE, field + t.u + s.at, t.sc, s.is_in, 1);
                 }
             }
@@ -318,20 +318,20 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
                 const int s = q + LU_CHUNK - 1;
                 const int is_in = lu_is_in(&t, n % LU_LINES_Y, n / LU_LINES_Y, s);
                 for (int m = 0; m < NC; m++)
-                    EVN_OWN_AT(v, m, n) = is_in ? work[t.v + s * LU_STEP_V + m * LU_ITEMS + n] : 0;
+                    EVN_OWN_AT(v, m, n) = is_in ? mine[s * LU_STEP_V + m * LU_ITEMS + n] : 0;
             }
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
                 const int is_in = (t.b < t.bundles_y - 1) &
                                   lu_is_in(&t, LU_LINES_Y - 1, at % LU_LINES_Z, q + at / LU_STEP_Y);
                 edge_y[at] =
-                    is_in ? work[t.v + t.back + t.y + (q - (LU_LINES_Y - 1)) * LU_STEP_Y + at] : 0;
+                    is_in ? mine[t.back + t.y + (q - (LU_LINES_Y - 1)) * LU_STEP_Y + at] : 0;
             }
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
                 const int is_in = (t.c < t.bundles_z - 1) &
                                   lu_is_in(&t, at % LU_LINES_Y, LU_LINES_Z - 1, q + at / LU_STEP_Z);
-                edge_z[at] = is_in ? work[t.v + t.next_z * t.back + t.z +
-                                          (q - (LU_LINES_Z - 1)) * LU_STEP_Z + at]
-                                   : 0;
+                edge_z[at] =
+                    is_in ? mine[t.next_z * t.back + t.z + (q - (LU_LINES_Z - 1)) * LU_STEP_Z + at]
+                          : 0;
             }
             EVN_BARRIER;
             for (int c = LU_CHUNK - 1; c >= 0; c--) {
@@ -347,7 +347,7 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
                     const int is_next_in = (c > 0) & lu_is_in(&t, j, k, next);
                     for (int m = 0; m < NC; m++)
                         EVN_OWN_AT(v, m, n) =
-                            is_next_in ? work[t.v + next * LU_STEP_V + m * LU_ITEMS + n] : 0;
+                            is_next_in ? mine[next * LU_STEP_V + m * LU_ITEMS + n] : 0;
                 }
                 EVN_BARRIER;
                 EVN_ITEMS(n) {
@@ -357,17 +357,17 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
                     }
                 }
                 EVN_SHARE(at, LU_STEP_Y) {
-                    work[t.v + t.y + (q + c) * LU_STEP_Y + at] =
+                    mine[t.y + (q + c) * LU_STEP_Y + at] =
                         Y_AT(at / LU_LINES_Z, c, at % LU_LINES_Z * LU_LINES_Y);
                 }
                 EVN_SHARE(at, LU_STEP_Z) {
-                    work[t.v + t.z + (q + c) * LU_STEP_Z + at] =
+                    mine[t.z + (q + c) * LU_STEP_Z + at] =
                         Z_AT(at / LU_LINES_Y, c, at % LU_LINES_Y);
                 }
             }
             for (int e = 0; e < LU_CHUNK; e++) {
                 EVN_ITEMS(n) {
-                    const struct lu_spot s = lu_spot(&t, q, e, n);
+                    const struct lu_spot s = lu_find_spot(&t, q, e, n);
                     for (int m = 0; m < NC; m++)
                         if (s.is_in) field[t.u + m * t.sc + s.at] = U_AT(m, s.c, s.line);
                 }
@@ -376,9 +376,9 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
         }
         EVN_ITEMS(n) {
             for (int m = 0; m < NC; m++) {
-                work[t.v + t.carry + m * LU_ITEMS + n] = EVN_OWN_AT(east, m, n);
-                work[t.v + t.carry + (NC + m) * LU_ITEMS + n] = EVN_OWN_AT(north, m, n);
-                work[t.v + t.carry + (2 * NC + m) * LU_ITEMS + n] = EVN_OWN_AT(above, m, n);
+                mine[t.carry + m * LU_ITEMS + n] = EVN_OWN_AT(east, m, n);
+                mine[t.carry + (NC + m) * LU_ITEMS + n] = EVN_OWN_AT(north, m, n);
+                mine[t.carry + (2 * NC + m) * LU_ITEMS + n] = EVN_OWN_AT(above, m, n);
             }
         }
     }

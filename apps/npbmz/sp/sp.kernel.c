@@ -12,10 +12,13 @@
  * item by item, and take them back on their way out.
  *
  * Bytes of a point: residual 40 solution, 40 forcing, 56 out; x 64 in (five right-hand sides,
- * 1/rho, a, momentum), 40 out; y the same; z 64 in and then 56 (solution, 1/rho, a), 40 out. In all
- * 504 a step, 150 ps at 3.35 TB/s. Operations: residual 270 (residual_item.h) and 45, lines 3 x 70
- * with the division, transforms 40: 565 instructions, 33 ps of an H100's double-precision pipe. So
- * memory is what counts. Work space: 7 doubles a point (sp_zone.h).
+ * 1/rho, a, momentum), 40 out; y the same; z 64 in and then 56 (solution, 1/rho, a), 40 out, of
+ * which 24 are a second reading soon after the first. In all 504 a step, 150 ps at 3.35 TB/s.
+ * Operations: residual 270 (residual_item.h) and 45, lines 3 x 70 with the division, transforms 40:
+ * 565 instructions, 33 ps of an H100's double-precision pipe. So memory is what counts. Local
+ * memory is 45 KiB a group, so that five of them are on one of its processors at a time: 160 items,
+ * with 16 or more loads each under way while lines come in. Work space: 7 doubles a point
+ * (sp_zone.h).
  */
 #define NPBMZ_ITEM
 #include <evener/kernel.h>
@@ -325,6 +328,9 @@ EVN_KERNEL(sp_lines, SP_ITEMS,
     EVN_PRIVATE(evn_long, my_r); /* where my line begins */
     EVN_PRIVATE(evn_long, my_m);
     EVN_PRIVATE(double, my_T);
+    /* along x item e moves point e/4%4 of every 4, of line e%4 + e/16*4 and of the one 8 further */
+    EVN_PRIVATE_ARRAY(evn_long, moved_r, 2);
+    EVN_PRIVATE_ARRAY(evn_long, moved_m, 2);
     const struct gpu_zone z = zones[pieces[EVN_GROUP].zone];
     const struct sp_inside in = sp_inside(z.nx, z.ny, z.nz);
     const struct lines l = lines_of(&z, &in, (int)v.direction);
@@ -343,23 +349,27 @@ EVN_KERNEL(sp_lines, SP_ITEMS,
         EVN_OWN(my_T, e) = e < SP_LINES ? v.c.T : -v.c.T;
         for (int q = 0; q < OWN_STATE; q++) EVN_OWN_AT(own, q, e) = 0;
         for (int q = 0; q < 3; q++) EVN_OWN_AT(own, OWN_P_BACK + q, e) = 1;
+        for (int q = 0; q < 2; q++) {
+            const int moved = evn_imin(first + q * 8 + e / 16 * 4 + e % 4, last);
+            EVN_OWN_AT(moved_r, q, e) = line_r(&l, moved);
+            EVN_OWN_AT(moved_m, q, e) = line_m(&l, moved);
+        }
     }
 
     /* ---- forward ---- */
     for (int w = 0; w < windows; w++) {
         const int t0 = w * SP_ROWS, t1 = evn_imin(t0 + SP_ROWS, rows);
         if (l.direction == 0) {
-            /* item e takes point t + e/4%4 of line e%4 + e/16*4 and of the one 8 further */
             for (int t = t0; t < t1; t += 4) {
                 for (int end = 0; end < 2; end++) {
                     for (int part = 0; part < 2; part++) {
                         EVN_ITEMS(e) {
                             const int n = part * 8 + e / 16 * 4 + e % 4;
-                            const int line = evn_imin(first + n, last);
                             const int at = evn_imin(t + e / 4 % 4, t1 - 1);
                             const int s = evn_imax(0, row_of(at, end, m));
-                            bring(HELD(at - t0, end * SP_LINES + n), work + line_r(&l, line) + s,
-                                  l.points, field + line_m(&l, line) + s);
+                            bring(HELD(at - t0, end * SP_LINES + n),
+                                  work + EVN_OWN_AT(moved_r, part, e) + s, l.points,
+                                  field + EVN_OWN_AT(moved_m, part, e) + s);
                         }
                     }
                 }
@@ -441,7 +451,7 @@ EVN_KERNEL(sp_lines, SP_ITEMS,
                             const int s = row_of(at, end, m);
                             if (at < t1 && s >= 0 && first + n <= last)
                                 hand_on(0, v.scale, HELD(at - t0, end * SP_LINES + n),
-                                        work + line_r(&l, first + n) + s, l.points);
+                                        work + EVN_OWN_AT(moved_r, part, e) + s, l.points);
                         }
                     }
                 }

@@ -1,6 +1,6 @@
 /* The clock: seconds since some moment, never going back. */
-#ifndef BASE_CLOCK_H
-#define BASE_CLOCK_H
+#ifndef EVENER_CLOCK_H
+#define EVENER_CLOCK_H
 
 #include <time.h>
 

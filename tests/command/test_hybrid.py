@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Runs on CPU and GPU units together: verified, settled, exact in what they move, and either stopped with a
+clear message or carried on where a device fails.
+
+Run: ctest -R hybrid, or tests/command/test_hybrid.py build/evener [test ..]
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EVENER = "build/evener"
+APPS = ["bt-mz", "sp-mz", "lu-mz"]
+UNITS = ["1:GPU:1", "2:GPU:1", "1:CPU:1,1:GPU:1", "2:CPU:1,2:GPU:1"]
+FIXED = ["static", "weighted", "binpack"]  # whose mapping is fixed from the beginning
+SCHEDULES = FIXED + ["dynamic", "dynamic:chunk=2,memorize=0", "guided:size", "guided:time", "interval", "map"]
+SIZES = {"S": (24, 24, 6), "W": (64, 64, 8)}
+
+
+def evener(*words):
+    return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=900)
+
+
+def has_schedule(name):
+    return evener("plan", "bt-mz", "--class", "S", "--units", "1:CPU:1", "--schedule", name).returncode == 0
+
+
+def widths(points, parts, ratio):
+    """The report's cut of a direction, written afresh (NAS-03-010, section 3)."""
+    if abs(ratio - 1) < 1e-10:
+        ends = [i * points // parts for i in range(parts + 1)]
+    else:
+        r = ratio ** (1 / (parts - 1))
+        s = points * (r - 1) / (r**parts - 1)
+        ends = [0] + [int(s * (r**i - 1) / (r - 1) + 0.45) for i in range(1, parts + 1)]
+    return [b - a for a, b in zip(ends, ends[1:])]
+
+
+def crossing(app, class_, owner):
+    """Bytes that cross between units in a step, and the ordered pairs of units between which they do: from the mesh."""
+    gx, gy, gz = SIZES[class_]
+    xz, yz = (2, 2) if class_ == "S" and app != "lu-mz" else (4, 4)
+    ratio = {"S": 3.0, "W": 4.5}[class_] if app == "bt-mz" else 1
+    x, y = widths(gx, xz, ratio), widths(gy, yz, ratio)
+    total, pairs = 0, set()
+    for j in range(yz):
+        for i in range(xz):
+            to = owner[j * xz + i]
+            sides = [((i - 1) % xz, j, y[j]), ((i + 1) % xz, j, y[j]), (i, (j - 1) % yz, x[i]), (i, (j + 1) % yz, x[i])]
+            for a, b, width in sides:
+                giver = owner[b * xz + a]
+                if giver != to:
+                    total += 8 * 5 * (width - 2) * (gz - 2)
+                    pairs.add((giver, to))
+    return total, len(pairs)
+
+
+class Base(unittest.TestCase):
+    def record(self, *words):
+        done = evener(*words, "--json", "-", "--quiet")
+        self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
+        record = json.loads(done.stdout)
+        return record
+
+
+class Verified(Base):
+    def every(self, class_):
+        schedules = SCHEDULES + (["optimal"] if has_schedule("optimal") else [])
+        for app in APPS:
+            for units in UNITS:
+                for schedule in schedules:
+                    with self.subTest(app=app, units=units, schedule=schedule):
+                        r = self.record("run", app, "--class", class_, "--units", units, "--devices", "emulated",
+                                        "--schedule", schedule, "--oversubscribe")
+                        self.assertIs(r["verified"], True)
+
+    def test_class_s(self):
+        self.every("S")
+
+    def test_class_w(self):
+        self.every("W")
+
+    def test_two_devices_of_one_unit(self):
+        for app in APPS:
+            r = self.record("run", app, "--class", "W", "--units", "1:CPU:1,1:GPU:2", "--devices", "emulated")
+            self.assertIs(r["verified"], True)
+            for device in r["devices"]:
+                self.assertGreater(device["launches"], 0)
+
+    def test_perturbed(self):
+        """Zones that start differently see a wrong neighbour, which official runs do not."""
+        for app in APPS:
+            sums = []
+            for units in ["1:CPU:1", "1:CPU:1,2:GPU:1"]:
+                r = self.record("run", app, "--class", "S", "--perturb", "--units", units, "--devices", "emulated", "--steps", "10")
+                sums.append(r["zone_sums"])
+            for a, b in zip(*sums):
+                self.assertAlmostEqual(a, b, delta=1e-9 * max(abs(v) for v in sums[0]))
+
+
+class Moves(Base):
+    def test_settled_schedules_move_nothing(self):
+        for app in APPS:
+            for class_ in SIZES:
+                for units in UNITS[1:]:
+                    for schedule in FIXED:
+                        with self.subTest(app=app, class_=class_, units=units, schedule=schedule):
+                            r = self.record("run", app, "--class", class_, "--units", units, "--devices", "emulated",
+                                            "--schedule", schedule, "--steps", "7", "--oversubscribe")
+                            moved = r["transfers"]
+                            self.assertEqual(moved["migrations"], 0)
+                            self.assertEqual(moved["moved_regions"], 0)
+                            total, pairs = crossing(app, class_, r["owner"])
+                            self.assertEqual(moved["bytes"], 7 * total)
+                            self.assertEqual(moved["messages"], 7 * pairs)
+                            self.assertLessEqual(moved["copies"], 7 * pairs)
+                            self.assertEqual(sum(u["bytes_in"] for u in r["units"]), 7 * total)
+                            self.assertEqual(sum(u["bytes_out"] for u in r["units"]), 7 * total)
+
+    def test_one_device_alone(self):
+        """A step copies nothing, and its launches depend on no number of zones."""
+        for app in APPS:
+            per_step = {}
+            for class_ in SIZES:
+                few, more = [self.record("run", app, "--class", class_, "--units", "1:GPU:1", "--devices", "emulated",
+                                         "--steps", n)["devices"][0] for n in ("3", "8")]
+                for what in few:
+                    if what.startswith(("copies", "bytes")):
+                        self.assertEqual(few[what], more[what], f"{app} {class_} {what}")
+                per_step[class_] = (more["launches"] - few["launches"]) / 5
+            if app != "lu-mz":  # whose launches go with the extents of the largest zone
+                self.assertEqual(per_step["S"], per_step["W"], f"{app}: 4 zones and 16")
+            self.assertLess(per_step["W"], 80)
+
+    def test_small_memory(self):
+        """A device for some of its zones: they come and go, and nothing else changes."""
+        r = self.record("run", "bt-mz", "--class", "W", "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated:memory=3MiB",
+                        "--schedule", "static")
+        self.assertIs(r["verified"], True)
+        self.assertEqual(r["transfers"]["migrations"], 0)
+        self.assertGreater(r["transfers"]["moved_regions"], 0)
+
+    def test_one_zone_alone_does_not_fit(self):
+        done = evener("run", "bt-mz", "--class", "W", "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated:memory=1MiB")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        for word in ("emulated", "zone", "MB"):
+            self.assertIn(word, done.stderr)
+
+
+class Faults(Base):
+    OPERATIONS = {"alloc": "allocation", "copy": "copy", "kernel": "launch", "lost": "lost"}
+    WHEN = (1, 3, 10, 30, 100, 500)
+
+    def test_stop(self):
+        stopped = set()
+        for what, word in self.OPERATIONS.items():
+            for when in self.WHEN:
+                with self.subTest(what=what, when=when), tempfile.TemporaryDirectory() as folder:
+                    path = os.path.join(folder, "record.json")
+                    with open(path, "w") as file:
+                        file.write("earlier")
+                    done = evener("run", "sp-mz", "--class", "S", "--units", "1:CPU:1,2:GPU:1", "--schedule", "static",
+                                  "--devices", f"emulated:2,fail={what}@{when},bad=1", "--json", path)
+                    if done.returncode == 0:
+                        continue  # there were not as many
+                    self.assertEqual(done.returncode, 3, done.stderr)
+                    stopped.add(what)
+                    lines = done.stderr.strip().split("\n")
+                    self.assertEqual(len(lines), 1, done.stderr)
+                    for must in ("evener: ", "emulated device 1", word, "zone"):
+                        self.assertIn(must, lines[0])
+                    with open(path) as file:
+                        self.assertEqual(file.read(), "earlier")
+                    self.assertEqual(os.listdir(folder), ["record.json"])
+        self.assertEqual(stopped, set(self.OPERATIONS))
+
+    def test_continue(self):
+        for app in APPS:
+            for what in self.OPERATIONS:
+                for when in self.WHEN:
+                    with self.subTest(app=app, what=what, when=when):
+                        done = evener("run", app, "--class", "S", "--units", "1:CPU:1,2:GPU:1", "--schedule", "static",
+                                      "--devices", f"emulated:2,fail={what}@{when},bad=1", "--on-device-loss", "continue",
+                                      "--json", "-", "--quiet")
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                        r = json.loads(done.stdout)
+                        self.assertIs(r["verified"], True)
+                        if done.stderr:
+                            self.assertIn("goes on from step", done.stderr)
+                            self.assertEqual(len(r["units"]), 2)
+                            self.assertLess(max(r["owner"]), 2)
+
+    def test_nothing_left(self):
+        done = evener("run", "sp-mz", "--class", "S", "--units", "1:GPU:1", "--devices", "emulated:fail=kernel@9",
+                      "--on-device-loss", "continue")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("emulated device 0", done.stderr)
+
+    def test_words(self):
+        for words, says in [
+            (["--devices", "gpu"], "unknown back end"),
+            (["--devices", "emulated:1", "--units", "2:GPU:1"], "asks for 2 devices"),
+            (["--devices", "emulated:speed=fast", "--units", "1:GPU:1"], "speed"),
+            (["--on-device-loss", "retry"], "expected stop or continue"),
+        ]:
+            done = evener("run", "bt-mz", "--class", "S", *(["--units", "1:GPU:1"] if "--units" not in words else []), *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+            self.assertIn(says, done.stderr)
+
+
+class Studies(Base):
+    def test_links(self):
+        done = evener("bench", "links", "--devices", "emulated:2,clock=virtual,link=8GB/s", "--repeat", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("device-device", done.stdout)
+
+    def test_exchange(self):
+        """More devices cost what their links cost, in the virtual clock; one zone after another costs many times that."""
+        done = evener("bench", "exchange", "--class", "W")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.rsplit(None, 9) for line in done.stdout.splitlines() if "GB/s" in line]
+        self.assertEqual(len(rows), 6)
+        for row in rows:
+            devices, messages, papers = int(row[1]), int(row[2]), float(row[9])
+            self.assertLessEqual(messages, devices * (devices - 1))
+            self.assertGreater(papers, 3)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=1)

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Plans on described machines, with measured times, calibrations, the study of schedules: what the
+numbers are and what is refused. Nothing is timed but calibrate's own run.
+
+Run: ctest -R command-plan, or tests/command/test_plan.py build/evener [test ..]
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EVENER = "build/evener"
+MACHINES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "machines")
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        # a calibration of the user's must not get in the way, nor be written to
+        self.environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
+
+    def evener(self, *words):
+        return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=300,
+                              env=self.environment)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, what):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            f.write(what if isinstance(what, str) else json.dumps(what))
+        return self.path(name)
+
+    def plan(self, *words):
+        done = self.evener("plan", *words, "--json", "-", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def refuses(self, words, *says):
+        done = self.evener(*words)
+        self.assertEqual(done.returncode, 2, f"{words}: {done.stderr}")
+        lines = done.stderr.strip().split("\n")
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertTrue(lines[0].startswith("evener: "), done.stderr)
+        for word in says:
+            self.assertIn(word, lines[0])
+
+
+def machine():
+    return {
+        "machine": "test",
+        "units": [
+            {"unit": "GPU:1", "count": 2, "seconds": {"bt-mz": [[1000, 1e-3], [3000, 2e-3]]}},
+            {"unit": "CPU:2", "count": 4, "speed": {"*": 1e6, "bt-mz": 2e6}},
+        ],
+        "links": [{"between": ["host", "device"], "latency": 1e-5, "bandwidth": 1e10}],
+    }
+
+
+class Machine(Base):
+    def test_seconds(self):
+        """Sums of tables and speeds, by hand; class W has 16 zones of 8 planes."""
+        file = self.write("m.json", machine())
+        table = lambda w: w * 1e-6 if w < 1000 else 1e-3 + (w - 1000) * 5e-7 if w < 3000 else w * 2e-3 / 3000
+        cases = (("1:GPU:1", "bt-mz", table), ("1:CPU:2", "bt-mz", lambda w: w / 2e6),
+                 ("1:CPU:3", "bt-mz", lambda w: w / 3e6), ("1:CPU:1", "bt-mz", lambda w: w / 1e6),
+                 ("1:CPU:2", "lu-mz", lambda w: w / 1e6))
+        for units, app, seconds in cases:
+            found = self.plan(app, "--class", "W", "--machine", file, "--units", units, "--schedule", "static",
+                              "--iterations", "1")
+            step = found["iterations"][0]
+            self.assertAlmostEqual(step["compute_s"] / sum(seconds(w) for w in found["weight"]), 1, delta=1e-12)
+            self.assertEqual(step["communication_s"], 0)
+            self.assertAlmostEqual(step["step_s"], step["compute_s"])
+
+    def test_routes(self):
+        """Two devices exchange through the host: two latencies, and bytes over both links."""
+        file = self.write("m.json", machine())
+        words = ("bt-mz", "--class", "W", "--machine", file, "--units", "2:GPU:1", "--schedule", "static")
+        step = self.plan(*words)["iterations"][-1]
+        self.assertEqual(step["messages"], 2)
+        self.assertAlmostEqual(step["communication_s"], 2 * (1e-5 + step["cut_bytes"] / 2 / 1e10), delta=1e-15)
+        step = self.plan(*words, "--exchange", "sequential")["iterations"][-1]
+        faces = step["messages"]
+        self.assertGreater(faces, 2)
+        self.assertAlmostEqual(step["communication_s"], faces * 2e-5 + 2 * step["cut_bytes"] / 1e10, delta=1e-12)
+        direct = machine()
+        direct["links"].append({"between": ["device", "device"], "bandwidth": 2e10})
+        step = self.plan("bt-mz", "--class", "W", "--machine", self.write("d.json", direct), "--units", "2:GPU:1",
+                         "--schedule", "static")["iterations"][-1]
+        self.assertAlmostEqual(step["communication_s"], step["cut_bytes"] / 2 / 2e10, delta=1e-15)
+
+    def test_default_units_and_table(self):
+        file = self.write("m.json", machine())
+        done = self.evener("plan", "bt-mz", "--class", "B", "--machine", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ("2:GPU:1,4:CPU:2", "times as described, exchange in parallel", "step ms", "zones by unit"):
+            self.assertIn(word, done.stdout)
+
+    def test_slow(self):
+        file = self.write("m.json", machine())
+        found = self.plan("bt-mz", "--class", "C", "--machine", file, "--units", "4:CPU:2", "--schedule",
+                          "guided:time", "--iterations", "24", "--slow", "1:2@12")["iterations"]
+        work = [sum(i["unit_compute_s"]) for i in found]
+        self.assertLess(found[10]["imbalance"], 1.1)
+        self.assertGreater(found[11]["imbalance"], 1.8)
+        self.assertLess(found[23]["imbalance"], 1.1)
+        self.assertGreater(work[23], 1.1 * work[10])
+        self.refuses(["plan", "bt-mz", "--slow", "1:2"], "UNIT:FACTOR@STEP")
+        self.refuses(["plan", "bt-mz", "--slow", "9:2@1", "--units", "2:CPU:1"], "units are 0 to 1")
+
+    def test_bad_files(self):
+        """Each with the place and what would be right."""
+        def changed(change):
+            m = machine()
+            change(m)
+            return self.write("bad.json", m)
+
+        refuses = lambda change, *says: self.refuses(["plan", "bt-mz", "--machine", changed(change)], "bad.json", *says)
+        refuses(lambda m: m.pop("machine"), "expected a name")
+        refuses(lambda m: m.pop("units"), "kinds of units")
+        refuses(lambda m: m.update(speeds=1), 'no "speeds"', "links")
+        refuses(lambda m: m["units"][0].update(unit="GPUS:1"), "units[0]", "GPU:1")
+        refuses(lambda m: m["units"][1].update(count=0), "units[1]", "whole number")
+        refuses(lambda m: m["units"][1].update(speed={"bt-mz": 0}), "units[1]", "above 0")
+        refuses(lambda m: m["units"][1].pop("speed"), "units[1]", '"seconds"')
+        refuses(lambda m: m["units"][0].update(seconds={"bt-mz": [[2, 1], [1, 1]]}), "units[0]", "ascending")
+        refuses(lambda m: m["units"][0].update(seconds={"bt-mz": [[0, 1]]}), "some points")
+        refuses(lambda m: m["units"][0].update(seconds={"bt-mz": 3}), "[points, seconds]")
+        refuses(lambda m: m["units"][0].update(within={"latency": -1, "bandwidth": 1}), "latency")
+        refuses(lambda m: m["links"][0].update(bandwidth="fast"), "links[0]", "bandwidth")
+        refuses(lambda m: m["links"][0].update(between=["host"]), "links[0]", "two names")
+        refuses(lambda m: m.update(links=[]), "no link between")
+        refuses(lambda m: m["units"][0].update(seconds={"sp-mz": [[1, 1]]}), "bt-mz", '"*"')
+        self.refuses(["plan", "bt-mz", "--machine", self.write("bad.json", '{"machine":\n "x",,}')], "line 2")
+        self.refuses(["plan", "bt-mz", "--machine", self.path("missing.json")], "missing.json cannot be read")
+        self.refuses(["plan", "bt-mz", "--machine", self.folder], "cannot be read")
+        good = self.write("m.json", machine())
+        self.refuses(["plan", "bt-mz", "--machine", good, "--units", "3:GPU:1"], "3 devices", "2:GPU:1,4:CPU:2")
+        self.refuses(["plan", "bt-mz", "--machine", good, "--speeds", "1,1"], "--speeds and --machine")
+        self.refuses(["plan", "bt-mz", "--machine", good, "--exchange", "both"], "parallel or sequential")
+
+    def test_the_papers_machines(self):
+        """Their files are sound, and the published speedups of guided come out."""
+        for name, units in (("power9-4v100.json", "4:GPU:1"), ("epyc-2mi50.json", "2:GPU:1,16:CPU:1")):
+            file = os.path.join(MACHINES, name)
+            for app in ("bt-mz", "sp-mz", "lu-mz"):
+                step = self.plan(app, "--class", "D", "--machine", file, "--units", units)["iterations"][-1]
+                self.assertGreater(step["compute_s"], 0)
+        file = os.path.join(MACHINES, "power9-4v100.json")
+        for class_, published in (("B", 2.51), ("C", 2.86)):
+            time = [self.plan("bt-mz", "--class", class_, "--machine", file, "--units", units, "--exchange",
+                              "sequential", "--iterations", "8")["iterations"][-1]["step_s"]
+                    for units in ("1:GPU:1", "4:GPU:1")]
+            self.assertAlmostEqual(time[0] / time[1] / published, 1, delta=0.02)
+
+
+class Times(Base):
+    def record(self, **changes):
+        """A run of class S on two units: zones 0, 1 on unit 0, which took twice as long a point."""
+        weight = self.plan("bt-mz", "--class", "S", "--units", "1:CPU:1")["weight"]
+        self.weight = weight
+        record = {
+            "app": "bt-mz", "class": "S", "steps": 10, "seconds": 0.05,
+            "periods": {"compute_s": 0.04, "communication_s": 0.01}, "owner": [0, 0, 1, 1],
+            "units": [{"kind": "cpu", "cores": [0], "exchange_s": 0.02},
+                      {"kind": "cpu", "cores": [1, 2], "exchange_s": 0.01}],
+            "task_s": [2e-6 * weight[0], 2e-6 * weight[1], 1e-6 * weight[2], 1e-6 * weight[3]],
+        }
+        record.update(changes)
+        return self.write("r.json", {k: v for k, v in record.items() if v is not None})
+
+    def test_seconds(self):
+        file = self.record()
+        total = sum(self.weight)
+        for units, seconds in (("1:CPU:1", 2e-6), ("1:CPU:2", 1e-6), ("1:CPU:4", 0.5e-6)):
+            found = self.plan("bt-mz", "--class", "S", "--units", units, "--times", file, "--iterations", "1")
+            self.assertAlmostEqual(found["iterations"][0]["compute_s"] / total / seconds, 1, delta=1e-12)
+            self.assertAlmostEqual(found["measured_step_s"], 0.005)
+        # the same units and owners: what a unit took to exchange is what it takes
+        found = self.plan("bt-mz", "--class", "S", "--units", "1:CPU:1,1:CPU:2", "--times", file, "--schedule",
+                          "static", "--iterations", "1")["iterations"][0]
+        self.assertEqual(found["owner"], [0, 0, 1, 1])
+        self.assertAlmostEqual(found["communication_s"], 0.002, delta=1e-12)
+        self.assertAlmostEqual(found["unit_communication_s"][1], 0.001, delta=1e-12)
+        self.assertAlmostEqual(found["load"][0], 2e-6 * sum(self.weight[:2]))
+
+    def test_refusals(self):
+        words = ["plan", "bt-mz", "--class", "S", "--units", "1:CPU:1", "--times"]
+        self.refuses(words + [self.record(task_s=None)], "task_s", "evener run --json")
+        self.refuses(words + [self.record(task_s=[1, 2, 3])], "one number a task")
+        self.refuses(words + [self.record(task_s=[1, 2, 3, -1])], "seconds from 0")
+        self.refuses(words + [self.record(owner=[0, 0, 1, 2])], "not in")
+        self.refuses(words + [self.record(units=[])], "units")
+        self.refuses(words + [self.record(steps=0)], "no step")
+        self.refuses(words + [self.record(**{"class": "W"})], "bt-mz class W", "bt-mz class S")
+        file = self.record()
+        self.refuses(["plan", "bt-mz", "--class", "S", "--units", "1:GPU:1", "--times", file], "GPU:1", "--machine")
+
+    def test_with_a_machine(self):
+        """Kinds that were not run are as the machine's file has them, and its links hold."""
+        file, described = self.record(), self.write("m.json", machine())
+        found = self.plan("bt-mz", "--class", "S", "--units", "1:GPU:1,1:CPU:1", "--times", file, "--machine",
+                          described, "--schedule", "static", "--iterations", "1")["iterations"][0]
+        self.assertAlmostEqual(found["unit_compute_s"][0], 1e-6 * sum(self.weight[:2]), delta=1e-9)
+        self.assertAlmostEqual(found["communication_s"], 1e-5 + found["cut_bytes"] / 2 / 1e10, delta=1e-12)
+
+
+class Explained(Base):
+    def test_explanations(self):
+        for schedule, says in (("static", "most to do"), ("map", "bytes cut"), ("interval", "iteration")):
+            done = self.evener("plan", "bt-mz", "--class", "W", "--units", "4:CPU:1", "--schedule", schedule)
+            self.assertIn(says, done.stdout)
+        self.assertIn("most to do", self.plan("bt-mz", "--units", "2:CPU:1")["explanation"])
+
+    def test_cores_move(self):
+        """The example of NPB-MZ: class S, 3 groups of 4 threads become 7, 3 and 2."""
+        words = ("bt-mz", "--class", "S", "--units", "3:CPU:4", "--schedule", "binpack")
+        self.assertEqual(self.plan(*words)["cores"], [7, 3, 2])
+        self.assertIn("predicted speedup 10.67, before 7.11", self.evener("plan", *words).stdout)
+        self.assertEqual(max(self.plan(*words, "--cap", "5")["cores"]), 5)
+        self.refuses(["plan", *words, "--cap", "3"], "not all can be given")
+
+
+class Calibrate(Base):
+    def test_calibrate(self):
+        """Measured, kept, used; and refused where it is not of this machine."""
+        words = ("bt-mz", "--class", "S", "--units", "1:CPU:1,1:CPU:2", "--schedule", "weighted")
+        self.assertEqual(self.plan(*words)["basis"], "speeds by cores")
+        done = self.evener("calibrate", "bt-mz", "--class", "S", "--units", "1:CPU:1", "--steps", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^bt-mz +S +CPU:1 +4 +\d+\.\d+ +1\.00 ")
+        file = os.path.join(self.folder, "cache", "evener", "calibration.json")
+        self.assertEqual(os.listdir(os.path.dirname(file)), ["calibration.json"])
+        self.assertEqual(self.plan(*words)["basis"], "speeds by cores")  # nothing is known of CPU:2
+        with open(file, encoding="utf-8") as f:
+            kept = json.load(f)
+        self.assertGreater(kept["entries"][0]["task_s"], 0)
+        kept["entries"].append(dict(kept["entries"][0], unit="CPU:2",
+                                    weight_per_s=3 * kept["entries"][0]["weight_per_s"]))
+        with open(file, "w", encoding="utf-8") as f:
+            json.dump(kept, f)
+        found = self.plan(*words)
+        self.assertEqual(found["basis"], "speeds as calibrated")
+        self.assertAlmostEqual(found["speed"][1] / found["speed"][0], 3)
+        # another class of the same workload; not another workload
+        self.assertEqual(self.plan("bt-mz", "--class", "W", *words[3:])["basis"], "speeds as calibrated")
+        self.assertEqual(self.plan("sp-mz", *words[1:])["basis"], "speeds by cores")
+        # a second calibration replaces its own entry only
+        done = self.evener("calibrate", "bt-mz", "--class", "S", "--units", "1:CPU:1", "--steps", "2", "--quiet")
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        with open(file, encoding="utf-8") as f:
+            self.assertEqual([e["unit"] for e in json.load(f)["entries"]], ["CPU:1", "CPU:2"])
+
+        def spoilt(what):
+            with open(file, "w", encoding="utf-8") as f:
+                f.write(what if isinstance(what, str) else json.dumps(what))
+        spoilt(dict(kept, machine=dict(kept["machine"], processor="abacus")))
+        self.refuses(["plan", *words], "another machine (abacus)", "evener calibrate")
+        spoilt(dict(kept, evener="0.0.1"))
+        self.refuses(["plan", *words], "0.0.1", "again")
+        spoilt(dict(kept, entries=[dict(kept["entries"][0], weight_per_s=-1)]))
+        self.refuses(["plan", *words], "is not a calibration")
+        spoilt("[1, 2")
+        self.refuses(["plan", *words], "calibration.json", "line 1")
+        self.assertEqual(self.evener("plan", "bt-mz", "--schedule", "static").returncode, 0)
+
+    def test_refusals(self):
+        self.refuses(["calibrate", "ft-mz"], "ft-mz")
+        self.refuses(["calibrate", "bt-mz", "--units", "1:CPUS:1"], "CPUS")
+        self.refuses(["calibrate", "bt-mz", "--output", "-"], "--output -")
+        missing = os.path.join(self.folder, "no", "where.json")
+        self.refuses(["calibrate", "bt-mz", "--class", "S", "--units", "1:CPU:1", "--steps", "1", "--quiet",
+                      "--output", missing], "cannot be written")
+
+
+class Study(Base):
+    def test_machines(self):
+        """The papers' orders in their own exchange, and both tables side by side."""
+        file = os.path.join(MACHINES, "power9-4v100.json")
+        done = self.evener("bench", "schedules", file, "--classes", "C", "--steps", "40")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for units in ("2:GPU:1", "4:GPU:1"):
+            self.assertIn(f"bt-mz C on {units}, sequential exchange: guided beats static and every dynamic", done.stdout)
+        self.assertEqual(done.stdout, self.evener("bench", "schedules", file, "--classes", "C", "--steps", "40").stdout)
+        rows = {line[:21].strip(): line[21:].split() for line in done.stdout.split("\n")}
+        forgetful, remembering = rows["dynamic 1, no memory"], rows["dynamic 1"]
+        # tasks that migrate a step; with memory it is only the first three
+        self.assertGreater(float(forgetful[5]), 5 * float(remembering[5]))
+        self.assertGreater(float(forgetful[1]), float(remembering[1]))  # and the time it takes
+        self.refuses(["bench", "schedules"], "bench/machines")
+        self.refuses(["bench", "schedules", file, "--exchange", "none"], "parallel or sequential")
+        self.refuses(["bench", "schedules", file, "--apps", "ft"], "ft")
+
+    def test_map(self):
+        if "without Scotch" in self.evener("info").stdout:
+            self.skipTest("what is asked of map needs Scotch")
+        done = self.evener("bench", "schedules", "--map")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.stdout.count("  ok\n"), 9)
+
+    def test_planning(self):
+        done = self.evener("bench", "schedules", "--planning", "--tasks", "1000", "--unit-count", "10")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^binpack +\d")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,402 @@
+#!/usr/bin/env python3
+"""evener run td-bem as its users meet it: results, files, restarts after kill -9, messages.
+
+Run: ctest -R command-tdbem, or tests/command/test_tdbem.py build/evener [test ..]
+"""
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as ET
+
+EVENER = "build/evener"
+BODY = ["--mesh", "sphere:2", "--pulse", "gaussian:sigma=1.2"]
+
+
+def evener(*words, **options):
+    return subprocess.run([EVENER, "run", "td-bem", *words], capture_output=True, text=True, timeout=600, **options)
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as f:
+            f.write(text)
+        return self.path(name)
+
+    def record(self, *words):
+        done = evener(*words, "--json", "-", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def refuses(self, words, says, status=2):
+        """The exit status, one line beginning with `evener: `, and the words that mend it; no file is left."""
+        before = set(os.listdir(self.folder.name))
+        done = evener(*words)
+        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
+        lines = done.stderr.strip().split("\n")
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertTrue(lines[0].startswith("evener: "), done.stderr)
+        for word in says if isinstance(says, (list, tuple)) else [says]:
+            self.assertIn(word, lines[0])
+        self.assertEqual(before, set(os.listdir(self.folder.name)))
+
+
+class Run(Base):
+    def test_record(self):
+        """Every key of the contract, with a value that makes sense."""
+        r = self.record(*BODY, "--steps", "40", "--units", "2:CPU:1", "--oversubscribe")
+        self.assertEqual(r["app"], "td-bem")
+        self.assertEqual(r["steps"], 40)
+        self.assertIsNone(r["verified"])
+        self.assertGreater(r["seconds"], 0)
+        self.assertGreater(r["mops"], 0)
+        self.assertEqual(r["mesh"]["vertices"], 162)
+        self.assertEqual(r["mesh"]["triangles"], 320)
+        self.assertEqual(r["mesh"]["components"], 1)
+        self.assertAlmostEqual(r["mesh"]["volume"], 4.047, delta=1e-3)
+        self.assertAlmostEqual(r["mesh"]["h_mean"], 0.2993, delta=1e-4)
+        self.assertEqual(r["matrix"]["kmax"], 15)
+        self.assertAlmostEqual(r["matrix"]["nnz"] / 162 / 162, r["matrix"]["d_average"])
+        self.assertGreater(r["matrix"]["d_max"], r["matrix"]["d_average"])
+        self.assertGreater(r["matrix"]["bytes"], 8 * 0.9 * r["matrix"]["nnz"])
+        for key in ("generate_s", "summation_s", "radiation_s", "solve_s", "idle_s"):
+            self.assertGreaterEqual(r["stages"][key], 0)
+        self.assertGreaterEqual(r["gflops_nominal"], r["gflops_effective"])
+        self.assertGreater(r["gflops_effective"], 0)
+        self.assertGreater(r["null_field"], 0)
+        self.assertLess(r["null_field"], 0.05)
+        self.assertRegex(r["hash"], "^[0-9a-f]{16}$")
+        self.assertEqual(len(r["units"]), 2)
+        self.assertEqual(sum(u["tasks"] for u in r["units"]), len(r["owner"]))
+        self.assertIn("interval", r["schedule"])
+        self.assertIn("run td-bem", r["command"])
+
+    def test_page(self):
+        done = evener(*BODY, "--steps", "20")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "", "a pipe sees no progress")
+        for word in ("sound-hard", "summation", "radiation", "solve", "null field", "imbalance"):
+            self.assertIn(word, done.stdout)
+        self.assertIn("sound-soft", evener(*BODY, "--steps", "9", "--problem", "soft").stdout)
+
+    def test_same_bits(self):
+        """One hash for all units and schedules."""
+        seen = set()
+        for units in ("1:CPU:1", "3:CPU:1", "1:CPU:2", "1:CPU:1,1:CPU:2"):
+            for schedule in ("static", "dynamic:chunk=1,memorize=0", "interval", "guided:time"):
+                seen.add(self.record(*BODY, "--steps", "24", "--units", units, "--schedule", schedule,
+                                     "--oversubscribe")["hash"])
+        self.assertEqual(len(seen), 1)
+
+    def vertices(self, *words):
+        path = self.path("v.csv")
+        done = evener(*BODY, "--quiet", "--vertices", "0,8,161", "--vertex-output", path, *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path) as f:
+            rows = list(csv.reader(f))
+        self.assertEqual(rows[0], ["n", "t", "a0", "a8", "a161"])
+        return [[float(x) for x in row] for row in rows[1:]]
+
+    def test_same_solution(self):
+        """n_g, layouts, numbering, solver: within round-off; float: within a float's."""
+        plain = self.vertices("--steps", "70", "--ng", "1", "--order", "none")
+        self.assertEqual([row[0] for row in plain], list(range(71)))
+        self.assertEqual(plain[0][1:], [0, 0, 0, 0])
+        most = max(abs(x) for row in plain for x in row[2:])
+        self.assertGreater(most, 0.5)
+        ways = [["--ng", str(g)] for g in (2, 4, 8, 16, 32)]
+        ways += [["--layout", l] for l in ("contiguous", "full:32x16", "full:16x32")]
+        ways += [["--order", "morton"], ["--order", "hilbert"]]
+        for way in ways:
+            other = self.vertices("--steps", "70", *way)
+            worst = max(abs(a - b) for p, q in zip(plain, other) for a, b in zip(p, q))
+            self.assertLess(worst, 1e-12 * most, way)
+        other = self.vertices("--steps", "70", "--precision", "float")
+        worst = max(abs(a - b) for p, q in zip(plain, other) for a, b in zip(p, q))
+        self.assertLess(worst, 1e-5 * most)
+        self.assertGreater(worst, 1e-9 * most, "float is float")
+
+    def test_mumps(self):
+        done = evener(*BODY, "--steps", "20", "--solver", "mumps", "--json", "-", "--quiet")
+        if done.returncode == 2:
+            self.assertIn("without MUMPS", done.stderr)
+            self.skipTest("no MUMPS in this build")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_probes(self):
+        points = self.write("points", "# comment\n\n0 0 2\n2, 0, 0\n")
+        out = self.path("p.csv")
+        done = evener(*BODY, "--steps", "110", "--probes", points, "--probe-output", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(out) as f:
+            lines = f.read().split("\n")
+        self.assertTrue(lines[0].startswith("# ") and "dt=" in lines[0] and "pulse=" in lines[0])
+        rows = [line for line in lines if line and line[0] != "#"]
+        self.assertEqual(rows[0], "t,p_scattered_1,p_total_1,p_scattered_2,p_total_2")
+        values = [[float(x) for x in row.split(",")] for row in rows[1:]]
+        self.assertEqual(len(values), 111)
+        self.assertGreater(max(abs(row[1]) for row in values), 0.01)
+        self.assertGreater(max(row[2] for row in values), 0.7)
+
+    def test_speed_of_waves(self):
+        """c and the unit of time: the same solution, sooner."""
+        slow = self.vertices("--steps", "40")
+        fast = self.vertices("--steps", "40", "--speed", "4", "--pulse", "gaussian:sigma=0.3")
+        for a, b in zip(slow, fast):
+            self.assertAlmostEqual(a[1], 4 * b[1], places=12)
+            for x, y in zip(a[2:], b[2:]):
+                self.assertAlmostEqual(x, y, delta=1e-12)
+
+    def test_surface(self):
+        """VTU files that hold what they say, and one collection of them."""
+        out = self.path("out")
+        done = evener(*BODY, "--steps", "50", "--output", out, "--every", "20", "--vertices", "0,8,161",
+                      "--vertex-output", self.path("v.csv"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(os.listdir(out)), ["surface.pvd", "surface_000020.vtu", "surface_000040.vtu"])
+        sets = ET.parse(os.path.join(out, "surface.pvd")).getroot().findall("./Collection/DataSet")
+        self.assertEqual([s.get("file") for s in sets], ["surface_000020.vtu", "surface_000040.vtu"])
+        with open(os.path.join(out, "surface_000040.vtu"), "rb") as f:
+            data = f.read()
+        begin = data.index(b'<AppendedData encoding="raw">\n_') + len(b'<AppendedData encoding="raw">\n_')
+        head = ET.fromstring(data[:data.index(b"<AppendedData")] + b"</VTKFile>")
+        piece = head.find("./UnstructuredGrid/Piece")
+        self.assertEqual((piece.get("NumberOfPoints"), piece.get("NumberOfCells")), ("162", "320"))
+        arrays = {}
+        kinds = {"Float32": "f", "Int32": "i", "UInt8": "B"}
+        for array in piece.iter("DataArray"):
+            at = begin + int(array.get("offset"))
+            size, = struct.unpack_from("<Q", data, at)
+            kind = kinds[array.get("type")]
+            arrays[array.get("Name")] = struct.unpack_from(f"<{size // struct.calcsize(kind)}{kind}", data, at + 8)
+        self.assertEqual(sorted(arrays["number"]), list(range(162)))
+        self.assertEqual(set(arrays["types"]), {5})
+        self.assertEqual(list(arrays["offsets"]), list(range(3, 961, 3)))
+        self.assertEqual(set(arrays["connectivity"]), set(range(162)))
+        for i in range(162):
+            self.assertAlmostEqual(sum(x * x for x in arrays["Points"][3 * i:3 * i + 3]), 1, delta=1e-5)
+        with open(self.path("v.csv")) as f:
+            row = [float(x) for x in f.read().split("\n")[41].split(",")]
+        for number, value in zip((0, 8, 161), row[2:]):
+            self.assertAlmostEqual(arrays["pressure"][arrays["number"].index(number)], value, delta=1e-6)
+
+    def test_spectra(self):
+        done = evener(*BODY, "--frequencies", "0.5,1", "--spectrum", self.path("s.csv"), "--far-field",
+                      self.path("f.csv"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("s.csv")) as f:
+            rows = [line.split(",") for line in f if line[0] != "#"]
+        self.assertEqual(rows[0], "vertex,x,y,z,re_w0.5,im_w0.5,re_w1,im_w1\n".split(","))
+        self.assertEqual(len(rows), 163)
+        with open(self.path("f.csv")) as f:
+            rows = [line.split(",") for line in f if line[0] != "#"]
+        self.assertEqual(len(rows), 1 + 2 * 2 * 37)
+        # a rigid sphere of ka = 1 throws most of it back; the polyhedron is a few per cent smaller
+        back = [float(r[8]) for r in rows[1:] if r[0] == "1" and r[2] == "180"]
+        ahead = [float(r[8]) for r in rows[1:] if r[0] == "1" and r[2] == "0"]
+        self.assertGreater(min(back), 2 * max(ahead))
+        self.assertAlmostEqual(back[0], back[1], delta=1e-3)
+
+    def test_entries(self):
+        """Entries of M_k: symmetric in the hypersingular part, none beyond the last k."""
+        wanted = self.write("e", "0 3 5\n0 5 3\n4 0 11\n4 11 0\n900 1 2\n")
+        done = evener("--mesh", "sphere:1", "--eta", "0", "--entries", wanted)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split(",") for line in done.stdout.strip().split("\n")]
+        self.assertEqual([row[:3] for row in rows],
+                         [["0", "3", "5"], ["0", "5", "3"], ["4", "0", "11"], ["4", "11", "0"], ["900", "1", "2"]])
+        self.assertEqual(rows[0][3], rows[1][3])
+        self.assertEqual(rows[2][3], rows[3][3])
+        self.assertEqual(float(rows[4][3]), 0)
+        for bad in ("0 0 42\n", "-1 0 0\n", "0 0\n", "0 0 0 0\n", "x y z\n", "0.5 0 0\n", ""):
+            self.refuses(["--mesh", "sphere:1", "--entries", self.write("e", bad)], "--entries")
+
+    def test_matrices(self):
+        """Kept, and taken from there the next time: the same bits; another delta is refused."""
+        kept = self.path("m")
+        first = self.record(*BODY, "--steps", "20", "--matrices", kept)
+        self.assertTrue(os.path.exists(kept))
+        again = self.record(*BODY, "--steps", "20", "--matrices", kept)
+        self.assertEqual(first["hash"], again["hash"])
+        self.refuses([*BODY, "--matrices", kept, "--delta", "0.11"], kept)
+
+    def test_trace(self):
+        done = evener(*BODY, "--steps", "16", "--units", "2:CPU:1", "--oversubscribe", "--trace", self.path("t.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("t.json")) as f:
+            trace = json.load(f)
+        events = trace["traceEvents"] if isinstance(trace, dict) else trace
+        self.assertGreater(sum(e["name"].startswith("block") for e in events), 5)
+
+
+class Restart(Base):
+    def run_words(self, *words):
+        return [*BODY, "--steps", "4000", "--vertices", "0,8", "--vertex-output", self.path("v.csv"), "--quiet",
+                "--units", "1:CPU:1", *words]
+
+    def test_kill(self):
+        """kill -9 at any moment: what goes on from the last checkpoint ends with the same bits."""
+        whole = self.record(*self.run_words())
+        with open(self.path("v.csv")) as f:
+            rows = f.read()
+        os.unlink(self.path("v.csv"))
+        check = self.path("check")
+        kills = 0
+        for wait in (0.15, 0.02, 0.05, 0.1, 0.03, 0.2):
+            words = self.run_words("--checkpoint", check, "--every", "8")
+            there = os.path.exists(check)
+            if there:
+                words += ["--restart", check]
+            before = os.stat(check).st_mtime_ns if there else 0
+            run = subprocess.Popen([EVENER, "run", "td-bem", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            deadline = time.monotonic() + 60
+            while run.poll() is None and time.monotonic() < deadline:
+                if os.path.exists(check) and os.stat(check).st_mtime_ns != before:
+                    break
+                time.sleep(0.002)
+            time.sleep(wait)
+            kills += run.poll() is None
+            run.send_signal(signal.SIGKILL)
+            _, errors = run.communicate()
+            self.assertIn(run.returncode, (0, -signal.SIGKILL), errors)
+            self.assertTrue(os.path.exists(check))
+            if run.returncode == 0:
+                break
+        self.assertGreater(kills, 0, "it was done before it could be killed")
+        again = self.record(*self.run_words("--checkpoint", check, "--every", "800", "--restart", check))
+        self.assertEqual(again["hash"], whole["hash"])
+        with open(self.path("v.csv")) as f:
+            self.assertEqual(f.read(), rows)
+
+    def test_interrupt(self):
+        """An interrupted run leaves a checkpoint and says how to go on."""
+        check = self.path("check")
+        words = self.run_words("--checkpoint", check, "--every", "100000000")
+        words[words.index("4000")] = "1000000"
+        run = subprocess.Popen([EVENER, "run", "td-bem", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+        time.sleep(1.5)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, errors)
+        self.assertIn("--restart " + check, errors)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["check"])
+        step = int(re.search(r"after step (\d+) of", errors).group(1))
+        words[words.index("1000000")] = str(step + 8)
+        self.assertEqual(self.record(*words, "--restart", check)["steps"], step + 8)
+
+    def test_full_disk(self):
+        """A disk that fills up: an error before the first step, or at worst the earlier checkpoint stays."""
+        if os.geteuid() or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+            self.skipTest("needs a small file system of its own")
+        small = self.path("small")
+        os.mkdir(small)
+        words = " ".join([EVENER, "run", "td-bem", *BODY, "--steps", "800", "--quiet", "--checkpoint",
+                          small + "/check", "--every", "8"])
+        script = (f"mount -t tmpfs -o size=16k none {small} && {words}; a=$?; ls -A {small} | wc -l; "
+                  f"umount {small}; mount -t tmpfs -o size=100k none {small} && {words}; b=$?; "
+                  f"head -c 60k /dev/zero > {small}/full; {words} --restart {small}/check --steps 1600; c=$?; "
+                  f"rm {small}/full; {words} --restart {small}/check --steps 1608; d=$?; echo $a $b $c $d")
+        done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, timeout=600)
+        if "mount" in done.stderr:
+            self.skipTest("no file system could be mounted")
+        self.assertEqual(done.stdout.split(), ["0", "2", "0", "2", "0"], done.stderr)
+        self.assertIn("no room", done.stderr)
+
+
+class Refused(Base):
+    def test_options(self):
+        bad = [
+            ([], "which mesh"),
+            (["--mesh", "nothing.msh"], "nothing.msh"),
+            (["--mesh", "sphere:99"], "sphere:99"),
+            ([*BODY, "--problem", "hard"], ["--problem hard", "rigid or soft"]),
+            ([*BODY, "--eta", "-1"], "--eta -1"),
+            ([*BODY, "--eta", "nan"], "--eta nan"),
+            ([*BODY, "--problem", "soft", "--eta", "0.5"], "--eta 0.5"),
+            ([*BODY, "--delta", "0"], ["--delta 0", "above 0"]),
+            ([*BODY, "--delta", "-0.1"], "--delta"),
+            ([*BODY, "--delta-ratio", "0"], ["--delta-ratio 0", "above 0"]),
+            ([*BODY, "--delta", "0.1", "--delta-ratio", "1"], "one of them"),
+            ([*BODY, "--speed", "0"], "--speed 0"),
+            ([*BODY, "--direction", "0,0,0"], "direction"),
+            ([*BODY, "--direction", "0,1"], "expected 3 numbers"),
+            ([*BODY, "--direction", "a,b,c"], "item 1 is no number"),
+            ([*BODY, "--pulse", "square:sigma=1"], "square"),
+            ([*BODY, "--pulse", "gaussian:sigma=0"], "sigma is not above 0"),
+            ([*BODY, "--pulse", "gaussian:width=1"], "sigma and t0"),
+            ([*BODY, "--steps", "-3"], "--steps -3"),
+            ([*BODY, "--ng", "0"], "from 1 to 32"),
+            ([*BODY, "--ng", "33"], "from 1 to 32"),
+            ([*BODY, "--precision", "half"], "double or float"),
+            ([*BODY, "--layout", "rows:2"], ["rows:2", "full:BRxBC"]),
+            ([*BODY, "--layout", "full:32x4"], "longest row-vector"),
+            ([*BODY, "--order", "peano"], "peano"),
+            ([*BODY, "--solver", "lu"], "cg or mumps"),
+            ([*BODY, "--quad", "7"], "from 0 to 6"),
+            ([*BODY, "--vertices", "0"], "--vertex-output"),
+            ([*BODY, "--vertex-output", self.path("v")], "--vertices"),
+            ([*BODY, "--vertices", "0,162", "--vertex-output", self.path("v")], ["162", "0 to 161"]),
+            ([*BODY, "--vertices", "1.5", "--vertex-output", self.path("v")], "whole numbers"),
+            ([*BODY, "--probe-output", self.path("p")], "--probes"),
+            ([*BODY, "--probes", self.path("none"), "--probe-output", self.path("p")], "cannot be read"),
+            ([*BODY, "--every", "5"], "--output DIR or --checkpoint FILE"),
+            ([*BODY, "--spectrum", self.path("s")], "--frequencies"),
+            ([*BODY, "--frequencies", "1,-2", "--spectrum", self.path("s")], "frequencies: -2"),
+            ([*BODY, "--units", "4096:CPU:1"], "4096 cores"),
+            ([*BODY, "--schedule", "best"], "best"),
+            ([*BODY, "--class", "S"], "no option --class"),
+            ([*BODY, "--restart", self.path("none")], "none"),
+            ([*BODY, "--checkpoint", self.path("no/folder/c")], "cannot be written"),
+            ([*BODY, "--output", self.path("no/folder")], "cannot be made"),
+            ([*BODY, "--json", self.path("no/folder/r")], "cannot be written"),
+            ([*BODY, "--devices", "warp"], "warp"),
+        ]
+        for words, says in bad:
+            with self.subTest(words=words):
+                self.refuses(words, says)
+
+    def test_probes(self):
+        for text, says in (("0 0 0\n", "inside"), ("0 0\n", "line 1"), ("2 0 0\nx\n", "line 2"), ("", "nothing in it"),
+                           ("2 0 inf\n", "line 1")):
+            points = self.write("points", text)
+            self.refuses([*BODY, "--probes", points, "--probe-output", self.path("p")], says)
+
+    def test_unwritable(self):
+        if not os.geteuid():
+            self.skipTest("root writes everywhere")
+        os.chmod(self.folder.name, 0o500)
+        self.refuses([*BODY, "--checkpoint", self.path("c")], "cannot be written")
+
+    def test_warnings(self):
+        """A pulse that the mesh cannot carry, a step out of range, a wave that is already there: with numbers."""
+        for words, says in ((["--pulse", "gaussian:sigma=0.1"], ["sigma = 0.1", "mean edges", "8 need sigma = 1.15"]),
+                            (["--delta-ratio", "2"], ["is 2 of the mean edge", "0.2 to 1.2"]),
+                            (["--pulse", "gaussian:sigma=1.2,t0=0"], ["already on the body", "t0 = 8.8"]),
+                            (["--eta", "0", "--precision", "float"], ["drifts"])):
+            done = evener(*BODY, "--steps", "4", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = [line for line in done.stderr.split("\n") if line.startswith("evener: warning: ")]
+            self.assertEqual(len(lines), 1, done.stderr)
+            for word in says:
+                self.assertIn(word, lines[0])
+
+
+if __name__ == "__main__":
+    EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,389 @@
+/* The model of a step against sums done by hand, and what schedules do in it with a unit that
+ * becomes slower in mid-run. All in virtual time. Run: ctest -R model */
+#include "npbmz.h"
+#include <evener/model.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
+    evn_schedule *s;
+    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
+    return s;
+}
+
+static void assert_near(double is, double expected) {
+    if (!(fabs(is - expected) <= 1e-12 * fabs(expected)))
+        fail_msg("%.17g, expected %.17g", is, expected);
+}
+
+/* Four tasks in a ring on a CPU (kind 0) and two devices (kind 1). */
+static const double seconds[] = {4, 8, 4, 8, /* on a device */ 1, 2, 1, 2};
+static const double state_[] = {100, 200, 300, 400};
+static const evn_link ring[] = {{{0, 1}, 10}, {{1, 2}, 20}, {{2, 3}, 30}, {{3, 0}, 40}};
+static const int kind[] = {0, 1, 1};
+static const evn_route route[] = {
+    {1, {0.5}, {0.01}},
+    {1, {0.1}, {0.02}},
+    {1, {0.1}, {0.02}},
+    {2, {0.1, 0.2}, {0.02, 0.03}}, /* staged */
+};
+static const evn_route within[] = {{.hops = 1}, {1, {0.001}, {0.0001}}};
+static const evn_model small = {.tasks = 4,
+                                .seconds = seconds,
+                                .state = state_,
+                                .links = 4,
+                                .link = ring,
+                                .units = 3,
+                                .kinds = 2,
+                                .kind = kind,
+                                .route = route,
+                                .within = within};
+
+/* A schedule that keeps `owner` for good. */
+static evn_schedule *fixed(const int *owner, int units) {
+    evn_problem p = {.tasks = 4, .units = units};
+    char text[128];
+    snprintf(text, sizeof text, "binpack 4 tasks %d units: 1*%d 1*%d 1*%d 1*%d", units, owner[0],
+             owner[1], owner[2], owner[3]);
+    evn_schedule *s = open_or_fail("binpack", &p);
+    if (evn_schedule_import(s, text)) fail_msg("%s", evn_message());
+    return s;
+}
+
+static evn_step step_of(const evn_model *m, const int *owner) {
+    evn_simulation *clock;
+    evn_step step;
+    evn_schedule *s = fixed(owner, m->units);
+    assert_int_equal(evn_simulation_open(&clock, m), EVN_OK);
+    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+    assert_memory_equal(evn_simulation_owner(clock), owner, 4 * sizeof *owner);
+    evn_simulation_close(clock);
+    evn_schedule_close(s);
+    return step;
+}
+
+static void test_by_hand(void **state) {
+    (void)state;
+    evn_model m = small;
+    /* tasks 0, 1 on the CPU, 2 and 3 on one device each */
+    evn_step s = step_of(&m, (int[]){0, 0, 1, 2});
+    assert_near(s.compute_s, 12);
+    assert_near(s.imbalance, 12);
+    assert_near(s.bytes, 2 * (20 + 30 + 40));
+    assert_int_equal(s.messages, 6);
+    assert_int_equal(s.migrations, 0);
+    /* round 1: 0 to 1 with 20 bytes from 0 to 0.5; 1 to 2 with 30, staged: out of 1 from 0 to 0.7,
+     * into 2 to 0.7 + 0.2 + 0.9 = 1.8; 2 to 0 with 40 from 0 to 0.9.
+     * round 2: 0 to 2 with 40 begins when 2 is free at 1.8, to 2.7; 1 to 0 with 20 at
+     * max(0.7, 0.9) = 0.9, to 1.4; 2 to 1 with 30: out of 2 from 0.9 to 1.6, into 1 from
+     * max(1.6, 0.5) to 2.7. */
+    assert_near(s.exchange_s, 2.7);
+    m.sequential = 1;
+    s = step_of(&m, (int[]){0, 0, 1, 2});
+    assert_near(s.exchange_s, 2 * (0.1 + 0.4) + 2 * (0.3 + 30 * 0.05) + 2 * (0.1 + 0.8));
+    assert_int_equal(s.messages, 6);
+    /* all on one device: one launch of copies in parallel, one a face in sequence */
+    s = step_of(&m, (int[]){1, 1, 1, 1});
+    assert_near(s.exchange_s, 8 * 0.001 + 200 * 0.0001);
+    assert_near(s.compute_s, 6);
+    assert_true(isinf(s.imbalance) && s.bytes == 0 && s.messages == 0);
+    m.sequential = 0;
+    s = step_of(&m, (int[]){1, 1, 1, 1});
+    assert_near(s.exchange_s, 0.001 + 200 * 0.0001);
+    m.within = NULL;
+    assert_true(step_of(&m, (int[]){1, 1, 1, 1}).exchange_s == 0);
+    m.route = NULL;
+    assert_true(step_of(&m, (int[]){0, 1, 2, 0}).exchange_s == 0);
+    const double slow[] = {1, 3, 1};
+    m.slow = slow;
+    assert_near(step_of(&m, (int[]){0, 1, 1, 2}).compute_s, 9);
+}
+
+/* Units that draw: tasks 0, 1, 2 go to the units as they are all free; 3 to who is done first. Then
+ * what moves, and what it costs. */
+static void test_draws_and_migrations(void **state) {
+    (void)state;
+    double slow[] = {1, 1, 1};
+    evn_model m = small;
+    m.slow = slow;
+    evn_problem p = {.tasks = 4, .units = 3};
+    evn_schedule *s = open_or_fail("dynamic:chunk=1,memorize=0", &p);
+    evn_simulation *clock;
+    evn_step step;
+    assert_int_equal(evn_simulation_open(&clock, &m), EVN_OK);
+    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+    assert_memory_equal(evn_simulation_owner(clock), ((int[]){0, 1, 2, 2}), 4 * sizeof(int));
+    assert_near(step.compute_s, 4);
+    assert_int_equal(step.migrations, 0);
+    const double exchanged = step.exchange_s;
+    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+    assert_near(step.exchange_s, exchanged); /* nobody has moved */
+    slow[2] = 10;
+    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+    /* 2 is busy until 10, 1 until 2, 0 until 4: task 3 goes to 1, staged, with 400 bytes */
+    assert_memory_equal(evn_simulation_owner(clock), ((int[]){0, 1, 2, 1}), 4 * sizeof(int));
+    assert_int_equal(step.migrations, 1);
+    assert_near(step.migrated_bytes, 400);
+    assert_near(step.migration_s, 0.3 + 400 * 0.05);
+    assert_near(step.compute_s, 2 + 2 + 0.3 + 400 * 0.05);
+    assert_near(evn_simulation_seconds(clock)[3], 2); /* schedules learn no migrations */
+    assert_near(step.bytes, 2 * (10 + 20 + 30 + 40));
+    assert_true(step.exchange_s != exchanged);
+    evn_simulation_close(clock);
+    evn_schedule_close(s);
+}
+
+/* Without kinds it is what the schedules' own virtual clock does. */
+static void test_like_simulate(void **state) {
+    (void)state;
+    npbmz *b;
+    assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'B'), EVN_OK);
+    evn_problem p = npbmz_tasks(b);
+    const double speed[] = {1, 2, 1, 0.5, 4}, slow[] = {1, 0.5, 1, 2, 0.25};
+    p.units = 5;
+    p.speed = speed;
+    const evn_model m = {
+        .tasks = p.tasks, .seconds = p.weight, .units = 5, .kinds = 1, .slow = slow};
+    static const char *const specs[] = {"dynamic:chunk=1,memorize=0", "dynamic:chunk=3",
+                                        "guided:size"};
+    int owner[64];
+    double taken[64];
+    for (int k = 0; k < 3; k++) {
+        evn_schedule *a = open_or_fail(specs[k], &p), *c = open_or_fail(specs[k], &p);
+        evn_simulation *clock;
+        evn_step step;
+        assert_int_equal(evn_simulation_open(&clock, &m), EVN_OK);
+        for (int i = 0; i < 6; i++) {
+            assert_int_equal(evn_schedule_simulate(a, owner, taken), EVN_OK);
+            assert_int_equal(evn_schedule_learn(a, owner, taken), EVN_OK);
+            assert_int_equal(evn_simulation_step(clock, c, &step), EVN_OK);
+            assert_memory_equal(evn_simulation_owner(clock), owner, sizeof owner);
+            assert_near(step.imbalance, evn_problem_imbalance(&p, owner, NULL));
+        }
+        evn_simulation_close(clock);
+        evn_schedule_close(a);
+        evn_schedule_close(c);
+    }
+    npbmz_close(b);
+}
+
+static void test_speeds(void **state) {
+    (void)state;
+    const double weight[] = {1, 2, 3, 6};
+    double speed[3], slow[] = {1, 1, 2};
+    evn_model m = small;
+    m.slow = slow;
+    const double bandwidth = evn_model_speeds(&m, weight, speed);
+    assert_near(speed[0], 12.0 / 24);
+    assert_near(speed[1], 12.0 / 6);
+    assert_near(speed[2], 12.0 / 12);
+    /* ordered pairs: CPU to device and back, four of 0.02 (the device's own 0.0001 off where it
+     * receives), and device to device twice 0.05 */
+    assert_near(bandwidth, 6 / (2 * (0.02 - 0.0001) + 2 * 0.02 + 2 * (0.05 - 0.0001)));
+    m.sequential = 1; /* a face of 25 bytes in the mean */
+    assert_near(evn_model_speeds(&m, weight, speed),
+                6 / (2 * (0.02 - 0.0001 + (0.1 - 0.001) / 25) + 2 * (0.02 + 0.1 / 25) +
+                     2 * (0.05 - 0.0001 + (0.3 - 0.001) / 25)));
+    m.route = NULL;
+    assert_true(evn_model_speeds(&m, NULL, speed) == 0);
+    assert_near(speed[0], 4.0 / 24);
+}
+
+/* Times vary by what was asked for, about their mean, and in the same way each time. */
+static void test_noise(void **state) {
+    (void)state;
+    evn_model m = small;
+    m.noise = 0.1;
+    double sum = 0, least = INFINITY, most = 0, again = 0;
+    for (int k = 0; k < 2; k++) {
+        evn_schedule *s = fixed((int[]){0, 0, 0, 0}, 3);
+        evn_simulation *clock;
+        evn_step step;
+        assert_int_equal(evn_simulation_open(&clock, &m), EVN_OK);
+        for (int i = 0; i < 1000; i++) {
+            assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+            const double x = evn_simulation_seconds(clock)[1] / 8;
+            if (k) {
+                again += x;
+                continue;
+            }
+            sum += x;
+            least = fmin(least, x);
+            most = fmax(most, x);
+        }
+        evn_simulation_close(clock);
+        evn_schedule_close(s);
+    }
+    assert_true(least >= 0.9 && least < 0.91 && most <= 1.1 && most > 1.09);
+    assert_true(fabs(sum / 1000 - 1) < 0.01);
+    assert_true(sum == again);
+}
+
+static void test_bad_models(void **state) {
+    (void)state;
+    static const double bad_seconds[] = {1, 2, NAN, 4, 1, 2, 3, 4}, bad_slow[] = {1, 0, 1},
+                        bad_state[] = {1, 1, -1, 1};
+    static const int bad_kind[] = {0, 2, 0};
+    static const evn_link bad_link[] = {{{0, 4}, 1}}, bad_bytes[] = {{{0, 1}, -1}};
+    static const evn_route bad_route[] = {{1, {0, 0}, {INFINITY, 0}}, {0}, {0}, {0}};
+    evn_model bad[10];
+    for (int i = 0; i < 10; i++) bad[i] = small;
+    bad[0].seconds = bad_seconds;
+    bad[1].slow = bad_slow;
+    bad[2].state = bad_state;
+    bad[3].kind = bad_kind;
+    bad[4].link = bad_link;
+    bad[4].links = 1;
+    bad[5].link = bad_bytes;
+    bad[5].links = 1;
+    bad[6].route = bad_route;
+    bad[7].within = bad_route;
+    bad[8].units = 0;
+    bad[9].noise = 1;
+    for (int i = 0; i < 10; i++) {
+        evn_simulation *clock;
+        if (evn_simulation_open(&clock, &bad[i]) != EVN_USAGE) fail_msg("model %d was taken", i);
+        assert_null(clock);
+        assert_true(!strncmp(evn_message(), "model: ", 7));
+    }
+    evn_problem other = {.tasks = 4, .units = 2};
+    evn_schedule *s = open_or_fail("static", &other);
+    evn_simulation *clock;
+    evn_step step;
+    assert_int_equal(evn_simulation_open(&clock, &small), EVN_OK);
+    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_USAGE);
+    evn_simulation_close(clock);
+    evn_schedule_close(s);
+}
+
+/* ---- a unit that becomes slower ---- */
+
+enum { STEPS = 40, WHEN = 15 };
+
+/* Runs `spec` on BT-MZ; unit 1 becomes two times slower before step WHEN. Returns how many steps it
+ * takes until the step is, for good, within `enough` of what the units could do at best; *before:
+ * the ratio just before. */
+static int rebalance(const char *spec, char class_, double noise, double enough, double *before) {
+    npbmz *b;
+    assert_int_equal(npbmz_open(&b, NPBMZ_BT, class_), EVN_OK);
+    evn_problem p = npbmz_tasks(b);
+    double slow[] = {1e-6, 1e-6, 1e-6, 1e-6}, total = 0;
+    p.units = 4;
+    for (int t = 0; t < p.tasks; t++) total += p.weight[t];
+    const evn_model m = {.tasks = p.tasks,
+                         .seconds = p.weight,
+                         .links = p.links,
+                         .link = p.link,
+                         .units = 4,
+                         .kinds = 1,
+                         .slow = slow,
+                         .noise = noise};
+    evn_schedule *s = open_or_fail(spec, &p);
+    evn_simulation *clock;
+    assert_int_equal(evn_simulation_open(&clock, &m), EVN_OK);
+    int last = 0; /* step that was too long */
+    for (int i = 1; i <= STEPS; i++) {
+        evn_step step;
+        if (i == WHEN) slow[1] *= 2;
+        assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+        double strength = 0;
+        for (int u = 0; u < 4; u++) strength += 1 / slow[u];
+        const double ratio = step.compute_s / (total / strength);
+        if (i == WHEN - 1) *before = ratio;
+        if (i >= WHEN && ratio > enough) last = i - WHEN + 1;
+    }
+    evn_simulation_close(clock);
+    evn_schedule_close(s);
+    npbmz_close(b);
+    return last;
+}
+
+static void test_slow_unit(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        int at_most; /* steps that are too long */
+    } learns[] = {
+        {"dynamic:memorize=0", 0},
+        {"guided:time", 4},
+        {"interval", 6},
+        {"interval:iterations=8", 5}, /* it is already keeping the best one */
+        {"map", 4},
+    };
+    double before;
+    for (size_t i = 0; i < sizeof learns / sizeof *learns; i++)
+        for (int noisy = 0; noisy < 2; noisy++)
+            for (int c = 0; c < 2; c++) {
+                const int took =
+                    rebalance(learns[i].spec, "CD"[c], noisy ? 0.02 : 0, 1.15, &before);
+                if (!(before < 1.08)) fail_msg("%s: %.3f before", learns[i].spec, before);
+                if (took > learns[i].at_most)
+                    fail_msg("%s, class %c: uneven for %d steps", learns[i].spec, "CD"[c], took);
+            }
+    /* those that do not learn stay uneven, or the test would say nothing */
+    assert_int_equal(rebalance("binpack", 'C', 0, 1.15, &before), STEPS - WHEN + 1);
+    assert_int_equal(rebalance("dynamic:memorize=3", 'C', 0, 1.15, &before), STEPS - WHEN + 1);
+    assert_int_equal(rebalance("guided:size", 'C', 0, 1.15, &before), STEPS - WHEN + 1);
+}
+
+/* ---- what schedules say of themselves, and cores ---- */
+
+static void explains(const char *spec, const char *word) {
+    npbmz *b;
+    assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'W'), EVN_OK);
+    evn_problem p = npbmz_tasks(b);
+    p.units = 4;
+    evn_schedule *s = open_or_fail(spec, &p);
+    char *text = evn_schedule_explain(s);
+    assert_non_null(text);
+    if (!strstr(text, word)) fail_msg("%s says \"%s\", expected \"%s\"", spec, text, word);
+    free(text);
+    evn_schedule_close(s);
+    npbmz_close(b);
+}
+
+static void test_explain(void **state) {
+    (void)state;
+    explains("static", "unit 3 has most to do by weight, 81.250 % above the mean");
+    explains("dynamic:chunk=2", "units draw 2 tasks at a time");
+    explains("interval", "iteration 0 of 40");
+    explains("map", "bytes cut");
+#ifdef EVENER_HAVE_CBC
+    explains("optimal", "above the optimum");
+#endif
+}
+
+static void test_cores(void **state) {
+    (void)state;
+    /* the example of NPB-MZ's own load balancing: BT-MZ class S, 3 groups, 12 threads */
+    npbmz *b;
+    assert_int_equal(npbmz_open(&b, NPBMZ_BT, 'S'), EVN_OK);
+    evn_problem p = npbmz_tasks(b);
+    int share[3];
+    p.units = 3;
+    evn_schedule *s = open_or_fail("binpack", &p);
+    assert_int_equal(evn_schedule_reassign(s, 12, 0, share), EVN_OK);
+    assert_memory_equal(share, ((int[]){7, 3, 2}), sizeof share);
+    assert_int_equal(evn_schedule_reassign(s, 12, 5, share), EVN_OK);
+    for (int u = 0; u < 3; u++) assert_in_range(share[u], 1, 5);
+    assert_int_equal(evn_schedule_reassign(s, 2, 0, share), EVN_USAGE);
+    evn_schedule_close(s);
+    npbmz_close(b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_draws_and_migrations),
+        cmocka_unit_test(test_like_simulate), cmocka_unit_test(test_speeds),
+        cmocka_unit_test(test_noise),         cmocka_unit_test(test_bad_models),
+        cmocka_unit_test(test_slow_unit),     cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_cores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,989 @@
+/* The march in the time domain: layouts and kernels against plain sums, the whole march against a
+ * dense textbook march, the sphere against its exact series, stability, checkpoints.
+ *
+ * Run: ctest -R tdbem-march
+ */
+#include "checkpoint.h"
+#include "history.h"
+#include "incident.h"
+#include "layout.h"
+#include "output.h"
+#include "radiation.h"
+#include "series.h"
+#include "solve.h"
+#include "summation.h"
+#include "tdbem.h"
+
+#include <complex.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static evn_machine *machine;
+
+static void ok(evn_status status) {
+    if (status) fail_msg("%s", evn_message());
+}
+
+static const double air[4][3] = {
+    {0, 0, 2}, {2, 0, 0}, {0, 0, -2}, {3 * M_SQRT1_2, 0, 3 * M_SQRT1_2}};
+
+static struct slices *matrices(struct mesh **mesh, const char *what, enum tdbem_problem problem,
+                               double eta) {
+    struct slices *s;
+    ok(mesh_open(mesh, what));
+    const struct slices_options o = {.problem = problem,
+                                     .eta = eta,
+                                     .delta = 0.5 * (*mesh)->h_mean,
+                                     .points = 4,
+                                     .point = air};
+    ok(slices_generate(&s, *mesh, &o, 2));
+    return s;
+}
+
+/* a_n(j) for any n, something smooth without any symmetry; 0 before step 1 and from `now` on */
+static double past(int j, int n, int now, int single) {
+    const double a = n < 1 || n >= now ? 0 : sin(0.37 * n + 1.1 * j) + 0.2 * cos(0.05 * j * n);
+    return single ? (double)(float)a : a;
+}
+
+/* ---- layouts and kernels ----------------------------------------------------------------------- */
+
+/* One layout: every row and step of the group against the plain sum. */
+static void check_layout(const struct slices *s, const struct layout_options *o) {
+    struct layout *a;
+    struct history *h;
+    ok(layout_open(&a, s, o));
+    ok(history_open(&h, s->columns, a->depth, a->front, o->group, o->single));
+    const int now = 50;
+    double *known = malloc(sizeof *known * (size_t)(s->columns * a->depth));
+    for (int j = 0, e = 0; j < s->columns; j++)
+        for (int t = 0; t < a->depth; t++) known[e++] = past(j, now - a->depth + t, now, o->single);
+    history_import(h, known);
+    const size_t row = (size_t)a->wide * (o->single ? 4 : 8);
+    void *sums = aligned_alloc(64, ((size_t)a->rows * row + 127) / 64 * 64);
+    void *scratch = aligned_alloc(64, summation_scratch(a) + 64);
+    double *total = calloc((size_t)(a->rows * a->wide), sizeof *total);
+    for (int b = 0; b < a->blocks; b++) {
+        memset(sums, 0xff, (size_t)a->rows * row); /* NaN: all of it must be written */
+        for (int t = 0; t < a->tiles; t++) summation_part(a, b, t, h, sums, scratch);
+        for (int e = 0; e < a->rows * a->wide; e++)
+            total[e] += o->single ? (double)((float *)sums)[e] : ((double *)sums)[e];
+    }
+    const double tolerance = o->single ? 3e-6 : 1e-14;
+    for (int i = 0; i < s->rows; i++)
+        for (int g = 0; g < o->group; g++) {
+            double sum = 0, size = 0;
+            for (int j = 0; j < s->columns; j++) {
+                int first, count;
+                const double *v = slices_row(s, i, j, &first, &count);
+                for (int l = 0; l < count; l++) {
+                    if (first + l < 1 || (o->last && first + l > o->last)) continue;
+                    const double part = v[l] * past(j, now + g - first - l, now, o->single);
+                    sum += part;
+                    size += fabs(part);
+                }
+            }
+            const double found = total[i * a->wide + g];
+            if (!(fabs(found - sum) <= tolerance * size))
+                fail_msg("kind %d, n_g %d, %s, row %d, step %d: %.17g, expected %.17g", o->kind,
+                         o->group, o->single ? "float" : "double", i, g, found, sum);
+        }
+    /* what is stored and what it weighs */
+    assert_true(a->values >= a->nnz && a->bytes > 0);
+    free(known);
+    free(sums);
+    free(scratch);
+    free(total);
+    history_close(h);
+    layout_close(a);
+}
+
+static void layouts(void **state) {
+    (void)state;
+    struct mesh *mesh;
+    struct slices *s = matrices(&mesh, "sphere:1", TDBEM_RIGID, 0.5);
+    static const struct layout_options form[] = {
+        {.kind = LAYOUT_ROWS},
+        {.kind = LAYOUT_ROWS, .tile = 10, .per_block = 5},
+        {.kind = LAYOUT_ROWS, .last = 3},
+        {.kind = LAYOUT_CONTIGUOUS},
+        {.kind = LAYOUT_CONTIGUOUS, .tile = 13, .per_block = 7},
+        {.kind = LAYOUT_FULL, .br = 32, .bc = 16},
+        {.kind = LAYOUT_FULL, .br = 7, .bc = 19, .per_block = 11},
+        {.kind = LAYOUT_FULL, .br = 1, .bc = 64},
+    };
+    static const int group[] = {1, 2, 3, 4, 7, 8, 16, 32};
+    for (size_t f = 0; f < sizeof form / sizeof *form; f++)
+        for (size_t g = 0; g < sizeof group / sizeof *group; g++)
+            for (int single = 0; single < 2; single++) {
+                struct layout_options o = form[f];
+                o.group = group[g];
+                o.single = single;
+                check_layout(s, &o);
+            }
+    slices_close(s);
+    mesh_close(mesh);
+}
+
+static void layout_options(void **state) {
+    (void)state;
+    struct layout_options o;
+    struct layout *a;
+    struct mesh *mesh;
+    struct slices *s = matrices(&mesh, "sphere:0", TDBEM_RIGID, 0.5);
+    ok(layout_find(&o, "full:64x32"));
+    assert_int_equal(o.kind, LAYOUT_FULL);
+    assert_int_equal(o.br, 64);
+    assert_int_equal(o.bc, 32);
+    static const char *const bad[] = {"", "row", "full", "full:", "full:0x8", "full:8x", "full:8x8x",
+                                      "full:9999x8"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(layout_find(&o, bad[i]), EVN_USAGE);
+    const struct layout_options narrow = {.kind = LAYOUT_FULL, .br = 8, .bc = 2, .group = 1};
+    assert_int_equal(layout_open(&a, s, &narrow), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "longest row-vector"));
+    const struct layout_options many = {.kind = LAYOUT_ROWS, .group = 33};
+    assert_int_equal(layout_open(&a, s, &many), EVN_USAGE);
+    slices_close(s);
+    mesh_close(mesh);
+}
+
+/* Blocks of one row and as many columns as its row-vector needs have no padding but their own. */
+static void full_fill(void **state) {
+    (void)state;
+    struct mesh *mesh;
+    struct slices *s = matrices(&mesh, "sphere:1", TDBEM_RIGID, 0.5);
+    size_t vectors = 0, nnz = 0;
+    for (int j = 0; j < s->columns; j++)
+        for (int i = 0; i < s->columns; i++) {
+            int first, count;
+            slices_row(s, i, j, &first, &count);
+            const int left = count - (first == 0 && count > 0);
+            vectors += left > 0;
+            nnz += (size_t)(left > 0 ? left : 0);
+        }
+    struct layout_fill one = layout_full_fill(s, 1, 40), tall = layout_full_fill(s, 16, 40);
+    assert_int_equal(one.blocks, vectors);
+    assert_int_equal(one.nnz, nnz);
+    assert_true(fabs(one.fill - (double)nnz / (40.0 * (double)vectors)) < 1e-15);
+    /* 40 columns hold all of this sphere, so blocks end by their rows alone */
+    assert_int_equal(tall.blocks, (size_t)s->columns * (size_t)((s->columns + 15) / 16));
+    slices_close(s);
+    mesh_close(mesh);
+}
+
+/* ---- the whole march against a dense one ------------------------------------------------------- */
+
+struct keep {
+    int n, steps;
+    double *a, *points; /* [steps + 1][n], [steps + 1][4] */
+};
+
+static void keep_step(int n, double t, const double *a, const double *points, void *arg) {
+    struct keep *k = arg;
+    (void)t;
+    if (n > k->steps) return;
+    memcpy(k->a + n * k->n, a, sizeof *a * (size_t)k->n);
+    memcpy(k->points + n * 4, points, sizeof *points * 4);
+}
+
+/* In place: the lower triangle becomes the factor. */
+static void cholesky(double *m, int n) {
+    for (int j = 0; j < n; j++) {
+        for (int k = 0; k < j; k++)
+            for (int i = j; i < n; i++) m[i * n + j] -= m[i * n + k] * m[j * n + k];
+        assert_true(m[j * n + j] > 0);
+        const double root = sqrt(m[j * n + j]);
+        for (int i = j; i < n; i++) m[i * n + j] /= root;
+    }
+}
+
+static void cholesky_solve(const double *m, int n, double *x) {
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) x[i] -= m[i * n + k] * x[k];
+        x[i] /= m[i * n + i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) x[i] -= m[k * n + i] * x[k];
+        x[i] /= m[i * n + i];
+    }
+}
+
+/* The definition, nothing more: sum over k of M_k a_(n-k) = l_n. */
+static void dense_march(const struct slices *s, struct incident *in, struct keep *k) {
+    const int n = s->columns;
+    double *m0 = calloc((size_t)(n * n), sizeof *m0);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            int first, count;
+            const double *v = slices_row(s, i, j, &first, &count);
+            if (first == 0 && count) m0[i * n + j] = v[0];
+        }
+    cholesky(m0, n);
+    for (int step = 1; step <= k->steps; step++) {
+        double *a = k->a + step * n;
+        incident_load(in, step, a);
+        for (int i = 0; i < s->rows; i++)
+            for (int j = 0; j < n; j++) {
+                int first, count;
+                const double *v = slices_row(s, i, j, &first, &count);
+                for (int l = 0; l < count; l++) {
+                    const int from = step - first - l;
+                    if (from < 1 || first + l == 0) continue;
+                    if (i < n)
+                        a[i] -= v[l] * k->a[from * n + j];
+                    else
+                        k->points[step * 4 + i - n] += v[l] * k->a[from * n + j];
+                }
+            }
+        cholesky_solve(m0, n, a);
+    }
+    free(m0);
+}
+
+static struct keep keep_open(int n, int steps) {
+    return (struct keep){.n = n,
+                         .steps = steps,
+                         .a = calloc((size_t)(n * (steps + 1)), sizeof(double)),
+                         .points = calloc((size_t)(4 * (steps + 1)), sizeof(double))};
+}
+
+static void keep_close(struct keep *k) {
+    free(k->a);
+    free(k->points);
+}
+
+/* Opens units and a schedule, runs, and gives them back. */
+static evn_status run_on(tdbem *p, const char *list, const char *schedule,
+                         const tdbem_run_options *o, tdbem_result *r) {
+    evn_units *units;
+    evn_schedule *plan;
+    ok(evn_units_open(&units, machine, list, EVN_OVERSUBSCRIBE));
+    evn_problem tasks = tdbem_tasks(p);
+    tasks.units = evn_units_count(units);
+    ok(evn_schedule_open(&plan, schedule, &tasks));
+    evn_status status = tdbem_run(p, units, plan, o, r);
+    evn_schedule_close(plan);
+    evn_units_close(units);
+    return status;
+}
+
+static double largest(const double *a, int n) {
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
+    return most;
+}
+
+static double apart(const double *a, const double *b, int n) {
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
+    return most;
+}
+
+/* A body without symmetry that the wave hits askew, every n_g, layout and precision. */
+static void against_dense(void **state) {
+    (void)state;
+    enum { STEPS = 75 };
+    static const struct {
+        enum tdbem_problem problem;
+        int group, single;
+        const char *layout, *solver;
+        double tolerance;
+    } c[] = {
+        {TDBEM_RIGID, 1, 0, "rows", "cg", 1e-12},
+        {TDBEM_RIGID, 2, 0, "rows", "cg", 1e-12},
+        {TDBEM_RIGID, 3, 0, "rows", "cg", 1e-12},
+        {TDBEM_RIGID, 4, 0, "contiguous", "cg", 1e-12},
+        {TDBEM_RIGID, 5, 0, "full:16x24", "cg", 1e-12},
+        {TDBEM_RIGID, 8, 0, "rows", "cg", 1e-12},
+        {TDBEM_RIGID, 16, 0, "rows", "cg", 1e-12},
+        {TDBEM_RIGID, 32, 0, "full:8x32", "cg", 1e-12},
+        {TDBEM_RIGID, 8, 0, "rows", "mumps", 1e-12},
+        {TDBEM_RIGID, 8, 1, "rows", "cg", 2e-5},
+        {TDBEM_RIGID, 1, 1, "contiguous", "cg", 2e-5},
+        {TDBEM_RIGID, 16, 1, "rows", "cg", 2e-5},
+        {TDBEM_SOFT, 8, 0, "rows", "cg", 1e-12},
+        {TDBEM_SOFT, 7, 0, "contiguous", "cg", 1e-12},
+    };
+    struct keep dense[2] = {{0}};
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        enum solver_kind kind;
+        if (solver_find(&kind, c[i].solver) == EVN_MISSING) continue;
+        tdbem *p;
+        tdbem_result r;
+        tdbem_options o = tdbem_defaults();
+        o.mesh = "box:1,0.7,0.5,0.3";
+        o.problem = c[i].problem;
+        o.direction[0] = 1;
+        o.direction[1] = 0.3;
+        o.pulse = "gaussian:sigma=0.5";
+        o.layout = c[i].layout;
+        o.solver = c[i].solver;
+        o.group = c[i].group;
+        o.single = c[i].single;
+        o.points = 4;
+        o.point = air;
+        o.cores = 2;
+        ok(tdbem_open(&p, &o));
+        const struct mesh *mesh = tdbem_mesh(p);
+        struct keep *d = &dense[c[i].problem == TDBEM_SOFT];
+        if (!d->a) {
+            struct slices *s;
+            struct incident *in;
+            struct pulse pulse;
+            const double eta = c[i].problem == TDBEM_SOFT ? 0 : o.eta;
+            const struct slices_options so = {.problem = o.problem,
+                                              .eta = eta,
+                                              .delta = tdbem_describe(p).delta,
+                                              .points = 4,
+                                              .point = air};
+            ok(slices_generate(&s, mesh, &so, 2));
+            ok(pulse_read(&pulse, o.pulse));
+            ok(incident_open(&in, mesh, o.problem, eta, so.delta, 1, o.direction, &pulse));
+            *d = keep_open(mesh->vertices, STEPS);
+            dense_march(s, in, d);
+            incident_close(in);
+            slices_close(s);
+        }
+        struct keep k = keep_open(mesh->vertices, STEPS);
+        const tdbem_run_options ro = {.steps = STEPS, .step = keep_step, .arg = &k};
+        ok(run_on(p, "1:CPU:1", "static", &ro, &r));
+        const int n = k.n * (STEPS + 1), np = 4 * (STEPS + 1);
+        const double a = apart(k.a, d->a, n) / largest(d->a, n);
+        const double b = apart(k.points, d->points, np) / largest(d->points, np);
+        if (!(a <= c[i].tolerance && b <= c[i].tolerance))
+            fail_msg("case %zu: surface differs by %.3g, points by %.3g", i, a, b);
+        assert_true(largest(d->a, n) > 0.5);
+        tdbem_result_free(&r);
+        keep_close(&k);
+        tdbem_close(p);
+    }
+    keep_close(&dense[0]);
+    keep_close(&dense[1]);
+}
+
+/* Any units, teams and schedules: the same bits. Any numbering: the same solution. */
+static void units_and_orders(void **state) {
+    (void)state;
+    static const struct {
+        const char *units, *schedule;
+    } c[] = {
+        {"1:CPU:1", "static"},    {"2:CPU:1", "static"},    {"3:CPU:1", "dynamic:chunk=1,memorize=0"},
+        {"1:CPU:2", "static"},    {"1:CPU:3", "dynamic"},   {"1:CPU:2,2:CPU:1", "interval"},
+        {"2:CPU:2", "guided:time"}, {"7:CPU:1", "interval"},
+    };
+    static const char *const order[] = {"hilbert", "morton", "none"};
+    double *reference = NULL;
+    for (int f = 0; f < 3; f++) {
+        tdbem *p;
+        tdbem_options o = tdbem_defaults();
+        o.mesh = "sphere:2";
+        o.order = order[f];
+        o.direction[1] = 0.5;
+        o.pulse = "gaussian:sigma=0.4";
+        o.cores = 2;
+        ok(tdbem_open(&p, &o));
+        assert_true(tdbem_tasks(p).tasks > 3);
+        uint64_t hash = 0;
+        for (size_t i = 0; i < (f ? 1 : sizeof c / sizeof *c); i++) {
+            tdbem_result r;
+            ok(run_on(p, c[i].units, c[i].schedule, &(tdbem_run_options){.steps = 60}, &r));
+            if (i == 0) hash = r.hash;
+            if (r.hash != hash) fail_msg("%s %s: other bits", c[i].units, c[i].schedule);
+            const struct mesh *m = tdbem_mesh(p);
+            if (!reference) {
+                reference = malloc(sizeof *reference * (size_t)m->vertices);
+                for (int v = 0; v < m->vertices; v++) reference[m->number[v]] = r.solution[v];
+            }
+            double most = 0;
+            for (int v = 0; v < m->vertices; v++) {
+                most = fmax(most, fabs(reference[v]));
+                if (!(fabs(r.solution[v] - reference[m->number[v]]) <= 1e-12))
+                    fail_msg("%s: vertex %d differs", order[f], v);
+            }
+            assert_true(most > 1e-3);
+            tdbem_result_free(&r);
+        }
+        tdbem_close(p);
+    }
+    free(reference);
+}
+
+/* ---- the incident wave, M_0 -------------------------------------------------------------------- */
+
+static void loads(void **state) {
+    (void)state;
+    struct mesh *mesh;
+    struct incident *in;
+    struct pulse pulse;
+    const double d[3] = {1, 2, 2};
+    ok(mesh_open(&mesh, "sphere:2"));
+    double *l = malloc(sizeof *l * (size_t)mesh->vertices),
+           *sum = calloc((size_t)mesh->vertices, sizeof *sum), *other = malloc(sizeof *l * 1000);
+    ok(pulse_read(&pulse, "gaussian:sigma=0.3"));
+    ok(incident_open(&in, mesh, TDBEM_RIGID, 0.5, 0.1, 2, d, &pulse));
+    assert_true(fabs(in->pulse.t0 - (6.5 * 0.3 + 0.5)) < 1e-2);
+    assert_true(incident_early(in) < 1e-9);
+    double most = 0;
+    for (int n = 1; n < incident_over(in); n++) {
+        incident_load(in, n, l);
+        for (int v = 0; v < mesh->vertices; v++) {
+            sum[v] += l[v];
+            most = fmax(most, fabs(l[v]));
+        }
+    }
+    /* they telescope */
+    assert_true(largest(sum, mesh->vertices) < 1e-13 * most);
+    /* any order of steps gives the same bits, and zero after the end */
+    incident_load(in, 60, l);
+    incident_load(in, 61, l);
+    incident_load(in, 20, other);
+    incident_load(in, 61, other);
+    assert_memory_equal(l, other, sizeof *l * (size_t)mesh->vertices);
+    assert_true(largest(l, mesh->vertices) > 0);
+    incident_load(in, incident_over(in), l);
+    assert_true(largest(l, mesh->vertices) == 0);
+    /* the sum over vertices is the integral of -(n.d) and eta times F_n - F_(n-1): with a pulse so
+     * wide that f is linear over the body, eta/D times area and slope */
+    incident_close(in);
+    ok(pulse_read(&pulse, "gaussian:sigma=500,t0=1000"));
+    ok(incident_open(&in, mesh, TDBEM_RIGID, 0.5, 0.1, 2, d, &pulse));
+    incident_load(in, 10000, l);
+    double all = 0;
+    for (int v = 0; v < mesh->vertices; v++) all += l[v];
+    const double t = 10000 * 0.05, slope = -(t - 1000) / 500 / 500 * pulse_value(&pulse, t);
+    const double expected_sum = mesh->area * 0.5 / 0.1 * slope * 0.05;
+    assert_true(fabs(all / expected_sum - 1) < 5e-3);
+    incident_close(in);
+    static const char *const bad[] = {"", "gauss:sigma=1", "gaussian", "gaussian:sigma=0",
+                                      "gaussian:sigma=-1", "gaussian:sigma=x", "ricker:t0=1",
+                                      "gaussian:sigma=1,,", "gaussian:sigma=1 2", "ricker:sigma=nan"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (pulse_read(&pulse, bad[i]) != EVN_USAGE) fail_msg("\"%s\" was understood", bad[i]);
+    ok(pulse_read(&pulse, "ricker:t0=4,sigma=2"));
+    assert_true(pulse_value(&pulse, 4) == 1 && fabs(pulse_value(&pulse, 6)) < 1e-15);
+    free(l);
+    free(sum);
+    free(other);
+    mesh_close(mesh);
+}
+
+static void solvers(void **state) {
+    (void)state;
+    struct mesh *mesh;
+    struct slices *s = matrices(&mesh, "sphere:2", TDBEM_RIGID, 0.5);
+    struct slices_csr m;
+    ok(slices_matrix(&m, s, 0, 0));
+    const int n = s->columns;
+    double *x = malloc(sizeof *x * (size_t)n), *b = calloc((size_t)n, sizeof *b),
+           *a = calloc((size_t)n, sizeof *a);
+    for (int i = 0; i < n; i++) x[i] = sin(3.0 * i) + 0.3;
+    for (int i = 0; i < n; i++)
+        for (size_t e = m.start[i]; e < m.start[i + 1]; e++) b[i] += m.value[e] * x[m.column[e]];
+    for (int kind = 0; kind < 2; kind++) {
+        struct solver *solver;
+        enum solver_kind which;
+        if (solver_find(&which, kind ? "mumps" : "cg") == EVN_MISSING) continue;
+        ok(solver_open(&solver, s, which, 1e-13));
+        memset(a, 0, sizeof *a * (size_t)n);
+        ok(solver_solve(solver, b, a));
+        assert_true(apart(a, x, n) < 1e-12);
+        if (!kind) { /* as many as the specification says, none from the solution */
+            const long long first = solver_iterations(solver);
+            assert_true(first >= 10 && first <= 32);
+            ok(solver_solve(solver, b, a));
+            assert_true(solver_iterations(solver) - first <= 2);
+            b[0] = NAN;
+            assert_int_equal(solver_solve(solver, b, a), EVN_BODY);
+            memset(b, 0, sizeof *b * (size_t)n);
+            ok(solver_solve(solver, b, a));
+            assert_true(largest(a, n) == 0);
+            for (int i = 0; i < n; i++)
+                for (size_t e = m.start[i]; e < m.start[i + 1]; e++)
+                    b[i] += m.value[e] * x[m.column[e]];
+        }
+        solver_close(solver);
+    }
+    /* what is not positive definite is refused */
+    for (size_t e = 0; e < s->begin[n]; e++) s->value[e] = -s->value[e];
+    struct solver *solver;
+    assert_int_equal(solver_open(&solver, s, SOLVER_CG, 1e-13), EVN_USAGE);
+    free(x);
+    free(b);
+    free(a);
+    slices_csr_free(&m);
+    slices_close(s);
+    mesh_close(mesh);
+}
+
+/* ---- the sphere -------------------------------------------------------------------------------- */
+
+/* The series against itself: on the surface incident plus scattered is what it says, and what is
+ * taken out of the wave ahead is what is scattered all around (optical theorem). */
+static void series(void **state) {
+    (void)state;
+    for (int soft = 0; soft < 2; soft++)
+        for (int i = 0; i < 4; i++) {
+            const double x = (const double[]){0.5, 2, 5, 10}[i];
+            struct series s;
+            series_open(&s, soft, x);
+            for (double z = -1; z <= 1; z += 0.125) {
+                const double complex total = cexp(I * x * z) + series_scattered(&s, 1, z);
+                assert_true(cabs(total - (soft ? 0 : series_surface(&s, z))) < 1e-11);
+                if (!soft) continue;
+                const double e = 1e-5;
+                const double complex slope =
+                    (cexp(I * x * z * (1 + e)) + series_scattered(&s, 1 + e, z)) / e;
+                assert_true(cabs(slope - series_surface(&s, z)) < 1e-2 * x);
+            }
+            double sum = 0;
+            const int n = 2000;
+            for (int k = 0; k < n; k++) {
+                const double angle = M_PI * (k + 0.5) / n, f = cabs(series_far(&s, cos(angle)));
+                sum += 2 * M_PI * f * f * sin(angle) * M_PI / n;
+            }
+            assert_true(fabs(sum / (4 * M_PI / x * cimag(series_far(&s, 1))) - 1) < 1e-5);
+        }
+}
+
+enum { WAVES = 9 };
+static const double wave[WAVES] = {0.5, 1, 2, 2.0816, 3, 3.34, 4, 5, 8};
+
+struct listen {
+    int n, soft;
+    double sigma, t0;
+    struct spectra spectra;
+    struct incident *in; /* its pulse only */
+    double complex point[WAVES][4];
+};
+
+static void listen_step(int n, double t, const double *a, const double *points, void *arg) {
+    struct listen *s = arg;
+    spectra_add(&s->spectra, n, a, s->in);
+    for (int f = 0; f < WAVES; f++)
+        for (int i = 0; i < 4; i++) s->point[f][i] += cexp(I * wave[f] * t) * points[i];
+}
+
+static double mass_norm(const struct mesh *m, const double complex *u) {
+    double *x = malloc(sizeof *x * (size_t)m->vertices), *y = malloc(sizeof *y * (size_t)m->vertices);
+    double sum = 0;
+    for (int part = 0; part < 2; part++) {
+        for (int v = 0; v < m->vertices; v++) x[v] = part ? cimag(u[v]) : creal(u[v]);
+        slices_mass(m, x, y);
+        for (int v = 0; v < m->vertices; v++) sum += x[v] * y[v];
+    }
+    free(x);
+    free(y);
+    return sqrt(sum);
+}
+
+/* Errors of surface, worst exterior point and far field at each wave number. */
+static void sphere_errors(int level, enum tdbem_problem problem, double eta, int single,
+                          double surface[WAVES], double outside[WAVES], double far[WAVES]) {
+    char name[16];
+    tdbem *p;
+    tdbem_result r;
+    struct listen s = {.soft = problem == TDBEM_SOFT};
+    tdbem_options o = tdbem_defaults();
+    snprintf(name, sizeof name, "sphere:%d", level);
+    o.mesh = name;
+    o.problem = problem;
+    o.eta = eta;
+    o.single = single;
+    o.pulse = "gaussian:sigma=0.25";
+    o.points = 4;
+    o.point = air;
+    o.cores = 2;
+    ok(tdbem_open(&p, &o));
+    const tdbem_shape shape = tdbem_describe(p);
+    const struct mesh *m = tdbem_mesh(p);
+    struct pulse pulse = {.kind = PULSE_GAUSSIAN, .sigma = shape.sigma, .t0 = shape.t0};
+    ok(incident_open(&s.in, m, problem, eta, shape.delta, 1, o.direction, &pulse));
+    ok(spectra_open(&s.spectra, WAVES, wave, m->vertices, s.soft, shape.dt, 1));
+    const tdbem_run_options ro = {
+        .steps = (int)ceil(20 / shape.dt), .step = listen_step, .arg = &s};
+    ok(run_on(p, "1:CPU:1", "static", &ro, &r));
+    double complex *error = malloc(sizeof *error * (size_t)m->vertices),
+                   *exact = malloc(sizeof *exact * (size_t)m->vertices);
+    for (int f = 0; f < WAVES; f++) {
+        struct series se;
+        series_open(&se, s.soft, wave[f]);
+        for (int v = 0; v < m->vertices; v++) {
+            exact[v] = series_surface(&se, m->x[v][2]);
+            double complex u = s.spectra.a[f * m->vertices + v] / s.spectra.incident[f];
+            if (s.soft) u *= cexp(-0.5 * I * wave[f] * shape.dt); /* values for half a step before */
+            error[v] = u - exact[v];
+        }
+        surface[f] = mass_norm(m, error) / mass_norm(m, exact);
+        outside[f] = 0;
+        for (int i = 0; i < 4; i++) {
+            const double complex u =
+                series_scattered(&se, i == 3 ? 3 : 2, (const double[]){1, 0, -1, M_SQRT1_2}[i]);
+            outside[f] = fmax(outside[f], cabs(s.point[f][i] / s.spectra.incident[f] - u) / cabs(u));
+        }
+        far[f] = 0;
+        for (int angle = 0; angle <= 180; angle += 45) {
+            const double z = cos(angle * M_PI / 180), to[3] = {sqrt(fabs(1 - z * z)), 0, z};
+            const double e = cabs(spectra_far(&s.spectra, f, m, to) - series_far(&se, z));
+            far[f] = fmax(far[f], e / cabs(series_far(&se, 1)));
+        }
+    }
+    free(error);
+    free(exact);
+    spectra_close(&s.spectra);
+    incident_close(s.in);
+    tdbem_result_free(&r);
+    tdbem_close(p);
+}
+
+/* Expected errors in per cent, levels 2 and 3; 0: none is known. Half as much again is allowed. */
+static const struct {
+    enum tdbem_problem problem;
+    double eta;
+    double surface[2][WAVES], outside[2][WAVES];
+} expected[] = {
+    {TDBEM_RIGID,
+     0.5,
+     {{0.23, 0.69, 2.2, 2.3, 4.2, 5.0, 6.6, 9.3, 20}, {0.06, 0.18, 0.57, 0.60, 1.1, 1.3, 1.8, 2.6, 5.7}},
+     {{0, 0, 5.7, 0, 0, 0, 10, 0, 41}, {0, 0, 1.4, 0, 0, 0, 2.5, 0, 8.6}}},
+    {TDBEM_RIGID,
+     0,
+     {{0.56, 0.77, 7.5, 7.9, 5.0, 17, 11, 12, 48}, {0.22, 0.25, 1.8, 1.8, 1.2, 3.0, 3.1, 4.0, 26}},
+     {{0, 0, 5.7, 0, 0, 0, 10, 0, 41}, {0, 0, 1.4, 0, 0, 0, 2.5, 0, 8.6}}},
+    {TDBEM_SOFT,
+     0,
+     {{0, 1.6, 3.6, 0, 0, 0, 10, 0, 34}, {0, 0.43, 0.90, 0, 0, 0, 2.7, 0, 8.7}},
+     {{0, 0, 0, 0, 0, 0, 11, 0, 0}, {0, 0, 0, 0, 0, 0, 2.7, 0, 0}}},
+};
+
+static void check_sphere(int which, int single) {
+    double surface[2][WAVES], outside[2][WAVES], far[2][WAVES];
+    for (int l = 0; l < 2; l++) {
+        sphere_errors(2 + l, expected[which].problem, expected[which].eta, single, surface[l],
+                      outside[l], far[l]);
+        for (int f = 0; f < WAVES; f++) {
+            const double s = expected[which].surface[l][f], o = expected[which].outside[l][f];
+            if (!(surface[l][f] <= 0.015 * s) && s > 0)
+                fail_msg("level %d, ka %g: surface %.3g %%, expected %.3g", 2 + l, wave[f],
+                         100 * surface[l][f], s);
+            if (!(outside[l][f] <= 0.015 * o) && o > 0)
+                fail_msg("level %d, ka %g: outside %.3g %%, expected %.3g", 2 + l, wave[f],
+                         100 * outside[l][f], o);
+            /* the far field is no worse than the nearer one ever is */
+            if (!(far[l][f] <= (l ? 0.05 : 0.2)) && wave[f] <= 4)
+                fail_msg("level %d, ka %g: far field %.3g %%", 2 + l, wave[f], 100 * far[l][f]);
+        }
+    }
+    if (which) return;
+    /* second order: a quarter of the error from one level to the next */
+    for (int f = 0; f < WAVES; f++) {
+        const double order = log2(surface[0][f] / surface[1][f]);
+        if (!(order > 1.7 && order < 2.3)) fail_msg("ka %g: order %.2f", wave[f], order);
+    }
+}
+
+static void sphere_combined(void **state) {
+    (void)state;
+    check_sphere(0, 0);
+}
+static void sphere_hypersingular(void **state) {
+    (void)state;
+    check_sphere(1, 0);
+}
+static void sphere_soft(void **state) {
+    (void)state;
+    check_sphere(2, 0);
+}
+static void sphere_float(void **state) {
+    (void)state;
+    check_sphere(0, 1);
+}
+
+/* ---- null field, stability --------------------------------------------------------------------- */
+
+static void null_field(void **state) {
+    (void)state;
+    static const struct {
+        const char *mesh;
+        enum tdbem_problem problem;
+        double widths, most; /* sigma in mean edges */
+    } c[] = {
+        {"box:1,0.8,0.9,0.12", TDBEM_RIGID, 1.5, 0.03},
+        {"box:1,0.8,0.9,0.12", TDBEM_RIGID, 3, 0.01},
+        {"sphere:3", TDBEM_SOFT, 3, 0.03},
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct mesh *mesh;
+        tdbem *p;
+        tdbem_result r;
+        char pulse[64];
+        ok(mesh_open(&mesh, c[i].mesh));
+        snprintf(pulse, sizeof pulse, "gaussian:sigma=%.17g", c[i].widths * mesh->h_mean);
+        mesh_close(mesh);
+        tdbem_options o = tdbem_defaults();
+        o.mesh = c[i].mesh;
+        o.problem = c[i].problem;
+        o.direction[0] = 0.6;
+        o.pulse = pulse;
+        o.cores = 2;
+        ok(tdbem_open(&p, &o));
+        assert_true(tdbem_describe(p).inside > 0);
+        ok(run_on(p, "1:CPU:1", "static", NULL, &r));
+        if (!(r.null_field < c[i].most && r.null_field > 1e-6))
+            fail_msg("%s, sigma %g edges: null field %.3g", c[i].mesh, c[i].widths, r.null_field);
+        tdbem_result_free(&r);
+        tdbem_close(p);
+    }
+}
+
+struct envelope {
+    int over;
+    double most[6]; /* of each 500 steps */
+    int n;
+};
+
+static void envelope_step(int n, double t, const double *a, const double *points, void *arg) {
+    struct envelope *e = arg;
+    (void)t, (void)points;
+    if (n > e->over && (n - 1) / 500 < 6)
+        e->most[(n - 1) / 500] = fmax(e->most[(n - 1) / 500], largest(a, e->n));
+}
+
+/* 3,000 steps: what the pulse left behind never grows. */
+static void stability(void **state) {
+    (void)state;
+    static const struct {
+        const char *mesh;
+        double eta, ratio;
+        int single;
+        double rest; /* at the end; 0: still falling, see below */
+    } c[] = {
+        {"sphere:1", 0.5, 0.5, 0, 1e-8},      {"sphere:1", 0.5, 0.2, 0, 1e-8},
+        {"sphere:1", 0.5, 1.2, 0, 1e-8},      {"sphere:1", 0.5, 0.5, 1, 1e-5},
+        {"sphere:1", 0, 0.5, 0, 0},           {"box:1,0.7,0.5,0.25", 0.5, 0.5, 0, 1e-8},
+        {"box:1,0.7,0.5,0.25", 0.5, 0.5, 1, 1e-5}, {"box:1,0.7,0.5,0.25", 0, 0.5, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        tdbem *p;
+        tdbem_result r;
+        tdbem_options o = tdbem_defaults();
+        o.mesh = c[i].mesh;
+        o.eta = c[i].eta;
+        o.delta_ratio = c[i].ratio;
+        o.single = c[i].single;
+        o.pulse = "gaussian:sigma=0.4";
+        o.group = 16;
+        o.cores = 2;
+        ok(tdbem_open(&p, &o));
+        struct envelope e = {.n = tdbem_describe(p).vertices};
+        e.over = (int)((tdbem_describe(p).t0 + 4 + 9 * 0.4) / tdbem_describe(p).dt);
+        assert_true(e.over < 500);
+        ok(run_on(p, "1:CPU:1", "static",
+                  &(tdbem_run_options){.steps = 3000, .step = envelope_step, .arg = &e}, &r));
+        assert_true(r.most > 0.9);
+        if (c[i].rest > 0) {
+            if (!(e.most[5] < c[i].rest)) fail_msg("case %zu: %.3g left", i, e.most[5]);
+            if (!(e.most[5] <= 1.01 * e.most[3] + 1e-12))
+                fail_msg("case %zu: grows from %.3g to %.3g", i, e.most[3], e.most[5]);
+        } else {
+            for (int k = 1; k < 6; k++)
+                if (!(e.most[k] < e.most[k - 1]))
+                    fail_msg("case %zu: %.3g, then %.3g", i, e.most[k - 1], e.most[k]);
+        }
+        tdbem_result_free(&r);
+        tdbem_close(p);
+    }
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/test_march_XXXXXX";
+
+static char *path(const char *name) {
+    static char text[32][256];
+    static int next;
+    char *p = text[next++ % 32];
+    snprintf(p, sizeof text[0], "%s/%s", folder, name);
+    return p;
+}
+
+static char *contents(const char *name, size_t *size) {
+    FILE *f = fopen(path(name), "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *text = malloc(*size + 1);
+    assert_int_equal(fread(text, 1, *size, f), *size);
+    fclose(f);
+    return text;
+}
+
+static void spoil(const char *name, long at) {
+    FILE *f = fopen(path(name), "r+b");
+    assert_non_null(f);
+    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+    const int c = fgetc(f);
+    fseek(f, -1, SEEK_CUR);
+    fputc(c ^ 1, f);
+    fclose(f);
+}
+
+static tdbem *small_problem(int group, int single) {
+    tdbem *p;
+    tdbem_options o = tdbem_defaults();
+    o.mesh = "sphere:2"; /* has inner points */
+    o.group = group;
+    o.single = single;
+    o.pulse = "gaussian:sigma=0.6";
+    o.points = 4;
+    o.point = air;
+    o.cores = 2;
+    ok(tdbem_open(&p, &o));
+    return p;
+}
+
+/* Going on from a checkpoint gives the bits and the files of the run that never stopped. */
+static void checkpoints(void **state) {
+    (void)state;
+    static const int vertex[] = {3, 11};
+    static const double w[] = {1, 2};
+    for (int single = 0; single < 2; single++) {
+        tdbem *p = small_problem(4, single);
+        tdbem_result whole, again;
+        tdbem_run_options o = {.steps = 42,
+                               .vertices = 2,
+                               .vertex = vertex,
+                               .vertex_output = path("v.csv"),
+                               .probe_output = path("p.csv"),
+                               .frequencies = 2,
+                               .frequency = w,
+                               .spectrum = path("s.csv")};
+        ok(run_on(p, "1:CPU:1", "static", &o, &whole));
+        o.steps = 21; /* ends in the middle of a group: the checkpoint is of step 20 */
+        o.checkpoint = path("c");
+        o.every = 10;
+        o.vertex_output = path("v2.csv");
+        o.probe_output = path("p2.csv");
+        o.spectrum = path("s2.csv");
+        ok(run_on(p, "1:CPU:1", "static", &o, &again));
+        tdbem_result_free(&again);
+        o.steps = 42;
+        o.restart = path("c");
+        ok(run_on(p, "2:CPU:1", "dynamic", &o, &again));
+        assert_int_equal(again.first, 21);
+        assert_true(again.hash == whole.hash);
+        assert_true(again.most == whole.most && again.null_field == whole.null_field);
+        static const char *const file[][2] = {
+            {"v.csv", "v2.csv"}, {"p.csv", "p2.csv"}, {"s.csv", "s2.csv"}};
+        for (int f = 0; f < 3; f++) {
+            size_t a, b;
+            char *one = contents(file[f][0], &a), *two = contents(file[f][1], &b);
+            assert_int_equal(a, b);
+            assert_memory_equal(one, two, a);
+            free(one);
+            free(two);
+        }
+        tdbem_result_free(&again);
+        tdbem_result_free(&whole);
+        /* other outputs, another problem, and damage are refused */
+        o.frequencies = 1;
+        assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
+        assert_non_null(strstr(evn_message(), "another run"));
+        o.frequencies = 2;
+        o.steps = 7;
+        assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
+        assert_non_null(strstr(evn_message(), "beyond"));
+        o.steps = 42;
+        tdbem_close(p);
+        p = small_problem(8, single);
+        assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
+        assert_non_null(strstr(evn_message(), "ng=4 there and ng=8 here"));
+        tdbem_close(p);
+        p = small_problem(4, single);
+        static const long at[] = {-1, 3, 9, 100, 20000, -100};
+        for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+            spoil("c", at[i]);
+            assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
+            spoil("c", at[i]);
+        }
+        assert_int_equal(truncate(path("c"), 40000), 0);
+        assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
+        assert_int_equal(truncate(path("c"), 0), 0);
+        assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
+        tdbem_close(p);
+    }
+}
+
+/* Files that cannot be written are found before the first step. */
+static void count_step(int n, double t, const double *a, const double *points, void *arg) {
+    (void)n, (void)t, (void)a, (void)points;
+    ++*(int *)arg;
+}
+
+static void unwritable(void **state) {
+    (void)state;
+    tdbem *p = small_problem(4, 0);
+    static const int vertex[] = {3}, beyond[] = {162};
+    static const double w[] = {1};
+    tdbem_result r;
+    int steps = 0;
+    for (int i = 0; i < 7; i++) {
+        tdbem_run_options o = {.steps = 8, .step = count_step, .arg = &steps};
+        char *nowhere = path("no/such/file");
+        if (i == 0) o.checkpoint = nowhere;
+        if (i == 1) o.probe_output = nowhere;
+        if (i == 2) o.vertices = 1, o.vertex = vertex, o.vertex_output = nowhere;
+        if (i == 3) o.output = nowhere;
+        if (i == 4) o.frequencies = 1, o.frequency = w, o.spectrum = nowhere;
+        if (i == 5) o.restart = nowhere;
+        if (i == 6) o.vertices = 1, o.vertex = beyond, o.vertex_output = path("v3.csv");
+        assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &r), EVN_USAGE);
+        assert_int_equal(steps, 0);
+        if (i < 6) assert_non_null(strstr(evn_message(), "no/such/file"));
+    }
+    tdbem_close(p);
+}
+
+static int open_machine(void **state) {
+    (void)state;
+    return evn_machine_open(&machine) || !mkdtemp(folder);
+}
+
+static int close_machine(void **state) {
+    (void)state;
+    static const char *const left[] = {"c",     "v.csv", "v2.csv", "p.csv",
+                                       "p2.csv", "s.csv", "s2.csv"};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) unlink(path(left[i]));
+    evn_machine_close(machine);
+    return rmdir(folder); /* nothing else may be left */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layouts),
+        cmocka_unit_test(layout_options),
+        cmocka_unit_test(full_fill),
+        cmocka_unit_test(against_dense),
+        cmocka_unit_test(units_and_orders),
+        cmocka_unit_test(loads),
+        cmocka_unit_test(solvers),
+        cmocka_unit_test(series),
+        cmocka_unit_test(sphere_combined),
+        cmocka_unit_test(sphere_hypersingular),
+        cmocka_unit_test(sphere_soft),
+        cmocka_unit_test(sphere_float),
+        cmocka_unit_test(null_field),
+        cmocka_unit_test(stability),
+        cmocka_unit_test(checkpoints),
+        cmocka_unit_test(unwritable),
+    };
+    return cmocka_run_group_tests(tests, open_machine, close_machine);
+}

@@ -1,0 +1,730 @@
+/* The matrices: against an independent adaptive quadrature, against what is exact whatever the
+ * quadrature (constants are null fields, symmetry, solid angles), the structure of the slices, and
+ * keeping them on disk.
+ * Run: ctest -R tdbem-slices */
+#include "polar.h"
+#include "tdbem/lanes.h"
+#include "tdbem/mesh_make.h"
+#include "tdbem/numbering.h"
+#include "tdbem/quadrature.h"
+#include "tdbem/slices_file.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct mesh *body(const char *what) {
+    struct mesh *m;
+    if (mesh_open(&m, what)) fail_msg("%s", evn_message());
+    return m;
+}
+
+static struct slices_options rigid(const struct mesh *m, double ratio, double eta) {
+    return (struct slices_options){.eta = eta, .delta = ratio * m->h_mean};
+}
+
+static struct slices *generate(const struct mesh *m, const struct slices_options *o, int cores) {
+    struct slices *s;
+    if (slices_generate(&s, m, o, cores)) fail_msg("%s", evn_message());
+    return s;
+}
+
+static double largest(const struct slices *s) {
+    double most = 0;
+    for (int j = 0; j < s->columns; j++) {
+        const double *v = s->value + s->begin[j];
+        for (int i = 0; i < s->columns; i++)
+            for (int l = 0; l < s->count[(size_t)j * (size_t)s->rows + (size_t)i]; l++)
+                most = fmax(most, fabs(*v++));
+    }
+    return most;
+}
+
+/* dense[k][i][j] of a small mesh, by entries: before the skew lag */
+static double *dense(const struct mesh *m, const struct slices_options *o, int kmax) {
+    const int n = m->vertices;
+    const size_t all = (size_t)(kmax + 1) * (size_t)n * (size_t)n;
+    struct slices_entry *e = calloc(all, sizeof *e);
+    double *d = malloc(all * sizeof *d);
+    assert_true(e && d);
+    for (size_t a = 0; a < all; a++)
+        e[a] = (struct slices_entry){(int)(a / (size_t)(n * n)), (int)(a / (size_t)n) % n,
+                                     (int)(a % (size_t)n), 0};
+    if (slices_entries(e, (int)all, m, o)) fail_msg("%s", evn_message());
+    for (size_t a = 0; a < all; a++) d[a] = e[a].value;
+    free(e);
+    return d;
+}
+
+static double dot3(const double a[3], const double b[3]) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static double draw(unsigned long long *seed) {
+    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (double)(*seed >> 11) / 9007199254740992.0;
+}
+
+/* ---- elementary functions, rules ---- */
+
+static void angles_and_logarithms(void **state) {
+    (void)state;
+    unsigned long long seed = 1;
+    for (int n = 0; n < 200000; n++) {
+        double radius = exp(40 * draw(&seed) - 20), angle = 2 * M_PI * draw(&seed) - M_PI;
+        double y = radius * sin(angle), x = radius * cos(angle);
+        if (n % 7 == 0) y *= 1e-9;
+        if (n % 11 == 0) x *= 1e-9;
+        double is = vec_angle(vec_set(y), vec_set(x))[0], should = atan2(y, x);
+        if (!(fabs(is - should) <= 4.5e-16 * fabs(should)))
+            fail_msg("angle of (%.17g, %.17g) is %.17g, not %.17g", x, y, is, should);
+        vec e, f = vec_log_parts(vec_set(radius), &e), u = f * f;
+        double log_is = (e * 0.69314718055994531 + 2 * (f + f * u * atanh_tail(u)))[0];
+        if (!(fabs(log_is - log(radius)) <= 4e-16 * (1 + fabs(log(radius)))))
+            fail_msg("log %.17g is %.17g, not %.17g", radius, log_is, log(radius));
+    }
+    assert_true(vec_angle(vec_set(0), vec_set(0))[0] == 0);
+    assert_true(fabs(vec_angle(vec_set(0), vec_set(-1))[0] - M_PI) < 1e-15);
+    assert_true(vec_floor(vec_set(2.999999))[0] == 2 && vec_floor(vec_set(3))[0] == 3);
+}
+
+/* int of l0^p l1^q l2^r over a triangle of area 1: 2 p! q! r!/(p+q+r+2)! */
+static double monomial(int p, int q, int r) {
+    return 2 * tgamma(p + 1) * tgamma(q + 1) * tgamma(r + 1) / tgamma(p + q + r + 3);
+}
+
+static void rules_have_their_degree(void **state) {
+    (void)state;
+    const int points[] = {3, 6, 7, 12, 16}, degree[] = {2, 4, 5, 6, 8};
+    for (int n = 0; n < 5; n++)
+        for (int quad = 0; quad <= 2; quad++) {
+            struct rule rule;
+            assert_int_equal(rule_open(&rule, points[n], quad), EVN_OK);
+            assert_int_equal(rule.points, points[n] << 2 * quad);
+            double beyond = 0;
+            for (int p = 0; p <= degree[n] + 1; p++)
+                for (int q = 0; p + q <= degree[n] + 1; q++)
+                    for (int r = 0; p + q + r <= degree[n] + 1; r++) {
+                        double sum = 0;
+                        for (int i = 0; i < rule.points; i++)
+                            sum += rule.weight[i] * pow(rule.at[i][0], p) * pow(rule.at[i][1], q) *
+                                   pow(rule.at[i][2], r);
+                        double off = fabs(sum - monomial(p, q, r));
+                        if (p + q + r > degree[n])
+                            beyond = fmax(beyond, off);
+                        else if (off > 2e-14)
+                            fail_msg("%d points: l0^%d l1^%d l2^%d off by %g", points[n], p, q, r,
+                                     off);
+                    }
+            if (quad == 0) assert_true(beyond > 1e-7); /* and no more */
+            rule_close(&rule);
+        }
+    struct rule rule;
+    assert_int_equal(rule_open(&rule, 5, 0), EVN_USAGE);
+    assert_int_equal(rule_open(&rule, 3, 7), EVN_USAGE);
+}
+
+/* ---- against the independent quadrature ---- */
+
+/* Rows of points: the inner integrals alone, which are in closed form, so to round-off. */
+static void potentials_are_exact(void **state) {
+    (void)state;
+    struct mesh *m = body("box:1,0.7,0.4,0.35");
+    unsigned long long seed = 7;
+    for (int soft = 0; soft <= 1; soft++)
+        for (int n = 0; n < 60; n++) {
+            double x[3];
+            for (int c = 0; c < 3; c++) x[c] = 3 * draw(&seed) - 1;
+            if (n % 4 == 1) x[n % 3] = 0; /* in the plane of a side */
+            if (n % 4 == 2) x[2] = 0.4 + pow(10, -1 - 7 * draw(&seed)), x[0] = x[1] = 0.3; /* close */
+            if (n % 8 == 3) x[0] = 1, x[1] = 0.35; /* above a vertex or an edge */
+            if (n % 8 == 7) x[0] = 0.5 * x[0], x[1] = 0.2 * x[1] + 0.3, x[2] = 0.2; /* inside */
+            struct slices_options o = rigid(m, 0.3 + 0.5 * draw(&seed), 0.5);
+            o.problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
+            o.points = 1;
+            o.point = (const double(*)[3])x;
+            int j = (int)(draw(&seed) * m->vertices);
+            double row[POLAR_K];
+            struct slices_entry e[POLAR_K];
+            polar_point(row, m, &o, x, j);
+            for (int k = 0; k < POLAR_K; k++) e[k] = (struct slices_entry){k, m->vertices, j, 0};
+            if (slices_entries(e, POLAR_K, m, &o)) fail_msg("%s", evn_message());
+            for (int k = 0; k < POLAR_K; k++)
+                if (!(fabs(e[k].value - row[k]) < 2e-8))
+                    fail_msg("point %d (%.9g %.9g %.9g), column %d, k %d: %.12g, should be %.12g", n,
+                             x[0], x[1], x[2], j, k, e[k].value, row[k]);
+        }
+    mesh_close(m);
+}
+
+static void entry_is_right(const struct mesh *m, const struct slices_options *o, double most, int i,
+                           int j) {
+    double row[POLAR_K], scale = 0;
+    struct slices_entry e[POLAR_K];
+    polar_row(row, m, o, i, j, 6e-6 * most);
+    for (int k = 0; k < POLAR_K; k++) {
+        e[k] = (struct slices_entry){k, i, j, 0};
+        scale = fmax(scale, fabs(row[k]));
+    }
+    struct slices_options fine = *o;
+    fine.quad = 4;
+    if (slices_entries(e, POLAR_K, m, &fine)) fail_msg("%s", evn_message());
+    assert_true(scale > 1e-5 * most);
+    for (int k = 0; k < POLAR_K; k++)
+        if (!(fabs(e[k].value - row[k]) < 1e-5 * most))
+            fail_msg("eta %g: M_%d(%d,%d) is %.12g, should be %.12g; off by %.2g of the largest "
+                     "entry",
+                     o->eta, k, i, j, e[k].value, row[k], fabs(e[k].value - row[k]) / most);
+}
+
+/* An octahedron out of shape: four triangles a vertex, so that supports of neighbours, and of opposite
+ * vertices, touch in all ways. */
+static struct mesh *octahedron(void) {
+    static const double x[6][3] = {{1, 0.1, 0},  {0, 1.1, 0.2}, {-1, 0, 0.1},
+                                   {0.1, -1, 0}, {0, 0.2, 0.9}, {0.1, 0, -1}};
+    static const int corner[8][3] = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4},
+                                     {1, 0, 5}, {2, 1, 5}, {3, 2, 5}, {0, 3, 5}};
+    struct mesh *m;
+    assert_int_equal(mesh_new(&m, 6, x, 8, corner), EVN_OK);
+    if (mesh_check(m, "octahedron")) fail_msg("%s", evn_message());
+    return m;
+}
+
+static void entries_agree_with_adaptive_quadrature(void **state) {
+    (void)state;
+    struct mesh *m = octahedron();
+    struct slices_options o = rigid(m, 0.5, 0.5);
+    struct slices *s = generate(m, &o, 2);
+    double most = largest(s);
+    slices_close(s);
+    entry_is_right(m, &o, most, 0, 0); /* coincident triangles */
+    entry_is_right(m, &o, most, 0, 1); /* sharing edges */
+    entry_is_right(m, &o, most, 0, 2); /* sharing vertices */
+    o.eta = 0;
+    entry_is_right(m, &o, most, 1, 4);
+    o.problem = TDBEM_SOFT;
+    s = generate(m, &o, 2);
+    entry_is_right(m, &o, largest(s), 4, 5);
+    slices_close(s);
+    mesh_close(m);
+
+    m = body("sphere:1");
+    o = rigid(m, 0.5, 0.5);
+    s = generate(m, &o, 2);
+    most = largest(s);
+    slices_close(s);
+    /* the vertices farthest from vertex 0, and those about two edges away */
+    int far = 0, near = 0;
+    for (int v = 1; v < m->vertices; v++) {
+        double d = -dot3(m->x[v], m->x[0]);
+        if (d > -dot3(m->x[far], m->x[0])) far = v;
+        if (fabs(d) < fabs(dot3(m->x[near], m->x[0]))) near = v;
+    }
+    entry_is_right(m, &o, most, 0, far);
+    entry_is_right(m, &o, most, near, 0);
+    mesh_close(m);
+}
+
+/* ---- what is exact for any outer rule ---- */
+
+static void constants_are_null_fields(const char *what, double ratio, int rule, int quad) {
+    struct mesh *m = body(what);
+    const int n = m->vertices;
+    double *one = malloc((size_t)n * sizeof *one), *mass = malloc((size_t)n * sizeof *mass);
+    for (int i = 0; i < n; i++) one[i] = 1;
+    slices_mass(m, one, mass);
+    double area = 0;
+    for (int i = 0; i < n; i++) area += mass[i];
+    assert_true(fabs(area - m->area) < 1e-12 * m->area);
+    double *by_eta[3];
+    struct slices_options o = rigid(m, ratio, 0);
+    o.quad = quad;
+    o.rule = rule;
+    const int kmax = 2 + (int)(m->longest / o.delta);
+    const double size = m->h_mean; /* entries are lengths */
+    for (int e = 0; e < 3; e++) {
+        o.eta = 0.5 * e;
+        by_eta[e] = dense(m, &o, kmax);
+        for (int i = 0; i < n; i++) {
+            double sum = 0, first = 0;
+            for (int k = 0; k <= kmax; k++)
+                for (int j = 0; j < n; j++) {
+                    double v = by_eta[e][((size_t)k * (size_t)n + (size_t)i) * (size_t)n + (size_t)j];
+                    sum += v;
+                    first += k * v;
+                }
+            if (!(fabs(sum) < 1e-13 * size) ||
+                !(fabs(first + o.eta * mass[i] / o.delta) < 1e-12 * size))
+                fail_msg("%s, rule %d, eta %g, row %d: sum M_k 1 = %g, sum k M_k 1 + eta G 1/delta = "
+                         "%g",
+                         what, rule, o.eta, i, sum, first + o.eta * mass[i] / o.delta);
+        }
+    }
+    for (int i = 0; i < n * n; i++) { /* sum C_k = 0 as a matrix, C from two values of eta */
+        double sum = 0, most = 0;
+        for (int k = 0; k <= kmax; k++) {
+            double c = by_eta[2][k * n * n + i] - by_eta[1][k * n * n + i];
+            sum += c;
+            most = fmax(most, fabs(c));
+        }
+        if (!(fabs(sum) < 1e-13 * size) || most == 0)
+            fail_msg("%s, rule %d, entry %d: sum C_k = %g", what, rule, i, sum);
+    }
+    for (int e = 0; e < 3; e++) free(by_eta[e]);
+    free(one);
+    free(mass);
+    mesh_close(m);
+}
+
+static void identities(void **state) {
+    (void)state;
+    const int rules[] = {3, 6, 7, 12, 16};
+    for (int r = 0; r < 5; r++) {
+        constants_are_null_fields("sphere:0", 0.31, rules[r], 0);
+        constants_are_null_fields("box:1,1,0.5,0.5", 0.5, rules[r], 0); /* spheres touch sides */
+    }
+    constants_are_null_fields("box:1,0.6,0.5,0.5", 0.4, 3, 1);
+    constants_are_null_fields("sphere:1", 0.5, 3, 0);
+}
+
+static void points_see_the_solid_angle(void **state) {
+    (void)state;
+    struct mesh *m = body("box:1,1,1,0.25");
+    double x[24][3];
+    unsigned long long seed = 5;
+    for (int p = 0; p < 24; p++)
+        for (int c = 0; c < 3; c++) x[p][c] = p < 12 ? 0.05 + 0.9 * draw(&seed) : draw(&seed);
+    for (int p = 12; p < 24; p++) x[p][p % 3] += p % 2 ? 1.001 : -1.5;
+    x[0][2] = 1 - 1e-9;                       /* hardly inside */
+    x[13][0] = 0.25, x[13][1] = 1.0000001;    /* hardly outside, above an edge */
+    x[14][0] = 0.5, x[14][1] = 0.5, x[14][2] = 3; /* above a vertex */
+    struct slices_options o = rigid(m, 0.5, 0.5);
+    o.points = 24;
+    o.point = (const double(*)[3])x;
+    struct slices *s = generate(m, &o, 2);
+    for (int p = 0; p < 24; p++) {
+        double sum = 0, distance;
+        int inside = mesh_inside(m, x[p], &distance), first, count, nearest = 1000;
+        assert_int_equal(inside, p < 12);
+        for (int j = 0; j < s->columns; j++) {
+            const double *row = slices_row(s, s->columns + p, j, &first, &count);
+            for (int l = 0; l < count; l++) sum += row[l];
+            nearest = first < nearest ? first : nearest;
+            assert_true(first + count - 1 <= s->kmax_points);
+        }
+        if (!(fabs(sum + inside) < 1e-12)) fail_msg("point %d: %.15g", p, sum);
+        assert_int_equal(nearest, (int)floor(distance / o.delta));
+    }
+    slices_close(s);
+    mesh_close(m);
+}
+
+/* ---- structure ---- */
+
+/* Cholesky decomposition; smallest pivot over largest entry, or what is not positive */
+static double smallest_pivot(double *a, int n) {
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, a[i * n + i]);
+    for (int c = 0; c < n; c++) {
+        double pivot = a[c * n + c];
+        for (int k = 0; k < c; k++) pivot -= a[c * n + k] * a[c * n + k];
+        least = fmin(least, pivot);
+        if (!(pivot > 0)) break;
+        a[c * n + c] = sqrt(pivot);
+        for (int r = c + 1; r < n; r++) {
+            double v = a[r * n + c];
+            for (int k = 0; k < c; k++) v -= a[r * n + k] * a[c * n + k];
+            a[r * n + c] = v / a[c * n + c];
+        }
+    }
+    return least / most;
+}
+
+static void symmetry(const char *what, double ratio, double eta, int soft) {
+    struct mesh *m = body(what);
+    struct slices_options o = rigid(m, ratio, eta);
+    o.problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
+    struct slices *s = generate(m, &o, 2);
+    const int n = s->columns, last = eta > 0 ? 0 : s->kmax;
+    assert_int_equal(s->kmax, (soft ? 0 : 2) + (int)floor(m->longest / o.delta));
+    double *a = malloc((size_t)n * (size_t)n * sizeof *a);
+    for (int k = 0; k <= last; k++) { /* to the bit */
+        struct slices_csr csr;
+        assert_int_equal(slices_matrix(&csr, s, k, 0), EVN_OK);
+        memset(a, 0, (size_t)n * (size_t)n * sizeof *a);
+        for (int i = 0; i < n; i++)
+            for (size_t e = csr.start[i]; e < csr.start[i + 1]; e++)
+                a[i * n + csr.column[e]] = csr.value[e];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < i; j++)
+                if (a[i * n + j] != a[j * n + i])
+                    fail_msg("%s eta %g: M_%d(%d,%d) is not symmetric", what, eta, k, i, j);
+        if (k == 0) {
+            double pivot = smallest_pivot(a, n);
+            if (!(pivot > 0.01))
+                fail_msg("%s, delta %g h, eta %g, soft %d: M_0's smallest pivot is %g of its largest "
+                         "entry",
+                         what, ratio, eta, soft, pivot);
+        }
+        slices_csr_free(&csr);
+    }
+    free(a);
+    slices_close(s);
+    mesh_close(m);
+}
+
+static void mass_matrices_are_positive(void **state) {
+    (void)state;
+    symmetry("sphere:2", 0.5, 0.5, 0);
+    symmetry("sphere:2", 0.25, 0, 0);
+    symmetry("sphere:2", 1, 0.5, 0);
+    symmetry("sphere:2", 0.5, 0, 1);
+    symmetry("box:1,1,0.2,0.2", 0.5, 0.5, 0);
+    symmetry("box:1,1,0.05,0.2", 0.5, 0, 0);
+}
+
+/* Smallest and largest distance of two supports, of points on a grid in each triangle. */
+static void sampled(const struct mesh *m, int i, int j, double *low, double *high) {
+    enum { CUTS = 8 };
+    double least2 = INFINITY, most2 = 0;
+    for (int t = 0; t < m->triangles; t++) {
+        const int *c = m->corner[t];
+        if (c[0] != i && c[1] != i && c[2] != i) continue;
+        for (int p = 0; p < m->triangles; p++) {
+            const int *d = m->corner[p];
+            if (d[0] != j && d[1] != j && d[2] != j) continue;
+            for (int a = 0; a <= CUTS; a++)
+                for (int b = 0; a + b <= CUTS; b++)
+                    for (int e = 0; e <= CUTS; e++)
+                        for (int f = 0; e + f <= CUTS; f++) {
+                            double r2 = 0;
+                            for (int k = 0; k < 3; k++) {
+                                double x = (a * m->x[c[0]][k] + b * m->x[c[1]][k] +
+                                            (CUTS - a - b) * m->x[c[2]][k]) / CUTS;
+                                double y = (e * m->x[d[0]][k] + f * m->x[d[1]][k] +
+                                            (CUTS - e - f) * m->x[d[2]][k]) / CUTS;
+                                r2 += (x - y) * (x - y);
+                            }
+                            least2 = fmin(least2, r2);
+                            most2 = fmax(most2, r2);
+                        }
+        }
+    }
+    *low = sqrt(least2);
+    *high = sqrt(most2);
+}
+
+static void ranges_are_geometric(void **state) {
+    (void)state;
+    struct mesh *m = body("sphere:1");
+    struct slices_options o = rigid(m, 0.217, 0.5);
+    struct slices *s = generate(m, &o, 2);
+    int reached = 0, tight = 0, all = 0;
+    size_t nnz = 0;
+    for (int j = 0; j < s->columns; j += 5)
+        for (int i = 0; i < s->columns; i += 2) {
+            double low, high;
+            int first, count;
+            sampled(m, i, j, &low, &high);
+            slices_row(s, i, j, &first, &count);
+            /* samples are at most 0.02 off the nearest points, and meet the farthest, vertices */
+            assert_true(first <= (int)floor(low / o.delta));
+            assert_true(first >= (int)floor((low - 0.02) / o.delta));
+            assert_int_equal(first + count - 1, (int)ceil(high / o.delta) + 1);
+            tight += first == (int)floor(low / o.delta);
+            all++;
+        }
+    assert_true(tight > all * 9 / 10);
+    for (int j = 0; j < s->columns; j++)
+        for (int i = 0; i < s->columns; i++) {
+            int first, count;
+            slices_row(s, i, j, &first, &count);
+            reached |= first + count - 1 == s->kmax;
+            assert_true(count <= s->longest && first + count - 1 <= s->kmax);
+            nnz += (size_t)count;
+        }
+    assert_true(reached);
+    assert_true(nnz == s->nnz && nnz == s->begin[s->columns]);
+    struct slices_size size;
+    assert_int_equal(slices_size(&size, m, &o, 1), EVN_OK);
+    assert_true(size.nnz == nnz && size.kmax == s->kmax && size.longest == s->longest);
+
+    /* values are those of single entries; beyond the range there is nothing */
+    double *d = dense(m, &o, s->kmax + 2), worst = 0, beyond = 0, lag = 0;
+    const int n = s->columns;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            int first, count;
+            const double *row = slices_row(s, i, j, &first, &count);
+            for (int k = 0; k <= s->kmax + 2; k++) {
+                double should = d[((size_t)k * (size_t)n + (size_t)i) * (size_t)n + (size_t)j];
+                double skew = should - d[((size_t)k * (size_t)n + (size_t)j) * (size_t)n + (size_t)i];
+                double z = d[(size_t)i * (size_t)n + (size_t)j] - d[(size_t)j * (size_t)n + (size_t)i];
+                if (k == 0) should -= 0.5 * skew, lag = fmax(lag, fabs(skew));
+                if (k == 1) should += 0.5 * z;
+                if (k < first || k >= first + count)
+                    beyond = fmax(beyond, fabs(should));
+                else
+                    worst = fmax(worst, fabs(should - row[k - first]));
+            }
+        }
+    if (!(worst < 1e-14 && beyond < 1e-14 && lag > 1e-6))
+        fail_msg("off by %g, beyond the ranges %g, lag %g", worst, beyond, lag);
+    free(d);
+    slices_close(s);
+    mesh_close(m);
+}
+
+static void bits_do_not_depend_on_threads(void **state) {
+    (void)state;
+    struct mesh *m = body("sphere:2");
+    double x[9][3] = {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {1.1, 1, 0}, {3, 1, 1},
+                      {0, -2, 0}, {0.2, 0.1, 0.1}, {5, 5, 5}, {1, 1, 1}};
+    for (int eta = 0; eta <= 1; eta++) {
+        struct slices_options o = rigid(m, 0.5, 0.5 * eta);
+        o.points = 9;
+        o.point = (const double(*)[3])x;
+        struct slices *one = generate(m, &o, 1);
+        for (int cores = 2; cores <= 5; cores += 3) {
+            struct slices *s = generate(m, &o, cores);
+            assert_true(s->begin[s->columns] == one->begin[one->columns]);
+            assert_memory_equal(s->value, one->value, one->begin[one->columns] * sizeof(double));
+            slices_close(s);
+        }
+        slices_close(one);
+    }
+    mesh_close(m);
+}
+
+/* ---- numbering ---- */
+
+static void curves(void **state) {
+    (void)state;
+    const uint32_t at[3] = {1, 2, 3}; /* bits 01, 10, 11: 011 then 101 */
+    assert_int_equal(numbering_morton(at), 035);
+    enum { SIDE = 8 };
+    static int x[SIDE * SIDE * SIDE][3];
+    memset(x, -1, sizeof x);
+    /* the curve through the first 8^3 points goes from neighbour to neighbour */
+    for (uint32_t i = 0; i < SIDE * SIDE * SIDE; i++) {
+        const uint32_t p[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+        uint64_t key = numbering_hilbert(p);
+        assert_true(key < SIDE * SIDE * SIDE && x[key][0] < 0);
+        for (int c = 0; c < 3; c++) x[key][c] = (int)p[c];
+    }
+    for (int k = 1; k < SIDE * SIDE * SIDE; k++) {
+        int step = 0;
+        for (int c = 0; c < 3; c++) step += abs(x[k][c] - x[k - 1][c]);
+        assert_int_equal(step, 1);
+    }
+    enum numbering n;
+    assert_int_equal(numbering_find(&n, "hilbert"), EVN_OK);
+    assert_int_equal(n, NUMBERING_HILBERT);
+    assert_int_equal(numbering_find(&n, "peano"), EVN_USAGE);
+}
+
+static void numbering_only_renumbers(void **state) {
+    (void)state;
+    struct mesh *plain = body("sphere:2"), *m = body("sphere:2");
+    double score[3];
+    for (int soft = 0; soft <= 1; soft++)
+        for (int eta = 0; eta <= 1; eta++) {
+            struct slices_options o = rigid(plain, 0.5, 0.5 * eta);
+            o.problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
+            struct slices *s = generate(plain, &o, 2);
+            score[0] = numbering_score(s);
+            const enum numbering orders[] = {NUMBERING_MORTON, NUMBERING_HILBERT, NUMBERING_NONE};
+            for (int order = 0; order < 3; order++) {
+                assert_int_equal(mesh_renumber(m, orders[order]), EVN_OK);
+                struct slices *t = generate(m, &o, 2);
+                if (order < 2) score[1 + order] = numbering_score(t);
+                for (int j = 0; j < t->columns; j += 3)
+                    for (int i = 0; i < t->columns; i++) {
+                        int first[2], count[2];
+                        const double *a = slices_row(s, m->number[i], m->number[j], &first[0],
+                                                     &count[0]);
+                        const double *b = slices_row(t, i, j, &first[1], &count[1]);
+                        assert_true(first[0] == first[1] && count[0] == count[1]);
+                        for (int l = 0; l < count[0]; l++)
+                            if (!(fabs(a[l] - b[l]) < 1e-14))
+                                fail_msg("order %d: (%d,%d): %g instead of %g", order, i, j, b[l],
+                                         a[l]);
+                    }
+                slices_close(t);
+            }
+            for (int v = 0; v < m->vertices; v++) assert_int_equal(m->number[v], v);
+            assert_true(mesh_hash(m) == mesh_hash(plain));
+            assert_true(score[1] > score[0] && score[2] > score[0]);
+            slices_close(s);
+        }
+    mesh_close(plain);
+    mesh_close(m);
+}
+
+/* ---- on disk ---- */
+
+static void refused(const struct mesh *m, const struct slices_options *o, const char *file,
+                    const char *why) {
+    struct slices *s;
+    assert_int_equal(slices_load(&s, m, o, file), EVN_USAGE);
+    assert_null(s);
+    if (!strstr(evn_message(), why))
+        fail_msg("\"%s\" does not say \"%s\"", evn_message(), why);
+}
+
+static void change_byte(const char *file, long at) {
+    FILE *f = fopen(file, "r+b");
+    assert_non_null(f);
+    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+    int c = fgetc(f);
+    fseek(f, -1, SEEK_CUR);
+    fputc(c ^ 0x10, f);
+    fclose(f);
+}
+
+static void files_are_kept_and_checked(void **state) {
+    (void)state;
+    char folder[] = "/tmp/evener-slices-XXXXXX", file[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/m", folder);
+    struct mesh *m = body("sphere:1"), *other = body("box:1,1,1,0.5");
+    double x[2][3] = {{2, 0, 0}, {0, 2, 0}};
+    struct slices_options o = rigid(m, 0.5, 0.5), p;
+    o.points = 2;
+    o.point = (const double(*)[3])x;
+    struct slices *s = generate(m, &o, 2), *t;
+    assert_false(slices_file_exists(file));
+    if (slices_save(s, m, &o, file)) fail_msg("%s", evn_message());
+    assert_true(slices_file_exists(file));
+    if (slices_load(&t, m, &o, file)) fail_msg("%s", evn_message());
+    const size_t values = s->begin[s->columns], entries = (size_t)s->rows * (size_t)s->columns;
+    assert_memory_equal(s->value, t->value, values * sizeof(double));
+    assert_memory_equal(s->begin, t->begin, ((size_t)s->columns + 1) * sizeof(size_t));
+    assert_memory_equal(s->first, t->first, entries * sizeof *s->first);
+    assert_memory_equal(s->count, t->count, entries);
+    assert_true(t->kmax == s->kmax && t->kmax_points == s->kmax_points && t->nnz == s->nnz &&
+                t->longest == s->longest && t->eta == s->eta && t->delta == s->delta);
+    slices_close(t);
+    p = o, p.delta *= 1 + 1e-15;
+    refused(m, &p, file, "delta");
+    p = o, p.eta = 0.25;
+    refused(m, &p, file, "eta");
+    p = o, p.quad = 1;
+    refused(m, &p, file, "--quad");
+    p = o, p.rule = 7;
+    refused(m, &p, file, "rule");
+    p = o, p.points = 1;
+    refused(m, &p, file, "points");
+    p = o, p.problem = TDBEM_SOFT;
+    refused(m, &p, file, "problem");
+    x[1][2] = 1e-9;
+    refused(m, &o, file, "points");
+    x[1][2] = 0;
+    refused(other, &o, file, "mesh");
+    assert_int_equal(mesh_renumber(m, NUMBERING_HILBERT), EVN_OK);
+    refused(m, &o, file, "numbering");
+    assert_int_equal(mesh_renumber(m, NUMBERING_NONE), EVN_OK);
+    struct stat st;
+    assert_int_equal(stat(file, &st), 0);
+    const long places[] = {0, 8, 130, 200, 2000, st.st_size / 2, -1, -9};
+    for (int c = 0; c < 8; c++) {
+        change_byte(file, places[c]);
+        assert_int_equal(slices_load(&t, m, &o, file), EVN_USAGE);
+        change_byte(file, places[c]);
+    }
+    assert_int_equal(truncate(file, st.st_size - 1), 0);
+    refused(m, &o, file, "damaged");
+    assert_int_equal(truncate(file, 10), 0);
+    refused(m, &o, file, "not a file of matrices");
+
+    /* where nothing can be written an earlier file stays */
+    assert_int_equal(slices_save(s, m, &o, file), EVN_OK);
+    assert_int_equal(slices_save(s, m, &o, "/nowhere/at/all"), EVN_SYSTEM);
+    char beneath[80];
+    snprintf(beneath, sizeof beneath, "%s/m/m", folder);
+    assert_int_equal(slices_save(s, m, &o, beneath), EVN_SYSTEM);
+    assert_int_equal(slices_save(s, m, &o, folder), EVN_SYSTEM); /* a folder has that name */
+    assert_int_equal(slices_load(&t, m, &o, file), EVN_OK);
+    slices_close(t);
+    unlink(file);
+    assert_int_equal(rmdir(folder), 0); /* nothing was left beside */
+    assert_int_equal(slices_load(&t, m, &o, file), EVN_SYSTEM);
+    slices_close(s);
+    mesh_close(m);
+    mesh_close(other);
+}
+
+/* ---- bad options ---- */
+
+static int stop_early(double done, void *arg) {
+    int *calls = arg;
+    assert_true(done > 0 && done <= 1);
+    return ++*calls >= 3;
+}
+
+static void bad_options(void **state) {
+    (void)state;
+    struct mesh *m = body("sphere:1");
+    struct slices *s;
+    const double wrong[] = {0, -1, NAN, INFINITY};
+    for (int w = 0; w < 4; w++) {
+        struct slices_options o = {.delta = wrong[w], .eta = 0.5};
+        assert_int_equal(slices_generate(&s, m, &o, 1), EVN_USAGE);
+        assert_non_null(strstr(evn_message(), "delta"));
+        o = rigid(m, 0.5, wrong[w] == 0 ? -0.5 : wrong[w]);
+        assert_int_equal(slices_generate(&s, m, &o, 1), EVN_USAGE);
+        assert_non_null(strstr(evn_message(), "eta"));
+    }
+    struct slices_options o = rigid(m, 1e-9, 0.5); /* too many steps */
+    assert_int_equal(slices_generate(&s, m, &o, 1), EVN_USAGE);
+    o = rigid(m, 0.004, 0.5); /* row-vectors too long */
+    assert_int_equal(slices_generate(&s, m, &o, 1), EVN_USAGE);
+    o = rigid(m, 0.5, 0.5);
+    o.quad = 9;
+    assert_int_equal(slices_generate(&s, m, &o, 1), EVN_USAGE);
+    double x[1][3] = {{0, NAN, 0}};
+    o = rigid(m, 0.5, 0.5);
+    o.points = 1;
+    o.point = (const double(*)[3])x;
+    assert_int_equal(slices_generate(&s, m, &o, 1), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "point 0: coordinate y"));
+    x[0][1] = 1e9;
+    assert_int_equal(slices_generate(&s, m, &o, 1), EVN_USAGE);
+    o.points = 0;
+    struct slices_entry e = {0, 42, 0, 0};
+    assert_int_equal(slices_entries(&e, 1, m, &o), EVN_USAGE);
+    e = (struct slices_entry){-1, 0, 0, 0};
+    assert_int_equal(slices_entries(&e, 1, m, &o), EVN_USAGE);
+    int calls = 0;
+    o.progress = stop_early;
+    o.arg = &calls;
+    assert_int_equal(slices_generate(&s, m, &o, 1), EVN_STOPPED);
+    assert_null(s);
+    assert_int_equal(calls, 3);
+    mesh_close(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(angles_and_logarithms),
+        cmocka_unit_test(rules_have_their_degree),
+        cmocka_unit_test(potentials_are_exact),
+        cmocka_unit_test(entries_agree_with_adaptive_quadrature),
+        cmocka_unit_test(identities),
+        cmocka_unit_test(points_see_the_solid_angle),
+        cmocka_unit_test(mass_matrices_are_positive),
+        cmocka_unit_test(ranges_are_geometric),
+        cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(curves),
+        cmocka_unit_test(numbering_only_renumbers),
+        cmocka_unit_test(files_are_kept_and_checked),
+        cmocka_unit_test(bad_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

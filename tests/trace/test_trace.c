@@ -1,0 +1,422 @@
+/* Traces: what is written is Chrome's Trace Event Format, and says what happened: every slice,
+ * every migration, the bytes of every exchange. Run: ctest -R trace */
+#include <cjson/cJSON.h>
+#include <evener.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TASKS = 12, UNITS = 3, LINK_BYTES = 100 };
+
+static evn_machine *machine;
+
+static int set_up(void **state) {
+    (void)state;
+    return evn_machine_open(&machine);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    evn_machine_close(machine);
+    return 0;
+}
+
+/* A loop over a ring of tasks, and what its bodies saw. */
+struct fixture {
+    evn_units *units;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    int whole;         /* bodies take their batch as a whole */
+    int visiting;      /* the body runs in a visit */
+    int where[TASKS];  /* unit of each task, as the body saw it last; -1 */
+    int moved[UNITS];  /* tasks that a unit met for the first time after another had them */
+    int slices[UNITS]; /* that there must be */
+};
+
+static void open_fixture(struct fixture *f, const char *list, const char *spec) {
+    *f = (struct fixture){0};
+    evn_link link[TASKS];
+    for (int t = 0; t < TASKS; t++) {
+        link[t] = (evn_link){{t, (t + 1) % TASKS}, LINK_BYTES};
+        f->where[t] = -1;
+    }
+    assert_int_equal(evn_units_open(&f->units, machine, list, EVN_OVERSUBSCRIBE), EVN_OK);
+    evn_problem p = {
+        .tasks = TASKS, .units = evn_units_count(f->units), .links = TASKS, .link = link};
+    assert_int_equal(evn_schedule_open(&f->schedule, spec, &p), EVN_OK);
+    assert_int_equal(evn_loop_open(&f->loop, f->units, f->schedule), EVN_OK);
+}
+
+static void close_fixture(struct fixture *f) {
+    evn_loop_close(f->loop);
+    evn_schedule_close(f->schedule);
+    evn_units_close(f->units);
+}
+
+/* Only one unit has a task at a time, and each unit counts in a place of its own. */
+static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct fixture *f = arg;
+    const int me = evn_unit_number(unit);
+    if (f->whole) {
+        f->slices[me]++;
+        return EVN_OK;
+    }
+    for (int t; (t = evn_batch_next(batch)) >= 0;) {
+        f->moved[me] += f->where[t] >= 0 && f->where[t] != me;
+        f->where[t] = me;
+        f->slices[me]++;
+    }
+    return EVN_OK;
+}
+
+static void run(struct fixture *f, int steps) {
+    for (int i = 0; i < steps; i++) {
+        assert_int_equal(evn_loop_visit(f->loop, body, f), EVN_OK);
+        assert_int_equal(evn_loop_run(f->loop, body, f), EVN_OK);
+    }
+}
+
+/* The trace as JSON; its list of events in *events. */
+static cJSON *trace(const struct fixture *f, const char *noun, const cJSON **events) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(evn_trace_write(f->loop, noun, out), EVN_OK);
+    fclose(out);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
+    free(text);
+    assert_true(cJSON_IsObject(root));
+    *events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
+    assert_true(cJSON_IsArray(*events));
+    assert_string_equal(
+        cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "displayTimeUnit")), "ms");
+    return root;
+}
+
+static const char *text_of(const cJSON *e, const char *key) {
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(e, key));
+    assert_non_null(text);
+    return text;
+}
+
+static double number_of(const cJSON *e, const char *key) {
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(e, key);
+    assert_true(cJSON_IsNumber(v));
+    return v->valuedouble;
+}
+
+static int is(const cJSON *e, const char *phase) { return !strcmp(text_of(e, "ph"), phase); }
+
+/* A slice of `track` that `when` lies in (begins at, if `at_begin`). */
+static const cJSON *slice_at(const cJSON *events, int track, double when, int at_begin) {
+    const cJSON *e;
+    cJSON_ArrayForEach(e, events) {
+        if (!is(e, "X") || number_of(e, "tid") != track) continue;
+        double begin = number_of(e, "ts"), end = begin + number_of(e, "dur");
+        if (at_begin ? begin == when : begin <= when && when <= end) return e;
+    }
+    return NULL;
+}
+
+/* What must hold for each event by itself. */
+static void check_format(const cJSON *events, int units) {
+    static const char *const phases[] = {"M", "X", "s", "f", "C"};
+    const cJSON *e;
+    cJSON_ArrayForEach(e, events) {
+        int known = 0;
+        for (int p = 0; p < 5; p++) known |= is(e, phases[p]);
+        assert_true(known);
+        assert_int_equal(number_of(e, "pid"), 1);
+        assert_true(*text_of(e, "name"));
+        if (is(e, "M")) continue;
+        assert_true(number_of(e, "ts") >= 0);
+        if (is(e, "C")) {
+            const cJSON *args = cJSON_GetObjectItemCaseSensitive(e, "args");
+            assert_int_equal(cJSON_GetArraySize(args), 1);
+            assert_true(cJSON_IsNumber(args->child) && args->child->valuedouble >= 0);
+            continue;
+        }
+        assert_in_range((int)number_of(e, "tid"), 0, units - 1);
+        assert_true(*text_of(e, "cat"));
+        if (is(e, "X")) {
+            assert_true(number_of(e, "dur") >= 0);
+            number_of(cJSON_GetObjectItemCaseSensitive(e, "args"), "instance");
+        }
+    }
+}
+
+/* Slices of each unit: as many as there were, none over another. */
+static void check_slices(const struct fixture *f, const cJSON *events) {
+    const cJSON *e;
+    for (int u = 0; u < evn_units_count(f->units); u++) {
+        int slices = 0, names = 0;
+        double end = 0; /* they are written in the order of time */
+        cJSON_ArrayForEach(e, events) {
+            names += !strcmp(text_of(e, "name"), "thread_name") && number_of(e, "tid") == u;
+            if (!is(e, "X") || number_of(e, "tid") != u) continue;
+            slices++;
+            assert_true(number_of(e, "ts") >= end - 2e-3); /* written to the nanosecond */
+            end = number_of(e, "ts") + number_of(e, "dur");
+        }
+        assert_int_equal(slices, f->slices[u]);
+        assert_int_equal(names, 1);
+    }
+}
+
+/* Each arrow from the slice of a task to a slice of the same task on another track; returns how
+ * many there are. */
+static int check_flows(const cJSON *events) {
+    const cJSON *s, *e;
+    int starts = 0, ends = 0;
+    cJSON_ArrayForEach(e, events) ends += is(e, "f");
+    cJSON_ArrayForEach(s, events) {
+        if (!is(s, "s")) continue;
+        starts++;
+        int found = 0;
+        cJSON_ArrayForEach(e, events) {
+            if (!is(e, "f") || number_of(e, "id") != number_of(s, "id")) continue;
+            found++;
+            assert_int_not_equal(number_of(s, "tid"), number_of(e, "tid"));
+            assert_true(number_of(s, "ts") <= number_of(e, "ts") + 2e-3);
+            assert_non_null(slice_at(events, (int)number_of(s, "tid"), number_of(s, "ts"), 0));
+            assert_non_null(slice_at(events, (int)number_of(e, "tid"), number_of(e, "ts"), 1));
+        }
+        assert_int_equal(found, 1);
+    }
+    assert_int_equal(starts, ends);
+    return starts;
+}
+
+/* The values of a counter, in order; returns how many. Time does not go
+ * back between them; where changes must lie `apart`, it goes on. */
+static int counter(const cJSON *events, const char *name, int apart, double *value, int most) {
+    const cJSON *e;
+    int n = 0;
+    double since = -1;
+    cJSON_ArrayForEach(e, events) {
+        if (!is(e, "C") || strcmp(text_of(e, "name"), name) != 0) continue;
+        assert_true(n < most);
+        assert_true(apart ? number_of(e, "ts") > since : number_of(e, "ts") >= since);
+        since = number_of(e, "ts");
+        value[n++] = cJSON_GetObjectItemCaseSensitive(e, "args")->child->valuedouble;
+    }
+    return n;
+}
+
+static void test_every_schedule(void **state) {
+    (void)state;
+    static const char *const specs[] = {"static", "dynamic:chunk=1,memorize=0",
+                                        "dynamic:chunk=5,memorize=2", "guided:time", "map"};
+    for (int s = 0; s < 5; s++)
+        for (int whole = 0; whole < 2; whole++) {
+            struct fixture f;
+            open_fixture(&f, "3:CPU:1", specs[s]);
+            f.whole = whole;
+            run(&f, 7);
+            const cJSON *events;
+            cJSON *root = trace(&f, "zone", &events);
+            check_format(events, UNITS);
+            check_slices(&f, events);
+            int flows = check_flows(events);
+            if (!whole) assert_int_equal(flows, f.moved[0] + f.moved[1] + f.moved[2]);
+            double busy[32 * TASKS];
+            int n = counter(events, "units at work", 0, busy, 32 * TASKS);
+            assert_int_equal(n, 2 * (f.slices[0] + f.slices[1] + f.slices[2]));
+            for (int i = 0; i < n; i++) assert_in_range((int)busy[i], 0, UNITS);
+            assert_int_equal((int)busy[n - 1], 0);
+            cJSON_Delete(root);
+            close_fixture(&f);
+        }
+}
+
+/* A task that changes its unit: the arrows are drawn for it and for no other. */
+static void test_migration(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "3:CPU:1", "static");
+    run(&f, 1);
+    assert_int_equal(evn_schedule_import(f.schedule, "static 12 tasks 3 units: 4*0 4*1 3*2 1*0"),
+                     EVN_OK);
+    run(&f, 1);
+    const cJSON *events, *e;
+    cJSON *root = trace(&f, "zone", &events);
+    check_slices(&f, events);
+    assert_int_equal(check_flows(events), 1);
+    cJSON_ArrayForEach(e, events) {
+        if (is(e, "s")) assert_int_equal(number_of(e, "tid"), 2);
+        if (!is(e, "f")) continue;
+        assert_int_equal(number_of(e, "tid"), 0);
+        const cJSON *to = slice_at(events, 0, number_of(e, "ts"), 1);
+        assert_string_equal(text_of(to, "name"), "zone 11");
+        assert_string_equal(text_of(to, "cat"), "compute");
+    }
+    cJSON_Delete(root);
+    close_fixture(&f);
+}
+
+/* A ring of twelve cut in three: three links are cut, both ways. */
+static void test_bytes(void **state) {
+    (void)state;
+    static const struct assignment {
+        const char *plan;
+        int whole;
+        double bytes; /* of an exchange; -1: cannot be told */
+    } cases[] = {
+        {"static 12 tasks 3 units: 4*0 4*1 4*2", 0, 6 * LINK_BYTES},
+        {"static 12 tasks 3 units: 4*0 4*1 4*2", 1, 6 * LINK_BYTES},
+        {"static 12 tasks 3 units: 5*2 6*0 1*1", 1, 6 * LINK_BYTES},
+        {"static 12 tasks 3 units: 1*0 1*1 1*0 1*1 1*0 1*1 6*2", 0, 14 * LINK_BYTES},
+        {"static 12 tasks 3 units: 1*0 1*1 1*0 1*1 1*0 1*1 6*2", 1, -1},
+        {"static 12 tasks 3 units: 12*1", 1, 0},
+    };
+    for (int c = 0; c < 6; c++) {
+        struct fixture f;
+        open_fixture(&f, "3:CPU:1", "static");
+        assert_int_equal(evn_schedule_import(f.schedule, cases[c].plan), EVN_OK);
+        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK); /* owners are those of the plan */
+        assert_int_equal(evn_loop_keep_bursts(f.loop, 1000), EVN_OK);
+        memset(f.slices, 0, sizeof f.slices);
+        f.whole = cases[c].whole;
+        run(&f, 4);
+        const cJSON *events;
+        cJSON *root = trace(&f, "zone", &events);
+        check_slices(&f, events);
+        double bytes[64];
+        int n = counter(events, "bytes between units", 1, bytes, 64);
+        assert_int_equal(n, cases[c].bytes < 0 ? 0 : 8);
+        for (int i = 0; i < n; i++) /* up when an exchange begins, down when it ends */
+            assert_int_equal((int)bytes[i], i % 2 ? 0 : (int)cases[c].bytes);
+        cJSON_Delete(root);
+        close_fixture(&f);
+    }
+}
+
+/* Batches that bodies take as a whole: where they are of consecutive tasks, it is known who moved.
+ */
+static void test_batches_migrate(void **state) {
+    (void)state;
+    static const struct {
+        const char *plan;
+        int flows;
+    } cases[] = {{"static 12 tasks 3 units: 4*0 4*1 4*2", 0},
+                 {"static 12 tasks 3 units: 5*0 2*1 5*2", 2},
+                 {"static 12 tasks 3 units: 4*2 4*1 4*0", 8},
+                 {"static 12 tasks 3 units: 4*0 4*1 3*2 1*0", 0}}; /* 0 .. 3 and 11: not known */
+    for (int c = 0; c < 4; c++) {
+        struct fixture f;
+        open_fixture(&f, "3:CPU:1", "static");
+        f.whole = 1;
+        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+        assert_int_equal(evn_schedule_import(f.schedule, cases[c].plan), EVN_OK);
+        assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+        const cJSON *events;
+        cJSON *root = trace(&f, "zone", &events);
+        check_slices(&f, events);
+        assert_int_equal(check_flows(events), cases[c].flows);
+        cJSON_Delete(root);
+        close_fixture(&f);
+    }
+}
+
+static void test_names(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "1:CPU:1,1:CPU:2", "static");
+    run(&f, 1);
+    f.whole = 1;
+    run(&f, 1);
+    const cJSON *events, *e;
+    cJSON *root = trace(&f, "a \"zone\" \\ \n", &events);
+    check_slices(&f, events);
+    int single = 0, batch = 0, tracks = 0;
+    cJSON_ArrayForEach(e, events) {
+        single += !strcmp(text_of(e, "name"), "a \"zone\" \\ \n 7");
+        batch += !strcmp(text_of(e, "name"), "6 a \"zone\" \\ \ns from 6");
+        if (strcmp(text_of(e, "name"), "thread_name") != 0) continue;
+        const char *track = text_of(cJSON_GetObjectItemCaseSensitive(e, "args"), "name");
+        assert_string_equal(track, tracks ? "unit 1 (CPU, 2 cores)" : "unit 0 (CPU, 1 core)");
+        tracks++;
+    }
+    assert_int_equal(single, 2);
+    assert_int_equal(batch, 2);
+    assert_int_equal(tracks, 2);
+    cJSON_Delete(root);
+    close_fixture(&f);
+}
+
+/* An exchange that has been forgotten in part has no number. */
+static void test_bytes_forgotten(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "3:CPU:1", "static");
+    assert_int_equal(evn_loop_keep_bursts(f.loop, 6), EVN_OK); /* a run, and half of a visit */
+    run(&f, 3);
+    const cJSON *events;
+    cJSON *root = trace(&f, "zone", &events);
+    double bytes[64];
+    assert_int_equal(counter(events, "bytes between units", 1, bytes, 64), 0);
+    cJSON_Delete(root);
+    close_fixture(&f);
+}
+
+/* Only the latest bursts are kept: the trace begins somewhere in the middle, and is still one. */
+static void test_few_bursts(void **state) {
+    (void)state;
+    for (int keep = 1; keep < 12; keep++) {
+        struct fixture f;
+        open_fixture(&f, "3:CPU:1", "dynamic:chunk=2,memorize=0");
+        assert_int_equal(evn_loop_keep_bursts(f.loop, keep), EVN_OK);
+        run(&f, 5);
+        for (int u = 0; u < UNITS; u++)
+            if (f.slices[u] > keep) f.slices[u] = keep;
+        const cJSON *events;
+        cJSON *root = trace(&f, "zone", &events);
+        check_format(events, UNITS);
+        check_slices(&f, events);
+        check_flows(events);
+        cJSON_Delete(root);
+        close_fixture(&f);
+    }
+}
+
+static void test_nothing_yet(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "3:CPU:1", "static");
+    const cJSON *events;
+    cJSON *root = trace(&f, "zone", &events);
+    check_format(events, UNITS);
+    check_slices(&f, events);
+    cJSON_Delete(root);
+    close_fixture(&f);
+}
+
+static void test_full_disk(void **state) {
+    (void)state;
+    FILE *out = fopen("/dev/full", "w");
+    if (!out) skip();
+    struct fixture f;
+    open_fixture(&f, "3:CPU:1", "static");
+    run(&f, 2);
+    assert_int_equal(evn_trace_write(f.loop, "zone", out), EVN_SYSTEM);
+    assert_non_null(strstr(evn_message(), "could not be written"));
+    fclose(out);
+    close_fixture(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_schedule), cmocka_unit_test(test_migration),
+        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_batches_migrate),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_bytes_forgotten),
+        cmocka_unit_test(test_few_bursts),     cmocka_unit_test(test_nothing_yet),
+        cmocka_unit_test(test_full_disk),
+    };
+    return cmocka_run_group_tests_name("trace", tests, set_up, tear_down);
+}
