@@ -29,6 +29,7 @@
 #include <evener/schedule.h>
 #include <evener/loop.h>
 #include <evener/exchange.h>
+#include <evener/model.h>
 #include <evener/trace.h>
 
 #define EVN_VERSION "0.1.0"

@@ -161,23 +161,27 @@ struct order {
     int timed; /* a time step of the timed part */
 };
 
+static void by_team(struct run *run, pass *pass, int z, const evn_unit *unit) {
+    struct scratch *s = &run->scratch[evn_unit_number(unit)];
+    const int cores = evn_unit_cores(unit);
+    if (cores == 1) {
+        pass(run, z, s, &(struct team){0, 1});
+        return;
+    }
+#pragma omp parallel num_threads(cores)
+    pass(run, z, s, &(struct team){omp_get_thread_num(), cores});
+}
+
 /* The loop's body for every pass: the zones of the batch one after another, each by the whole team.
  */
 static evn_status each_zone(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
-    struct scratch *s = &o->run->scratch[evn_unit_number(unit)];
-    const int cores = evn_unit_cores(unit);
     const npbmz_slow *slow = &o->run->options->slow;
     const int held = o->timed && slow->factor > 1 && o->run->step >= slow->step &&
                      evn_unit_number(unit) == slow->unit;
     for (int z; (z = evn_batch_next(batch)) >= 0;) {
         const double begin = held ? evn_now() : 0;
-        if (cores == 1) {
-            o->pass(o->run, z, s, &(struct team){0, 1});
-        } else {
-#pragma omp parallel num_threads(cores)
-            o->pass(o->run, z, s, &(struct team){omp_get_thread_num(), cores});
-        }
+        by_team(o->run, o->pass, z, unit);
         if (held) {
             const double until = begin + (evn_now() - begin) * slow->factor;
             while (evn_now() < until) {
@@ -247,6 +251,41 @@ static evn_status each_step(evn_unit *unit, evn_batch *batch, void *arg) {
     evn_status status = place_batch(run, unit, batch);
     if (!status) status = gpu_step(g);
     if (!status) status = gpu_finish(g);
+    return status;
+}
+
+static void begin_step(struct run *run, int z, struct scratch *s, const struct team *t) {
+    phase_start(s, t);
+    run->p->solver->begin(run->p, &run->p->zone[z], s, t);
+}
+
+static void finish_step(struct run *run, int z, struct scratch *s, const struct team *t) {
+    phase_start(s, t);
+    run->p->solver->finish(run->p, &run->p->zone[z], s, t);
+}
+
+/* The same while the faces are still on their way: what needs none of them first. */
+static evn_status each_split(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    const int device = evn_batch_device(batch);
+    if (device >= 0) {
+        struct gpu *g = run->gpu[evn_place_space(run->place, unit, device)];
+        evn_status status = place_batch(run, unit, batch);
+        if (!status) status = gpu_step(g);
+        if (!status) status = evn_exchange_finish(run->exchange, unit, device);
+        return status ? status : gpu_finish(g);
+    }
+    struct order part = {.run = run, .pass = begin_step, .timed = 1};
+    evn_status status = each_zone(unit, batch, &part);
+    if (!status) status = evn_exchange_finish(run->exchange, unit, device);
+    int count;
+    const int *zone = evn_batch_tasks(batch, &count);
+    for (int i = 0; !status && i < count; i++) {
+        const double begin = evn_now();
+        by_team(run, finish_step, zone[i], unit);
+        evn_batch_add(batch, zone[i], evn_now() - begin);
+    }
     return status;
 }
 
@@ -451,9 +490,12 @@ static evn_status warm_up(struct run *run) {
 
 /* One time step. */
 static evn_status step(struct run *run) {
-    evn_status status = evn_exchange_run(run->exchange);
+    int open = 0;
+    evn_status status = run->p->solver->finish ? evn_exchange_start(run->exchange, &open)
+                                               : evn_exchange_run(run->exchange);
     if (status) return status;
-    return evn_loop_run(run->loop, each_step, &(struct order){run, step_zone, 1});
+    return evn_loop_run(run->loop, open ? each_split : each_step,
+                        &(struct order){run, step_zone, 1});
 }
 
 /* Keeps the zones' times of a step; the latest TIMES steps are kept. */

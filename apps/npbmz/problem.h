@@ -77,6 +77,11 @@ struct solver {
     /* one time step of one zone, called by every core of the team; ghosts are filled already.
      * On return of all cores z->u holds the new interior values and nothing else has changed. */
     void (*step)(const struct problem *p, struct zone *z, struct scratch *s, const struct team *t);
+    /* the step in two parts, the second being the first to read ghosts, so that they may come
+     * meanwhile; NULL: it cannot be cut */
+    void (*begin)(const struct problem *p, struct zone *z, struct scratch *s, const struct team *t);
+    void (*finish)(const struct problem *p, struct zone *z, struct scratch *s,
+                   const struct team *t);
 };
 
 extern const struct solver solver_bt, solver_sp, solver_lu;

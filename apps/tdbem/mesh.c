@@ -1,7 +1,7 @@
-/* What makes a heap of triangles a scatterer: every edge between exactly two triangles, every vertex
- * in one fan, one consistent orientation with the solid on the inner side. What can be mended
- * (unused vertices, turned triangles) is mended and noted; anything else is refused with the first
- * offending element. */
+/* What makes a heap of triangles a scatterer: every edge between exactly two triangles, every
+ * vertex in one fan, one consistent orientation with the solid on the inner side. What can be
+ * mended (unused vertices, turned triangles) is mended and noted; anything else is refused with the
+ * first offending element. */
 #include "mesh.h"
 #include "mesh_read.h"
 #include "mesh_make.h"
@@ -213,7 +213,7 @@ static evn_status check_elements(const struct mesh *m, const char *name) {
         for (int c = 0; c < 3; c++)
             if (!(fabs(m->x[v][c]) <= 1e100))
                 return evn_fail(EVN_USAGE, "%s: vertex %d: coordinate %c is %g, expected a number",
-                                name, m->number[v], "xyz"[c], m->x[v][c]);
+                                name, m->number[v], "xyz"[c], m -> x[v][c]);
     if (m->triangles < 1)
         return evn_fail(EVN_USAGE, "%s: no triangles; expected a closed surface of triangles",
                         name);
@@ -288,9 +288,10 @@ static evn_status join_edges(const struct mesh *m, const char *name, int *across
     qsort(edge, count, sizeof *edge, by_vertices);
     evn_status status = EVN_OK;
     for (size_t i = 0, n; i < count && !status; i += n) {
-        for (n = 1; i + n < count && edge[i + n].low == edge[i].low &&
-                    edge[i + n].high == edge[i].high;
-             n++) {}
+        for (n = 1;
+             i + n < count && edge[i + n].low == edge[i].low && edge[i + n].high == edge[i].high;
+             n++) {
+        }
         const struct edge *e = &edge[i];
         int low = m->number[e->low], high = m->number[e->high];
         if (n == 1) {
@@ -433,9 +434,9 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
         if (!(fabs(volume[c]) > 1e-9 * size[c])) {
             int t = 0;
             while (component[t] != c) t++;
-            status = evn_fail(EVN_USAGE,
-                              "%s: the component of triangle %d encloses no volume (%.3g)", name, t,
-                              volume[c]);
+            status =
+                evn_fail(EVN_USAGE, "%s: the component of triangle %d encloses no volume (%.3g)",
+                         name, t, volume[c]);
             break;
         }
         int inner = m->components > 1 && nested(m, component, c);

@@ -1,12 +1,14 @@
-/* Bodies made on request: an icosphere, whose exact solution is known, and a box, whose coplanar and
- * right-angled triangles are the degenerate case of every formula. */
+/* Bodies made on request: an icosphere, whose exact solution is known, and a box, whose coplanar
+ * and right-angled triangles are the degenerate case of every formula. */
 #include "mesh_make.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int mesh_made(const char *what) { return !strncmp(what, "sphere:", 7) || !strncmp(what, "box:", 4); }
+int mesh_made(const char *what) {
+    return !strncmp(what, "sphere:", 7) || !strncmp(what, "box:", 4);
+}
 
 evn_status mesh_make(struct mesh **out, const char *what) {
     *out = NULL;
@@ -132,8 +134,9 @@ evn_status mesh_box(struct mesh **out, const double size[3], double h) {
     for (int c = 0; c < 3; c++) {
         double cuts = fmax(1, rint(size[c] / h));
         if (cuts > 400)
-            return evn_fail(EVN_USAGE, "mesh: box:%g,%g,%g,%g: %.0f edges along a side, at most 400",
-                            size[0], size[1], size[2], h, cuts);
+            return evn_fail(EVN_USAGE,
+                            "mesh: box:%g,%g,%g,%g: %.0f edges along a side, at most 400", size[0],
+                            size[1], size[2], h, cuts);
         n[c] = (int)cuts;
     }
     for (int c = 0; c < 3; c++) squares += 2.0 * n[c] * n[(c + 1) % 3];

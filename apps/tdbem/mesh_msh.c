@@ -1,6 +1,6 @@
-/* Gmsh's format, versions 2.x, 4.0 and 4.1, text and binary (Gmsh reference manual, "Legacy formats" and
- * "MSH file format"). Read are the nodes and the triangles; points, lines and volumes are passed over.
- * Vertices are numbered in the order of the list of nodes, whatever their tags. */
+/* Gmsh's format, versions 2.x, 4.0 and 4.1, text and binary (Gmsh reference manual, "Legacy
+ * formats" and "MSH file format"). Read are the nodes and the triangles; points, lines and volumes
+ * are passed over. Vertices are numbered in the order of the list of nodes, whatever their tags. */
 #include "mesh_source.h"
 #include <stdarg.h>
 #include <stdint.h>
@@ -15,15 +15,15 @@ struct msh {
     struct tag {
         long long tag;
         int vertex;
-    } *tag; /* of each vertex */
+    } * tag; /* of each vertex */
     size_t tags, tag_room;
 };
 
 /* nodes of each type of element, 0 for types that do not exist */
 static int type_nodes(long long type) {
-    static const unsigned char nodes[] = {0,  2,  3,  4,  4,  8,  6,  5,  3,  6,  9,
-                                          10, 27, 18, 14, 1,  8,  20, 15, 13, 9,  10,
-                                          12, 15, 15, 21, 4,  5,  6,  20, 35, 56};
+    static const unsigned char nodes[] = {0,  2,  3,  4,  4, 8, 6,  5,  3,  6, 9,
+                                          10, 27, 18, 14, 1, 8, 20, 15, 13, 9, 10,
+                                          12, 15, 15, 21, 4, 5, 6,  20, 35, 56};
     if (type == 92) return 64;
     if (type == 93) return 125;
     return type >= 1 && type <= 31 ? nodes[type] : 0;
@@ -69,8 +69,7 @@ static int get_double(struct msh *m, double *value) {
 }
 
 /* Lines mean nothing in binary parts. */
-#define BAD(m, ...)                                                                                \
-    ((m)->binary ? bad_binary((m), __VA_ARGS__) : source_bad((m)->s, __VA_ARGS__))
+#define BAD(m, ...) ((m)->binary ? bad_binary((m), __VA_ARGS__) : source_bad((m)->s, __VA_ARGS__))
 
 static evn_status bad_binary(const struct msh *m, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -106,8 +105,7 @@ static evn_status add_tag(struct msh *m, long long tag) {
 static evn_status one_node(struct msh *m, long long tag, int parameters) {
     double x[3], ignored;
     for (int c = 0; c < 3; c++)
-        if (!get_double(m, &x[c]))
-            return BAD(m, "node %lld: expected three coordinates", tag);
+        if (!get_double(m, &x[c])) return BAD(m, "node %lld: expected three coordinates", tag);
     for (int p = 0; p < parameters; p++)
         if (!get_double(m, &ignored)) return BAD(m, "node %lld: expected its parameters", tag);
     return source_vertex(m->s, x);
@@ -152,9 +150,9 @@ static evn_status nodes_4(struct msh *m) {
         seen += here;
         if (m->version > 40) {
             for (long long n = 0; n < here && !status; n++)
-                status = get_size(m, &tag) ? add_tag(m, tag)
-                                           : BAD(m, "node block %lld: expected %lld tags", b + 1,
-                                                 here);
+                status = get_size(m, &tag)
+                             ? add_tag(m, tag)
+                             : BAD(m, "node block %lld: expected %lld tags", b + 1, here);
             for (long long n = 0; n < here && !status; n++)
                 status = one_node(m, m->tag[m->tags - (size_t)(here - n)].tag, parameters);
         } else {
@@ -175,8 +173,7 @@ static evn_status nodes_4(struct msh *m) {
 static evn_status one_element(struct msh *m, long long tag, long long type, int nodes) {
     long long node[125];
     const char *bad = unwanted(type);
-    if (bad)
-        return BAD(m, "element %lld is %s, expected plane triangles of three nodes", tag, bad);
+    if (bad) return BAD(m, "element %lld is %s, expected plane triangles of three nodes", tag, bad);
     for (int n = 0; n < nodes; n++)
         if (!(m->version > 40 ? get_size(m, &node[n]) : get_int(m, &node[n])))
             return BAD(m, "element %lld: expected %d nodes", tag, nodes);
@@ -288,8 +285,8 @@ static evn_status format(struct msh *m) {
     else
         return source_bad(m->s, "version %g, expected 2.x or 4.x", version);
     if ((type != 0 && type != 1) || size != 8)
-        return source_bad(m->s, "type %lld with numbers of %lld bytes, expected 0 or 1 with 8", type,
-                          size);
+        return source_bad(m->s, "type %lld with numbers of %lld bytes, expected 0 or 1 with 8",
+                          type, size);
     m->binary = (int)type;
     if (m->binary) {
         long long one;

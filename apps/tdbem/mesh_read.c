@@ -1,5 +1,5 @@
-/* Mesh files: which format a name means, reading text, and the two formats that are lists of corners
- * and polygons, OFF and OBJ. */
+/* Mesh files: which format a name means, reading text, and the two formats that are lists of
+ * corners and polygons, OFF and OBJ. */
 #include "mesh_read.h"
 #include "mesh_source.h"
 #include <ctype.h>
@@ -128,8 +128,7 @@ static evn_status off_count(struct source *s, const char *of, long long *count) 
 static evn_status off_polygon(struct source *s, long long f, long long faces) {
     long long corners, v[3];
     source_skip(s, '#');
-    if (s->at >= s->size)
-        return source_bad(s, "the file ends after %lld of %lld faces", f, faces);
+    if (s->at >= s->size) return source_bad(s, "the file ends after %lld of %lld faces", f, faces);
     if (!source_integer(s, &corners) || corners < 3)
         return source_bad(s, "face %lld: expected a number of corners, 3 or more", f);
     evn_status status = EVN_OK;
@@ -199,7 +198,8 @@ static evn_status obj_corner(struct source *s, int *vertex) {
     errno = 0;
     long number = strtol(word, &end, 10);
     if (errno || end == word || (*end && *end != '/') || number == 0)
-        return source_bad(s, "face: \"%s\" is no corner, expected a vertex number, 1 or more", word);
+        return source_bad(s, "face: \"%s\" is no corner, expected a vertex number, 1 or more",
+                          word);
     if (number < 0) number += (long)s->vertices + 1;
     if (number < 1 || number > (long)INT_MAX / 4)
         return source_bad(s, "face: \"%s\" is no vertex; there are %zu so far", word, s->vertices);
@@ -226,7 +226,8 @@ evn_status read_obj(struct source *s) {
     for (size_t i = 0; i + 1 < s->size; i++)
         if (s->data[i] == '\\' && (s->data[i + 1] == '\n' || s->data[i + 1] == '\r')) {
             s->data[i] = ' ';
-            for (i++; i < s->size && s->data[i] == '\r'; i++) {}
+            for (i++; i < s->size && s->data[i] == '\r'; i++) {
+            }
             if (i < s->size && s->data[i] == '\n') s->data[i] = ' ';
         }
     evn_status status = EVN_OK;

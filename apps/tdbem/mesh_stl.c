@@ -1,5 +1,6 @@
-/* STL: triangles without common vertices, as text or as records of 50 bytes. Corners within 1e-6 of the
- * body's size are one vertex. A binary file may begin with "solid" too, so its length decides. */
+/* STL: triangles without common vertices, as text or as records of 50 bytes. Corners within 1e-6 of
+ * the body's size are one vertex. A binary file may begin with "solid" too, so its length decides.
+ */
 #include "mesh_source.h"
 #include <math.h>
 #include <stdint.h>
@@ -49,7 +50,7 @@ static evn_status merge(struct source *s) {
                 return evn_fail(EVN_USAGE,
                                 "%s: triangle %zu: coordinate %c of a corner is %g, expected a "
                                 "number",
-                                s->name, v / 3, "xyz"[k], s->x[v][k]);
+                                s->name, v / 3, "xyz"[k], s -> x[v][k]);
     if (!s->vertices) return evn_fail(EVN_USAGE, "%s: no triangles", s->name);
     for (int k = 0; k < 3; k++) {
         c.low[k] = high[k] = s->x[0][k];
@@ -111,7 +112,8 @@ static evn_status expect(struct source *s, const char *words, size_t facet) {
         if (strlen(word) != n || strncasecmp(word, words, n)) {
             s->at = at;
             source_skip(s, 0);
-            return source_bad(s, "facet %zu: \"%s\", expected \"%.*s\"", facet, word, (int)n, words);
+            return source_bad(s, "facet %zu: \"%s\", expected \"%.*s\"", facet, word, (int)n,
+                              words);
         }
         words += n + (words[n] == ' ');
     }

@@ -1,5 +1,5 @@
-/* Numbering the vertices along a space-filling curve, so that neighbours in number are neighbours in
- * space and the row-vectors of a slice change slowly from row to row. */
+/* Numbering the vertices along a space-filling curve, so that neighbours in number are neighbours
+ * in space and the row-vectors of a slice change slowly from row to row. */
 #ifndef TDBEM_NUMBERING_H
 #define TDBEM_NUMBERING_H
 

@@ -40,9 +40,7 @@ static const struct known known[] = {
       {0.027230314174435, 0.263112829634638, 0.728492392955404}}},
 };
 
-static int orbit_points(struct orbit o) {
-    return o.b == o.c ? (o.b == 1 / 3.0 ? 1 : 3) : 6;
-}
+static int orbit_points(struct orbit o) { return o.b == o.c ? (o.b == 1 / 3.0 ? 1 : 3) : 6; }
 
 static void unfold(struct rule *r, const struct known *k) {
     int n = 0;

@@ -13,11 +13,12 @@
 /* An inner triangle. Edge e is opposite to corner e. */
 struct shells_triangle {
     double corner[3][3], normal[3];
-    double tangent[3][3], outward[3][3]; /* unit vectors of each edge: along, and out of the triangle */
-    double length[3];                    /* of each edge */
-    double slope[3];                     /* length/(2 area): |grad N_e| */
-    double turn[3][3];                   /* grad N_b . outward normal of edge e */
-    double curl[3][3];                   /* normal x grad N_b */
+    double tangent[3][3],
+        outward[3][3]; /* unit vectors of each edge: along, and out of the triangle */
+    double length[3];  /* of each edge */
+    double slope[3];   /* length/(2 area): |grad N_e| */
+    double turn[3][3]; /* grad N_b . outward normal of edge e */
+    double curl[3][3]; /* normal x grad N_b */
     double area;
 };
 
@@ -26,7 +27,7 @@ void shells_triangle(struct shells_triangle *t, const double corner[3][3]);
 /* Outer triangles, one a lane. */
 struct shells_outer {
     vec corner[3][3], normal[3], curl[3][3], area;
-    ivec same; /* all ones where the outer triangle is the inner one */
+    vec_truth same; /* the outer triangle is the inner one */
 };
 
 /* What the integrals are combined to, for both triangles' hat functions a and b. */
@@ -58,9 +59,9 @@ void shells_pair(struct shells_result *r, enum shells_kind kind, const struct sh
                  const struct shells_triangle *inner, double eta, const struct rule *rule, int from,
                  int points);
 
-/* The potentials of the inner triangle's hat functions at points, one a lane: double layer (of a hat
- * in time), or minus the single layer (SHELLS_SINGLE): value[3*(k - first) + b][lane]; the latter
- * not yet times delta. */
+/* The potentials of the inner triangle's hat functions at points, one a lane: double layer (of a
+ * hat in time), or minus the single layer (SHELLS_SINGLE): value[3*(k - first) + b][lane]; the
+ * latter not yet times delta. */
 void shells_potential(struct shells_result *r, enum shells_kind kind, const vec x[3],
                       const struct shells_triangle *inner);
 

@@ -3,9 +3,9 @@
  * Work comes in tiles, pairs of patches of some tens of triangles. A tile adds to the row-vectors
  * between the vertices of its two patches, at once in their final place, which is known since all
  * ranges were found first. Two tiles whose patches touch would meet in an entry, so tiles are
- * coloured: colour after colour, all tiles of one colour at the same time. No pair is computed twice, there are no atomics,
- * and the order in which contributions meet in an entry does not depend on the number of
- * threads. */
+ * coloured: colour after colour, all tiles of one colour at the same time. No pair is computed
+ * twice, there are no atomics, and the order in which contributions meet in an entry does not
+ * depend on the number of threads. */
 #include "slices_inside.h"
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 /* ---- patches, tiles, colours ---- */
 
 struct plan {
-    int patches, size;   /* patch p has places p*size .. */
+    int patches, size;        /* patch p has places p*size .. */
     int *touch_start, *touch; /* patches that share a vertex, itself among them, ascending */
     int colours;
-    size_t *colour_start;   /* tiles of each colour */
+    size_t *colour_start; /* tiles of each colour */
     struct tile {
         int a, b; /* a <= b */
-    } *tile;
+    } * tile;
 };
 
 /* Patches depend on the mesh only: with fewer triangles they are smaller, so that a colour has
@@ -79,8 +79,8 @@ static size_t tile_number(int a, int b) { /* a <= b */
 
 enum { COLOURS = 4096 };
 
-/* Greedy: the lowest colour that no tile in the way has. Tiles {a,b} and {c,d} are in each other's way if a
- * touches c and b touches d, or a touches d and b touches c. */
+/* Greedy: the lowest colour that no tile in the way has. Tiles {a,b} and {c,d} are in each other's
+ * way if a touches c and b touches d, or a touches d and b touches c. */
 static int colour_tiles(struct plan *p) {
     const size_t tiles = tile_number(0, p->patches);
     uint16_t *colour = malloc(tiles * sizeof *colour);
@@ -142,34 +142,72 @@ struct job {
     const struct quadrature *quadrature;
     enum shells_kind kind;
     double eta, scale; /* delta, or delta^3 */
-    uint32_t *at;      /* [j * rows + i]: values of column j before row i */
+    /* [j * rows + i]: values of column j before row i, and the range, in one place */
+    struct place {
+        uint32_t at;
+        uint16_t first;
+        uint8_t count;
+    } * place;
 };
 
-/* Adds one lane's values of hat functions a and b to row-vector (i,j). k outside of the range comes from
+/* Adds `values`, those of k0, k0+1, .., to row-vector (i,j). k outside of the range comes from
  * rounding at a multiple of delta and carries nothing. */
-INLINE void add_row(const struct job *job, const struct shells_result *r, int lane, int at, int i,
-                    int j, double factor) {
-    const struct slices *s = job->s;
-    const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
-    const int k0 = (int)r->first[lane], first = s->first[e], end = first + s->count[e];
-    double *to = s->value + s->begin[j] + job->at[e] - first;
-    const int low = k0 > first ? k0 : first;
-    const int high = k0 + r->count < end ? k0 + r->count : end;
-    const double *from = (const double *)(r->value + 9 * (low - k0) + at) + lane;
-    for (int k = low; k < high; k++, from += 9 * LANES) to[k] += factor * *from;
+#if LANES == 8
+INLINE void add_row(const struct job *job, int i, int j, int k0, vec values) {
+    const struct place place = job->place[(size_t)j * (size_t)job->s->rows + (size_t)i];
+    const int low = place.first - k0, high = low + place.count;
+    if (low >= LANES || high <= 0) return;
+    const unsigned from = low > 0 ? 0xffu << low : 0xffu,
+                   to = high < LANES ? 0xffu >> (8 - high) : 0xff;
+    const __mmask8 mine = (__mmask8)(from & to);
+    double *at = job->s->value + (ptrdiff_t)(job->s->begin[j] + place.at) - low;
+    _mm512_mask_storeu_pd(at, mine, _mm512_maskz_loadu_pd(mine, at) + (__m512d)values);
 }
+#else
+INLINE void add_row(const struct job *job, int i, int j, int k0, const double *values, int count) {
+    const struct place place = job->place[(size_t)j * (size_t)job->s->rows + (size_t)i];
+    double *at = job->s->value + job->s->begin[j] + place.at;
+    for (int m = 0; m < count; m++) {
+        const int l = k0 + m - place.first;
+        if (l >= 0 && l < place.count) at[l] += values[m * 9 * LANES];
+    }
+}
+#endif
 
-/* Adds one lane's pair. Where the matrices are symmetric each value goes to (i,j) and (j,i) at once, so
- * that both have the same sum in the same order; a triangle with itself has half of each. */
-INLINE void scatter(const struct job *job, const struct shells_result *r, int lane, int outer,
+/* Adds the pairs of the first `lanes` outer triangles. Where the matrices are symmetric each value
+ * goes to (i,j) and (j,i) at once, so that both have the same sum in the same order; a triangle
+ * with itself has half of each. */
+static void scatter(const struct job *job, struct shells_result *r, const int *lane, int lanes,
                     int inner, int symmetric) {
-    const int *row = job->body->corner[outer], *col = job->body->corner[inner];
-    const double factor = symmetric && outer == inner ? 0.5 * job->scale : job->scale;
-    for (int b = 0; b < 3; b++)
-        for (int a = 0; a < 3; a++) {
-            add_row(job, r, lane, 3 * a + b, row[a], col[b], factor);
-            if (symmetric) add_row(job, r, lane, 3 * a + b, col[b], row[a], factor);
-        }
+    const int *col = job->body->corner[inner];
+    vec factor = vec_set(job->scale);
+    for (int l = 0; l < lanes; l++)
+        if (symmetric && lane[l] == inner) factor[l] *= 0.5;
+    for (int i = 0; i < 9 * r->count; i++) r->value[i] *= factor;
+#if LANES == 8
+    for (int m = 0; m < r->count; m += LANES)
+        for (int b = 0; b < 3; b++)
+            for (int a = 0; a < 3; a++) {
+                vec t[LANES];
+                for (int n = 0; n < LANES; n++)
+                    t[n] = m + n < r->count ? r->value[9 * (m + n) + 3 * a + b] : vec_set(0);
+                vec_transpose(t);
+                for (int l = 0; l < lanes; l++) {
+                    const int i = job->body->corner[lane[l]][a], k0 = (int)r->first[l] + m;
+                    add_row(job, i, col[b], k0, t[l]);
+                    if (symmetric) add_row(job, col[b], i, k0, t[l]);
+                }
+            }
+#else
+    for (int l = 0; l < lanes; l++)
+        for (int b = 0; b < 3; b++)
+            for (int a = 0; a < 3; a++) {
+                const int i = job->body->corner[lane[l]][a], k0 = (int)r->first[l];
+                const double *values = (const double *)(r->value + 3 * a + b) + l;
+                add_row(job, i, col[b], k0, values, r->count);
+                if (symmetric) add_row(job, col[b], i, k0, values, r->count);
+            }
+#endif
 }
 
 /* All pairs of the listed outer triangles with one inner triangle, with one rule. */
@@ -186,8 +224,7 @@ static void pairs(const struct job *job, struct shells_result *r, const int *pla
             int points = rule->points - from < SHELLS_BATCH ? rule->points - from : SHELLS_BATCH;
             shells_pair(r, job->kind, &outer, &job->body->inner[inner], job->eta, rule, from,
                         points);
-            for (int l = 0; l < LANES && at + l < count; l++)
-                scatter(job, r, l, lane[l], inner, symmetric);
+            scatter(job, r, lane, count - at < LANES ? count - at : LANES, inner, symmetric);
         }
     }
 }
@@ -281,7 +318,7 @@ static evn_status all_points(const struct job *job, const struct slices_options 
                     const int j = b->corner[q][e], row = s->columns + from + l;
                     const size_t at = (size_t)j * (size_t)s->rows + (size_t)row;
                     const int first = s->first[at], end = first + s->count[at];
-                    double *to = s->value + s->begin[j] + job->at[at] - first;
+                    double *to = s->value + s->begin[j] + job->place[at].at - first;
                     for (int m = 0; m < r.count; m++) {
                         int k = (int)r.first[l] + m;
                         if (k >= first && k < end) to[k] += scale * r.value[3 * m + e][l];
@@ -300,10 +337,11 @@ static double *entry(const struct job *job, int k, int i, int j) {
     const struct slices *s = job->s;
     const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
     if (k < s->first[e] || k >= s->first[e] + s->count[e]) return NULL;
-    return s->value + s->begin[j] + job->at[e] + (k - s->first[e]);
+    return s->value + s->begin[j] + job->place[e].at + (k - s->first[e]);
 }
 
-/* eta/(2 delta) G into M_0 and out of M_1; supports that meet have ranges that begin at 0 and go to 2 */
+/* eta/(2 delta) G into M_0 and out of M_1; supports that meet have ranges that begin at 0 and go to
+ * 2 */
 static void add_mass(const struct job *job) {
     const struct mesh *m = job->body->mesh;
     for (int t = 0; t < m->triangles; t++) {
@@ -362,7 +400,7 @@ evn_status options_check(const struct slices_options *o, const struct mesh *mesh
                 return evn_fail(EVN_USAGE,
                                 "matrices: observation point %d: coordinate %c is %g, expected a "
                                 "number",
-                                p, "xyz"[c], o->point[p][c]);
+                                p, "xyz"[c], o -> point[p][c]);
     return EVN_OK;
 }
 
@@ -408,8 +446,8 @@ static evn_status fill(struct slices *s, const struct body *body, const struct s
                       .body = body,
                       .kind = options_kind(o),
                       .eta = s->eta,
-                      .scale = s->problem == TDBEM_SOFT ? s->delta * s->delta * s->delta
-                                                        : s->delta};
+                      .scale =
+                          s->problem == TDBEM_SOFT ? s->delta * s->delta * s->delta : s->delta};
     struct quadrature quadrature;
     struct plan plan;
     evn_status status = quadrature_open(&quadrature, o->rule, o->quad);
@@ -421,9 +459,9 @@ static evn_status fill(struct slices *s, const struct body *body, const struct s
         return status;
     }
     const size_t rows = (size_t)s->rows;
-    job.at = malloc(rows * (size_t)s->columns * sizeof *job.at);
+    job.place = malloc(rows * (size_t)s->columns * sizeof *job.place);
     s->value = malloc((s->begin[s->columns] + 8) * sizeof *s->value);
-    if (!job.at || !s->value) {
+    if (!job.place || !s->value) {
         status = evn_fail(EVN_MEMORY, "matrices: no memory for %zu values (%.1f GB)",
                           s->begin[s->columns], 8e-9 * (double)s->begin[s->columns]);
     } else {
@@ -431,11 +469,10 @@ static evn_status fill(struct slices *s, const struct body *body, const struct s
         for (int j = 0; j < s->columns; j++) {
             uint32_t sum = 0;
             for (size_t e = (size_t)j * rows; e < (size_t)(j + 1) * rows; e++) {
-                job.at[e] = sum;
+                job.place[e] = (struct place){sum, s->first[e], s->count[e]};
                 sum += s->count[e];
             }
-            memset(s->value + s->begin[j], 0,
-                   (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
+            memset(s->value + s->begin[j], 0, (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
         }
     }
     if (!status) status = all_tiles(&job, &plan, o, cores);
@@ -444,7 +481,7 @@ static evn_status fill(struct slices *s, const struct body *body, const struct s
         add_mass(&job);
         skew_lag(&job, cores);
     }
-    free(job.at);
+    free(job.place);
     plan_close(&plan);
     quadrature_close(&quadrature);
     return status;

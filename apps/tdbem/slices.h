@@ -26,11 +26,11 @@ enum tdbem_problem {
 /* Column j's values are value[begin[j]] .. value[begin[j+1]-1], row after row; the row-vector of
  * row i begins after those of rows 0 .. i-1 and has M_k for k = first .. first+count-1.
  *
- * Rows 0 .. columns-1 are the matrices' rows. M_0 is in there as k = 0, symmetric positive definite:
- * with eta > 0 its skew-symmetric part has been moved to M_1 (the skew lag). Rows columns .. rows-1
- * are the given points: the scattered pressure at point p and time t_n is PLUS the sum over k and j
- * of M_k(columns+p, j) a_(n-k)(j), for both problems. A point nearer than delta to the surface has
- * entries of k = 0, which need a_n itself. */
+ * Rows 0 .. columns-1 are the matrices' rows. M_0 is in there as k = 0, symmetric positive
+ * definite: with eta > 0 its skew-symmetric part has been moved to M_1 (the skew lag). Rows columns
+ * .. rows-1 are the given points: the scattered pressure at point p and time t_n is PLUS the sum
+ * over k and j of M_k(columns+p, j) a_(n-k)(j), for both problems. A point nearer than delta to the
+ * surface has entries of k = 0, which need a_n itself. */
 struct slices {
     int columns, rows;
     int kmax;        /* 2 + floor(longest/delta), rigid; floor(longest/delta), soft: largest k of
@@ -52,11 +52,11 @@ struct slices_options {
     enum tdbem_problem problem;
     double eta;   /* >= 0; rigid only. 0: pure hypersingular, all M_k symmetric to the bit */
     double delta; /* c dt as a length, > 0 */
-    int quad;     /* 0: production rule. L > 0: touching pairs with 16 points on each of the 4^L parts
-                     of the outer triangle, others with 4^L parts of their own rule; up to 6 */
-    int rule;     /* 0: by nearness, 12, 7, 6 or 3 points; else that many points for all pairs: then
-                     constants are null fields to round-off, also of the double layer */
-    int points;   /* observation points, one more row each */
+    int quad;   /* 0: production rule. L > 0: touching pairs with 16 points on each of the 4^L parts
+                   of the outer triangle, others with 4^L parts of their own rule; up to 6 */
+    int rule;   /* 0: by nearness, 12, 7, 6 or 3 points; else that many points for all pairs: then
+                   constants are null fields to round-off, also of the double layer */
+    int points; /* observation points, one more row each */
     const double (*point)[3];
     /* called now and then by one thread with the share done, 0..1; returning non-zero stops the
      * generation with EVN_STOPPED. NULL: not wanted */

@@ -1,5 +1,5 @@
-/* The mesh as the generator wants it: in units of delta, about its middle, triangles in the order of a
- * space-filling curve so that a block of them is a patch. */
+/* The mesh as the generator wants it: in units of delta, about its middle, triangles in the order
+ * of a space-filling curve so that a block of them is a patch. */
 #include "numbering.h"
 #include "slices_inside.h"
 #include <math.h>
@@ -170,5 +170,6 @@ void outer_load(struct shells_outer *o, const struct body *b, const int *place, 
     else
         for (int f = 0; f < FIELDS; f++)
             for (int l = 0; l < LANES; l++) to[f][l] = b->field[f][place[l]];
-    for (int l = 0; l < LANES; l++) o->same[l] = place[l] == inner ? -1 : 0;
+    o->same = vec_lt(vec_set(0), vec_set(0));
+    for (int l = 0; l < LANES; l++) o->same = vec_lane(o->same, l, place[l] == inner);
 }

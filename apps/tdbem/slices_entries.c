@@ -113,10 +113,11 @@ evn_status slices_entries(struct slices_entry *entry, int count, const struct me
         const struct slices_entry *s = &entry[e];
         if (s->k < 0 || s->i < 0 || s->j < 0 || s->i >= mesh->vertices + o->points ||
             s->j >= mesh->vertices)
-            return evn_fail(EVN_USAGE,
-                            "matrices: entry %d: k %d, i %d, j %d, expected k from 0, i below %d, j "
-                            "below %d",
-                            e, s->k, s->i, s->j, mesh->vertices + o->points, mesh->vertices);
+            return evn_fail(
+                EVN_USAGE,
+                "matrices: entry %d: k %d, i %d, j %d, expected k from 0, i below %d, j "
+                "below %d",
+                e, s->k, s->i, s->j, mesh->vertices + o->points, mesh->vertices);
     }
     double far = mesh->longest;
     for (int p = 0; p < o->points; p++)
@@ -141,7 +142,8 @@ evn_status slices_entries(struct slices_entry *entry, int count, const struct me
     w.kmax = (int)(far / o->delta) + 4;
     w.row = malloc(((size_t)w.kmax + 1) * sizeof *w.row);
     struct slices_entry **sorted = malloc(((size_t)count + 1) * sizeof *sorted);
-    if (!w.row || !sorted) status = evn_fail(EVN_MEMORY, "matrices: no memory for %d entries", count);
+    if (!w.row || !sorted)
+        status = evn_fail(EVN_MEMORY, "matrices: no memory for %d entries", count);
     if (!status) status = quadrature_open(&w.quadrature, o->rule, o->quad);
     if (!status) status = shells_open(&w.result, (int)(2 * mesh->h_max / o->delta) + 8);
     if (!status) {

@@ -1,5 +1,6 @@
-/* Matrices on disk: a header that says exactly what they were made from, the ranges, the values, and a
- * checksum of all. Written beside and renamed, so that a run that fails leaves an earlier file whole. */
+/* Matrices on disk: a header that says exactly what they were made from, the ranges, the values,
+ * and a checksum of all. Written beside and renamed, so that a run that fails leaves an earlier
+ * file whole. */
 #include "slices_file.h"
 #include <errno.h>
 #include <stdio.h>

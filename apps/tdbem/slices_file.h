@@ -1,4 +1,5 @@
-/* Matrices on disk: written beside and renamed, reloaded only for the very same mesh and options. */
+/* Matrices on disk: written beside and renamed, reloaded only for the very same mesh and options.
+ */
 #ifndef TDBEM_SLICES_FILE_H
 #define TDBEM_SLICES_FILE_H
 

@@ -14,16 +14,16 @@ struct body {
     const struct mesh *mesh;
     int vertices, triangles;
     double delta;
-    int *triangle;           /* [place] */
-    int (*corner)[3];        /* [place] */
-    double (*centre)[3];     /* [place], in units of delta */
-    double *radius;          /* [place], largest distance of centre and corner */
+    int *triangle;                 /* [place] */
+    int (*corner)[3];              /* [place] */
+    double (*centre)[3];           /* [place], in units of delta */
+    double *radius;                /* [place], largest distance of centre and corner */
     struct shells_triangle *inner; /* [place] */
-    double *field[FIELDS];   /* [place], padded to whole vectors */
-    double (*x)[3];          /* vertices in units of delta, about the middle of the body */
-    double middle[3];        /* not yet in units of delta */
-    int *ring_start, *ring;  /* places of the triangles around each vertex */
-    int *star_start, *star;  /* vertices of these triangles, each once */
+    double *field[FIELDS];         /* [place], padded to whole vectors */
+    double (*x)[3];                /* vertices in units of delta, about the middle of the body */
+    double middle[3];              /* not yet in units of delta */
+    int *ring_start, *ring;        /* places of the triangles around each vertex */
+    int *star_start, *star;        /* vertices of these triangles, each once */
 };
 
 evn_status body_open(struct body *b, const struct mesh *mesh, double delta);

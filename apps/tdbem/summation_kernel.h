@@ -124,6 +124,8 @@ INLINE void KERNEL(bundle)(const REAL *v, size_t stride, int length, const KERNE
                            REAL *sums, const uint16_t *row) {
     KERNEL(vec) acc[HEIGHT][BREADTH] = {{{0}}};
     for (int l = 0; l < length; l++) {
+        for (int b = 0; b < HEIGHT * STACK * REAL_BYTES; b += 64)
+            __builtin_prefetch((const char *)v + AHEAD + b);
 #pragma GCC unroll 8
         for (int r = 0; r < HEIGHT; r++) {
             KERNEL(vec) m = KERNEL(spread)(v + r * STACK);

@@ -46,6 +46,15 @@ void evn_exchange_close(evn_exchange *exchange);
  * stats, the time and what came in and went out. EVN_DEVICE: evn_loop_failed_unit(). */
 evn_status evn_exchange_run(evn_exchange *exchange);
 
+/* The same in two halves, so that messages travel while the body computes what does not need them.
+ * The first one packs, copies what stays within a space, and lets messages go; where *open comes
+ * out as 0 it did everything, as evn_exchange_run() does (nothing crosses, or tasks will move in
+ * the next instance, so that nobody knows where to unpack). Otherwise the body of the next instance
+ * must call the second half once in each batch, with its unit and evn_batch_device(), after
+ * which what was received is where it belongs, or will be once the device's queue has come past. */
+evn_status evn_exchange_start(evn_exchange *exchange, int *open);
+evn_status evn_exchange_finish(evn_exchange *exchange, evn_unit *unit, int device);
+
 /* What one run moves as tasks lie now, by ordered pair of units: bytes from unit a to unit b are
  * bytes[a*U + b] (a == b: within a unit). Returns the number of messages: pairs of different units
  * with bytes. */

@@ -39,6 +39,9 @@ int evn_batch_next(evn_batch *batch);
 /* The whole batch: *count tasks, ascending; valid until the body returns. */
 const int *evn_batch_tasks(const evn_batch *batch, int *count);
 
+/* Adds to the time of a task of the batch what was done for it after its turn, s. */
+void evn_batch_add(evn_batch *batch, int task, double seconds);
+
 /* The device the batch is for: its number among its unit's devices (evn_unit_device(), queue:
  * evn_unit_queue()); -1 for a CPU unit, and in evn_loop_visit_host(). */
 int evn_batch_device(const evn_batch *batch);

@@ -52,7 +52,7 @@ struct end {
     evn_program *program;
     evn_kernel *kernel;
     evn_queue *copies; /* beside the unit's compute queue */
-    evn_event *packed, *arrived, *begin, *finished;
+    evn_event *packed, *arrived;
     evn_buffer *outbox, *inbox;
     size_t out_bytes, in_bytes;
     struct launch_list direct, pack, unpack;
@@ -69,6 +69,7 @@ struct evn_exchange {
     int *owner, *where, *end_of, *held;
     size_t *at;
     int planned;
+    int open; /* the run at hand leaves unpacking to evn_exchange_finish() */
     struct end *end;
     int ends;
     struct message *message;
@@ -97,8 +98,6 @@ static void launch_list_close(struct launch_list *l) {
 static void end_close(struct end *e) {
     evn_event_close(e->packed);
     evn_event_close(e->arrived);
-    evn_event_close(e->begin);
-    evn_event_close(e->finished);
     evn_queue_close(e->copies);
     evn_kernel_close(e->kernel);
     evn_program_close(e->program);
@@ -153,8 +152,6 @@ static evn_status equip(struct end *e) {
     if (!status) status = evn_queue_open(&e->copies, e->on);
     if (!status) status = evn_event_open(&e->packed, e->on);
     if (!status) status = evn_event_open(&e->arrived, e->on);
-    if (!status) status = evn_event_open(&e->begin, e->on);
-    if (!status) status = evn_event_open(&e->finished, e->on);
     return status;
 }
 
@@ -501,8 +498,7 @@ static evn_status depart(evn_exchange *x, int number) {
     struct end *e = &x->end[number];
     evn_queue *queue = evn_unit_queue(evn_units_get(x->loop->units, e->unit), e->device);
     evn_buffer *arena = evn_place_buffer(x->loop->place, e->space);
-    evn_status status = evn_event_record(e->begin, queue);
-    if (!status) status = run_list(x, e, &e->pack, arena, e->outbox);
+    evn_status status = run_list(x, e, &e->pack, arena, e->outbox);
     if (!status && e->pack.pieces) {
         status = evn_event_record(e->packed, queue);
         if (!status) status = evn_queue_wait(e->copies, e->packed);
@@ -517,10 +513,9 @@ static evn_status depart(evn_exchange *x, int number) {
     return status;
 }
 
-/* Second half on a device: what comes. */
-static evn_status arrive(evn_exchange *x, int number) {
+/* Second half on a device: what comes is sent on its way. */
+static evn_status post(evn_exchange *x, int number) {
     struct end *e = &x->end[number];
-    evn_queue *queue = evn_unit_queue(evn_units_get(x->loop->units, e->unit), e->device);
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < x->messages; i++) {
         struct message *m = &x->message[i];
@@ -536,16 +531,27 @@ static evn_status arrive(evn_exchange *x, int number) {
             status =
                 evn_copy_peer(e->copies, e->inbox, m->in_at, a->on, a->outbox, m->out_at, m->bytes);
     }
-    if (!status && e->unpack.pieces) {
-        status = evn_event_record(e->arrived, e->copies);
-        if (!status) status = evn_queue_wait(queue, e->arrived);
-        if (!status)
-            status =
-                run_list(x, e, &e->unpack, e->inbox, evn_place_buffer(x->loop->place, e->space));
+    if (!status && e->unpack.pieces) status = evn_event_record(e->arrived, e->copies);
+    return status;
+}
+
+/* The end of it: what has come goes where it belongs. */
+static evn_status unpack(evn_exchange *x, int number, int cores) {
+    struct end *e = &x->end[number];
+    evn_status status = EVN_OK;
+    if (e->on) {
+        if (!e->unpack.pieces) return EVN_OK;
+        evn_queue *queue = evn_unit_queue(evn_units_get(x->loop->units, e->unit), e->device);
+        status = evn_queue_wait(queue, e->arrived);
+        return status ? status
+                      : run_list(x, e, &e->unpack, e->inbox,
+                                 evn_place_buffer(x->loop->place, e->space));
     }
-    if (!status) status = evn_event_record(e->finished, queue);
-    evn_status finished = evn_queue_finish(queue);
-    return status ? status : finished;
+    for (int m = 0; !status && m < x->messages; m++)
+        if (x->message[m].to == number && x->message[m].ready)
+            status = evn_event_finish(x->message[m].ready);
+    if (!status) copy_all(&e->drain, cores);
+    return status;
 }
 
 static void note(evn_exchange *x, int unit, evn_status status) {
@@ -563,10 +569,12 @@ static void run_unit(evn_unit *unit, void *arg) {
     x->half[me].status = EVN_OK;
     for (int i = 0; i < x->ends; i++) {
         if (x->end[i].unit != me) continue;
-        if (x->end[i].on)
+        if (x->end[i].on) {
             note(x, me, depart(x, i));
-        else
+        } else {
             copy_all(&x->end[i].fill, cores);
+            copy_all(&x->end[i].pull, cores);
+        }
     }
     double wait = 0;
     if (x->messages) { /* all have packed; nobody else has to wait for anybody */
@@ -577,17 +585,10 @@ static void run_unit(evn_unit *unit, void *arg) {
     for (int i = 0; i < x->ends; i++) {
         struct end *e = &x->end[i];
         if (e->unit != me) continue;
-        if (e->on) {
-            note(x, me, arrive(x, i));
-            continue;
-        }
-        copy_all(&e->pull, cores);
-        evn_status status = EVN_OK;
-        for (int m = 0; !status && m < x->messages; m++)
-            if (x->message[m].to == i && x->message[m].ready)
-                status = evn_event_finish(x->message[m].ready);
-        note(x, me, status);
-        if (!status) copy_all(&e->drain, cores);
+        if (e->on) note(x, me, post(x, i));
+        if (x->open) continue;
+        if (!x->half[me].status) note(x, me, unpack(x, i, cores));
+        if (e->on) note(x, me, evn_queue_finish(evn_unit_queue(unit, e->device)));
     }
     double end = evn_now();
     x->busy[me] = end - begin - wait;
@@ -614,7 +615,7 @@ static evn_status hold(evn_exchange *x, int take) {
     return status;
 }
 
-evn_status evn_exchange_run(evn_exchange *x) {
+static evn_status run(evn_exchange *x) {
     evn_status status = plan(x);
     if (!status) status = hold(x, 1);
     if (status) return status;
@@ -638,6 +639,42 @@ evn_status evn_exchange_run(evn_exchange *x) {
         x->loop->worker[u].stats.bytes_out += x->out[u];
     }
     return EVN_OK;
+}
+
+evn_status evn_exchange_run(evn_exchange *x) {
+    x->open = 0;
+    return run(x);
+}
+
+/* Whether every task will be computed where it lies now, all of a unit's in one batch. */
+static int stays(const evn_exchange *x) {
+    const evn_loop *loop = x->loop;
+    if (evn_schedule_chunk(loop->schedule)) return 0;
+    const int *next = evn_schedule_owner(loop->schedule);
+    for (int t = 0; t < x->tasks; t++) {
+        const struct end *e = &x->end[x->end_of[t]];
+        if (next[t] != loop->owner[t] || e->unit != next[t]) return 0;
+        if (evn_unit_is_gpu(evn_units_get(loop->units, next[t])) && !e->on) return 0;
+    }
+    return 1;
+}
+
+evn_status evn_exchange_start(evn_exchange *x, int *open) {
+    *open = 0;
+    evn_status status = plan(x);
+    if (status) return status;
+    x->open = *open = x->messages && stays(x);
+    status = run(x);
+    if (status) *open = 0;
+    return status;
+}
+
+evn_status evn_exchange_finish(evn_exchange *x, evn_unit *unit, int device) {
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < x->ends; i++)
+        if (x->end[i].unit == evn_unit_number(unit) && x->end[i].device == device)
+            status = unpack(x, i, evn_unit_cores(unit));
+    return status;
 }
 
 int evn_exchange_pairs(evn_exchange *x, double *bytes) {

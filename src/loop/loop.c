@@ -39,6 +39,8 @@ const int *evn_batch_tasks(const evn_batch *b, int *count) {
     return b->task;
 }
 
+void evn_batch_add(evn_batch *b, int task, double seconds) { b->seconds[task] += seconds; }
+
 int evn_batch_device(const evn_batch *b) { return b->device; }
 
 static void fail(evn_loop *loop, struct worker *w, evn_status status) {

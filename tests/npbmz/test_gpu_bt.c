@@ -1,7 +1,7 @@
 /* BT-MZ's kernels, on emulated devices and on OpenCL where there is one, against the host's solver
  * and plain.c: zones of unequal shapes in one batch with random gases, the bits where compilers may
  * not fuse, official runs; how many launches a step takes, and what it must leave alone. Run: ctest
- * -R gpu-bt. EVENER_TEST_DEVICE=NAME: on this device only. */
+ * -R gpu_bt. EVENER_TEST_DEVICE=NAME: on this device only. */
 #include "bt/bt_gpu.h"
 
 #include "gpu.h"

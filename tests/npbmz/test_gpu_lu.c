@@ -3,10 +3,12 @@
  * not fuse, the official norms of class S; what a step launches, reads and leaves alone.
  *
  * Run: ctest -R gpu-lu. EVENER_TEST_DEVICE=NAME: on this device only. */
+#define NPBMZ_ITEM
+#include "lu/wave.h"
+
 #include "exact.h"
 #include "exchange.h"
 #include "gpu.h"
-#include "lu/wave.h"
 #include "mesh.h"
 #include "plain.h"
 #include "verify.h"

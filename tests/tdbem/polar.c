@@ -4,13 +4,12 @@
 #include <string.h>
 
 enum { GAUSS = 8 };
-static const double gauss_at[GAUSS] = {-0.9602898564975363, -0.7966664774136267, -0.5255324099163290,
-                                       -0.1834346424956498, 0.1834346424956498,  0.5255324099163290,
-                                       0.7966664774136267,  0.9602898564975363};
-static const double gauss_weight[GAUSS] = {0.1012285362903763, 0.2223810344533745,
-                                           0.3137066458778873, 0.3626837833783620,
-                                           0.3626837833783620, 0.3137066458778873,
-                                           0.2223810344533745, 0.1012285362903763};
+static const double gauss_at[GAUSS] = {
+    -0.9602898564975363, -0.7966664774136267, -0.5255324099163290, -0.1834346424956498,
+    0.1834346424956498,  0.5255324099163290,  0.7966664774136267,  0.9602898564975363};
+static const double gauss_weight[GAUSS] = {
+    0.1012285362903763, 0.2223810344533745, 0.3137066458778873, 0.3626837833783620,
+    0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
 
 static double dot(const double a[3], const double b[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -58,8 +57,8 @@ static void add(double *to, int k, double v) {
     if (k >= 0 && k < POLAR_K) to[k] += v;
 }
 
-/* The kernels of the formulation, as functions of time k - r/delta, at distance r; weight d rho has rho,
- * d theta and signs in it. */
+/* The kernels of the formulation, as functions of time k - r/delta, at distance r; weight d rho has
+ * rho, d theta and signs in it. */
 static void sample(const struct sight *s, const double y[3], double r, double weight) {
     const double delta = s->o->delta, rho = r / delta;
     double hat = 1;
@@ -90,7 +89,8 @@ static void sample(const struct sight *s, const double y[3], double r, double we
     }
 }
 
-/* along a ray from the foot out to rho_end; the substitution rho = |h| sinh u keeps small heights smooth */
+/* along a ray from the foot out to rho_end; the substitution rho = |h| sinh u keeps small heights
+ * smooth */
 static void ray(const struct sight *s, const double direction[3], double rho_end, double weight) {
     const double h = fabs(s->h), delta = s->o->delta;
     const double r_end = sqrt(rho_end * rho_end + h * h);
@@ -207,7 +207,8 @@ static void rule(double row[POLAR_K], const struct outer *q, double part[3][3]) 
         for (int c = 0; c < 3; c++)
             l[c] = at[p][0] * part[0][c] + at[p][1] * part[1][c] + at[p][2] * part[2][c];
         for (int c = 0; c < 3; c++)
-            x[c] = l[0] * q->T->corner[0][c] + l[1] * q->T->corner[1][c] + l[2] * q->T->corner[2][c];
+            x[c] =
+                l[0] * q->T->corner[0][c] + l[1] * q->T->corner[1][c] + l[2] * q->T->corner[2][c];
         struct seen s;
         see(&s, q->P, q->o, x, nn, q->b, q->same, 0);
         const double w = weight[p] * size * q->T->area;
@@ -228,8 +229,7 @@ static void adapt(double row[POLAR_K], const struct outer *q, double part[3][3],
     memcpy(child[3], middle, sizeof middle);
     for (int n = 0; n < 4; n++) rule(fine[n], q, child[n]);
     for (int k = 0; k < POLAR_K; k++)
-        worst = fmax(worst,
-                     fabs(fine[0][k] + fine[1][k] + fine[2][k] + fine[3][k] - coarse[k]));
+        worst = fmax(worst, fabs(fine[0][k] + fine[1][k] + fine[2][k] + fine[3][k] - coarse[k]));
     if (worst < tolerance || depth == 0) {
         for (int n = 0; n < 4; n++)
             for (int k = 0; k < POLAR_K; k++) row[k] += fine[n][k];

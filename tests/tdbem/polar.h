@@ -1,6 +1,6 @@
 /* Entries of the matrices by adaptive quadrature, without any of the generator's formulas: in polar
- * coordinates about the outer point's foot, where r dr = rho d rho leaves a smooth integrand between
- * the spheres r = k delta; and the outer triangle halved where two rules disagree. Slow. */
+ * coordinates about the outer point's foot, where r dr = rho d rho leaves a smooth integrand
+ * between the spheres r = k delta; and the outer triangle halved where two rules disagree. Slow. */
 #ifndef TDBEM_POLAR_H
 #define TDBEM_POLAR_H
 

@@ -1,6 +1,6 @@
-/* Mesh files in all formats, what is mended, what is refused and how the refusal reads; every prefix and
- * thousands of random changes of good files, none of which may crash.
- * Run: ctest -R tdbem-mesh; EVENER_FUZZ=N test-tdbem-mesh for N times as many changes */
+/* Mesh files in all formats, what is mended, what is refused and how the refusal reads; every
+ * prefix and thousands of random changes of good files, none of which may crash. Run: ctest -R
+ * tdbem-mesh; EVENER_FUZZ=N test-tdbem-mesh for N times as many changes */
 #include "tdbem/mesh.h"
 #include "tdbem/mesh_make.h"
 #include <math.h>
@@ -82,7 +82,8 @@ static evn_status open_text(struct mesh **m, const char *name, const void *data,
 static void to_off(struct text *t, const struct mesh *m) {
     put(t, "OFF # a comment\n%d %d 0\n\n", m->vertices, m->triangles);
     for (int v = 0; v < m->vertices; v++)
-        put(t, "%.17g %.17g %.17g%s\n", m->x[v][0], m->x[v][1], m->x[v][2], v % 3 ? "" : " 255 0 0");
+        put(t, "%.17g %.17g %.17g%s\n", m->x[v][0], m->x[v][1], m->x[v][2],
+            v % 3 ? "" : " 255 0 0");
     for (int f = 0; f < m->triangles; f++)
         put(t, "3 %d %d %d%s\n", m->corner[f][0], m->corner[f][1], m->corner[f][2],
             f % 3 ? "" : " 0.5 0.5 0.5");
@@ -98,8 +99,7 @@ static void to_obj(struct text *t, const struct mesh *m) {
         case 0: put(t, "f %d %d %d\n", c[0] + 1, c[1] + 1, c[2] + 1); break;
         case 1: put(t, "f %d/1 %d/2/3 \\\n %d//4\n", c[0] + 1, c[1] + 1, c[2] + 1); break;
         case 2: put(t, "f %d %d %d # end\n", c[0] + 1, c[1] + 1, c[2] + 1); break;
-        default:
-            put(t, "f %d %d %d\n", c[0] - m->vertices, c[1] - m->vertices, c[2] - m->vertices);
+        default: put(t, "f %d %d %d\n", c[0] - m->vertices, c[1] - m->vertices, c[2] - m->vertices);
         }
     }
 }
@@ -135,7 +135,8 @@ static void to_stl_binary(struct text *t, const struct mesh *m) {
 static int tag_of(int v) { return 10 + 3 * v; }
 
 static void to_msh2(struct text *t, const struct mesh *m) {
-    put(t, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n2 1 \"skin\"\n$EndPhysicalNames\n");
+    put(t, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n2 1 "
+           "\"skin\"\n$EndPhysicalNames\n");
     put(t, "$Nodes\n%d\n", m->vertices);
     for (int v = 0; v < m->vertices; v++)
         put(t, "%d %.17g %.17g %.17g\n", tag_of(v), m->x[v][0], m->x[v][1], m->x[v][2]);
@@ -171,7 +172,8 @@ static void to_msh2_binary(struct text *t, const struct mesh *m) {
 }
 
 static void to_msh40(struct text *t, const struct mesh *m) {
-    put(t, "$MeshFormat\n4 0 8\n$EndMeshFormat\n$Entities\n0 0 1 0\n7 0 0 0 1 1 1 0 0\n$EndEntities\n");
+    put(t, "$MeshFormat\n4 0 8\n$EndMeshFormat\n$Entities\n0 0 1 0\n7 0 0 0 1 1 1 0 "
+           "0\n$EndEntities\n");
     put(t, "$Nodes\n2 %d\n7 2 0 5\n", m->vertices);
     for (int v = 0; v < m->vertices; v++) {
         if (v == 5) put(t, "8 2 1 %d\n", m->vertices - 5); /* with parameters */
@@ -234,11 +236,9 @@ static const struct format {
     const char *file;
     void (*write)(struct text *t, const struct mesh *m);
     int exact; /* vertices and their order survive */
-} formats[] = {{"a.off", to_off, 1},          {"b.obj", to_obj, 1},
-               {"c.stl", to_stl, 0},          {"d.STL", to_stl_binary, 0},
-               {"e.msh", to_msh2, 1},         {"f.msh", to_msh2_binary, 1},
-               {"g.msh", to_msh40, 1},        {"h.msh", to_msh41, 1},
-               {"i.msh", to_msh41_binary, 1}};
+} formats[] = {{"a.off", to_off, 1},        {"b.obj", to_obj, 1},   {"c.stl", to_stl, 0},
+               {"d.STL", to_stl_binary, 0}, {"e.msh", to_msh2, 1},  {"f.msh", to_msh2_binary, 1},
+               {"g.msh", to_msh40, 1},      {"h.msh", to_msh41, 1}, {"i.msh", to_msh41_binary, 1}};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 static struct mesh *body(const char *what) {
@@ -291,10 +291,12 @@ static void files_of_gmsh(void **state) {
 
 static void polygons_are_cut(void **state) {
     (void)state;
-    static const char off[] = "OFF\n8 6 12\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n0 0 1\n1 0 1\n1 1 1\n0 1 1\n"
-                              "4 3 2 1 0\n4 4 5 6 7\n4 0 1 5 4\n4 1 2 6 5\n4 2 3 7 6\n4 3 0 4 7\n";
-    static const char obj[] = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
-                              "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+    static const char off[] =
+        "OFF\n8 6 12\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n0 0 1\n1 0 1\n1 1 1\n0 1 1\n"
+        "4 3 2 1 0\n4 4 5 6 7\n4 0 1 5 4\n4 1 2 6 5\n4 2 3 7 6\n4 3 0 4 7\n";
+    static const char obj[] =
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"
+        "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
     for (int f = 0; f < 2; f++) {
         struct mesh *m;
         const char *text = f ? obj : off;
@@ -331,10 +333,9 @@ static void generated_bodies(void **state) {
     assert_true(mesh_inside(m, inside, &distance) && fabs(distance - 0.1) < 1e-14);
     assert_true(!mesh_inside(m, outside, &distance) && fabs(distance - 0.1) < 1e-14);
     mesh_close(m);
-    static const char *const wrong[] = {"sphere:",      "sphere:-1",    "sphere:99",
-                                        "sphere:2a",    "box:1,1,1",    "box:1,1,1,0",
-                                        "box:1,1,1,1,", "box:1,nan,1,1", "box:1,1,1e9,0.1",
-                                        "sphere",       "",             "thing.vtk"};
+    static const char *const wrong[] = {
+        "sphere:",      "sphere:-1",     "sphere:99",       "sphere:2a", "box:1,1,1", "box:1,1,1,0",
+        "box:1,1,1,1,", "box:1,nan,1,1", "box:1,1,1e9,0.1", "sphere",    "",          "thing.vtk"};
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
         assert_int_equal(mesh_open(&m, wrong[w]), EVN_USAGE);
         assert_null(m);
@@ -401,11 +402,14 @@ static void components(void **state) {
         int corner[24][3];
         for (int v = 0; v < 16; v++)
             for (int c = 0; c < 3; c++)
-                x[v][c] = v < 8 ? m->x[v][c] : inner ? 0.25 + 0.5 * m->x[v - 8][c] : 2 + m->x[v - 8][c];
+                x[v][c] = v < 8   ? m->x[v][c]
+                          : inner ? 0.25 + 0.5 * m->x[v - 8][c]
+                                  : 2 + m->x[v - 8][c];
         for (int t = 0; t < 24; t++)
             for (int e = 0; e < 3; e++) /* the inner one like a cavity */
                 corner[t][e] = t < 12 ? m->corner[t][e] : 8 + m->corner[t - 12][inner ? 2 - e : e];
-        assert_int_equal(mesh_new(&r, 16, (const double(*)[3])x, 24, (const int(*)[3])corner), EVN_OK);
+        assert_int_equal(mesh_new(&r, 16, (const double(*)[3])x, 24, (const int(*)[3])corner),
+                         EVN_OK);
         if (mesh_check(r, "two")) fail_msg("%s", evn_message());
         assert_int_equal(r->components, 2);
         assert_int_equal(r->flipped, 0);
@@ -437,16 +441,20 @@ static void bad_meshes(void **state) {
     mesh_close(m);
     refuse("a.off", "OFF\n4 3 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n",
            "open: edge 0-2 of triangle 0");
-    refuse("a.off", "OFF\n4 4 0\n0 0 0\n1 nan 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n",
+    refuse("a.off",
+           "OFF\n4 4 0\n0 0 0\n1 nan 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n",
            "vertex 1: coordinate y is nan");
-    refuse("a.off", "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1e999\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n",
+    refuse("a.off",
+           "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1e999\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n",
            "vertex 3: coordinate z is inf");
     refuse("a.off", TETRA "3 0 2 1\n3 0 1 3\n3 1 2 2\n3 2 0 3\n", "triangle 2 has vertex 2 twice");
     refuse("a.off", TETRA "3 0 2 1\n3 0 1 3\n3 1 2 4\n3 2 0 3\n", "face 2: vertex 4");
     refuse("a.off", TETRA "3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 2 1\n",
            "triangle 3 has the same vertices 0 2 1 as triangle 0");
-    refuse("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n3 0 1 2\n3 1 3 2\n", "flat mesh, all z = 0");
-    refuse("a.off", "OFF\n4 4 0\n0 0 0\n1 0 0\n2 1e-14 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n",
+    refuse("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n3 0 1 2\n3 1 3 2\n",
+           "flat mesh, all z = 0");
+    refuse("a.off",
+           "OFF\n4 4 0\n0 0 0\n1 0 0\n2 1e-14 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n",
            "triangle 0 (vertices 0 2 1) is degenerate");
     refuse("a.off", "OFF\n0 0 0\n", "no triangles");
     /* three triangles at an edge */
@@ -459,14 +467,16 @@ static void bad_meshes(void **state) {
            "OFF\n7 8 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n-1 0 0\n0 -1 0\n0 0 -1\n"
            "3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n3 0 4 5\n3 0 6 4\n3 4 6 5\n3 5 6 0\n",
            "at vertex 0 several fans");
-    /* a Moebius strip of five triangles is open; a Klein bottle or projective plane is closed and one-sided */
+    /* a Moebius strip of five triangles is open; a Klein bottle or projective plane is closed and
+     * one-sided */
     refuse("a.off",
            "OFF\n5 5 0\n0 0 0\n1 0 .2\n1 1 .4\n0 1 .6\n-1 0 .8\n"
            "3 0 1 2\n3 1 2 3\n3 2 3 4\n3 3 4 0\n3 4 0 1\n",
            "open: edge");
     refuse("a.off", /* the projective plane of six vertices */
            "OFF\n6 10 0\n0 0 0\n1 0 0\n.3 .9 .1\n-.8 .6 .2\n-.8 -.6 .4\n.3 -.9 .8\n"
-           "3 0 1 2\n3 0 2 3\n3 0 3 4\n3 0 4 5\n3 0 5 1\n3 1 2 4\n3 2 3 5\n3 3 4 1\n3 4 5 2\n3 5 1 3\n",
+           "3 0 1 2\n3 0 2 3\n3 0 3 4\n3 0 4 5\n3 0 5 1\n3 1 2 4\n3 2 3 5\n3 3 4 1\n3 4 5 2\n3 5 1 "
+           "3\n",
            "one side only");
     struct mesh *box = body("box:1,1,1,1"); /* no volume: pressed flat but for a tilt */
     for (int v = 0; v < 8; v++) box->x[v][2] = 1e-12 * box->x[v][2] + box->x[v][0];
@@ -483,7 +493,8 @@ static void bad_files(void **state) {
     }
     refuse("a.off", "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n", "ends after 3 of 4 vertices");
     refuse("a.off", TETRA "3 0 2 1\n", "ends after 1 of 4 faces");
-    refuse("a.off", TETRA "3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n3 0 2 1\n", "line 11: more text after");
+    refuse("a.off", TETRA "3 0 2 1\n3 0 1 3\n3 1 2 3\n3 2 0 3\n3 0 2 1\n",
+           "line 11: more text after");
     refuse("a.off", TETRA "3 0 2 1\n2 0 1\n", "line 8: face 1");
     refuse("a.off", TETRA "3 0 2\n3 0 1 3\n", "line 7: face 0: expected 3 vertices, found 2");
     refuse("a.off", "OFF\n1000000000000 4 0\n", "number of vertices");
@@ -498,8 +509,9 @@ static void bad_files(void **state) {
     refuse("a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nendloop\n",
            "expected \"vertex\"");
     refuse("a.stl", "solid\nendsolid\n", "no triangles");
-    refuse("a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex nan 0 0\nvertex 1 0 0\nvertex 1 1 0\n"
-                    "endloop\nendfacet\nendsolid\n",
+    refuse("a.stl",
+           "solid\nfacet normal 0 0 1\nouter loop\nvertex nan 0 0\nvertex 1 0 0\nvertex 1 1 0\n"
+           "endloop\nendfacet\nendsolid\n",
            "triangle 0: coordinate x of a corner is nan");
     const char head[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n";
     refuse("a.msh", head, "no section $Nodes");
@@ -508,16 +520,19 @@ static void bad_files(void **state) {
     refuse("a.msh", "$MeshFormat\n4.1 0 4\n$EndMeshFormat\n", "numbers of 4 bytes");
     refuse("a.msh", "$MeshFormat\n4.1 1 8\n\0\0\0\1", "other byte order");
     struct text t = {0};
-#define MSH(...) (t.size = 0, put(&t, "%s", head), put(&t, __VA_ARGS__), put_bytes(&t, "", 1), t.data)
+#define MSH(...)                                                                                   \
+    (t.size = 0, put(&t, "%s", head), put(&t, __VA_ARGS__), put_bytes(&t, "", 1), t.data)
     refuse("a.msh", MSH("$Nodes\n3\n1 0 0 0\n2 1 0 0\n$EndNodes\n"), "expected node 3 of 3");
     refuse("a.msh", MSH("$Nodes\n1\n1 0 0 0\n2 1 0 0\n$EndNodes\n"), "more than was promised");
     refuse("a.msh", MSH("$Nodes\n2\n1 0 0 0\n1 1 0 0\n$EndNodes\n"), "node 1 is there twice");
     refuse("a.msh", MSH("$Nodes\n99999999\n1 0 0 0\n"), "more than the file holds");
     refuse("a.msh", MSH("$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n7 2 0 1 2 3\n$EndElements\n"),
            "element 7: there is no node 2");
-    refuse("a.msh", MSH("$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n7 3 0 1 1 1 1\n$EndElements\n"),
+    refuse("a.msh",
+           MSH("$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n7 3 0 1 1 1 1\n$EndElements\n"),
            "element 7 is a quadrangle");
-    refuse("a.msh", MSH("$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n7 9 0 1 1 1 1 1 1\n$EndElements\n"),
+    refuse("a.msh",
+           MSH("$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n7 9 0 1 1 1 1 1 1\n$EndElements\n"),
            "element 7 is a triangle of second order");
     refuse("a.msh", MSH("$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n7 77 0 1 1\n$EndElements\n"),
            "there is no type 77");
@@ -559,7 +574,8 @@ static void changed_files_never_crash(void **state) {
     const char *more = getenv("EVENER_FUZZ");
     const int rounds = 150 * (more ? atoi(more) : 1);
     int refusals = 0, all = 0;
-#define DRAW(n) ((seed = seed * 6364136223846793005ULL + 1442695040888963407ULL), (seed >> 33) % (n))
+#define DRAW(n)                                                                                    \
+    ((seed = seed * 6364136223846793005ULL + 1442695040888963407ULL), (seed >> 33) % (n))
     for (int f = 0; f < FORMATS; f++) {
         struct text t = {0};
         formats[f].write(&t, m);

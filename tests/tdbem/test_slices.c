@@ -142,7 +142,8 @@ static void potentials_are_exact(void **state) {
             double x[3];
             for (int c = 0; c < 3; c++) x[c] = 3 * draw(&seed) - 1;
             if (n % 4 == 1) x[n % 3] = 0; /* in the plane of a side */
-            if (n % 4 == 2) x[2] = 0.4 + pow(10, -1 - 7 * draw(&seed)), x[0] = x[1] = 0.3; /* close */
+            if (n % 4 == 2)
+                x[2] = 0.4 + pow(10, -1 - 7 * draw(&seed)), x[0] = x[1] = 0.3; /* close */
             if (n % 8 == 3) x[0] = 1, x[1] = 0.35; /* above a vertex or an edge */
             if (n % 8 == 7) x[0] = 0.5 * x[0], x[1] = 0.2 * x[1] + 0.3, x[2] = 0.2; /* inside */
             struct slices_options o = rigid(m, 0.3 + 0.5 * draw(&seed), 0.5);
@@ -157,8 +158,8 @@ static void potentials_are_exact(void **state) {
             if (slices_entries(e, POLAR_K, m, &o)) fail_msg("%s", evn_message());
             for (int k = 0; k < POLAR_K; k++)
                 if (!(fabs(e[k].value - row[k]) < 2e-8))
-                    fail_msg("point %d (%.9g %.9g %.9g), column %d, k %d: %.12g, should be %.12g", n,
-                             x[0], x[1], x[2], j, k, e[k].value, row[k]);
+                    fail_msg("point %d (%.9g %.9g %.9g), column %d, k %d: %.12g, should be %.12g",
+                             n, x[0], x[1], x[2], j, k, e[k].value, row[k]);
         }
     mesh_close(m);
 }
@@ -183,8 +184,8 @@ static void entry_is_right(const struct mesh *m, const struct slices_options *o,
                      o->eta, k, i, j, e[k].value, row[k], fabs(e[k].value - row[k]) / most);
 }
 
-/* An octahedron out of shape: four triangles a vertex, so that supports of neighbours, and of opposite
- * vertices, touch in all ways. */
+/* An octahedron out of shape: four triangles a vertex, so that supports of neighbours, and of
+ * opposite vertices, touch in all ways. */
 static struct mesh *octahedron(void) {
     static const double x[6][3] = {{1, 0.1, 0},  {0, 1.1, 0.2}, {-1, 0, 0.1},
                                    {0.1, -1, 0}, {0, 0.2, 0.9}, {0.1, 0, -1}};
@@ -255,15 +256,17 @@ static void constants_are_null_fields(const char *what, double ratio, int rule, 
             double sum = 0, first = 0;
             for (int k = 0; k <= kmax; k++)
                 for (int j = 0; j < n; j++) {
-                    double v = by_eta[e][((size_t)k * (size_t)n + (size_t)i) * (size_t)n + (size_t)j];
+                    double v =
+                        by_eta[e][((size_t)k * (size_t)n + (size_t)i) * (size_t)n + (size_t)j];
                     sum += v;
                     first += k * v;
                 }
             if (!(fabs(sum) < 1e-13 * size) ||
                 !(fabs(first + o.eta * mass[i] / o.delta) < 1e-12 * size))
-                fail_msg("%s, rule %d, eta %g, row %d: sum M_k 1 = %g, sum k M_k 1 + eta G 1/delta = "
-                         "%g",
-                         what, rule, o.eta, i, sum, first + o.eta * mass[i] / o.delta);
+                fail_msg(
+                    "%s, rule %d, eta %g, row %d: sum M_k 1 = %g, sum k M_k 1 + eta G 1/delta = "
+                    "%g",
+                    what, rule, o.eta, i, sum, first + o.eta * mass[i] / o.delta);
         }
     }
     for (int i = 0; i < n * n; i++) { /* sum C_k = 0 as a matrix, C from two values of eta */
@@ -301,8 +304,8 @@ static void points_see_the_solid_angle(void **state) {
     for (int p = 0; p < 24; p++)
         for (int c = 0; c < 3; c++) x[p][c] = p < 12 ? 0.05 + 0.9 * draw(&seed) : draw(&seed);
     for (int p = 12; p < 24; p++) x[p][p % 3] += p % 2 ? 1.001 : -1.5;
-    x[0][2] = 1 - 1e-9;                       /* hardly inside */
-    x[13][0] = 0.25, x[13][1] = 1.0000001;    /* hardly outside, above an edge */
+    x[0][2] = 1 - 1e-9;                           /* hardly inside */
+    x[13][0] = 0.25, x[13][1] = 1.0000001;        /* hardly outside, above an edge */
     x[14][0] = 0.5, x[14][1] = 0.5, x[14][2] = 3; /* above a vertex */
     struct slices_options o = rigid(m, 0.5, 0.5);
     o.points = 24;
@@ -368,9 +371,10 @@ static void symmetry(const char *what, double ratio, double eta, int soft) {
         if (k == 0) {
             double pivot = smallest_pivot(a, n);
             if (!(pivot > 0.01))
-                fail_msg("%s, delta %g h, eta %g, soft %d: M_0's smallest pivot is %g of its largest "
-                         "entry",
-                         what, ratio, eta, soft, pivot);
+                fail_msg(
+                    "%s, delta %g h, eta %g, soft %d: M_0's smallest pivot is %g of its largest "
+                    "entry",
+                    what, ratio, eta, soft, pivot);
         }
         slices_csr_free(&csr);
     }
@@ -406,9 +410,11 @@ static void sampled(const struct mesh *m, int i, int j, double *low, double *hig
                             double r2 = 0;
                             for (int k = 0; k < 3; k++) {
                                 double x = (a * m->x[c[0]][k] + b * m->x[c[1]][k] +
-                                            (CUTS - a - b) * m->x[c[2]][k]) / CUTS;
+                                            (CUTS - a - b) * m->x[c[2]][k]) /
+                                           CUTS;
                                 double y = (e * m->x[d[0]][k] + f * m->x[d[1]][k] +
-                                            (CUTS - e - f) * m->x[d[2]][k]) / CUTS;
+                                            (CUTS - e - f) * m->x[d[2]][k]) /
+                                           CUTS;
                                 r2 += (x - y) * (x - y);
                             }
                             least2 = fmin(least2, r2);
@@ -464,8 +470,10 @@ static void ranges_are_geometric(void **state) {
             const double *row = slices_row(s, i, j, &first, &count);
             for (int k = 0; k <= s->kmax + 2; k++) {
                 double should = d[((size_t)k * (size_t)n + (size_t)i) * (size_t)n + (size_t)j];
-                double skew = should - d[((size_t)k * (size_t)n + (size_t)j) * (size_t)n + (size_t)i];
-                double z = d[(size_t)i * (size_t)n + (size_t)j] - d[(size_t)j * (size_t)n + (size_t)i];
+                double skew =
+                    should - d[((size_t)k * (size_t)n + (size_t)j) * (size_t)n + (size_t)i];
+                double z =
+                    d[(size_t)i * (size_t)n + (size_t)j] - d[(size_t)j * (size_t)n + (size_t)i];
                 if (k == 0) should -= 0.5 * skew, lag = fmax(lag, fabs(skew));
                 if (k == 1) should += 0.5 * z;
                 if (k < first || k >= first + count)
@@ -484,7 +492,7 @@ static void ranges_are_geometric(void **state) {
 static void bits_do_not_depend_on_threads(void **state) {
     (void)state;
     struct mesh *m = body("sphere:2");
-    double x[9][3] = {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {1.1, 1, 0}, {3, 1, 1},
+    double x[9][3] = {{2, 0, 0},  {0, 2, 0},       {0, 0, 2}, {1.1, 1, 0}, {3, 1, 1},
                       {0, -2, 0}, {0.2, 0.1, 0.1}, {5, 5, 5}, {1, 1, 1}};
     for (int eta = 0; eta <= 1; eta++) {
         struct slices_options o = rigid(m, 0.5, 0.5 * eta);
@@ -547,8 +555,8 @@ static void numbering_only_renumbers(void **state) {
                 for (int j = 0; j < t->columns; j += 3)
                     for (int i = 0; i < t->columns; i++) {
                         int first[2], count[2];
-                        const double *a = slices_row(s, m->number[i], m->number[j], &first[0],
-                                                     &count[0]);
+                        const double *a =
+                            slices_row(s, m->number[i], m->number[j], &first[0], &count[0]);
                         const double *b = slices_row(t, i, j, &first[1], &count[1]);
                         assert_true(first[0] == first[1] && count[0] == count[1]);
                         for (int l = 0; l < count[0]; l++)
@@ -574,8 +582,7 @@ static void refused(const struct mesh *m, const struct slices_options *o, const 
     struct slices *s;
     assert_int_equal(slices_load(&s, m, o, file), EVN_USAGE);
     assert_null(s);
-    if (!strstr(evn_message(), why))
-        fail_msg("\"%s\" does not say \"%s\"", evn_message(), why);
+    if (!strstr(evn_message(), why)) fail_msg("\"%s\" does not say \"%s\"", evn_message(), why);
 }
 
 static void change_byte(const char *file, long at) {

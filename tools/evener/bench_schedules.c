@@ -192,7 +192,7 @@ static void check_orders(struct study *s, const char *set, struct row row[WAYS][
         }
         printf("%s %c on %s, %s exchange: ", s->shape.name, s->shape.class_, set, name);
         if (best == guided) {
-            printf("guided beats static and every dynamic\n");
+            printf("neither static nor any dynamic is shorter than guided\n");
         } else {
             s->differ++;
             printf("%s beats guided by %.1f %%, unlike in the papers: ", list[best].label,

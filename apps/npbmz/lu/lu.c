@@ -361,5 +361,9 @@ static void lu_step(const struct problem *p, struct zone *z, struct scratch *s,
     phase_mark(s, t, NPBMZ_RHS);
 }
 
-const struct solver solver_lu = {
-    .name = "lu-mz", .scratch = lu_scratch, .prepare = lu_residual, .step = lu_step};
+const struct solver solver_lu = {.name = "lu-mz",
+                                 .scratch = lu_scratch,
+                                 .prepare = lu_residual,
+                                 .step = lu_step,
+                                 .begin = lu_sweeps,
+                                 .finish = lu_residual};

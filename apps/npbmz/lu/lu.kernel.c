@@ -1,17 +1,19 @@
 /* LU-SSOR on a device: the two sweeps as waves over bundles of lines (wave.h), and the residual.
  *
- * In a group, fields of the zone come and go in chunks of LU_CHUNK steps through local memory: rows
- * of the zone are read as they lie, LU_CHUNK neighbours at a time, and stored with the lines of the
- * bundle side by side, each shifted to where it is on the hyperplane. Of its lines' own, u and r in
- * the lower sweep, a step needs nothing any more once it has begun, so it leaves what it gives to
- * its neighbours in their place.
+ * In a group, the zone's fields come and go through local memory, LU_CHUNK steps at a time:
+ * LU_CHUNK neighbours of a row are read as they lie, and stored so that the points of a hyperplane
+ * lie side by side. In the lower sweep u and r of a point are not needed any more once its step has
+ * begun: what it gives to its neighbours takes their place.
  *
- * Bytes of a point from and to memory: lower sweep 120 (u, r; v), upper 120 (u, v; u), residual 120
- * (u, f; r). That is 107 ps at 3.35 TB/s. Between launches an item keeps 15 numbers, which adds
- * 240/S bytes a sweep, and bundles give each other 5/16 + 5/8 numbers a point, which stay in the
- * second-level cache. Operations: 170 and 190 in the sweeps with fused ones as two, residual 420
- * (residual_item.h): 23 ps at 34 TFlop/s. Work space: 7.6 doubles a point where lines are long
- * (class C: 8.1), which is v in bundles with their unused corners.
+ * Per point, from and to memory: lower sweep 120 bytes (u, r; v), upper 120 (u, v; u), residual 120
+ * (u, f; r), which is 107 ps at 3.35 TB/s. Items keep 15 numbers from launch to launch, 240/S bytes
+ * a sweep, and bundles give each other 15/16 of a number, most of which the second-level cache
+ * holds. Arithmetic: 114, 135 (lu.c) and 270 (residual_item.h) instructions, fused ones as one,
+ * which is 31 ps at 34 TFlop/s. In the sweeps a third of the items' steps are at no point of the
+ * zone in class C (half in class A): at the ends of lines, and where a bundle sticks out.
+ *
+ * Work space: v by bundles, 5.9 doubles a point of a full bundle of long lines; 8.1 in class C, 10
+ * in class A, 14 in class W.
  */
 #define NPBMZ_ITEM
 #include "wave.h"
@@ -19,20 +21,24 @@
 
 /* Where a group's bundle is, and what it has to do in this launch. */
 struct lu_bundle {
-    evn_long u, r;       /* in `field`: what would be the bundle's first line's point at step 0 */
-    int sj, sk;
-    evn_long sc; /* to the next point on the hyperplane in y and in z; component */
-    evn_long v;          /* in `work`: the bundle's part */
-    evn_long back;       /* `work`: from a bundle to the next one in y */
-    int next_z;          /* how many of those to the next one in z */
-    int y, z, carry;     /* in the bundle's part */
-    int b, c, bundles_y, bundles_z;
-    int lines_y, lines_z; /* that the zone has here */
-    int last;             /* i of the last interior point */
-    int first;            /* the zone's step when the bundle's first one is */
-    int steps;            /* of the bundle */
-    int hyperplanes;      /* of the zone */
+    evn_long u, r;            /* in `field`: its first line's first interior point */
+    evn_long sc;              /* from component to component */
+    evn_long own;             /* in `work`: the bundle's part; it begins with v */
+    int room, back;           /* in `work`: steps of a bundle, doubles of one */
+    int sj, sk;               /* in `field`, on a hyperplane: from line to line in y, in z */
+    int b, c;                 /* bundle number b in y and c in z */
+    int bundles_y, bundles_z; /* of the zone */
+    int lines_y, lines_z;     /* that the zone has here */
+    int last;                 /* i of the last interior point */
+    int first;                /* the zone's step when the bundle's first one is */
+    int steps;                /* of the bundle */
+    int hyperplanes;          /* of the zone */
 };
+
+/* in a bundle's part of `work`, behind v: what it passes on in y, in z, and what its items keep */
+#define LU_Y(t)    ((t).room * LU_STEP_V)
+#define LU_Z(t)    ((t).room * (LU_STEP_V + LU_STEP_Y))
+#define LU_KEPT(t) ((t).room * LU_STEP)
 
 EVN_DEVICE_FUNCTION void lu_find_bundle(struct lu_bundle *a, EVN_GLOBAL const struct gpu_zone *z,
                                         int part) {
@@ -47,12 +53,9 @@ EVN_DEVICE_FUNCTION void lu_find_bundle(struct lu_bundle *a, EVN_GLOBAL const st
     a->sj = (int)z->sj - 1;
     a->sk = (int)z->sk - 1;
     a->sc = z->sc;
-    a->back = lu_bundle_doubles(z->nx);
-    a->next_z = a->bundles_y;
-    a->v = z->work + part * a->back;
-    a->y = lu_room(z->nx) * LU_STEP_V;
-    a->z = a->y + lu_room(z->nx) * LU_STEP_Y;
-    a->carry = a->z + lu_room(z->nx) * LU_STEP_Z;
+    a->room = lu_room(z->nx);
+    a->back = (int)lu_bundle_doubles(z->nx);
+    a->own = z->work + (evn_long)part * a->back;
     a->lines_y = evn_imin(z->ny - 2 - j, LU_LINES_Y);
     a->lines_z = evn_imin(z->nz - 2 - k, LU_LINES_Z);
     a->last = z->nx - 2;
@@ -69,11 +72,13 @@ EVN_DEVICE_FUNCTION int lu_is_in(const struct lu_bundle *a, int j, int k, int q)
 
 /* ---- what an item does ---------------------------------------------------------------------
  *
- * Functions of their own, since a host compiler keeps in registers what is an array there. */
+ * In functions of their own: the host's compiler keeps their arrays in registers, those of an item
+ * loop in memory. */
 
-/* Local memory: value of component m at step c of a chunk of line n. Items fetch LU_CHUNK steps of
- * a line, one line after another, so rows are LU_CHUNK longer than a multiple of 16: then 16 items
- * that store together store to 16 different banks. */
+/* Local memory: component m of line n at step c of the chunk. LU_CHUNK items that fetch a line
+ * store to as many rows, so rows are LU_CHUNK longer than a multiple of 16: then 16 items that
+ * store together meet 16 banks. In front of a row is room for what the first lines read and do not
+ * use. */
 #define LU_ROW        (LU_ITEMS + LU_CHUNK)
 #define LU_ROW_Z      (LU_LINES_Y + LU_ITEMS + LU_CHUNK)
 #define LU_STAGE      (LU_CHUNK * LU_ROW) /* from component to component */
@@ -182,13 +187,32 @@ EVN_DEVICE_FUNCTION void lu_residual_point(EVN_GLOBAL const double *u, EVN_GLOBA
         if (is_there) r[m * sc] = EVN_SELECT(is_in, out[m], 0.0);
 }
 
+/* What an item gives to its successors in x, y and z outlives a launch; nothing comes from beyond a
+ * line's end. */
+EVN_DEVICE_FUNCTION void lu_resume(double *x, double *y, double *z, EVN_GLOBAL const double *carry,
+                                   int goes_on) {
+    for (int m = 0; m < NC; m++) {
+        x[m * LU_OWN] = goes_on ? carry[m * LU_ITEMS] : 0;
+        y[m * LU_OWN] = goes_on ? carry[(NC + m) * LU_ITEMS] : 0;
+        z[m * LU_OWN] = goes_on ? carry[(2 * NC + m) * LU_ITEMS] : 0;
+    }
+}
+EVN_DEVICE_FUNCTION void lu_keep(const double *x, const double *y, const double *z,
+                                 EVN_GLOBAL double *carry) {
+    for (int m = 0; m < NC; m++) {
+        carry[m * LU_ITEMS] = x[m * LU_OWN];
+        carry[(NC + m) * LU_ITEMS] = y[m * LU_OWN];
+        carry[(2 * NC + m) * LU_ITEMS] = z[m * LU_OWN];
+    }
+}
+
 /* ---- lower sweep --------------------------------------------------------------------------- */
 
 EVN_KERNEL(lu_lower, LU_ITEMS,
            (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
-    EVN_LOCAL_ARRAY(double, r, NC *LU_CHUNK *LU_ROW);   /* then what goes to the next line in y */
-    EVN_LOCAL_ARRAY(double, u, NC *LU_CHUNK *LU_ROW_Z); /* then to the next line in z */
+    EVN_LOCAL_ARRAY(double, r, NC *LU_STAGE);   /* then what goes to the next line in y */
+    EVN_LOCAL_ARRAY(double, u, NC *LU_STAGE_Z); /* then to the next line in z */
     EVN_LOCAL_ARRAY(double, edge_y, LU_CHUNK *LU_STEP_Y);
     EVN_LOCAL_ARRAY(double, edge_z, LU_CHUNK *LU_STEP_Z);
     EVN_PRIVATE_ARRAY(double, west, NC);
@@ -196,17 +220,13 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
     EVN_PRIVATE_ARRAY(double, below, NC);
     struct lu_bundle t;
     lu_find_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
-    EVN_GLOBAL double *const mine = work + t.v;
+    EVN_GLOBAL double *const mine = work + t.own;
     const int begin = (a.launch - t.b - t.c) * a.steps - t.first;
     const int end = evn_imin(begin + a.steps, t.steps);
     if (begin < end && end > 0) {
         EVN_ITEMS(n) {
-            for (int m = 0; m < NC; m++) {
-                EVN_OWN_AT(west, m, n) = begin > 0 ? mine[t.carry + m * LU_ITEMS + n] : 0;
-                EVN_OWN_AT(south, m, n) = begin > 0 ? mine[t.carry + (NC + m) * LU_ITEMS + n] : 0;
-                EVN_OWN_AT(below, m, n) =
-                    begin > 0 ? mine[t.carry + (2 * NC + m) * LU_ITEMS + n] : 0;
-            }
+            lu_resume(&EVN_OWN_AT(west, 0, n), &EVN_OWN_AT(south, 0, n), &EVN_OWN_AT(below, 0, n),
+                      mine + LU_KEPT(t) + n, begin > 0);
         }
         for (int q = evn_imax(begin, 0); q < end; q += LU_CHUNK) {
             /* u and r, and a gas at rest where there is no interior point */
@@ -222,13 +242,13 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
                 const int is_in = (t.b > 0) & lu_is_in(&t, 0, at % LU_LINES_Z, q + at / LU_STEP_Y);
                 edge_y[at] =
-                    is_in ? mine[-t.back + t.y + (q + LU_LINES_Y - 1) * LU_STEP_Y + at] : 0;
+                    is_in ? mine[-t.back + LU_Y(t) + (q + LU_LINES_Y - 1) * LU_STEP_Y + at] : 0;
             }
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
                 const int is_in = (t.c > 0) & lu_is_in(&t, at % LU_LINES_Y, 0, q + at / LU_STEP_Z);
-                edge_z[at] =
-                    is_in ? mine[-t.next_z * t.back + t.z + (q + LU_LINES_Z - 1) * LU_STEP_Z + at]
-                          : 0;
+                edge_z[at] = is_in ? mine[-t.bundles_y * t.back + LU_Z(t) +
+                                          (q + LU_LINES_Z - 1) * LU_STEP_Z + at]
+                                   : 0;
             }
             EVN_BARRIER;
             for (int c = 0; c < LU_CHUNK; c++) {
@@ -251,20 +271,17 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
             /* what goes to the bundles after this one */
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
                 const int k = at % LU_LINES_Z, m = at / LU_LINES_Z % NC, c = at / LU_STEP_Y;
-                mine[t.y + q * LU_STEP_Y + at] = R_AT(m, c, (k + 1) * LU_LINES_Y - 1);
+                mine[LU_Y(t) + q * LU_STEP_Y + at] = R_AT(m, c, (k + 1) * LU_LINES_Y - 1);
             }
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
                 const int j = at % LU_LINES_Y, m = at / LU_LINES_Y % NC, c = at / LU_STEP_Z;
-                mine[t.z + q * LU_STEP_Z + at] = U_AT(m, c, LU_ITEMS - LU_LINES_Y + j);
+                mine[LU_Z(t) + q * LU_STEP_Z + at] = U_AT(m, c, LU_ITEMS - LU_LINES_Y + j);
             }
             EVN_BARRIER;
         }
         EVN_ITEMS(n) {
-            for (int m = 0; m < NC; m++) {
-                mine[t.carry + m * LU_ITEMS + n] = EVN_OWN_AT(west, m, n);
-                mine[t.carry + (NC + m) * LU_ITEMS + n] = EVN_OWN_AT(south, m, n);
-                mine[t.carry + (2 * NC + m) * LU_ITEMS + n] = EVN_OWN_AT(below, m, n);
-            }
+            lu_keep(&EVN_OWN_AT(west, 0, n), &EVN_OWN_AT(south, 0, n), &EVN_OWN_AT(below, 0, n),
+                    mine + LU_KEPT(t) + n);
         }
     }
 }
@@ -281,7 +298,7 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
 EVN_KERNEL(lu_upper, LU_ITEMS,
            (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
-    EVN_LOCAL_ARRAY(double, u, NC *LU_CHUNK *LU_ROW);
+    EVN_LOCAL_ARRAY(double, u, NC *LU_STAGE);
     EVN_LOCAL_ARRAY(double, to_y, NC * 2 * LU_ROW);
     EVN_LOCAL_ARRAY(double, to_z, NC * 2 * LU_PASS_Z);
     EVN_LOCAL_ARRAY(double, edge_y, LU_CHUNK *LU_STEP_Y);
@@ -292,19 +309,15 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
     EVN_PRIVATE_ARRAY(double, above, NC);
     struct lu_bundle t;
     lu_find_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
-    EVN_GLOBAL double *const mine = work + t.v;
+    EVN_GLOBAL double *const mine = work + t.own;
     const int turn = a.launch - (t.bundles_y - 1 - t.b) - (t.bundles_z - 1 - t.c);
     /* steps from end - 1 down to begin */
     const int end = t.hyperplanes - turn * a.steps - t.first;
     const int begin = evn_imax(end - a.steps, 0);
     if (begin < end && begin < t.steps) {
         EVN_ITEMS(n) {
-            const int goes_on = end < t.steps;
-            for (int m = 0; m < NC; m++) {
-                EVN_OWN_AT(east, m, n) = goes_on ? mine[t.carry + m * LU_ITEMS + n] : 0;
-                EVN_OWN_AT(north, m, n) = goes_on ? mine[t.carry + (NC + m) * LU_ITEMS + n] : 0;
-                EVN_OWN_AT(above, m, n) = goes_on ? mine[t.carry + (2 * NC + m) * LU_ITEMS + n] : 0;
-            }
+            lu_resume(&EVN_OWN_AT(east, 0, n), &EVN_OWN_AT(north, 0, n), &EVN_OWN_AT(above, 0, n),
+                      mine + LU_KEPT(t) + n, end < t.steps);
         }
         for (int q = evn_imin(end, t.steps) - LU_CHUNK; q >= begin; q -= LU_CHUNK) {
             for (int e = 0; e < LU_CHUNK; e++) {
@@ -324,14 +337,14 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
                 const int is_in = (t.b < t.bundles_y - 1) &
                                   lu_is_in(&t, LU_LINES_Y - 1, at % LU_LINES_Z, q + at / LU_STEP_Y);
                 edge_y[at] =
-                    is_in ? mine[t.back + t.y + (q - (LU_LINES_Y - 1)) * LU_STEP_Y + at] : 0;
+                    is_in ? mine[t.back + LU_Y(t) + (q - (LU_LINES_Y - 1)) * LU_STEP_Y + at] : 0;
             }
             EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
                 const int is_in = (t.c < t.bundles_z - 1) &
                                   lu_is_in(&t, at % LU_LINES_Y, LU_LINES_Z - 1, q + at / LU_STEP_Z);
-                edge_z[at] =
-                    is_in ? mine[t.next_z * t.back + t.z + (q - (LU_LINES_Z - 1)) * LU_STEP_Z + at]
-                          : 0;
+                edge_z[at] = is_in ? mine[t.bundles_y * t.back + LU_Z(t) +
+                                          (q - (LU_LINES_Z - 1)) * LU_STEP_Z + at]
+                                   : 0;
             }
             EVN_BARRIER;
             for (int c = LU_CHUNK - 1; c >= 0; c--) {
@@ -357,11 +370,11 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
                     }
                 }
                 EVN_SHARE(at, LU_STEP_Y) {
-                    mine[t.y + (q + c) * LU_STEP_Y + at] =
+                    mine[LU_Y(t) + (q + c) * LU_STEP_Y + at] =
                         Y_AT(at / LU_LINES_Z, c, at % LU_LINES_Z * LU_LINES_Y);
                 }
                 EVN_SHARE(at, LU_STEP_Z) {
-                    mine[t.z + (q + c) * LU_STEP_Z + at] =
+                    mine[LU_Z(t) + (q + c) * LU_STEP_Z + at] =
                         Z_AT(at / LU_LINES_Y, c, at % LU_LINES_Y);
                 }
             }
@@ -375,11 +388,8 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
             EVN_BARRIER;
         }
         EVN_ITEMS(n) {
-            for (int m = 0; m < NC; m++) {
-                mine[t.carry + m * LU_ITEMS + n] = EVN_OWN_AT(east, m, n);
-                mine[t.carry + (NC + m) * LU_ITEMS + n] = EVN_OWN_AT(north, m, n);
-                mine[t.carry + (2 * NC + m) * LU_ITEMS + n] = EVN_OWN_AT(above, m, n);
-            }
+            lu_keep(&EVN_OWN_AT(east, 0, n), &EVN_OWN_AT(north, 0, n), &EVN_OWN_AT(above, 0, n),
+                    mine + LU_KEPT(t) + n);
         }
     }
 }
