@@ -38,6 +38,8 @@
 #if VECTOR_BYTES == 64
 #    if BREADTH >= 4
 #        define HEIGHT 4
+#    elif BREADTH == 2
+#        define HEIGHT 4
 #    elif STACK <= 1
 #        define HEIGHT 8
 #    elif STACK == 2
@@ -122,7 +124,18 @@ INLINE void KERNEL(add)(KERNEL(vec) a, REAL *sums, const uint16_t *row) {
  * past at window[-l]. */
 INLINE void KERNEL(bundle)(const REAL *v, size_t stride, int length, const KERNEL(vec) * window,
                            REAL *sums, const uint16_t *row) {
-    KERNEL(vec) acc[HEIGHT][BREADTH] = {{{0}}};
+    KERNEL(vec) acc[HEIGHT][BREADTH];
+#pragma GCC unroll 8
+    for (int r = 0; r < HEIGHT; r++)
+#pragma GCC unroll 8
+        for (int w = 0; w < BREADTH; w++)
+#if STACK == 1 && BREADTH == 1
+            /* one addition less than adding at the end; where sums are longer than a vector, waiting
+             * for them costs more than that */
+            acc[r][w] = ((const KERNEL(vec) *)(sums + (size_t)row[r] * WIDE))[w];
+#else
+            acc[r][w] = (KERNEL(vec)){0};
+#endif
     for (int l = 0; l < length; l++) {
         for (int b = 0; b < HEIGHT * STACK * REAL_BYTES; b += 64)
             __builtin_prefetch((const char *)v + AHEAD + b);
@@ -139,7 +152,7 @@ INLINE void KERNEL(bundle)(const REAL *v, size_t stride, int length, const KERNE
     for (int r = 0; r < HEIGHT; r++) {
         KERNEL(vec) *s = (KERNEL(vec) *)(sums + (size_t)row[r] * WIDE);
 #    pragma GCC unroll 8
-        for (int w = 0; w < BREADTH; w++) s[w] += acc[r][w];
+        for (int w = 0; w < BREADTH; w++) s[w] = BREADTH == 1 ? acc[r][w] : s[w] + acc[r][w];
     }
 #else
 #    pragma GCC unroll 8

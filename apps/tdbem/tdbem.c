@@ -28,7 +28,7 @@ tdbem_options tdbem_defaults(void) {
         .layout = "rows",
         .order = "hilbert",
         .solver = "cg",
-        .group = 8,
+        .group = 16,
         .null_field = 1,
     };
 }

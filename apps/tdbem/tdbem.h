@@ -58,7 +58,7 @@ typedef struct tdbem_options {
     void *arg;
 } tdbem_options;
 
-/* Rigid, eta 1/2, delta half an edge, c = 1, along z, groups of 8 steps, double, rows in Hilbert's
+/* Rigid, eta 1/2, delta half an edge, c = 1, along z, groups of 16 steps, double, rows in Hilbert's
  * order, conjugate gradients, null field on; no mesh. */
 tdbem_options tdbem_defaults(void);
 

@@ -84,13 +84,17 @@ const double *evn_loop_seconds(const evn_loop *loop);
 
 /* A burst: one interval of one unit, in the manner of the traces of the multi-zone paper (figures 5
  * to 9). What lies between two bursts of a unit is waiting. */
-typedef enum evn_burst_kind { EVN_BURST_COMPUTE, EVN_BURST_EXCHANGE } evn_burst_kind;
+typedef enum evn_burst_kind {
+    EVN_BURST_COMPUTE,  /* in the body of a run */
+    EVN_BURST_EXCHANGE, /* in that of a visit, or in an exchange */
+    EVN_BURST_COPY      /* bringing regions that were elsewhere */
+} evn_burst_kind;
 typedef struct evn_burst {
-    double begin, end;   /* s since the loop was opened */
-    evn_burst_kind kind; /* of a run, or of a visit */
-    int task;            /* the first one */
-    int count;           /* 1, or more where a body took its batch as a whole */
-    int instance;        /* runs learnt from before it */
+    double begin, end; /* s since the loop was opened */
+    evn_burst_kind kind;
+    int task;     /* the first one */
+    int count;    /* 1, or more where a body took its batch as a whole */
+    int instance; /* runs learnt from before it */
 } evn_burst;
 
 /* Bursts are always recorded, a few nanoseconds each; of each unit the latest 1024 are kept. This

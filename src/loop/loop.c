@@ -57,6 +57,27 @@ static const int *regions(const evn_loop *loop, struct worker *w, const int *tas
     return to;
 }
 
+/* Acquires the regions of the tasks; a burst where some had to come from elsewhere. */
+static evn_status acquire(evn_loop *loop, struct worker *w, const int *task, int count, int space,
+                          evn_access access) {
+    const int *held = regions(loop, w, task, count);
+    int first = -1, away = 0;
+    for (int i = 0; (access & EVN_READ) && i < count; i++)
+        if (!evn_place_valid(loop->place, held[i], space)) {
+            if (first < 0) first = task[i];
+            away++;
+        }
+    const double begin = away ? evn_now() : 0;
+    evn_status status = evn_place_acquire(loop->place, count, held, space, access);
+    if (away && !status) {
+        const evn_burst_kind kind = w->kind;
+        w->kind = EVN_BURST_COPY;
+        record(w, first, away, begin, evn_now());
+        w->kind = kind;
+    }
+    return status;
+}
+
 /* Time `seconds` of a batch that was done as a whole, by weight. */
 static void share(const evn_loop *loop, const int *task, int count, double seconds, double *to) {
     double sum = 0;
@@ -74,7 +95,7 @@ static double run_batch(evn_loop *loop, evn_unit *unit, struct worker *w, int co
     evn_access access = loop->on_host ? loop->host_access : loop->access;
     if (loop->place) {
         held = regions(loop, w, task, count);
-        evn_status status = evn_place_acquire(loop->place, count, held, EVN_HOST, access);
+        evn_status status = acquire(loop, w, task, count, EVN_HOST, access);
         if (status) {
             fail(loop, w, status);
             return evn_now();
@@ -111,7 +132,7 @@ static int take_off(evn_loop *loop, evn_unit *unit, struct worker *w, int device
         int space = evn_place_space(loop->place, unit, device);
         const int *held = regions(loop, w, task, count);
         evn_status status = evn_place_fits(loop->place, count, held, space, &count);
-        if (!status) status = evn_place_acquire(loop->place, count, held, space, loop->access);
+        if (!status) status = acquire(loop, w, task, count, space, loop->access);
         if (status) {
             fail(loop, w, status);
             return 0;

@@ -14,6 +14,7 @@ static const struct kind {
 } kinds[] = {
     [EVN_BURST_COMPUTE] = {"compute", "thread_state_running", 0},
     [EVN_BURST_EXCHANGE] = {"exchange", "thread_state_iowait", 0},
+    [EVN_BURST_COPY] = {"copy", "rail_load", 1},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -24,8 +24,9 @@ static void on_step(int step, int steps, double seconds, void *p) {
 
 /* The bursts of the last two steps. */
 static void record_bursts(cJSON *list, const evn_loop *loop) {
-    static const char *const kind[] = {
-        [EVN_BURST_COMPUTE] = "compute", [EVN_BURST_EXCHANGE] = "exchange"};
+    static const char *const kind[] = {[EVN_BURST_COMPUTE] = "compute",
+                                       [EVN_BURST_EXCHANGE] = "exchange",
+                                       [EVN_BURST_COPY] = "copy"};
     const int steps = evn_schedule_instance(evn_loop_schedule(loop));
     for (int u = 0; u < evn_units_count(evn_loop_units(loop)); u++)
         for (int i = 0; i < evn_loop_bursts(loop, u); i++) {
@@ -283,15 +284,14 @@ static int read_slow(npbmz_slow *s, const char *text, const evn_units *units) {
 
 int command_run(int argc, char **argv) {
     struct workload_names names = {
-        .class_ = "S", .units = "auto", .schedule = "guided:size", .calibrated = 1};
+        .class_ = "S", .units = "auto", .schedule = "guided:size", .steps = -1, .calibrated = 1};
     const char *json = NULL, *trace_path = NULL, *on_loss = "stop", *slow = NULL;
-    long steps = -1;
     int quiet = 0, verbose = 0, perturb = 0;
     const struct option table[] = {
         {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, &names.class_,
          0, 0},
-        {"steps", "N", "time steps instead of the class's own number", OPTION_NUMBER, &steps, 0,
-         1000000000},
+        {"steps", "N", "time steps instead of the class's own number", OPTION_NUMBER, &names.steps,
+         0, 1000000000},
         {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one of all cores)", OPTION_TEXT,
          &names.units, 0, 0},
         {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
@@ -305,6 +305,10 @@ int command_run(int argc, char **argv) {
          "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
          "optimal",
          OPTION_TEXT, &names.schedule, 0, 0},
+        {"reassign", NULL, "with binpack: share the units' cores out again, by the units' loads",
+         OPTION_FLAG, &names.reassign, 0, 0},
+        {"cap", "N", "of --reassign: cores of a unit at most (default: no limit)", OPTION_NUMBER,
+         &names.cap, 1, 4096},
         {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &json, 0, 0},
         {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
          &trace_path, 0, 0},
@@ -347,7 +351,7 @@ int command_run(int argc, char **argv) {
         progress_begin(&watch.progress, what, quiet);
         catch_interrupts();
         if (json) watch.bursts = cJSON_CreateArray();
-        npbmz_options options = {.steps = (int)steps,
+        npbmz_options options = {.steps = (int)names.steps,
                                  .perturb = perturb,
                                  .progress = on_step,
                                  .inspect = on_end,

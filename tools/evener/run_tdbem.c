@@ -612,7 +612,7 @@ static int print_entries(const struct job *j) {
 }
 
 int run_tdbem(int argc, char **argv) {
-    struct job j = {.w = {.units = "auto", .schedule = "interval", .steps = -1, .ng = 8}};
+    struct job j = {.w = {.units = "auto", .schedule = "interval", .steps = -1, .ng = 16}};
     struct words *w = &j.w;
     const struct option table[] = {
         {"mesh", "FILE", "closed surface: .msh .off .stl .obj, sphere:L, box:a,b,c,h", OPTION_TEXT,
@@ -630,7 +630,7 @@ int run_tdbem(int argc, char **argv) {
          OPTION_TEXT, &w->pulse, 0, 0},
         {"steps", "N", "time steps (default: until the wave has passed)", OPTION_NUMBER, &w->steps,
          0, 100000000},
-        {"ng", "G", "steps of a group (default 8)", OPTION_NUMBER, &w->ng, 1, 32},
+        {"ng", "G", "steps of a group (default 16)", OPTION_NUMBER, &w->ng, 1, 32},
         {"precision", "NAME", "double (default) or float", OPTION_TEXT, &w->precision, 0, 0},
         {"layout", "NAME", "rows (default), contiguous or full:BRxBC", OPTION_TEXT, &w->layout, 0,
          0},

@@ -10,6 +10,9 @@
 struct workload_names {
     const char *app, *class_, *units, *devices, *schedule, *speeds;
     int oversubscribe;
+    long steps;     /* of the loop to come; -1: the class's own */
+    int reassign;   /* with binpack: CPU units get cores by their loads */
+    long cap;       /* at most so many each; 0: no limit */
     int calibrated; /* take speeds from evener calibrate where there are some */
 };
 
@@ -19,7 +22,8 @@ struct workload {
     npbmz_shape shape;
     evn_units *units;
     evn_problem tasks;
-    double *speed; /* of each unit */
+    double *speed;        /* of each unit */
+    char units_text[512]; /* with cores reassigned */
     evn_schedule *schedule;
 };
 

@@ -354,11 +354,17 @@ static void lu_residual(const struct problem *p, struct zone *z, struct scratch 
     team_barrier(t);
 }
 
+static void lu_finish(const struct problem *p, struct zone *z, struct scratch *s,
+                      const struct team *t) {
+    phase_start(s, t);
+    lu_residual(p, z, s, t);
+    phase_mark(s, t, NPBMZ_RHS);
+}
+
 static void lu_step(const struct problem *p, struct zone *z, struct scratch *s,
                     const struct team *t) {
     lu_sweeps(p, z, s, t);
-    lu_residual(p, z, s, t);
-    phase_mark(s, t, NPBMZ_RHS);
+    lu_finish(p, z, s, t);
 }
 
 const struct solver solver_lu = {.name = "lu-mz",
@@ -366,4 +372,4 @@ const struct solver solver_lu = {.name = "lu-mz",
                                  .prepare = lu_residual,
                                  .step = lu_step,
                                  .begin = lu_sweeps,
-                                 .finish = lu_residual};
+                                 .finish = lu_finish};
