@@ -235,10 +235,12 @@ static void place(struct layout *a, const struct slices *s, const struct work *w
     }
 }
 
-/* Rows of a tile: its sums fill about half of a first-level cache; tiles are of equal size. */
+/* Rows of a tile: its sums stay in a second-level cache, with room for the values that pass by. Not
+ * fewer, since fewer rows have fewer starts in common and bundles are padded more. Tiles are of equal
+ * size. */
 static int tile_rows(const struct layout_options *o, int wide, int rows) {
-    int tile = o->tile ? o->tile : 32768 / (wide * (o->single ? 4 : 8));
-    if (!o->tile && tile < 512) tile = 512;
+    int tile = o->tile ? o->tile : 131072 / (wide * (o->single ? 4 : 8));
+    if (!o->tile && tile < 1024) tile = 1024;
     if (o->kind == LAYOUT_FULL && tile < 4 * o->br) tile = 4 * o->br;
     if (tile > TILE_MOST) tile = TILE_MOST;
     int tiles = (rows + tile - 1) / tile;

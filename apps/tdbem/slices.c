@@ -27,13 +27,6 @@ struct plan {
     } * tile;
 };
 
-/* Patches depend on the mesh only: with fewer triangles they are smaller, so that a colour has
- * tiles enough for several threads. */
-static int patch_size(int triangles) {
-    int size = triangles / 48 / 8 * 8;
-    return size < 16 ? 16 : size > 64 ? 64 : size;
-}
-
 static int compare_ints(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
 static int patches_touch(struct plan *p, const struct body *b) {

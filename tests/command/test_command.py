@@ -207,7 +207,7 @@ class BadInput(Base):
         self.refuses(["run", "bt-mz", "--class"], "--class needs a value")
         self.refuses(["run", "bt-mz", "--class", ""], "--class needs a value")
         self.refuses(["run", "bt-mz", "--quiet=1"], "takes no value")
-        self.refuses(["bench", "trot"], "expected tasks, npbmz, links, exchange or schedules")
+        self.refuses(["bench", "trot"], "expected tasks, npbmz, td-bem, links, exchange or schedules")
         self.refuses(["info", "here"], "one word too many")
 
     def test_class(self):

@@ -12,6 +12,8 @@ static const struct study {
     {"tasks", "cost of the loop itself for empty tasks, beside OpenMP and StarPU", bench_tasks},
     {"npbmz", "NPB-MZ: phase by phase against the machine's peak, and against another program",
      bench_npbmz},
+    {"td-bem", "the summation stage of TD-BEM against the machine's peak and a sparse product",
+     bench_tdbem},
     {"links", "latency and bandwidth between host and devices, by size", bench_links},
     {"exchange", "the exchange of zones' faces on 1, 2, 4 devices, in virtual time",
      bench_exchange},
@@ -40,9 +42,11 @@ int command_bench(int argc, char **argv) {
         return EXIT_DONE;
     }
     if (*name)
-        complain("there is no study \"%s\", expected tasks, npbmz, links, exchange or schedules",
+        complain("there is no study \"%s\", expected tasks, npbmz, td-bem, links, "
+                 "exchange or schedules",
                  name);
     else
-        complain("which study? expected tasks, npbmz, links, exchange or schedules");
+        complain("which study? expected tasks, npbmz, td-bem, links, "
+                 "exchange or schedules");
     return EXIT_USAGE;
 }

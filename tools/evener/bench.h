@@ -4,6 +4,7 @@
 
 int bench_tasks(int argc, char **argv);
 int bench_npbmz(int argc, char **argv);
+int bench_tdbem(int argc, char **argv);
 int bench_links(int argc, char **argv);
 int bench_exchange(int argc, char **argv);
 int bench_schedules(int argc, char **argv);

@@ -3,6 +3,7 @@
 #include "options.h"
 #include "progress.h"
 #include "record.h"
+#include "run_tdbem.h"
 #include "workload.h"
 #include <math.h>
 #include <stdio.h>
@@ -283,6 +284,8 @@ static int read_slow(npbmz_slow *s, const char *text, const evn_units *units) {
 }
 
 int command_run(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "td-bem")) return run_tdbem(argc, argv);
     struct workload_names names = {
         .class_ = "S", .units = "auto", .schedule = "guided:size", .steps = -1, .calibrated = 1};
     const char *json = NULL, *trace_path = NULL, *on_loss = "stop", *slow = NULL;
@@ -323,7 +326,8 @@ int command_run(int argc, char **argv) {
     int words;
     int code = options_read("run", table, argc, argv, &names.app, 1, &words);
     if (code < 0) {
-        printf("usage: evener run APP [options]\n\nRuns a workload, APP: bt-mz sp-mz lu-mz\n\n");
+        printf("usage: evener run APP [options]\n\nRuns a workload, APP: bt-mz sp-mz lu-mz, "
+               "or\ntd-bem, whose options evener run td-bem --help shows.\n\n");
         options_help(table);
         printf("\nExit status: 0 done (and verified, where there are official figures), 1 "
                "verification\n"
