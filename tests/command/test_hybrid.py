@@ -100,6 +100,29 @@ class Verified(Base):
                 self.assertAlmostEqual(a, b, delta=1e-9 * max(abs(v) for v in sums[0]))
 
 
+    def test_class_a(self):
+        for app in APPS:
+            r = self.record("run", app, "--class", "A", "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated",
+                            "--schedule", "guided:time")
+            self.assertIs(r["verified"], True)
+
+
+class OpenCL(Base):
+    """The same on whatever OpenCL finds; on PoCL, the host's cores."""
+
+    def setUp(self):
+        devices = {b["backend"]: b["devices"] for b in json.loads(evener("info", "--json", "-").stdout)["devices"]}
+        if not devices["opencl"]:
+            self.skipTest("there is no OpenCL device here")
+
+    def test_verified(self):
+        for app in APPS:
+            for class_, units in [("S", "1:GPU:1"), ("S", "1:CPU:1,1:GPU:1"), ("W", "1:GPU:1")]:
+                with self.subTest(app=app, class_=class_, units=units):
+                    r = self.record("run", app, "--class", class_, "--units", units, "--devices", "opencl")
+                    self.assertIs(r["verified"], True)
+
+
 class Moves(Base):
     def test_settled_schedules_move_nothing(self):
         for app in APPS:

@@ -1,5 +1,5 @@
-/* The series: y_n by upward recurrence; j_n by downward recurrence from beyond the last term, scaled
- * by sum (2n+1) j_n^2 = 1. */
+/* The series: y_n by upward recurrence; j_n by downward recurrence from beyond the last term,
+ * scaled by sum (2n+1) j_n^2 = 1. */
 #include "series.h"
 #include <math.h>
 

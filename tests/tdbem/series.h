@@ -1,5 +1,5 @@
-/* The sphere: exact scattering of a plane wave by a rigid or a soft sphere, as a series in spherical
- * Bessel functions and Legendre polynomials.
+/* The sphere: exact scattering of a plane wave by a rigid or a soft sphere, as a series in
+ * spherical Bessel functions and Legendre polynomials.
  *
  * Radius 1; x = k a is wave number times radius; incident exp(i k d.x), time factor exp(-i w t);
  * `z` is the cosine of the angle from the direction d of propagation: 1 in the shadow, -1 where the
@@ -16,7 +16,7 @@ enum { SERIES_TERMS = 160 };
 struct series {
     int terms, soft;
     double x;
-    double complex surface[SERIES_TERMS]; /* of P_n: the field on the surface */
+    double complex surface[SERIES_TERMS];  /* of P_n: the field on the surface */
     double complex outgoing[SERIES_TERMS]; /* of P_n h_n(kr): the scattered field */
 };
 

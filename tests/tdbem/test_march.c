@@ -38,11 +38,8 @@ static struct slices *matrices(struct mesh **mesh, const char *what, enum tdbem_
                                double eta) {
     struct slices *s;
     ok(mesh_open(mesh, what));
-    const struct slices_options o = {.problem = problem,
-                                     .eta = eta,
-                                     .delta = 0.5 * (*mesh)->h_mean,
-                                     .points = 4,
-                                     .point = air};
+    const struct slices_options o = {
+        .problem = problem, .eta = eta, .delta = 0.5 * (*mesh)->h_mean, .points = 4, .point = air};
     ok(slices_generate(&s, *mesh, &o, 2));
     return s;
 }
@@ -53,7 +50,8 @@ static double past(int j, int n, int now, int single) {
     return single ? (double)(float)a : a;
 }
 
-/* ---- layouts and kernels ----------------------------------------------------------------------- */
+/* ---- layouts and kernels -----------------------------------------------------------------------
+ */
 
 /* One layout: every row and step of the group against the plain sum. */
 static void check_layout(const struct slices *s, const struct layout_options *o) {
@@ -142,8 +140,8 @@ static void layout_options(void **state) {
     assert_int_equal(o.kind, LAYOUT_FULL);
     assert_int_equal(o.br, 64);
     assert_int_equal(o.bc, 32);
-    static const char *const bad[] = {"", "row", "full", "full:", "full:0x8", "full:8x", "full:8x8x",
-                                      "full:9999x8"};
+    static const char *const bad[] = {
+        "", "row", "full", "full:", "full:0x8", "full:8x", "full:8x8x", "full:9999x8"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(layout_find(&o, bad[i]), EVN_USAGE);
     const struct layout_options narrow = {.kind = LAYOUT_FULL, .br = 8, .bc = 2, .group = 1};
@@ -179,7 +177,8 @@ static void full_fill(void **state) {
     mesh_close(mesh);
 }
 
-/* ---- the whole march against a dense one ------------------------------------------------------- */
+/* ---- the whole march against a dense one -------------------------------------------------------
+ */
 
 struct keep {
     int n, steps;
@@ -375,9 +374,14 @@ static void units_and_orders(void **state) {
     static const struct {
         const char *units, *schedule;
     } c[] = {
-        {"1:CPU:1", "static"},    {"2:CPU:1", "static"},    {"3:CPU:1", "dynamic:chunk=1,memorize=0"},
-        {"1:CPU:2", "static"},    {"1:CPU:3", "dynamic"},   {"1:CPU:2,2:CPU:1", "interval"},
-        {"2:CPU:2", "guided:time"}, {"7:CPU:1", "interval"},
+        {"1:CPU:1", "static"},
+        {"2:CPU:1", "static"},
+        {"3:CPU:1", "dynamic:chunk=1,memorize=0"},
+        {"1:CPU:2", "static"},
+        {"1:CPU:3", "dynamic"},
+        {"1:CPU:2,2:CPU:1", "interval"},
+        {"2:CPU:2", "guided:time"},
+        {"7:CPU:1", "interval"},
     };
     static const char *const order[] = {"hilbert", "morton", "none"};
     double *reference = NULL;
@@ -416,7 +420,8 @@ static void units_and_orders(void **state) {
     free(reference);
 }
 
-/* ---- the incident wave, M_0 -------------------------------------------------------------------- */
+/* ---- the incident wave, M_0 --------------------------------------------------------------------
+ */
 
 static void loads(void **state) {
     (void)state;
@@ -462,9 +467,16 @@ static void loads(void **state) {
     const double expected_sum = mesh->area * 0.5 / 0.1 * slope * 0.05;
     assert_true(fabs(all / expected_sum - 1) < 5e-3);
     incident_close(in);
-    static const char *const bad[] = {"", "gauss:sigma=1", "gaussian", "gaussian:sigma=0",
-                                      "gaussian:sigma=-1", "gaussian:sigma=x", "ricker:t0=1",
-                                      "gaussian:sigma=1,,", "gaussian:sigma=1 2", "ricker:sigma=nan"};
+    static const char *const bad[] = {"",
+                                      "gauss:sigma=1",
+                                      "gaussian",
+                                      "gaussian:sigma=0",
+                                      "gaussian:sigma=-1",
+                                      "gaussian:sigma=x",
+                                      "ricker:t0=1",
+                                      "gaussian:sigma=1,,",
+                                      "gaussian:sigma=1 2",
+                                      "ricker:sigma=nan"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (pulse_read(&pulse, bad[i]) != EVN_USAGE) fail_msg("\"%s\" was understood", bad[i]);
     ok(pulse_read(&pulse, "ricker:t0=4,sigma=2"));
@@ -523,7 +535,8 @@ static void solvers(void **state) {
     mesh_close(mesh);
 }
 
-/* ---- the sphere -------------------------------------------------------------------------------- */
+/* ---- the sphere --------------------------------------------------------------------------------
+ */
 
 /* The series against itself: on the surface incident plus scattered is what it says, and what is
  * taken out of the wave ahead is what is scattered all around (optical theorem). */
@@ -572,7 +585,8 @@ static void listen_step(int n, double t, const double *a, const double *points, 
 }
 
 static double mass_norm(const struct mesh *m, const double complex *u) {
-    double *x = malloc(sizeof *x * (size_t)m->vertices), *y = malloc(sizeof *y * (size_t)m->vertices);
+    double *x = malloc(sizeof *x * (size_t)m->vertices),
+           *y = malloc(sizeof *y * (size_t)m->vertices);
     double sum = 0;
     for (int part = 0; part < 2; part++) {
         for (int v = 0; v < m->vertices; v++) x[v] = part ? cimag(u[v]) : creal(u[v]);
@@ -618,7 +632,8 @@ static void sphere_errors(int level, enum tdbem_problem problem, double eta, int
         for (int v = 0; v < m->vertices; v++) {
             exact[v] = series_surface(&se, m->x[v][2]);
             double complex u = s.spectra.a[f * m->vertices + v] / s.spectra.incident[f];
-            if (s.soft) u *= cexp(-0.5 * I * wave[f] * shape.dt); /* values for half a step before */
+            if (s.soft)
+                u *= cexp(-0.5 * I * wave[f] * shape.dt); /* values for half a step before */
             error[v] = u - exact[v];
         }
         surface[f] = mass_norm(m, error) / mass_norm(m, exact);
@@ -626,7 +641,8 @@ static void sphere_errors(int level, enum tdbem_problem problem, double eta, int
         for (int i = 0; i < 4; i++) {
             const double complex u =
                 series_scattered(&se, i == 3 ? 3 : 2, (const double[]){1, 0, -1, M_SQRT1_2}[i]);
-            outside[f] = fmax(outside[f], cabs(s.point[f][i] / s.spectra.incident[f] - u) / cabs(u));
+            outside[f] =
+                fmax(outside[f], cabs(s.point[f][i] / s.spectra.incident[f] - u) / cabs(u));
         }
         far[f] = 0;
         for (int angle = 0; angle <= 180; angle += 45) {
@@ -651,7 +667,8 @@ static const struct {
 } expected[] = {
     {TDBEM_RIGID,
      0.5,
-     {{0.23, 0.69, 2.2, 2.3, 4.2, 5.0, 6.6, 9.3, 20}, {0.06, 0.18, 0.57, 0.60, 1.1, 1.3, 1.8, 2.6, 5.7}},
+     {{0.23, 0.69, 2.2, 2.3, 4.2, 5.0, 6.6, 9.3, 20},
+      {0.06, 0.18, 0.57, 0.60, 1.1, 1.3, 1.8, 2.6, 5.7}},
      {{0, 0, 5.7, 0, 0, 0, 10, 0, 41}, {0, 0, 1.4, 0, 0, 0, 2.5, 0, 8.6}}},
     {TDBEM_RIGID,
      0,
@@ -706,7 +723,8 @@ static void sphere_float(void **state) {
     check_sphere(0, 1);
 }
 
-/* ---- null field, stability --------------------------------------------------------------------- */
+/* ---- null field, stability ---------------------------------------------------------------------
+ */
 
 static void null_field(void **state) {
     (void)state;
@@ -765,10 +783,14 @@ static void stability(void **state) {
         int single;
         double rest; /* at the end; 0: still falling, see below */
     } c[] = {
-        {"sphere:1", 0.5, 0.5, 0, 1e-8},      {"sphere:1", 0.5, 0.2, 0, 1e-8},
-        {"sphere:1", 0.5, 1.2, 0, 1e-8},      {"sphere:1", 0.5, 0.5, 1, 1e-5},
-        {"sphere:1", 0, 0.5, 0, 0},           {"box:1,0.7,0.5,0.25", 0.5, 0.5, 0, 1e-8},
-        {"box:1,0.7,0.5,0.25", 0.5, 0.5, 1, 1e-5}, {"box:1,0.7,0.5,0.25", 0, 0.5, 0, 0},
+        {"sphere:1", 0.5, 0.5, 0, 1e-8},
+        {"sphere:1", 0.5, 0.2, 0, 1e-8},
+        {"sphere:1", 0.5, 1.2, 0, 1e-8},
+        {"sphere:1", 0.5, 0.5, 1, 1e-5},
+        {"sphere:1", 0, 0.5, 0, 0},
+        {"box:1,0.7,0.5,0.25", 0.5, 0.5, 0, 1e-8},
+        {"box:1,0.7,0.5,0.25", 0.5, 0.5, 1, 1e-5},
+        {"box:1,0.7,0.5,0.25", 0, 0.5, 0, 0},
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         tdbem *p;
@@ -802,7 +824,8 @@ static void stability(void **state) {
     }
 }
 
-/* ---- checkpoints ------------------------------------------------------------------------------- */
+/* ---- checkpoints -------------------------------------------------------------------------------
+ */
 
 static char folder[] = "/tmp/test_march_XXXXXX";
 
@@ -959,7 +982,7 @@ static int open_machine(void **state) {
 
 static int close_machine(void **state) {
     (void)state;
-    static const char *const left[] = {"c",     "v.csv", "v2.csv", "p.csv",
+    static const char *const left[] = {"c",      "v.csv", "v2.csv", "p.csv",
                                        "p2.csv", "s.csv", "s2.csv"};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) unlink(path(left[i]));
     evn_machine_close(machine);
@@ -968,22 +991,14 @@ static int close_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts),
-        cmocka_unit_test(layout_options),
-        cmocka_unit_test(full_fill),
-        cmocka_unit_test(against_dense),
-        cmocka_unit_test(units_and_orders),
-        cmocka_unit_test(loads),
-        cmocka_unit_test(solvers),
-        cmocka_unit_test(series),
-        cmocka_unit_test(sphere_combined),
-        cmocka_unit_test(sphere_hypersingular),
-        cmocka_unit_test(sphere_soft),
-        cmocka_unit_test(sphere_float),
-        cmocka_unit_test(null_field),
-        cmocka_unit_test(stability),
-        cmocka_unit_test(checkpoints),
-        cmocka_unit_test(unwritable),
+        cmocka_unit_test(layouts),          cmocka_unit_test(layout_options),
+        cmocka_unit_test(full_fill),        cmocka_unit_test(against_dense),
+        cmocka_unit_test(units_and_orders), cmocka_unit_test(loads),
+        cmocka_unit_test(solvers),          cmocka_unit_test(series),
+        cmocka_unit_test(sphere_combined),  cmocka_unit_test(sphere_hypersingular),
+        cmocka_unit_test(sphere_soft),      cmocka_unit_test(sphere_float),
+        cmocka_unit_test(null_field),       cmocka_unit_test(stability),
+        cmocka_unit_test(checkpoints),      cmocka_unit_test(unwritable),
     };
     return cmocka_run_group_tests(tests, open_machine, close_machine);
 }
