@@ -120,10 +120,14 @@ const evn_kernel_source ${NAME}_kernels = {\"${NAME}\", text, entries, ${defines
 endif()
 
 set(EVENER_KERNELS_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
+# where <evener/kernel.h> is: beside this script in the source, said by the package's configuration where installed
+if(NOT EVENER_INCLUDE_DIR)
+    get_filename_component(EVENER_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/../include" REALPATH)
+endif()
 
 function(evener_kernels target name file)
     get_filename_component(file "${file}" REALPATH BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-    set(folders "${PROJECT_SOURCE_DIR}/include")
+    set(folders "${EVENER_INCLUDE_DIR}")
     # what it includes now; when one of these changes this is looked at again
     evener_inline_file("${file}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
@@ -135,8 +139,11 @@ function(evener_kernels target name file)
             -D "DEFINES=${defines}" -P "${EVENER_KERNELS_SCRIPT}"
         DEPENDS ${files} "${EVENER_KERNELS_SCRIPT}" VERBATIM)
     target_sources(${target} PRIVATE "${made}")
+    set(contract 1)
+    if(DEFINED EVENER_CONTRACT AND NOT EVENER_CONTRACT)
+        set(contract 0)
+    endif()
     set_source_files_properties("${made}" PROPERTIES
-        INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/src"
         COMPILE_OPTIONS "-fopenmp-simd"
-        COMPILE_DEFINITIONS "EVN_CONTRACT=$<BOOL:${EVENER_CONTRACT}>")
+        COMPILE_DEFINITIONS "EVN_CONTRACT=${contract}")
 endfunction()

@@ -119,7 +119,7 @@ cJSON *record_machine(const evn_machine *m) {
     cJSON_AddNumberToObject(o, "numa_nodes", evn_machine_numa_nodes(m));
     record_number(o, "memory", (double)evn_machine_memory(m));
     for (int level = 1; level <= 3; level++) {
-        char key[8];
+        char key[16];
         snprintf(key, sizeof key, "l%d", level);
         record_number(o, key, (double)evn_machine_cache(m, level, NULL));
     }
