@@ -112,8 +112,8 @@ evn_status checkpoint_read(const char *path, const char *identity, struct checkp
     c->bytes = c->room = size[1];
     if (fread(name, 1, size[0], in) != size[0] || fread(c->data, 1, c->bytes, in) != c->bytes ||
         fread(&sum, 1, sizeof sum, in) != sizeof sum ||
-        sum != checksum(checksum(checksum(seed, size, sizeof size), name, size[0]), c->data,
-                        c->bytes))
+        sum !=
+            checksum(checksum(checksum(seed, size, sizeof size), name, size[0]), c->data, c->bytes))
         return damaged(in, name, c, path, "this checkpoint is damaged: its checksum is wrong");
     fclose(in);
     name[size[0]] = 0;

@@ -1,8 +1,8 @@
 /* Checkpoints: the state of a march on disk, whole or not at all.
  *
- * Written beside its place, forced to disk and renamed, so that whatever happens there is either the
- * earlier checkpoint or the new one. It names the run it belongs to, word by word ("key=value"),
- * and ends with a checksum.
+ * Written beside its place, forced to disk and renamed, so that whatever happens there is either
+ * the earlier checkpoint or the new one. It names the run it belongs to, word by word
+ * ("key=value"), and ends with a checksum.
  */
 #ifndef TDBEM_CHECKPOINT_H
 #define TDBEM_CHECKPOINT_H

@@ -9,8 +9,9 @@
 static const double cut = 9; /* sigmas from the middle where f is zero for good */
 
 static evn_status bad_pulse(const char *text, const char *why) {
-    return evn_fail(EVN_USAGE, "pulse: \"%s\": %s, expected gaussian:sigma=S or ricker:sigma=S,t0=T",
-                    text, why);
+    return evn_fail(EVN_USAGE,
+                    "pulse: \"%s\": %s, expected gaussian:sigma=S or ricker:sigma=S,t0=T", text,
+                    why);
 }
 
 evn_status pulse_read(struct pulse *out, const char *text) {
@@ -51,7 +52,8 @@ double pulse_value(const struct pulse *p, double t) {
     return p->kind == PULSE_RICKER ? (1 - u * u) * bell : bell;
 }
 
-/* Spectra: exp(-(w sigma)^2/2), and (w sigma)^2 times that, which is largest at w sigma = sqrt(2). */
+/* Spectra: exp(-(w sigma)^2/2), and (w sigma)^2 times that, which is largest at w sigma = sqrt(2).
+ */
 double pulse_highest(const struct pulse *p) {
     return (p->kind == PULSE_RICKER ? 3.91 : 3.035) / p->sigma;
 }
@@ -178,8 +180,8 @@ int incident_over(const struct incident *in) {
 }
 
 /* F_n at all points; the wave is switched on after step 0. Not inlined: a compiler that fuses
- * multiplications and additions differently here and there would make F_n as it was computed in step
- * n another one than in step n + 1 after a restart. */
+ * multiplications and additions differently here and there would make F_n as it was computed in
+ * step n another one than in step n + 1 after a restart. */
 static __attribute__((noinline)) void sample(const struct incident *in, int n, double *f) {
     const double t = n * in->dt;
     const int soft = in->problem == TDBEM_SOFT;

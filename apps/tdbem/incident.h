@@ -35,8 +35,8 @@ struct incident {
     int vertices, triangles;
     /* private */
     int (*corner)[3];
-    double *delay;  /* d.x/c at each point */
-    double *weight; /* of each triangle: area, times what stands before its integral */
+    double *delay;        /* d.x/c at each point */
+    double *weight;       /* of each triangle: area, times what stands before its integral */
     double *now, *before; /* F at each point: at step `step`, and another's */
     int step;
     double first, last; /* least and largest delay */

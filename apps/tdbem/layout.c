@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 evn_status layout_find(struct layout_options *out, const char *text) {
     out->br = out->bc = 0;
@@ -236,8 +237,8 @@ static void place(struct layout *a, const struct slices *s, const struct work *w
 }
 
 /* Rows of a tile: its sums stay in a second-level cache, with room for the values that pass by. Not
- * fewer, since fewer rows have fewer starts in common and bundles are padded more. Tiles are of equal
- * size. */
+ * fewer, since fewer rows have fewer starts in common and bundles are padded more. Tiles are of
+ * equal size. */
 static int tile_rows(const struct layout_options *o, int wide, int rows) {
     int tile = o->tile ? o->tile : 131072 / (wide * (o->single ? 4 : 8));
     if (!o->tile && tile < 1024) tile = 1024;
@@ -247,9 +248,13 @@ static int tile_rows(const struct layout_options *o, int wide, int rows) {
     return (rows + tiles - 1) / tiles;
 }
 
+/* Zeroed. What is large lies on large pages where the system has them: the values are read from end
+ * to end, and small pages would be a table look-up every 4 kB. */
 static void *array(size_t count, size_t size) {
-    const size_t bytes = (count * size + 127) / 64 * 64;
-    void *p = aligned_alloc(64, bytes);
+    const size_t page = (size_t)2 << 20, bytes = (count * size + 127) / 64 * 64;
+    const int large = bytes >= 2 * page;
+    void *p = aligned_alloc(large ? page : 64, large ? (bytes + page - 1) / page * page : bytes);
+    if (p && large) madvise(p, bytes, MADV_HUGEPAGE);
     if (p) memset(p, 0, bytes);
     return p;
 }
@@ -288,10 +293,11 @@ static evn_status check(const struct layout_options *o, int longest) {
         return evn_fail(EVN_USAGE, "td-bem: groups of %d steps, expected 1 to %d", o->group,
                         GROUP_MOST);
     if (o->kind == LAYOUT_FULL && o->bc < longest)
-        return evn_fail(EVN_USAGE,
-                        "layout: full:%dx%d: the longest row-vector has %d values, so a block needs "
-                        "at least as many columns: full:%dx%d",
-                        o->br, o->bc, longest, o->br, (longest + 15) / 16 * 16);
+        return evn_fail(
+            EVN_USAGE,
+            "layout: full:%dx%d: the longest row-vector has %d values, so a block needs "
+            "at least as many columns: full:%dx%d",
+            o->br, o->bc, longest, o->br, (longest + 15) / 16 * 16);
     if (o->kind == LAYOUT_FULL && (o->br < 1 || o->br > TILE_MOST / 4))
         return evn_fail(EVN_USAGE, "layout: full blocks of %d rows, expected 1 to %d", o->br,
                         TILE_MOST / 4);
@@ -307,10 +313,8 @@ static int cut(struct layout *a) {
     a->tile_row = malloc(sizeof *a->tile_row * (size_t)(a->tiles + 1));
     a->part = array((size_t)a->tiles * (size_t)a->columns, sizeof *a->part);
     if (!a->slice || !a->tile_row || !a->part) return -1;
-    for (int b = 0; b <= a->blocks; b++)
-        a->slice[b] = (int)((long long)a->columns * b / a->blocks);
-    for (int t = 0; t <= a->tiles; t++)
-        a->tile_row[t] = t * tile < a->rows ? t * tile : a->rows;
+    for (int b = 0; b <= a->blocks; b++) a->slice[b] = (int)((long long)a->columns * b / a->blocks);
+    for (int t = 0; t <= a->tiles; t++) a->tile_row[t] = t * tile < a->rows ? t * tile : a->rows;
     return 0;
 }
 
@@ -362,7 +366,8 @@ evn_status layout_open(struct layout **out, const struct slices *s,
     a->tall = (options->br + a->bundle_rows - 1) / a->bundle_rows * a->bundle_rows;
     /* a padded row-vector reaches so far beyond the oldest step */
     a->front = options->kind == LAYOUT_FULL ? options->bc : longest;
-    const size_t parts = (size_t)s->columns, real = options->single ? sizeof(float) : sizeof(double);
+    const size_t parts = (size_t)s->columns,
+                 real = options->single ? sizeof(float) : sizeof(double);
     if (cut(a)) return no_memory(a, 0);
     if (options->kind == LAYOUT_CONTIGUOUS) {
         a->values = parts * (size_t)a->rows * (size_t)longest;

@@ -4,13 +4,13 @@
  *   length and taken in bundles of a few rows with one common start and length, so that one window
  *   of the past serves all rows of a bundle; what this pads is a few per cent. Column-major in a
  *   bundle. Ours.
- * - contiguous: Contiguous-Blocking (Bramas, Coulaud, Sylvand 2015, section 4.4): one block a slice,
- *   all rows left-aligned, padded to the longest, column-major: value(l, i) at l * rows + i.
+ * - contiguous: Contiguous-Blocking (Bramas, Coulaud, Sylvand 2015, section 4.4): one block a
+ * slice, all rows left-aligned, padded to the longest, column-major: value(l, i) at l * rows + i.
  * - full:BRxBC: Full-Blocking (section 4.3): dense blocks of BR rows and BC columns, padded with
  *   zeros, column-major.
  *
- * Only k >= 1 is in here; M_0 is solved with, and what a point nearer than delta needs of a_n itself
- * is apart.
+ * Only k >= 1 is in here; M_0 is solved with, and what a point nearer than delta needs of a_n
+ * itself is apart.
  *
  * Slices are cut into blocks of consecutive ones, the tasks; how many follows from the mesh alone.
  * Each has sums of its own, and these are added in order of blocks: bits do not depend on who
@@ -34,10 +34,10 @@ enum {
 
 struct layout_options {
     enum layout_kind kind;
-    int br, bc;   /* full: rows and columns of a block */
-    int single;   /* values, past and sums in float */
-    int group;    /* n_g, 1 .. GROUP_MOST */
-    int tile;     /* rows of a tile; 0: chosen */
+    int br, bc;    /* full: rows and columns of a block */
+    int single;    /* values, past and sums in float */
+    int group;     /* n_g, 1 .. GROUP_MOST */
+    int tile;      /* rows of a tile; 0: chosen */
     int per_block; /* slices of a block; 0: chosen */
     int last;      /* only k <= last; 0: all */
 };
@@ -76,8 +76,8 @@ struct layout {
     int *slice;    /* [blocks + 1]: first slice of each block */
     int *tile_row; /* [tiles + 1]: first row of each tile */
     struct part *part;
-    void *value;     /* float or double */
-    uint16_t *meta;  /* rows: bundles one after another; contiguous: starts, [j * rows + i] */
+    void *value;    /* float or double */
+    uint16_t *meta; /* rows: bundles one after another; contiguous: starts, [j * rows + i] */
     struct full *full;
     size_t values;       /* stored, with padding */
     size_t metas, fulls; /* entries of meta, of full */

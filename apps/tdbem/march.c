@@ -34,11 +34,11 @@ struct march {
     char **scratch;    /* of each core of all units */
     int *first_core;   /* of each unit in `scratch` */
     int cores;
-    double *a;            /* [group * columns]: the steps of this group */
-    double *before;       /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
-    double *load, *b;     /* [columns] */
-    double *scattered;    /* of all points */
-    int *vertex;          /* present numbers of those to be written */
+    double *a;         /* [group * columns]: the steps of this group */
+    double *before;    /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
+    double *load, *b;  /* [columns] */
+    double *scattered; /* of all points */
+    int *vertex;       /* present numbers of those to be written */
     struct table points, vertices;
     struct spectra spectra;
     char *identity;
@@ -181,8 +181,8 @@ static evn_status keep_step(struct march *m, int n, int q) {
     if (m->o->step) m->o->step(n, t, a, m->scattered, m->o->arg);
     if (!m->o->output || n % m->every) return EVN_OK;
     const int soft = p->options.problem == TDBEM_SOFT;
-    evn_status status = output_surface(m->o->output, n, p->mesh,
-                                       soft ? "normal_derivative" : "pressure", a);
+    evn_status status =
+        output_surface(m->o->output, n, p->mesh, soft ? "normal_derivative" : "pressure", a);
     return status ? status : output_collection(m->o->output, m->every, n, p->incident->dt);
 }
 
@@ -404,10 +404,10 @@ static evn_status identify(struct march *m) {
         memcpy(&bits, &m->o->frequency[f], sizeof bits);
         hash = (hash ^ bits) * 1099511628211u;
     }
-    int n = asprintf(&m->identity, "%s outputs=%s,%d,%d:%016llx", m->p->identity,
-                     m->points.columns ? "probes" : "none",
-                     m->vertices.columns ? m->o->vertices : 0, m->spectra.count,
-                     (unsigned long long)hash);
+    int n =
+        asprintf(&m->identity, "%s outputs=%s,%d,%d:%016llx", m->p->identity,
+                 m->points.columns ? "probes" : "none", m->vertices.columns ? m->o->vertices : 0,
+                 m->spectra.count, (unsigned long long)hash);
     if (n < 0) m->identity = NULL;
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
 }

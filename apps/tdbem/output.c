@@ -20,8 +20,10 @@ static void forget(struct file *f) {
 }
 
 static evn_status refuse(const char *path, int error) {
-    return evn_fail(EVN_SYSTEM, "%s cannot be written: %s; name a file in a folder that exists and "
-                                "is yours", path, strerror(error));
+    return evn_fail(EVN_SYSTEM,
+                    "%s cannot be written: %s; name a file in a folder that exists and "
+                    "is yours",
+                    path, strerror(error));
 }
 
 evn_status file_begin(struct file *f, const char *path) {
@@ -105,8 +107,9 @@ evn_status output_points(const char *path, const struct table *t, const struct i
     struct file f;
     evn_status status = file_begin(&f, path);
     if (status) return status;
-    fprintf(f.stream, "# c=%.17g dt=%.17g problem=%s eta=%.17g pulse=%s:sigma=%.17g,t0=%.17g "
-                      "direction=%.17g,%.17g,%.17g\n",
+    fprintf(f.stream,
+            "# c=%.17g dt=%.17g problem=%s eta=%.17g pulse=%s:sigma=%.17g,t0=%.17g "
+            "direction=%.17g,%.17g,%.17g\n",
             in->speed, in->dt, in->problem == TDBEM_SOFT ? "soft" : "rigid", eta,
             in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
             in->direction[0], in->direction[1], in->direction[2]);
@@ -117,7 +120,8 @@ evn_status output_points(const char *path, const struct table *t, const struct i
     for (int p = 0; p < points; p++) fprintf(f.stream, ",p_scattered_%d,p_total_%d", p + 1, p + 1);
     for (size_t r = 0; r < t->rows; r++)
         for (int c = 0; c < t->columns; c++)
-            fprintf(f.stream, "%s%.17g", c ? "," : "\n", t->value[r * (size_t)t->columns + (size_t)c]);
+            fprintf(f.stream, "%s%.17g", c ? "," : "\n",
+                    t->value[r * (size_t)t->columns + (size_t)c]);
     fputc('\n', f.stream);
     return file_commit(&f);
 }
@@ -208,8 +212,9 @@ evn_status output_collection(const char *folder, int every, int last, double dt)
     for (int n = every; n <= last; n += every) {
         snprintf(path, sizeof path, "%s/surface_%06d.vtu", folder, n);
         if (access(path, R_OK) == 0)
-            fprintf(f.stream, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"surface_%06d.vtu\"/>\n",
-                    n * dt, n);
+            fprintf(f.stream,
+                    "<DataSet timestep=\"%.17g\" part=\"0\" file=\"surface_%06d.vtu\"/>\n", n * dt,
+                    n);
         if (n > INT_MAX - every) break;
     }
     fputs("</Collection>\n</VTKFile>\n", f.stream);
@@ -293,10 +298,10 @@ evn_status output_spectrum(const char *path, const struct spectra *s, const stru
     evn_status status = file_begin(&out, path);
     if (status) return status;
     fputs("# over the incident wave's at the origin; exp(-i w t)\nvertex,x,y,z", out.stream);
-    for (int f = 0; f < s->count; f++)
-        fprintf(out.stream, ",re_w%.9g,im_w%.9g", s->w[f], s->w[f]);
+    for (int f = 0; f < s->count; f++) fprintf(out.stream, ",re_w%.9g,im_w%.9g", s->w[f], s->w[f]);
     for (int v = 0; v < s->columns; v++) {
-        fprintf(out.stream, "\n%d,%.9g,%.9g,%.9g", m->number[v], m->x[v][0], m->x[v][1], m->x[v][2]);
+        fprintf(out.stream, "\n%d,%.9g,%.9g,%.9g", m->number[v], m->x[v][0], m->x[v][1],
+                m->x[v][2]);
         for (int f = 0; f < s->count; f++) {
             const double complex u = spectra_value(s, f, v);
             fprintf(out.stream, ",%.9g,%.9g", creal(u), cimag(u));
@@ -328,7 +333,8 @@ evn_status output_far_field(const char *path, const struct spectra *s, const str
     evn_status status = file_begin(&out, path);
     if (status) return status;
     across(direction, e);
-    fputs("# F of p_s ~ F exp(ikr)/r, over the incident wave at the origin; theta from its direction\n"
+    fputs("# F of p_s ~ F exp(ikr)/r, over the incident wave at the origin; theta from its "
+          "direction\n"
           "w,plane,theta,x,y,z,re,im,abs",
           out.stream);
     for (int f = 0; f < s->count; f++)

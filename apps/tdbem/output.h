@@ -56,8 +56,8 @@ evn_status output_collection(const char *folder, int every, int last, double dt)
 struct spectra {
     int count, columns, soft;
     double dt, speed;
-    double *w;               /* angular frequencies */
-    double complex *a;       /* [count * columns]: sum over n of a_n exp(i w t_n) */
+    double *w;                /* angular frequencies */
+    double complex *a;        /* [count * columns]: sum over n of a_n exp(i w t_n) */
     double complex *incident; /* [count]: of f at the origin */
 };
 evn_status spectra_open(struct spectra *s, int count, const double *w, int columns, int soft,

@@ -19,10 +19,10 @@ struct tdbem {
     struct layout *layout;
     struct radiation *radiation;
     struct solver *solver;
-    int points, inside;   /* rows of the layout behind the vertices: given points, inner points */
-    double (*point)[3];   /* all of them */
+    int points, inside;    /* rows of the layout behind the vertices: given points, inner points */
+    double (*point)[3];    /* all of them */
     struct slices_csr now; /* k = 0 of the points, rows 0 .. points + inside - 1 */
-    double *weight;       /* of each task */
+    double *weight;        /* of each task */
     tdbem_shape shape;
     char warning[WARNINGS][256];
     int warnings;

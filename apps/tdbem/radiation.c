@@ -74,8 +74,7 @@ evn_status radiation_add(struct radiation *r, int p, const double *a, double *su
     const struct layout *l = r->layout[m];
     history_replace(r->past[m], a + (size_t)(p - steps) * (size_t)l->columns, steps);
     for (int b = 0; b < l->blocks; b++)
-        for (int t = 0; t < l->tiles; t++)
-            summation_part(l, b, t, r->past[m], r->sums, r->scratch);
+        for (int t = 0; t < l->tiles; t++) summation_part(l, b, t, r->past[m], r->sums, r->scratch);
     const int count = p + steps <= r->group ? steps : r->group - p;
     for (int i = 0; i < l->rows; i++)
         for (int g = 0; g < count; g++) {

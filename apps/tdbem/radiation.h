@@ -1,13 +1,13 @@
 /* The radiation stage: what the steps of a group that are already known give to those that are not
  * (Bramas, Coulaud, Sylvand 2015, section 4.5).
  *
- * The paper multiplies by M_1 .. M_(n_g-1) after each step, sparse matrix by sparse matrix. Here the
- * steps of a group are halved and halved again, as in online convolution (Hairer, Lubich, Schlichte,
- * "Fast numerical solution of nonlinear Volterra convolution equations", 1985): once the first p
- * steps are known, where 2^m is the largest power of two that divides p, the latest 2^m of them are
- * summed into the next 2^m at once, with M_1 .. M_(2^(m+1)-1), by the kernels of the summation. Each
- * pair of steps meets exactly once, and the near part of the matrices is read log2(n_g) times
- * instead of n_g times.
+ * The paper multiplies by M_1 .. M_(n_g-1) after each step, sparse matrix by sparse matrix. Here
+ * the steps of a group are halved and halved again, as in online convolution (Hairer, Lubich,
+ * Schlichte, "Fast numerical solution of nonlinear Volterra convolution equations", 1985): once the
+ * first p steps are known, where 2^m is the largest power of two that divides p, the latest 2^m of
+ * them are summed into the next 2^m at once, with M_1 .. M_(2^(m+1)-1), by the kernels of the
+ * summation. Each pair of steps meets exactly once, and the near part of the matrices is read
+ * log2(n_g) times instead of n_g times.
  */
 #ifndef TDBEM_RADIATION_H
 #define TDBEM_RADIATION_H

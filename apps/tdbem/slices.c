@@ -27,6 +27,13 @@ struct plan {
     } * tile;
 };
 
+/* Patches depend on the mesh only: with fewer triangles they are smaller, so that a colour has
+ * tiles enough for several threads. */
+static int patch_size(int triangles) {
+    int size = triangles / 48 / 8 * 8;
+    return size < 16 ? 16 : size > 64 ? 64 : size;
+}
+
 static int compare_ints(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
 static int patches_touch(struct plan *p, const struct body *b) {
@@ -150,9 +157,9 @@ INLINE void add_row(const struct job *job, int i, int j, int k0, vec values) {
     const struct place place = job->place[(size_t)j * (size_t)job->s->rows + (size_t)i];
     const int low = place.first - k0, high = low + place.count;
     if (low >= LANES || high <= 0) return;
-    const unsigned from = low > 0 ? 0xffu << low : 0xffu,
-                   to = high < LANES ? 0xffu >> (8 - high) : 0xff;
-    const __mmask8 mine = (__mmask8)(from & to);
+    const unsigned below = low > 0 ? (1u << low) - 1 : 0,
+                   upto = high < LANES ? (1u << high) - 1 : 0xff;
+    const __mmask8 mine = (__mmask8)(upto & ~below);
     double *at = job->s->value + (ptrdiff_t)(job->s->begin[j] + place.at) - low;
     _mm512_mask_storeu_pd(at, mine, _mm512_maskz_loadu_pd(mine, at) + (__m512d)values);
 }
@@ -178,6 +185,8 @@ static void scatter(const struct job *job, struct shells_result *r, const int *l
         if (symmetric && lane[l] == inner) factor[l] *= 0.5;
     for (int i = 0; i < 9 * r->count; i++) r->value[i] *= factor;
 #if LANES == 8
+    int first[LANES];
+    for (int l = 0; l < LANES; l++) first[l] = (int)r->first[l];
     for (int m = 0; m < r->count; m += LANES)
         for (int b = 0; b < 3; b++)
             for (int a = 0; a < 3; a++) {
@@ -186,7 +195,7 @@ static void scatter(const struct job *job, struct shells_result *r, const int *l
                     t[n] = m + n < r->count ? r->value[9 * (m + n) + 3 * a + b] : vec_set(0);
                 vec_transpose(t);
                 for (int l = 0; l < lanes; l++) {
-                    const int i = job->body->corner[lane[l]][a], k0 = (int)r->first[l] + m;
+                    const int i = job->body->corner[lane[l]][a], k0 = first[l] + m;
                     add_row(job, i, col[b], k0, t[l]);
                     if (symmetric) add_row(job, col[b], i, k0, t[l]);
                 }

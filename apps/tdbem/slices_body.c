@@ -17,13 +17,6 @@ static int by_key(const void *a, const void *b) {
     return p->triangle - q->triangle;
 }
 
-/* Patches depend on the mesh only: with fewer triangles they are smaller, so that a colour has
- * tiles enough for several threads. */
-int patch_size(int triangles) {
-    int size = triangles / 48 / 8 * 8;
-    return size < 16 ? 16 : size > 64 ? 64 : size;
-}
-
 static void order_triangles(struct body *b, struct placed *placed, const double low[3],
                             double size) {
     for (int t = 0; t < b->triangles; t++) {
@@ -36,14 +29,7 @@ static void order_triangles(struct body *b, struct placed *placed, const double 
         placed[t] = (struct placed){numbering_hilbert(at), t};
     }
     qsort(placed, (size_t)b->triangles, sizeof *placed, by_key);
-    /* Within a patch, triangles of one vector are spread over it: they then add to different
-     * row-vectors, and no addition waits for the one before. */
-    const int whole = patch_size(b->triangles), apart = whole / LANES;
-    for (int p = 0; p < b->triangles; p++) {
-        const int patch = p / whole * whole, n = p - patch;
-        const int from = patch + n % LANES * apart + n / LANES;
-        b->triangle[p] = placed[patch + whole <= b->triangles ? from : p].triangle;
-    }
+    for (int p = 0; p < b->triangles; p++) b->triangle[p] = placed[p].triangle;
 }
 
 static void fill_triangle(struct body *b, int p) {

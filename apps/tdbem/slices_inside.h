@@ -8,7 +8,7 @@
 /* Fields of a triangle as an outer one, structure of arrays. */
 enum { FIELD_CORNER = 0, FIELD_NORMAL = 9, FIELD_CURL = 12, FIELD_AREA = 21, FIELDS = 22 };
 
-/* Triangles are at places: patch after patch along a space-filling curve; `triangle` gives their numbers in the mesh,
+/* Triangles are at places, along a space-filling curve; `triangle` gives their numbers in the mesh,
  * on which depends which of two is the outer one. */
 struct body {
     const struct mesh *mesh;
@@ -25,9 +25,6 @@ struct body {
     int *ring_start, *ring;        /* places of the triangles around each vertex */
     int *star_start, *star;        /* vertices of these triangles, each once */
 };
-
-/* Triangles of a patch, a multiple of 8: places p*size .. are a patch. */
-int patch_size(int triangles);
 
 evn_status body_open(struct body *b, const struct mesh *mesh, double delta);
 void body_close(struct body *b);

@@ -153,9 +153,9 @@ evn_status solver_open(struct solver **out, const struct slices *slices, enum so
     }
     for (int i = 0; !status && i < s->n; i++) {
         if (!(s->inverse[i] > 0))
-            status = evn_fail(EVN_USAGE,
-                              "td-bem: M_0 is not positive definite: its diagonal has %g at vertex %d",
-                              s->inverse[i], i);
+            status = evn_fail(
+                EVN_USAGE, "td-bem: M_0 is not positive definite: its diagonal has %g at vertex %d",
+                s->inverse[i], i);
         s->inverse[i] = 1 / s->inverse[i];
     }
 #ifdef EVENER_MUMPS
@@ -236,7 +236,7 @@ static evn_status conjugate_gradients(struct solver *s, const double *b) {
     double target = 0;
     for (int i = 0; i < s->n; i++) target += b[i] * s->inverse[i] * b[i];
     target *= s->tolerance * s->tolerance;
-    if (target == 0) { /* also where b is so small that nothing can be said about residuals */
+    if (target <= 1e-280) { /* b is zero, or so small that its square is lost */
         memset(s->a, 0, sizeof *s->a * (size_t)n);
         return EVN_OK;
     }

@@ -2,8 +2,8 @@
  *
  * cg: conjugate gradients, scaled by the diagonal. The scaled condition number is 2 to 4 whatever
  * the mesh, so 13 to 26 iterations do (Hestenes and Stiefel 1952). No dependence on threads.
- * mumps: MUMPS's Cholesky factors, as the paper has it (Bramas, Coulaud, Sylvand 2015, section 3.3);
- * where it was found at configure time.
+ * mumps: MUMPS's Cholesky factors, as the paper has it (Bramas, Coulaud, Sylvand 2015,
+ * section 3.3); where it was found at configure time.
  */
 #ifndef TDBEM_SOLVE_H
 #define TDBEM_SOLVE_H
@@ -24,7 +24,8 @@ evn_status solver_open(struct solver **out, const struct slices *s, enum solver_
                        double tolerance);
 void solver_close(struct solver *s);
 
-/* `a` is a first guess and becomes the solution. EVN_BODY: it does not converge, or MUMPS failed. */
+/* `a` is a first guess and becomes the solution. EVN_BODY: it does not converge, or MUMPS failed.
+ */
 evn_status solver_solve(struct solver *s, const double *b, double *a);
 
 /* Iterations so far (cg), and entries of M_0 or of its factor. */

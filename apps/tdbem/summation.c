@@ -3,11 +3,11 @@
 #include "vector.h"
 #include <string.h>
 
-/* bytes of values to be fetched ahead of use: some bundles, since a bundle's sums keep the core busy
- * for longer than it can look ahead */
+/* bytes of values to be fetched ahead of use: some bundles, since a bundle's sums keep the core
+ * busy for longer than it can look ahead */
 enum { AHEAD = 2048 };
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE                  static inline __attribute__((always_inline))
 #define JOIN_(name, real, wide) name##_##real##_##wide
 #define JOIN(name, real, wide)  JOIN_(name, real, wide)
 #define KERNEL(name)            JOIN(name, REAL, WIDE)

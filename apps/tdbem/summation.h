@@ -1,6 +1,6 @@
-/* The summation stage: s_(n+g)(i) = sum over j and k of M_k(i,j) a_(n+g-k)(j) of the known past, for
- * all steps n .. n+n_g-1 of a group at once (multi-vectors/vector product; Bramas, Coulaud, Sylvand
- * 2015, section 4).
+/* The summation stage: s_(n+g)(i) = sum over j and k of M_k(i,j) a_(n+g-k)(j) of the known past,
+ * for all steps n .. n+n_g-1 of a group at once (multi-vectors/vector product; Bramas, Coulaud,
+ * Sylvand 2015, section 4).
  *
  * One value meets n_g elements of the past: 2 n_g operations for each value read once. A vector
  * holds the steps of a group for one row, or for a few rows where n_g is less than a vector is

@@ -1,8 +1,8 @@
 /* The summation's kernels for one precision and one number of steps; included once for each.
  *
- * Given: REAL, REAL_BYTES, WIDE (steps, a power of two), and KERNEL(name), which makes names unique.
- * A vector holds WIDE steps of one row (STACK 1; BREADTH vectors where WIDE exceeds it), or of
- * STACK rows, rows fastest: lane g * STACK + r.
+ * Given: REAL, REAL_BYTES, WIDE (steps, a power of two), and KERNEL(name), which makes names
+ * unique. A vector holds WIDE steps of one row (STACK 1; BREADTH vectors where WIDE exceeds it), or
+ * of STACK rows, rows fastest: lane g * STACK + r.
  */
 #if VECTOR_BYTES / REAL_BYTES == 16
 #    define LANES 16
@@ -130,8 +130,8 @@ INLINE void KERNEL(bundle)(const REAL *v, size_t stride, int length, const KERNE
 #pragma GCC unroll 8
         for (int w = 0; w < BREADTH; w++)
 #if STACK == 1 && BREADTH == 1
-            /* one addition less than adding at the end; where sums are longer than a vector, waiting
-             * for them costs more than that */
+            /* one addition less than adding at the end; where sums are longer than a vector,
+             * waiting for them costs more than that */
             acc[r][w] = ((const KERNEL(vec) *)(sums + (size_t)row[r] * WIDE))[w];
 #else
             acc[r][w] = (KERNEL(vec)){0};

@@ -59,8 +59,9 @@ evn_status tdbem_check(const tdbem_options *o) {
     enum solver_kind solver;
     struct pulse pulse;
     if (!o->mesh)
-        return evn_fail(EVN_USAGE,
-                        "which mesh? expected a file (.msh .off .stl .obj), sphere:L or box:a,b,c,h");
+        return evn_fail(
+            EVN_USAGE,
+            "which mesh? expected a file (.msh .off .stl .obj), sphere:L or box:a,b,c,h");
     evn_status status = check_numbers(o);
     if (!status) status = layout_find(&layout, o->layout);
     if (!status) status = numbering_find(&numbering, o->order);
@@ -162,9 +163,10 @@ static evn_status place_points(tdbem *p) {
                 return evn_fail(EVN_USAGE, "probe %d: a coordinate is no number", i + 1);
         double away = 0;
         if (mesh_inside(p->mesh, o->point[i], &away))
-            return evn_fail(EVN_USAGE,
-                            "probe %d: (%g, %g, %g) is inside of the body; expected a point in the air",
-                            i + 1, o->point[i][0], o->point[i][1], o->point[i][2]);
+            return evn_fail(
+                EVN_USAGE,
+                "probe %d: (%g, %g, %g) is inside of the body; expected a point in the air", i + 1,
+                o->point[i][0], o->point[i][1], o->point[i][2]);
         if (away < 1e-9 * p->mesh->longest)
             return evn_fail(EVN_USAGE,
                             "probe %d: (%g, %g, %g) is on the surface; use --vertices there", i + 1,
@@ -276,8 +278,8 @@ static void describe(tdbem *p) {
     s->sigma = in->pulse.sigma;
     s->t0 = in->pulse.t0;
     s->eta = p->options.problem == TDBEM_SOFT ? 0 : p->options.eta;
-    const double end = in->pulse.t0 + in->last + 6.5 * in->pulse.sigma +
-                       3 * m->longest / p->options.speed;
+    const double end =
+        in->pulse.t0 + in->last + 6.5 * in->pulse.sigma + 3 * m->longest / p->options.speed;
     const double steps = ceil(end / in->dt);
     s->default_steps = steps < 1 ? 1 : steps > 1e9 ? 1000000000 : (int)steps;
 }
@@ -302,7 +304,8 @@ static evn_status identify(tdbem *p) {
         p->shape.delta, o->quad, o->speed, in->direction[0], in->direction[1], in->direction[2],
         in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
         o->group, o->single ? "float" : "double", o->layout,
-        p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->points, (unsigned long long)points_hash(p));
+        p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->points,
+        (unsigned long long)points_hash(p));
     if (n < 0) p->identity = NULL;
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
 }

@@ -36,10 +36,10 @@ typedef struct tdbem tdbem;
 typedef struct tdbem_options {
     const char *mesh; /* file or generated body, see mesh_open() */
     enum tdbem_problem problem;
-    double eta;         /* weight of the second equation, rigid only; 0: hypersingular alone */
-    double delta;       /* c dt as a length; 0: delta_ratio times the mean edge */
-    double delta_ratio; /* 0.5 */
-    double speed;       /* c, 1 */
+    double eta;          /* weight of the second equation, rigid only; 0: hypersingular alone */
+    double delta;        /* c dt as a length; 0: delta_ratio times the mean edge */
+    double delta_ratio;  /* 0.5 */
+    double speed;        /* c, 1 */
     double direction[3]; /* the wave travels so; any length; 0,0,1 */
     const char *pulse;   /* see pulse_read(); NULL: gaussian, sigma 4 mean edges over c */
     const char *layout;  /* rows, contiguous, full:BRxBC */
@@ -84,13 +84,13 @@ const char *tdbem_warning(const tdbem *problem, int i);
 typedef struct tdbem_shape {
     int vertices, triangles, components, points, inside; /* inside: points for the null field */
     double volume, h_mean, delta, dt, sigma, t0, eta;
-    int kmax, longest;        /* steps that a matrix reaches back; longest row-vector */
-    size_t nnz, stored;       /* values of the matrices; values in the layout, with padding */
-    double bytes;             /* of the layout */
-    double generate_s;        /* time it took to generate, or to reload, the matrices */
-    int reloaded;             /* whether they came from a file */
-    int default_steps;        /* until the wave has passed and three body lengths more */
-    double flop_per_step;     /* useful operations: summation and radiation */
+    int kmax, longest;    /* steps that a matrix reaches back; longest row-vector */
+    size_t nnz, stored;   /* values of the matrices; values in the layout, with padding */
+    double bytes;         /* of the layout */
+    double generate_s;    /* time it took to generate, or to reload, the matrices */
+    int reloaded;         /* whether they came from a file */
+    int default_steps;    /* until the wave has passed and three body lengths more */
+    double flop_per_step; /* useful operations: summation and radiation */
 } tdbem_shape;
 tdbem_shape tdbem_describe(const tdbem *problem);
 
@@ -100,15 +100,15 @@ typedef struct tdbem_run_options {
     const char *probe_output;  /* t, then scattered and total pressure of each point */
     const char *vertex_output; /* a_n at `vertex`, n from 0 */
     int vertices;
-    const int *vertex;   /* numbers in the mesh's file */
-    const char *output;  /* folder: the surface as VTU every `every` steps, and surface.pvd */
+    const int *vertex;      /* numbers in the mesh's file */
+    const char *output;     /* folder: the surface as VTU every `every` steps, and surface.pvd */
     const char *checkpoint; /* the state every `every` steps, in whole groups */
     int every;              /* 0: 100 */
     const char *restart;    /* a checkpoint to go on from; steps counts from the very beginning */
     int frequencies;
-    const double *frequency;   /* angular */
-    const char *spectrum;      /* CSV: spectra at all vertices, over the incident wave's */
-    const char *far_field;     /* CSV: directivity in two planes through `direction` */
+    const double *frequency; /* angular */
+    const char *spectrum;    /* CSV: spectra at all vertices, over the incident wave's */
+    const char *far_field;   /* CSV: directivity in two planes through `direction` */
     /* called by the calling thread when a step is solved: n from 1, the solution in the mesh's
      * present numbering, and scattered pressures at the points; may be NULL */
     void (*step)(int n, double t, const double *a, const double *scattered, void *arg);
@@ -120,14 +120,14 @@ typedef struct tdbem_run_options {
 } tdbem_run_options;
 
 typedef struct tdbem_result {
-    int steps;        /* solved, counted from the very beginning */
-    int first;        /* the first one of this run: 1, or more after a restart */
-    double seconds;   /* of the march */
+    int steps;      /* solved, counted from the very beginning */
+    int first;      /* the first one of this run: 1, or more after a restart */
+    double seconds; /* of the march */
     double summation_s, reduction_s, radiation_s, load_s, solve_s, output_s; /* its stages */
-    double idle_s;          /* mean over units, waiting for others in the summation */
-    double gflops_nominal;  /* summation: operations on all stored values; a second */
+    double idle_s;           /* mean over units, waiting for others in the summation */
+    double gflops_nominal;   /* summation: operations on all stored values; a second */
     double gflops_effective; /* on those that are no padding */
-    double iterations;      /* of the solver, mean of a step */
+    double iterations;       /* of the solver, mean of a step */
     double most, most_after; /* max |a| while the pulse was on the body, and after that */
     double null_field; /* max over steps and inner points |u_inc + D phi|; NAN: no inner points */
     uint64_t hash;     /* of the last step's bits, vertices in the file's order */
@@ -144,7 +144,8 @@ evn_status tdbem_check_files(const tdbem_run_options *options);
 /* Marches. The schedule must have been made for these tasks and units. options NULL: all defaults.
  * Files that cannot be written are an error before the first step. EVN_STOPPED: `stop` was seen (a
  * checkpoint has been written if one was wanted); EVN_USAGE: the checkpoint is of another run, a
- * vertex is not there; EVN_SYSTEM: a file; EVN_BODY. On failure *result holds nothing to be freed. */
+ * vertex is not there; EVN_SYSTEM: a file; EVN_BODY. On failure *result holds nothing to be freed.
+ */
 evn_status tdbem_run(tdbem *problem, evn_units *units, evn_schedule *schedule,
                      const tdbem_run_options *options, tdbem_result *result);
 void tdbem_result_free(tdbem_result *result);

@@ -46,18 +46,18 @@ static inline __attribute__((always_inline)) vector_bits vector_repeat_32(const 
 
 /* Lists of indices for __builtin_shufflevector, by lanes and rows p that share a vector. DUPLICATE:
  * lane i takes i/p. SEPARATE: from lane g*p + r to lane r*lanes/p + g. */
-#define DUPLICATE_4_2    0, 0, 1, 1
-#define DUPLICATE_8_2    0, 0, 1, 1, 2, 2, 3, 3
-#define DUPLICATE_8_4    0, 0, 0, 0, 1, 1, 1, 1
-#define DUPLICATE_16_2   0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7
-#define DUPLICATE_16_4   0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3
-#define DUPLICATE_16_8   0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1
-#define SEPARATE_4_2     0, 2, 1, 3
-#define SEPARATE_8_2     0, 2, 4, 6, 1, 3, 5, 7
-#define SEPARATE_8_4     0, 4, 1, 5, 2, 6, 3, 7
-#define SEPARATE_16_2    0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15
-#define SEPARATE_16_4    0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15
-#define SEPARATE_16_8    0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15
+#define DUPLICATE_4_2     0, 0, 1, 1
+#define DUPLICATE_8_2     0, 0, 1, 1, 2, 2, 3, 3
+#define DUPLICATE_8_4     0, 0, 0, 0, 1, 1, 1, 1
+#define DUPLICATE_16_2    0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7
+#define DUPLICATE_16_4    0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3
+#define DUPLICATE_16_8    0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1
+#define SEPARATE_4_2      0, 2, 1, 3
+#define SEPARATE_8_2      0, 2, 4, 6, 1, 3, 5, 7
+#define SEPARATE_8_4      0, 4, 1, 5, 2, 6, 3, 7
+#define SEPARATE_16_2     0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15
+#define SEPARATE_16_4     0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15
+#define SEPARATE_16_8     0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15
 #define LIST_(name, l, p) name##_##l##_##p
 #define LIST(name, l, p)  LIST_(name, l, p)
 

@@ -6,18 +6,34 @@
  * Two things are as published: a unit whose first task was moved by the unit before it still starts
  * from the work it had, so that a few instances are needed; and the boundaries move only as far as
  * each move brings the unit nearer to its share.
- */
+ *
+ * By time, three things are ours, as measured times are never the same twice and the published
+ * algorithm would move data to and fro for ever. The times are those that were learnt (learn.h), so
+ * that a spike moves nothing. The boundaries move once per instance until they stand still, or for
+ * as many instances as they could need; then they are kept. And when the units or the tasks have
+ * changed so much that moving again pays beyond doubt, all moves are made at once, on the times
+ * learnt. */
 #include <evener/status.h>
+#include "schedule/learn.h"
 #include "schedule/policy.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    FIRST_MOVES = 5, /* instances, and one for each unit */
+    ROUNDS = 24,     /* of moves that are made at once */
+};
+
 struct state {
     int by_time;
-    int *first, *last; /* of each unit; first > last: it has nothing */
-    double *done;      /* work of each unit in the last instance */
+    int keeping;         /* by time: the first moves are over */
+    int *first, *last;   /* of each unit; first > last: it has nothing */
+    double *done;        /* work of each unit in the last instance */
+    double *work;        /* by time: of each task */
+    int *present, *best; /* owners */
+    struct learn *learn; /* by time */
 };
 
 static evn_status no_basis(void) {
@@ -42,24 +58,33 @@ static evn_status open_guided(evn_schedule *s, const evn_spec *spec) {
     if (spec->options != 1 || spec->option[0].value) return no_basis();
     int by_time = !strcmp(spec->option[0].key, "time");
     if (!by_time && strcmp(spec->option[0].key, "size") != 0) return no_basis();
-    size_t units = (size_t)s->problem.units;
-    struct state *state = malloc(sizeof *state + units * (sizeof(double) + 2 * sizeof(int)));
-    if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu units", units);
+    const size_t units = (size_t)s->problem.units, n = by_time ? (size_t)s->problem.tasks : 0;
+    const size_t head = (sizeof(struct state) + 15) / 16 * 16;
+    const size_t learner =
+        by_time ? learn_bytes(s->problem.tasks, s->problem.units, LEARN_WINDOW) : 0;
+    char *block = malloc(head + learner + (units + n) * (sizeof(double) + 2 * sizeof(int)));
+    if (!block) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu units", units);
+    struct state *state = (struct state *)block;
     s->state = state;
-    state->by_time = by_time;
-    state->done = (double *)(state + 1);
-    state->first = (int *)(state->done + units);
+    *state = (struct state){.by_time = by_time};
+    if (by_time) state->learn = learn_init(block + head, &s->problem, LEARN_WINDOW);
+    state->done = (double *)(block + head + learner);
+    state->work = state->done + units;
+    state->first = (int *)(state->work + n);
     state->last = state->first + units;
+    state->present = state->last + units;
+    state->best = state->present + n;
     bounds(s);
     snprintf(s->text, sizeof s->text, "guided:%s", by_time ? "time" : "size");
     return EVN_OK;
 }
 
-static void learn(evn_schedule *s, const int *owner, const double *seconds) {
+/* The algorithm once, from the work w of the tasks and what `owner` had of it, to s->owner. Returns
+ * whether a boundary moved. */
+static int move(evn_schedule *s, const int *owner, const double *w) {
     struct state *state = s->state;
     const evn_problem *p = &s->problem;
     const int n = p->tasks, units = p->units;
-    const double *w = state->by_time ? seconds : p->weight;
     double *done = state->done;
     for (int u = 0; u < units; u++) done[u] = 0;
     for (int t = 0; t < n; t++) done[owner[t]] += w[t];
@@ -99,11 +124,81 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
         while (t <= end) s->owner[t++] = u;
         state->last[u] = t - 1;
     }
-    s->settled = !moved && !state->by_time;
+    return moved;
 }
 
+/* What each task takes where `owner` has it. */
+static const double *times(struct state *state, const evn_problem *p, const int *owner) {
+    const double *cost = learn_cost(state->learn), *speed = learn_speed(state->learn);
+    for (int t = 0; t < p->tasks; t++)
+        state->work[t] = fmin(cost[t] / speed[owner[t]], 1e300 / p->tasks);
+    return state->work;
+}
+
+/* All the moves at once, from s->owner; it is left at the best that they came by. Returns its time.
+ */
+static double move_on(evn_schedule *s) {
+    struct state *state = s->state;
+    const evn_problem *p = &s->problem;
+    const size_t bytes = (size_t)p->tasks * sizeof *state->best;
+    double least = learn_makespan(state->learn, s->owner);
+    memcpy(state->best, s->owner, bytes);
+    for (int i = 0; i < ROUNDS; i++) {
+        if (!move(s, s->owner, times(state, p, s->owner))) break;
+        const double time = learn_makespan(state->learn, s->owner);
+        if (time >= least) continue;
+        least = time;
+        memcpy(state->best, s->owner, bytes);
+    }
+    memcpy(s->owner, state->best, bytes);
+    bounds(s);
+    return least;
+}
+
+/* Once the first moves are over: moves only if that pays. */
+static void keep(evn_schedule *s) {
+    struct state *state = s->state;
+    const evn_problem *p = &s->problem;
+    const size_t bytes = (size_t)p->tasks * sizeof *state->present;
+    struct learn *l = state->learn;
+    s->settled = 1;
+    const double now = learn_makespan(l, s->owner), even = learn_even(l);
+    if (!learn_ready(l) || !learn_asks(l, now, even)) return;
+    memcpy(state->present, s->owner, bytes);
+    const double then = move_on(s);
+    if (learn_pays(l, now, then, learn_seconds_to_move(l, state->present, s->owner))) {
+        learn_moves(l, now, then);
+        s->settled = 0;
+    } else {
+        memcpy(s->owner, state->present, bytes);
+        bounds(s);
+        learn_stays(l, now, even);
+    }
+}
+
+static void learn(evn_schedule *s, const int *owner, const double *seconds) {
+    struct state *state = s->state;
+    const evn_problem *p = &s->problem;
+    if (!state->by_time) {
+        s->settled = !move(s, owner, p->weight);
+        return;
+    }
+    learn_feed(state->learn, owner, seconds);
+    if (!state->keeping) {
+        const int moved = move(s, owner, times(state, p, owner));
+        state->keeping = !moved || learn_instances(state->learn) >= FIRST_MOVES + p->units;
+        if (moved) return;
+    }
+    keep(s);
+}
+
+/* By time, what was imported is taken for the outcome of first moves that were made before. */
 static evn_status import(evn_schedule *s) {
-    if (bounds(s)) return EVN_OK;
+    if (bounds(s)) {
+        struct state *state = s->state;
+        state->keeping = state->by_time;
+        return EVN_OK;
+    }
     return evn_fail(EVN_USAGE,
                     "schedule: guided needs consecutive tasks in the order of the units, "
                     "and the imported assignment is none of that kind");

@@ -9,12 +9,14 @@
  * each. No step is sure to be an improvement; after a fixed number of them the best one seen is
  * taken and kept.
  *
- * Three things are ours. Where costs jump from one task to the next, the steps as published swing
+ * Four things are ours. Where costs jump from one task to the next, the steps as published swing
  * to and fro for ever, several per cent from the optimum; so after one that was no improvement
  * steps become shorter, and longer again while they improve, and fractions of tasks are carried
- * over. The times are those that medians over the last instances predict (learn.h), so that a spike
- * moves no task. And what was kept is given up, and the search begins anew, when units or tasks
- * have changed so that it is 5 % further from even than it was. */
+ * over. The times are those that were learnt from the last instances (learn.h), so that a spike
+ * moves no task. What all units together could gain is not sought where it drowns in the scatter of
+ * their times: such a step is left out, though it counts. And what was kept is given up when units
+ * or tasks have changed so that this pays beyond doubt: then all steps of a search are made at
+ * once, on the times learnt, and the best is taken. */
 #include <evener/status.h>
 #include "schedule/learn.h"
 #include "schedule/policy.h"
@@ -22,6 +24,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { AT_ONCE = 1000 }; /* steps at most */
 
 struct state {
     long iterations;
@@ -31,6 +35,7 @@ struct state {
     double last_time; /* longest in the last instance; infinite: there was none in this search */
     double best_time; /* the same of the best assignment of this search */
     int *best;        /* its owners */
+    int *trial;       /* others, while several steps are made at once */
     double length;    /* of the next step, in units of the published one */
     double *time;     /* of each unit */
     double *cost;     /* of a task on each unit */
@@ -65,8 +70,8 @@ static evn_status open_interval(evn_schedule *s, const evn_spec *spec) {
     const size_t units = (size_t)p->units, n = (size_t)p->tasks;
     const size_t learner = learn_bytes(p->tasks, p->units, LEARN_WINDOW);
     const size_t head = (sizeof(struct state) + 15) / 16 * 16;
-    char *block =
-        malloc(head + learner + units * (4 * sizeof(double) + 2 * sizeof(int)) + n * sizeof(int));
+    char *block = malloc(head + learner + units * (4 * sizeof(double) + 2 * sizeof(int)) +
+                         2 * n * sizeof(int));
     if (!block) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu tasks", n);
     struct state *state = (struct state *)block;
     s->state = state;
@@ -79,6 +84,7 @@ static evn_status open_interval(evn_schedule *s, const evn_spec *spec) {
     state->given = (int *)(state->want + units);
     state->tasks = state->given + units;
     state->best = state->tasks + units;
+    state->trial = state->best + n;
     begin_search(s);
     snprintf(s->text, sizeof s->text, "interval:iterations=%ld", iterations);
     return EVN_OK;
@@ -145,6 +151,56 @@ static double look(struct state *state, const evn_problem *p, const int *owner, 
     return longest;
 }
 
+/* How long the next step is, from how long the longest unit took now and before. */
+static void set_length(struct state *state, double longest) {
+    /* factors between 0.5 and 0.7, and 1.3 to 1.4, meet all of the paper's table 1 */
+    state->length = longest > state->last_time ? fmax(0.6 * state->length, 1.0 / 64)
+                                               : fmin(1.3 * state->length, 1);
+    state->last_time = longest;
+}
+
+/* A whole search at once, from s->owner, on the times learnt: its best in state->best. Returns the
+ * longest time of that. */
+static double search_at_once(evn_schedule *s) {
+    struct state *state = s->state;
+    const evn_problem *p = &s->problem;
+    const size_t bytes = sizeof *s->owner * (size_t)p->tasks;
+    double mean;
+    begin_search(s);
+    memcpy(state->trial, s->owner, bytes);
+    for (; state->done < state->iterations && state->done < AT_ONCE; state->done++) {
+        const double longest = look(state, p, state->trial, &mean);
+        set_length(state, longest);
+        if (longest < state->best_time) {
+            state->best_time = longest;
+            memcpy(state->best, state->trial, bytes);
+        }
+        if (!(mean > 0)) break;
+        step(state, p->tasks, p->units, mean, state->trial);
+    }
+    state->keeping = s->settled = 1;
+    return state->best_time;
+}
+
+/* The search is over: `longest` is what an instance takes. Searches again only if that pays. */
+static void keep(evn_schedule *s, double longest, double mean) {
+    struct state *state = s->state;
+    struct learn *l = state->learn;
+    const double could = state->even * mean;
+    s->settled = 1;
+    if (!learn_ready(l) || !learn_asks(l, longest, could)) return;
+    const double then = search_at_once(s);
+    if (!learn_pays(l, longest, then, learn_seconds_to_move(l, s->owner, state->best))) {
+        learn_stays(l, longest, could);
+        return;
+    }
+    learn_moves(l, longest, then);
+    memcpy(s->owner, state->best, sizeof *s->owner * (size_t)s->problem.tasks);
+    look(state, &s->problem, s->owner, &mean);
+    state->even = mean > 0 ? then / mean : 1;
+    s->settled = 0;
+}
+
 static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     struct state *state = s->state;
     const evn_problem *p = &s->problem;
@@ -153,29 +209,28 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     double mean;
     const double longest = look(state, p, owner, &mean);
     if (state->keeping) {
-        if (longest <= 1.05 * state->even * mean || !learn_pays(state->learn, longest, mean, 0))
-            return;
-        begin_search(s);
-    } else if (state->length < 0.5 && longest > 1.1 * state->last_time) {
-        begin_search(s); /* so short a step has not done that: something has become slower */
+        keep(s, longest, mean);
+        return;
     }
-    /* factors between 0.5 and 0.7, and 1.3 to 1.4, meet all of the paper's table 1 */
-    state->length = longest > state->last_time ? fmax(0.6 * state->length, 1.0 / 64)
-                                               : fmin(1.3 * state->length, 1);
-    state->last_time = longest;
+    const double noise = learn_noise(state->learn);
+    if (state->length < 0.5 && longest > (1.1 + noise) * state->last_time)
+        begin_search(s); /* so short a step has not done that: something has become slower */
     if (longest < state->best_time) {
         state->best_time = longest;
-        state->even = longest / mean;
+        state->even = mean > 0 ? longest / mean : 1;
         memcpy(state->best, owner, bytes);
     }
     if (++state->done >= state->iterations || !(mean > 0)) {
-        if (learn_makespan(state->learn, state->best) <= 1.1 * state->best_time) {
+        /* the best may have been the best before something became slower */
+        state->keeping = s->settled = 1;
+        if (learn_makespan(state->learn, state->best) <= (1.1 + noise) * state->best_time)
             memcpy(s->owner, state->best, bytes);
-            state->keeping = s->settled = 1;
-            return;
-        }
-        begin_search(s); /* the best was the best before something became slower */
+        else
+            keep(s, longest, mean);
+        return;
     }
+    if (noise > 0 && longest - mean <= noise * longest) return;
+    set_length(state, longest);
     step(state, p->tasks, p->units, mean, s->owner);
 }
 
@@ -185,17 +240,21 @@ static evn_status import(evn_schedule *s) {
             return evn_fail(EVN_USAGE,
                             "schedule: interval needs consecutive tasks in the order of the units, "
                             "and the imported assignment is none of that kind");
+    /* it is taken for the best of a search that was made before, and for even until it runs */
+    struct state *state = s->state;
     begin_search(s);
+    state->keeping = s->settled = 1;
+    state->even = 1;
     return EVN_OK;
 }
 
 static void explain(const evn_schedule *s, FILE *out) {
     const struct state *state = s->state;
-    if (state->keeping && isfinite(state->even))
+    if (state->keeping && state->done)
         fprintf(out, "keeps the best of %ld iterations: longest unit %.3f %% above the mean\n",
                 state->done, 100 * (state->even - 1));
     else if (state->keeping)
-        fprintf(out, "keeps the best of %ld iterations\n", state->done);
+        fprintf(out, "keeps what was imported\n");
     else
         fprintf(out, "iteration %ld of %ld; %s\n", state->done, state->iterations,
                 isinf(state->best_time) ? "none was measured yet" : "the best will be kept");

@@ -1,41 +1,89 @@
-/* Learning: costs of tasks and speeds of units from measured times, by medians.
+/* Learning: costs of tasks and speeds of units from measured times, by medians and by means over
+ * what the medians say is all the same.
  *
- * Within one instance the speed of a unit is the median, by time, of cost / seconds over its tasks,
- * with the costs known so far: a task that was disturbed moves it little. The speed that is
- * believed is the median of these over the window. The cost of a task is the median over the window
- * of its seconds times the speed that its unit had in the same instance, so that what disturbed the
- * whole unit is in no task's cost. */
+ * Within one instance the speed of a unit is found in two steps: the median, by cost, of
+ * cost / seconds over its tasks, with the costs known so far; then the sum of costs over the sum of
+ * seconds of those tasks that are as near to it as they scatter. A task that was disturbed is not
+ * among them. The cost of a task in an instance is its seconds times the speed that its unit had
+ * then, so that what disturbed the whole unit is in no task's cost.
+ *
+ * Each number that is believed has a spread and a number of instances behind it. The spread is how
+ * much the same work on the same unit differs from one instance to the next, so that moving tasks
+ * and correcting costs are not taken for noise: medians over the short window, scaled to be a
+ * standard deviation, and their mean. A short median that is
+ * further off than SIGNIFICANT standard errors is a change and replaces it; else the latest value
+ * goes into the mean, cut off at so many spreads. */
 #include "schedule/learn.h"
 #include <math.h>
 #include <string.h>
+
+#define SIGNIFICANT 3.0   /* standard errors */
+#define OF_MEDIAN   1.25  /* standard error of a median, over that of a mean */
+#define ROUNDING    1e-11 /* relative differences that are none */
+#define LEAST_GAIN  0.02  /* of an instance */
+#define CAUTION     1.5   /* times what it was, after each move but the first */
+#define MOST        8.0   /* caution */
+#define CALM        0.985 /* what is left of it after an instance: half in 46 */
+
+enum {
+    FEW = 5,      /* instances: until then the short median is believed */
+    SPREADS = 32, /* deviations that a spread is the mean of */
+    PROVEN = 6,   /* instances after which a promise is looked at */
+    HOLD = 3,     /* instances after a move before the next */
+    WAIT = 4,     /* instances after the first search in vain */
+    WAIT_MOST = 1024,
+};
+
+/* What is believed of a task's cost or a unit's speed, beside the number itself. */
+struct belief {
+    double spread; /* relative */
+    int behind;    /* instances that stand behind it, up to LEARN_MEMORY */
+    int spreads;
+};
 
 struct learn {
     evn_problem problem;
     int window;
     int fed;              /* instances in all */
     int kept, latest;     /* rows that hold one; the row of the last one */
+    int since;            /* instances under the present assignment */
+    int stints;           /* assignments there were */
+    double caution;       /* times the doubt that a gain must exceed */
+    int moves;            /* that were decided on */
+    double before, after; /* over even, of the last move: what it was, and the promise; 0: none */
+    double refused;       /* the gain that was hoped for when a search was in vain */
+    int wait, ask;        /* instances between searches; the instance of the next one */
+    double shift;         /* log of all that speeds were scaled by */
     double *cost, *speed; /* what is believed */
     double *seconds;      /* window x tasks, one row an instance */
     double *unit_speed;   /* window x units, of that instance; 0: it had nothing to tell */
-    double *ratio, *time; /* of the tasks, unit by unit, while an instance is looked at */
+    double *repeated;     /* window x units: how much longer than the instance before; 0: unknown */
+    double *ratio, *part; /* of the tasks, unit by unit, while an instance is looked at */
     double *load;         /* of each unit, while an assignment is looked at */
-    int *owner;           /* window x tasks */
-    int *end;             /* of each unit's part of `ratio` */
+    double *track;        /* units x LEARN_MEMORY: log of speed - shift, under the present owners */
+    struct belief *of_task, *of_unit;
+    int *owner;   /* window x tasks */
+    int *end;     /* of each unit's part of `ratio` */
+    int *tracked; /* of each unit, in `track`, all that ever were since the owners changed */
 };
 
 /* Nothing that is learnt leaves these bounds, so that products and quotients stay finite. */
 static double bounded(double x) { return x < 1e-300 ? 1e-300 : x < 1e300 ? x : 1e300; }
 
+enum { ARRAYS = 14 };
+
 /* The bytes of everything in front of each array, in the order of struct learn. */
-static size_t layout(int tasks, int units, int window, size_t at[9]) {
+static size_t layout(int tasks, int units, int window, size_t at[ARRAYS]) {
     size_t n = (size_t)tasks, u = (size_t)units, w = (size_t)window;
-    const size_t bytes[9] = {
-        n * sizeof(double),     u * sizeof(double),  w * n * sizeof(double),
-        w * u * sizeof(double), n * sizeof(double),  n * sizeof(double),
-        u * sizeof(double),     w * n * sizeof(int), (u + 1) * sizeof(int),
+    const size_t bytes[ARRAYS] = {
+        n * sizeof(double),        u * sizeof(double),        w * n * sizeof(double),
+        w * u * sizeof(double),    w * u * sizeof(double),    n * sizeof(double),
+        n * sizeof(double),        u * sizeof(double),        u * LEARN_MEMORY * sizeof(double),
+        n * sizeof(struct belief), u * sizeof(struct belief), w * n * sizeof(int),
+        (u + 1) * sizeof(int),     u * sizeof(int),
     };
     size_t sum = (sizeof(struct learn) + 15) / 16 * 16;
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < ARRAYS; i++) {
         at[i] = sum;
         sum += bytes[i];
     }
@@ -43,31 +91,50 @@ static size_t layout(int tasks, int units, int window, size_t at[9]) {
 }
 
 size_t learn_bytes(int tasks, int units, int window) {
-    size_t at[9];
+    size_t at[ARRAYS];
     return layout(tasks, units, window, at);
 }
 
+/* Believes what the problem says. */
+static void begin(struct learn *l) {
+    const evn_problem *p = &l->problem;
+    l->shift = 0;
+    for (int t = 0; t < p->tasks; t++) {
+        l->cost[t] = p->weight ? p->weight[t] : 1;
+        l->of_task[t] = (struct belief){0};
+    }
+    for (int u = 0; u < p->units; u++) {
+        l->speed[u] = bounded(p->speed ? p->speed[u] : 1);
+        l->of_unit[u] = (struct belief){0};
+        l->tracked[u] = 0;
+    }
+}
+
 struct learn *learn_init(void *block, const evn_problem *problem, int window) {
-    size_t at[9];
+    size_t at[ARRAYS];
     layout(problem->tasks, problem->units, window, at);
     char *base = block;
     struct learn *l = block;
     *l = (struct learn){
         .problem = *problem,
         .window = window,
+        .caution = 1,
         .cost = (double *)(base + at[0]),
         .speed = (double *)(base + at[1]),
         .seconds = (double *)(base + at[2]),
         .unit_speed = (double *)(base + at[3]),
-        .ratio = (double *)(base + at[4]),
-        .time = (double *)(base + at[5]),
-        .load = (double *)(base + at[6]),
-        .owner = (int *)(base + at[7]),
-        .end = (int *)(base + at[8]),
+        .repeated = (double *)(base + at[4]),
+        .ratio = (double *)(base + at[5]),
+        .part = (double *)(base + at[6]),
+        .load = (double *)(base + at[7]),
+        .track = (double *)(base + at[8]),
+        .of_task = (struct belief *)(base + at[9]),
+        .of_unit = (struct belief *)(base + at[10]),
+        .owner = (int *)(base + at[11]),
+        .end = (int *)(base + at[12]),
+        .tracked = (int *)(base + at[13]),
     };
-    for (int t = 0; t < problem->tasks; t++) l->cost[t] = problem->weight ? problem->weight[t] : 1;
-    for (int u = 0; u < problem->units; u++)
-        l->speed[u] = bounded(problem->speed ? problem->speed[u] : 1);
+    begin(l);
     return l;
 }
 
@@ -138,15 +205,35 @@ static void look(struct learn *l, int row) {
         if (!(l->cost[t] > 0 && seconds[t] > 0)) continue;
         int i = end[owner[t]]++;
         l->ratio[i] = bounded(l->cost[t] / seconds[t]);
-        l->time[i] = seconds[t];
+        l->part[i] = fmin(l->cost[t], 1e300 / n);
     }
     for (int u = 0, from = 0; u < units; from = end[u++])
         found[u] =
-            end[u] > from ? median_by_weight(l->ratio + from, l->time + from, end[u] - from) : 0;
+            end[u] > from ? median_by_weight(l->ratio + from, l->part + from, end[u] - from) : 0;
+    /* numerator and denominator */
+    double *work = l->load, *time = l->part; /* n >= 1, and units that have tasks are no more */
+    memset(work, 0, sizeof *work * (size_t)units);
+    int *slot = end; /* of each unit that has tasks */
+    for (int u = 0, used = 0; u < units; u++) {
+        slot[u] = found[u] > 0 ? used++ : -1;
+        if (slot[u] >= 0) time[slot[u]] = 0;
+    }
+    for (int t = 0; t < n; t++) {
+        const int u = owner[t];
+        if (!(l->cost[t] > 0 && seconds[t] > 0)) continue;
+        const double off = fabs(log(bounded(l->cost[t] / seconds[t]) / found[u]));
+        if (!(off <= SIGNIFICANT * l->of_task[t].spread + ROUNDING)) continue;
+        work[u] += l->cost[t];
+        time[slot[u]] += seconds[t];
+    }
+    for (int u = 0; u < units; u++) {
+        const double mean = slot[u] >= 0 ? work[u] / time[slot[u]] : 0;
+        if (mean > 1e-300 && mean < 1e300) found[u] = mean;
+    }
 }
 
-/* Before the first instance, speeds are in the problem's unit of time; a unit that had nothing to
- * tell goes over to seconds as the others do. */
+/* Before the first instance, that of row 0, speeds are in the problem's unit of time; a unit that
+ * had nothing to tell goes over to seconds as the others do. */
 static void adopt_seconds(struct learn *l) {
     double before = 0, now = 0;
     for (int u = 0; u < l->problem.units; u++) {
@@ -158,41 +245,164 @@ static void adopt_seconds(struct learn *l) {
         l->speed[u] = bounded(l->speed[u] * (now / before));
 }
 
-/* The cost of task t: by what it took where it is now. What it took elsewhere is asked only when
- * there is a single time from here and it is far from all that was expected. */
-static double cost_of(const struct learn *l, int t, double *here, double *anywhere) {
-    const size_t n = (size_t)l->problem.tasks, units = (size_t)l->problem.units;
-    const int now = l->owner[(size_t)l->latest * n + (size_t)t];
-    int h = 0, a = 0;
-    for (size_t row = 0; row < (size_t)l->kept; row++) {
-        const int u = l->owner[row * n + (size_t)t];
-        const double found = l->unit_speed[row * units + (size_t)u];
-        const double cost = l->seconds[row * n + (size_t)t] * (found > 0 ? found : l->speed[u]);
-        anywhere[a++] = cost;
-        if (u == now) here[h++] = cost;
+/* The row before this one; -1: there is none any more. */
+static int row_before(const struct learn *l, int row) {
+    const int before = row ? row - 1 : l->window - 1;
+    return before < l->kept && row != (l->kept < l->window ? 0 : (l->latest + 1) % l->window)
+               ? before
+               : -1;
+}
+
+/* How much longer than in the instance before each unit took in the latest one for those tasks that
+ * it had in both; 0: there are none. */
+static void repeat(struct learn *l) {
+    const int n = l->problem.tasks, units = l->problem.units;
+    const int row = l->latest, before = row_before(l, row);
+    const int *owner = l->owner + (size_t)row * (size_t)n;
+    double *now = l->repeated + (size_t)row * (size_t)units, *then = l->load;
+    memset(now, 0, sizeof *now * (size_t)units);
+    memset(then, 0, sizeof *then * (size_t)units);
+    if (before < 0) return;
+    const int *had = l->owner + (size_t)before * (size_t)n;
+    for (int t = 0; t < n; t++) {
+        if (owner[t] != had[t]) continue;
+        now[owner[t]] += l->seconds[(size_t)row * (size_t)n + (size_t)t];
+        then[owner[t]] += l->seconds[(size_t)before * (size_t)n + (size_t)t];
     }
-    const double cost = lower_middle(here, h);
-    const double expected = h == 1 && a > 1 ? lower_middle(anywhere, a) : cost;
-    return fmin(cost > 4 * expected || cost < expected / 4 ? expected : cost, 1e300);
+    for (int u = 0; u < units; u++)
+        now[u] = now[u] > 0 && then[u] > 0 ? bounded(now[u] / then[u]) : 0;
+}
+
+/* How different a and b are, relative to their mean. */
+static double difference(double a, double b) { return fabs(a - b) / (0.5 * a + 0.5 * b); }
+
+/* Learns the spread from h differences of the short window. Reorders them. */
+static void learn_spread(struct belief *b, double *x, int h) {
+    if (h < 2) return;
+    /* two independent values differ by sqrt(2) standard deviations, and half of them by less than
+     * 0.67 of that; the lower middle of an even number of them is lower still */
+    double off = lower_middle(x, h) * (h % 2 ? 1.05 : 1.5);
+    if (!(off >= ROUNDING)) off = 0;
+    if (b->spreads < SPREADS) b->spreads++;
+    b->spread += (off - b->spread) / b->spreads;
+}
+
+/* Whether a median of h values says that what is believed is no longer so. */
+static int has_changed(const struct belief *b, double believed, double middle, int h) {
+    if (!(believed > 0 && middle > 0)) return believed != middle;
+    const double error = OF_MEDIAN * b->spread / sqrt(h);
+    return fabs(log(middle / believed)) > SIGNIFICANT * error + ROUNDING;
+}
+
+/* What is believed, with one more value in its mean. */
+static double refined(struct belief *b, double believed, double value) {
+    if (b->behind < LEARN_MEMORY) b->behind++;
+    if (!(believed > 0 && value > 0)) return believed;
+    const double most = SIGNIFICANT * b->spread, off = log(value / believed);
+    if (!(most > 0)) return believed;
+    return believed * exp(fmin(fmax(off, -most), most) / b->behind);
+}
+
+static void learn_unit(struct learn *l, size_t u) {
+    const size_t units = (size_t)l->problem.units;
+    double x[LEARN_WINDOW_MAX], off[LEARN_WINDOW_MAX];
+    int known = 0, repeats = 0;
+    for (size_t r = 0; r < (size_t)l->kept; r++) {
+        const double found = l->unit_speed[r * units + u], again = l->repeated[r * units + u];
+        if (found > 0) x[known++] = -found;
+        if (again > 0) off[repeats++] = difference(again, 1);
+    }
+    const double value = l->unit_speed[(size_t)l->latest * units + u];
+    struct belief *b = &l->of_unit[u];
+    if (!known) return;
+    const double middle = -lower_middle(x, known); /* the higher middle */
+    if (value > 0) {
+        l->track[u * LEARN_MEMORY + (size_t)(l->tracked[u]++ % LEARN_MEMORY)] =
+            log(value) - l->shift;
+        learn_spread(b, off, repeats);
+    }
+    if (has_changed(b, l->speed[u], middle, known)) {
+        l->speed[u] = bounded(middle);
+        b->behind = known < 3 ? known : 3;
+    } else if (value > 0 && b->behind < FEW) {
+        l->speed[u] = bounded(middle);
+        b->behind++;
+    } else if (value > 0) {
+        l->speed[u] = bounded(refined(b, l->speed[u], value));
+    }
+}
+
+/* The cost of a task: by what it takes where it is now. What it took elsewhere stands as long as
+ * that does not contradict it; a single time that is far from all that was expected does not. */
+static void learn_task(struct learn *l, size_t t) {
+    const size_t n = (size_t)l->problem.tasks, units = (size_t)l->problem.units;
+    const int now = l->owner[(size_t)l->latest * n + t];
+    double here[LEARN_WINDOW_MAX] = {0}, off[LEARN_WINDOW_MAX], value = 0;
+    int h = 0, repeats = 0;
+    for (int row = 0; row < l->kept; row++) {
+        const size_t at = (size_t)row * n + t;
+        if (l->owner[at] != now) continue;
+        const double found = l->unit_speed[(size_t)row * units + (size_t)now];
+        here[h++] = fmin(l->seconds[at] * (found > 0 ? found : l->speed[now]), 1e300);
+        if (row == l->latest) value = here[h - 1];
+        const int before = row_before(l, row);
+        if (before < 0) continue;
+        const size_t had = (size_t)before * n + t;
+        const double again = l->repeated[(size_t)row * units + (size_t)now];
+        if (l->owner[had] == now && again > 0 && l->seconds[had] > 0)
+            off[repeats++] = difference(l->seconds[at], l->seconds[had] * again);
+    }
+    struct belief *b = &l->of_task[t];
+    const double middle = lower_middle(here, h), cost = l->cost[t];
+    const int moved = h < l->kept;
+    learn_spread(b, off, repeats);
+    if (h == 1 && b->behind && (middle > 4 * cost || middle < cost / 4)) return;
+    if (!b->behind || (has_changed(b, cost, middle, h) && (h >= 3 || moved || b->behind < FEW))) {
+        l->cost[t] = middle;
+        b->behind = h < 3 ? h : 3;
+    } else if (b->behind < FEW && !moved) {
+        l->cost[t] = middle;
+        b->behind++;
+    } else {
+        l->cost[t] = fmin(refined(b, cost, value), 1e300);
+    }
+}
+
+/* Whether the last move brought what it promised, once there are times to tell. */
+static void look_at_promise(struct learn *l) {
+    l->caution = 1 + (l->caution - 1) * CALM;
+    if (!l->before || l->since < PROVEN) return;
+    const int *owner = l->owner + (size_t)l->latest * (size_t)l->problem.tasks;
+    const double is = learn_makespan(l, owner) / learn_even(l);
+    if (is - l->after > 0.5 * (l->before - l->after) + learn_doubt(l))
+        l->caution = fmin(2 * l->caution, MOST);
+    l->before = 0;
 }
 
 void learn_feed(struct learn *l, const int *owner, const double *seconds) {
     const size_t n = (size_t)l->problem.tasks, units = (size_t)l->problem.units;
+    if (!l->fed || memcmp(l->owner + (size_t)l->latest * n, owner, n * sizeof *owner) != 0) {
+        l->since = 0;
+        l->stints++;
+        memset(l->tracked, 0, units * sizeof *l->tracked);
+    }
+    l->since++;
     l->latest = l->kept ? (l->latest + 1) % l->window : 0;
     if (l->kept < l->window) l->kept++;
     memcpy(l->owner + (size_t)l->latest * n, owner, n * sizeof *owner);
     memcpy(l->seconds + (size_t)l->latest * n, seconds, n * sizeof *seconds);
-    look(l, l->latest);
-    if (!l->fed++) adopt_seconds(l); /* that is row 0 */
-
-    double x[2 * LEARN_WINDOW_MAX];
-    for (size_t u = 0; u < units; u++) {
-        int known = 0;
-        for (size_t r = 0; r < (size_t)l->kept; r++)
-            if (l->unit_speed[r * units + u] > 0) x[known++] = -l->unit_speed[r * units + u];
-        if (known) l->speed[u] = bounded(-lower_middle(x, known)); /* the higher middle */
+    repeat(l);
+    if (l->fed++ < l->window && l->stints == 1 && l->kept == l->fed) {
+        /* as long as no task has moved only the weights tell costs from speeds, all instances
+         * together, so that a bad measurement in the first of them does not decide it for good */
+        begin(l);
+        for (int row = 0; row < l->kept; row++) look(l, row);
+        adopt_seconds(l);
+    } else {
+        look(l, l->latest);
     }
-    for (int t = 0; t < l->problem.tasks; t++) l->cost[t] = cost_of(l, t, x, x + LEARN_WINDOW_MAX);
+    for (size_t u = 0; u < units; u++) learn_unit(l, u);
+    for (size_t t = 0; t < n; t++) learn_task(l, t);
 
     double sum = 0, nominal = 0;
     for (size_t u = 0; u < units; u++) {
@@ -200,10 +410,13 @@ void learn_feed(struct learn *l, const int *owner, const double *seconds) {
         nominal += l->problem.speed ? l->problem.speed[u] : 1;
     }
     const double scale = nominal / sum;
-    if (!(scale > 0) || isinf(scale)) return;
-    for (size_t u = 0; u < units; u++) l->speed[u] = bounded(l->speed[u] * scale);
-    for (size_t i = 0; i < (size_t)l->kept * units; i++) l->unit_speed[i] *= scale;
-    for (size_t t = 0; t < n; t++) l->cost[t] = fmin(l->cost[t] * scale, 1e300);
+    if (scale > 0 && !isinf(scale)) {
+        l->shift += log(scale);
+        for (size_t u = 0; u < units; u++) l->speed[u] = bounded(l->speed[u] * scale);
+        for (size_t i = 0; i < (size_t)l->kept * units; i++) l->unit_speed[i] *= scale;
+        for (size_t t = 0; t < n; t++) l->cost[t] = fmin(l->cost[t] * scale, 1e300);
+    }
+    look_at_promise(l);
 }
 
 void learn_forget(struct learn *l) { l->kept = 0; }
@@ -235,6 +448,77 @@ double learn_left(const struct learn *l) {
     return !n ? INFINITY : n > l->fed ? n - l->fed : 0;
 }
 
-int learn_pays(const struct learn *l, double now, double then, double cost) {
-    return then <= 0.98 * now && (now - then) * learn_left(l) > cost;
+double learn_even(const struct learn *l) {
+    double cost = 0, speed = 0;
+    for (int t = 0; t < l->problem.tasks; t++) cost += l->cost[t];
+    for (int u = 0; u < l->problem.units; u++) speed += l->speed[u];
+    return bounded(cost / speed);
+}
+
+/* The relative standard deviation of a unit's times: the larger of how they scatter from one
+ * instance to the next few and of how they scatter under the present owners, slow waves included.
+ */
+static double scatter(const struct learn *l, int u) {
+    double x[LEARN_MEMORY];
+    const int known = l->tracked[u] < LEARN_MEMORY ? l->tracked[u] : LEARN_MEMORY;
+    const double spread = l->of_unit[u].spread;
+    if (known < 2 * FEW) return spread;
+    memcpy(x, l->track + (size_t)u * LEARN_MEMORY, (size_t)known * sizeof *x);
+    const double middle = lower_middle(x, known);
+    for (int i = 0; i < known; i++) x[i] = fabs(x[i] - middle);
+    const double off = 1.48 * lower_middle(x, known);
+    return off > spread && off > ROUNDING ? off : spread;
+}
+
+double learn_doubt(struct learn *l) {
+    if (!l->kept) return 0;
+    learn_makespan(l, l->owner + (size_t)l->latest * (size_t)l->problem.tasks);
+    const double few = 1 + 3.0 / (l->fed < LEARN_MEMORY ? l->fed : LEARN_MEMORY);
+    double longest = 0, of_longest = 0, squares = 0, weights = 0;
+    for (int u = 0; u < l->problem.units; u++) {
+        const double time = l->load[u] / l->speed[u];
+        if (!(time > 0) || !l->of_unit[u].behind) continue;
+        const double error = few * OF_MEDIAN * scatter(l, u) / sqrt(l->of_unit[u].behind);
+        squares += fmin(time * error, 1e100) * fmin(time * error, 1e100);
+        weights += fmin(time, 1e100) * fmin(time, 1e100);
+        if (time <= longest) continue;
+        longest = time;
+        of_longest = error;
+    }
+    return weights > 0 ? hypot(of_longest, sqrt(squares / weights)) : 0;
+}
+
+double learn_noise(struct learn *l) { return SIGNIFICANT * l->caution * learn_doubt(l); }
+
+double learn_seconds_to_move(const struct learn *l, const int *from, const int *to) {
+    double sum = 0;
+    for (int t = 0; t < l->problem.tasks; t++)
+        if (from[t] != to[t]) sum += l->cost[t] / l->speed[to[t]];
+    return sum;
+}
+
+int learn_pays(struct learn *l, double now, double then, double cost) {
+    if (!(then <= (1 - LEAST_GAIN) * now) || !((now - then) * learn_left(l) > cost)) return 0;
+    return then <= (1 - LEAST_GAIN - learn_noise(l)) * now;
+}
+
+int learn_asks(struct learn *l, double now, double could) {
+    if (!(could < now) || !learn_pays(l, now, could, 0)) return 0;
+    return l->fed >= l->ask || now - could > 1.5 * l->refused * now;
+}
+
+void learn_stays(struct learn *l, double now, double could) {
+    l->refused = now > 0 ? fmax(1 - could / now, 0) : 0;
+    l->wait = l->wait ? (l->wait < WAIT_MOST ? 2 * l->wait : WAIT_MOST) : WAIT;
+    l->ask = l->fed + l->wait;
+}
+
+void learn_moves(struct learn *l, double now, double then) {
+    const double even = learn_even(l);
+    l->before = now / even;
+    l->after = then / even;
+    if (l->moves++) l->caution = fmin(CAUTION * l->caution, MOST);
+    l->refused = 1; /* nothing is large enough to ask sooner */
+    l->wait = 0;
+    l->ask = l->fed + HOLD;
 }

@@ -1,25 +1,43 @@
-/* Learning: from who ran what in how many seconds to what a task costs and how fast a unit is.
+/* Learning: from who ran what in how many seconds to what a task costs and how fast a unit is, and
+ * when what was learnt is reason enough to move data.
  *
- * The model is seconds = cost of the task / speed of the unit. Fed after each instance of a loop,
- * it keeps the last `window` of them and estimates by medians, so that one bad measurement among
- * them is thrown away: a spike of a single instance, be it of a task or of a whole unit, does not
- * change the estimates, and a lasting change is believed once it fills half of the window (3
- * instances of the usual 5). Of two middle values the shorter time counts, because what disturbs a
- * measurement makes it longer.
+ * The model is seconds = cost of the task / speed of the unit. Two windows see to both: medians
+ * over the last few instances tell whether something has changed, and as long as they do not,
+ * beyond what measurements scatter by, what is believed is a mean over up to LEARN_MEMORY
+ * instances. So a spike of a single instance, be it of a task or of a whole unit, changes nothing;
+ * noise averages out the better the longer things stay as they are; and a lasting change is
+ * believed once it fills half of the short window (3 instances of the usual 5), all of it. Of two
+ * middle values the shorter time counts, because what disturbs a measurement makes it longer.
  *
  * What all tasks of a unit have in common is the unit's speed; what a task has of its own is its
  * cost. Times of tasks that stay where they are cannot tell a slow unit from costly tasks; until
  * tasks have moved, the problem's weights decide between them. Either way cost / speed predicts the
  * seconds of a task where it is.
  *
+ * Whether to move is a question of doubt. The times of the units scatter from instance to instance,
+ * and by the number of instances that stand behind them one knows how far the prediction may be
+ * off; a gain counts only beyond a multiple of that. Who has moved and did not get what was
+ * promised, or has moved a short while ago, needs a larger multiple for a while; and who has looked
+ * for something better in vain looks again after twice as many instances, or when things have
+ * become a good deal worse. Where times do not scatter there is no doubt and none of this delays
+ * anything.
+ *
  *     char *block = malloc(sizeof *state + learn_bytes(tasks, units, LEARN_WINDOW));
  *     struct learn *l = learn_init(block + sizeof *state, problem, LEARN_WINDOW);
  *     ...
  *     learn_feed(l, owner, seconds);              // in the policy's learn()
  *     const double *cost = learn_cost(l), *speed = learn_speed(l);
- *     ... a new assignment `to` from cost and speed ...
- *     if (learn_pays(l, learn_makespan(l, from), learn_makespan(l, to), seconds_to_move))
- *         memcpy(s->owner, to, ...);
+ *     double now = learn_makespan(l, s->owner);
+ *     if (learn_asks(l, now, best that can be hoped for)) {
+ *         ... a new assignment `to` from cost and speed ...
+ *         double then = learn_makespan(l, to);
+ *         if (learn_pays(l, now, then, learn_seconds_to_move(l, s->owner, to))) {
+ *             learn_moves(l, now, then);
+ *             memcpy(s->owner, to, ...);
+ *         } else {
+ *             learn_stays(l, now, then);
+ *         }
+ *     }
  */
 #ifndef SCHEDULE_LEARN_H
 #define SCHEDULE_LEARN_H
@@ -27,7 +45,7 @@
 #include <evener/schedule.h>
 #include <stddef.h>
 
-enum { LEARN_WINDOW = 5, LEARN_WINDOW_MAX = 64 }; /* instances */
+enum { LEARN_WINDOW = 5, LEARN_WINDOW_MAX = 64, LEARN_MEMORY = 64 }; /* instances */
 
 struct learn;
 
@@ -70,10 +88,32 @@ double learn_makespan(struct learn *l, const int *owner);
 /* Instances that are still to come; infinite if the problem says many. */
 double learn_left(const struct learn *l);
 
+/* Seconds of an instance in which all units are done at once: sum of costs over sum of speeds. */
+double learn_even(const struct learn *l);
+
+/* How far the predicted time of an instance may be off, relative to it, as one standard error: from
+ * the scatter of the units' times and the number of instances behind them. 0 where times repeat. */
+double learn_doubt(struct learn *l);
+
+/* The relative gain that a change must exceed for doubt alone; 0 where there is none. */
+double learn_noise(struct learn *l);
+
+/* Seconds below which no change of the assignment is to be had: that each task that changes its
+ * unit takes once on the new one, because its data are cold there, wherever they come from. */
+double learn_seconds_to_move(const struct learn *l, const int *from, const int *to);
+
 /* Whether to change the assignment: `now` and `then` are the seconds of an instance before and
- * after, `cost` the seconds that the change takes (0 if unknown). It must save at least a
- * fiftieth of an instance, or the noise of measuring would move data to and fro, and over the
- * instances that are left more than it costs. */
-int learn_pays(const struct learn *l, double now, double then, double cost);
+ * after, `cost` the seconds that the change takes. It must save at least a fiftieth of an instance
+ * and some times what doubt there is, and over the instances that are left more than it costs. */
+int learn_pays(struct learn *l, double now, double then, double cost);
+
+/* Whether to look for another assignment, which may take long: `now` as above, `could` the best
+ * that can be hoped for. It asks whether that would pay, and not too often. */
+int learn_asks(struct learn *l, double now, double could);
+
+/* What came of it: nothing worth having (`could` as asked with), or a move that promises `then`.
+ * The promise is looked at after some instances. */
+void learn_stays(struct learn *l, double now, double could);
+void learn_moves(struct learn *l, double now, double then);
 
 #endif

@@ -14,9 +14,11 @@
  * is never worse than the best of them. When tasks suffice every unit gets one, even a unit so slow
  * that the rest would be done sooner without it.
  *
- * From times it learns costs and speeds (learn.h). It looks for another assignment when the one it
- * has has become DRIFT worse against what is possible than it was when chosen, and moves if that
- * pays over the instances that are left.
+ * From times it learns costs and speeds (learn.h). A search takes as long as an instance of a small
+ * problem, so each instance only asks, in a look at each task, whether the assignment has become
+ * worse against what is possible than it was when chosen, by more than what times scatter by. Only
+ * then it looks for another, and moves if that pays over the instances that are left, the search
+ * itself included.
  */
 #include <evener/status.h>
 #include "schedule/learn.h"
@@ -28,7 +30,6 @@
 #include <string.h>
 
 #define SLACK 0.004  /* of the makespan, given for fewer bytes */
-#define DRIFT 0.02   /* of the makespan, before another assignment is looked for */
 #define NEAR  0.0005 /* of the bound: short enough */
 #define PRICE 1.1    /* times the bytes, for the last of the makespan */
 
@@ -40,6 +41,11 @@ enum {
     FEW = 300,           /* tasks up to which Scotch is asked in more ways */
     GUIDED_ROUNDS = 24,  /* until guided:size settles */
 };
+
+/* Seconds that a search takes, measured for BT-MZ's 4 to 1024 tasks on 2 to 6 units: so many for a
+ * task and unit, and as its budget is spent no more than so many. */
+#define SEARCH_S    3e-5
+#define SEARCH_MOST 0.05
 
 struct state {
     double ratio; /* makespan over its lower bound, when the assignment was chosen */
@@ -346,22 +352,21 @@ static int choose(const evn_problem *p, const struct map_model *m, int *owner) {
 
 /* ---- the policy ---- */
 
-/* Makespan over what it could be at the least, as far as is known of costs and
- * speeds. */
-static double known_ratio(const evn_schedule *s) {
-    struct learn *l = ((struct state *)s->state)->learn;
+/* What the makespan can be at the least, without exchange, as far as is known of costs and speeds.
+ */
+static double known_least(const evn_schedule *s) {
+    const struct learn *l = ((struct state *)s->state)->learn;
     const double *cost = learn_cost(l), *speed = learn_speed(l);
-    double total = 0, most = 0, strength = 0, fastest = 0;
-    for (int t = 0; t < s->problem.tasks; t++) {
-        total += cost[t];
-        most = fmax(most, cost[t]);
-    }
-    for (int u = 0; u < s->problem.units; u++) {
-        strength += speed[u];
-        fastest = fmax(fastest, speed[u]);
-    }
-    double least = fmax(total / strength, most / fastest);
-    return least > 0 ? learn_makespan(l, s->owner) / least : 1;
+    double most = 0, fastest = 0;
+    for (int t = 0; t < s->problem.tasks; t++) most = fmax(most, cost[t]);
+    for (int u = 0; u < s->problem.units; u++) fastest = fmax(fastest, speed[u]);
+    return fmax(learn_even(l), most / fastest);
+}
+
+/* Makespan over that. */
+static double known_ratio(const evn_schedule *s) {
+    const double least = known_least(s);
+    return least > 0 ? learn_makespan(((struct state *)s->state)->learn, s->owner) / least : 1;
 }
 
 static evn_status open_map(evn_schedule *s, const evn_spec *spec) {
@@ -386,60 +391,71 @@ static evn_status open_map(evn_schedule *s, const evn_spec *spec) {
 }
 
 /* Seconds that the move from one assignment to another takes. */
-static double seconds_to_move(const evn_problem *p, const int *from, const int *to,
+static double seconds_to_move(const evn_schedule *s, const int *from, const int *to,
                               double bandwidth) {
+    const evn_problem *p = &s->problem;
+    const double least = learn_seconds_to_move(((struct state *)s->state)->learn, from, to);
     double weight = 0;
     for (int t = 0; t < p->tasks; t++) weight += from[t] != to[t] ? p->weight[t] : 0;
-    return bandwidth > 0 ? weight * TASK_BYTES / bandwidth : 0;
+    return bandwidth > 0 ? fmax(weight * TASK_BYTES / bandwidth, least) : least;
 }
 
-/* Looks for another assignment under what was learnt: a new one, and the
- * present one repaired, which moves less. Changes to the one that is done
- * first, moving included, if that pays. */
-static void remap(evn_schedule *s, const struct map_model *m, double bandwidth, int *renewed,
-                  double *scratch, struct map_repair *r) {
+/* Looks for another assignment under what was learnt: a new one, and the present one repaired,
+ * which moves less. Changes to the one that is done first, moving included, if that pays. Returns
+ * whether it does. */
+static int remap(evn_schedule *s, const struct map_model *m, double bandwidth, int *renewed,
+                 double *scratch, struct map_repair *r) {
     const evn_problem *p = &s->problem;
     struct learn *l = ((struct state *)s->state)->learn;
-    if (choose(p, m, renewed)) return;
+    if (choose(p, m, renewed)) return 0;
     const double left = fmin(learn_left(l), MANY);
     const double now = map_score(m, s->owner, scratch).makespan * m->time_unit;
     double then = map_score(m, renewed, scratch).makespan * m->time_unit;
-    double move = seconds_to_move(p, s->owner, renewed, bandwidth);
+    double move = seconds_to_move(s, s->owner, renewed, bandwidth);
     map_repair_start(r, s->owner, BUDGET / 4);
     map_balance(r, then / m->time_unit);
     double repaired = map_repair_score(r).makespan * m->time_unit;
-    double less = seconds_to_move(p, s->owner, map_repair_owner(r), bandwidth);
+    double less = seconds_to_move(s, s->owner, map_repair_owner(r), bandwidth);
     if (repaired * left + less <= (then * left + move) * (1 + NEAR)) {
         memcpy(renewed, map_repair_owner(r), (size_t)p->tasks * sizeof *renewed);
         then = repaired;
         move = less;
     }
-    if (!learn_pays(l, now, then, move)) return;
-    s->settled = 0;
+    if (!learn_pays(l, now, then, move)) return 0;
+    learn_moves(l, learn_makespan(l, s->owner), learn_makespan(l, renewed));
     memcpy(s->owner, renewed, (size_t)p->tasks * sizeof *renewed);
+    return 1;
 }
 
 static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     const evn_problem *p = &s->problem;
     struct state *state = s->state;
-    learn_feed(state->learn, owner, seconds);
-    s->settled = learn_ready(state->learn);
-    if (!learn_ready(state->learn)) return;
-    if (known_ratio(s) <= state->ratio * (1 + DRIFT)) return;
+    struct learn *l = state->learn;
+    learn_feed(l, owner, seconds);
+    s->settled = learn_ready(l);
+    if (!learn_ready(l)) return;
+    const double now = learn_makespan(l, s->owner), could = known_least(s) * state->ratio;
+    if (!learn_asks(l, now, could)) return;
+    if ((now - could) * learn_left(l) <= fmin(SEARCH_S * p->tasks * p->units, SEARCH_MOST)) return;
     evn_problem known = *p; /* in seconds */
-    known.bandwidth /= learn_time_unit(state->learn);
+    known.bandwidth /= learn_time_unit(l);
     struct map_model m;
-    if (map_model_open(&m, &known, learn_cost(state->learn), learn_speed(state->learn))) return;
+    if (map_model_open(&m, &known, learn_cost(l), learn_speed(l))) return;
     struct map_repair *r = map_repair_open(&m);
     int *renewed = malloc((size_t)p->tasks * sizeof *renewed);
     double *scratch = malloc((size_t)p->units * sizeof *scratch);
     /* without memory for it things stay as they are */
-    if (r && renewed && scratch) remap(s, &m, known.bandwidth, renewed, scratch, r);
+    const int moved = r && renewed && scratch && remap(s, &m, known.bandwidth, renewed, scratch, r);
     free(scratch);
     free(renewed);
     map_repair_close(r);
     map_model_close(&m);
-    state->ratio = known_ratio(s);
+    if (moved) {
+        state->ratio = known_ratio(s);
+        s->settled = 0;
+    } else {
+        learn_stays(l, now, could);
+    }
 }
 
 static evn_status import(evn_schedule *s) {

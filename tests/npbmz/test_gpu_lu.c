@@ -7,7 +7,7 @@
 #include "lu/wave.h"
 
 #include "exact.h"
-#include "exchange.h"
+#include "copy_faces.h"
 #include "gpu.h"
 #include "mesh.h"
 #include "plain.h"
@@ -451,7 +451,7 @@ static void class_s(void **state) {
             memcpy(zone_block(p, &p->zone[n], &bytes), from, bytes);
             zone_free(&z);
         }
-        for (int n = 0; n < p->zones; n++) zone_exchange(p, &p->zone[n], &alone);
+        for (int n = 0; n < p->zones; n++) copy_faces(p, n);
         assert_ok(gpu_step(b.gpu));
         for (int n = 0; n < p->zones; n++) {
             get_from_device(&b, n, &z);

@@ -1,0 +1,46 @@
+/* What the summation's kernels are told, by host and kernels alike.
+ *
+ * All arrays of a block lie in one region, and a region is in the arena from byte `at` on; parts
+ * name places in it by elements of their kind from the region's begin.
+ */
+#ifndef TDBEM_SUMMATION_PART_H
+#define TDBEM_SUMMATION_PART_H
+
+#include <evener/kernel.h>
+
+/* Slice j's part in a tile, [tile * columns + j]; contiguous: tile 0, the whole slice. */
+struct sum_part {
+    evn_long value; /* REALs */
+    evn_long meta;  /* 16-bit words: bundles or starts; full: 32-bit words */
+    evn_long where; /* 32-bit words */
+    evn_long count; /* bundles, or blocks */
+};
+
+/* A block of slices that is summed. */
+struct sum_block {
+    evn_long at; /* its region in the arena, bytes; a multiple of 8 */
+    int first, end;
+};
+
+/* The layout, and where things are; the same for all blocks of a launch. */
+struct sum_shape {
+    evn_long stride; /* of the past, from column to column */
+    evn_long sums;   /* elements from one block's sums to the next one's */
+    int entry, slot; /* of the launch's first block: in the list of blocks, in `sums` */
+    int now;         /* where in a column of the past x_j[depth] is */
+    int first;       /* column that the past begins with */
+    int columns, rows;
+    int tile, tiles; /* rows of a tile (the last one may have fewer); tiles */
+    int bundle;      /* rows: rows of a bundle */
+    int shift;       /* rows: their logarithm */
+    int length;      /* contiguous: of all row-vectors, padded; full: columns of a block */
+    int tall;        /* full: rows of a block */
+    int carries;     /* a row-vector's products are added to the sum one by one */
+    int unused;      /* no holes */
+};
+
+/* The kernel for contiguous slices: rows of a group, and steps that an item takes at most. */
+#define SUM_ROWS  128
+#define SUM_STEPS 16
+
+#endif
