@@ -35,42 +35,64 @@
 #define ITEMS 256
 
 #if EVN_ON_DEVICE
-#    define UNROLL _Pragma("unroll")
+#    define UNROLL      _Pragma("unroll")
+#    define FEW_AT_ONCE _Pragma("unroll 2")
 #else
 #    define UNROLL
+#    define FEW_AT_ONCE
 #endif
+
+#if STEPS > 1
 
 /* name(acc, v, stride, length, x): adds value l, v[l * stride], times x[g - l] to acc[g], l = 0 ..
  * length-1, for g = 0 .. n-1. The window of the past is w[3 - k ..] for the k-th of four values,
  * and moves by four after them. */
-#define VALUE(n, k)                                                                                \
-    {                                                                                              \
-        const REAL m = v[(evn_long)(l + (k)) * stride];                                            \
-        w[3 - (k)] = x[-(l + (k))];                                                                \
-        UNROLL for (int g = 0; g < (n); g++) acc[g] += m * w[3 - (k) + g];                         \
-    }
-#define ROW_VECTOR(name, n)                                                                        \
-    EVN_DEVICE_FUNCTION void name(REAL *acc, EVN_GLOBAL const REAL *v, int stride, int length,     \
-                                  EVN_GLOBAL const REAL *x) {                                      \
-        REAL w[(n) + 3];                                                                           \
-        int l = 0;                                                                                 \
-        UNROLL for (int g = 1; g < (n); g++) w[3 + g] = x[g];                                      \
-        for (; l + 4 <= length; l += 4) {                                                          \
-            VALUE(n, 0)                                                                            \
-            VALUE(n, 1)                                                                            \
-            VALUE(n, 2)                                                                            \
-            VALUE(n, 3)                                                                            \
-            UNROLL for (int g = (n)-2; g >= 0; g--) w[g + 4] = w[g];                               \
-        }                                                                                          \
-        if (l < length) VALUE(n, 0)                                                                \
-        if (l + 1 < length) VALUE(n, 1)                                                            \
-        if (l + 2 < length) VALUE(n, 2)                                                            \
-    }
+#    define VALUE(n, k)                                                                            \
+        {                                                                                          \
+            const REAL m = v[(evn_long)(l + (k)) * stride];                                        \
+            w[3 - (k)] = x[-(l + (k))];                                                            \
+            UNROLL for (int g = 0; g < (n); g++) acc[g] += m * w[3 - (k) + g];                     \
+        }
+#    define ROW_VECTOR(name, n)                                                                    \
+        EVN_DEVICE_FUNCTION void name(REAL *acc, EVN_GLOBAL const REAL *v, int stride, int length, \
+                                      EVN_GLOBAL const REAL *x) {                                  \
+            REAL w[(n) + 3];                                                                       \
+            int l = 0;                                                                             \
+            UNROLL for (int g = 1; g < (n); g++) w[3 + g] = x[g];                                  \
+            for (; l + 4 <= length; l += 4) {                                                      \
+                VALUE(n, 0)                                                                        \
+                VALUE(n, 1)                                                                        \
+                VALUE(n, 2)                                                                        \
+                VALUE(n, 3)                                                                        \
+                UNROLL for (int g = (n)-2; g >= 0; g--) w[g + 4] = w[g];                           \
+            }                                                                                      \
+            if (l < length) {                                                                      \
+                VALUE(n, 0)                                                                        \
+                if (l + 1 < length) {                                                              \
+                    VALUE(n, 1)                                                                    \
+                    if (l + 2 < length) VALUE(n, 2)                                                \
+                }                                                                                  \
+            }                                                                                      \
+        }
 ROW_VECTOR(row_vector, FEW)
-#if MANY != FEW
+#    if MANY != FEW
 ROW_VECTOR(row_vector_many, MANY)
+#    else
+#        define row_vector_many row_vector
+#    endif
+
 #else
+
+/* There is nothing to be kept, and compilers for 8.0 would rather spill than take a 41st register.
+ */
+EVN_DEVICE_FUNCTION void row_vector(REAL *acc, EVN_GLOBAL const REAL *v, int stride, int length,
+                                    EVN_GLOBAL const REAL *x) {
+    REAL a = acc[0];
+    FEW_AT_ONCE for (int l = 0; l < length; l++) a += v[(evn_long)l * stride] * x[-l];
+    acc[0] = a;
+}
 #    define row_vector_many row_vector
+
 #endif
 
 /* One row-vector into FEW sums of its row. */

@@ -112,11 +112,12 @@ static double distance(const double a[3], const double b[3]) {
                 (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-/* Up to three points inside, two edges from the surface or more: on a grid that is no multiple of
- * anything, the deepest first and then far from those there are. (At the centre of a sphere all of
- * the surface would be at one distance.) */
+/* Up to three points inside, two edges from the surface or more, the deepest first and then far
+ * from those there are. Looked for on a grid that is no multiple of anything (at the centre of a
+ * sphere all of the surface would be at one distance), and, since bodies can be slender, a little
+ * more than two edges below some of the triangles. */
 static int inner_points(const struct mesh *m, double out[3][3]) {
-    enum { GRID = 7, ALL = GRID * GRID * GRID };
+    enum { GRID = 7, CUBE = GRID * GRID * GRID, BELOW = 256, ALL = CUBE + BELOW };
     static const double offset[3] = {0.37, 0.43, 0.59};
     double low[3], high[3], depth[ALL], at[ALL][3];
     for (int i = 0; i < 3; i++) low[i] = INFINITY, high[i] = -INFINITY;
@@ -128,8 +129,16 @@ static int inner_points(const struct mesh *m, double out[3][3]) {
 #pragma omp parallel for schedule(dynamic, 8)
     for (int g = 0; g < ALL; g++) {
         const int place[3] = {g % GRID, g / GRID % GRID, g / GRID / GRID};
-        for (int i = 0; i < 3; i++)
+        const int t = (int)((long long)m->triangles * (g - CUBE) / BELOW);
+        double normal[3] = {0};
+        if (g >= CUBE) mesh_normal(m, t, normal);
+        for (int i = 0; i < 3; i++) {
             at[g][i] = low[i] + (high[i] - low[i]) * (place[i] + offset[i]) / GRID;
+            if (g < CUBE) continue;
+            const int *c = m->corner[t];
+            at[g][i] =
+                (m->x[c[0]][i] + m->x[c[1]][i] + m->x[c[2]][i]) / 3 - 2.1 * m->h_mean * normal[i];
+        }
         depth[g] = 0;
         if (!mesh_inside(m, at[g], &depth[g]) || depth[g] < 2 * m->h_mean) depth[g] = 0;
     }

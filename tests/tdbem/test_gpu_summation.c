@@ -1,0 +1,272 @@
+/* The summation on a device against the host's: all layouts, precisions and numbers of steps, to
+ * the bit where nothing is fused, else to rounding; blocks that do not fit the device together; a
+ * device that is too small. EVENER_TEST_DEVICE is the device, emulated if it is not set; where
+ * there is none the test is skipped (exit status 77). Run: ctest -R tdbem-gpu */
+#include "history.h"
+#include "layout.h"
+#include "slices.h"
+#include "summation.h"
+#include "summation_gpu.h"
+#include <evener.h>
+#include <evener/device.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *spec;
+static evn_machine *machine;
+static struct slices *slices;
+extern const evn_kernel_source summation_double_8_kernels; /* any: whether products are fused */
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        evn_status ok_status = (call);                                                             \
+        if (ok_status) fail_msg("%s: %s: %s", #call, evn_status_text(ok_status), evn_message());   \
+    } while (0)
+
+static const double air[4][3] = {{0, 0, 2}, {2, 0, 0}, {0, 0, -2}, {1.1, 0.3, 0.2}};
+
+static int make_slices(void **state) {
+    (void)state;
+    struct mesh *mesh;
+    OK(evn_machine_open(&machine));
+    OK(mesh_open(&mesh, "sphere:2"));
+    const struct slices_options o = {
+        .problem = TDBEM_RIGID, .eta = 0.5, .delta = 0.5 * mesh->h_mean, .points = 4, .point = air};
+    OK(slices_generate(&slices, mesh, &o, 2));
+    mesh_close(mesh);
+    return 0;
+}
+
+static int drop_slices(void **state) {
+    (void)state;
+    slices_close(slices);
+    evn_machine_close(machine);
+    return 0;
+}
+
+/* A layout, a past without any symmetry, and the sums as the host has them. */
+struct host {
+    struct layout *layout;
+    struct history *past;
+    size_t bytes; /* of a block's sums */
+    char *sums;
+};
+
+static void *memory(size_t bytes) {
+    void *a = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    assert_non_null(a);
+    memset(a, 0xff, (bytes + 63) / 64 * 64);
+    return a;
+}
+
+static void open_host(struct host *h, const struct layout_options *o) {
+    OK(layout_open(&h->layout, slices, o));
+    const struct layout *a = h->layout;
+    OK(history_open(&h->past, a->columns, a->depth, a->front, o->group, o->single));
+    double *known = memory(sizeof *known * (size_t)(a->columns * a->depth));
+    for (int e = 0; e < a->columns * a->depth; e++) known[e] = sin(0.37 * e + 1e-3 * e * (e % 11));
+    history_import(h->past, known);
+    free(known);
+    h->bytes = summation_sums_bytes(a);
+    h->sums = memory(h->bytes * (size_t)a->blocks);
+    void *scratch = memory(summation_scratch(a));
+    for (int b = 0; b < a->blocks; b++)
+        for (int t = 0; t < a->tiles; t++)
+            summation_part(a, b, t, h->past, h->sums + (size_t)b * h->bytes, scratch);
+    free(scratch);
+}
+
+static void close_host(struct host *h) {
+    free(h->sums);
+    history_close(h->past);
+    layout_close(h->layout);
+}
+
+/* A device with it. */
+struct side {
+    evn_units *units;
+    evn_place *place;
+    int *region;
+    struct summation_gpu *gpu;
+    char *sums;
+};
+
+static evn_queue *queue(const struct side *d) {
+    return evn_unit_queue(evn_units_get(d->units, 0), 0);
+}
+
+static void open_side(struct side *d, const struct host *h, const char *device) {
+    const struct layout *a = h->layout;
+    double share;
+    OK(evn_units_open_on(&d->units, machine, "1:GPU:1", device, EVN_OVERSUBSCRIBE));
+    OK(summation_gpu_share(&share, a, h->past, evn_unit_device(evn_units_get(d->units, 0), 0)));
+    OK(evn_place_open(&d->place, d->units, share));
+    d->region = memory(sizeof *d->region * (size_t)a->blocks);
+    OK(summation_gpu_regions(a, d->place, d->region));
+    OK(summation_gpu_open(&d->gpu, a, h->past, d->place, d->region, 1, queue(d)));
+    d->sums = memory(h->bytes * (size_t)a->blocks);
+}
+
+static void close_side(struct side *d) {
+    OK(evn_queue_finish(queue(d)));
+    summation_gpu_close(d->gpu);
+    evn_place_close(d->place);
+    evn_units_close(d->units);
+    free(d->region);
+    free(d->sums);
+}
+
+/* Sums of these blocks, and that no other is touched; regions that came for them. */
+static int check(const struct side *d, const struct host *h, int count, const int *block) {
+    const struct layout *a = h->layout;
+    const size_t reals = (size_t)a->rows * (size_t)a->wide;
+    const evn_moves before = evn_place_moves(d->place, EVN_HOST, 1);
+    memset(d->sums, 0xff, h->bytes * (size_t)a->blocks);
+    OK(summation_gpu_batch(d->gpu, count, block, h->past, d->sums, h->bytes));
+    OK(evn_queue_finish(queue(d)));
+    const double tolerance = !summation_double_8_kernels.contract ? 0 : a->is.single ? 3e-6 : 5e-15;
+    double worst = 0, largest = 0;
+    for (int b = 0; b < a->blocks; b++) {
+        int asked = 0;
+        for (int i = 0; i < count; i++) asked |= block[i] == b;
+        const char *got = d->sums + (size_t)b * h->bytes, *want = h->sums + (size_t)b * h->bytes;
+        for (size_t e = 0; e < reals; e++) {
+            const double x = a->is.single ? ((const float *)got)[e] : ((const double *)got)[e];
+            const double y = a->is.single ? ((const float *)want)[e] : ((const double *)want)[e];
+            if (!asked) {
+                if (!isnan(x)) fail_msg("block %d was not asked for", b);
+                continue;
+            }
+            if (!isfinite(x)) fail_msg("block %d, element %zu: %g for %g", b, e, x, y);
+            worst = fmax(worst, fabs(x - y));
+            largest = fmax(largest, fabs(y));
+        }
+    }
+    if (worst > tolerance * largest)
+        fail_msg("%d blocks from %d on, %d steps: off by %g of %g", count, block[0], a->is.group,
+                 worst, largest);
+    assert_true(largest > 0);
+    return (int)(evn_place_moves(d->place, EVN_HOST, 1).copies - before.copies);
+}
+
+static void all_of(int *block, int count) {
+    for (int b = 0; b < count; b++) block[b] = b;
+}
+
+/* Every kernel; three tiles, blocks of a few slices, and not all blocks. */
+static void same_as_the_host(void **state) {
+    (void)state;
+    static const int groups[] = {1, 2, 3, 8, 16, 32};
+    for (int kind = 0; kind < 3; kind++)
+        for (int single = 0; single < 2; single++)
+            for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+                const struct layout_options o = {.kind = (enum layout_kind)kind,
+                                                 .br = 12,
+                                                 .bc = 32,
+                                                 .single = single,
+                                                 .group = groups[g],
+                                                 .tile = 60,
+                                                 .per_block = 17};
+                struct host h;
+                struct side d;
+                open_host(&h, &o);
+                open_side(&d, &h, spec);
+                int block[16];
+                assert_true(h.layout->blocks == 10);
+                all_of(block, 10);
+                assert_int_equal(check(&d, &h, 10, block), 10);
+                assert_int_equal(check(&d, &h, 10, block), 0);
+                assert_int_equal(check(&d, &h, 4, (const int[]){1, 2, 5, 9}), 0);
+                assert_int_equal(check(&d, &h, 1, (const int[]){7}), 0);
+                close_side(&d);
+                close_host(&h);
+            }
+}
+
+/* Memory for three blocks and a bit of ten, then for one: what comes in besides what is there, and
+ * the same sums. */
+static void out_of_core(void **state) {
+    (void)state;
+    if (strncmp(spec, "emulated", 8)) skip();
+    for (int kind = 0; kind < 3; kind++)
+        for (int room = 1; room <= 6; room += 2) {
+            const struct layout_options o = {
+                .kind = (enum layout_kind)kind, .br = 12, .bc = 32, .group = 8, .per_block = 17};
+            struct host h;
+            struct side d;
+            open_host(&h, &o);
+            size_t largest = 0;
+            for (int b = 0; b < h.layout->blocks; b++) {
+                const size_t bytes = h.layout->begin[b + 1] - h.layout->begin[b];
+                if (bytes > largest) largest = bytes;
+            }
+            /* by trial: the least memory where so many fit */
+            double share = 0, memory = 1e5;
+            for (; share * memory < room * (double)largest; memory += 4096) {
+                char text[64];
+                evn_device *device;
+                snprintf(text, sizeof text, "emulated:1,memory=%.0fB", memory);
+                OK(evn_device_open(&device, text, 0));
+                if (summation_gpu_share(&share, h.layout, h.past, device)) share = 0;
+                evn_device_close(device);
+                if (share * memory >= room * (double)largest) break;
+            }
+            char text[64];
+            snprintf(text, sizeof text, "emulated:1,memory=%.0fB", memory);
+            open_side(&d, &h, text);
+            int block[16];
+            all_of(block, h.layout->blocks);
+            assert_int_equal(check(&d, &h, 10, block), 10);
+            /* the first ones are those that stayed; places in between may be too small for others
+             */
+            for (int again = 0; again < 3; again++) {
+                const int came = check(&d, &h, 10, block);
+                assert_in_range(came, 10 - room - 1, room < 3 ? 10 : 11 - room);
+            }
+            check(&d, &h, 2, (const int[]){3, 8});
+            assert_int_equal(check(&d, &h, 2, (const int[]){3, 8}), room == 1);
+            assert_true(evn_device_used_most(evn_unit_device(evn_units_get(d.units, 0), 0)) <=
+                        memory);
+            assert_int_equal(evn_place_moves(d.place, 1, EVN_HOST).copies, 0);
+            close_side(&d);
+            close_host(&h);
+        }
+}
+
+static void too_small(void **state) {
+    (void)state;
+    const struct layout_options o = {.kind = LAYOUT_ROWS, .group = 8};
+    struct host h;
+    evn_device *device;
+    double share;
+    open_host(&h, &o);
+    OK(evn_device_open(&device, "emulated:1,memory=200kB", 0));
+    assert_int_equal(summation_gpu_share(&share, h.layout, h.past, device), EVN_MEMORY);
+    assert_non_null(strstr(evn_message(), "0.200 MB of memory"));
+    evn_device_close(device);
+    close_host(&h);
+}
+
+int main(void) {
+    const char *device = getenv("EVENER_TEST_DEVICE");
+    spec = device ? device : "emulated:1";
+    char why[256];
+    int count = 0;
+    if (evn_devices_count(spec, &count, why, sizeof why) || !count) {
+        printf("skipped: no device \"%s\": %s\n", spec, why);
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_as_the_host),
+        cmocka_unit_test(out_of_core),
+        cmocka_unit_test(too_small),
+    };
+    return cmocka_run_group_tests(tests, make_slices, drop_slices);
+}
