@@ -135,20 +135,42 @@ static const double *times(struct state *state, const evn_problem *p, const int 
     return state->work;
 }
 
-/* All the moves at once, from s->owner; it is left at the best that they came by. Returns its time.
+/* Boundaries where the running sum of the costs passes each unit's share of it. */
+static void cut_evenly(evn_schedule *s) {
+    const struct state *state = s->state;
+    const evn_problem *p = &s->problem;
+    const double *cost = learn_cost(state->learn), *speed = learn_speed(state->learn);
+    const double even = learn_even(state->learn);
+    double sum = 0, share = even * speed[0];
+    for (int t = 0, u = 0; t < p->tasks; t++) {
+        /* a task is on the side where most of it is; every unit gets one, if there are as many */
+        const int least = t - (p->tasks - p->units);
+        if (t && u < p->units - 1 && (sum + cost[t] / 2 > share || u < least))
+            share += even * speed[++u];
+        s->owner[t] = u;
+        sum += cost[t];
+    }
+}
+
+/* All the moves at once on the times learnt, from s->owner and from even shares, as the algorithm
+ * can stand still far from those; s->owner is left at the best that they came by. Returns its time.
  */
 static double move_on(evn_schedule *s) {
     struct state *state = s->state;
     const evn_problem *p = &s->problem;
     const size_t bytes = (size_t)p->tasks * sizeof *state->best;
-    double least = learn_makespan(state->learn, s->owner);
-    memcpy(state->best, s->owner, bytes);
-    for (int i = 0; i < ROUNDS; i++) {
-        if (!move(s, s->owner, times(state, p, s->owner))) break;
-        const double time = learn_makespan(state->learn, s->owner);
-        if (time >= least) continue;
-        least = time;
-        memcpy(state->best, s->owner, bytes);
+    double least = INFINITY;
+    for (int from_even = 0; from_even < 2; from_even++) {
+        if (from_even) cut_evenly(s);
+        bounds(s);
+        for (int i = 0; i < ROUNDS; i++) {
+            const double time = learn_makespan(state->learn, s->owner);
+            if (time < least) {
+                least = time;
+                memcpy(state->best, s->owner, bytes);
+            }
+            if (!move(s, s->owner, times(state, p, s->owner))) break;
+        }
     }
     memcpy(s->owner, state->best, bytes);
     bounds(s);
@@ -172,7 +194,7 @@ static void keep(evn_schedule *s) {
     } else {
         memcpy(s->owner, state->present, bytes);
         bounds(s);
-        learn_stays(l, now, even);
+        learn_stays(l, now, even, then);
     }
 }
 

@@ -13,8 +13,8 @@
  * to and fro for ever, several per cent from the optimum; so after one that was no improvement
  * steps become shorter, and longer again while they improve, and fractions of tasks are carried
  * over. The times are those that were learnt from the last instances (learn.h), so that a spike
- * moves no task. What all units together could gain is not sought where it drowns in the scatter of
- * their times: such a step is left out, though it counts. And what was kept is given up when units
+ * moves no task. Where times scatter, a step that could gain no more than they do, or promises
+ * nothing, is left out, though it counts. And what was kept is given up when units
  * or tasks have changed so that this pays beyond doubt: then all steps of a search are made at
  * once, on the times learnt, and the best is taken. */
 #include <evener/status.h>
@@ -31,6 +31,7 @@ struct state {
     long iterations;
     long done;        /* of this search */
     int keeping;      /* the search is over */
+    int left_out;     /* some of its steps were */
     double even;      /* of the best assignment, when it ran: the longest time over the mean */
     double last_time; /* longest in the last instance; infinite: there was none in this search */
     double best_time; /* the same of the best assignment of this search */
@@ -49,7 +50,7 @@ struct state {
 static void begin_search(evn_schedule *s) {
     struct state *state = s->state;
     state->keeping = s->settled = 0;
-    state->done = 0;
+    state->done = state->left_out = 0;
     state->last_time = state->best_time = INFINITY;
     state->length = 1;
     state->given[0] = -1;
@@ -182,23 +183,47 @@ static double search_at_once(evn_schedule *s) {
     return state->best_time;
 }
 
-/* The search is over: `longest` is what an instance takes. Searches again only if that pays. */
-static void keep(evn_schedule *s, double longest, double mean) {
+/* Searches at once, and takes the best if it beats `now`, what an instance takes, by enough. */
+static void search_again(evn_schedule *s, double now, double could) {
     struct state *state = s->state;
     struct learn *l = state->learn;
-    const double could = state->even * mean;
-    s->settled = 1;
-    if (!learn_ready(l) || !learn_asks(l, longest, could)) return;
-    const double then = search_at_once(s);
-    if (!learn_pays(l, longest, then, learn_seconds_to_move(l, s->owner, state->best))) {
-        learn_stays(l, longest, could);
-        return;
+    const double even = state->even, then = search_at_once(s);
+    if (learn_pays(l, now, then, learn_seconds_to_move(l, s->owner, state->best))) {
+        learn_moves(l, now, then);
+        memcpy(s->owner, state->best, sizeof *s->owner * (size_t)s->problem.tasks);
+        s->settled = 0;
+    } else {
+        learn_stays(l, now, could, then);
     }
-    learn_moves(l, longest, then);
-    memcpy(s->owner, state->best, sizeof *s->owner * (size_t)s->problem.tasks);
-    look(state, &s->problem, s->owner, &mean);
-    state->even = mean > 0 ? then / mean : 1;
-    s->settled = 0;
+    double mean;
+    look(state, &s->problem, state->best, &mean);
+    state->even = mean > 0 ? fmin(then / mean, s->settled ? even : INFINITY) : 1;
+}
+
+/* What was kept is given up if that pays. `longest` is what an instance takes. */
+static void keep(evn_schedule *s, double longest, double mean) {
+    struct state *state = s->state;
+    /* where times repeat, only what has become worse than it was; else the search may have been
+     * misled, and there may be more to gain */
+    double could = state->even * mean;
+    if (learn_noise(state->learn) > 0) could = fmin(could, learn_even(state->learn));
+    s->settled = 1;
+    if (learn_ready(state->learn) && learn_asks(state->learn, longest, could))
+        search_again(s, longest, could);
+}
+
+/* The search is over: back to the best that was seen. Unless that was the best before something
+ * became slower, or some steps were left out of the search and there is better. */
+static void end_search(evn_schedule *s, double noise) {
+    struct state *state = s->state;
+    state->keeping = s->settled = 1;
+    const double best = learn_makespan(state->learn, state->best);
+    if (best <= (1.1 + noise) * state->best_time)
+        memcpy(s->owner, state->best, sizeof *s->owner * (size_t)s->problem.tasks);
+    else
+        state->left_out = 1;
+    if (state->left_out && learn_ready(state->learn))
+        search_again(s, learn_makespan(state->learn, s->owner), 0);
 }
 
 static void learn(evn_schedule *s, const int *owner, const double *seconds) {
@@ -221,17 +246,18 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
         memcpy(state->best, owner, bytes);
     }
     if (++state->done >= state->iterations || !(mean > 0)) {
-        /* the best may have been the best before something became slower */
-        state->keeping = s->settled = 1;
-        if (learn_makespan(state->learn, state->best) <= (1.1 + noise) * state->best_time)
-            memcpy(s->owner, state->best, bytes);
-        else
-            keep(s, longest, mean);
+        end_search(s, noise);
         return;
     }
-    if (noise > 0 && longest - mean <= noise * longest) return;
+    if (noise > 0 && longest - mean <= noise * longest) {
+        state->left_out = 1;
+        return;
+    }
     set_length(state, longest);
     step(state, p->tasks, p->units, mean, s->owner);
+    if (!(noise > 0) || learn_makespan(state->learn, s->owner) < longest) return;
+    memcpy(s->owner, owner, bytes); /* not even by the times learnt it would be better */
+    state->left_out = 1;
 }
 
 static evn_status import(evn_schedule *s) {

@@ -1,7 +1,7 @@
 /* Learning: costs of tasks and speeds of units from measured times, by medians and by means over
  * what the medians say is all the same.
  *
- * Within one instance the speed of a unit is found in two steps: the median, by cost, of
+ * Within one instance the speed of a unit is found in two steps: the median, by weight, of
  * cost / seconds over its tasks, with the costs known so far; then the sum of costs over the sum of
  * seconds of those tasks that are as near to it as they scatter. A task that was disturbed is not
  * among them. The cost of a task in an instance is its seconds times the speed that its unit had
@@ -10,9 +10,9 @@
  * Each number that is believed has a spread and a number of instances behind it. The spread is how
  * much the same work on the same unit differs from one instance to the next, so that moving tasks
  * and correcting costs are not taken for noise: medians over the short window, scaled to be a
- * standard deviation, and their mean. A short median that is
- * further off than SIGNIFICANT standard errors is a change and replaces it; else the latest value
- * goes into the mean, cut off at so many spreads. */
+ * standard deviation, and their mean. A short median that is further off than SIGNIFICANT standard
+ * errors, and not by a few of its values only, is a change and replaces what is believed; else the
+ * latest value goes into the mean, cut off at so many spreads. */
 #include "schedule/learn.h"
 #include <math.h>
 #include <string.h>
@@ -20,17 +20,20 @@
 #define SIGNIFICANT 3.0   /* standard errors */
 #define OF_MEDIAN   1.25  /* standard error of a median, over that of a mean */
 #define ROUNDING    1e-11 /* relative differences that are none */
+#define DISTURBED   3.0   /* times what it took in the instance before */
+#define UNLIKELY    4.0   /* times faster or slower: more often a disturbance than a change */
+#define WORSE       1.5   /* times the gain of a search in vain: another situation */
 #define LEAST_GAIN  0.02  /* of an instance */
 #define CAUTION     1.5   /* times what it was, after each move but the first */
 #define MOST        8.0   /* caution */
 #define CALM        0.985 /* what is left of it after an instance: half in 46 */
 
 enum {
+    PROOF = 3,    /* instances that all must show a change */
     FEW = 5,      /* instances: until then the short median is believed */
     SPREADS = 32, /* deviations that a spread is the mean of */
     PROVEN = 6,   /* instances after which a promise is looked at */
-    HOLD = 3,     /* instances after a move before the next */
-    WAIT = 4,     /* instances after the first search in vain */
+    HOLD = 3,     /* instances after a move or a search in vain before the next */
     WAIT_MOST = 1024,
 };
 
@@ -52,7 +55,9 @@ struct learn {
     int moves;            /* that were decided on */
     double before, after; /* over even, of the last move: what it was, and the promise; 0: none */
     double refused;       /* the gain that was hoped for when a search was in vain */
-    int wait, ask;        /* instances between searches; the instance of the next one */
+    double reach;         /* over even: what that search found */
+    int wait, ask;        /* instances between searches; the instance of the next one, */
+    int hold;             /* and that before which there is none in any case */
     double shift;         /* log of all that speeds were scaled by */
     double *cost, *speed; /* what is believed */
     double *seconds;      /* window x tasks, one row an instance */
@@ -205,7 +210,7 @@ static void look(struct learn *l, int row) {
         if (!(l->cost[t] > 0 && seconds[t] > 0)) continue;
         int i = end[owner[t]]++;
         l->ratio[i] = bounded(l->cost[t] / seconds[t]);
-        l->part[i] = fmin(l->cost[t], 1e300 / n);
+        l->part[i] = l->problem.weight ? fmin(l->problem.weight[t], 1e300 / n) : 1;
     }
     for (int u = 0, from = 0; u < units; from = end[u++])
         found[u] =
@@ -264,13 +269,21 @@ static void repeat(struct learn *l) {
     memset(then, 0, sizeof *then * (size_t)units);
     if (before < 0) return;
     const int *had = l->owner + (size_t)before * (size_t)n;
-    for (int t = 0; t < n; t++) {
-        if (owner[t] != had[t]) continue;
-        now[owner[t]] += l->seconds[(size_t)row * (size_t)n + (size_t)t];
-        then[owner[t]] += l->seconds[(size_t)before * (size_t)n + (size_t)t];
+    int *known = l->end;
+    memset(known, 0, sizeof *known * (size_t)units);
+    /* those first that were disturbed in neither of the two; all, where there are none */
+    for (int all = 0; all < 2; all++) {
+        for (int t = 0; t < n; t++) {
+            const double s = l->seconds[(size_t)row * (size_t)n + (size_t)t],
+                         was = l->seconds[(size_t)before * (size_t)n + (size_t)t];
+            if (owner[t] != had[t] || known[owner[t]]) continue;
+            if (!all && (s > DISTURBED * was || was > DISTURBED * s)) continue;
+            now[owner[t]] += s;
+            then[owner[t]] += was;
+        }
+        for (int u = 0; u < units; u++) known[u] = now[u] > 0 && then[u] > 0;
     }
-    for (int u = 0; u < units; u++)
-        now[u] = now[u] > 0 && then[u] > 0 ? bounded(now[u] / then[u]) : 0;
+    for (int u = 0; u < units; u++) now[u] = known[u] ? bounded(now[u] / then[u]) : 0;
 }
 
 /* How different a and b are, relative to their mean. */
@@ -283,15 +296,25 @@ static void learn_spread(struct belief *b, double *x, int h) {
      * 0.67 of that; the lower middle of an even number of them is lower still */
     double off = lower_middle(x, h) * (h % 2 ? 1.05 : 1.5);
     if (!(off >= ROUNDING)) off = 0;
+    /* bursts of disturbances are cut off, and noise that has grown is believed by and by */
+    if (b->spreads >= FEW) off = fmin(off, fmax(3 * b->spread, 0.01));
     if (b->spreads < SPREADS) b->spreads++;
     b->spread += (off - b->spread) / b->spreads;
 }
 
-/* Whether a median of h values says that what is believed is no longer so. */
-static int has_changed(const struct belief *b, double believed, double middle, int h) {
+/* Whether values, h of them and the newest first, say with their middle that what is believed is no
+ * longer so. `proof`: so many of the newest must all do; of a change so large that it is unlikely,
+ * the whole window. */
+static int has_changed(const struct learn *l, const struct belief *b, double believed,
+                       const double *value, int h, double middle, int proof) {
     if (!(believed > 0 && middle > 0)) return believed != middle;
-    const double error = OF_MEDIAN * b->spread / sqrt(h);
-    return fabs(log(middle / believed)) > SIGNIFICANT * error + ROUNDING;
+    const double off = log(middle / believed);
+    if (!(fabs(off) > SIGNIFICANT * OF_MEDIAN * b->spread / sqrt(h) + ROUNDING)) return 0;
+    if (fabs(off) > log(UNLIKELY)) proof = proof < 3 ? 3 : l->window;
+    if (h < proof) return 0;
+    for (int i = 0; i < proof; i++)
+        if (!(value[i] > 0) || !(log(value[i] / believed) / off > 0.5)) return 0;
+    return 1;
 }
 
 /* What is believed, with one more value in its mean. */
@@ -305,47 +328,51 @@ static double refined(struct belief *b, double believed, double value) {
 
 static void learn_unit(struct learn *l, size_t u) {
     const size_t units = (size_t)l->problem.units;
-    double x[LEARN_WINDOW_MAX], off[LEARN_WINDOW_MAX];
+    double value[LEARN_WINDOW_MAX], x[LEARN_WINDOW_MAX], off[LEARN_WINDOW_MAX];
     int known = 0, repeats = 0;
-    for (size_t r = 0; r < (size_t)l->kept; r++) {
-        const double found = l->unit_speed[r * units + u], again = l->repeated[r * units + u];
-        if (found > 0) x[known++] = -found;
+    for (int row = l->latest; row >= 0; row = row_before(l, row)) {
+        const double found = l->unit_speed[(size_t)row * units + u],
+                     again = l->repeated[(size_t)row * units + u];
+        if (found > 0) value[known++] = found;
         if (again > 0) off[repeats++] = difference(again, 1);
     }
-    const double value = l->unit_speed[(size_t)l->latest * units + u];
     struct belief *b = &l->of_unit[u];
     if (!known) return;
+    for (int i = 0; i < known; i++) x[i] = -value[i];
     const double middle = -lower_middle(x, known); /* the higher middle */
-    if (value > 0) {
+    const int now = l->unit_speed[(size_t)l->latest * units + u] > 0;
+    if (now) {
         l->track[u * LEARN_MEMORY + (size_t)(l->tracked[u]++ % LEARN_MEMORY)] =
-            log(value) - l->shift;
+            log(value[0]) - l->shift;
         learn_spread(b, off, repeats);
     }
-    if (has_changed(b, l->speed[u], middle, known)) {
+    if (b->behind < FEW) {
         l->speed[u] = bounded(middle);
-        b->behind = known < 3 ? known : 3;
-    } else if (value > 0 && b->behind < FEW) {
+        b->behind += now || !b->behind;
+    } else if (has_changed(l, b, l->speed[u], value, known, middle, PROOF)) {
         l->speed[u] = bounded(middle);
-        b->behind++;
-    } else if (value > 0) {
-        l->speed[u] = bounded(refined(b, l->speed[u], value));
+        b->behind = PROOF;
+    } else if (now) {
+        l->speed[u] = bounded(refined(b, l->speed[u], value[0]));
     }
 }
 
 /* The cost of a task: by what it takes where it is now. What it took elsewhere stands as long as
- * that does not contradict it; a single time that is far from all that was expected does not. */
+ * that does not contradict it. */
 static void learn_task(struct learn *l, size_t t) {
     const size_t n = (size_t)l->problem.tasks, units = (size_t)l->problem.units;
     const int now = l->owner[(size_t)l->latest * n + t];
-    double here[LEARN_WINDOW_MAX] = {0}, off[LEARN_WINDOW_MAX], value = 0;
-    int h = 0, repeats = 0;
-    for (int row = 0; row < l->kept; row++) {
+    double value[LEARN_WINDOW_MAX] = {0}, x[LEARN_WINDOW_MAX] = {0}, off[LEARN_WINDOW_MAX];
+    int h = 0, repeats = 0, moved = 0;
+    for (int row = l->latest, before; row >= 0; row = before) {
         const size_t at = (size_t)row * n + t;
-        if (l->owner[at] != now) continue;
+        before = row_before(l, row);
+        if (l->owner[at] != now) {
+            moved = 1;
+            continue;
+        }
         const double found = l->unit_speed[(size_t)row * units + (size_t)now];
-        here[h++] = fmin(l->seconds[at] * (found > 0 ? found : l->speed[now]), 1e300);
-        if (row == l->latest) value = here[h - 1];
-        const int before = row_before(l, row);
+        value[h++] = fmin(l->seconds[at] * (found > 0 ? found : l->speed[now]), 1e300);
         if (before < 0) continue;
         const size_t had = (size_t)before * n + t;
         const double again = l->repeated[(size_t)row * units + (size_t)now];
@@ -353,18 +380,17 @@ static void learn_task(struct learn *l, size_t t) {
             off[repeats++] = difference(l->seconds[at], l->seconds[had] * again);
     }
     struct belief *b = &l->of_task[t];
-    const double middle = lower_middle(here, h), cost = l->cost[t];
-    const int moved = h < l->kept;
+    memcpy(x, value, (size_t)h * sizeof *x);
+    const double middle = lower_middle(x, h), cost = l->cost[t];
     learn_spread(b, off, repeats);
-    if (h == 1 && b->behind && (middle > 4 * cost || middle < cost / 4)) return;
-    if (!b->behind || (has_changed(b, cost, middle, h) && (h >= 3 || moved || b->behind < FEW))) {
-        l->cost[t] = middle;
-        b->behind = h < 3 ? h : 3;
-    } else if (b->behind < FEW && !moved) {
+    if (b->behind < FEW && (!moved || !b->behind)) {
         l->cost[t] = middle;
         b->behind++;
+    } else if (has_changed(l, b, cost, value, h, middle, moved ? 1 : PROOF)) {
+        l->cost[t] = middle;
+        b->behind = h < PROOF ? h : PROOF;
     } else {
-        l->cost[t] = fmin(refined(b, cost, value), 1e300);
+        l->cost[t] = fmin(refined(b, cost, value[0]), 1e300);
     }
 }
 
@@ -503,14 +529,19 @@ int learn_pays(struct learn *l, double now, double then, double cost) {
 }
 
 int learn_asks(struct learn *l, double now, double could) {
-    if (!(could < now) || !learn_pays(l, now, could, 0)) return 0;
-    return l->fed >= l->ask || now - could > 1.5 * l->refused * now;
+    if (!(could < now) || l->fed < l->hold || !learn_pays(l, now, could, 0)) return 0;
+    if (l->fed >= l->ask || learn_pays(l, now, fmax(could, l->reach * learn_even(l)), 0)) return 1;
+    if (now - could <= WORSE * l->refused * now) return 0;
+    l->wait = 0;
+    return 1;
 }
 
-void learn_stays(struct learn *l, double now, double could) {
+void learn_stays(struct learn *l, double now, double could, double then) {
     l->refused = now > 0 ? fmax(1 - could / now, 0) : 0;
-    l->wait = l->wait ? (l->wait < WAIT_MOST ? 2 * l->wait : WAIT_MOST) : WAIT;
+    l->reach = fmin(then, now) / learn_even(l);
+    l->wait = l->wait ? (l->wait < WAIT_MOST ? 2 * l->wait : WAIT_MOST) : HOLD;
     l->ask = l->fed + l->wait;
+    l->hold = l->fed + HOLD;
 }
 
 void learn_moves(struct learn *l, double now, double then) {
@@ -518,7 +549,7 @@ void learn_moves(struct learn *l, double now, double then) {
     l->before = now / even;
     l->after = then / even;
     if (l->moves++) l->caution = fmin(CAUTION * l->caution, MOST);
-    l->refused = 1; /* nothing is large enough to ask sooner */
+    l->refused = l->reach = 0;
     l->wait = 0;
-    l->ask = l->fed + HOLD;
+    l->ask = l->hold = l->fed + HOLD;
 }

@@ -28,14 +28,14 @@
  *     learn_feed(l, owner, seconds);              // in the policy's learn()
  *     const double *cost = learn_cost(l), *speed = learn_speed(l);
  *     double now = learn_makespan(l, s->owner);
- *     if (learn_asks(l, now, best that can be hoped for)) {
+ *     if (learn_asks(l, now, could)) { // the best that can be hoped for
  *         ... a new assignment `to` from cost and speed ...
  *         double then = learn_makespan(l, to);
  *         if (learn_pays(l, now, then, learn_seconds_to_move(l, s->owner, to))) {
  *             learn_moves(l, now, then);
  *             memcpy(s->owner, to, ...);
  *         } else {
- *             learn_stays(l, now, then);
+ *             learn_stays(l, now, could, then);
  *         }
  *     }
  */
@@ -111,9 +111,9 @@ int learn_pays(struct learn *l, double now, double then, double cost);
  * that can be hoped for. It asks whether that would pay, and not too often. */
 int learn_asks(struct learn *l, double now, double could);
 
-/* What came of it: nothing worth having (`could` as asked with), or a move that promises `then`.
- * The promise is looked at after some instances. */
-void learn_stays(struct learn *l, double now, double could);
+/* What came of it: nothing worth having beyond doubt (`could` as asked with, `then` the best there
+ * was), or a move that promises `then`. The promise is looked at after some instances. */
+void learn_stays(struct learn *l, double now, double could, double then);
 void learn_moves(struct learn *l, double now, double then);
 
 #endif

@@ -402,9 +402,9 @@ static double seconds_to_move(const evn_schedule *s, const int *from, const int 
 
 /* Looks for another assignment under what was learnt: a new one, and the present one repaired,
  * which moves less. Changes to the one that is done first, moving included, if that pays. Returns
- * whether it does. */
+ * whether it does, and in *promise what that one takes. */
 static int remap(evn_schedule *s, const struct map_model *m, double bandwidth, int *renewed,
-                 double *scratch, struct map_repair *r) {
+                 double *scratch, struct map_repair *r, double *promise) {
     const evn_problem *p = &s->problem;
     struct learn *l = ((struct state *)s->state)->learn;
     if (choose(p, m, renewed)) return 0;
@@ -421,8 +421,9 @@ static int remap(evn_schedule *s, const struct map_model *m, double bandwidth, i
         then = repaired;
         move = less;
     }
+    *promise = learn_makespan(l, renewed);
     if (!learn_pays(l, now, then, move)) return 0;
-    learn_moves(l, learn_makespan(l, s->owner), learn_makespan(l, renewed));
+    learn_moves(l, learn_makespan(l, s->owner), *promise);
     memcpy(s->owner, renewed, (size_t)p->tasks * sizeof *renewed);
     return 1;
 }
@@ -445,7 +446,9 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     int *renewed = malloc((size_t)p->tasks * sizeof *renewed);
     double *scratch = malloc((size_t)p->units * sizeof *scratch);
     /* without memory for it things stay as they are */
-    const int moved = r && renewed && scratch && remap(s, &m, known.bandwidth, renewed, scratch, r);
+    double then = now;
+    const int moved =
+        r && renewed && scratch && remap(s, &m, known.bandwidth, renewed, scratch, r, &then);
     free(scratch);
     free(renewed);
     map_repair_close(r);
@@ -454,7 +457,7 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
         state->ratio = known_ratio(s);
         s->settled = 0;
     } else {
-        learn_stays(l, now, could);
+        learn_stays(l, now, could, then);
     }
 }
 

@@ -411,6 +411,78 @@ static void test_learn_pays(void **state) {
     free(l);
 }
 
+/* Scatter makes doubt, which grows less with time; what a gain must be goes by it. */
+static void test_learn_doubt(void **state) {
+    (void)state;
+    unsigned long long seed = 41;
+    double seconds[N];
+    int owner[N];
+    for (int t = 0; t < N; t++) owner[t] = t % U;
+    evn_problem p = {.tasks = N, .units = U};
+    struct learn *l = learner(&p);
+    double early = 0;
+    for (int i = 0; i < 200; i++) {
+        for (int t = 0; t < N; t++) seconds[t] = 0.5 + draw(&seed);
+        learn_feed(l, owner, seconds);
+        if (i == 7) early = learn_doubt(l);
+    }
+    /* a unit's ten tasks scatter by 29 % each, so it by 9 %; 64 instances: 1.1 % of it */
+    const double doubt = learn_doubt(l);
+    if (!(doubt > 0.008 && doubt < 0.04 && early > 1.5 * doubt))
+        fail_msg("doubt %.4f, early %.4f", doubt, early);
+    assert_true(learn_noise(l) >= 2 * doubt);
+    assert_true(learn_pays(l, 1, 0.975 - learn_noise(l), 0));
+    assert_false(learn_pays(l, 1, 0.985 - learn_noise(l), 0));
+    /* a unit that becomes slower is doubtful at first */
+    for (int i = 0; i < 4; i++) {
+        for (int t = 0; t < N; t++) seconds[t] = (0.5 + draw(&seed)) * (owner[t] == 1 ? 2 : 1);
+        learn_feed(l, owner, seconds);
+    }
+    assert_true(learn_doubt(l) > 1.5 * doubt);
+    assert_true(learn_makespan(l, owner) > 1.5 * learn_even(l));
+    free(l);
+}
+
+/* Whoever looked in vain asks again later and later, but at once when things are much worse, or
+ * what was found has come to pay. */
+static void test_learn_patience(void **state) {
+    (void)state;
+    double cost[N], speed[U] = {1, 1, 1, 1};
+    int owner[N];
+    for (int t = 0; t < N; t++) {
+        cost[t] = 1e-3;
+        owner[t] = t % U;
+    }
+    evn_problem p = {.tasks = N, .units = U};
+    struct learn *l = learner(&p);
+    for (int i = 0; i < 5; i++) feed(l, owner, cost, speed, -1, -1);
+    const double now = 1.2 * learn_even(l), even = learn_even(l);
+    assert_false(learn_asks(l, now, 0.99 * now));
+    int asked = 0, last = 5, wait = 0;
+    for (int i = 6; i <= 300; i++) {
+        feed(l, owner, cost, speed, -1, -1);
+        if (!learn_asks(l, now, even)) continue;
+        assert_true(i - last >= wait);
+        wait = i - last;
+        last = i;
+        asked++;
+        learn_stays(l, now, even, now);
+    }
+    assert_in_range(asked, 5, 8);
+    assert_false(learn_asks(l, now, even));
+    feed(l, owner, cost, speed, -1, -1);
+    feed(l, owner, cost, speed, -1, -1);
+    feed(l, owner, cost, speed, -1, -1);
+    assert_true(learn_asks(l, 1.5 * even, even));
+    learn_stays(l, 1.5 * even, even, 1.1 * even); /* it was found, and too much in doubt */
+    assert_false(learn_asks(l, 1.5 * even, even));
+    for (int i = 0; i < 3; i++) feed(l, owner, cost, speed, -1, -1);
+    assert_true(learn_asks(l, 1.5 * even, even));
+    learn_moves(l, 1.5 * even, even);
+    assert_false(learn_asks(l, 1.5 * even, even)); /* not before it was measured */
+    free(l);
+}
+
 /* ---- interval ---- */
 
 /* One step by hand: t = 20, 5, 5 for 10 tasks each, so t_a = 10; the first gives up 10 / 2 = 5, the
@@ -616,6 +688,8 @@ int main(void) {
         cmocka_unit_test(test_learn),
         cmocka_unit_test(test_learn_odd),
         cmocka_unit_test(test_learn_pays),
+        cmocka_unit_test(test_learn_doubt),
+        cmocka_unit_test(test_learn_patience),
         cmocka_unit_test(test_interval_step),
         cmocka_unit_test(test_interval_keeps_the_best),
         cmocka_unit_test(test_interval_slow_unit),

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""TD-BEM on CPU and GPU units together: the same solution whoever sums which block, also where blocks do not fit a
+device, in balance after a few groups of steps, and a clear message where a device cannot do it.
+
+Run: ctest -R tdbem-hybrid, or tests/command/test_tdbem_hybrid.py build/evener [test ..]
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EVENER = "build/evener"
+UNITS = ["1:GPU:1", "2:GPU:1", "1:GPU:2", "1:CPU:1,1:GPU:1", "2:CPU:1,2:GPU:1"]
+LAYOUTS = ["rows", "contiguous", "full:32x32"]
+folder = None
+
+
+def evener(*words):
+    return subprocess.run([EVENER, "run", "td-bem", *words], capture_output=True, text=True, timeout=600)
+
+
+class Base(unittest.TestCase):
+    def run_it(self, mesh, steps, *words):
+        """The record, and the solution of all steps at some vertices."""
+        out = os.path.join(folder, "a.csv")
+        done = evener("--mesh", mesh, "--steps", str(steps), "--matrices", os.path.join(folder, mesh.replace(":", "-")),
+                      "--vertices", ",".join(str(v) for v in range(0, 160, 3)), "--vertex-output", out, "--oversubscribe",
+                      "--quiet", "--json", "-", *words)
+        self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
+        with open(out, newline="") as f:
+            rows = [[float(x) for x in row] for row in list(csv.reader(f))[1:]]
+        self.assertEqual(len(rows), steps + 1)
+        return json.loads(done.stdout), rows
+
+    def same(self, got, want, tolerance=1e-12):
+        largest = max(abs(x) for row in want for x in row[2:])
+        self.assertGreater(largest, 0.5)
+        for a, b in zip(got, want):
+            for x, y in zip(a, b):
+                self.assertLessEqual(abs(x - y), tolerance * largest)
+
+
+class Same(Base):
+    def test_units(self):
+        for layout in LAYOUTS:
+            words = ["--layout", layout, "--blocks", "23"]
+            _, want = self.run_it("sphere:2", 100, "--units", "1:CPU:1", *words)
+            for units in UNITS:
+                with self.subTest(layout=layout, units=units):
+                    r, got = self.run_it("sphere:2", 100, "--units", units, "--devices", "emulated", *words)
+                    self.same(got, want)
+                    self.assertEqual(len(r["devices"]), sum(int(u.split(":")[0]) * int(u.split(":")[2])
+                                                            for u in units.split(",") if "GPU" in u))
+                    for device in r["devices"]:
+                        self.assertGreater(device["launches"], 0)
+
+    def test_groups_and_precision(self):
+        for group in ["1", "3", "8", "32"]:
+            for precision, tolerance in [("double", 1e-12), ("float", 2e-5)]:
+                with self.subTest(group=group, precision=precision):
+                    words = ["--ng", group, "--precision", precision]
+                    _, want = self.run_it("sphere:2", 65, "--units", "1:CPU:1", *words)
+                    _, got = self.run_it("sphere:2", 65, "--units", "1:CPU:1,1:GPU:1", "--devices", "emulated", *words)
+                    self.same(got, want, tolerance)
+
+    def test_schedules(self):
+        _, want = self.run_it("sphere:2", 100, "--units", "1:CPU:1", "--blocks", "23")
+        for schedule in ["static", "dynamic", "dynamic:chunk=3", "guided:size", "guided:time", "binpack"]:
+            with self.subTest(schedule=schedule):
+                _, got = self.run_it("sphere:2", 100, "--units", "1:CPU:1,2:GPU:1", "--devices", "emulated", "--blocks", "23",
+                                     "--schedule", schedule)
+                self.same(got, want)
+
+    def test_opencl(self):
+        words = ["--units", "1:GPU:1", "--devices", "opencl"]
+        probe = evener("--mesh", "sphere:1", "--steps", "1", "--quiet", *words)
+        if probe.returncode == 2:
+            self.skipTest(probe.stderr.strip())
+        for layout in LAYOUTS:
+            with self.subTest(layout=layout):
+                _, want = self.run_it("sphere:2", 100, "--units", "1:CPU:1", "--layout", layout)
+                _, got = self.run_it("sphere:2", 100, "--layout", layout, *words)
+                self.same(got, want)
+
+    def test_checkpoint_from_elsewhere(self):
+        """What a CPU has begun a GPU goes on with."""
+        state = os.path.join(folder, "state")
+        _, want = self.run_it("sphere:2", 96, "--units", "1:CPU:1")
+        self.run_it("sphere:2", 48, "--units", "1:CPU:1", "--checkpoint", state)
+        _, got = self.run_it("sphere:2", 96, "--units", "1:GPU:1", "--devices", "emulated", "--restart", state)
+        self.same(got, want)
+
+
+class Memory(Base):
+    def test_all_fits(self):
+        """Blocks come once; then a group is the past and a list in, a launch, and one message home."""
+        r, _ = self.run_it("sphere:2", 160, "--units", "2:GPU:1", "--devices", "emulated", "--schedule", "static", "--blocks",
+                           "23")
+        blocks = len(r["owner"])
+        self.assertEqual(r["transfers"]["moved_regions"], blocks)
+        self.assertEqual(len(r["iterations"]), 10)
+        for unit, device in enumerate(r["devices"]):
+            mine = r["owner"].count(unit)
+            self.assertEqual(device["launches"], 10)
+            self.assertEqual(device["copies_out"], 10)
+            self.assertEqual(device["copies_in"], mine + 2 * 10)
+
+    def test_first_interval_does_not_fit(self):
+        for layout in LAYOUTS:
+            words = ["--layout", layout, "--blocks", "160", "--ng", "8"]
+            whole, want = self.run_it("sphere:3", 160, "--units", "1:CPU:1", *words)
+            for units in ["1:GPU:1", "1:CPU:1,2:GPU:1"]:
+                devices = len([u for u in units if u == "G"]) if units == "1:GPU:1" else 2
+                memory = int(0.25 * whole["matrix"]["bytes"] / devices) + 6000000
+                with self.subTest(layout=layout, units=units, memory=memory):
+                    r, got = self.run_it("sphere:3", 160, "--units", units, "--devices", f"emulated:2,memory={memory}B",
+                                         "--schedule", "static", *words)
+                    self.same(got, want)
+                    # what fits stays: every group, the others come
+                    groups, blocks = 20, len(r["owner"])
+                    on_devices = blocks - (r["owner"].count(0) if "CPU" in units else 0)
+                    self.assertGreater(r["transfers"]["moved_regions"], on_devices + groups)
+                    self.assertLess(r["transfers"]["moved_regions"], 0.95 * groups * on_devices)
+
+    def test_too_small(self):
+        done = evener("--mesh", "sphere:2", "--steps", "10", "--units", "1:GPU:1", "--devices", "emulated:1,memory=100kB",
+                      "--quiet")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"^evener: .*0\.100 MB of memory.*\n$")
+
+    def test_device_fails(self):
+        for what in ["alloc@2", "copy@3", "copy@10", "kernel@3", "lost@20"]:
+            with self.subTest(what=what):
+                done = evener("--mesh", "sphere:2", "--steps", "100", "--units", "1:CPU:1,2:GPU:1", "--oversubscribe",
+                              "--devices", f"emulated:2,fail={what},bad=1", "--quiet")
+                self.assertIn(done.returncode, [2, 3], done.stderr)
+                self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
+
+
+class Balance(Base):
+    """Uneven units, in virtual time: the paper's figure 15. Devices are all alike, units have one or more of them."""
+
+    def settles(self, units, count, *more):
+        r, _ = self.run_it("sphere:3", 320, "--blocks", "160", "--units", units, "--devices",
+                           f"emulated:{count},clock=virtual" + "".join(more))
+        self.assertEqual(len(r["iterations"]), 20)
+        first = r["iterations"][0]["unit_compute_s"]
+        self.assertGreater(max(first), 1.2 * sum(first) / len(first))
+        for i, iteration in enumerate(r["iterations"]):
+            self.assertEqual(sum(iteration["tasks"]), len(r["owner"]))
+            times = iteration["unit_compute_s"]
+            even = max(times) / (sum(times) / len(times))
+            if i >= 10:
+                self.assertLess(even, 1.05, f"iteration {i + 1}: {iteration}")
+        return r
+
+    def test_uneven(self):
+        self.settles("1:GPU:1,1:GPU:2", 3)
+        self.settles("1:GPU:1,1:GPU:3", 4)
+
+    def test_uneven_and_the_first_interval_does_not_fit(self):
+        """Half of the blocks do not fit one device, and half of them are what the units begin with."""
+        r = self.settles("1:GPU:1,1:GPU:2", 3, ",memory=14MB")
+        self.assertGreater(r["matrix"]["bytes"] / 2, 14e6)
+        self.assertGreater(r["transfers"]["moved_regions"], len(r["owner"]))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        EVENER = sys.argv.pop(1)
+    with tempfile.TemporaryDirectory() as folder:
+        unittest.main(verbosity=2)
