@@ -12,6 +12,26 @@ enum { AHEAD = 2048 };
 #define JOIN(name, real, wide)  JOIN_(name, real, wide)
 #define KERNEL(name)            JOIN(name, REAL, WIDE)
 
+/* f of each lane's number, from `first` on */
+#define LANES_2(f, i)         f(i), f(i + 1)
+#define LANES_4(f, i)         LANES_2(f, i), LANES_2(f, i + 2)
+#define LANES_8(f, i)         LANES_4(f, i), LANES_4(f, i + 4)
+#define LANES_16(f, i)        LANES_8(f, i), LANES_8(f, i + 8)
+#define LANES_(f, first, n)   LANES_##n(f, first)
+#define LANES_OF(f, first, n) LANES_(f, first, n)
+#define EACH_LANE(f, first)   LANES_OF(f, first, LANES)
+
+/* Bundles of one length that follow each other, each without a loop: neither counting columns nor
+ * finding their places then takes instructions, of which there would be more than of products. */
+#define BUNDLES(n)                                                                                 \
+    for (; b < p->count && meta[1] == n; b++) {                                                    \
+        KERNEL(bundle_of)(v, n, window - meta[0], sums, meta + 2);                                 \
+        v += n * ROWS;                                                                             \
+        meta += 2 + ROWS;                                                                          \
+    }
+#define EACH_LENGTH(f)                                                                             \
+    f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15) f(16)
+
 #define REAL       double
 #define REAL_BYTES 8
 #define WIDE       1
@@ -69,6 +89,21 @@ int summation_bundle_rows(int single, int wide) {
         default: return 0;
         }
     switch (wide) {
+        EACH_WIDE(CASE, double)
+    default: return 0;
+    }
+#undef CASE
+}
+
+int summation_carries(const struct layout *a) {
+#define CASE(real, n)                                                                              \
+    case n: return carries_##real##_##n;
+    if (a->is.kind == LAYOUT_CONTIGUOUS) return 0;
+    if (a->is.single) switch (a->wide) {
+            EACH_WIDE(CASE, float)
+        default: return 0;
+        }
+    switch (a->wide) {
         EACH_WIDE(CASE, double)
     default: return 0;
     }

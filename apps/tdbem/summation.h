@@ -3,8 +3,8 @@
  * Sylvand 2015, section 4).
  *
  * One value meets n_g elements of the past: 2 n_g operations for each value read once. A vector
- * holds the steps of a group for one row, or for a few rows where n_g is less than a vector is
- * wide; it never runs along the row-vector, so nothing is summed across lanes, and the order of
+ * holds steps of a group for one row, or for a few rows where n_g is less than a vector is wide;
+ * it never runs along the row-vector, so nothing is summed across lanes, and the order of
  * operations for each (row, step) is j, then l, whatever the width of vectors.
  */
 #ifndef TDBEM_SUMMATION_H
@@ -15,6 +15,10 @@
 
 /* Rows of a bundle that the kernels want for groups of `wide` steps (a power of two). */
 int summation_bundle_rows(int single, int wide);
+
+/* Whether rows' products are added to their sum one by one, and not first among themselves
+ * (for each slice) and then to it: what a device must do to have the host's bits. */
+int summation_carries(const struct layout *layout);
 
 /* Bytes of scratch that a core needs. */
 size_t summation_scratch(const struct layout *layout);

@@ -14,62 +14,51 @@
 #    define LANES 2
 #endif
 
-/* WIDE and LANES are literal numbers, so that they can be pasted into names of lists */
-#if WIDE >= LANES
-#    define STACK   1
-#    define BREADTH (WIDE / LANES)
-#    define NARROW  LANES
-#else
-#    define BREADTH 1
-#    define NARROW  WIDE
-#    if LANES / WIDE == 2
-#        define STACK 2
-#    elif LANES / WIDE == 4
-#        define STACK 4
-#    elif LANES / WIDE == 8
-#        define STACK 8
-#    else
-#        define STACK 16
-#    endif
-#endif
-
-/* vectors of rows of a bundle: enough independent sums to hide the multiply-add's latency and to
- * share each window of the past, few enough for the registers */
+/* rows of a bundle: enough independent sums to hide the multiply-add's latency and to share each
+ * window of the past, few enough for the registers */
 #if VECTOR_BYTES == 64
-#    if BREADTH >= 4
-#        define HEIGHT 4
-#    elif BREADTH == 2
-#        define HEIGHT 4
-#    elif STACK <= 1
-#        define HEIGHT 8
-#    elif STACK == 2
-#        define HEIGHT 4
-#    elif STACK == 4
-#        define HEIGHT 2
+#    if WIDE > LANES
+#        define ROWS 4
+#    elif LANES / WIDE == 16
+#        define ROWS 16
 #    else
-#        define HEIGHT 1
+#        define ROWS 8
 #    endif
 #else
-#    if BREADTH >= 8
-#        define HEIGHT 1
-#    elif BREADTH >= 4
-#        define HEIGHT 2
-#    elif STACK == 1
-#        define HEIGHT 4
-#    elif STACK == 2
-#        define HEIGHT 4
-#    elif STACK == 4
-#        define HEIGHT 2
+#    if WIDE / LANES >= 8
+#        define ROWS 1
+#    elif WIDE / LANES >= 4
+#        define ROWS 2
+#    elif WIDE >= LANES
+#        define ROWS 4
 #    else
-#        define HEIGHT 1
+#        define ROWS 8
 #    endif
 #endif
 
-enum { KERNEL(bundle_rows) = HEIGHT * STACK };
+/* Rows that share a vector: as many that two vectors of steps take one load of their values, since
+ * a core loads as often as it multiplies and adds. Not more, since of two vectors of steps one
+ * permutation for each makes sums of whole rows. Where a vector is as wide as a group these
+ * permutations, in and out, take longer than the loads that they would save. */
+#if WIDE >= LANES
+#    define STACK 1
+#elif 2 * LANES / WIDE <= ROWS && WIDE > 2
+#    define STACK (2 * LANES / WIDE)
+#elif LANES < ROWS
+#    define STACK LANES
+#else
+#    define STACK ROWS
+#endif
+#define STEPS   (LANES / STACK)
+#define BREADTH (WIDE / STEPS)
+#define HEIGHT  (ROWS / STACK)
+#define NARROW  (WIDE < LANES ? WIDE : LANES)
+
+enum { KERNEL(bundle_rows) = ROWS, KERNEL(carries) = WIDE == LANES };
 
 typedef REAL KERNEL(vec) __attribute__((vector_size(VECTOR_BYTES)));
 typedef REAL KERNEL(any) __attribute__((vector_size(VECTOR_BYTES), aligned(REAL_BYTES)));
-#if NARROW == 1
+#if WIDE == 1
 typedef REAL KERNEL(part);
 typedef REAL KERNEL(part_any);
 #else
@@ -77,14 +66,13 @@ typedef REAL KERNEL(part) __attribute__((vector_size(NARROW * REAL_BYTES)));
 typedef REAL KERNEL(part_any)
     __attribute__((vector_size(NARROW * REAL_BYTES), aligned(REAL_BYTES)));
 #endif
+
 /* STACK values, each for all steps of its row */
 INLINE KERNEL(vec) KERNEL(spread)(const REAL *v) {
 #if STACK == 1
     return *v - (KERNEL(vec)){0};
 #elif STACK == LANES
     return (KERNEL(vec)) * (const KERNEL(any) *)v;
-#elif STACK * REAL_BYTES == 8
-    return (KERNEL(vec))vector_repeat_8(v);
 #elif STACK * REAL_BYTES == 16
     return (KERNEL(vec))vector_repeat_16(v);
 #else
@@ -92,96 +80,148 @@ INLINE KERNEL(vec) KERNEL(spread)(const REAL *v) {
 #endif
 }
 
-/* The past from x on, each step for all rows of a vector. */
-INLINE KERNEL(vec) KERNEL(window)(const REAL *x) {
-#if STACK == 1
-    return (KERNEL(vec)) * (const KERNEL(any) *)x;
-#elif STACK == LANES
-    return *x - (KERNEL(vec)){0};
+/* The past, each step for all rows of a vector: window[t] is for STEPS steps from x_j[t] on. What
+ * one load can spread stays as it is. */
+#if STACK == LANES
+typedef REAL KERNEL(window);
+INLINE KERNEL(vec) KERNEL(past)(const REAL *window) { return *window - (KERNEL(vec)){0}; }
 #else
-    KERNEL(vec) a = (KERNEL(vec)) * (const KERNEL(any) *)x;
-    return __builtin_shufflevector(a, a, LIST(DUPLICATE, LANES, STACK));
+typedef KERNEL(vec) KERNEL(window);
+INLINE KERNEL(vec) KERNEL(past)(const KERNEL(vec) * window) { return *window; }
+#endif
+
+/* From t = -front on; `room` is for as many as may be read. */
+INLINE const KERNEL(window) *
+    KERNEL(windows)(const struct layout *a, const struct history *past, int j, void *room) {
+    const REAL *x = (const REAL *)past->value + (size_t)j * past->stride + past->front;
+#if STACK == LANES
+    (void)a;
+    (void)room;
+    return x;
+#else
+    KERNEL(vec) *window = (KERNEL(vec) *)room + a->front;
+    for (int t = -a->front; t < a->depth + WIDE - STEPS; t++) {
+        KERNEL(vec) w = (KERNEL(vec)) * (const KERNEL(any) *)(x + t);
+#    if STACK > 1
+#        define SPREAD(lane) (lane) / STACK
+        w = __builtin_shufflevector(w, w, EACH_LANE(SPREAD, 0));
+#        undef SPREAD
+#    endif
+        window[t] = w;
+    }
+    return window;
 #endif
 }
 
-/* Adds a vector's sums to its rows. */
-INLINE void KERNEL(add)(KERNEL(vec) a, REAL *sums, const uint16_t *row) {
+/* Adds the sums of STACK rows to theirs. */
+INLINE void KERNEL(add)(const KERNEL(vec) * acc, REAL *sums, const uint16_t *row) {
 #if STACK == 1
-    KERNEL(vec) *s = (KERNEL(vec) *)(sums + (size_t)row[0] * WIDE);
-    *s += a;
+    KERNEL(vec) *s = (KERNEL(vec) *)(sums + (size_t)*row * WIDE);
+#    pragma GCC unroll 16
+    for (int w = 0; w < BREADTH; w++) s[w] = WIDE == LANES ? acc[w] : s[w] + acc[w];
 #else
-#    if STACK < LANES
-    a = __builtin_shufflevector(a, a, LIST(SEPARATE, LANES, STACK));
+    /* from lane step * STACK + row, over all vectors of steps, to row * WIDE + step */
+#    define TO_ROWS(lane) (lane) % WIDE *STACK + (lane) / WIDE
+    const KERNEL(vec) a = acc[0], b = acc[BREADTH - 1];
+    const KERNEL(vec) rows[] = {
+        __builtin_shufflevector(a, b, EACH_LANE(TO_ROWS, 0)),
+#    if WIDE * STACK == 2 * LANES
+        __builtin_shufflevector(a, b, EACH_LANE(TO_ROWS, LANES)),
 #    endif
-    _Alignas(VECTOR_BYTES) REAL lane[LANES];
-    *(KERNEL(vec) *)lane = a;
+    };
+#    undef TO_ROWS
+    /* a row of few bytes is not worth an instruction of its own; of rows that are none any is kept
+     */
+#    if VECTOR_BYTES == 64 && REAL_BYTES == 4 && WIDE == 1
+    const __m512i n = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)row));
+    const KERNEL(vec) s = (KERNEL(vec))_mm512_i32gather_ps(n, sums, 4) + rows[0];
+    _mm512_i32scatter_ps(sums, n, (__m512)s, 4);
+#    elif VECTOR_BYTES == 64 && REAL_BYTES == 4 && WIDE == 2
+    const __m256i n = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)row));
+    const KERNEL(vec) s = (KERNEL(vec))_mm512_i32gather_pd(n, sums, 8) + rows[0];
+    _mm512_i32scatter_pd(sums, n, (__m512d)s, 8);
+#    else
+    _Alignas(VECTOR_BYTES) REAL lane[BREADTH * LANES];
+#        pragma GCC unroll 2
+    for (int w = 0; w < BREADTH; w++) ((KERNEL(vec) *)lane)[w] = rows[w];
+#        pragma GCC unroll 16
     for (int r = 0; r < STACK; r++)
         *(KERNEL(part) *)(sums + (size_t)row[r] * WIDE) += *(KERNEL(part) *)(lane + r * WIDE);
+#    endif
 #endif
 }
 
-/* HEIGHT * STACK rows with one start and length: column l of their values is at v + l * stride, its
- * past at window[-l]. */
-INLINE void KERNEL(bundle)(const REAL *v, size_t stride, int length, const KERNEL(vec) * window,
+/* Where a row has one vector, products are added to its sum: an addition less than at the end,
+ * which costs more than the wait for the sum. */
+INLINE void KERNEL(begin)(KERNEL(vec) * acc, const REAL *sums, const uint16_t *row) {
+#if WIDE == LANES
+    *acc = *(const KERNEL(vec) *)(sums + (size_t)*row * WIDE);
+#else
+    (void)sums;
+    (void)row;
+#    pragma GCC unroll 16
+    for (int w = 0; w < BREADTH; w++) acc[w] = (KERNEL(vec)){0};
+#endif
+}
+
+/* One column of a bundle. */
+INLINE void KERNEL(column)(KERNEL(vec) acc[HEIGHT][BREADTH], const REAL *v,
+                           const KERNEL(window) * window) {
+#pragma GCC unroll 8
+    for (int r = 0; r < HEIGHT; r++) {
+        const KERNEL(vec) m = KERNEL(spread)(v + r * STACK);
+#pragma GCC unroll 16
+        for (int w = 0; w < BREADTH; w++) acc[r][w] += m * KERNEL(past)(window + w * STEPS);
+    }
+}
+
+INLINE void KERNEL(bundle)(const REAL *v, size_t stride, int length, const KERNEL(window) * window,
                            REAL *sums, const uint16_t *row) {
     KERNEL(vec) acc[HEIGHT][BREADTH];
 #pragma GCC unroll 8
-    for (int r = 0; r < HEIGHT; r++)
-#pragma GCC unroll 8
-        for (int w = 0; w < BREADTH; w++)
-#if STACK == 1 && BREADTH == 1
-            /* one addition less than adding at the end; where sums are longer than a vector,
-             * waiting for them costs more than that */
-            acc[r][w] = ((const KERNEL(vec) *)(sums + (size_t)row[r] * WIDE))[w];
-#else
-            acc[r][w] = (KERNEL(vec)){0};
-#endif
+    for (int r = 0; r < HEIGHT; r++) KERNEL(begin)(acc[r], sums, row + r * STACK);
     for (int l = 0; l < length; l++) {
-        for (int b = 0; b < HEIGHT * STACK * REAL_BYTES; b += 64)
+        for (int b = 0; b < ROWS * REAL_BYTES; b += 64)
             __builtin_prefetch((const char *)v + AHEAD + b);
-#pragma GCC unroll 8
-        for (int r = 0; r < HEIGHT; r++) {
-            KERNEL(vec) m = KERNEL(spread)(v + r * STACK);
-#pragma GCC unroll 8
-            for (int w = 0; w < BREADTH; w++) acc[r][w] += m * window[w * LANES - l];
-        }
+        KERNEL(column)(acc, v, window - l);
         v += stride;
     }
-#if STACK == 1
-#    pragma GCC unroll 8
-    for (int r = 0; r < HEIGHT; r++) {
-        KERNEL(vec) *s = (KERNEL(vec) *)(sums + (size_t)row[r] * WIDE);
-#    pragma GCC unroll 8
-        for (int w = 0; w < BREADTH; w++) s[w] = BREADTH == 1 ? acc[r][w] : s[w] + acc[r][w];
-    }
-#else
-#    pragma GCC unroll 8
-    for (int r = 0; r < HEIGHT; r++) KERNEL(add)(acc[r][0], sums, row + r * STACK);
-#endif
+#pragma GCC unroll 8
+    for (int r = 0; r < HEIGHT; r++) KERNEL(add)(acc[r], sums, row + r * STACK);
 }
 
-/* The windows of slice j's past: window[t] begins with x_j[t], from t = -front on. */
-INLINE void KERNEL(windows)(const struct layout *a, const struct history *past, int j,
-                            KERNEL(vec) * window) {
-    const REAL *x = (const REAL *)past->value + (size_t)j * past->stride + past->front;
-    for (int t = -a->front; t < a->depth + (BREADTH - 1) * LANES; t++)
-        window[t] = KERNEL(window)(x + t);
+/* The same without a loop: `length` is a literal number, and so is what lies between columns. */
+INLINE void KERNEL(bundle_of)(const REAL *v, const int length, const KERNEL(window) * window,
+                              REAL *sums, const uint16_t *row) {
+    KERNEL(vec) acc[HEIGHT][BREADTH];
+    __asm__("" : "+r"(window)); /* one pointer and literal offsets, not an address a column */
+#pragma GCC unroll 8
+    for (int r = 0; r < HEIGHT; r++) KERNEL(begin)(acc[r], sums, row + r * STACK);
+#pragma GCC unroll 16
+    for (int l = 0; l < length; l++) {
+        for (int b = 0; b < ROWS * REAL_BYTES; b += 64)
+            if ((l * ROWS * REAL_BYTES + b) % 64 == 0)
+                __builtin_prefetch((const char *)(v + l * ROWS) + AHEAD + b);
+        KERNEL(column)(acc, v + l * ROWS, window - l);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < HEIGHT; r++) KERNEL(add)(acc[r], sums, row + r * STACK);
 }
 
 static void KERNEL(rows)(const struct layout *a, int block, int tile, const struct history *past,
                          REAL *sums, void *scratch) {
-    enum { ROWS = HEIGHT * STACK };
-    KERNEL(vec) *window = (KERNEL(vec) *)scratch + a->front;
     for (int j = a->slice[block]; j < a->slice[block + 1]; j++) {
         const struct part *p = &a->part[(size_t)tile * (size_t)a->columns + (size_t)j];
         if (!p->count) continue;
         const REAL *v = (const REAL *)a->value + p->value;
         const uint16_t *meta = a->meta + p->meta;
-        KERNEL(windows)(a, past, j, window);
-        for (int b = 0; b < p->count; b++) {
-            const int length = meta[1];
-            KERNEL(bundle)(v, ROWS, length, window + (a->depth - meta[0]), sums, meta + 2);
-            v += (size_t)length * ROWS;
+        const KERNEL(window) *window = KERNEL(windows)(a, past, j, scratch) + a->depth;
+        /* they are in order of length */
+        int b = 0;
+        EACH_LENGTH(BUNDLES)
+        for (; b < p->count; b++) {
+            KERNEL(bundle)(v, ROWS, meta[1], window - meta[0], sums, meta + 2);
+            v += meta[1] * ROWS;
             meta += 2 + ROWS;
         }
     }
@@ -189,20 +229,18 @@ static void KERNEL(rows)(const struct layout *a, int block, int tile, const stru
 
 static void KERNEL(full)(const struct layout *a, int block, int tile, const struct history *past,
                          REAL *sums, void *scratch) {
-    enum { ROWS = HEIGHT * STACK };
     const size_t tall = (size_t)a->tall;
     const int height = a->tile_row[tile + 1] - a->tile_row[tile];
-    KERNEL(vec) *window = (KERNEL(vec) *)scratch + a->front;
     for (int j = a->slice[block]; j < a->slice[block + 1]; j++) {
         const struct part *p = &a->part[(size_t)tile * (size_t)a->columns + (size_t)j];
         const REAL *v = (const REAL *)a->value + p->value;
         const struct full *f = a->full + p->meta;
-        KERNEL(windows)(a, past, j, window);
+        const KERNEL(window) *window = KERNEL(windows)(a, past, j, scratch) + a->depth;
         for (int b = 0; b < p->count; b++, v += tall * (size_t)a->is.bc)
             for (int r = 0; r < a->tall && (int)f[b].row + r < height; r += ROWS) {
                 uint16_t row[ROWS];
                 for (int i = 0; i < ROWS; i++) row[i] = (uint16_t)((int)f[b].row + r + i);
-                KERNEL(bundle)(v + r, tall, a->is.bc, window + (a->depth - f[b].start), sums, row);
+                KERNEL(bundle)(v + r, tall, a->is.bc, window - f[b].start, sums, row);
             }
     }
 }
@@ -211,7 +249,7 @@ static void KERNEL(full)(const struct layout *a, int block, int tile, const stru
  * window. */
 static void KERNEL(contiguous)(const struct layout *a, int block, int tile,
                                const struct history *past, REAL *sums, void *scratch) {
-    enum { ROWS = 8 };
+    enum { FEW = 8 };
     (void)scratch;
     const int from = a->tile_row[tile], to = a->tile_row[tile + 1];
     const size_t rows = (size_t)a->rows;
@@ -221,27 +259,27 @@ static void KERNEL(contiguous)(const struct layout *a, int block, int tile,
         const REAL *v = (const REAL *)a->value + (size_t)j * rows * (size_t)a->padded;
         const uint16_t *start = a->meta + (size_t)j * rows;
         int i = from;
-        for (; i + ROWS <= to; i += ROWS) {
-            KERNEL(part) acc[ROWS][BREADTH];
-            const REAL *at[ROWS];
+        for (; i + FEW <= to; i += FEW) {
+            KERNEL(part) acc[FEW][WIDE / NARROW];
+            const REAL *at[FEW];
 #pragma GCC unroll 8
-            for (int r = 0; r < ROWS; r++) {
+            for (int r = 0; r < FEW; r++) {
                 at[r] = x - start[i + r];
-                for (int w = 0; w < BREADTH; w++) acc[r][w] = (KERNEL(part)){0};
+                for (int w = 0; w < WIDE / NARROW; w++) acc[r][w] = (KERNEL(part)){0};
             }
             for (int l = 0; l < a->padded; l++)
 #pragma GCC unroll 8
-                for (int r = 0; r < ROWS; r++)
-                    for (int w = 0; w < BREADTH; w++)
+                for (int r = 0; r < FEW; r++)
+                    for (int w = 0; w < WIDE / NARROW; w++)
                         acc[r][w] += v[(size_t)l * rows + (size_t)(i + r)] *
                                      *(const KERNEL(part_any) *)(at[r] - l + w * NARROW);
-            for (int r = 0; r < ROWS; r++)
-                for (int w = 0; w < BREADTH; w++)
+            for (int r = 0; r < FEW; r++)
+                for (int w = 0; w < WIDE / NARROW; w++)
                     *(KERNEL(part) *)(sums + (size_t)(i + r - from) * WIDE + w * NARROW) +=
                         acc[r][w];
         }
         for (; i < to; i++)
-            for (int w = 0; w < BREADTH; w++) {
+            for (int w = 0; w < WIDE / NARROW; w++) {
                 KERNEL(part) acc = (KERNEL(part)){0};
                 for (int l = 0; l < a->padded; l++)
                     acc += v[(size_t)l * rows + (size_t)i] *
@@ -253,6 +291,8 @@ static void KERNEL(contiguous)(const struct layout *a, int block, int tile,
 
 #undef LANES
 #undef STACK
+#undef ROWS
+#undef STEPS
 #undef BREADTH
 #undef NARROW
 #undef HEIGHT

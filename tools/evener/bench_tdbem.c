@@ -71,6 +71,36 @@ static double read_bandwidth(double bytes) {
     return (double)(count / 8 * 8 * sizeof *data) / seconds;
 }
 
+/* The nearest cache of the first core that has room for so many bytes, else memory: "L2". */
+static const char *place_of(double bytes) {
+    static char place[16];
+    int nearest = 0;
+    for (int i = 0; i < 8; i++) { /* caches in no particular order */
+        char path[80], kind[16] = "", unit = 0;
+        int level = 0;
+        double size = 0;
+        const char *const name[] = {"level", "type", "size"};
+        for (int n = 0; n < 3; n++) {
+            snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", i,
+                     name[n]);
+            FILE *in = fopen(path, "r");
+            if (!in) continue;
+            const int read = n == 0   ? fscanf(in, "%d", &level)
+                             : n == 1 ? fscanf(in, "%15s", kind)
+                                      : fscanf(in, "%lf%c", &size, &unit);
+            if (read < 1) level = 0;
+            fclose(in);
+        }
+        size *= unit == 'K' ? 1024 : unit == 'M' ? 1048576 : 1;
+        if (level > 0 && strcmp(kind, "Instruction") != 0 && bytes <= size &&
+            (!nearest || level < nearest))
+            nearest = level;
+    }
+    if (!nearest) return "memory";
+    snprintf(place, sizeof place, "L%d", nearest);
+    return place;
+}
+
 /* ---- sparse matrix times vector over all M_k ---- */
 
 struct sparse {
@@ -201,11 +231,12 @@ static evn_status measure(const struct slices *s, const struct layout_options *o
         const double bytes =
             (double)a->nnz * (o->single ? 4 : 8) + 3.0 * (double)a->columns * (double)a->rows;
         const double memory = bandwidth * flop / bytes, allowed = memory < peak ? memory : peak;
-        printf("  %-12s %-6s %3d  %8.2f %6.1f  %8.2f %8.2f  %6.1f %%  %-6s %5.1f %% %7.1f\n", name,
-               o->single ? "float" : "double", o->group, 1e3 * seconds / o->group,
-               100 * (double)a->nnz / (double)a->values, 1e-9 * flop / seconds, 1e-9 * allowed,
-               100 * flop / seconds / allowed, memory < peak ? "memory" : "FMA",
-               100 * flop / seconds / peak, 1e-9 * flop / seconds / limits->base);
+        printf("  %-12s %-6s %3d  %-6s  %8.4f %6.1f  %8.2f %8.2f  %6.1f %%  %-6s %5.1f %% %7.1f\n",
+               name, o->single ? "float" : "double", o->group, place_of(a->bytes),
+               1e3 * seconds / o->group, 100 * (double)a->nnz / (double)a->values,
+               1e-9 * flop / seconds, 1e-9 * allowed, 100 * flop / seconds / allowed,
+               memory < peak ? place_of(a->bytes) : "FMA", 100 * flop / seconds / peak,
+               1e-9 * flop / seconds / limits->base);
         fflush(stdout);
     }
     free(known);
@@ -250,13 +281,13 @@ static evn_status study(const struct slices *s, const char *mesh) {
                s->longest);
         printf("multiply-adds on registers: %.1f GFlop/s in double, twice that in float\n\n",
                1e-9 * limits.peak);
-        printf("  %-12s %-6s %3s  %8s %6s  %8s %8s  %8s  %-6s %7s %7s\n", "layout", "", "n_g",
-               "ms/step", "fill %", "GFlop/s", "allowed", "of it", "by", "of peak", "x CSR");
-        printf("  %-12s %-6s %3d  %8.2f %6s  %8.2f %43s %7.2f\n", "CSR, plain", "double", 1,
-               2e-6 * (double)sparse.nnz / plain, "", plain, "", plain / limits.base);
+        printf("  %-12s %-6s %3s  %-6s  %8s %6s  %8s %8s  %8s  %-6s %7s %7s\n", "layout", "", "n_g",
+               "in", "ms/step", "fill %", "GFlop/s", "allowed", "of it", "by", "of peak", "x CSR");
+        printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, plain", "double", 1,
+               "", 2e-6 * (double)sparse.nnz / plain, "", plain, "", plain / limits.base);
         if (eigen > 0)
-            printf("  %-12s %-6s %3d  %8.2f %6s  %8.2f %43s %7.2f\n", "CSR, Eigen", "double", 1,
-                   2e-6 * (double)sparse.nnz / eigen, "", eigen, "", 1.0);
+            printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, Eigen", "double",
+                   1, "", 2e-6 * (double)sparse.nnz / eigen, "", eigen, "", 1.0);
     }
     sparse_close(&sparse);
     for (size_t l = 0; l < sizeof layout / sizeof *layout; l++)
@@ -273,7 +304,8 @@ static evn_status study(const struct slices *s, const char *mesh) {
         printf(
             "\nGFlop/s count values that are no padding. allowed: the smaller of multiply-adds on "
             "registers\nand of reading at the speed measured for as many bytes, times operations "
-            "a byte of exact\nrow-vectors. x CSR: over %s\n",
+            "a byte of exact\nrow-vectors; by: which of them, FMA or where the values lie. x CSR: "
+            "over %s\n",
             "the best of the sparse products above");
     evn_units_close(units);
     evn_machine_close(machine);

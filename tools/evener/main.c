@@ -50,10 +50,11 @@ static const struct part {
 } parts[] = {
     {"info", "what this node has: cores, caches, devices; what could be opened, and why not",
      command_info},
-    {"run", "run a workload: bt-mz sp-mz lu-mz", command_run},
+    {"run", "run a workload: bt-mz sp-mz lu-mz td-bem", command_run},
     {"plan", "a schedule's assignment, loads, imbalance and bytes cut; nothing is computed",
      command_plan},
-    {"bench", "a study, as ratios in one run: tasks npbmz links exchange schedules", command_bench},
+    {"bench", "a study, as ratios in one run: tasks npbmz td-bem links exchange schedules",
+     command_bench},
     {"calibrate", "measure this node's units, for schedules and plans, and keep the figures",
      command_calibrate},
     {"report", "a page with pictures from records of runs", command_report},
