@@ -140,12 +140,14 @@ static void place_rows(struct layout *a, const struct work *w, int n, int height
     const int take = a->bundle_rows;
     sort_vectors(w->v, w->other, n, a->depth);
     size_t value = 0, meta = 0;
+    uint32_t where = 0;
     const int count = cut_bundles(w, n, take);
     for (int b = 0; b < count; b++) {
         const struct cut *c = &w->cut[b];
         const struct vector *v = w->v + c->at;
-        if (a->value) {
+        if (a->memory) {
             uint16_t *m = a->meta + p->meta + meta;
+            a->where[p->where + (size_t)b] = where;
             *m++ = (uint16_t)c->start;
             *m++ = (uint16_t)c->length;
             for (int r = 0; r < take; r++) m[r] = (uint16_t)(r < c->have ? v[r].row : height);
@@ -161,6 +163,7 @@ static void place_rows(struct layout *a, const struct work *w, int n, int height
         }
         value += (size_t)(c->length * take);
         meta += 2 + (size_t)take;
+        where += (uint32_t)c->length;
     }
     p->count = count;
     *values = value;
@@ -176,7 +179,7 @@ static void place_full(struct layout *a, const struct work *w, int n, struct par
         const int have = full_take(v, n - b, a->is.br, a->is.bc);
         int start, length;
         common(v, have, &start, &length);
-        if (a->value) {
+        if (a->memory) {
             a->full[p->meta + (size_t)count] =
                 (struct full){.row = (uint32_t)v[0].row, .start = (uint16_t)start};
             for (int r = 0; r < have; r++)
@@ -198,12 +201,13 @@ static void place_full(struct layout *a, const struct work *w, int n, struct par
 }
 
 static void place_contiguous(struct layout *a, const struct work *w, int n, int j) {
-    const size_t rows = (size_t)a->rows, base = (size_t)j * rows * (size_t)a->padded;
+    const size_t rows = (size_t)a->rows;
+    const struct part *p = &a->part[j]; /* the same for all tiles */
     for (int i = 0; i < n; i++) {
         const struct vector *v = &w->v[i];
-        a->meta[(size_t)j * rows + (size_t)v->row] = (uint16_t)v->start;
+        a->meta[p->meta + (size_t)v->row] = (uint16_t)v->start;
         for (int l = 0; l < v->length; l++) {
-            const size_t at = base + (size_t)l * rows + (size_t)v->row;
+            const size_t at = p->value + (size_t)l * rows + (size_t)v->row;
             if (a->is.single)
                 ((float *)a->value)[at] = (float)v->value[l];
             else
@@ -312,29 +316,49 @@ static int cut(struct layout *a) {
     a->slice = malloc(sizeof *a->slice * (size_t)(a->blocks + 1));
     a->tile_row = malloc(sizeof *a->tile_row * (size_t)(a->tiles + 1));
     a->part = array((size_t)a->tiles * (size_t)a->columns, sizeof *a->part);
-    if (!a->slice || !a->tile_row || !a->part) return -1;
+    a->begin = calloc((size_t)a->blocks + 1, sizeof *a->begin);
+    if (!a->slice || !a->tile_row || !a->part || !a->begin) return -1;
     for (int b = 0; b <= a->blocks; b++) a->slice[b] = (int)((long long)a->columns * b / a->blocks);
     for (int t = 0; t <= a->tiles; t++) a->tile_row[t] = t * tile < a->rows ? t * tile : a->rows;
     return 0;
 }
 
-/* Values in the order in which they are used: block, tile, slice. */
-static void prefix(struct layout *a, const size_t *values, const size_t *metas) {
-    size_t value = 0, meta = 0;
-    for (int b = 0; b < a->blocks; b++)
+static size_t up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+static size_t real(const struct layout *a) { return a->is.single ? sizeof(float) : sizeof(double); }
+
+/* Where each part of a block begins, in the order in which they are used: tile, slice. */
+static void place_block(struct layout *a, int block, const size_t *values, const size_t *metas) {
+    const int rows = a->is.kind == LAYOUT_ROWS, whole = a->is.kind == LAYOUT_CONTIGUOUS;
+    const size_t describes = a->is.kind == LAYOUT_FULL ? sizeof *a->full : sizeof *a->meta;
+    size_t value = 0, meta = 0, where = 0;
+    for (int pass = 0; pass < 2; pass++) { /* sizes, then places */
+        const size_t begin = a->begin[block];
+        const size_t where_at = up(begin + value * real(a), sizeof *a->where);
+        const size_t meta_at = up(where_at + where * sizeof *a->where, describes);
+        if (pass) {
+            a->begin[block + 1] = up(meta_at + meta * describes, BLOCK_ALIGN);
+            a->values += value;
+            *(a->is.kind == LAYOUT_FULL ? &a->fulls : &a->metas) += meta;
+            value = begin / real(a);
+            where = where_at / sizeof *a->where;
+            meta = meta_at / describes;
+        }
         for (int t = 0; t < a->tiles; t++)
-            for (int j = a->slice[b]; j < a->slice[b + 1]; j++) {
+            for (int j = a->slice[block]; j < a->slice[block + 1]; j++) {
                 const size_t at = (size_t)t * (size_t)a->columns + (size_t)j;
+                if (whole && t) {
+                    a->part[at] = a->part[j];
+                    continue;
+                }
                 a->part[at].value = value;
                 a->part[at].meta = meta;
-                value += values[at];
-                meta += metas[at];
+                a->part[at].where = where;
+                value += whole ? (size_t)a->rows * (size_t)a->padded : values[at];
+                meta += whole ? (size_t)a->rows : metas[at];
+                if (rows) where += metas[at] / (2 + (size_t)a->bundle_rows);
             }
-    a->values = value;
-    if (a->is.kind == LAYOUT_FULL)
-        a->fulls = meta;
-    else
-        a->metas = meta;
+    }
 }
 
 evn_status layout_open(struct layout **out, const struct slices *s,
@@ -366,28 +390,29 @@ evn_status layout_open(struct layout **out, const struct slices *s,
     a->tall = (options->br + a->bundle_rows - 1) / a->bundle_rows * a->bundle_rows;
     /* a padded row-vector reaches so far beyond the oldest step */
     a->front = options->kind == LAYOUT_FULL ? options->bc : longest;
-    const size_t parts = (size_t)s->columns,
-                 real = options->single ? sizeof(float) : sizeof(double);
     if (cut(a)) return no_memory(a, 0);
-    if (options->kind == LAYOUT_CONTIGUOUS) {
-        a->values = parts * (size_t)a->rows * (size_t)longest;
-        a->metas = parts * (size_t)a->rows;
-    } else {
-        size_t *values = array(parts * (size_t)a->tiles, sizeof *values);
-        size_t *metas = array(parts * (size_t)a->tiles, sizeof *metas);
-        int failed = !values || !metas || each_slice(a, s, values, metas);
-        if (!failed) prefix(a, values, metas);
-        free(values);
-        free(metas);
-        if (failed) return no_memory(a, 0);
+    size_t *values = NULL, *metas = NULL;
+    if (options->kind != LAYOUT_CONTIGUOUS) {
+        const size_t parts = (size_t)s->columns * (size_t)a->tiles;
+        values = array(parts, sizeof *values);
+        metas = array(parts, sizeof *metas);
+        if (!values || !metas || each_slice(a, s, values, metas)) {
+            free(values);
+            free(metas);
+            return no_memory(a, 0);
+        }
     }
-    a->bytes = (double)a->values * (double)real + (double)a->metas * sizeof *a->meta +
-               (double)a->fulls * sizeof *a->full;
-    a->value = array(a->values, real);
-    a->meta = array(a->metas, sizeof *a->meta);
-    a->full = array(a->fulls, sizeof *a->full);
-    if (!a->value || !a->meta || !a->full || each_slice(a, s, NULL, NULL))
-        return no_memory(a, a->bytes);
+    for (int b = 0; b < a->blocks; b++) place_block(a, b, values, metas);
+    free(values);
+    free(metas);
+    a->bytes = (double)a->begin[a->blocks];
+    a->memory = array(a->begin[a->blocks], 1);
+    if (!a->memory) return no_memory(a, a->bytes);
+    a->value = a->memory;
+    a->meta = (uint16_t *)a->memory;
+    a->full = (struct full *)a->memory;
+    a->where = (uint32_t *)a->memory;
+    if (each_slice(a, s, NULL, NULL)) return no_memory(a, a->bytes);
     *out = a;
     return EVN_OK;
 }
@@ -397,9 +422,8 @@ void layout_close(struct layout *a) {
     free(a->slice);
     free(a->tile_row);
     free(a->part);
-    free(a->value);
-    free(a->meta);
-    free(a->full);
+    free(a->begin);
+    free(a->memory);
     free(a);
 }
 

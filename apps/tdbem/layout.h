@@ -13,7 +13,7 @@
  * itself is apart.
  *
  * Slices are cut into blocks of consecutive ones, the tasks; how many follows from the mesh alone.
- * Each has sums of its own, and these are added in order of blocks: bits do not depend on who
+ * Each has sums of its own, and these are added along a fixed tree: bits do not depend on who
  * computed which block. Rows are cut into tiles, so that a tile's sums stay in a near cache while
  * the slices of a block pass by; the cores of a unit can share a block tile by tile.
  */
@@ -28,8 +28,9 @@
 enum layout_kind { LAYOUT_ROWS, LAYOUT_CONTIGUOUS, LAYOUT_FULL };
 
 enum {
-    GROUP_MOST = 32,  /* steps of a group */
-    TILE_MOST = 16384 /* rows of a tile: row numbers in it fit 16 bits */
+    GROUP_MOST = 32,   /* steps of a group */
+    TILE_MOST = 16384, /* rows of a tile: row numbers in it fit 16 bits */
+    BLOCK_ALIGN = 256  /* bytes */
 };
 
 struct layout_options {
@@ -56,10 +57,11 @@ struct full {
     uint16_t start; /* first k */
 };
 
-/* Where slice j's part in a tile begins: [tile * columns + j]. */
+/* Where slice j's part in a tile begins: [tile * columns + j]. Contiguous: the whole slice. */
 struct part {
     size_t value; /* elements before it */
-    size_t meta;  /* rows: uint16_t before its bundles; full: blocks before; contiguous: unused */
+    size_t meta;  /* rows, contiguous: elements of `meta` before it; full: of `full` */
+    size_t where; /* rows: elements of `where` before it */
     int count;    /* bundles, or blocks */
 };
 
@@ -76,9 +78,14 @@ struct layout {
     int *slice;    /* [blocks + 1]: first slice of each block */
     int *tile_row; /* [tiles + 1]: first row of each tile */
     struct part *part;
+    /* All blocks in one piece, each with its values and then what describes them, so that a block
+     * can be moved as a whole; the arrays are views of it. */
+    char *memory;
+    size_t *begin;  /* [blocks + 1]: where each begins, bytes; multiples of BLOCK_ALIGN */
     void *value;    /* float or double */
-    uint16_t *meta; /* rows: bundles one after another; contiguous: starts, [j * rows + i] */
+    uint16_t *meta; /* rows: bundles one after another; contiguous: starts of a slice's rows */
     struct full *full;
+    uint32_t *where;     /* rows: how many columns of bundles lie in the part before each bundle */
     size_t values;       /* stored, with padding */
     size_t metas, fulls; /* entries of meta, of full */
     size_t nnz;          /* of them, values of row-vectors with k >= 1 */

@@ -1,11 +1,16 @@
 /* The march: groups of steps. For each group the units sum the past, block by block; the blocks'
- * sums are added in their order; then step after step is solved and gives its share to the rest of
- * the group. */
+ * sums are added along a fixed tree; then step after step is solved and gives its share to the rest
+ * of the group.
+ *
+ * On devices blocks are regions. They are acquired in the body and not by the loop: the time of
+ * streaming what a device has no room for is time of the summation, from which the schedule must
+ * learn, and what is summed goes on meanwhile. */
 #include "checkpoint.h"
 #include "history.h"
 #include "output.h"
 #include "problem.h"
 #include "summation.h"
+#include "summation_gpu.h"
 #include <errno.h>
 #include <math.h>
 #include <omp.h>
@@ -34,8 +39,15 @@ struct march {
     char **scratch;    /* of each core of all units */
     int *first_core;   /* of each unit in `scratch` */
     int cores;
-    double *a;         /* [group * columns]: the steps of this group */
-    double *before;    /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
+    evn_place *place;           /* NULL: no devices */
+    int *region;                /* of each block */
+    struct summation_gpu **gpu; /* of each space; NULL for the host's */
+    int *owner;                 /* of each block, when they were fetched last */
+    int **fetched;              /* work space of each space: blocks */
+    double *busy;               /* of each unit until now, s */
+    int *span;      /* of each block: its sums are those of so many; 0: they are in another one's */
+    double *a;      /* [group * columns]: the steps of this group */
+    double *before; /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
     double *load, *b;  /* [columns] */
     double *scattered; /* of all points */
     int *vertex;       /* present numbers of those to be written */
@@ -53,6 +65,16 @@ struct march {
 static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
     struct march *m = arg;
     const struct layout *l = m->p->layout;
+    const int device = evn_batch_device(batch);
+    if (device >= 0) {
+        int blocks;
+        const int *block = evn_batch_tasks(batch, &blocks);
+        struct summation_gpu *gpu = m->gpu[evn_place_space(m->place, unit, device)];
+        return summation_gpu_batch(gpu, blocks, block, m->past, m->sums, m->sums_bytes, m->span);
+    }
+    int mine;
+    const int *own = evn_batch_tasks(batch, &mine);
+    for (int i = 0; i < mine; i++) m->span[own[i]] = 1;
     char **scratch = m->scratch + m->first_core[evn_unit_number(unit)];
     const int cores = evn_unit_cores(unit);
     if (cores == 1) {
@@ -72,25 +94,41 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-/* Elements from .. to-1 of the sum over blocks, always in the order of blocks. */
-static void add_blocks(const struct march *m, size_t from, size_t to) {
-    enum { PIECE = 1024 };
-    const struct layout *l = m->p->layout;
-    for (size_t at = from; at < to; at += PIECE) {
-        const size_t n = to - at < PIECE ? to - at : PIECE;
-        double *restrict total = m->total + at;
-        memset(total, 0, n * sizeof *total);
-        for (int b = 0; b < l->blocks; b++) {
-            const char *sums = m->sums + (size_t)b * m->sums_bytes;
-            if (l->is.single) {
-                const float *restrict s = (const float *)sums + at;
-                for (size_t i = 0; i < n; i++) total[i] += (double)s[i];
-            } else {
-                const double *restrict s = (const double *)sums + at;
-                for (size_t i = 0; i < n; i++) total[i] += s[i];
-            }
-        }
+/* Elements from .. to-1 of the sum over blocks, in the precision of the blocks' sums: along the
+ * binary tree of summation_gpu.h, from the nodes that units have made. What is left at the end,
+ * where there is no right half, is added from the right. */
+#define ADD_BLOCKS(real)                                                                           \
+    static void add_blocks_##real(const struct march *m, size_t from, size_t to) {                 \
+        enum { PIECE = 256, LEVELS = 32 };                                                         \
+        real node[LEVELS][PIECE];                                                                  \
+        int span[LEVELS];                                                                          \
+        for (size_t at = from; at < to; at += PIECE) {                                             \
+            const size_t n = to - at < PIECE ? to - at : PIECE;                                    \
+            int depth = 0;                                                                         \
+            for (int b = 0; b < m->p->layout->blocks; b += m->span[b]) {                           \
+                const real *s = (const real *)(m->sums + (size_t)b * m->sums_bytes) + at;          \
+                int size = m->span[b];                                                             \
+                for (; depth && span[depth - 1] == size; size *= 2) {                              \
+                    real *left = node[--depth];                                                    \
+                    for (size_t i = 0; i < n; i++) left[i] += s[i];                                \
+                    s = left;                                                                      \
+                }                                                                                  \
+                if (s != node[depth]) memcpy(node[depth], s, n * sizeof *s);                       \
+                span[depth++] = size;                                                              \
+            }                                                                                      \
+            for (; depth > 1; depth--)                                                             \
+                for (size_t i = 0; i < n; i++) node[depth - 2][i] += node[depth - 1][i];           \
+            for (size_t i = 0; i < n; i++) m->total[at + i] = (double)node[0][i];                  \
+        }                                                                                          \
     }
+ADD_BLOCKS(float)
+ADD_BLOCKS(double)
+
+static void add_blocks(const struct march *m, size_t from, size_t to) {
+    if (m->p->layout->is.single)
+        add_blocks_float(m, from, to);
+    else
+        add_blocks_double(m, from, to);
 }
 
 static void reduce(evn_unit *unit, void *arg) {
@@ -256,14 +294,72 @@ static evn_status restart(struct march *m, int *n) {
 
 /* ---- the whole march ---- */
 
+/* Fetches what a unit's devices will need, split as the loop splits it. */
+static void fetch(evn_unit *unit, void *arg) {
+    struct march *m = arg;
+    const int devices = evn_unit_devices(unit), me = evn_unit_number(unit);
+    const double *weight = m->p->weight;
+    double sum = 0, before = 0;
+    for (int b = 0; b < m->p->layout->blocks; b++)
+        if (m->owner[b] == me) sum += weight[b];
+    for (int d = 0, b = 0; d < devices; d++) {
+        int *block = m->fetched[evn_place_space(m->place, unit, d)], count = 0;
+        const double until = sum * (d + 1) / devices;
+        for (; b < m->p->layout->blocks; b++) {
+            if (m->owner[b] != me) continue;
+            if (d < devices - 1 && before + 0.5 * weight[b] >= until) break;
+            before += weight[b];
+            block[count++] = b;
+        }
+        summation_gpu_fetch(m->gpu[evn_place_space(m->place, unit, d)], count, block);
+    }
+}
+
+static void meet(evn_unit *unit, void *arg) {
+    const struct march *m = arg;
+    (void)unit;
+    for (int s = 1; s < evn_place_spaces(m->place); s++) summation_gpu_fetched(m->gpu[s]);
+}
+
+/* Where blocks have got new owners, they are there before the clock starts: that is done once, and
+ * the schedule ought to learn what comes again. */
+static void follow_schedule(struct march *m) {
+    const evn_schedule *schedule = evn_loop_schedule(m->loop);
+    const size_t bytes = sizeof *m->owner * (size_t)m->p->layout->blocks;
+    if (!m->place || evn_schedule_chunk(schedule)) return;
+    if (!memcmp(m->owner, evn_schedule_owner(schedule), bytes)) return;
+    memcpy(m->owner, evn_schedule_owner(schedule), bytes);
+    evn_units_run(m->units, fetch, m);
+    evn_units_run(m->units, meet, m);
+}
+
+/* What each unit has done for group number `group` of this run: what its counters have gained. */
+static void note_group(struct march *m, int group, double *before) {
+    tdbem_result *r = m->r;
+    const int units = evn_units_count(m->units);
+    const int *owner = evn_loop_owner(m->loop);
+    double *seconds = r->group_s + (size_t)group * (size_t)units;
+    int *blocks = r->group_blocks + (size_t)group * (size_t)units;
+    for (int u = 0; u < units; u++) {
+        const double now_s = evn_loop_stats(m->loop, u).compute_s;
+        seconds[u] = now_s - before[u];
+        before[u] = now_s;
+        blocks[u] = 0;
+    }
+    for (int b = 0; b < m->p->layout->blocks; b++) blocks[owner[b]]++;
+    r->groups = group + 1;
+}
+
 /* Whether a multiple of `every` lies in first .. last. */
 static int due(int first, int last, int every) { return last / every != (first - 1) / every; }
 
 static evn_status march_group(struct march *m, int n, int count) {
     tdbem *p = m->p;
     const double begin = now();
+    follow_schedule(m);
     evn_status status = evn_loop_run(m->loop, sum_blocks, m);
     if (status) return status;
+    note_group(m, m->r->groups, m->busy);
     const double summed = now();
     m->r->summation_s += summed - begin;
     evn_units_run(m->units, reduce, m);
@@ -343,6 +439,32 @@ static evn_status write_outputs(struct march *m) {
     return status;
 }
 
+/* What each device was asked to do in this march. */
+static void start_counts(struct march *m) {
+    m->r->devices = m->place ? evn_place_spaces(m->place) - 1 : 0;
+    for (int d = 0; d < m->r->devices; d++)
+        m->r->device[d] = evn_device_counts(evn_place_device(m->place, d + 1));
+    if (m->place) evn_place_reset_moves(m->place);
+}
+static void count_devices(struct march *m) {
+    for (int d = 0; d < m->r->devices; d++) {
+        const evn_counts c = evn_device_counts(evn_place_device(m->place, d + 1));
+        evn_counts *since = &m->r->device[d];
+        *since = (evn_counts){.launches = c.launches - since->launches,
+                              .copies_in = c.copies_in - since->copies_in,
+                              .copies_out = c.copies_out - since->copies_out,
+                              .copies_within = c.copies_within - since->copies_within,
+                              .copies_peer = c.copies_peer - since->copies_peer,
+                              .bytes_in = c.bytes_in - since->bytes_in,
+                              .bytes_out = c.bytes_out - since->bytes_out,
+                              .bytes_within = c.bytes_within - since->bytes_within,
+                              .bytes_peer = c.bytes_peer - since->bytes_peer};
+        const evn_moves in = evn_place_moves(m->place, EVN_HOST, d + 1);
+        m->r->moved.copies += in.copies;
+        m->r->moved.bytes += in.bytes;
+    }
+}
+
 static evn_status conclude(struct march *m, long long iterations) {
     tdbem_result *r = m->r;
     const struct layout *l = m->p->layout;
@@ -362,6 +484,7 @@ static evn_status conclude(struct march *m, long long iterations) {
     r->solution = malloc((columns + 1) * sizeof *r->solution);
     r->owner = malloc(sizeof *r->owner * (size_t)l->blocks);
     r->unit = malloc(sizeof *r->unit * (size_t)units);
+    count_devices(m);
     if (!r->solution || !r->owner || !r->unit)
         return evn_fail(EVN_MEMORY, "td-bem: no memory left");
     memcpy(r->solution, m->before, columns * sizeof *r->solution);
@@ -469,7 +592,7 @@ static evn_status make_room(struct march *m) {
         m->cores += evn_unit_cores(evn_units_get(m->units, u));
     }
     m->scratch = calloc((size_t)m->cores + 1, sizeof *m->scratch);
-    m->sums_bytes = (rows * (size_t)l->wide * (l->is.single ? 4 : 8) + 63) / 64 * 64;
+    m->sums_bytes = summation_sums_bytes(l);
     m->sums = zeros((size_t)l->blocks, m->sums_bytes);
     m->total = zeros(rows * (size_t)l->wide, sizeof *m->total);
     m->a = zeros(group * columns, sizeof *m->a);
@@ -490,6 +613,58 @@ static evn_status make_room(struct march *m) {
     return spectra_open(&m->spectra, wanted ? m->o->frequencies : 0, m->o->frequency, l->columns,
                         m->p->options.problem == TDBEM_SOFT, m->p->incident->dt,
                         m->p->options.speed);
+}
+
+/* Blocks become regions, and each device gets its kernels. */
+static evn_status open_devices(struct march *m) {
+    const struct layout *l = m->p->layout;
+    const int devices = evn_units_devices(m->units);
+    if (!devices) return EVN_OK;
+    m->region = malloc(sizeof *m->region * (size_t)l->blocks);
+    m->gpu = calloc((size_t)devices + 1, sizeof *m->gpu);
+    m->r->device = calloc((size_t)devices, sizeof *m->r->device);
+    m->owner = malloc(sizeof *m->owner * (size_t)l->blocks);
+    m->fetched = calloc((size_t)devices + 1, sizeof *m->fetched);
+    int ok = m->region && m->gpu && m->r->device && m->owner && m->fetched;
+    for (int s = 1; ok && s <= devices; s++)
+        ok = (m->fetched[s] = malloc(sizeof **m->fetched * (size_t)l->blocks)) != NULL;
+    for (int b = 0; ok && b < l->blocks; b++) m->owner[b] = -1;
+    if (!ok) return evn_fail(EVN_MEMORY, "td-bem: no memory for %d devices", devices);
+    double share = 1;
+    evn_status status = EVN_OK;
+    for (int u = 0; u < evn_units_count(m->units); u++) {
+        evn_unit *unit = evn_units_get(m->units, u);
+        for (int d = 0; !status && d < evn_unit_devices(unit); d++) {
+            double own;
+            status = summation_gpu_share(&own, l, m->past, evn_unit_device(unit, d));
+            share = fmin(share, own);
+        }
+    }
+    if (!status) status = evn_place_open(&m->place, m->units, share);
+    if (!status) status = summation_gpu_regions(l, m->place, m->region);
+    for (int u = 0; u < evn_units_count(m->units); u++) {
+        evn_unit *unit = evn_units_get(m->units, u);
+        for (int d = 0; !status && d < evn_unit_devices(unit); d++) {
+            const int space = evn_place_space(m->place, unit, d);
+            status = summation_gpu_open(&m->gpu[space], l, m->past, m->place, m->region, space,
+                                        evn_unit_queue(unit, d));
+        }
+    }
+    return status;
+}
+
+/* Room for what note_group() keeps. */
+static evn_status open_notes(struct march *m, int first) {
+    const size_t units = (size_t)evn_units_count(m->units);
+    const size_t group = (size_t)m->p->options.group;
+    const size_t groups = ((size_t)(m->steps - first + 1) + group - 1) / group;
+    m->busy = calloc(units, sizeof *m->busy);
+    m->span = calloc((size_t)m->p->layout->blocks, sizeof *m->span);
+    m->r->group_s = calloc(groups * units + 1, sizeof *m->r->group_s);
+    m->r->group_blocks = calloc(groups * units + 1, sizeof *m->r->group_blocks);
+    return m->busy && m->span && m->r->group_s && m->r->group_blocks
+               ? EVN_OK
+               : evn_fail(EVN_MEMORY, "td-bem: no memory for the times of %zu groups", groups);
 }
 
 /* What belongs together. */
@@ -536,6 +711,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (!status) status = identify(m);
     if (!status) status = try_files(m);
     if (!status && m->o->bursts) status = evn_loop_keep_bursts(m->loop, m->o->bursts);
+    if (!status) status = open_devices(m);
     if (status) return status;
     int done = 0;
     status = m->o->restart ? restart(m, &done) : begin_tables(m);
@@ -544,12 +720,30 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
         return evn_fail(EVN_USAGE, "%s: this checkpoint is at step %d, beyond the %d wanted",
                         m->o->restart, done, m->steps);
     m->r->first = done + 1;
+    status = open_notes(m, done + 1);
+    if (status) return status;
+    start_counts(m);
     const long long iterations = solver_iterations(m->p->solver);
     status = march(m, done + 1);
     return status ? status : conclude(m, solver_iterations(m->p->solver) - iterations);
 }
 
 static void give_back(struct march *m) {
+    for (int u = 0; m->gpu && u < evn_units_count(m->units); u++) {
+        evn_unit *unit = evn_units_get(m->units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++) {
+            evn_queue_finish(evn_unit_queue(unit, d)); /* after a failure something may be left */
+            summation_gpu_close(m->gpu[evn_place_space(m->place, unit, d)]);
+        }
+    }
+    evn_place_close(m->place);
+    for (int s = 0; m->fetched && s <= evn_units_devices(m->units); s++) free(m->fetched[s]);
+    free(m->fetched);
+    free(m->owner);
+    free(m->gpu);
+    free(m->region);
+    free(m->busy);
+    free(m->span);
     evn_loop_close(m->loop);
     history_close(m->past);
     for (int c = 0; m->scratch && c < m->cores; c++) free(m->scratch[c]);
@@ -587,5 +781,8 @@ void tdbem_result_free(tdbem_result *r) {
     free(r->solution);
     free(r->owner);
     free(r->unit);
+    free(r->group_s);
+    free(r->group_blocks);
+    free(r->device);
     memset(r, 0, sizeof *r);
 }

@@ -18,7 +18,8 @@
  * (contiguous), 2 + 8/bundle (rows), 8/rows of a block (full); so 2 d STEPS / (d w + 2) operations
  * a byte: 3.8 at d = 10, STEPS = 16 in double, 7.2 in float. From caches (d + STEPS) w bytes of the
  * past, and for rows and full 2 STEPS w bytes of sums. A block's sums, rows x STEPS, are written to
- * device memory once.
+ * device memory once, and neighbouring blocks' are added up there: what comes home are a few of
+ * them.
  */
 #include "summation_part.h"
 
@@ -191,4 +192,17 @@ EVN_KERNEL(sum_contiguous, SUM_ROWS,
             UNROLL for (int g = 0; g < MANY; g++) sums[sum + g] = total[g];
         }
     }
+}
+
+/* Blocks' sums added up two by two. Groups: of a pair ceil(a.sums / SUM_MERGED). Three elements of
+ * device memory, or of a cache, for one operation. */
+EVN_KERNEL(sum_pairs, ITEMS,
+           (EVN_BUFFER(REAL, sums), EVN_IN(struct sum_pair, pair),
+            EVN_VALUE(struct sum_merge, a))) {
+    const int chunks = (int)((a.sums + SUM_MERGED - 1) / SUM_MERGED);
+    const int p = EVN_GROUP / chunks, from = (EVN_GROUP - p * chunks) * SUM_MERGED;
+    const int count = evn_imin(SUM_MERGED, (int)a.sums - from);
+    const evn_long left = (a.slot + pair[a.entry + p].left) * a.sums + from;
+    const evn_long right = (a.slot + pair[a.entry + p].right) * a.sums + from;
+    EVN_SHARE(e, count) { sums[left + e] += sums[right + e]; }
 }

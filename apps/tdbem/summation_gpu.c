@@ -42,13 +42,16 @@ struct summation_gpu {
     evn_device *device;
     evn_queue *queue;
     evn_program *program;
-    evn_kernel *kernel;
-    evn_buffer *past, *parts, *blocks, *sums;
+    evn_kernel *kernel, *merge;
+    evn_buffer *past, *parts, *blocks, *pairs, *sums;
     int slots; /* blocks that there is room for sums of */
     struct sum_shape shape;
     struct sum_block *block; /* of the batch */
-    int *number, *regions;   /* likewise */
+    struct sum_pair *pair;   /* likewise */
+    int *number, *regions, *span;
     struct flight flight[2];
+    evn_event *fetched;
+    int has_fetched; /* it was recorded */
 };
 
 static size_t real(const struct layout *a) { return a->is.single ? sizeof(float) : sizeof(double); }
@@ -88,7 +91,8 @@ evn_status summation_gpu_share(double *share, const struct layout *a, const stru
     const double memory = (double)t->memory, usable = 0.95 * memory;
     const double beside = (double)(past_bytes(past) + parts_bytes(a)) +
                           (double)slots(a, t->memory) * (double)summation_sums_bytes(a) +
-                          (double)a->blocks * sizeof(struct sum_block) + 4096;
+                          (double)a->blocks * (sizeof(struct sum_block) + sizeof(struct sum_pair)) +
+                          8192;
     const double left = usable - beside, least = (double)largest(a);
     *share = left / memory;
     if (left >= least && (double)t->most_buffer >= least) return EVN_OK;
@@ -162,18 +166,23 @@ static evn_status open_all(struct summation_gpu *g, const struct history *past) 
     g->block = malloc(blocks * sizeof *g->block);
     g->number = malloc(blocks * sizeof *g->number);
     g->regions = malloc(blocks * sizeof *g->regions);
-    if (!g->block || !g->number || !g->regions)
+    g->span = malloc(blocks * sizeof *g->span);
+    g->pair = malloc(blocks * sizeof *g->pair);
+    if (!g->block || !g->number || !g->regions || !g->span || !g->pair)
         return evn_fail(EVN_MEMORY, "td-bem: no memory for a device's tables");
     set_shape(g, past);
     evn_status status =
         evn_program_open(&g->program, g->device, source(a->is.single, a->wide), NULL);
     if (!status) status = evn_kernel_open(&g->kernel, g->program, kernel[a->is.kind]);
+    if (!status) status = evn_kernel_open(&g->merge, g->program, "sum_pairs");
+    if (!status) status = evn_buffer_open(&g->pairs, g->device, blocks * sizeof *g->pair);
     if (!status) status = evn_buffer_open(&g->past, g->device, past_bytes(past));
     if (!status) status = evn_buffer_open(&g->parts, g->device, parts_bytes(a));
     if (!status) status = evn_buffer_open(&g->blocks, g->device, blocks * sizeof *g->block);
     if (!status)
         status = evn_buffer_open(&g->sums, g->device, (size_t)g->slots * summation_sums_bytes(a));
     for (int f = 0; !status && f < 2; f++) status = evn_event_open(&g->flight[f].done, g->device);
+    if (!status) status = evn_event_open(&g->fetched, g->device);
     return status ? status : send_parts(g);
 }
 
@@ -211,15 +220,20 @@ void summation_gpu_close(struct summation_gpu *g) {
         leave(g, &g->flight[f]);
         evn_event_close(g->flight[f].done);
     }
+    evn_event_close(g->fetched);
     evn_buffer_close(g->sums);
+    evn_buffer_close(g->pairs);
     evn_buffer_close(g->blocks);
     evn_buffer_close(g->parts);
     evn_buffer_close(g->past);
+    evn_kernel_close(g->merge);
     evn_kernel_close(g->kernel);
     evn_program_close(g->program);
     free(g->block);
     free(g->number);
     free(g->regions);
+    free(g->span);
+    free(g->pair);
     free(g);
 }
 
@@ -248,12 +262,68 @@ static void arrange(struct summation_gpu *g, int count, const int *block) {
     for (int i = 0; i < count; i++) g->regions[i] = g->region[g->number[i]];
 }
 
+/* The flight's blocks in order, so that neighbours meet. */
+static void put_in_order(struct summation_gpu *g, const struct flight *f) {
+    int *number = g->number + f->first;
+    for (int i = 1; i < f->count; i++) { /* two ascending runs, mostly */
+        const int b = number[i];
+        int to = i;
+        for (; to > 0 && number[to - 1] > b; to--) number[to] = number[to - 1];
+        number[to] = b;
+    }
+    for (int i = 0; i < f->count; i++) g->regions[f->first + i] = g->region[number[i]];
+}
+
+/* The pairs of the tree's nodes of `size` blocks that the flight has both of, to `pair`; how many.
+ */
+static int pair_up(const struct summation_gpu *g, const struct flight *f, int size,
+                   struct sum_pair *pair) {
+    const int *number = g->number + f->first;
+    int *span = g->span + f->first, n = 0;
+    for (int i = 0; i + size < f->count; i++) {
+        const int j = i + size;
+        if (span[i] != size || span[j] != size || number[i] % (2 * size) ||
+            number[j] != number[i] + size)
+            continue;
+        pair[n++] = (struct sum_pair){i, j};
+        span[i] = 2 * size;
+        span[j] = 0;
+    }
+    return n;
+}
+
+/* Adds up what the flight has of the tree, level by level. */
+static evn_status merge(struct summation_gpu *g, const struct flight *f, int slot) {
+    struct sum_pair *pair = g->pair + f->first;
+    int pairs[32], levels = 0, all = 0;
+    for (int i = 0; i < f->count; i++) g->span[f->first + i] = 1;
+    for (int size = 1; size < f->count; size *= 2) {
+        pairs[levels] = pair_up(g, f, size, pair + all);
+        all += pairs[levels++];
+    }
+    if (!all) return EVN_OK;
+    evn_status status = evn_copy_to_device(g->queue, g->pairs, (size_t)f->first * sizeof *pair,
+                                           pair, (size_t)all * sizeof *pair);
+    struct sum_merge shape = {.sums = g->shape.sums, .entry = f->first, .slot = slot};
+    const int chunks = (int)((shape.sums + SUM_MERGED - 1) / SUM_MERGED);
+    for (int l = 0; !status && l < levels; l++) {
+        const evn_argument argument[] = {
+            {.buffer = g->sums}, {.buffer = g->pairs}, {.value = &shape, .bytes = sizeof shape}};
+        if (pairs[l])
+            status = evn_launch(g->queue, g->merge, pairs[l] * chunks, evn_kernel_items(g->merge),
+                                argument, 3);
+        shape.entry += pairs[l];
+    }
+    return status;
+}
+
 /* Sums of the flight's blocks into `slot` and the following ones, and home from there. */
 static evn_status sum(struct summation_gpu *g, const struct flight *f, int slot, char *home,
-                      size_t home_bytes) {
+                      size_t home_bytes, int *span) {
     const struct layout *a = g->layout;
     evn_buffer *arena = evn_place_buffer(g->place, g->space);
     struct sum_block *block = g->block + f->first;
+    put_in_order(g, f);
     for (int i = 0; i < f->count; i++) {
         const int b = g->number[f->first + i];
         block[i] = (struct sum_block){
@@ -282,13 +352,14 @@ static evn_status sum(struct summation_gpu *g, const struct flight *f, int slot,
     argument[n++] = (evn_argument){.buffer = g->sums};
     argument[n++] = (evn_argument){.value = &g->shape, .bytes = sizeof g->shape};
     status = evn_launch(g->queue, g->kernel, groups, evn_kernel_items(g->kernel), argument, n);
-    /* one message for consecutive blocks */
+    if (!status) status = merge(g, f, slot);
     const size_t bytes = summation_sums_bytes(a);
-    for (int i = 0, end; !status && i < f->count; i = end) {
+    for (int i = 0; !status && i < f->count; i++) {
         const int b = g->number[f->first + i];
-        for (end = i + 1; end < f->count && g->number[f->first + end] == b + end - i;) end++;
-        status = evn_copy_to_host(g->queue, home + (size_t)b * home_bytes, g->sums,
-                                  (size_t)(slot + i) * bytes, (size_t)(end - i) * bytes);
+        span[b] = g->span[f->first + i];
+        if (span[b])
+            status = evn_copy_to_host(g->queue, home + (size_t)b * home_bytes, g->sums,
+                                      (size_t)(slot + i) * bytes, bytes);
     }
     return status ? status : evn_event_record(f->done, g->queue);
 }
@@ -326,8 +397,27 @@ static evn_status board(struct summation_gpu *g, struct flight *f, struct flight
     return status;
 }
 
+void summation_gpu_fetch(struct summation_gpu *g, int count, const int *block) {
+    for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
+    if (!count) return;
+    arrange(g, count, block);
+    int fit = 0;
+    evn_status status = evn_place_fits(g->place, count, g->regions, g->space, &fit);
+    if (status) return;
+    status = evn_place_acquire(g->place, fit, g->regions, g->space, EVN_READ);
+    for (; status == EVN_MEMORY && fit > 1; fit /= 2) /* gaps between what is there */
+        status = evn_place_acquire(g->place, fit / 2, g->regions, g->space, EVN_READ);
+    if (!status) evn_place_release(g->place, fit, g->regions, g->space);
+    g->has_fetched = !evn_event_record(g->fetched, g->queue);
+}
+
+void summation_gpu_fetched(struct summation_gpu *g) {
+    if (g->has_fetched) evn_event_finish(g->fetched);
+}
+
 evn_status summation_gpu_batch(struct summation_gpu *g, int count, const int *block,
-                               const struct history *past, char *sums, size_t sums_bytes) {
+                               const struct history *past, char *sums, size_t sums_bytes,
+                               int *span) {
     for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
     if (!count) return EVN_OK;
     arrange(g, count, block);
@@ -348,7 +438,7 @@ evn_status summation_gpu_batch(struct summation_gpu *g, int count, const int *bl
         }
         if (status) break;
         first += f->count;
-        status = sum(g, f, most == count ? 0 : part % 2 * (g->slots / 2), sums, sums_bytes);
+        status = sum(g, f, most == count ? 0 : part % 2 * (g->slots / 2), sums, sums_bytes, span);
     }
     return status;
 }

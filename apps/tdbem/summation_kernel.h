@@ -256,8 +256,8 @@ static void KERNEL(contiguous)(const struct layout *a, int block, int tile,
     for (int j = a->slice[block]; j < a->slice[block + 1]; j++) {
         const REAL *x =
             (const REAL *)past->value + (size_t)j * past->stride + past->front + a->depth;
-        const REAL *v = (const REAL *)a->value + (size_t)j * rows * (size_t)a->padded;
-        const uint16_t *start = a->meta + (size_t)j * rows;
+        const REAL *v = (const REAL *)a->value + a->part[j].value;
+        const uint16_t *start = a->meta + a->part[j].meta;
         int i = from;
         for (; i + FEW <= to; i += FEW) {
             KERNEL(part) acc[FEW][WIDE / NARROW];

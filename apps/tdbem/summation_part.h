@@ -39,6 +39,19 @@ struct sum_shape {
     int unused;      /* no holes */
 };
 
+/* Sums that are added up: those of entry `right` onto those of entry `left`. */
+struct sum_pair {
+    int left, right;
+};
+struct sum_merge {
+    evn_long sums; /* elements from one block's sums to the next one's */
+    int entry;     /* of the launch's first pair */
+    int slot;      /* entry 0 of `sums` */
+};
+
+/* Elements that a group adds up. */
+#define SUM_MERGED 2048
+
 /* The kernel for contiguous slices: rows of a group, and steps that an item takes at most. */
 #define SUM_ROWS  128
 #define SUM_STEPS 16

@@ -50,6 +50,8 @@ static evn_status check_numbers(const tdbem_options *o) {
                         d[1], d[2]);
     if (o->group < 1 || o->group > GROUP_MOST)
         return evn_fail(EVN_USAGE, "ng: %d, expected 1 to %d steps", o->group, GROUP_MOST);
+    if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
+
     return EVN_OK;
 }
 
@@ -250,6 +252,8 @@ static evn_status lay_out(tdbem *p, const struct slices *s) {
     struct layout_options lo = p->layout_options;
     lo.single = o->single;
     lo.group = o->group;
+    if (o->blocks) lo.per_block = (s->columns + o->blocks - 1) / o->blocks;
+
     evn_status status = layout_open(&p->layout, s, &lo);
     if (!status) status = radiation_open(&p->radiation, s, o->group, o->single);
     /* what a float keeps of the solution is a seventh digit */
@@ -308,12 +312,12 @@ static evn_status identify(tdbem *p) {
         &p->identity,
         "mesh=%016llx order=%s problem=%s eta=%.17g delta=%.17g quad=%d speed=%.17g "
         "direction=%.17g,%.17g,%.17g pulse=%s:sigma=%.17g,t0=%.17g ng=%d precision=%s layout=%s "
-        "solver=%s probes=%d:%016llx",
+        "solver=%s blocks=%d probes=%d:%016llx",
         mesh_hash(p->mesh), o->order, o->problem == TDBEM_SOFT ? "soft" : "rigid", p->shape.eta,
         p->shape.delta, o->quad, o->speed, in->direction[0], in->direction[1], in->direction[2],
         in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
         o->group, o->single ? "float" : "double", o->layout,
-        p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->points,
+        p->solver_kind == SOLVER_MUMPS ? "mumps" : "cg", p->layout->blocks, p->points,
         (unsigned long long)points_hash(p));
     if (n < 0) p->identity = NULL;
     return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;

@@ -17,7 +17,8 @@
  *     tdbem_run(problem, units, schedule, NULL, &result);
  *
  * Tasks are blocks of consecutive slices, as many as the mesh has of them whatever the units are.
- * The bits of the solution depend on mesh, options and n_g, and not on units or schedules.
+ * The bits of the solution depend on mesh, options and n_g, and not on CPU units or schedules; GPU
+ * units change them by rounding at most.
  *
  * Lengths are in the mesh's unit; times in that over the wave speed's; an angular frequency w
  * belongs to exp(-i w t).
@@ -47,8 +48,10 @@ typedef struct tdbem_options {
     const char *solver;  /* cg, mumps */
     int group;           /* n_g, 1 to 32 */
     int single;          /* values, past and sums in float; M_0 is solved with in double */
-    int quad;            /* see slices.h */
-    int points;          /* exterior points where the scattered pressure is wanted */
+    int blocks; /* tasks; 0: about 40. More of them can be shared out more evenly, and cost more
+                   sums */
+    int quad;   /* see slices.h */
+    int points; /* exterior points where the scattered pressure is wanted */
     const double (*point)[3];
     int null_field;       /* also a few points inside, where the total pressure ought to be 0 */
     const char *matrices; /* file: reload the matrices from there, or keep them there; NULL */
@@ -135,6 +138,12 @@ typedef struct tdbem_result {
     evn_loop_totals totals;
     int *owner;           /* unit of each task at the end; free() it */
     evn_unit_stats *unit; /* of each unit; free() it */
+    int groups;           /* of steps in this run */
+    double *group_s;    /* [groups * units]: of each unit in the summation of each, s; free() it */
+    int *group_blocks;  /* likewise: blocks that it had; free() it */
+    int devices;        /* of all units */
+    evn_counts *device; /* what each was asked to do; free() it */
+    evn_moves moved;    /* blocks that went to devices */
 } tdbem_result;
 
 /* Whether the files that are wanted can be written, and the checkpoint be read: what can be told

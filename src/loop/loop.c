@@ -174,7 +174,7 @@ static double fly(evn_loop *loop, evn_unit *unit, struct worker *w, double begin
     int done[devices], count[devices];
     memset(done, 0, sizeof done);
     for (int left = 1; left && !w->status;) {
-        double longest = 0;
+        double longest = 0, sum = 0;
         int first = -1, tasks = 0, is_virtual = 0;
         left = 0;
         for (int d = 0; d < devices; d++) {
@@ -187,11 +187,17 @@ static double fly(evn_loop *loop, evn_unit *unit, struct worker *w, double begin
             if (!count[d]) continue;
             double seconds = land(loop, unit, w, d, done[d], count[d]);
             if (seconds > longest) longest = seconds;
+            sum += seconds;
             is_virtual |= evn_device_traits(evn_unit_device(unit, d))->clock_is_virtual;
             tasks += count[d];
             done[d] += count[d];
             left |= done[d] < w->flight[d].count;
         }
+        /* side by side: together the unit's tasks take as long as the slowest device */
+        if (longest < sum)
+            for (int d = 0; d < devices; d++)
+                for (int i = done[d] - count[d]; i < done[d]; i++)
+                    loop->seconds[w->flight[d].task[i]] *= longest / sum;
         double end = evn_now();
         if (tasks) record(w, first, tasks, begin, end);
         w->busy += is_virtual ? longest : end - begin;

@@ -123,25 +123,54 @@ static void close_side(struct side *d) {
     free(d->sums);
 }
 
+/* The sums of a node of the tree from the host's. */
+static void node_sums(const struct host *h, int block, int span, char *out) {
+    if (span == 1) {
+        memcpy(out, h->sums + (size_t)block * h->bytes, h->bytes);
+        return;
+    }
+    char *right = memory(h->bytes);
+    node_sums(h, block, span / 2, out);
+    node_sums(h, block + span / 2, span / 2, right);
+    if (h->layout->is.single)
+        for (size_t e = 0; e < h->bytes / sizeof(float); e++)
+            ((float *)out)[e] += ((float *)right)[e];
+    else
+        for (size_t e = 0; e < h->bytes / sizeof(double); e++)
+            ((double *)out)[e] += ((double *)right)[e];
+    free(right);
+}
+
 /* Sums of these blocks, and that no other is touched; regions that came for them. */
 static int check(const struct side *d, const struct host *h, int count, const int *block) {
     const struct layout *a = h->layout;
     const size_t reals = (size_t)a->rows * (size_t)a->wide;
     const evn_moves before = evn_place_moves(d->place, EVN_HOST, 1);
     memset(d->sums, 0xff, h->bytes * (size_t)a->blocks);
-    OK(summation_gpu_batch(d->gpu, count, block, h->past, d->sums, h->bytes));
+    int span[16];
+    memset(span, 0xff, sizeof span);
+    OK(summation_gpu_batch(d->gpu, count, block, h->past, d->sums, h->bytes, span));
     OK(evn_queue_finish(queue(d)));
     const double tolerance = !summation_double_8_kernels.contract ? 0 : a->is.single ? 3e-6 : 5e-15;
     double worst = 0, largest = 0;
+    char *want = memory(h->bytes);
     for (int b = 0; b < a->blocks; b++) {
-        int asked = 0;
+        int asked = 0, in_a_node = 0;
         for (int i = 0; i < count; i++) asked |= block[i] == b;
-        const char *got = d->sums + (size_t)b * h->bytes, *want = h->sums + (size_t)b * h->bytes;
+        for (int n = 0; n < b; n++) in_a_node |= span[n] > b - n;
+        assert_true(asked ? in_a_node ? span[b] == 0 : span[b] >= 1 : span[b] == -1);
+        if (asked && !in_a_node) {
+            /* a node of the tree, whose blocks were all asked for */
+            assert_int_equal(b % span[b], 0);
+            assert_int_equal(span[b] & (span[b] - 1), 0);
+            node_sums(h, b, span[b], want);
+        }
+        const char *got = d->sums + (size_t)b * h->bytes;
         for (size_t e = 0; e < reals; e++) {
             const double x = a->is.single ? ((const float *)got)[e] : ((const double *)got)[e];
             const double y = a->is.single ? ((const float *)want)[e] : ((const double *)want)[e];
-            if (!asked) {
-                if (!isnan(x)) fail_msg("block %d was not asked for", b);
+            if (!asked || in_a_node) {
+                if (!isnan(x)) fail_msg("block %d: nothing should have come", b);
                 continue;
             }
             if (!isfinite(x)) fail_msg("block %d, element %zu: %g for %g", b, e, x, y);
@@ -149,6 +178,7 @@ static int check(const struct side *d, const struct host *h, int count, const in
             largest = fmax(largest, fabs(y));
         }
     }
+    free(want);
     if (worst > tolerance * largest)
         fail_msg("%d blocks from %d on, %d steps: off by %g of %g", count, block[0], a->is.group,
                  worst, largest);
@@ -184,6 +214,7 @@ static void same_as_the_host(void **state) {
                 assert_int_equal(check(&d, &h, 10, block), 10);
                 assert_int_equal(check(&d, &h, 10, block), 0);
                 assert_int_equal(check(&d, &h, 4, (const int[]){1, 2, 5, 9}), 0);
+                assert_int_equal(check(&d, &h, 5, (const int[]){2, 3, 4, 5, 6}), 0);
                 assert_int_equal(check(&d, &h, 1, (const int[]){7}), 0);
                 close_side(&d);
                 close_host(&h);

@@ -20,7 +20,7 @@ struct words {
     const char *vertex_output, *entries, *output, *matrices, *checkpoint, *restart;
     const char *frequencies, *spectrum, *far_field;
     const char *units, *devices, *schedule, *json, *trace;
-    long steps, ng, quad, every;
+    long steps, ng, blocks, quad, every;
     int oversubscribe, quiet, verbose;
 };
 
@@ -214,11 +214,6 @@ static int check_together(const struct words *w) {
         complain("--delta and --delta-ratio say the same thing; give one of them");
         return EXIT_USAGE;
     }
-    if (w->devices && strcmp(w->devices, "none") != 0) {
-        complain("--devices %s: this version runs td-bem on CPU units only; leave it out",
-                 w->devices);
-        return EXIT_USAGE;
-    }
     return 0;
 }
 
@@ -231,6 +226,7 @@ static int read_words(struct job *j) {
     o->pulse = w->pulse;
     o->matrices = w->matrices;
     o->group = (int)w->ng;
+    o->blocks = (int)w->blocks;
     o->quad = (int)w->quad;
     if (w->layout) o->layout = w->layout;
     if (w->order) o->order = w->order;
@@ -274,8 +270,8 @@ static int read_words(struct job *j) {
 /* Opened once to see that they can be, before hours are spent on matrices; and again for the march,
  * since opening binds this thread to one core. */
 static int open_units(struct job *j) {
-    evn_status status = evn_units_open(&j->units, j->machine, j->w.units,
-                                       j->w.oversubscribe ? EVN_OVERSUBSCRIBE : 0);
+    evn_status status = evn_units_open_on(&j->units, j->machine, j->w.units, j->w.devices,
+                                          j->w.oversubscribe ? EVN_OVERSUBSCRIBE : 0);
     return status ? give_up(status) : 0;
 }
 
@@ -335,15 +331,49 @@ static cJSON *record_unit(const struct job *j, const tdbem_result *r, int u) {
     cJSON_AddNumberToObject(o, "id", u);
     cJSON_AddStringToObject(o, "kind", evn_unit_is_cpu(unit) ? "cpu" : "gpu");
     cJSON_AddItemToObject(o, "cores", cores);
-    cJSON_AddNullToObject(o, "device");
+    if (evn_unit_devices(unit))
+        cJSON_AddStringToObject(o, "device", evn_device_traits(evn_unit_device(unit, 0))->name);
+    else
+        cJSON_AddNullToObject(o, "device");
     cJSON_AddNumberToObject(o, "tasks", tasks);
     record_number(o, "weight", weight);
     record_number(o, "compute_s", r->unit[u].compute_s);
     record_number(o, "exchange_s", r->unit[u].exchange_s);
     record_number(o, "idle_s", r->unit[u].idle_s);
-    cJSON_AddNumberToObject(o, "bytes_in", 0); /* one address space */
+    cJSON_AddNumberToObject(o, "bytes_in", 0); /* nothing is exchanged between units */
     cJSON_AddNumberToObject(o, "bytes_out", 0);
     return o;
+}
+
+/* The summation's groups: blocks of each unit, and how long it took for them. */
+static cJSON *record_groups(const struct job *j, const tdbem_result *r) {
+    const int units = j->tasks.units;
+    cJSON *list = cJSON_CreateArray();
+    for (int g = 0; g < r->groups; g++) {
+        cJSON *o = cJSON_CreateObject();
+        const size_t at = (size_t)g * (size_t)units;
+        cJSON_AddItemToObject(o, "tasks", cJSON_CreateIntArray(r->group_blocks + at, units));
+        cJSON_AddItemToObject(o, "unit_compute_s", record_numbers(r->group_s + at, units));
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
+}
+
+/* What each device was asked to do. */
+static cJSON *record_devices(const tdbem_result *r) {
+    cJSON *list = cJSON_CreateArray();
+    for (int d = 0; d < r->devices; d++) {
+        const evn_counts *c = &r->device[d];
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddNumberToObject(o, "id", d);
+        cJSON_AddNumberToObject(o, "launches", (double)c->launches);
+        cJSON_AddNumberToObject(o, "copies_in", (double)c->copies_in);
+        cJSON_AddNumberToObject(o, "copies_out", (double)c->copies_out);
+        cJSON_AddNumberToObject(o, "bytes_in", (double)c->bytes_in);
+        cJSON_AddNumberToObject(o, "bytes_out", (double)c->bytes_out);
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
 }
 
 static void record_problem(cJSON *root, const struct job *j, const tdbem_result *r) {
@@ -412,7 +442,11 @@ static cJSON *record_run(const struct job *j, const tdbem_result *r) {
     cJSON_AddNumberToObject(transfers, "migrations", (double)r->totals.migrations);
     cJSON_AddNumberToObject(transfers, "messages", (double)r->totals.messages);
     record_number(transfers, "bytes", r->totals.bytes);
+    cJSON_AddNumberToObject(transfers, "moved_regions", (double)r->moved.copies);
+    record_number(transfers, "moved_bytes", (double)r->moved.bytes);
+    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));
     cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, j->tasks.tasks));
+    cJSON_AddItemToObject(root, "iterations", record_groups(j, r));
     record_problem(root, j, r);
     cJSON_AddItemToObject(root, "machine", record_machine(j->machine));
     cJSON_AddItemToObject(root, "build", record_build());
@@ -631,6 +665,8 @@ int run_tdbem(int argc, char **argv) {
         {"steps", "N", "time steps (default: until the wave has passed)", OPTION_NUMBER, &w->steps,
          0, 100000000},
         {"ng", "G", "steps of a group (default 16)", OPTION_NUMBER, &w->ng, 1, 32},
+        {"blocks", "N", "tasks that the columns are cut into (default: about 40)", OPTION_NUMBER,
+         &w->blocks, 1, 1000000},
         {"precision", "NAME", "double (default) or float", OPTION_TEXT, &w->precision, 0, 0},
         {"layout", "NAME", "rows (default), contiguous or full:BRxBC", OPTION_TEXT, &w->layout, 0,
          0},
@@ -662,8 +698,9 @@ int run_tdbem(int argc, char **argv) {
          &w->units, 0, 0},
         {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
          OPTION_FLAG, &w->oversubscribe, 0, 0},
-        {"devices", "SPEC", "where GPU units come from; not in this version", OPTION_TEXT,
-         &w->devices, 0, 0},
+        {"devices", "SPEC",
+         "where GPU units come from: cuda, opencl, emulated, with options (default: the best)",
+         OPTION_TEXT, &w->devices, 0, 0},
         {"schedule", "SPEC", "interval (default), static, dynamic, guided:time, ..", OPTION_TEXT,
          &w->schedule, 0, 0},
         {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &w->json, 0, 0},
