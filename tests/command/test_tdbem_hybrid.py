@@ -156,7 +156,9 @@ class Memory(Base):
 
 
 class Balance(Base):
-    """Uneven units, in virtual time: the paper's figure 15. Devices are all alike, units have one or more of them."""
+    """Uneven units, in virtual time: the paper's figure 15. Devices are all alike, units have one or more of them.
+    The settings are ones that settle: with few blocks a block is more than 5 % of a unit's time, and streaming jumps with the
+    interval."""
 
     def settles(self, units, count, *more):
         r, _ = self.run_it("sphere:3", 320, "--blocks", "160", "--units", units, "--devices",
