@@ -13,13 +13,6 @@
 #include "schedule/optimal_bound.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int main(int argc, char **argv) {
     const char *limit = argc > 1 ? argv[1] : "60", *gap = argc > 2 ? argv[2] : "0.01",
@@ -45,12 +38,12 @@ int main(int argc, char **argv) {
                 p.units = units;
                 p.speed = speeds;
                 p.bandwidth = bandwidth[b];
-                double start = now();
+                double start = evn_now();
                 if (evn_schedule_open(&s, text, &p)) {
                     fprintf(stderr, "%s\n", evn_message());
                     return 2;
                 }
-                double seconds = now() - start;
+                double seconds = evn_now() - start;
                 const struct optimal_proof *proof = optimal_proof(s);
                 double load = 0, cut = evn_problem_cut(&p, evn_schedule_owner(s), NULL);
                 for (int t = 0; t < p.tasks; t++) load += p.weight[t] / speeds[0];

@@ -19,12 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 enum { GUESS = 3 }; /* steps that a first guess is extrapolated from */
 
 struct march {
@@ -153,9 +147,9 @@ static evn_status solve_step(struct march *m, int n, int q) {
     tdbem *p = m->p;
     const size_t columns = (size_t)p->layout->columns, wide = (size_t)p->layout->wide;
     double *a = m->a + (size_t)q * columns;
-    double begin = now(), end;
+    double begin = evn_now(), end;
     incident_load(p->incident, n, m->load);
-    m->r->load_s += (end = now()) - begin;
+    m->r->load_s += (end = evn_now()) - begin;
     const double *one = m->before, *two = one + columns, *three = two + columns;
     for (size_t i = 0; i < columns; i++) {
         m->b[i] = m->load[i] - m->total[i * wide + (size_t)q];
@@ -175,7 +169,7 @@ static evn_status solve_step(struct march *m, int n, int q) {
     memcpy(m->before, a, columns * sizeof *a);
     double *record = n > m->over ? &m->most_after : &m->most;
     *record = fmax(*record, most);
-    m->r->solve_s += now() - end;
+    m->r->solve_s += evn_now() - end;
     m->solved++;
     return EVN_OK;
 }
@@ -355,27 +349,27 @@ static int due(int first, int last, int every) { return last / every != (first -
 
 static evn_status march_group(struct march *m, int n, int count) {
     tdbem *p = m->p;
-    const double begin = now();
+    const double begin = evn_now();
     follow_schedule(m);
     evn_status status = evn_loop_run(m->loop, sum_blocks, m);
     if (status) return status;
     note_group(m, m->r->groups, m->busy);
-    const double summed = now();
+    const double summed = evn_now();
     m->r->summation_s += summed - begin;
     evn_units_run(m->units, reduce, m);
-    m->r->reduction_s += now() - summed;
+    m->r->reduction_s += evn_now() - summed;
     for (int q = 0; q < count; q++) {
         status = solve_step(m, n + q, q);
         if (status) return status;
         point_fields(m, n + q, q);
-        const double since = now();
+        const double since = evn_now();
         status = keep_step(m, n + q, q);
         if (status) return status;
-        const double kept = now();
+        const double kept = evn_now();
         m->r->output_s += kept - since;
         if (q + 1 < count)
             status = radiation_add(p->radiation, q + 1, m->a, m->total, p->layout->wide);
-        m->r->radiation_s += now() - kept;
+        m->r->radiation_s += evn_now() - kept;
         if (status) return status;
     }
     history_append(m->past, m->a, count);
@@ -384,7 +378,7 @@ static evn_status march_group(struct march *m, int n, int count) {
 
 static evn_status march(struct march *m, int first) {
     const int group = m->p->options.group;
-    const double begin = now();
+    const double begin = evn_now();
     for (int n = first; n <= m->steps;) {
         const int count = m->steps - n + 1 < group ? m->steps - n + 1 : group;
         evn_status status = march_group(m, n, count);
@@ -393,16 +387,16 @@ static evn_status march(struct march *m, int first) {
         /* between groups only: a restart must form the same groups */
         const int stop = m->o->stop && *m->o->stop && last < m->steps, whole = count == group;
         if (m->o->checkpoint && whole && (stop || due(n, last, m->every) || last == m->steps)) {
-            const double since = now();
+            const double since = evn_now();
             status = save(m, last);
             if (status) return status;
-            m->r->output_s += now() - since;
+            m->r->output_s += evn_now() - since;
         }
-        if (m->o->progress) m->o->progress(last, m->steps, now() - begin, m->o->arg);
+        if (m->o->progress) m->o->progress(last, m->steps, evn_now() - begin, m->o->arg);
         if (stop) return evn_fail(EVN_STOPPED, "stopped after step %d of %d", last, m->steps);
         n += count;
     }
-    m->r->seconds = now() - begin;
+    m->r->seconds = evn_now() - begin;
     if (m->o->inspect) m->o->inspect(m->loop, m->o->arg);
     return EVN_OK;
 }
@@ -426,7 +420,7 @@ static evn_status write_outputs(struct march *m) {
     const tdbem_run_options *o = m->o;
     const tdbem *p = m->p;
     evn_status status = EVN_OK;
-    const double begin = now();
+    const double begin = evn_now();
     if (o->probe_output)
         status = output_points(o->probe_output, &m->points, p->incident, p->shape.eta, p->points,
                                (const double(*)[3])p->point);
@@ -435,7 +429,7 @@ static evn_status write_outputs(struct march *m) {
     if (!status && o->spectrum) status = output_spectrum(o->spectrum, &m->spectra, p->mesh);
     if (!status && o->far_field)
         status = output_far_field(o->far_field, &m->spectra, p->mesh, p->incident->direction);
-    m->r->output_s += now() - begin;
+    m->r->output_s += evn_now() - begin;
     return status;
 }
 

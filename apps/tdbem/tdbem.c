@@ -10,13 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 tdbem_options tdbem_defaults(void) {
     return (tdbem_options){
@@ -206,7 +199,7 @@ static evn_status make_matrices(tdbem *p, struct slices **out) {
         .progress = o->progress,
         .arg = o->arg,
     };
-    const double begin = now();
+    const double begin = evn_now();
     evn_status status = EVN_OK;
     p->shape.reloaded = o->matrices && slices_file_exists(o->matrices);
     if (p->shape.reloaded) {
@@ -221,7 +214,7 @@ static evn_status make_matrices(tdbem *p, struct slices **out) {
             }
         }
     }
-    p->shape.generate_s = now() - begin;
+    p->shape.generate_s = evn_now() - begin;
     return status;
 }
 

@@ -21,12 +21,6 @@ static const char *const specs[] = {"static",   "dynamic:chunk=1", "guided:size"
                                     "weighted", "binpack",         "map"};
 enum { SPECS = sizeof specs / sizeof *specs, INSTANCES = 12, UNITS = 6 };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* As it is defined above. */
 static double makespan(const evn_problem *p, const int *owner) {
     double time[UNITS] = {0}, longest = 0, total = 0, most = 0, strength = 0, fastest = 0;
@@ -52,9 +46,9 @@ static struct row measure(const evn_problem *p, const char *spec) {
     struct row row = {0};
     evn_schedule *s;
     int *owner = malloc(sizeof *owner * (size_t)p->tasks);
-    double *seconds = malloc(sizeof *seconds * (size_t)p->tasks), began = now();
+    double *seconds = malloc(sizeof *seconds * (size_t)p->tasks), began = evn_now();
     if (owner && seconds && !evn_schedule_open(&s, spec, p)) {
-        row.seconds = now() - began;
+        row.seconds = evn_now() - began;
         row.known = 1;
         for (int i = 0; i < INSTANCES && row.known; i++)
             row.known =

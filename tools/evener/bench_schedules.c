@@ -275,12 +275,6 @@ static int study_file(struct study *s, const char *path, const char *apps, const
 
 /* ---- planning time ---- */
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A square of tasks, each linked to its neighbours, on units of speeds from 1 to 11. */
 static int make_problem(evn_problem *p, int tasks, int units) {
     *p = (evn_problem){.tasks = tasks, .units = units, .bandwidth = 1e3, .instances = 100};
@@ -319,13 +313,13 @@ int bench_planning(int tasks, int units, double most) {
                tasks, units, "schedule", "plan", "instance", "learn");
     for (size_t i = 0; !code && i < sizeof specs / sizeof *specs; i++) {
         evn_schedule *s;
-        const double begin = now();
+        const double begin = evn_now();
         evn_status status = evn_schedule_open(&s, specs[i], &p);
-        const double planned = now();
+        const double planned = evn_now();
         if (!status) status = evn_schedule_simulate(s, owner, seconds);
-        const double simulated = now();
+        const double simulated = evn_now();
         if (!status) status = evn_schedule_learn(s, owner, seconds);
-        const double learnt = now();
+        const double learnt = evn_now();
         if (status) {
             code = give_up(status);
             break;

@@ -20,21 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The least time of one call, over `least` calls and 0.2 s at any rate. */
 static double fastest(void (*call)(void *), void *arg, int least) {
     double best = 1e9;
-    const double begin = now();
+    const double begin = evn_now();
     call(arg); /* warms up */
-    for (int n = 0; n < least || now() - begin < 0.2; n++) {
-        const double since = now();
+    for (int n = 0; n < least || evn_now() - begin < 0.2; n++) {
+        const double since = evn_now();
         call(arg);
-        const double took = now() - since;
+        const double took = evn_now() - since;
         if (took < best) best = took;
     }
     return best;

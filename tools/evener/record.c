@@ -148,3 +148,21 @@ char *record_text(cJSON *root) {
     line[n + 1] = 0;
     return line;
 }
+
+cJSON *record_devices(const evn_counts *device, int devices) {
+    cJSON *list = cJSON_CreateArray();
+    for (int d = 0; d < devices; d++) {
+        const evn_counts *c = &device[d];
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddNumberToObject(o, "id", d);
+        cJSON_AddNumberToObject(o, "launches", (double)c->launches);
+        cJSON_AddNumberToObject(o, "copies_in", (double)c->copies_in);
+        cJSON_AddNumberToObject(o, "copies_out", (double)c->copies_out);
+        cJSON_AddNumberToObject(o, "copies_peer", (double)c->copies_peer);
+        cJSON_AddNumberToObject(o, "bytes_in", (double)c->bytes_in);
+        cJSON_AddNumberToObject(o, "bytes_out", (double)c->bytes_out);
+        cJSON_AddNumberToObject(o, "bytes_peer", (double)c->bytes_peer);
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
+}

@@ -38,4 +38,7 @@ cJSON *record_build(void);
 /* The text of a record, to be freed; NULL if there is no memory. Consumes `root`. */
 char *record_text(cJSON *root);
 
+/* What each of the devices was asked to do, one object each. */
+cJSON *record_devices(const evn_counts *device, int devices);
+
 #endif

@@ -99,25 +99,6 @@ static cJSON *record_unit(const struct workload *w, const npbmz_result *r, int n
     return o;
 }
 
-/* What each device was asked to do in the timed steps. */
-static cJSON *record_devices(const npbmz_result *r) {
-    cJSON *list = cJSON_CreateArray();
-    for (int d = 0; d < r->devices; d++) {
-        const evn_counts *c = &r->device[d];
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddNumberToObject(o, "id", d);
-        cJSON_AddNumberToObject(o, "launches", (double)c->launches);
-        cJSON_AddNumberToObject(o, "copies_in", (double)c->copies_in);
-        cJSON_AddNumberToObject(o, "copies_out", (double)c->copies_out);
-        cJSON_AddNumberToObject(o, "copies_peer", (double)c->copies_peer);
-        cJSON_AddNumberToObject(o, "bytes_in", (double)c->bytes_in);
-        cJSON_AddNumberToObject(o, "bytes_out", (double)c->bytes_out);
-        cJSON_AddNumberToObject(o, "bytes_peer", (double)c->bytes_peer);
-        cJSON_AddItemToArray(list, o);
-    }
-    return list;
-}
-
 /* Zones along x and y, in points: where each lies follows from that. */
 static cJSON *record_zones(const struct workload *w) {
     cJSON *o = cJSON_CreateObject();
@@ -170,7 +151,7 @@ static cJSON *record_run(const struct workload *w, const npbmz_result *r, cJSON 
     cJSON_AddNumberToObject(transfers, "copies", (double)r->totals.copies);
     cJSON_AddNumberToObject(transfers, "moved_regions", (double)r->moved.copies);
     record_number(transfers, "moved_bytes", (double)r->moved.bytes);
-    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));
+    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r->device, r->devices));
     cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, w->tasks.tasks));
     cJSON_AddItemToObject(root, "task_s", record_numbers(r->task_s, w->tasks.tasks));
     cJSON_AddItemToObject(root, "zones", record_zones(w));

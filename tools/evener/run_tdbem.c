@@ -44,12 +44,6 @@ struct job {
     evn_status trace_status;
 };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- reading ---- */
 
 static int read_real(const char *option, const char *text, double least, int open, double *to) {
@@ -359,23 +353,6 @@ static cJSON *record_groups(const struct job *j, const tdbem_result *r) {
     return list;
 }
 
-/* What each device was asked to do. */
-static cJSON *record_devices(const tdbem_result *r) {
-    cJSON *list = cJSON_CreateArray();
-    for (int d = 0; d < r->devices; d++) {
-        const evn_counts *c = &r->device[d];
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddNumberToObject(o, "id", d);
-        cJSON_AddNumberToObject(o, "launches", (double)c->launches);
-        cJSON_AddNumberToObject(o, "copies_in", (double)c->copies_in);
-        cJSON_AddNumberToObject(o, "copies_out", (double)c->copies_out);
-        cJSON_AddNumberToObject(o, "bytes_in", (double)c->bytes_in);
-        cJSON_AddNumberToObject(o, "bytes_out", (double)c->bytes_out);
-        cJSON_AddItemToArray(list, o);
-    }
-    return list;
-}
-
 static void record_problem(cJSON *root, const struct job *j, const tdbem_result *r) {
     const tdbem_shape s = tdbem_describe(j->problem);
     cJSON *mesh = cJSON_AddObjectToObject(root, "mesh");
@@ -444,7 +421,7 @@ static cJSON *record_run(const struct job *j, const tdbem_result *r) {
     record_number(transfers, "bytes", r->totals.bytes);
     cJSON_AddNumberToObject(transfers, "moved_regions", (double)r->moved.copies);
     record_number(transfers, "moved_bytes", (double)r->moved.bytes);
-    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));
+    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r->device, r->devices));
     cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, j->tasks.tasks));
     cJSON_AddItemToObject(root, "iterations", record_groups(j, r));
     record_problem(root, j, r);
@@ -508,7 +485,7 @@ static void print_result(const struct job *j, const tdbem_result *r, FILE *out) 
 
 static int on_generate(double done, void *arg) {
     struct job *j = arg;
-    progress_step(&j->progress, (int)(100 * done), 100, now() - j->began);
+    progress_step(&j->progress, (int)(100 * done), 100, evn_now() - j->began);
     return interrupted != 0;
 }
 
@@ -573,7 +550,7 @@ static int run_job(struct job *j) {
         catch_interrupts();
         j->options.progress = on_generate;
         j->options.arg = j;
-        j->began = now();
+        j->began = evn_now();
         progress_begin(&j->progress, "td-bem matrices, %", j->w.quiet);
         status = tdbem_open(&j->problem, &j->options);
         progress_end(&j->progress);
