@@ -52,8 +52,9 @@ typedef struct evn_argument {
     size_t bytes;
 } evn_argument;
 
-/* A specification such as "emulated:2,speed=0.5,link=8GB/s,memory=64MiB", taken apart by the back
- * end it names. */
+/* A specification such as "emulated:2,speed=0.5,link=8GB/s,memory=64MiB" is taken apart by the back
+ * end it names. Several with a + between them give the devices of the first, then those of the
+ * second: "emulated:2,memory=64MiB+emulated:1,speed=0.25". */
 
 /* Number of devices that `text` gives ("cuda", "opencl", "emulated:2,..", "best": the best there
  * is); 0, with the reason in `why`, if there are none. EVN_USAGE: not understood. */

@@ -5,6 +5,7 @@
  */
 #include <evener/device.h>
 #include "device/backend.h"
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -106,15 +107,48 @@ static evn_status resolve(const char **text) {
     return evn_fail(EVN_MISSING, "device: \"best\": there is none: %s", all);
 }
 
+/* The part of a list at `*text` goes to `part`, and `*text` to the next one, or NULL: parts have a
+ * + between them, which unlike that of 1e+9 is followed by a name. */
+static evn_status next_part(const char **text, char part[256]) {
+    const char *end = *text;
+    while (*end && (*end != '+' || !isalpha((unsigned char)end[1]))) end++;
+    const size_t length = (size_t)(end - *text);
+    if (length >= 256)
+        return evn_fail(EVN_USAGE,
+                        "device: \"%.60s..\": a specification of %zu characters, at most 255",
+                        *text, length);
+    memcpy(part, *text, length);
+    part[length] = 0;
+    *text = *end ? end + 1 : NULL;
+    const char *stands_for = part;
+    evn_status status = resolve(&stands_for);
+    if (!status && stands_for != part) strcpy(part, stands_for);
+    return status;
+}
+
+static evn_status count_part(const char *part, const struct backend **backend, int *count,
+                             char *why, size_t size) {
+    *count = 0;
+    evn_status status = find_backend(backend, part);
+    return status ? status : (*backend)->count(part, count, why, size);
+}
+
 evn_status evn_devices_count(const char *text, int *count, char *why, size_t size) {
     if (!text || !count || !why || !size)
         return evn_fail(EVN_USAGE, "device: evn_devices_count() without text, count or why");
     *count = 0;
     *why = 0;
-    const struct backend *backend = NULL;
-    evn_status status = resolve(&text);
-    if (!status) status = find_backend(&backend, text);
-    return status ? status : backend->count(text, count, why, size);
+    evn_status status = EVN_OK;
+    while (!status && text) {
+        const struct backend *backend = NULL;
+        char part[256], reason[512] = "";
+        int more = 0;
+        status = next_part(&text, part);
+        if (!status) status = count_part(part, &backend, &more, reason, sizeof reason);
+        *count += more;
+        if (!more && !*why) snprintf(why, size, "%s", reason);
+    }
+    return status;
 }
 
 /* One object less; the last one, with the user's evn_device_close(), ends the device. */
@@ -127,31 +161,44 @@ static void device_release(evn_device *d) {
 
 static void device_keep(evn_device *d) { atomic_fetch_add(&d->users, 1); }
 
+/* The part of the list that has device `number`, and its number there. */
+static evn_status find_part(const char *text, int number, char part[256],
+                            const struct backend **backend, int *within) {
+    const char *rest = text;
+    char why[512] = "";
+    int all = 0;
+    while (rest) {
+        int count;
+        evn_status status = next_part(&rest, part);
+        if (!status) status = count_part(part, backend, &count, why, sizeof why);
+        if (status) return status;
+        *within = number - all;
+        all += count;
+        if (number >= 0 && *within < count) return EVN_OK;
+    }
+    if (all < 1)
+        return evn_fail(EVN_MISSING, "device: \"%.60s\": there is no such device here: %s", text,
+                        why);
+    return evn_fail(EVN_USAGE, "device: \"%.60s\" has no device %d; it gives %d, from 0", text,
+                    number, all);
+}
+
 evn_status evn_device_open(evn_device **out, const char *text, int number) {
     if (!out || !text) return evn_fail(EVN_USAGE, "device: evn_device_open() without out or text");
     *out = NULL;
     const struct backend *backend = NULL;
-    evn_status status = resolve(&text);
-    if (!status) status = find_backend(&backend, text);
+    char part[256];
+    int within = 0;
+    evn_status status = find_part(text, number, part, &backend, &within);
     if (status) return status;
-    char why[512] = "";
-    int count = 0;
-    status = backend->count(text, &count, why, sizeof why);
-    if (status) return status;
-    if (count < 1)
-        return evn_fail(EVN_MISSING, "device: \"%.60s\": there is no such device here: %s", text,
-                        why);
-    if (number < 0 || number >= count)
-        return evn_fail(EVN_USAGE, "device: \"%.60s\" has no device %d; it gives %d, from 0", text,
-                        number, count);
     evn_device *d = calloc(1, backend->device_size);
     if (!d) return evn_fail(EVN_MEMORY, "device: not enough memory to open \"%.60s\"", text);
     d->backend = backend;
-    d->number = number;
+    d->number = within;
     snprintf(d->label, sizeof d->label, "%s device %d", backend->name, number);
     atomic_init(&d->users, 1);
     pthread_mutex_init(&d->lock, NULL);
-    status = backend->open(d, text);
+    status = backend->open(d, part);
     if (status) {
         status = tell(d, status, "open");
         pthread_mutex_destroy(&d->lock);

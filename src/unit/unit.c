@@ -246,7 +246,8 @@ static evn_status open_devices(evn_units *all, const char *devices) {
     if (status) return status;
     const char *rest = NULL; /* of `emulated` without a number */
     if (!strcmp(devices, "emulated") || !strcmp(devices, "best")) rest = "";
-    if (!strncmp(devices, "emulated:", 9) && !isdigit((unsigned char)devices[9]))
+    if (!strncmp(devices, "emulated:", 9) && !isdigit((unsigned char)devices[9]) &&
+        !strchr(devices, '+'))
         rest = devices + 9;
     if (rest && count < all->devices) {
         int is_best = !strcmp(devices, "best");

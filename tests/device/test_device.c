@@ -134,6 +134,11 @@ static void test_names(void **state) {
     assert_true(count >= 1);
     OK(evn_device_open(&d, "best", 0));
     evn_device_close(d);
+    OK(evn_devices_count("emulated:2,link=1e+9B/s+best+emulated", &count, why, sizeof why));
+    assert_true(count >= 4);
+    FAILS(evn_devices_count("emulated:2+cud", &count, why, sizeof why), EVN_USAGE,
+          "unknown back end \"cud\"");
+    FAILS(evn_devices_count("emulated:2+", &count, why, sizeof why), EVN_USAGE, "\"emulated:2+\"");
     FAILS(evn_devices_count("cud", &count, why, sizeof why), EVN_USAGE, "unknown back end \"cud\"");
     assert_int_equal(count, 0);
     FAILS(evn_device_open(&d, "", 0), EVN_USAGE, "unknown back end");
@@ -1197,6 +1202,30 @@ static void test_options(void **state) {
     assert_int_equal(count, 7);
 }
 
+/* Devices of several specifications, in order, each with its own options. */
+static void test_emulated_list(void **state) {
+    (void)state;
+    static const char text[] = "emulated:2,memory=3MB+emulated:1,memory=2MB,fail=alloc@1,bad=0";
+    static const size_t memory[] = {3000000, 3000000, 2000000};
+    evn_device *d;
+    evn_buffer *b;
+    int count;
+    char why[200];
+    OK(evn_devices_count(text, &count, why, sizeof why));
+    assert_int_equal(count, 3);
+    for (int i = 0; i < 3; i++) {
+        OK(evn_device_open(&d, text, i));
+        assert_true(evn_device_traits(d)->memory == memory[i]);
+        if (i < 2)
+            OK(evn_buffer_open(&b, d, 100));
+        else
+            FAILS(evn_buffer_open(&b, d, 100), EVN_MEMORY, "emulated device 2");
+        evn_buffer_close(b);
+        evn_device_close(d);
+    }
+    FAILS(evn_device_open(&d, text, 3), EVN_USAGE, "has no device 3; it gives 3");
+}
+
 /* What nobody has written is NaN. */
 static void test_poison(void **state) {
     (void)state;
@@ -1845,6 +1874,7 @@ int main(void) {
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_cached_programs),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_emulated_list),
         cmocka_unit_test(test_poison),
         cmocka_unit_test(test_stray_access),
         cmocka_unit_test(test_overrun),
