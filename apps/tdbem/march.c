@@ -27,11 +27,12 @@ struct march {
     evn_units *units;
     evn_loop *loop;
     struct history *past;
-    char *sums;        /* of each block, [rows * wide] */
-    size_t sums_bytes; /* of one block */
-    double *total;     /* their sum */
-    char **scratch;    /* of each core of all units */
-    int *first_core;   /* of each unit in `scratch` */
+    char *sums;                  /* of each block that the host sums, [rows * wide] */
+    size_t sums_bytes;           /* of one block */
+    struct summation_node *node; /* of each block: the parts of the sum that units have made */
+    double *total;               /* their sum */
+    char **scratch;              /* of each core of all units */
+    int *first_core;             /* of each unit in `scratch` */
     int cores;
     evn_place *place;           /* NULL: no devices */
     int *region;                /* of each block */
@@ -39,12 +40,11 @@ struct march {
     int *owner;                 /* of each block, when they were fetched last */
     int **fetched;              /* work space of each space: blocks */
     double *busy;               /* of each unit until now, s */
-    int *span;      /* of each block: its sums are those of so many; 0: they are in another one's */
-    double *a;      /* [group * columns]: the steps of this group */
-    double *before; /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
-    double *load, *b;  /* [columns] */
-    double *scattered; /* of all points */
-    int *vertex;       /* present numbers of those to be written */
+    double *a;                  /* [group * columns]: the steps of this group */
+    double *before;             /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
+    double *load, *b;           /* [columns] */
+    double *scattered;          /* of all points */
+    int *vertex;                /* present numbers of those to be written */
     struct table points, vertices;
     struct spectra spectra;
     char *identity;
@@ -64,11 +64,13 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
         int blocks;
         const int *block = evn_batch_tasks(batch, &blocks);
         struct summation_gpu *gpu = m->gpu[evn_place_space(m->place, unit, device)];
-        return summation_gpu_batch(gpu, blocks, block, m->past, m->sums, m->sums_bytes, m->span);
+        return summation_gpu_batch(gpu, blocks, block, m->past, m->node);
     }
     int mine;
     const int *own = evn_batch_tasks(batch, &mine);
-    for (int i = 0; i < mine; i++) m->span[own[i]] = 1;
+    for (int i = 0; i < mine; i++)
+        m->node[own[i]] =
+            (struct summation_node){m->sums + (size_t)own[i] * m->sums_bytes, .span = 1};
     char **scratch = m->scratch + m->first_core[evn_unit_number(unit)];
     const int cores = evn_unit_cores(unit);
     if (cores == 1) {
@@ -99,9 +101,9 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
         for (size_t at = from; at < to; at += PIECE) {                                             \
             const size_t n = to - at < PIECE ? to - at : PIECE;                                    \
             int depth = 0;                                                                         \
-            for (int b = 0; b < m->p->layout->blocks; b += m->span[b]) {                           \
-                const real *s = (const real *)(m->sums + (size_t)b * m->sums_bytes) + at;          \
-                int size = m->span[b];                                                             \
+            for (int b = 0; b < m->p->layout->blocks; b += m->node[b].span) {                      \
+                const real *s = (const real *)m->node[b].sums + at;                                \
+                int size = m->node[b].span;                                                        \
                 for (; depth && span[depth - 1] == size; size *= 2) {                              \
                     real *left = node[--depth];                                                    \
                     for (size_t i = 0; i < n; i++) left[i] += s[i];                                \
@@ -351,6 +353,7 @@ static evn_status march_group(struct march *m, int n, int count) {
     tdbem *p = m->p;
     const double begin = evn_now();
     follow_schedule(m);
+    for (int s = 1; m->place && s < evn_place_spaces(m->place); s++) summation_gpu_begin(m->gpu[s]);
     evn_status status = evn_loop_run(m->loop, sum_blocks, m);
     if (status) return status;
     note_group(m, m->r->groups, m->busy);
@@ -624,24 +627,18 @@ static evn_status open_devices(struct march *m) {
         ok = (m->fetched[s] = malloc(sizeof **m->fetched * (size_t)l->blocks)) != NULL;
     for (int b = 0; ok && b < l->blocks; b++) m->owner[b] = -1;
     if (!ok) return evn_fail(EVN_MEMORY, "td-bem: no memory for %d devices", devices);
-    double share = 1;
-    evn_status status = EVN_OK;
-    for (int u = 0; u < evn_units_count(m->units); u++) {
-        evn_unit *unit = evn_units_get(m->units, u);
-        for (int d = 0; !status && d < evn_unit_devices(unit); d++) {
-            double own;
-            status = summation_gpu_share(&own, l, m->past, evn_unit_device(unit, d));
-            share = fmin(share, own);
-        }
-    }
-    if (!status) status = evn_place_open(&m->place, m->units, share);
+    evn_status status = evn_place_open(&m->place, m->units, 1);
     if (!status) status = summation_gpu_regions(l, m->place, m->region);
     for (int u = 0; u < evn_units_count(m->units); u++) {
         evn_unit *unit = evn_units_get(m->units, u);
         for (int d = 0; !status && d < evn_unit_devices(unit); d++) {
             const int space = evn_place_space(m->place, unit, d);
-            status = summation_gpu_open(&m->gpu[space], l, m->past, m->place, m->region, space,
-                                        evn_unit_queue(unit, d));
+            double share;
+            status = summation_gpu_share(&share, l, m->past, evn_unit_device(unit, d));
+            if (!status) evn_place_limit(m->place, space, share);
+            if (!status)
+                status = summation_gpu_open(&m->gpu[space], l, m->past, m->place, m->region, space,
+                                            evn_unit_queue(unit, d));
         }
     }
     return status;
@@ -653,10 +650,10 @@ static evn_status open_notes(struct march *m, int first) {
     const size_t group = (size_t)m->p->options.group;
     const size_t groups = ((size_t)(m->steps - first + 1) + group - 1) / group;
     m->busy = calloc(units, sizeof *m->busy);
-    m->span = calloc((size_t)m->p->layout->blocks, sizeof *m->span);
+    m->node = calloc((size_t)m->p->layout->blocks, sizeof *m->node);
     m->r->group_s = calloc(groups * units + 1, sizeof *m->r->group_s);
     m->r->group_blocks = calloc(groups * units + 1, sizeof *m->r->group_blocks);
-    return m->busy && m->span && m->r->group_s && m->r->group_blocks
+    return m->busy && m->node && m->r->group_s && m->r->group_blocks
                ? EVN_OK
                : evn_fail(EVN_MEMORY, "td-bem: no memory for the times of %zu groups", groups);
 }
@@ -737,7 +734,7 @@ static void give_back(struct march *m) {
     free(m->gpu);
     free(m->region);
     free(m->busy);
-    free(m->span);
+    free(m->node);
     evn_loop_close(m->loop);
     history_close(m->past);
     for (int c = 0; m->scratch && c < m->cores; c++) free(m->scratch[c]);

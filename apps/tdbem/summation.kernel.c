@@ -18,8 +18,7 @@
  * (contiguous), 2 + 8/bundle (rows), 8/rows of a block (full); so 2 d STEPS / (d w + 2) operations
  * a byte: 3.8 at d = 10, STEPS = 16 in double, 7.2 in float. From caches (d + STEPS) w bytes of the
  * past, and for rows and full 2 STEPS w bytes of sums. A block's sums, rows x STEPS, are written to
- * device memory once, and neighbouring blocks' are added up there: what comes home are a few of
- * them.
+ * device memory once, and neighbouring blocks' are added up there: a few of them come home.
  */
 #include "summation_part.h"
 
@@ -109,14 +108,13 @@ EVN_KERNEL(sum_rows, ITEMS,
            (EVN_IN(REAL, value), EVN_IN(unsigned short, meta), EVN_IN(unsigned, words),
             EVN_IN(REAL, past), EVN_IN(struct sum_part, part), EVN_IN(struct sum_block, block),
             EVN_BUFFER(REAL, sums), EVN_VALUE(struct sum_shape, a))) {
-    const int slot = EVN_GROUP / a.tiles, tile = EVN_GROUP - slot * a.tiles;
+    const int b = EVN_GROUP / a.tiles, tile = EVN_GROUP - b * a.tiles, entry = a.entry + b;
     const int from = tile * a.tile, height = evn_imin(a.tile, a.rows - from);
-    const evn_long sum = (a.slot + slot) * a.sums + (evn_long)from * STEPS,
-                   at = block[a.entry + slot].at;
+    const evn_long sum = block[entry].slot * a.sums + (evn_long)from * STEPS, at = block[entry].at;
     const evn_long values = at / (evn_long)sizeof(REAL), metas = at / 2, wheres = at / 4;
     EVN_SHARE(e, height * STEPS) { sums[sum + e] = 0; }
     EVN_BARRIER;
-    for (int j = block[a.entry + slot].first; j < block[a.entry + slot].end; j++) {
+    for (int j = block[entry].first; j < block[entry].end; j++) {
         const evn_long p = (evn_long)tile * a.columns + j;
         const evn_long now = (j - a.first) * a.stride + a.now;
         const evn_long v = values + part[p].value, m = metas + part[p].meta;
@@ -141,14 +139,13 @@ EVN_KERNEL(sum_full, ITEMS,
            (EVN_IN(REAL, value), EVN_IN(unsigned, words), EVN_IN(REAL, past),
             EVN_IN(struct sum_part, part), EVN_IN(struct sum_block, block), EVN_BUFFER(REAL, sums),
             EVN_VALUE(struct sum_shape, a))) {
-    const int slot = EVN_GROUP / a.tiles, tile = EVN_GROUP - slot * a.tiles;
+    const int b = EVN_GROUP / a.tiles, tile = EVN_GROUP - b * a.tiles, entry = a.entry + b;
     const int from = tile * a.tile, height = evn_imin(a.tile, a.rows - from);
-    const evn_long sum = (a.slot + slot) * a.sums + (evn_long)from * STEPS,
-                   at = block[a.entry + slot].at;
+    const evn_long sum = block[entry].slot * a.sums + (evn_long)from * STEPS, at = block[entry].at;
     const evn_long values = at / (evn_long)sizeof(REAL), metas = at / 4;
     EVN_SHARE(e, height * STEPS) { sums[sum + e] = 0; }
     EVN_BARRIER;
-    for (int j = block[a.entry + slot].first; j < block[a.entry + slot].end; j++) {
+    for (int j = block[entry].first; j < block[entry].end; j++) {
         const evn_long p = (evn_long)tile * a.columns + j;
         const evn_long now = (j - a.first) * a.stride + a.now;
         const evn_long v = values + part[p].value, m = metas + part[p].meta;
@@ -173,36 +170,35 @@ EVN_KERNEL(sum_contiguous, SUM_ROWS,
             EVN_VALUE(struct sum_shape, a))) {
     const int q = EVN_GROUP % (STEPS / MANY), chunk = EVN_GROUP / (STEPS / MANY);
     const int chunks = (a.rows + SUM_ROWS - 1) / SUM_ROWS;
-    const int slot = chunk / chunks, from = (chunk - slot * chunks) * SUM_ROWS;
-    const evn_long at = block[a.entry + slot].at, values = at / (evn_long)sizeof(REAL),
-                   metas = at / 2;
+    const int b = chunk / chunks, entry = a.entry + b, from = (chunk - b * chunks) * SUM_ROWS;
+    const evn_long at = block[entry].at, values = at / (evn_long)sizeof(REAL), metas = at / 2;
     EVN_ITEMS(i) {
         const int row = from + i;
         if (row < a.rows) {
             REAL total[MANY], acc[MANY];
             UNROLL for (int g = 0; g < MANY; g++) total[g] = 0;
-            for (int j = block[a.entry + slot].first; j < block[a.entry + slot].end; j++) {
+            for (int j = block[entry].first; j < block[entry].end; j++) {
                 const evn_long now = (j - a.first) * a.stride + a.now;
                 UNROLL for (int g = 0; g < MANY; g++) acc[g] = 0;
                 row_vector_many(acc, value + (values + part[j].value + row), a.rows, a.length,
                                 past + (now - meta[metas + part[j].meta + row] + q * MANY));
                 UNROLL for (int g = 0; g < MANY; g++) total[g] += acc[g];
             }
-            const evn_long sum = (a.slot + slot) * a.sums + (evn_long)row * STEPS + q * MANY;
+            const evn_long sum = block[entry].slot * a.sums + (evn_long)row * STEPS + q * MANY;
             UNROLL for (int g = 0; g < MANY; g++) sums[sum + g] = total[g];
         }
     }
 }
 
-/* Blocks' sums added up two by two. Groups: of a pair ceil(a.sums / SUM_MERGED). Three elements of
- * device memory, or of a cache, for one operation. */
+/* Blocks' sums added up two by two, in the order of the pairs: an element needs no other one, so it
+ * goes through all of them. Groups: ceil(a.sums / SUM_MERGED). Three elements of device memory, or
+ * of a cache, for one operation. */
 EVN_KERNEL(sum_pairs, ITEMS,
            (EVN_BUFFER(REAL, sums), EVN_IN(struct sum_pair, pair),
             EVN_VALUE(struct sum_merge, a))) {
-    const int chunks = (int)((a.sums + SUM_MERGED - 1) / SUM_MERGED);
-    const int p = EVN_GROUP / chunks, from = (EVN_GROUP - p * chunks) * SUM_MERGED;
-    const int count = evn_imin(SUM_MERGED, (int)a.sums - from);
-    const evn_long left = (a.slot + pair[a.entry + p].left) * a.sums + from;
-    const evn_long right = (a.slot + pair[a.entry + p].right) * a.sums + from;
-    EVN_SHARE(e, count) { sums[left + e] += sums[right + e]; }
+    const int from = EVN_GROUP * SUM_MERGED, count = evn_imin(SUM_MERGED, (int)a.sums - from);
+    EVN_SHARE(e, count) {
+        for (int p = a.entry; p < a.entry + a.pairs; p++)
+            sums[pair[p].left * a.sums + (from + e)] += sums[pair[p].right * a.sums + (from + e)];
+    }
 }

@@ -1,9 +1,6 @@
-/* Batches of blocks on a device. A batch that fits is one upload of the past, one launch and one
- * message home. One that does not is done in parts, two of which are on the device at a time: while
- * one is summed the next one comes in. */
-#include "summation_gpu.h"
+/* What a device needs for the summation: kernels, tables, room for the past and for sums. */
 #include "summation.h"
-#include "summation_part.h"
+#include "summation_gpu_inside.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,32 +24,6 @@ static const evn_kernel_source *source(int single, int wide) {
     }
 #undef CASE
 }
-
-/* Blocks that are on their way through the device. */
-struct flight {
-    int first, count; /* entries of the batch; count 0: none */
-    evn_event *done;
-};
-
-struct summation_gpu {
-    const struct layout *layout;
-    evn_place *place;
-    const int *region;
-    int space;
-    evn_device *device;
-    evn_queue *queue;
-    evn_program *program;
-    evn_kernel *kernel, *merge;
-    evn_buffer *past, *parts, *blocks, *pairs, *sums;
-    int slots; /* blocks that there is room for sums of */
-    struct sum_shape shape;
-    struct sum_block *block; /* of the batch */
-    struct sum_pair *pair;   /* likewise */
-    int *number, *regions, *span;
-    struct flight flight[2];
-    evn_event *fetched;
-    int has_fetched; /* it was recorded */
-};
 
 static size_t real(const struct layout *a) { return a->is.single ? sizeof(float) : sizeof(double); }
 
@@ -157,22 +128,43 @@ static void set_shape(struct summation_gpu *g, const struct history *past) {
     while (1 << g->shape.shift < a->bundle_rows) g->shape.shift++;
 }
 
+/* Nodes that a unit's interval has of the tree over so many blocks: two of each size at most. */
+static int nodes_of_interval(int blocks) {
+    int n = 2;
+    for (int size = 1; size < blocks; size *= 2) n += 2;
+    return n < blocks ? n : blocks;
+}
+
+static evn_status open_tables(struct summation_gpu *g) {
+    const size_t blocks = (size_t)g->layout->blocks;
+    g->block = malloc(blocks * sizeof *g->block);
+    g->pair = malloc(blocks * sizeof *g->pair);
+    g->ordered = malloc(blocks * sizeof *g->ordered);
+    g->slot = malloc(blocks * sizeof *g->slot);
+    g->held = malloc(blocks * sizeof *g->held);
+    g->known = malloc(blocks * sizeof *g->known);
+    g->piece = malloc(blocks * sizeof *g->piece);
+    g->part = malloc(blocks * sizeof *g->part);
+    g->regions = malloc(blocks * sizeof *g->regions);
+    g->stays = calloc(blocks, sizeof *g->stays);
+    if (!g->block || !g->pair || !g->ordered || !g->slot || !g->held || !g->known || !g->piece ||
+        !g->part || !g->regions || !g->stays)
+        return evn_fail(EVN_MEMORY, "td-bem: no memory for a device's tables");
+    g->home_nodes = nodes_of_interval(g->layout->blocks);
+    return evn_host_memory_open((void **)&g->home, g->device,
+                                (size_t)g->home_nodes * summation_sums_bytes(g->layout));
+}
+
 static evn_status open_all(struct summation_gpu *g, const struct history *past) {
     static const char *const kernel[] = {[LAYOUT_ROWS] = "sum_rows",
                                          [LAYOUT_CONTIGUOUS] = "sum_contiguous",
                                          [LAYOUT_FULL] = "sum_full"};
     const struct layout *a = g->layout;
     const size_t blocks = (size_t)a->blocks;
-    g->block = malloc(blocks * sizeof *g->block);
-    g->number = malloc(blocks * sizeof *g->number);
-    g->regions = malloc(blocks * sizeof *g->regions);
-    g->span = malloc(blocks * sizeof *g->span);
-    g->pair = malloc(blocks * sizeof *g->pair);
-    if (!g->block || !g->number || !g->regions || !g->span || !g->pair)
-        return evn_fail(EVN_MEMORY, "td-bem: no memory for a device's tables");
+    evn_status status = open_tables(g);
+    if (status) return status;
     set_shape(g, past);
-    evn_status status =
-        evn_program_open(&g->program, g->device, source(a->is.single, a->wide), NULL);
+    status = evn_program_open(&g->program, g->device, source(a->is.single, a->wide), NULL);
     if (!status) status = evn_kernel_open(&g->kernel, g->program, kernel[a->is.kind]);
     if (!status) status = evn_kernel_open(&g->merge, g->program, "sum_pairs");
     if (!status) status = evn_buffer_open(&g->pairs, g->device, blocks * sizeof *g->pair);
@@ -208,18 +200,13 @@ evn_status summation_gpu_open(struct summation_gpu **out, const struct layout *l
     return EVN_OK;
 }
 
-/* The flight's work is done: others may have its place. */
-static void leave(struct summation_gpu *g, struct flight *f) {
-    if (f->count) evn_place_release(g->place, f->count, g->regions + f->first, g->space);
-    f->count = 0;
-}
-
 void summation_gpu_close(struct summation_gpu *g) {
     if (!g) return;
     for (int f = 0; f < 2; f++) {
-        leave(g, &g->flight[f]);
+        flight_leave(g, &g->flight[f]);
         evn_event_close(g->flight[f].done);
     }
+    evn_place_release(g->place, g->holds, g->held, g->space);
     evn_event_close(g->fetched);
     evn_buffer_close(g->sums);
     evn_buffer_close(g->pairs);
@@ -229,216 +216,17 @@ void summation_gpu_close(struct summation_gpu *g) {
     evn_kernel_close(g->merge);
     evn_kernel_close(g->kernel);
     evn_program_close(g->program);
+    evn_host_memory_close(g->home, g->device);
+    free(g->spill);
     free(g->block);
-    free(g->number);
-    free(g->regions);
-    free(g->span);
     free(g->pair);
+    free(g->ordered);
+    free(g->slot);
+    free(g->held);
+    free(g->known);
+    free(g->piece);
+    free(g->part);
+    free(g->regions);
+    free(g->stays);
     free(g);
-}
-
-/* ---- batches ---- */
-
-/* The past of the batch's slices. */
-static evn_status send_past(struct summation_gpu *g, const struct history *past, int first,
-                            int last) {
-    const struct layout *a = g->layout;
-    const size_t column = past->stride * real(a);
-    const int from = a->slice[first], to = a->slice[last + 1];
-    g->shape.first = from;
-    return evn_copy_to_device(g->queue, g->past, 0,
-                              (const char *)past->value + (size_t)from * column,
-                              (size_t)(to - from) * column);
-}
-
-/* What is on the device already comes first: what comes later pushes out what was used longest ago,
- * and in the order of blocks that would always be the very block that is wanted next. */
-static void arrange(struct summation_gpu *g, int count, const int *block) {
-    int n = 0;
-    for (int there = 1; there >= 0; there--)
-        for (int i = 0; i < count; i++)
-            if (evn_place_valid(g->place, g->region[block[i]], g->space) == there)
-                g->number[n++] = block[i];
-    for (int i = 0; i < count; i++) g->regions[i] = g->region[g->number[i]];
-}
-
-/* The flight's blocks in order, so that neighbours meet. */
-static void put_in_order(struct summation_gpu *g, const struct flight *f) {
-    int *number = g->number + f->first;
-    for (int i = 1; i < f->count; i++) { /* two ascending runs, mostly */
-        const int b = number[i];
-        int to = i;
-        for (; to > 0 && number[to - 1] > b; to--) number[to] = number[to - 1];
-        number[to] = b;
-    }
-    for (int i = 0; i < f->count; i++) g->regions[f->first + i] = g->region[number[i]];
-}
-
-/* The pairs of the tree's nodes of `size` blocks that the flight has both of, to `pair`; how many.
- */
-static int pair_up(const struct summation_gpu *g, const struct flight *f, int size,
-                   struct sum_pair *pair) {
-    const int *number = g->number + f->first;
-    int *span = g->span + f->first, n = 0;
-    for (int i = 0; i + size < f->count; i++) {
-        const int j = i + size;
-        if (span[i] != size || span[j] != size || number[i] % (2 * size) ||
-            number[j] != number[i] + size)
-            continue;
-        pair[n++] = (struct sum_pair){i, j};
-        span[i] = 2 * size;
-        span[j] = 0;
-    }
-    return n;
-}
-
-/* Adds up what the flight has of the tree, level by level. */
-static evn_status merge(struct summation_gpu *g, const struct flight *f, int slot) {
-    struct sum_pair *pair = g->pair + f->first;
-    int pairs[32], levels = 0, all = 0;
-    for (int i = 0; i < f->count; i++) g->span[f->first + i] = 1;
-    for (int size = 1; size < f->count; size *= 2) {
-        pairs[levels] = pair_up(g, f, size, pair + all);
-        all += pairs[levels++];
-    }
-    if (!all) return EVN_OK;
-    evn_status status = evn_copy_to_device(g->queue, g->pairs, (size_t)f->first * sizeof *pair,
-                                           pair, (size_t)all * sizeof *pair);
-    struct sum_merge shape = {.sums = g->shape.sums, .entry = f->first, .slot = slot};
-    const int chunks = (int)((shape.sums + SUM_MERGED - 1) / SUM_MERGED);
-    for (int l = 0; !status && l < levels; l++) {
-        const evn_argument argument[] = {
-            {.buffer = g->sums}, {.buffer = g->pairs}, {.value = &shape, .bytes = sizeof shape}};
-        if (pairs[l])
-            status = evn_launch(g->queue, g->merge, pairs[l] * chunks, evn_kernel_items(g->merge),
-                                argument, 3);
-        shape.entry += pairs[l];
-    }
-    return status;
-}
-
-/* Sums of the flight's blocks into `slot` and the following ones, and home from there. */
-static evn_status sum(struct summation_gpu *g, const struct flight *f, int slot, char *home,
-                      size_t home_bytes, int *span) {
-    const struct layout *a = g->layout;
-    evn_buffer *arena = evn_place_buffer(g->place, g->space);
-    struct sum_block *block = g->block + f->first;
-    put_in_order(g, f);
-    for (int i = 0; i < f->count; i++) {
-        const int b = g->number[f->first + i];
-        block[i] = (struct sum_block){
-            .at = (evn_long)evn_place_at(g->place, g->region[b], g->space),
-            .first = a->slice[b],
-            .end = a->slice[b + 1],
-        };
-    }
-    evn_status status = evn_copy_to_device(g->queue, g->blocks, (size_t)f->first * sizeof *block,
-                                           block, (size_t)f->count * sizeof *block);
-    if (status) return status;
-    g->shape.entry = f->first;
-    g->shape.slot = slot;
-    int groups = f->count * g->shape.tiles;
-    if (a->is.kind == LAYOUT_CONTIGUOUS)
-        groups = f->count * ((a->rows + SUM_ROWS - 1) / SUM_ROWS) *
-                 (a->wide > SUM_STEPS ? a->wide / SUM_STEPS : 1);
-    evn_argument argument[8];
-    int n = 0;
-    argument[n++] = (evn_argument){.buffer = arena};
-    if (a->is.kind != LAYOUT_FULL) argument[n++] = (evn_argument){.buffer = arena};
-    if (a->is.kind != LAYOUT_CONTIGUOUS) argument[n++] = (evn_argument){.buffer = arena};
-    argument[n++] = (evn_argument){.buffer = g->past};
-    argument[n++] = (evn_argument){.buffer = g->parts};
-    argument[n++] = (evn_argument){.buffer = g->blocks};
-    argument[n++] = (evn_argument){.buffer = g->sums};
-    argument[n++] = (evn_argument){.value = &g->shape, .bytes = sizeof g->shape};
-    status = evn_launch(g->queue, g->kernel, groups, evn_kernel_items(g->kernel), argument, n);
-    if (!status) status = merge(g, f, slot);
-    const size_t bytes = summation_sums_bytes(a);
-    for (int i = 0; !status && i < f->count; i++) {
-        const int b = g->number[f->first + i];
-        span[b] = g->span[f->first + i];
-        if (span[b])
-            status = evn_copy_to_host(g->queue, home + (size_t)b * home_bytes, g->sums,
-                                      (size_t)(slot + i) * bytes, bytes);
-    }
-    return status ? status : evn_event_record(f->done, g->queue);
-}
-
-static evn_status wait_for(struct summation_gpu *g, struct flight *f) {
-    evn_status status = f->count ? evn_event_finish(f->done) : EVN_OK;
-    leave(g, f);
-    return status;
-}
-
-/* Blocks of a part: all of them if they fit; else so many that two parts do. */
-static evn_status part_size(struct summation_gpu *g, int count, int *most) {
-    int fit;
-    evn_status status = evn_place_fits(g->place, count, g->regions, g->space, &fit);
-    *most = count;
-    if (fit >= count && count <= g->slots) return status;
-    if (fit > g->slots) fit = g->slots;
-    *most = fit > 1 ? fit / 2 : 1;
-    return status;
-}
-
-/* Acquires the flight's regions. Where they find no room beside the other flight's, which may lie
- * in the middle of it, that one has to end first. */
-static evn_status board(struct summation_gpu *g, struct flight *f, struct flight *other) {
-    const int count = f->count;
-    f->count = 0; /* nothing to be released yet */
-    evn_status status =
-        evn_place_acquire(g->place, count, g->regions + f->first, g->space, EVN_READ);
-    if (status == EVN_MEMORY && other->count) {
-        status = wait_for(g, other);
-        if (!status)
-            status = evn_place_acquire(g->place, count, g->regions + f->first, g->space, EVN_READ);
-    }
-    if (!status) f->count = count;
-    return status;
-}
-
-void summation_gpu_fetch(struct summation_gpu *g, int count, const int *block) {
-    for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
-    if (!count) return;
-    arrange(g, count, block);
-    int fit = 0;
-    evn_status status = evn_place_fits(g->place, count, g->regions, g->space, &fit);
-    if (status) return;
-    status = evn_place_acquire(g->place, fit, g->regions, g->space, EVN_READ);
-    for (; status == EVN_MEMORY && fit > 1; fit /= 2) /* gaps between what is there */
-        status = evn_place_acquire(g->place, fit / 2, g->regions, g->space, EVN_READ);
-    if (!status) evn_place_release(g->place, fit, g->regions, g->space);
-    g->has_fetched = !evn_event_record(g->fetched, g->queue);
-}
-
-void summation_gpu_fetched(struct summation_gpu *g) {
-    if (g->has_fetched) evn_event_finish(g->fetched);
-}
-
-evn_status summation_gpu_batch(struct summation_gpu *g, int count, const int *block,
-                               const struct history *past, char *sums, size_t sums_bytes,
-                               int *span) {
-    for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
-    if (!count) return EVN_OK;
-    arrange(g, count, block);
-    int most;
-    evn_status status = part_size(g, count, &most);
-    if (!status) status = send_past(g, past, block[0], block[count - 1]);
-    for (int first = 0, part = 0; !status && first < count; part++) {
-        struct flight *f = &g->flight[part % 2], *other = &g->flight[(part + 1) % 2];
-        status = wait_for(g, f);
-        if (status) break;
-        f->first = first;
-        f->count = count - first < most ? count - first : most;
-        status = board(g, f, other);
-        while (status == EVN_MEMORY && f->first == first && most > 1) {
-            most /= 2; /* blocks differ in size */
-            f->count = most;
-            status = board(g, f, other);
-        }
-        if (status) break;
-        first += f->count;
-        status = sum(g, f, most == count ? 0 : part % 2 * (g->slots / 2), sums, sums_bytes, span);
-    }
-    return status;
 }

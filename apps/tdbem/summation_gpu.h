@@ -1,22 +1,23 @@
 /* The summation on a device: one device's part of it.
  *
- * Blocks are regions, which come to the device when they are needed and stay there while there is
- * room: read-only, so one that leaves is simply forgotten. What does not fit streams: some blocks
- * come in while those before are summed, and what is still there from the time before is used
- * first. The past goes to the device with each batch, since it is small.
+ * Blocks are regions, which come to the device when they are needed and stay there: read-only, so
+ * one that leaves is simply forgotten. Of more than there is room for, some stay and the others
+ * stream: they come in while those before are summed. The past goes to the device with each batch,
+ * since it is small.
  *
  * Blocks' sums are added up along a binary tree over the blocks, fixed for all units: a node of
  * 2^l blocks is the sum of blocks k 2^l .. (k+1) 2^l - 1, made of its two halves. A device makes
- * those nodes that are wholly its own, and sends the largest ones home, a few messages of one
- * block's size; there the rest of the tree is made. So who has summed which block is not seen in
- * the bits, where host and device round alike.
+ * those nodes that are wholly its own, and sends the largest ones home in one message; there the
+ * rest of the tree is made. So who has summed which block is not seen in the bits, where host and
+ * device round alike.
  *
- *     summation_gpu_share(&share, layout, past, devices..);
- *     evn_place_open(&place, units, share);
+ *     evn_place_open(&place, units, 1);
+ *     summation_gpu_share(&share, layout, past, device); evn_place_limit(place, space, share);
  *     summation_gpu_regions(layout, place, region);
  *     summation_gpu_open(&g, layout, past, place, region, space, queue);
  *     ...
- *     summation_gpu_batch(g, count, block, past, sums, sums_bytes, span);    in a body of a loop
+ *     summation_gpu_begin(g);                              before each group of steps
+ *     summation_gpu_batch(g, count, block, past, node);    in a body of a loop
  *     ...
  *     summation_gpu_close(g);
  */
@@ -31,9 +32,8 @@
 
 struct summation_gpu;
 
-/* The share of devices' memory that is left for blocks of slices on a device of so many bytes;
- * least over all devices is what evn_place_open() wants. EVN_MEMORY: not even one block would fit,
- * with the bytes that are missing. */
+/* The share of the device's memory that is left for blocks of slices. EVN_MEMORY: not even one
+ * block would fit, with the bytes that are missing. */
 evn_status summation_gpu_share(double *share, const struct layout *layout,
                                const struct history *past, evn_device *device);
 
@@ -58,15 +58,21 @@ void summation_gpu_fetch(struct summation_gpu *g, int count, const int *block);
  * the others' links for theirs. */
 void summation_gpu_fetched(struct summation_gpu *g);
 
-/* Puts the sums of `count` blocks, ascending, into the queue: those of the node of span[b] blocks
- * that begins with block b, [rows * wide] in the layout's precision, are at sums + b * sums_bytes
- * when the queue has been finished; span[b] is 0 where the block is in another one's node. Until
- * then `past` must stay as it is. Waits only where not all blocks fit the device together. The
- * queue must have been finished since the call before. EVN_MEMORY: a block does not fit;
- * EVN_DEVICE. */
+/* A node of the tree, told by its first block. */
+struct summation_node {
+    const char *sums; /* [rows * wide] in the layout's precision, 64-byte aligned */
+    int span;         /* its blocks; 0: the block is in the node of another one */
+};
+
+/* What has come home until now is not needed any more. */
+void summation_gpu_begin(struct summation_gpu *g);
+
+/* Puts the sums of `count` blocks, ascending, into the queue. node[b] of these blocks is set; their
+ * sums are there when the queue has been finished, and stay until summation_gpu_begin(). Until then
+ * `past` must stay as it is. Waits only where not all blocks fit the device together. The queue
+ * must have been finished since the call before. EVN_MEMORY: a block does not fit; EVN_DEVICE. */
 evn_status summation_gpu_batch(struct summation_gpu *g, int count, const int *block,
-                               const struct history *past, char *sums, size_t sums_bytes,
-                               int *span);
+                               const struct history *past, struct summation_node *node);
 
 /* Bytes of a block's sums on the host and on devices. */
 size_t summation_sums_bytes(const struct layout *layout);

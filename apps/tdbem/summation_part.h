@@ -20,13 +20,15 @@ struct sum_part {
 struct sum_block {
     evn_long at; /* its region in the arena, bytes; a multiple of 8 */
     int first, end;
+    int slot;   /* of its sums */
+    int unused; /* no holes */
 };
 
 /* The layout, and where things are; the same for all blocks of a launch. */
 struct sum_shape {
     evn_long stride; /* of the past, from column to column */
     evn_long sums;   /* elements from one block's sums to the next one's */
-    int entry, slot; /* of the launch's first block: in the list of blocks, in `sums` */
+    int entry;       /* of the launch's first block in the list of blocks */
     int now;         /* where in a column of the past x_j[depth] is */
     int first;       /* column that the past begins with */
     int columns, rows;
@@ -36,21 +38,20 @@ struct sum_shape {
     int length;      /* contiguous: of all row-vectors, padded; full: columns of a block */
     int tall;        /* full: rows of a block */
     int carries;     /* a row-vector's products are added to the sum one by one */
-    int unused;      /* no holes */
 };
 
-/* Sums that are added up: those of entry `right` onto those of entry `left`. */
+/* Sums that are added up, one pair after another: those of slot `right` onto those of slot `left`.
+ */
 struct sum_pair {
     int left, right;
 };
 struct sum_merge {
-    evn_long sums; /* elements from one block's sums to the next one's */
-    int entry;     /* of the launch's first pair */
-    int slot;      /* entry 0 of `sums` */
+    evn_long sums;    /* elements from one slot to the next one */
+    int entry, pairs; /* the launch's first pair, and how many */
 };
 
 /* Elements that a group adds up. */
-#define SUM_MERGED 2048
+#define SUM_MERGED 256
 
 /* The kernel for contiguous slices: rows of a group, and steps that an item takes at most. */
 #define SUM_ROWS  128

@@ -630,7 +630,8 @@ static evn_status emulated_launch(evn_queue *base, evn_kernel *k, int groups, in
         }
     }
     number(e, c);
-    if (e->options.is_virtual) q->ready = timeline_kernel(&e->timeline, ready(q), groups, items);
+    if (e->options.is_virtual)
+        q->ready = timeline_kernel(&e->timeline, ready(q), k->entry->name, groups, items);
     give(q, c);
     return EVN_OK;
 }

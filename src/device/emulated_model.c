@@ -84,6 +84,18 @@ static evn_status failure(const evn_option *o, const char *text, struct emulated
                     text, o->value ? o->value : "");
 }
 
+/* item.KERNEL=TIME */
+static evn_status own_item(const evn_option *o, const char *text, struct emulated_options *out) {
+    const char *kernel = o->key + strlen("item.");
+    if (out->owns == OWN_ITEMS || !*kernel || strlen(kernel) >= sizeof out->own[0].kernel)
+        return evn_fail(EVN_USAGE,
+                        "device: \"%s\": %s: expected up to %d kernels by name, of %zu letters at "
+                        "most",
+                        text, o->key, OWN_ITEMS, sizeof out->own[0].kernel - 1);
+    strcpy(out->own[out->owns].kernel, kernel);
+    return quantity(o, text, times, 0, 1, &out->own[out->owns++].item);
+}
+
 evn_status emulated_options(struct emulated_options *out, const char *text) {
     static const char *const clocks[] = {"real", "virtual", NULL};
     static const char *const no_yes[] = {"no", "yes", NULL};
@@ -122,6 +134,8 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
             status = quantity(o, text, times, 0, 10, &out->launch);
         } else if (!strcmp(o->key, "item")) {
             status = quantity(o, text, times, 0, 1, &out->item);
+        } else if (!strncmp(o->key, "item.", 5)) {
+            status = own_item(o, text, out);
         } else if (!strcmp(o->key, "memory")) {
             status = quantity(o, text, sizes, 1, 1e15, &bytes);
             if (!status) out->memory = (size_t)bytes;
@@ -151,7 +165,7 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
                         "device: \"%s\": nothing is faster than this machine in real time; speed "
                         "above 1 needs clock=virtual",
                         text);
-    if (!out->is_virtual && out->item >= 0)
+    if (!out->is_virtual && (out->item >= 0 || out->owns))
         return evn_fail(EVN_USAGE, "device: \"%s\": item is a cost of the virtual clock", text);
     if (out->bad >= out->count)
         return evn_fail(EVN_USAGE, "device: \"%s\": there is no device %d to fail; it gives %d",
@@ -237,9 +251,13 @@ static picoseconds compute(struct timeline *t, picoseconds ready, double seconds
     return after(begin, duration);
 }
 
-picoseconds timeline_kernel(struct timeline *t, picoseconds ready, int groups, int items) {
+picoseconds timeline_kernel(struct timeline *t, picoseconds ready, const char *kernel, int groups,
+                            int items) {
     const struct emulated_options *o = t->options;
-    return compute(t, ready, o->launch + (double)groups * items * o->item / o->speed);
+    double item = o->item;
+    for (int i = 0; i < o->owns; i++)
+        if (!strcmp(o->own[i].kernel, kernel)) item = o->own[i].item;
+    return compute(t, ready, o->launch + (double)groups * items * item / o->speed);
 }
 
 /* As a kernel that has an item for each 8 bytes. */

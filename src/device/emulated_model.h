@@ -19,6 +19,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
+enum { OWN_ITEMS = 4 }; /* kernels whose items cost something else */
+
 enum failure { FAIL_NONE, FAIL_ALLOC, FAIL_COPY, FAIL_KERNEL, FAIL_LOST };
 
 /* emulated:COUNT,KEY=VALUE,.. with the keys as named here */
@@ -29,6 +31,11 @@ struct emulated_options {
     double latency; /* s, of a copy to, from or between devices */
     double launch;  /* s, of a kernel */
     double item;    /* s, of one item (virtual clock) */
+    struct {
+        char kernel[32];
+        double item;
+    } own[OWN_ITEMS]; /* item.KERNEL=.. */
+    int owns;
     size_t memory;  /* bytes of a device */
     int peer;       /* devices copy to each other without the host */
     int is_virtual; /* clock=virtual */
@@ -62,7 +69,8 @@ struct timeline {
 };
 
 /* Each plans something that cannot begin before `ready` and returns when it is done. */
-picoseconds timeline_kernel(struct timeline *t, picoseconds ready, int groups, int items);
+picoseconds timeline_kernel(struct timeline *t, picoseconds ready, const char *kernel, int groups,
+                            int items);
 picoseconds timeline_within(struct timeline *t, picoseconds ready, size_t bytes);
 /* From one device to another; NULL: the host. */
 picoseconds timeline_transfer(struct timeline *from, struct timeline *to, picoseconds ready,

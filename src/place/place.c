@@ -32,6 +32,7 @@ struct seat {
 };
 
 struct space {
+    double share;       /* of the device's memory, for regions */
     evn_device *device; /* NULL: the host, or a device that was lost */
     evn_queue *queue;
     evn_buffer *buffer;
@@ -43,7 +44,6 @@ struct evn_place {
     pthread_mutex_t lock;
     int spaces;
     struct space space[SPACES];
-    double share;
     int poison; /* a device is emulated: stale copies of the host become NaN too */
     int regions, room;
     struct region *region;
@@ -73,7 +73,6 @@ evn_status evn_place_open(evn_place **out, evn_units *units, double share) {
     evn_place *p = calloc(1, sizeof *p);
     if (!p) return evn_fail(EVN_MEMORY, "place: not enough memory");
     pthread_mutex_init(&p->lock, NULL);
-    p->share = share;
     p->spaces = 1 + evn_units_devices(units);
     evn_status status = EVN_OK;
     for (int u = 0; u < evn_units_count(units); u++) {
@@ -81,6 +80,7 @@ evn_status evn_place_open(evn_place **out, evn_units *units, double share) {
         for (int i = 0; !status && i < evn_unit_devices(unit); i++) {
             struct space *s = &p->space[evn_place_space(p, unit, i)];
             s->device = evn_unit_device(unit, i);
+            s->share = share;
             status = evn_queue_open(&s->queue, s->device);
             if (!strcmp(evn_device_traits(s->device)->architecture, "emulated")) p->poison = 1;
         }
@@ -120,6 +120,11 @@ int evn_place_space(const evn_place *p, const evn_unit *unit, int device) {
     return evn_unit_device_number(unit, device) + 1;
 }
 
+void evn_place_limit(evn_place *p, int space, double share) {
+    if (space > EVN_HOST && space < p->spaces && share > 0 && share <= 1)
+        p->space[space].share = share;
+}
+
 evn_status evn_place_add(evn_place *p, void *host, size_t bytes, int *region) {
     if (!host || !bytes) return evn_fail(EVN_USAGE, "place: a region of no memory");
     if (p->seat)
@@ -148,7 +153,7 @@ static evn_status need_arena(evn_place *p, int space) {
     const evn_traits *traits = evn_device_traits(s->device);
     size_t all = 0;
     for (int r = 0; r < p->regions; r++) all += (p->region[r].bytes + 255) / 256 * 256;
-    double most = p->share * (double)traits->memory;
+    double most = s->share * (double)traits->memory;
     s->capacity = (double)all <= most ? all : (size_t)most;
     if (s->capacity > traits->most_buffer) s->capacity = traits->most_buffer;
     s->capacity = s->capacity / 256 * 256;

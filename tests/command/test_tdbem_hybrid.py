@@ -43,19 +43,6 @@ class Base(unittest.TestCase):
                 self.assertLessEqual(abs(x - y), tolerance * largest)
 
 
-def tree(mine):
-    """The largest nodes of the binary tree over blocks that an owner has all of, and levels with sums in them."""
-    nodes, levels = len(mine), 0
-    size, have = 1, set(mine)
-    while True:
-        have = {b for b in have if b % (2 * size) == 0 and b + size in have}
-        if not have:
-            return nodes, levels
-        nodes -= len(have)
-        levels += 1
-        size *= 2
-
-
 class Same(Base):
     def test_units(self):
         for layout in LAYOUTS:
@@ -109,7 +96,7 @@ class Same(Base):
 
 class Memory(Base):
     def test_all_fits(self):
-        """Blocks come once; then a group is the past and two lists in, the sums, and a few of them home."""
+        """Blocks come once; then a group is the past and two lists in, the sums and their sums, and one message home."""
         r, _ = self.run_it("sphere:2", 160, "--units", "2:GPU:1", "--devices", "emulated", "--schedule", "static", "--blocks",
                            "23")
         blocks = len(r["owner"])
@@ -117,10 +104,9 @@ class Memory(Base):
         self.assertEqual(len(r["iterations"]), 10)
         for unit, device in enumerate(r["devices"]):
             mine = [b for b, u in enumerate(r["owner"]) if u == unit]
-            nodes, levels = tree(mine)
-            self.assertLess(nodes, len(mine))
-            self.assertEqual(device["launches"], 10 * (1 + levels))
-            self.assertEqual(device["copies_out"], 10 * nodes)
+            self.assertGreater(len(mine), 2)
+            self.assertEqual(device["launches"], 10 * 2)
+            self.assertEqual(device["copies_out"], 10)
             self.assertEqual(device["copies_in"], len(mine) + 3 * 10)
 
     def test_first_interval_does_not_fit(self):

@@ -1183,6 +1183,8 @@ static void test_options(void **state) {
         {"emulated:clock=wall", "real or virtual"},
         {"emulated:cores=0", "cores must be"},
         {"emulated:item=1ns", "virtual clock"},
+        {"emulated:item.axpy=1ns", "virtual clock"},
+        {"emulated:clock=virtual,item.=1ns", "kernels by name"},
         {"emulated:fail=disk", "alloc, copy, kernel or lost"},
         {"emulated:fail=copy@0", "from 1"},
         {"emulated:fail=copy@", "from 1"},
@@ -1559,20 +1561,25 @@ static void test_virtual_costs(void **state) {
     evn_buffer_close(in);
     close_bench(&b);
 
-    open_bench(&b, "emulated:clock=virtual,speed=4,link=2GB/s,latency=1us,launch=500ns,item=2ns",
-               0);
-    in = buffer_of(&b, data, sizeof data);
-    OK(evn_kernel_open(&grind, b.program, "grind"));
-    arguments[0].buffer = in;
-    start(&w, &b);
-    OK(evn_launch(b.queue, grind, 10, GROUP, arguments, 3));
-    EXACTLY(nanoseconds(&w, b.queue), 500 + 640 * 2 / 4.0);
-    OK(evn_copy_to_device(b.queue, in, 0, data, 1));
-    EXACTLY(nanoseconds(&w, b.queue), 820 + 1000 + 0.5);
-    stop(&w);
-    evn_kernel_close(grind);
-    evn_buffer_close(in);
-    close_bench(&b);
+    static const char *const same[] = {
+        "emulated:clock=virtual,speed=4,link=2GB/s,latency=1us,launch=500ns,item=2ns",
+        "emulated:clock=virtual,speed=4,link=2GB/s,latency=1us,launch=500ns,item=7ns,"
+        "item.grin=3ns,item.grind=2ns"};
+    for (int i = 0; i < 2; i++) {
+        open_bench(&b, same[i], 0);
+        in = buffer_of(&b, data, sizeof data);
+        OK(evn_kernel_open(&grind, b.program, "grind"));
+        arguments[0].buffer = in;
+        start(&w, &b);
+        OK(evn_launch(b.queue, grind, 10, GROUP, arguments, 3));
+        EXACTLY(nanoseconds(&w, b.queue), 500 + 640 * 2 / 4.0);
+        OK(evn_copy_to_device(b.queue, in, 0, data, 1));
+        EXACTLY(nanoseconds(&w, b.queue), 820 + 1000 + 0.5);
+        stop(&w);
+        evn_kernel_close(grind);
+        evn_buffer_close(in);
+        close_bench(&b);
+    }
 }
 
 /* Lanes, queues and events: what overlaps and what does not. */
