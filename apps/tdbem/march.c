@@ -27,8 +27,9 @@ struct march {
     evn_units *units;
     evn_loop *loop;
     struct history *past;
-    char *sums;                  /* of each block that the host sums, [rows * wide] */
-    size_t sums_bytes;           /* of one block */
+    char *sums; /* of nodes that the host makes, [rows * wide], where their first block's are */
+    size_t sums_bytes;           /* of one */
+    int **first;                 /* work space of each unit: first blocks of its nodes */
     struct summation_node *node; /* of each block: the parts of the sum that units have made */
     double *total;               /* their sum */
     char **scratch;              /* of each core of all units */
@@ -66,65 +67,27 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
         struct summation_gpu *gpu = m->gpu[evn_place_space(m->place, unit, device)];
         return summation_gpu_batch(gpu, blocks, block, m->past, m->node);
     }
-    int mine;
-    const int *own = evn_batch_tasks(batch, &mine);
-    for (int i = 0; i < mine; i++)
-        m->node[own[i]] =
-            (struct summation_node){m->sums + (size_t)own[i] * m->sums_bytes, .span = 1};
-    char **scratch = m->scratch + m->first_core[evn_unit_number(unit)];
-    const int cores = evn_unit_cores(unit);
-    if (cores == 1) {
-        for (int b; (b = evn_batch_next(batch)) >= 0;)
-            for (int t = 0; t < l->tiles; t++)
-                summation_part(l, b, t, m->past, m->sums + (size_t)b * m->sums_bytes, scratch[0]);
-        return EVN_OK;
-    }
     int count;
-    const int *task = evn_batch_tasks(batch, &count);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(cores)
-    for (int i = 0; i < count * l->tiles; i++) {
-        const int b = task[i / l->tiles];
-        summation_part(l, b, i % l->tiles, m->past, m->sums + (size_t)b * m->sums_bytes,
-                       scratch[omp_get_thread_num()]);
+    const int *block = evn_batch_tasks(batch, &count);
+    const int me = evn_unit_number(unit), cores = evn_unit_cores(unit);
+    char **scratch = m->scratch + m->first_core[me];
+    int *first = m->first[me], most = l->blocks;
+    /* a core takes a node and a tile at a time, and there ought to be some for each */
+    while (most > 1 && cores > 1 && (long)most * 4 * cores > (long)count * l->tiles) most /= 2;
+    summation_nodes(count, block, most, m->node);
+    int nodes = 0;
+    for (int i = 0; i < count; i++)
+        if (m->node[block[i]].span) {
+            m->node[block[i]].sums = m->sums + (size_t)block[i] * m->sums_bytes;
+            first[nodes++] = block[i];
+        }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(cores) if (cores > 1)
+    for (int i = 0; i < nodes * l->tiles; i++) {
+        const int b = first[i / l->tiles];
+        summation_part(l, b, m->node[b].span, i % l->tiles, m->past,
+                       m->sums + (size_t)b * m->sums_bytes, scratch[omp_get_thread_num()]);
     }
     return EVN_OK;
-}
-
-/* Elements from .. to-1 of the sum over blocks, in the precision of the blocks' sums: along the
- * binary tree of summation_gpu.h, from the nodes that units have made. What is left at the end,
- * where there is no right half, is added from the right. */
-#define ADD_BLOCKS(real)                                                                           \
-    static void add_blocks_##real(const struct march *m, size_t from, size_t to) {                 \
-        enum { PIECE = 256, LEVELS = 32 };                                                         \
-        real node[LEVELS][PIECE];                                                                  \
-        int span[LEVELS];                                                                          \
-        for (size_t at = from; at < to; at += PIECE) {                                             \
-            const size_t n = to - at < PIECE ? to - at : PIECE;                                    \
-            int depth = 0;                                                                         \
-            for (int b = 0; b < m->p->layout->blocks; b += m->node[b].span) {                      \
-                const real *s = (const real *)m->node[b].sums + at;                                \
-                int size = m->node[b].span;                                                        \
-                for (; depth && span[depth - 1] == size; size *= 2) {                              \
-                    real *left = node[--depth];                                                    \
-                    for (size_t i = 0; i < n; i++) left[i] += s[i];                                \
-                    s = left;                                                                      \
-                }                                                                                  \
-                if (s != node[depth]) memcpy(node[depth], s, n * sizeof *s);                       \
-                span[depth++] = size;                                                              \
-            }                                                                                      \
-            for (; depth > 1; depth--)                                                             \
-                for (size_t i = 0; i < n; i++) node[depth - 2][i] += node[depth - 1][i];           \
-            for (size_t i = 0; i < n; i++) m->total[at + i] = (double)node[0][i];                  \
-        }                                                                                          \
-    }
-ADD_BLOCKS(float)
-ADD_BLOCKS(double)
-
-static void add_blocks(const struct march *m, size_t from, size_t to) {
-    if (m->p->layout->is.single)
-        add_blocks_float(m, from, to);
-    else
-        add_blocks_double(m, from, to);
 }
 
 static void reduce(evn_unit *unit, void *arg) {
@@ -132,14 +95,15 @@ static void reduce(evn_unit *unit, void *arg) {
     const size_t all = (size_t)m->p->layout->rows * (size_t)m->p->layout->wide;
     const int first = m->first_core[evn_unit_number(unit)], cores = evn_unit_cores(unit);
     if (cores == 1) {
-        add_blocks(m, all * (size_t)first / (size_t)m->cores,
-                   all * (size_t)(first + 1) / (size_t)m->cores);
+        summation_total(m->p->layout, m->node, all * (size_t)first / (size_t)m->cores,
+                        all * (size_t)(first + 1) / (size_t)m->cores, m->total);
         return;
     }
 #pragma omp parallel num_threads(cores)
     {
         const size_t me = (size_t)(first + omp_get_thread_num());
-        add_blocks(m, all * me / (size_t)m->cores, all * (me + 1) / (size_t)m->cores);
+        summation_total(m->p->layout, m->node, all * me / (size_t)m->cores,
+                        all * (me + 1) / (size_t)m->cores, m->total);
     }
 }
 
@@ -590,17 +554,20 @@ static evn_status make_room(struct march *m) {
     }
     m->scratch = calloc((size_t)m->cores + 1, sizeof *m->scratch);
     m->sums_bytes = summation_sums_bytes(l);
-    m->sums = zeros((size_t)l->blocks, m->sums_bytes);
+    m->sums = aligned_alloc(64, (size_t)l->blocks * m->sums_bytes); /* touched by who needs it */
+    m->first = calloc((size_t)units, sizeof *m->first);
     m->total = zeros(rows * (size_t)l->wide, sizeof *m->total);
     m->a = zeros(group * columns, sizeof *m->a);
     m->before = zeros(GUESS * columns, sizeof *m->before);
     m->load = zeros(columns, sizeof *m->load);
     m->b = zeros(columns, sizeof *m->b);
     m->scattered = zeros((size_t)(m->p->points + m->p->inside) + 1, sizeof *m->scattered);
-    int ok = m->first_core && m->scratch && m->sums && m->total && m->a && m->before && m->load &&
-             m->b && m->scattered;
+    int ok = m->first_core && m->scratch && m->sums && m->first && m->total && m->a && m->before &&
+             m->load && m->b && m->scattered;
     for (int c = 0; ok && c < m->cores; c++)
-        ok = (m->scratch[c] = zeros(1, summation_scratch(l))) != NULL;
+        ok = (m->scratch[c] = zeros(1, summation_scratch(l, l->blocks))) != NULL;
+    for (int u = 0; ok && u < units; u++)
+        ok = (m->first[u] = malloc(sizeof **m->first * (size_t)l->blocks)) != NULL;
     if (!ok)
         return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the march: %.3g GB",
                         (double)m->sums_bytes * l->blocks * 1e-9);
@@ -739,6 +706,8 @@ static void give_back(struct march *m) {
     history_close(m->past);
     for (int c = 0; m->scratch && c < m->cores; c++) free(m->scratch[c]);
     free(m->scratch);
+    for (int u = 0; m->first && u < evn_units_count(m->units); u++) free(m->first[u]);
+    free(m->first);
     free(m->first_core);
     free(m->sums);
     free(m->total);

@@ -31,7 +31,7 @@ static evn_status open_levels(struct radiation *r, const struct slices *s, int s
             status = history_open(&r->past[r->levels], s->columns, (*a)->depth, (*a)->front, steps,
                                   single);
         if (status) return status;
-        if (summation_scratch(*a) > scratch) scratch = summation_scratch(*a);
+        if (summation_scratch(*a, 1) > scratch) scratch = summation_scratch(*a, 1);
         wide = (size_t)(*a)->wide;
         const int turns = (r->group - steps - 1) / (2 * steps) + 1;
         r->flop += 2.0 * (double)(*a)->nnz * steps * turns;
@@ -74,7 +74,8 @@ evn_status radiation_add(struct radiation *r, int p, const double *a, double *su
     const struct layout *l = r->layout[m];
     history_replace(r->past[m], a + (size_t)(p - steps) * (size_t)l->columns, steps);
     for (int b = 0; b < l->blocks; b++)
-        for (int t = 0; t < l->tiles; t++) summation_part(l, b, t, r->past[m], r->sums, r->scratch);
+        for (int t = 0; t < l->tiles; t++)
+            summation_part(l, b, 1, t, r->past[m], r->sums, r->scratch);
     const int count = p + steps <= r->group ? steps : r->group - p;
     for (int i = 0; i < l->rows; i++)
         for (int g = 0; g < count; g++) {

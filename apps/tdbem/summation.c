@@ -1,5 +1,6 @@
 /* The kernels for every precision and number of steps, and the choice among them. */
 #include "summation.h"
+#include "summation_tree.h"
 #include "vector.h"
 #include <string.h>
 
@@ -128,26 +129,31 @@ static size_t tallest(const struct layout *a) {
 
 static size_t real(const struct layout *a) { return a->is.single ? sizeof(float) : sizeof(double); }
 
-size_t summation_scratch(const struct layout *a) {
-    const size_t windows = (size_t)(a->front + a->depth + GROUP_MOST) * VECTOR_BYTES;
-    return up(windows) + up((tallest(a) + slack(a)) * (size_t)a->wide * real(a));
+static size_t windows_bytes(const struct layout *a) {
+    return up((size_t)(a->front + a->depth + GROUP_MOST) * VECTOR_BYTES);
 }
 
-void summation_part(const struct layout *a, int block, int tile, const struct history *past,
-                    void *sums, void *scratch) {
-    const size_t windows = up((size_t)(a->front + a->depth + GROUP_MOST) * VECTOR_BYTES);
-    const int from = a->tile_row[tile], height = a->tile_row[tile + 1] - from;
-    const size_t row = (size_t)a->wide * real(a);
-    void *local = (char *)scratch + windows;
-    memset(local, 0, ((size_t)height + slack(a)) * row);
+/* One node's sums in a tile. */
+static size_t tile_bytes(const struct layout *a) {
+    return up((tallest(a) + slack(a)) * (size_t)a->wide * real(a));
+}
+
+size_t summation_scratch(const struct layout *a, int span) {
+    int nodes = 2; /* of each size one that waits for its right half */
+    for (int size = 1; size < span; size *= 2) nodes++;
+    return windows_bytes(a) + (size_t)nodes * tile_bytes(a);
+}
+
+static void sum_block(const struct layout *a, int block, int tile, const struct history *past,
+                      void *sums, void *windows) {
 #define RUN(real, n)                                                                               \
     case n:                                                                                        \
         if (a->is.kind == LAYOUT_ROWS)                                                             \
-            rows_##real##_##n(a, block, tile, past, local, scratch);                               \
+            rows_##real##_##n(a, block, tile, past, sums, windows);                                \
         else if (a->is.kind == LAYOUT_FULL)                                                        \
-            full_##real##_##n(a, block, tile, past, local, scratch);                               \
+            full_##real##_##n(a, block, tile, past, sums, windows);                                \
         else                                                                                       \
-            contiguous_##real##_##n(a, block, tile, past, local, scratch);                         \
+            contiguous_##real##_##n(a, block, tile, past, sums, windows);                          \
         break;
     if (a->is.single) switch (a->wide) {
             EACH_WIDE(RUN, float)
@@ -158,5 +164,19 @@ void summation_part(const struct layout *a, int block, int tile, const struct hi
             EACH_WIDE(RUN, double)
         default: break;
         }
-    memcpy((char *)sums + (size_t)from * row, local, (size_t)height * row);
+}
+
+void summation_part(const struct layout *a, int block, int span, int tile,
+                    const struct history *past, void *sums, void *scratch) {
+    const int from = a->tile_row[tile], height = a->tile_row[tile + 1] - from;
+    const size_t row = (size_t)a->wide * real(a), bytes = tile_bytes(a);
+    char *first = (char *)scratch + windows_bytes(a), *node = first;
+    for (int done = 1; done <= span; done++) {
+        memset(node, 0, ((size_t)height + slack(a)) * row);
+        sum_block(a, block + done - 1, tile, past, node, scratch);
+        for (int left = done; left % 2 == 0; left /= 2, node -= bytes)
+            summation_add(a, node - bytes, node, (size_t)height * (size_t)a->wide);
+        node += bytes;
+    }
+    memcpy((char *)sums + (size_t)from * row, first, (size_t)height * row);
 }

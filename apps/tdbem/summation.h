@@ -20,13 +20,14 @@ int summation_bundle_rows(int single, int wide);
  * (for each slice) and then to it: what a device must do to have the host's bits. */
 int summation_carries(const struct layout *layout);
 
-/* Bytes of scratch that a core needs. */
-size_t summation_scratch(const struct layout *layout);
+/* Bytes of scratch that a core needs for nodes of up to `span` blocks. */
+size_t summation_scratch(const struct layout *layout, int span);
 
-/* Sums of block `block` for the rows of tile `tile`: overwrites rows tile_row[tile] ..
- * tile_row[tile+1]-1 of `sums`, which is [rows * wide] in the layout's precision, steps fastest.
- * `scratch` is aligned to 64 bytes. */
-void summation_part(const struct layout *layout, int block, int tile, const struct history *past,
-                    void *sums, void *scratch);
+/* Sums of a node (summation_tree.h), the `span` blocks from `block` on, for the rows of tile
+ * `tile`: overwrites rows tile_row[tile] .. tile_row[tile+1]-1 of `sums`, which is [rows * wide] in
+ * the layout's precision, steps fastest. Blocks' own sums never leave the core's caches. `scratch`
+ * is aligned to 64 bytes. */
+void summation_part(const struct layout *layout, int block, int span, int tile,
+                    const struct history *past, void *sums, void *scratch);
 
 #endif

@@ -171,23 +171,13 @@ static evn_status stream(struct summation_gpu *g, int count, const int *number, 
 
 /* ---- sums of nodes ---- */
 
-/* The tree's largest nodes that the piece has all blocks of: their sizes to node[first block].span,
- * 0 to other blocks'. Their sums will be in the first slots, in order. How many. */
+/* The tree's largest nodes that the piece has all blocks of. Their sums will be in the first slots,
+ * in order. How many. */
 static int find_nodes(struct summation_gpu *g, int count, const int *number,
                       struct summation_node *node) {
-    int nodes = 0, next;
-    for (int i = 0, size; i < count; i += size, nodes++) {
-        size = 1;
-        while (number[i] % (2 * size) == 0 && i + 2 * size <= count &&
-               number[i + 2 * size - 1] == number[i] + 2 * size - 1)
-            size *= 2;
-        for (int k = 0; k < size; k++) node[number[i + k]].span = 0;
-        node[number[i]].span = size;
-        g->slot[number[i]] = nodes;
-    }
-    next = nodes;
-    for (int i = 0; i < count; i++)
-        if (!node[number[i]].span) g->slot[number[i]] = next++;
+    const int nodes = summation_nodes(count, number, g->layout->blocks, node);
+    for (int i = 0, first = 0, other = nodes; i < count; i++)
+        g->slot[number[i]] = node[number[i]].span ? first++ : other++;
     return nodes;
 }
 

@@ -5,11 +5,9 @@
  * stream: they come in while those before are summed. The past goes to the device with each batch,
  * since it is small.
  *
- * Blocks' sums are added up along a binary tree over the blocks, fixed for all units: a node of
- * 2^l blocks is the sum of blocks k 2^l .. (k+1) 2^l - 1, made of its two halves. A device makes
- * those nodes that are wholly its own, and sends the largest ones home in one message; there the
- * rest of the tree is made. So who has summed which block is not seen in the bits, where host and
- * device round alike.
+ * Blocks' sums are added up along the tree of summation_tree.h: a device makes those nodes that are
+ * wholly its own, and sends the largest ones home in one message. So who has summed which block is
+ * not seen in the bits, where host and device round alike.
  *
  *     evn_place_open(&place, units, 1);
  *     summation_gpu_share(&share, layout, past, device); evn_place_limit(place, space, share);
@@ -26,6 +24,7 @@
 
 #include "history.h"
 #include "layout.h"
+#include "summation_tree.h"
 #include <evener.h>
 #include <evener/device.h>
 #include <evener/place.h>
@@ -57,12 +56,6 @@ void summation_gpu_fetch(struct summation_gpu *g, int count, const int *block);
 /* Waits, by any thread, until what was fetched last is there: units that begin together do not take
  * the others' links for theirs. */
 void summation_gpu_fetched(struct summation_gpu *g);
-
-/* A node of the tree, told by its first block. */
-struct summation_node {
-    const char *sums; /* [rows * wide] in the layout's precision, 64-byte aligned */
-    int span;         /* its blocks; 0: the block is in the node of another one */
-};
 
 /* What has come home until now is not needed any more. */
 void summation_gpu_begin(struct summation_gpu *g);

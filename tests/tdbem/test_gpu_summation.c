@@ -76,10 +76,10 @@ static void open_host(struct host *h, const struct layout_options *o) {
     free(known);
     h->bytes = summation_sums_bytes(a);
     h->sums = memory(h->bytes * (size_t)a->blocks);
-    void *scratch = memory(summation_scratch(a));
+    void *scratch = memory(summation_scratch(a, 1));
     for (int b = 0; b < a->blocks; b++)
         for (int t = 0; t < a->tiles; t++)
-            summation_part(a, b, t, h->past, h->sums + (size_t)b * h->bytes, scratch);
+            summation_part(a, b, 1, t, h->past, h->sums + (size_t)b * h->bytes, scratch);
     free(scratch);
 }
 

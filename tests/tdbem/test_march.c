@@ -66,11 +66,11 @@ static void check_layout(const struct slices *s, const struct layout_options *o)
     history_import(h, known);
     const size_t row = (size_t)a->wide * (o->single ? 4 : 8);
     void *sums = aligned_alloc(64, ((size_t)a->rows * row + 127) / 64 * 64);
-    void *scratch = aligned_alloc(64, summation_scratch(a) + 64);
+    void *scratch = aligned_alloc(64, summation_scratch(a, 1) + 64);
     double *total = calloc((size_t)(a->rows * a->wide), sizeof *total);
     for (int b = 0; b < a->blocks; b++) {
         memset(sums, 0xff, (size_t)a->rows * row); /* NaN: all of it must be written */
-        for (int t = 0; t < a->tiles; t++) summation_part(a, b, t, h, sums, scratch);
+        for (int t = 0; t < a->tiles; t++) summation_part(a, b, 1, t, h, sums, scratch);
         for (int e = 0; e < a->rows * a->wide; e++)
             total[e] += o->single ? (double)((float *)sums)[e] : ((double *)sums)[e];
     }

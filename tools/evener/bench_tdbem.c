@@ -12,6 +12,7 @@
 #include "numbering.h"
 #include "slices.h"
 #include "summation.h"
+#include "summation_tree.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,16 +184,18 @@ static double eigen_rate(const struct sparse *a) {
 struct sum {
     const struct layout *layout;
     struct history *past;
+    struct summation_node *node; /* what one unit of all blocks makes */
     char *sums;
-    size_t bytes; /* of a block's sums */
+    size_t bytes; /* of a node's sums */
     void *scratch;
 };
 
 static void sum_all(void *arg) {
     struct sum *s = arg;
-    for (int b = 0; b < s->layout->blocks; b++)
+    for (int b = 0; b < s->layout->blocks; b += s->node[b].span)
         for (int t = 0; t < s->layout->tiles; t++)
-            summation_part(s->layout, b, t, s->past, s->sums + (size_t)b * s->bytes, s->scratch);
+            summation_part(s->layout, b, s->node[b].span, t, s->past,
+                           s->sums + (size_t)b * s->bytes, s->scratch);
 }
 
 struct machine_limits {
@@ -211,13 +214,17 @@ static evn_status measure(const struct slices *s, const struct layout_options *o
     sum.layout = a;
     sum.bytes = ((size_t)a->rows * (size_t)a->wide * 8 + 63) / 64 * 64;
     sum.sums = aligned_alloc(64, sum.bytes * (size_t)a->blocks);
-    sum.scratch = aligned_alloc(64, (summation_scratch(a) + 63) / 64 * 64);
-    if (!status && (!known || !sum.sums || !sum.scratch))
+    sum.scratch = aligned_alloc(64, (summation_scratch(a, a->blocks) + 63) / 64 * 64);
+    int *all = malloc(sizeof *all * (size_t)a->blocks);
+    sum.node = malloc(sizeof *sum.node * (size_t)a->blocks);
+    if (!status && (!known || !sum.sums || !sum.scratch || !all || !sum.node))
         status = evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
     if (!status) {
         for (size_t i = 0; i < (size_t)a->columns * (size_t)a->depth; i++)
             known[i] = 1e-3 * (double)(i % 1000);
         history_import(sum.past, known);
+        for (int b = 0; b < a->blocks; b++) all[b] = b;
+        summation_nodes(a->blocks, all, a->blocks, sum.node);
         const double seconds = fastest(sum_all, &sum, 3), bandwidth = read_bandwidth(a->bytes);
         const double flop = 2.0 * o->group * (double)a->nnz;
         const double peak = limits->peak * (o->single ? 2 : 1);
@@ -234,6 +241,8 @@ static evn_status measure(const struct slices *s, const struct layout_options *o
         fflush(stdout);
     }
     free(known);
+    free(all);
+    free(sum.node);
     free(sum.sums);
     free(sum.scratch);
     history_close(sum.past);
