@@ -40,8 +40,28 @@ static void give_up(struct summation_gpu *g, int holds) {
     }
 }
 
-/* Chooses the blocks that stay, and fetches them: all of them if they fit, else as many as leave
- * room for two flights. A flight is of some blocks, since a launch of few keeps few cores busy. */
+static size_t bytes_of(const struct summation_gpu *g, int block) {
+    return g->layout->begin[block + 1] - g->layout->begin[block];
+}
+
+/* How many of the first of g->ordered stay. All, if they fit; else as many as leave room for two
+ * flights, and for a block more, since blocks differ and gaps between them are of no use. A flight
+ * is of some blocks where there are many, since a launch of few keeps few cores busy. */
+static int how_many_stay(struct summation_gpu *g, int count, int fit) {
+    if (fit >= count) return count;
+    const size_t room = evn_buffer_bytes(evn_place_buffer(g->place, g->space));
+    size_t most = 0, sum = 0;
+    for (int i = 0; i < count; i++)
+        if (bytes_of(g, g->ordered[i]) > most) most = bytes_of(g, g->ordered[i]);
+    g->aboard = fit < 16 ? 1 : fit / 16;
+    const size_t others = (2 * (size_t)g->aboard + 1) * most;
+    int stay = 0;
+    while (stay < count && sum + bytes_of(g, g->ordered[stay]) + others <= room)
+        sum += bytes_of(g, g->ordered[stay++]);
+    return stay;
+}
+
+/* Chooses the blocks that stay, and fetches them. */
 static evn_status settle(struct summation_gpu *g, int count, const int *block) {
     if (g->knows == count && !memcmp(g->known, block, sizeof *block * (size_t)count)) return EVN_OK;
     give_up(g, 0);
@@ -51,9 +71,7 @@ static evn_status settle(struct summation_gpu *g, int count, const int *block) {
     int fit;
     evn_status status = evn_place_fits(g->place, count, g->held, g->space, &fit);
     if (status) return status;
-    g->aboard = fit < 16 ? 1 : fit / 16;
-    int stay = fit >= count ? count : fit - 2 * g->aboard;
-    if (stay < 0) stay = 0;
+    int stay = how_many_stay(g, count, fit);
     while (stay) {
         status = evn_place_acquire(g->place, stay, g->held, g->space, EVN_READ);
         if (status != EVN_MEMORY) break;

@@ -48,7 +48,7 @@ typedef struct tdbem_options {
     const char *solver;  /* cg, mumps */
     int group;           /* n_g, 1 to 32 */
     int single;          /* values, past and sums in float; M_0 is solved with in double */
-    int blocks; /* tasks; 0: about 40. More of them can be shared out more evenly, and cost more
+    int blocks; /* tasks; 0: about 100. More of them can be shared out more evenly, and cost more
                    sums */
     int quad;   /* see slices.h */
     int points; /* exterior points where the scattered pressure is wanted */

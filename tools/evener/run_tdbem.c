@@ -642,7 +642,7 @@ int run_tdbem(int argc, char **argv) {
         {"steps", "N", "time steps (default: until the wave has passed)", OPTION_NUMBER, &w->steps,
          0, 100000000},
         {"ng", "G", "steps of a group (default 16)", OPTION_NUMBER, &w->ng, 1, 32},
-        {"blocks", "N", "tasks that the columns are cut into (default: about 40)", OPTION_NUMBER,
+        {"blocks", "N", "tasks that the columns are cut into (default: about 100)", OPTION_NUMBER,
          &w->blocks, 1, 1000000},
         {"precision", "NAME", "double (default) or float", OPTION_TEXT, &w->precision, 0, 0},
         {"layout", "NAME", "rows (default), contiguous or full:BRxBC", OPTION_TEXT, &w->layout, 0,
