@@ -19,7 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GUESS = 3 }; /* steps that a first guess is extrapolated from */
+enum {
+    GUESS = 3,     /* steps that a first guess is extrapolated from */
+    NODE_MOST = 16 /* blocks that a core adds up before it is asked for the time */
+};
 
 struct march {
     tdbem *p;
@@ -57,6 +60,11 @@ struct march {
 
 /* ---- the summation ---- */
 
+static void sum_node(const struct march *m, int block, int tile, char *scratch) {
+    summation_part(m->p->layout, block, m->node[block].span, tile, m->past,
+                   m->sums + (size_t)block * m->sums_bytes, scratch);
+}
+
 static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
     struct march *m = arg;
     const struct layout *l = m->p->layout;
@@ -71,7 +79,7 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
     const int *block = evn_batch_tasks(batch, &count);
     const int me = evn_unit_number(unit), cores = evn_unit_cores(unit);
     char **scratch = m->scratch + m->first_core[me];
-    int *first = m->first[me], most = l->blocks;
+    int *first = m->first[me], most = NODE_MOST;
     /* a core takes a node and a tile at a time, and there ought to be some for each */
     while (most > 1 && cores > 1 && (long)most * 4 * cores > (long)count * l->tiles) most /= 2;
     summation_nodes(count, block, most, m->node);
@@ -81,12 +89,16 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
             m->node[block[i]].sums = m->sums + (size_t)block[i] * m->sums_bytes;
             first[nodes++] = block[i];
         }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(cores) if (cores > 1)
-    for (int i = 0; i < nodes * l->tiles; i++) {
-        const int b = first[i / l->tiles];
-        summation_part(l, b, m->node[b].span, i % l->tiles, m->past,
-                       m->sums + (size_t)b * m->sums_bytes, scratch[omp_get_thread_num()]);
+    if (cores == 1) {
+        for (int i = 0; i < nodes; i++) {
+            for (int t = 0; t < l->tiles; t++) sum_node(m, first[i], t, scratch[0]);
+            evn_batch_done(batch, m->node[first[i]].span);
+        }
+        return EVN_OK;
     }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(cores)
+    for (int i = 0; i < nodes * l->tiles; i++)
+        sum_node(m, first[i / l->tiles], i % l->tiles, scratch[omp_get_thread_num()]);
     return EVN_OK;
 }
 
@@ -565,7 +577,7 @@ static evn_status make_room(struct march *m) {
     int ok = m->first_core && m->scratch && m->sums && m->first && m->total && m->a && m->before &&
              m->load && m->b && m->scattered;
     for (int c = 0; ok && c < m->cores; c++)
-        ok = (m->scratch[c] = zeros(1, summation_scratch(l, l->blocks))) != NULL;
+        ok = (m->scratch[c] = zeros(1, summation_scratch(l, NODE_MOST))) != NULL;
     for (int u = 0; ok && u < units; u++)
         ok = (m->first[u] = malloc(sizeof **m->first * (size_t)l->blocks)) != NULL;
     if (!ok)

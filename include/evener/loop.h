@@ -32,12 +32,16 @@ typedef struct evn_batch evn_batch;
 typedef evn_status (*evn_body)(evn_unit *unit, evn_batch *batch, void *arg);
 
 /* The batch's next task, -1 after the last. Measures the time of each task on the way, so call it
- * when the task before is really done. Tasks whose body never asks for them one by one share the
- * batch's time by weight. */
+ * when the task before is really done. A body that never asks for tasks has done all of them
+ * together. */
 int evn_batch_next(evn_batch *batch);
 
 /* The whole batch: *count tasks, ascending; valid until the body returns. */
 const int *evn_batch_tasks(const evn_batch *batch, int *count);
+
+/* The same for bodies that do tasks together: the batch's next `count` tasks are done, and share by
+ * weight the time since those before them were. */
+void evn_batch_done(evn_batch *batch, int count);
 
 /* Adds to the time of a task of the batch what was done for it after its turn, s. */
 void evn_batch_add(evn_batch *batch, int task, double seconds);

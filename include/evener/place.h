@@ -44,7 +44,8 @@ typedef enum evn_access {
  * `share`: the part of a device's memory that regions may take, 0 < share <= 1. EVN_USAGE. */
 evn_status evn_place_open(evn_place **out, evn_units *units, double share);
 
-/* Another share for one device, before the first region goes there; an impossible one is ignored. */
+/* Another share for one device, before the first region goes there; an impossible one is ignored.
+ */
 void evn_place_limit(evn_place *place, int space, double share);
 
 /* The regions' host memory belongs to the program again, with whatever it holds. */

@@ -7,10 +7,13 @@
 
 struct evn_batch {
     const int *task;
-    int count, next;
+    int count;
+    int next;        /* tasks that were begun one by one, and 1 once the last one is done */
+    int done;        /* tasks that were done together */
     double since;    /* when the task at hand, or the batch, began */
     double *seconds; /* of all tasks */
     int device;      /* of the unit's devices; -1 */
+    const evn_problem *problem;
     struct worker *worker;
 };
 

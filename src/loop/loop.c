@@ -19,6 +19,27 @@ static void record(struct worker *w, int task, int count, double begin, double e
                                                                .instance = w->instance};
 }
 
+/* The time of tasks that were done together, by weight. */
+static void share(const evn_problem *p, const int *task, int count, double seconds, double *to) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += p->weight[task[i]];
+    for (int i = 0; i < count; i++)
+        to[task[i]] = seconds * (sum > 0 ? p->weight[task[i]] / sum : 1.0 / count);
+}
+
+static void charge_together(evn_batch *b, int count, double now) {
+    const int *task = b->task + b->done;
+    share(b->problem, task, count, now - b->since, b->seconds);
+    record(b->worker, task[0], count, b->since, now);
+    b->done += count;
+    b->since = now;
+}
+
+void evn_batch_done(evn_batch *b, int count) {
+    if (count > b->count - b->done) count = b->count - b->done;
+    if (count > 0) charge_together(b, count, evn_now());
+}
+
 /* Ends the task at hand: its time. */
 static void charge(evn_batch *b, double now) {
     int task = b->task[b->next - 1];
@@ -78,14 +99,6 @@ static evn_status acquire(evn_loop *loop, struct worker *w, const int *task, int
     return status;
 }
 
-/* Time `seconds` of a batch that was done as a whole, by weight. */
-static void share(const evn_loop *loop, const int *task, int count, double seconds, double *to) {
-    double sum = 0;
-    for (int i = 0; i < count; i++) sum += loop->problem->weight[task[i]];
-    for (int i = 0; i < count; i++)
-        to[task[i]] = seconds * (sum > 0 ? loop->problem->weight[task[i]] / sum : 1.0 / count);
-}
-
 /* Runs the body on `count` tasks in w->mine on the unit's cores, measured from `begin`; returns
  * when it ended. */
 static double run_batch(evn_loop *loop, evn_unit *unit, struct worker *w, int count, double begin) {
@@ -107,13 +120,13 @@ static double run_batch(evn_loop *loop, evn_unit *unit, struct worker *w, int co
                      .since = begin,
                      .seconds = loop->seconds,
                      .device = -1,
+                     .problem = loop->problem,
                      .worker = w};
     evn_status status = loop->body ? loop->body(unit, b, loop->arg) : EVN_OK;
     double end = evn_now();
     if (held) evn_place_release(loop->place, count, held, EVN_HOST);
-    if (b->next == 0) { /* never asked one by one: by weight */
-        record(w, task[0], count, begin, end);
-        share(loop, task, count, end - begin, loop->seconds);
+    if (b->next == 0) {
+        if (b->done < count) charge_together(b, count - b->done, end);
     } else if (b->next <= count) {
         charge(b, end); /* left the last one open */
     }
@@ -159,7 +172,7 @@ static double land(evn_loop *loop, evn_unit *unit, struct worker *w, int device,
     if (loop->place)
         evn_place_release(loop->place, count, w->regions + (task - w->mine),
                           evn_place_space(loop->place, unit, device));
-    share(loop, task, count, seconds, loop->seconds);
+    share(loop->problem, task, count, seconds, loop->seconds);
     if (status && !w->status) /* say which tasks, since the device does not know */
         status = evn_fail(status, "tasks %d to %d (%d in all): %s", task[0], task[count - 1], count,
                           evn_message());

@@ -241,7 +241,13 @@ class Run(Base):
         with open(self.path("t.json")) as f:
             trace = json.load(f)
         events = trace["traceEvents"] if isinstance(trace, dict) else trace
-        self.assertGreater(sum(e["name"].startswith("block") for e in events), 5)
+        names = [e["name"].split() for e in events]
+        blocks = [int(n[1]) for n in names if n[0] == "block"]
+        for n in names:
+            if n[1:2] == ["blocks"]:
+                blocks += range(int(n[3]), int(n[3]) + int(n[0]))
+        self.assertGreater(len(blocks), 5)
+        self.assertEqual(sorted(blocks), list(range(len(blocks))))
 
 
 class Restart(Base):
