@@ -131,26 +131,18 @@ static evn_status make_factors(struct solver *s, const struct slices_csr *m) {
 }
 #endif
 
-evn_status solver_open(struct solver **out, const struct slices *slices, enum solver_kind kind,
+evn_status solver_open(struct solver **out, const struct slices_csr *m, enum solver_kind kind,
                        double tolerance) {
     *out = NULL;
-    struct slices_csr m;
-    evn_status status = slices_matrix(&m, slices, 0, 0);
-    if (status) return status;
+    evn_status status = EVN_OK;
     struct solver *s = calloc(1, sizeof *s);
-    if (!s) {
-        slices_csr_free(&m);
-        return no_memory(NULL);
-    }
+    if (!s) return no_memory(NULL);
     s->kind = kind;
-    s->n = slices->columns;
+    s->n = m->rows;
     s->strips = (s->n + STRIP - 1) / STRIP;
     s->tolerance = tolerance;
-    s->entries = m.start[s->n];
-    if (make_strips(s, &m)) {
-        slices_csr_free(&m);
-        return no_memory(s);
-    }
+    s->entries = m->start[s->n];
+    if (make_strips(s, m)) return no_memory(s);
     for (int i = 0; !status && i < s->n; i++) {
         if (!(s->inverse[i] > 0))
             status = evn_fail(
@@ -159,9 +151,8 @@ evn_status solver_open(struct solver **out, const struct slices *slices, enum so
         s->inverse[i] = 1 / s->inverse[i];
     }
 #ifdef EVENER_MUMPS
-    if (!status && kind == SOLVER_MUMPS) status = make_factors(s, &m);
+    if (!status && kind == SOLVER_MUMPS) status = make_factors(s, m);
 #endif
-    slices_csr_free(&m);
     if (status) {
         solver_close(s);
         return status;

@@ -18,9 +18,9 @@ struct solver;
 /* `cg` or `mumps`. EVN_USAGE; EVN_MISSING: mumps is not in this build. */
 evn_status solver_find(enum solver_kind *out, const char *name);
 
-/* M_0 of the slices, which may be closed afterwards. Stops at residuals of `tolerance` times b's
+/* M_0, square; it is copied. Stops at residuals of `tolerance` times b's
  * (in the norm of the inverse diagonal); cg only. EVN_USAGE: M_0 is not positive definite. */
-evn_status solver_open(struct solver **out, const struct slices *s, enum solver_kind kind,
+evn_status solver_open(struct solver **out, const struct slices_csr *m, enum solver_kind kind,
                        double tolerance);
 void solver_close(struct solver *s);
 

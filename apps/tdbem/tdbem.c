@@ -240,6 +240,16 @@ static evn_status take_points_now(tdbem *p, const struct slices *s) {
     return status;
 }
 
+static evn_status open_solver(tdbem *p, const struct slices *s) {
+    struct slices_csr m;
+    evn_status status = slices_matrix(&m, s, 0, 0);
+    if (status) return status;
+    /* what a float keeps of the solution is a seventh digit */
+    status = solver_open(&p->solver, &m, p->solver_kind, p->options.single ? 1e-9 : 1e-13);
+    slices_csr_free(&m);
+    return status;
+}
+
 static evn_status lay_out(tdbem *p, const struct slices *s) {
     const tdbem_options *o = &p->options;
     struct layout_options lo = p->layout_options;
@@ -249,8 +259,7 @@ static evn_status lay_out(tdbem *p, const struct slices *s) {
 
     evn_status status = layout_open(&p->layout, s, &lo);
     if (!status) status = radiation_open(&p->radiation, s, o->group, o->single);
-    /* what a float keeps of the solution is a seventh digit */
-    if (!status) status = solver_open(&p->solver, s, p->solver_kind, o->single ? 1e-9 : 1e-13);
+    if (!status) status = open_solver(p, s);
     if (!status) status = take_points_now(p, s);
     if (status) return status;
     const struct layout *l = p->layout;

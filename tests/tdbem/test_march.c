@@ -505,7 +505,7 @@ static void solvers(void **state) {
         struct solver *solver;
         enum solver_kind which;
         if (solver_find(&which, kind ? "mumps" : "cg") == EVN_MISSING) continue;
-        ok(solver_open(&solver, s, which, 1e-13));
+        ok(solver_open(&solver, &m, which, 1e-13));
         memset(a, 0, sizeof *a * (size_t)n);
         ok(solver_solve(solver, b, a));
         assert_true(apart(a, x, n) < 1e-12);
@@ -526,9 +526,9 @@ static void solvers(void **state) {
         solver_close(solver);
     }
     /* what is not positive definite is refused */
-    for (size_t e = 0; e < s->begin[n]; e++) s->value[e] = -s->value[e];
+    for (size_t e = 0; e < m.start[n]; e++) m.value[e] = -m.value[e];
     struct solver *solver;
-    assert_int_equal(solver_open(&solver, s, SOLVER_CG, 1e-13), EVN_USAGE);
+    assert_int_equal(solver_open(&solver, &m, SOLVER_CG, 1e-13), EVN_USAGE);
     free(x);
     free(b);
     free(a);
