@@ -6,6 +6,7 @@
  * streaming what a device has no room for is time of the summation, from which the schedule must
  * learn, and what is summed goes on meanwhile. */
 #include "checkpoint.h"
+#include "crew.h"
 #include "history.h"
 #include "output.h"
 #include "problem.h"
@@ -29,6 +30,7 @@ struct march {
     const tdbem_run_options *o;
     evn_units *units;
     evn_loop *loop;
+    struct crew *crew;
     struct history *past;
     char *sums; /* of nodes that the host makes, [rows * wide], where their first block's are */
     size_t sums_bytes;           /* of one */
@@ -133,7 +135,7 @@ static evn_status solve_step(struct march *m, int n, int q) {
         m->b[i] = m->load[i] - m->total[i * wide + (size_t)q];
         a[i] = 3 * (one[i] - two[i]) + three[i]; /* through the last three steps */
     }
-    evn_status status = solver_solve(p->solver, m->b, a);
+    evn_status status = solver_solve(p->solver, m->crew, m->b, a);
     if (status) return evn_fail(status, "step %d: %s", n, evn_message());
     double most = 0, sum = 0;
     for (size_t i = 0; i < columns; i++) {
@@ -676,6 +678,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (!status && evn_schedule_problem(schedule)->tasks != m->p->layout->blocks)
         status = evn_fail(EVN_USAGE, "td-bem: the schedule was made for %d tasks, this has %d",
                           evn_schedule_problem(schedule)->tasks, m->p->layout->blocks);
+    if (!status) status = crew_open(&m->crew, m->units);
     if (!status) status = make_room(m);
     if (!status) status = find_vertices(m);
     if (!status) status = identify(m);
@@ -715,6 +718,7 @@ static void give_back(struct march *m) {
     free(m->busy);
     free(m->node);
     evn_loop_close(m->loop);
+    crew_close(m->crew);
     history_close(m->past);
     for (int c = 0; m->scratch && c < m->cores; c++) free(m->scratch[c]);
     free(m->scratch);

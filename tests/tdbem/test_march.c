@@ -507,17 +507,17 @@ static void solvers(void **state) {
         if (solver_find(&which, kind ? "mumps" : "cg") == EVN_MISSING) continue;
         ok(solver_open(&solver, &m, which, 1e-13));
         memset(a, 0, sizeof *a * (size_t)n);
-        ok(solver_solve(solver, b, a));
+        ok(solver_solve(solver, NULL, b, a));
         assert_true(apart(a, x, n) < 1e-12);
         if (!kind) { /* as many as the specification says, none from the solution */
             const long long first = solver_iterations(solver);
             assert_true(first >= 10 && first <= 32);
-            ok(solver_solve(solver, b, a));
+            ok(solver_solve(solver, NULL, b, a));
             assert_true(solver_iterations(solver) - first <= 2);
             b[0] = NAN;
-            assert_int_equal(solver_solve(solver, b, a), EVN_BODY);
+            assert_int_equal(solver_solve(solver, NULL, b, a), EVN_BODY);
             memset(b, 0, sizeof *b * (size_t)n);
-            ok(solver_solve(solver, b, a));
+            ok(solver_solve(solver, NULL, b, a));
             assert_true(largest(a, n) == 0);
             for (int i = 0; i < n; i++)
                 for (size_t e = m.start[i]; e < m.start[i + 1]; e++)

@@ -1,0 +1,155 @@
+/* Meeting: the last one to come moves a counter; who sees it move goes on. */
+#include "crew.h"
+#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* times to look before sleeping: some hundred microseconds, longer than a core needs that has not
+ * been interrupted; and where threads are not bound, and may share cores */
+enum { SPINS = 4000, SPINS_UNBOUND = 100 };
+
+struct crew {
+    evn_units *units;
+    int *first;  /* of each unit in `number` */
+    int *number; /* of each core of each unit in the crew; -1: it is not in it */
+    int count, spins;
+    /* of the present job */
+    crew_job job;
+    void *arg;
+    int cores;
+    _Alignas(64) atomic_uint meetings;
+    _Alignas(64) atomic_int arrived;
+    atomic_int sleepers;
+    pthread_mutex_t mutex;
+    pthread_cond_t moved;
+};
+
+/* Whether the core is one that an earlier one of the crew is on. */
+static int is_taken(const struct crew *c, int unit, int core, int system) {
+    for (int u = 0; u <= unit; u++) {
+        const evn_unit *other = evn_units_get(c->units, u);
+        const int end = u < unit ? evn_unit_cores(other) : core;
+        for (int i = 0; i < end; i++)
+            if (evn_unit_core_number(other, i) == system) return 1;
+    }
+    return 0;
+}
+
+static void enlist(struct crew *c) {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int at = 0;
+    c->spins = SPINS;
+    for (int u = 0; u < evn_units_count(c->units); u++) {
+        const evn_unit *unit = evn_units_get(c->units, u);
+        c->first[u] = at;
+        for (int i = 0; i < evn_unit_cores(unit); i++) {
+            const int system = evn_unit_core_number(unit, i);
+            if (system < 0) c->spins = SPINS_UNBOUND;
+            /* the caller's is always in */
+            const int in = !at || (system < 0 ? c->count < processors : !is_taken(c, u, i, system));
+            c->number[at++] = in ? c->count++ : -1;
+        }
+    }
+}
+
+evn_status crew_open(struct crew **out, evn_units *units) {
+    *out = NULL;
+    const int count = evn_units_count(units);
+    int cores = 0;
+    for (int u = 0; u < count; u++) cores += evn_unit_cores(evn_units_get(units, u));
+    struct crew *c = aligned_alloc(_Alignof(struct crew), sizeof *c);
+    if (!c) return evn_fail(EVN_MEMORY, "td-bem: no memory for %d cores", cores);
+    *c = (struct crew){.units = units};
+    pthread_mutex_init(&c->mutex, NULL);
+    pthread_cond_init(&c->moved, NULL);
+    c->first = malloc(sizeof *c->first * (size_t)count);
+    c->number = malloc(sizeof *c->number * (size_t)cores);
+    if (!c->first || !c->number) {
+        crew_close(c);
+        return evn_fail(EVN_MEMORY, "td-bem: no memory for %d cores", cores);
+    }
+    enlist(c);
+    *out = c;
+    return EVN_OK;
+}
+
+void crew_close(struct crew *c) {
+    if (!c) return;
+    pthread_mutex_destroy(&c->mutex);
+    pthread_cond_destroy(&c->moved);
+    free(c->first);
+    free(c->number);
+    free(c);
+}
+
+int crew_cores(const struct crew *c, double work, double least) {
+    const double want = work / least;
+    if (!c || want < 2) return 1;
+    return want < c->count ? (int)want : c->count;
+}
+
+static void take_part(struct crew *c, int at) {
+    const int me = c->number[at];
+    if (me >= 0 && me < c->cores) c->job(c, me, c->cores, c->arg);
+}
+
+static void muster(evn_unit *unit, void *arg) {
+    struct crew *c = arg;
+    const int first = c->first[evn_unit_number(unit)], cores = evn_unit_cores(unit);
+    int wanted = 0;
+    for (int i = 0; i < cores; i++)
+        wanted += c->number[first + i] >= 0 && c->number[first + i] < c->cores;
+    if (!wanted) return;
+    if (cores == 1) {
+        take_part(c, first);
+        return;
+    }
+    /* always the whole team: making it smaller would end threads, and larger make them */
+#pragma omp parallel num_threads(cores)
+    take_part(c, first + omp_get_thread_num());
+}
+
+void crew_run(struct crew *c, int cores, crew_job job, void *arg) {
+    if (!c || cores <= 1) {
+        if (c) c->cores = 1;
+        job(c, 0, 1, arg);
+        return;
+    }
+    c->job = job;
+    c->arg = arg;
+    c->cores = cores < c->count ? cores : c->count;
+    evn_units_run(c->units, muster, c);
+}
+
+static void wait_for_others(struct crew *c, unsigned seen) {
+    for (int i = 0; i < c->spins; i++) {
+        if (atomic_load_explicit(&c->meetings, memory_order_acquire) != seen) return;
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+    pthread_mutex_lock(&c->mutex);
+    atomic_fetch_add(&c->sleepers, 1);
+    while (atomic_load(&c->meetings) == seen) pthread_cond_wait(&c->moved, &c->mutex);
+    atomic_fetch_sub(&c->sleepers, 1);
+    pthread_mutex_unlock(&c->mutex);
+}
+
+void crew_meet(struct crew *c) {
+    if (!c || c->cores == 1) return;
+    const unsigned seen = atomic_load_explicit(&c->meetings, memory_order_relaxed);
+    if (atomic_fetch_add(&c->arrived, 1) != c->cores - 1) {
+        wait_for_others(c, seen);
+        return;
+    }
+    atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
+    /* both sides first say what they do and then look at the other (sequentially consistent): the
+     * mover sees the sleeper, or the sleeper the new count */
+    atomic_fetch_add(&c->meetings, 1);
+    if (!atomic_load(&c->sleepers)) return;
+    pthread_mutex_lock(&c->mutex);
+    pthread_cond_broadcast(&c->moved);
+    pthread_mutex_unlock(&c->mutex);
+}

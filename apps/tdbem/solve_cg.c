@@ -1,0 +1,256 @@
+/* Two sweeps an iteration; each core takes the same chunks in both, and has the scalars from the
+ * chunks' sums by itself. */
+#include "solve_cg.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK = SOLVE_CHUNK,
+    STRIP = SOLVE_STRIP,
+    /* entries that a core should have, to be worth two meetings: some microseconds */
+    LEAST = 8192
+};
+
+struct solve_cg {
+    struct solve_matrix m;
+    double tolerance;
+    double *a, *r, *u, *w, *p, *s;  /* [chunks * CHUNK] */
+    double *gamma, *delta, *target; /* [chunks]: of each */
+};
+
+const struct solve_matrix *solve_cg_matrix(const struct solve_cg *s) { return &s->m; }
+double solve_cg_tolerance(const struct solve_cg *s) { return s->tolerance; }
+
+/* ---- opening ---- */
+
+static void *zeros(size_t count, size_t size) {
+    const size_t bytes = (count * size + 127) / 64 * 64;
+    void *p = aligned_alloc(64, bytes);
+    if (p) memset(p, 0, bytes);
+    return p;
+}
+
+static int make_strips(struct solve_matrix *s, const struct slices_csr *m) {
+    const int strips = s->chunks * (CHUNK / STRIP);
+    s->begin = zeros((size_t)strips + 1, sizeof *s->begin);
+    s->inverse = zeros((size_t)s->chunks * CHUNK, sizeof *s->inverse);
+    if (!s->begin || !s->inverse) return -1;
+    for (int t = 0; t < strips; t++) {
+        size_t most = 0;
+        for (int i = t * STRIP; i < s->n && i < (t + 1) * STRIP; i++)
+            if (m->start[i + 1] - m->start[i] > most) most = m->start[i + 1] - m->start[i];
+        s->begin[t + 1] = s->begin[t] + most;
+    }
+    const size_t entries = s->begin[strips] * STRIP;
+    s->column = zeros(entries, sizeof *s->column);
+    s->value = zeros(entries, sizeof *s->value);
+    if (!s->column || !s->value) return -1;
+    for (int i = 0; i < s->n; i++)
+        for (size_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            const size_t at = (s->begin[i / STRIP] + (e - m->start[i])) * STRIP + i % STRIP;
+            s->column[at] = m->column[e];
+            s->value[at] = m->value[e];
+            if (m->column[e] == i) s->inverse[i] = m->value[e];
+        }
+    return 0;
+}
+
+static evn_status invert_diagonal(struct solve_matrix *m) {
+    for (int i = 0; i < m->n; i++) {
+        if (!(m->inverse[i] > 0))
+            return evn_fail(
+                EVN_USAGE, "td-bem: M_0 is not positive definite: its diagonal has %g at vertex %d",
+                m->inverse[i], i);
+        m->inverse[i] = 1 / m->inverse[i];
+    }
+    return EVN_OK;
+}
+
+evn_status solve_cg_open(struct solve_cg **out, const struct slices_csr *m, double tolerance) {
+    *out = NULL;
+    struct solve_cg *s = calloc(1, sizeof *s);
+    if (!s) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0");
+    s->m.n = m->rows;
+    s->m.chunks = (m->rows + CHUNK - 1) / CHUNK;
+    s->tolerance = tolerance;
+    int bad = make_strips(&s->m, m);
+    double **vector[] = {&s->a, &s->r,     &s->u,     &s->w,     &s->p,
+                         &s->s, &s->gamma, &s->delta, &s->target};
+    for (size_t i = 0; i < sizeof vector / sizeof *vector; i++)
+        bad |= !(*vector[i] = zeros((size_t)s->m.chunks * CHUNK, sizeof **vector[i]));
+    evn_status status =
+        bad ? evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0") : invert_diagonal(&s->m);
+    if (status) {
+        solve_cg_close(s);
+        return status;
+    }
+    *out = s;
+    return EVN_OK;
+}
+
+void solve_cg_close(struct solve_cg *s) {
+    if (!s) return;
+    void *all[] = {s->m.begin, s->m.column, s->m.value, s->m.inverse, s->a,     s->r,     s->u,
+                   s->w,       s->p,        s->s,       s->gamma,     s->delta, s->target};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    free(s);
+}
+
+/* ---- sums ---- */
+
+/* CHUNK numbers, which are overwritten. */
+static inline double tree(double *restrict v) {
+    for (int reach = CHUNK / 2; reach >= STRIP; reach /= 2)
+#pragma omp simd
+        for (int i = 0; i < reach; i++) v[i] += v[i + reach];
+    for (int reach = STRIP / 2; reach > 0; reach /= 2)
+        for (int i = 0; i < reach; i++) v[i] += v[i + reach];
+    return v[0];
+}
+
+static double total(const double *of_chunk, int chunks) {
+    _Alignas(64) double v[CHUNK] = {0};
+    for (int c = 0; c < chunks; c += CHUNK) {
+        const int n = chunks - c < CHUNK ? chunks - c : CHUNK;
+        for (int i = 0; i < n; i++) v[i] += of_chunk[c + i];
+    }
+    return tree(v);
+}
+
+/* ---- chunks of rows: not inlined, so that a chunk's bits are those of this one loop ---- */
+
+#define CHUNK_FUNCTION static __attribute__((noinline)) double
+
+/* row = M x, rows of the chunk */
+static inline void product(const struct solve_matrix *m, int c, const double *restrict x,
+                           double *restrict row) {
+    for (int t = 0; t < CHUNK / STRIP; t++) {
+        const size_t strip = (size_t)c * (CHUNK / STRIP) + (size_t)t;
+        double sum[STRIP] = {0};
+        for (size_t e = m->begin[strip]; e < m->begin[strip + 1]; e++) {
+            const double *v = m->value + e * STRIP;
+            const int *column = m->column + e * STRIP;
+#pragma omp simd
+            for (int l = 0; l < STRIP; l++) sum[l] += v[l] * x[column[l]];
+        }
+        for (int l = 0; l < STRIP; l++) row[t * STRIP + l] = sum[l];
+    }
+}
+
+/* r = b - M a, u, no direction yet; gamma, and b.D^-1 b */
+CHUNK_FUNCTION begin_chunk(struct solve_cg *s, int c, const double *restrict b,
+                           const double *restrict a) {
+    _Alignas(64) double row[CHUNK], own[CHUNK] = {0}, guess[CHUNK] = {0}, dot[CHUNK], size[CHUNK];
+    const int from = c * CHUNK, n = s->m.n - from < CHUNK ? s->m.n - from : CHUNK;
+    memcpy(own, b + from, sizeof *own * (size_t)n);
+    memcpy(guess, a + from, sizeof *guess * (size_t)n);
+    product(&s->m, c, a, row);
+    double *restrict r = s->r + from, *restrict u = s->u + from;
+    const double *restrict inverse = s->m.inverse + from;
+#pragma omp simd
+    for (int i = 0; i < CHUNK; i++) {
+        r[i] = own[i] - row[i];
+        u[i] = inverse[i] * r[i];
+        dot[i] = r[i] * u[i];
+        size[i] = own[i] * (inverse[i] * own[i]);
+    }
+    memcpy(s->a + from, guess, sizeof guess);
+    memset(s->p + from, 0, sizeof row);
+    memset(s->s + from, 0, sizeof row);
+    s->target[c] = tree(size);
+    return tree(dot);
+}
+
+/* w = M u; delta */
+CHUNK_FUNCTION multiply_chunk(struct solve_cg *s, int c) {
+    _Alignas(64) double dot[CHUNK];
+    double *restrict w = s->w + c * CHUNK;
+    const double *restrict u = s->u + c * CHUNK;
+    product(&s->m, c, s->u, w);
+#pragma omp simd
+    for (int i = 0; i < CHUNK; i++) dot[i] = u[i] * w[i];
+    return tree(dot);
+}
+
+/* All vectors; gamma */
+CHUNK_FUNCTION advance_chunk(struct solve_cg *s, int c, double alpha, double beta) {
+    _Alignas(64) double dot[CHUNK];
+    const int from = c * CHUNK;
+    double *restrict a = s->a + from, *restrict r = s->r + from, *restrict u = s->u + from;
+    double *restrict p = s->p + from, *restrict q = s->s + from;
+    const double *restrict w = s->w + from, *restrict inverse = s->m.inverse + from;
+#pragma omp simd
+    for (int i = 0; i < CHUNK; i++) {
+        p[i] = u[i] + beta * p[i];
+        q[i] = w[i] + beta * q[i];
+        a[i] += alpha * p[i];
+        r[i] -= alpha * q[i];
+        u[i] = inverse[i] * r[i];
+        dot[i] = r[i] * u[i];
+    }
+    return tree(dot);
+}
+
+/* ---- the iteration ---- */
+
+struct work {
+    struct solve_cg *s;
+    const double *b;
+    double *a;
+    struct solve_state state;
+};
+
+static void iterate(struct crew *crew, int me, int cores, void *arg) {
+    struct work *work = arg;
+    struct solve_cg *s = work->s;
+    const int chunks = s->m.chunks;
+    const int from = crew_begin(chunks, me, cores), to = crew_begin(chunks, me + 1, cores);
+    struct solve_state state = {0}; /* each core's own, all alike */
+    for (int c = from; c < to; c++) s->gamma[c] = begin_chunk(s, c, work->b, work->a);
+    crew_meet(crew);
+    state.target = s->tolerance * s->tolerance * total(s->target, chunks);
+    for (int k = 0;; k++) {
+        const double last = state.gamma;
+        state.gamma = total(s->gamma, chunks);
+        state.iterations = k;
+        state.done = solve_done(state.gamma, state.target);
+        if (state.done || k == SOLVE_ITERATIONS_MOST) break;
+        for (int c = from; c < to; c++) s->delta[c] = multiply_chunk(s, c);
+        crew_meet(crew);
+        state.delta = total(s->delta, chunks);
+        const double beta = solve_beta(k, state.gamma, last);
+        if (!(state.delta > 0)) state.done = SOLVE_NOT_DEFINITE;
+        if (state.done) break;
+        state.alpha = solve_alpha(k, state.gamma, state.delta, beta, state.alpha);
+        for (int c = from; c < to; c++) s->gamma[c] = advance_chunk(s, c, state.alpha, beta);
+        crew_meet(crew);
+    }
+    const int first = from * CHUNK, end = to * CHUNK < s->m.n ? to * CHUNK : s->m.n;
+    if (end > first) memcpy(work->a + first, s->a + first, sizeof *s->a * (size_t)(end - first));
+    if (state.done == SOLVE_ZERO)
+        for (int i = first; i < end; i++) work->a[i] = 0;
+    if (!me) work->state = state;
+}
+
+evn_status solve_verdict(const struct solve_state *state, double tolerance) {
+    if (state->done == SOLVE_CONVERGED || state->done == SOLVE_ZERO) return EVN_OK;
+    if (state->done == SOLVE_NOT_DEFINITE)
+        return evn_fail(EVN_BODY,
+                        "td-bem: M_0 is not positive definite: conjugate gradients find x.M_0 x = "
+                        "%.3g after %d iterations",
+                        state->delta, state->iterations);
+    return evn_fail(EVN_BODY,
+                    "td-bem: conjugate gradients do not converge: residual %.3g of the right-hand "
+                    "side's after %d iterations",
+                    tolerance * sqrt(state->gamma / state->target), state->iterations);
+}
+
+evn_status solve_cg(struct solve_cg *s, struct crew *crew, const double *b, double *a,
+                    int *iterations) {
+    struct work work = {.s = s, .b = b, .a = a};
+    const double entries = (double)s->m.begin[s->m.chunks * (CHUNK / STRIP)] * STRIP;
+    crew_run(crew, crew_cores(crew, entries, LEAST), iterate, &work);
+    *iterations = work.state.iterations;
+    return solve_verdict(&work.state, s->tolerance);
+}

@@ -1,0 +1,59 @@
+/* Conjugate gradients as host and devices agree on it: chunks of rows, the tree of a sum, and the
+ * scalars of an iteration. The same bits follow wherever nothing is fused.
+ *
+ * The form with one vector product (Chronopoulos and Gear, "s-step iterative methods for symmetric
+ * linear systems", Journal of Computational and Applied Mathematics 25 (1989) 153-168), scaled by
+ * the diagonal D. With r = b - M a, u = D^-1 r, w = M u:
+ *
+ *     gamma = r.u    delta = u.w    beta = gamma / last gamma    alpha = gamma / (delta - beta
+ * gamma / last alpha) p = u + beta p    s = w + beta s    a += alpha p    r -= alpha s    u = D^-1
+ * r
+ *
+ * s is M p without a product of its own. So an iteration is two sweeps over the rows, w and delta
+ * in one, all vectors and the next gamma in the other, and cores (or launches) meet twice.
+ *
+ * Sums: of a chunk's rows along a binary tree, row i and row i + 32, then 16, ..; of chunks the
+ * same, after chunks c, c + 64, c + 128, .. one after another.
+ */
+#ifndef TDBEM_SOLVE_PART_H
+#define TDBEM_SOLVE_PART_H
+
+#include <evener/kernel.h>
+
+/* Rows of a chunk (a power of two), and rows of a strip: a strip's entries lie one from each of its
+ * rows after the other. */
+#define SOLVE_CHUNK 64
+#define SOLVE_STRIP 8
+
+/* Where an iteration has come to, at its end: what the next one needs. */
+struct solve_state {
+    double gamma, alpha;
+    double target; /* gamma where it may stop */
+    double delta;  /* of the last iteration */
+    int done;      /* enum below */
+    int iterations;
+};
+
+#define SOLVE_GOES_ON      0
+#define SOLVE_CONVERGED    1
+#define SOLVE_ZERO         2 /* b is, or so small that its square is lost: and so is the solution */
+#define SOLVE_NOT_FINITE   3
+#define SOLVE_NOT_DEFINITE 4 /* u.Mu is not above 0 */
+
+EVN_DEVICE_FUNCTION double solve_beta(int k, double gamma, double last_gamma) {
+    return k ? gamma / last_gamma : 0;
+}
+EVN_DEVICE_FUNCTION double solve_alpha(int k, double gamma, double delta, double beta,
+                                       double last_alpha) {
+    return gamma / (k ? delta - beta * gamma / last_alpha : delta);
+}
+
+/* What gamma says. */
+EVN_DEVICE_FUNCTION int solve_done(double gamma, double target) {
+    if (target <= 1e-280) return SOLVE_ZERO;
+    if (gamma <= target) return SOLVE_CONVERGED;
+    /* false for NaN too */
+    return gamma <= 1.7e308 ? SOLVE_GOES_ON : SOLVE_NOT_FINITE;
+}
+
+#endif
