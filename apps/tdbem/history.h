@@ -29,6 +29,10 @@ void history_append(struct history *h, const double *a, int steps);
 /* The same, but what was before these steps becomes zero. */
 void history_replace(struct history *h, const double *a, int steps);
 
+/* The same for columns from .. to-1 only: cores can share them. */
+void history_append_part(struct history *h, const double *a, int steps, int from, int to);
+void history_replace_part(struct history *h, const double *a, int steps, int from, int to);
+
 /* a_(n-back)(j), 1 <= back <= depth, for all j. */
 void history_get(const struct history *h, int back, double *a);
 

@@ -1,12 +1,14 @@
 /* The incident wave: a plane pulse u(x,t) = f(t - d.x/c), and the right-hand sides l_n it makes.
  *
- * Time integrals are exact; in space each triangle has 12 points. The differences F_n - F_(n-1) of
- * the sound-hard right-hand side telescope, so that all l_n together vanish to round-off once the
- * pulse is gone: a remainder would stay on the body as a constant for ever.
+ * Time integrals are exact; in space each triangle has 12 points. With L_n the integral of f at
+ * step n, the differences L_n - L_(n-1) of the sound-hard right-hand side telescope, so that all
+ * l_n together vanish to round-off once the pulse is gone: a remainder would stay on the body as a
+ * constant for ever.
  */
 #ifndef TDBEM_INCIDENT_H
 #define TDBEM_INCIDENT_H
 
+#include "crew.h"
 #include "slices.h"
 #include <evener/status.h>
 
@@ -32,12 +34,14 @@ struct incident {
     enum tdbem_problem problem;
     struct pulse pulse; /* t0 as it is used */
     double direction[3], speed, dt;
-    int vertices, triangles;
+    int vertices;
     /* private */
-    int (*corner)[3];
-    double *delay;        /* d.x/c at each point */
-    double *weight;       /* of each triangle: area, times what stands before its integral */
-    double *now, *before; /* F at each point: at step `step`, and another's */
+    int blocks; /* of triangles */
+    struct block *block;
+    double *share; /* what the corners of each block's triangles get of a step */
+    int *begin;    /* [vertices + 1] in `where` */
+    int *where;    /* places in `share` of what each vertex gets, in the order of triangles */
+    double *now;   /* L at each vertex at step `step` */
     int step;
     double first, last; /* least and largest delay */
 };
@@ -50,9 +54,14 @@ evn_status incident_open(struct incident **out, const struct mesh *mesh, enum td
                          const struct pulse *pulse);
 void incident_close(struct incident *in);
 
-/* l_n, one entry a vertex. The wave is switched on after step 0: F_0 = 0. Fastest when n
- * follows on the last call's. */
+/* l_n, one entry a vertex. The wave is switched on after step 0: L_0 = 0. Fastest when n
+ * follows on the last call's. Bits do not depend on the step before, nor on cores. */
 void incident_load(struct incident *in, int n, double *l);
+
+/* The same within a job: core `me` gets the entries crew_begin(vertices, me, cores) and on; and how
+ * many cores are worth it at step n. */
+void incident_part(struct incident *in, struct crew *crew, int me, int cores, int n, double *l);
+int incident_cores(const struct incident *in, const struct crew *crew, int n);
 
 /* The first step from which on all l_n are zero. */
 int incident_over(const struct incident *in);

@@ -123,18 +123,35 @@ static void reduce(evn_unit *unit, void *arg) {
 
 /* ---- one step ---- */
 
-static evn_status solve_step(struct march *m, int n, int q) {
-    tdbem *p = m->p;
-    const size_t columns = (size_t)p->layout->columns, wide = (size_t)p->layout->wide;
-    double *a = m->a + (size_t)q * columns;
-    double begin = evn_now(), end;
-    incident_load(p->incident, n, m->load);
-    m->r->load_s += (end = evn_now()) - begin;
+/* Step n, the q-th of its group. */
+struct step {
+    struct march *m;
+    int n, q;
+};
+
+/* The right-hand side, and a first guess. */
+static void make_equations(struct crew *crew, int me, int cores, void *arg) {
+    const struct step *step = arg;
+    struct march *m = step->m;
+    const int columns = m->p->layout->columns, wide = m->p->layout->wide;
+    double *a = m->a + (size_t)step->q * (size_t)columns;
     const double *one = m->before, *two = one + columns, *three = two + columns;
-    for (size_t i = 0; i < columns; i++) {
-        m->b[i] = m->load[i] - m->total[i * wide + (size_t)q];
+    const int end = crew_begin(columns, me + 1, cores);
+    incident_part(m->p->incident, crew, me, cores, step->n, m->load);
+    for (int i = crew_begin(columns, me, cores); i < end; i++) {
+        m->b[i] = m->load[i] - m->total[(size_t)i * (size_t)wide + (size_t)step->q];
         a[i] = 3 * (one[i] - two[i]) + three[i]; /* through the last three steps */
     }
+}
+
+static evn_status solve_step(struct march *m, int n, int q) {
+    tdbem *p = m->p;
+    const size_t columns = (size_t)p->layout->columns;
+    struct step step = {m, n, q};
+    double *a = m->a + (size_t)q * columns;
+    double begin = evn_now(), end;
+    crew_run(m->crew, incident_cores(p->incident, m->crew, n), make_equations, &step);
+    m->r->load_s += (end = evn_now()) - begin;
     evn_status status = solver_solve(p->solver, m->crew, m->b, a);
     if (status) return evn_fail(status, "step %d: %s", n, evn_message());
     double most = 0, sum = 0;
@@ -155,18 +172,31 @@ static evn_status solve_step(struct march *m, int n, int q) {
 }
 
 /* Scattered pressure at the points: the sums of their rows, and what a_n itself gives. */
-static void point_fields(struct march *m, int n, int q) {
+static void make_fields(struct crew *crew, int me, int cores, void *arg) {
+    const struct step *step = arg;
+    struct march *m = step->m;
     const tdbem *p = m->p;
     const size_t columns = (size_t)p->layout->columns, wide = (size_t)p->layout->wide;
-    const double *a = m->a + (size_t)q * columns;
-    for (int i = 0; i < p->points + p->inside; i++) {
-        double sum = m->total[(columns + (size_t)i) * wide + (size_t)q];
+    const double *a = m->a + (size_t)step->q * columns;
+    const int points = p->points + p->inside, end = crew_begin(points, me + 1, cores);
+    (void)crew;
+    for (int i = crew_begin(points, me, cores); i < end; i++) {
+        double sum = m->total[(columns + (size_t)i) * wide + (size_t)step->q];
         for (size_t e = p->now.start[i]; e < p->now.start[i + 1]; e++)
             sum += p->now.value[e] * a[p->now.column[e]];
         m->scattered[i] = sum;
-        if (i < p->points) continue;
-        const double total = sum + incident_value(p->incident, p->point[i], n * p->incident->dt);
-        m->null_field = fmax(m->null_field, fabs(total));
+    }
+}
+
+static void point_fields(struct march *m, int n, int q) {
+    const tdbem *p = m->p;
+    const int points = p->points + p->inside;
+    struct step step = {m, n, q};
+    const double work = (double)p->now.start[points] + points;
+    crew_run(m->crew, crew_cores(m->crew, work, 8192), make_fields, &step);
+    for (int i = p->points; i < points; i++) {
+        const double incident = incident_value(p->incident, p->point[i], n * p->incident->dt);
+        m->null_field = fmax(m->null_field, fabs(m->scattered[i] + incident));
     }
 }
 
@@ -324,6 +354,14 @@ static void note_group(struct march *m, int group, double *before) {
     r->groups = group + 1;
 }
 
+static void append_group(struct crew *crew, int me, int cores, void *arg) {
+    const struct step *last = arg;
+    const int columns = last->m->past->columns;
+    (void)crew;
+    history_append_part(last->m->past, last->m->a, last->q + 1, crew_begin(columns, me, cores),
+                        crew_begin(columns, me + 1, cores));
+}
+
 /* Whether a multiple of `every` lies in first .. last. */
 static int due(int first, int last, int every) { return last / every != (first - 1) / every; }
 
@@ -349,11 +387,12 @@ static evn_status march_group(struct march *m, int n, int count) {
         const double kept = evn_now();
         m->r->output_s += kept - since;
         if (q + 1 < count)
-            status = radiation_add(p->radiation, q + 1, m->a, m->total, p->layout->wide);
+            radiation_add(p->radiation, m->crew, q + 1, m->a, m->total, p->layout->wide);
         m->r->radiation_s += evn_now() - kept;
-        if (status) return status;
     }
-    history_append(m->past, m->a, count);
+    struct step last = {m, n + count - 1, count - 1};
+    const double elements = (double)m->past->columns * m->past->depth;
+    crew_run(m->crew, crew_cores(m->crew, elements, 16384), append_group, &last);
     return EVN_OK;
 }
 

@@ -1,20 +1,34 @@
 /* One small layout for each power of two below the group's length. */
 #include "radiation.h"
 #include "summation.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS_MOST = 5 }; /* 2^5 = GROUP_MOST */
+enum {
+    LEVELS_MOST = 5, /* 2^5 = GROUP_MOST */
+    ROWS_LEAST = 64, /* of a tile: smaller ones have shorter bundles */
+    LEAST = 30000    /* operations that a core should have: some ten microseconds */
+};
 
 struct radiation {
-    int group, levels;
+    int group, levels, cores;
     struct layout *layout[LEVELS_MOST];
     struct history *past[LEVELS_MOST];
-    void *sums, *scratch;
+    char *sums, *scratch;
+    size_t scratch_bytes; /* of a core */
     double flop;
 };
 
 static size_t up(size_t n) { return (n + 63) / 64 * 64; }
+
+/* Rows of a tile: tiles are what cores share, so some more of them than cores. 0: as the layout
+ * chooses. */
+static int tile_rows(const struct slices *s, int cores) {
+    if (cores == 1) return 0;
+    const int rows = (s->rows + 3 * cores - 1) / (3 * cores);
+    return rows > ROWS_LEAST ? rows < 1024 ? rows : 0 : ROWS_LEAST;
+}
 
 static evn_status open_levels(struct radiation *r, const struct slices *s, int single) {
     const size_t real = single ? sizeof(float) : sizeof(double);
@@ -25,29 +39,33 @@ static evn_status open_levels(struct radiation *r, const struct slices *s, int s
                                          .single = single,
                                          .group = steps,
                                          .per_block = s->columns,
+                                         .tile = tile_rows(s, r->cores),
                                          .last = 2 * steps - 1};
         evn_status status = layout_open(a, s, &o);
         if (!status)
             status = history_open(&r->past[r->levels], s->columns, (*a)->depth, (*a)->front, steps,
                                   single);
         if (status) return status;
-        if (summation_scratch(*a, 1) > scratch) scratch = summation_scratch(*a, 1);
+        if (summation_scratch(*a, 1) > scratch) scratch = summation_scratch(*a);
         wide = (size_t)(*a)->wide;
         const int turns = (r->group - steps - 1) / (2 * steps) + 1;
         r->flop += 2.0 * (double)(*a)->nnz * steps * turns;
     }
     r->sums = aligned_alloc(64, up((size_t)s->rows * wide * real) + 64);
-    r->scratch = aligned_alloc(64, up(scratch) + 64);
+    r->scratch_bytes = up(scratch) + 64;
+    r->scratch = aligned_alloc(64, r->scratch_bytes * (size_t)r->cores);
     if (!r->sums || !r->scratch)
         return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the radiation stage");
     return EVN_OK;
 }
 
-evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single) {
+evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single,
+                          int cores) {
     *out = NULL;
     struct radiation *r = calloc(1, sizeof *r);
     if (!r) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the radiation stage");
     r->group = group;
+    r->cores = cores;
     evn_status status = open_levels(r, s, single);
     if (status) {
         radiation_close(r);
@@ -68,22 +86,49 @@ void radiation_close(struct radiation *r) {
     free(r);
 }
 
-evn_status radiation_add(struct radiation *r, int p, const double *a, double *sums, int wide) {
-    int m = 0, steps = 1;
-    for (; p % (2 * steps) == 0; m++) steps *= 2;
-    const struct layout *l = r->layout[m];
-    history_replace(r->past[m], a + (size_t)(p - steps) * (size_t)l->columns, steps);
-    for (int b = 0; b < l->blocks; b++)
-        for (int t = 0; t < l->tiles; t++)
-            summation_part(l, b, 1, t, r->past[m], r->sums, r->scratch);
-    const int count = p + steps <= r->group ? steps : r->group - p;
-    for (int i = 0; i < l->rows; i++)
+/* One turn: the latest steps of `a` into the next ones. */
+struct turn {
+    struct radiation *r;
+    int level, known, steps; /* steps known of the group; how many of them, and into how many */
+    const double *a;
+    double *sums;
+    int wide;
+    atomic_int next; /* tile that nobody has taken */
+};
+
+static void add_tile(const struct turn *turn, const struct layout *l, int tile) {
+    const struct radiation *r = turn->r;
+    const int left = r->group - turn->known, count = turn->steps < left ? turn->steps : left;
+    for (int i = l->tile_row[tile]; i < l->tile_row[tile + 1]; i++)
         for (int g = 0; g < count; g++) {
             const size_t at = (size_t)i * (size_t)l->wide + (size_t)g;
-            sums[(size_t)i * (size_t)wide + (size_t)(p + g)] +=
+            turn->sums[(size_t)i * (size_t)turn->wide + (size_t)(turn->known + g)] +=
                 l->is.single ? (double)((const float *)r->sums)[at] : ((const double *)r->sums)[at];
         }
-    return EVN_OK;
+}
+
+static void take_turn(struct crew *crew, int me, int cores, void *arg) {
+    struct turn *turn = arg;
+    const struct radiation *r = turn->r;
+    const struct layout *l = r->layout[turn->level];
+    struct history *past = r->past[turn->level];
+    const double *latest = turn->a + (size_t)(turn->known - turn->steps) * (size_t)l->columns;
+    history_replace_part(past, latest, turn->steps, crew_begin(l->columns, me, cores),
+                         crew_begin(l->columns, me + 1, cores));
+    crew_meet(crew);
+    for (int t; (t = atomic_fetch_add(&turn->next, 1)) < l->tiles;) {
+        summation_part(l, 0, 1, t, past, r->sums, r->scratch + (size_t)me * r->scratch_bytes);
+        add_tile(turn, l, t);
+    }
+}
+
+void radiation_add(struct radiation *r, struct crew *crew, int p, const double *a, double *sums,
+                   int wide) {
+    struct turn turn = {.r = r, .known = p, .steps = 1, .a = a, .sums = sums, .wide = wide};
+    for (; p % (2 * turn.steps) == 0; turn.level++) turn.steps *= 2;
+    const struct layout *l = r->layout[turn.level];
+    const int cores = crew_cores(crew, 2.0 * (double)l->nnz * turn.steps, LEAST);
+    crew_run(crew, cores < r->cores ? cores : r->cores, take_turn, &turn);
 }
 
 double radiation_flop(const struct radiation *r) { return r->flop; }

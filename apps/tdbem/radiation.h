@@ -12,18 +12,22 @@
 #ifndef TDBEM_RADIATION_H
 #define TDBEM_RADIATION_H
 
+#include "crew.h"
 #include "history.h"
 #include "layout.h"
 
 struct radiation;
 
-/* For groups of `group` steps. EVN_MEMORY. */
-evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single);
+/* For groups of `group` steps, and for at most `cores` cores, which the bits do not depend on.
+ * EVN_MEMORY. */
+evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single,
+                          int cores);
 void radiation_close(struct radiation *r);
 
 /* a[q * columns + j] is known for q < p, 1 <= p < group: adds to sums[i * wide + q] for those
  * p <= q < group that this is the turn of. */
-evn_status radiation_add(struct radiation *r, int p, const double *a, double *sums, int wide);
+void radiation_add(struct radiation *r, struct crew *crew, int p, const double *a, double *sums,
+                   int wide);
 
 /* Operations that one group costs: multiplications and additions by values that are no padding. */
 double radiation_flop(const struct radiation *r);

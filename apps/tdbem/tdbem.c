@@ -186,6 +186,8 @@ static evn_status as_input(evn_status status) {
     return status == EVN_SYSTEM ? evn_fail(EVN_USAGE, "%s", evn_message()) : status;
 }
 
+static int cores(const tdbem_options *o) { return o->cores ? o->cores : omp_get_num_procs(); }
+
 /* From the file if there is one, else generated, and kept if a file is wanted. */
 static evn_status make_matrices(tdbem *p, struct slices **out) {
     const tdbem_options *o = &p->options;
@@ -205,7 +207,7 @@ static evn_status make_matrices(tdbem *p, struct slices **out) {
     if (p->shape.reloaded) {
         status = as_input(slices_load(out, p->mesh, &so, o->matrices));
     } else {
-        status = slices_generate(out, p->mesh, &so, o->cores ? o->cores : omp_get_num_procs());
+        status = slices_generate(out, p->mesh, &so, cores(o));
         if (!status && o->matrices) {
             status = slices_save(*out, p->mesh, &so, o->matrices);
             if (status) {
@@ -258,7 +260,7 @@ static evn_status lay_out(tdbem *p, const struct slices *s) {
     if (o->blocks) lo.per_block = (s->columns + o->blocks - 1) / o->blocks;
 
     evn_status status = layout_open(&p->layout, s, &lo);
-    if (!status) status = radiation_open(&p->radiation, s, o->group, o->single);
+    if (!status) status = radiation_open(&p->radiation, s, o->group, o->single, cores(o));
     if (!status) status = open_solver(p, s);
     if (!status) status = take_points_now(p, s);
     if (status) return status;

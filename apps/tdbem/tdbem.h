@@ -55,7 +55,7 @@ typedef struct tdbem_options {
     const double (*point)[3];
     int null_field;       /* also a few points inside, where the total pressure ought to be 0 */
     const char *matrices; /* file: reload the matrices from there, or keep them there; NULL */
-    int cores;            /* threads for generation; 0: all */
+    int cores;            /* threads for generation, cores of the march; 0: all */
     /* share of the generation done, 0..1; returning non-zero stops it. May be NULL */
     int (*progress)(double done, void *arg);
     void *arg;
