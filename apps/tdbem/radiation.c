@@ -46,7 +46,7 @@ static evn_status open_levels(struct radiation *r, const struct slices *s, int s
             status = history_open(&r->past[r->levels], s->columns, (*a)->depth, (*a)->front, steps,
                                   single);
         if (status) return status;
-        if (summation_scratch(*a, 1) > scratch) scratch = summation_scratch(*a);
+        if (summation_scratch(*a, 1) > scratch) scratch = summation_scratch(*a, 1);
         wide = (size_t)(*a)->wide;
         const int turns = (r->group - steps - 1) / (2 * steps) + 1;
         r->flop += 2.0 * (double)(*a)->nnz * steps * turns;

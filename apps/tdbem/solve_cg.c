@@ -18,7 +18,7 @@ enum {
 struct solve_cg {
     struct solve_matrix m;
     double tolerance;
-    double *a, *r, *u, *w, *p, *s;  /* [chunks * CHUNK] */
+    double *a, *r, *w, *p, *s;      /* [chunks * CHUNK] */
     double *gamma, *delta, *target; /* [chunks]: of each */
 };
 
@@ -37,8 +37,9 @@ static void *zeros(size_t count, size_t size) {
 static int make_strips(struct solve_matrix *s, const struct slices_csr *m) {
     const int strips = s->chunks * (CHUNK / STRIP);
     s->begin = zeros((size_t)strips + 1, sizeof *s->begin);
-    s->inverse = zeros((size_t)s->chunks * CHUNK, sizeof *s->inverse);
-    if (!s->begin || !s->inverse) return -1;
+    s->scale = zeros((size_t)s->chunks * CHUNK, sizeof *s->scale);
+    s->root = zeros((size_t)s->chunks * CHUNK, sizeof *s->root);
+    if (!s->begin || !s->scale || !s->root) return -1;
     for (int t = 0; t < strips; t++) {
         size_t most = 0;
         for (int i = t * STRIP; i < s->n && i < (t + 1) * STRIP; i++)
@@ -54,19 +55,23 @@ static int make_strips(struct solve_matrix *s, const struct slices_csr *m) {
             const size_t at = (s->begin[i / STRIP] + (e - m->start[i])) * STRIP + i % STRIP;
             s->column[at] = m->column[e];
             s->value[at] = m->value[e];
-            if (m->column[e] == i) s->inverse[i] = m->value[e];
+            if (m->column[e] == i) s->root[i] = m->value[e];
         }
     return 0;
 }
 
-static evn_status invert_diagonal(struct solve_matrix *m) {
+static evn_status scale(struct solve_matrix *m) {
     for (int i = 0; i < m->n; i++) {
-        if (!(m->inverse[i] > 0))
+        if (!(m->root[i] > 0))
             return evn_fail(
                 EVN_USAGE, "td-bem: M_0 is not positive definite: its diagonal has %g at vertex %d",
-                m->inverse[i], i);
-        m->inverse[i] = 1 / m->inverse[i];
+                m->root[i], i);
+        m->root[i] = sqrt(m->root[i]);
+        m->scale[i] = 1 / m->root[i];
     }
+    for (int t = 0; t < m->chunks * (CHUNK / STRIP); t++)
+        for (size_t e = m->begin[t] * STRIP; e < m->begin[t + 1] * STRIP; e++)
+            m->value[e] *= m->scale[t * STRIP + (int)(e % STRIP)] * m->scale[m->column[e]];
     return EVN_OK;
 }
 
@@ -78,12 +83,11 @@ evn_status solve_cg_open(struct solve_cg **out, const struct slices_csr *m, doub
     s->m.chunks = (m->rows + CHUNK - 1) / CHUNK;
     s->tolerance = tolerance;
     int bad = make_strips(&s->m, m);
-    double **vector[] = {&s->a, &s->r,     &s->u,     &s->w,     &s->p,
-                         &s->s, &s->gamma, &s->delta, &s->target};
+    double **vector[] = {&s->a, &s->r, &s->w, &s->p, &s->s, &s->gamma, &s->delta, &s->target};
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++)
         bad |= !(*vector[i] = zeros((size_t)s->m.chunks * CHUNK, sizeof **vector[i]));
     evn_status status =
-        bad ? evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0") : invert_diagonal(&s->m);
+        bad ? evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0") : scale(&s->m);
     if (status) {
         solve_cg_close(s);
         return status;
@@ -94,8 +98,8 @@ evn_status solve_cg_open(struct solve_cg **out, const struct slices_csr *m, doub
 
 void solve_cg_close(struct solve_cg *s) {
     if (!s) return;
-    void *all[] = {s->m.begin, s->m.column, s->m.value, s->m.inverse, s->a,     s->r,     s->u,
-                   s->w,       s->p,        s->s,       s->gamma,     s->delta, s->target};
+    void *all[] = {s->m.begin, s->m.column, s->m.value, s->m.scale, s->m.root, s->a,     s->r,
+                   s->w,       s->p,        s->s,       s->gamma,   s->delta,  s->target};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     free(s);
 }
@@ -150,38 +154,42 @@ static inline void product(const struct solve_matrix *m, int c, const double *re
     }
 }
 
-/* r = b - M a, u, no direction yet; gamma, and b.D^-1 b */
-CHUNK_FUNCTION begin_chunk(struct solve_cg *s, int c, const double *restrict b,
+/* a and b scaled, b for the moment as r; b.b */
+CHUNK_FUNCTION scale_chunk(struct solve_cg *s, int c, const double *restrict b,
                            const double *restrict a) {
-    _Alignas(64) double row[CHUNK], own[CHUNK] = {0}, guess[CHUNK] = {0}, dot[CHUNK], size[CHUNK];
-    const int from = c * CHUNK, n = s->m.n - from < CHUNK ? s->m.n - from : CHUNK;
-    memcpy(own, b + from, sizeof *own * (size_t)n);
-    memcpy(guess, a + from, sizeof *guess * (size_t)n);
-    product(&s->m, c, a, row);
-    double *restrict r = s->r + from, *restrict u = s->u + from;
-    const double *restrict inverse = s->m.inverse + from;
+    _Alignas(64) double size[CHUNK] = {0};
+    const int from = c * CHUNK, end = from + CHUNK < s->m.n ? from + CHUNK : s->m.n;
+    for (int i = from; i < end; i++) {
+        s->a[i] = s->m.root[i] * a[i];
+        s->r[i] = s->m.scale[i] * b[i];
+        size[i - from] = s->r[i] * s->r[i];
+    }
+    return tree(size);
+}
+
+/* r = b - M a, no direction yet; gamma */
+CHUNK_FUNCTION begin_chunk(struct solve_cg *s, int c) {
+    _Alignas(64) double row[CHUNK], dot[CHUNK];
+    double *restrict r = s->r + c * CHUNK;
+    product(&s->m, c, s->a, row);
 #pragma omp simd
     for (int i = 0; i < CHUNK; i++) {
-        r[i] = own[i] - row[i];
-        u[i] = inverse[i] * r[i];
-        dot[i] = r[i] * u[i];
-        size[i] = own[i] * (inverse[i] * own[i]);
+        r[i] -= row[i];
+        dot[i] = r[i] * r[i];
     }
-    memcpy(s->a + from, guess, sizeof guess);
-    memset(s->p + from, 0, sizeof row);
-    memset(s->s + from, 0, sizeof row);
-    s->target[c] = tree(size);
+    memset(s->p + c * CHUNK, 0, sizeof row);
+    memset(s->s + c * CHUNK, 0, sizeof row);
     return tree(dot);
 }
 
-/* w = M u; delta */
+/* w = M r; delta */
 CHUNK_FUNCTION multiply_chunk(struct solve_cg *s, int c) {
     _Alignas(64) double dot[CHUNK];
     double *restrict w = s->w + c * CHUNK;
-    const double *restrict u = s->u + c * CHUNK;
-    product(&s->m, c, s->u, w);
+    const double *restrict r = s->r + c * CHUNK;
+    product(&s->m, c, s->r, w);
 #pragma omp simd
-    for (int i = 0; i < CHUNK; i++) dot[i] = u[i] * w[i];
+    for (int i = 0; i < CHUNK; i++) dot[i] = r[i] * w[i];
     return tree(dot);
 }
 
@@ -189,17 +197,18 @@ CHUNK_FUNCTION multiply_chunk(struct solve_cg *s, int c) {
 CHUNK_FUNCTION advance_chunk(struct solve_cg *s, int c, double alpha, double beta) {
     _Alignas(64) double dot[CHUNK];
     const int from = c * CHUNK;
-    double *restrict a = s->a + from, *restrict r = s->r + from, *restrict u = s->u + from;
+    double *restrict a = s->a + from, *restrict r = s->r + from;
     double *restrict p = s->p + from, *restrict q = s->s + from;
-    const double *restrict w = s->w + from, *restrict inverse = s->m.inverse + from;
+    const double *restrict w = s->w + from;
+    /* others have read what is written in the next chunk, so they must give it back */
+    for (int i = 0; i < CHUNK; i += 64 / (int)sizeof *r) __builtin_prefetch(r + CHUNK + i, 1);
 #pragma omp simd
     for (int i = 0; i < CHUNK; i++) {
-        p[i] = u[i] + beta * p[i];
+        p[i] = r[i] + beta * p[i];
         q[i] = w[i] + beta * q[i];
         a[i] += alpha * p[i];
         r[i] -= alpha * q[i];
-        u[i] = inverse[i] * r[i];
-        dot[i] = r[i] * u[i];
+        dot[i] = r[i] * r[i];
     }
     return tree(dot);
 }
@@ -219,7 +228,9 @@ static void iterate(struct crew *crew, int me, int cores, void *arg) {
     const int chunks = s->m.chunks;
     const int from = crew_begin(chunks, me, cores), to = crew_begin(chunks, me + 1, cores);
     struct solve_state state = {0}; /* each core's own, all alike */
-    for (int c = from; c < to; c++) s->gamma[c] = begin_chunk(s, c, work->b, work->a);
+    for (int c = from; c < to; c++) s->target[c] = scale_chunk(s, c, work->b, work->a);
+    crew_meet(crew);
+    for (int c = from; c < to; c++) s->gamma[c] = begin_chunk(s, c);
     crew_meet(crew);
     state.target = s->tolerance * s->tolerance * total(s->target, chunks);
     for (int k = 0;; k++) {
@@ -238,10 +249,9 @@ static void iterate(struct crew *crew, int me, int cores, void *arg) {
         for (int c = from; c < to; c++) s->gamma[c] = advance_chunk(s, c, state.alpha, beta);
         crew_meet(crew);
     }
-    const int first = from * CHUNK, end = to * CHUNK < s->m.n ? to * CHUNK : s->m.n;
-    if (end > first) memcpy(work->a + first, s->a + first, sizeof *s->a * (size_t)(end - first));
-    if (state.done == SOLVE_ZERO)
-        for (int i = first; i < end; i++) work->a[i] = 0;
+    const int end = to * CHUNK < s->m.n ? to * CHUNK : s->m.n;
+    for (int i = from * CHUNK; i < end; i++)
+        work->a[i] = state.done == SOLVE_ZERO ? 0 : s->m.scale[i] * s->a[i];
     if (!me) work->state = state;
 }
 

@@ -12,13 +12,14 @@
 #include "solve_part.h"
 #include <evener/status.h>
 
-/* What does not change: also what goes to a device once. */
+/* The scaled matrix: also what goes to a device once. */
 struct solve_matrix {
-    int n, chunks;   /* rows; chunks of SOLVE_CHUNK, the last one filled up with empty rows */
-    size_t *begin;   /* [strips + 1] entries before a strip, in SOLVE_STRIPs */
-    int *column;     /* [begin[strips] * SOLVE_STRIP] */
-    double *value;   /* likewise; short rows are filled up with zeros of column 0 */
-    double *inverse; /* [chunks * SOLVE_CHUNK] of the diagonal; 0 in empty rows */
+    int n, chunks; /* rows; chunks of SOLVE_CHUNK, the last one filled up with empty rows */
+    size_t *begin; /* [strips + 1] entries before a strip, in SOLVE_STRIPs */
+    int *column;   /* [begin[strips] * SOLVE_STRIP] */
+    double *value; /* likewise; short rows are filled up with zeros of column 0 */
+    double *scale; /* [chunks * SOLVE_CHUNK] D^(-1/2); 0 in empty rows */
+    double *root;  /* likewise: 1 / scale */
 };
 
 struct solve_cg;

@@ -2,12 +2,13 @@
  * scalars of an iteration. The same bits follow wherever nothing is fused.
  *
  * The form with one vector product (Chronopoulos and Gear, "s-step iterative methods for symmetric
- * linear systems", Journal of Computational and Applied Mathematics 25 (1989) 153-168), scaled by
- * the diagonal D. With r = b - M a, u = D^-1 r, w = M u:
+ * linear systems", Journal of Computational and Applied Mathematics 25 (1989) 153-168). M is M_0
+ * scaled by its diagonal D from both sides, D^(-1/2) M_0 D^(-1/2), and a and b accordingly, which
+ * is what a preconditioner D would do, without its vector. With r = b - M a and w = M r:
  *
- *     gamma = r.u    delta = u.w    beta = gamma / last gamma    alpha = gamma / (delta - beta
- * gamma / last alpha) p = u + beta p    s = w + beta s    a += alpha p    r -= alpha s    u = D^-1
- * r
+ *     gamma = r.r    delta = r.w
+ *     beta = gamma / last gamma    alpha = gamma / (delta - beta gamma / last alpha)
+ *     p = r + beta p    s = w + beta s    a += alpha p    r -= alpha s
  *
  * s is M p without a product of its own. So an iteration is two sweeps over the rows, w and delta
  * in one, all vectors and the next gamma in the other, and cores (or launches) meet twice.
@@ -38,7 +39,7 @@ struct solve_state {
 #define SOLVE_CONVERGED    1
 #define SOLVE_ZERO         2 /* b is, or so small that its square is lost: and so is the solution */
 #define SOLVE_NOT_FINITE   3
-#define SOLVE_NOT_DEFINITE 4 /* u.Mu is not above 0 */
+#define SOLVE_NOT_DEFINITE 4 /* r.Mr is not above 0 */
 
 EVN_DEVICE_FUNCTION double solve_beta(int k, double gamma, double last_gamma) {
     return k ? gamma / last_gamma : 0;
