@@ -1,8 +1,8 @@
 /* Regions, where their valid copies are, and how they move.
  *
- * One lock guards the table and is held while copies run: regions move a few times in the life of a
- * program and all at once, and then links, not threads, are what there is too little of. Copies
- * go through queues of the place's own, so that they need not wait for kernels on other
+ * One lock guards the table. It is let go while copies run, so that several devices' links work at
+ * a time; the regions that are acquired are `coming` until then, and others that want them wait.
+ * Copies go through queues of the place's own, so that they need not wait for kernels on other
  * regions; whoever releases a region has waited for the work on it.
  */
 #include <evener/place.h>
@@ -22,6 +22,7 @@ struct region {
     uint64_t valid;    /* spaces, as bits */
     uint64_t resident; /* devices in whose arena it has a piece */
     int where, users, writer;
+    enum { NOT_COMING, WAITS, IS_COPIED } coming;
 };
 
 /* What is known of a region in one device's space. */
@@ -42,6 +43,7 @@ struct space {
 
 struct evn_place {
     pthread_mutex_t lock;
+    pthread_cond_t came; /* some region that was coming */
     int spaces;
     struct space space[SPACES];
     int poison; /* a device is emulated: stale copies of the host become NaN too */
@@ -73,6 +75,7 @@ evn_status evn_place_open(evn_place **out, evn_units *units, double share) {
     evn_place *p = calloc(1, sizeof *p);
     if (!p) return evn_fail(EVN_MEMORY, "place: not enough memory");
     pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->came, NULL);
     p->spaces = 1 + evn_units_devices(units);
     evn_status status = EVN_OK;
     for (int u = 0; u < evn_units_count(units); u++) {
@@ -109,6 +112,7 @@ void evn_place_close(evn_place *p) {
     }
     free(p->region);
     free(p->seat);
+    pthread_cond_destroy(&p->came);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }
@@ -235,13 +239,21 @@ static evn_status evict(evn_place *p, int region, int space) {
 }
 
 /* The region that has not been used on a device for the longest time, and that nobody has acquired
- * there; -1. */
-static int oldest(const evn_place *p, int space) {
-    int best = -1;
+ * there; -1. Waits for those that are just being copied to elsewhere, if there is no other one. */
+static int oldest(evn_place *p, int space) {
+    int best = -1, coming = 0;
     for (int r = 0; r < p->regions; r++) {
         const struct seat *s = seat(p, r, space);
         if (!(p->region[r].resident & BIT(space)) || s->users) continue;
+        if (p->region[r].coming) {
+            coming = 1;
+            continue;
+        }
         if (best < 0 || s->used < seat(p, best, space)->used) best = r;
+    }
+    if (best < 0 && coming) {
+        pthread_cond_wait(&p->came, &p->lock);
+        return oldest(p, space);
     }
     return best;
 }
@@ -326,9 +338,8 @@ static evn_status may_acquire(const evn_place *p, int count, const int *region, 
     return EVN_OK;
 }
 
-/* Copies what is missing and waits for it. */
-static evn_status bring(evn_place *p, int count, const int *region, int space) {
-    uint64_t used = 0; /* queues */
+/* Puts the copies of what is missing into queues, *used of them. */
+static evn_status bring(evn_place *p, int count, const int *region, int space, uint64_t *used) {
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < count; i++) {
         struct region *r = &p->region[region[i]];
@@ -339,25 +350,57 @@ static evn_status bring(evn_place *p, int count, const int *region, int space) {
                 EVN_DEVICE, "place: region %d was valid only on a device that is lost", region[i]);
             break;
         }
-        used |= BIT(space == EVN_HOST ? from : space);
+        *used |= BIT(space == EVN_HOST ? from : space);
         status = move(p, region[i], from, space, r->host);
-        if (!status) r->valid |= BIT(space);
+        if (!status) r->coming = IS_COPIED;
     }
+    return status;
+}
+
+/* Waits for the copies, and lets others acquire other regions meanwhile: links of several devices
+ * work at the same time. Nobody gets at these regions, since they are coming, nor are they pushed
+ * out, since they have users. */
+static evn_status wait_for(evn_place *p, int count, const int *region, int space, uint64_t used,
+                           evn_status status) {
+    if (!used) return status;
+    char why[512];
+    snprintf(why, sizeof why, "%s", status ? evn_message() : "");
+    for (int i = 0; i < count; i++)
+        if (!p->region[region[i]].coming) p->region[region[i]].coming = WAITS;
+    pthread_mutex_unlock(&p->lock);
     for (int s = 1; s < p->spaces; s++)
         if (used & BIT(s)) {
             evn_status finished = evn_queue_finish(p->space[s].queue);
-            if (!status) status = finished;
+            if (!status && (status = finished)) snprintf(why, sizeof why, "%s", evn_message());
         }
-    return status;
+    pthread_mutex_lock(&p->lock);
+    for (int i = 0; i < count; i++) {
+        struct region *r = &p->region[region[i]];
+        if (r->coming == IS_COPIED && !status) r->valid |= BIT(space);
+        r->coming = NOT_COMING;
+    }
+    pthread_cond_broadcast(&p->came);
+    return status ? evn_fail(status, "%s", why) : EVN_OK;
+}
+
+static int are_coming(const evn_place *p, int count, const int *region) {
+    for (int i = 0; i < count; i++)
+        if (region[i] >= 0 && region[i] < p->regions && p->region[region[i]].coming) return 1;
+    return 0;
 }
 
 static evn_status acquire(evn_place *p, int count, const int *region, int space,
                           evn_access access) {
+    while (are_coming(p, count, region)) pthread_cond_wait(&p->came, &p->lock);
     evn_status status = may_acquire(p, count, region, space, access);
     if (status) return status;
     if (space != EVN_HOST) status = make_room(p, count, region, space);
     if (status) return status;
-    if (access & EVN_READ) status = bring(p, count, region, space);
+    if (access & EVN_READ) {
+        uint64_t used = 0;
+        status = bring(p, count, region, space, &used);
+        status = wait_for(p, count, region, space, used, status);
+    }
     if (status) {
         if (space != EVN_HOST)
             for (int i = 0; i < count; i++) seat(p, region[i], space)->users--;

@@ -9,6 +9,7 @@
 #include <evener.h>
 #include <evener/place.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,12 +213,81 @@ static void test_keep(void **state) {
     close_fixture(&f);
 }
 
+/* Threads that each change regions of their own, here and there, and read one in common, while each
+ * device has room for two and a half and links take their time. */
+struct hand {
+    struct fixture *f;
+    int me, rounds;
+    double sum;
+};
+
+static void *toil(void *p) {
+    struct hand *h = p;
+    double *copy = malloc(BYTES);
+    unsigned dice = 17u * (unsigned)h->me + 5;
+    for (int i = 0; i < h->rounds; i++) {
+        dice = dice * 1664525u + 1013904223u;
+        const int space = (int)(dice >> 16) % 3, own = h->me + 3 * (int)(dice >> 20 & 1);
+        const int common = 2;
+        evn_status status = evn_place_acquire(h->f->place, 1, &own, space, EVN_BOTH);
+        if (status == EVN_MEMORY) continue; /* the others have it all */
+        assert_int_equal(status, EVN_OK);
+        if (space != EVN_HOST)
+            add_on_device(h->f, own, space);
+        else
+            for (int e = 0; e < DOUBLES; e++) h->f->host[own][e] += 100;
+        h->sum += 100;
+        release(h->f, own, space);
+        status = evn_place_acquire(h->f->place, 1, &common, space, EVN_READ);
+        if (status == EVN_MEMORY) continue;
+        assert_int_equal(status, EVN_OK);
+        if (space == EVN_HOST) {
+            assert_true(h->f->host[common][7] == common + 7 / 1024.0);
+        } else {
+            evn_queue *q;
+            assert_int_equal(evn_queue_open(&q, evn_place_device(h->f->place, space)), EVN_OK);
+            assert_int_equal(evn_copy_to_host(q, copy, evn_place_buffer(h->f->place, space),
+                                              evn_place_at(h->f->place, common, space), BYTES),
+                             EVN_OK);
+            assert_int_equal(evn_queue_finish(q), EVN_OK);
+            evn_queue_close(q);
+            assert_true(copy[7] == common + 7 / 1024.0);
+        }
+        release(h->f, common, space);
+    }
+    free(copy);
+    return NULL;
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    struct fixture f =
+        open_fixture("2:GPU:1", "emulated:2,memory=40kB,latency=100us+emulated:1,memory=40kB", 0.5);
+    struct hand hand[2] = {{&f, 0, 150, 0}, {&f, 1, 150, 0}};
+    pthread_t thread[2];
+    for (int t = 0; t < 2; t++)
+        assert_int_equal(pthread_create(&thread[t], NULL, toil, &hand[t]), 0);
+    for (int t = 0; t < 2; t++) pthread_join(thread[t], NULL);
+    double sum = 0;
+    for (int t = 0; t < 2; t++) {
+        assert_true(hand[t].sum > 0);
+        sum += hand[t].sum;
+    }
+    for (int r = 0; r < REGIONS; r++) {
+        use(&f, r, EVN_HOST, EVN_READ);
+        const double added = f.host[r][0] - r;
+        expect_host(&f, r, added);
+        sum -= added;
+    }
+    assert_true(fabs(sum) < 1e-9);
+    close_fixture(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_one_at_a_time),
-        cmocka_unit_test(test_eviction),
-        cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_one_at_a_time),
+        cmocka_unit_test(test_eviction),   cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
