@@ -249,7 +249,7 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
         end_search(s, noise);
         return;
     }
-    if (noise > 0 && longest - mean <= noise * longest) {
+    if (noise > 0 && longest - learn_even(state->learn) <= noise * longest) {
         state->left_out = 1;
         return;
     }
