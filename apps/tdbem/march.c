@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -723,6 +724,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (!status) status = identify(m);
     if (!status) status = try_files(m);
     if (!status && m->o->bursts) status = evn_loop_keep_bursts(m->loop, m->o->bursts);
+    if (!status) status = solver_attach(m->p->solver, m->units); /* it needs little */
     if (!status) status = open_devices(m);
     if (status) return status;
     int done = 0;
@@ -741,6 +743,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
 }
 
 static void give_back(struct march *m) {
+    solver_detach(m->p->solver);
     for (int u = 0; m->gpu && u < evn_units_count(m->units); u++) {
         evn_unit *unit = evn_units_get(m->units, u);
         for (int d = 0; d < evn_unit_devices(unit); d++) {
@@ -787,9 +790,12 @@ evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,
     m.every = m.o->every ? m.o->every : 100;
     m.over = incident_over(p->incident);
     evn_status status = run(&m, schedule);
+    char why[1024] = ""; /* a device that has failed says so again when it is given back */
+    if (status) snprintf(why, sizeof why, "%s", evn_message());
     give_back(&m);
-    if (status) tdbem_result_free(result);
-    return status;
+    if (!status) return EVN_OK;
+    tdbem_result_free(result);
+    return evn_fail(status, "%s", why);
 }
 
 void tdbem_result_free(tdbem_result *r) {

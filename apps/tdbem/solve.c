@@ -1,6 +1,7 @@
 /* The choice among solvers, and MUMPS. */
 #include "solve.h"
 #include "solve_cg.h"
+#include "solve_gpu.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ struct solver {
     enum solver_kind kind;
     int n;
     struct solve_cg *cg; /* NULL: another kind */
+    struct solve_gpu *gpu;
     long long iterations;
     size_t entries;
 #ifdef EVENER_MUMPS
@@ -22,15 +24,19 @@ struct solver {
 #endif
 };
 
+static const char *const names[] = {
+    [SOLVER_CG] = "cg", [SOLVER_CG_DEVICE] = "cg:device", [SOLVER_MUMPS] = "mumps"};
+
+const char *solver_name(enum solver_kind kind) { return names[kind]; }
+
 evn_status solver_find(enum solver_kind *out, const char *name) {
-    if (!strcmp(name, "cg")) {
-        *out = SOLVER_CG;
-        return EVN_OK;
-    }
-    if (strcmp(name, "mumps") != 0)
-        return evn_fail(EVN_USAGE, "solver: \"%s\" is none, expected cg or mumps", name);
+    int kind = SOLVER_CG;
+    while (kind <= SOLVER_MUMPS && strcmp(name, names[kind]) != 0) kind++;
+    if (kind > SOLVER_MUMPS)
+        return evn_fail(EVN_USAGE, "solver: \"%s\" is none, expected cg, cg:device or mumps", name);
+    *out = (enum solver_kind)kind;
+    if (kind != SOLVER_MUMPS) return EVN_OK;
 #ifdef EVENER_MUMPS
-    *out = SOLVER_MUMPS;
     return EVN_OK;
 #else
     return evn_fail(EVN_MISSING, "solver: this build is without MUMPS (libmumps-seq-dev was not "
@@ -97,7 +103,7 @@ evn_status solver_open(struct solver **out, const struct slices_csr *m, enum sol
     s->n = m->rows;
     s->entries = m->start[s->n];
     evn_status status = EVN_OK;
-    if (kind == SOLVER_CG) status = solve_cg_open(&s->cg, m, tolerance);
+    if (kind != SOLVER_MUMPS) status = solve_cg_open(&s->cg, m, tolerance);
 #ifdef EVENER_MUMPS
     if (kind == SOLVER_MUMPS) status = make_factors(s, m);
 #endif
@@ -117,8 +123,37 @@ void solver_close(struct solver *s) {
     free(s->jcn);
     free(s->entry);
 #endif
+    solver_detach(s);
     solve_cg_close(s->cg);
     free(s);
+}
+
+static evn_device *first_device(const evn_units *units) {
+    for (int u = 0; u < evn_units_count(units); u++) {
+        const evn_unit *unit = evn_units_get(units, u);
+        if (evn_unit_devices(unit)) return evn_unit_device(unit, 0);
+    }
+    return NULL;
+}
+
+evn_status solver_check_units(enum solver_kind kind, const evn_units *units) {
+    if (kind != SOLVER_CG_DEVICE || first_device(units)) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "solver: cg:device needs a device, and the units %s have none; expected a GPU "
+                    "unit among them, as 1:CPU:1,1:GPU:1, or the solver cg",
+                    evn_units_text(units));
+}
+
+evn_status solver_attach(struct solver *s, const evn_units *units) {
+    evn_status status = solver_check_units(s->kind, units);
+    if (status || s->kind != SOLVER_CG_DEVICE) return status;
+    solver_detach(s);
+    return solve_gpu_open(&s->gpu, s->cg, first_device(units));
+}
+
+void solver_detach(struct solver *s) {
+    solve_gpu_close(s->gpu);
+    s->gpu = NULL;
 }
 
 evn_status solver_solve(struct solver *s, struct crew *crew, const double *b, double *a) {
@@ -130,7 +165,8 @@ evn_status solver_solve(struct solver *s, struct crew *crew, const double *b, do
     }
 #endif
     int iterations;
-    evn_status status = solve_cg(s->cg, crew, b, a, &iterations);
+    evn_status status =
+        s->gpu ? solve_gpu(s->gpu, b, a, &iterations) : solve_cg(s->cg, crew, b, a, &iterations);
     s->iterations += iterations;
     return status;
 }

@@ -26,13 +26,22 @@
 #define SOLVE_CHUNK 64
 #define SOLVE_STRIP 8
 
-/* Where an iteration has come to, at its end: what the next one needs. */
+/* Where an iteration has come to: what the next one needs, and whoever asks. */
 struct solve_state {
     double gamma, alpha;
     double target; /* gamma where it may stop */
-    double delta;  /* of the last iteration */
-    int done;      /* enum below */
+    double delta;
+    int done; /* SOLVE_.. */
     int iterations;
+    double unused[3]; /* eight doubles in all: a device keeps it behind vectors */
+};
+
+/* What a device's sweep is told. */
+struct solve_sweep {
+    double tolerance; /* squared */
+    int rows, chunks; /* rows: SOLVE_CHUNK * chunks */
+    int k;            /* the iteration, from 0 */
+    int unused;
 };
 
 #define SOLVE_GOES_ON      0

@@ -60,7 +60,7 @@ evn_status summation_gpu_share(double *share, const struct layout *a, const stru
                                evn_device *device) {
     const evn_traits *t = evn_device_traits(device);
     const double memory = (double)t->memory, usable = 0.95 * memory;
-    const double beside = (double)(past_bytes(past) + parts_bytes(a)) +
+    const double beside = (double)(past_bytes(past) + parts_bytes(a) + evn_device_used(device)) +
                           (double)slots(a, t->memory) * (double)summation_sums_bytes(a) +
                           (double)a->blocks * (sizeof(struct sum_block) + sizeof(struct sum_pair)) +
                           8192;

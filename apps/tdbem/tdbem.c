@@ -65,6 +65,12 @@ evn_status tdbem_check(const tdbem_options *o) {
     return status;
 }
 
+evn_status tdbem_check_units(const tdbem_options *o, const evn_units *units) {
+    enum solver_kind solver;
+    evn_status status = solver_find(&solver, o->solver);
+    return status ? status : solver_check_units(solver, units);
+}
+
 static void warn(tdbem *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void warn(tdbem *p, const char *format, ...) {
     if (p->warnings == WARNINGS) return;

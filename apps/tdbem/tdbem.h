@@ -45,7 +45,7 @@ typedef struct tdbem_options {
     const char *pulse;   /* see pulse_read(); NULL: gaussian, sigma 4 mean edges over c */
     const char *layout;  /* rows, contiguous, full:BRxBC */
     const char *order;   /* none, morton, hilbert */
-    const char *solver;  /* cg, mumps */
+    const char *solver;  /* cg, cg:device, mumps */
     int group;           /* n_g, 1 to 32 */
     int single;          /* values, past and sums in float; M_0 is solved with in double */
     int blocks; /* tasks; 0: about 100. More of them can be shared out more evenly, and cost more
@@ -72,6 +72,9 @@ void tdbem_close(tdbem *problem);
 
 /* Whether all that can be wrong with options is right, as far as can be told without a mesh. */
 evn_status tdbem_check(const tdbem_options *options);
+
+/* Whether units have what these options need: a device, for the solver cg:device. EVN_USAGE. */
+evn_status tdbem_check_units(const tdbem_options *options, const evn_units *units);
 
 /* The mesh, in the numbering that is computed in; number[v] leads back to the file's. */
 const struct mesh *tdbem_mesh(const tdbem *problem);

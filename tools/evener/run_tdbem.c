@@ -383,6 +383,7 @@ static void record_problem(cJSON *root, const struct job *j, const tdbem_result 
     record_number(stages, "idle_s", r->idle_s);
     record_number(root, "gflops_nominal", r->gflops_nominal);
     record_number(root, "gflops_effective", r->gflops_effective);
+    cJSON_AddStringToObject(root, "solver", j->options.solver);
     record_number(root, "solver_iterations", r->iterations);
     record_number(root, "null_field", r->null_field);
     cJSON *warnings = cJSON_AddArrayToObject(root, "warnings");
@@ -462,8 +463,9 @@ static void print_result(const struct job *j, const tdbem_result *r, FILE *out) 
     for (size_t i = 0; i < sizeof stage / sizeof *stage; i++)
         fprintf(out, "  %-16s %9.3f s %5.1f %%\n", stage[i].name, stage[i].seconds,
                 r->seconds > 0 ? 100 * stage[i].seconds / r->seconds : 0);
-    fprintf(out, "  summation: %.2f GFlop/s on values, %.2f with padding; %.1f iterations a step\n",
-            r->gflops_effective, r->gflops_nominal, r->iterations);
+    fprintf(out,
+            "  summation: %.2f GFlop/s on values, %.2f with padding; %s: %.1f iterations a step\n",
+            r->gflops_effective, r->gflops_nominal, j->options.solver, r->iterations);
     fprintf(out, "  largest |a| %.6g, %.3g after the pulse", r->most, r->most_after);
     if (isfinite(r->null_field)) fprintf(out, "; null field inside %.3g %%", 100 * r->null_field);
     fprintf(out, "\n\n Units %s, schedule %s\n\n", evn_units_text(j->units),
@@ -537,6 +539,7 @@ static int run_job(struct job *j) {
     struct output record = {.fd = -1}, trace = {.fd = -1};
     evn_status status = evn_machine_open(&j->machine);
     int code = status ? give_up(status) : open_units(j);
+    if (!code && (status = tdbem_check_units(&j->options, j->units))) code = give_up(status);
     if (!code) code = plan(j, (evn_problem){.tasks = 1});
     evn_schedule_close(j->schedule);
     j->schedule = NULL;
@@ -649,7 +652,7 @@ int run_tdbem(int argc, char **argv) {
          0},
         {"order", "NAME", "of vertices: hilbert (default), morton or none", OPTION_TEXT, &w->order,
          0, 0},
-        {"solver", "NAME", "cg (default) or mumps", OPTION_TEXT, &w->solver, 0, 0},
+        {"solver", "NAME", "cg (default), cg:device or mumps", OPTION_TEXT, &w->solver, 0, 0},
         {"quad", "L", "finer quadrature: 4^L parts of each triangle (default 0)", OPTION_NUMBER,
          &w->quad, 0, 6},
         {"probes", "FILE", "points in the air, lines of x y z", OPTION_TEXT, &w->probes, 0, 0},

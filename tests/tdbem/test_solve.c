@@ -1,0 +1,406 @@
+/* Solving with M_0: conjugate gradients on several cores and on a device have the bits of one core
+ * (a device where nothing is fused; else to rounding), converge on matrices of spheres and boxes,
+ * and say no to what they cannot solve. EVENER_TEST_DEVICE is the device, emulated if it is not
+ * set; where there is none the test is skipped (exit status 77). Run: ctest -R tdbem_solve */
+#include "mesh.h"
+#include "slices.h"
+#include "solve.h"
+#include "solve_cg.h"
+#include "solve_gpu.h"
+#include <evener.h>
+#include <evener/device.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *spec;
+static evn_machine *machine;
+extern const evn_kernel_source solve_kernels; /* whether products are fused */
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        evn_status ok_status = (call);                                                             \
+        if (ok_status) fail_msg("%s: %s: %s", #call, evn_status_text(ok_status), evn_message());   \
+    } while (0)
+
+static int open_machine(void **state) {
+    (void)state;
+    OK(evn_machine_open(&machine));
+    return 0;
+}
+
+static int close_machine(void **state) {
+    (void)state;
+    evn_machine_close(machine);
+    return 0;
+}
+
+/* A matrix of `side` times `side` rows, neighbours within a distance of 2; positive definite as
+ * long as `least` is above 0.5 or so, with rows of 8 to 13 entries. */
+static struct slices_csr grid(int side, double least) {
+    const int n = side * side;
+    struct slices_csr m = {.rows = n,
+                           .start = malloc(sizeof *m.start * (size_t)(n + 1)),
+                           .column = malloc(sizeof *m.column * (size_t)n * 13),
+                           .value = malloc(sizeof *m.value * (size_t)n * 13)};
+    size_t e = 0;
+    for (int i = 0; i < n; i++) {
+        m.start[i] = e;
+        for (int j = 0; j < n; j++) {
+            const int x = abs(j % side - i % side), y = abs(j / side - i / side);
+            if (x + y > 2) continue;
+            m.column[e] = j;
+            m.value[e++] = x + y ? 0.05 * (x + y) * (1 + 0.3 * cos(i + j)) : least + (i % 7) * 0.05;
+        }
+    }
+    m.start[n] = e;
+    return m;
+}
+
+static struct slices_csr matrix_of(const char *name) {
+    struct mesh *mesh;
+    struct slices *s;
+    struct slices_csr m;
+    OK(mesh_open(&mesh, name));
+    const struct slices_options o = {
+        .problem = TDBEM_RIGID, .eta = 0.5, .delta = 0.5 * mesh->h_mean};
+    OK(slices_generate(&s, mesh, &o, 2));
+    OK(slices_matrix(&m, s, 0, 0));
+    slices_close(s);
+    mesh_close(mesh);
+    return m;
+}
+
+static double *vector(int n, double phase) {
+    double *v = malloc(sizeof *v * (size_t)n);
+    for (int i = 0; i < n; i++) v[i] = sin(phase + 0.7 * i) + 0.3 * (i % 5);
+    return v;
+}
+
+/* sqrt(r.D^-1 r / b.D^-1 b), r = b - M a */
+static double residual(const struct slices_csr *m, const double *b, const double *a) {
+    double rr = 0, bb = 0;
+    for (int i = 0; i < m->rows; i++) {
+        double r = b[i], d = 0;
+        for (size_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            r -= m->value[e] * a[m->column[e]];
+            if (m->column[e] == i) d = m->value[e];
+        }
+        rr += r * r / d;
+        bb += b[i] * b[i] / d;
+    }
+    return sqrt(rr / bb);
+}
+
+/* ---- cores ---- */
+
+static void any_number_of_cores(void **state) {
+    (void)state;
+    static const char *const units[] = {"1:CPU:1", "2:CPU:1", "1:CPU:2", "3:CPU:1",
+                                        "1:CPU:1,1:CPU:2"};
+    struct slices_csr m = grid(59, 2); /* 3481 rows, the last chunk has 25 */
+    const int n = m.rows;
+    double *b = vector(n, 1), *first = vector(n, 2), *a = malloc(sizeof *a * (size_t)n);
+    struct solve_cg *cg;
+    int iterations, count;
+    OK(solve_cg_open(&cg, &m, 1e-13));
+    OK(solve_cg(cg, NULL, b, first, &iterations));
+    assert_in_range(iterations, 5, 60);
+    assert_true(residual(&m, b, first) < 1e-12);
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        evn_units *all;
+        struct crew *crew;
+        OK(evn_units_open(&all, machine, units[u], EVN_OVERSUBSCRIBE));
+        OK(crew_open(&crew, all));
+        for (int again = 0; again < 20; again++) {
+            double *guess = vector(n, 2);
+            memcpy(a, guess, sizeof *a * (size_t)n);
+            free(guess);
+            OK(solve_cg(cg, crew, b, a, &count));
+            assert_int_equal(count, iterations);
+            assert_memory_equal(a, first, sizeof *a * (size_t)n);
+        }
+        crew_close(crew);
+        evn_units_close(all);
+    }
+    solve_cg_close(cg);
+    free(a);
+    free(b);
+    free(first);
+    slices_csr_free(&m);
+}
+
+/* Everybody comes, and sees what others have written before they met. */
+struct meeting {
+    int seen[64], wrong;
+};
+static void meet(struct crew *crew, int me, int cores, void *arg) {
+    struct meeting *all = arg;
+    for (int i = 1; i <= 1000; i++) {
+        all->seen[me * 16] = i;
+        crew_meet(crew);
+        for (int c = 0; c < cores; c++)
+            if (all->seen[c * 16] != i) all->wrong = 1;
+        crew_meet(crew);
+    }
+    if (me == cores - 1 && !all->wrong) all->wrong = -cores;
+}
+
+static void crews_meet(void **state) {
+    (void)state;
+    static const struct {
+        const char *units;
+        unsigned flags;
+    } c[] = {{"1:CPU:1", 0}, {"1:CPU:2", EVN_OVERSUBSCRIBE}, {"2:CPU:1", EVN_OVERSUBSCRIBE}};
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        evn_units *all;
+        struct crew *crew;
+        OK(evn_units_open(&all, machine, c[i].units, c[i].flags));
+        OK(crew_open(&crew, all));
+        const int most = crew_cores(crew, 1e9, 1);
+        assert_true(most >= 1 && most <= 2);
+        assert_int_equal(crew_cores(crew, 1.9, 1), 1);
+        for (int cores = 1; cores <= most; cores++) {
+            struct meeting m = {{0}, 0};
+            crew_run(crew, cores, meet, &m);
+            assert_int_equal(m.wrong, -cores);
+        }
+        crew_close(crew);
+        evn_units_close(all);
+    }
+}
+
+/* ---- matrices of bodies ---- */
+
+static void bodies(void **state) {
+    (void)state;
+    static const char *const body[] = {"sphere:1", "sphere:2", "box:1,1,1,0.25", "box:3,1,0.5,0.3"};
+    for (size_t k = 0; k < sizeof body / sizeof *body; k++)
+        for (int single = 0; single < 2; single++) {
+            struct slices_csr m = matrix_of(body[k]);
+            struct solve_cg *cg;
+            const double tolerance = single ? 1e-9 : 1e-13;
+            double *b = vector(m.rows, 1), *a = calloc((size_t)m.rows, sizeof *a);
+            int iterations;
+            OK(solve_cg_open(&cg, &m, tolerance));
+            OK(solve_cg(cg, NULL, b, a, &iterations));
+            const double r = residual(&m, b, a);
+            if (!(r < 3 * tolerance) || iterations > (single ? 22 : 32) || iterations < 8)
+                fail_msg("%s: residual %g after %d iterations", body[k], r, iterations);
+            solve_cg_close(cg);
+            free(a);
+            free(b);
+            slices_csr_free(&m);
+        }
+}
+
+/* ---- what has no solution ---- */
+
+static void refused(void **state) {
+    (void)state;
+    struct slices_csr m = grid(10, 2);
+    struct solve_cg *cg;
+    int iterations;
+    double *b = vector(100, 1), *a = calloc(100, sizeof *a);
+    for (size_t e = m.start[7]; e < m.start[8]; e++)
+        if (m.column[e] == 7) m.value[e] = 0;
+    assert_int_equal(solve_cg_open(&cg, &m, 1e-13), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "vertex 7"));
+    assert_null(cg);
+    slices_csr_free(&m);
+    /* a good diagonal, and yet not definite */
+    m = grid(10, 0.1);
+    OK(solve_cg_open(&cg, &m, 1e-13));
+    assert_int_equal(solve_cg(cg, NULL, b, a, &iterations), EVN_BODY);
+    assert_non_null(strstr(evn_message(), "not positive definite"));
+    solve_cg_close(cg);
+    slices_csr_free(&m);
+    free(a);
+    free(b);
+}
+
+/* ---- devices ---- */
+
+struct side {
+    struct slices_csr m;
+    struct solve_cg *cg;
+    struct solve_gpu *gpu;
+    evn_device *device;
+};
+
+static void open_side(struct side *s, struct slices_csr m, double tolerance) {
+    s->m = m;
+    OK(solve_cg_open(&s->cg, &s->m, tolerance));
+    OK(evn_device_open(&s->device, spec, 0));
+    OK(solve_gpu_open(&s->gpu, s->cg, s->device));
+}
+
+static void close_side(struct side *s) {
+    solve_gpu_close(s->gpu);
+    solve_cg_close(s->cg);
+    evn_device_close(s->device);
+    slices_csr_free(&s->m);
+}
+
+/* Both solve; iterations. */
+static int same(struct side *s, const double *b, double *a) {
+    const size_t n = (size_t)s->m.rows;
+    double *want = malloc(sizeof *want * n);
+    int expected, got;
+    memcpy(want, a, sizeof *want * n);
+    OK(solve_cg(s->cg, NULL, b, want, &expected));
+    OK(solve_gpu(s->gpu, b, a, &got));
+    double worst = 0, largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(a[i])) fail_msg("row %zu: %g", i, a[i]);
+        worst = fmax(worst, fabs(a[i] - want[i]));
+        largest = fmax(largest, fabs(want[i]));
+    }
+    if (!solve_kernels.contract) {
+        assert_int_equal(got, expected);
+        assert_memory_equal(a, want, sizeof *want * n);
+    }
+    assert_true(abs(got - expected) <= 1);
+    if (worst > 1e-11 * largest) fail_msg("%zu rows: off by %g of %g", n, worst, largest);
+    free(want);
+    return got;
+}
+
+/* From no guess at all, a good one, and the solution; b is zero; b is none, and the next one is. */
+static void device_as_the_host(void **state) {
+    (void)state;
+    for (int k = 0; k < 5; k++) {
+        struct side s;
+        open_side(&s,
+                  k == 0   ? grid(1, 2)
+                  : k == 1 ? grid(8, 2)
+                  : k == 2 ? grid(59, 2)
+                           : matrix_of(k == 3 ? "sphere:2" : "box:3,1,0.5,0.3"),
+                  1e-13);
+        const int n = s.m.rows;
+        double *b = vector(n, 1), *a = calloc((size_t)n, sizeof *a);
+        const int first = same(&s, b, a);
+        assert_true(n == 1 ? first <= 1 : first >= 8);
+        assert_true(residual(&s.m, b, a) < 1e-12);
+        assert_true(same(&s, b, a) <= 1);
+        for (int i = 0; i < n; i++) b[i] *= 1 + 1e-5 * cos(i);
+        same(&s, b, a);
+        const evn_counts before = evn_device_counts(s.device);
+        assert_true(same(&s, b, a) <= 1);
+        const evn_counts after = evn_device_counts(s.device);
+        assert_int_equal(after.copies_in - before.copies_in, 1);
+        assert_int_equal(after.copies_out - before.copies_out, 1);
+        memset(b, 0, sizeof *b * (size_t)n);
+        same(&s, b, a);
+        for (int i = 0; i < n; i++) assert_true(a[i] == 0);
+        int iterations;
+        b[0] = NAN;
+        assert_int_equal(solve_gpu(s.gpu, b, a, &iterations), EVN_BODY);
+        memset(a, 0, sizeof *a * (size_t)n);
+        b[0] = 1;
+        same(&s, b, a);
+        close_side(&s);
+        free(a);
+        free(b);
+    }
+}
+
+static void device_refuses(void **state) {
+    (void)state;
+    struct side s;
+    int iterations;
+    open_side(&s, grid(10, 0.1), 1e-13);
+    double *b = vector(100, 1), *a = calloc(100, sizeof *a);
+    char host[256];
+    assert_int_equal(solve_cg(s.cg, NULL, b, a, &iterations), EVN_BODY);
+    snprintf(host, sizeof host, "%s", evn_message());
+    memset(a, 0, 100 * sizeof *a);
+    assert_int_equal(solve_gpu(s.gpu, b, a, &iterations), EVN_BODY);
+    assert_non_null(strstr(evn_message(), "not positive definite"));
+    if (!solve_kernels.contract) assert_string_equal(evn_message(), host);
+    close_side(&s);
+    free(a);
+    free(b);
+}
+
+/* Any operation may fail: one line, and everything can be closed. */
+static void device_fails(void **state) {
+    (void)state;
+    if (strncmp(spec, "emulated", 8)) skip();
+    struct slices_csr m = grid(20, 2);
+    struct solve_cg *cg;
+    double *b = vector(400, 1), *a = calloc(400, sizeof *a);
+    OK(solve_cg_open(&cg, &m, 1e-13));
+    static const char *const what[] = {"alloc@1",  "alloc@7", "copy@1",   "copy@3",
+                                       "copy@4",   "copy@5",  "kernel@1", "kernel@2",
+                                       "kernel@9", "lost@3",  "lost@20"};
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+        char text[64];
+        evn_device *device;
+        struct solve_gpu *gpu;
+        int iterations;
+        snprintf(text, sizeof text, "emulated:1,fail=%s", what[i]);
+        OK(evn_device_open(&device, text, 0));
+        evn_status status = solve_gpu_open(&gpu, cg, device);
+        if (status)
+            assert_null(gpu);
+        else
+            status = solve_gpu(gpu, b, a, &iterations);
+        if (status != (i < 2 ? EVN_MEMORY : EVN_DEVICE))
+            fail_msg("%s: %s: %s", what[i], evn_status_text(status), evn_message());
+        assert_non_null(strstr(evn_message(), "on purpose"));
+        assert_null(strchr(evn_message(), '\n'));
+        solve_gpu_close(gpu);
+        evn_device_close(device);
+    }
+    solve_cg_close(cg);
+    slices_csr_free(&m);
+    free(a);
+    free(b);
+}
+
+/* The choice: by name, and whether units have what it needs. */
+static void choice(void **state) {
+    (void)state;
+    enum solver_kind kind;
+    evn_units *units;
+    for (int k = 0; k < 2; k++) {
+        OK(solver_find(&kind, k ? "cg:device" : "cg"));
+        assert_int_equal(kind, k ? SOLVER_CG_DEVICE : SOLVER_CG);
+        assert_string_equal(solver_name(kind), k ? "cg:device" : "cg");
+    }
+    assert_int_equal(solver_find(&kind, "cg:gpu"), EVN_USAGE);
+    OK(evn_units_open(&units, machine, "1:CPU:1", 0));
+    assert_int_equal(solver_check_units(SOLVER_CG_DEVICE, units), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "1:CPU:1 have none"));
+    OK(solver_check_units(SOLVER_CG, units));
+    evn_units_close(units);
+}
+
+int main(void) {
+    const char *device = getenv("EVENER_TEST_DEVICE");
+    spec = device ? device : "emulated:1";
+    char why[256];
+    int count = 0;
+    if (evn_devices_count(spec, &count, why, sizeof why) || !count) {
+        printf("skipped: no device \"%s\": %s\n", spec, why);
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_number_of_cores),
+        cmocka_unit_test(crews_meet),
+        cmocka_unit_test(bodies),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(device_as_the_host),
+        cmocka_unit_test(device_refuses),
+        cmocka_unit_test(device_fails),
+        cmocka_unit_test(choice),
+    };
+    return cmocka_run_group_tests(tests, open_machine, close_machine);
+}
