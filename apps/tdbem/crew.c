@@ -37,8 +37,7 @@ static int is_taken(const struct crew *c, int unit, int core, int system) {
     return 0;
 }
 
-static void enlist(struct crew *c) {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+static void enlist(struct crew *c, int most) {
     int at = 0;
     c->spins = SPINS;
     for (int u = 0; u < evn_units_count(c->units); u++) {
@@ -48,13 +47,13 @@ static void enlist(struct crew *c) {
             const int system = evn_unit_core_number(unit, i);
             if (system < 0) c->spins = SPINS_UNBOUND;
             /* the caller's is always in */
-            const int in = !at || (system < 0 ? c->count < processors : !is_taken(c, u, i, system));
+            const int in = !at || (system < 0 ? c->count < most : !is_taken(c, u, i, system));
             c->number[at++] = in ? c->count++ : -1;
         }
     }
 }
 
-evn_status crew_open(struct crew **out, evn_units *units) {
+evn_status crew_open(struct crew **out, evn_units *units, int most) {
     *out = NULL;
     const int count = evn_units_count(units);
     int cores = 0;
@@ -70,7 +69,7 @@ evn_status crew_open(struct crew **out, evn_units *units) {
         crew_close(c);
         return evn_fail(EVN_MEMORY, "td-bem: no memory for %d cores", cores);
     }
-    enlist(c);
+    enlist(c, most ? most : (int)sysconf(_SC_NPROCESSORS_ONLN));
     *out = c;
     return EVN_OK;
 }

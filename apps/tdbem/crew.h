@@ -18,8 +18,9 @@ struct crew;
 /* Core number `me` of `cores`. The first one is the caller's. */
 typedef void (*crew_job)(struct crew *crew, int me, int cores, void *arg);
 
-/* A crew may be NULL everywhere below: the calling thread alone. */
-evn_status crew_open(struct crew **out, evn_units *units);
+/* Of cores that are not bound (oversubscribed), at most `most`; 0: as many as there are processors.
+ * EVN_MEMORY. A crew may be NULL everywhere below: the calling thread alone. */
+evn_status crew_open(struct crew **out, evn_units *units, int most);
 void crew_close(struct crew *crew);
 
 /* How many cores get `least` each of so much work: 1 to all. */

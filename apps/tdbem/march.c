@@ -718,7 +718,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (!status && evn_schedule_problem(schedule)->tasks != m->p->layout->blocks)
         status = evn_fail(EVN_USAGE, "td-bem: the schedule was made for %d tasks, this has %d",
                           evn_schedule_problem(schedule)->tasks, m->p->layout->blocks);
-    if (!status) status = crew_open(&m->crew, m->units);
+    if (!status) status = crew_open(&m->crew, m->units, 0);
     if (!status) status = make_room(m);
     if (!status) status = find_vertices(m);
     if (!status) status = identify(m);

@@ -84,6 +84,8 @@ class Same(Base):
                 _, want = self.run_it("sphere:2", 100, "--units", "1:CPU:1", "--layout", layout)
                 _, got = self.run_it("sphere:2", 100, "--layout", layout, *words)
                 self.same(got, want)
+        _, got = self.run_it("sphere:2", 100, "--solver", "cg:device", *words)
+        self.same(got, want)
 
     def test_checkpoint_from_elsewhere(self):
         """What a CPU has begun a GPU goes on with."""
@@ -92,6 +94,44 @@ class Same(Base):
         self.run_it("sphere:2", 48, "--units", "1:CPU:1", "--checkpoint", state)
         _, got = self.run_it("sphere:2", 96, "--units", "1:GPU:1", "--devices", "emulated", "--restart", state)
         self.same(got, want)
+
+
+class Solver(Base):
+    """M_0 on a device."""
+
+    def test_same(self):
+        for precision, tolerance in [("double", 1e-12), ("float", 2e-5)]:
+            words = ["--precision", precision]
+            host, want = self.run_it("sphere:2", 100, "--units", "1:CPU:1", *words)
+            self.assertEqual(host["solver"], "cg")
+            for units in ["1:GPU:1", "1:CPU:1,2:GPU:1", "1:CPU:2,1:GPU:2"]:
+                with self.subTest(precision=precision, units=units):
+                    words = ["--precision", precision, "--units", units, "--devices", "emulated", "--schedule", "static"]
+                    cg, _ = self.run_it("sphere:2", 100, *words)
+                    r, got = self.run_it("sphere:2", 100, "--solver", "cg:device", *words)
+                    self.same(got, want, tolerance)
+                    self.assertEqual(r["solver"], "cg:device")
+                    self.assertLess(abs(r["solver_iterations"] - host["solver_iterations"]), 0.5)
+                    # the first device of the first GPU unit, and no other: b goes there
+                    more = [d["copies_in"] - c["copies_in"] for d, c in zip(r["devices"], cg["devices"])]
+                    self.assertEqual(more, [100] + [0] * (len(more) - 1))
+                    # a comes back; twice where it took more iterations than the step before, which is rare
+                    more = [d["copies_out"] - c["copies_out"] for d, c in zip(r["devices"], cg["devices"])]
+                    self.assertIn(more[0], range(100, 115))
+                    self.assertEqual(more[1:], [0] * (len(more) - 1))
+
+    def test_no_device(self):
+        done = evener("--mesh", "sphere:2", "--units", "1:CPU:1", "--solver", "cg:device", "--quiet")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"^evener: solver: cg:device needs a device[^\n]*\n$")
+
+    def test_device_fails(self):
+        for what in ["alloc@2", "copy@4", "copy@30", "kernel@3", "kernel@200", "lost@9", "lost@300"]:
+            with self.subTest(what=what):
+                done = evener("--mesh", "sphere:2", "--steps", "100", "--units", "1:CPU:1,1:GPU:1", "--oversubscribe",
+                              "--devices", f"emulated:1,fail={what}", "--solver", "cg:device", "--quiet")
+                self.assertIn(done.returncode, [2, 3], done.stderr)
+                self.assertRegex(done.stderr, r"^evener: [^\n]*on purpose[^\n]*\n$")
 
 
 class Memory(Base):

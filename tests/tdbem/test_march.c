@@ -489,6 +489,75 @@ static void loads(void **state) {
     mesh_close(mesh);
 }
 
+/* The stages between two sums, on up to three cores. */
+struct on_cores {
+    struct incident *in;
+    int n;
+    double *l;
+};
+static void load_part(struct crew *crew, int me, int cores, void *arg) {
+    struct on_cores *o = arg;
+    incident_part(o->in, crew, me, cores, o->n, o->l);
+}
+
+static void stages_on_cores(void **state) {
+    (void)state;
+    enum { GROUP = 8, STEPS = 40 };
+    struct mesh *mesh;
+    struct slices *s = matrices(&mesh, "sphere:2", TDBEM_RIGID, 0.5);
+    const size_t n = (size_t)s->columns, rows = (size_t)s->rows;
+    evn_machine *machine;
+    struct pulse pulse;
+    const double d[3] = {1, 2, 2};
+    double *a = malloc(sizeof *a * GROUP * n), *l[2], *sums[2][2];
+    for (size_t i = 0; i < GROUP * n; i++) a[i] = sin(0.3 * (double)i);
+    for (int i = 0; i < 2; i++) {
+        l[i] = calloc(STEPS * n, sizeof **l);
+        for (int single = 0; single < 2; single++)
+            sums[i][single] = malloc(sizeof ***sums * rows * GROUP);
+    }
+    ok(pulse_read(&pulse, "ricker:sigma=0.2"));
+    ok(evn_machine_open(&machine));
+    for (int cores = 1; cores <= 3; cores++) {
+        static const char *const text[] = {"1:CPU:1", "2:CPU:1", "1:CPU:2,1:CPU:1"};
+        evn_units *units;
+        struct crew *crew;
+        struct on_cores o = {0};
+        struct radiation *r;
+        const int which = cores > 1;
+        ok(evn_units_open(&units, machine, text[cores - 1], EVN_OVERSUBSCRIBE));
+        ok(crew_open(&crew, units, 3));
+        ok(incident_open(&o.in, mesh, TDBEM_RIGID, 0.5, 0.1, 1, d, &pulse));
+        for (o.n = 1; o.n <= STEPS; o.n++) {
+            o.l = l[which] + (size_t)(o.n - 1) * n;
+            if (o.n % 7 == 0) o.in->step = -1; /* as after a restart */
+            crew_run(crew, cores, load_part, &o);
+        }
+        incident_close(o.in);
+        for (int single = 0; single < 2; single++) {
+            double *sum = sums[which][single];
+            memset(sum, 0, sizeof *sum * rows * GROUP);
+            ok(radiation_open(&r, s, GROUP, single, cores));
+            for (int p = 1; p < GROUP; p++) radiation_add(r, crew, p, a, sum, GROUP);
+            radiation_close(r);
+            assert_true(largest(sum, (int)(rows * GROUP)) > 0);
+            assert_memory_equal(sum, sums[0][single], sizeof *sum * rows * GROUP);
+        }
+        assert_true(largest(l[which], (int)(STEPS * n)) > 0);
+        assert_memory_equal(l[which], l[0], sizeof **l * STEPS * n);
+        crew_close(crew);
+        evn_units_close(units);
+    }
+    evn_machine_close(machine);
+    for (int i = 0; i < 2; i++) {
+        free(l[i]);
+        for (int single = 0; single < 2; single++) free(sums[i][single]);
+    }
+    free(a);
+    slices_close(s);
+    mesh_close(mesh);
+}
+
 static void solvers(void **state) {
     (void)state;
     struct mesh *mesh;
@@ -993,14 +1062,23 @@ static int close_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts),          cmocka_unit_test(layout_options),
-        cmocka_unit_test(full_fill),        cmocka_unit_test(against_dense),
-        cmocka_unit_test(units_and_orders), cmocka_unit_test(loads),
-        cmocka_unit_test(solvers),          cmocka_unit_test(series),
-        cmocka_unit_test(sphere_combined),  cmocka_unit_test(sphere_hypersingular),
-        cmocka_unit_test(sphere_soft),      cmocka_unit_test(sphere_float),
-        cmocka_unit_test(null_field),       cmocka_unit_test(stability),
-        cmocka_unit_test(checkpoints),      cmocka_unit_test(unwritable),
+        cmocka_unit_test(layouts),
+        cmocka_unit_test(layout_options),
+        cmocka_unit_test(full_fill),
+        cmocka_unit_test(against_dense),
+        cmocka_unit_test(units_and_orders),
+        cmocka_unit_test(loads),
+        cmocka_unit_test(stages_on_cores),
+        cmocka_unit_test(solvers),
+        cmocka_unit_test(series),
+        cmocka_unit_test(sphere_combined),
+        cmocka_unit_test(sphere_hypersingular),
+        cmocka_unit_test(sphere_soft),
+        cmocka_unit_test(sphere_float),
+        cmocka_unit_test(null_field),
+        cmocka_unit_test(stability),
+        cmocka_unit_test(checkpoints),
+        cmocka_unit_test(unwritable),
     };
     return cmocka_run_group_tests(tests, open_machine, close_machine);
 }

@@ -104,6 +104,7 @@ static void any_number_of_cores(void **state) {
     (void)state;
     static const char *const units[] = {"1:CPU:1", "2:CPU:1", "1:CPU:2", "3:CPU:1",
                                         "1:CPU:1,1:CPU:2"};
+    static const int cores[] = {1, 2, 2, 3, 3};
     struct slices_csr m = grid(59, 2); /* 3481 rows, the last chunk has 25 */
     const int n = m.rows;
     double *b = vector(n, 1), *first = vector(n, 2), *a = malloc(sizeof *a * (size_t)n);
@@ -117,7 +118,8 @@ static void any_number_of_cores(void **state) {
         evn_units *all;
         struct crew *crew;
         OK(evn_units_open(&all, machine, units[u], EVN_OVERSUBSCRIBE));
-        OK(crew_open(&crew, all));
+        OK(crew_open(&crew, all, 3));
+        assert_int_equal(crew_cores(crew, 9, 1), cores[u]);
         for (int again = 0; again < 20; again++) {
             double *guess = vector(n, 2);
             memcpy(a, guess, sizeof *a * (size_t)n);
@@ -157,14 +159,18 @@ static void crews_meet(void **state) {
     static const struct {
         const char *units;
         unsigned flags;
-    } c[] = {{"1:CPU:1", 0}, {"1:CPU:2", EVN_OVERSUBSCRIBE}, {"2:CPU:1", EVN_OVERSUBSCRIBE}};
+        int cores;
+    } c[] = {{"1:CPU:1", 0, 1},
+             {"1:CPU:2", EVN_OVERSUBSCRIBE, 2},
+             {"2:CPU:1", EVN_OVERSUBSCRIBE, 2},
+             {"1:CPU:2,2:CPU:1", EVN_OVERSUBSCRIBE, 4}};
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         evn_units *all;
         struct crew *crew;
         OK(evn_units_open(&all, machine, c[i].units, c[i].flags));
-        OK(crew_open(&crew, all));
+        OK(crew_open(&crew, all, 4));
         const int most = crew_cores(crew, 1e9, 1);
-        assert_true(most >= 1 && most <= 2);
+        assert_int_equal(most, c[i].cores);
         assert_int_equal(crew_cores(crew, 1.9, 1), 1);
         for (int cores = 1; cores <= most; cores++) {
             struct meeting m = {{0}, 0};
