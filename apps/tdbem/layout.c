@@ -219,7 +219,7 @@ static void place_contiguous(struct layout *a, const struct work *w, int n, int 
 
 static void place(struct layout *a, const struct slices *s, const struct work *w, int j,
                   size_t *values, size_t *metas) {
-    const double *value = s->value + s->begin[j];
+    const double *value = slices_column(s, j);
     if (a->is.kind == LAYOUT_CONTIGUOUS) {
         int n = gather(s, j, 0, a->rows, a->depth, &value, w->v);
         place_contiguous(a, w, n, j);

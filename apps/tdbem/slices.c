@@ -3,10 +3,16 @@
  * Work comes in tiles, pairs of patches of some tens of triangles. A tile adds to the row-vectors
  * between the vertices of its two patches, at once in their final place, which is known since all
  * ranges were found first. Two tiles whose patches touch would meet in an entry, so tiles are
- * coloured: colour after colour, all tiles of one colour at the same time. No pair is computed
- * twice, there are no atomics, and the order in which contributions meet in an entry does not
- * depend on the number of threads. */
+ * coloured: colour after colour, all tiles of one colour at the same time. There are no atomics,
+ * and the order in which contributions meet in an entry does not depend on the number of threads.
+ *
+ * Columns can be made an interval at a time, so that not all values are in memory at once. Each
+ * interval goes through all tiles in the same order and leaves out the pairs that it does not need,
+ * so entries have the same bits as if all were made at once. A pair is computed once for each
+ * interval that it adds to: only those at the border of two intervals twice where the matrices are
+ * not symmetric, nearly all of them twice where they are. */
 #include "slices_inside.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,13 +142,20 @@ static evn_status plan_open(struct plan *p, const struct body *b) {
 
 /* ---- one tile ---- */
 
+/* The interval that is being made. */
 struct job {
-    struct slices *s;
+    const struct slices *s;
     const struct body *body;
     const struct quadrature *quadrature;
     enum shells_kind kind;
     double eta, scale; /* delta, or delta^3 */
-    /* [j * rows + i]: values of column j before row i, and the range, in one place */
+    int from, to;      /* columns */
+    int last;          /* only k <= last */
+    char *wanted;      /* [place]: whether the triangle has a vertex in from .. to-1 */
+    char *patch;       /* [patch]: whether one of its triangles has */
+    size_t *begin;     /* [to - from + 1]: values of the interval before each column */
+    double *value;
+    /* [(j - from) * rows + i]: values of column j before row i, and the range, in one place */
     struct place {
         uint32_t at;
         uint16_t first;
@@ -150,23 +163,29 @@ struct job {
     } * place;
 };
 
+static int has_column(const struct job *job, int j) { return j >= job->from && j < job->to; }
+
 /* Adds `values`, those of k0, k0+1, .., to row-vector (i,j). k outside of the range comes from
  * rounding at a multiple of delta and carries nothing. */
 #if LANES == 8
 INLINE void add_row(const struct job *job, int i, int j, int k0, vec values) {
-    const struct place place = job->place[(size_t)j * (size_t)job->s->rows + (size_t)i];
+    if (!has_column(job, j)) return;
+    const size_t column = (size_t)(j - job->from);
+    const struct place place = job->place[column * (size_t)job->s->rows + (size_t)i];
     const int low = place.first - k0, high = low + place.count;
     if (low >= LANES || high <= 0) return;
     const unsigned below = low > 0 ? (1u << low) - 1 : 0,
                    upto = high < LANES ? (1u << high) - 1 : 0xff;
     const __mmask8 mine = (__mmask8)(upto & ~below);
-    double *at = job->s->value + (ptrdiff_t)(job->s->begin[j] + place.at) - low;
+    double *at = job->value + (ptrdiff_t)(job->begin[column] + place.at) - low;
     _mm512_mask_storeu_pd(at, mine, _mm512_maskz_loadu_pd(mine, at) + (__m512d)values);
 }
 #else
 INLINE void add_row(const struct job *job, int i, int j, int k0, const double *values, int count) {
-    const struct place place = job->place[(size_t)j * (size_t)job->s->rows + (size_t)i];
-    double *at = job->s->value + job->s->begin[j] + place.at;
+    if (!has_column(job, j)) return;
+    const size_t column = (size_t)(j - job->from);
+    const struct place place = job->place[column * (size_t)job->s->rows + (size_t)i];
+    double *at = job->value + job->begin[column] + place.at;
     for (int m = 0; m < count; m++) {
         const int l = k0 + m - place.first;
         if (l >= 0 && l < place.count) at[l] += values[m * 9 * LANES];
@@ -212,6 +231,26 @@ static void scatter(const struct job *job, struct shells_result *r, const int *l
 #endif
 }
 
+/* Whether the interval needs one of the pairs of a vector's outer triangles with the inner one. All
+ * of the vector are then computed, as if there were no intervals: bits do not depend on these. */
+static int any_needed(const struct job *job, const int *lane, int inner) {
+    const struct body *b = job->body;
+    const int symmetric = job->kind != SHELLS_COMBINED;
+    int needed = 0;
+    for (int l = 0; l < LANES && !needed; l++) {
+        needed = job->wanted[inner] || (symmetric && job->wanted[lane[l]]);
+        if (!needed || job->last == INT_MAX) continue;
+        const double reach = job->last + 1 + b->radius[lane[l]] + b->radius[inner];
+        double d2 = 0;
+        for (int c = 0; c < 3; c++) {
+            const double d = b->centre[lane[l]][c] - b->centre[inner][c];
+            d2 += d * d;
+        }
+        needed = d2 <= reach * reach * (1 + 1e-12);
+    }
+    return needed;
+}
+
 /* All pairs of the listed outer triangles with one inner triangle, with one rule. */
 static void pairs(const struct job *job, struct shells_result *r, const int *place, int count,
                   int inner, enum nearness nearness) {
@@ -220,6 +259,7 @@ static void pairs(const struct job *job, struct shells_result *r, const int *pla
     for (int at = 0; at < count; at += LANES) {
         int lane[LANES];
         for (int l = 0; l < LANES; l++) lane[l] = place[at + l < count ? at + l : count - 1];
+        if (!any_needed(job, lane, inner)) continue;
         struct shells_outer outer;
         outer_load(&outer, job->body, lane, inner);
         for (int from = 0; from < rule->points; from += SHELLS_BATCH) {
@@ -239,7 +279,9 @@ static void half_tile(const struct job *job, struct shells_result *r, const stru
     const int q0 = inner * p->size, p0 = outer * p->size;
     const int q1 = q0 + p->size < b->triangles ? q0 + p->size : b->triangles;
     const int p1 = p0 + p->size < b->triangles ? p0 + p->size : b->triangles;
+    if (!job->patch[inner] && !(symmetric && job->patch[outer])) return;
     for (int q = q0; q < q1; q++) {
+        if (!job->wanted[q] && !(symmetric && job->patch[outer])) continue;
         int list[NEARNESS][64], count[NEARNESS] = {0};
         for (int t = p0; t < p1; t++) {
             /* of a pair evaluated once, the triangle of lower number is the outer one */
@@ -251,8 +293,9 @@ static void half_tile(const struct job *job, struct shells_result *r, const stru
     }
 }
 
+/* `begun` and `share`: of the whole generation, what was done before and what this is. */
 static evn_status all_tiles(const struct job *job, const struct plan *p,
-                            const struct slices_options *o, int cores) {
+                            const struct slices_options *o, int cores, double begun, double share) {
     int failed = 0, stopped = 0;
     const double all = (double)p->colour_start[p->colours];
     size_t done = 0;
@@ -281,7 +324,8 @@ static evn_status all_tiles(const struct job *job, const struct plan *p,
                 size_t now;
 #pragma omp atomic capture
                 now = ++done;
-                if (first && o->progress && o->progress((double)now / all, o->arg)) {
+                if (first && o->progress &&
+                    o->progress(begun + share * (double)now / all, o->arg)) {
 #pragma omp atomic write
                     stopped = 1;
                 }
@@ -298,7 +342,7 @@ static evn_status all_tiles(const struct job *job, const struct plan *p,
 
 static evn_status all_points(const struct job *job, const struct slices_options *o, int cores) {
     const struct body *b = job->body;
-    struct slices *s = job->s;
+    const struct slices *s = job->s;
     const double scale = job->kind == SHELLS_SINGLE ? s->delta : 1;
     int failed = 0;
 #pragma omp parallel for num_threads(cores) schedule(dynamic, 1) reduction(| : failed)
@@ -314,16 +358,19 @@ static evn_status all_points(const struct job *job, const struct slices_options 
             for (int c = 0; c < 3; c++) x[c][l] = (point[c] - b->middle[c]) / s->delta;
         }
         for (int q = 0; q < b->triangles; q++) {
+            if (!job->wanted[q]) continue;
             shells_potential(&r, job->kind, x, &b->inner[q]);
             for (int l = 0; l < LANES && from + l < o->points; l++)
                 for (int e = 0; e < 3; e++) {
                     const int j = b->corner[q][e], row = s->columns + from + l;
-                    const size_t at = (size_t)j * (size_t)s->rows + (size_t)row;
-                    const int first = s->first[at], end = first + s->count[at];
-                    double *to = s->value + s->begin[j] + job->place[at].at - first;
+                    if (!has_column(job, j)) continue;
+                    const size_t column = (size_t)(j - job->from);
+                    const struct place at = job->place[column * (size_t)s->rows + (size_t)row];
+                    const int first = at.first, end = first + at.count;
+                    double *to = job->value + job->begin[column] + at.at;
                     for (int m = 0; m < r.count; m++) {
                         int k = (int)r.first[l] + m;
-                        if (k >= first && k < end) to[k] += scale * r.value[3 * m + e][l];
+                        if (k >= first && k < end) to[k - first] += scale * r.value[3 * m + e][l];
                     }
                 }
         }
@@ -335,11 +382,13 @@ static evn_status all_points(const struct job *job, const struct slices_options 
 
 /* ---- mass terms, skew lag ---- */
 
+/* M_k(i,j), or NULL where the interval has none. */
 static double *entry(const struct job *job, int k, int i, int j) {
-    const struct slices *s = job->s;
-    const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
-    if (k < s->first[e] || k >= s->first[e] + s->count[e]) return NULL;
-    return s->value + s->begin[j] + job->place[e].at + (k - s->first[e]);
+    if (!has_column(job, j)) return NULL;
+    const size_t column = (size_t)(j - job->from);
+    const struct place at = job->place[column * (size_t)job->s->rows + (size_t)i];
+    if (k < at.first || k >= at.first + at.count) return NULL;
+    return job->value + job->begin[column] + at.at + (k - at.first);
 }
 
 /* eta/(2 delta) G into M_0 and out of M_1; supports that meet have ranges that begin at 0 and go to
@@ -350,26 +399,40 @@ static void add_mass(const struct job *job) {
         double normal[3], area = mesh_normal(m, t, normal);
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++) {
-                double g = area / (a == b ? 6 : 12) * job->eta / (2 * job->s->delta);
-                *entry(job, 0, m->corner[t][a], m->corner[t][b]) += g;
-                *entry(job, 1, m->corner[t][a], m->corner[t][b]) -= g;
+                const double g = area / (a == b ? 6 : 12) * job->eta / (2 * job->s->delta);
+                double *now = entry(job, 0, m->corner[t][a], m->corner[t][b]);
+                double *before = entry(job, 1, m->corner[t][a], m->corner[t][b]);
+                if (now) *now += g;
+                if (before) *before -= g;
             }
     }
 }
 
-/* The skew-symmetric part of M_0 acts one step later. */
-static void skew_lag(const struct job *job, int cores) {
-    const int n = job->s->columns;
+/* M_0(i,j) of all columns, from those of column j, whose rows ascend. */
+static double in_column(const struct slices_csr *m, int i, int j) {
+    size_t low = m->start[j], high = m->start[j + 1] - 1;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (m->column[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return m->value[low];
+}
+
+/* The skew-symmetric part of M_0 acts one step later. `raw` is M_0 as it is before, of all columns:
+ * its transpose belongs to other intervals. */
+static void skew_lag(const struct job *job, const struct slices_csr *raw, int cores) {
     (void)cores;
 #pragma omp parallel for num_threads(cores) schedule(dynamic, 16)
-    for (int j = 1; j < n; j++)
-        for (int i = 0; i < j; i++) {
-            double *up = entry(job, 0, i, j), *down = entry(job, 0, j, i);
-            if (!up) continue;
-            double z = 0.5 * (*up - *down), mean = 0.5 * (*up + *down);
-            *up = *down = mean;
-            *entry(job, 1, i, j) += z;
-            *entry(job, 1, j, i) -= z;
+    for (int j = job->from; j < job->to; j++)
+        for (size_t e = raw->start[j]; e < raw->start[j + 1]; e++) {
+            const int i = raw->column[e];
+            if (i == j) continue;
+            const double mine = raw->value[e], other = in_column(raw, j, i);
+            *entry(job, 0, i, j) = 0.5 * (mine + other);
+            *entry(job, 1, i, j) += 0.5 * (mine - other);
         }
 }
 
@@ -442,69 +505,218 @@ static evn_status slices_shape(struct slices **out, const struct body *body,
     return EVN_OK;
 }
 
-static evn_status fill(struct slices *s, const struct body *body, const struct slices_options *o,
-                       int cores) {
-    struct job job = {.s = s,
-                      .body = body,
-                      .kind = options_kind(o),
-                      .eta = s->eta,
-                      .scale =
-                          s->problem == TDBEM_SOFT ? s->delta * s->delta * s->delta : s->delta};
+/* ---- intervals ---- */
+
+struct slices_maker {
+    struct slices *s;
+    struct slices_options options;
+    struct body body;
     struct quadrature quadrature;
     struct plan plan;
-    evn_status status = quadrature_open(&quadrature, o->rule, o->quad);
+    struct slices_csr raw; /* combined: M_0 before the skew lag, by columns */
+    int cores;
+};
+
+static void job_close(struct job *job) {
+    free(job->wanted);
+    free(job->patch);
+    free(job->begin);
+    free(job->place);
+    free(job->value);
+}
+
+static evn_status job_memory(struct job *job) {
+    evn_status status = evn_fail(
+        EVN_MEMORY, "matrices: no memory for the values of columns %d to %d (%.1f GB)", job->from,
+        job->to - 1, 8e-9 * (double)(job->s->begin[job->to] - job->s->begin[job->from]));
+    job_close(job);
+    return status;
+}
+
+/* Columns from .. to-1, and k up to `last`, all zero. */
+static evn_status job_open(struct job *job, const struct slices_maker *m, int from, int to,
+                           int last) {
+    const struct slices *s = m->s;
+    const struct body *b = &m->body;
+    const double cube = s->delta * s->delta * s->delta;
+    *job = (struct job){.s = s,
+                        .body = b,
+                        .quadrature = &m->quadrature,
+                        .kind = options_kind(&m->options),
+                        .eta = s->eta,
+                        .scale = s->problem == TDBEM_SOFT ? cube : s->delta,
+                        .from = from,
+                        .to = to,
+                        .last = last};
+    const size_t rows = (size_t)s->rows, columns = (size_t)(to - from);
+    job->wanted = calloc((size_t)b->triangles, 1);
+    job->patch = calloc((size_t)m->plan.patches, 1);
+    job->begin = calloc(columns + 1, sizeof *job->begin);
+    job->place = malloc(rows * columns * sizeof *job->place);
+    if (!job->wanted || !job->patch || !job->begin || !job->place) return job_memory(job);
+    for (int p = 0; p < b->triangles; p++)
+        for (int e = 0; e < 3; e++)
+            if (has_column(job, b->corner[p][e])) job->wanted[p] = job->patch[p / m->plan.size] = 1;
+#pragma omp parallel for num_threads(m->cores) schedule(static)
+    for (size_t c = 0; c < columns; c++) {
+        uint32_t sum = 0;
+        for (size_t i = 0; i < rows; i++) {
+            const size_t e = ((size_t)from + c) * rows + i;
+            const int end = s->first[e] + s->count[e] - 1;
+            const int cut = end > last ? end - last : 0;
+            const int count = cut < s->count[e] ? s->count[e] - cut : 0;
+            job->place[c * rows + i] = (struct place){sum, s->first[e], (uint8_t)count};
+            sum += (uint32_t)count;
+        }
+        job->begin[c + 1] = sum;
+    }
+    for (size_t c = 0; c < columns; c++) job->begin[c + 1] += job->begin[c];
+    job->value = malloc((job->begin[columns] + 8) * sizeof *job->value);
+    if (!job->value) return job_memory(job);
+#pragma omp parallel for num_threads(m->cores) schedule(static)
+    for (size_t c = 0; c < columns; c++)
+        memset(job->value + job->begin[c], 0,
+               (job->begin[c + 1] - job->begin[c]) * sizeof *job->value);
+    return EVN_OK;
+}
+
+/* Which rows a column of M_0 has, to raw->column; how many. */
+static size_t rows_of_now(const struct slices *s, int j, int *row) {
+    size_t n = 0;
+    for (int i = 0; i < s->columns; i++) {
+        const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
+        if (s->first[e] || !s->count[e]) continue;
+        if (row) row[n] = i;
+        n++;
+    }
+    return n;
+}
+
+static evn_status raw_open(struct slices_maker *m) {
+    const struct slices *s = m->s;
+    struct slices_csr *raw = &m->raw;
+    raw->rows = s->columns;
+    raw->start = calloc((size_t)s->columns + 1, sizeof *raw->start);
+    if (raw->start)
+        for (int j = 0; j < s->columns; j++)
+            raw->start[j + 1] = raw->start[j] + rows_of_now(s, j, NULL);
+    const size_t all = raw->start ? raw->start[s->columns] : 0;
+    raw->column = malloc((all + 1) * sizeof *raw->column);
+    raw->value = malloc((all + 1) * sizeof *raw->value);
+    if (!raw->start || !raw->column || !raw->value)
+        return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_0", all);
+    for (int j = 0; j < s->columns; j++) rows_of_now(s, j, raw->column + raw->start[j]);
+    return EVN_OK;
+}
+
+/* The interval's part of it. */
+static void take_raw(struct slices_maker *m, const struct job *job) {
+    for (int j = job->from; j < job->to; j++)
+        for (size_t e = m->raw.start[j]; e < m->raw.start[j + 1]; e++)
+            m->raw.value[e] = *entry(job, 0, m->raw.column[e], j);
+}
+
+/* M_0 alone, of all columns, a few pairs of triangles a column; no more memory than for columns
+ * 0 .. to-1 with all k. */
+static evn_status make_raw(struct slices_maker *m, int to, double share) {
+    const struct slices *s = m->s;
+    const size_t step = (size_t)to + s->begin[to] / (size_t)s->rows;
+    evn_status status = EVN_OK;
+    for (int from = 0; !status && from < s->columns;) {
+        struct job job;
+        const int end = step < (size_t)(s->columns - from) ? from + (int)step : s->columns;
+        status = job_open(&job, m, from, end, 0);
+        if (status) break;
+        status = all_tiles(&job, &m->plan, &m->options, m->cores, share * from / s->columns,
+                           share * (end - from) / s->columns);
+        if (!status) {
+            add_mass(&job);
+            take_raw(m, &job);
+        }
+        job_close(&job);
+        from = end;
+    }
+    return status;
+}
+
+evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
+                             const struct slices_options *o, int cores) {
+    *out = NULL;
+    evn_status status = options_check(o, mesh);
     if (status) return status;
-    job.quadrature = &quadrature;
-    status = plan_open(&plan, body);
+    struct slices_maker *m = calloc(1, sizeof *m);
+    if (!m) return evn_fail(EVN_MEMORY, "matrices: no memory");
+    m->options = *o;
+    m->cores = cores < 1 ? 1 : cores;
+    status = body_open(&m->body, mesh, o->delta);
+    if (!status) status = slices_shape(&m->s, &m->body, o, m->cores);
+    if (!status) status = quadrature_open(&m->quadrature, o->rule, o->quad);
+    if (!status) status = plan_open(&m->plan, &m->body);
+    if (!status && options_kind(o) == SHELLS_COMBINED) status = raw_open(m);
     if (status) {
-        quadrature_close(&quadrature);
+        slices_maker_close(m);
         return status;
     }
-    const size_t rows = (size_t)s->rows;
-    job.place = malloc(rows * (size_t)s->columns * sizeof *job.place);
-    s->value = malloc((s->begin[s->columns] + 8) * sizeof *s->value);
-    if (!job.place || !s->value) {
-        status = evn_fail(EVN_MEMORY, "matrices: no memory for %zu values (%.1f GB)",
-                          s->begin[s->columns], 8e-9 * (double)s->begin[s->columns]);
-    } else {
-#pragma omp parallel for num_threads(cores) schedule(static)
-        for (int j = 0; j < s->columns; j++) {
-            uint32_t sum = 0;
-            for (size_t e = (size_t)j * rows; e < (size_t)(j + 1) * rows; e++) {
-                job.place[e] = (struct place){sum, s->first[e], s->count[e]};
-                sum += s->count[e];
-            }
-            memset(s->value + s->begin[j], 0, (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
-        }
-    }
-    if (!status) status = all_tiles(&job, &plan, o, cores);
-    if (!status) status = all_points(&job, o, cores);
-    if (!status && job.kind == SHELLS_COMBINED) {
+    *out = m;
+    return EVN_OK;
+}
+
+void slices_maker_close(struct slices_maker *m) {
+    if (!m) return;
+    slices_close(m->s);
+    slices_csr_free(&m->raw);
+    plan_close(&m->plan);
+    quadrature_close(&m->quadrature);
+    body_close(&m->body);
+    free(m);
+}
+
+const struct slices *slices_maker_slices(const struct slices_maker *m) { return m->s; }
+
+evn_status slices_maker_next(struct slices_maker *m, int to) {
+    struct slices *s = m->s;
+    const int from = s->to, all = s->columns,
+              combined = options_kind(&m->options) == SHELLS_COMBINED;
+    const double raw = 0.03; /* of the time: making M_0 apart */
+    free(s->value);
+    s->value = NULL;
+    s->from = from;
+    struct job job;
+    evn_status status = EVN_OK;
+    const int apart = combined && (from > 0 || to < all);
+    if (apart && !from) status = make_raw(m, to, raw);
+    if (!status) status = job_open(&job, m, from, to, INT_MAX);
+    if (status) return status;
+    const double begun = apart ? raw : 0, share = (1 - begun) / all;
+    status =
+        all_tiles(&job, &m->plan, &m->options, m->cores, begun + share * from, share * (to - from));
+    if (!status) status = all_points(&job, &m->options, m->cores);
+    if (!status && combined) {
         add_mass(&job);
-        skew_lag(&job, cores);
+        if (!apart) take_raw(m, &job);
+        skew_lag(&job, &m->raw, m->cores);
     }
-    free(job.place);
-    plan_close(&plan);
-    quadrature_close(&quadrature);
+    if (!status) {
+        s->value = job.value;
+        s->to = to;
+        job.value = NULL;
+    }
+    job_close(&job);
     return status;
 }
 
 evn_status slices_generate(struct slices **out, const struct mesh *mesh,
                            const struct slices_options *o, int cores) {
     *out = NULL;
-    if (cores < 1) cores = 1;
-    evn_status status = options_check(o, mesh);
-    struct body body;
-    if (!status) status = body_open(&body, mesh, o->delta);
+    struct slices_maker *m;
+    evn_status status = slices_maker_open(&m, mesh, o, cores);
     if (status) return status;
-    struct slices *s;
-    status = slices_shape(&s, &body, o, cores);
-    if (!status) status = fill(s, &body, o, cores);
-    body_close(&body);
-    if (status)
-        slices_close(s);
-    else
-        *out = s;
+    status = slices_maker_next(m, m->s->columns);
+    if (!status) {
+        *out = m->s;
+        m->s = NULL;
+    }
+    slices_maker_close(m);
     return status;
 }
 
@@ -526,75 +738,4 @@ evn_status slices_size(struct slices_size *out, const struct mesh *mesh,
     out->bytes = 8.0 * (double)out->values + 3.0 * s->rows * s->columns + 8.0 * (s->columns + 1);
     slices_close(s);
     return EVN_OK;
-}
-
-void slices_close(struct slices *s) {
-    if (!s) return;
-    free(s->first);
-    free(s->count);
-    free(s->begin);
-    free(s->value);
-    free(s);
-}
-
-void slices_mass(const struct mesh *m, const double *x, double *y) {
-    for (int v = 0; v < m->vertices; v++) y[v] = 0;
-    for (int t = 0; t < m->triangles; t++) {
-        const int *c = m->corner[t];
-        double normal[3], area = mesh_normal(m, t, normal);
-        double sum = x[c[0]] + x[c[1]] + x[c[2]];
-        for (int a = 0; a < 3; a++) y[c[a]] += area / 12 * (sum + x[c[a]]);
-    }
-}
-
-const double *slices_row(const struct slices *s, int i, int j, int *first, int *count) {
-    const size_t e = (size_t)j * (size_t)s->rows;
-    const double *value = s->value + s->begin[j];
-    for (int r = 0; r < i; r++) value += s->count[e + (size_t)r];
-    *first = s->first[e + (size_t)i];
-    *count = s->count[e + (size_t)i];
-    return value;
-}
-
-evn_status slices_matrix(struct slices_csr *m, const struct slices *s, int k, int with_points) {
-    memset(m, 0, sizeof *m);
-    m->rows = with_points ? s->rows : s->columns;
-    const size_t rows = (size_t)s->rows;
-    m->start = calloc((size_t)m->rows + 2, sizeof *m->start);
-    size_t n = 0;
-    for (int j = 0; m->start && j < s->columns; j++)
-        for (int i = 0; i < m->rows; i++) {
-            const size_t e = (size_t)j * rows + (size_t)i;
-            int has = k >= s->first[e] && k < s->first[e] + s->count[e];
-            m->start[i + 2] += (size_t)has;
-            n += (size_t)has;
-        }
-    m->column = malloc((n + 1) * sizeof *m->column);
-    m->value = malloc((n + 1) * sizeof *m->value);
-    if (!m->start || !m->column || !m->value) {
-        slices_csr_free(m);
-        return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_%d", n, k);
-    }
-    for (int i = 0; i < m->rows; i++) m->start[i + 2] += m->start[i + 1];
-    for (int j = 0; j < s->columns; j++) { /* start[i+1] walks to the end of row i */
-        const double *value = s->value + s->begin[j];
-        for (int i = 0; i < m->rows; i++) {
-            const size_t e = (size_t)j * rows + (size_t)i;
-            const int first = s->first[e], count = s->count[e];
-            if (k >= first && k < first + count) {
-                size_t at = m->start[i + 1]++;
-                m->column[at] = j;
-                m->value[at] = value[k - first];
-            }
-            value += count;
-        }
-    }
-    return EVN_OK;
-}
-
-void slices_csr_free(struct slices_csr *m) {
-    free(m->start);
-    free(m->column);
-    free(m->value);
-    memset(m, 0, sizeof *m);
 }

@@ -23,8 +23,10 @@ enum tdbem_problem {
     TDBEM_SOFT   /* u = 0; the unknown is du/dn */
 };
 
-/* Column j's values are value[begin[j]] .. value[begin[j+1]-1], row after row; the row-vector of
- * row i begins after those of rows 0 .. i-1 and has M_k for k = first .. first+count-1.
+/* Column j's values are begin[j+1] - begin[j] from slices_column() on, row after row; the
+ * row-vector of row i begins after those of rows 0 .. i-1 and has M_k for k = first ..
+ * first+count-1. Ranges are there for all columns, values only for columns from .. to-1, which are
+ * all of them except where slices come by intervals.
  *
  * Rows 0 .. columns-1 are the matrices' rows. M_0 is in there as k = 0, symmetric positive
  * definite: with eta > 0 its skew-symmetric part has been moved to M_1 (the skew lag). Rows columns
@@ -44,8 +46,9 @@ struct slices {
     uint16_t *first; /* [j * rows + i] */
     uint8_t *count;
     size_t *begin; /* [columns + 1] */
-    double *value;
-    size_t nnz; /* values of the matrices, without the points' */
+    int from, to;  /* columns whose values are there */
+    double *value; /* theirs */
+    size_t nnz;    /* values of the matrices, without the points' */
 };
 
 struct slices_options {
@@ -70,6 +73,21 @@ evn_status slices_generate(struct slices **out, const struct mesh *mesh,
                            const struct slices_options *options, int cores);
 void slices_close(struct slices *slices);
 
+/* The same by intervals of columns, for who has no room for all values at once: the same bits,
+ * whatever the intervals. Ranges are found by opening; then each call makes the columns from where
+ * the one before ended (0 at first) up to `to`-1, instead of those that there were. In memory there
+ * is an interval at a time: 8 bytes for each value and each row-vector of it, beside 3 bytes for
+ * each of all row-vectors. Few intervals are best, of columns that are neighbours in space:
+ * slices.c says what is computed twice. `mesh` and the options' points must outlive the maker.
+ * After a failure it can only be closed. */
+struct slices_maker;
+evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
+                             const struct slices_options *options, int cores);
+evn_status slices_maker_next(struct slices_maker *maker, int to);
+/* Belongs to the maker. */
+const struct slices *slices_maker_slices(const struct slices_maker *maker);
+void slices_maker_close(struct slices_maker *maker);
+
 /* What slices_generate() would need, without integrating: values of the matrices and of all rows,
  * and bytes of memory. */
 struct slices_size {
@@ -93,6 +111,9 @@ evn_status slices_entries(struct slices_entry *entry, int count, const struct me
 /* Mass matrix (int N_i N_j) times a vector: y = G x; for mass-weighted norms. */
 void slices_mass(const struct mesh *mesh, const double *x, double *y);
 
+/* The values of column j, from <= j < to. */
+const double *slices_column(const struct slices *s, int j);
+
 /* Row-vector of row i in column j: its values, first k and length. Walks the rows before i: for
  * tests and look-ups, not for loops. */
 const double *slices_row(const struct slices *s, int i, int j, int *first, int *count);
@@ -100,12 +121,18 @@ const double *slices_row(const struct slices *s, int i, int j, int *first, int *
 /* M_k as compressed rows (CSR): of rows 0 .. columns-1, or of all rows. start[rows+1]; column
  * ascending in a row. Freed by the caller (free() of the three arrays). */
 struct slices_csr {
+    int k, first; /* row 0 is row `first` of the slices */
     int rows;
     size_t *start;
     int *column;
     double *value;
 };
 evn_status slices_matrix(struct slices_csr *out, const struct slices *s, int k, int with_points);
+/* The same by intervals: opened for rows from .. to-1 when ranges are known, then given the values
+ * of all columns in ascending order; complete after the last. */
+evn_status slices_matrix_open(struct slices_csr *out, const struct slices *s, int k, int from,
+                              int to);
+void slices_matrix_add(struct slices_csr *m, const struct slices *s);
 void slices_csr_free(struct slices_csr *m);
 
 #endif

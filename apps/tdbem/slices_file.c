@@ -114,7 +114,7 @@ evn_status slices_save(const struct slices *s, const struct mesh *mesh,
     put(&o, s->first, entries * sizeof *s->first);
     put(&o, s->count, entries * sizeof *s->count);
     for (int j = 0; j < s->columns; j++) /* in pieces that are still in the cache when summed */
-        put(&o, s->value + s->begin[j], (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
+        put(&o, slices_column(s, j), (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
     uint64_t sum = sum_end(&o.sum);
     put(&o, &sum, sizeof sum);
     errno = o.failed ? errno : 0;
@@ -231,6 +231,7 @@ static evn_status load(struct slices *s, struct in *in, const struct header *wan
         return evn_fail(EVN_MEMORY, "matrices: no memory for %zu values", s->begin[s->columns]);
     for (int j = 0; j < s->columns; j++)
         get(in, s->value + s->begin[j], (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
+    s->to = s->columns;
     uint64_t sum = sum_end(&in->sum), kept = 0;
     get(in, &kept, sizeof kept);
     if (in->failed || kept != sum || fgetc(in->file) != EOF)

@@ -533,6 +533,56 @@ static void bits_do_not_depend_on_threads(void **state) {
     mesh_close(m);
 }
 
+/* Whatever the intervals of columns, and on any number of threads: the bits of all columns at once.
+ */
+static void intervals_have_the_same_bits(void **state) {
+    (void)state;
+    double x[9][3] = {{2, 0, 0},  {0, 2, 0},       {0, 0, 2}, {1.1, 1, 0}, {3, 1, 1},
+                      {0, -2, 0}, {0.2, 0.1, 0.1}, {5, 5, 5}, {1, 1, 1}};
+    const int cuts[][5] = {{81, 162}, {1, 161, 162}, {40, 41, 100, 130, 162}, {162}};
+    for (int numbered = 0; numbered < 2; numbered++) {
+        struct mesh *m = body("sphere:2");
+        if (numbered) assert_int_equal(mesh_renumber(m, NUMBERING_HILBERT), EVN_OK);
+        for (int problem = 0; problem < 3; problem++) {
+            struct slices_options o = rigid(m, 0.5, problem == 0 ? 0.5 : 0);
+            if (problem == 2) o.problem = TDBEM_SOFT;
+            o.points = 9;
+            o.point = (const double(*)[3])x;
+            struct slices *all = generate(m, &o, 2);
+            struct slices_csr now;
+            assert_int_equal(slices_matrix(&now, all, 0, 1), EVN_OK);
+            for (int c = 0; c < 4; c++) {
+                struct slices_maker *maker;
+                if (slices_maker_open(&maker, m, &o, 1 + c)) fail_msg("%s", evn_message());
+                const struct slices *s = slices_maker_slices(maker);
+                struct slices_csr part;
+                assert_int_equal(slices_matrix_open(&part, s, 0, 30, s->rows), EVN_OK);
+                for (int i = 0, from = 0; from < s->columns; i++) {
+                    const int to = cuts[c][i];
+                    if (slices_maker_next(maker, to)) fail_msg("%s", evn_message());
+                    assert_true(s->from == from && s->to == to);
+                    for (int j = from; j < to; j++)
+                        assert_memory_equal(slices_column(s, j), slices_column(all, j),
+                                            (s->begin[j + 1] - s->begin[j]) * sizeof(double));
+                    slices_matrix_add(&part, s);
+                    from = to;
+                }
+                for (int i = 0; i <= part.rows; i++)
+                    assert_true(part.start[i] == now.start[i + 30] - now.start[30]);
+                const size_t count = part.start[part.rows];
+                assert_true(count > 0);
+                assert_memory_equal(part.value, now.value + now.start[30], count * sizeof(double));
+                assert_memory_equal(part.column, now.column + now.start[30], count * sizeof(int));
+                slices_csr_free(&part);
+                slices_maker_close(maker);
+            }
+            slices_csr_free(&now);
+            slices_close(all);
+        }
+        mesh_close(m);
+    }
+}
+
 /* ---- numbering ---- */
 
 static void curves(void **state) {
@@ -752,6 +802,7 @@ int main(void) {
         cmocka_unit_test(ranges_are_geometric),
         cmocka_unit_test(values_are_entries),
         cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(intervals_have_the_same_bits),
         cmocka_unit_test(curves),
         cmocka_unit_test(numbering_only_renumbers),
         cmocka_unit_test(files_are_kept_and_checked),
