@@ -42,7 +42,7 @@ struct vector {
 };
 
 /* Those of slice j for rows from .. to-1 that are not empty, as far as k = last; how many. `value`
- * is that of row `from` on entry and of row `to` on return. */
+ * is that of row `from` on entry and of row `to` on return; NULL where only places are wanted. */
 static int gather(const struct slices *s, int j, int from, int to, int last, const double **value,
                   struct vector *v) {
     int n = 0;
@@ -51,8 +51,9 @@ static int gather(const struct slices *s, int j, int from, int to, int last, con
         const int first = s->first[at], count = s->count[at], skip = first == 0 && count > 0;
         const int end = first + count <= last ? first + count : last + 1;
         if (end > first + skip)
-            v[n++] = (struct vector){i - from, first + skip, end - first - skip, *value + skip};
-        *value += count;
+            v[n++] = (struct vector){i - from, first + skip, end - first - skip,
+                                     *value ? *value + skip : NULL};
+        if (*value) *value += count;
     }
     return n;
 }
@@ -219,7 +220,7 @@ static void place_contiguous(struct layout *a, const struct work *w, int n, int 
 
 static void place(struct layout *a, const struct slices *s, const struct work *w, int j,
                   size_t *values, size_t *metas) {
-    const double *value = slices_column(s, j);
+    const double *value = a->memory ? slices_column(s, j) : NULL;
     if (a->is.kind == LAYOUT_CONTIGUOUS) {
         int n = gather(s, j, 0, a->rows, a->depth, &value, w->v);
         place_contiguous(a, w, n, j);
@@ -253,19 +254,9 @@ static int tile_rows(const struct layout_options *o, int wide, int rows) {
     return (rows + tiles - 1) / tiles;
 }
 
-/* Zeroed. What is large lies on large pages where the system has them: the values are read from end
- * to end, and small pages would be a table look-up every 4 kB. */
-static void *array(size_t count, size_t size) {
-    const size_t page = (size_t)2 << 20, bytes = (count * size + 127) / 64 * 64;
-    const int large = bytes >= 2 * page;
-    void *p = aligned_alloc(large ? page : 64, large ? (bytes + page - 1) / page * page : bytes);
-    if (p && large) madvise(p, bytes, MADV_HUGEPAGE);
-    if (p) memset(p, 0, bytes);
-    return p;
-}
-
-/* One pass over all slices, each by one core. */
-static int each_slice(struct layout *a, const struct slices *s, size_t *values, size_t *metas) {
+/* One pass over slices, each by one core. */
+static int each_slice(struct layout *a, const struct slices *s, int from, int to, size_t *values,
+                      size_t *metas) {
     int failed = 0;
 #pragma omp parallel
     {
@@ -277,7 +268,7 @@ static int each_slice(struct layout *a, const struct slices *s, size_t *values, 
             failed = 1;
 #pragma omp barrier
 #pragma omp for schedule(dynamic, 8)
-        for (int j = 0; j < a->columns; j++)
+        for (int j = from; j < to; j++)
             if (!failed) place(a, s, &w, j, values, metas);
         free(w.v);
         free(w.other);
@@ -316,7 +307,7 @@ static int cut(struct layout *a) {
     a->tiles = (a->rows + tile - 1) / tile;
     a->slice = malloc(sizeof *a->slice * (size_t)(a->blocks + 1));
     a->tile_row = malloc(sizeof *a->tile_row * (size_t)(a->tiles + 1));
-    a->part = array((size_t)a->tiles * (size_t)a->columns, sizeof *a->part);
+    a->part = calloc((size_t)a->tiles * (size_t)a->columns, sizeof *a->part);
     a->begin = calloc((size_t)a->blocks + 1, sizeof *a->begin);
     if (!a->slice || !a->tile_row || !a->part || !a->begin) return -1;
     for (int b = 0; b <= a->blocks; b++) a->slice[b] = (int)((long long)a->columns * b / a->blocks);
@@ -362,7 +353,7 @@ static void place_block(struct layout *a, int block, const size_t *values, const
     }
 }
 
-evn_status layout_open(struct layout **out, const struct slices *s,
+evn_status layout_plan(struct layout **out, const struct slices *s,
                        const struct layout_options *options) {
     *out = NULL;
     int longest = 1, last = 1;
@@ -395,9 +386,9 @@ evn_status layout_open(struct layout **out, const struct slices *s,
     size_t *values = NULL, *metas = NULL;
     if (options->kind != LAYOUT_CONTIGUOUS) {
         const size_t parts = (size_t)s->columns * (size_t)a->tiles;
-        values = array(parts, sizeof *values);
-        metas = array(parts, sizeof *metas);
-        if (!values || !metas || each_slice(a, s, values, metas)) {
+        values = calloc(parts, sizeof *values);
+        metas = calloc(parts, sizeof *metas);
+        if (!values || !metas || each_slice(a, s, 0, a->columns, values, metas)) {
             free(values);
             free(metas);
             return no_memory(a, 0);
@@ -407,15 +398,76 @@ evn_status layout_open(struct layout **out, const struct slices *s,
     free(values);
     free(metas);
     a->bytes = (double)a->begin[a->blocks];
-    a->memory = array(a->begin[a->blocks], 1);
-    if (!a->memory) return no_memory(a, a->bytes);
+    *out = a;
+    return EVN_OK;
+}
+
+void layout_align(struct layout *a, size_t align) {
+    const size_t describes = a->is.kind == LAYOUT_FULL ? sizeof *a->full : sizeof *a->meta;
+    size_t begin = 0;
+    for (int b = 0; b < a->blocks; b++) {
+        const size_t by = begin - a->begin[b], bytes = a->begin[b + 1] - a->begin[b];
+        for (int t = 0; t < a->tiles; t++)
+            for (int j = a->slice[b]; j < a->slice[b + 1]; j++) {
+                struct part *p = &a->part[(size_t)t * (size_t)a->columns + (size_t)j];
+                p->value += by / real(a);
+                p->meta += by / describes;
+                p->where += by / sizeof *a->where;
+            }
+        a->begin[b] = begin;
+        begin += up(bytes, align);
+    }
+    a->begin[a->blocks] = begin;
+    a->bytes = (double)begin;
+}
+
+/* Large pages: the values are read from end to end, and small ones would be a table look-up every 4
+ * kB. Some bytes more, since kernels read whole vectors. */
+evn_status layout_reserve(struct layout *a, int large_pages) {
+    const size_t page = (size_t)2 << 20, bytes = a->begin[a->blocks] + BLOCK_ALIGN;
+    const int large = large_pages && bytes >= 2 * page;
+    a->range_bytes = large ? up(bytes, page) + page : bytes;
+    a->range = mmap(NULL, a->range_bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (a->range == MAP_FAILED) {
+        a->range = NULL;
+        return evn_fail(EVN_MEMORY, "td-bem: no addresses for the matrices' layout, %.3g GB",
+                        (double)a->range_bytes * 1e-9);
+    }
+    madvise(a->range, a->range_bytes, large ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    a->memory = large ? (char *)up((size_t)a->range, page) : a->range;
     a->value = a->memory;
     a->meta = (uint16_t *)a->memory;
     a->full = (struct full *)a->memory;
     a->where = (uint32_t *)a->memory;
-    if (each_slice(a, s, NULL, NULL)) return no_memory(a, a->bytes);
-    *out = a;
     return EVN_OK;
+}
+
+evn_status layout_fill(struct layout *a, const struct slices *s, int from, int to) {
+    if (!each_slice(a, s, from, to, NULL, NULL)) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "td-bem: not enough memory to lay the matrices out");
+}
+
+evn_status layout_open(struct layout **out, const struct slices *s,
+                       const struct layout_options *options) {
+    evn_status status = layout_plan(out, s, options);
+    if (!status) status = layout_reserve(*out, 1);
+    if (!status) status = layout_fill(*out, s, 0, (*out)->columns);
+    if (!status) return EVN_OK;
+    layout_close(*out);
+    *out = NULL;
+    return status;
+}
+
+size_t layout_tables(const struct layout *a) {
+    return (size_t)a->tiles * (size_t)a->columns * sizeof *a->part;
+}
+
+size_t layout_largest(const struct layout *a) {
+    size_t most = 0;
+    for (int b = 0; b < a->blocks; b++)
+        if (a->begin[b + 1] - a->begin[b] > most) most = a->begin[b + 1] - a->begin[b];
+    return most;
 }
 
 void layout_close(struct layout *a) {
@@ -424,7 +476,7 @@ void layout_close(struct layout *a) {
     free(a->tile_row);
     free(a->part);
     free(a->begin);
-    free(a->memory);
+    if (a->range) munmap(a->range, a->range_bytes);
     free(a);
 }
 
@@ -433,7 +485,7 @@ struct layout_fill layout_full_fill(const struct slices *s, int br, int bc) {
     struct vector *v = malloc(sizeof *v * (size_t)s->columns);
     if (!v) return f;
     for (int j = 0; j < s->columns; j++) {
-        const double *value = s->value + s->begin[j];
+        const double *value = NULL;
         const int n = gather(s, j, 0, s->columns, INT_MAX - 1, &value, v);
         for (int i = 0; i < n; i++) f.nnz += (size_t)v[i].length;
         for (int b = 0; b < n; f.blocks++) b += full_take(v + b, n - b, br, bc);

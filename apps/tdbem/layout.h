@@ -30,7 +30,7 @@ enum layout_kind { LAYOUT_ROWS, LAYOUT_CONTIGUOUS, LAYOUT_FULL };
 enum {
     GROUP_MOST = 32,   /* steps of a group */
     TILE_MOST = 16384, /* rows of a tile: row numbers in it fit 16 bits */
-    BLOCK_ALIGN = 256  /* bytes */
+    BLOCK_ALIGN = 4096 /* bytes; a page, so that a block's memory can come and go */
 };
 
 struct layout_options {
@@ -80,7 +80,9 @@ struct layout {
     struct part *part;
     /* All blocks in one piece, each with its values and then what describes them, so that a block
      * can be moved as a whole; the arrays are views of it. */
-    char *memory;
+    char *memory; /* zeros where nothing was put */
+    char *range;  /* what it was cut out of, so that it begins with a large page */
+    size_t range_bytes;
     size_t *begin;  /* [blocks + 1]: where each begins, bytes; multiples of BLOCK_ALIGN */
     void *value;    /* float or double */
     uint16_t *meta; /* rows: bundles one after another; contiguous: starts of a slice's rows */
@@ -90,13 +92,30 @@ struct layout {
     size_t metas, fulls; /* entries of meta, of full */
     size_t nnz;          /* of them, values of row-vectors with k >= 1 */
     double bytes;        /* of values and of what describes them */
+    struct stream *stream; /* whose blocks are on disk in part; NULL: all are in memory */
 };
 
-/* Converts; the slices are only read. EVN_USAGE: options out of range, a block narrower than the
- * longest row-vector (the message says how wide it must be). EVN_MEMORY. */
+/* Converts slices that are all there; they are only read. EVN_USAGE: options out of range, a block
+ * narrower than the longest row-vector (the message says how wide it must be). EVN_MEMORY. */
 evn_status layout_open(struct layout **out, const struct slices *s,
                        const struct layout_options *options);
 void layout_close(struct layout *layout);
+
+/* The same one after the other. layout_plan(): from the slices' ranges alone, where all will lie;
+ * sizes are known, there is no memory yet. layout_align(): begins of blocks become multiples of
+ * `align` bytes, a multiple of BLOCK_ALIGN; may be called before there is memory. layout_reserve():
+ * addresses for all of it, which take memory only where something is put; in large pages or not.
+ * layout_fill(): puts columns from .. to-1 of the same slices, whose values must be there, in their
+ * places. EVN_USAGE, EVN_MEMORY. */
+evn_status layout_plan(struct layout **out, const struct slices *s,
+                       const struct layout_options *options);
+void layout_align(struct layout *layout, size_t align);
+evn_status layout_reserve(struct layout *layout, int large_pages);
+evn_status layout_fill(struct layout *layout, const struct slices *s, int from, int to);
+
+/* Bytes of its tables, which are in memory at any rate; of its largest block. */
+size_t layout_tables(const struct layout *layout);
+size_t layout_largest(const struct layout *layout);
 
 /* Slices of a block for a mesh of so many columns. */
 int layout_per_block(int columns);

@@ -47,6 +47,7 @@ struct march {
     int *owner;                 /* of each block, when they were fetched last */
     int **fetched;              /* work space of each space: blocks */
     double *busy;               /* of each unit until now, s */
+    int *reader;                /* of each block: the unit that it is read ahead for; work space */
     double *a;                  /* [group * columns]: the steps of this group */
     double *before;             /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
     double *load, *b;           /* [columns] */
@@ -82,7 +83,8 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
     const int *block = evn_batch_tasks(batch, &count);
     const int me = evn_unit_number(unit), cores = evn_unit_cores(unit);
     char **scratch = m->scratch + m->first_core[me];
-    int *first = m->first[me], most = NODE_MOST;
+    int *first = m->first[me],
+        most = l->stream ? 1 : NODE_MOST; /* a block on disk comes by itself */
     /* a core takes a node and a tile at a time, and there ought to be some for each */
     while (most > 1 && cores > 1 && (long)most * 4 * cores > (long)count * l->tiles) most /= 2;
     summation_nodes(count, block, most, m->node);
@@ -92,17 +94,29 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
             m->node[block[i]].sums = m->sums + (size_t)block[i] * m->sums_bytes;
             first[nodes++] = block[i];
         }
+    evn_status status = EVN_OK;
     if (cores == 1) {
-        for (int i = 0; i < nodes; i++) {
+        for (int i = 0; !status && i < nodes; i++) {
+            status = stream_hold(l->stream, first[i]);
+            if (status) break;
             for (int t = 0; t < l->tiles; t++) sum_node(m, first[i], t, scratch[0]);
+            stream_drop(l->stream, first[i], l->tiles);
             evn_batch_done(batch, m->node[first[i]].span);
         }
-        return EVN_OK;
+        return status;
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(cores)
-    for (int i = 0; i < nodes * l->tiles; i++)
-        sum_node(m, first[i / l->tiles], i % l->tiles, scratch[omp_get_thread_num()]);
-    return EVN_OK;
+    int failed = -1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(cores) reduction(max : failed)
+    for (int i = 0; i < nodes * l->tiles; i++) {
+        const int b = first[i / l->tiles];
+        if (stream_hold(l->stream, b)) {
+            failed = b;
+            continue;
+        }
+        sum_node(m, b, i % l->tiles, scratch[omp_get_thread_num()]);
+        stream_drop(l->stream, b, 1);
+    }
+    return failed < 0 ? EVN_OK : stream_hold(l->stream, failed); /* for this thread's message */
 }
 
 static void reduce(evn_unit *unit, void *arg) {
@@ -338,6 +352,27 @@ static void follow_schedule(struct march *m) {
     evn_units_run(m->units, meet, m);
 }
 
+/* Blocks that are on disk are read in the order in which the units will come to them; not those
+ * that a device has. */
+static void read_ahead(struct march *m) {
+    const struct layout *l = m->p->layout;
+    const evn_schedule *schedule = evn_loop_schedule(m->loop);
+    if (!l->stream) return;
+    if (evn_schedule_chunk(schedule)) {
+        stream_order(l->stream, NULL);
+        return;
+    }
+    for (int b = 0; b < l->blocks; b++) {
+        const int u = evn_schedule_owner(schedule)[b];
+        const evn_unit *unit = evn_units_get(m->units, u);
+        m->reader[b] = u;
+        for (int d = 0; d < evn_unit_devices(unit); d++)
+            if (evn_place_valid(m->place, m->region[b], evn_place_space(m->place, unit, d)))
+                m->reader[b] = -1;
+    }
+    stream_order(l->stream, m->reader);
+}
+
 /* What each unit has done for group number `group` of this run: what its counters have gained. */
 static void note_group(struct march *m, int group, double *before) {
     tdbem_result *r = m->r;
@@ -372,7 +407,10 @@ static evn_status march_group(struct march *m, int n, int count) {
     follow_schedule(m);
     for (int s = 1; m->place && s < evn_place_spaces(m->place); s++) summation_gpu_begin(m->gpu[s]);
     evn_status status = evn_loop_run(m->loop, sum_blocks, m);
-    if (status) return status;
+    if (status)
+        return stream_failed(p->layout->stream) ? evn_fail(EVN_SYSTEM, "%s", evn_message())
+                                                : status;
+    if (n + count <= m->steps) read_ahead(m); /* while this group is solved */
     note_group(m, m->r->groups, m->busy);
     const double summed = evn_now();
     m->r->summation_s += summed - begin;
@@ -672,9 +710,10 @@ static evn_status open_notes(struct march *m, int first) {
     const size_t groups = ((size_t)(m->steps - first + 1) + group - 1) / group;
     m->busy = calloc(units, sizeof *m->busy);
     m->node = calloc((size_t)m->p->layout->blocks, sizeof *m->node);
+    m->reader = calloc((size_t)m->p->layout->blocks, sizeof *m->reader);
     m->r->group_s = calloc(groups * units + 1, sizeof *m->r->group_s);
     m->r->group_blocks = calloc(groups * units + 1, sizeof *m->r->group_blocks);
-    return m->busy && m->node && m->r->group_s && m->r->group_blocks
+    return m->busy && m->node && m->reader && m->r->group_s && m->r->group_blocks
                ? EVN_OK
                : evn_fail(EVN_MEMORY, "td-bem: no memory for the times of %zu groups", groups);
 }
@@ -737,8 +776,14 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     status = open_notes(m, done + 1);
     if (status) return status;
     start_counts(m);
+    const struct stream_stats before = stream_stats(m->p->layout->stream);
+    if (done < m->steps) read_ahead(m);
     const long long iterations = solver_iterations(m->p->solver);
     status = march(m, done + 1);
+    const struct stream_stats after = stream_stats(m->p->layout->stream);
+    m->r->stream_bytes = after.bytes - before.bytes;
+    m->r->stream_wait_s = after.waited_s - before.waited_s;
+    m->r->stream_most = after.most;
     return status ? status : conclude(m, solver_iterations(m->p->solver) - iterations);
 }
 
@@ -759,6 +804,7 @@ static void give_back(struct march *m) {
     free(m->region);
     free(m->busy);
     free(m->node);
+    free(m->reader);
     evn_loop_close(m->loop);
     crew_close(m->crew);
     history_close(m->past);

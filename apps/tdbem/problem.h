@@ -6,6 +6,7 @@
 #include "layout.h"
 #include "radiation.h"
 #include "solve.h"
+#include "stream.h"
 #include "tdbem.h"
 
 enum { WARNINGS = 8 };

@@ -41,7 +41,8 @@ static evn_status open_levels(struct radiation *r, const struct slices *s, int s
                                          .per_block = s->columns,
                                          .tile = tile_rows(s, r->cores),
                                          .last = 2 * steps - 1};
-        evn_status status = layout_open(a, s, &o);
+        evn_status status = layout_plan(a, s, &o);
+        if (!status) status = layout_reserve(*a, 1);
         if (!status)
             status = history_open(&r->past[r->levels], s->columns, (*a)->depth, (*a)->front, steps,
                                   single);
@@ -73,6 +74,13 @@ evn_status radiation_open(struct radiation **out, const struct slices *s, int gr
     }
     *out = r;
     return EVN_OK;
+}
+
+evn_status radiation_fill(struct radiation *r, const struct slices *s) {
+    evn_status status = EVN_OK;
+    for (int m = 0; !status && m < r->levels; m++)
+        status = layout_fill(r->layout[m], s, s->from, s->to);
+    return status;
 }
 
 void radiation_close(struct radiation *r) {
@@ -135,6 +143,7 @@ double radiation_flop(const struct radiation *r) { return r->flop; }
 
 double radiation_bytes(const struct radiation *r) {
     double bytes = 0;
-    for (int m = 0; m < r->levels; m++) bytes += r->layout[m]->bytes;
+    for (int m = 0; m < r->levels; m++)
+        bytes += r->layout[m]->bytes + (double)layout_tables(r->layout[m]);
     return bytes;
 }

@@ -18,10 +18,12 @@
 
 struct radiation;
 
-/* For groups of `group` steps, and for at most `cores` cores, which the bits do not depend on.
- * EVN_MEMORY. */
+/* For groups of `group` steps, and for at most `cores` cores, which the bits do not depend on; from
+ * the slices' ranges. Then it wants the values of all columns, those that the slices have at a
+ * time. EVN_MEMORY. */
 evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single,
                           int cores);
+evn_status radiation_fill(struct radiation *r, const struct slices *s);
 void radiation_close(struct radiation *r);
 
 /* a[q * columns + j] is known for q < p, 1 <= p < group: adds to sums[i * wide + q] for those
@@ -31,6 +33,7 @@ void radiation_add(struct radiation *r, struct crew *crew, int p, const double *
 
 /* Operations that one group costs: multiplications and additions by values that are no padding. */
 double radiation_flop(const struct radiation *r);
+/* Memory that it takes. */
 double radiation_bytes(const struct radiation *r);
 
 #endif

@@ -78,31 +78,38 @@ int slices_file_exists(const char *file) { return access(file, F_OK) == 0; }
 
 /* ---- writing ---- */
 
-struct out {
+struct slices_writer {
     FILE *file;
+    char *path, *beside;
     struct sum sum;
-    int failed;
+    int failed; /* errno */
 };
 
-static void put(struct out *o, const void *data, size_t bytes) {
-    if (o->failed) return;
-    sum_bytes(&o->sum, data, bytes);
-    o->failed = bytes && fwrite(data, 1, bytes, o->file) != bytes;
+static void put(struct slices_writer *w, const void *data, size_t bytes) {
+    if (w->failed) return;
+    sum_bytes(&w->sum, data, bytes);
+    if (bytes && fwrite(data, 1, bytes, w->file) != bytes) w->failed = errno ? errno : EIO;
 }
 
-evn_status slices_save(const struct slices *s, const struct mesh *mesh,
-                       const struct slices_options *options, const char *file) {
-    const size_t length = strlen(file) + 32;
-    char *beside = malloc(length);
-    if (!beside) return evn_fail(EVN_MEMORY, "matrices: no memory");
-    snprintf(beside, length, "%s.%ld.part", file, (long)getpid());
-    struct out o = {.file = fopen(beside, "wb"), .sum = {{1, 2, 3, 4}, 0}};
-    evn_status status = EVN_OK;
-    if (!o.file) {
-        status = evn_fail(EVN_SYSTEM, "matrices: %s cannot be written: %s", file, strerror(errno));
-        free(beside);
-        return status;
+static evn_status not_written(const struct slices_writer *w) {
+    return evn_fail(EVN_SYSTEM, "matrices: %s cannot be written: %s", w->path, strerror(w->failed));
+}
+
+evn_status slices_writer_open(struct slices_writer **out, const struct slices *s,
+                              const struct mesh *mesh, const struct slices_options *options,
+                              const char *file) {
+    *out = NULL;
+    struct slices_writer *w = calloc(1, sizeof *w);
+    if (!w) return evn_fail(EVN_MEMORY, "matrices: no memory");
+    w->sum = (struct sum){{1, 2, 3, 4}, 0};
+    w->path = strdup(file);
+    if (!w->path || asprintf(&w->beside, "%s.%ld.part", file, (long)getpid()) < 0) {
+        w->beside = NULL;
+        slices_writer_close(w);
+        return evn_fail(EVN_MEMORY, "matrices: no memory");
     }
+    w->file = fopen(w->beside, "wb");
+    if (!w->file) w->failed = errno;
     struct header h = header_of(mesh, options);
     h.kmax = s->kmax;
     h.kmax_points = s->kmax_points;
@@ -110,46 +117,74 @@ evn_status slices_save(const struct slices *s, const struct mesh *mesh,
     h.values = s->begin[s->columns];
     h.nnz = s->nnz;
     const size_t entries = (size_t)s->rows * (size_t)s->columns;
-    put(&o, &h, sizeof h);
-    put(&o, s->first, entries * sizeof *s->first);
-    put(&o, s->count, entries * sizeof *s->count);
-    for (int j = 0; j < s->columns; j++) /* in pieces that are still in the cache when summed */
-        put(&o, slices_column(s, j), (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
-    uint64_t sum = sum_end(&o.sum);
-    put(&o, &sum, sizeof sum);
-    errno = o.failed ? errno : 0;
-    int bad = o.failed || fflush(o.file) || fsync(fileno(o.file));
-    int reason = errno;
-    if (fclose(o.file) && !bad) {
-        bad = 1;
-        reason = errno;
+    put(w, &h, sizeof h);
+    put(w, s->first, entries * sizeof *s->first);
+    put(w, s->count, entries * sizeof *s->count);
+    if (w->failed) {
+        evn_status status = not_written(w);
+        slices_writer_close(w);
+        return status;
     }
-    if (!bad && rename(beside, file)) {
-        bad = 1;
-        reason = errno;
-    }
-    if (bad) {
-        unlink(beside);
-        status = evn_fail(EVN_SYSTEM, "matrices: %s cannot be written: %s", file, strerror(reason));
-    }
-    free(beside);
+    *out = w;
+    return EVN_OK;
+}
+
+evn_status slices_writer_put(struct slices_writer *w, const struct slices *s) {
+    for (int j = s->from; j < s->to; j++) /* in pieces that are still in the cache when summed */
+        put(w, slices_column(s, j), (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
+    return w->failed ? not_written(w) : EVN_OK;
+}
+
+evn_status slices_writer_commit(struct slices_writer *w) {
+    const uint64_t sum = sum_end(&w->sum);
+    put(w, &sum, sizeof sum);
+    if (!w->failed && (fflush(w->file) || fsync(fileno(w->file)))) w->failed = errno;
+    if (fclose(w->file) && !w->failed) w->failed = errno;
+    w->file = NULL;
+    if (!w->failed && rename(w->beside, w->path)) w->failed = errno;
+    return w->failed ? not_written(w) : EVN_OK;
+}
+
+void slices_writer_close(struct slices_writer *w) {
+    if (!w) return;
+    if (w->file) fclose(w->file);
+    if (w->beside) unlink(w->beside); /* not there any more where it was committed */
+    free(w->beside);
+    free(w->path);
+    free(w);
+}
+
+evn_status slices_save(const struct slices *s, const struct mesh *mesh,
+                       const struct slices_options *options, const char *file) {
+    struct slices_writer *w;
+    evn_status status = slices_writer_open(&w, s, mesh, options, file);
+    if (status) return status;
+    status = slices_writer_put(w, s);
+    if (!status) status = slices_writer_commit(w);
+    slices_writer_close(w);
     return status;
 }
 
 /* ---- reading ---- */
 
-struct in {
+struct slices_reader {
+    struct slices *s;
     FILE *file;
+    char *path;
     struct sum sum;
     int failed;
 };
 
-static void get(struct in *i, void *data, size_t bytes) {
-    if (i->failed) return;
-    if (fread(data, 1, bytes, i->file) != bytes)
-        i->failed = 1;
+static void get(struct slices_reader *r, void *data, size_t bytes) {
+    if (r->failed) return;
+    if (fread(data, 1, bytes, r->file) != bytes)
+        r->failed = 1;
     else
-        sum_bytes(&i->sum, data, bytes);
+        sum_bytes(&r->sum, data, bytes);
+}
+
+static evn_status damaged(const char *file) {
+    return evn_fail(EVN_USAGE, "matrices: %s is damaged: remove it to generate anew", file);
 }
 
 static evn_status compare(const struct header *h, const struct header *want, const char *file) {
@@ -198,12 +233,13 @@ static int counts_fit(struct slices *s, uint64_t values) {
     return at == values;
 }
 
-static evn_status load(struct slices *s, struct in *in, const struct header *want,
-                       const char *file) {
+/* All but the values. */
+static evn_status read_ranges(struct slices_reader *in, const struct header *want) {
     struct header h;
+    struct slices *s = in->s;
     get(in, &h, sizeof h);
-    if (in->failed) return evn_fail(EVN_USAGE, "matrices: %s is not a file of matrices", file);
-    evn_status status = compare(&h, want, file);
+    if (in->failed) return evn_fail(EVN_USAGE, "matrices: %s is not a file of matrices", in->path);
+    evn_status status = compare(&h, want, in->path);
     if (status) return status;
     s->columns = h.columns;
     s->rows = h.rows;
@@ -224,33 +260,70 @@ static evn_status load(struct slices *s, struct in *in, const struct header *wan
         return evn_fail(EVN_MEMORY, "matrices: no memory for %zu row-vectors", entries);
     get(in, s->first, entries * sizeof *s->first);
     get(in, s->count, entries * sizeof *s->count);
-    if (in->failed || !counts_fit(s, h.values))
-        return evn_fail(EVN_USAGE, "matrices: %s is damaged: remove it to generate anew", file);
-    s->value = malloc((s->begin[s->columns] + 8) * sizeof *s->value);
-    if (!s->value)
-        return evn_fail(EVN_MEMORY, "matrices: no memory for %zu values", s->begin[s->columns]);
-    for (int j = 0; j < s->columns; j++)
-        get(in, s->value + s->begin[j], (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
-    s->to = s->columns;
+    return in->failed || !counts_fit(s, h.values) ? damaged(in->path) : EVN_OK;
+}
+
+evn_status slices_reader_open(struct slices_reader **out, const struct mesh *mesh,
+                              const struct slices_options *options, const char *file) {
+    *out = NULL;
+    struct slices_reader *in = calloc(1, sizeof *in);
+    if (!in) return evn_fail(EVN_MEMORY, "matrices: no memory");
+    in->sum = (struct sum){{1, 2, 3, 4}, 0};
+    in->s = calloc(1, sizeof *in->s);
+    in->path = strdup(file);
+    const struct header want = header_of(mesh, options);
+    evn_status status = in->s && in->path ? EVN_OK : evn_fail(EVN_MEMORY, "matrices: no memory");
+    if (!status && !(in->file = fopen(file, "rb")))
+        status = evn_fail(EVN_SYSTEM, "matrices: %s: %s", file, strerror(errno));
+    if (!status) status = read_ranges(in, &want);
+    if (status) {
+        slices_reader_close(in);
+        return status;
+    }
+    *out = in;
+    return EVN_OK;
+}
+
+const struct slices *slices_reader_slices(const struct slices_reader *in) { return in->s; }
+
+evn_status slices_reader_next(struct slices_reader *in, int to) {
+    struct slices *s = in->s;
+    free(s->value);
+    s->from = s->to;
+    s->to = to;
+    const size_t values = s->begin[to] - s->begin[s->from];
+    s->value = malloc((values + 8) * sizeof *s->value);
+    if (!s->value) return evn_fail(EVN_MEMORY, "matrices: no memory for %zu values", values);
+    double *value = s->value;
+    for (int j = s->from; j < to; j++) { /* summed while it is in the cache */
+        get(in, value, (s->begin[j + 1] - s->begin[j]) * sizeof *value);
+        value += s->begin[j + 1] - s->begin[j];
+    }
+    if (!in->failed && to < s->columns) return EVN_OK;
     uint64_t sum = sum_end(&in->sum), kept = 0;
     get(in, &kept, sizeof kept);
-    if (in->failed || kept != sum || fgetc(in->file) != EOF)
-        return evn_fail(EVN_USAGE, "matrices: %s is damaged: remove it to generate anew", file);
-    return EVN_OK;
+    return in->failed || kept != sum || fgetc(in->file) != EOF ? damaged(in->path) : EVN_OK;
+}
+
+void slices_reader_close(struct slices_reader *in) {
+    if (!in) return;
+    if (in->file) fclose(in->file);
+    slices_close(in->s);
+    free(in->path);
+    free(in);
 }
 
 evn_status slices_load(struct slices **out, const struct mesh *mesh,
                        const struct slices_options *options, const char *file) {
     *out = NULL;
-    struct in in = {.file = fopen(file, "rb"), .sum = {{1, 2, 3, 4}, 0}};
-    if (!in.file) return evn_fail(EVN_SYSTEM, "matrices: %s: %s", file, strerror(errno));
-    struct slices *s = calloc(1, sizeof *s);
-    const struct header want = header_of(mesh, options);
-    evn_status status = s ? load(s, &in, &want, file) : evn_fail(EVN_MEMORY, "matrices: no memory");
-    fclose(in.file);
-    if (status)
-        slices_close(s);
-    else
-        *out = s;
+    struct slices_reader *in;
+    evn_status status = slices_reader_open(&in, mesh, options, file);
+    if (status) return status;
+    status = slices_reader_next(in, in->s->columns);
+    if (!status) {
+        *out = in->s;
+        in->s = NULL;
+    }
+    slices_reader_close(in);
     return status;
 }

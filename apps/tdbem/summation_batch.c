@@ -5,18 +5,50 @@
  * flights by turns: while one is summed the next one comes in. So a group of steps takes as long as
  * the one before, and a schedule can learn from it. What is still there from the last flights comes
  * first. */
+#include "stream.h"
 #include "summation_gpu_inside.h"
 #include <stdlib.h>
 #include <string.h>
 
-void flight_leave(struct summation_gpu *g, struct flight *f) {
-    if (f->count) evn_place_release(g->place, f->count, f->region, g->space);
+/* Regions of blocks; until the next call. */
+static const int *regions(const struct summation_gpu *g, int count, const int *block) {
+    for (int i = 0; i < count; i++) g->regions[i] = g->region[block[i]];
+    return g->regions;
+}
+
+static void release(const struct summation_gpu *g, int count, const int *block) {
+    evn_place_release(g->place, count, regions(g, count, block), g->space);
+}
+
+/* Acquires blocks, all or none: one after the other where the host has them on disk, since it may
+ * have room for one only. */
+static evn_status acquire(struct summation_gpu *g, int count, const int *block) {
+    struct stream *stream = g->layout->stream;
+    evn_status status = EVN_OK;
+    int have = 0;
+    if (!stream)
+        return evn_place_acquire(g->place, count, regions(g, count, block), g->space, EVN_READ);
+    while (!status && have < count) {
+        const int region = g->region[block[have]];
+        const int there = evn_place_valid(g->place, region, g->space);
+        if (!there) status = stream_hold(stream, block[have]);
+        if (status) break;
+        status = evn_place_acquire(g->place, 1, &region, g->space, EVN_READ);
+        if (!there) stream_drop(stream, block[have], g->layout->tiles);
+        if (!status) have++;
+    }
+    if (status) release(g, have, block);
+    return status;
+}
+
+static void leave(struct summation_gpu *g, struct flight *f) {
+    release(g, f->count, f->block);
     f->count = 0;
 }
 
 static evn_status wait_for(struct summation_gpu *g, struct flight *f) {
     evn_status status = f->count ? evn_event_finish(f->done) : EVN_OK;
-    flight_leave(g, f);
+    leave(g, f);
     return status;
 }
 
@@ -33,15 +65,19 @@ static void arrange(struct summation_gpu *g, int count, const int *block) {
 
 static void give_up(struct summation_gpu *g, int holds) {
     while (g->holds > holds) {
-        const int region = g->held[--g->holds];
-        evn_place_release(g->place, 1, &region, g->space);
-        for (int i = 0; i < g->knows; i++)
-            if (g->region[g->known[i]] == region) g->stays[g->known[i]] = 0;
+        const int block = g->held[--g->holds];
+        release(g, 1, &block);
+        g->stays[block] = 0;
     }
 }
 
 static size_t bytes_of(const struct summation_gpu *g, int block) {
     return g->layout->begin[block + 1] - g->layout->begin[block];
+}
+
+void batch_close(struct summation_gpu *g) {
+    for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
+    give_up(g, 0);
 }
 
 /* How many of the first of g->ordered stay. All, if they fit; else as many as leave room for two
@@ -67,27 +103,28 @@ static evn_status settle(struct summation_gpu *g, int count, const int *block) {
     give_up(g, 0);
     g->knows = 0;
     arrange(g, count, block);
-    for (int i = 0; i < count; i++) g->held[i] = g->region[g->ordered[i]];
     int fit;
-    evn_status status = evn_place_fits(g->place, count, g->held, g->space, &fit);
+    evn_status status =
+        evn_place_fits(g->place, count, regions(g, count, g->ordered), g->space, &fit);
     if (status) return status;
     int stay = how_many_stay(g, count, fit);
     while (stay) {
-        status = evn_place_acquire(g->place, stay, g->held, g->space, EVN_READ);
+        status = acquire(g, stay, g->ordered);
         if (status != EVN_MEMORY) break;
         stay = stay < 2 ? 0 : stay - stay / 8 - 1; /* gaps between what is there */
         status = EVN_OK;
     }
     if (status) return status;
     g->holds = stay;
+    memcpy(g->held, g->ordered, sizeof *g->held * (size_t)stay);
+    for (int i = 0; i < stay; i++) g->stays[g->held[i]] = 1;
     g->knows = count;
     memcpy(g->known, block, sizeof *block * (size_t)count);
-    for (int i = 0; i < stay; i++) g->stays[g->ordered[i]] = 1;
     return EVN_OK;
 }
 
 void summation_gpu_fetch(struct summation_gpu *g, int count, const int *block) {
-    for (int f = 0; f < 2; f++) flight_leave(g, &g->flight[f]);
+    for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
     if (!count || settle(g, count, block)) return;
     g->has_fetched = !evn_event_record(g->fetched, g->queue);
 }
@@ -152,7 +189,7 @@ static evn_status sum(struct summation_gpu *g, int count, const int *number) {
 static evn_status board(struct summation_gpu *g, struct flight *f, struct flight *other,
                         int count) {
     for (;;) {
-        evn_status status = evn_place_acquire(g->place, count, f->region, g->space, EVN_READ);
+        evn_status status = acquire(g, count, f->block);
         if (!status) f->count = count;
         if (status != EVN_MEMORY) return status;
         if (other->count) {
@@ -168,14 +205,14 @@ static evn_status board(struct summation_gpu *g, struct flight *f, struct flight
 }
 
 /* Sums of blocks that do not stay, part by part. */
-static evn_status stream(struct summation_gpu *g, int count, const int *number, int *region) {
+static evn_status stream(struct summation_gpu *g, int count, const int *number) {
     evn_status status = EVN_OK;
     int most = g->aboard;
     for (int first = 0, turn = 0; !status && first < count; turn = !turn) {
         struct flight *f = &g->flight[turn];
         status = wait_for(g, f);
         if (status) break;
-        f->region = region + first;
+        f->block = number + first;
         int n = count - first < most ? count - first : most;
         status = board(g, f, &g->flight[!turn], n);
         for (; status == EVN_MEMORY && n > 1; most = n) /* blocks differ in size */
@@ -260,11 +297,9 @@ static evn_status do_piece(struct summation_gpu *g, int count, const int *number
     for (int there = 1; there >= 0; there--)
         for (int i = 0; i < count; i++)
             if (!g->stays[number[i]] &&
-                evn_place_valid(g->place, g->region[number[i]], g->space) == there) {
-                g->regions[first] = g->region[number[i]];
+                evn_place_valid(g->place, g->region[number[i]], g->space) == there)
                 g->part[first++] = number[i];
-            }
-    if (!status) status = stream(g, first, g->part, g->regions);
+    if (!status) status = stream(g, first, g->part);
     if (!status) status = merge(g, count, number, node);
     return status ? status : send_home(g, count, number, nodes, node);
 }
@@ -273,7 +308,7 @@ static int ascending(const void *a, const void *b) { return *(const int *)a - *(
 
 evn_status summation_gpu_batch(struct summation_gpu *g, int count, const int *block,
                                const struct history *past, struct summation_node *node) {
-    for (int f = 0; f < 2; f++) flight_leave(g, &g->flight[f]);
+    for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
     if (!count) return EVN_OK;
     g->entries = g->paired = 0;
     evn_status status = settle(g, count, block);

@@ -49,13 +49,6 @@ static int slots(const struct layout *a, size_t memory) {
     return some > (size_t)a->blocks ? a->blocks : some < 2 ? 2 : (int)some;
 }
 
-static size_t largest(const struct layout *a) {
-    size_t most = 0;
-    for (int b = 0; b < a->blocks; b++)
-        if (a->begin[b + 1] - a->begin[b] > most) most = a->begin[b + 1] - a->begin[b];
-    return most;
-}
-
 evn_status summation_gpu_share(double *share, const struct layout *a, const struct history *past,
                                evn_device *device) {
     const evn_traits *t = evn_device_traits(device);
@@ -64,7 +57,7 @@ evn_status summation_gpu_share(double *share, const struct layout *a, const stru
                           (double)slots(a, t->memory) * (double)summation_sums_bytes(a) +
                           (double)a->blocks * (sizeof(struct sum_block) + sizeof(struct sum_pair)) +
                           8192;
-    const double left = usable - beside, least = (double)largest(a);
+    const double left = usable - beside, least = (double)layout_largest(a);
     *share = left / memory;
     if (left >= least && (double)t->most_buffer >= least) return EVN_OK;
     return evn_fail(
@@ -202,11 +195,8 @@ evn_status summation_gpu_open(struct summation_gpu **out, const struct layout *l
 
 void summation_gpu_close(struct summation_gpu *g) {
     if (!g) return;
-    for (int f = 0; f < 2; f++) {
-        flight_leave(g, &g->flight[f]);
-        evn_event_close(g->flight[f].done);
-    }
-    evn_place_release(g->place, g->holds, g->held, g->space);
+    batch_close(g);
+    for (int f = 0; f < 2; f++) evn_event_close(g->flight[f].done);
     evn_event_close(g->fetched);
     evn_buffer_close(g->sums);
     evn_buffer_close(g->pairs);

@@ -9,7 +9,7 @@
 /* Blocks that stream through the device together. */
 struct flight {
     int count; /* 0: none */
-    int *region;
+    const int *block;
     evn_event *done;
 };
 
@@ -28,7 +28,7 @@ struct summation_gpu {
 
     /* blocks that stay on the device, of the batch that they were chosen for */
     int knows, *known; /* that batch */
-    int holds, *held;  /* regions that are acquired as long as it is the same */
+    int holds, *held;  /* blocks that are acquired as long as it is the same */
     char *stays;       /* [block] */
     int aboard;        /* blocks of a flight, where others stream */
 
@@ -39,7 +39,8 @@ struct summation_gpu {
     int *ordered;            /* blocks: those that are there first */
     int *slot;               /* [block] */
     int *piece;              /* blocks that are summed and sent home together, ascending */
-    int *part, *regions;     /* some of them: blocks and their regions */
+    int *part;               /* some of them */
+    int *regions;            /* work space */
     struct flight flight[2]; /* by turns */
 
     /* sums that have come home since summation_gpu_begin() */
@@ -52,7 +53,7 @@ struct summation_gpu {
     int has_fetched; /* it was recorded */
 };
 
-/* The flight's work is done: others may have its place. */
-void flight_leave(struct summation_gpu *g, struct flight *f);
+/* Gives all blocks back. */
+void batch_close(struct summation_gpu *g);
 
 #endif

@@ -1,15 +1,15 @@
 /* Opening a problem: mesh, numbering, matrices, layouts, solver, incident wave, each checked before
  * the next is begun. */
 #include "tdbem.h"
+#include "matrices.h"
 #include "numbering.h"
-#include "problem.h"
-#include "slices_file.h"
+#include <errno.h>
 #include <math.h>
-#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 tdbem_options tdbem_defaults(void) {
     return (tdbem_options){
@@ -43,6 +43,8 @@ static evn_status check_numbers(const tdbem_options *o) {
                         d[1], d[2]);
     if (o->group < 1 || o->group > GROUP_MOST)
         return evn_fail(EVN_USAGE, "ng: %d, expected 1 to %d steps", o->group, GROUP_MOST);
+    if (!(o->memory >= 0))
+        return evn_fail(EVN_USAGE, "memory: %g bytes, expected a number above 0", o->memory);
     if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);
 
     return EVN_OK;
@@ -62,6 +64,9 @@ evn_status tdbem_check(const tdbem_options *o) {
     if (!status) status = numbering_find(&numbering, o->order);
     if (!status) status = solver_find(&solver, o->solver);
     if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
+    if (!status && o->scratch && access(o->scratch, W_OK | X_OK))
+        status = evn_fail(EVN_USAGE, "scratch: %s: no file can be made there: %s", o->scratch,
+                          strerror(errno));
     return status;
 }
 
@@ -192,100 +197,6 @@ static evn_status as_input(evn_status status) {
     return status == EVN_SYSTEM ? evn_fail(EVN_USAGE, "%s", evn_message()) : status;
 }
 
-static int cores(const tdbem_options *o) { return o->cores ? o->cores : omp_get_num_procs(); }
-
-/* From the file if there is one, else generated, and kept if a file is wanted. */
-static evn_status make_matrices(tdbem *p, struct slices **out) {
-    const tdbem_options *o = &p->options;
-    const struct slices_options so = {
-        .problem = o->problem,
-        .eta = o->problem == TDBEM_SOFT ? 0 : o->eta,
-        .delta = p->shape.delta,
-        .quad = o->quad,
-        .points = p->points + p->inside,
-        .point = (const double(*)[3])p->point,
-        .progress = o->progress,
-        .arg = o->arg,
-    };
-    const double begin = evn_now();
-    evn_status status = EVN_OK;
-    p->shape.reloaded = o->matrices && slices_file_exists(o->matrices);
-    if (p->shape.reloaded) {
-        status = as_input(slices_load(out, p->mesh, &so, o->matrices));
-    } else {
-        status = slices_generate(out, p->mesh, &so, cores(o));
-        if (!status && o->matrices) {
-            status = slices_save(*out, p->mesh, &so, o->matrices);
-            if (status) {
-                slices_close(*out);
-                *out = NULL;
-            }
-        }
-    }
-    p->shape.generate_s = evn_now() - begin;
-    return status;
-}
-
-/* k = 0 of the rows behind the vertices. */
-static evn_status take_points_now(tdbem *p, const struct slices *s) {
-    const int rows = s->rows - s->columns;
-    struct slices_csr all;
-    evn_status status = slices_matrix(&all, s, 0, 1);
-    if (status) return status;
-    const size_t from = all.start[s->columns], count = all.start[s->rows] - from;
-    p->now.rows = rows;
-    p->now.start = malloc(sizeof *p->now.start * (size_t)(rows + 1));
-    p->now.column = malloc(sizeof *p->now.column * (count + 1));
-    p->now.value = malloc(sizeof *p->now.value * (count + 1));
-    if (p->now.start && p->now.column && p->now.value) {
-        for (int i = 0; i <= rows; i++) p->now.start[i] = all.start[s->columns + i] - from;
-        memcpy(p->now.column, all.column + from, count * sizeof *p->now.column);
-        memcpy(p->now.value, all.value + from, count * sizeof *p->now.value);
-    } else {
-        status = evn_fail(EVN_MEMORY, "td-bem: not enough memory for the points");
-    }
-    slices_csr_free(&all);
-    return status;
-}
-
-static evn_status open_solver(tdbem *p, const struct slices *s) {
-    struct slices_csr m;
-    evn_status status = slices_matrix(&m, s, 0, 0);
-    if (status) return status;
-    /* what a float keeps of the solution is a seventh digit */
-    status = solver_open(&p->solver, &m, p->solver_kind, p->options.single ? 1e-9 : 1e-13);
-    slices_csr_free(&m);
-    return status;
-}
-
-static evn_status lay_out(tdbem *p, const struct slices *s) {
-    const tdbem_options *o = &p->options;
-    struct layout_options lo = p->layout_options;
-    lo.single = o->single;
-    lo.group = o->group;
-    if (o->blocks) lo.per_block = (s->columns + o->blocks - 1) / o->blocks;
-
-    evn_status status = layout_open(&p->layout, s, &lo);
-    if (!status) status = radiation_open(&p->radiation, s, o->group, o->single, cores(o));
-    if (!status) status = open_solver(p, s);
-    if (!status) status = take_points_now(p, s);
-    if (status) return status;
-    const struct layout *l = p->layout;
-    p->weight = calloc((size_t)l->blocks, sizeof *p->weight);
-    if (!p->weight) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the tasks");
-    for (int b = 0; b < l->blocks; b++)
-        for (int j = l->slice[b]; j < l->slice[b + 1]; j++)
-            p->weight[b] += (double)(s->begin[j + 1] - s->begin[j]);
-    tdbem_shape *shape = &p->shape;
-    shape->kmax = s->kmax;
-    shape->longest = s->longest;
-    shape->nnz = s->nnz;
-    shape->stored = l->values;
-    shape->bytes = l->bytes;
-    shape->flop_per_step = 2.0 * (double)l->nnz + radiation_flop(p->radiation) / o->group;
-    return EVN_OK;
-}
-
 static void describe(tdbem *p) {
     const struct mesh *m = p->mesh;
     const struct incident *in = p->incident;
@@ -354,10 +265,7 @@ static evn_status open_all(tdbem *p) {
     if (status) return status;
     describe(p);
     warn_about(p);
-    struct slices *s = NULL;
-    status = make_matrices(p, &s);
-    if (!status) status = lay_out(p, s);
-    slices_close(s);
+    status = matrices_open(p);
     if (!status) status = identify(p);
     return status;
 }
@@ -380,6 +288,7 @@ void tdbem_close(tdbem *p) {
     if (!p) return;
     solver_close(p->solver);
     radiation_close(p->radiation);
+    if (p->layout) stream_close(p->layout->stream);
     layout_close(p->layout);
     incident_close(p->incident);
     if (p->now.start) slices_csr_free(&p->now);

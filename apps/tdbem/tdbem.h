@@ -55,9 +55,13 @@ typedef struct tdbem_options {
     const double (*point)[3];
     int null_field;       /* also a few points inside, where the total pressure ought to be 0 */
     const char *matrices; /* file: reload the matrices from there, or keep them there; NULL */
+    double memory;        /* bytes of the host's memory that matrices may take; 0: what there is */
+    const char *scratch;  /* folder for what has no room there; NULL: $TMPDIR, else /var/tmp */
     int cores;            /* threads for generation, cores of the march; 0: all */
     /* share of the generation done, 0..1; returning non-zero stops it. May be NULL */
     int (*progress)(double done, void *arg);
+    /* a line about what happens on its own account, as blocks that go to disk. May be NULL */
+    void (*notice)(const char *line, void *arg);
     void *arg;
 } tdbem_options;
 
@@ -65,8 +69,9 @@ typedef struct tdbem_options {
  * order, conjugate gradients, null field on; no mesh. */
 tdbem_options tdbem_defaults(void);
 
-/* Reads the mesh, generates or reloads the matrices, lays them out. EVN_USAGE: any option or the
- * mesh; EVN_MISSING: the solver; EVN_MEMORY; EVN_SYSTEM: files; EVN_STOPPED. */
+/* Reads the mesh, generates or reloads the matrices, lays them out, in memory or on disk.
+ * EVN_USAGE: any option or the mesh, less memory than is needed; EVN_MISSING: the solver;
+ * EVN_MEMORY; EVN_SYSTEM: files; EVN_STOPPED. */
 evn_status tdbem_open(tdbem **out, const tdbem_options *options);
 void tdbem_close(tdbem *problem);
 
@@ -93,6 +98,8 @@ typedef struct tdbem_shape {
     int kmax, longest;    /* steps that a matrix reaches back; longest row-vector */
     size_t nnz, stored;   /* values of the matrices; values in the layout, with padding */
     double bytes;         /* of the layout */
+    int blocks, resident; /* blocks of slices, and how many of them are in memory for good */
+    int intervals;        /* of columns that the matrices were made by */
     double generate_s;    /* time it took to generate, or to reload, the matrices */
     int reloaded;         /* whether they came from a file */
     int default_steps;    /* until the wave has passed and three body lengths more */
@@ -142,11 +149,14 @@ typedef struct tdbem_result {
     int *owner;           /* unit of each task at the end; free() it */
     evn_unit_stats *unit; /* of each unit; free() it */
     int groups;           /* of steps in this run */
-    double *group_s;    /* [groups * units]: of each unit in the summation of each, s; free() it */
-    int *group_blocks;  /* likewise: blocks that it had; free() it */
-    int devices;        /* of all units */
-    evn_counts *device; /* what each was asked to do; free() it */
-    evn_moves moved;    /* blocks that went to devices */
+    double *group_s;     /* [groups * units]: of each unit in the summation of each, s; free() it */
+    int *group_blocks;   /* likewise: blocks that it had; free() it */
+    int devices;         /* of all units */
+    evn_counts *device;  /* what each was asked to do; free() it */
+    evn_moves moved;     /* blocks that went to devices */
+    double stream_bytes; /* read from disk during the march */
+    double stream_wait_s; /* of all threads, for blocks that were not there yet */
+    double stream_most;   /* bytes of blocks that were in memory at a time; 0: nothing streams */
 } tdbem_result;
 
 /* Whether the files that are wanted can be written, and the checkpoint be read: what can be told

@@ -538,6 +538,7 @@ static void stages_on_cores(void **state) {
             double *sum = sums[which][single];
             memset(sum, 0, sizeof *sum * rows * GROUP);
             ok(radiation_open(&r, s, GROUP, single, cores));
+            ok(radiation_fill(r, s));
             for (int p = 1; p < GROUP; p++) radiation_add(r, crew, p, a, sum, GROUP);
             radiation_close(r);
             assert_true(largest(sum, (int)(rows * GROUP)) > 0);

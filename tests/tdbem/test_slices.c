@@ -668,6 +668,17 @@ static void change_byte(const char *file, long at) {
     fclose(f);
 }
 
+static void same_files(const char *one, const char *other) {
+    FILE *a = fopen(one, "rb"), *b = fopen(other, "rb");
+    assert_true(a && b);
+    for (int c = 0; c != EOF;) {
+        c = fgetc(a);
+        assert_int_equal(c, fgetc(b));
+    }
+    fclose(a);
+    fclose(b);
+}
+
 static void files_are_kept_and_checked(void **state) {
     (void)state;
     char folder[] = "/tmp/evener-slices-XXXXXX", file[64];
@@ -691,6 +702,41 @@ static void files_are_kept_and_checked(void **state) {
     assert_true(t->kmax == s->kmax && t->kmax_points == s->kmax_points && t->nnz == s->nnz &&
                 t->longest == s->longest && t->eta == s->eta && t->delta == s->delta);
     slices_close(t);
+
+    /* the same file by intervals, and by intervals from it */
+    char parts[80];
+    snprintf(parts, sizeof parts, "%s/p", folder);
+    struct slices_maker *maker;
+    struct slices_writer *writer;
+    struct slices_reader *reader;
+    assert_int_equal(slices_maker_open(&maker, m, &o, 2), EVN_OK);
+    const struct slices *made = slices_maker_slices(maker);
+    for (int again = 0; again < 2; again++) { /* given up the first time */
+        if (slices_writer_open(&writer, made, m, &o, parts)) fail_msg("%s", evn_message());
+        for (int to = 7; again && to <= 42; to += 7) {
+            assert_int_equal(slices_maker_next(maker, to), EVN_OK);
+            assert_int_equal(slices_writer_put(writer, made), EVN_OK);
+        }
+        if (again) assert_int_equal(slices_writer_commit(writer), EVN_OK);
+        slices_writer_close(writer);
+        assert_int_equal(slices_file_exists(parts), again);
+    }
+    slices_maker_close(maker);
+    same_files(file, parts);
+    for (int bad = 0; bad < 2; bad++) {
+        if (bad) change_byte(parts, -9); /* in the last column */
+        assert_int_equal(slices_reader_open(&reader, m, &o, parts), EVN_OK);
+        const struct slices *r = slices_reader_slices(reader);
+        for (int to = 2; to <= 42; to += 8) {
+            const int last = to == 42;
+            assert_int_equal(slices_reader_next(reader, to), last && bad ? EVN_USAGE : EVN_OK);
+            for (int j = r->from; j < to && !bad; j++)
+                assert_memory_equal(slices_column(r, j), slices_column(s, j),
+                                    (s->begin[j + 1] - s->begin[j]) * sizeof(double));
+        }
+        slices_reader_close(reader);
+    }
+    unlink(parts);
     p = o, p.delta *= 1 + 1e-15;
     refused(m, &p, file, "delta");
     p = o, p.eta = 0.25;

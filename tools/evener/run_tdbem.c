@@ -18,7 +18,7 @@ struct words {
     const char *app, *mesh, *problem, *eta, *delta, *delta_ratio, *speed, *direction, *pulse;
     const char *precision, *layout, *order, *solver, *probes, *probe_output, *vertices;
     const char *vertex_output, *entries, *output, *matrices, *checkpoint, *restart;
-    const char *frequencies, *spectrum, *far_field;
+    const char *frequencies, *spectrum, *far_field, *memory, *scratch;
     const char *units, *devices, *schedule, *json, *trace;
     long steps, ng, blocks, quad, every;
     int oversubscribe, quiet, verbose;
@@ -56,6 +56,25 @@ static int read_real(const char *option, const char *text, double least, int ope
     }
     *to = value;
     return 0;
+}
+
+/* `500MB`, `1.5GiB`; bytes without a unit. */
+static int read_size(const char *option, const char *text, double *to) {
+    static const struct {
+        const char *name;
+        double bytes;
+    } unit[] = {{"", 1},      {"B", 1},        {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+                {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+    char *end;
+    if (!text) return 0;
+    const double value = strtod(text, &end);
+    for (size_t u = 0; end != text && u < sizeof unit / sizeof *unit; u++)
+        if (!strcmp(end, unit[u].name) && value > 0 && isfinite(value)) {
+            *to = value * unit[u].bytes;
+            return 0;
+        }
+    complain("--%s %s: expected a size above 0, as 500MB or 1.5GiB", option, text);
+    return EXIT_USAGE;
 }
 
 /* Numbers with commas between them; exactly so many of them unless that is 0. */
@@ -219,6 +238,7 @@ static int read_words(struct job *j) {
     o->mesh = w->mesh;
     o->pulse = w->pulse;
     o->matrices = w->matrices;
+    o->scratch = w->scratch;
     o->group = (int)w->ng;
     o->blocks = (int)w->blocks;
     o->quad = (int)w->quad;
@@ -236,6 +256,7 @@ static int read_words(struct job *j) {
     if (!code) code = read_real("delta", w->delta, 0, 1, &o->delta);
     if (!code) code = read_real("delta-ratio", w->delta_ratio, 0, 1, &o->delta_ratio);
     if (!code) code = read_real("speed", w->speed, 0, 1, &o->speed);
+    if (!code) code = read_size("memory", w->memory, &o->memory);
     if (!code) code = read_direction(j);
     if (!code) code = read_vertices(j);
     if (!code && w->frequencies)
@@ -368,6 +389,13 @@ static void record_problem(cJSON *root, const struct job *j, const tdbem_result 
     cJSON_AddNumberToObject(matrix, "d_max", s.longest);
     record_number(matrix, "bytes", s.bytes);
     record_number(matrix, "stored", (double)s.stored);
+    cJSON_AddNumberToObject(matrix, "blocks", s.blocks);
+    cJSON_AddNumberToObject(matrix, "resident_blocks", s.resident);
+    cJSON_AddNumberToObject(matrix, "intervals", s.intervals);
+    cJSON *stream = cJSON_AddObjectToObject(root, "stream");
+    record_number(stream, "bytes", r->stream_bytes);
+    record_number(stream, "wait_s", r->stream_wait_s);
+    record_number(stream, "most_bytes", r->stream_most);
     record_number(root, "delta", s.delta);
     record_number(root, "dt", s.dt);
     record_number(root, "sigma", s.sigma);
@@ -445,7 +473,10 @@ static void print_problem(const struct job *j, FILE *out) {
             "%s, %.0f %% of it padding\n",
             s.kmax, (double)s.nnz, (double)s.nnz / s.vertices / s.vertices, s.longest,
             s.bytes * 1e-9, j->options.layout, 100 * (1 - (double)s.nnz / (double)s.stored));
-    fprintf(out, "  %s in %.2f s\n", s.reloaded ? "reloaded" : "generated", s.generate_s);
+    fprintf(out, "  %s in %.2f s", s.reloaded ? "reloaded" : "generated", s.generate_s);
+    if (s.resident < s.blocks)
+        fprintf(out, "; %d of %d blocks stream from disk", s.blocks - s.resident, s.blocks);
+    fprintf(out, "\n");
 }
 
 static void print_result(const struct job *j, const tdbem_result *r, FILE *out) {
@@ -463,6 +494,11 @@ static void print_result(const struct job *j, const tdbem_result *r, FILE *out) 
     for (size_t i = 0; i < sizeof stage / sizeof *stage; i++)
         fprintf(out, "  %-16s %9.3f s %5.1f %%\n", stage[i].name, stage[i].seconds,
                 r->seconds > 0 ? 100 * stage[i].seconds / r->seconds : 0);
+    if (r->stream_bytes > 0)
+        fprintf(out,
+                "  %.3g GB came from disk, %.3g GB/s of the summation; cores waited %.3f s for "
+                "them\n",
+                r->stream_bytes * 1e-9, r->stream_bytes * 1e-9 / r->summation_s, r->stream_wait_s);
     fprintf(out,
             "  summation: %.2f GFlop/s on values, %.2f with padding; %s: %.1f iterations a step\n",
             r->gflops_effective, r->gflops_nominal, j->options.solver, r->iterations);
@@ -489,6 +525,13 @@ static int on_generate(double done, void *arg) {
     struct job *j = arg;
     progress_step(&j->progress, (int)(100 * done), 100, evn_now() - j->began);
     return interrupted != 0;
+}
+
+static void on_notice(const char *line, void *arg) {
+    struct job *j = arg;
+    progress_end(&j->progress);
+    if (!j->w.quiet) complain("%s", line);
+    progress_begin(&j->progress, "td-bem matrices, %", j->w.quiet);
 }
 
 static void on_step(int step, int steps, double seconds, void *arg) {
@@ -552,6 +595,7 @@ static int run_job(struct job *j) {
     if (!code) {
         catch_interrupts();
         j->options.progress = on_generate;
+        j->options.notice = on_notice;
         j->options.arg = j;
         j->began = evn_now();
         progress_begin(&j->progress, "td-bem matrices, %", j->w.quiet);
@@ -672,6 +716,10 @@ int run_tdbem(int argc, char **argv) {
         {"far-field", "FILE", "CSV: directivity", OPTION_TEXT, &w->far_field, 0, 0},
         {"matrices", "FILE", "keep the matrices there, or take them from there", OPTION_TEXT,
          &w->matrices, 0, 0},
+        {"memory", "SIZE", "that matrices may take, as 2GB or 512MiB (default: what there is)",
+         OPTION_TEXT, &w->memory, 0, 0},
+        {"scratch", "DIR", "on a disk, for what they have no room for (default $TMPDIR, /var/tmp)",
+         OPTION_TEXT, &w->scratch, 0, 0},
         {"checkpoint", "FILE", "keep the state there", OPTION_TEXT, &w->checkpoint, 0, 0},
         {"restart", "FILE", "go on from a checkpoint", OPTION_TEXT, &w->restart, 0, 0},
         {"units", "LIST", "compute units, as 2:CPU:4 (default auto: one of all cores)", OPTION_TEXT,
