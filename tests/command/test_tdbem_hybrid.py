@@ -134,6 +134,20 @@ class Solver(Base):
                 self.assertRegex(done.stderr, r"^evener: [^\n]*on purpose[^\n]*\n$")
 
 
+    def test_study(self):
+        done = subprocess.run([EVENER, "bench", "td-bem", "--solvers", "--mesh", "sphere:1", "--devices", "emulated"],
+                              capture_output=True, text=True, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line.split() for line in done.stdout.splitlines() if line.startswith("  cg")]
+        self.assertEqual(lines[0][:3], ["cg", "1", "core"])
+        self.assertEqual(lines[-1][0], "cg:device")
+        for words in lines:
+            once, each, iterations, residual, entries, ratio = [float(w) for w in words[-6:]]
+            self.assertLess(residual, 1e-12)
+            self.assertIn(iterations, range(8, 33))
+            self.assertGreater(min(once, each, entries, ratio), 0)
+
+
 class Memory(Base):
     def test_all_fits(self):
         """Blocks come once; then a group is the past and two lists in, the sums and their sums, and one message home."""

@@ -3,6 +3,7 @@
  * paper's Table 4, how many blocks Full-Blocking makes of a mesh in each numbering (Bramas,
  * Coulaud, Sylvand 2015, section 5.2). */
 #include "bench.h"
+#include "bench_solvers.h"
 #include "command.h"
 #include "options.h"
 #include "probe.h"
@@ -13,6 +14,7 @@
 #include "slices.h"
 #include "summation.h"
 #include "summation_tree.h"
+#include <evener/device.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -399,11 +401,15 @@ static evn_status table(const struct slices *s, struct mesh *mesh, const char *n
 }
 
 int bench_tdbem(int argc, char **argv) {
-    const char *name = "sphere:3", *ratio = "0.5", *word;
-    int only_table = 0;
+    const char *name = "sphere:3", *ratio = "0.5", *devices = NULL, *word;
+    int only_table = 0, solvers = 0;
     const struct option options[] = {
         {"mesh", "FILE", "surface (default sphere:3)", OPTION_TEXT, &name, 0, 0},
         {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, &ratio, 0, 0},
+        {"solvers", NULL, "solvers of M_0 side by side, and nothing else", OPTION_FLAG, &solvers, 0,
+         0},
+        {"devices", "SPEC", "with --solvers: where a device comes from (default cuda)", OPTION_TEXT,
+         &devices, 0, 0},
         {"table", NULL, "only the table of Full-Blocking's blocks", OPTION_FLAG, &only_table, 0, 0},
         {0},
     };
@@ -412,11 +418,19 @@ int bench_tdbem(int argc, char **argv) {
     if (code < 0) {
         printf(
             "usage: evener bench td-bem [options]\n\nThe summation stage on one core, by layout, "
-            "precision and steps of a group, and the number\nof blocks by numbering.\n\n");
+            "precision and steps of a group, and the number\nof blocks by numbering; or solvers of "
+            "M_0.\n\n");
         options_help(options);
         return EXIT_DONE;
     }
     if (code) return code;
+    char why[256];
+    int count;
+    if (devices && !solvers) {
+        complain("--devices %s: only --solvers has a device", devices);
+        return EXIT_USAGE;
+    }
+    if (devices && evn_devices_count(devices, &count, why, sizeof why)) return give_up(EVN_USAGE);
     char *end;
     const double x = strtod(ratio, &end);
     if (end == ratio || *end || !(x > 0) || x > 1e6) {
@@ -433,8 +447,9 @@ int bench_tdbem(int argc, char **argv) {
             .problem = TDBEM_RIGID, .eta = 0.5, .delta = x * mesh->h_mean};
         status = slices_generate(&s, mesh, &o, (int)sysconf(_SC_NPROCESSORS_ONLN));
     }
-    if (!status && !only_table) status = study(s, name);
-    if (!status) status = table(s, mesh, name);
+    if (!status && solvers) status = bench_solvers(s, name, devices);
+    if (!status && !solvers && !only_table) status = study(s, name);
+    if (!status && !solvers) status = table(s, mesh, name);
     slices_close(s);
     mesh_close(mesh);
     return status ? give_up(status) : EXIT_DONE;
