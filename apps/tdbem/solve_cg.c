@@ -129,16 +129,23 @@ static double total(const double *of_chunk, int chunks) {
 
 #define CHUNK_FUNCTION static __attribute__((noinline)) double
 
-typedef double eight __attribute__((vector_size(STRIP * sizeof(double))));
-
-/* x at eight columns. Where there is an instruction for it gcc finds it, but then keeps the sums in
- * memory, which takes longer than the products. */
-static inline eight gather(const double *restrict x, const int *restrict column) {
+/* Eight rows of a strip of `columns`. Where there is an instruction that gathers eight numbers gcc
+ * finds it, but then keeps the sums in memory, which takes longer than the products. */
+static inline void strip_product(const double *restrict value, const int *restrict column,
+                                 size_t columns, const double *restrict x, double *restrict row) {
 #ifdef __AVX512F__
-    return (eight)_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i *)column), x, 8);
+    __m512d sum = _mm512_setzero_pd();
+    for (size_t e = 0; e < columns * STRIP; e += STRIP) {
+        const __m256i at = _mm256_load_si256((const __m256i *)(column + e));
+        sum += _mm512_load_pd(value + e) * _mm512_i32gather_pd(at, x, 8);
+    }
+    _mm512_store_pd(row, sum);
 #else
-    return (eight){x[column[0]], x[column[1]], x[column[2]], x[column[3]],
-                   x[column[4]], x[column[5]], x[column[6]], x[column[7]]};
+    double sum[STRIP] = {0};
+    for (size_t e = 0; e < columns * STRIP; e += STRIP)
+#    pragma omp simd
+        for (int l = 0; l < STRIP; l++) sum[l] += value[e + l] * x[column[e + l]];
+    memcpy(row, sum, sizeof sum);
 #endif
 }
 
@@ -146,11 +153,9 @@ static inline eight gather(const double *restrict x, const int *restrict column)
 static inline void product(const struct solve_matrix *m, int c, const double *restrict x,
                            double *restrict row) {
     for (int t = 0; t < CHUNK / STRIP; t++) {
-        const size_t strip = (size_t)c * (CHUNK / STRIP) + (size_t)t;
-        eight sum = {0};
-        for (size_t e = m->begin[strip]; e < m->begin[strip + 1]; e++)
-            sum += *(const eight *)(m->value + e * STRIP) * gather(x, m->column + e * STRIP);
-        memcpy(row + t * STRIP, &sum, sizeof sum);
+        const size_t *begin = m->begin + (size_t)c * (CHUNK / STRIP) + (size_t)t;
+        strip_product(m->value + *begin * STRIP, m->column + *begin * STRIP, begin[1] - *begin, x,
+                      row + t * STRIP);
     }
 }
 
