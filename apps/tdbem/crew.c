@@ -1,5 +1,6 @@
 /* Meeting: the last one to come moves a counter; who sees it move goes on. */
 #include "crew.h"
+#include <evener/clock.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,6 +10,9 @@
 /* times to look before sleeping: some hundred microseconds, longer than a core needs that has not
  * been interrupted; and where threads are not bound, and may share cores */
 enum { SPINS = 4000, SPINS_UNBOUND = 100 };
+
+/* calls from one time that numbers of cores are tried to the next: at most a tenth are tries */
+enum { AGAIN = 10 * CREW_LEVELS * CREW_TRIES };
 
 struct crew {
     evn_units *units;
@@ -110,7 +114,7 @@ static void muster(evn_unit *unit, void *arg) {
     take_part(c, first + omp_get_thread_num());
 }
 
-void crew_run(struct crew *c, int cores, crew_job job, void *arg) {
+static void run_on(struct crew *c, int cores, crew_job job, void *arg) {
     if (!c || cores <= 1) {
         if (c) c->cores = 1;
         job(c, 0, 1, arg);
@@ -120,6 +124,40 @@ void crew_run(struct crew *c, int cores, crew_job job, void *arg) {
     c->arg = arg;
     c->cores = cores < c->count ? cores : c->count;
     evn_units_run(c->units, muster, c);
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* By medians: what disturbs one try is no reason, what disturbs most of them is. */
+static void choose(struct crew_pace *p, int levels) {
+    double least = 0;
+    for (int l = 0; l < levels; l++) {
+        qsort(p->seconds[l], CREW_TRIES, sizeof **p->seconds, by_value);
+        const double median = p->seconds[l][CREW_TRIES / 2];
+        if (!l || median < least) {
+            least = median;
+            p->level = l;
+        }
+    }
+}
+
+void crew_run(struct crew *c, struct crew_pace *p, int cores, crew_job job, void *arg) {
+    if (!p || !c || cores <= 1) {
+        run_on(c, cores, job, arg);
+        return;
+    }
+    int levels = 1;
+    while (levels < CREW_LEVELS && cores >> (levels - 1) > 1) levels++;
+    if (p->most != cores) *p = (struct crew_pace){.most = cores};
+    const int turn = p->calls++ % AGAIN, trying = turn < levels * CREW_TRIES;
+    const int level = trying ? turn % levels : p->level;
+    const double begin = evn_now();
+    run_on(c, level == levels - 1 ? 1 : cores >> level, job, arg);
+    if (trying) p->seconds[level][turn / levels] = evn_now() - begin;
+    if (turn == levels * CREW_TRIES - 1) choose(p, levels);
 }
 
 static void wait_for_others(struct crew *c, unsigned seen) {

@@ -26,9 +26,19 @@ void crew_close(struct crew *crew);
 /* How many cores get `least` each of so much work: 1 to all. */
 int crew_cores(const struct crew *crew, double work, double least);
 
-/* Runs the job on so many cores (1 to all) and returns when all are done. Not within a job, and
- * only by the thread that opened the units. */
-void crew_run(struct crew *crew, int cores, crew_job job, void *arg);
+/* What is known of one kind of job: how long it took on all, half, a quarter .. of the cores, and
+ * on one. Begins as zeros. What meeting costs differs from machine to machine, and from one with
+ * nothing else to do to one that is shared; so that is not counted but tried, now and then again.
+ */
+enum { CREW_LEVELS = 8, CREW_TRIES = 3 };
+struct crew_pace {
+    int most, calls, level; /* the best one */
+    double seconds[CREW_LEVELS][CREW_TRIES];
+};
+
+/* Runs the job on at most so many cores (1 to all) and returns when all are done; with a pace on as
+ * many of them as are fastest. Not within a job, and only by the thread that opened the units. */
+void crew_run(struct crew *crew, struct crew_pace *pace, int cores, crew_job job, void *arg);
 
 /* Within a job: waits until all of its cores have come here, and sees what they have written. */
 void crew_meet(struct crew *crew);

@@ -43,6 +43,7 @@ struct incident {
     int *where;    /* places in `share` of what each vertex gets, in the order of triangles */
     double *now;   /* L at each vertex at step `step` */
     int step;
+    struct crew_pace pace;
     double first, last; /* least and largest delay */
 };
 

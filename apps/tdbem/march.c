@@ -165,7 +165,8 @@ static evn_status solve_step(struct march *m, int n, int q) {
     struct step step = {m, n, q};
     double *a = m->a + (size_t)q * columns;
     double begin = evn_now(), end;
-    crew_run(m->crew, incident_cores(p->incident, m->crew, n), make_equations, &step);
+    crew_run(m->crew, &p->incident->pace, incident_cores(p->incident, m->crew, n), make_equations,
+             &step);
     m->r->load_s += (end = evn_now()) - begin;
     evn_status status = solver_solve(p->solver, m->crew, m->b, a);
     if (status) return evn_fail(status, "step %d: %s", n, evn_message());
@@ -208,7 +209,7 @@ static void point_fields(struct march *m, int n, int q) {
     const int points = p->points + p->inside;
     struct step step = {m, n, q};
     const double work = (double)p->now.start[points] + points;
-    crew_run(m->crew, crew_cores(m->crew, work, 8192), make_fields, &step);
+    crew_run(m->crew, NULL, crew_cores(m->crew, work, 8192), make_fields, &step);
     for (int i = p->points; i < points; i++) {
         const double incident = incident_value(p->incident, p->point[i], n * p->incident->dt);
         m->null_field = fmax(m->null_field, fabs(m->scattered[i] + incident));
@@ -431,7 +432,7 @@ static evn_status march_group(struct march *m, int n, int count) {
     }
     struct step last = {m, n + count - 1, count - 1};
     const double elements = (double)m->past->columns * m->past->depth;
-    crew_run(m->crew, crew_cores(m->crew, elements, 16384), append_group, &last);
+    crew_run(m->crew, NULL, crew_cores(m->crew, elements, 16384), append_group, &last);
     return EVN_OK;
 }
 

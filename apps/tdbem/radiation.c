@@ -7,14 +7,17 @@
 
 enum {
     LEVELS_MOST = 5, /* 2^5 = GROUP_MOST */
-    ROWS_LEAST = 64, /* of a tile: smaller ones have shorter bundles */
-    LEAST = 30000    /* operations that a core should have: some ten microseconds */
+    ROWS_LEAST = 64, /* of a tile, and what it should have: smaller ones have shorter bundles */
+    ROWS = 256,
+    SUMS = 16384, /* of a tile, to stay in a second-level cache */
+    LEAST = 30000 /* operations that a core should have: some ten microseconds */
 };
 
 struct radiation {
     int group, levels, cores;
     struct layout *layout[LEVELS_MOST];
     struct history *past[LEVELS_MOST];
+    struct crew_pace pace[LEVELS_MOST];
     char *sums, *scratch;
     size_t scratch_bytes; /* of a core */
     double flop;
@@ -22,12 +25,14 @@ struct radiation {
 
 static size_t up(size_t n) { return (n + 63) / 64 * 64; }
 
-/* Rows of a tile: tiles are what cores share, so some more of them than cores. 0: as the layout
- * chooses. */
-static int tile_rows(const struct slices *s, int cores) {
+/* Rows of a tile for groups of so many steps: tiles are what cores share, so one for each, or up to
+ * three where they are not small then. 0: as the layout chooses. */
+static int tile_rows(const struct slices *s, int steps, int cores) {
     if (cores == 1) return 0;
-    const int rows = (s->rows + 3 * cores - 1) / (3 * cores);
-    return rows > ROWS_LEAST ? rows < 1024 ? rows : 0 : ROWS_LEAST;
+    const int some = s->rows / (cores * ROWS), each = some < 1 ? 1 : some > 3 ? 3 : some;
+    const int rows = (s->rows + each * cores - 1) / (each * cores);
+    const int most = SUMS / steps > 1024 ? SUMS / steps : 1024;
+    return rows < ROWS_LEAST ? ROWS_LEAST : rows < most ? rows : most;
 }
 
 static evn_status open_levels(struct radiation *r, const struct slices *s, int single) {
@@ -39,7 +44,7 @@ static evn_status open_levels(struct radiation *r, const struct slices *s, int s
                                          .single = single,
                                          .group = steps,
                                          .per_block = s->columns,
-                                         .tile = tile_rows(s, r->cores),
+                                         .tile = tile_rows(s, steps, r->cores),
                                          .last = 2 * steps - 1};
         evn_status status = layout_plan(a, s, &o);
         if (!status) status = layout_reserve(*a, 1);
@@ -136,7 +141,7 @@ void radiation_add(struct radiation *r, struct crew *crew, int p, const double *
     for (; p % (2 * turn.steps) == 0; turn.level++) turn.steps *= 2;
     const struct layout *l = r->layout[turn.level];
     const int cores = crew_cores(crew, 2.0 * (double)l->nnz * turn.steps, LEAST);
-    crew_run(crew, cores < r->cores ? cores : r->cores, take_turn, &turn);
+    crew_run(crew, &r->pace[turn.level], cores < r->cores ? cores : r->cores, take_turn, &turn);
 }
 
 double radiation_flop(const struct radiation *r) { return r->flop; }

@@ -18,6 +18,7 @@ enum {
 struct solve_cg {
     struct solve_matrix m;
     double tolerance;
+    struct crew_pace pace;
     double *a, *r, *w, *p, *s;      /* [chunks * CHUNK] */
     double *gamma, *delta, *target; /* [chunks]: of each */
 };
@@ -277,7 +278,7 @@ evn_status solve_cg(struct solve_cg *s, struct crew *crew, const double *b, doub
                     int *iterations) {
     struct work work = {.s = s, .b = b, .a = a};
     const double entries = (double)s->m.begin[s->m.chunks * (CHUNK / STRIP)] * STRIP;
-    crew_run(crew, crew_cores(crew, entries, LEAST), iterate, &work);
+    crew_run(crew, &s->pace, crew_cores(crew, entries, LEAST), iterate, &work);
     *iterations = work.state.iterations;
     return solve_verdict(&work.state, s->tolerance);
 }

@@ -531,7 +531,7 @@ static void stages_on_cores(void **state) {
         for (o.n = 1; o.n <= STEPS; o.n++) {
             o.l = l[which] + (size_t)(o.n - 1) * n;
             if (o.n % 7 == 0) o.in->step = -1; /* as after a restart */
-            crew_run(crew, cores, load_part, &o);
+            crew_run(crew, NULL, cores, load_part, &o);
         }
         incident_close(o.in);
         for (int single = 0; single < 2; single++) {

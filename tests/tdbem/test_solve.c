@@ -174,7 +174,7 @@ static void crews_meet(void **state) {
         assert_int_equal(crew_cores(crew, 1.9, 1), 1);
         for (int cores = 1; cores <= most; cores++) {
             struct meeting m = {{0}, 0};
-            crew_run(crew, cores, meet, &m);
+            crew_run(crew, NULL, cores, meet, &m);
             assert_int_equal(m.wrong, -cores);
         }
         crew_close(crew);
