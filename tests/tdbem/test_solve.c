@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -180,6 +181,44 @@ static void crews_meet(void **state) {
         crew_close(crew);
         evn_units_close(all);
     }
+}
+
+/* A job that is slow on `slow` cores. */
+struct habit {
+    int slow, cores;
+};
+static void be_slow(struct crew *crew, int me, int cores, void *arg) {
+    struct habit *h = arg;
+    const struct timespec nap = {0, cores == h->slow ? 2000000 : 0};
+    (void)crew;
+    if (!me) nanosleep(&nap, NULL);
+    if (!me) h->cores = cores;
+}
+
+static void crews_learn(void **state) {
+    (void)state;
+    evn_units *all;
+    struct crew *crew;
+    OK(evn_units_open(&all, machine, "1:CPU:2", EVN_OVERSUBSCRIBE));
+    OK(crew_open(&crew, all, 2));
+    for (int slow = 1; slow <= 2; slow++) {
+        struct crew_pace pace = {0};
+        struct habit h = {.slow = slow};
+        int tried[3] = {0};
+        for (int i = 0; i < 2 * CREW_TRIES; i++) {
+            crew_run(crew, &pace, 2, be_slow, &h);
+            tried[h.cores]++;
+        }
+        assert_true(tried[1] == CREW_TRIES && tried[2] == CREW_TRIES);
+        for (int i = 0; i < 20; i++) {
+            crew_run(crew, &pace, 2, be_slow, &h);
+            assert_int_equal(h.cores, 3 - slow);
+        }
+        crew_run(crew, &pace, 1, be_slow, &h); /* never more than asked for */
+        assert_int_equal(h.cores, 1);
+    }
+    crew_close(crew);
+    evn_units_close(all);
 }
 
 /* ---- matrices of bodies ---- */
@@ -401,6 +440,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_cores),
         cmocka_unit_test(crews_meet),
+        cmocka_unit_test(crews_learn),
         cmocka_unit_test(bodies),
         cmocka_unit_test(refused),
         cmocka_unit_test(device_as_the_host),
