@@ -68,7 +68,7 @@ static evn_status source_open(struct source *from, tdbem *p) {
     status = slices_maker_open(&from->maker, p->mesh, &so, cores(o));
     if (!status) from->s = slices_maker_slices(from->maker);
     if (!status && o->matrices)
-        status = slices_writer_open(&from->writer, from->s, p->mesh, &so, o->matrices);
+        status = as_input(slices_writer_open(&from->writer, from->s, p->mesh, &so, o->matrices));
     return status;
 }
 

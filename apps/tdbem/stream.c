@@ -57,6 +57,7 @@ static int open_direct(int fd) {
     free(page);
     if (works) return direct;
     if (direct >= 0) close(direct);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM); /* readers know better what comes next */
     return -1;
 }
 
