@@ -43,8 +43,29 @@ struct stream {
 
 /* ---- the file ---- */
 
-static evn_status no_file(const char *folder, const char *what, int reason) {
-    return evn_fail(EVN_USAGE, "scratch: %s: %s: %s", folder, what, strerror(reason));
+/* A file that has no name any more: its descriptor, negative if there can be none. */
+static int nameless(const char *folder, int *reason) {
+    char *path;
+    *reason = ENOMEM;
+    if (asprintf(&path, "%s/evener-XXXXXX", folder) < 0) return -1;
+    const int fd = mkostemp(path, O_CLOEXEC);
+    *reason = errno;
+    if (fd >= 0) unlink(path);
+    free(path);
+    return fd;
+}
+
+static evn_status no_file(const char *folder, int reason) {
+    return evn_fail(EVN_USAGE, "scratch: %s: no file can be made there: %s", folder,
+                    strerror(reason));
+}
+
+evn_status stream_folder(const char *folder) {
+    int reason;
+    const int fd = nameless(folder, &reason);
+    if (fd < 0) return no_file(folder, reason);
+    close(fd);
+    return EVN_OK;
 }
 
 /* Past the cache if the file system takes part; a trial shows it. */
@@ -62,14 +83,9 @@ static int open_direct(int fd) {
 }
 
 static evn_status open_file(struct stream *s) {
-    char *path;
-    if (asprintf(&path, "%s/evener-XXXXXX", s->folder) < 0)
-        return evn_fail(EVN_MEMORY, "scratch: no memory");
-    s->fd = mkostemp(path, O_CLOEXEC);
-    const int reason = errno;
-    if (s->fd >= 0) unlink(path);
-    free(path);
-    if (s->fd < 0) return no_file(s->folder, "no file can be made there", reason);
+    int reason;
+    s->fd = nameless(s->folder, &reason);
+    if (s->fd < 0) return no_file(s->folder, reason);
     const size_t bytes = s->layout->begin[s->layout->blocks];
     const int full = posix_fallocate(s->fd, 0, (off_t)bytes);
     if (full)

@@ -31,6 +31,9 @@
 
 struct stream;
 
+/* Whether a file can be made in `folder`. EVN_USAGE: no. */
+evn_status stream_folder(const char *folder);
+
 /* Blocks begin with pages: large ones if blocks are so large that padding is little. Do it before
  * anything is measured. */
 void stream_align(struct layout *layout);

@@ -3,13 +3,11 @@
 #include "tdbem.h"
 #include "matrices.h"
 #include "numbering.h"
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 tdbem_options tdbem_defaults(void) {
     return (tdbem_options){
@@ -64,9 +62,7 @@ evn_status tdbem_check(const tdbem_options *o) {
     if (!status) status = numbering_find(&numbering, o->order);
     if (!status) status = solver_find(&solver, o->solver);
     if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
-    if (!status && o->scratch && access(o->scratch, W_OK | X_OK))
-        status = evn_fail(EVN_USAGE, "scratch: %s: no file can be made there: %s", o->scratch,
-                          strerror(errno));
+    if (!status && o->scratch) status = stream_folder(o->scratch);
     return status;
 }
 

@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -333,6 +334,138 @@ class Restart(Base):
             self.skipTest("no file system could be mounted")
         self.assertEqual(done.stdout.split(), ["0", "2", "0", "2", "0"], done.stderr)
         self.assertIn("no room", done.stderr)
+
+
+class Disk(Base):
+    """A host whose memory is too small for the matrices."""
+    MESH = ["--mesh", "sphere:3", "--ng", "4", "--oversubscribe"]
+
+    def least(self, *words):
+        """Bytes, as the message says them to whom gives too little."""
+        done = evener(*words, "--memory", "1kB")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        return 1e6 * float(re.search(r"^evener: memory: .* at least ([0-9.]+) MB", done.stderr).group(1))
+
+    def probes(self):
+        return ["--probes", self.write("points", "0 0 2\n0 1.02 0\n"), "--probe-output", self.path("p.csv")]
+
+    def small(self, *words, memory):
+        r = self.record(*words, "--memory", f"{memory:.0f}", "--scratch", self.folder.name)
+        self.assertLess(r["matrix"]["resident_blocks"], r["matrix"]["blocks"] / 2)
+        self.assertGreater(r["matrix"]["intervals"], 2)
+        self.assertGreater(r["stream"]["bytes"], 0.5 * r["matrix"]["bytes"])
+        self.assertLess(r["stream"]["most_bytes"], memory)
+        return r
+
+    def test_same_bits(self):
+        """Layouts, precisions, problems, units: nothing shows who came from disk."""
+        cases = [(["--layout", "rows"], "1:CPU:1"), (["--layout", "contiguous", "--precision", "float"], "3:CPU:1"),
+                 (["--layout", "full:32x32", "--eta", "0"], "1:CPU:3"),
+                 (["--layout", "rows", "--problem", "soft", "--schedule", "dynamic:chunk=1,memorize=0"], "2:CPU:2")]
+        for layout, units in cases:
+            with self.subTest(layout=layout, units=units):
+                words = [*self.MESH, "--steps", "26", *layout, *self.probes()]
+                want = self.record(*words, "--units", "1:CPU:1")
+                self.assertEqual(want["matrix"]["resident_blocks"], want["matrix"]["blocks"])
+                self.assertEqual(want["stream"]["bytes"], 0)
+                with open(self.path("p.csv")) as f:
+                    fields = f.read()
+                got = self.small(*words, "--units", units, memory=1.05 * self.least(*words))
+                self.assertEqual(got["hash"], want["hash"])
+                with open(self.path("p.csv")) as f:
+                    self.assertEqual(f.read(), fields)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["p.csv", "points"], "nothing stays in the scratch folder")
+
+    def test_memory(self):
+        """The process takes no more than it was allowed beside what a tiny body takes and the march's own arrays."""
+        def most(*words):
+            run = subprocess.Popen([EVENER, "run", "td-bem", *words, "--steps", "20", "--units", "1:CPU:1", "--quiet"])
+            _, status, usage = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(run.returncode, 0)
+            return 1024 * usage.ru_maxrss
+        words = [*self.MESH, "--layout", "full:64x64"]
+        base = most("--mesh", "sphere:0")
+        whole = self.record(*words, "--steps", "1")["matrix"]
+        memory = whole["bytes"] / 4
+        beside = whole["blocks"] * 642 * 4 * 8 + 12e6
+        self.assertGreater(most(*words), whole["bytes"])
+        self.assertLess(most(*words, "--memory", f"{memory:.0f}", "--scratch", self.folder.name), base + memory + beside)
+
+    def test_matrices(self):
+        """The same file, and from it the same bits, whole or by intervals."""
+        words = [*self.MESH, "--steps", "9"]
+        least = self.least(*words)
+        whole = self.record(*words, "--matrices", self.path("whole"))
+        for name in ("whole", "parts", "parts"): # read; written; read
+            r = self.small(*words, "--matrices", self.path(name), memory=1.05 * least)
+            self.assertEqual(r["hash"], whole["hash"])
+        with open(self.path("whole"), "rb") as a, open(self.path("parts"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+        with open(self.path("parts"), "r+b") as f:
+            f.seek(-9, os.SEEK_END)
+            f.write(b"x")
+        self.refuses([*words, "--matrices", self.path("parts"), "--memory", f"{2 * least:.0f}", "--quiet"], "damaged")
+
+    def test_restart(self):
+        """A checkpoint does not know how much memory there was."""
+        words = [*self.MESH, "--vertices", "0,8", "--vertex-output", self.path("v.csv")]
+        memory = 1.05 * self.least(*words)
+        whole = self.record(*words, "--steps", "48")
+        self.record(*words, "--steps", "24", "--checkpoint", self.path("check"))
+        r = self.small(*words, "--steps", "48", "--restart", self.path("check"), memory=memory)
+        self.assertEqual(r["hash"], whole["hash"])
+
+    def test_notice(self):
+        words = [*BODY, "--steps", "4", "--scratch", self.folder.name]
+        done = evener(*words, "--memory", f"{1.1 * self.least(*BODY):.0f}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"^evener: \d+ of \d+ blocks stream from " + self.folder.name)
+        self.assertRegex(done.stdout, r"generated in .*; \d+ of \d+ blocks stream from disk")
+        self.assertRegex(done.stdout, r"GB came from disk")
+
+    def test_disk_fails(self):
+        """A file that is lost while it is read: one line, status 3."""
+        check = self.path("check")
+        words = [*self.MESH, "--steps", "1000000", "--memory", f"{1.05 * self.least(*self.MESH):.0f}", "--scratch",
+                 self.folder.name, "--checkpoint", check, "--every", "4", "--units", "1:CPU:1", "--quiet"]
+        run = subprocess.Popen([EVENER, "run", "td-bem", *words], stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(check) and run.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        lost = 0
+        for fd in os.listdir(f"/proc/{run.pid}/fd"):
+            path = f"/proc/{run.pid}/fd/{fd}"
+            try:
+                if re.search(r"/evener-\w+ \(deleted\)$", os.readlink(path)):
+                    os.truncate(path, 0)
+                    lost += 1
+            except FileNotFoundError:
+                pass # a checkpoint's, closed meanwhile
+        _, errors = run.communicate(timeout=60)
+        self.assertGreater(lost, 0)
+        self.assertEqual(run.returncode, 3, errors)
+        self.assertEqual(errors.count("\n"), 1, errors)
+        self.assertIn("cannot be read back", errors)
+        self.assertIn(self.folder.name, errors)
+
+    def test_refused(self):
+        for size in ("0", "-1", "x", "1XB", "nan", "inf", "1e999", ""):
+            done = evener(*BODY, "--memory", size)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("--memory", done.stderr)
+        self.refuses([*BODY, "--memory", "10kB"], ["too little", "at least"])
+        self.refuses([*BODY, "--scratch", self.path("none")], ["scratch", "none"])
+        self.refuses([*BODY, "--scratch", "/proc"], ["scratch", "/proc"])
+        self.refuses([*BODY, "--scratch", self.write("file", "")], ["scratch", "file"])
+        self.refuses([*BODY, "--matrices", self.path("no/folder/m")], "cannot be written")
+        memory = f"{1.05 * self.least(*BODY):.0f}"
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+        done = subprocess.run([EVENER, "run", "td-bem", *BODY, "--memory", memory, "--scratch", self.folder.name],
+                              capture_output=True, text=True, preexec_fn=limit, restore_signals=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, r"^evener: scratch: [^\n]*no room for[^\n]*\n$")
+        self.assertEqual(os.listdir(self.folder.name), ["file"])
 
 
 class Refused(Base):
