@@ -1,6 +1,6 @@
 /* Converting slices into layouts: what lies where is decided first, for all slices, and then each
  * slice is copied to its places. */
-#include "layout.h"
+#include "layout_inside.h"
 #include "summation.h"
 #include <limits.h>
 #include <stdio.h>
@@ -35,15 +35,7 @@ int layout_per_block(int columns) {
     return n < 8 ? 8 : n > 128 ? 128 : n;
 }
 
-/* A row-vector without its k = 0, and cut where the layout ends. */
-struct vector {
-    int row, start, length;
-    const double *value;
-};
-
-/* Those of slice j for rows from .. to-1 that are not empty, as far as k = last; how many. `value`
- * is that of row `from` on entry and of row `to` on return; NULL where only places are wanted. */
-static int gather(const struct slices *s, int j, int from, int to, int last, const double **value,
+int layout_gather(const struct slices *s, int j, int from, int to, int last, const double **value,
                   struct vector *v) {
     int n = 0;
     for (int i = from; i < to; i++) {
@@ -157,10 +149,7 @@ static void place_rows(struct layout *a, const struct work *w, int n, int height
                 for (int l = 0; l < v[r].length; l++) {
                     const size_t at =
                         p->value + value + (size_t)((v[r].start - c->start + l) * take + r);
-                    if (a->is.single)
-                        ((float *)a->value)[at] = (float)v[r].value[l];
-                    else
-                        ((double *)a->value)[at] = v[r].value[l];
+                    layout_put(a, at, v[r].value[l]);
                 }
         }
         value += (size_t)(c->length * take);
@@ -189,10 +178,7 @@ static void place_full(struct layout *a, const struct work *w, int n, struct par
                     const size_t at =
                         p->value + (size_t)count * size +
                         (size_t)((v[r].start - start + l) * a->tall + v[r].row - v[0].row);
-                    if (a->is.single)
-                        ((float *)a->value)[at] = (float)v[r].value[l];
-                    else
-                        ((double *)a->value)[at] = v[r].value[l];
+                    layout_put(a, at, v[r].value[l]);
                 }
         }
         b += have;
@@ -210,10 +196,7 @@ static void place_contiguous(struct layout *a, const struct work *w, int n, int 
         a->meta[p->meta + (size_t)v->row] = (uint16_t)v->start;
         for (int l = 0; l < v->length; l++) {
             const size_t at = p->value + (size_t)l * rows + (size_t)v->row;
-            if (a->is.single)
-                ((float *)a->value)[at] = (float)v->value[l];
-            else
-                ((double *)a->value)[at] = v->value[l];
+            layout_put(a, at, v->value[l]);
         }
     }
 }
@@ -222,7 +205,7 @@ static void place(struct layout *a, const struct slices *s, const struct work *w
                   size_t *values, size_t *metas) {
     const double *value = a->memory ? slices_column(s, j) : NULL;
     if (a->is.kind == LAYOUT_CONTIGUOUS) {
-        int n = gather(s, j, 0, a->rows, a->depth, &value, w->v);
+        int n = layout_gather(s, j, 0, a->rows, a->depth, &value, w->v);
         place_contiguous(a, w, n, j);
         return;
     }
@@ -230,7 +213,7 @@ static void place(struct layout *a, const struct slices *s, const struct work *w
         const int from = a->tile_row[t], to = a->tile_row[t + 1];
         const size_t at = (size_t)t * (size_t)a->columns + (size_t)j;
         size_t some[2];
-        int n = gather(s, j, from, to, a->depth, &value, w->v);
+        int n = layout_gather(s, j, from, to, a->depth, &value, w->v);
         if (a->is.kind == LAYOUT_ROWS)
             place_rows(a, w, n, to - from, &a->part[at], &some[0], &some[1]);
         else
@@ -258,6 +241,7 @@ static int tile_rows(const struct layout_options *o, int wide, int rows) {
 static int each_slice(struct layout *a, const struct slices *s, int from, int to, size_t *values,
                       size_t *metas) {
     int failed = 0;
+    if (a->strip) return layout_strips(a, s, from, to, values, metas);
 #pragma omp parallel
     {
         const size_t n = (size_t)a->rows + 1;
@@ -300,14 +284,22 @@ static evn_status check(const struct layout_options *o, int longest) {
     return EVN_OK;
 }
 
+size_t layout_parts(const struct layout *a) {
+    return a->strip ? (size_t)a->blocks * (size_t)a->strips : (size_t)a->tiles * (size_t)a->columns;
+}
+
 static int cut(struct layout *a) {
     const int per = a->is.per_block ? a->is.per_block : layout_per_block(a->columns);
-    const int tile = tile_rows(&a->is, a->wide, a->rows);
+    int tile = tile_rows(&a->is, a->wide, a->rows);
+    if (a->strip) {
+        tile = (tile + a->strip - 1) / a->strip * a->strip;
+        a->strips = (a->rows + a->strip - 1) / a->strip;
+    }
     a->blocks = (a->columns + per - 1) / per;
     a->tiles = (a->rows + tile - 1) / tile;
     a->slice = malloc(sizeof *a->slice * (size_t)(a->blocks + 1));
     a->tile_row = malloc(sizeof *a->tile_row * (size_t)(a->tiles + 1));
-    a->part = calloc((size_t)a->tiles * (size_t)a->columns, sizeof *a->part);
+    a->part = calloc(layout_parts(a), sizeof *a->part);
     a->begin = calloc((size_t)a->blocks + 1, sizeof *a->begin);
     if (!a->slice || !a->tile_row || !a->part || !a->begin) return -1;
     for (int b = 0; b <= a->blocks; b++) a->slice[b] = (int)((long long)a->columns * b / a->blocks);
@@ -319,9 +311,18 @@ static size_t up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 static size_t real(const struct layout *a) { return a->is.single ? sizeof(float) : sizeof(double); }
 
-/* Where each part of a block begins, in the order in which they are used: tile, slice. */
+/* The n-th part of a block, in the order in which they are used: tile, slice; or strip. */
+static size_t part_of(const struct layout *a, int block, int n) {
+    if (a->strip) return (size_t)block * (size_t)a->strips + (size_t)n;
+    const int slices = a->slice[block + 1] - a->slice[block];
+    return (size_t)(n / slices) * (size_t)a->columns + (size_t)(a->slice[block] + n % slices);
+}
+
+/* Where each of them begins. */
 static void place_block(struct layout *a, int block, const size_t *values, const size_t *metas) {
-    const int rows = a->is.kind == LAYOUT_ROWS, whole = a->is.kind == LAYOUT_CONTIGUOUS;
+    const int rows = a->is.kind == LAYOUT_ROWS && !a->strip;
+    const int whole = a->is.kind == LAYOUT_CONTIGUOUS,
+              slices = a->slice[block + 1] - a->slice[block];
     const size_t describes = a->is.kind == LAYOUT_FULL ? sizeof *a->full : sizeof *a->meta;
     size_t value = 0, meta = 0, where = 0;
     for (int pass = 0; pass < 2; pass++) { /* sizes, then places */
@@ -336,21 +337,51 @@ static void place_block(struct layout *a, int block, const size_t *values, const
             where = where_at / sizeof *a->where;
             meta = meta_at / describes;
         }
-        for (int t = 0; t < a->tiles; t++)
-            for (int j = a->slice[block]; j < a->slice[block + 1]; j++) {
-                const size_t at = (size_t)t * (size_t)a->columns + (size_t)j;
-                if (whole && t) {
-                    a->part[at] = a->part[j];
-                    continue;
-                }
-                a->part[at].value = value;
-                a->part[at].meta = meta;
-                a->part[at].where = where;
-                value += whole ? (size_t)a->rows * (size_t)a->padded : values[at];
-                meta += whole ? (size_t)a->rows : metas[at];
-                if (rows) where += metas[at] / (2 + (size_t)a->bundle_rows);
+        for (int n = 0; n < (a->strip ? a->strips : a->tiles * slices); n++) {
+            const size_t at = part_of(a, block, n);
+            if (whole && n >= slices) {
+                a->part[at] = a->part[a->slice[block] + n % slices];
+                continue;
             }
+            a->part[at].value = value;
+            a->part[at].meta = meta;
+            a->part[at].where = where;
+            value += whole ? (size_t)a->rows * (size_t)a->padded : values[at];
+            meta += whole ? (size_t)a->rows : metas[at];
+            if (rows) where += metas[at] / (2 + (size_t)a->bundle_rows);
+        }
     }
+}
+
+/* Cuts, and decides what lies where. */
+static evn_status arrange(struct layout *a, const struct slices *s) {
+    size_t *values = NULL, *metas = NULL;
+    int failed = cut(a);
+    if (!failed && a->is.kind != LAYOUT_CONTIGUOUS) {
+        values = calloc(layout_parts(a), sizeof *values);
+        metas = calloc(layout_parts(a), sizeof *metas);
+        failed = !values || !metas || each_slice(a, s, 0, a->columns, values, metas);
+    }
+    for (int b = 0; !failed && b < a->blocks; b++) place_block(a, b, values, metas);
+    free(values);
+    free(metas);
+    return failed ? no_memory(a, 0) : EVN_OK;
+}
+
+/* Neighbours in a bad numbering are no neighbours on the surface: strips would be mostly padding.
+ */
+static int worth_strips(const struct layout *a) { return 3 * a->nnz >= 2 * a->values; }
+
+static void forget(struct layout *a) {
+    free(a->slice);
+    free(a->tile_row);
+    free(a->part);
+    free(a->begin);
+    a->slice = a->tile_row = NULL;
+    a->part = NULL;
+    a->begin = NULL;
+    a->values = a->metas = 0;
+    a->strip = a->strips = 0;
 }
 
 evn_status layout_plan(struct layout **out, const struct slices *s,
@@ -380,23 +411,18 @@ evn_status layout_plan(struct layout **out, const struct slices *s,
     a->padded = longest;
     a->bundle_rows = summation_bundle_rows(options->single, a->wide);
     a->tall = (options->br + a->bundle_rows - 1) / a->bundle_rows * a->bundle_rows;
-    /* a padded row-vector reaches so far beyond the oldest step */
-    a->front = options->kind == LAYOUT_FULL ? options->bc : longest;
-    if (cut(a)) return no_memory(a, 0);
-    size_t *values = NULL, *metas = NULL;
-    if (options->kind != LAYOUT_CONTIGUOUS) {
-        const size_t parts = (size_t)s->columns * (size_t)a->tiles;
-        values = calloc(parts, sizeof *values);
-        metas = calloc(parts, sizeof *metas);
-        if (!values || !metas || each_slice(a, s, 0, a->columns, values, metas)) {
-            free(values);
-            free(metas);
-            return no_memory(a, 0);
-        }
+    /* a padded row-vector reaches so far beyond the oldest step, and what is loaded for strips
+     * three elements further */
+    a->front = (options->kind == LAYOUT_FULL ? options->bc : longest) + 3;
+    /* of the last few steps alone a strip's rows have too different lengths, most of them none */
+    if (options->kind == LAYOUT_ROWS && !options->last)
+        a->strip = summation_strip(options->single, a->wide).rows;
+    status = arrange(a, s);
+    if (!status && a->strip && !worth_strips(a)) {
+        forget(a);
+        status = arrange(a, s);
     }
-    for (int b = 0; b < a->blocks; b++) place_block(a, b, values, metas);
-    free(values);
-    free(metas);
+    if (status) return status;
     a->bytes = (double)a->begin[a->blocks];
     *out = a;
     return EVN_OK;
@@ -407,13 +433,13 @@ void layout_align(struct layout *a, size_t align) {
     size_t begin = 0;
     for (int b = 0; b < a->blocks; b++) {
         const size_t by = begin - a->begin[b], bytes = a->begin[b + 1] - a->begin[b];
-        for (int t = 0; t < a->tiles; t++)
-            for (int j = a->slice[b]; j < a->slice[b + 1]; j++) {
-                struct part *p = &a->part[(size_t)t * (size_t)a->columns + (size_t)j];
-                p->value += by / real(a);
-                p->meta += by / describes;
-                p->where += by / sizeof *a->where;
-            }
+        const int count = a->slice[b + 1] - a->slice[b];
+        for (int n = 0; n < (a->strip ? a->strips : a->tiles * count); n++) {
+            struct part *p = &a->part[part_of(a, b, n)];
+            p->value += by / real(a);
+            p->meta += by / describes;
+            p->where += by / sizeof *a->where;
+        }
         a->begin[b] = begin;
         begin += up(bytes, align);
     }
@@ -459,9 +485,7 @@ evn_status layout_open(struct layout **out, const struct slices *s,
     return status;
 }
 
-size_t layout_tables(const struct layout *a) {
-    return (size_t)a->tiles * (size_t)a->columns * sizeof *a->part;
-}
+size_t layout_tables(const struct layout *a) { return layout_parts(a) * sizeof *a->part; }
 
 size_t layout_largest(const struct layout *a) {
     size_t most = 0;
@@ -486,7 +510,7 @@ struct layout_fill layout_full_fill(const struct slices *s, int br, int bc) {
     if (!v) return f;
     for (int j = 0; j < s->columns; j++) {
         const double *value = NULL;
-        const int n = gather(s, j, 0, s->columns, INT_MAX - 1, &value, v);
+        const int n = layout_gather(s, j, 0, s->columns, INT_MAX - 1, &value, v);
         for (int i = 0; i < n; i++) f.nnz += (size_t)v[i].length;
         for (int b = 0; b < n; f.blocks++) b += full_take(v + b, n - b, br, bc);
     }

@@ -3,7 +3,10 @@
  * - rows: exact row-vectors. Within a slice (and a tile of rows) they are ordered by start and
  *   length and taken in bundles of a few rows with one common start and length, so that one window
  *   of the past serves all rows of a bundle; what this pads is a few per cent. Column-major in a
- *   bundle. Ours.
+ *   bundle. Where the kernels want strips (summation_strip()), a bundle has the rows of one strip
+ *   instead, consecutive ones, each with its own start; a block's bundles are ordered strip by
+ *   strip, and in one by length: its sums then never leave the registers. This pads more, to the
+ *   longest of each strip. Ours.
  * - contiguous: Contiguous-Blocking (Bramas, Coulaud, Sylvand 2015, section 4.4): one block a
  * slice, all rows left-aligned, padded to the longest, column-major: value(l, i) at l * rows + i.
  * - full:BRxBC: Full-Blocking (section 4.3): dense blocks of BR rows and BC columns, padded with
@@ -51,17 +54,29 @@ struct bundle {
     uint16_t start, length; /* first k, and how many */
     uint16_t row[];         /* bundle_rows of them; the tile's size for a row that is none */
 };
+enum { BUNDLE_FAR = 256 };
+
+/* A strip's rows in one slice; padded with zeros, also rows that are none. The next one follows. */
+struct strip_bundle {
+    uint16_t slice;  /* of the block */
+    uint16_t start;  /* first k of the row that begins latest */
+    uint16_t length; /* columns; BUNDLE_FAR more where some row begins earlier than
+                        summation_strip().near allows */
+    uint16_t unused; /* no holes */
+    uint8_t ahead[]; /* of each row of the strip: by how many steps it begins earlier */
+};
 /* A block of Full-Blocking. */
 struct full {
     uint32_t row;   /* its first, within the tile */
     uint16_t start; /* first k */
 };
 
-/* Where slice j's part in a tile begins: [tile * columns + j]. Contiguous: the whole slice. */
+/* Where slice j's part in a tile begins: [tile * columns + j]. Contiguous: the whole slice. With
+ * strips: where a strip's part in a block begins, [block * strips + strip]. */
 struct part {
     size_t value; /* elements before it */
     size_t meta;  /* rows, contiguous: elements of `meta` before it; full: of `full` */
-    size_t where; /* rows: elements of `where` before it */
+    size_t where; /* rows without strips: elements of `where` before it */
     int count;    /* bundles, or blocks */
 };
 
@@ -69,6 +84,8 @@ struct layout {
     struct layout_options is;
     int wide;        /* steps of a group rounded up to a power of two: stride of the sums */
     int bundle_rows; /* rows layout: rows of a bundle */
+    int strip;       /* rows layout: rows of a strip; 0: without strips */
+    int strips;      /* of them */
     int columns, rows;
     int depth;  /* steps of the past that a row-vector may reach: largest k */
     int front;  /* zeros that lie before the past, for padded row-vectors */
@@ -87,11 +104,11 @@ struct layout {
     void *value;    /* float or double */
     uint16_t *meta; /* rows: bundles one after another; contiguous: starts of a slice's rows */
     struct full *full;
-    uint32_t *where;     /* rows: how many columns of bundles lie in the part before each bundle */
-    size_t values;       /* stored, with padding */
-    size_t metas, fulls; /* entries of meta, of full */
-    size_t nnz;          /* of them, values of row-vectors with k >= 1 */
-    double bytes;        /* of values and of what describes them */
+    uint32_t *where;       /* rows without strips: columns in the part before each bundle */
+    size_t values;         /* stored, with padding */
+    size_t metas, fulls;   /* entries of meta, of full */
+    size_t nnz;            /* of them, values of row-vectors with k >= 1 */
+    double bytes;          /* of values and of what describes them */
     struct stream *stream; /* whose blocks are on disk in part; NULL: all are in memory */
 };
 
@@ -105,8 +122,8 @@ void layout_close(struct layout *layout);
  * sizes are known, there is no memory yet. layout_align(): begins of blocks become multiples of
  * `align` bytes, a multiple of BLOCK_ALIGN; may be called before there is memory. layout_reserve():
  * addresses for all of it, which take memory only where something is put; in large pages or not.
- * layout_fill(): puts columns from .. to-1 of the same slices, whose values must be there, in their
- * places. EVN_USAGE, EVN_MEMORY. */
+ * layout_fill(): puts columns from .. to-1, whole blocks, of the same slices, whose values must be
+ * there, in their places. EVN_USAGE, EVN_MEMORY. */
 evn_status layout_plan(struct layout **out, const struct slices *s,
                        const struct layout_options *options);
 void layout_align(struct layout *layout, size_t align);
@@ -116,6 +133,9 @@ evn_status layout_fill(struct layout *layout, const struct slices *s, int from, 
 /* Bytes of its tables, which are in memory at any rate; of its largest block. */
 size_t layout_tables(const struct layout *layout);
 size_t layout_largest(const struct layout *layout);
+
+/* How many parts it has. */
+size_t layout_parts(const struct layout *layout);
 
 /* Slices of a block for a mesh of so many columns. */
 int layout_per_block(int columns);

@@ -30,6 +30,7 @@ enum { AHEAD = 2048 };
         v += n * ROWS;                                                                             \
         meta += 2 + ROWS;                                                                          \
     }
+enum { LENGTH_MOST = 16 };
 #define EACH_LENGTH(f)                                                                             \
     f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15) f(16)
 
@@ -43,9 +44,15 @@ enum { AHEAD = 2048 };
 #undef WIDE
 #define WIDE 4
 #include "summation_kernel.h"
+#if VECTOR_BYTES == 64
+#    include "summation_strip.h"
+#endif
 #undef WIDE
 #define WIDE 8
 #include "summation_kernel.h"
+#if VECTOR_BYTES == 64
+#    include "summation_strip.h"
+#endif
 #undef WIDE
 #define WIDE 16
 #include "summation_kernel.h"
@@ -60,15 +67,27 @@ enum { AHEAD = 2048 };
 #define REAL_BYTES 4
 #define WIDE       1
 #include "summation_kernel.h"
+#if VECTOR_BYTES == 64
+#    include "summation_strip.h"
+#endif
 #undef WIDE
 #define WIDE 2
 #include "summation_kernel.h"
+#if VECTOR_BYTES == 64
+#    include "summation_strip.h"
+#endif
 #undef WIDE
 #define WIDE 4
 #include "summation_kernel.h"
+#if VECTOR_BYTES == 64
+#    include "summation_strip.h"
+#endif
 #undef WIDE
 #define WIDE 8
 #include "summation_kernel.h"
+#if VECTOR_BYTES == 64
+#    include "summation_strip.h"
+#endif
 #undef WIDE
 #define WIDE 16
 #include "summation_kernel.h"
@@ -96,10 +115,43 @@ int summation_bundle_rows(int single, int wide) {
 #undef CASE
 }
 
+/* f(real, wide) for all that have strips: where permutations cost less than the sums of scattered
+ * rows, and steps fit the registers. */
+#if VECTOR_BYTES == 64
+#    define EACH_STRIP_double(f) f(double, 4) f(double, 8)
+#    define EACH_STRIP_float(f)  f(float, 1) f(float, 2) f(float, 4) f(float, 8)
+#else
+#    define EACH_STRIP_double(f)
+#    define EACH_STRIP_float(f)
+#endif
+
+struct summation_strip summation_strip(int single, int wide) {
+#define CASE(real, n)                                                                              \
+    case n:                                                                                        \
+        return (struct summation_strip){strip_rows_##real##_##n, strip_near_##real##_##n,          \
+                                        strip_far_##real##_##n};
+    if (single) switch (wide) {
+            EACH_STRIP_float(CASE) default : return (struct summation_strip){0};
+        }
+    switch (wide) { EACH_STRIP_double(CASE) default : return (struct summation_strip){0}; }
+#undef CASE
+}
+
+static int strip_carries(const struct layout *a) {
+#define CASE(real, n)                                                                              \
+    case n: return strip_carries_##real##_##n;
+    if (a->is.single) switch (a->wide) {
+            EACH_STRIP_float(CASE) default : return 0;
+        }
+    switch (a->wide) { EACH_STRIP_double(CASE) default : return 0; }
+#undef CASE
+}
+
 int summation_carries(const struct layout *a) {
 #define CASE(real, n)                                                                              \
     case n: return carries_##real##_##n;
     if (a->is.kind == LAYOUT_CONTIGUOUS) return 0;
+    if (a->strip) return strip_carries(a);
     if (a->is.single) switch (a->wide) {
             EACH_WIDE(CASE, float)
         default: return 0;
@@ -144,8 +196,35 @@ size_t summation_scratch(const struct layout *a, int span) {
     return windows_bytes(a) + (size_t)nodes * tile_bytes(a);
 }
 
+/* The strips of a tile. */
+static void sum_strips(const struct layout *a, int block, int tile, const struct history *past,
+                       void *sums) {
+    const int from = a->tile_row[tile], end = a->tile_row[tile + 1];
+    for (int row = from; row < end; row += a->strip) {
+        const int rows = end - row < a->strip ? end - row : a->strip;
+        const int strip = row / a->strip;
+        void *out = (char *)sums + (size_t)(row - from) * (size_t)a->wide * real(a);
+        (void)past, (void)block, (void)strip, (void)rows, (void)out; /* without any kernel */
+#define RUN(real, n)                                                                               \
+    case n: strip_##real##_##n(a, block, strip, past, out, rows); break;
+        if (a->is.single) switch (a->wide) {
+                EACH_STRIP_float(RUN) default : break;
+            }
+        else
+            switch (a->wide) { EACH_STRIP_double(RUN) default : break; }
+#undef RUN
+    }
+}
+
+/* Rows of the tile, overwritten. */
 static void sum_block(const struct layout *a, int block, int tile, const struct history *past,
                       void *sums, void *windows) {
+    if (a->strip) {
+        sum_strips(a, block, tile, past, sums);
+        return;
+    }
+    const size_t height = (size_t)(a->tile_row[tile + 1] - a->tile_row[tile]);
+    memset(sums, 0, (height + slack(a)) * (size_t)a->wide * real(a));
 #define RUN(real, n)                                                                               \
     case n:                                                                                        \
         if (a->is.kind == LAYOUT_ROWS)                                                             \
@@ -172,7 +251,6 @@ void summation_part(const struct layout *a, int block, int span, int tile,
     const size_t row = (size_t)a->wide * real(a), bytes = tile_bytes(a);
     char *first = (char *)scratch + windows_bytes(a), *node = first;
     for (int done = 1; done <= span; done++) {
-        memset(node, 0, ((size_t)height + slack(a)) * row);
         sum_block(a, block + done - 1, tile, past, node, scratch);
         for (int left = done; left % 2 == 0; left /= 2, node -= bytes)
             summation_add(a, node - bytes, node, (size_t)height * (size_t)a->wide);

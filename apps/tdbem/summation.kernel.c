@@ -9,6 +9,8 @@
  *
  * - contiguous: an item has a row and all its steps (up to 16), and the sums stay in registers
  * while the slices pass by. Neighbouring items read neighbouring values. Nothing is shared.
+ * - strips: the same, but a strip's row-vectors are as long as the longest of them in each slice,
+ *   and come in an order of their own.
  * - rows, full: rows come in another order in every slice, so a group has a tile of rows and the
  *   sums are in device memory, where they stay in caches; all items have come to the same slice.
  *   STEPS / 4 items, neighbours, read the same value, and `bundle` of these neighbouring ones.
@@ -183,6 +185,43 @@ EVN_KERNEL(sum_contiguous, SUM_ROWS,
                 row_vector_many(acc, value + (values + part[j].value + row), a.rows, a.length,
                                 past + (now - meta[metas + part[j].meta + row] + q * MANY));
                 UNROLL for (int g = 0; g < MANY; g++) total[g] += acc[g];
+            }
+            const evn_long sum = block[entry].slot * a.sums + (evn_long)row * STEPS + q * MANY;
+            UNROLL for (int g = 0; g < MANY; g++) sums[sum + g] = total[g];
+        }
+    }
+}
+
+/* The same groups. A bundle is described by its slice, latest start, length (and BUNDLE_FAR, see
+ * layout.h), and a byte for each row: by how many steps it begins earlier. */
+EVN_KERNEL(sum_strips, SUM_ROWS,
+           (EVN_IN(REAL, value), EVN_IN(unsigned short, meta), EVN_IN(REAL, past),
+            EVN_IN(struct sum_part, part), EVN_IN(struct sum_block, block), EVN_BUFFER(REAL, sums),
+            EVN_VALUE(struct sum_shape, a))) {
+    const int q = EVN_GROUP % (STEPS / MANY), chunk = EVN_GROUP / (STEPS / MANY);
+    const int chunks = (a.rows + SUM_ROWS - 1) / SUM_ROWS;
+    const int b = chunk / chunks, entry = a.entry + b, from = (chunk - b * chunks) * SUM_ROWS;
+    const evn_long at = block[entry].at, parts = (evn_long)block[entry].number * a.strips;
+    const evn_long begin = (block[entry].first - a.first) * a.stride + a.now + q * MANY;
+    EVN_ITEMS(i) {
+        const int row = from + i;
+        if (row < a.rows) {
+            const evn_long p = parts + (row >> a.shift);
+            const int r = row & (a.bundle - 1);
+            evn_long v = at / (evn_long)sizeof(REAL) + part[p].value + r;
+            evn_long m = at / 2 + part[p].meta;
+            REAL total[MANY], acc[MANY];
+            UNROLL for (int g = 0; g < MANY; g++) total[g] = 0;
+            for (int n = 0; n < (int)part[p].count; n++) {
+                const int length = meta[m + 2] & 255;
+                const int ahead = meta[m + 4 + (r >> 1)] >> (r & 1) * 8 & 255;
+                UNROLL for (int g = 0; g < MANY; g++) acc[g] = a.carries ? total[g] : 0;
+                row_vector_many(acc, value + v, a.bundle, length,
+                                past + (begin + meta[m] * a.stride - meta[m + 1] + ahead));
+                UNROLL for (int g = 0; g < MANY; g++) total[g] =
+                    a.carries ? acc[g] : total[g] + acc[g];
+                v += (evn_long)length * a.bundle;
+                m += 4 + (a.bundle >> 1);
             }
             const evn_long sum = block[entry].slot * a.sums + (evn_long)row * STEPS + q * MANY;
             UNROLL for (int g = 0; g < MANY; g++) sums[sum + g] = total[g];

@@ -158,6 +158,7 @@ static evn_status sum(struct summation_gpu *g, int count, const int *number) {
             .first = a->slice[number[i]],
             .end = a->slice[number[i] + 1],
             .slot = g->slot[number[i]],
+            .number = number[i],
         };
     g->shape.entry = g->entries;
     g->entries += count;
@@ -165,14 +166,15 @@ static evn_status sum(struct summation_gpu *g, int count, const int *number) {
         evn_copy_to_device(g->queue, g->blocks, (size_t)g->shape.entry * sizeof *block, block,
                            (size_t)count * sizeof *block);
     int groups = count * g->shape.tiles;
-    if (a->is.kind == LAYOUT_CONTIGUOUS)
+    if (a->is.kind == LAYOUT_CONTIGUOUS || a->strip)
         groups = count * ((a->rows + SUM_ROWS - 1) / SUM_ROWS) *
                  (a->wide > SUM_STEPS ? a->wide / SUM_STEPS : 1);
     evn_argument argument[8];
     int n = 0;
     argument[n++] = (evn_argument){.buffer = arena};
     if (a->is.kind != LAYOUT_FULL) argument[n++] = (evn_argument){.buffer = arena};
-    if (a->is.kind != LAYOUT_CONTIGUOUS) argument[n++] = (evn_argument){.buffer = arena};
+    if (a->is.kind != LAYOUT_CONTIGUOUS && !a->strip)
+        argument[n++] = (evn_argument){.buffer = arena};
     argument[n++] = (evn_argument){.buffer = g->past};
     argument[n++] = (evn_argument){.buffer = g->parts};
     argument[n++] = (evn_argument){.buffer = g->blocks};

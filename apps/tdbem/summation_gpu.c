@@ -39,7 +39,8 @@ static size_t past_bytes(const struct history *past) {
 static int tiles(const struct layout *a) { return a->is.kind == LAYOUT_CONTIGUOUS ? 1 : a->tiles; }
 
 static size_t parts_bytes(const struct layout *a) {
-    return (size_t)tiles(a) * (size_t)a->columns * sizeof(struct sum_part);
+    const size_t count = a->strip ? layout_parts(a) : (size_t)tiles(a) * (size_t)a->columns;
+    return count * sizeof(struct sum_part);
 }
 
 /* Sums of all blocks where they take an eighth of the memory at most, else as many as that holds,
@@ -85,18 +86,22 @@ static evn_status send_parts(struct summation_gpu *g) {
     const size_t words = a->is.kind == LAYOUT_FULL ? sizeof *a->full / sizeof(uint32_t) : 1;
     struct sum_part *part = malloc(parts_bytes(a));
     if (!part) return evn_fail(EVN_MEMORY, "td-bem: no memory for a device's tables");
-    for (int t = 0; t < tiles(a); t++)
-        for (int b = 0; b < a->blocks; b++)
-            for (int j = a->slice[b]; j < a->slice[b + 1]; j++) {
-                const size_t at = (size_t)t * (size_t)a->columns + (size_t)j, begin = a->begin[b];
-                const struct part *p = &a->part[at];
-                part[at] = (struct sum_part){
-                    .value = (evn_long)(p->value - begin / real(a)),
-                    .meta = (evn_long)((p->meta - begin / describes) * words),
-                    .where = (evn_long)(p->where - begin / sizeof *a->where),
-                    .count = p->count,
-                };
-            }
+    for (int b = 0; b < a->blocks; b++) {
+        const int slices = a->slice[b + 1] - a->slice[b];
+        for (int n = 0; n < (a->strip ? a->strips : tiles(a) * slices); n++) {
+            const size_t begin = a->begin[b];
+            const size_t at = a->strip ? (size_t)b * (size_t)a->strips + (size_t)n
+                                       : (size_t)(n / slices) * (size_t)a->columns +
+                                             (size_t)(a->slice[b] + n % slices);
+            const struct part *p = &a->part[at];
+            part[at] = (struct sum_part){
+                .value = (evn_long)(p->value - begin / real(a)),
+                .meta = (evn_long)((p->meta - begin / describes) * words),
+                .where = (evn_long)(p->where - begin / sizeof *a->where),
+                .count = p->count,
+            };
+        }
+    }
     evn_status status = evn_copy_to_device(g->queue, g->parts, 0, part, parts_bytes(a));
     evn_status finished = evn_queue_finish(g->queue);
     free(part);
@@ -113,12 +118,13 @@ static void set_shape(struct summation_gpu *g, const struct history *past) {
         .rows = a->rows,
         .tile = a->tile_row[1],
         .tiles = tiles(a),
-        .bundle = a->bundle_rows,
+        .bundle = a->strip ? a->strip : a->bundle_rows,
+        .strips = a->strips,
         .length = a->is.kind == LAYOUT_FULL ? a->is.bc : a->padded,
         .tall = a->tall,
         .carries = summation_carries(a),
     };
-    while (1 << g->shape.shift < a->bundle_rows) g->shape.shift++;
+    while (1 << g->shape.shift < g->shape.bundle) g->shape.shift++;
 }
 
 /* Nodes that a unit's interval has of the tree over so many blocks: two of each size at most. */
@@ -153,12 +159,13 @@ static evn_status open_all(struct summation_gpu *g, const struct history *past) 
                                          [LAYOUT_CONTIGUOUS] = "sum_contiguous",
                                          [LAYOUT_FULL] = "sum_full"};
     const struct layout *a = g->layout;
+    const char *const name = a->strip ? "sum_strips" : kernel[a->is.kind];
     const size_t blocks = (size_t)a->blocks;
     evn_status status = open_tables(g);
     if (status) return status;
     set_shape(g, past);
     status = evn_program_open(&g->program, g->device, source(a->is.single, a->wide), NULL);
-    if (!status) status = evn_kernel_open(&g->kernel, g->program, kernel[a->is.kind]);
+    if (!status) status = evn_kernel_open(&g->kernel, g->program, name);
     if (!status) status = evn_kernel_open(&g->merge, g->program, "sum_pairs");
     if (!status) status = evn_buffer_open(&g->pairs, g->device, blocks * sizeof *g->pair);
     if (!status) status = evn_buffer_open(&g->past, g->device, past_bytes(past));

@@ -8,7 +8,8 @@
 
 #include <evener/kernel.h>
 
-/* Slice j's part in a tile, [tile * columns + j]; contiguous: tile 0, the whole slice. */
+/* Slice j's part in a tile, [tile * columns + j]; contiguous: tile 0, the whole slice. With strips:
+ * a strip's part in a block, [block * strips + strip]. */
 struct sum_part {
     evn_long value; /* REALs */
     evn_long meta;  /* 16-bit words: bundles or starts; full: 32-bit words */
@@ -21,7 +22,7 @@ struct sum_block {
     evn_long at; /* its region in the arena, bytes; a multiple of 8 */
     int first, end;
     int slot;   /* of its sums */
-    int unused; /* no holes */
+    int number; /* which of all blocks */
 };
 
 /* The layout, and where things are; the same for all blocks of a launch. */
@@ -38,6 +39,8 @@ struct sum_shape {
     int length;      /* contiguous: of all row-vectors, padded; full: columns of a block */
     int tall;        /* full: rows of a block */
     int carries;     /* a row-vector's products are added to the sum one by one */
+    int unused;      /* no holes */
+    int strips;      /* of the rows, each of `bundle` rows; 0: without */
 };
 
 /* Sums that are added up, one pair after another: those of slot `right` onto those of slot `left`.
@@ -53,7 +56,8 @@ struct sum_merge {
 /* Elements that a group adds up. */
 #define SUM_MERGED 256
 
-/* The kernel for contiguous slices: rows of a group, and steps that an item takes at most. */
+/* The kernels for contiguous slices and for strips: rows of a group, and steps that an item takes
+ * at most. */
 #define SUM_ROWS  128
 #define SUM_STEPS 16
 

@@ -130,6 +130,86 @@ static void layouts(void **state) {
     mesh_close(mesh);
 }
 
+/* Made-up row-vectors: of some columns long ones, of some with starts up to `apart` steps apart,
+ * and rows that have none; no number of rows that fits a vector. */
+static struct slices made_up(int apart) {
+    enum { ROWS = 53, COLUMNS = 48 };
+    struct slices s = {.rows = ROWS, .columns = COLUMNS};
+    s.first = calloc(ROWS * COLUMNS, sizeof *s.first);
+    s.count = calloc(ROWS * COLUMNS, sizeof *s.count);
+    s.begin = calloc(COLUMNS + 1, sizeof *s.begin);
+    s.value = calloc(ROWS * COLUMNS * 24, sizeof *s.value);
+    for (int j = 0; j < COLUMNS; j++) {
+        const int spread = j % 12 == 7 ? apart : j % 12 == 3 ? (apart + 1) / 2 : 6;
+        s.begin[j + 1] = s.begin[j];
+        for (int i = 0; i < ROWS; i++) {
+            const int at = j * ROWS + i, count = (j % 4 == 2 ? 18 : 7) + (i * 7 + j) % 3;
+            s.first[at] = (uint16_t)(j % 5 + i * 29 % (spread + 1));
+            s.count[at] = (uint8_t)(i % 23 == 5 ? 0 : i == 11 ? 1 : count);
+            for (int l = 0; l < s.count[at]; l++)
+                s.value[s.begin[j + 1]++] = sin(0.7 * i + 1.3 * j + 2.9 * l);
+        }
+    }
+    return s;
+}
+
+static void free_made_up(struct slices *s) {
+    free(s->first);
+    free(s->count);
+    free(s->begin);
+    free(s->value);
+}
+
+/* Bundles of every kind of strips' kernels, and whether they are used where they should be. */
+static void strips(void **state) {
+    (void)state;
+    for (int wide = 1; wide <= 8; wide *= 2)
+        for (int single = 0; single < 2; single++) {
+            const struct summation_strip is = summation_strip(single, wide);
+            const struct layout_options o = {
+                .kind = LAYOUT_ROWS, .single = single, .group = wide, .tile = 20, .per_block = 48};
+            struct slices near = made_up(is.far + 6), far = made_up(200);
+            struct layout *a;
+            int kinds[2][2] = {{0}}, slices = 0, bundles = 0;
+            check_layout(&near, &o);
+            check_layout(&far, &o);
+            ok(layout_open(&a, &near, &o));
+            assert_int_equal(a->strip, is.rows);
+            for (int p = 0; p < a->blocks * a->strips; p++) {
+                const uint16_t *m = a->meta + a->part[p].meta;
+                for (int n = 0; n < a->part[p].count; n++) {
+                    const struct strip_bundle *b = (const void *)m;
+                    kinds[b->length >= BUNDLE_FAR][b->length % BUNDLE_FAR > 16]++;
+                    bundles++;
+                    m += (sizeof *b + (size_t)a->strip) / sizeof *m;
+                }
+                slices += a->slice[1];
+            }
+            if (is.rows) {
+                assert_true(kinds[0][0] && kinds[0][1] && kinds[1][0]);
+                assert_true(bundles > slices); /* some slices take two */
+            }
+            layout_close(a);
+            struct layout_options last = o;
+            last.last = 12;
+            ok(layout_open(&a, &near, &last));
+            assert_int_equal(a->strip, 0);
+            layout_close(a);
+            free_made_up(&near);
+            free_made_up(&far);
+        }
+    struct slices wild = made_up(200);
+    for (int at = 0; at < wild.rows * wild.columns; at++)
+        wild.first[at] = (uint16_t)(1 + at * 37 % 151);
+    const struct layout_options o = {.kind = LAYOUT_ROWS, .single = 1, .group = 4};
+    struct layout *a;
+    ok(layout_open(&a, &wild, &o));
+    assert_int_equal(a->strip, 0); /* would be mostly padding */
+    layout_close(a);
+    check_layout(&wild, &o);
+    free_made_up(&wild);
+}
+
 static void layout_options(void **state) {
     (void)state;
     struct layout_options o;
@@ -1083,23 +1163,15 @@ static int close_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts),
-        cmocka_unit_test(layout_options),
-        cmocka_unit_test(full_fill),
-        cmocka_unit_test(against_dense),
-        cmocka_unit_test(units_and_orders),
-        cmocka_unit_test(loads),
-        cmocka_unit_test(stages_on_cores),
-        cmocka_unit_test(solvers),
-        cmocka_unit_test(series),
-        cmocka_unit_test(sphere_combined),
-        cmocka_unit_test(sphere_hypersingular),
-        cmocka_unit_test(sphere_soft),
-        cmocka_unit_test(sphere_float),
-        cmocka_unit_test(null_field),
-        cmocka_unit_test(stability),
-        cmocka_unit_test(checkpoints),
-        cmocka_unit_test(unwritable),
+        cmocka_unit_test(layouts),         cmocka_unit_test(strips),
+        cmocka_unit_test(layout_options),  cmocka_unit_test(full_fill),
+        cmocka_unit_test(against_dense),   cmocka_unit_test(units_and_orders),
+        cmocka_unit_test(loads),           cmocka_unit_test(stages_on_cores),
+        cmocka_unit_test(solvers),         cmocka_unit_test(series),
+        cmocka_unit_test(sphere_combined), cmocka_unit_test(sphere_hypersingular),
+        cmocka_unit_test(sphere_soft),     cmocka_unit_test(sphere_float),
+        cmocka_unit_test(null_field),      cmocka_unit_test(stability),
+        cmocka_unit_test(checkpoints),     cmocka_unit_test(unwritable),
     };
     return cmocka_run_group_tests(tests, open_machine, close_machine);
 }
