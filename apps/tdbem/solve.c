@@ -97,12 +97,13 @@ static evn_status make_factors(struct solver *s, const struct slices_csr *m) {
 evn_status solver_open(struct solver **out, const struct slices_csr *m, enum solver_kind kind,
                        double tolerance) {
     *out = NULL;
+    evn_status status = solve_check_diagonal(m); /* MUMPS would not say so */
+    if (status) return status;
     struct solver *s = calloc(1, sizeof *s);
     if (!s) return no_memory(NULL);
     s->kind = kind;
     s->n = m->rows;
     s->entries = m->start[s->n];
-    evn_status status = EVN_OK;
     if (kind != SOLVER_MUMPS) status = solve_cg_open(&s->cg, m, tolerance);
 #ifdef EVENER_MUMPS
     if (kind == SOLVER_MUMPS) status = make_factors(s, m);

@@ -61,23 +61,33 @@ static int make_strips(struct solve_matrix *s, const struct slices_csr *m) {
     return 0;
 }
 
-static evn_status scale(struct solve_matrix *m) {
+static void scale(struct solve_matrix *m) {
     for (int i = 0; i < m->n; i++) {
-        if (!(m->root[i] > 0))
-            return evn_fail(
-                EVN_USAGE, "td-bem: M_0 is not positive definite: its diagonal has %g at vertex %d",
-                m->root[i], i);
         m->root[i] = sqrt(m->root[i]);
         m->scale[i] = 1 / m->root[i];
     }
     for (int t = 0; t < m->chunks * (CHUNK / STRIP); t++)
         for (size_t e = m->begin[t] * STRIP; e < m->begin[t + 1] * STRIP; e++)
             m->value[e] *= m->scale[t * STRIP + (int)(e % STRIP)] * m->scale[m->column[e]];
+}
+
+evn_status solve_check_diagonal(const struct slices_csr *m) {
+    for (int i = 0; i < m->rows; i++) {
+        double d = 0;
+        for (size_t e = m->start[i]; e < m->start[i + 1]; e++)
+            if (m->column[e] == i) d = m->value[e];
+        if (!(d > 0))
+            return evn_fail(
+                EVN_USAGE, "td-bem: M_0 is not positive definite: its diagonal has %g at vertex %d",
+                d, i);
+    }
     return EVN_OK;
 }
 
 evn_status solve_cg_open(struct solve_cg **out, const struct slices_csr *m, double tolerance) {
     *out = NULL;
+    evn_status status = solve_check_diagonal(m);
+    if (status) return status;
     struct solve_cg *s = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0");
     s->m.n = m->rows;
@@ -87,12 +97,11 @@ evn_status solve_cg_open(struct solve_cg **out, const struct slices_csr *m, doub
     double **vector[] = {&s->a, &s->r, &s->w, &s->p, &s->s, &s->gamma, &s->delta, &s->target};
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++)
         bad |= !(*vector[i] = zeros((size_t)s->m.chunks * CHUNK, sizeof **vector[i]));
-    evn_status status =
-        bad ? evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0") : scale(&s->m);
-    if (status) {
+    if (bad) {
         solve_cg_close(s);
-        return status;
+        return evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0");
     }
+    scale(&s->m);
     *out = s;
     return EVN_OK;
 }

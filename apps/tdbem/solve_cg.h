@@ -24,7 +24,10 @@ struct solve_matrix {
 
 struct solve_cg;
 
-/* EVN_USAGE: M_0 cannot be positive definite, with its diagonal. EVN_MEMORY. */
+/* EVN_USAGE: M_0 cannot be positive definite, with its diagonal. */
+evn_status solve_check_diagonal(const struct slices_csr *m);
+
+/* EVN_USAGE as above; EVN_MEMORY. */
 evn_status solve_cg_open(struct solve_cg **out, const struct slices_csr *m, double tolerance);
 void solve_cg_close(struct solve_cg *s);
 const struct solve_matrix *solve_cg_matrix(const struct solve_cg *s);

@@ -679,6 +679,9 @@ static void solvers(void **state) {
     for (size_t e = 0; e < m.start[n]; e++) m.value[e] = -m.value[e];
     struct solver *solver;
     assert_int_equal(solver_open(&solver, &m, SOLVER_CG, 1e-13), EVN_USAGE);
+    enum solver_kind mumps;
+    if (!solver_find(&mumps, "mumps"))
+        assert_int_equal(solver_open(&solver, &m, mumps, 1e-13), EVN_USAGE);
     free(x);
     free(b);
     free(a);
