@@ -180,6 +180,25 @@ class Memory(Base):
                     self.assertGreater(r["transfers"]["moved_regions"], on_devices + groups)
                     self.assertLess(r["transfers"]["moved_regions"], 0.95 * groups * on_devices)
 
+    def test_host_too_small(self):
+        """Blocks that come from the host's disk, also where the device has no room for all of them: the same bits as from
+        memory. Those that stay on a device are read once."""
+        words = ["--schedule", "static", "--ng", "4"]
+        for units, devices, again in [("1:CPU:1,2:GPU:1", "emulated", False), ("1:GPU:2", "emulated", False),
+                                      ("1:GPU:1", "emulated:1,memory=14MB", True)]:
+            with self.subTest(units=units, devices=devices):
+                where = [*words, "--units", units, "--devices", devices]
+                whole, _ = self.run_it("sphere:3", 40, *where)
+                r, _ = self.run_it("sphere:3", 40, *where, "--memory", "14MB")
+                self.assertEqual(r["hash"], whole["hash"])
+                self.assertEqual(r["owner"], whole["owner"])
+                self.assertLess(r["matrix"]["resident_blocks"], r["matrix"]["blocks"] / 3)
+                self.assertLess(r["stream"]["most_bytes"], 14e6)
+                if not again:
+                    self.assertEqual(r["transfers"]["moved_regions"], whole["transfers"]["moved_regions"])
+                if "CPU" not in units:
+                    (self.assertGreater if again else self.assertLessEqual)(r["stream"]["bytes"], r["matrix"]["bytes"])
+
     def test_too_small(self):
         done = evener("--mesh", "sphere:2", "--steps", "10", "--units", "1:GPU:1", "--devices", "emulated:1,memory=100kB",
                       "--quiet")
