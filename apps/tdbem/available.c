@@ -1,6 +1,7 @@
 /* How much memory there is for this program: what the system says is available, or the least of
  * what its control groups still allow. */
 #include "matrices.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,19 +20,24 @@ static double number_in(const char *path, const char *key) {
     return found;
 }
 
-/* What a group may still take: its limit, less what it has, except pages of files that nobody uses.
- */
+/* What a group may still take: its limit, less what it has, except pages of files, which the system
+ * takes back. */
 static double group_left(const char *folder, const char *limit, const char *usage,
-                         const char *files) {
+                         const char *total) {
     char path[1280];
     snprintf(path, sizeof path, "%s/%s", folder, limit);
     const double most = number_in(path, NULL);
     snprintf(path, sizeof path, "%s/%s", folder, usage);
     const double used = number_in(path, NULL);
     snprintf(path, sizeof path, "%s/memory.stat", folder);
-    const double idle = number_in(path, files);
+    char key[40];
+    double files = 0;
+    for (int k = 0; k < 2; k++) {
+        snprintf(key, sizeof key, "%s%sactive_file", total, k ? "in" : "");
+        files += fmax(number_in(path, key), 0);
+    }
     if (most < 0 || most > 1e18 || used < 0) return -1; /* no limit */
-    const double left = most - used + (idle > 0 ? idle : 0);
+    const double left = most - used + files;
     return left > 0 ? left : 0;
 }
 

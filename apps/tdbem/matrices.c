@@ -109,18 +109,18 @@ static struct sizes measure(const tdbem *p, const struct slices *s) {
 }
 
 /* What the matrices may take if nobody has said: nine tenths of what there is, less what the march
- * needs beside them. */
+ * needs beside them. It is a guess, so it is never so little that a small problem suffers. */
 static double default_memory(const tdbem *p, double available) {
     const struct layout *l = p->layout;
     if (available <= 0) return INFINITY;
     const double sums = (double)l->blocks * (double)summation_sums_bytes(l);
     const double past = 8.0 * l->columns * (l->front + l->depth + 2 * l->is.group + 48);
-    return 0.9 * available - sums - past;
+    return fmax(0.9 * available - sums - past, 268435456.0);
 }
 
-/* Enough columns at a time that few pairs of triangles are computed twice, but no more than make
- * the most of what is in memory. A file is read in any pieces; mirrored matrices cost twice as
- * soon as there is more than one interval. */
+/* A quarter of the columns at a time, so that the layout is nearly all that is in memory at once,
+ * but not intervals so small that much is computed twice for little. A file can be read in any
+ * pieces; where matrices are mirrored nearly all would be computed twice. */
 static double wanted_interval(const tdbem *p, const struct sizes *z) {
     if (p->shape.reloaded) return 268435456.0;
     if (p->options.problem == TDBEM_SOFT || p->options.eta == 0) return z->making;
@@ -131,16 +131,16 @@ static double wanted_interval(const tdbem *p, const struct sizes *z) {
 static evn_status find_streaming(struct fit *f, const tdbem *p, const struct sizes *z,
                                  double memory) {
     const int blocks = p->layout->blocks, threads = cores(&p->options);
-    const double beside = z->ranges + z->kept + z->largest, march = memory - z->kept;
+    const double beside = z->ranges + z->kept + z->largest;
     const double ring = blocks > 1 ? 2 * z->largest : z->largest;
     const double least = fmax(beside + z->widest, z->kept + ring);
-    if (memory < least)
-        return evn_fail(p->options.memory > 0 ? EVN_USAGE : EVN_MEMORY,
-                        "memory: %.4g MB for the matrices %s; expected at least %.2f MB, which "
-                        "smaller blocks (--blocks, here %d) would make less",
-                        memory * 1e-6,
-                        p->options.memory > 0 ? "is too little" : "is all that there is",
-                        ceil(least * 1e-4) * 1e-2, blocks);
+    if (memory < least && p->options.memory > 0)
+        return evn_fail(EVN_USAGE,
+                        "memory: %.4g MB for the matrices is too little; expected at least %.2f "
+                        "MB, which smaller blocks (--blocks, here %d) would make less",
+                        memory * 1e-6, ceil(least * 1e-4) * 1e-2, blocks);
+    memory = fmax(memory, least);
+    const double march = memory - z->kept;
     *f = (struct fit){.interval = memory - beside, .streams = 1, .resident = blocks};
     if (march >= z->layout) return EVN_OK;
     /* a block for each core, and two that come, but not more than half of it */

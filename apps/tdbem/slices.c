@@ -232,23 +232,25 @@ static void scatter(const struct job *job, struct shells_result *r, const int *l
 }
 
 /* Whether the interval needs one of the pairs of a vector's outer triangles with the inner one. All
- * of the vector are then computed, as if there were no intervals: bits do not depend on these. */
+ * of the vector are then computed. */
 static int any_needed(const struct job *job, const int *lane, int inner) {
-    const struct body *b = job->body;
     const int symmetric = job->kind != SHELLS_COMBINED;
-    int needed = 0;
-    for (int l = 0; l < LANES && !needed; l++) {
-        needed = job->wanted[inner] || (symmetric && job->wanted[lane[l]]);
-        if (!needed || job->last == INT_MAX) continue;
-        const double reach = job->last + 1 + b->radius[lane[l]] + b->radius[inner];
-        double d2 = 0;
-        for (int c = 0; c < 3; c++) {
-            const double d = b->centre[lane[l]][c] - b->centre[inner][c];
-            d2 += d * d;
-        }
-        needed = d2 <= reach * reach * (1 + 1e-12);
-    }
+    int needed = job->wanted[inner];
+    for (int l = 0; symmetric && l < LANES; l++) needed |= job->wanted[lane[l]];
     return needed;
+}
+
+/* Whether two triangles can be so near that they have values for k <= last. */
+static int within_reach(const struct job *job, int p, int q) {
+    const struct body *b = job->body;
+    if (job->last == INT_MAX) return 1;
+    const double reach = (job->last + 1 + b->radius[p] + b->radius[q]) * (1 + 1e-12);
+    double d2 = 0;
+    for (int c = 0; c < 3; c++) {
+        const double d = b->centre[p][c] - b->centre[q][c];
+        d2 += d * d;
+    }
+    return d2 <= reach * reach;
 }
 
 /* All pairs of the listed outer triangles with one inner triangle, with one rule. */
@@ -286,6 +288,7 @@ static void half_tile(const struct job *job, struct shells_result *r, const stru
         for (int t = p0; t < p1; t++) {
             /* of a pair evaluated once, the triangle of lower number is the outer one */
             if (symmetric && b->triangle[t] > b->triangle[q]) continue;
+            if (!within_reach(job, t, q)) continue;
             enum nearness n = pair_nearness(b, t, q);
             list[n][count[n]++] = t;
         }
