@@ -137,21 +137,10 @@ struct summation_strip summation_strip(int single, int wide) {
 #undef CASE
 }
 
-static int strip_carries(const struct layout *a) {
-#define CASE(real, n)                                                                              \
-    case n: return strip_carries_##real##_##n;
-    if (a->is.single) switch (a->wide) {
-            EACH_STRIP_float(CASE) default : return 0;
-        }
-    switch (a->wide) { EACH_STRIP_double(CASE) default : return 0; }
-#undef CASE
-}
-
 int summation_carries(const struct layout *a) {
 #define CASE(real, n)                                                                              \
     case n: return carries_##real##_##n;
     if (a->is.kind == LAYOUT_CONTIGUOUS) return 0;
-    if (a->strip) return strip_carries(a);
     if (a->is.single) switch (a->wide) {
             EACH_WIDE(CASE, float)
         default: return 0;

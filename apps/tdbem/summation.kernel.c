@@ -193,7 +193,13 @@ EVN_KERNEL(sum_contiguous, SUM_ROWS,
 }
 
 /* The same groups. A bundle is described by its slice, latest start, length (and BUNDLE_FAR, see
- * layout.h), and a byte for each row: by how many steps it begins earlier. */
+ * layout.h), and a byte for each row: by how many steps it begins earlier.
+ * Bundles take turns among SETS sets of sums, as on the host. */
+#if STEPS < 8
+#    define SETS (8 / STEPS)
+#else
+#    define SETS 1
+#endif
 EVN_KERNEL(sum_strips, SUM_ROWS,
            (EVN_IN(REAL, value), EVN_IN(unsigned short, meta), EVN_IN(REAL, past),
             EVN_IN(struct sum_part, part), EVN_IN(struct sum_block, block), EVN_BUFFER(REAL, sums),
@@ -210,21 +216,25 @@ EVN_KERNEL(sum_strips, SUM_ROWS,
             const int r = row & (a.bundle - 1);
             evn_long v = at / (evn_long)sizeof(REAL) + part[p].value + r;
             evn_long m = at / 2 + part[p].meta;
-            REAL total[MANY], acc[MANY];
-            UNROLL for (int g = 0; g < MANY; g++) total[g] = 0;
+            REAL total[SETS][MANY], acc[MANY];
+            UNROLL for (int s = 0; s < SETS; s++) UNROLL for (int g = 0; g < MANY; g++)
+                total[s][g] = 0;
             for (int n = 0; n < (int)part[p].count; n++) {
                 const int length = meta[m + 2] & 255;
                 const int ahead = meta[m + 4 + (r >> 1)] >> (r & 1) * 8 & 255;
-                UNROLL for (int g = 0; g < MANY; g++) acc[g] = a.carries ? total[g] : 0;
+                UNROLL for (int g = 0; g < MANY; g++) acc[g] = total[0][g];
                 row_vector_many(acc, value + v, a.bundle, length,
                                 past + (begin + meta[m] * a.stride - meta[m + 1] + ahead));
-                UNROLL for (int g = 0; g < MANY; g++) total[g] =
-                    a.carries ? acc[g] : total[g] + acc[g];
+                UNROLL for (int s = 1; s < SETS; s++) UNROLL for (int g = 0; g < MANY; g++)
+                    total[s - 1][g] = total[s][g];
+                UNROLL for (int g = 0; g < MANY; g++) total[SETS - 1][g] = acc[g];
                 v += (evn_long)length * a.bundle;
                 m += 4 + (a.bundle >> 1);
             }
+            UNROLL for (int s = 1; s < SETS; s++) UNROLL for (int g = 0; g < MANY; g++)
+                total[0][g] += total[s][g];
             const evn_long sum = block[entry].slot * a.sums + (evn_long)row * STEPS + q * MANY;
-            UNROLL for (int g = 0; g < MANY; g++) sums[sum + g] = total[g];
+            UNROLL for (int g = 0; g < MANY; g++) sums[sum + g] = total[0][g];
         }
     }
 }

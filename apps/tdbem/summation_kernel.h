@@ -53,8 +53,11 @@
 #define BREADTH (WIDE / STEPS)
 #define HEIGHT  (ROWS / STACK)
 #define NARROW  (WIDE < LANES ? WIDE : LANES)
+/* Where a vector has one row, products are added to its sum: an addition less than at the end,
+ * which costs more than the wait for the sum. Not where the sums of a row need many vectors. */
+#define CARRIES (STACK == 1 && (BREADTH == 1 || VECTOR_BYTES > 16))
 
-enum { KERNEL(bundle_rows) = ROWS, KERNEL(carries) = WIDE == LANES };
+enum { KERNEL(bundle_rows) = ROWS, KERNEL(carries) = CARRIES };
 
 typedef REAL KERNEL(vec) __attribute__((vector_size(VECTOR_BYTES)));
 typedef REAL KERNEL(any) __attribute__((vector_size(VECTOR_BYTES), aligned(REAL_BYTES)));
@@ -118,7 +121,7 @@ INLINE void KERNEL(add)(const KERNEL(vec) * acc, REAL *sums, const uint16_t *row
 #if STACK == 1
     KERNEL(vec) *s = (KERNEL(vec) *)(sums + (size_t)*row * WIDE);
 #    pragma GCC unroll 16
-    for (int w = 0; w < BREADTH; w++) s[w] = WIDE == LANES ? acc[w] : s[w] + acc[w];
+    for (int w = 0; w < BREADTH; w++) s[w] = CARRIES ? acc[w] : s[w] + acc[w];
 #else
     /* from lane step * STACK + row, over all vectors of steps, to row * WIDE + step */
 #    define TO_ROWS(lane) (lane) % WIDE *STACK + (lane) / WIDE
@@ -151,17 +154,10 @@ INLINE void KERNEL(add)(const KERNEL(vec) * acc, REAL *sums, const uint16_t *row
 #endif
 }
 
-/* Where a row has one vector, products are added to its sum: an addition less than at the end,
- * which costs more than the wait for the sum. */
 INLINE void KERNEL(begin)(KERNEL(vec) * acc, const REAL *sums, const uint16_t *row) {
-#if WIDE == LANES
-    *acc = *(const KERNEL(vec) *)(sums + (size_t)*row * WIDE);
-#else
-    (void)sums;
-    (void)row;
-#    pragma GCC unroll 16
-    for (int w = 0; w < BREADTH; w++) acc[w] = (KERNEL(vec)){0};
-#endif
+    const KERNEL(vec) *s = (const KERNEL(vec) *)(sums + (size_t)*row * WIDE);
+#pragma GCC unroll 16
+    for (int w = 0; w < BREADTH; w++) acc[w] = CARRIES ? s[w] : (KERNEL(vec)){0};
 }
 
 /* One column of a bundle. */
@@ -295,4 +291,5 @@ static void KERNEL(contiguous)(const struct layout *a, int block, int tile,
 #undef STEPS
 #undef BREADTH
 #undef NARROW
+#undef CARRIES
 #undef HEIGHT

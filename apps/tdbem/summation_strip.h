@@ -21,13 +21,21 @@
 #    define INDEX  int64_t
 #endif
 
-/* Products are added to the sums one by one where they are enough to hide the latency of each. */
+/* Bundles take turns among so many sets of sums: enough sums to hide the latency of an addition to
+ * each, which waits for the one before. */
+#define SETS (8 / WIDE)
+
 enum {
     KERNEL(strip_rows) = LANES,
     KERNEL(strip_near) = LANES - SHARED,
-    KERNEL(strip_far) = 2 * LANES - SHARED,
-    KERNEL(strip_carries) = WIDE >= 8
+    KERNEL(strip_far) = 2 * LANES - SHARED
 };
+
+#ifdef __clang__ /* gives up early where it is told a number */
+#    define WHOLLY_UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#    define WHOLLY_UNROLLED _Pragma("GCC unroll 16")
+#endif
 
 typedef REAL KERNEL(lane) __attribute__((vector_size(64)));
 typedef INDEX KERNEL(index) __attribute__((vector_size(64)));
@@ -66,42 +74,48 @@ INLINE KERNEL(lane)
 INLINE void KERNEL(columns)(KERNEL(lane) * sum, const REAL *v, const int length, const REAL *x,
                             const uint8_t *ahead, const int far) {
     KERNEL(index) at[SHARED];
-    KERNEL(lane) w[WIDE];
+    KERNEL(lane) w[WIDE - 1 + LENGTH_MOST]; /* window m is w[WIDE - 1 + m] */
     at[0] = KERNEL(ahead)(ahead);
 #pragma GCC unroll 4
     for (int k = 1; k < SHARED; k++) at[k] = at[0] + k;
 #pragma GCC unroll 8
-    for (int g = 1; g < WIDE; g++) w[g] = KERNEL(places)(x, at, -g, far);
-#pragma GCC unroll 16
+    for (int m = 1 - WIDE; m < 0; m++) w[WIDE - 1 + m] = KERNEL(places)(x, at, m, far);
+    WHOLLY_UNROLLED
     for (int l = 0; l < length; l++) {
         const KERNEL(lane) value = *(const KERNEL(lane) *)(v + l * LANES);
-        w[0] = KERNEL(places)(x, at, l, far);
+        w[WIDE - 1 + l] = KERNEL(places)(x, at, l, far);
         __builtin_prefetch((const char *)(v + l * LANES) + AHEAD);
 #pragma GCC unroll 8
-        for (int g = 0; g < WIDE; g++) sum[g] += value * w[g];
-#pragma GCC unroll 8
-        for (int g = WIDE - 1; g > 0; g--) w[g] = w[g - 1];
+        for (int g = 0; g < WIDE; g++) sum[g] += value * w[WIDE - 1 + l - g];
     }
 }
 
-INLINE void KERNEL(strip_bundle)(KERNEL(lane) * sum, const REAL *v, const int length, const REAL *x,
-                                 const uint8_t *ahead, const int far) {
+INLINE void KERNEL(strip_take_turns)(KERNEL(lane) sum[SETS][WIDE], const KERNEL(lane) * last) {
+    KERNEL(lane) next[SETS][WIDE]; /* moved at once, by compilers that would else move memory */
+#pragma GCC unroll 8
+    for (int s = 0; s < SETS; s++)
+#pragma GCC unroll 8
+        for (int g = 0; g < WIDE; g++) next[s][g] = s + 1 < SETS ? sum[(s + 1) % SETS][g] : last[g];
+#pragma GCC unroll 8
+    for (int s = 0; s < SETS; s++)
+#pragma GCC unroll 8
+        for (int g = 0; g < WIDE; g++) sum[s][g] = next[s][g];
+}
+
+INLINE void KERNEL(strip_bundle)(KERNEL(lane) sum[SETS][WIDE], const REAL *v, const int length,
+                                 const REAL *x, const uint8_t *ahead, const int far) {
     KERNEL(lane) acc[WIDE];
 #pragma GCC unroll 8
-    for (int g = 0; g < WIDE; g++) acc[g] = KERNEL(strip_carries) ? sum[g] : (KERNEL(lane)){0};
+    for (int g = 0; g < WIDE; g++) acc[g] = sum[0][g];
     KERNEL(columns)(acc, v, length, x, ahead, far);
-#pragma GCC unroll 8
-    for (int g = 0; g < WIDE; g++) sum[g] = KERNEL(strip_carries) ? acc[g] : sum[g] + acc[g];
+    KERNEL(strip_take_turns)(sum, acc);
 }
 
 /* Any length, column by column. */
 static __attribute__((noinline)) void
 KERNEL(strip_long)(KERNEL(lane) * sum, const REAL *v, const REAL *x, const struct strip_bundle *b) {
-    KERNEL(lane) acc[WIDE];
-    for (int g = 0; g < WIDE; g++) acc[g] = KERNEL(strip_carries) ? sum[g] : (KERNEL(lane)){0};
     const int length = b->length & (BUNDLE_FAR - 1);
-    for (int l = 0; l < length; l++) KERNEL(columns)(acc, v + l * LANES, 1, x - l, b->ahead, 1);
-    for (int g = 0; g < WIDE; g++) sum[g] = KERNEL(strip_carries) ? acc[g] : sum[g] + acc[g];
+    for (int l = 0; l < length; l++) KERNEL(columns)(sum, v + l * LANES, 1, x - l, b->ahead, 1);
 }
 
 /* From lane = row, register = step to rows of steps: each round deals the first half of the
@@ -134,9 +148,11 @@ static void KERNEL(strip)(const struct layout *a, int block, int strip, const st
         (const REAL *)past->value + (size_t)a->slice[block] * stride + past->front + a->depth;
     const REAL *v = (const REAL *)a->value + p->value;
     const uint16_t *meta = a->meta + p->meta;
-    KERNEL(lane) sum[WIDE];
+    KERNEL(lane) sum[SETS][WIDE];
 #pragma GCC unroll 8
-    for (int g = 0; g < WIDE; g++) sum[g] = (KERNEL(lane)){0};
+    for (int s = 0; s < SETS; s++)
+#pragma GCC unroll 8
+        for (int g = 0; g < WIDE; g++) sum[s][g] = (KERNEL(lane)){0};
     const struct strip_bundle *b = (const void *)meta;
     int n = 0;
     /* they are in order of nearness, then of length */
@@ -154,9 +170,13 @@ static void KERNEL(strip)(const struct layout *a, int block, int strip, const st
 #define FAR_OF(length_)  RUN_OF(length_, 1)
     while (n < p->count) {
         EACH_LENGTH(NEAR_OF)
+        if (n == p->count) break;
         EACH_LENGTH(FAR_OF)
         while (n < p->count && (b->length & (BUNDLE_FAR - 1)) > LENGTH_MOST) {
-            KERNEL(strip_long)(sum, v, x + b->slice * stride - b->start, b);
+            KERNEL(lane) acc[WIDE];
+            memcpy(acc, sum[0], sizeof acc);
+            KERNEL(strip_long)(acc, v, x + b->slice * stride - b->start, b);
+            KERNEL(strip_take_turns)(sum, acc);
             NEXT(b->length & (BUNDLE_FAR - 1))
         }
     }
@@ -164,13 +184,19 @@ static void KERNEL(strip)(const struct layout *a, int block, int strip, const st
 #undef RUN_OF
 #undef NEAR_OF
 #undef FAR_OF
-    KERNEL(turn)(sum);
-    if (rows == LANES)
-        memcpy(out, sum, sizeof sum);
-    else
-        memcpy(out, sum, (size_t)rows * WIDE * REAL_BYTES);
+#pragma GCC unroll 8
+    for (int s = 1; s < SETS; s++)
+#pragma GCC unroll 8
+        for (int g = 0; g < WIDE; g++) sum[0][g] += sum[s][g];
+    KERNEL(turn)(sum[0]);
+    KERNEL(lane) whole[WIDE]; /* the sums themselves have no address, and so stay in registers */
+#pragma GCC unroll 8
+    for (int g = 0; g < WIDE; g++) whole[g] = sum[0][g];
+    memcpy(out, whole, (size_t)rows * WIDE * REAL_BYTES);
 }
 
 #undef LANES
 #undef SHARED
 #undef INDEX
+#undef SETS
+#undef WHOLLY_UNROLLED
