@@ -6,7 +6,8 @@ Run: bench/tdbem_balance.py [build/evener [options of `evener run td-bem` ..]]; 
 For each machine: the longest unit's time over the mean in the first iteration (equal counts of blocks), the iteration from
 which on it stays within 5 %, and the worst from the 11th on; what a better schedule could still gain is bounded by the last.
 Devices are emulated with a virtual clock: 1 us an item of the summation's kernel, 0.26 ms for a block of 8 slices of 642
-vertices, 0.3 MB; there are 81 of them, as many as a larger mesh has by itself. Of devices named with a memory the first interval does not fit.
+vertices, 0.3 MB; there are 72 of them, less than a larger mesh has by itself. Of devices named with a memory the first
+interval does not fit.
 """
 import json
 import os

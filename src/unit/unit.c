@@ -240,7 +240,7 @@ static evn_status count_devices(const char *devices, int *count) {
  * their maker may run. */
 static evn_status open_devices(evn_units *all, const char *devices) {
     char why[512] = "", text[256];
-    int count = 0;
+    int count = 0, clock = -1;
     if (!devices) devices = "best";
     evn_status status = evn_devices_count(devices, &count, why, sizeof why);
     if (status) return status;
@@ -276,6 +276,14 @@ static evn_status open_devices(evn_units *all, const char *devices) {
         for (int d = 0; !status && d < u->devices; d++) {
             status = evn_device_open(&u->gpu[d], devices, u->device + d);
             if (!status) status = evn_queue_open(&u->queue[d], u->gpu[d]);
+            if (status) break;
+            const int is_virtual = evn_device_traits(u->gpu[d])->clock_is_virtual;
+            if (clock >= 0 && clock != is_virtual)
+                return evn_fail(EVN_USAGE,
+                                "units: --devices %s has real and virtual clocks, whose times do "
+                                "not go together; say clock=virtual of all or of none",
+                                devices);
+            clock = is_virtual;
         }
         if (status) return status;
     }

@@ -97,6 +97,11 @@ static void test_refusals(void **state) {
     assert_non_null(strstr(evn_message(), "asks for 2 devices"));
     assert_int_equal(evn_units_open_on(&units, machine, "1:GPU:1", "nonsense", 0), EVN_USAGE);
     assert_null(units);
+    assert_int_equal(
+        evn_units_open_on(&units, machine, "2:GPU:1", "emulated:1+emulated:1,clock=virtual", 0),
+        EVN_USAGE);
+    assert_null(units);
+    assert_non_null(strstr(evn_message(), "real and virtual clocks"));
 }
 
 /* Each GPU unit has devices and queues of its own; the leaders of GPU units may share cores. */

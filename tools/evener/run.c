@@ -281,7 +281,8 @@ int command_run(int argc, char **argv) {
         {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
          OPTION_FLAG, &names.oversubscribe, 0, 0},
         {"devices", "SPEC",
-         "where GPU units come from: cuda, opencl, emulated, with options (default: the best)",
+         "where GPU units come from: cuda, opencl, emulated, with options; + between several "
+         "(default: the best)",
          OPTION_TEXT, &names.devices, 0, 0},
         {"on-device-loss", "WHAT", "stop (default), or continue with the units that are left",
          OPTION_TEXT, &on_loss, 0, 0},

@@ -727,7 +727,8 @@ int run_tdbem(int argc, char **argv) {
         {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
          OPTION_FLAG, &w->oversubscribe, 0, 0},
         {"devices", "SPEC",
-         "where GPU units come from: cuda, opencl, emulated, with options (default: the best)",
+         "where GPU units come from: cuda, opencl, emulated, with options; + between several "
+         "(default: the best)",
          OPTION_TEXT, &w->devices, 0, 0},
         {"schedule", "SPEC", "interval (default), static, dynamic, guided:time, ..", OPTION_TEXT,
          &w->schedule, 0, 0},
