@@ -641,18 +641,6 @@ static evn_status march_on(struct run *run, int steps, double *seconds) {
     return EVN_OK;
 }
 
-static evn_counts minus(evn_counts a, evn_counts b) {
-    return (evn_counts){.launches = a.launches - b.launches,
-                        .copies_in = a.copies_in - b.copies_in,
-                        .copies_out = a.copies_out - b.copies_out,
-                        .copies_within = a.copies_within - b.copies_within,
-                        .copies_peer = a.copies_peer - b.copies_peer,
-                        .bytes_in = a.bytes_in - b.bytes_in,
-                        .bytes_out = a.bytes_out - b.bytes_out,
-                        .bytes_within = a.bytes_within - b.bytes_within,
-                        .bytes_peer = a.bytes_peer - b.bytes_peer};
-}
-
 /* The devices' counters at the beginning of the timed steps, and what they have counted since. */
 static void start_counts(struct run *run, npbmz_result *r) {
     if (!run->place) return;
@@ -665,7 +653,7 @@ static void start_counts(struct run *run, npbmz_result *r) {
 static void count_devices(struct run *run, npbmz_result *r) {
     for (int d = 0; r->device && d < r->devices; d++) {
         evn_device *device = evn_place_device(run->place, d + 1); /* NULL if it was lost */
-        r->device[d] = device ? minus(evn_device_counts(device), r->device[d]) : (evn_counts){0};
+        r->device[d] = device ? evn_device_counts_since(device, r->device[d]) : (evn_counts){0};
     }
     for (int a = 0; run->place && a <= r->devices; a++)
         for (int b = 0; b <= r->devices; b++) {

@@ -68,21 +68,14 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
     return failed < 0 ? EVN_OK : stream_hold(l->stream, failed); /* for this thread's message */
 }
 
-static void reduce(evn_unit *unit, void *arg) {
+/* The share of core `me` of the sum over all blocks. */
+static void add_up(struct crew *crew, int me, int cores, void *arg) {
     const struct march *m = arg;
-    const size_t all = (size_t)m->p->layout->rows * (size_t)m->p->layout->wide;
-    const int first = m->first_core[evn_unit_number(unit)], cores = evn_unit_cores(unit);
-    if (cores == 1) {
-        summation_total(m->p->layout, m->node, all * (size_t)first / (size_t)m->cores,
-                        all * (size_t)(first + 1) / (size_t)m->cores, m->total);
-        return;
-    }
-#pragma omp parallel num_threads(cores)
-    {
-        const size_t me = (size_t)(first + omp_get_thread_num());
-        summation_total(m->p->layout, m->node, all * me / (size_t)m->cores,
-                        all * (me + 1) / (size_t)m->cores, m->total);
-    }
+    const struct layout *l = m->p->layout;
+    const size_t wide = (size_t)l->wide;
+    (void)crew;
+    summation_total(l, m->node, (size_t)crew_begin(l->rows, me, cores) * wide,
+                    (size_t)crew_begin(l->rows, me + 1, cores) * wide, m->total);
 }
 
 /* Fetches what a unit's devices will need, split as the loop splits it. */
@@ -172,17 +165,8 @@ void sums_start_counts(struct march *m) {
 
 void sums_count_devices(struct march *m) {
     for (int d = 0; d < m->r->devices; d++) {
-        const evn_counts c = evn_device_counts(evn_place_device(m->place, d + 1));
-        evn_counts *since = &m->r->device[d];
-        *since = (evn_counts){.launches = c.launches - since->launches,
-                              .copies_in = c.copies_in - since->copies_in,
-                              .copies_out = c.copies_out - since->copies_out,
-                              .copies_within = c.copies_within - since->copies_within,
-                              .copies_peer = c.copies_peer - since->copies_peer,
-                              .bytes_in = c.bytes_in - since->bytes_in,
-                              .bytes_out = c.bytes_out - since->bytes_out,
-                              .bytes_within = c.bytes_within - since->bytes_within,
-                              .bytes_peer = c.bytes_peer - since->bytes_peer};
+        m->r->device[d] =
+            evn_device_counts_since(evn_place_device(m->place, d + 1), m->r->device[d]);
         const evn_moves in = evn_place_moves(m->place, EVN_HOST, d + 1);
         m->r->moved.copies += in.copies;
         m->r->moved.bytes += in.bytes;
@@ -249,7 +233,8 @@ evn_status sums_make(struct march *m, int again) {
     note_group(m, m->r->groups, m->busy);
     const double summed = evn_now();
     m->r->summation_s += summed - begin;
-    evn_units_run(m->units, reduce, m);
+    const double elements = (double)m->p->layout->rows * m->p->layout->wide;
+    crew_run(m->crew, NULL, crew_cores(m->crew, elements, 8192), add_up, m);
     m->r->reduction_s += evn_now() - summed;
     return EVN_OK;
 }

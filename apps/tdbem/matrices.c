@@ -41,11 +41,6 @@ struct fit {
 
 /* ---- where values come from ---- */
 
-/* A file that cannot be read is bad input: nothing has been started. */
-static evn_status as_input(evn_status status) {
-    return status == EVN_SYSTEM ? evn_fail(EVN_USAGE, "%s", evn_message()) : status;
-}
-
 static evn_status source_open(struct source *from, tdbem *p) {
     const tdbem_options *o = &p->options;
     const struct slices_options so = {
@@ -61,20 +56,21 @@ static evn_status source_open(struct source *from, tdbem *p) {
     evn_status status;
     p->shape.reloaded = o->matrices && slices_file_exists(o->matrices);
     if (p->shape.reloaded) {
-        status = as_input(slices_reader_open(&from->reader, p->mesh, &so, o->matrices));
+        status = tdbem_as_input(slices_reader_open(&from->reader, p->mesh, &so, o->matrices));
         if (!status) from->s = slices_reader_slices(from->reader);
         return status;
     }
     status = slices_maker_open(&from->maker, p->mesh, &so, cores(o));
     if (!status) from->s = slices_maker_slices(from->maker);
     if (!status && o->matrices)
-        status = as_input(slices_writer_open(&from->writer, from->s, p->mesh, &so, o->matrices));
+        status =
+            tdbem_as_input(slices_writer_open(&from->writer, from->s, p->mesh, &so, o->matrices));
     return status;
 }
 
 /* Columns up to `to`-1, behind those before. */
 static evn_status source_next(struct source *from, int to) {
-    if (from->reader) return as_input(slices_reader_next(from->reader, to));
+    if (from->reader) return tdbem_as_input(slices_reader_next(from->reader, to));
     evn_status status = slices_maker_next(from->maker, to);
     if (!status && from->writer) status = slices_writer_put(from->writer, from->s);
     return status;

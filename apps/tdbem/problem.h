@@ -30,4 +30,8 @@ struct tdbem {
     char *identity; /* all that the bits depend on, for checkpoints: "key=value ..." */
 };
 
+/* A file that cannot be read is bad input, as long as nothing has been started: EVN_USAGE for
+ * EVN_SYSTEM, with the same message; others as they are. */
+evn_status tdbem_as_input(evn_status status);
+
 #endif

@@ -188,8 +188,7 @@ static evn_status place_points(tdbem *p) {
     return EVN_OK;
 }
 
-/* A file that cannot be read is bad input: nothing has been started. */
-static evn_status as_input(evn_status status) {
+evn_status tdbem_as_input(evn_status status) {
     return status == EVN_SYSTEM ? evn_fail(EVN_USAGE, "%s", evn_message()) : status;
 }
 
@@ -249,7 +248,7 @@ static evn_status open_all(tdbem *p) {
     if (!status) status = numbering_find(&numbering, o->order);
     if (!status) status = solver_find(&p->solver_kind, o->solver);
     if (!status && o->pulse) status = pulse_read(&pulse, o->pulse);
-    if (!status) status = as_input(mesh_open(&p->mesh, o->mesh));
+    if (!status) status = tdbem_as_input(mesh_open(&p->mesh, o->mesh));
     if (!status) status = mesh_renumber(p->mesh, numbering);
     if (status) return status;
     p->shape.delta = o->delta > 0 ? o->delta : o->delta_ratio * p->mesh->h_mean;

@@ -162,6 +162,8 @@ typedef struct evn_counts {
     long long bytes_in, bytes_out, bytes_within, bytes_peer;
 } evn_counts;
 evn_counts evn_device_counts(const evn_device *device);
+/* What was counted since it was `before`. */
+evn_counts evn_device_counts_since(const evn_device *device, evn_counts before);
 
 #ifdef __cplusplus
 }

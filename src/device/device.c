@@ -231,6 +231,21 @@ evn_counts evn_device_counts(const evn_device *d) {
     };
 }
 
+evn_counts evn_device_counts_since(const evn_device *d, evn_counts before) {
+    const evn_counts now = evn_device_counts(d);
+    return (evn_counts){
+        .launches = now.launches - before.launches,
+        .copies_in = now.copies_in - before.copies_in,
+        .copies_out = now.copies_out - before.copies_out,
+        .copies_within = now.copies_within - before.copies_within,
+        .copies_peer = now.copies_peer - before.copies_peer,
+        .bytes_in = now.bytes_in - before.bytes_in,
+        .bytes_out = now.bytes_out - before.bytes_out,
+        .bytes_within = now.bytes_within - before.bytes_within,
+        .bytes_peer = now.bytes_peer - before.bytes_peer,
+    };
+}
+
 static void count(atomic_llong *times, atomic_llong *sum, size_t bytes) {
     atomic_fetch_add_explicit(times, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(sum, (long long)bytes, memory_order_relaxed);
