@@ -25,6 +25,7 @@
 #include <evener/machine.h>
 #include <evener/device.h>
 #include <evener/unit.h>
+#include <evener/crew.h>
 #include <evener/place.h>
 #include <evener/schedule.h>
 #include <evener/loop.h>

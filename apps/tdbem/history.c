@@ -34,7 +34,7 @@ void history_close(struct history *h) {
     free(h);
 }
 
-void history_append_part(struct history *h, const double *a, int steps, int from, int to) {
+void history_append(struct history *h, const double *a, int steps, int from, int to) {
     const int kept = steps < h->depth ? h->depth - steps : 0;
     const int skip = steps - (h->depth - kept); /* steps that are forgotten at once */
     for (int j = from; j < to; j++) {
@@ -53,20 +53,12 @@ void history_append_part(struct history *h, const double *a, int steps, int from
     }
 }
 
-void history_append(struct history *h, const double *a, int steps) {
-    history_append_part(h, a, steps, 0, h->columns);
-}
-
-void history_replace_part(struct history *h, const double *a, int steps, int from, int to) {
+void history_replace(struct history *h, const double *a, int steps, int from, int to) {
     const size_t real = h->single ? sizeof(float) : sizeof(double);
     for (int j = from; j < to; j++)
         memset((char *)h->value + ((size_t)j * h->stride + (size_t)h->front) * real, 0,
                (size_t)h->depth * real);
-    history_append_part(h, a, steps, from, to);
-}
-
-void history_replace(struct history *h, const double *a, int steps) {
-    history_replace_part(h, a, steps, 0, h->columns);
+    history_append(h, a, steps, from, to);
 }
 
 static double element(const struct history *h, int j, int t) {

@@ -22,16 +22,13 @@ evn_status history_open(struct history **out, int columns, int depth, int front,
                         int single);
 void history_close(struct history *h);
 
-/* The group's steps are known now: a[q * columns + j] for q = 0 .. steps-1. They become the latest
- * past (rounded to the history's precision), and the oldest are forgotten. */
-void history_append(struct history *h, const double *a, int steps);
+/* The group's steps are known now: a[q * columns + j] for q = 0 .. steps-1. Those of columns from
+ * .. to-1, which cores can share, become the latest past (rounded to the history's precision), and
+ * the oldest are forgotten. */
+void history_append(struct history *h, const double *a, int steps, int from, int to);
 
 /* The same, but what was before these steps becomes zero. */
-void history_replace(struct history *h, const double *a, int steps);
-
-/* The same for columns from .. to-1 only: cores can share them. */
-void history_append_part(struct history *h, const double *a, int steps, int from, int to);
-void history_replace_part(struct history *h, const double *a, int steps, int from, int to);
+void history_replace(struct history *h, const double *a, int steps, int from, int to);
 
 /* a_(n-back)(j), 1 <= back <= depth, for all j. */
 void history_get(const struct history *h, int back, double *a);

@@ -292,44 +292,44 @@ static __attribute__((noinline)) void integrate(const struct incident *in, int b
 }
 
 /* The share of core `me`: L_n at its vertices, to L. The wave is switched on after step 0. */
-static void sample(struct incident *in, struct crew *crew, int me, int cores, int n, double *L) {
+static void sample(struct incident *in, evn_crew *crew, int me, int cores, int n, double *L) {
     const double t = n * in->dt;
     const int off = n <= 0 && in->problem != TDBEM_SOFT;
-    for (int b = crew_begin(in->blocks, me, cores); b < crew_begin(in->blocks, me + 1, cores);
-         b++) {
+    for (int b = evn_crew_begin(in->blocks, me, cores);
+         b < evn_crew_begin(in->blocks, me + 1, cores); b++) {
         double *out = in->share + (size_t)b * 3 * LANES;
         if (off || quiet(in, t, in->block[b].first, in->block[b].last))
             memset(out, 0, 3 * LANES * sizeof *out);
         else
             integrate(in, b, t, out);
     }
-    crew_meet(crew);
-    const int end = crew_begin(in->vertices, me + 1, cores);
-    for (int v = crew_begin(in->vertices, me, cores); v < end; v++) {
+    evn_crew_meet(crew);
+    const int end = evn_crew_begin(in->vertices, me + 1, cores);
+    for (int v = evn_crew_begin(in->vertices, me, cores); v < end; v++) {
         double sum = 0;
         for (int i = in->begin[v]; i < in->begin[v + 1]; i++) sum += in->share[in->where[i]];
         L[v] = sum;
     }
 }
 
-int incident_cores(const struct incident *in, const struct crew *crew, int n) {
+int incident_cores(const struct incident *in, const evn_crew *crew, int n) {
     const double t = n * in->dt;
     if (quiet(in, t, in->first, in->last)) return 1;
-    return crew_cores(crew, (double)in->blocks * LANES * POINTS, 8192);
+    return evn_crew_cores(crew, (double)in->blocks * LANES * POINTS, 8192);
 }
 
-void incident_part(struct incident *in, struct crew *crew, int me, int cores, int n, double *l) {
+void incident_part(struct incident *in, evn_crew *crew, int me, int cores, int n, double *l) {
     const double t = n * in->dt;
     const int soft = in->problem == TDBEM_SOFT, last = in->step;
-    const int from = crew_begin(in->vertices, me, cores);
-    const int to = crew_begin(in->vertices, me + 1, cores);
+    const int from = evn_crew_begin(in->vertices, me, cores);
+    const int to = evn_crew_begin(in->vertices, me + 1, cores);
     if (quiet(in, t, in->first, in->last) && (soft || quiet(in, t - in->dt, in->first, in->last))) {
         for (int v = from; v < to; v++) l[v] = 0;
         return;
     }
     if (!soft && last != n - 1) {
         sample(in, crew, me, cores, n - 1, in->now);
-        crew_meet(crew);
+        evn_crew_meet(crew);
     }
     sample(in, crew, me, cores, n, l);
     for (int v = from; v < to; v++) {

@@ -8,7 +8,7 @@
 #ifndef TDBEM_INCIDENT_H
 #define TDBEM_INCIDENT_H
 
-#include "crew.h"
+#include <evener/crew.h>
 #include "slices.h"
 #include <evener/status.h>
 
@@ -43,7 +43,7 @@ struct incident {
     int *where;    /* places in `share` of what each vertex gets, in the order of triangles */
     double *now;   /* L at each vertex at step `step` */
     int step;
-    struct crew_pace pace;
+    evn_crew_pace pace;
     double first, last; /* least and largest delay */
 };
 
@@ -59,10 +59,10 @@ void incident_close(struct incident *in);
  * follows on the last call's. Bits do not depend on the step before, nor on cores. */
 void incident_load(struct incident *in, int n, double *l);
 
-/* The same within a job: core `me` gets the entries crew_begin(vertices, me, cores) and on; and how
- * many cores are worth it at step n. */
-void incident_part(struct incident *in, struct crew *crew, int me, int cores, int n, double *l);
-int incident_cores(const struct incident *in, const struct crew *crew, int n);
+/* The same within a job: core `me` gets the entries evn_crew_begin(vertices, me, cores) and on; and
+ * how many cores are worth it at step n. */
+void incident_part(struct incident *in, evn_crew *crew, int me, int cores, int n, double *l);
+int incident_cores(const struct incident *in, const evn_crew *crew, int n);
 
 /* The first step from which on all l_n are zero. */
 int incident_over(const struct incident *in);

@@ -15,15 +15,15 @@ struct step {
 };
 
 /* The right-hand side, and a first guess. */
-static void make_equations(struct crew *crew, int me, int cores, void *arg) {
+static void make_equations(evn_crew *crew, int me, int cores, void *arg) {
     const struct step *step = arg;
     struct march *m = step->m;
     const int columns = m->p->layout->columns, wide = m->p->layout->wide;
     double *a = m->a + (size_t)step->q * (size_t)columns;
     const double *one = m->before, *two = one + columns, *three = two + columns;
-    const int end = crew_begin(columns, me + 1, cores);
+    const int end = evn_crew_begin(columns, me + 1, cores);
     incident_part(m->p->incident, crew, me, cores, step->n, m->load);
-    for (int i = crew_begin(columns, me, cores); i < end; i++) {
+    for (int i = evn_crew_begin(columns, me, cores); i < end; i++) {
         m->b[i] = m->load[i] - m->total[(size_t)i * (size_t)wide + (size_t)step->q];
         a[i] = 3 * (one[i] - two[i]) + three[i]; /* through the last three steps */
     }
@@ -35,8 +35,8 @@ static evn_status solve_step(struct march *m, int n, int q) {
     struct step step = {m, n, q};
     double *a = m->a + (size_t)q * columns;
     double begin = evn_now(), end;
-    crew_run(m->crew, &p->incident->pace, incident_cores(p->incident, m->crew, n), make_equations,
-             &step);
+    evn_crew_run(m->crew, &p->incident->pace, incident_cores(p->incident, m->crew, n),
+                 make_equations, &step);
     m->r->load_s += (end = evn_now()) - begin;
     evn_status status = solver_solve(p->solver, m->crew, m->b, a);
     if (status) return evn_fail(status, "step %d: %s", n, evn_message());
@@ -58,15 +58,15 @@ static evn_status solve_step(struct march *m, int n, int q) {
 }
 
 /* Scattered pressure at the points: the sums of their rows, and what a_n itself gives. */
-static void make_fields(struct crew *crew, int me, int cores, void *arg) {
+static void make_fields(evn_crew *crew, int me, int cores, void *arg) {
     const struct step *step = arg;
     struct march *m = step->m;
     const tdbem *p = m->p;
     const size_t columns = (size_t)p->layout->columns, wide = (size_t)p->layout->wide;
     const double *a = m->a + (size_t)step->q * columns;
-    const int points = p->points + p->inside, end = crew_begin(points, me + 1, cores);
+    const int points = p->points + p->inside, end = evn_crew_begin(points, me + 1, cores);
     (void)crew;
-    for (int i = crew_begin(points, me, cores); i < end; i++) {
+    for (int i = evn_crew_begin(points, me, cores); i < end; i++) {
         double sum = m->total[(columns + (size_t)i) * wide + (size_t)step->q];
         for (size_t e = p->now.start[i]; e < p->now.start[i + 1]; e++)
             sum += p->now.value[e] * a[p->now.column[e]];
@@ -79,7 +79,7 @@ static void point_fields(struct march *m, int n, int q) {
     const int points = p->points + p->inside;
     struct step step = {m, n, q};
     const double work = (double)p->now.start[points] + points;
-    crew_run(m->crew, NULL, crew_cores(m->crew, work, 8192), make_fields, &step);
+    evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, work, 8192), make_fields, &step);
     for (int i = p->points; i < points; i++) {
         const double incident = incident_value(p->incident, p->point[i], n * p->incident->dt);
         m->null_field = fmax(m->null_field, fabs(m->scattered[i] + incident));
@@ -116,12 +116,12 @@ static evn_status keep_step(struct march *m, int n, int q) {
 
 /* ---- the whole march ---- */
 
-static void append_group(struct crew *crew, int me, int cores, void *arg) {
+static void append_group(evn_crew *crew, int me, int cores, void *arg) {
     const struct step *last = arg;
     const int columns = last->m->past->columns;
     (void)crew;
-    history_append_part(last->m->past, last->m->a, last->q + 1, crew_begin(columns, me, cores),
-                        crew_begin(columns, me + 1, cores));
+    history_append(last->m->past, last->m->a, last->q + 1, evn_crew_begin(columns, me, cores),
+                   evn_crew_begin(columns, me + 1, cores));
 }
 
 /* Whether a multiple of `every` lies in first .. last. */
@@ -146,7 +146,7 @@ static evn_status march_group(struct march *m, int n, int count) {
     }
     struct step last = {m, n + count - 1, count - 1};
     const double elements = (double)m->past->columns * m->past->depth;
-    crew_run(m->crew, NULL, crew_cores(m->crew, elements, 16384), append_group, &last);
+    evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, elements, 16384), append_group, &last);
     return EVN_OK;
 }
 
@@ -244,7 +244,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (!status && evn_schedule_problem(schedule)->tasks != m->p->layout->blocks)
         status = evn_fail(EVN_USAGE, "td-bem: the schedule was made for %d tasks, this has %d",
                           evn_schedule_problem(schedule)->tasks, m->p->layout->blocks);
-    if (!status) status = crew_open(&m->crew, m->units, 0);
+    if (!status) status = evn_crew_open(&m->crew, m->units, 0);
     if (!status) status = room_make(m);
     if (!status) status = room_find_vertices(m);
     if (!status) status = state_identify(m);

@@ -4,7 +4,7 @@
 #ifndef TDBEM_MARCH_H
 #define TDBEM_MARCH_H
 
-#include "crew.h"
+#include <evener/crew.h>
 #include "history.h"
 #include "output.h"
 #include "problem.h"
@@ -21,7 +21,7 @@ struct march {
     const tdbem_run_options *o;
     evn_units *units;
     evn_loop *loop;
-    struct crew *crew;
+    evn_crew *crew;
     struct history *past;
     char *sums; /* of nodes that the host makes, [rows * wide], where their first block's are */
     size_t sums_bytes;           /* of one */

@@ -169,7 +169,7 @@ void room_give_back(struct march *m) {
     free(m->node);
     free(m->reader);
     evn_loop_close(m->loop);
-    crew_close(m->crew);
+    evn_crew_close(m->crew);
     history_close(m->past);
     for (int c = 0; m->scratch && c < m->cores; c++) free(m->scratch[c]);
     free(m->scratch);

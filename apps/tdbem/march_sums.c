@@ -69,13 +69,13 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
 }
 
 /* The share of core `me` of the sum over all blocks. */
-static void add_up(struct crew *crew, int me, int cores, void *arg) {
+static void add_up(evn_crew *crew, int me, int cores, void *arg) {
     const struct march *m = arg;
     const struct layout *l = m->p->layout;
     const size_t wide = (size_t)l->wide;
     (void)crew;
-    summation_total(l, m->node, (size_t)crew_begin(l->rows, me, cores) * wide,
-                    (size_t)crew_begin(l->rows, me + 1, cores) * wide, m->total);
+    summation_total(l, m->node, (size_t)evn_crew_begin(l->rows, me, cores) * wide,
+                    (size_t)evn_crew_begin(l->rows, me + 1, cores) * wide, m->total);
 }
 
 /* Fetches what a unit's devices will need, split as the loop splits it. */
@@ -234,7 +234,7 @@ evn_status sums_make(struct march *m, int again) {
     const double summed = evn_now();
     m->r->summation_s += summed - begin;
     const double elements = (double)m->p->layout->rows * m->p->layout->wide;
-    crew_run(m->crew, NULL, crew_cores(m->crew, elements, 8192), add_up, m);
+    evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, elements, 8192), add_up, m);
     m->r->reduction_s += evn_now() - summed;
     return EVN_OK;
 }

@@ -17,7 +17,7 @@ struct radiation {
     int group, levels, cores;
     struct layout *layout[LEVELS_MOST];
     struct history *past[LEVELS_MOST];
-    struct crew_pace pace[LEVELS_MOST];
+    evn_crew_pace pace[LEVELS_MOST];
     char *sums, *scratch;
     size_t scratch_bytes; /* of a core */
     double flop;
@@ -120,28 +120,28 @@ static void add_tile(const struct turn *turn, const struct layout *l, int tile) 
         }
 }
 
-static void take_turn(struct crew *crew, int me, int cores, void *arg) {
+static void take_turn(evn_crew *crew, int me, int cores, void *arg) {
     struct turn *turn = arg;
     const struct radiation *r = turn->r;
     const struct layout *l = r->layout[turn->level];
     struct history *past = r->past[turn->level];
     const double *latest = turn->a + (size_t)(turn->known - turn->steps) * (size_t)l->columns;
-    history_replace_part(past, latest, turn->steps, crew_begin(l->columns, me, cores),
-                         crew_begin(l->columns, me + 1, cores));
-    crew_meet(crew);
+    history_replace(past, latest, turn->steps, evn_crew_begin(l->columns, me, cores),
+                    evn_crew_begin(l->columns, me + 1, cores));
+    evn_crew_meet(crew);
     for (int t; (t = atomic_fetch_add(&turn->next, 1)) < l->tiles;) {
         summation_part(l, 0, 1, t, past, r->sums, r->scratch + (size_t)me * r->scratch_bytes);
         add_tile(turn, l, t);
     }
 }
 
-void radiation_add(struct radiation *r, struct crew *crew, int p, const double *a, double *sums,
+void radiation_add(struct radiation *r, evn_crew *crew, int p, const double *a, double *sums,
                    int wide) {
     struct turn turn = {.r = r, .known = p, .steps = 1, .a = a, .sums = sums, .wide = wide};
     for (; p % (2 * turn.steps) == 0; turn.level++) turn.steps *= 2;
     const struct layout *l = r->layout[turn.level];
-    const int cores = crew_cores(crew, 2.0 * (double)l->nnz * turn.steps, LEAST);
-    crew_run(crew, &r->pace[turn.level], cores < r->cores ? cores : r->cores, take_turn, &turn);
+    const int cores = evn_crew_cores(crew, 2.0 * (double)l->nnz * turn.steps, LEAST);
+    evn_crew_run(crew, &r->pace[turn.level], cores < r->cores ? cores : r->cores, take_turn, &turn);
 }
 
 double radiation_flop(const struct radiation *r) { return r->flop; }

@@ -12,7 +12,7 @@
 #ifndef TDBEM_RADIATION_H
 #define TDBEM_RADIATION_H
 
-#include "crew.h"
+#include <evener/crew.h>
 #include "history.h"
 #include "layout.h"
 
@@ -28,7 +28,7 @@ void radiation_close(struct radiation *r);
 
 /* a[q * columns + j] is known for q < p, 1 <= p < group: adds to sums[i * wide + q] for those
  * p <= q < group that this is the turn of. */
-void radiation_add(struct radiation *r, struct crew *crew, int p, const double *a, double *sums,
+void radiation_add(struct radiation *r, evn_crew *crew, int p, const double *a, double *sums,
                    int wide);
 
 /* Operations that one group costs: multiplications and additions by values that are no padding. */

@@ -157,7 +157,7 @@ void solver_detach(struct solver *s) {
     s->gpu = NULL;
 }
 
-evn_status solver_solve(struct solver *s, struct crew *crew, const double *b, double *a) {
+evn_status solver_solve(struct solver *s, evn_crew *crew, const double *b, double *a) {
 #ifdef EVENER_MUMPS
     if (s->kind == SOLVER_MUMPS) {
         memcpy(a, b, sizeof *a * (size_t)s->n);

@@ -9,7 +9,7 @@
 #ifndef TDBEM_SOLVE_H
 #define TDBEM_SOLVE_H
 
-#include "crew.h"
+#include <evener/crew.h>
 #include "slices.h"
 #include <evener/status.h>
 
@@ -39,7 +39,7 @@ void solver_detach(struct solver *s);
 /* `a` is a first guess and becomes the solution. EVN_BODY: it does not converge, or MUMPS failed;
  * EVN_DEVICE.
  */
-evn_status solver_solve(struct solver *s, struct crew *crew, const double *b, double *a);
+evn_status solver_solve(struct solver *s, evn_crew *crew, const double *b, double *a);
 
 /* Iterations so far (cg), and entries of M_0 or of its factor. */
 long long solver_iterations(const struct solver *s);

@@ -18,7 +18,7 @@ enum {
 struct solve_cg {
     struct solve_matrix m;
     double tolerance;
-    struct crew_pace pace;
+    evn_crew_pace pace;
     double *a, *r, *w, *p, *s;      /* [chunks * CHUNK] */
     double *gamma, *delta, *target; /* [chunks]: of each */
 };
@@ -237,16 +237,16 @@ struct work {
     struct solve_state state;
 };
 
-static void iterate(struct crew *crew, int me, int cores, void *arg) {
+static void iterate(evn_crew *crew, int me, int cores, void *arg) {
     struct work *work = arg;
     struct solve_cg *s = work->s;
     const int chunks = s->m.chunks;
-    const int from = crew_begin(chunks, me, cores), to = crew_begin(chunks, me + 1, cores);
+    const int from = evn_crew_begin(chunks, me, cores), to = evn_crew_begin(chunks, me + 1, cores);
     struct solve_state state = {0}; /* each core's own, all alike */
     for (int c = from; c < to; c++) s->target[c] = scale_chunk(s, c, work->b, work->a);
-    crew_meet(crew);
+    evn_crew_meet(crew);
     for (int c = from; c < to; c++) s->gamma[c] = begin_chunk(s, c);
-    crew_meet(crew);
+    evn_crew_meet(crew);
     state.target = s->tolerance * s->tolerance * total(s->target, chunks);
     for (int k = 0;; k++) {
         const double last = state.gamma;
@@ -255,14 +255,14 @@ static void iterate(struct crew *crew, int me, int cores, void *arg) {
         state.done = solve_done(state.gamma, state.target);
         if (state.done || k == SOLVE_ITERATIONS_MOST) break;
         for (int c = from; c < to; c++) s->delta[c] = multiply_chunk(s, c);
-        crew_meet(crew);
+        evn_crew_meet(crew);
         state.delta = total(s->delta, chunks);
         const double beta = solve_beta(k, state.gamma, last);
         if (!(state.delta > 0)) state.done = SOLVE_NOT_DEFINITE;
         if (state.done) break;
         state.alpha = solve_alpha(k, state.gamma, state.delta, beta, state.alpha);
         for (int c = from; c < to; c++) s->gamma[c] = advance_chunk(s, c, state.alpha, beta);
-        crew_meet(crew);
+        evn_crew_meet(crew);
     }
     const int end = to * CHUNK < s->m.n ? to * CHUNK : s->m.n;
     for (int i = from * CHUNK; i < end; i++)
@@ -283,11 +283,11 @@ evn_status solve_verdict(const struct solve_state *state, double tolerance) {
                     tolerance * sqrt(state->gamma / state->target), state->iterations);
 }
 
-evn_status solve_cg(struct solve_cg *s, struct crew *crew, const double *b, double *a,
+evn_status solve_cg(struct solve_cg *s, evn_crew *crew, const double *b, double *a,
                     int *iterations) {
     struct work work = {.s = s, .b = b, .a = a};
     const double entries = (double)s->m.begin[s->m.chunks * (CHUNK / STRIP)] * STRIP;
-    crew_run(crew, &s->pace, crew_cores(crew, entries, LEAST), iterate, &work);
+    evn_crew_run(crew, &s->pace, evn_crew_cores(crew, entries, LEAST), iterate, &work);
     *iterations = work.state.iterations;
     return solve_verdict(&work.state, s->tolerance);
 }

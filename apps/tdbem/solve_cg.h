@@ -7,7 +7,7 @@
 #ifndef TDBEM_SOLVE_CG_H
 #define TDBEM_SOLVE_CG_H
 
-#include "crew.h"
+#include <evener/crew.h>
 #include "slices.h"
 #include "solve_part.h"
 #include <evener/status.h>
@@ -34,7 +34,7 @@ const struct solve_matrix *solve_cg_matrix(const struct solve_cg *s);
 double solve_cg_tolerance(const struct solve_cg *s);
 
 /* `a` is a first guess and becomes the solution; *iterations what it took. EVN_BODY. */
-evn_status solve_cg(struct solve_cg *s, struct crew *crew, const double *b, double *a,
+evn_status solve_cg(struct solve_cg *s, evn_crew *crew, const double *b, double *a,
                     int *iterations);
 
 /* Iterations at most; and what a state says that is no solution: EVN_BODY with a line, else

@@ -575,7 +575,7 @@ struct on_cores {
     int n;
     double *l;
 };
-static void load_part(struct crew *crew, int me, int cores, void *arg) {
+static void load_part(evn_crew *crew, int me, int cores, void *arg) {
     struct on_cores *o = arg;
     incident_part(o->in, crew, me, cores, o->n, o->l);
 }
@@ -601,17 +601,17 @@ static void stages_on_cores(void **state) {
     for (int cores = 1; cores <= 3; cores++) {
         static const char *const text[] = {"1:CPU:1", "2:CPU:1", "1:CPU:2,1:CPU:1"};
         evn_units *units;
-        struct crew *crew;
+        evn_crew *crew;
         struct on_cores o = {0};
         struct radiation *r;
         const int which = cores > 1;
         ok(evn_units_open(&units, machine, text[cores - 1], EVN_OVERSUBSCRIBE));
-        ok(crew_open(&crew, units, 3));
+        ok(evn_crew_open(&crew, units, 3));
         ok(incident_open(&o.in, mesh, TDBEM_RIGID, 0.5, 0.1, 1, d, &pulse));
         for (o.n = 1; o.n <= STEPS; o.n++) {
             o.l = l[which] + (size_t)(o.n - 1) * n;
             if (o.n % 7 == 0) o.in->step = -1; /* as after a restart */
-            crew_run(crew, NULL, cores, load_part, &o);
+            evn_crew_run(crew, NULL, cores, load_part, &o);
         }
         incident_close(o.in);
         for (int single = 0; single < 2; single++) {
@@ -626,7 +626,7 @@ static void stages_on_cores(void **state) {
         }
         assert_true(largest(l[which], (int)(STEPS * n)) > 0);
         assert_memory_equal(l[which], l[0], sizeof **l * STEPS * n);
-        crew_close(crew);
+        evn_crew_close(crew);
         evn_units_close(units);
     }
     evn_machine_close(machine);

@@ -117,10 +117,10 @@ static void any_number_of_cores(void **state) {
     assert_true(residual(&m, b, first) < 1e-12);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         evn_units *all;
-        struct crew *crew;
+        evn_crew *crew;
         OK(evn_units_open(&all, machine, units[u], EVN_OVERSUBSCRIBE));
-        OK(crew_open(&crew, all, 3));
-        assert_int_equal(crew_cores(crew, 9, 1), cores[u]);
+        OK(evn_crew_open(&crew, all, 3));
+        assert_int_equal(evn_crew_cores(crew, 9, 1), cores[u]);
         for (int again = 0; again < 20; again++) {
             double *guess = vector(n, 2);
             memcpy(a, guess, sizeof *a * (size_t)n);
@@ -129,7 +129,7 @@ static void any_number_of_cores(void **state) {
             assert_int_equal(count, iterations);
             assert_memory_equal(a, first, sizeof *a * (size_t)n);
         }
-        crew_close(crew);
+        evn_crew_close(crew);
         evn_units_close(all);
     }
     solve_cg_close(cg);
@@ -143,14 +143,14 @@ static void any_number_of_cores(void **state) {
 struct meeting {
     int seen[64], wrong;
 };
-static void meet(struct crew *crew, int me, int cores, void *arg) {
+static void meet(evn_crew *crew, int me, int cores, void *arg) {
     struct meeting *all = arg;
     for (int i = 1; i <= 1000; i++) {
         all->seen[me * 16] = i;
-        crew_meet(crew);
+        evn_crew_meet(crew);
         for (int c = 0; c < cores; c++)
             if (all->seen[c * 16] != i) all->wrong = 1;
-        crew_meet(crew);
+        evn_crew_meet(crew);
     }
     if (me == cores - 1 && !all->wrong) all->wrong = -cores;
 }
@@ -167,18 +167,18 @@ static void crews_meet(void **state) {
              {"1:CPU:2,2:CPU:1", EVN_OVERSUBSCRIBE, 4}};
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         evn_units *all;
-        struct crew *crew;
+        evn_crew *crew;
         OK(evn_units_open(&all, machine, c[i].units, c[i].flags));
-        OK(crew_open(&crew, all, 4));
-        const int most = crew_cores(crew, 1e9, 1);
+        OK(evn_crew_open(&crew, all, 4));
+        const int most = evn_crew_cores(crew, 1e9, 1);
         assert_int_equal(most, c[i].cores);
-        assert_int_equal(crew_cores(crew, 1.9, 1), 1);
+        assert_int_equal(evn_crew_cores(crew, 1.9, 1), 1);
         for (int cores = 1; cores <= most; cores++) {
             struct meeting m = {{0}, 0};
-            crew_run(crew, NULL, cores, meet, &m);
+            evn_crew_run(crew, NULL, cores, meet, &m);
             assert_int_equal(m.wrong, -cores);
         }
-        crew_close(crew);
+        evn_crew_close(crew);
         evn_units_close(all);
     }
 }
@@ -187,7 +187,7 @@ static void crews_meet(void **state) {
 struct habit {
     int slow, cores;
 };
-static void be_slow(struct crew *crew, int me, int cores, void *arg) {
+static void be_slow(evn_crew *crew, int me, int cores, void *arg) {
     struct habit *h = arg;
     const struct timespec nap = {0, cores == h->slow ? 2000000 : 0};
     (void)crew;
@@ -198,26 +198,26 @@ static void be_slow(struct crew *crew, int me, int cores, void *arg) {
 static void crews_learn(void **state) {
     (void)state;
     evn_units *all;
-    struct crew *crew;
+    evn_crew *crew;
     OK(evn_units_open(&all, machine, "1:CPU:2", EVN_OVERSUBSCRIBE));
-    OK(crew_open(&crew, all, 2));
+    OK(evn_crew_open(&crew, all, 2));
     for (int slow = 1; slow <= 2; slow++) {
-        struct crew_pace pace = {0};
+        evn_crew_pace pace = {0};
         struct habit h = {.slow = slow};
         int tried[3] = {0};
-        for (int i = 0; i < 2 * CREW_TRIES; i++) {
-            crew_run(crew, &pace, 2, be_slow, &h);
+        for (int i = 0; i < 2 * EVN_CREW_TRIES; i++) {
+            evn_crew_run(crew, &pace, 2, be_slow, &h);
             tried[h.cores]++;
         }
-        assert_true(tried[1] == CREW_TRIES && tried[2] == CREW_TRIES);
+        assert_true(tried[1] == EVN_CREW_TRIES && tried[2] == EVN_CREW_TRIES);
         for (int i = 0; i < 20; i++) {
-            crew_run(crew, &pace, 2, be_slow, &h);
+            evn_crew_run(crew, &pace, 2, be_slow, &h);
             assert_int_equal(h.cores, 3 - slow);
         }
-        crew_run(crew, &pace, 1, be_slow, &h); /* never more than asked for */
+        evn_crew_run(crew, &pace, 1, be_slow, &h); /* never more than asked for */
         assert_int_equal(h.cores, 1);
     }
-    crew_close(crew);
+    evn_crew_close(crew);
     evn_units_close(all);
 }
 

@@ -34,10 +34,10 @@ static evn_status measure(struct study *s, enum solver_kind kind, evn_units *uni
                           const char *where) {
     enum { TIMES = 200 };
     struct solver *solver = NULL;
-    struct crew *crew = NULL;
+    evn_crew *crew = NULL;
     double once = INFINITY, each = INFINITY;
     long long iterations = 0;
-    evn_status status = crew_open(&crew, units, 0);
+    evn_status status = evn_crew_open(&crew, units, 0);
     for (int i = 0; !status && i < 3; i++) {
         const double begin = evn_now();
         solver_close(solver);
@@ -62,7 +62,7 @@ static evn_status measure(struct study *s, enum solver_kind kind, evn_units *uni
         fflush(stdout);
     }
     solver_close(solver);
-    crew_close(crew);
+    evn_crew_close(crew);
     return status;
 }
 

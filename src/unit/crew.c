@@ -1,8 +1,8 @@
-/* Meeting: the last one to come moves a counter; who sees it move goes on. */
-#include "crew.h"
+/* Meeting: the last one to come opens a gate. */
 #include <evener/clock.h>
+#include <evener/crew.h>
+#include "unit/gate.h"
 #include <omp.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,26 +12,23 @@
 enum { SPINS = 4000, SPINS_UNBOUND = 100 };
 
 /* calls from one time that numbers of cores are tried to the next: at most a tenth are tries */
-enum { AGAIN = 10 * CREW_LEVELS * CREW_TRIES };
+enum { AGAIN = 10 * EVN_CREW_LEVELS * EVN_CREW_TRIES };
 
-struct crew {
+struct evn_crew {
     evn_units *units;
     int *first;  /* of each unit in `number` */
     int *number; /* of each core of each unit in the crew; -1: it is not in it */
-    int count, spins;
+    int count;
     /* of the present job */
-    crew_job job;
+    evn_crew_job job;
     void *arg;
     int cores;
-    _Alignas(64) atomic_uint meetings;
+    struct gate met;
     _Alignas(64) atomic_int arrived;
-    atomic_int sleepers;
-    pthread_mutex_t mutex;
-    pthread_cond_t moved;
 };
 
 /* Whether the core is one that an earlier one of the crew is on. */
-static int is_taken(const struct crew *c, int unit, int core, int system) {
+static int is_taken(const evn_crew *c, int unit, int core, int system) {
     for (int u = 0; u <= unit; u++) {
         const evn_unit *other = evn_units_get(c->units, u);
         const int end = u < unit ? evn_unit_cores(other) : core;
@@ -41,15 +38,14 @@ static int is_taken(const struct crew *c, int unit, int core, int system) {
     return 0;
 }
 
-static void enlist(struct crew *c, int most) {
+static void enlist(evn_crew *c, int most) {
     int at = 0;
-    c->spins = SPINS;
     for (int u = 0; u < evn_units_count(c->units); u++) {
         const evn_unit *unit = evn_units_get(c->units, u);
         c->first[u] = at;
         for (int i = 0; i < evn_unit_cores(unit); i++) {
             const int system = evn_unit_core_number(unit, i);
-            if (system < 0) c->spins = SPINS_UNBOUND;
+            if (system < 0) c->met.spins = SPINS_UNBOUND;
             /* the caller's is always in */
             const int in = !at || (system < 0 ? c->count < most : !is_taken(c, u, i, system));
             c->number[at++] = in ? c->count++ : -1;
@@ -57,49 +53,47 @@ static void enlist(struct crew *c, int most) {
     }
 }
 
-evn_status crew_open(struct crew **out, evn_units *units, int most) {
+evn_status evn_crew_open(evn_crew **out, evn_units *units, int most) {
     *out = NULL;
     const int count = evn_units_count(units);
     int cores = 0;
     for (int u = 0; u < count; u++) cores += evn_unit_cores(evn_units_get(units, u));
-    struct crew *c = aligned_alloc(_Alignof(struct crew), sizeof *c);
-    if (!c) return evn_fail(EVN_MEMORY, "td-bem: no memory for %d cores", cores);
-    *c = (struct crew){.units = units};
-    pthread_mutex_init(&c->mutex, NULL);
-    pthread_cond_init(&c->moved, NULL);
+    evn_crew *c = aligned_alloc(_Alignof(struct evn_crew), sizeof *c);
+    if (!c) return evn_fail(EVN_MEMORY, "crew: no memory for %d cores", cores);
+    *c = (struct evn_crew){.units = units};
+    gate_init(&c->met, SPINS);
     c->first = malloc(sizeof *c->first * (size_t)count);
     c->number = malloc(sizeof *c->number * (size_t)cores);
     if (!c->first || !c->number) {
-        crew_close(c);
-        return evn_fail(EVN_MEMORY, "td-bem: no memory for %d cores", cores);
+        evn_crew_close(c);
+        return evn_fail(EVN_MEMORY, "crew: no memory for %d cores", cores);
     }
     enlist(c, most ? most : (int)sysconf(_SC_NPROCESSORS_ONLN));
     *out = c;
     return EVN_OK;
 }
 
-void crew_close(struct crew *c) {
+void evn_crew_close(evn_crew *c) {
     if (!c) return;
-    pthread_mutex_destroy(&c->mutex);
-    pthread_cond_destroy(&c->moved);
+    gate_destroy(&c->met);
     free(c->first);
     free(c->number);
     free(c);
 }
 
-int crew_cores(const struct crew *c, double work, double least) {
+int evn_crew_cores(const evn_crew *c, double work, double least) {
     const double want = work / least;
     if (!c || want < 2) return 1;
     return want < c->count ? (int)want : c->count;
 }
 
-static void take_part(struct crew *c, int at) {
+static void take_part(evn_crew *c, int at) {
     const int me = c->number[at];
     if (me >= 0 && me < c->cores) c->job(c, me, c->cores, c->arg);
 }
 
 static void muster(evn_unit *unit, void *arg) {
-    struct crew *c = arg;
+    evn_crew *c = arg;
     const int first = c->first[evn_unit_number(unit)], cores = evn_unit_cores(unit);
     int wanted = 0;
     for (int i = 0; i < cores; i++)
@@ -114,7 +108,7 @@ static void muster(evn_unit *unit, void *arg) {
     take_part(c, first + omp_get_thread_num());
 }
 
-static void run_on(struct crew *c, int cores, crew_job job, void *arg) {
+static void run_on(evn_crew *c, int cores, evn_crew_job job, void *arg) {
     if (!c || cores <= 1) {
         if (c) c->cores = 1;
         job(c, 0, 1, arg);
@@ -132,11 +126,11 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* By medians: what disturbs one try is no reason, what disturbs most of them is. */
-static void choose(struct crew_pace *p, int levels) {
+static void choose(evn_crew_pace *p, int levels) {
     double least = 0;
     for (int l = 0; l < levels; l++) {
-        qsort(p->seconds[l], CREW_TRIES, sizeof **p->seconds, by_value);
-        const double median = p->seconds[l][CREW_TRIES / 2];
+        qsort(p->seconds[l], EVN_CREW_TRIES, sizeof **p->seconds, by_value);
+        const double median = p->seconds[l][EVN_CREW_TRIES / 2];
         if (!l || median < least) {
             least = median;
             p->level = l;
@@ -144,49 +138,29 @@ static void choose(struct crew_pace *p, int levels) {
     }
 }
 
-void crew_run(struct crew *c, struct crew_pace *p, int cores, crew_job job, void *arg) {
+void evn_crew_run(evn_crew *c, evn_crew_pace *p, int cores, evn_crew_job job, void *arg) {
     if (!p || !c || cores <= 1) {
         run_on(c, cores, job, arg);
         return;
     }
     int levels = 1;
-    while (levels < CREW_LEVELS && cores >> (levels - 1) > 1) levels++;
-    if (p->most != cores) *p = (struct crew_pace){.most = cores};
-    const int turn = p->calls++ % AGAIN, trying = turn < levels * CREW_TRIES;
+    while (levels < EVN_CREW_LEVELS && cores >> (levels - 1) > 1) levels++;
+    if (p->most != cores) *p = (evn_crew_pace){.most = cores};
+    const int turn = p->calls++ % AGAIN, trying = turn < levels * EVN_CREW_TRIES;
     const int level = trying ? turn % levels : p->level;
     const double begin = evn_now();
     run_on(c, level == levels - 1 ? 1 : cores >> level, job, arg);
     if (trying) p->seconds[level][turn / levels] = evn_now() - begin;
-    if (turn == levels * CREW_TRIES - 1) choose(p, levels);
+    if (turn == levels * EVN_CREW_TRIES - 1) choose(p, levels);
 }
 
-static void wait_for_others(struct crew *c, unsigned seen) {
-    for (int i = 0; i < c->spins; i++) {
-        if (atomic_load_explicit(&c->meetings, memory_order_acquire) != seen) return;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
-    }
-    pthread_mutex_lock(&c->mutex);
-    atomic_fetch_add(&c->sleepers, 1);
-    while (atomic_load(&c->meetings) == seen) pthread_cond_wait(&c->moved, &c->mutex);
-    atomic_fetch_sub(&c->sleepers, 1);
-    pthread_mutex_unlock(&c->mutex);
-}
-
-void crew_meet(struct crew *c) {
+void evn_crew_meet(evn_crew *c) {
     if (!c || c->cores == 1) return;
-    const unsigned seen = atomic_load_explicit(&c->meetings, memory_order_relaxed);
+    const unsigned seen = gate_count(&c->met);
     if (atomic_fetch_add(&c->arrived, 1) != c->cores - 1) {
-        wait_for_others(c, seen);
+        gate_wait(&c->met, seen);
         return;
     }
     atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
-    /* both sides first say what they do and then look at the other (sequentially consistent): the
-     * mover sees the sleeper, or the sleeper the new count */
-    atomic_fetch_add(&c->meetings, 1);
-    if (!atomic_load(&c->sleepers)) return;
-    pthread_mutex_lock(&c->mutex);
-    pthread_cond_broadcast(&c->moved);
-    pthread_mutex_unlock(&c->mutex);
+    gate_open(&c->met);
 }
