@@ -17,8 +17,8 @@ enum { WORKERS = 6, ELEMENTS = 10000, ITERATIONS = 40, SHAPES = 5 };
 
 static const char *const names[SHAPES] = {"Up-Down", "Up-Up", "Up", "Random", "Stable"};
 
-/* n numbers of a shape, from 1 to `most`. */
-static void fill(double *x, int n, int shape, double most, unsigned long long seed) {
+/* n numbers of a shape, from 1 to `max`. */
+static void fill(double *x, int n, int shape, double max, unsigned long long seed) {
     for (int i = 0; i < n; i++) {
         const double at = i / (n - 1.0);
         seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -27,7 +27,7 @@ static void fill(double *x, int n, int shape, double most, unsigned long long se
                             : shape == 2 ? at
                             : shape == 3 ? (double)(seed >> 11) / 9007199254740992.0
                                          : 0;
-        x[i] = 1 + (most - 1) * part;
+        x[i] = 1 + (max - 1) * part;
     }
 }
 
@@ -63,11 +63,11 @@ static double run(const double *cost, const double *factor, const int *owner, do
 }
 
 /* Extra cost in per cent of what is kept after ITERATIONS; -1: it failed. */
-static double extra(int elements, int workers, double most) {
+static double extra(int elements, int workers, double max) {
     static double cost[ELEMENTS], seconds[ELEMENTS];
     double factor[WORKERS];
     fill(cost, ELEMENTS, elements, 10, 1);
-    fill(factor, WORKERS, workers, most, 2);
+    fill(factor, WORKERS, workers, max, 2);
     const evn_problem problem = {.tasks = ELEMENTS, .units = WORKERS};
     char spec[64];
     snprintf(spec, sizeof spec, "interval:iterations=%d", ITERATIONS);
@@ -85,14 +85,14 @@ static double extra(int elements, int workers, double most) {
 
 int main(void) {
     double worst = 0;
-    for (int most = 4; most <= 10; most += 6) {
-        printf("%% above the optimum, workers from 1 to %d times as slow\n%-10s", most, "elements");
+    for (int max = 4; max <= 10; max += 6) {
+        printf("%% above the optimum, workers from 1 to %d times as slow\n%-10s", max, "elements");
         for (int w = 0; w < SHAPES; w++) printf("  %8s", names[w]);
         putchar('\n');
         for (int e = 0; e < SHAPES; e++) {
             printf("%-10s", names[e]);
             for (int w = 0; w < SHAPES; w++) {
-                const double x = extra(e, w, most);
+                const double x = extra(e, w, max);
                 if (x < 0) {
                     fprintf(stderr, "interval-table: %s\n", evn_message());
                     return 2;

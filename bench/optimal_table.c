@@ -9,7 +9,7 @@
  *
  *     optimal_table [LIMIT [GAP [CLASSES]]]     (60, 0.01, BCD)
  */
-#include "npbmz.h"
+#include "npbmz/npbmz.h"
 #include "schedule/optimal_bound.h"
 #include <stdio.h>
 #include <stdlib.h>

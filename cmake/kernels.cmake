@@ -5,7 +5,7 @@
 #
 # adds to TARGET a source made from FILE (NAME.kernel.c), which defines `const evn_kernel_source NAME_kernels`: the text with this project's
 # headers put in where they are included, and each kernel as the host compiler has made it. NAME=VALUE are macros for all compilers; one
-# file may be added several times under different names.
+# file may be added several times under different names. Headers are also looked for in the folders of the list EVENER_KERNEL_FOLDERS.
 #
 # The same file is the script that makes the source (cmake -P), so that a build needs nothing but CMake.
 
@@ -127,7 +127,7 @@ endif()
 
 function(evener_kernels target name file)
     get_filename_component(file "${file}" REALPATH BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
-    set(folders "${EVENER_INCLUDE_DIR}")
+    set(folders "${EVENER_INCLUDE_DIR}" ${EVENER_KERNEL_FOLDERS})
     # what it includes now; when one of these changes this is looked at again
     evener_inline_file("${file}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})

@@ -53,14 +53,14 @@ int main(int argc, char **argv) {
     for (int step = 1; step <= STEPS; step++) {
         evn_loop_reset_stats(loop);
         if (evn_loop_run(loop, body, &app)) return quit();
-        double most = 0, least = 1e30;
+        double max = 0, least = 1e30;
         for (int u = 0; u < problem.units; u++) {
             double busy = evn_loop_stats(loop, u).compute_s;
-            if (busy > most) most = busy;
+            if (busy > max) max = busy;
             if (busy < least) least = busy;
         }
         printf("step %d: %.2f ms, longest over shortest unit %.2f\n", step,
-               1e3 * evn_loop_sum(loop).compute_s, most / least);
+               1e3 * evn_loop_sum(loop).compute_s, max / least);
     }
     int wrong = 0;
     for (int t = 0; t < TASKS; t++) wrong += app.runs[t] != STEPS;

@@ -1,14 +1,15 @@
 /* The benchmark as a program: zones made where they are computed, warm-up, timed steps, norms,
  * verification (NAS-03-010, sections 3 and 4). */
-#include "npbmz.h"
-#include "exact.h"
-#include "exchange.h"
-#include "gpu.h"
-#include "mesh.h"
-#include "norms.h"
-#include "problem.h"
-#include "residual.h"
-#include "verify.h"
+#include "npbmz/npbmz.h"
+#include "common/build.h"
+#include "npbmz/mesh/exact.h"
+#include "npbmz/mesh/faces.h"
+#include "npbmz/device/gpu.h"
+#include "npbmz/mesh/mesh.h"
+#include "npbmz/host/norms.h"
+#include "npbmz/problem.h"
+#include "npbmz/host/residual.h"
+#include "npbmz/host/verify.h"
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -370,14 +371,14 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* What a unit needs at most, over all that its scratch is used for. */
 static size_t scratch_doubles(const struct problem *p, const evn_units *units) {
-    size_t most = 0;
+    size_t max = 0;
     for (int u = 0; u < evn_units_count(units); u++) {
         int cores = evn_unit_cores(evn_units_get(units, u));
-        most = larger(most, p->solver->scratch(p, cores));
-        most = larger(most, zone_forcing_scratch(p, cores));
-        most = larger(most, field_doubles(p) + residual_scratch(p, cores));
+        max = larger(max, p->solver->scratch(p, cores));
+        max = larger(max, zone_forcing_scratch(p, cores));
+        max = larger(max, field_doubles(p) + residual_scratch(p, cores));
     }
-    return most;
+    return max;
 }
 
 /* Whether all of it fits into what the system can still give; says how much is needed if not. */
@@ -840,10 +841,10 @@ void npbmz_print_result(const npbmz *b, const npbmz_result *r, int threads, FILE
                      .verdict = r->verified,
                      .seconds = r->seconds,
                      .version = EVN_VERSION,
-                     .date = EVENER_DATE,
-                     .compiler = EVENER_COMPILER,
-                     .linker = EVENER_COMPILER,
-                     .compile_flags = EVENER_FLAGS,
+                     .date = build.date,
+                     .compiler = build.compiler,
+                     .linker = build.compiler,
+                     .compile_flags = build.flags,
                  },
                  out);
 }

@@ -16,7 +16,7 @@
 #ifndef NPBMZ_H
 #define NPBMZ_H
 
-#include "benchmark.h"
+#include "npbmz/benchmark.h"
 #include <evener.h>
 #include <signal.h>
 #include <stdint.h>

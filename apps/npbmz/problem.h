@@ -6,8 +6,8 @@
 #ifndef NPBMZ_PROBLEM_H
 #define NPBMZ_PROBLEM_H
 
-#include "benchmark.h"
-#include "gas_constants.h"
+#include "npbmz/benchmark.h"
+#include "npbmz/mesh/gas_constants.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* How much memory there is for this program: what the system says is available, or the least of
  * what its control groups still allow. */
-#include "matrices.h"
+#include "tdbem/matrices/matrices.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static double group_left(const char *folder, const char *limit, const char *usag
                          const char *total) {
     char path[1280];
     snprintf(path, sizeof path, "%s/%s", folder, limit);
-    const double most = number_in(path, NULL);
+    const double max = number_in(path, NULL);
     snprintf(path, sizeof path, "%s/%s", folder, usage);
     const double used = number_in(path, NULL);
     snprintf(path, sizeof path, "%s/memory.stat", folder);
@@ -36,8 +36,8 @@ static double group_left(const char *folder, const char *limit, const char *usag
         snprintf(key, sizeof key, "%s%sactive_file", total, k ? "in" : "");
         files += fmax(number_in(path, key), 0);
     }
-    if (most < 0 || most > 1e18 || used < 0) return -1; /* no limit */
-    const double left = most - used + files;
+    if (max < 0 || max > 1e18 || used < 0) return -1; /* no limit */
+    const double left = max - used + files;
     return left > 0 ? left : 0;
 }
 

@@ -2,12 +2,12 @@
 #ifndef TDBEM_PROBLEM_H
 #define TDBEM_PROBLEM_H
 
-#include "incident.h"
-#include "layout.h"
-#include "radiation.h"
-#include "solve.h"
-#include "stream.h"
-#include "tdbem.h"
+#include "tdbem/march/incident.h"
+#include "tdbem/layout/layout.h"
+#include "tdbem/summation/radiation.h"
+#include "tdbem/solve/solve.h"
+#include "tdbem/layout/stream.h"
+#include "tdbem/tdbem.h"
 
 enum { WARNINGS = 8 };
 

@@ -1,8 +1,8 @@
 /* Opening a problem: mesh, numbering, matrices, layouts, solver, incident wave, each checked before
  * the next is begun. */
-#include "tdbem.h"
-#include "matrices.h"
-#include "numbering.h"
+#include "tdbem/tdbem.h"
+#include "tdbem/matrices/matrices.h"
+#include "tdbem/mesh/numbering.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,8 +39,8 @@ static evn_status check_numbers(const tdbem_options *o) {
         (d[0] == 0 && d[1] == 0 && d[2] == 0))
         return evn_fail(EVN_USAGE, "direction: %g,%g,%g, expected three numbers, not all 0", d[0],
                         d[1], d[2]);
-    if (o->group < 1 || o->group > GROUP_MOST)
-        return evn_fail(EVN_USAGE, "ng: %d, expected 1 to %d steps", o->group, GROUP_MOST);
+    if (o->group < 1 || o->group > GROUP_MAX)
+        return evn_fail(EVN_USAGE, "ng: %d, expected 1 to %d steps", o->group, GROUP_MAX);
     if (!(o->memory >= 0))
         return evn_fail(EVN_USAGE, "memory: %g bytes, expected a number above 0", o->memory);
     if (o->blocks < 0) return evn_fail(EVN_USAGE, "blocks: %d, expected 1 or more", o->blocks);

@@ -26,8 +26,8 @@
 #ifndef TDBEM_H
 #define TDBEM_H
 
-#include "mesh.h"
-#include "slices.h"
+#include "tdbem/mesh/mesh.h"
+#include "tdbem/matrices/slices.h"
 #include <evener.h>
 #include <signal.h>
 #include <stdint.h>
@@ -141,7 +141,7 @@ typedef struct tdbem_result {
     double gflops_nominal;   /* summation: operations on all stored values; a second */
     double gflops_effective; /* on those that are no padding */
     double iterations;       /* of the solver, mean of a step */
-    double most, most_after; /* max |a| while the pulse was on the body, and after that */
+    double max, max_after;   /* max |a| while the pulse was on the body, and after that */
     double null_field; /* max over steps and inner points |u_inc + D phi|; NAN: no inner points */
     uint64_t hash;     /* of the last step's bits, vertices in the file's order */
     double *solution;  /* the last step, in the mesh's present numbering; free() it */
@@ -156,7 +156,7 @@ typedef struct tdbem_result {
     evn_moves moved;     /* blocks that went to devices */
     double stream_bytes; /* read from disk during the march */
     double stream_wait_s; /* of all threads, for blocks that were not there yet */
-    double stream_most;   /* bytes of blocks that were in memory at a time; 0: nothing streams */
+    double stream_max;    /* bytes of blocks that were in memory at a time; 0: nothing streams */
 } tdbem_result;
 
 /* Whether the files that are wanted can be written, and the checkpoint be read: what can be told

@@ -21,9 +21,9 @@ typedef struct evn_crew evn_crew;
 /* Core number `me` of `cores`. The first one is the caller's. */
 typedef void (*evn_crew_job)(evn_crew *crew, int me, int cores, void *arg);
 
-/* Of cores that are not bound (oversubscribed), at most `most`; 0: as many as there are processors.
+/* Of cores that are not bound (oversubscribed), at most `max`; 0: as many as there are processors.
  * EVN_MEMORY. A crew may be NULL everywhere below: the calling thread alone. */
-evn_status evn_crew_open(evn_crew **out, evn_units *units, int most);
+evn_status evn_crew_open(evn_crew **out, evn_units *units, int max);
 void evn_crew_close(evn_crew *crew);
 
 /* How many cores get `least` each of so much work: 1 to all. */
@@ -35,7 +35,7 @@ int evn_crew_cores(const evn_crew *crew, double work, double least);
  */
 enum { EVN_CREW_LEVELS = 8, EVN_CREW_TRIES = 3 };
 typedef struct evn_crew_pace {
-    int most, calls, level; /* the best one */
+    int max, calls, level; /* the best one */
     double seconds[EVN_CREW_LEVELS][EVN_CREW_TRIES];
 } evn_crew_pace;
 
@@ -44,7 +44,7 @@ typedef struct evn_crew_pace {
 void evn_crew_run(evn_crew *crew, evn_crew_pace *pace, int cores, evn_crew_job job, void *arg);
 
 /* Within a job: waits until all of its cores have come here, and sees what they have written. */
-void evn_crew_meet(evn_crew *crew);
+void evn_crew_barrier(evn_crew *crew);
 
 /* Where the share of core `me` begins; that of core `me + 1` begins where it ends. */
 static inline int evn_crew_begin(int count, int me, int cores) {

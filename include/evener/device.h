@@ -37,10 +37,10 @@ typedef struct evn_traits {
     char name[128];
     char architecture[32]; /* "sm_90", "PoCL 3.1", "emulated" */
     size_t memory;         /* bytes in all */
-    size_t most_buffer;    /* bytes of the largest buffer */
+    size_t max_buffer;     /* bytes of the largest buffer */
     size_t local_memory;   /* bytes that a group of items shares */
     int processors;        /* compute units, multiprocessors */
-    int most_items;        /* of a group */
+    int max_items;         /* of a group */
     int peer;              /* copies to other devices of the same back end without the host */
     int clock_is_virtual;  /* event times are computed, not measured */
 } evn_traits;
@@ -83,7 +83,7 @@ void evn_host_memory_close(void *memory, evn_device *device);
 
 /* Bytes of buffers open on the device now, and most at any time. */
 size_t evn_device_used(const evn_device *device);
-size_t evn_device_used_most(const evn_device *device);
+size_t evn_device_used_max(const evn_device *device);
 
 /* Asynchronous copies. Host memory must stay as it is until the queue has come past. */
 evn_status evn_copy_to_device(evn_queue *q, evn_buffer *to, size_t at, const void *from,
@@ -100,7 +100,7 @@ evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device 
 
 /* The range is stale, and nobody should read it: the emulated device fills it with NaN, others do
  * nothing. */
-evn_status evn_buffer_spoil(evn_queue *q, evn_buffer *buffer, size_t at, size_t bytes);
+evn_status evn_buffer_poison(evn_queue *q, evn_buffer *buffer, size_t at, size_t bytes);
 
 /* ---- kernels ---- */
 

@@ -102,9 +102,9 @@ typedef struct evn_burst {
 } evn_burst;
 
 /* Bursts are always recorded, a few nanoseconds each; of each unit the latest 1024 are kept. This
- * keeps the latest `most` instead (at least 1) and forgets those there are. EVN_MEMORY: then
+ * keeps the latest `max` instead (at least 1) and forgets those there are. EVN_MEMORY: then
  * nothing has changed. */
-evn_status evn_loop_keep_bursts(evn_loop *loop, int most);
+evn_status evn_loop_keep_bursts(evn_loop *loop, int max);
 
 /* How many bursts of a unit there are, and the i-th of them, oldest first. */
 int evn_loop_bursts(const evn_loop *loop, int unit);

@@ -3,13 +3,13 @@
 #include <ctype.h>
 #include <string.h>
 
-int evn_text_number(const char **p, long most, long *out) {
+int evn_text_number(const char **p, long max, long *out) {
     const char *c = *p;
     long n = 0;
     if (!isdigit((unsigned char)*c)) return 0;
     for (; isdigit((unsigned char)*c); c++) {
         int digit = *c - '0';
-        if (digit > most || n > (most - digit) / 10) return 0;
+        if (digit > max || n > (max - digit) / 10) return 0;
         n = 10 * n + digit;
     }
     *p = c;
@@ -47,9 +47,9 @@ evn_status evn_spec_parse(evn_spec *spec, const char *what, const char *text) {
 }
 
 evn_status evn_spec_number(const evn_option *option, const char *what, const char *text, long least,
-                           long most, long *out) {
+                           long max, long *out) {
     const char *p = option->value;
-    if (p && evn_text_number(&p, most, out) && !*p && *out >= least) return EVN_OK;
+    if (p && evn_text_number(&p, max, out) && !*p && *out >= least) return EVN_OK;
     return evn_fail(EVN_USAGE, "%s: \"%s\": %s must be a whole number from %ld to %ld, not \"%s\"",
-                    what, text, option->key, least, most, option->value ? option->value : "");
+                    what, text, option->key, least, max, option->value ? option->value : "");
 }

@@ -5,8 +5,8 @@
 #include <evener/status.h>
 
 /* Reads a whole decimal number at *p, moves *p behind it; 0 and *p unmoved if there is none or it
- * is above `most`. */
-int evn_text_number(const char **p, long most, long *out);
+ * is above `max`. */
+int evn_text_number(const char **p, long max, long *out);
 
 /* One option of a specification: `key=value`, or `key` alone (then value is NULL). */
 typedef struct evn_option {
@@ -29,6 +29,6 @@ evn_status evn_spec_parse(evn_spec *spec, const char *what, const char *text);
 /* Reads the value of `option` as a whole number in [least, most]; `what` and `text` are for the
  * message. */
 evn_status evn_spec_number(const evn_option *option, const char *what, const char *text, long least,
-                           long most, long *out);
+                           long max, long *out);
 
 #endif

@@ -45,7 +45,7 @@ struct evn_device {
     atomic_int lost;
     pthread_mutex_t lock; /* of `reason` */
     char reason[512];     /* why it is lost */
-    atomic_size_t used, used_most;
+    atomic_size_t used, used_max;
     atomic_llong launches, copies_in, copies_out, copies_within, copies_peer;
     atomic_llong bytes_in, bytes_out, bytes_within, bytes_peer;
 };
@@ -115,7 +115,7 @@ struct backend {
     evn_status (*copy_peer)(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
                             size_t from_at, size_t bytes);
     /* O: nothing. The range is stale; makes sure that whoever reads it notices. */
-    evn_status (*spoil)(evn_queue *q, evn_buffer *b, size_t at, size_t bytes);
+    evn_status (*poison)(evn_queue *q, evn_buffer *b, size_t at, size_t bytes);
 
     /* -- kernels -- */
 

@@ -34,7 +34,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_DEVICES = 64, PROBE_BYTES = 1 << 16, REASON = 600 };
+enum { MAX_DEVICES = 64, PROBE_BYTES = 1 << 16, REASON = 600 };
 
 struct driver {
     struct cuda_api api;
@@ -44,7 +44,7 @@ struct driver {
 
 struct specification {
     int count; /* of devices asked for; 0: all */
-    int listed, ordinal[MOST_DEVICES];
+    int listed, ordinal[MAX_DEVICES];
     int contract; /* -1: as the source says */
     int peer;
 };
@@ -60,7 +60,7 @@ struct cuda_device {
     int ordinal;
     int contract, peer;
     pthread_mutex_t lock;
-    CUcontext peer_settled[MOST_DEVICES]; /* by ordinal: the context that the way was settled for */
+    CUcontext peer_settled[MAX_DEVICES]; /* by ordinal: the context that the way was settled for */
 };
 
 struct cuda_buffer {
@@ -287,11 +287,11 @@ static evn_status on_or_off(const evn_option *option, const char *text, int *out
 static evn_status parse_list(struct specification *s, const char *text, const char *list) {
     for (const char *p = list ? list : "";; p++) {
         long n;
-        if (s->listed == MOST_DEVICES || !evn_text_number(&p, MOST_DEVICES - 1, &n))
+        if (s->listed == MAX_DEVICES || !evn_text_number(&p, MAX_DEVICES - 1, &n))
             return evn_fail(EVN_USAGE,
                             "device: \"%s\": devices must be numbers from 0 to %d with + between "
                             "them, such as 0+2, not \"%s\"",
-                            text, MOST_DEVICES - 1, list ? list : "");
+                            text, MAX_DEVICES - 1, list ? list : "");
         s->ordinal[s->listed++] = (int)n;
         if (!*p) return EVN_OK;
         if (*p != '+')
@@ -312,7 +312,7 @@ static evn_status parse(struct specification *s, const char *text) {
         const evn_option *option = &spec.option[i];
         const char *p = option->key;
         long n;
-        if (!option->value && i == 0 && evn_text_number(&p, MOST_DEVICES, &n) && !*p && n > 0)
+        if (!option->value && i == 0 && evn_text_number(&p, MAX_DEVICES, &n) && !*p && n > 0)
             s->count = (int)n;
         else if (!strcmp(option->key, "devices") && !s->listed)
             status = parse_list(s, text, option->value);
@@ -324,7 +324,7 @@ static evn_status parse(struct specification *s, const char *text) {
             status = evn_fail(EVN_USAGE,
                               "device: \"%s\": \"%s\" is not understood here; expected a number of "
                               "devices from 1 to %d, devices=0+2, contract=on|off, peer=on|off",
-                              text, option->key, MOST_DEVICES);
+                              text, option->key, MAX_DEVICES);
     }
     if (!status && s->count && s->listed)
         status = evn_fail(
@@ -334,7 +334,7 @@ static evn_status parse(struct specification *s, const char *text) {
 
 /* Compares what was asked for with the `have` devices that there are, and numbers them. */
 static evn_status settle(struct specification *s, const char *text, int have) {
-    if (have > MOST_DEVICES) have = MOST_DEVICES;
+    if (have > MAX_DEVICES) have = MAX_DEVICES;
     if (s->count > have)
         return evn_fail(EVN_MISSING, "device: \"%s\": asks for %d devices and the driver shows %d",
                         text, s->count, have);
@@ -413,10 +413,10 @@ static evn_status look(struct cuda_device *d, int sharing, int have) {
     if (!status) status = attribute(d, CUDA_MINOR, &minor);
     if (!status) status = attribute(d, CUDA_LOCAL_MEMORY, &local);
     if (!status) status = attribute(d, CUDA_PROCESSORS, &t->processors);
-    if (!status) status = attribute(d, CUDA_ITEMS_OF_GROUP, &t->most_items);
+    if (!status) status = attribute(d, CUDA_ITEMS_OF_GROUP, &t->max_items);
     if (status) return status;
     snprintf(t->architecture, sizeof t->architecture, "sm_%d", 10 * major + minor);
-    t->memory = t->most_buffer = memory / (size_t)sharing;
+    t->memory = t->max_buffer = memory / (size_t)sharing;
     t->local_memory = (size_t)local;
     t->peer = have > 1 || sharing > 1;
     return nvrtc_target(d->compiler, 10 * major + minor, d->target);
@@ -735,13 +735,13 @@ static evn_status cuda_kernel_open(evn_kernel *base) {
     /* here, not at its first launch, where it would wait for all queues */
     if (!status && api->function_load)
         status = no_memory(d, api->function_load(k->function), "cuFuncLoad");
-    int most = 0, parameters = 0;
+    int max = 0, parameters = 0;
     if (!status)
-        status = check(d, api->function_attribute(&most, CUDA_KERNEL_MOST_ITEMS, k->function),
+        status = check(d, api->function_attribute(&max, CUDA_KERNEL_MAX_ITEMS, k->function),
                        "cuFuncGetAttribute");
-    if (!status && most < base->entry->items)
+    if (!status && max < base->entry->items)
         return evn_fail(EVN_SYSTEM, "its registers suffice for groups of %d items and it has %d",
-                        most, base->entry->items);
+                        max, base->entry->items);
     while (base->entry->parameter[parameters] >= 0) parameters++;
     if (!status) status = compare_parameters(d, k, parameters);
     if (status) return status;

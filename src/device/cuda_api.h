@@ -155,7 +155,7 @@ struct nvrtc_api {
     X(CUDA_PROCESSORS, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                               \
     X(CUDA_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                \
     X(CUDA_MINOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                \
-    X(CUDA_KERNEL_MOST_ITEMS, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                          \
+    X(CUDA_KERNEL_MAX_ITEMS, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                           \
     X(CUDA_JIT_ERRORS, CU_JIT_ERROR_LOG_BUFFER, 5)                                                 \
     X(CUDA_JIT_ERRORS_BYTES, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                                \
     X(CUDA_HOST_PORTABLE, CU_MEMHOSTALLOC_PORTABLE, 1)                                             \

@@ -259,9 +259,9 @@ evn_status evn_buffer_open(evn_buffer **out, evn_device *d, size_t bytes) {
     if (!bytes) return usage(d, "a buffer of 0 bytes; the least is 1");
     evn_status status = alive(d, "allocation");
     if (status) return status;
-    if (bytes > d->traits.most_buffer)
+    if (bytes > d->traits.max_buffer)
         return evn_fail(EVN_MEMORY, "%s: allocation of %zu bytes: its largest buffer is %zu bytes",
-                        d->label, bytes, d->traits.most_buffer);
+                        d->label, bytes, d->traits.max_buffer);
     /* taken first, so that two threads cannot both have the last bytes */
     size_t before = atomic_fetch_add(&d->used, bytes);
     if (before > d->traits.memory || bytes > d->traits.memory - before) {
@@ -282,8 +282,8 @@ evn_status evn_buffer_open(evn_buffer **out, evn_device *d, size_t bytes) {
         free(b);
         return tell(d, status, "allocation of %zu bytes", bytes);
     }
-    size_t now = before + bytes, most = atomic_load(&d->used_most);
-    while (now > most && !atomic_compare_exchange_weak(&d->used_most, &most, now)) {
+    size_t now = before + bytes, max = atomic_load(&d->used_max);
+    while (now > max && !atomic_compare_exchange_weak(&d->used_max, &max, now)) {
     }
     device_keep(d);
     *out = b;
@@ -301,7 +301,7 @@ void evn_buffer_close(evn_buffer *b) {
 
 size_t evn_buffer_bytes(const evn_buffer *b) { return b->bytes; }
 size_t evn_device_used(const evn_device *d) { return atomic_load(&d->used); }
-size_t evn_device_used_most(const evn_device *d) { return atomic_load(&d->used_most); }
+size_t evn_device_used_max(const evn_device *d) { return atomic_load(&d->used_max); }
 
 evn_status evn_host_memory_open(void **out, evn_device *d, size_t bytes) {
     if (!out || !d) return usage(d, "evn_host_memory_open() without out or device");
@@ -390,10 +390,10 @@ static evn_status copy_staged(evn_queue *q, evn_buffer *to, size_t to_at, const 
     if (!status) status = evn_queue_open(&out, there);
     if (status) return status;
     void *stage = NULL;
-    size_t most = bytes < STAGE ? bytes : STAGE;
-    status = evn_host_memory_open(&stage, here, most);
-    for (size_t done = 0; !status && done < bytes; done += most) {
-        size_t now = bytes - done < most ? bytes - done : most;
+    size_t max = bytes < STAGE ? bytes : STAGE;
+    status = evn_host_memory_open(&stage, here, max);
+    for (size_t done = 0; !status && done < bytes; done += max) {
+        size_t now = bytes - done < max ? bytes - done : max;
         status = tell(there, there->backend->copy_to_host(out, stage, from, from_at + done, now),
                       "copy of %zu bytes to the host for %s", now, here->label);
         evn_status waited = evn_queue_finish(out);
@@ -433,10 +433,11 @@ evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device 
     return status;
 }
 
-evn_status evn_buffer_spoil(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
+evn_status evn_buffer_poison(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
     evn_status status = check_range(q, b, at, bytes, "spoiling");
-    if (status || !bytes || !q->device->backend->spoil) return status;
-    return tell(q->device, q->device->backend->spoil(q, b, at, bytes), "spoiling %zu bytes", bytes);
+    if (status || !bytes || !q->device->backend->poison) return status;
+    return tell(q->device, q->device->backend->poison(q, b, at, bytes), "spoiling %zu bytes",
+                bytes);
 }
 
 /* ---- kernels ---- */
@@ -495,11 +496,11 @@ evn_status evn_kernel_open(evn_kernel **out, evn_program *p, const char *name) {
     }
     evn_status status = alive(d, "opening a kernel");
     if (status) return status;
-    if (entry->items > d->traits.most_items)
+    if (entry->items > d->traits.max_items)
         return evn_fail(
             EVN_MISSING,
             "%s: kernel \"%s\" has groups of %d items, and this device's have %d at most", d->label,
-            name, entry->items, d->traits.most_items);
+            name, entry->items, d->traits.max_items);
     evn_kernel *k = calloc(1, d->backend->kernel_size);
     if (!k) return evn_fail(EVN_MEMORY, "%s: not enough host memory for a kernel", d->label);
     k->program = p;

@@ -48,7 +48,7 @@ enum task {
     TASK_OUT,
     TASK_WITHIN,
     TASK_PEER,
-    TASK_SPOIL,
+    TASK_POISON,
     TASK_LAUNCH,
     TASK_RECORD,
     TASK_WAIT
@@ -426,7 +426,7 @@ static const char *describe(const struct command *c, char *text, size_t size) {
         [TASK_OUT] = "copy of %zu bytes to the host",
         [TASK_WITHIN] = "copy of %zu bytes within the device",
         [TASK_PEER] = "copy of %zu bytes from another device",
-        [TASK_SPOIL] = "spoiling %zu bytes",
+        [TASK_POISON] = "spoiling %zu bytes",
     };
     if (c->task == TASK_LAUNCH)
         snprintf(text, size, "launch of \"%s\" with %d groups", c->entry->name, c->groups);
@@ -465,7 +465,7 @@ static void work(struct emulated_queue *q, struct command *c) {
     case TASK_IN: run_transfer(NULL, e, to, from, c->bytes); break;
     case TASK_OUT: run_transfer(e, NULL, to, from, c->bytes); break;
     case TASK_PEER: run_transfer(c->peer, e, to, from, c->bytes); break;
-    case TASK_SPOIL: poison(to, c->bytes); break;
+    case TASK_POISON: poison(to, c->bytes); break;
     case TASK_WITHIN:
     case TASK_LAUNCH: run_inside(e, c); break;
     default: break;
@@ -558,12 +558,12 @@ static evn_status copy(evn_queue *base, enum task task, const evn_buffer *to, si
     if (to) c->to = store_keep(store_of(to));
     if (from) c->from = store_keep(store_of(from));
     if (task == TASK_PEER) c->peer = of(from->device);
-    if (task != TASK_SPOIL) number(e, c);
+    if (task != TASK_POISON) number(e, c);
     if (e->options.is_virtual) {
         picoseconds begin = ready(q);
         if (task == TASK_WITHIN)
             q->ready = timeline_within(&e->timeline, begin, bytes);
-        else if (task != TASK_SPOIL)
+        else if (task != TASK_POISON)
             q->ready = timeline_transfer(task == TASK_IN    ? NULL
                                          : task == TASK_OUT ? &e->timeline
                                                             : &c->peer->timeline,
@@ -593,8 +593,8 @@ static evn_status emulated_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at,
     return copy(q, TASK_PEER, to, to_at, NULL, from, from_at, NULL, bytes);
 }
 
-static evn_status emulated_spoil(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
-    return copy(q, TASK_SPOIL, b, at, NULL, NULL, 0, NULL, bytes);
+static evn_status emulated_poison(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
+    return copy(q, TASK_POISON, b, at, NULL, NULL, 0, NULL, bytes);
 }
 
 static size_t up(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -821,10 +821,10 @@ static evn_status emulated_open(evn_device *d, const char *text) {
     evn_traits *t = &d->traits;
     print_name(t->name, sizeof t->name, o);
     snprintf(t->architecture, sizeof t->architecture, "emulated");
-    t->memory = t->most_buffer = o->memory;
+    t->memory = t->max_buffer = o->memory;
     t->local_memory = 65536;
     t->processors = o->cores;
-    t->most_items = 1024;
+    t->max_items = 1024;
     t->peer = o->peer;
     t->clock_is_virtual = o->is_virtual;
     return EVN_OK;
@@ -847,7 +847,7 @@ const struct backend backend_emulated = {
     .copy_to_host = emulated_copy_to_host,
     .copy_within = emulated_copy_within,
     .copy_peer = emulated_copy_peer,
-    .spoil = emulated_spoil,
+    .poison = emulated_poison,
     .program_open = emulated_program_open,
     .program_close = emulated_program_close,
     .kernel_open = emulated_kernel_open,

@@ -27,7 +27,7 @@ static const struct scale plain[] = {{"", 1}, {NULL, 0}};
 
 /* `8GB/s`: a decimal number in [least, most] and one of the units. */
 static evn_status quantity(const evn_option *o, const char *text, const struct scale *scale,
-                           double least, double most, double *out) {
+                           double least, double max, double *out) {
     const char *value = o->value ? o->value : "";
     char *unit = (char *)value;
     double number = -1;
@@ -38,7 +38,7 @@ static evn_status quantity(const evn_option *o, const char *text, const struct s
     for (const struct scale *s = scale; s->name; s++) {
         if (!strcmp(unit, s->name) && number >= 0) {
             double n = number * s->factor;
-            if (n >= least && n <= most) {
+            if (n >= least && n <= max) {
                 *out = n;
                 return EVN_OK;
             }
@@ -47,8 +47,8 @@ static evn_status quantity(const evn_option *o, const char *text, const struct s
         snprintf(names + end, sizeof names - end, "%s%s", end ? ", " : "", s->name);
     }
     return evn_fail(EVN_USAGE, "device: \"%s\": %s=%s must be a number from %g to %g%s%s", text,
-                    o->key, value, least, most,
-                    *names ? " in base units, written with one of " : "", names);
+                    o->key, value, least, max, *names ? " in base units, written with one of " : "",
+                    names);
 }
 
 /* One of the words; its place in the list. */

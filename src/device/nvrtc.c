@@ -129,7 +129,7 @@ static void load_builtins(const struct nvrtc *c) {
 }
 
 /* One major version in all folders; 0: none, the unversioned name. */
-static int try_major(struct nvrtc *c, const struct folders *f, int major, int most, char *why,
+static int try_major(struct nvrtc *c, const struct folders *f, int major, int max, char *why,
                      size_t size) {
     char file[PATH_MAX + 32];
     for (int i = 0; i < f->count; i++) {
@@ -139,7 +139,7 @@ static int try_major(struct nvrtc *c, const struct folders *f, int major, int mo
         else
             snprintf(file, sizeof file, "%slibnvrtc.so", f->path[i]);
         if (try_file(c, file, why, size)) continue;
-        if (c->version / 1000 <= most) return 0;
+        if (c->version / 1000 <= max) return 0;
         dlclose(c->library);
     }
     return 1;
@@ -149,13 +149,13 @@ static int find(struct nvrtc *c, int driver, char *why, size_t size) {
     struct folders *f = malloc(sizeof *f);
     if (!f) return 1;
     find_folders(f);
-    int most = driver ? driver / 1000 : INT_MAX, wrong = 1;
+    int max = driver ? driver / 1000 : INT_MAX, wrong = 1;
     for (int major = NEWEST_MAJOR; wrong && major >= OLDEST / 1000; major--)
-        if (major <= most) wrong = try_major(c, f, major, most, why, size);
-    if (wrong) wrong = try_major(c, f, 0, most, why, size);
+        if (major <= max) wrong = try_major(c, f, major, max, why, size);
+    if (wrong) wrong = try_major(c, f, 0, max, why, size);
     /* later than the driver: the nearest */
     for (int major = OLDEST / 1000; wrong && major <= NEWEST_MAJOR; major++)
-        if (major > most) wrong = try_major(c, f, major, INT_MAX, why, size);
+        if (major > max) wrong = try_major(c, f, major, INT_MAX, why, size);
     if (wrong) wrong = try_major(c, f, 0, INT_MAX, why, size);
     free(f);
     return wrong;
@@ -275,10 +275,10 @@ static evn_status get_image(const struct nvrtc *c, nvrtcProgram p, struct nvrtc_
  * for the report. */
 static const char **options(const char *target, const char *defines, int contract, int *count) {
     if (!defines) defines = "";
-    size_t most = strlen(defines) / 2 + 8, room = 3 * strlen(defines) + 200;
-    const char **option = malloc(most * sizeof *option + room);
+    size_t max = strlen(defines) / 2 + 8, room = 3 * strlen(defines) + 200;
+    const char **option = malloc(max * sizeof *option + room);
     if (!option) return NULL;
-    char *at = (char *)(option + most);
+    char *at = (char *)(option + max);
     int n = 0;
     for (const char *p = defines + strspn(defines, " "); *p; p += strspn(p, " ")) {
         int length = (int)strcspn(p, " ");

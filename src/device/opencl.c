@@ -834,10 +834,10 @@ static evn_status opencl_open(evn_device *base, const char *text) {
     snprintf(t->name, sizeof t->name, "%s", f->name);
     architecture(t->architecture, sizeof t->architecture, f->platform->version);
     t->memory = device_number(d->id, CL_DEVICE_GLOBAL_MEM_SIZE);
-    t->most_buffer = device_number(d->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    t->max_buffer = device_number(d->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     t->local_memory = device_number(d->id, CL_DEVICE_LOCAL_MEM_SIZE);
     t->processors = (int)device_number(d->id, CL_DEVICE_MAX_COMPUTE_UNITS);
-    t->most_items = items > 1 << 20 ? 1 << 20 : (int)items;
+    t->max_items = items > 1 << 20 ? 1 << 20 : (int)items;
     t->peer = d->context->devices > 1;
     return EVN_OK;
 }
@@ -891,7 +891,7 @@ static void pin(struct opencl_device *d, struct pinned *p, size_t bytes) {
 static evn_status opencl_host_memory_open(void **out, evn_device *base, size_t bytes) {
     struct opencl_device *d = of(base);
     struct pinned *p = calloc(1, sizeof *p);
-    if (p && bytes <= base->traits.most_buffer - PAGE) pin(d, p, bytes);
+    if (p && bytes <= base->traits.max_buffer - PAGE) pin(d, p, bytes);
     if (p && !p->handle && bytes <= SIZE_MAX - PAGE)
         p->memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
     if (!p || !p->memory) {

@@ -489,21 +489,21 @@ void evn_loop_close(evn_loop *loop) {
     free(loop);
 }
 
-evn_status evn_loop_keep_bursts(evn_loop *loop, int most) {
+evn_status evn_loop_keep_bursts(evn_loop *loop, int max) {
     evn_burst **fresh = calloc((size_t)loop->count, sizeof *fresh);
-    int ok = fresh && most >= 1;
+    int ok = fresh && max >= 1;
     for (int u = 0; ok && u < loop->count; u++)
-        ok = (fresh[u] = malloc(sizeof **fresh * (size_t)most)) != NULL;
+        ok = (fresh[u] = malloc(sizeof **fresh * (size_t)max)) != NULL;
     for (int u = 0; fresh && u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
         free(ok ? w->ring.burst : fresh[u]);
         if (!ok) continue;
-        w->ring = (struct ring){.burst = fresh[u], .size = most};
+        w->ring = (struct ring){.burst = fresh[u], .size = max};
         w->origin = loop->origin;
     }
     free(fresh);
     if (ok) return EVN_OK;
-    return evn_fail(EVN_MEMORY, "loop: no memory to keep %d bursts of %d units", most, loop->count);
+    return evn_fail(EVN_MEMORY, "loop: no memory to keep %d bursts of %d units", max, loop->count);
 }
 
 int evn_loop_bursts(const evn_loop *loop, int unit) {

@@ -157,9 +157,9 @@ static evn_status need_arena(evn_place *p, int space) {
     const evn_traits *traits = evn_device_traits(s->device);
     size_t all = 0;
     for (int r = 0; r < p->regions; r++) all += (p->region[r].bytes + 255) / 256 * 256;
-    double most = s->share * (double)traits->memory;
-    s->capacity = (double)all <= most ? all : (size_t)most;
-    if (s->capacity > traits->most_buffer) s->capacity = traits->most_buffer;
+    double max = s->share * (double)traits->memory;
+    s->capacity = (double)all <= max ? all : (size_t)max;
+    if (s->capacity > traits->max_buffer) s->capacity = traits->max_buffer;
     s->capacity = s->capacity / 256 * 256;
     if (!s->capacity) s->capacity = 256;
     evn_status status = evn_buffer_open(&s->buffer, s->device, s->capacity);
@@ -217,7 +217,7 @@ static evn_status forget(evn_place *p, int region, int space) {
     if (!(r->resident & BIT(space))) return EVN_OK;
     r->resident &= ~BIT(space);
     arena_give(s->arena, seat(p, region, space)->at);
-    return evn_buffer_spoil(s->queue, s->buffer, seat(p, region, space)->at, r->bytes);
+    return evn_buffer_poison(s->queue, s->buffer, seat(p, region, space)->at, r->bytes);
 }
 
 /* Makes a region leave a device; what is valid nowhere else goes home. */

@@ -218,9 +218,9 @@ static evn_status pack(struct packing *k) {
     int without = p->units;
     for (int placed = 0; placed < n; placed++) {
         while (k->owner[k->order[head]] >= 0) head++;
-        const double most = p->weight[k->order[head]];
-        while (limit < n && !((most - p->weight[k->order[limit]]) / most > 0.05)) limit++;
-        const int c = n >= p->units && n - placed == without ? without_task(k) : soonest(k, most);
+        const double max = p->weight[k->order[head]];
+        while (limit < n && !((max - p->weight[k->order[limit]]) / max > 0.05)) limit++;
+        const int c = n >= p->units && n - placed == without ? without_task(k) : soonest(k, max);
         struct heap *units = &k->class_[c];
         const int unit = units->item->id;
         struct heap *near = &k->near[unit], *waiting = &k->waiting[unit];
@@ -238,7 +238,7 @@ static evn_status pack(struct packing *k) {
         without -= load < 0;
         replace_first(units, (struct item){fmax(load, 0) + p->weight[task], unit});
         k->load[c] = fmax(units->item->key, 0);
-        look(k, c / BLOCK, most);
+        look(k, c / BLOCK, max);
         for (int i = k->first[task]; i < k->first[task + 1]; i++) {
             const int other = k->neighbour[i], place = k->place[other];
             if (k->owner[other] >= 0) continue;
@@ -355,12 +355,12 @@ evn_status policy_reassign(const double *load, int groups, int threads, int cap,
         left -= cores[g];
     }
     for (; left > 0; left--) {
-        int most = -1;
+        int max = -1;
         for (int g = 0; g < groups; g++) {
             if (cap && cores[g] >= cap) continue;
-            if (most < 0 || LOAD(g) / cores[g] > LOAD(most) / cores[most]) most = g;
+            if (max < 0 || LOAD(g) / cores[g] > LOAD(max) / cores[max]) max = g;
         }
-        cores[most]++;
+        cores[max]++;
     }
     for (; left < 0; left++) {
         int least = -1;

@@ -98,10 +98,10 @@ static int move(evn_schedule *s, const int *owner, const double *w) {
         double share = state->by_time ? total / units : total * p->speed[u] / strength;
         double work = done[u];
         int l = state->last[u];
-        int most =
+        int max =
             n - units + u; /* leaves a task for every unit behind; the paper leaves the last one */
         if (work < share) {
-            while (work < share && l < most) {
+            while (work < share && l < max) {
                 if (!(fabs(share - (work + w[l + 1])) < share - work)) break;
                 work += w[++l];
             }

@@ -25,7 +25,7 @@
 #define WORSE       1.5   /* times the gain of a search in vain: another situation */
 #define LEAST_GAIN  0.02  /* of an instance */
 #define CAUTION     1.5   /* times what it was, after each move but the first */
-#define MOST        8.0   /* caution */
+#define MAX         8.0   /* caution */
 #define CALM        0.985 /* what is left of it after an instance: half in 46 */
 
 enum {
@@ -34,7 +34,7 @@ enum {
     SPREADS = 32, /* deviations that a spread is the mean of */
     PROVEN = 6,   /* instances after which a promise is looked at */
     HOLD = 3,     /* instances after a move or a search in vain before the next */
-    WAIT_MOST = 1024,
+    WAIT_MAX = 1024,
 };
 
 /* What is believed of a task's cost or a unit's speed, beside the number itself. */
@@ -321,9 +321,9 @@ static int has_changed(const struct learn *l, const struct belief *b, double bel
 static double refined(struct belief *b, double believed, double value) {
     if (b->behind < LEARN_MEMORY) b->behind++;
     if (!(believed > 0 && value > 0)) return believed;
-    const double most = SIGNIFICANT * b->spread, off = log(value / believed);
-    if (!(most > 0)) return believed;
-    return believed * exp(fmin(fmax(off, -most), most) / b->behind);
+    const double max = SIGNIFICANT * b->spread, off = log(value / believed);
+    if (!(max > 0)) return believed;
+    return believed * exp(fmin(fmax(off, -max), max) / b->behind);
 }
 
 static void learn_unit(struct learn *l, size_t u) {
@@ -401,7 +401,7 @@ static void look_at_promise(struct learn *l) {
     const int *owner = l->owner + (size_t)l->latest * (size_t)l->problem.tasks;
     const double is = learn_makespan(l, owner) / learn_even(l);
     if (is - l->after > 0.5 * (l->before - l->after) + learn_doubt(l))
-        l->caution = fmin(2 * l->caution, MOST);
+        l->caution = fmin(2 * l->caution, MAX);
     l->before = 0;
 }
 
@@ -539,7 +539,7 @@ int learn_asks(struct learn *l, double now, double could) {
 void learn_stays(struct learn *l, double now, double could, double then) {
     l->refused = now > 0 ? fmax(1 - could / now, 0) : 0;
     l->reach = fmin(then, now) / learn_even(l);
-    l->wait = l->wait ? (l->wait < WAIT_MOST ? 2 * l->wait : WAIT_MOST) : HOLD;
+    l->wait = l->wait ? (l->wait < WAIT_MAX ? 2 * l->wait : WAIT_MAX) : HOLD;
     l->ask = l->fed + l->wait;
     l->hold = l->fed + HOLD;
 }
@@ -548,7 +548,7 @@ void learn_moves(struct learn *l, double now, double then) {
     const double even = learn_even(l);
     l->before = now / even;
     l->after = then / even;
-    if (l->moves++) l->caution = fmin(CAUTION * l->caution, MOST);
+    if (l->moves++) l->caution = fmin(CAUTION * l->caution, MAX);
     l->refused = l->reach = 0;
     l->wait = 0;
     l->ask = l->hold = l->fed + HOLD;

@@ -44,8 +44,8 @@ enum {
 
 /* Seconds that a search takes, measured for BT-MZ's 4 to 1024 tasks on 2 to 6 units: so many for a
  * task and unit, and as its budget is spent no more than so many. */
-#define SEARCH_S    3e-5
-#define SEARCH_MOST 0.05
+#define SEARCH_S   3e-5
+#define SEARCH_MAX 0.05
 
 struct state {
     double ratio; /* makespan over its lower bound, when the assignment was chosen */
@@ -357,10 +357,10 @@ static int choose(const evn_problem *p, const struct map_model *m, int *owner) {
 static double known_least(const evn_schedule *s) {
     const struct learn *l = ((struct state *)s->state)->learn;
     const double *cost = learn_cost(l), *speed = learn_speed(l);
-    double most = 0, fastest = 0;
-    for (int t = 0; t < s->problem.tasks; t++) most = fmax(most, cost[t]);
+    double max = 0, fastest = 0;
+    for (int t = 0; t < s->problem.tasks; t++) max = fmax(max, cost[t]);
     for (int u = 0; u < s->problem.units; u++) fastest = fmax(fastest, speed[u]);
-    return fmax(learn_even(l), most / fastest);
+    return fmax(learn_even(l), max / fastest);
 }
 
 /* Makespan over that. */
@@ -437,7 +437,7 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     if (!learn_ready(l)) return;
     const double now = learn_makespan(l, s->owner), could = known_least(s) * state->ratio;
     if (!learn_asks(l, now, could)) return;
-    if ((now - could) * learn_left(l) <= fmin(SEARCH_S * p->tasks * p->units, SEARCH_MOST)) return;
+    if ((now - could) * learn_left(l) <= fmin(SEARCH_S * p->tasks * p->units, SEARCH_MAX)) return;
     evn_problem known = *p; /* in seconds */
     known.bandwidth /= learn_time_unit(l);
     struct map_model m;

@@ -28,9 +28,9 @@ void map_model_close(struct map_model *m) {
 }
 
 static double largest(const double *a, int n) {
-    double most = a ? 0 : 1;
-    for (int i = 0; a && i < n; i++) most = fmax(most, a[i]);
-    return most;
+    double max = a ? 0 : 1;
+    for (int i = 0; a && i < n; i++) max = fmax(max, a[i]);
+    return max;
 }
 
 /* Links as neighbours of both ends. A link to itself or of no bytes is none. */

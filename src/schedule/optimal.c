@@ -44,15 +44,15 @@ struct state {
 
 /* --- options ------------------------------------------------------------------------------- */
 
-static evn_status read_fraction(const evn_option *o, double most, double *out) {
+static evn_status read_fraction(const evn_option *o, double max, double *out) {
     char *end = NULL;
     double x = o->value && *o->value ? strtod(o->value, &end) : NAN;
-    if (end && !*end && x >= 0 && x <= most) {
+    if (end && !*end && x >= 0 && x <= max) {
         *out = x;
         return EVN_OK;
     }
     return evn_fail(EVN_USAGE, "schedule: optimal: %s is \"%s\", expected a number from 0 to %g",
-                    o->key, o->value ? o->value : "", most);
+                    o->key, o->value ? o->value : "", max);
 }
 
 static evn_status read_options(evn_schedule *s, const evn_spec *spec, struct state *state) {
@@ -180,11 +180,11 @@ static double comes(const struct search *s, int t, int unit) {
     return s->m->weight[t] / s->m->speed[unit] + s->m->tied[t] - 2 * in(s, t)[unit];
 }
 
-static int most_loaded(const struct search *s) {
-    int most = 0;
+static int max_loaded(const struct search *s) {
+    int max = 0;
     for (int u = 1; u < s->m->units; u++)
-        if (s->load[u] > s->load[most]) most = u;
-    return most;
+        if (s->load[u] > s->load[max]) max = u;
+    return max;
 }
 
 /* Counts and loads afresh, so that rounding does not add up. */
@@ -279,11 +279,11 @@ static void tidy(struct search *s) {
     const struct optimal_model *m = s->m;
     if (!m->links) return;
     for (int again = 1; again && s->steps > 0;) {
-        double most = s->load[most_loaded(s)] * (1 - 1e-13);
+        double max = s->load[max_loaded(s)] * (1 - 1e-13);
         again = 0;
         for (int t = 0; t < m->tasks; t++) {
             int a = s->owner[t], to = -1;
-            double gain = -1e-12 * most, left = leaves(s, t, a);
+            double gain = -1e-12 * max, left = leaves(s, t, a);
             s->steps -= m->units;
             /* what is saved in communication alone: weight moved to a slower unit is no loss */
             double talk = left + m->weight[t] / m->speed[a];
@@ -291,7 +291,7 @@ static void tidy(struct search *s) {
                 if (b == a || s->count[a] == 1) continue;
                 double come = comes(s, t, b);
                 double saved = talk + come - m->weight[t] / m->speed[b];
-                if (!(saved < gain) || s->load[b] + come >= most || s->load[a] + left >= most)
+                if (!(saved < gain) || s->load[b] + come >= max || s->load[a] + left >= max)
                     continue;
                 gain = saved;
                 to = b;
@@ -305,7 +305,7 @@ static void tidy(struct search *s) {
 
 static void descend(struct search *s) {
     tidy(s);
-    for (int a = most_loaded(s); s->steps > 0; a = most_loaded(s))
+    for (int a = max_loaded(s); s->steps > 0; a = max_loaded(s))
         if (!best_move(s, a) && !best_swap(s, a)) break;
     set(s, s->owner);
 }
@@ -316,7 +316,7 @@ static int draw(struct search *s, int below) {
 }
 
 static int keep_if_better(struct search *s) {
-    double now = s->load[most_loaded(s)];
+    double now = s->load[max_loaded(s)];
     if (!(now < s->longest)) return 0;
     s->longest = now;
     memcpy(s->best, s->owner, sizeof *s->best * (size_t)s->m->tasks);

@@ -106,9 +106,9 @@ static evn_status find_grid(struct optimal_model *m) {
 }
 
 static double largest(const double *x, int n) {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, x[i]);
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, x[i]);
+    return max;
 }
 
 evn_status optimal_model_make(struct optimal_model *m, const evn_problem *p) {
@@ -202,11 +202,11 @@ double optimal_boundary(const struct optimal_model *m, double weight) {
 }
 
 double optimal_capacity(const struct optimal_model *m, int u, double longest) {
-    const double most = fmin(m->total, longest * m->speed[u]);
+    const double max = fmin(m->total, longest * m->speed[u]);
     /* the boundary is concave: over [w, most] it is least at one of the ends */
-    const double least = optimal_boundary(m, most);
-    double fits = 0, above = most;
-    if (!(least > 0)) return most;
+    const double least = optimal_boundary(m, max);
+    double fits = 0, above = max;
+    if (!(least > 0)) return max;
     for (int i = 0; i < 60; i++) {
         double w = (fits + above) / 2;
         if (w / m->speed[u] + fmin(optimal_boundary(m, w), least) <= longest) {

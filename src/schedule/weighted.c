@@ -70,8 +70,8 @@ static void share_size(int tasks, int units, const double *speed, const double *
         const double ideal = total * given;
         /* of the tasks that are left, those of the units behind are out of reach */
         const int least = tasks >= units ? t + 1 : t,
-                  most = tasks - (tasks >= units ? units - 1 - u : 0);
-        while (t < most &&
+                  max = tasks - (tasks >= units ? units - 1 - u : 0);
+        while (t < max &&
                (t < least || u == units - 1 || ideal - passed >= passed + weight[t] - ideal)) {
             passed += weight[t];
             owner[t++] = u;

@@ -38,7 +38,7 @@ static int is_taken(const evn_crew *c, int unit, int core, int system) {
     return 0;
 }
 
-static void enlist(evn_crew *c, int most) {
+static void enlist(evn_crew *c, int max) {
     int at = 0;
     for (int u = 0; u < evn_units_count(c->units); u++) {
         const evn_unit *unit = evn_units_get(c->units, u);
@@ -47,13 +47,13 @@ static void enlist(evn_crew *c, int most) {
             const int system = evn_unit_core_number(unit, i);
             if (system < 0) c->met.spins = SPINS_UNBOUND;
             /* the caller's is always in */
-            const int in = !at || (system < 0 ? c->count < most : !is_taken(c, u, i, system));
+            const int in = !at || (system < 0 ? c->count < max : !is_taken(c, u, i, system));
             c->number[at++] = in ? c->count++ : -1;
         }
     }
 }
 
-evn_status evn_crew_open(evn_crew **out, evn_units *units, int most) {
+evn_status evn_crew_open(evn_crew **out, evn_units *units, int max) {
     *out = NULL;
     const int count = evn_units_count(units);
     int cores = 0;
@@ -68,7 +68,7 @@ evn_status evn_crew_open(evn_crew **out, evn_units *units, int most) {
         evn_crew_close(c);
         return evn_fail(EVN_MEMORY, "crew: no memory for %d cores", cores);
     }
-    enlist(c, most ? most : (int)sysconf(_SC_NPROCESSORS_ONLN));
+    enlist(c, max ? max : (int)sysconf(_SC_NPROCESSORS_ONLN));
     *out = c;
     return EVN_OK;
 }
@@ -145,7 +145,7 @@ void evn_crew_run(evn_crew *c, evn_crew_pace *p, int cores, evn_crew_job job, vo
     }
     int levels = 1;
     while (levels < EVN_CREW_LEVELS && cores >> (levels - 1) > 1) levels++;
-    if (p->most != cores) *p = (evn_crew_pace){.most = cores};
+    if (p->max != cores) *p = (evn_crew_pace){.max = cores};
     const int turn = p->calls++ % AGAIN, trying = turn < levels * EVN_CREW_TRIES;
     const int level = trying ? turn % levels : p->level;
     const double begin = evn_now();
@@ -154,7 +154,7 @@ void evn_crew_run(evn_crew *c, evn_crew_pace *p, int cores, evn_crew_job job, vo
     if (turn == levels * EVN_CREW_TRIES - 1) choose(p, levels);
 }
 
-void evn_crew_meet(evn_crew *c) {
+void evn_crew_barrier(evn_crew *c) {
     if (!c || c->cores == 1) return;
     const unsigned seen = gate_count(&c->met);
     if (atomic_fetch_add(&c->arrived, 1) != c->cores - 1) {

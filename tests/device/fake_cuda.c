@@ -55,7 +55,7 @@ static struct {
     int objects;
     int records;
     int retained[FAKE_DEVICES];            /* primary contexts */
-    int spoilt[FAKE_DEVICES];              /* by this error */
+    int poisoned[FAKE_DEVICES];            /* by this error */
     char complaint[256];                   /* of the compiler, about the last text */
     char peer[FAKE_DEVICES][FAKE_DEVICES]; /* the first may reach the second */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -77,14 +77,14 @@ static void reset(void) {
     memset(state.object, 0, sizeof state.object);
     state.objects = state.started = state.records = 0;
     memset(state.retained, 0, sizeof state.retained);
-    memset(state.spoilt, 0, sizeof state.spoilt);
+    memset(state.poisoned, 0, sizeof state.poisoned);
     memset(state.peer, 0, sizeof state.peer);
     fake = (struct fake_cuda){.devices = 2,
                               .driver = 13000,
                               .capability = 90,
                               .memory = (size_t)1 << 28,
                               .peer = 1,
-                              .most_items = 1024,
+                              .max_items = 1024,
                               .compiler = 13000,
                               .fail_code = 1,
                               .reset = reset,
@@ -122,7 +122,7 @@ static int enter(const char *call, int needs) {
     if (fake.fail_at && --fake.fail_at == 0) {
         snprintf(fake.failed, sizeof fake.failed, "%s", call);
         if (needs == IN_CONTEXT && current >= 0 && is_sticky(fake.fail_code))
-            state.spoilt[current] = fake.fail_code;
+            state.poisoned[current] = fake.fail_code;
         return fake.fail_code;
     }
     if (needs >= STARTED && !state.started) {
@@ -138,7 +138,7 @@ static int enter(const char *call, int needs) {
         wrong(call, "the current context was released");
         return DESTROYED;
     }
-    return state.spoilt[current];
+    return state.poisoned[current];
 }
 
 static int leave(int code) {
@@ -341,14 +341,14 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     for (int i = 0; i < state.objects; i++) {
         struct object *o = &state.object[i];
         if (!o->is_open || o->device != device || o->kind == PROGRAM) continue;
-        if (!state.spoilt[device] && o->kind != FUNCTION)
+        if (!state.poisoned[device] && o->kind != FUNCTION)
             wrong("cuDevicePrimaryCtxRelease_v2", kind_name[o->kind]);
         o->is_open = 0;
         if (o->kind != FUNCTION) fake.open--;
         free(o->data);
         o->data = NULL;
     }
-    state.spoilt[device] = 0;
+    state.poisoned[device] = 0;
     for (int d = 0; d < FAKE_DEVICES; d++) state.peer[device][d] = state.peer[d][device] = 0;
     return leave(code);
 }
@@ -366,7 +366,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
     }
     if (code) {
         /* this fails only where the context has come to its end */
-        state.spoilt[device] = code;
+        state.poisoned[device] = code;
         return leave(code);
     }
     current = device;
@@ -522,7 +522,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
         wrong(call, "memory of another context than is said");
         return leave(CUDA_INVALID_VALUE);
     }
-    if (state.spoilt[there]) return leave(state.spoilt[there]);
+    if (state.poisoned[there]) return leave(state.poisoned[there]);
     int direct = state.peer[here][there] || state.peer[there][here];
     fake.direct += direct;
     if (!direct || !fake.peer_loses) memcpy(target, data, bytes);
@@ -688,8 +688,8 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction f
     int code = enter("cuFuncGetAttribute", IN_CONTEXT);
     if (code) return leave(code);
     if (!find_here("cuFuncGetAttribute", FUNCTION, function)) return leave(CUDA_INVALID_HANDLE);
-    if ((int)which != CUDA_KERNEL_MOST_ITEMS) wrong("cuFuncGetAttribute", "another attribute");
-    *value = fake.most_items;
+    if ((int)which != CUDA_KERNEL_MAX_ITEMS) wrong("cuFuncGetAttribute", "another attribute");
+    *value = fake.max_items;
     return leave(0);
 }
 
@@ -736,7 +736,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
         memcpy(&address, argument[i], sizeof address);
         pass[i] = find_memory_here(call, address, 1);
         if (!pass[i]) {
-            state.spoilt[current] = CUDA_ILLEGAL_ADDRESS; /* as it would come to pass */
+            state.poisoned[current] = CUDA_ILLEGAL_ADDRESS; /* as it would come to pass */
             return leave(0);
         }
     }

@@ -15,7 +15,7 @@ struct fake_cuda {
     size_t memory;     /* 1 << 28: bytes of each device */
     int peer;          /* 1: devices can reach each other */
     int peer_loses;    /* 0: and such copies arrive nowhere */
-    int most_items;    /* 1024: of a group of any kernel */
+    int max_items;     /* 1024: of a group of any kernel */
     int extra_bytes;   /* 0: added to the size of every parameter */
     int compiler;      /* 13000: the version of the compiler */
     int fail_at;       /* 0: none; n: the n-th call from now on returns fail_code */

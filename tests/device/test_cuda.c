@@ -164,10 +164,10 @@ static void test_work(void **state) {
     assert_string_equal(t->name, "Fake GPU 1");
     assert_string_equal(t->architecture, "sm_90");
     assert_int_equal(t->memory, 1 << 28);
-    assert_int_equal(t->most_buffer, 1 << 28);
+    assert_int_equal(t->max_buffer, 1 << 28);
     assert_int_equal(t->local_memory, 49152);
     assert_int_equal(t->processors, 132);
-    assert_int_equal(t->most_items, 1024);
+    assert_int_equal(t->max_items, 1024);
     assert_int_equal(t->peer, 1);
     assert_int_equal(t->clock_is_virtual, 0);
     for (int round = 0; round < 3; round++) {
@@ -684,10 +684,10 @@ static void test_kernels(void **state) {
     assert_says("cuda device 0: opening kernel \"axpy\": parameter 0 has 12 bytes on the device "
                 "and 8 on the host");
     fake->extra_bytes = 0;
-    fake->most_items = 32;
+    fake->max_items = 32;
     assert_int_equal(evn_kernel_open(&k, p, "axpy"), EVN_SYSTEM);
     assert_says("groups of 32 items and it has 64");
-    fake->most_items = 64;
+    fake->max_items = 64;
     assert_ok(evn_kernel_open(&k, p, "axpy"));
     evn_kernel_close(k);
     evn_program_close(p);

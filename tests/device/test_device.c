@@ -157,9 +157,9 @@ static void test_traits(void **state) {
         OK(evn_device_open(&d, spec, n));
         const evn_traits *t = evn_device_traits(d);
         assert_true(strlen(t->name) > 0 && strlen(t->architecture) > 0);
-        assert_true(t->memory > 0 && t->most_buffer > 0 && t->most_buffer <= t->memory);
+        assert_true(t->memory > 0 && t->max_buffer > 0 && t->max_buffer <= t->memory);
         assert_true(t->local_memory >= 16384);
-        assert_true(t->processors >= 1 && t->most_items >= GROUP);
+        assert_true(t->processors >= 1 && t->max_items >= GROUP);
         assert_true(strlen(evn_device_traits(d)->name) > 0);
         evn_device_close(d);
     }
@@ -181,13 +181,13 @@ static void test_allocation(void **state) {
     assert_int_equal(evn_device_used(d), 1);
     OK(evn_buffer_open(&a, d, 100));
     assert_int_equal(evn_device_used(d), 101);
-    assert_int_equal(evn_device_used_most(d), 1001);
+    assert_int_equal(evn_device_used_max(d), 1001);
     evn_buffer_close(a);
     evn_buffer_close(b);
     FAILS(evn_buffer_open(&a, d, 0), EVN_USAGE, "0 bytes");
     assert_null(a);
-    size_t most = evn_device_traits(d)->most_buffer;
-    FAILS(evn_buffer_open(&a, d, most + 1), EVN_MEMORY, "allocation of");
+    size_t max = evn_device_traits(d)->max_buffer;
+    FAILS(evn_buffer_open(&a, d, max + 1), EVN_MEMORY, "allocation of");
     FAILS(evn_buffer_open(&a, d, SIZE_MAX), EVN_MEMORY, "allocation of");
     FAILS(evn_buffer_open(NULL, d, 10), EVN_USAGE, "out");
     FAILS(evn_buffer_open(&a, NULL, 10), EVN_USAGE, "device");
@@ -279,12 +279,12 @@ static void test_copies(void **state) {
     FAILS(evn_copy_to_device(NULL, a, 0, from, 1), EVN_USAGE, "without a queue");
     FAILS(evn_copy_to_device(q, NULL, 0, from, 1), EVN_USAGE, "without a queue or a buffer");
     FAILS(evn_copy_within(q, a, 0, NULL, 0, 1), EVN_USAGE, "without a queue or a buffer");
-    FAILS(evn_buffer_spoil(q, a, 1, BYTES), EVN_USAGE, "not inside");
+    FAILS(evn_buffer_poison(q, a, 1, BYTES), EVN_USAGE, "not inside");
     OK(evn_copy_to_host(q, to, b, 0, BYTES));
     OK(evn_queue_finish(q));
     assert_memory_equal(to, expected, BYTES);
     OK(evn_copy_within(q, a, 10, a, 5, 5)); /* side by side is fine */
-    OK(evn_buffer_spoil(q, a, 3, 100));
+    OK(evn_buffer_poison(q, a, 3, 100));
     OK(evn_queue_finish(q));
     evn_buffer_close(a);
     evn_buffer_close(b);
@@ -404,7 +404,7 @@ static void test_peers_of_two_kinds(void **state) {
     evn_buffer *in_a = buffer_of(&a, x, sizeof x), *in_b = buffer_of(&b, NULL, sizeof x);
     OK(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 0, sizeof x));
     OK(evn_queue_finish(b.queue));
-    OK(evn_buffer_spoil(a.queue, in_a, 0, sizeof x));
+    OK(evn_buffer_poison(a.queue, in_a, 0, sizeof x));
     OK(evn_copy_peer(a.queue, in_a, 0, b.device, in_b, 0, sizeof x));
     read_back(&a, y, in_a, sizeof x);
     assert_memory_equal(x, y, sizeof x);
@@ -1240,10 +1240,10 @@ static void test_poison(void **state) {
     for (int i = 0; i < 64; i++) assert_true(isnan(x[i]));
     memset(x, 0, sizeof x);
     OK(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
-    OK(evn_buffer_spoil(b.queue, in, 8 * 10 + 3, 8 * 20));
+    OK(evn_buffer_poison(b.queue, in, 8 * 10 + 3, 8 * 20));
     read_back(&b, x, in, sizeof x);
     for (int i = 0; i < 64; i++) assert_int_equal(isnan(x[i]) != 0, i >= 10 && i < 30);
-    OK(evn_buffer_spoil(b.queue, in, 0, sizeof x));
+    OK(evn_buffer_poison(b.queue, in, 0, sizeof x));
     read_back(&b, whole, in, sizeof x);
     for (int i = 0; i < 128; i++) assert_true(whole[i] > 1 << 30); /* no index at all */
     evn_buffer_close(in);
@@ -1551,7 +1551,7 @@ static void test_virtual_costs(void **state) {
     EXACTLY(nanoseconds(&w, b.queue), 17640);
     OK(evn_copy_within(b.queue, in, 0, in, 8000, 8000)); /* 4 us, 1 ns for 8 bytes */
     EXACTLY(nanoseconds(&w, b.queue), 22640);
-    OK(evn_buffer_spoil(b.queue, in, 0, 10)); /* no real device does that */
+    OK(evn_buffer_poison(b.queue, in, 0, 10)); /* no real device does that */
     EXACTLY(nanoseconds(&w, b.queue), 22640);
     /* another queue begins when the host does: which has waited for the last event */
     EXACTLY(nanoseconds(&w, second), 22640);

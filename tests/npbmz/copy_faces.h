@@ -3,8 +3,8 @@
 #ifndef TEST_COPY_FACES_H
 #define TEST_COPY_FACES_H
 
-#include "exchange.h"
-#include "mesh.h"
+#include "npbmz/mesh/faces.h"
+#include "npbmz/mesh/mesh.h"
 
 /* Fills the ghosts of zone number `n`. */
 static inline void copy_faces(const struct problem *p, int n) {

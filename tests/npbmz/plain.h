@@ -11,7 +11,7 @@
 #ifndef NPBMZ_PLAIN_H
 #define NPBMZ_PLAIN_H
 
-#include "problem.h" /* struct zone, for plain_get and plain_put; enum npbmz_benchmark */
+#include "npbmz/problem.h" /* struct zone, for plain_get and plain_put; enum npbmz_benchmark */
 
 typedef double plain_point[5];
 

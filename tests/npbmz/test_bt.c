@@ -1,9 +1,9 @@
 /* BT-MZ's step against plain.c: each phase by itself and the whole step, on zones of odd shapes
  * with random gases; official runs; and what the step must leave alone: points that are not
  * interior, and the bits whatever the team, the padding and the lane. Run: ctest -R '^bt$'. */
-#include "bt/bt.h"
+#include "npbmz/bt/bt.h"
 
-#include "mesh.h"
+#include "npbmz/mesh/mesh.h"
 #include "plain.h"
 
 #include <math.h>
@@ -311,11 +311,11 @@ static void only_interior_points_change(void **state) {
 }
 
 /* the solution after two steps */
-static plain_point *after_steps(const int n[3], int cores, void (*spoil)(struct pair *)) {
+static plain_point *after_steps(const int n[3], int cores, void (*poison)(struct pair *)) {
     struct pair b;
     pair_open(&b, n, cores);
     for (int t = 0; t < 2; t++) {
-        if (spoil) spoil(&b);
+        if (poison) poison(&b);
         step(&b, cores);
     }
     plain_point *u = plain_field(&b.q);
@@ -350,7 +350,7 @@ static double garbage(void) {
     x ^= x << 13, x ^= x >> 7, x ^= x << 17;
     return x % 11 ? ldexp((double)(int64_t)x, (int)(x % 600) - 363) : 0;
 }
-static void spoil_field(const struct zone *z, double *field) {
+static void poison_field(const struct zone *z, double *field) {
     for (ptrdiff_t l = 1; l <= ZONE_SLACK; l++)
         field[-l] = garbage(), field[NC * z->sc + l - 1] = garbage();
     for (ptrdiff_t l = 0; l < NC * z->sc; l++) {
@@ -359,9 +359,9 @@ static void spoil_field(const struct zone *z, double *field) {
             field[l] = garbage();
     }
 }
-static void spoil(struct pair *b) {
-    spoil_field(&b->z, b->z.u);
-    spoil_field(&b->z, b->z.f);
+static void poison(struct pair *b) {
+    poison_field(&b->z, b->z.u);
+    poison_field(&b->z, b->z.f);
     for (size_t l = 0; l < b->s.doubles; l++) b->s.memory[l] = l % 3 ? garbage() : NAN;
 }
 
@@ -370,7 +370,7 @@ static void bits_do_not_depend_on_padding_and_scratch(void **state) {
     for (int n = 0; n < SHAPES; n++) {
         plain_point *clean = after_steps(shapes[n], 1, NULL);
         for (int cores = 1; cores <= 3; cores += 2) {
-            plain_point *dirty = after_steps(shapes[n], cores, spoil);
+            plain_point *dirty = after_steps(shapes[n], cores, poison);
             if (!same_bits(clean, dirty, shapes[n]))
                 fail_msg("zone %dx%dx%d, %d cores: padding or scratch has an influence",
                          shapes[n][0], shapes[n][1], shapes[n][2], cores);

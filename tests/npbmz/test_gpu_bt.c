@@ -2,10 +2,10 @@
  * and plain.c: zones of unequal shapes in one batch with random gases, the bits where compilers may
  * not fuse, official runs; how many launches a step takes, and what it must leave alone. Run: ctest
  * -R gpu_bt. EVENER_TEST_DEVICE=NAME: on this device only. */
-#include "bt/bt_gpu.h"
+#include "npbmz/bt/bt_gpu.h"
 
-#include "gpu.h"
-#include "mesh.h"
+#include "npbmz/device/gpu.h"
+#include "npbmz/mesh/mesh.h"
 #include "plain.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ static char *get_from_device(struct both *b, int n, size_t *bytes) {
 static size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 /* Zones that p has, with fields; on the device in reverse order with room between them. */
-static void device_open(struct both *b, size_t most_work) {
+static void device_open(struct both *b, size_t max_work) {
     struct problem *p = &b->p;
     b->s.doubles = p->solver->scratch(p, 1);
     size_t bytes = rounded(b->s.doubles * sizeof(double), 64);
@@ -94,7 +94,7 @@ static void device_open(struct both *b, size_t most_work) {
     assert_ok(evn_device_open(&b->device, device_name, 0));
     assert_ok(evn_queue_open(&b->queue, b->device));
     assert_ok(evn_buffer_open(&b->field, b->device, sum));
-    assert_ok(gpu_open(&b->gpu, p, &gpu_bt, b->device, b->queue, most_work));
+    assert_ok(gpu_open(&b->gpu, p, &gpu_bt, b->device, b->queue, max_work));
     assert_ok(gpu_batch(b->gpu, b->field, p->zones, b->number, b->at));
     put_on_device(b);
 }
@@ -111,7 +111,7 @@ static void both_close(struct both *b) {
 }
 
 /* zones with these shapes and random gases */
-static void both_open(struct both *b, const int n[][3], int zones, size_t most_work) {
+static void both_open(struct both *b, const int n[][3], int zones, size_t max_work) {
     memset(b, 0, sizeof *b);
     struct problem *p = &b->p;
     assert_int_equal(problem_class(p, NPBMZ_BT, 'A'), 0);
@@ -138,7 +138,7 @@ static void both_open(struct both *b, const int n[][3], int zones, size_t most_w
         plain_put(z, z->f, q.f);
         plain_zone_close(&q);
     }
-    device_open(b, most_work);
+    device_open(b, max_work);
 }
 
 static int interior(const struct zone *z, int i, int j, int k) {
@@ -153,17 +153,17 @@ static double difference(struct both *b, int n) {
     char *got = get_from_device(b, n, &bytes), *want = zone_block(&b->p, z, &bytes);
     double worst = 0;
     for (int c = 0; c < NC; c++) {
-        double largest = 0, most = 0;
+        double largest = 0, max = 0;
         for (int k = 0; k < z->nz; k++)
             for (int j = 0; j < z->ny; j++)
                 for (int i = 0; i < z->nx; i++) {
                     double *w = z->u + c * z->sc + zone_at(z, i, j, k);
                     double *g = (double *)(got + ((char *)w - want));
                     if (fabs(*w) > largest) largest = fabs(*w);
-                    if (!(fabs(*g - *w) <= most)) most = fabs(*g - *w);
+                    if (!(fabs(*g - *w) <= max)) max = fabs(*g - *w);
                     if (interior(z, i, j, k)) *g = *w;
                 }
-        if (!(most / largest <= worst)) worst = most / largest;
+        if (!(max / largest <= worst)) worst = max / largest;
     }
     if (memcmp(got, want, bytes))
         fail_msg("zone %dx%dx%d: more has changed than interior points", z->nx, z->ny, z->nz);
@@ -247,14 +247,14 @@ static void launches(void **state) {
 static void in_parts(void **state) {
     (void)state;
     struct both b;
-    size_t most = 0;
+    size_t max = 0;
     both_open(&b, shapes, SHAPES, 0);
     for (int n = 0; n < SHAPES; n++) {
         size_t work = gpu_bt.work(&b.p, &b.p.zone[n]);
-        if (work > most) most = work;
+        if (work > max) max = work;
     }
     both_close(&b);
-    both_open(&b, shapes, SHAPES, (most + 31) / 32 * 32 * sizeof(double));
+    both_open(&b, shapes, SHAPES, (max + 31) / 32 * 32 * sizeof(double));
     host_steps(&b, 1);
     evn_counts before = evn_device_counts(b.device);
     device_steps(&b, 1);

@@ -4,14 +4,14 @@
  *
  * Run: ctest -R gpu-lu. EVENER_TEST_DEVICE=NAME: on this device only. */
 #define NPBMZ_ITEM
-#include "lu/wave.h"
+#include "npbmz/lu/wave.h"
 
-#include "exact.h"
+#include "npbmz/mesh/exact.h"
 #include "copy_faces.h"
-#include "gpu.h"
-#include "mesh.h"
+#include "npbmz/device/gpu.h"
+#include "npbmz/mesh/mesh.h"
 #include "plain.h"
-#include "verify.h"
+#include "npbmz/host/verify.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -79,7 +79,7 @@ static void get_from_device(struct both *b, int n, struct zone *z) {
     assert_ok(evn_queue_finish(b->queue));
 }
 
-static void device_open(struct both *b, size_t most_work) {
+static void device_open(struct both *b, size_t max_work) {
     struct problem *p = &b->p;
     b->s.doubles = p->solver->scratch(p, 1);
     size_t bytes = (b->s.doubles * sizeof(double) + 63) / 64 * 64, sum = 256;
@@ -98,7 +98,7 @@ static void device_open(struct both *b, size_t most_work) {
     assert_ok(evn_device_open(&b->device, device_name, 0));
     assert_ok(evn_queue_open(&b->queue, b->device));
     assert_ok(evn_buffer_open(&b->field, b->device, sum));
-    assert_ok(gpu_open(&b->gpu, p, &gpu_lu, b->device, b->queue, most_work));
+    assert_ok(gpu_open(&b->gpu, p, &gpu_lu, b->device, b->queue, max_work));
     assert_ok(gpu_batch(b->gpu, b->field, p->zones, b->number, b->at));
     put_on_device(b);
 }
@@ -115,8 +115,7 @@ static void both_close(struct both *b) {
 }
 
 /* zones with these shapes and random gases, forcings and residuals */
-static void both_open(struct both *b, const int shape[][3], int zones, double dt,
-                      size_t most_work) {
+static void both_open(struct both *b, const int shape[][3], int zones, double dt, size_t max_work) {
     memset(b, 0, sizeof *b);
     struct problem *p = &b->p;
     assert_int_equal(problem_class(p, NPBMZ_LU, 'A'), 0);
@@ -145,7 +144,7 @@ static void both_open(struct both *b, const int shape[][3], int zones, double dt
         plain_put(z, z->r, q.r);
         plain_zone_close(&q);
     }
-    device_open(b, most_work);
+    device_open(b, max_work);
 }
 
 static void host_steps(struct both *b, int steps) {
@@ -166,15 +165,15 @@ static void device_steps(struct both *b, int steps) {
 static double difference(const struct zone *z, const double *a, const double *reference) {
     double worst = 0;
     for (int m = 0; m < NC; m++) {
-        double largest = 0, most = 0;
+        double largest = 0, max = 0;
         for (int k = 0; k < z->nz; k++)
             for (int j = 0; j < z->ny; j++)
                 for (int i = 0; i < z->nx; i++) {
                     const ptrdiff_t at = m * z->sc + zone_at(z, i, j, k);
                     if (fabs(reference[at]) > largest) largest = fabs(reference[at]);
-                    if (!(fabs(a[at] - reference[at]) <= most)) most = fabs(a[at] - reference[at]);
+                    if (!(fabs(a[at] - reference[at]) <= max)) max = fabs(a[at] - reference[at]);
                 }
-        if (!(most / largest <= worst)) worst = most / largest;
+        if (!(max / largest <= worst)) worst = max / largest;
     }
     return worst;
 }
@@ -183,9 +182,9 @@ static double difference(const struct zone *z, const double *a, const double *re
 static double tolerance(void) { return lu_kernels.contract ? 1e-12 : 0; }
 
 static void assert_near(const struct zone *z, int n, const char *what, const double *a,
-                        const double *reference, double most) {
+                        const double *reference, double max) {
     double d = difference(z, a, reference);
-    if (!(d <= most))
+    if (!(d <= max))
         fail_msg("zone %d, %dx%dx%d: %s differs by %g", n, z->nx, z->ny, z->nz, what, d);
 }
 
@@ -283,7 +282,7 @@ static int is_interior(const struct zone *z, int i, int j, int k) {
 }
 
 /* Puts NaN where the sweeps have no business: into all of u and r that is no interior point. */
-static void spoil(struct zone *z) {
+static void poison(struct zone *z) {
     for (int m = 0; m < NC; m++)
         for (ptrdiff_t at = m ? 0 : -ZONE_SLACK; at < z->sc; at++) {
             const int k = (int)(at / z->sk), j = (int)(at % z->sk / z->sj);
@@ -301,7 +300,7 @@ static void sweeps_need_no_ghosts(void **state) {
     struct zone saved[SHAPES];
     for (int n = 0; n < SHAPES; n++) {
         get_from_device(&b, n, &saved[n]);
-        spoil(&b.p.zone[n]);
+        poison(&b.p.zone[n]);
     }
     put_on_device(&b);
     assert_ok(gpu_step(b.gpu));
@@ -386,15 +385,15 @@ static void launches(void **state) {
 static void in_parts(void **state) {
     (void)state;
     struct both b;
-    size_t most = 0;
+    size_t max = 0;
     both_open(&b, shapes, SHAPES, 0.01, 0);
     for (int n = 0; n < SHAPES; n++) {
         size_t work = gpu_lu.work(&b.p, &b.p.zone[n]);
-        if (work > most) most = work;
+        if (work > max) max = work;
     }
     long long whole = launched(&b, 1);
     both_close(&b);
-    both_open(&b, shapes, SHAPES, 0.01, (most + 31) / 32 * 32 * sizeof(double));
+    both_open(&b, shapes, SHAPES, 0.01, (max + 31) / 32 * 32 * sizeof(double));
     host_steps(&b, 1);
     assert_true(launched(&b, 1) > whole);
     assert_alike(&b);

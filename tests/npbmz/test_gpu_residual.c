@@ -2,13 +2,13 @@
  * a device against those of norms.h: to the bit where nothing is fused, else to rounding.
  * EVENER_TEST_DEVICE is the device, emulated if it is not set; where there is none the test is
  * skipped (exit status 77). Run: ctest -R gpu_residual */
-#include "exact.h"
-#include "gpu.h"
-#include "mesh.h"
-#include "norms_gpu.h"
+#include "npbmz/mesh/exact.h"
+#include "npbmz/device/gpu.h"
+#include "npbmz/mesh/mesh.h"
+#include "npbmz/device/norms_gpu.h"
 #include "plain.h"
-#include "residual.h"
-#include "residual_rows.h"
+#include "npbmz/host/residual.h"
+#include "npbmz/host/residual_rows.h"
 #include <evener/device.h>
 
 #include <math.h>
@@ -277,14 +277,14 @@ static void norms_as_the_host(enum npbmz_benchmark benchmark, int in_parts) {
     struct batch b;
     open_batch(&b, benchmark);
     b.p.solver = &named;
-    size_t most = 0, start[SHAPES], at[SHAPES];
+    size_t max = 0, start[SHAPES], at[SHAPES];
     int zone[SHAPES], zones = 0;
     start[0] = 0;
     for (int n = 0; n < SHAPES; n++) {
         size_t bytes, work = norms_work(&b.p, &b.zone[n]);
         zone_block(&b.p, &b.zone[n], &bytes);
         if (n + 1 < SHAPES) start[n + 1] = start[n] + bytes;
-        if (work > most) most = work;
+        if (work > max) max = work;
     }
     for (int n = SHAPES - 1; n >= 0; n--)
         if (n != 3) {
@@ -293,7 +293,7 @@ static void norms_as_the_host(enum npbmz_benchmark benchmark, int in_parts) {
         }
     struct gpu *g;
     OK(gpu_open(&g, &b.p, &no_solver, b.device, b.queue,
-                in_parts ? (most + 31) / 32 * 32 * sizeof(double) : 0));
+                in_parts ? (max + 31) / 32 * 32 * sizeof(double) : 0));
     OK(gpu_batch(g, b.field, zones, zone, at));
     struct norms norms[SHAPES];
     uint64_t hash[SHAPES], again[SHAPES];

@@ -6,10 +6,10 @@
  * its own.
  */
 #define solver_lu solver_lu_tested
-#include "../../apps/npbmz/lu/lu.c"
+#include "npbmz/lu/lu.c"
 #undef solver_lu
 
-#include "../../apps/npbmz/mesh.h"
+#include "npbmz/mesh/mesh.h"
 #include "plain.h"
 
 #include <math.h>
@@ -376,12 +376,12 @@ static void scratch_is_used_again(void **state) {
 /* Every chunk of every tile once, its predecessors' before it, and no core waits for ever: the
  * rules of order.h tried with cores that move in turn, for many numbers of blocks, planes, chunks
  * and cores. */
-enum { MOST_CORES = 64, MOST_BLOCKS = 40, MOST_PLANES = 12 };
+enum { MAX_CORES = 64, MAX_BLOCKS = 40, MAX_PLANES = 12 };
 
 struct march {
     int blocks, planes, chunks, cores, upper;
-    unsigned done[MOST_BLOCKS][MOST_PLANES]; /* chunks, as bits; the tail is the last */
-    uint64_t visits[MOST_CORES];             /* done by each core */
+    unsigned done[MAX_BLOCKS][MAX_PLANES]; /* chunks, as bits; the tail is the last */
+    uint64_t visits[MAX_CORES];            /* done by each core */
 };
 
 static int is_done(const struct march *r, struct lu_tile t, int blocks, int planes, int chunk) {
@@ -426,11 +426,11 @@ static int may_go(const struct march *r, const struct lu_sweep *w, const struct 
 }
 
 static void march(struct march *r) {
-    static struct lu_sweep w[MOST_CORES];
+    static struct lu_sweep w[MAX_CORES];
     static double nothing[8 * LANES]; /* its address stands for the lines' */
     struct zone z = {.nx = r->chunks * LANES, .ny = r->blocks * LANES + 2, .nz = r->planes + 2};
-    struct lu_visit v[MOST_CORES];
-    int running = 0, live[MOST_CORES];
+    struct lu_visit v[MAX_CORES];
+    int running = 0, live[MAX_CORES];
     memset(r->done, 0, sizeof r->done);
     for (int c = 0; c < r->cores; c++) {
         memset(&w[c], 0, sizeof w[c]);
@@ -474,9 +474,9 @@ static void march(struct march *r) {
 static void no_core_waits_for_ever(void **state) {
     (void)state;
     static struct march r;
-    for (r.cores = 1; r.cores <= MOST_CORES; r.cores += r.cores < 12 ? 1 : 13)
-        for (r.blocks = 1; r.blocks <= MOST_BLOCKS; r.blocks += r.blocks < 12 ? 1 : 7)
-            for (r.planes = 3; r.planes <= MOST_PLANES; r.planes += r.planes < 6 ? 1 : 3)
+    for (r.cores = 1; r.cores <= MAX_CORES; r.cores += r.cores < 12 ? 1 : 13)
+        for (r.blocks = 1; r.blocks <= MAX_BLOCKS; r.blocks += r.blocks < 12 ? 1 : 7)
+            for (r.planes = 3; r.planes <= MAX_PLANES; r.planes += r.planes < 6 ? 1 : 3)
                 for (r.chunks = 1; r.chunks <= 7; r.chunks += r.chunks < 4 ? 1 : 3)
                     for (r.upper = 0; r.upper < 2; r.upper++) march(&r);
 }

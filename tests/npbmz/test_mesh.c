@@ -3,13 +3,13 @@
  *
  * Official runs of SP and LU start all zones alike, so nothing here relies on them for the
  * topology: the exchange is tested with every zone different. */
-#include "exact.h"
+#include "npbmz/mesh/exact.h"
 #include "copy_faces.h"
-#include "mesh.h"
-#include "norms.h"
+#include "npbmz/mesh/mesh.h"
+#include "npbmz/host/norms.h"
 #include "plain.h"
-#include "residual.h"
-#include "verify.h"
+#include "npbmz/host/residual.h"
+#include "npbmz/host/verify.h"
 
 #include <math.h>
 #include <omp.h>
@@ -301,15 +301,15 @@ static void links(void **state) {
 /* A row, its two neighbours on either side and in two planes on either side, of all components: the
  * most lines of them that fall into one of 64 cache sets. */
 static int crowd(const struct zone *z) {
-    int lines[64] = {0}, most = 0;
+    int lines[64] = {0}, max = 0;
     for (int m = 0; m < NC; m++)
         for (int s = -2; s <= 2; s++)
             for (int d = 0; d < (s ? 2 : 1); d++) {
                 ptrdiff_t at = m * z->sc + s * (d ? z->sk : z->sj);
                 int set = (int)((at / 8 % 64 + 64) % 64);
-                if (++lines[set] > most) most = lines[set];
+                if (++lines[set] > max) max = lines[set];
             }
-    return most;
+    return max;
 }
 
 static void strides(void **state) {

@@ -1,9 +1,9 @@
 /* The spatial operator (residual.h) against plain.c, and what it promises beside the numbers:
  * which points it writes, that neither the team nor what lies between the rows changes a bit, and
  * that it stays within its scratch memory. */
-#include "mesh.h"
+#include "npbmz/mesh/mesh.h"
 #include "plain.h"
-#include "residual.h"
+#include "npbmz/host/residual.h"
 
 #include <math.h>
 #include <omp.h>

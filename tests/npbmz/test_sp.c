@@ -1,9 +1,9 @@
 /* SP-MZ's step against plain.c: each phase by itself and the whole step, on zones of odd shapes
  * with random gases; and that the bits depend neither on the size of the team nor on what lies in
  * padding and scratch. Run: ctest -R '^sp$'. */
-#include "sp/sp.h"
+#include "npbmz/sp/sp.h"
 
-#include "mesh.h"
+#include "npbmz/mesh/mesh.h"
 #include "plain.h"
 
 #include <math.h>
@@ -264,11 +264,11 @@ static void only_interior_points_change(void **state) {
 }
 
 /* the solution after three steps */
-static plain_point *after_steps(const int n[3], int cores, int (*spoil)(struct both *)) {
+static plain_point *after_steps(const int n[3], int cores, int (*poison)(struct both *)) {
     struct both b;
     both_open(&b, n, cores);
     for (int s = 0; s < 3; s++) {
-        if (spoil) assert_int_equal(spoil(&b), 0);
+        if (poison) assert_int_equal(poison(&b), 0);
         step(&b, cores);
     }
     plain_point *u = plain_field(&b.q);
@@ -306,7 +306,7 @@ static double garbage(void) {
 }
 
 /* all that is no point: padding, slack before and after the field */
-static void spoil_field(const struct zone *z, double *field) {
+static void poison_field(const struct zone *z, double *field) {
     for (ptrdiff_t l = 1; l <= ZONE_SLACK; l++) {
         field[-l] = garbage();
         field[NC * z->sc + l - 1] = garbage();
@@ -318,9 +318,9 @@ static void spoil_field(const struct zone *z, double *field) {
         }
 }
 
-static int spoil(struct both *b) {
-    spoil_field(&b->z, b->z.u);
-    spoil_field(&b->z, b->z.f);
+static int poison(struct both *b) {
+    poison_field(&b->z, b->z.u);
+    poison_field(&b->z, b->z.f);
     for (size_t l = 0; l < b->s.doubles; l++) b->s.memory[l] = l % 3 ? garbage() : NAN;
     return 0;
 }
@@ -330,7 +330,8 @@ static void bits_do_not_depend_on_padding(void **state) {
     for (int n = 0; n < SHAPES; n++)
         for (int cores = 1; cores <= 2; cores++) {
             const int *s = shapes[n];
-            plain_point *clean = after_steps(s, cores, NULL), *dirty = after_steps(s, cores, spoil);
+            plain_point *clean = after_steps(s, cores, NULL),
+                        *dirty = after_steps(s, cores, poison);
             if (!same_bits(clean, dirty, (size_t)s[0] * (size_t)s[1] * (size_t)s[2]))
                 fail_msg("zone %dx%dx%d: padding or scratch has an influence", s[0], s[1], s[2]);
             free(clean);

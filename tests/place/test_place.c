@@ -160,7 +160,7 @@ static void test_eviction(void **state) {
             add_on_device(&f, r, 1);
             release(&f, r, 1);
         }
-    assert_true(evn_device_used_most(evn_place_device(f.place, 1)) <= 40 << 10);
+    assert_true(evn_device_used_max(evn_place_device(f.place, 1)) <= 40 << 10);
     int resident = 0;
     for (int r = 0; r < REGIONS; r++) resident += evn_place_valid(f.place, r, 1);
     assert_int_equal(resident, 2);

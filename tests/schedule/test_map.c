@@ -1,6 +1,6 @@
 /* map: its repair step by step against plain sums, what it promises on BT-MZ,
  * and what it learns. Run: ctest -R map */
-#include "npbmz.h"
+#include "npbmz/npbmz.h"
 #include "schedule/map_repair.h"
 #include <math.h>
 #include <setjmp.h>
@@ -39,16 +39,16 @@ static double plain_makespan(const evn_problem *p, const int *owner) {
 }
 
 static double bound(const evn_problem *p) {
-    double total = 0, most = 0, strength = 0, fastest = 0;
+    double total = 0, max = 0, strength = 0, fastest = 0;
     for (int t = 0; t < p->tasks; t++) {
         total += p->weight[t];
-        most = fmax(most, p->weight[t]);
+        max = fmax(max, p->weight[t]);
     }
     for (int u = 0; u < p->units; u++) {
         strength += p->speed[u];
         fastest = fmax(fastest, p->speed[u]);
     }
-    return fmax(total / strength, most / fastest);
+    return fmax(total / strength, max / fastest);
 }
 
 /* The assignment that a schedule settles at. */
@@ -81,7 +81,7 @@ static int with_scotch(void) {
 /* What it is for: balanced, and few bytes cut. */
 static void test_bt_mz(void **state) {
     (void)state;
-    static const double most[] = {1.02, 1.01, 1.005};
+    static const double max[] = {1.02, 1.01, 1.005};
     for (int class_ = 0; class_ < 3; class_++)
         for (int fast = 0; fast < 2; fast++) {
             npbmz *b;
@@ -93,7 +93,7 @@ static void test_bt_mz(void **state) {
                 *guided = settle("guided:size", &p);
             double ratio = plain_makespan(&p, map) / bound(&p),
                    cut = evn_problem_cut(&p, map, NULL);
-            if (!(ratio <= most[class_]))
+            if (!(ratio <= max[class_]))
                 fail_msg("class %c: makespan %.4f of the bound", "BCD"[class_], ratio);
             assert_true(2 * cut <= evn_problem_cut(&p, dynamic, NULL));
             if (with_scotch()) assert_true(cut < evn_problem_cut(&p, guided, NULL));

@@ -2,7 +2,7 @@
  * not told, in a virtual clock with noise on every task and, in one of a hundred, a time ten times
  * as long. Data must stay where they are, the step must be about as short as without noise, and a
  * unit that becomes twice as slow must still be noticed. Run: ctest -R noise */
-#include "npbmz.h"
+#include "npbmz/npbmz.h"
 #include <evener.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The exact schedule: its bounds against every assignment of small problems, its answers against
  * the best of them, and what it must prove on BT-MZ. Run: ctest -R optimal */
-#include "npbmz.h"
+#include "npbmz/npbmz.h"
 #include "schedule/optimal_bound.h"
 #include <math.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
 
 /* The largest load, from the definition. */
 static double longest(const evn_problem *p, const int *owner) {
-    double most = 0;
+    double max = 0;
     for (int u = 0; u < p->units; u++) {
         double load = 0;
         for (int t = 0; t < p->tasks; t++)
@@ -54,9 +54,9 @@ static double longest(const evn_problem *p, const int *owner) {
             int a = owner[p->link[l].task[0]], b = owner[p->link[l].task[1]];
             if (a != b && (a == u || b == u)) load += p->link[l].bytes / p->bandwidth;
         }
-        most = fmax(most, load);
+        max = fmax(max, load);
     }
-    return most;
+    return max;
 }
 
 /* The smallest largest load of all assignments. */
@@ -70,11 +70,11 @@ static double smallest(const evn_problem *p) {
     return least;
 }
 
-enum { MOST_LINKS = 64 };
+enum { MAX_LINKS = 64 };
 struct sample {
     evn_problem p;
     double weight[16], speed[4];
-    evn_link link[MOST_LINKS];
+    evn_link link[MAX_LINKS];
 };
 
 /* A grid of tasks, its rows and columns closed to rings if `ring`; links as long as the neighbours

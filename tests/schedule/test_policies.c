@@ -1,7 +1,7 @@
 /* What weighted, binpack and interval promise, each against numbers that were published or against
  * a plain way to find them, and what the learning they share does with slow units and spikes.
  * Run: ctest -R policies (and interval-table for the table of the paper interval is from) */
-#include "npbmz.h"
+#include "npbmz/npbmz.h"
 #include "schedule/cores.h"
 #include "schedule/learn.h"
 #include <math.h>
@@ -76,11 +76,11 @@ static void test_weighted_shares(void **state) {
                          .units = 1 + (int)(12 * draw(&seed)),
                          .speed = speed,
                          .weight = weight};
-        double sum = 0, total = 0, most = 0;
+        double sum = 0, total = 0, max = 0;
         for (int u = 0; u < p.units; u++) sum += speed[u] = exp(4 * draw(&seed));
         for (int t = 0; t < p.tasks; t++) {
             total += weight[t] = draw(&seed);
-            most = fmax(most, weight[t]);
+            max = fmax(max, weight[t]);
         }
         int share[12], starving = 0, rounded = p.tasks, small = 0;
         evn_schedule *s = open_or_fail("weighted", &p);
@@ -109,7 +109,7 @@ static void test_weighted_shares(void **state) {
         for (int u = 0; u < p.units; u++) {
             if (p.tasks >= p.units) assert_true(share[u] > 0);
             double ideal = total * speed[u] / sum;
-            if (smallest > most && fabs(load[u] - ideal) > most + 1e-9)
+            if (smallest > max && fabs(load[u] - ideal) > max + 1e-9)
                 fail_msg("%d tasks on %d units by size: a share of %.3f became %.3f", p.tasks,
                          p.units, ideal, load[u]);
         }

@@ -1,6 +1,6 @@
 /* Schedules, each as a pure policy: no thread is started here. One set of checks for all of them,
  * then what each promises. Run: ctest -R schedule */
-#include "npbmz.h"
+#include "npbmz/npbmz.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #ifndef TDBEM_POLAR_H
 #define TDBEM_POLAR_H
 
-#include "tdbem/slices.h"
+#include "tdbem/matrices/slices.h"
 
 enum { POLAR_K = 64 }; /* values of k, from 0 */
 

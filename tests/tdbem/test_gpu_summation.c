@@ -2,11 +2,11 @@
  * the bit where nothing is fused, else to rounding; blocks that do not fit the device together; a
  * device that is too small. EVENER_TEST_DEVICE is the device, emulated if it is not set; where
  * there is none the test is skipped (exit status 77). Run: ctest -R tdbem-gpu */
-#include "history.h"
-#include "layout.h"
-#include "slices.h"
-#include "summation.h"
-#include "summation_gpu.h"
+#include "tdbem/summation/history.h"
+#include "tdbem/layout/layout.h"
+#include "tdbem/matrices/slices.h"
+#include "tdbem/summation/summation.h"
+#include "tdbem/summation/summation_gpu.h"
 #include <evener.h>
 #include <evener/device.h>
 
@@ -257,7 +257,7 @@ static void out_of_core(void **state) {
             }
             check(&d, &h, 2, (const int[]){3, 8});
             assert_int_equal(check(&d, &h, 2, (const int[]){3, 8}), room == 1);
-            assert_true(evn_device_used_most(evn_unit_device(evn_units_get(d.units, 0), 0)) <=
+            assert_true(evn_device_used_max(evn_unit_device(evn_units_get(d.units, 0), 0)) <=
                         memory);
             assert_int_equal(evn_place_moves(d.place, 1, EVN_HOST).copies, 0);
             close_side(&d);

@@ -3,16 +3,16 @@
  *
  * Run: ctest -R tdbem-march
  */
-#include "checkpoint.h"
-#include "history.h"
-#include "incident.h"
-#include "layout.h"
-#include "output.h"
-#include "radiation.h"
+#include "tdbem/files/checkpoint.h"
+#include "tdbem/summation/history.h"
+#include "tdbem/march/incident.h"
+#include "tdbem/layout/layout.h"
+#include "tdbem/files/output.h"
+#include "tdbem/summation/radiation.h"
 #include "series.h"
-#include "solve.h"
-#include "summation.h"
-#include "tdbem.h"
+#include "tdbem/solve/solve.h"
+#include "tdbem/summation/summation.h"
+#include "tdbem/tdbem.h"
 
 #include <complex.h>
 #include <math.h>
@@ -354,15 +354,15 @@ static evn_status run_on(tdbem *p, const char *list, const char *schedule,
 }
 
 static double largest(const double *a, int n) {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(a[i]));
+    return max;
 }
 
 static double apart(const double *a, const double *b, int n) {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
+    return max;
 }
 
 /* Points beside the box below: two of them nearer than a time step. */
@@ -488,13 +488,13 @@ static void units_and_orders(void **state) {
                 reference = malloc(sizeof *reference * (size_t)m->vertices);
                 for (int v = 0; v < m->vertices; v++) reference[m->number[v]] = r.solution[v];
             }
-            double most = 0;
+            double max = 0;
             for (int v = 0; v < m->vertices; v++) {
-                most = fmax(most, fabs(reference[v]));
+                max = fmax(max, fabs(reference[v]));
                 if (!(fabs(r.solution[v] - reference[m->number[v]]) <= 1e-12))
                     fail_msg("%s: vertex %d differs", order[f], v);
             }
-            assert_true(most > 1e-3);
+            assert_true(max > 1e-3);
             tdbem_result_free(&r);
         }
         tdbem_close(p);
@@ -518,16 +518,16 @@ static void loads(void **state) {
     ok(incident_open(&in, mesh, TDBEM_RIGID, 0.5, 0.1, 2, d, &pulse));
     assert_true(fabs(in->pulse.t0 - (6.5 * 0.3 + 0.5)) < 1e-2);
     assert_true(incident_early(in) < 1e-9);
-    double most = 0;
+    double max = 0;
     for (int n = 1; n < incident_over(in); n++) {
         incident_load(in, n, l);
         for (int v = 0; v < mesh->vertices; v++) {
             sum[v] += l[v];
-            most = fmax(most, fabs(l[v]));
+            max = fmax(max, fabs(l[v]));
         }
     }
     /* they telescope */
-    assert_true(largest(sum, mesh->vertices) < 1e-13 * most);
+    assert_true(largest(sum, mesh->vertices) < 1e-13 * max);
     /* any order of steps gives the same bits, and zero after the end */
     incident_load(in, 60, l);
     incident_load(in, 61, l);
@@ -906,7 +906,7 @@ static void null_field(void **state) {
     static const struct {
         const char *mesh;
         enum tdbem_problem problem;
-        double widths, most; /* sigma in mean edges */
+        double widths, max; /* sigma in mean edges */
     } c[] = {
         {"box:1,0.8,0.9,0.12", TDBEM_RIGID, 1.5, 0.03},
         {"box:1,0.8,0.9,0.12", TDBEM_RIGID, 3, 0.01},
@@ -929,7 +929,7 @@ static void null_field(void **state) {
         ok(tdbem_open(&p, &o));
         assert_true(tdbem_describe(p).inside > 0);
         ok(run_on(p, "1:CPU:1", "static", NULL, &r));
-        if (!(r.null_field < c[i].most && r.null_field > 1e-6))
+        if (!(r.null_field < c[i].max && r.null_field > 1e-6))
             fail_msg("%s, sigma %g edges: null field %.3g", c[i].mesh, c[i].widths, r.null_field);
         tdbem_result_free(&r);
         tdbem_close(p);
@@ -938,7 +938,7 @@ static void null_field(void **state) {
 
 struct envelope {
     int over;
-    double most[6]; /* of each 500 steps */
+    double max[6]; /* of each 500 steps */
     int n;
 };
 
@@ -946,7 +946,7 @@ static void envelope_step(int n, double t, const double *a, const double *points
     struct envelope *e = arg;
     (void)t, (void)points;
     if (n > e->over && (n - 1) / 500 < 6)
-        e->most[(n - 1) / 500] = fmax(e->most[(n - 1) / 500], largest(a, e->n));
+        e->max[(n - 1) / 500] = fmax(e->max[(n - 1) / 500], largest(a, e->n));
 }
 
 /* 3,000 steps: what the pulse left behind never grows. */
@@ -984,15 +984,15 @@ static void stability(void **state) {
         assert_true(e.over < 500);
         ok(run_on(p, "1:CPU:1", "static",
                   &(tdbem_run_options){.steps = 3000, .step = envelope_step, .arg = &e}, &r));
-        assert_true(r.most > 0.9);
+        assert_true(r.max > 0.9);
         if (c[i].rest > 0) {
-            if (!(e.most[5] < c[i].rest)) fail_msg("case %zu: %.3g left", i, e.most[5]);
-            if (!(e.most[5] <= 1.01 * e.most[3] + 1e-12))
-                fail_msg("case %zu: grows from %.3g to %.3g", i, e.most[3], e.most[5]);
+            if (!(e.max[5] < c[i].rest)) fail_msg("case %zu: %.3g left", i, e.max[5]);
+            if (!(e.max[5] <= 1.01 * e.max[3] + 1e-12))
+                fail_msg("case %zu: grows from %.3g to %.3g", i, e.max[3], e.max[5]);
         } else {
             for (int k = 1; k < 6; k++)
-                if (!(e.most[k] < e.most[k - 1]))
-                    fail_msg("case %zu: %.3g, then %.3g", i, e.most[k - 1], e.most[k]);
+                if (!(e.max[k] < e.max[k - 1]))
+                    fail_msg("case %zu: %.3g, then %.3g", i, e.max[k - 1], e.max[k]);
         }
         tdbem_result_free(&r);
         tdbem_close(p);
@@ -1024,7 +1024,7 @@ static char *contents(const char *name, size_t *size) {
     return text;
 }
 
-static void spoil(const char *name, long at) {
+static void poison(const char *name, long at) {
     FILE *f = fopen(path(name), "r+b");
     assert_non_null(f);
     fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
@@ -1078,7 +1078,7 @@ static void checkpoints(void **state) {
         ok(run_on(p, "2:CPU:1", "dynamic", &o, &again));
         assert_int_equal(again.first, 21);
         assert_true(again.hash == whole.hash);
-        assert_true(again.most == whole.most && again.null_field == whole.null_field);
+        assert_true(again.max == whole.max && again.null_field == whole.null_field);
         static const char *const file[][2] = {
             {"v.csv", "v2.csv"}, {"p.csv", "p2.csv"}, {"s.csv", "s2.csv"}};
         for (int f = 0; f < 3; f++) {
@@ -1108,9 +1108,9 @@ static void checkpoints(void **state) {
         p = small_problem(4, single);
         static const long at[] = {-1, 3, 9, 100, 20000, -100};
         for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-            spoil("c", at[i]);
+            poison("c", at[i]);
             assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
-            spoil("c", at[i]);
+            poison("c", at[i]);
         }
         assert_int_equal(truncate(path("c"), 40000), 0);
         assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);

@@ -1,8 +1,8 @@
 /* Mesh files in all formats, what is mended, what is refused and how the refusal reads; every
  * prefix and thousands of random changes of good files, none of which may crash. Run: ctest -R
  * tdbem-mesh; EVENER_FUZZ=N test-tdbem-mesh for N times as many changes */
-#include "tdbem/mesh.h"
-#include "tdbem/mesh_make.h"
+#include "tdbem/mesh/mesh.h"
+#include "tdbem/mesh/mesh_make.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,11 +3,11 @@
  * keeping them on disk.
  * Run: ctest -R tdbem-slices */
 #include "polar.h"
-#include "tdbem/lanes.h"
-#include "tdbem/mesh_make.h"
-#include "tdbem/numbering.h"
-#include "tdbem/quadrature.h"
-#include "tdbem/slices_file.h"
+#include "tdbem/matrices/lanes.h"
+#include "tdbem/mesh/mesh_make.h"
+#include "tdbem/mesh/numbering.h"
+#include "tdbem/matrices/quadrature.h"
+#include "tdbem/matrices/slices_file.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,14 +36,14 @@ static struct slices *generate(const struct mesh *m, const struct slices_options
 }
 
 static double largest(const struct slices *s) {
-    double most = 0;
+    double max = 0;
     for (int j = 0; j < s->columns; j++) {
         const double *v = s->value + s->begin[j];
         for (int i = 0; i < s->columns; i++)
             for (int l = 0; l < s->count[(size_t)j * (size_t)s->rows + (size_t)i]; l++)
-                most = fmax(most, fabs(*v++));
+                max = fmax(max, fabs(*v++));
     }
-    return most;
+    return max;
 }
 
 /* dense[k][i][j] of a small mesh, by entries: before the skew lag */
@@ -175,11 +175,11 @@ static void potentials_are_exact(void **state) {
     mesh_close(m);
 }
 
-static void entry_is_right(const struct mesh *m, const struct slices_options *o, double most, int i,
+static void entry_is_right(const struct mesh *m, const struct slices_options *o, double max, int i,
                            int j) {
     double row[POLAR_K], scale = 0;
     struct slices_entry e[POLAR_K];
-    polar_row(row, m, o, i, j, 6e-6 * most);
+    polar_row(row, m, o, i, j, 6e-6 * max);
     for (int k = 0; k < POLAR_K; k++) {
         e[k] = (struct slices_entry){k, i, j, 0};
         scale = fmax(scale, fabs(row[k]));
@@ -187,12 +187,12 @@ static void entry_is_right(const struct mesh *m, const struct slices_options *o,
     struct slices_options fine = *o;
     fine.quad = 4;
     if (slices_entries(e, POLAR_K, m, &fine)) fail_msg("%s", evn_message());
-    assert_true(scale > 1e-5 * most);
+    assert_true(scale > 1e-5 * max);
     for (int k = 0; k < POLAR_K; k++)
-        if (!(fabs(e[k].value - row[k]) < 1e-5 * most))
+        if (!(fabs(e[k].value - row[k]) < 1e-5 * max))
             fail_msg("eta %g: M_%d(%d,%d) is %.12g, should be %.12g; off by %.2g of the largest "
                      "entry",
-                     o->eta, k, i, j, e[k].value, row[k], fabs(e[k].value - row[k]) / most);
+                     o->eta, k, i, j, e[k].value, row[k], fabs(e[k].value - row[k]) / max);
 }
 
 /* An octahedron out of shape: four triangles a vertex, so that supports of neighbours, and of
@@ -213,13 +213,13 @@ static void entries_agree_with_adaptive_quadrature(void **state) {
     struct mesh *m = octahedron();
     struct slices_options o = rigid(m, 0.5, 0.5);
     struct slices *s = generate(m, &o, 2);
-    double most = largest(s);
+    double max = largest(s);
     slices_close(s);
-    entry_is_right(m, &o, most, 0, 0); /* coincident triangles */
-    entry_is_right(m, &o, most, 0, 1); /* sharing edges */
-    entry_is_right(m, &o, most, 0, 2); /* sharing vertices */
+    entry_is_right(m, &o, max, 0, 0); /* coincident triangles */
+    entry_is_right(m, &o, max, 0, 1); /* sharing edges */
+    entry_is_right(m, &o, max, 0, 2); /* sharing vertices */
     o.eta = 0;
-    entry_is_right(m, &o, most, 1, 4);
+    entry_is_right(m, &o, max, 1, 4);
     o.problem = TDBEM_SOFT;
     s = generate(m, &o, 2);
     entry_is_right(m, &o, largest(s), 4, 5);
@@ -229,7 +229,7 @@ static void entries_agree_with_adaptive_quadrature(void **state) {
     m = body("sphere:1");
     o = rigid(m, 0.5, 0.5);
     s = generate(m, &o, 2);
-    most = largest(s);
+    max = largest(s);
     slices_close(s);
     /* the vertices farthest from vertex 0, and those about two edges away */
     int far = 0, near = 0;
@@ -238,8 +238,8 @@ static void entries_agree_with_adaptive_quadrature(void **state) {
         if (d > -dot3(m->x[far], m->x[0])) far = v;
         if (fabs(d) < fabs(dot3(m->x[near], m->x[0]))) near = v;
     }
-    entry_is_right(m, &o, most, 0, far);
-    entry_is_right(m, &o, most, near, 0);
+    entry_is_right(m, &o, max, 0, far);
+    entry_is_right(m, &o, max, near, 0);
     mesh_close(m);
 }
 
@@ -281,13 +281,13 @@ static void constants_are_null_fields(const char *what, double ratio, int rule, 
         }
     }
     for (int i = 0; i < n * n; i++) { /* sum C_k = 0 as a matrix, C from two values of eta */
-        double sum = 0, most = 0;
+        double sum = 0, max = 0;
         for (int k = 0; k <= kmax; k++) {
             double c = by_eta[2][k * n * n + i] - by_eta[1][k * n * n + i];
             sum += c;
-            most = fmax(most, fabs(c));
+            max = fmax(max, fabs(c));
         }
-        if (!(fabs(sum) < 1e-13 * size) || most == 0)
+        if (!(fabs(sum) < 1e-13 * size) || max == 0)
             fail_msg("%s, rule %d, entry %d: sum C_k = %g", what, rule, i, sum);
     }
     for (int e = 0; e < 3; e++) free(by_eta[e]);
@@ -343,8 +343,8 @@ static void points_see_the_solid_angle(void **state) {
 
 /* Cholesky decomposition; smallest pivot over largest entry, or what is not positive */
 static double smallest_pivot(double *a, int n) {
-    double least = INFINITY, most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, a[i * n + i]);
+    double least = INFINITY, max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, a[i * n + i]);
     for (int c = 0; c < n; c++) {
         double pivot = a[c * n + c];
         for (int k = 0; k < c; k++) pivot -= a[c * n + k] * a[c * n + k];
@@ -357,7 +357,7 @@ static double smallest_pivot(double *a, int n) {
             a[r * n + c] = v / a[c * n + c];
         }
     }
-    return least / most;
+    return least / max;
 }
 
 static void symmetry(const char *what, double ratio, double eta, int soft) {

@@ -2,11 +2,11 @@
  * (a device where nothing is fused; else to rounding), converge on matrices of spheres and boxes,
  * and say no to what they cannot solve. EVENER_TEST_DEVICE is the device, emulated if it is not
  * set; where there is none the test is skipped (exit status 77). Run: ctest -R tdbem_solve */
-#include "mesh.h"
-#include "slices.h"
-#include "solve.h"
-#include "solve_cg.h"
-#include "solve_gpu.h"
+#include "tdbem/mesh/mesh.h"
+#include "tdbem/matrices/slices.h"
+#include "tdbem/solve/solve.h"
+#include "tdbem/solve/solve_cg.h"
+#include "tdbem/solve/solve_gpu.h"
 #include <evener.h>
 #include <evener/device.h>
 
@@ -147,10 +147,10 @@ static void meet(evn_crew *crew, int me, int cores, void *arg) {
     struct meeting *all = arg;
     for (int i = 1; i <= 1000; i++) {
         all->seen[me * 16] = i;
-        evn_crew_meet(crew);
+        evn_crew_barrier(crew);
         for (int c = 0; c < cores; c++)
             if (all->seen[c * 16] != i) all->wrong = 1;
-        evn_crew_meet(crew);
+        evn_crew_barrier(crew);
     }
     if (me == cores - 1 && !all->wrong) all->wrong = -cores;
 }
@@ -170,10 +170,10 @@ static void crews_meet(void **state) {
         evn_crew *crew;
         OK(evn_units_open(&all, machine, c[i].units, c[i].flags));
         OK(evn_crew_open(&crew, all, 4));
-        const int most = evn_crew_cores(crew, 1e9, 1);
-        assert_int_equal(most, c[i].cores);
+        const int max = evn_crew_cores(crew, 1e9, 1);
+        assert_int_equal(max, c[i].cores);
         assert_int_equal(evn_crew_cores(crew, 1.9, 1), 1);
-        for (int cores = 1; cores <= most; cores++) {
+        for (int cores = 1; cores <= max; cores++) {
             struct meeting m = {{0}, 0};
             evn_crew_run(crew, NULL, cores, meet, &m);
             assert_int_equal(m.wrong, -cores);

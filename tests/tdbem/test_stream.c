@@ -1,9 +1,9 @@
 /* Blocks that are on disk: the same bytes come back in whatever order and by however many threads
  * they are wanted, no more of them are in memory than there is room for, and what a disk can do
  * wrong ends with a line. Run: ctest -R tdbem-stream */
-#include "layout.h"
-#include "slices.h"
-#include "stream.h"
+#include "tdbem/layout/layout.h"
+#include "tdbem/matrices/slices.h"
+#include "tdbem/layout/stream.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -171,7 +171,7 @@ static void the_same_bytes(void **state) {
                 const struct stream_stats stats = stream_stats(s);
                 assert_int_equal(stats.blocks, n);
                 assert_int_equal(stats.resident, kept);
-                assert_true(stats.most <= (double)room);
+                assert_true(stats.max <= (double)room);
                 stream_close(s);
                 layout_close(a);
             }

@@ -195,13 +195,13 @@ static int check_flows(const cJSON *events) {
 
 /* The values of a counter, in order; returns how many. Time does not go
  * back between them; where changes must lie `apart`, it goes on. */
-static int counter(const cJSON *events, const char *name, int apart, double *value, int most) {
+static int counter(const cJSON *events, const char *name, int apart, double *value, int max) {
     const cJSON *e;
     int n = 0;
     double since = -1;
     cJSON_ArrayForEach(e, events) {
         if (!is(e, "C") || strcmp(text_of(e, "name"), name) != 0) continue;
-        assert_true(n < most);
+        assert_true(n < max);
         assert_true(apart ? number_of(e, "ts") > since : number_of(e, "ts") >= since);
         since = number_of(e, "ts");
         value[n++] = cJSON_GetObjectItemCaseSensitive(e, "args")->child->valuedouble;

@@ -4,14 +4,14 @@
  * zone as in NAS-03-010. The arithmetic is in gas.h (a point), row.h (a row of the elimination) and
  * line.h (a line); here a zone's lines are put into groups of LANES and the groups handed out to
  * the team. Along y and z a group is a block of points beside one another along i; along x it is
- * any LANES lines, turned round on the way to a buffer and back, which takes 16 shuffles for each
+ * any LANES lines, transposed on the way to a buffer and back, which takes 16 shuffles for each
  * of the 11 values that go and the 5 that come back of LANES x LANES points.
  */
-#include "bt.h"
+#include "npbmz/bt/bt.h"
 
-#include "line.h"
-#include "residual_rows.h"
-#include "turn.h"
+#include "npbmz/bt/line.h"
+#include "npbmz/host/residual_rows.h"
+#include "npbmz/host/transpose.h"
 
 /* n doubles rounded up to an odd number of cache lines */
 static ptrdiff_t odd_lines(ptrdiff_t n) { return ((n + 7) / 8 | 1) * 8; }
@@ -118,13 +118,13 @@ void bt_x(const struct problem *p, const struct zone *z, const struct bt_work *w
             group + 1 < hi ? x_row(z, w, k0, after) : from[0]; /* the others lie behind it */
         for (int i = 0; i < w->blocks; i++)
             for (int v = 0; v < BT_VALUES; v++)
-                turn_in(from, i * BT_BLOCK + v * LANES, turned + i * LANES * BT_BLOCK + v * LANES,
-                        BT_BLOCK);
+                transpose_in(from, i * BT_BLOCK + v * LANES,
+                             turned + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK);
         line_solve(&line, &c);
         for (int i = 0; i < w->blocks; i++)
             for (int v = 0; v < NC; v++)
-                turn_out(turned + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK, to,
-                         i * BT_BLOCK + v * LANES);
+                transpose_out(turned + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK, to,
+                              i * BT_BLOCK + v * LANES);
     }
 }
 

@@ -4,8 +4,8 @@
 #ifndef NPBMZ_BT_H
 #define NPBMZ_BT_H
 
-#include "lanes.h"
-#include "problem.h"
+#include "common/lanes.h"
+#include "npbmz/problem.h"
 
 /* A zone between the phases. Points go in blocks of LANES along i, and a block holds, LANES doubles
  * each, the right-hand side (which the phases turn into the increment) and the gas that the

@@ -34,10 +34,10 @@
  * Work space of a point: 5 doubles, and up to 30/4 for the states.
  */
 #define NPBMZ_ITEM
-#include "../gpu_zone.h"
-#include "../residual_item.h"
-#include "bt_gpu.h"
-#include "row.h"
+#include "npbmz/device/gpu_zone.h"
+#include "npbmz/device/residual_item.h"
+#include "npbmz/bt/bt_gpu.h"
+#include "npbmz/bt/row.h"
 
 EVN_DEVICE_FUNCTION void rhs_point(EVN_GLOBAL const double *field, EVN_GLOBAL double *work,
                                    const struct gpu_zone *z, int i, int j, int k,

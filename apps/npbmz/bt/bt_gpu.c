@@ -1,9 +1,9 @@
 /* BT-MZ's time step on a device: how zones are cut for the kernels of bt.kernel.c, the work space
  * they need, and what they are told. Four launches a step, however many zones there are. */
-#include "bt_gpu.h"
+#include "npbmz/bt/bt_gpu.h"
 
-#include "gpu.h"
-#include "residual.h"
+#include "npbmz/device/gpu.h"
+#include "npbmz/host/residual.h"
 
 extern const evn_kernel_source bt_kernels;
 static const evn_kernel_source *const sources[] = {&bt_kernels, NULL};
@@ -27,13 +27,13 @@ static int bt_pieces(const struct problem *p, const struct zone *z, int cut) {
 
 static size_t bt_work_doubles(const struct problem *p, const struct zone *z) {
     const int n[3] = {z->nx, z->ny, z->nz};
-    size_t most = 0;
+    size_t max = 0;
     (void)p;
     for (int d = 0; d < 3; d++) {
         size_t states = (size_t)line_pieces(z, d) * (size_t)(bt_segments(n[d]) - 1);
-        if (states > most) most = states;
+        if (states > max) max = states;
     }
-    return (size_t)(NC * z->sc) + most * BT_SAVED;
+    return (size_t)(NC * z->sc) + max * BT_SAVED;
 }
 
 static evn_status bt_step(struct gpu *g, const struct problem *p) {

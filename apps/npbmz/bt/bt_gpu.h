@@ -7,8 +7,8 @@
 #ifndef NPBMZ_BT_GPU_H
 #define NPBMZ_BT_GPU_H
 
-#include "../residual_point.h"
-#include "gas.h"
+#include "npbmz/host/residual_point.h"
+#include "npbmz/bt/gas.h"
 
 enum {
     BT_POINTS = 128,               /* items of a group in bt_rhs */

@@ -27,7 +27,7 @@
 #ifndef NPBMZ_BT_GAS_H
 #define NPBMZ_BT_GAS_H
 
-#include "../value.h"
+#include "npbmz/host/value.h"
 
 /* Five values seen along a line: of the density, of what goes along it, of the two across, of the
  * energy. Increments, conservative or primitive, or a column of a 5x5 matrix. */

@@ -10,8 +10,8 @@
 #ifndef NPBMZ_BT_LINE_H
 #define NPBMZ_BT_LINE_H
 
-#include "bt.h"
-#include "row.h"
+#include "npbmz/bt/bt.h"
+#include "npbmz/bt/row.h"
 
 /* LANES lines of n points. Point s lies in the block at + s*step; of its momenta and velocities,
  * the one along the line is d doubles after the first, those across p and q. */

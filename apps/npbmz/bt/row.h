@@ -20,7 +20,7 @@
 #ifndef NPBMZ_BT_ROW_H
 #define NPBMZ_BT_ROW_H
 
-#include "gas.h"
+#include "npbmz/bt/gas.h"
 
 /* B and b after the elimination of the density. Two letters: row and column; column b: b. */
 struct row {

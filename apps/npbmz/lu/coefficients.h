@@ -3,8 +3,8 @@
 #ifndef NPBMZ_LU_COEFFICIENTS_H
 #define NPBMZ_LU_COEFFICIENTS_H
 
-#include "point.h"
-#include "../problem.h"
+#include "npbmz/lu/point.h"
+#include "npbmz/problem.h"
 
 /* sign: +1 for the lower sweep, -1 for the upper */
 static inline void lu_coefficients(const struct problem *p, double sign,

@@ -21,7 +21,7 @@
  * the first-level cache a chunk takes 13.5 and 15: the chain from step to step, 44 cycles of
  * latency, leaves gaps. Reads and writes: 120 bytes a point below (u, r, v), 120 above (u, v, u).
  */
-#include "tile.h"
+#include "npbmz/lu/tile.h"
 #include <string.h>
 
 /* ---- what is passed on --------------------------------------------------------------------- */

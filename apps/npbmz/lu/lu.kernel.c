@@ -16,8 +16,8 @@
  * in class A, 14 in class W.
  */
 #define NPBMZ_ITEM
-#include "wave.h"
-#include "../residual_item.h"
+#include "npbmz/lu/wave.h"
+#include "npbmz/device/residual_item.h"
 
 /* Where a group's bundle is, and what it has to do in this launch. */
 struct lu_bundle {

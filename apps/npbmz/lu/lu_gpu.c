@@ -4,11 +4,11 @@
  * whatever the number of zones. They read no ghosts; the residual, which does, is `finish`.
  */
 #define NPBMZ_ITEM
-#include "coefficients.h"
-#include "wave.h"
+#include "npbmz/lu/coefficients.h"
+#include "npbmz/lu/wave.h"
 
-#include "../gpu.h"
-#include "../residual.h"
+#include "npbmz/device/gpu.h"
+#include "npbmz/host/residual.h"
 
 extern const evn_kernel_source lu_kernels;
 static const evn_kernel_source *const sources[] = {&lu_kernels, NULL};

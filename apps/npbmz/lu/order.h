@@ -19,8 +19,8 @@
 #ifndef NPBMZ_LU_ORDER_H
 #define NPBMZ_LU_ORDER_H
 
-#include "../lanes.h"
-#include "../problem.h"
+#include "common/lanes.h"
+#include "npbmz/problem.h"
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>

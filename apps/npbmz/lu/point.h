@@ -20,7 +20,7 @@
 #ifndef NPBMZ_LU_POINT_H
 #define NPBMZ_LU_POINT_H
 
-#include "../value.h"
+#include "npbmz/host/value.h"
 
 /* What is the same at all points; made by coefficients.h. Everything is divided by K = 1 + 2 sum
  * tau1_d delta_d, the part of D that is a multiple of the identity, and v is carried as v K/dt:

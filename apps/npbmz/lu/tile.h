@@ -9,10 +9,10 @@
 #ifndef NPBMZ_LU_TILE_H
 #define NPBMZ_LU_TILE_H
 
-#include "../lanes.h"
-#include "../residual.h"
-#include "coefficients.h"
-#include "order.h"
+#include "common/lanes.h"
+#include "npbmz/host/residual.h"
+#include "npbmz/lu/coefficients.h"
+#include "npbmz/lu/order.h"
 
 #if defined(__AVX512F__)
 #    include <immintrin.h>

@@ -22,9 +22,9 @@
 #ifndef NPBMZ_LU_WAVE_H
 #define NPBMZ_LU_WAVE_H
 
-#include "../gpu_zone.h"
-#include "../residual_point.h"
-#include "point.h"
+#include "npbmz/device/gpu_zone.h"
+#include "npbmz/host/residual_point.h"
+#include "npbmz/lu/point.h"
 
 #ifndef NPBMZ_ITEM
 #    error "the sweeps' values are numbers, not lanes: define NPBMZ_ITEM before including wave.h"

@@ -8,9 +8,9 @@
 #ifndef NPBMZ_SP_LINES_H
 #define NPBMZ_SP_LINES_H
 
-#include "lanes.h"
-#include "penta.h"
-#include "problem.h"
+#include "common/lanes.h"
+#include "npbmz/sp/penta.h"
+#include "npbmz/problem.h"
 
 /* One line group in memory. Row s of the group has NC right-hand sides, 1/rho and a, LANES doubles
  * each, at r + s*sr, and the momentum of the direction at m + s*sm. Rows 1 to n-2 are solved in

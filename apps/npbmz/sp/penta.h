@@ -26,7 +26,7 @@
 #ifndef NPBMZ_SP_PENTA_H
 #define NPBMZ_SP_PENTA_H
 
-#include "../value.h"
+#include "npbmz/host/value.h"
 
 /* The solver's constants in one direction, for matrices divided by dt eps4. */
 struct penta {

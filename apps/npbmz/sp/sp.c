@@ -12,12 +12,12 @@
  * in scratch and its momentum are read in each solve, 64 bytes, and 40 are written: 13 lines of 64
  * bytes for 8 points, which a second-level cache delivers meanwhile.
  */
-#include "sp.h"
+#include "npbmz/sp/sp.h"
 
-#include "lines.h"
-#include "residual_rows.h"
-#include "transforms.h"
-#include "turn.h"
+#include "npbmz/sp/lines.h"
+#include "npbmz/host/residual_rows.h"
+#include "npbmz/sp/transforms.h"
+#include "npbmz/host/transpose.h"
 
 /* n doubles rounded up to an odd number of cache lines */
 static ptrdiff_t odd_lines(ptrdiff_t n) { return ((n + 7) / 8 | 1) * 8; }
@@ -131,15 +131,15 @@ void sp_x(const struct problem *p, const struct zone *z, const struct sp_work *w
         for (int b = 0; b < blocks; b++) {
             double *to = turned + b * LANES * X_ROW;
             for (int q = 0; q < NC + 2; q++)
-                turn_in(r, b * SP_BLOCK + q * LANES, to + q * LANES, X_ROW);
-            turn_in(m, b * LANES, to + SP_BLOCK, X_ROW);
+                transpose_in(r, b * SP_BLOCK + q * LANES, to + q * LANES, X_ROW);
+            transpose_in(m, b * LANES, to + SP_BLOCK, X_ROW);
         }
         penta_begin(&line);
         penta_solve(&c, &line, x_row, &out);
         for (int b = 0; b < blocks; b++)
             for (int q = 0; q < NC; q++)
-                turn_out(turned + b * LANES * X_ROW + q * LANES, X_ROW, answer,
-                         b * SP_BLOCK + q * LANES);
+                transpose_out(turned + b * LANES * X_ROW + q * LANES, X_ROW, answer,
+                              b * SP_BLOCK + q * LANES);
     }
 }
 

@@ -4,8 +4,8 @@
 #ifndef NPBMZ_SP_H
 #define NPBMZ_SP_H
 
-#include "lanes.h"
-#include "problem.h"
+#include "common/lanes.h"
+#include "npbmz/problem.h"
 
 /* A zone's right-hand side between the phases. Points go in blocks of LANES along i, and a block
  * holds, LANES doubles each, the five right-hand sides, 1/rho and the speed of sound: what a line

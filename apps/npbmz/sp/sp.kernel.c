@@ -23,9 +23,9 @@
 #define NPBMZ_ITEM
 #include <evener/kernel.h>
 
-#include "../residual_item.h"
-#include "sp_zone.h"
-#include "transforms.h"
+#include "npbmz/device/residual_item.h"
+#include "npbmz/sp/sp_zone.h"
+#include "npbmz/sp/transforms.h"
 
 /* Doubles of a row in local memory. The host's vectors like rows to begin on cache lines. */
 #if EVN_ON_DEVICE

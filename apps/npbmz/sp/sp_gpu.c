@@ -1,8 +1,8 @@
 /* SP-MZ on a device: four launches a step (sp.kernel.c). */
-#include "gpu.h"
-#include "residual.h"
-#include "residual_point.h"
-#include "sp_zone.h"
+#include "npbmz/device/gpu.h"
+#include "npbmz/host/residual.h"
+#include "npbmz/host/residual_point.h"
+#include "npbmz/sp/sp_zone.h"
 
 extern const evn_kernel_source sp_kernels;
 static const evn_kernel_source *const sources[] = {&sp_kernels, NULL};
@@ -14,13 +14,13 @@ static struct sp_inside inside(const struct zone *z) { return sp_inside(z->nx, z
 static size_t work(const struct problem *p, const struct zone *z) {
     (void)p;
     const struct sp_inside in = inside(z);
-    size_t most = 0;
+    size_t max = 0;
     for (int d = 0; d < 3; d++) {
         size_t rows = (size_t)(sp_windows(sp_length(&in, d)) - 1) * SP_ROWS;
         size_t kept = rows * SP_VALUES * SP_ITEMS * (size_t)sp_line_groups(&in, d);
-        if (kept > most) most = kept;
+        if (kept > max) max = kept;
     }
-    return (size_t)in.points * SP_HANDED + most;
+    return (size_t)in.points * SP_HANDED + max;
 }
 
 static int pieces(const struct problem *p, const struct zone *z, int cut) {

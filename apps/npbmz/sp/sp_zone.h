@@ -8,8 +8,8 @@
 #ifndef NPBMZ_SP_ZONE_H
 #define NPBMZ_SP_ZONE_H
 
-#include "../gpu_zone.h"
-#include "penta.h"
+#include "npbmz/device/gpu_zone.h"
+#include "npbmz/sp/penta.h"
 
 enum {
     SP_ROUND = 4, /* doubles of what is read from a device's memory at a time */

@@ -6,7 +6,7 @@
 #ifndef NPBMZ_SP_TRANSFORMS_H
 #define NPBMZ_SP_TRANSFORMS_H
 
-#include "../value.h"
+#include "npbmz/host/value.h"
 
 #define HALF_ROOT 0.70710678118654752440 /* sqrt(1/2) */
 

@@ -1,0 +1,347 @@
+/* What the three solvers share on a device: kernels by name, the tables of a batch, launches.
+ *
+ * Tables are made anew only when the batch or the places of its zones change, so a step of a
+ * settled schedule copies nothing. A batch that needs more work space than there may be is done in
+ * parts, each with tables of its own. */
+#include "npbmz/device/gpu.h"
+#include "npbmz/mesh/mesh.h"
+#include "npbmz/device/norms_gpu.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNELS = 32, PROGRAMS = 4 };
+
+struct named_kernel {
+    char name[48];
+    evn_kernel *kernel;
+};
+
+/* A table: as the host has it, and as the device does. */
+struct table {
+    void *host;
+    size_t room; /* bytes of both */
+    evn_buffer *buffer;
+    int entries;
+};
+
+/* Consecutive zones of the batch that are done together. */
+struct part {
+    int first, count;
+    int nx, ny, nz;                           /* largest extents */
+    struct table zones, pieces[GPU_CUTS + 1]; /* the last way of cutting is the norms' */
+};
+
+struct gpu {
+    const struct problem *p;
+    const struct gpu_solver *solver;
+    evn_device *device;
+    evn_queue *queue;
+    size_t max_work;
+    const evn_kernel_source *source[PROGRAMS]; /* the norms', then the solver's */
+    evn_program *program[PROGRAMS];
+    int programs;
+    struct named_kernel kernel[KERNELS];
+    int kernels;
+    evn_buffer *field; /* of the batch; not ours */
+    evn_buffer *work;
+    int count;
+    int *zone;
+    size_t *at;
+    struct part *part;
+    int parts, room_parts;
+    const struct part *now; /* that launches are for */
+};
+
+evn_status gpu_open(struct gpu **out, const struct problem *p, const struct gpu_solver *solver,
+                    evn_device *device, evn_queue *queue, size_t max_work) {
+    *out = NULL;
+    struct gpu *g = calloc(1, sizeof *g);
+    const size_t zones = (size_t)p->zones;
+    if (g) {
+        g->zone = malloc(zones * sizeof *g->zone);
+        g->at = malloc(zones * sizeof *g->at);
+    }
+    if (!g || !g->zone || !g->at) {
+        gpu_close(g);
+        return evn_fail(EVN_MEMORY, "%s: no memory for the tables of a device", p->solver->name);
+    }
+    g->p = p;
+    g->solver = solver;
+    g->device = device;
+    g->queue = queue;
+    g->max_work = max_work;
+    g->count = -1;
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && (i == 0 || solver->sources[i - 1]); i++) {
+        g->source[i] = i == 0 ? &norms_kernels : solver->sources[i - 1];
+        status = evn_program_open(&g->program[i], device, g->source[i], NULL);
+        g->programs += !status;
+    }
+    if (status) {
+        gpu_close(g);
+        return status;
+    }
+    *out = g;
+    return EVN_OK;
+}
+
+static void table_free(struct table *t) {
+    free(t->host);
+    evn_buffer_close(t->buffer);
+}
+
+void gpu_close(struct gpu *g) {
+    if (!g) return;
+    for (int i = 0; i < g->room_parts; i++) {
+        table_free(&g->part[i].zones);
+        for (int c = 0; c <= GPU_CUTS; c++) table_free(&g->part[i].pieces[c]);
+    }
+    evn_buffer_close(g->work);
+    for (int i = 0; i < g->kernels; i++) evn_kernel_close(g->kernel[i].kernel);
+    for (int i = 0; i < g->programs; i++) evn_program_close(g->program[i]);
+    free(g->part);
+    free(g->zone);
+    free(g->at);
+    free(g);
+}
+
+/* ---- the batch ----------------------------------------------------------------------------- */
+
+/* Makes room for `entries` of `size` bytes each, on both sides. */
+static evn_status table_room(struct gpu *g, struct table *t, int entries, size_t size) {
+    t->entries = entries;
+    size_t bytes = (size_t)(entries ? entries : 1) * size;
+    if (bytes <= t->room) return EVN_OK;
+    evn_buffer_close(t->buffer);
+    t->buffer = NULL;
+    t->room = 0;
+    free(t->host);
+    t->host = malloc(bytes);
+    if (!t->host)
+        return evn_fail(EVN_MEMORY, "%s: no memory for a table of %d entries", g->p->solver->name,
+                        entries);
+    evn_status status = evn_buffer_open(&t->buffer, g->device, bytes);
+    if (!status) t->room = bytes;
+    return status;
+}
+
+static evn_status table_send(struct gpu *g, const struct table *t, size_t size) {
+    if (!t->entries) return EVN_OK;
+    return evn_copy_to_device(g->queue, t->buffer, 0, t->host, (size_t)t->entries * size);
+}
+
+/* Work space of a zone in doubles, rounded so that the next one's begins on 256 bytes. */
+static size_t zone_work(const struct gpu *g, int zone) {
+    const struct zone *z = &g->p->zone[zone];
+    const size_t step = g->solver->work(g->p, z), norms = norms_work(g->p, z);
+    return ((step > norms ? step : norms) + 31) / 32 * 32;
+}
+
+/* Cuts the batch into parts whose work space fits; the largest one's doubles in *most. */
+static evn_status cut_batch(struct gpu *g, size_t *max) {
+    const size_t limit = g->max_work ? g->max_work / sizeof(double) : SIZE_MAX;
+    *max = 0;
+    g->parts = 0;
+    for (int i = 0; i < g->count;) {
+        if (g->parts == g->room_parts) {
+            int room = g->room_parts ? 2 * g->room_parts : 1;
+            struct part *more = realloc(g->part, (size_t)room * sizeof *more);
+            if (!more)
+                return evn_fail(EVN_MEMORY, "%s: no memory for %d parts of a batch",
+                                g->p->solver->name, room);
+            memset(more + g->room_parts, 0, (size_t)(room - g->room_parts) * sizeof *more);
+            g->part = more;
+            g->room_parts = room;
+        }
+        struct part *part = &g->part[g->parts++];
+        part->first = i;
+        size_t sum = 0;
+        for (; i < g->count; i++) {
+            size_t one = zone_work(g, g->zone[i]);
+            if (one > limit)
+                return evn_fail(EVN_MEMORY,
+                                "%s: zone %d alone needs %.1f MB of work space on %s, and there "
+                                "are %.1f MB; give the device more memory, or the zone to a CPU",
+                                g->p->solver->name, g->zone[i], (double)one * sizeof(double) * 1e-6,
+                                evn_device_traits(g->device)->name, (double)g->max_work * 1e-6);
+            if (sum + one > limit) break;
+            sum += one;
+        }
+        part->count = i - part->first;
+        if (sum > *max) *max = sum;
+    }
+    return EVN_OK;
+}
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+static int pieces_of(const struct gpu *g, int zone, int cut) {
+    const struct zone *z = &g->p->zone[zone];
+    return cut == GPU_CUTS ? norms_pieces(g->p, z) : g->solver->pieces(g->p, z, cut);
+}
+
+static evn_status fill_part(struct gpu *g, struct part *part) {
+    evn_status status = table_room(g, &part->zones, part->count, sizeof(struct gpu_zone));
+    if (status) return status;
+    struct gpu_zone *table = part->zones.host;
+    size_t work = 0;
+    part->nx = part->ny = part->nz = 0;
+    for (int i = 0; i < part->count; i++) {
+        const int number = g->zone[part->first + i];
+        const struct zone *z = &g->p->zone[number];
+        const evn_long block = (evn_long)(g->at[part->first + i] / sizeof(double));
+        struct gpu_zone *e = &table[i];
+        memset(e, 0, sizeof *e);
+        e->u = block + ZONE_SLACK;
+        e->f = e->u + (z->f - z->u);
+        if (z->r) e->r = e->u + (z->r - z->u);
+        e->work = (evn_long)work;
+        e->sj = z->sj, e->sk = z->sk, e->sc = z->sc;
+        e->nx = z->nx, e->ny = z->ny, e->nz = z->nz;
+        e->number = number;
+        work += zone_work(g, number);
+        part->nx = larger(part->nx, z->nx);
+        part->ny = larger(part->ny, z->ny);
+        part->nz = larger(part->nz, z->nz);
+    }
+    status = table_send(g, &part->zones, sizeof *table);
+    for (int c = 0; !status && c <= GPU_CUTS; c++) {
+        if (c >= g->solver->cuts && c < GPU_CUTS) continue;
+        struct table *t = &part->pieces[c];
+        int sum = 0;
+        for (int i = 0; i < part->count; i++) sum += pieces_of(g, table[i].number, c);
+        status = table_room(g, t, sum, sizeof(struct gpu_piece));
+        if (status) break;
+        struct gpu_piece *piece = t->host;
+        for (int i = 0; i < part->count; i++) {
+            int n = pieces_of(g, table[i].number, c);
+            for (int k = 0; k < n; k++) *piece++ = (struct gpu_piece){i, k};
+        }
+        status = table_send(g, t, sizeof *piece);
+    }
+    return status;
+}
+
+evn_status gpu_batch(struct gpu *g, evn_buffer *field, int count, const int *zone,
+                     const size_t *at) {
+    const size_t n = (size_t)count;
+    g->field = field;
+    if (count == g->count && !memcmp(zone, g->zone, n * sizeof *zone) &&
+        !memcmp(at, g->at, n * sizeof *at))
+        return EVN_OK;
+    /* the tables may still be in use */
+    evn_status status = evn_queue_finish(g->queue);
+    if (status) return status;
+    memcpy(g->zone, zone, n * sizeof *zone);
+    memcpy(g->at, at, n * sizeof *at);
+    g->count = count;
+    size_t doubles;
+    status = cut_batch(g, &doubles);
+    if (!doubles) doubles = 32; /* kernels are always given some */
+    if (!status && (!g->work || evn_buffer_bytes(g->work) < doubles * sizeof(double))) {
+        evn_buffer_close(g->work);
+        g->work = NULL;
+        status = evn_buffer_open(&g->work, g->device, doubles * sizeof(double));
+    }
+    for (int i = 0; !status && i < g->parts; i++) status = fill_part(g, &g->part[i]);
+    if (status) g->count = -1;
+    return status;
+}
+
+void gpu_extents(const struct gpu *g, int *nx, int *ny, int *nz) {
+    *nx = g->now->nx;
+    *ny = g->now->ny;
+    *nz = g->now->nz;
+}
+
+/* ---- launches ------------------------------------------------------------------------------ */
+
+static evn_status find_kernel(struct gpu *g, const char *name, evn_kernel **out) {
+    for (int i = 0; i < g->kernels; i++)
+        if (!strcmp(g->kernel[i].name, name)) {
+            *out = g->kernel[i].kernel;
+            return EVN_OK;
+        }
+    if (g->kernels == KERNELS)
+        return evn_fail(EVN_USAGE, "%s: more than %d kernels", g->p->solver->name, KERNELS);
+    for (int i = 0; i < g->programs; i++) {
+        const evn_kernel_entry *e = g->source[i]->entry;
+        while (e->name && strcmp(e->name, name)) e++;
+        if (!e->name) continue;
+        struct named_kernel *k = &g->kernel[g->kernels];
+        evn_status status = evn_kernel_open(&k->kernel, g->program[i], name);
+        if (status) return status;
+        snprintf(k->name, sizeof k->name, "%s", name);
+        g->kernels++;
+        *out = k->kernel;
+        return EVN_OK;
+    }
+    return evn_fail(EVN_USAGE, "%s: there is no kernel \"%s\"", g->p->solver->name, name);
+}
+
+evn_status gpu_launch(struct gpu *g, const char *name, int cut, const void *value, size_t bytes) {
+    evn_kernel *kernel = NULL;
+    evn_status status = find_kernel(g, name, &kernel);
+    if (status) return status;
+    const struct table *pieces = &g->now->pieces[cut];
+    const evn_argument argument[] = {
+        {.buffer = g->field},
+        {.buffer = g->work},
+        {.buffer = g->now->zones.buffer},
+        {.buffer = pieces->buffer},
+        {.value = value, .bytes = bytes},
+    };
+    return evn_launch(g->queue, kernel, pieces->entries, evn_kernel_items(kernel), argument, 5);
+}
+
+/* Says which zones it was. */
+static evn_status name_zones(const struct gpu *g, evn_status status) {
+    if (!status) return status;
+    const int *zone = g->zone + g->now->first;
+    if (g->now->count == 1)
+        return evn_fail(status, "%s zone %d: %s", g->p->solver->name, zone[0], evn_message());
+    return evn_fail(status, "%s zones %d to %d (%d in all): %s", g->p->solver->name, zone[0],
+                    zone[g->now->count - 1], g->now->count, evn_message());
+}
+
+typedef evn_status of_solver(struct gpu *g, const struct problem *p);
+
+static evn_status each_part(struct gpu *g, of_solver *what) {
+    evn_status status = EVN_OK;
+    for (int i = 0; what && !status && i < g->parts; i++) {
+        g->now = &g->part[i];
+        status = name_zones(g, what(g, g->p));
+    }
+    return status;
+}
+
+evn_status gpu_step(struct gpu *g) { return each_part(g, g->solver->step); }
+evn_status gpu_finish(struct gpu *g) { return each_part(g, g->solver->finish); }
+evn_status gpu_prepare(struct gpu *g) { return each_part(g, g->solver->prepare); }
+
+evn_status gpu_norms(struct gpu *g, struct norms *norms, uint64_t *hash) {
+    double *result = malloc((size_t)(g->count > 0 ? g->count : 1) * NORMS_RESULT * sizeof *result);
+    if (!result)
+        return evn_fail(EVN_MEMORY, "%s: no memory for the norms of %d zones", g->p->solver->name,
+                        g->count);
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < g->parts; i++) {
+        struct part *part = &g->part[i];
+        g->now = part;
+        status = norms_launch(g, g->p, part->count, GPU_CUTS, norms != NULL, hash != NULL);
+        if (!status)
+            status =
+                evn_copy_to_host(g->queue, result + (size_t)part->first * NORMS_RESULT, g->work, 0,
+                                 (size_t)part->count * NORMS_RESULT * sizeof *result);
+        /* the next part uses the same work space, in order of the queue */
+        if (status) status = name_zones(g, status);
+    }
+    evn_status finished = evn_queue_finish(g->queue);
+    if (!status) status = finished;
+    for (int i = 0; !status && i < g->count; i++)
+        norms_of_result(result + (size_t)i * NORMS_RESULT, norms ? &norms[i] : NULL,
+                        hash ? &hash[i] : NULL);
+    free(result);
+    return status;
+}

@@ -1,0 +1,68 @@
+/* NPB-MZ on a device: the zones of a batch, one launch a phase for all of them.
+ *
+ * Inside of the application. A solver gives its kernels, the work space a zone needs, into how many
+ * pieces (groups of items) each phase cuts a zone, and which kernels make a time step; what is the
+ * same for all three, the tables, the building of kernels and the launching, is here.
+ */
+#ifndef NPBMZ_GPU_H
+#define NPBMZ_GPU_H
+
+#include "npbmz/device/gpu_zone.h"
+#include "npbmz/host/norms.h"
+#include "npbmz/problem.h"
+#include <evener.h>
+#include <evener/device.h>
+
+enum { GPU_CUTS = 12 }; /* ways of cutting a zone, at most */
+
+struct gpu;
+
+struct gpu_solver {
+    /* the kernel files that hold its kernels; ended by NULL */
+    const evn_kernel_source *const *sources;
+    /* doubles of work space that a zone needs */
+    size_t (*work)(const struct problem *p, const struct zone *z);
+    /* ways in which zones are cut for kernels, at most GPU_CUTS; pieces of a zone in way number
+     * `cut` */
+    int cuts;
+    int (*pieces)(const struct problem *p, const struct zone *z, int cut);
+    /* puts one time step of the batch into the queue, by gpu_launch(); ghosts are filled already */
+    evn_status (*step)(struct gpu *g, const struct problem *p);
+    /* the rest of the step, which is the first to read the ghosts, so that an exchange may go on
+     * meanwhile; NULL: `step` is the whole */
+    evn_status (*finish)(struct gpu *g, const struct problem *p);
+    /* the same for what follows the initial state (LU's first residual); may be NULL */
+    evn_status (*prepare)(struct gpu *g, const struct problem *p);
+};
+
+extern const struct gpu_solver gpu_bt, gpu_sp, gpu_lu;
+
+/* For solvers: runs a kernel on all pieces of all zones of the batch, cut in way `cut`; `value` is
+ * the kernel's last parameter. Puts it into the queue, in order. */
+evn_status gpu_launch(struct gpu *g, const char *kernel, int cut, const void *value, size_t bytes);
+/* For solvers: the largest extents over the batch's zones. */
+void gpu_extents(const struct gpu *g, int *nx, int *ny, int *nz);
+
+/* One device's part of a benchmark: its kernels, built now, and its tables. Work goes into `queue`.
+ * The device and the queue must outlive it. `most_work`: bytes of work space at most; batches that
+ * need more are done in several parts, one after another. 0: no limit. */
+evn_status gpu_open(struct gpu **out, const struct problem *p, const struct gpu_solver *solver,
+                    evn_device *device, evn_queue *queue, size_t max_work);
+void gpu_close(struct gpu *g);
+
+/* The zones of the calls that follow: `count` zones with their numbers, and where the block of
+ * each (zone_block()) begins in `field`, in bytes. Costs a comparison if nothing has changed since
+ * the last call. EVN_MEMORY: one zone alone needs more work space than there may be. */
+evn_status gpu_batch(struct gpu *g, evn_buffer *field, int count, const int *zone,
+                     const size_t *at);
+
+evn_status gpu_step(struct gpu *g);
+evn_status gpu_finish(struct gpu *g);
+evn_status gpu_prepare(struct gpu *g);
+
+/* Norms and hashes of the batch's zones, computed on the device in an order of points that depends
+ * on the zone's size alone; waits for them. Entry i is for the i-th zone of the batch. residual, if
+ * asked for, is that of the state as it is (BT, SP) or z->r (LU). NULL: not wanted. */
+evn_status gpu_norms(struct gpu *g, struct norms *norms, uint64_t *hash);
+
+#endif

@@ -1,0 +1,27 @@
+/* What each phase costs at a grid point, counted in the source: the yardstick of `evener bench
+ * npbmz`.
+ *
+ * Operations are those that take a place in a port of fused multiply-adds: a multiply-add, an
+ * addition or a multiplication is one, a division or a root counts none (it has a unit of its own).
+ * The counts are those of the first comments of residual_rows.h, bt/row.h, sp/penta.h and lu/lu.c.
+ * Bytes are the fields and work arrays of the zone that a phase reads and writes, each once, 8 a
+ * value.
+ */
+#include "npbmz/npbmz.h"
+
+npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase) {
+    static const npbmz_cost cost[3][NPBMZ_PHASES] = {
+        [NPBMZ_BT] = {[NPBMZ_RHS] = {150, 8 * 21},
+                      [NPBMZ_X] = {311, 8 * 16},
+                      [NPBMZ_Y] = {311, 8 * 16},
+                      [NPBMZ_Z] = {316, 8 * 21}},
+        [NPBMZ_SP] = {[NPBMZ_RHS] = {168, 8 * 17},
+                      [NPBMZ_X] = {60, 8 * 13},
+                      [NPBMZ_Y] = {60, 8 * 13},
+                      [NPBMZ_Z] = {85, 8 * 17}},
+        [NPBMZ_LU] = {[NPBMZ_RHS] = {142, 8 * 15},
+                      [NPBMZ_LOWER] = {161, 8 * 15},
+                      [NPBMZ_UPPER] = {178, 8 * 15}},
+    };
+    return cost[benchmark][phase];
+}

@@ -1,0 +1,80 @@
+/* What a march leaves behind: CSV of points and vertices, the surface as VTK XML files, spectra and
+ * the far field. Every file is written beside its place and renamed. */
+#ifndef TDBEM_OUTPUT_H
+#define TDBEM_OUTPUT_H
+
+#include "tdbem/march/incident.h"
+#include "tdbem/mesh/mesh.h"
+#include <complex.h>
+#include <evener/status.h>
+#include <stdio.h>
+
+/* ---- files ---- */
+
+struct file {
+    char *path, *beside;
+    FILE *stream;
+};
+/* EVN_SYSTEM: cannot be written there. */
+evn_status file_begin(struct file *f, const char *path);
+/* Forces it to disk and into its place, unless something could not be written: then EVN_SYSTEM, and
+ * an earlier file is still there. */
+evn_status file_commit(struct file *f);
+
+/* Whether a file of `bytes` could be written there now; leaves nothing. EVN_USAGE: no. */
+evn_status file_try(const char *path, size_t bytes);
+/* Makes the folder if it is not there, and tries to write in it. EVN_USAGE. */
+evn_status folder_try(const char *path);
+
+/* ---- tables ---- */
+
+/* Rows of numbers, kept until they are written. */
+struct table {
+    int columns;
+    size_t rows, room;
+    double *value;
+};
+/* A new row, to be filled; NULL without memory. */
+double *table_row(struct table *t);
+
+/* t, then scattered and total pressure of each point. */
+evn_status output_points(const char *path, const struct table *t, const struct incident *in,
+                         double eta, int points, const double (*point)[3]);
+/* n, t, then one column a vertex, called by the numbers in `number`. */
+evn_status output_vertices(const char *path, const struct table *t, const int *number);
+
+/* ---- the surface ---- */
+
+/* DIR/surface_000040.vtu: one field at the vertices. */
+evn_status output_surface(const char *folder, int step, const struct mesh *mesh, const char *name,
+                          const double *a);
+/* DIR/surface.pvd: the files of steps every, 2 every, .. last that are there. */
+evn_status output_collection(const char *folder, int every, int last, double dt);
+
+/* ---- spectra: sums that grow by one term a step ---- */
+
+struct spectra {
+    int count, columns, soft;
+    double dt, speed;
+    double *w;                /* angular frequencies */
+    double complex *a;        /* [count * columns]: sum over n of a_n exp(i w t_n) */
+    double complex *incident; /* [count]: of f at the origin */
+};
+evn_status spectra_open(struct spectra *s, int count, const double *w, int columns, int soft,
+                        double dt, double speed);
+void spectra_close(struct spectra *s);
+void spectra_add(struct spectra *s, int n, const double *a, const struct incident *in);
+
+/* Transform of the unknown at vertex v over that of the pulse at the origin, with the transform of
+ * its shape in time: a hat (rigid), or constant in each step (soft). */
+double complex spectra_value(const struct spectra *s, int f, int v);
+/* p_s ~ F exp(ikr)/r for |x| = r -> infinity in the direction `to`, of length 1. */
+double complex spectra_far(const struct spectra *s, int f, const struct mesh *mesh,
+                           const double to[3]);
+
+evn_status output_spectrum(const char *path, const struct spectra *s, const struct mesh *mesh);
+/* Angles 0 .. 180 degrees from the direction of the wave in steps of 5, in two planes. */
+evn_status output_far_field(const char *path, const struct spectra *s, const struct mesh *mesh,
+                            const double direction[3]);
+
+#endif

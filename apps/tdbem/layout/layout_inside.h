@@ -1,0 +1,32 @@
+/* What the files of the layouts share. */
+#ifndef TDBEM_LAYOUT_INSIDE_H
+#define TDBEM_LAYOUT_INSIDE_H
+
+#include "tdbem/layout/layout.h"
+
+/* A row-vector without its k = 0, and cut where the layout ends. */
+struct vector {
+    int row, start, length;
+    const double *value;
+};
+
+/* Those of slice j for rows from .. to-1 that are not empty, as far as k = last; how many. `value`
+ * is that of row `from` on entry and of row `to` on return; NULL where only places are wanted. */
+int layout_gather(const struct slices *s, int j, int from, int to, int last, const double **value,
+                  struct vector *v);
+
+/* Element `at` of the values. */
+static inline void layout_put(struct layout *a, size_t at, double value) {
+    if (a->is.single)
+        ((float *)a->value)[at] = (float)value;
+    else
+        ((double *)a->value)[at] = value;
+}
+
+/* The strips of the blocks of columns from .. to-1, whole blocks: what each takes, [block * strips
+ * + strip], values and 16-bit words of meta; or, where values is NULL, they are written to their
+ * places. Non-zero without memory. */
+int layout_strips(struct layout *a, const struct slices *s, int from, int to, size_t *values,
+                  size_t *metas);
+
+#endif

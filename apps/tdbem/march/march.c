@@ -1,0 +1,302 @@
+/* The march: groups of steps. For each group the units sum the past; then step after step is solved
+ * and gives its share to the rest of the group. */
+#include "tdbem/march/march.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one step ---- */
+
+/* Step n, the q-th of its group. */
+struct step {
+    struct march *m;
+    int n, q;
+};
+
+/* The right-hand side, and a first guess. */
+static void make_equations(evn_crew *crew, int me, int cores, void *arg) {
+    const struct step *step = arg;
+    struct march *m = step->m;
+    const int columns = m->p->layout->columns, wide = m->p->layout->wide;
+    double *a = m->a + (size_t)step->q * (size_t)columns;
+    const double *one = m->before, *two = one + columns, *three = two + columns;
+    const int end = evn_crew_begin(columns, me + 1, cores);
+    incident_part(m->p->incident, crew, me, cores, step->n, m->load);
+    for (int i = evn_crew_begin(columns, me, cores); i < end; i++) {
+        m->b[i] = m->load[i] - m->total[(size_t)i * (size_t)wide + (size_t)step->q];
+        a[i] = 3 * (one[i] - two[i]) + three[i]; /* through the last three steps */
+    }
+}
+
+static evn_status solve_step(struct march *m, int n, int q) {
+    tdbem *p = m->p;
+    const size_t columns = (size_t)p->layout->columns;
+    struct step step = {m, n, q};
+    double *a = m->a + (size_t)q * columns;
+    double begin = evn_now(), end;
+    evn_crew_run(m->crew, &p->incident->pace, incident_cores(p->incident, m->crew, n),
+                 make_equations, &step);
+    m->r->load_s += (end = evn_now()) - begin;
+    evn_status status = solver_solve(p->solver, m->crew, m->b, a);
+    if (status) return evn_fail(status, "step %d: %s", n, evn_message());
+    double max = 0, sum = 0;
+    for (size_t i = 0; i < columns; i++) {
+        if (p->options.single) a[i] = (double)(float)a[i];
+        max = fmax(max, fabs(a[i]));
+        sum += a[i]; /* fmax would lose a NaN */
+    }
+    if (!isfinite(sum))
+        return evn_fail(EVN_BODY, "step %d: the solution is not finite; the march is unstable", n);
+    memmove(m->before + columns, m->before, (GUESS - 1) * columns * sizeof *a);
+    memcpy(m->before, a, columns * sizeof *a);
+    double *record = n > m->over ? &m->max_after : &m->max;
+    *record = fmax(*record, max);
+    m->r->solve_s += evn_now() - end;
+    m->solved++;
+    return EVN_OK;
+}
+
+/* Scattered pressure at the points: the sums of their rows, and what a_n itself gives. */
+static void make_fields(evn_crew *crew, int me, int cores, void *arg) {
+    const struct step *step = arg;
+    struct march *m = step->m;
+    const tdbem *p = m->p;
+    const size_t columns = (size_t)p->layout->columns, wide = (size_t)p->layout->wide;
+    const double *a = m->a + (size_t)step->q * columns;
+    const int points = p->points + p->inside, end = evn_crew_begin(points, me + 1, cores);
+    (void)crew;
+    for (int i = evn_crew_begin(points, me, cores); i < end; i++) {
+        double sum = m->total[(columns + (size_t)i) * wide + (size_t)step->q];
+        for (size_t e = p->now.start[i]; e < p->now.start[i + 1]; e++)
+            sum += p->now.value[e] * a[p->now.column[e]];
+        m->scattered[i] = sum;
+    }
+}
+
+static void point_fields(struct march *m, int n, int q) {
+    const tdbem *p = m->p;
+    const int points = p->points + p->inside;
+    struct step step = {m, n, q};
+    const double work = (double)p->now.start[points] + points;
+    evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, work, 8192), make_fields, &step);
+    for (int i = p->points; i < points; i++) {
+        const double incident = incident_value(p->incident, p->point[i], n * p->incident->dt);
+        m->null_field = fmax(m->null_field, fabs(m->scattered[i] + incident));
+    }
+}
+
+static evn_status keep_step(struct march *m, int n, int q) {
+    const tdbem *p = m->p;
+    const double t = n * p->incident->dt;
+    const double *a = m->a + (size_t)q * (size_t)p->layout->columns;
+    if (m->points.columns) {
+        double *row = table_row(&m->points);
+        if (!row) return evn_fail(EVN_MEMORY, "step %d: no memory for the points' table", n);
+        row[0] = t;
+        for (int i = 0; i < p->points; i++) {
+            row[1 + 2 * i] = m->scattered[i];
+            row[2 + 2 * i] = m->scattered[i] + incident_value(p->incident, p->point[i], t);
+        }
+    }
+    if (m->vertices.columns) {
+        double *row = table_row(&m->vertices);
+        if (!row) return evn_fail(EVN_MEMORY, "step %d: no memory for the vertices' table", n);
+        row[0] = t;
+        for (int v = 0; v < m->o->vertices; v++) row[1 + v] = a[m->vertex[v]];
+    }
+    if (m->spectra.count) spectra_add(&m->spectra, n, a, p->incident);
+    if (m->o->step) m->o->step(n, t, a, m->scattered, m->o->arg);
+    if (!m->o->output || n % m->every) return EVN_OK;
+    const int soft = p->options.problem == TDBEM_SOFT;
+    evn_status status =
+        output_surface(m->o->output, n, p->mesh, soft ? "normal_derivative" : "pressure", a);
+    return status ? status : output_collection(m->o->output, m->every, n, p->incident->dt);
+}
+
+/* ---- the whole march ---- */
+
+static void append_group(evn_crew *crew, int me, int cores, void *arg) {
+    const struct step *last = arg;
+    const int columns = last->m->past->columns;
+    (void)crew;
+    history_append(last->m->past, last->m->a, last->q + 1, evn_crew_begin(columns, me, cores),
+                   evn_crew_begin(columns, me + 1, cores));
+}
+
+/* Whether a multiple of `every` lies in first .. last. */
+static int due(int first, int last, int every) { return last / every != (first - 1) / every; }
+
+static evn_status march_group(struct march *m, int n, int count) {
+    tdbem *p = m->p;
+    evn_status status = sums_make(m, n + count <= m->steps);
+    if (status) return status;
+    for (int q = 0; q < count; q++) {
+        status = solve_step(m, n + q, q);
+        if (status) return status;
+        point_fields(m, n + q, q);
+        const double since = evn_now();
+        status = keep_step(m, n + q, q);
+        if (status) return status;
+        const double kept = evn_now();
+        m->r->output_s += kept - since;
+        if (q + 1 < count)
+            radiation_add(p->radiation, m->crew, q + 1, m->a, m->total, p->layout->wide);
+        m->r->radiation_s += evn_now() - kept;
+    }
+    struct step last = {m, n + count - 1, count - 1};
+    const double elements = (double)m->past->columns * m->past->depth;
+    evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, elements, 16384), append_group, &last);
+    return EVN_OK;
+}
+
+static evn_status march(struct march *m, int first) {
+    const int group = m->p->options.group;
+    const double begin = evn_now();
+    for (int n = first; n <= m->steps;) {
+        const int count = m->steps - n + 1 < group ? m->steps - n + 1 : group;
+        evn_status status = march_group(m, n, count);
+        if (status) return status;
+        const int last = n + count - 1;
+        /* between groups only: a restart must form the same groups */
+        const int stop = m->o->stop && *m->o->stop && last < m->steps, whole = count == group;
+        if (m->o->checkpoint && whole && (stop || due(n, last, m->every) || last == m->steps)) {
+            const double since = evn_now();
+            status = state_save(m, last);
+            if (status) return status;
+            m->r->output_s += evn_now() - since;
+        }
+        if (m->o->progress) m->o->progress(last, m->steps, evn_now() - begin, m->o->arg);
+        if (stop) return evn_fail(EVN_STOPPED, "stopped after step %d of %d", last, m->steps);
+        n += count;
+    }
+    m->r->seconds = evn_now() - begin;
+    if (m->o->inspect) m->o->inspect(m->loop, m->o->arg);
+    return EVN_OK;
+}
+
+/* FNV-1a on the bits, vertices in the file's order. */
+static uint64_t hash_solution(const struct mesh *mesh, const double *a) {
+    uint64_t hash = 1469598103934665603u;
+    int *present = NULL, count = 0;
+    if (mesh_present(mesh, &present, &count)) return 0;
+    for (int f = 0; f < count; f++) {
+        if (present[f] < 0) continue;
+        unsigned char byte[sizeof *a];
+        memcpy(byte, &a[present[f]], sizeof byte);
+        for (size_t i = 0; i < sizeof byte; i++) hash = (hash ^ byte[i]) * 1099511628211u;
+    }
+    free(present);
+    return hash;
+}
+
+static evn_status write_outputs(struct march *m) {
+    const tdbem_run_options *o = m->o;
+    const tdbem *p = m->p;
+    evn_status status = EVN_OK;
+    const double begin = evn_now();
+    if (o->probe_output)
+        status = output_points(o->probe_output, &m->points, p->incident, p->shape.eta, p->points,
+                               (const double(*)[3])p->point);
+    if (!status && o->vertex_output)
+        status = output_vertices(o->vertex_output, &m->vertices, o->vertex);
+    if (!status && o->spectrum) status = output_spectrum(o->spectrum, &m->spectra, p->mesh);
+    if (!status && o->far_field)
+        status = output_far_field(o->far_field, &m->spectra, p->mesh, p->incident->direction);
+    m->r->output_s += evn_now() - begin;
+    return status;
+}
+
+static evn_status conclude(struct march *m, long long iterations) {
+    tdbem_result *r = m->r;
+    const struct layout *l = m->p->layout;
+    const int units = evn_units_count(m->units);
+    const size_t columns = (size_t)l->columns;
+    r->steps = m->steps;
+    r->max = m->max;
+    r->max_after = m->max_after;
+    r->null_field = m->p->inside ? m->null_field : NAN;
+    const double groups = ceil((double)(m->steps - r->first + 1) / l->is.group);
+    const double each = r->summation_s > 0 ? 2e-9 * groups * l->is.group / r->summation_s : 0;
+    r->gflops_nominal = each * (double)l->values;
+    r->gflops_effective = each * (double)l->nnz;
+    r->iterations = m->solved ? (double)iterations / (double)m->solved : 0;
+    r->hash = hash_solution(m->p->mesh, m->before);
+    r->totals = evn_loop_sum(m->loop);
+    r->solution = malloc((columns + 1) * sizeof *r->solution);
+    r->owner = malloc(sizeof *r->owner * (size_t)l->blocks);
+    r->unit = malloc(sizeof *r->unit * (size_t)units);
+    sums_count_devices(m);
+    if (!r->solution || !r->owner || !r->unit)
+        return evn_fail(EVN_MEMORY, "td-bem: no memory left");
+    memcpy(r->solution, m->before, columns * sizeof *r->solution);
+    memcpy(r->owner, evn_loop_owner(m->loop), sizeof *r->owner * (size_t)l->blocks);
+    for (int u = 0; u < units; u++) {
+        r->unit[u] = evn_loop_stats(m->loop, u);
+        r->idle_s += r->unit[u].idle_s / units;
+    }
+    return write_outputs(m);
+}
+
+static evn_status run(struct march *m, evn_schedule *schedule) {
+    evn_status status = room_check(m->o, m->p);
+    if (!status) status = evn_loop_open(&m->loop, m->units, schedule);
+    if (!status && evn_schedule_problem(schedule)->tasks != m->p->layout->blocks)
+        status = evn_fail(EVN_USAGE, "td-bem: the schedule was made for %d tasks, this has %d",
+                          evn_schedule_problem(schedule)->tasks, m->p->layout->blocks);
+    if (!status) status = evn_crew_open(&m->crew, m->units, 0);
+    if (!status) status = room_make(m);
+    if (!status) status = room_find_vertices(m);
+    if (!status) status = state_identify(m);
+    if (!status) status = room_try_files(m);
+    if (!status && m->o->bursts) status = evn_loop_keep_bursts(m->loop, m->o->bursts);
+    if (!status) status = solver_attach(m->p->solver, m->units); /* it needs little */
+    if (!status) status = sums_open_devices(m);
+    if (status) return status;
+    int done = 0;
+    status = m->o->restart ? state_restart(m, &done) : room_begin_tables(m);
+    if (status) return status;
+    if (done > m->steps)
+        return evn_fail(EVN_USAGE, "%s: this checkpoint is at step %d, beyond the %d wanted",
+                        m->o->restart, done, m->steps);
+    m->r->first = done + 1;
+    status = room_make_notes(m, done + 1);
+    if (status) return status;
+    sums_start_counts(m);
+    const struct stream_stats before = stream_stats(m->p->layout->stream);
+    if (done < m->steps) sums_read_ahead(m);
+    const long long iterations = solver_iterations(m->p->solver);
+    status = march(m, done + 1);
+    const struct stream_stats after = stream_stats(m->p->layout->stream);
+    m->r->stream_bytes = after.bytes - before.bytes;
+    m->r->stream_wait_s = after.waited_s - before.waited_s;
+    m->r->stream_max = after.max;
+    return status ? status : conclude(m, solver_iterations(m->p->solver) - iterations);
+}
+
+evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,
+                     const tdbem_run_options *options, tdbem_result *result) {
+    static const tdbem_run_options defaults = {.steps = -1};
+    memset(result, 0, sizeof *result);
+    struct march m = {.p = p, .o = options ? options : &defaults, .units = units, .r = result};
+    m.steps = m.o->steps < 0 ? p->shape.default_steps : m.o->steps;
+    m.every = m.o->every ? m.o->every : 100;
+    m.over = incident_over(p->incident);
+    evn_status status = run(&m, schedule);
+    char why[1024] = ""; /* a device that has failed says so again when it is given back */
+    if (status) snprintf(why, sizeof why, "%s", evn_message());
+    room_give_back(&m);
+    if (!status) return EVN_OK;
+    tdbem_result_free(result);
+    return evn_fail(status, "%s", why);
+}
+
+void tdbem_result_free(tdbem_result *r) {
+    free(r->solution);
+    free(r->owner);
+    free(r->unit);
+    free(r->group_s);
+    free(r->group_blocks);
+    free(r->device);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,78 @@
+/* A march at work, as its files see it: march.c goes from step to step, march_sums.c sums the past
+ * of a group, march_state.c keeps checkpoints, march_room.c makes room and looks at the files
+ * first. */
+#ifndef TDBEM_MARCH_H
+#define TDBEM_MARCH_H
+
+#include <evener/crew.h>
+#include "tdbem/summation/history.h"
+#include "tdbem/files/output.h"
+#include "tdbem/problem.h"
+#include "tdbem/summation/summation_tree.h"
+#include <evener/place.h>
+
+enum {
+    GUESS = 3,    /* steps that a first guess is extrapolated from */
+    NODE_MAX = 16 /* blocks that a core adds up before it is asked for the time */
+};
+
+struct march {
+    tdbem *p;
+    const tdbem_run_options *o;
+    evn_units *units;
+    evn_loop *loop;
+    evn_crew *crew;
+    struct history *past;
+    char *sums; /* of nodes that the host makes, [rows * wide], where their first block's are */
+    size_t sums_bytes;           /* of one */
+    int **first;                 /* work space of each unit: first blocks of its nodes */
+    struct summation_node *node; /* of each block: the parts of the sum that units have made */
+    double *total;               /* their sum */
+    char **scratch;              /* of each core of all units */
+    int *first_core;             /* of each unit in `scratch` */
+    int cores;
+    evn_place *place;           /* NULL: no devices */
+    int *region;                /* of each block */
+    struct summation_gpu **gpu; /* of each space; NULL for the host's */
+    int *owner;                 /* of each block, when they were fetched last */
+    int **fetched;              /* work space of each space: blocks */
+    double *busy;               /* of each unit until now, s */
+    int *reader;                /* of each block: the unit that it is read ahead for; work space */
+    double *a;                  /* [group * columns]: the steps of this group */
+    double *before;             /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
+    double *load, *b;           /* [columns] */
+    double *scattered;          /* of all points */
+    int *vertex;                /* present numbers of those to be written */
+    struct table points, vertices;
+    struct spectra spectra;
+    char *identity;
+    int steps, every, over; /* over: the step when the pulse has left */
+    double max, max_after, null_field;
+    long long solved;
+    tdbem_result *r;
+};
+
+/* The march_sums.c part. Sums of the past for the next group into m->total; `again`: another group
+ * will follow. */
+evn_status sums_make(struct march *m, int again);
+void sums_read_ahead(struct march *m);
+evn_status sums_open_devices(struct march *m);
+void sums_close_devices(struct march *m);
+void sums_start_counts(struct march *m);
+void sums_count_devices(struct march *m);
+
+/* march_state.c: the checkpoint after step n; *n from a checkpoint. */
+evn_status state_identify(struct march *m);
+evn_status state_save(struct march *m, int n);
+evn_status state_restart(struct march *m, int *n);
+
+/* march_room.c, in this order. */
+evn_status room_check(const tdbem_run_options *o, const tdbem *p);
+evn_status room_make(struct march *m);
+evn_status room_find_vertices(struct march *m);
+evn_status room_try_files(const struct march *m);
+evn_status room_begin_tables(struct march *m); /* step 0 */
+evn_status room_make_notes(struct march *m, int first);
+void room_give_back(struct march *m);
+
+#endif

@@ -1,0 +1,90 @@
+/* The march's state in a checkpoint and out of one, and the words by which it knows its run. */
+#include "tdbem/files/checkpoint.h"
+#include "tdbem/march/march.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The state after step n, in both directions: `move` is checkpoint_put or checkpoint_get. */
+static void move_table(struct checkpoint *c, struct table *t, int in) {
+    uint64_t rows = t->rows;
+    if (in) {
+        checkpoint_get(c, &rows, sizeof rows);
+        t->rows = 0;
+        for (uint64_t r = 0; !c->failed && r < rows; r++) {
+            double *row = table_row(t);
+            if (!row) c->failed = 1;
+            if (row) checkpoint_get(c, row, (size_t)t->columns * sizeof *row);
+        }
+    } else {
+        checkpoint_put(c, &rows, sizeof rows);
+        checkpoint_put(c, t->value, t->rows * (size_t)t->columns * sizeof *t->value);
+    }
+}
+
+static void move(struct checkpoint *c, void *data, size_t bytes, int in) {
+    if (in)
+        checkpoint_get(c, data, bytes);
+    else
+        checkpoint_put(c, data, bytes);
+}
+
+static evn_status move_state(struct march *m, struct checkpoint *c, int *n, int in) {
+    const size_t columns = (size_t)m->past->columns, depth = (size_t)m->past->depth;
+    double *past = malloc((columns * depth + 1) * sizeof *past);
+    if (!past) return evn_fail(EVN_MEMORY, "checkpoint: not enough memory");
+    if (!in) history_export(m->past, past);
+    int32_t step = *n;
+    move(c, &step, sizeof step, in);
+    move(c, past, columns * depth * sizeof *past, in);
+    move(c, m->before, GUESS * columns * sizeof *m->before, in);
+    move(c, &m->max, sizeof m->max, in);
+    move(c, &m->max_after, sizeof m->max_after, in);
+    move(c, &m->null_field, sizeof m->null_field, in);
+    const size_t f = (size_t)m->spectra.count;
+    move(c, m->spectra.a, f * columns * sizeof *m->spectra.a, in);
+    move(c, m->spectra.incident, f * sizeof *m->spectra.incident, in);
+    if (m->points.columns) move_table(c, &m->points, in);
+    if (m->vertices.columns) move_table(c, &m->vertices, in);
+    if (in) history_import(m->past, past);
+    *n = step;
+    free(past);
+    return EVN_OK;
+}
+
+evn_status state_save(struct march *m, int n) {
+    struct checkpoint c = {0};
+    evn_status status = move_state(m, &c, &n, 0);
+    if (!status) status = checkpoint_write(m->o->checkpoint, m->identity, &c);
+    checkpoint_free(&c);
+    return status;
+}
+
+evn_status state_restart(struct march *m, int *n) {
+    struct checkpoint c = {0};
+    evn_status status = checkpoint_read(m->o->restart, m->identity, &c);
+    if (status) return status;
+    status = move_state(m, &c, n, 1);
+    if (!status && (c.failed || c.at != c.bytes || *n < 0))
+        status = evn_fail(EVN_USAGE, "%s: this checkpoint does not fit this run", m->o->restart);
+    checkpoint_free(&c);
+    return status;
+}
+
+/* What the checkpoint holds besides the state: words like those of the problem's identity. */
+evn_status state_identify(struct march *m) {
+    uint64_t hash = 1469598103934665603u;
+    for (int v = 0; v < m->o->vertices; v++)
+        hash = (hash ^ (uint64_t)m->o->vertex[v]) * 1099511628211u;
+    for (int f = 0; f < m->spectra.count; f++) {
+        uint64_t bits;
+        memcpy(&bits, &m->o->frequency[f], sizeof bits);
+        hash = (hash ^ bits) * 1099511628211u;
+    }
+    int n =
+        asprintf(&m->identity, "%s outputs=%s,%d,%d:%016llx", m->p->identity,
+                 m->points.columns ? "probes" : "none", m->vertices.columns ? m->o->vertices : 0,
+                 m->spectra.count, (unsigned long long)hash);
+    if (n < 0) m->identity = NULL;
+    return n < 0 ? evn_fail(EVN_MEMORY, "td-bem: no memory") : EVN_OK;
+}

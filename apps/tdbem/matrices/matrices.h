@@ -1,0 +1,22 @@
+/* The matrices, from geometry to where the march needs them, within the memory that they may take.
+ *
+ * Ranges come first, so that all sizes are known. Then values are made, or read from a file, by
+ * intervals of columns, which go to their places in the layout, the radiation stage, M_0 and the
+ * points' k = 0, and are forgotten. Where the layout has no room, its blocks go to disk, and as
+ * many as fit come back for good when all are made.
+ */
+#ifndef TDBEM_MATRICES_H
+#define TDBEM_MATRICES_H
+
+#include "tdbem/problem.h"
+
+/* Makes p->layout, stream, radiation, solver, now, and what the shape says of them. The problem has
+ * its mesh, points and delta. EVN_USAGE: options, the file, the folder for scratch, or less memory
+ * than is needed, all before anything is integrated; EVN_MEMORY, EVN_SYSTEM, EVN_STOPPED. */
+evn_status matrices_open(tdbem *p);
+
+/* Bytes of memory that a program can take on this machine now without harm to others, also in a
+ * control group; 0: nobody knows. */
+double matrices_memory_available(void);
+
+#endif

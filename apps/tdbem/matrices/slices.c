@@ -1,0 +1,744 @@
+/* Generation of the slices.
+ *
+ * Work comes in tiles, pairs of patches of some tens of triangles. A tile adds to the row-vectors
+ * between the vertices of its two patches, at once in their final place, which is known since all
+ * ranges were found first. Two tiles whose patches touch would meet in an entry, so tiles are
+ * coloured: colour after colour, all tiles of one colour at the same time. There are no atomics,
+ * and the order in which contributions meet in an entry does not depend on the number of threads.
+ *
+ * Columns can be made an interval at a time, so that not all values are in memory at once. Each
+ * interval goes through all tiles in the same order and leaves out the pairs that it does not need,
+ * so entries have the same bits as if all were made at once. A pair is computed once for each
+ * interval that it adds to: only those at the border of two intervals twice where the matrices are
+ * not symmetric, nearly all of them twice where they are. */
+#include "tdbem/matrices/slices_inside.h"
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#    include <omp.h>
+#endif
+
+/* ---- patches, tiles, colours ---- */
+
+struct plan {
+    int patches, size;        /* patch p has places p*size .. */
+    int *touch_start, *touch; /* patches that share a vertex, itself among them, ascending */
+    int colours;
+    size_t *colour_start; /* tiles of each colour */
+    struct tile {
+        int a, b; /* a <= b */
+    } * tile;
+};
+
+/* Patches depend on the mesh only: with fewer triangles they are smaller, so that a colour has
+ * tiles enough for several threads. */
+static int patch_size(int triangles) {
+    int size = triangles / 48 / 8 * 8;
+    return size < 16 ? 16 : size > 64 ? 64 : size;
+}
+
+static int compare_ints(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+static int patches_touch(struct plan *p, const struct body *b) {
+    size_t room = 16 * (size_t)p->patches + 64, n = 0;
+    p->touch_start = malloc(((size_t)p->patches + 1) * sizeof *p->touch_start);
+    p->touch = malloc(room * sizeof *p->touch);
+    int *mark = malloc((size_t)p->patches * sizeof *mark);
+    int ok = p->touch_start && p->touch && mark;
+    for (int i = 0; ok && i < p->patches; i++) mark[i] = -1;
+    for (int i = 0; ok && i < p->patches; i++) {
+        p->touch_start[i] = (int)n;
+        int end = (i + 1) * p->size < b->triangles ? (i + 1) * p->size : b->triangles;
+        for (int place = i * p->size; place < end; place++)
+            for (int e = 0; e < 3; e++) {
+                int v = b->corner[place][e];
+                for (int r = b->ring_start[v]; r < b->ring_start[v + 1]; r++) {
+                    int other = b->ring[r] / p->size;
+                    if (mark[other] == i) continue;
+                    mark[other] = i;
+                    if (n == room) {
+                        int *more = realloc(p->touch, 2 * room * sizeof *more);
+                        if (!more) {
+                            free(mark);
+                            return 0;
+                        }
+                        p->touch = more;
+                        room *= 2;
+                    }
+                    p->touch[n++] = other;
+                }
+            }
+        qsort(p->touch + p->touch_start[i], n - (size_t)p->touch_start[i], sizeof *p->touch,
+              compare_ints);
+    }
+    if (ok) p->touch_start[p->patches] = (int)n;
+    free(mark);
+    return ok;
+}
+
+static size_t tile_number(int a, int b) { /* a <= b */
+    return (size_t)b * ((size_t)b + 1) / 2 + (size_t)a;
+}
+
+enum { COLOURS = 4096 };
+
+/* Greedy: the lowest colour that no tile in the way has. Tiles {a,b} and {c,d} are in each other's
+ * way if a touches c and b touches d, or a touches d and b touches c. */
+static int colour_tiles(struct plan *p) {
+    const size_t tiles = tile_number(0, p->patches);
+    uint16_t *colour = malloc(tiles * sizeof *colour);
+    size_t *used = calloc(COLOURS, sizeof *used);
+    p->colour_start = calloc(COLOURS + 1, sizeof *p->colour_start);
+    p->tile = malloc(tiles * sizeof *p->tile);
+    int ok = colour && used && p->colour_start && p->tile;
+    for (size_t t = 0; ok && t < tiles; t++) colour[t] = UINT16_MAX;
+    size_t stamp = 0;
+    for (int b = 0; ok && b < p->patches; b++)
+        for (int a = 0; a <= b; a++) {
+            stamp++;
+            for (int i = p->touch_start[a]; i < p->touch_start[a + 1]; i++)
+                for (int j = p->touch_start[b]; j < p->touch_start[b + 1]; j++) {
+                    int c = p->touch[i], d = p->touch[j];
+                    size_t other = c <= d ? tile_number(c, d) : tile_number(d, c);
+                    if (colour[other] < COLOURS) used[colour[other]] = stamp;
+                }
+            int free_colour = 0;
+            while (free_colour < COLOURS && used[free_colour] == stamp) free_colour++;
+            if (free_colour == COLOURS) ok = 0;
+            colour[tile_number(a, b)] = (uint16_t)free_colour;
+            if (ok) p->colour_start[free_colour + 1]++;
+            if (free_colour + 1 > p->colours) p->colours = free_colour + 1;
+        }
+    for (int c = 0; ok && c < p->colours; c++) {
+        p->colour_start[c + 1] += p->colour_start[c];
+        used[c] = p->colour_start[c];
+    }
+    for (int b = 0; ok && b < p->patches; b++)
+        for (int a = 0; a <= b; a++)
+            p->tile[used[colour[tile_number(a, b)]]++] = (struct tile){a, b};
+    free(colour);
+    free(used);
+    return ok;
+}
+
+static void plan_close(struct plan *p) {
+    free(p->touch_start);
+    free(p->touch);
+    free(p->colour_start);
+    free(p->tile);
+}
+
+static evn_status plan_open(struct plan *p, const struct body *b) {
+    memset(p, 0, sizeof *p);
+    p->size = patch_size(b->triangles);
+    p->patches = (b->triangles + p->size - 1) / p->size;
+    if (patches_touch(p, b) && colour_tiles(p)) return EVN_OK;
+    plan_close(p);
+    return evn_fail(EVN_MEMORY, "matrices: no memory for the plan of %d patches", p->patches);
+}
+
+/* ---- one tile ---- */
+
+/* The interval that is being made. */
+struct job {
+    const struct slices *s;
+    const struct body *body;
+    const struct quadrature *quadrature;
+    enum shells_kind kind;
+    double eta, scale; /* delta, or delta^3 */
+    int from, to;      /* columns */
+    int last;          /* only k <= last */
+    char *wanted;      /* [place]: whether the triangle has a vertex in from .. to-1 */
+    char *patch;       /* [patch]: whether one of its triangles has */
+    size_t *begin;     /* [to - from + 1]: values of the interval before each column */
+    double *value;
+    /* [(j - from) * rows + i]: values of column j before row i, and the range, in one place */
+    struct place {
+        uint32_t at;
+        uint16_t first;
+        uint8_t count;
+    } * place;
+};
+
+static int has_column(const struct job *job, int j) { return j >= job->from && j < job->to; }
+
+/* Adds `values`, those of k0, k0+1, .., to row-vector (i,j). k outside of the range comes from
+ * rounding at a multiple of delta and carries nothing. */
+#if LANES == 8
+INLINE void add_row(const struct job *job, int i, int j, int k0, vec values) {
+    if (!has_column(job, j)) return;
+    const size_t column = (size_t)(j - job->from);
+    const struct place place = job->place[column * (size_t)job->s->rows + (size_t)i];
+    const int low = place.first - k0, high = low + place.count;
+    if (low >= LANES || high <= 0) return;
+    const unsigned below = low > 0 ? (1u << low) - 1 : 0,
+                   upto = high < LANES ? (1u << high) - 1 : 0xff;
+    const __mmask8 mine = (__mmask8)(upto & ~below);
+    double *at = job->value + (ptrdiff_t)(job->begin[column] + place.at) - low;
+    _mm512_mask_storeu_pd(at, mine, _mm512_maskz_loadu_pd(mine, at) + (__m512d)values);
+}
+#else
+INLINE void add_row(const struct job *job, int i, int j, int k0, const double *values, int count) {
+    if (!has_column(job, j)) return;
+    const size_t column = (size_t)(j - job->from);
+    const struct place place = job->place[column * (size_t)job->s->rows + (size_t)i];
+    double *at = job->value + job->begin[column] + place.at;
+    for (int m = 0; m < count; m++) {
+        const int l = k0 + m - place.first;
+        if (l >= 0 && l < place.count) at[l] += values[m * 9 * LANES];
+    }
+}
+#endif
+
+/* Adds the pairs of the first `lanes` outer triangles. Where the matrices are symmetric each value
+ * goes to (i,j) and (j,i) at once, so that both have the same sum in the same order; a triangle
+ * with itself has half of each. */
+static void scatter(const struct job *job, struct shells_result *r, const int *lane, int lanes,
+                    int inner, int symmetric) {
+    const int *col = job->body->corner[inner];
+    vec factor = vec_set(job->scale);
+    for (int l = 0; l < lanes; l++)
+        if (symmetric && lane[l] == inner) factor[l] *= 0.5;
+    for (int i = 0; i < 9 * r->count; i++) r->value[i] *= factor;
+#if LANES == 8
+    int first[LANES];
+    for (int l = 0; l < LANES; l++) first[l] = (int)r->first[l];
+    for (int m = 0; m < r->count; m += LANES)
+        for (int b = 0; b < 3; b++)
+            for (int a = 0; a < 3; a++) {
+                vec t[LANES];
+                for (int n = 0; n < LANES; n++)
+                    t[n] = m + n < r->count ? r->value[9 * (m + n) + 3 * a + b] : vec_set(0);
+                vec_transpose(t);
+                for (int l = 0; l < lanes; l++) {
+                    const int i = job->body->corner[lane[l]][a], k0 = first[l] + m;
+                    add_row(job, i, col[b], k0, t[l]);
+                    if (symmetric) add_row(job, col[b], i, k0, t[l]);
+                }
+            }
+#else
+    for (int l = 0; l < lanes; l++)
+        for (int b = 0; b < 3; b++)
+            for (int a = 0; a < 3; a++) {
+                const int i = job->body->corner[lane[l]][a], k0 = (int)r->first[l];
+                const double *values = (const double *)(r->value + 3 * a + b) + l;
+                add_row(job, i, col[b], k0, values, r->count);
+                if (symmetric) add_row(job, col[b], i, k0, values, r->count);
+            }
+#endif
+}
+
+/* Whether the interval needs one of the pairs of a vector's outer triangles with the inner one. All
+ * of the vector are then computed. */
+static int any_needed(const struct job *job, const int *lane, int inner) {
+    const int symmetric = job->kind != SHELLS_COMBINED;
+    int needed = job->wanted[inner];
+    for (int l = 0; symmetric && l < LANES; l++) needed |= job->wanted[lane[l]];
+    return needed;
+}
+
+/* Whether two triangles can be so near that they have values for k <= last. */
+static int within_reach(const struct job *job, int p, int q) {
+    const struct body *b = job->body;
+    if (job->last == INT_MAX) return 1;
+    const double reach = (job->last + 1 + b->radius[p] + b->radius[q]) * (1 + 1e-12);
+    double d2 = 0;
+    for (int c = 0; c < 3; c++) {
+        const double d = b->centre[p][c] - b->centre[q][c];
+        d2 += d * d;
+    }
+    return d2 <= reach * reach;
+}
+
+/* All pairs of the listed outer triangles with one inner triangle, with one rule. */
+static void pairs(const struct job *job, struct shells_result *r, const int *place, int count,
+                  int inner, enum nearness nearness) {
+    const struct rule *rule = &job->quadrature->rule[nearness];
+    const int symmetric = job->kind != SHELLS_COMBINED;
+    for (int at = 0; at < count; at += LANES) {
+        int lane[LANES];
+        for (int l = 0; l < LANES; l++) lane[l] = place[at + l < count ? at + l : count - 1];
+        if (!any_needed(job, lane, inner)) continue;
+        struct shells_outer outer;
+        outer_load(&outer, job->body, lane, inner);
+        for (int from = 0; from < rule->points; from += SHELLS_BATCH) {
+            int points = rule->points - from < SHELLS_BATCH ? rule->points - from : SHELLS_BATCH;
+            shells_pair(r, job->kind, &outer, &job->body->inner[inner], job->eta, rule, from,
+                        points);
+            scatter(job, r, lane, count - at < LANES ? count - at : LANES, inner, symmetric);
+        }
+    }
+}
+
+/* Outer triangles of one patch, inner ones of another. */
+static void half_tile(const struct job *job, struct shells_result *r, const struct plan *p,
+                      int outer, int inner) {
+    const struct body *b = job->body;
+    const int symmetric = job->kind != SHELLS_COMBINED;
+    const int q0 = inner * p->size, p0 = outer * p->size;
+    const int q1 = q0 + p->size < b->triangles ? q0 + p->size : b->triangles;
+    const int p1 = p0 + p->size < b->triangles ? p0 + p->size : b->triangles;
+    if (!job->patch[inner] && !(symmetric && job->patch[outer])) return;
+    for (int q = q0; q < q1; q++) {
+        if (!job->wanted[q] && !(symmetric && job->patch[outer])) continue;
+        int list[NEARNESS][64], count[NEARNESS] = {0};
+        for (int t = p0; t < p1; t++) {
+            /* of a pair evaluated once, the triangle of lower number is the outer one */
+            if (symmetric && b->triangle[t] > b->triangle[q]) continue;
+            if (!within_reach(job, t, q)) continue;
+            enum nearness n = pair_nearness(b, t, q);
+            list[n][count[n]++] = t;
+        }
+        for (int n = 0; n < NEARNESS; n++) pairs(job, r, list[n], count[n], q, (enum nearness)n);
+    }
+}
+
+/* `begun` and `share`: of the whole generation, what was done before and what this is. */
+static evn_status all_tiles(const struct job *job, const struct plan *p,
+                            const struct slices_options *o, int cores, double begun, double share) {
+    int failed = 0, stopped = 0;
+    const double all = (double)p->colour_start[p->colours];
+    size_t done = 0;
+#pragma omp parallel num_threads(cores)
+    {
+        struct shells_result r;
+        int mine = shells_open(&r, job->s->longest) != EVN_OK, first = 1;
+        if (mine) {
+#pragma omp atomic write
+            failed = 1;
+        }
+#ifdef _OPENMP
+        first = omp_get_thread_num() == 0;
+#endif
+#pragma omp barrier
+        for (int c = 0; c < p->colours; c++) {
+#pragma omp for schedule(dynamic, 1)
+            for (size_t t = p->colour_start[c]; t < p->colour_start[c + 1]; t++) {
+                int stop;
+#pragma omp atomic read
+                stop = stopped;
+                if (failed || stop) continue;
+                const struct tile tile = p->tile[t];
+                half_tile(job, &r, p, tile.a, tile.b);
+                if (tile.a != tile.b) half_tile(job, &r, p, tile.b, tile.a);
+                size_t now;
+#pragma omp atomic capture
+                now = ++done;
+                if (first && o->progress &&
+                    o->progress(begun + share * (double)now / all, o->arg)) {
+#pragma omp atomic write
+                    stopped = 1;
+                }
+            }
+        }
+        shells_close(&r);
+    }
+    if (failed) return evn_fail(EVN_MEMORY, "matrices: no memory for a thread's work space");
+    if (stopped) return evn_fail(EVN_STOPPED, "matrices: stopped on request");
+    return EVN_OK;
+}
+
+/* ---- observation points ---- */
+
+static evn_status all_points(const struct job *job, const struct slices_options *o, int cores) {
+    const struct body *b = job->body;
+    const struct slices *s = job->s;
+    const double scale = job->kind == SHELLS_SINGLE ? s->delta : 1;
+    int failed = 0;
+#pragma omp parallel for num_threads(cores) schedule(dynamic, 1) reduction(| : failed)
+    for (int from = 0; from < o->points; from += LANES) {
+        struct shells_result r;
+        if (shells_open(&r, UINT8_MAX)) {
+            failed = 1;
+            continue;
+        }
+        vec x[3];
+        for (int l = 0; l < LANES; l++) {
+            const double *point = o->point[from + l < o->points ? from + l : o->points - 1];
+            for (int c = 0; c < 3; c++) x[c][l] = (point[c] - b->middle[c]) / s->delta;
+        }
+        for (int q = 0; q < b->triangles; q++) {
+            if (!job->wanted[q]) continue;
+            shells_potential(&r, job->kind, x, &b->inner[q]);
+            for (int l = 0; l < LANES && from + l < o->points; l++)
+                for (int e = 0; e < 3; e++) {
+                    const int j = b->corner[q][e], row = s->columns + from + l;
+                    if (!has_column(job, j)) continue;
+                    const size_t column = (size_t)(j - job->from);
+                    const struct place at = job->place[column * (size_t)s->rows + (size_t)row];
+                    const int first = at.first, end = first + at.count;
+                    double *to = job->value + job->begin[column] + at.at;
+                    for (int m = 0; m < r.count; m++) {
+                        int k = (int)r.first[l] + m;
+                        if (k >= first && k < end) to[k - first] += scale * r.value[3 * m + e][l];
+                    }
+                }
+        }
+        shells_close(&r);
+    }
+    if (failed) return evn_fail(EVN_MEMORY, "matrices: no memory for the observation points");
+    return EVN_OK;
+}
+
+/* ---- mass terms, skew lag ---- */
+
+/* M_k(i,j), or NULL where the interval has none. */
+static double *entry(const struct job *job, int k, int i, int j) {
+    if (!has_column(job, j)) return NULL;
+    const size_t column = (size_t)(j - job->from);
+    const struct place at = job->place[column * (size_t)job->s->rows + (size_t)i];
+    if (k < at.first || k >= at.first + at.count) return NULL;
+    return job->value + job->begin[column] + at.at + (k - at.first);
+}
+
+/* eta/(2 delta) G into M_0 and out of M_1; supports that meet have ranges that begin at 0 and go to
+ * 2 */
+static void add_mass(const struct job *job) {
+    const struct mesh *m = job->body->mesh;
+    for (int t = 0; t < m->triangles; t++) {
+        double normal[3], area = mesh_normal(m, t, normal);
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                const double g = area / (a == b ? 6 : 12) * job->eta / (2 * job->s->delta);
+                double *now = entry(job, 0, m->corner[t][a], m->corner[t][b]);
+                double *before = entry(job, 1, m->corner[t][a], m->corner[t][b]);
+                if (now) *now += g;
+                if (before) *before -= g;
+            }
+    }
+}
+
+/* M_0(i,j) of all columns, from those of column j, whose rows ascend. */
+static double in_column(const struct slices_csr *m, int i, int j) {
+    size_t low = m->start[j], high = m->start[j + 1] - 1;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (m->column[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return m->value[low];
+}
+
+/* The skew-symmetric part of M_0 acts one step later. `raw` is M_0 as it is before, of all columns:
+ * its transpose belongs to other intervals. */
+static void skew_lag(const struct job *job, const struct slices_csr *raw, int cores) {
+    (void)cores;
+#pragma omp parallel for num_threads(cores) schedule(dynamic, 16)
+    for (int j = job->from; j < job->to; j++)
+        for (size_t e = raw->start[j]; e < raw->start[j + 1]; e++) {
+            const int i = raw->column[e];
+            if (i == j) continue;
+            const double mine = raw->value[e], other = in_column(raw, j, i);
+            *entry(job, 0, i, j) = 0.5 * (mine + other);
+            *entry(job, 1, i, j) += 0.5 * (mine - other);
+        }
+}
+
+/* ---- from outside ---- */
+
+enum shells_kind options_kind(const struct slices_options *o) {
+    if (o->problem == TDBEM_SOFT) return SHELLS_SINGLE;
+    return o->eta > 0 ? SHELLS_COMBINED : SHELLS_HYPERSINGULAR;
+}
+
+evn_status options_check(const struct slices_options *o, const struct mesh *mesh) {
+    if (!(o->delta > 0) || !isfinite(o->delta))
+        return evn_fail(EVN_USAGE, "matrices: delta %g: expected a positive length, as %.3g",
+                        o->delta, 0.5 * mesh->h_mean);
+    if (!(o->eta >= 0) || !isfinite(o->eta))
+        return evn_fail(EVN_USAGE, "matrices: eta %g: expected 0 or more, as 0.5", o->eta);
+    if (o->problem != TDBEM_RIGID && o->problem != TDBEM_SOFT)
+        return evn_fail(EVN_USAGE, "matrices: no problem %d", (int)o->problem);
+    if (o->quad < 0 || o->quad > 6)
+        return evn_fail(EVN_USAGE, "matrices: --quad %d, expected 0 to 6", o->quad);
+    if (o->rule && o->rule != 3 && o->rule != 6 && o->rule != 7 && o->rule != 12 && o->rule != 16)
+        return evn_fail(EVN_USAGE, "matrices: no rule of %d points; there are 3, 6, 7, 12, 16",
+                        o->rule);
+    if (o->points < 0 || o->points > 1000000)
+        return evn_fail(EVN_USAGE, "matrices: %d observation points, expected 0 to 1000000",
+                        o->points);
+    for (int p = 0; p < o->points; p++)
+        for (int c = 0; c < 3; c++)
+            if (!(fabs(o->point[p][c]) <= 1e100))
+                return evn_fail(EVN_USAGE,
+                                "matrices: observation point %d: coordinate %c is %g, expected a "
+                                "number",
+                                p, "xyz"[c], o -> point[p][c]);
+    return EVN_OK;
+}
+
+/* With ranges, without values. */
+static evn_status slices_shape(struct slices **out, const struct body *body,
+                               const struct slices_options *o, int cores) {
+    *out = NULL;
+    struct slices *s = calloc(1, sizeof *s);
+    if (!s) return evn_fail(EVN_MEMORY, "matrices: no memory");
+    s->columns = body->vertices;
+    s->rows = body->vertices + o->points;
+    s->problem = o->problem;
+    s->delta = o->delta;
+    s->eta = o->problem == TDBEM_RIGID ? o->eta : 0;
+    s->quad = o->quad;
+    s->rule = o->rule;
+    const size_t entries = (size_t)s->rows * (size_t)s->columns;
+    s->first = malloc(entries * sizeof *s->first);
+    s->count = malloc(entries * sizeof *s->count);
+    s->begin = malloc(((size_t)s->columns + 1) * sizeof *s->begin);
+    evn_status status = EVN_OK;
+    if (!s->first || !s->count || !s->begin)
+        status = evn_fail(EVN_MEMORY, "matrices: no memory for %zu row-vectors", entries);
+    if (!status) status = ranges_find(s, body, o, cores);
+    if (status) {
+        slices_close(s);
+        return status;
+    }
+    s->begin[0] = 0;
+    for (int j = 0; j < s->columns; j++) {
+        const uint8_t *count = s->count + (size_t)j * (size_t)s->rows;
+        size_t sum = 0;
+        for (int i = 0; i < s->rows; i++) sum += count[i];
+        s->begin[j + 1] = s->begin[j] + sum;
+    }
+    *out = s;
+    return EVN_OK;
+}
+
+/* ---- intervals ---- */
+
+struct slices_maker {
+    struct slices *s;
+    struct slices_options options;
+    struct body body;
+    struct quadrature quadrature;
+    struct plan plan;
+    struct slices_csr raw; /* combined: M_0 before the skew lag, by columns */
+    int cores;
+};
+
+static void job_close(struct job *job) {
+    free(job->wanted);
+    free(job->patch);
+    free(job->begin);
+    free(job->place);
+    free(job->value);
+}
+
+static evn_status job_memory(struct job *job) {
+    evn_status status = evn_fail(
+        EVN_MEMORY, "matrices: no memory for the values of columns %d to %d (%.1f GB)", job->from,
+        job->to - 1, 8e-9 * (double)(job->s->begin[job->to] - job->s->begin[job->from]));
+    job_close(job);
+    return status;
+}
+
+/* Columns from .. to-1, and k up to `last`, all zero. */
+static evn_status job_open(struct job *job, const struct slices_maker *m, int from, int to,
+                           int last) {
+    const struct slices *s = m->s;
+    const struct body *b = &m->body;
+    const double cube = s->delta * s->delta * s->delta;
+    *job = (struct job){.s = s,
+                        .body = b,
+                        .quadrature = &m->quadrature,
+                        .kind = options_kind(&m->options),
+                        .eta = s->eta,
+                        .scale = s->problem == TDBEM_SOFT ? cube : s->delta,
+                        .from = from,
+                        .to = to,
+                        .last = last};
+    const size_t rows = (size_t)s->rows, columns = (size_t)(to - from);
+    job->wanted = calloc((size_t)b->triangles, 1);
+    job->patch = calloc((size_t)m->plan.patches, 1);
+    job->begin = calloc(columns + 1, sizeof *job->begin);
+    job->place = malloc(rows * columns * sizeof *job->place);
+    if (!job->wanted || !job->patch || !job->begin || !job->place) return job_memory(job);
+    for (int p = 0; p < b->triangles; p++)
+        for (int e = 0; e < 3; e++)
+            if (has_column(job, b->corner[p][e])) job->wanted[p] = job->patch[p / m->plan.size] = 1;
+#pragma omp parallel for num_threads(m->cores) schedule(static)
+    for (size_t c = 0; c < columns; c++) {
+        uint32_t sum = 0;
+        for (size_t i = 0; i < rows; i++) {
+            const size_t e = ((size_t)from + c) * rows + i;
+            const int end = s->first[e] + s->count[e] - 1;
+            const int cut = end > last ? end - last : 0;
+            const int count = cut < s->count[e] ? s->count[e] - cut : 0;
+            job->place[c * rows + i] = (struct place){sum, s->first[e], (uint8_t)count};
+            sum += (uint32_t)count;
+        }
+        job->begin[c + 1] = sum;
+    }
+    for (size_t c = 0; c < columns; c++) job->begin[c + 1] += job->begin[c];
+    job->value = malloc((job->begin[columns] + 8) * sizeof *job->value);
+    if (!job->value) return job_memory(job);
+#pragma omp parallel for num_threads(m->cores) schedule(static)
+    for (size_t c = 0; c < columns; c++)
+        memset(job->value + job->begin[c], 0,
+               (job->begin[c + 1] - job->begin[c]) * sizeof *job->value);
+    return EVN_OK;
+}
+
+/* Which rows a column of M_0 has, to raw->column; how many. */
+static size_t rows_of_now(const struct slices *s, int j, int *row) {
+    size_t n = 0;
+    for (int i = 0; i < s->columns; i++) {
+        const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
+        if (s->first[e] || !s->count[e]) continue;
+        if (row) row[n] = i;
+        n++;
+    }
+    return n;
+}
+
+static evn_status raw_open(struct slices_maker *m) {
+    const struct slices *s = m->s;
+    struct slices_csr *raw = &m->raw;
+    raw->rows = s->columns;
+    raw->start = calloc((size_t)s->columns + 1, sizeof *raw->start);
+    if (raw->start)
+        for (int j = 0; j < s->columns; j++)
+            raw->start[j + 1] = raw->start[j] + rows_of_now(s, j, NULL);
+    const size_t all = raw->start ? raw->start[s->columns] : 0;
+    raw->column = malloc((all + 1) * sizeof *raw->column);
+    raw->value = malloc((all + 1) * sizeof *raw->value);
+    if (!raw->start || !raw->column || !raw->value)
+        return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_0", all);
+    for (int j = 0; j < s->columns; j++) rows_of_now(s, j, raw->column + raw->start[j]);
+    return EVN_OK;
+}
+
+/* The interval's part of it. */
+static void take_raw(struct slices_maker *m, const struct job *job) {
+    for (int j = job->from; j < job->to; j++)
+        for (size_t e = m->raw.start[j]; e < m->raw.start[j + 1]; e++)
+            m->raw.value[e] = *entry(job, 0, m->raw.column[e], j);
+}
+
+/* M_0 alone, of all columns, a few pairs of triangles a column; no more memory than for columns
+ * 0 .. to-1 with all k. */
+static evn_status make_raw(struct slices_maker *m, int to, double share) {
+    const struct slices *s = m->s;
+    const size_t step = (size_t)to + s->begin[to] / (size_t)s->rows;
+    evn_status status = EVN_OK;
+    for (int from = 0; !status && from < s->columns;) {
+        struct job job;
+        const int end = step < (size_t)(s->columns - from) ? from + (int)step : s->columns;
+        status = job_open(&job, m, from, end, 0);
+        if (status) break;
+        status = all_tiles(&job, &m->plan, &m->options, m->cores, share * from / s->columns,
+                           share * (end - from) / s->columns);
+        if (!status) {
+            add_mass(&job);
+            take_raw(m, &job);
+        }
+        job_close(&job);
+        from = end;
+    }
+    return status;
+}
+
+evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
+                             const struct slices_options *o, int cores) {
+    *out = NULL;
+    evn_status status = options_check(o, mesh);
+    if (status) return status;
+    struct slices_maker *m = calloc(1, sizeof *m);
+    if (!m) return evn_fail(EVN_MEMORY, "matrices: no memory");
+    m->options = *o;
+    m->cores = cores < 1 ? 1 : cores;
+    status = body_open(&m->body, mesh, o->delta);
+    if (!status) status = slices_shape(&m->s, &m->body, o, m->cores);
+    if (!status) status = quadrature_open(&m->quadrature, o->rule, o->quad);
+    if (!status) status = plan_open(&m->plan, &m->body);
+    if (!status && options_kind(o) == SHELLS_COMBINED) status = raw_open(m);
+    if (status) {
+        slices_maker_close(m);
+        return status;
+    }
+    *out = m;
+    return EVN_OK;
+}
+
+void slices_maker_close(struct slices_maker *m) {
+    if (!m) return;
+    slices_close(m->s);
+    slices_csr_free(&m->raw);
+    plan_close(&m->plan);
+    quadrature_close(&m->quadrature);
+    body_close(&m->body);
+    free(m);
+}
+
+const struct slices *slices_maker_slices(const struct slices_maker *m) { return m->s; }
+
+evn_status slices_maker_next(struct slices_maker *m, int to) {
+    struct slices *s = m->s;
+    const int from = s->to, all = s->columns,
+              combined = options_kind(&m->options) == SHELLS_COMBINED;
+    const double raw = 0.03; /* of the time: making M_0 apart */
+    free(s->value);
+    s->value = NULL;
+    s->from = from;
+    struct job job;
+    evn_status status = EVN_OK;
+    const int apart = combined && (from > 0 || to < all);
+    if (apart && !from) status = make_raw(m, to, raw);
+    if (!status) status = job_open(&job, m, from, to, INT_MAX);
+    if (status) return status;
+    const double begun = apart ? raw : 0, share = (1 - begun) / all;
+    status =
+        all_tiles(&job, &m->plan, &m->options, m->cores, begun + share * from, share * (to - from));
+    if (!status) status = all_points(&job, &m->options, m->cores);
+    if (!status && combined) {
+        add_mass(&job);
+        if (!apart) take_raw(m, &job);
+        skew_lag(&job, &m->raw, m->cores);
+    }
+    if (!status) {
+        s->value = job.value;
+        s->to = to;
+        job.value = NULL;
+    }
+    job_close(&job);
+    return status;
+}
+
+evn_status slices_generate(struct slices **out, const struct mesh *mesh,
+                           const struct slices_options *o, int cores) {
+    *out = NULL;
+    struct slices_maker *m;
+    evn_status status = slices_maker_open(&m, mesh, o, cores);
+    if (status) return status;
+    status = slices_maker_next(m, m->s->columns);
+    if (!status) {
+        *out = m->s;
+        m->s = NULL;
+    }
+    slices_maker_close(m);
+    return status;
+}
+
+evn_status slices_size(struct slices_size *out, const struct mesh *mesh,
+                       const struct slices_options *o, int cores) {
+    memset(out, 0, sizeof *out);
+    evn_status status = options_check(o, mesh);
+    struct body body;
+    if (!status) status = body_open(&body, mesh, o->delta);
+    if (status) return status;
+    struct slices *s;
+    status = slices_shape(&s, &body, o, cores < 1 ? 1 : cores);
+    body_close(&body);
+    if (status) return status;
+    out->kmax = s->kmax;
+    out->longest = s->longest;
+    out->nnz = s->nnz;
+    out->values = s->begin[s->columns];
+    out->bytes = 8.0 * (double)out->values + 3.0 * s->rows * s->columns + 8.0 * (s->columns + 1);
+    slices_close(s);
+    return EVN_OK;
+}

@@ -1,0 +1,47 @@
+/* What the parts of the generator share: the mesh in units of delta, in the order of work. */
+#ifndef TDBEM_SLICES_INSIDE_H
+#define TDBEM_SLICES_INSIDE_H
+
+#include "tdbem/matrices/shells.h"
+#include "tdbem/matrices/slices.h"
+
+/* Fields of a triangle as an outer one, structure of arrays. */
+enum { FIELD_CORNER = 0, FIELD_NORMAL = 9, FIELD_CURL = 12, FIELD_AREA = 21, FIELDS = 22 };
+
+/* Triangles are at places, along a space-filling curve; `triangle` gives their numbers in the mesh,
+ * on which depends which of two is the outer one. */
+struct body {
+    const struct mesh *mesh;
+    int vertices, triangles;
+    double delta;
+    int *triangle;                 /* [place] */
+    int (*corner)[3];              /* [place] */
+    double (*centre)[3];           /* [place], in units of delta */
+    double *radius;                /* [place], largest distance of centre and corner */
+    struct shells_triangle *inner; /* [place] */
+    double *field[FIELDS];         /* [place], padded to whole vectors */
+    double (*x)[3];                /* vertices in units of delta, about the middle of the body */
+    double middle[3];              /* not yet in units of delta */
+    int *ring_start, *ring;        /* places of the triangles around each vertex */
+    int *star_start, *star;        /* vertices of these triangles, each once */
+};
+
+evn_status body_open(struct body *b, const struct mesh *mesh, double delta);
+void body_close(struct body *b);
+
+/* Checks options; EVN_USAGE. */
+evn_status options_check(const struct slices_options *o, const struct mesh *mesh);
+
+enum shells_kind options_kind(const struct slices_options *o);
+
+/* Which k row-vectors have: fills first, count, kmax, kmax_points, longest, nnz. */
+evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
+                       int cores);
+
+/* How near the triangles at two places are. */
+enum nearness pair_nearness(const struct body *b, int p, int q);
+
+/* Loads a vector of outer triangles; `place` has LANES entries. */
+void outer_load(struct shells_outer *o, const struct body *b, const int *place, int inner);
+
+#endif

@@ -1,0 +1,87 @@
+/* What can be asked of slices that are there: row-vectors, single matrices, the mass matrix. */
+#include "tdbem/matrices/slices.h"
+#include <stdlib.h>
+#include <string.h>
+
+void slices_close(struct slices *s) {
+    if (!s) return;
+    free(s->first);
+    free(s->count);
+    free(s->begin);
+    free(s->value);
+    free(s);
+}
+
+void slices_mass(const struct mesh *m, const double *x, double *y) {
+    for (int v = 0; v < m->vertices; v++) y[v] = 0;
+    for (int t = 0; t < m->triangles; t++) {
+        const int *c = m->corner[t];
+        double normal[3], area = mesh_normal(m, t, normal);
+        double sum = x[c[0]] + x[c[1]] + x[c[2]];
+        for (int a = 0; a < 3; a++) y[c[a]] += area / 12 * (sum + x[c[a]]);
+    }
+}
+
+const double *slices_column(const struct slices *s, int j) {
+    return s->value + (s->begin[j] - s->begin[s->from]);
+}
+
+const double *slices_row(const struct slices *s, int i, int j, int *first, int *count) {
+    const size_t e = (size_t)j * (size_t)s->rows;
+    const double *value = slices_column(s, j);
+    for (int r = 0; r < i; r++) value += s->count[e + (size_t)r];
+    *first = s->first[e + (size_t)i];
+    *count = s->count[e + (size_t)i];
+    return value;
+}
+
+evn_status slices_matrix_open(struct slices_csr *m, const struct slices *s, int k, int from,
+                              int to) {
+    *m = (struct slices_csr){.k = k, .first = from, .rows = to - from};
+    m->start = calloc((size_t)m->rows + 2, sizeof *m->start);
+    size_t n = 0;
+    for (int j = 0; m->start && j < s->columns; j++)
+        for (int i = from; i < to; i++) {
+            const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
+            int has = k >= s->first[e] && k < s->first[e] + s->count[e];
+            m->start[i - from + 2] += (size_t)has;
+            n += (size_t)has;
+        }
+    m->column = malloc((n + 1) * sizeof *m->column);
+    m->value = malloc((n + 1) * sizeof *m->value);
+    if (!m->start || !m->column || !m->value) {
+        slices_csr_free(m);
+        return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_%d", n, k);
+    }
+    for (int i = 0; i < m->rows; i++) m->start[i + 2] += m->start[i + 1];
+    return EVN_OK;
+}
+
+void slices_matrix_add(struct slices_csr *m, const struct slices *s) {
+    for (int j = s->from; j < s->to; j++) { /* start[i+1] walks to the end of row i */
+        const double *value = slices_column(s, j);
+        for (int i = 0; i < m->first + m->rows; i++) {
+            const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
+            const int first = s->first[e], count = s->count[e];
+            if (i >= m->first && m->k >= first && m->k < first + count) {
+                size_t at = m->start[i - m->first + 1]++;
+                m->column[at] = j;
+                m->value[at] = value[m->k - first];
+            }
+            value += count;
+        }
+    }
+}
+
+evn_status slices_matrix(struct slices_csr *m, const struct slices *s, int k, int with_points) {
+    evn_status status = slices_matrix_open(m, s, k, 0, with_points ? s->rows : s->columns);
+    if (!status) slices_matrix_add(m, s);
+    return status;
+}
+
+void slices_csr_free(struct slices_csr *m) {
+    free(m->start);
+    free(m->column);
+    free(m->value);
+    memset(m, 0, sizeof *m);
+}

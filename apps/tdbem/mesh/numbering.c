@@ -1,0 +1,122 @@
+/* Space-filling curves: the vertices sorted by their place on one. */
+#include "tdbem/mesh/numbering.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BITS = 20 };
+
+evn_status numbering_find(enum numbering *out, const char *name) {
+    static const char *const names[] = {"none", "morton", "hilbert"};
+    for (int n = 0; n < 3; n++)
+        if (!strcmp(name, names[n])) {
+            *out = (enum numbering)n;
+            return EVN_OK;
+        }
+    return evn_fail(EVN_USAGE, "order: \"%s\", expected none, morton or hilbert", name);
+}
+
+/* bits of the three numbers in turn, from the highest; axis 0 first */
+uint64_t numbering_morton(const uint32_t at[3]) {
+    uint64_t key = 0;
+    for (int b = BITS - 1; b >= 0; b--)
+        for (int c = 0; c < 3; c++) key = key << 1 | (at[c] >> b & 1);
+    return key;
+}
+
+/* Skilling, Programming the Hilbert curve, AIP Conf. Proc. 707 (2004): the axes are turned and
+ * swapped bit by bit to the transposed index, whose bits in turn are the key. */
+uint64_t numbering_hilbert(const uint32_t at[3]) {
+    uint32_t x[3] = {at[0], at[1], at[2]};
+    for (uint32_t bit = 1u << (BITS - 1); bit > 1; bit >>= 1) {
+        const uint32_t low = bit - 1;
+        for (int c = 0; c < 3; c++) {
+            if (x[c] & bit) {
+                x[0] ^= low;
+            } else {
+                uint32_t change = (x[0] ^ x[c]) & low;
+                x[0] ^= change;
+                x[c] ^= change;
+            }
+        }
+    }
+    /* Gray code */
+    for (int c = 1; c < 3; c++) x[c] ^= x[c - 1];
+    uint32_t turn = 0;
+    for (uint32_t bit = 1u << (BITS - 1); bit > 1; bit >>= 1)
+        if (x[2] & bit) turn ^= bit - 1;
+    for (int c = 0; c < 3; c++) x[c] ^= turn;
+    return numbering_morton(x);
+}
+
+struct keyed {
+    uint64_t key;
+    int number, vertex;
+};
+
+static int by_key(const void *a, const void *b) {
+    const struct keyed *p = a, *q = b;
+    if (p->key != q->key) return p->key < q->key ? -1 : 1;
+    return p->number - q->number;
+}
+
+evn_status mesh_renumber(struct mesh *m, enum numbering numbering) {
+    const size_t n = (size_t)m->vertices;
+    struct keyed *key = malloc(n * sizeof *key);
+    double(*x)[3] = malloc(n * sizeof *x);
+    int *number = malloc(n * sizeof *number), *to = malloc(n * sizeof *to);
+    if (!key || !x || !number || !to) {
+        free(key);
+        free(x);
+        free(number);
+        free(to);
+        return evn_fail(EVN_MEMORY, "order: no memory for %d vertices", m->vertices);
+    }
+    double low[3], size = 0;
+    for (int c = 0; c < 3; c++) {
+        double high = low[c] = m->x[0][c];
+        for (int v = 1; v < m->vertices; v++) {
+            low[c] = fmin(low[c], m->x[v][c]);
+            high = fmax(high, m->x[v][c]);
+        }
+        size = fmax(size, high - low[c]);
+    }
+    for (int v = 0; v < m->vertices; v++) {
+        uint32_t at[3];
+        for (int c = 0; c < 3; c++)
+            at[c] = (uint32_t)fmin((m->x[v][c] - low[c]) / size * (1 << BITS), (1 << BITS) - 1);
+        uint64_t place = numbering == NUMBERING_MORTON    ? numbering_morton(at)
+                         : numbering == NUMBERING_HILBERT ? numbering_hilbert(at)
+                                                          : 0;
+        key[v] = (struct keyed){place, m->number[v], v};
+    }
+    qsort(key, n, sizeof *key, by_key);
+    for (size_t v = 0; v < n; v++) {
+        int from = key[v].vertex;
+        memcpy(x[v], m->x[from], sizeof *x);
+        number[v] = m->number[from];
+        to[from] = (int)v;
+    }
+    for (int t = 0; t < m->triangles; t++)
+        for (int e = 0; e < 3; e++) m->corner[t][e] = to[m->corner[t][e]];
+    memcpy(m->x, x, n * sizeof *x);
+    memcpy(m->number, number, n * sizeof *number);
+    free(key);
+    free(x);
+    free(number);
+    free(to);
+    return EVN_OK;
+}
+
+double numbering_score(const struct slices *s) {
+    const size_t rows = (size_t)s->rows;
+    double sum = 0;
+    for (size_t j = 0; j < (size_t)s->columns; j++)
+        for (size_t at = j * rows; at + 1 < j * rows + (size_t)s->columns; at++) {
+            int a = s->first[at], b = s->first[at + 1];
+            int low = a > b ? a : b, high = a + s->count[at], other = b + s->count[at + 1];
+            if (other < high) high = other;
+            if (high > low) sum += (double)(high - low) * (high - low);
+        }
+    return s->columns > 1 ? sum / ((double)s->columns * (s->columns - 1)) : 0;
+}

@@ -1,0 +1,26 @@
+/* Numbering the vertices along a space-filling curve, so that neighbours in number are neighbours
+ * in space and the row-vectors of a slice change slowly from row to row. */
+#ifndef TDBEM_NUMBERING_H
+#define TDBEM_NUMBERING_H
+
+#include "tdbem/mesh/mesh.h"
+#include "tdbem/matrices/slices.h"
+#include <stdint.h>
+
+enum numbering { NUMBERING_NONE, NUMBERING_MORTON, NUMBERING_HILBERT };
+
+/* `none`, `morton`, `hilbert`; EVN_USAGE for anything else */
+evn_status numbering_find(enum numbering *out, const char *name);
+
+/* Renumbers the vertices; mesh->number follows. NONE goes back to the file's order. */
+evn_status mesh_renumber(struct mesh *mesh, enum numbering numbering);
+
+/* Place of a point on the curve; coordinates are integers of 20 bits. */
+uint64_t numbering_morton(const uint32_t at[3]);
+uint64_t numbering_hilbert(const uint32_t at[3]);
+
+/* The paper's score of an ordering (section 4.2): the mean over columns and consecutive rows of the
+ * square of how many k both row-vectors cover. */
+double numbering_score(const struct slices *s);
+
+#endif

@@ -1,0 +1,48 @@
+/* Solving M_0 a = b, M_0 symmetric positive definite: each time step ends with it.
+ *
+ * cg: conjugate gradients, scaled by the diagonal. The scaled condition number is 2 to 4 whatever
+ * the mesh, so 13 to 26 iterations do (Hestenes and Stiefel 1952). Bits do not depend on cores.
+ * cg:device: the same on the first device of the units.
+ * mumps: MUMPS's Cholesky factors, as the paper has it (Bramas, Coulaud, Sylvand 2015,
+ * section 3.3); where it was found at configure time.
+ */
+#ifndef TDBEM_SOLVE_H
+#define TDBEM_SOLVE_H
+
+#include <evener/crew.h>
+#include "tdbem/matrices/slices.h"
+#include <evener/status.h>
+
+enum solver_kind { SOLVER_CG, SOLVER_CG_DEVICE, SOLVER_MUMPS };
+
+struct solver;
+
+/* `cg`, `cg:device` or `mumps`. EVN_USAGE; EVN_MISSING: mumps is not in this build. */
+evn_status solver_find(enum solver_kind *out, const char *name);
+const char *solver_name(enum solver_kind kind);
+
+/* Whether these units have what the solver needs: a device, for cg:device. EVN_USAGE. */
+evn_status solver_check_units(enum solver_kind kind, const evn_units *units);
+
+/* M_0, square; it is copied. Stops at residuals of `tolerance` times b's
+ * (in the norm of the inverse diagonal); cg only. EVN_USAGE: M_0 is not positive definite. */
+evn_status solver_open(struct solver **out, const struct slices_csr *m, enum solver_kind kind,
+                       double tolerance);
+void solver_close(struct solver *s);
+
+/* cg:device, before the first solution: M_0 goes to the first device of the first GPU unit. Nothing
+ * for others. EVN_USAGE: there is no device; EVN_MEMORY, EVN_DEVICE, EVN_SYSTEM. Detach before the
+ * units are closed. */
+evn_status solver_attach(struct solver *s, const evn_units *units);
+void solver_detach(struct solver *s);
+
+/* `a` is a first guess and becomes the solution. EVN_BODY: it does not converge, or MUMPS failed;
+ * EVN_DEVICE.
+ */
+evn_status solver_solve(struct solver *s, evn_crew *crew, const double *b, double *a);
+
+/* Iterations so far (cg), and entries of M_0 or of its factor. */
+long long solver_iterations(const struct solver *s);
+size_t solver_entries(const struct solver *s);
+
+#endif

@@ -1,0 +1,45 @@
+/* Conjugate gradients on the host, on one core or many: solve_part.h says what is computed.
+ *
+ * M_0 lies in strips of eight rows, so that eight rows are summed at once. Cores share chunks of
+ * rows; bits do not depend on how many they are, since sums are made chunk by chunk, and chunks'
+ * sums added in one order.
+ */
+#ifndef TDBEM_SOLVE_CG_H
+#define TDBEM_SOLVE_CG_H
+
+#include <evener/crew.h>
+#include "tdbem/matrices/slices.h"
+#include "tdbem/solve/solve_part.h"
+#include <evener/status.h>
+
+/* The scaled matrix: also what goes to a device once. */
+struct solve_matrix {
+    int n, chunks; /* rows; chunks of SOLVE_CHUNK, the last one filled up with empty rows */
+    size_t *begin; /* [strips + 1] entries before a strip, in SOLVE_STRIPs */
+    int *column;   /* [begin[strips] * SOLVE_STRIP] */
+    double *value; /* likewise; short rows are filled up with zeros of column 0 */
+    double *scale; /* [chunks * SOLVE_CHUNK] D^(-1/2); 0 in empty rows */
+    double *root;  /* likewise: 1 / scale */
+};
+
+struct solve_cg;
+
+/* EVN_USAGE: M_0 cannot be positive definite, with its diagonal. */
+evn_status solve_check_diagonal(const struct slices_csr *m);
+
+/* EVN_USAGE as above; EVN_MEMORY. */
+evn_status solve_cg_open(struct solve_cg **out, const struct slices_csr *m, double tolerance);
+void solve_cg_close(struct solve_cg *s);
+const struct solve_matrix *solve_cg_matrix(const struct solve_cg *s);
+double solve_cg_tolerance(const struct solve_cg *s);
+
+/* `a` is a first guess and becomes the solution; *iterations what it took. EVN_BODY. */
+evn_status solve_cg(struct solve_cg *s, evn_crew *crew, const double *b, double *a,
+                    int *iterations);
+
+/* Iterations at most; and what a state says that is no solution: EVN_BODY with a line, else
+ * EVN_OK. */
+enum { SOLVE_ITERATIONS_MAX = 1000 };
+evn_status solve_verdict(const struct solve_state *state, double tolerance);
+
+#endif

@@ -1,0 +1,154 @@
+/* One small layout for each power of two below the group's length. */
+#include "tdbem/summation/radiation.h"
+#include "tdbem/summation/summation.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEVELS_MAX = 5,  /* 2^5 = GROUP_MOST */
+    ROWS_LEAST = 64, /* of a tile, and what it should have: smaller ones have shorter bundles */
+    ROWS = 256,
+    SUMS = 16384, /* of a tile, to stay in a second-level cache */
+    LEAST = 30000 /* operations that a core should have: some ten microseconds */
+};
+
+struct radiation {
+    int group, levels, cores;
+    struct layout *layout[LEVELS_MAX];
+    struct history *past[LEVELS_MAX];
+    evn_crew_pace pace[LEVELS_MAX];
+    char *sums, *scratch;
+    size_t scratch_bytes; /* of a core */
+    double flop;
+};
+
+static size_t up(size_t n) { return (n + 63) / 64 * 64; }
+
+/* Rows of a tile for groups of so many steps: tiles are what cores share, so one for each, or up to
+ * three where they are not small then. 0: as the layout chooses. */
+static int tile_rows(const struct slices *s, int steps, int cores) {
+    if (cores == 1) return 0;
+    const int some = s->rows / (cores * ROWS), each = some < 1 ? 1 : some > 3 ? 3 : some;
+    const int rows = (s->rows + each * cores - 1) / (each * cores);
+    const int max = SUMS / steps > 1024 ? SUMS / steps : 1024;
+    return rows < ROWS_LEAST ? ROWS_LEAST : rows < max ? rows : max;
+}
+
+static evn_status open_levels(struct radiation *r, const struct slices *s, int single) {
+    const size_t real = single ? sizeof(float) : sizeof(double);
+    size_t scratch = 0, wide = 1;
+    for (int steps = 1; steps < r->group; steps *= 2, r->levels++) {
+        struct layout **a = &r->layout[r->levels];
+        const struct layout_options o = {.kind = LAYOUT_ROWS,
+                                         .single = single,
+                                         .group = steps,
+                                         .per_block = s->columns,
+                                         .tile = tile_rows(s, steps, r->cores),
+                                         .last = 2 * steps - 1};
+        evn_status status = layout_plan(a, s, &o);
+        if (!status) status = layout_reserve(*a, 1);
+        if (!status)
+            status = history_open(&r->past[r->levels], s->columns, (*a)->depth, (*a)->front, steps,
+                                  single);
+        if (status) return status;
+        if (summation_scratch(*a, 1) > scratch) scratch = summation_scratch(*a, 1);
+        wide = (size_t)(*a)->wide;
+        const int turns = (r->group - steps - 1) / (2 * steps) + 1;
+        r->flop += 2.0 * (double)(*a)->nnz * steps * turns;
+    }
+    r->sums = aligned_alloc(64, up((size_t)s->rows * wide * real) + 64);
+    r->scratch_bytes = up(scratch) + 64;
+    r->scratch = aligned_alloc(64, r->scratch_bytes * (size_t)r->cores);
+    if (!r->sums || !r->scratch)
+        return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the radiation stage");
+    return EVN_OK;
+}
+
+evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single,
+                          int cores) {
+    *out = NULL;
+    struct radiation *r = calloc(1, sizeof *r);
+    if (!r) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the radiation stage");
+    r->group = group;
+    r->cores = cores;
+    evn_status status = open_levels(r, s, single);
+    if (status) {
+        radiation_close(r);
+        return status;
+    }
+    *out = r;
+    return EVN_OK;
+}
+
+evn_status radiation_fill(struct radiation *r, const struct slices *s) {
+    evn_status status = EVN_OK;
+    for (int m = 0; !status && m < r->levels; m++)
+        status = layout_fill(r->layout[m], s, s->from, s->to);
+    return status;
+}
+
+void radiation_close(struct radiation *r) {
+    if (!r) return;
+    for (int m = 0; m < LEVELS_MAX; m++) {
+        layout_close(r->layout[m]);
+        history_close(r->past[m]);
+    }
+    free(r->sums);
+    free(r->scratch);
+    free(r);
+}
+
+/* One turn: the latest steps of `a` into the next ones. */
+struct turn {
+    struct radiation *r;
+    int level, known, steps; /* steps known of the group; how many of them, and into how many */
+    const double *a;
+    double *sums;
+    int wide;
+    atomic_int next; /* tile that nobody has taken */
+};
+
+static void add_tile(const struct turn *turn, const struct layout *l, int tile) {
+    const struct radiation *r = turn->r;
+    const int left = r->group - turn->known, count = turn->steps < left ? turn->steps : left;
+    for (int i = l->tile_row[tile]; i < l->tile_row[tile + 1]; i++)
+        for (int g = 0; g < count; g++) {
+            const size_t at = (size_t)i * (size_t)l->wide + (size_t)g;
+            turn->sums[(size_t)i * (size_t)turn->wide + (size_t)(turn->known + g)] +=
+                l->is.single ? (double)((const float *)r->sums)[at] : ((const double *)r->sums)[at];
+        }
+}
+
+static void take_turn(evn_crew *crew, int me, int cores, void *arg) {
+    struct turn *turn = arg;
+    const struct radiation *r = turn->r;
+    const struct layout *l = r->layout[turn->level];
+    struct history *past = r->past[turn->level];
+    const double *latest = turn->a + (size_t)(turn->known - turn->steps) * (size_t)l->columns;
+    history_replace(past, latest, turn->steps, evn_crew_begin(l->columns, me, cores),
+                    evn_crew_begin(l->columns, me + 1, cores));
+    evn_crew_barrier(crew);
+    for (int t; (t = atomic_fetch_add(&turn->next, 1)) < l->tiles;) {
+        summation_part(l, 0, 1, t, past, r->sums, r->scratch + (size_t)me * r->scratch_bytes);
+        add_tile(turn, l, t);
+    }
+}
+
+void radiation_add(struct radiation *r, evn_crew *crew, int p, const double *a, double *sums,
+                   int wide) {
+    struct turn turn = {.r = r, .known = p, .steps = 1, .a = a, .sums = sums, .wide = wide};
+    for (; p % (2 * turn.steps) == 0; turn.level++) turn.steps *= 2;
+    const struct layout *l = r->layout[turn.level];
+    const int cores = evn_crew_cores(crew, 2.0 * (double)l->nnz * turn.steps, LEAST);
+    evn_crew_run(crew, &r->pace[turn.level], cores < r->cores ? cores : r->cores, take_turn, &turn);
+}
+
+double radiation_flop(const struct radiation *r) { return r->flop; }
+
+double radiation_bytes(const struct radiation *r) {
+    double bytes = 0;
+    for (int m = 0; m < r->levels; m++)
+        bytes += r->layout[m]->bytes + (double)layout_tables(r->layout[m]);
+    return bytes;
+}

@@ -1,0 +1,39 @@
+/* The radiation stage: what the steps of a group that are already known give to those that are not
+ * (Bramas, Coulaud, Sylvand 2015, section 4.5).
+ *
+ * The paper multiplies by M_1 .. M_(n_g-1) after each step, sparse matrix by sparse matrix. Here
+ * the steps of a group are halved and halved again, as in online convolution (Hairer, Lubich,
+ * Schlichte, "Fast numerical solution of nonlinear Volterra convolution equations", 1985): once the
+ * first p steps are known, where 2^m is the largest power of two that divides p, the latest 2^m of
+ * them are summed into the next 2^m at once, with M_1 .. M_(2^(m+1)-1), by the kernels of the
+ * summation. Each pair of steps meets exactly once, and the near part of the matrices is read
+ * log2(n_g) times instead of n_g times.
+ */
+#ifndef TDBEM_RADIATION_H
+#define TDBEM_RADIATION_H
+
+#include <evener/crew.h>
+#include "tdbem/summation/history.h"
+#include "tdbem/layout/layout.h"
+
+struct radiation;
+
+/* For groups of `group` steps, and for at most `cores` cores, which the bits do not depend on; from
+ * the slices' ranges. Then it wants the values of all columns, those that the slices have at a
+ * time. EVN_MEMORY. */
+evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single,
+                          int cores);
+evn_status radiation_fill(struct radiation *r, const struct slices *s);
+void radiation_close(struct radiation *r);
+
+/* a[q * columns + j] is known for q < p, 1 <= p < group: adds to sums[i * wide + q] for those
+ * p <= q < group that this is the turn of. */
+void radiation_add(struct radiation *r, evn_crew *crew, int p, const double *a, double *sums,
+                   int wide);
+
+/* Operations that one group costs: multiplications and additions by values that are no padding. */
+double radiation_flop(const struct radiation *r);
+/* Memory that it takes. */
+double radiation_bytes(const struct radiation *r);
+
+#endif

@@ -1,0 +1,59 @@
+/* One device's part of the summation, as its two files see it: summation_gpu.c opens it,
+ * summation_batch.c works. */
+#ifndef TDBEM_SUMMATION_GPU_INSIDE_H
+#define TDBEM_SUMMATION_GPU_INSIDE_H
+
+#include "tdbem/summation/summation_gpu.h"
+#include "tdbem/summation/summation_part.h"
+
+/* Blocks that stream through the device together. */
+struct flight {
+    int count; /* 0: none */
+    const int *block;
+    evn_event *done;
+};
+
+struct summation_gpu {
+    const struct layout *layout;
+    evn_place *place;
+    const int *region; /* of each block */
+    int space;
+    evn_device *device;
+    evn_queue *queue;
+    evn_program *program;
+    evn_kernel *kernel, *merge;
+    evn_buffer *past, *parts, *blocks, *pairs, *sums;
+    struct sum_shape shape;
+    int slots; /* blocks that there is room for sums of */
+
+    /* blocks that stay on the device, of the batch that they were chosen for */
+    int knows, *known; /* that batch */
+    int holds, *held;  /* blocks that are acquired as long as it is the same */
+    char *stays;       /* [block] */
+    int aboard;        /* blocks of a flight, where others stream */
+
+    /* of the batch at work */
+    int entries, paired; /* used of the two lists, which go to the device bit by bit */
+    struct sum_block *block;
+    struct sum_pair *pair;
+    int *ordered;            /* blocks: those that are there first */
+    int *slot;               /* [block] */
+    int *piece;              /* blocks that are summed and sent home together, ascending */
+    int *part;               /* some of them */
+    int *regions;            /* work space */
+    struct flight flight[2]; /* by turns */
+
+    /* sums that have come home since summation_gpu_begin() */
+    char *home;           /* page-locked where there is such a thing: */
+    int home_nodes, used; /* for so many nodes, and how many it has */
+    char *spill;          /* for all others, made when there are such; as many as blocks */
+    int spilt;
+
+    evn_event *fetched;
+    int has_fetched; /* it was recorded */
+};
+
+/* Gives all blocks back. */
+void batch_close(struct summation_gpu *g);
+
+#endif

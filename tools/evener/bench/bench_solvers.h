@@ -1,0 +1,11 @@
+/* Solvers of M_0 side by side. */
+#ifndef TOOL_BENCH_SOLVERS_H
+#define TOOL_BENCH_SOLVERS_H
+
+#include "tdbem/matrices/slices.h"
+
+/* Prints a table for M_0 of these slices. `devices`: where a device comes from; NULL: CUDA, if it
+ * is there. */
+evn_status bench_solvers(const struct slices *s, const char *mesh, const char *devices);
+
+#endif

@@ -1,0 +1,456 @@
+/* bench td-bem: the summation stage on one core, every layout, precision and n_g, against what the
+ * machine allows for data of that size, and beside sparse matrix times vector over all M_k; and the
+ * paper's Table 4, how many blocks Full-Blocking makes of a mesh in each numbering (Bramas,
+ * Coulaud, Sylvand 2015, section 5.2). */
+#include "bench/bench.h"
+#include "bench/bench_solvers.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "bench/probe.h"
+#include "tdbem/summation/history.h"
+#include "tdbem/layout/layout.h"
+#include "tdbem/mesh/mesh.h"
+#include "tdbem/mesh/numbering.h"
+#include "tdbem/matrices/slices.h"
+#include "tdbem/summation/summation.h"
+#include "tdbem/summation/summation_tree.h"
+#include <evener/device.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The least time of one call, over `least` calls and 0.2 s at any rate. */
+static double fastest(void (*call)(void *), void *arg, int least) {
+    double best = 1e9;
+    const double begin = evn_now();
+    call(arg); /* warms up */
+    for (int n = 0; n < least || evn_now() - begin < 0.2; n++) {
+        const double since = evn_now();
+        call(arg);
+        const double took = evn_now() - since;
+        if (took < best) best = took;
+    }
+    return best;
+}
+
+/* ---- what the machine allows: reading alone, since sums stay in cache ---- */
+
+typedef double wide __attribute__((vector_size(64)));
+struct read {
+    const wide *data;
+    size_t count;
+};
+
+static void read_all(void *arg) {
+    const struct read *r = arg;
+    wide sum[8] = {{0}};
+    for (size_t i = 0; i + 8 <= r->count; i += 8)
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; k++) sum[k] += r->data[i + (size_t)k];
+    for (int k = 0; k < 8; k++) __asm__ volatile("" : : "m"(sum[k]));
+}
+
+/* Bytes a second that can be read of so many; 0 without memory. */
+static double read_bandwidth(double bytes) {
+    const size_t count = (size_t)(bytes / sizeof(wide)) + 8;
+    const size_t page = (size_t)2 << 20;
+    wide *data = aligned_alloc(page, (count * sizeof *data + page - 1) / page * page);
+    if (!data) return 0;
+    madvise(data, count * sizeof *data, MADV_HUGEPAGE); /* as the layouts do */
+    memset(data, 0, count * sizeof *data);
+    struct read r = {data, count};
+    const double seconds = fastest(read_all, &r, 5);
+    free(data);
+    return (double)(count / 8 * 8 * sizeof *data) / seconds;
+}
+
+/* The nearest cache of the first core that has room for so many bytes, else memory: "L2". */
+static const char *place_of(double bytes) {
+    static char place[16];
+    int nearest = 0;
+    for (int i = 0; i < 8; i++) { /* caches in no particular order */
+        char path[80], kind[16] = "", unit = 0;
+        int level = 0;
+        double size = 0;
+        const char *const name[] = {"level", "type", "size"};
+        for (int n = 0; n < 3; n++) {
+            snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", i,
+                     name[n]);
+            FILE *in = fopen(path, "r");
+            if (!in) continue;
+            const int read = n == 0   ? fscanf(in, "%d", &level)
+                             : n == 1 ? fscanf(in, "%15s", kind)
+                                      : fscanf(in, "%lf%c", &size, &unit);
+            if (read < 1) level = 0;
+            fclose(in);
+        }
+        size *= unit == 'K' ? 1024 : unit == 'M' ? 1048576 : 1;
+        if (level > 0 && strcmp(kind, "Instruction") != 0 && bytes <= size &&
+            (!nearest || level < nearest))
+            nearest = level;
+    }
+    if (!nearest) return "memory";
+    snprintf(place, sizeof place, "L%d", nearest);
+    return place;
+}
+
+/* ---- sparse matrix times vector over all M_k ---- */
+
+struct sparse {
+    int count; /* matrices M_1 .. M_count */
+    struct slices_csr *m;
+    double *x, *y; /* x: [count][columns] */
+    size_t nnz;
+};
+
+static evn_status sparse_open(struct sparse *a, const struct slices *s) {
+    *a = (struct sparse){.count = s->kmax};
+    const size_t n = (size_t)s->columns;
+    a->m = calloc((size_t)a->count + 1, sizeof *a->m);
+    a->x = malloc(sizeof *a->x * n * (size_t)(a->count + 1));
+    a->y = calloc(n, sizeof *a->y);
+    if (!a->m || !a->x || !a->y) return evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
+    for (size_t i = 0; i < n * (size_t)(a->count + 1); i++) a->x[i] = 1e-3 * (double)(i % 1000);
+    evn_status status = EVN_OK;
+    for (int k = 0; !status && k < a->count; k++) {
+        status = slices_matrix(&a->m[k], s, k + 1, 0);
+        if (!status) a->nnz += a->m[k].start[n];
+    }
+    return status;
+}
+
+static void sparse_close(struct sparse *a) {
+    for (int k = 0; a->m && k < a->count; k++)
+        if (a->m[k].start) slices_csr_free(&a->m[k]);
+    free(a->m);
+    free(a->x);
+    free(a->y);
+}
+
+static void sparse_multiply(void *arg) {
+    struct sparse *a = arg;
+    for (int k = 0; k < a->count; k++) {
+        const struct slices_csr *m = &a->m[k];
+        const double *x = a->x + (size_t)k * (size_t)m->rows;
+        for (int i = 0; i < m->rows; i++) {
+            double sum = 0;
+            for (size_t e = m->start[i]; e < m->start[i + 1]; e++)
+                sum += m->value[e] * x[m->column[e]];
+            a->y[i] += sum;
+        }
+    }
+}
+
+/* The same matrices through the program beside this one that is built with Eigen: GFlop/s; 0 if it
+ * is not there. They travel in a file: rows, matrices, then of each starts, columns, values. */
+static double eigen_rate(const struct sparse *a) {
+    char program[4096], file[] = "/tmp/evener-bench-XXXXXX", command[4400], line[64];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (n <= 0) return 0;
+    program[n] = 0;
+    char *slash = strrchr(program, '/');
+    if (!slash) return 0;
+    snprintf(slash, sizeof program - (size_t)(slash - program), "/bench-tdbem-eigen");
+    if (access(program, X_OK)) return 0;
+    const int fd = mkstemp(file);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (!out) return 0;
+    const int32_t head[2] = {a->m[0].rows, a->count};
+    fwrite(head, sizeof head, 1, out);
+    for (int k = 0; k < a->count; k++) {
+        const struct slices_csr *m = &a->m[k];
+        for (int i = 0; i <= m->rows; i++) {
+            const int32_t start = (int32_t)m->start[i];
+            fwrite(&start, sizeof start, 1, out);
+        }
+        fwrite(m->column, sizeof *m->column, m->start[m->rows], out);
+        fwrite(m->value, sizeof *m->value, m->start[m->rows], out);
+    }
+    double rate = 0;
+    if (!fclose(out)) {
+        snprintf(command, sizeof command, "'%s' '%s'", program, file);
+        FILE *in = popen(command, "r");
+        if (in && fgets(line, sizeof line, in)) rate = 2e-9 * (double)a->nnz / atof(line);
+        if (in && pclose(in)) rate = 0;
+    }
+    unlink(file);
+    return rate;
+}
+
+/* ---- the summation ---- */
+
+struct sum {
+    const struct layout *layout;
+    struct history *past;
+    struct summation_node *node; /* what one unit of all blocks makes */
+    char *sums;
+    size_t bytes; /* of a node's sums */
+    void *scratch;
+};
+
+static void sum_all(void *arg) {
+    struct sum *s = arg;
+    for (int b = 0; b < s->layout->blocks; b += s->node[b].span)
+        for (int t = 0; t < s->layout->tiles; t++)
+            summation_part(s->layout, b, s->node[b].span, t, s->past,
+                           s->sums + (size_t)b * s->bytes, s->scratch);
+}
+
+struct machine_limits {
+    double peak; /* double; flop/s */
+    double base; /* GFlop/s that others are compared with */
+};
+
+static evn_status measure(const struct slices *s, const struct layout_options *o, const char *name,
+                          const struct machine_limits *limits) {
+    struct layout *a;
+    struct sum sum = {0};
+    evn_status status = layout_open(&a, s, o);
+    if (status) return status;
+    status = history_open(&sum.past, a->columns, a->depth, a->front, o->group, o->single);
+    double *known = malloc(sizeof *known * (size_t)a->columns * (size_t)a->depth);
+    sum.layout = a;
+    sum.bytes = ((size_t)a->rows * (size_t)a->wide * 8 + 63) / 64 * 64;
+    sum.sums = aligned_alloc(64, sum.bytes * (size_t)a->blocks);
+    sum.scratch = aligned_alloc(64, (summation_scratch(a, a->blocks) + 63) / 64 * 64);
+    int *all = malloc(sizeof *all * (size_t)a->blocks);
+    sum.node = malloc(sizeof *sum.node * (size_t)a->blocks);
+    if (!status && (!known || !sum.sums || !sum.scratch || !all || !sum.node))
+        status = evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
+    if (!status) {
+        for (size_t i = 0; i < (size_t)a->columns * (size_t)a->depth; i++)
+            known[i] = 1e-3 * (double)(i % 1000);
+        history_import(sum.past, known);
+        for (int b = 0; b < a->blocks; b++) all[b] = b;
+        summation_nodes(a->blocks, all, a->blocks, sum.node);
+        const double seconds = fastest(sum_all, &sum, 3), bandwidth = read_bandwidth(a->bytes);
+        const double flop = 2.0 * o->group * (double)a->nnz;
+        const double peak = limits->peak * (o->single ? 2 : 1);
+        /* what row-vectors without padding would allow: their values, 3 bytes about each */
+        const double bytes =
+            (double)a->nnz * (o->single ? 4 : 8) + 3.0 * (double)a->columns * (double)a->rows;
+        const double memory = bandwidth * flop / bytes, allowed = memory < peak ? memory : peak;
+        printf("  %-12s %-6s %3d  %-6s  %8.4f %6.1f  %8.2f %8.2f  %6.1f %%  %-6s %5.1f %% %7.1f\n",
+               name, o->single ? "float" : "double", o->group, place_of(a->bytes),
+               1e3 * seconds / o->group, 100 * (double)a->nnz / (double)a->values,
+               1e-9 * flop / seconds, 1e-9 * allowed, 100 * flop / seconds / allowed,
+               memory < peak ? place_of(a->bytes) : "FMA", 100 * flop / seconds / peak,
+               1e-9 * flop / seconds / limits->base);
+        fflush(stdout);
+    }
+    free(known);
+    free(all);
+    free(sum.node);
+    free(sum.sums);
+    free(sum.scratch);
+    history_close(sum.past);
+    layout_close(a);
+    return status;
+}
+
+static evn_status study(const struct slices *s, const char *mesh) {
+    static const struct {
+        const char *name;
+        enum layout_kind kind;
+        int br;
+    } layout[] = {{"rows", LAYOUT_ROWS, 0},
+                  {"contiguous", LAYOUT_CONTIGUOUS, 0},
+                  {"full:32x..", LAYOUT_FULL, 32}};
+    evn_machine *machine;
+    evn_units *units;
+    evn_status status = evn_machine_open(&machine);
+    if (status) return status;
+    status = evn_units_open(&units, machine, "1:CPU:1", 0);
+    if (status) {
+        evn_machine_close(machine);
+        return status;
+    }
+    struct sparse sparse;
+    struct machine_limits limits = {0};
+    for (int i = 0; i < 4; i++) { /* others may be on this machine: the best of several */
+        const double peak = probe_fma(units);
+        if (peak > limits.peak) limits.peak = peak;
+    }
+    status = sparse_open(&sparse, s);
+    if (!status) {
+        const double plain = 2e-9 * (double)sparse.nnz / fastest(sparse_multiply, &sparse, 3);
+        const double eigen = eigen_rate(&sparse);
+        limits.base = eigen > 0 ? eigen : plain;
+        printf("\nThe summation on one core: %s, %d vertices, %.4g values, row-vectors of %.2f, at "
+               "most %d\n",
+               mesh, s->columns, (double)s->nnz, (double)s->nnz / s->columns / s->columns,
+               s->longest);
+        printf("multiply-adds on registers: %.1f GFlop/s in double, twice that in float\n\n",
+               1e-9 * limits.peak);
+        printf("  %-12s %-6s %3s  %-6s  %8s %6s  %8s %8s  %8s  %-6s %7s %7s\n", "layout", "", "n_g",
+               "in", "ms/step", "fill %", "GFlop/s", "allowed", "of it", "by", "of peak", "x CSR");
+        printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, plain", "double", 1,
+               "", 2e-6 * (double)sparse.nnz / plain, "", plain, "", plain / limits.base);
+        if (eigen > 0)
+            printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, Eigen", "double",
+                   1, "", 2e-6 * (double)sparse.nnz / eigen, "", eigen, "", 1.0);
+    }
+    sparse_close(&sparse);
+    for (size_t l = 0; l < sizeof layout / sizeof *layout; l++)
+        for (int single = 0; single < 2; single++)
+            for (int group = 1; !status && group <= 16; group *= 2) {
+                const struct layout_options o = {.kind = layout[l].kind,
+                                                 .br = layout[l].br,
+                                                 .bc = (s->longest + 15) / 16 * 16,
+                                                 .single = single,
+                                                 .group = group};
+                status = measure(s, &o, layout[l].name, &limits);
+            }
+    if (!status)
+        printf(
+            "\nGFlop/s count values that are no padding. allowed: the smaller of multiply-adds on "
+            "registers\nand of reading at the speed measured for as many bytes, times operations "
+            "a byte of exact\nrow-vectors; by: which of them, FMA or where the values lie. x CSR: "
+            "over %s\n",
+            "the best of the sparse products above");
+    evn_units_close(units);
+    evn_machine_close(machine);
+    return status;
+}
+
+/* ---- Table 4 ---- */
+
+/* The ranges of `s`, whose numbering is the mesh's `before`, in the mesh's present numbering. */
+static int renumbered(const struct slices *s, const struct mesh *mesh, const int *before,
+                      struct slices *out) {
+    const size_t n = (size_t)s->columns;
+    int *was = malloc(n * sizeof *was), *at = malloc(n * sizeof *at);
+    int max = 0;
+    for (size_t v = 0; v < n; v++) max = before[v] > max ? before[v] : max;
+    int *place = calloc((size_t)max + 1, sizeof *place);
+    *out = *s;
+    out->rows = s->columns;
+    out->first = malloc(n * n * sizeof *out->first);
+    out->count = malloc(n * n * sizeof *out->count);
+    out->begin = calloc(n + 1, sizeof *out->begin); /* values are not looked at */
+    const int ok = was && at && place && out->first && out->count && out->begin;
+    if (ok) {
+        for (size_t v = 0; v < n; v++) place[before[v]] = (int)v;
+        for (size_t v = 0; v < n; v++) was[v] = place[mesh->number[v]];
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = 0; i < n; i++) {
+                const size_t from = (size_t)was[j] * (size_t)s->rows + (size_t)was[i];
+                out->first[j * n + i] = s->first[from];
+                out->count[j * n + i] = s->count[from];
+            }
+    }
+    free(was);
+    free(at);
+    free(place);
+    return !ok;
+}
+
+static evn_status table(const struct slices *s, struct mesh *mesh, const char *name) {
+    static const enum numbering order[] = {NUMBERING_NONE, NUMBERING_MORTON, NUMBERING_HILBERT};
+    static const char *const orders[] = {"none", "Morton", "Hilbert"};
+    static const int size[][2] = {{16, 16}, {32, 16}, {64, 16}, {128, 16}, {32, 32},
+                                  {64, 32}, {32, 64}, {64, 64}, {128, 128}};
+    enum { ORDERS = 3, SIZES = sizeof size / sizeof *size };
+    struct layout_fill fill[ORDERS][SIZES];
+    double score[ORDERS];
+    int *before = malloc(sizeof *before * (size_t)mesh->vertices);
+    if (!before) return evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
+    memcpy(before, mesh->number, sizeof *before * (size_t)mesh->vertices);
+    evn_status status = EVN_OK;
+    for (int o = 0; !status && o < ORDERS; o++) {
+        struct slices other = {0};
+        status = mesh_renumber(mesh, order[o]);
+        if (!status && renumbered(s, mesh, before, &other))
+            status = evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
+        if (!status) {
+            score[o] = numbering_score(&other);
+            for (int b = 0; b < SIZES; b++)
+                fill[o][b] = layout_full_fill(&other, size[b][0], size[b][1]);
+        }
+        free(other.first);
+        free(other.count);
+        free(other.begin);
+    }
+    free(before);
+    if (status) return status;
+    printf(
+        "\nFull-Blocking of %s, %d vertices: blocks, and share of values that are no padding\n\n",
+        name, s->columns);
+    printf("  %-9s", "block");
+    for (int o = 0; o < ORDERS; o++) printf("  %10s blocks  fill %%", orders[o]);
+    printf("\n");
+    for (int b = 0; b < SIZES; b++) {
+        char text[16];
+        snprintf(text, sizeof text, "%dx%d", size[b][0], size[b][1]);
+        printf("  %-9s", text);
+        for (int o = 0; o < ORDERS; o++)
+            if (size[b][1] >= s->longest)
+                printf("  %17zu  %6.2f", fill[o][b].blocks, 100 * fill[o][b].fill);
+            else
+                printf("  %17s  %6s", "too narrow", "");
+        printf("\n");
+    }
+    printf("  %-9s", "score");
+    for (int o = 0; o < ORDERS; o++) printf("  %17.1f  %6s", score[o], "");
+    printf("\n\nscore: mean over slices and neighbouring rows of (columns that both cover)^2\n");
+    return EVN_OK;
+}
+
+int bench_tdbem(int argc, char **argv) {
+    const char *name = "sphere:3", *ratio = "0.5", *devices = NULL, *word;
+    int only_table = 0, solvers = 0;
+    const struct option options[] = {
+        {"mesh", "FILE", "surface (default sphere:3)", OPTION_TEXT, &name, 0, 0},
+        {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, &ratio, 0, 0},
+        {"solvers", NULL, "solvers of M_0 side by side, and nothing else", OPTION_FLAG, &solvers, 0,
+         0},
+        {"devices", "SPEC", "with --solvers: where a device comes from (default cuda)", OPTION_TEXT,
+         &devices, 0, 0},
+        {"table", NULL, "only the table of Full-Blocking's blocks", OPTION_FLAG, &only_table, 0, 0},
+        {0},
+    };
+    int words;
+    int code = options_read("bench td-bem", options, argc, argv, &word, 0, &words);
+    if (code < 0) {
+        printf(
+            "usage: evener bench td-bem [options]\n\nThe summation stage on one core, by layout, "
+            "precision and steps of a group, and the number\nof blocks by numbering; or solvers of "
+            "M_0.\n\n");
+        options_help(options);
+        return EXIT_DONE;
+    }
+    if (code) return code;
+    char why[256];
+    int count;
+    if (devices && !solvers) {
+        complain("--devices %s: only --solvers has a device", devices);
+        return EXIT_USAGE;
+    }
+    if (devices && evn_devices_count(devices, &count, why, sizeof why)) return give_up(EVN_USAGE);
+    char *end;
+    const double x = strtod(ratio, &end);
+    if (end == ratio || *end || !(x > 0) || x > 1e6) {
+        complain("--delta-ratio %s: expected a number above 0", ratio);
+        return EXIT_USAGE;
+    }
+    struct mesh *mesh = NULL;
+    struct slices *s = NULL;
+    evn_status status = mesh_open(&mesh, name);
+    if (status == EVN_SYSTEM) status = EVN_USAGE; /* a file that cannot be read is bad input */
+    if (!status) status = mesh_renumber(mesh, NUMBERING_HILBERT);
+    if (!status) {
+        const struct slices_options o = {
+            .problem = TDBEM_RIGID, .eta = 0.5, .delta = x * mesh->h_mean};
+        status = slices_generate(&s, mesh, &o, (int)sysconf(_SC_NPROCESSORS_ONLN));
+    }
+    if (!status && solvers) status = bench_solvers(s, name, devices);
+    if (!status && !solvers && !only_table) status = study(s, name);
+    if (!status && !solvers) status = table(s, mesh, name);
+    slices_close(s);
+    mesh_close(mesh);
+    return status ? give_up(status) : EXIT_DONE;
+}

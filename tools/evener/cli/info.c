@@ -1,0 +1,175 @@
+/* evener info: what this node has, and what could not be opened and why. */
+#include "cli/command.h"
+#include "common/build.h"
+#include "cli/options.h"
+#include "cli/record.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *size_text(double bytes, char text[32]) {
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int u = 0;
+    while (bytes >= 1024 && u < 4) {
+        bytes /= 1024;
+        u++;
+    }
+    snprintf(text, 32, bytes == (long)bytes ? "%.0f %s" : "%.1f %s", bytes, unit[u]);
+    return text;
+}
+
+static void print_cores(const evn_machine *m) {
+    int n = evn_machine_cores(m);
+    printf("cores      %d:", n);
+    for (int i = 0; i < n;) {
+        int from = evn_machine_core_number(m, i), to = from;
+        while (++i < n && evn_machine_core_number(m, i) == to + 1) to++;
+        printf(from == to ? " %d" : " %d-%d", from, to);
+    }
+    printf("  (packages %d, NUMA nodes %d)\n", evn_machine_packages(m), evn_machine_numa_nodes(m));
+}
+
+/* Each back end: its devices, or why there are none. What is emulated is always there. */
+static void print_devices(void) {
+    for (int b = 0; evn_backend_name(b); b++) {
+        const char *name = evn_backend_name(b);
+        char why[512] = "", memory[32];
+        int count = 0;
+        if (evn_devices_count(name, &count, why, sizeof why)) {
+            snprintf(why, sizeof why, "%s", evn_message());
+            count = 0;
+        }
+        printf("%s%-8s ", b ? "           " : "devices    ", name);
+        if (!count) printf("none: %s\n", why);
+        for (int d = 0; d < count; d++) {
+            evn_device *device;
+            if (d) printf("                    ");
+            if (evn_device_open(&device, name, d)) {
+                printf("%d: cannot be opened: %s\n", d, evn_message());
+                continue;
+            }
+            const evn_traits *t = evn_device_traits(device);
+            printf("%d: %s, %s, %s, %d processors%s\n", d, t->name, t->architecture,
+                   size_text((double)t->memory, memory), t->processors,
+                   t->peer ? ", copies to its peers directly" : "");
+            evn_device_close(device);
+        }
+        if (count && *why) printf("                    %s\n", why);
+    }
+}
+
+/* The same for a record. */
+static cJSON *record_backends(void) {
+    cJSON *list = cJSON_CreateArray();
+    for (int b = 0; evn_backend_name(b); b++) {
+        const char *name = evn_backend_name(b);
+        cJSON *o = cJSON_CreateObject();
+        char why[512] = "";
+        int count = 0;
+        if (evn_devices_count(name, &count, why, sizeof why)) {
+            snprintf(why, sizeof why, "%s", evn_message());
+            count = 0;
+        }
+        cJSON_AddStringToObject(o, "backend", name);
+        if (*why)
+            cJSON_AddStringToObject(o, "why", why);
+        else
+            cJSON_AddNullToObject(o, "why");
+        cJSON *devices = cJSON_AddArrayToObject(o, "devices");
+        for (int d = 0; d < count; d++) {
+            evn_device *device;
+            if (evn_device_open(&device, name, d)) continue;
+            const evn_traits *t = evn_device_traits(device);
+            cJSON *one = cJSON_CreateObject();
+            cJSON_AddStringToObject(one, "name", t->name);
+            cJSON_AddStringToObject(one, "architecture", t->architecture);
+            record_number(one, "memory", (double)t->memory);
+            cJSON_AddNumberToObject(one, "processors", t->processors);
+            cJSON_AddBoolToObject(one, "peer", t->peer);
+            cJSON_AddItemToArray(devices, one);
+            evn_device_close(device);
+        }
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
+}
+
+static void print(const evn_machine *m) {
+    char a[32], b[32];
+    printf("processor  %s\n", evn_machine_processor(m));
+    print_cores(m);
+    for (int level = 1; level <= 3; level++) {
+        int sharing;
+        double bytes = (double)evn_machine_cache(m, level, &sharing);
+        if (bytes > 0)
+            printf("L%d cache   %s, shared by %d of these cores\n", level, size_text(bytes, a),
+                   sharing);
+    }
+    printf("memory     %s, %s of it available\n", size_text((double)evn_machine_memory(m), a),
+           size_text((double)evn_machine_memory_available(m), b));
+    print_devices();
+    evn_units *units;
+    if (!evn_units_open(&units, m, "auto", 0)) {
+        printf("units      auto means %s here\n", evn_units_text(units));
+        evn_units_close(units);
+    }
+    printf("schedules ");
+    const char *explanation, *name;
+    for (int i = 0; (name = evn_schedule_name(i, &explanation)); i++)
+        printf("%s%-8s %s\n", i ? "           " : " ", name, explanation);
+    printf("built      %s\n           %s\n", build.compiler, build.flags);
+}
+
+/* Opens one unit on every core and looks where its thread really is. */
+static int check_binding(const evn_machine *m, int quiet) {
+    char list[32];
+    snprintf(list, sizeof list, "%d:CPU:1", evn_machine_cores(m));
+    evn_units *units;
+    evn_status status = evn_units_open(&units, m, list, 0);
+    if (!status) status = evn_units_check_binding(units);
+    if (!status) evn_units_close(units);
+    if (status) return give_up(status);
+    if (!quiet) printf("binding    works: each leader runs on its own core and nowhere else\n");
+    return EXIT_DONE;
+}
+
+int command_info(int argc, char **argv) {
+    const char *json = NULL, *word;
+    const struct option table[] = {
+        {"json", "FILE", "the same as a record; - is standard output", OPTION_TEXT, &json, 0, 0},
+        {0},
+    };
+    int words;
+    int code = options_read("info", table, argc, argv, &word, 0, &words);
+    if (code < 0) {
+        printf("usage: evener info [options]\n\nWhat this node has, and what could not be "
+               "opened.\n\n");
+        options_help(table);
+        return EXIT_DONE;
+    }
+    if (code) return code;
+    evn_machine *machine;
+    evn_status status = evn_machine_open(&machine);
+    if (status) return give_up(status);
+    struct output record;
+    if (output_open(&record, json)) {
+        evn_machine_close(machine);
+        return EXIT_USAGE;
+    }
+    int alone = json && json[0] == '-' && !json[1];
+    if (!alone) print(machine);
+    code = check_binding(machine, alone);
+    if (!code && json) {
+        cJSON *root = cJSON_CreateObject();
+        cJSON_AddStringToObject(root, "evener", EVN_VERSION);
+        cJSON_AddItemToObject(root, "machine", record_machine(machine));
+        cJSON_AddItemToObject(root, "devices", record_backends());
+        cJSON_AddItemToObject(root, "build", record_build());
+        cJSON_AddStringToObject(root, "command", command_line);
+        char *text = record_text(root);
+        if (!text || output_commit(&record, text)) code = EXIT_FAILED;
+        free(text);
+    }
+    output_discard(&record);
+    evn_machine_close(machine);
+    return code;
+}

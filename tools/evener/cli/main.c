@@ -1,0 +1,115 @@
+/* evener: the command. This file knows which parts there are; each part is a file of its own. */
+#include "cli/command.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+volatile sig_atomic_t interrupted;
+const char *command_line = "";
+
+void complain(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(stdout);
+    fputs("evener: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+int give_up(evn_status status) {
+    if (status == EVN_STOPPED) {
+        complain("interrupted; nothing was written");
+        return EXIT_INTERRUPTED;
+    }
+    complain("%s", evn_message());
+    switch (status) {
+    case EVN_USAGE:
+    case EVN_MISSING:
+    case EVN_MEMORY: return EXIT_USAGE;
+    default: return EXIT_FAILED;
+    }
+}
+
+static void on_signal(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+void catch_interrupts(void) {
+    /* one-shot: who asks twice does not want to wait for the end of the step */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static const struct part {
+    const char *name, *help;
+    int (*run)(int, char **);
+} parts[] = {
+    {"info", "what this node has: cores, caches, devices; what could be opened, and why not",
+     command_info},
+    {"run", "run a workload: bt-mz sp-mz lu-mz td-bem", command_run},
+    {"plan", "a schedule's assignment, loads, imbalance and bytes cut; nothing is computed",
+     command_plan},
+    {"bench", "a study, as ratios in one run: tasks npbmz td-bem links exchange schedules",
+     command_bench},
+    {"calibrate", "measure this node's units, for schedules and plans, and keep the figures",
+     command_calibrate},
+    {"report", "a page with pictures from records of runs", command_report},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+static void usage(FILE *out) {
+    fprintf(out,
+            "Evener %s: loops over tasks of unequal weight on units of unequal strength\n\n"
+            "usage: evener COMMAND [options]\n\n",
+            EVN_VERSION);
+    for (int i = 0; i < PARTS; i++) fprintf(out, "  %-9s %s\n", parts[i].name, parts[i].help);
+    fprintf(out, "\nevener COMMAND --help explains each.  First steps:\n\n"
+                 "  evener run bt-mz --class W\n"
+                 "  evener plan bt-mz --class B --units 4:CPU:1 --schedule guided:size\n");
+}
+
+static char *join(int argc, char **argv) {
+    size_t size = 1;
+    for (int i = 0; i < argc; i++) size += strlen(argv[i]) + 1;
+    char *text = calloc(size, 1);
+    for (int i = 0; text && i < argc; i++) {
+        strcat(text, argv[i]);
+        if (i < argc - 1) strcat(text, " ");
+    }
+    return text;
+}
+
+int main(int argc, char **argv) {
+    char *line = join(argc, argv);
+    if (line) command_line = line;
+    int status = -1;
+    const char *name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "--version")) {
+        printf("evener %s\n", EVN_VERSION);
+        status = EXIT_DONE;
+    } else if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+        usage(stdout);
+        status = EXIT_DONE;
+    }
+    for (int i = 0; i < PARTS; i++)
+        if (!strcmp(name, parts[i].name)) status = parts[i].run(argc - 1, argv + 1);
+    if (status < 0) {
+        if (*name)
+            complain("there is no command \"%s\", expected info, run, plan, bench, calibrate "
+                     "or report",
+                     name);
+        else
+            usage(stderr);
+        status = EXIT_USAGE;
+    }
+    if (fflush(stdout) || ferror(stdout)) {
+        complain("standard output cannot be written");
+        if (status == EXIT_DONE) status = EXIT_FAILED;
+    }
+    free(line);
+    return status;
+}

@@ -1,0 +1,414 @@
+/* evener plan: what a schedule does with a workload, iteration by iteration, in a virtual clock: on
+ * the units of this node, on a machine described in a file, or with the times of a run. */
+#include "workload/calibrate.h"
+#include "cli/command.h"
+#include "plan/machine_file.h"
+#include "cli/options.h"
+#include "cli/record.h"
+#include "plan/times_file.h"
+#include "workload/workload.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the user asks for. */
+struct wish {
+    struct workload_names names;
+    const char *machine, *times, *exchange, *slow, *json;
+    long iterations, cap;
+    int quiet, verbose;
+};
+
+/* A unit that becomes slower in mid-run. */
+struct slow {
+    int unit; /* -1: none */
+    double factor;
+    long step; /* the first that is slower, from 1 */
+};
+
+struct planning {
+    struct workload w;
+    struct machine_file *machine; /* NULL: none described */
+    struct machine_model model;
+    struct times_file times;
+    evn_problem problem; /* what the schedule is made for */
+    int timed;           /* the model is in seconds */
+    const char *basis;   /* where speeds are from, for the heading */
+    double *speed, *weight, *slower;
+    struct slow slow;
+    char list[520]; /* of units */
+};
+
+static int read_slow(struct planning *p, const char *text) {
+    p->slow = (struct slow){.unit = -1};
+    if (!text) return 0;
+    int end = 0, units = p->w.tasks.units;
+    struct slow *s = &p->slow;
+    if (sscanf(text, "%d:%lf@%ld%n", &s->unit, &s->factor, &s->step, &end) == 3 && !text[end] &&
+        s->unit >= 0 && s->unit < units && s->factor > 0 && isfinite(s->factor) && s->step >= 1)
+        return 0;
+    complain(
+        "--slow %s: expected UNIT:FACTOR@STEP, as 0:2@10 for a unit 0 that is two times slower "
+        "from step 10; units are 0 to %d",
+        text, units - 1);
+    return EXIT_USAGE;
+}
+
+/* Seconds of all tasks one after another on one kind. */
+static double alone(const evn_model *m, int kind) {
+    double sum = 0;
+    for (int t = 0; t < m->tasks; t++)
+        sum += m->seconds[(size_t)kind * (size_t)m->tasks + (size_t)t];
+    return sum;
+}
+
+/* Without a described machine and without times: a task takes its weight over the unit's speed, and
+ * nothing is known in seconds unless the node was calibrated. */
+static int plain_model(struct planning *p, const struct wish *wish) {
+    const int n = p->w.tasks.tasks, units = p->w.tasks.units;
+    double bandwidth = 0;
+    int code = -1;
+    memcpy(p->speed, p->w.tasks.speed, sizeof *p->speed * (size_t)units);
+    p->basis = wish->names.speeds ? "speeds as given" : "speeds by cores";
+    if (!wish->names.speeds && !strncmp(wish->names.schedule, "weighted", 8))
+        code = calibration_speeds(p->w.shape.name, p->w.shape.class_, p->w.units, p->speed,
+                                  &bandwidth);
+    if (code > 0) return code;
+    if (!code) p->basis = "speeds as calibrated";
+    for (int u = 0; u < units; u++) p->slower[u] = 1 / p->speed[u];
+    for (int t = 0; t < n; t++) p->model.seconds[t] = p->w.tasks.weight[t];
+    p->model.model.kinds = 1; /* units differ by their factor alone */
+    p->model.model.kind = NULL;
+    p->model.model.route = p->model.model.within = NULL;
+    p->model.model.state = NULL;
+    p->problem.bandwidth = bandwidth;
+    return 0;
+}
+
+/* The model in seconds, and what the schedule is told of it. */
+static int timed_model(struct planning *p, const struct wish *wish) {
+    const evn_problem *tasks = &p->w.tasks;
+    struct machine_model *m = &p->model;
+    int code = 0;
+    if (p->machine) code = machine_model_fill(m, p->machine, p->w.shape.name, tasks);
+    if (!code && wish->times)
+        code = times_file_read(&p->times, wish->times, p->w.shape.name, p->w.shape.class_, tasks, m,
+                               p->machine != NULL);
+    if (code) return code;
+    p->timed = 1;
+    p->basis = wish->times ? "times as measured" : "times as described";
+    if (wish->times) { /* times instead of sizes: what a task takes on unit 0's kind */
+        memcpy(p->weight, m->seconds + (size_t)m->kind[0] * (size_t)tasks->tasks,
+               sizeof *p->weight * (size_t)tasks->tasks);
+        p->problem.weight = p->weight;
+    }
+    p->problem.bandwidth = evn_model_speeds(&m->model, p->problem.weight, p->speed);
+    return 0;
+}
+
+static int open_planning(struct planning *p, const struct wish *wish) {
+    struct workload_names names = wish->names;
+    int code = 0;
+    if ((wish->machine || wish->times) && names.speeds) {
+        complain("--speeds and %s both say how fast units are; leave one of them out",
+                 wish->machine ? "--machine" : "--times");
+        return EXIT_USAGE;
+    }
+    if (wish->exchange && strcmp(wish->exchange, "parallel") != 0 &&
+        strcmp(wish->exchange, "sequential") != 0) {
+        complain("--exchange %s: expected parallel or sequential", wish->exchange);
+        return EXIT_USAGE;
+    }
+    if (wish->machine) code = machine_file_open(&p->machine, wish->machine);
+    if (code) return code;
+    if (p->machine && !strcmp(names.units, "auto")) names.units = machine_file_units(p->machine);
+    names.schedule = "static"; /* the real one is made when its problem is known */
+    code = workload_open(&p->w, &names, EVN_DESCRIBE_ONLY);
+    if (code) return code;
+    const evn_problem *tasks = &p->w.tasks;
+    double points = 0;
+    for (int t = 0; t < tasks->tasks; t++) points += tasks->weight[t];
+    code = machine_model_open(&p->model, p->w.units, tasks, p->w.shape.bytes / points);
+    if (code) return code;
+    p->speed = malloc(sizeof *p->speed * (size_t)tasks->units);
+    p->slower = malloc(sizeof *p->slower * (size_t)tasks->units);
+    p->weight = malloc(sizeof *p->weight * (size_t)tasks->tasks);
+    if (!p->speed || !p->slower || !p->weight) {
+        complain("not enough memory for %d tasks", tasks->tasks);
+        return EXIT_USAGE;
+    }
+    for (int u = 0; u < tasks->units; u++) p->slower[u] = 1;
+    p->model.model.slow = p->slower;
+    p->problem = *tasks;
+    p->problem.speed = p->speed;
+    p->problem.instances = (int)wish->iterations;
+    p->model.model.sequential = wish->exchange && !strcmp(wish->exchange, "sequential");
+    code = wish->machine || wish->times ? timed_model(p, wish) : plain_model(p, wish);
+    if (!code) code = read_slow(p, wish->slow);
+    if (code) return code;
+    evn_schedule_close(p->w.schedule);
+    p->w.schedule = NULL;
+    evn_status status = evn_schedule_open(&p->w.schedule, wish->names.schedule, &p->problem);
+    return status ? give_up(status) : 0;
+}
+
+static void close_planning(struct planning *p) {
+    free(p->speed);
+    free(p->slower);
+    free(p->weight);
+    machine_model_close(&p->model);
+    workload_close(&p->w);
+    machine_file_close(p->machine);
+}
+
+/* One iteration as an object of the record. */
+static cJSON *iteration(const struct planning *p, const evn_simulation *clock, const evn_step *step,
+                        const double *load, double cut, long messages) {
+    const evn_problem *tasks = &p->problem;
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddItemToObject(o, "owner",
+                          cJSON_CreateIntArray(evn_simulation_owner(clock), tasks->tasks));
+    cJSON_AddItemToObject(o, "load", record_numbers(load, tasks->units));
+    record_number(o, "imbalance", step->imbalance);
+    record_number(o, "cut_bytes", cut);
+    cJSON_AddNumberToObject(o, "migrations", step->migrations);
+    cJSON_AddNumberToObject(o, "messages", (double)messages);
+    if (!p->timed) return o;
+    record_number(o, "compute_s", step->compute_s);
+    record_number(o, "migration_s", step->migration_s);
+    record_number(o, "communication_s", step->exchange_s);
+    record_number(o, "step_s", step->compute_s + step->exchange_s);
+    record_number(o, "migrated_bytes", step->migrated_bytes);
+    cJSON_AddItemToObject(o, "unit_compute_s",
+                          record_numbers(evn_simulation_compute(clock), tasks->units));
+    cJSON_AddItemToObject(o, "unit_communication_s",
+                          record_numbers(evn_simulation_exchange(clock), tasks->units));
+    return o;
+}
+
+/* The zones as they lie in the mesh, each with the letter of its unit; north is up. */
+static void draw_map(const npbmz_shape *shape, const int *owner, int units, FILE *out) {
+    static const char letter[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    if (units > (int)sizeof letter - 1 || shape->zones[0] > 64) return;
+    fprintf(out, "\nzones by unit, x to the right, y upwards:\n");
+    for (int j = shape->zones[1] - 1; j >= 0; j--) {
+        fputs("  ", out);
+        for (int i = 0; i < shape->zones[0]; i++)
+            fprintf(out, " %c", letter[owner[i + j * shape->zones[0]]]);
+        fputc('\n', out);
+    }
+}
+
+static void print_heading(const struct planning *p, FILE *out) {
+    const struct workload *w = &p->w;
+    fprintf(out, "%s class %c: %d zones on %s under %s", w->shape.name, w->shape.class_,
+            w->tasks.tasks, evn_units_text(w->units), evn_schedule_text(w->schedule));
+    if (p->machine) fprintf(out, "\n%s", machine_file_name(p->machine));
+    fprintf(out, "\n%s%s%s\n\n%9s  %9s  %9s  %12s  %8s  %10s", p->basis,
+            p->timed ? ", exchange in " : "",
+            !p->timed                   ? ""
+            : p->model.model.sequential ? "sequence"
+                                        : "parallel",
+            "iteration", "imbalance", "speedup", "cut bytes", "messages", "migrations");
+    if (p->timed) fprintf(out, "  %11s  %11s  %11s", "compute ms", "exchange ms", "step ms");
+    fputc('\n', out);
+}
+
+/* The last iteration by unit. */
+static void print_units(const struct planning *p, const evn_simulation *clock, const double *load,
+                        FILE *out) {
+    const int units = p->problem.units, *owner = evn_simulation_owner(clock);
+    fprintf(out, "\n  unit  kind       tasks  %12s  %11s  %11s\n",
+            p->problem.weight == p->weight ? "load s" : "load", "compute ms", "exchange ms");
+    for (int u = 0; u < units; u++) {
+        char kind[24];
+        int tasks = 0;
+        for (int t = 0; t < p->problem.tasks; t++) tasks += owner[t] == u;
+        fprintf(out, "  %4d  %-9s  %5d  %12.6g  %11.4f  %11.4f\n", u,
+                unit_kind_text(p->model.unit_kind[p->model.kind[u]], kind), tasks, load[u],
+                1e3 * evn_simulation_compute(clock)[u], 1e3 * evn_simulation_exchange(clock)[u]);
+    }
+}
+
+/* The cores that binpack's thread reassignment moves, where all units are CPUs. */
+static int reassign(const struct planning *p, const double *load, long cap, FILE *out,
+                    cJSON *root) {
+    const struct workload *w = &p->w;
+    const int units = w->tasks.units, cores = workload_threads(w);
+    if (strcmp(evn_schedule_text(w->schedule), "binpack") != 0 || evn_units_gpus(w->units) ||
+        cores == units)
+        return 0;
+    int *share = malloc(sizeof *share * (size_t)units);
+    if (!share) return 0;
+    evn_status status = evn_schedule_reassign(w->schedule, cores, (int)cap, share);
+    if (status) {
+        free(share);
+        return give_up(status);
+    }
+    double total = 0, before = 0, after = 0;
+    if (out)
+        fprintf(out, "\nthread reassignment, %d cores:\n  unit  %12s  %6s  %5s  %12s  %12s\n",
+                cores, "load", "before", "after", "load a core", "then");
+    for (int u = 0; u < units; u++) {
+        const int own = evn_unit_cores(evn_units_get(w->units, u));
+        total += load[u];
+        before = fmax(before, load[u] / own);
+        after = fmax(after, load[u] / share[u]);
+        if (out)
+            fprintf(out, "  %4d  %12.6g  %6d  %5d  %12.6g  %12.6g\n", u, load[u], own, share[u],
+                    load[u] / own, load[u] / share[u]);
+    }
+    if (out) fprintf(out, "  predicted speedup %.2f, before %.2f\n", total / after, total / before);
+    if (root) cJSON_AddItemToObject(root, "cores", cJSON_CreateIntArray(share, units));
+    free(share);
+    return 0;
+}
+
+static cJSON *record_plan(const struct planning *p, const struct wish *wish, cJSON *list,
+                          const char *explanation) {
+    const evn_problem *tasks = &p->problem;
+    cJSON *root = cJSON_CreateObject();
+    const char class_[2] = {p->w.shape.class_, 0};
+    cJSON_AddStringToObject(root, "evener", EVN_VERSION);
+    cJSON_AddStringToObject(root, "app", p->w.shape.name);
+    cJSON_AddStringToObject(root, "class", class_);
+    cJSON_AddStringToObject(root, "units", evn_units_text(p->w.units));
+    cJSON_AddStringToObject(root, "schedule", evn_schedule_text(p->w.schedule));
+    if (p->machine) cJSON_AddStringToObject(root, "described", machine_file_name(p->machine));
+    cJSON_AddStringToObject(root, "basis", p->basis);
+    if (p->timed)
+        cJSON_AddStringToObject(root, "exchange",
+                                p->model.model.sequential ? "sequential" : "parallel");
+    if (wish->times) record_number(root, "measured_step_s", p->times.step_s);
+    cJSON_AddNumberToObject(root, "tasks", tasks->tasks);
+    cJSON_AddItemToObject(root, "weight", record_numbers(tasks->weight, tasks->tasks));
+    cJSON_AddItemToObject(root, "speed", record_numbers(tasks->speed, tasks->units));
+    record_number(root, "bandwidth", tasks->bandwidth);
+    cJSON_AddStringToObject(root, "explanation", explanation ? explanation : "");
+    cJSON_AddItemToObject(root, "iterations", list);
+    cJSON_AddStringToObject(root, "command", command_line);
+    return root;
+}
+
+static int plan(struct planning *p, const struct wish *wish, struct output *record) {
+    const evn_problem *tasks = &p->problem;
+    double *load = malloc((size_t)tasks->units * sizeof *load);
+    evn_simulation *clock = NULL;
+    cJSON *list = cJSON_CreateArray();
+    evn_status status = EVN_OK;
+    FILE *out = wish->quiet ? NULL : record->path && !strcmp(record->path, "-") ? stderr : stdout;
+    if (!load || !list)
+        status = evn_fail(EVN_MEMORY, "not enough memory for %d units", tasks->units);
+    if (!status) status = evn_simulation_open(&clock, &p->model.model);
+    double fastest = INFINITY; /* one unit with all tasks */
+    for (int u = 0; u < tasks->units; u++)
+        fastest =
+            fmin(fastest, alone(&p->model.model, p->timed ? p->model.kind[u] : 0) * p->slower[u]);
+    if (!status && out) print_heading(p, out);
+    evn_step step = {0};
+    for (long i = 1; !status && i <= wish->iterations; i++) {
+        if (i == p->slow.step && p->slow.unit >= 0) p->slower[p->slow.unit] *= p->slow.factor;
+        status = evn_simulation_step(clock, p->w.schedule, &step);
+        if (status) break;
+        evn_problem_imbalance(tasks, evn_simulation_owner(clock), load);
+        const double computed = step.compute_s - step.migration_s;
+        if (out)
+            fprintf(out, "%9ld  %9.3f  %9.3f  %12.0f  %8ld  %10d", i, step.imbalance,
+                    computed > 0 ? fastest / computed : 1, step.bytes, step.messages,
+                    step.migrations);
+        if (out && p->timed)
+            fprintf(out, "  %11.4f  %11.4f  %11.4f", 1e3 * step.compute_s, 1e3 * step.exchange_s,
+                    1e3 * (step.compute_s + step.exchange_s));
+        if (out) fputc('\n', out);
+        cJSON_AddItemToArray(list, iteration(p, clock, &step, load, step.bytes, step.messages));
+    }
+    char *explanation = status ? NULL : evn_schedule_explain(p->w.schedule);
+    if (!status && out && p->timed) print_units(p, clock, load, out);
+    if (!status && out && wish->times)
+        fprintf(out, "\nmeasured in the record: %.4f ms a step, %.4f compute and %.4f exchange\n",
+                1e3 * p->times.step_s, 1e3 * p->times.compute_s, 1e3 * p->times.communication_s);
+    if (!status && out && explanation) fprintf(out, "\n%s", explanation);
+    if (!status && out && tasks->units > 1)
+        draw_map(&p->w.shape, evn_simulation_owner(clock), tasks->units, out);
+    if (!status && wish->verbose && out) {
+        char *text = evn_schedule_export(p->w.schedule);
+        if (text) fprintf(out, "\nplan: %s\n", text);
+        free(text);
+    }
+    cJSON *root = NULL;
+    int code = status ? give_up(status) : 0;
+    if (!code) {
+        root = record_plan(p, wish, list, explanation);
+        list = NULL;
+        code = reassign(p, load, wish->cap, out, root);
+    }
+    if (!code && record->path) {
+        char *text = record_text(root);
+        root = NULL;
+        if (!text || output_commit(record, text)) code = EXIT_FAILED;
+        free(text);
+    }
+    cJSON_Delete(root);
+    cJSON_Delete(list);
+    free(explanation);
+    free(load);
+    evn_simulation_close(clock);
+    return code;
+}
+
+int command_plan(int argc, char **argv) {
+    struct wish wish = {
+        .names = {.class_ = "S", .units = "auto", .schedule = "guided:size"},
+        .iterations = 4,
+    };
+    const struct option table[] = {
+        {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT,
+         &wish.names.class_, 0, 0},
+        {"units", "LIST",
+         "compute units, as 4:CPU:4,2:GPU:1; they need not be there (default auto)", OPTION_TEXT,
+         &wish.names.units, 0, 0},
+        {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)",
+         OPTION_TEXT, &wish.names.speeds, 0, 0},
+        {"machine", "FILE", "a described machine: its units, their times of tasks, its links",
+         OPTION_TEXT, &wish.machine, 0, 0},
+        {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_TEXT,
+         &wish.times, 0, 0},
+        {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
+         &wish.exchange, 0, 0},
+        {"slow", "U:F@STEP", "unit U becomes F times slower with iteration STEP", OPTION_TEXT,
+         &wish.slow, 0, 0},
+        {"cap", "N", "cores that thread reassignment gives one unit at most (default: no limit)",
+         OPTION_NUMBER, &wish.cap, 1, 1000000},
+        {"schedule", "SPEC",
+         "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
+         "optimal",
+         OPTION_TEXT, &wish.names.schedule, 0, 0},
+        {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER,
+         &wish.iterations, 1, 1000000},
+        {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &wish.json, 0, 0},
+        {"quiet", NULL, "no table", OPTION_FLAG, &wish.quiet, 0, 0},
+        {"verbose", NULL, "the plan as text, too", OPTION_FLAG, &wish.verbose, 0, 0},
+        {0},
+    };
+    int words;
+    int code = options_read("plan", table, argc, argv, &wish.names.app, 1, &words);
+    if (code < 0) {
+        printf(
+            "usage: evener plan APP [options]\n\n"
+            "What a schedule does with a workload's tasks, without computing anything. Each\n"
+            "iteration is one instance of the loop in a virtual clock, in which a task takes its\n"
+            "weight over the speed of its unit, or what --machine or --times say.\n\n");
+        options_help(table);
+        return EXIT_DONE;
+    }
+    if (code) return code;
+    struct planning p = {.slow = {.unit = -1}};
+    struct output record = {.fd = -1};
+    code = open_planning(&p, &wish);
+    if (!code && output_open(&record, wish.json)) code = EXIT_USAGE;
+    if (!code) code = plan(&p, &wish, &record);
+    output_discard(&record);
+    close_planning(&p);
+    return code;
+}

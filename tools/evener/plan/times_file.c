@@ -1,0 +1,187 @@
+/* Reading the times of a record. */
+#include "plan/times_file.h"
+#include "cli/command.h"
+#include "cli/json_file.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A kind of units of the run: what it did. Size 0: not known, as where cores were not bound. */
+struct run_kind {
+    struct unit_kind kind;
+    double seconds, weight;   /* of its tasks, one step */
+    double exchange_s, bytes; /* of its faces, one step */
+};
+
+struct run {
+    int n, units, kinds;
+    double *task_s;
+    int *owner, *kind_of; /* of each task; of each unit */
+    struct run_kind kind[KINDS_MAX];
+};
+
+static int lacks(const char *path, const char *what) {
+    complain("%s: %s; expected the record that evener run --json writes", path, what);
+    return EXIT_USAGE;
+}
+
+static double number_of(const cJSON *o, const char *key) {
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    return cJSON_IsNumber(v) && v->valuedouble >= 0 && isfinite(v->valuedouble) ? v->valuedouble
+                                                                                : NAN;
+}
+
+static int read_tasks(struct run *r, const char *path, const cJSON *root) {
+    const cJSON *times = cJSON_GetObjectItemCaseSensitive(root, "task_s"),
+                *owner = cJSON_GetObjectItemCaseSensitive(root, "owner"), *o;
+    if (!cJSON_IsArray(times)) return lacks(path, "there are no times of tasks in it, \"task_s\"");
+    if (cJSON_GetArraySize(times) != r->n || cJSON_GetArraySize(owner) != r->n)
+        return lacks(path, "\"task_s\" and \"owner\" are not one number a task");
+    int t = 0;
+    cJSON_ArrayForEach(o, times) {
+        if (!(cJSON_IsNumber(o) && o->valuedouble >= 0 && isfinite(o->valuedouble)))
+            return lacks(path, "a time in \"task_s\" is not a number of seconds from 0");
+        r->task_s[t++] = o->valuedouble;
+    }
+    t = 0;
+    cJSON_ArrayForEach(o, owner) {
+        if (!(cJSON_IsNumber(o) && o->valuedouble >= 0 && o->valuedouble < r->units))
+            return lacks(path, "\"owner\" names a unit that is not in \"units\"");
+        r->owner[t++] = o->valueint;
+    }
+    return 0;
+}
+
+static int read_units(struct run *r, const char *path, const cJSON *units, double steps) {
+    const cJSON *o;
+    int u = 0;
+    cJSON_ArrayForEach(o, units) {
+        const char *family = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "kind"));
+        const double exchange_s = number_of(o, "exchange_s");
+        if (!family || (strcmp(family, "cpu") != 0 && strcmp(family, "gpu") != 0) ||
+            isnan(exchange_s))
+            return lacks(path, "a unit has no \"kind\" or no \"exchange_s\"");
+        const int gpu = !strcmp(family, "gpu");
+        const int size = gpu ? 1 : cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(o, "cores"));
+        int k = 0;
+        while (k < r->kinds && (r->kind[k].kind.gpu != gpu || r->kind[k].kind.size != size)) k++;
+        if (k == KINDS_MAX) return lacks(path, "there are too many kinds of units in it");
+        if (k == r->kinds) r->kind[r->kinds++] = (struct run_kind){.kind = {gpu, size, 0}};
+        r->kind[k].kind.count++;
+        r->kind[k].exchange_s += exchange_s / steps;
+        r->kind_of[u++] = k;
+    }
+    return 0;
+}
+
+/* What each kind did in a step. */
+static void add_up(struct run *r, const evn_problem *tasks) {
+    for (int t = 0; t < r->n; t++) {
+        struct run_kind *k = &r->kind[r->kind_of[r->owner[t]]];
+        k->seconds += r->task_s[t];
+        k->weight += tasks->weight ? tasks->weight[t] : 1;
+    }
+    for (int l = 0; l < tasks->links; l++)
+        for (int e = 0; e < 2; e++)
+            r->kind[r->kind_of[r->owner[tasks->link[l].task[e]]]].bytes += tasks->link[l].bytes;
+}
+
+/* The kind of the run that comes nearest to `kind`: of the same family, the same size or the
+ * nearest one. -1: there is none of the family that ran a task. */
+static int nearest(const struct run *r, struct unit_kind kind) {
+    int best = -1;
+    double best_distance = INFINITY;
+    for (int k = 0; k < r->kinds; k++) {
+        const struct run_kind *there = &r->kind[k];
+        if (there->kind.gpu != kind.gpu || !(there->weight > 0) || !(there->seconds > 0)) continue;
+        const double distance =
+            there->kind.size ? fabs(log((double)kind.size / there->kind.size)) : 0;
+        if (distance >= best_distance) continue;
+        best = k;
+        best_distance = distance;
+    }
+    return best;
+}
+
+static int put(const struct run *r, const char *path, struct machine_model *m, int keep_routes) {
+    const size_t n = (size_t)r->n;
+    for (int k = 0; k < m->kinds; k++) {
+        double *seconds = m->seconds + (size_t)k * n;
+        const int same = nearest(r, m->unit_kind[k]);
+        if (same < 0) {
+            char text[24];
+            double known = 0;
+            for (size_t t = 0; t < n; t++) known += seconds[t];
+            if (known > 0) continue; /* as the machine's file has it */
+            complain("%s: no unit like %s has run a task in it; plan for units of its kinds, or "
+                     "describe the others with --machine FILE",
+                     path, unit_kind_text(m->unit_kind[k], text));
+            return EXIT_USAGE;
+        }
+        const struct run_kind *like = &r->kind[same];
+        const double cores = like->kind.size ? (double)like->kind.size / m->unit_kind[k].size : 1;
+        for (size_t t = 0; t < n; t++) {
+            const struct run_kind *ran = &r->kind[r->kind_of[r->owner[t]]];
+            seconds[t] = r->task_s[t] * cores;
+            if (ran != like && ran->seconds > 0)
+                seconds[t] *= (like->seconds / like->weight) / (ran->seconds / ran->weight);
+        }
+        if (keep_routes) continue;
+        const double per_byte = like->bytes > 0 ? like->exchange_s / like->bytes * cores : 0;
+        m->within[k] = (evn_route){.hops = 1, .per_byte = {per_byte}};
+        for (int from = 0; from < m->kinds; from++) /* who receives takes it, nobody waits */
+            m->route[from * m->kinds + k] = (evn_route){.hops = 2, .per_byte = {0, per_byte}};
+    }
+    return 0;
+}
+
+static int read_run(struct times_file *out, const char *path, const cJSON *root, const char *app,
+                    char class_, const evn_problem *tasks, struct machine_model *m,
+                    int keep_routes) {
+    const char *was = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "app")),
+               *was_class = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "class"));
+    const double steps = number_of(root, "steps");
+    const cJSON *units = cJSON_GetObjectItemCaseSensitive(root, "units"),
+                *periods = cJSON_GetObjectItemCaseSensitive(root, "periods");
+    if (!was || !was_class) return lacks(path, "it does not say of which workload it is");
+    if (strcmp(was, app) != 0 || was_class[0] != class_ || was_class[1]) {
+        complain("%s is the record of %s class %s, and this is a plan for %s class %c", path, was,
+                 was_class, app, class_);
+        return EXIT_USAGE;
+    }
+    if (!(steps >= 1)) return lacks(path, "no step was run in it");
+    if (!cJSON_IsArray(units) || !units->child) return lacks(path, "there are no \"units\" in it");
+    struct run r = {.n = tasks->tasks, .units = cJSON_GetArraySize(units)};
+    r.task_s = malloc((size_t)r.n * sizeof *r.task_s);
+    r.owner = malloc((size_t)r.n * sizeof *r.owner);
+    r.kind_of = malloc((size_t)r.units * sizeof *r.kind_of);
+    int code = 0;
+    if (!r.task_s || !r.owner || !r.kind_of) {
+        complain("not enough memory for %d tasks", r.n);
+        code = EXIT_USAGE;
+    }
+    if (!code) code = read_units(&r, path, units, steps);
+    if (!code) code = read_tasks(&r, path, root);
+    if (!code) {
+        add_up(&r, tasks);
+        code = put(&r, path, m, keep_routes);
+    }
+    *out = (struct times_file){
+        .step_s = number_of(root, "seconds") / steps,
+        .compute_s = number_of(periods, "compute_s") / steps,
+        .communication_s = number_of(periods, "communication_s") / steps,
+    };
+    free(r.task_s);
+    free(r.owner);
+    free(r.kind_of);
+    return code;
+}
+
+int times_file_read(struct times_file *out, const char *path, const char *app, char class_,
+                    const evn_problem *tasks, struct machine_model *m, int keep_routes) {
+    cJSON *root;
+    int code = json_file_read(&root, path);
+    if (!code) code = read_run(out, path, root, app, class_, tasks, m, keep_routes);
+    cJSON_Delete(root);
+    return code;
+}

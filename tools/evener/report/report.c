@@ -1,0 +1,78 @@
+/* evener report: one page with pictures from one or more records. */
+#include "report/report.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/record.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Whether the page would replace one of the records it is made from. */
+static int replaces(const char *output, const char *file) {
+    struct stat a, b;
+    return !stat(output, &a) && !stat(file, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static int write_page(const struct report_record *record, int records, const char *path) {
+    int groups;
+    struct report_group *group = report_group(record, records, &groups);
+    if (!group) {
+        complain("not enough memory for %d records", records);
+        return EXIT_FAILED;
+    }
+    struct output output = {.fd = -1};
+    int code = output_open(&output, path) ? EXIT_USAGE : EXIT_DONE;
+    FILE *out = code ? NULL : output_stream(&output);
+    if (!code && !out) code = EXIT_FAILED;
+    if (!code) {
+        report_page(out, group, groups);
+        if (output_commit(&output, NULL)) code = EXIT_FAILED;
+    }
+    output_discard(&output);
+    report_group_free(group, groups);
+    if (!code && strcmp(path, "-") != 0)
+        printf("%s: a page from %d record%s\n", path, records, records == 1 ? "" : "s");
+    return code;
+}
+
+int command_report(int argc, char **argv) {
+    const char *path = "report.html";
+    const struct option table[] = {
+        {"output", "FILE", "the page (default report.html); - is standard output", OPTION_TEXT,
+         &path, 0, 0},
+        {0},
+    };
+    const char **file = calloc((size_t)argc, sizeof *file);
+    struct report_record *record = calloc((size_t)argc, sizeof *record);
+    int files = 0, read = 0, code = EXIT_FAILED;
+    if (file && record)
+        code = options_read("report", table, argc, argv, file, argc, &files);
+    else
+        complain("not enough memory for %d words", argc);
+    if (code < 0) {
+        printf(
+            "usage: evener report FILE.json .. [options]\n\n"
+            "Makes one page with pictures from the records of evener run APP --json FILE (and of\n"
+            "evener plan): a step of each unit in time, the zones by unit, and where there are\n"
+            "several records of one application and class, times, speedups and transfers by\n"
+            "schedule and number of units. The page needs no network and no script.\n\n");
+        options_help(table);
+        code = EXIT_DONE;
+    } else if (!code && !files) {
+        complain("report: no records; expected FILE.json .., as of evener run APP --json FILE");
+        code = EXIT_USAGE;
+    } else if (!code) {
+        for (; !code && read < files; read++) code = report_read(&record[read], file[read]);
+        for (int i = 0; !code && i < files; i++)
+            if (replaces(path, file[i])) {
+                complain("--output %s would replace a record it is made from; name another file",
+                         path);
+                code = EXIT_USAGE;
+            }
+        if (!code) code = write_page(record, files, path);
+    }
+    for (int i = 0; i < read; i++) report_free(&record[i]);
+    free(record);
+    free(file);
+    return code;
+}

@@ -1,0 +1,501 @@
+/* Reading a record: all that a page needs is checked here, so that drawing can trust it. */
+#include "report/report.h"
+#include "cli/command.h"
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A record of a million tasks is 20 MiB; a text of this size becomes 2 GB of values at worst. */
+enum { FILE_MAX = 32 << 20 };
+enum { UNITS_MAX = 65536, TASKS_MAX = 1 << 24, PARTS_MAX = 24, TEXT_MAX = 400 };
+
+static const struct report_kind kinds[] = {
+    {"compute", "computing", 0},
+    {"exchange", "exchange", 0},
+    {"copy", "copies", 1},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+const struct report_kind *report_kind(int i) { return i >= 0 && i < KINDS ? &kinds[i] : NULL; }
+
+const char *report_noun(const struct report_record *r) {
+    static const struct noun {
+        const char *app, *noun;
+    } nouns[] = {{"bt-mz", "zone"}, {"sp-mz", "zone"},   {"lu-mz", "zone"},
+                 {"ft", "slab"},    {"td-bem", "slice"}, {NULL, "task"}};
+    const struct noun *n = nouns;
+    while (n->app && strcmp(n->app, r->app) != 0) n++;
+    return n->noun;
+}
+
+int report_timed(const struct report_record *r) { return isfinite(r->compute_s); }
+
+double report_step(const struct report_record *r) {
+    return r->steps > 0 ? r->seconds / r->steps : NAN;
+}
+
+/* -- values of a record, each with a message that says where it is wrong -- */
+
+/* Where reading is: after the first complaint `bad` stays set and the rest is passed over. */
+struct reader {
+    const char *file;
+    int bad;
+};
+
+static void wrong(struct reader *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void wrong(struct reader *in, const char *format, ...) {
+    if (in->bad) return;
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    in->bad = 1;
+    complain("%s: %s", in->file, text);
+}
+
+enum need { OPTIONAL, NEEDED };
+
+/* The value of a key; NULL after a complaint if it is needed and not there. null counts as absent
+ * where it is optional. */
+static const cJSON *value(struct reader *in, const cJSON *o, const char *where, const char *key,
+                          enum need need) {
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    if (need == OPTIONAL && cJSON_IsNull(v)) return NULL;
+    if (!v && need == NEEDED)
+        wrong(in, "no \"%s%s\"; expected a record, as of evener run APP --json FILE", where, key);
+    return v;
+}
+
+static const char *read_text(struct reader *in, const cJSON *o, const char *where, const char *key,
+                             enum need need) {
+    const cJSON *v = value(in, o, where, key, need);
+    if (!v) return NULL;
+    if (!cJSON_IsString(v))
+        wrong(in, "\"%s%s\" is no text", where, key);
+    else if (strlen(v->valuestring) > TEXT_MAX)
+        wrong(in, "\"%s%s\" is longer than %d characters", where, key, TEXT_MAX);
+    else if (!*v->valuestring && need == NEEDED)
+        wrong(in, "\"%s%s\" is empty", where, key);
+    else
+        return v->valuestring;
+    return NULL;
+}
+
+/* No time, size or number of anything lies beyond these; within them no quotient overflows. */
+static const double MAX = 1e30, LEAST = 1e-30;
+
+static double check_number(struct reader *in, const cJSON *v, const char *where, const char *key) {
+    if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0) || v->valuedouble > MAX) {
+        wrong(in, "\"%s%s\" is no number from 0 to %g", where, key, MAX);
+        return NAN;
+    }
+    return v->valuedouble < LEAST ? 0 : v->valuedouble;
+}
+
+static double read_number(struct reader *in, const cJSON *o, const char *where, const char *key,
+                          enum need need) {
+    const cJSON *v = value(in, o, where, key, need);
+    return v ? check_number(in, v, where, key) : NAN;
+}
+
+static int read_whole(struct reader *in, const cJSON *o, const char *where, const char *key,
+                      int max) {
+    double x = read_number(in, o, where, key, NEEDED);
+    if (x == floor(x) && x <= max) return (int)x;
+    wrong(in, "\"%s%s\" is no whole number from 0 to %d", where, key, max);
+    return 0;
+}
+
+/* The object or array of a key. */
+static const cJSON *read_nest(struct reader *in, const cJSON *o, const char *where, const char *key,
+                              enum need need, int array) {
+    const cJSON *v = value(in, o, where, key, need);
+    if (!v || (array ? cJSON_IsArray(v) : cJSON_IsObject(v))) return v;
+    wrong(in, "\"%s%s\" is no %s", where, key, array ? "list" : "object");
+    return NULL;
+}
+
+static void *room(struct reader *in, int n, size_t size) {
+    void *p = calloc((size_t)n + 1, size);
+    if (!p) wrong(in, "not enough memory for %d entries", n);
+    return p;
+}
+
+/* A list of numbers; NULL after a complaint. */
+static double *read_numbers(struct reader *in, const cJSON *list, const char *what, int n) {
+    double *x = room(in, n, sizeof *x);
+    const cJSON *v;
+    int i = 0;
+    cJSON_ArrayForEach(v, list) {
+        if (x && i < n) x[i++] = check_number(in, v, "", what);
+    }
+    return x;
+}
+
+static int *read_wholes(struct reader *in, const cJSON *list, const char *what, int n, int max) {
+    int *x = room(in, n, sizeof *x);
+    const cJSON *v;
+    int i = 0;
+    cJSON_ArrayForEach(v, list) {
+        if (!x || i >= n || in->bad) break;
+        if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0) || v->valuedouble > max ||
+            v->valuedouble != floor(v->valuedouble))
+            wrong(in, "\"%s\" at entry %d: expected a whole number from 0 to %d", what, i, max);
+        else
+            x[i++] = (int)v->valuedouble;
+    }
+    return x;
+}
+
+/* -- the parts of a record -- */
+
+static int alike(const struct report_unit *a, const struct report_unit *b) {
+    return a->gpu == b->gpu && (a->gpu ? a->devices == b->devices : a->cores == b->cores);
+}
+
+/* "4:CPU:2,1:GPU:1": runs of units alike. */
+static void write_units(struct report_record *r) {
+    char *at = r->units_text, *end = at + sizeof r->units_text;
+    for (int u = 0; u < r->units;) {
+        const struct report_unit *x = &r->unit[u];
+        int n = 1;
+        while (u + n < r->units && alike(x, &r->unit[u + n])) n++;
+        u += n;
+        char run[48];
+        int length = snprintf(run, sizeof run, "%s%d:%s", at > r->units_text ? "," : "", n,
+                              x->gpu ? "GPU" : "CPU");
+        /* the record does not say how many cores an oversubscribed unit has */
+        if (x->gpu || x->cores)
+            length += snprintf(run + length, sizeof run - (size_t)length, ":%d",
+                               x->gpu ? x->devices : x->cores);
+        if (length + 4 >= end - at) {
+            snprintf(at, (size_t)(end - at), ",..");
+            return;
+        }
+        memcpy(at, run, (size_t)length + 1);
+        at += length;
+    }
+}
+
+static void read_units(struct reader *in, struct report_record *r) {
+    const cJSON *list = read_nest(in, r->json, "", "units", NEEDED, 1), *o;
+    if (!list) return;
+    int n = cJSON_GetArraySize(list), u = 0;
+    if (n < 1 || n > UNITS_MAX) {
+        wrong(in, "\"units\" has %d entries, expected 1 to %d", n, UNITS_MAX);
+        return;
+    }
+    r->unit = room(in, n, sizeof *r->unit);
+    cJSON_ArrayForEach(o, list) {
+        if (in->bad) return;
+        char where[32];
+        snprintf(where, sizeof where, "units[%d].", u);
+        struct report_unit *x = &r->unit[u++];
+        const char *kind = read_text(in, o, where, "kind", NEEDED);
+        if (kind && strcmp(kind, "cpu") != 0 && strcmp(kind, "gpu") != 0)
+            wrong(in, "\"%skind\": unknown kind \"%.40s\", expected cpu or gpu", where, kind);
+        x->gpu = kind && !strcmp(kind, "gpu");
+        x->cores = cJSON_GetArraySize(read_nest(in, o, where, "cores", OPTIONAL, 1));
+        const cJSON *device = cJSON_GetObjectItemCaseSensitive(o, "device"); /* one, or a list */
+        x->devices = cJSON_IsArray(device) ? cJSON_GetArraySize(device) : 1;
+        x->tasks = read_whole(in, o, where, "tasks", TASKS_MAX);
+        x->weight = read_number(in, o, where, "weight", NEEDED);
+        x->compute_s = read_number(in, o, where, "compute_s", NEEDED);
+        x->exchange_s = read_number(in, o, where, "exchange_s", NEEDED);
+        x->idle_s = read_number(in, o, where, "idle_s", NEEDED);
+    }
+    r->units = u;
+    write_units(r);
+}
+
+static void read_owner(struct reader *in, struct report_record *r) {
+    const cJSON *list = read_nest(in, r->json, "", "owner", NEEDED, 1);
+    r->tasks = cJSON_GetArraySize(list);
+    if (list) r->owner = read_wholes(in, list, "owner", r->tasks, r->units - 1);
+}
+
+static void read_zones(struct reader *in, struct report_record *r) {
+    const cJSON *zones = read_nest(in, r->json, "", "zones", OPTIONAL, 0);
+    if (!zones) return;
+    for (int d = 0; d < 2; d++) {
+        const char *key = d ? "y" : "x";
+        const cJSON *list = read_nest(in, zones, "zones.", key, NEEDED, 1);
+        if (!list) return;
+        r->zones[d] = cJSON_GetArraySize(list);
+        r->width[d] = read_numbers(in, list, d ? "zones.y" : "zones.x", r->zones[d]);
+        for (int i = 0; i < r->zones[d] && !in->bad; i++)
+            if (!(r->width[d][i] > 0))
+                wrong(in, "\"zones.%s\" at entry %d: a width above 0 is needed", key, i);
+    }
+    if ((double)r->zones[0] * r->zones[1] != r->tasks)
+        wrong(in, "\"zones\" are %d x %d, but \"owner\" has %d entries", r->zones[0], r->zones[1],
+              r->tasks);
+}
+
+static void unknown_kind(struct reader *in, const char *where, const char *kind) {
+    char list[160] = "";
+    for (int k = 0; k < KINDS; k++) {
+        size_t n = strlen(list);
+        snprintf(list + n, sizeof list - n, "%s%s", k ? ", " : "", kinds[k].name);
+    }
+    wrong(in, "\"%skind\": unknown kind \"%.40s\", expected one of %s", where, kind, list);
+}
+
+static void read_bursts(struct reader *in, struct report_record *r) {
+    const cJSON *list = read_nest(in, r->json, "", "bursts", OPTIONAL, 1), *o;
+    if (!list) return;
+    int n = cJSON_GetArraySize(list), i = 0;
+    r->burst = room(in, n, sizeof *r->burst);
+    cJSON_ArrayForEach(o, list) {
+        if (in->bad) return;
+        char where[32];
+        snprintf(where, sizeof where, "bursts[%d].", i);
+        struct report_burst *b = &r->burst[i++];
+        const char *kind = read_text(in, o, where, "kind", NEEDED);
+        b->begin = read_number(in, o, where, "begin", NEEDED);
+        b->end = read_number(in, o, where, "end", NEEDED);
+        b->unit = read_whole(in, o, where, "unit", r->units - 1);
+        b->task = read_whole(in, o, where, "task", TASKS_MAX);
+        b->count = read_whole(in, o, where, "count", TASKS_MAX);
+        b->step = read_whole(in, o, where, "step", 1000000000);
+        for (b->kind = 0; kind && b->kind < KINDS && strcmp(kinds[b->kind].name, kind) != 0;)
+            b->kind++;
+        if (kind && b->kind == KINDS) unknown_kind(in, where, kind);
+        if (b->end < b->begin) wrong(in, "\"%send\" lies before its begin", where);
+    }
+    r->bursts = n;
+}
+
+/* Stages (TD-BEM) or phases (NPB-MZ): names and times, the _s of a name left out. */
+static void read_parts(struct reader *in, struct report_record *r) {
+    const char *key = cJSON_GetObjectItemCaseSensitive(r->json, "stages") ? "stages" : "phases";
+    const cJSON *parts = read_nest(in, r->json, "", key, OPTIONAL, 0), *v;
+    if (!parts) return;
+    r->parts_name = strcmp(key, "stages") ? "phase" : "stage";
+    if (cJSON_GetArraySize(parts) > PARTS_MAX) {
+        wrong(in, "\"%s\" has more than %d entries", key, PARTS_MAX);
+        return;
+    }
+    r->part = room(in, PARTS_MAX, sizeof *r->part);
+    cJSON_ArrayForEach(v, parts) {
+        if (in->bad) return;
+        size_t length = strlen(v->string);
+        if (length > 40) wrong(in, "\"%s\" has a name of more than 40 characters", key);
+        double seconds = check_number(in, v, key, "");
+        if (in->bad) return;
+        if (length > 2 && !strcmp(v->string + length - 2, "_s")) v->string[length - 2] = 0;
+        r->part[r->parts++] = (struct report_part){v->string, seconds};
+    }
+}
+
+/* Tasks and loads of each unit by iteration: from the owner of each task (evener plan), or as
+ * numbers of tasks, "tasks" (intervals); loads are "times" or "unit_compute_s" (s), or "load"
+ * (weight). */
+static void read_iterations(struct reader *in, struct report_record *r) {
+    const cJSON *list = read_nest(in, r->json, "", "iterations", r->plan ? NEEDED : OPTIONAL, 1);
+    if (!list) return;
+    const cJSON *o;
+    int n = cJSON_GetArraySize(list);
+    r->iteration = room(in, n, sizeof *r->iteration);
+    cJSON_ArrayForEach(o, list) {
+        if (in->bad) return;
+        char where[40];
+        struct report_iteration *it = &r->iteration[r->iterations];
+        snprintf(where, sizeof where, "iterations[%d].", r->iterations++);
+        const cJSON *owner = read_nest(in, o, where, "owner", OPTIONAL, 1);
+        const cJSON *tasks = read_nest(in, o, where, "tasks", OPTIONAL, 1);
+        const cJSON *load = NULL;
+        static const char *const loads[] = {"times", "unit_compute_s", "load"};
+        for (int k = 0; k < 3 && !load; k++) {
+            load = read_nest(in, o, where, loads[k], OPTIONAL, 1);
+            r->load_is_weight = load && k == 2;
+        }
+        if ((tasks && cJSON_GetArraySize(tasks) != r->units) ||
+            (load && cJSON_GetArraySize(load) != r->units))
+            wrong(in, "\"%s\" has lists that are not one entry for each of the %d units", where,
+                  r->units);
+        if (load) it->load = read_numbers(in, load, "iterations", r->units);
+        if (owner) {
+            int m = cJSON_GetArraySize(owner);
+            int *of = read_wholes(in, owner, "owner", m, r->units - 1);
+            it->tasks = room(in, r->units, sizeof *it->tasks);
+            for (int t = 0; t < m && of && it->tasks && !in->bad; t++) it->tasks[of[t]]++;
+            free(of);
+        } else if (tasks) {
+            it->tasks = read_wholes(in, tasks, "tasks", r->units, TASKS_MAX);
+        }
+    }
+}
+
+static void read_run(struct reader *in, struct report_record *r) {
+    const cJSON *root = r->json;
+    r->steps = read_whole(in, root, "", "steps", 1000000000);
+    r->seconds = read_number(in, root, "", "seconds", NEEDED);
+    const cJSON *verified = value(in, root, "", "verified", NEEDED);
+    if (verified && !cJSON_IsBool(verified) && !cJSON_IsNull(verified))
+        wrong(in, "\"verified\" is none of true, false and null");
+    r->verified = cJSON_IsTrue(verified) ? 1 : cJSON_IsFalse(verified) ? 0 : -1;
+    r->mops = read_number(in, root, "", "mops", OPTIONAL);
+    r->hash = read_text(in, root, "", "hash", OPTIONAL);
+    r->imbalance = read_number(in, root, "", "imbalance", OPTIONAL); /* null: infinite */
+    read_units(in, r);
+    const cJSON *periods = read_nest(in, root, "", "periods", NEEDED, 0);
+    const cJSON *transfers = read_nest(in, root, "", "transfers", NEEDED, 0);
+    if (in->bad) return;
+    r->compute_s = read_number(in, periods, "periods.", "compute_s", NEEDED);
+    r->communication_s = read_number(in, periods, "periods.", "communication_s", NEEDED);
+    r->migrations = read_number(in, transfers, "transfers.", "migrations", NEEDED);
+    r->messages = read_number(in, transfers, "transfers.", "messages", NEEDED);
+    r->bytes = read_number(in, transfers, "transfers.", "bytes", NEEDED);
+    if (!in->bad) read_owner(in, r);
+    if (!in->bad) read_zones(in, r);
+    if (!in->bad) read_bursts(in, r);
+    if (!in->bad) read_parts(in, r);
+    const cJSON *mesh = read_nest(in, root, "", "mesh", OPTIONAL, 0);
+    if (mesh) r->triangles = read_number(in, mesh, "mesh.", "triangles", OPTIONAL);
+    const cJSON *machine = read_nest(in, root, "", "machine", OPTIONAL, 0);
+    if (machine) r->processor = read_text(in, machine, "machine.", "processor", OPTIONAL);
+}
+
+/* What a plan predicts of a step, when its last iteration says so. */
+static void read_prediction(struct reader *in, struct report_record *r) {
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(r->json, "iterations"), *o;
+    const cJSON *last = cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);
+    if (!cJSON_IsObject(last)) return;
+    r->imbalance = read_number(in, last, "iterations[-1].", "imbalance", OPTIONAL);
+    r->compute_s = read_number(in, last, "iterations[-1].", "compute_s", OPTIONAL);
+    r->communication_s = read_number(in, last, "iterations[-1].", "communication_s", OPTIONAL);
+    r->seconds = read_number(in, last, "iterations[-1].", "step_s", OPTIONAL);
+    r->bytes = read_number(in, last, "iterations[-1].", "cut_bytes", OPTIONAL);
+    r->messages = read_number(in, last, "iterations[-1].", "messages", OPTIONAL);
+    r->steps = 1;
+    r->migrations = 0;
+    cJSON_ArrayForEach(o, list) {
+        r->migrations += read_number(in, o, "iterations[].", "migrations", OPTIONAL);
+    }
+    if (isnan(r->compute_s + r->communication_s + r->seconds))
+        r->compute_s = r->communication_s = r->seconds = NAN; /* all of them or none */
+}
+
+/* A plan has units as a text, and one speed for each. */
+static void read_plan(struct reader *in, struct report_record *r) {
+    const char *units = read_text(in, r->json, "", "units", NEEDED);
+    if (units) snprintf(r->units_text, sizeof r->units_text, "%s", units);
+    const cJSON *speed = read_nest(in, r->json, "", "speed", NEEDED, 1);
+    r->units = cJSON_GetArraySize(speed);
+    if (speed && (r->units < 1 || r->units > UNITS_MAX))
+        wrong(in, "\"speed\" has %d entries, expected 1 to %d", r->units, UNITS_MAX);
+}
+
+static void read_record(struct reader *in, struct report_record *r) {
+    if (!cJSON_IsObject(r->json)) {
+        wrong(in, "is JSON, but no record: expected an object, as of evener run APP --json FILE");
+        return;
+    }
+    r->seconds = r->mops = r->imbalance = r->compute_s = r->communication_s = NAN;
+    r->migrations = r->messages = r->bytes = r->triangles = NAN;
+    r->verified = -1;
+    read_text(in, r->json, "", "evener", NEEDED);
+    r->app = read_text(in, r->json, "", "app", NEEDED);
+    r->class_ = read_text(in, r->json, "", "class", OPTIONAL);
+    r->schedule = read_text(in, r->json, "", "schedule", NEEDED);
+    const cJSON *command = cJSON_GetObjectItemCaseSensitive(r->json, "command");
+    if (cJSON_IsString(command)) r->command = command->valuestring;
+    if (in->bad) return;
+    r->plan = cJSON_IsString(cJSON_GetObjectItemCaseSensitive(r->json, "units"));
+    if (r->plan)
+        read_plan(in, r);
+    else
+        read_run(in, r);
+    if (!in->bad) read_iterations(in, r);
+    if (!in->bad && r->plan) read_prediction(in, r);
+}
+
+/* The whole file as text; NULL after a complaint. */
+static char *read_file(struct reader *in, size_t *length) {
+    struct stat there;
+    FILE *file = fopen(in->file, "r");
+    char *text = NULL;
+    if (!file || fstat(fileno(file), &there))
+        wrong(in, "cannot be read: %s", strerror(errno));
+    else if (S_ISDIR(there.st_mode))
+        wrong(in, "is a folder; expected a record, as of evener run APP --json FILE");
+    size_t size = 0, max = 1 << 16;
+    *length = 0;
+    while (!in->bad) {
+        if (*length + 1 >= size) {
+            size = size ? 2 * size : max;
+            char *more = realloc(text, size);
+            if (!more) wrong(in, "not enough memory to read it");
+            if (!more) break;
+            text = more;
+        }
+        size_t n = fread(text + *length, 1, size - *length - 1, file);
+        *length += n;
+        if (*length > FILE_MAX) wrong(in, "is larger than %d MiB; no record is", FILE_MAX >> 20);
+        if (n == 0 && ferror(file)) wrong(in, "cannot be read: %s", strerror(errno));
+        if (n == 0) break;
+    }
+    if (file) fclose(file);
+    if (in->bad) {
+        free(text);
+        return NULL;
+    }
+    text[*length] = 0;
+    return text;
+}
+
+static void where_wrong(struct reader *in, const char *text, const char *at, size_t length) {
+    int line = 1, column = 1;
+    if (!at || at < text || at > text + length) at = text;
+    const char *last = text + length; /* behind the last character that is no blank */
+    while (last > text && strchr(" \t\r\n", last[-1])) last--;
+    for (const char *p = text; p < at; p++) {
+        column = *p == '\n' ? 1 : column + 1;
+        line += *p == '\n';
+    }
+    if (last == text)
+        wrong(in, "is empty; expected a record, as of evener run APP --json FILE");
+    else if (at >= last)
+        wrong(in, "ends in the middle of its JSON, at line %d; has it been cut off?", line);
+    else
+        wrong(in, "is no JSON: line %d, column %d is not understood", line, column);
+}
+
+int report_read(struct report_record *r, const char *file) {
+    struct reader in = {.file = file};
+    *r = (struct report_record){.file = file};
+    size_t length;
+    char *text = read_file(&in, &length);
+    if (!text) return EXIT_USAGE;
+    const char *at = NULL;
+    if (strlen(text) == length) r->json = cJSON_ParseWithLengthOpts(text, length + 1, &at, 1);
+    if (strlen(text) < length)
+        wrong(&in, "is no JSON: there is a zero byte behind %zu others", strlen(text));
+    else if (!r->json)
+        where_wrong(&in, text, at, length);
+    else
+        read_record(&in, r);
+    free(text);
+    return in.bad ? EXIT_USAGE : 0;
+}
+
+void report_free(struct report_record *r) {
+    for (int i = 0; i < r->iterations; i++) {
+        free(r->iteration[i].tasks);
+        free(r->iteration[i].load);
+    }
+    free(r->iteration);
+    free(r->part);
+    free(r->burst);
+    free(r->width[0]);
+    free(r->width[1]);
+    free(r->owner);
+    free(r->unit);
+    cJSON_Delete(r->json);
+    *r = (struct report_record){0};
+}
