@@ -27,7 +27,7 @@ INLINE int bt_segments(int n) { return (bt_half(n) + BT_ROWS - 1) / BT_ROWS; }
 
 struct bt_rhs_value {
     struct residual_constants c;
-    double scale; /* as in struct bt_work (bt.h) */
+    double scale; /* as in bt_rhs() (bt.h) */
 };
 
 struct bt_lines_value {
