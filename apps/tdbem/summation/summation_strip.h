@@ -120,7 +120,7 @@ KERNEL(strip_long)(KERNEL(lane) * sum, const REAL *v, const REAL *x, const struc
 
 /* From lane = row, register = step to rows of steps: each round deals the first half of the
  * registers and the second half in turns, which takes the steps' number one bit further down. */
-INLINE void KERNEL(turn)(KERNEL(lane) * sum) {
+INLINE void KERNEL(transpose)(KERNEL(lane) * sum) {
 #define LOW(i)  ((i) / 2 + (i) % 2 * LANES)
 #define HIGH(i) (LOW(i) + LANES / 2)
 #pragma GCC unroll 4
@@ -188,7 +188,7 @@ static void KERNEL(strip)(const struct layout *a, int block, int strip, const st
     for (int s = 1; s < SETS; s++)
 #pragma GCC unroll 8
         for (int g = 0; g < WIDE; g++) sum[0][g] += sum[s][g];
-    KERNEL(turn)(sum[0]);
+    KERNEL(transpose)(sum[0]);
     KERNEL(lane) whole[WIDE]; /* the sums themselves have no address, and so stay in registers */
 #pragma GCC unroll 8
     for (int g = 0; g < WIDE; g++) whole[g] = sum[0][g];
