@@ -26,19 +26,10 @@
  * 3 divisions + about 110 others; of one outer point and triangle beside its balls: about 250.
  */
 #include "tdbem/matrices/shells.h"
+#include "tdbem/mesh/geometry.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double dot(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(double c[3], const double a[3], const double b[3]) {
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 void shells_triangle(struct shells_triangle *t, const double corner[3][3]) {
     memcpy(t->corner, corner, sizeof t->corner);
