@@ -218,7 +218,7 @@ static void sweep(const char *text, int is_trying) {
                 /* that error is how a list of parameters ends */
                 int is_end = codes[c] == 1 && !strcmp(call, "cuFuncGetParamInfo");
                 if (!is_end && !may_fail(call, is_trying))
-                    fail_msg("call %d, %s, returned %d, and nobody was told", n, call, codes[c]);
+                    fail_msg("call %d, %s, returned %d, and no status says so", n, call, codes[c]);
                 if (!right) fail_msg("call %d, %s, returned %d: a wrong result", n, call, codes[c]);
                 continue;
             }
@@ -262,7 +262,8 @@ static void test_errors_without_words(void **state) {
     assert_says("CUDA error 700");
 }
 
-/* A context that is spoilt: the device is lost, whatever is asked of it; the other one is not. */
+/* A context that is corrupted: the device is lost, whatever is asked of it; the other one is not.
+ */
 static void test_lost(void **state) {
     (void)state;
     struct work w = {0};

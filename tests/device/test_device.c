@@ -1218,7 +1218,7 @@ static void test_emulated_list(void **state) {
     assert_fails(evn_device_open(&d, text, 3), EVN_USAGE, "has no device 3; it gives 3");
 }
 
-/* What nobody has written is NaN. */
+/* What has not been written is NaN. */
 static void test_poison(void **state) {
     (void)state;
     struct bench b;

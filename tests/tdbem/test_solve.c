@@ -126,11 +126,11 @@ static void any_number_of_cores(void **state) {
 }
 
 /* Everybody comes, and sees what others have written before they met. */
-struct meeting {
+struct barrier {
     int seen[64], wrong;
 };
-static void meet(evn_crew *crew, int me, int cores, void *arg) {
-    struct meeting *all = arg;
+static void wait_for_all(evn_crew *crew, int me, int cores, void *arg) {
+    struct barrier *all = arg;
     for (int i = 1; i <= 1000; i++) {
         all->seen[me * 16] = i;
         evn_crew_barrier(crew);
@@ -141,7 +141,7 @@ static void meet(evn_crew *crew, int me, int cores, void *arg) {
     if (me == cores - 1 && !all->wrong) all->wrong = -cores;
 }
 
-static void crews_meet(void **state) {
+static void crews_have_barriers(void **state) {
     (void)state;
     static const struct {
         const char *units;
@@ -160,8 +160,8 @@ static void crews_meet(void **state) {
         assert_int_equal(max, c[i].cores);
         assert_int_equal(evn_crew_cores(crew, 1.9, 1), 1);
         for (int cores = 1; cores <= max; cores++) {
-            struct meeting m = {{0}, 0};
-            evn_crew_run(crew, NULL, cores, meet, &m);
+            struct barrier m = {{0}, 0};
+            evn_crew_run(crew, NULL, cores, wait_for_all, &m);
             assert_int_equal(m.wrong, -cores);
         }
         evn_crew_close(crew);
@@ -419,7 +419,7 @@ int main(void) {
     if (missing) return missing;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_cores),
-        cmocka_unit_test(crews_meet),
+        cmocka_unit_test(crews_have_barriers),
         cmocka_unit_test(crews_learn),
         cmocka_unit_test(bodies),
         cmocka_unit_test(refused),

@@ -167,7 +167,7 @@ static void the_same_bytes(void **state) {
     }
 }
 
-/* With nobody there: as far as there is room, and no block twice. */
+/* Without a reader: as far as there is room, and no block twice. */
 static void reads_ahead(void **state) {
     (void)state;
     struct layout *a;

@@ -1,6 +1,6 @@
 /* What the host tells BT's kernels (bt.kernel.c), and how much memory it gives them.
  *
- * A zone's work space begins with the right-hand side, which the phases turn into the increment: in
+ * A zone's work space begins with the right-hand side, which the phases make into the increment: in
  * the layout of u, NC components of sc doubles. States of the eliminations follow, see bt.kernel.c;
  * directions use the same space one after another.
  */

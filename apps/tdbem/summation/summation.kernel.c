@@ -202,7 +202,7 @@ EVN_KERNEL(sum_contiguous, SUM_ROWS,
 
 /* A bundle is described by its slice, latest start, length (and BUNDLE_FAR, see
  * layout.h), and a byte for each row: by how many steps it begins earlier.
- * Bundles take turns among SETS sets of sums, as on the host. */
+ * Bundles rotate among SETS sets of sums, as on the host. */
 #if STEPS < 8
 #    define SETS (8 / STEPS)
 #else
