@@ -13,13 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__AVX512F__)
+/* A header that needs more of the processor for as many lanes may have chosen fewer. */
+#ifndef LANES
+#    if defined(__AVX512F__)
+#        define LANES 8
+#    elif defined(__AVX__)
+#        define LANES 4
+#    else
+#        define LANES 2
+#    endif
+#endif
+#if LANES == 8
 #    include <immintrin.h>
-#    define LANES 8
-#elif defined(__AVX__)
-#    define LANES 4
-#else
-#    define LANES 2
 #endif
 
 /* for what must become part of its caller: hooks, and code that a constant argument specialises */

@@ -1,23 +1,15 @@
 /* The back end "cuda" on a driver that is none (fake_cuda.c): which calls it makes, and what
  * becomes of each that fails. Needs neither GPU nor CUDA. Run: ctest -R cuda */
+#include "check.h"
 #include "device/backend.h"
 #include "device/cache.h"
-#include <evener/device.h>
 #include "fake_cuda.h"
 #include "probe_table.h"
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern const evn_kernel_source probe_kernels;
 
@@ -49,16 +41,6 @@ static int tear_down(void **state) {
     if (fake->open) print_error("%d left open\n", fake->open);
     return fake->wrong || fake->open;
 }
-
-#define assert_ok(call)                                                                            \
-    do {                                                                                           \
-        evn_status status_ = (call);                                                               \
-        if (status_) fail_msg("%s: status %d: %s", #call, status_, evn_message());                 \
-    } while (0)
-#define assert_says(part)                                                                          \
-    do {                                                                                           \
-        if (!strstr(evn_message(), part)) fail_msg("\"%s\" is not in: %s", part, evn_message());   \
-    } while (0)
 
 /* ---- all that a device can do, on two of them ---- */
 
@@ -236,7 +218,7 @@ static void sweep(const char *text, int is_trying) {
                 /* that error is how a list of parameters ends */
                 int is_end = codes[c] == 1 && !strcmp(call, "cuFuncGetParamInfo");
                 if (!is_end && !may_fail(call, is_trying))
-                    fail_msg("call %d, %s, returned %d, and nobody was told", n, call, codes[c]);
+                    fail_msg("call %d, %s, returned %d, and no status says so", n, call, codes[c]);
                 if (!right) fail_msg("call %d, %s, returned %d: a wrong result", n, call, codes[c]);
                 continue;
             }
@@ -280,7 +262,8 @@ static void test_errors_without_words(void **state) {
     assert_says("CUDA error 700");
 }
 
-/* A context that is spoilt: the device is lost, whatever is asked of it; the other one is not. */
+/* A context that is corrupted: the device is lost, whatever is asked of it; the other one is not.
+ */
 static void test_lost(void **state) {
     (void)state;
     struct work w = {0};

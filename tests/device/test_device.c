@@ -6,6 +6,7 @@
  * emulated device has (its clocks, failures on purpose, protected memory) is tested with
  * specifications of its own, whichever the device under test is.
  */
+#include "check.h"
 #include "device/cache.h"
 #include <evener/device.h>
 #include "probe_table.h"
@@ -13,19 +14,10 @@
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #if defined(__has_feature)
 #    if __has_feature(thread_sanitizer)
@@ -46,20 +38,6 @@ static char scratch[128]; /* a folder for the cache */
 
 enum { GROUP = 64 };
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        evn_status ok_status = (call);                                                             \
-        if (ok_status) fail_msg("%s: %s: %s", #call, evn_status_text(ok_status), evn_message());   \
-    } while (0)
-
-/* The call fails with this status, and the message has this in it. */
-#define FAILS(call, expected, part)                                                                \
-    do {                                                                                           \
-        assert_int_equal(call, expected);                                                          \
-        if (!strstr(evn_message(), part))                                                          \
-            fail_msg("%s: \"%s\" not in \"%s\"", #call, part, evn_message());                      \
-    } while (0)
-
 static int is_emulated(void) { return !strncmp(spec, "emulated", 8); }
 
 /* A device, a queue and the probe's program; most tests begin with one. */
@@ -70,9 +48,9 @@ struct bench {
 };
 
 static void open_bench(struct bench *b, const char *text, int number) {
-    OK(evn_device_open(&b->device, text, number));
-    OK(evn_queue_open(&b->queue, b->device));
-    OK(evn_program_open(&b->program, b->device, &probe_kernels, NULL));
+    assert_ok(evn_device_open(&b->device, text, number));
+    assert_ok(evn_queue_open(&b->queue, b->device));
+    assert_ok(evn_program_open(&b->program, b->device, &probe_kernels, NULL));
 }
 
 static void close_bench(struct bench *b) {
@@ -100,15 +78,15 @@ static evn_status run(evn_queue *q, evn_program *p, const char *name, int groups
 
 static evn_buffer *buffer_of(struct bench *b, const void *data, size_t bytes) {
     evn_buffer *out;
-    OK(evn_buffer_open(&out, b->device, bytes));
-    if (data) OK(evn_copy_to_device(b->queue, out, 0, data, bytes));
-    OK(evn_queue_finish(b->queue));
+    assert_ok(evn_buffer_open(&out, b->device, bytes));
+    if (data) assert_ok(evn_copy_to_device(b->queue, out, 0, data, bytes));
+    assert_ok(evn_queue_finish(b->queue));
     return out;
 }
 
 static void read_back(struct bench *b, void *to, const evn_buffer *from, size_t bytes) {
-    OK(evn_copy_to_host(b->queue, to, from, 0, bytes));
-    OK(evn_queue_finish(b->queue));
+    assert_ok(evn_copy_to_host(b->queue, to, from, 0, bytes));
+    assert_ok(evn_queue_finish(b->queue));
 }
 
 /* Numbers that look like none of their neighbours. */
@@ -123,30 +101,32 @@ static void test_names(void **state) {
     evn_device *d = (evn_device *)1;
     for (int i = 0; evn_backend_name(i); i++) {
         found |= !strcmp(evn_backend_name(i), "emulated");
-        OK(evn_devices_count(evn_backend_name(i), &count, why, sizeof why));
+        assert_ok(evn_devices_count(evn_backend_name(i), &count, why, sizeof why));
         /* a back end without devices says why */
         assert_true(count > 0 || strlen(why) > 10);
     }
     assert_true(found);
     assert_null(evn_backend_name(-1));
     assert_null(evn_backend_name(100));
-    OK(evn_devices_count("best", &count, why, sizeof why));
+    assert_ok(evn_devices_count("best", &count, why, sizeof why));
     assert_true(count >= 1);
-    OK(evn_device_open(&d, "best", 0));
+    assert_ok(evn_device_open(&d, "best", 0));
     evn_device_close(d);
-    OK(evn_devices_count("emulated:2,link=1e+9B/s+best+emulated", &count, why, sizeof why));
+    assert_ok(evn_devices_count("emulated:2,link=1e+9B/s+best+emulated", &count, why, sizeof why));
     assert_true(count >= 4);
-    FAILS(evn_devices_count("emulated:2+cud", &count, why, sizeof why), EVN_USAGE,
-          "unknown back end \"cud\"");
-    FAILS(evn_devices_count("emulated:2+", &count, why, sizeof why), EVN_USAGE, "\"emulated:2+\"");
-    FAILS(evn_devices_count("cud", &count, why, sizeof why), EVN_USAGE, "unknown back end \"cud\"");
+    assert_fails(evn_devices_count("emulated:2+cud", &count, why, sizeof why), EVN_USAGE,
+                 "unknown back end \"cud\"");
+    assert_fails(evn_devices_count("emulated:2+", &count, why, sizeof why), EVN_USAGE,
+                 "\"emulated:2+\"");
+    assert_fails(evn_devices_count("cud", &count, why, sizeof why), EVN_USAGE,
+                 "unknown back end \"cud\"");
     assert_int_equal(count, 0);
-    FAILS(evn_device_open(&d, "", 0), EVN_USAGE, "unknown back end");
+    assert_fails(evn_device_open(&d, "", 0), EVN_USAGE, "unknown back end");
     assert_null(d);
-    FAILS(evn_device_open(&d, spec, devices), EVN_USAGE, "has no device");
-    FAILS(evn_device_open(&d, spec, -1), EVN_USAGE, "has no device -1");
-    FAILS(evn_device_open(NULL, spec, 0), EVN_USAGE, "out");
-    FAILS(evn_device_open(&d, NULL, 0), EVN_USAGE, "text");
+    assert_fails(evn_device_open(&d, spec, devices), EVN_USAGE, "has no device");
+    assert_fails(evn_device_open(&d, spec, -1), EVN_USAGE, "has no device -1");
+    assert_fails(evn_device_open(NULL, spec, 0), EVN_USAGE, "out");
+    assert_fails(evn_device_open(&d, NULL, 0), EVN_USAGE, "text");
     evn_device_close(NULL);
 }
 
@@ -154,7 +134,7 @@ static void test_traits(void **state) {
     (void)state;
     evn_device *d;
     for (int n = 0; n < devices; n++) {
-        OK(evn_device_open(&d, spec, n));
+        assert_ok(evn_device_open(&d, spec, n));
         const evn_traits *t = evn_device_traits(d);
         assert_true(strlen(t->name) > 0 && strlen(t->architecture) > 0);
         assert_true(t->memory > 0 && t->max_buffer > 0 && t->max_buffer <= t->memory);
@@ -171,29 +151,29 @@ static void test_allocation(void **state) {
     (void)state;
     evn_device *d;
     evn_buffer *a, *b;
-    OK(evn_device_open(&d, spec, 0));
+    assert_ok(evn_device_open(&d, spec, 0));
     assert_int_equal(evn_device_used(d), 0);
-    OK(evn_buffer_open(&a, d, 1000));
-    OK(evn_buffer_open(&b, d, 1));
+    assert_ok(evn_buffer_open(&a, d, 1000));
+    assert_ok(evn_buffer_open(&b, d, 1));
     assert_int_equal(evn_buffer_bytes(a), 1000);
     assert_int_equal(evn_device_used(d), 1001);
     evn_buffer_close(a);
     assert_int_equal(evn_device_used(d), 1);
-    OK(evn_buffer_open(&a, d, 100));
+    assert_ok(evn_buffer_open(&a, d, 100));
     assert_int_equal(evn_device_used(d), 101);
     assert_int_equal(evn_device_used_max(d), 1001);
     evn_buffer_close(a);
     evn_buffer_close(b);
-    FAILS(evn_buffer_open(&a, d, 0), EVN_USAGE, "0 bytes");
+    assert_fails(evn_buffer_open(&a, d, 0), EVN_USAGE, "0 bytes");
     assert_null(a);
     size_t max = evn_device_traits(d)->max_buffer;
-    FAILS(evn_buffer_open(&a, d, max + 1), EVN_MEMORY, "allocation of");
-    FAILS(evn_buffer_open(&a, d, SIZE_MAX), EVN_MEMORY, "allocation of");
-    FAILS(evn_buffer_open(NULL, d, 10), EVN_USAGE, "out");
-    FAILS(evn_buffer_open(&a, NULL, 10), EVN_USAGE, "device");
+    assert_fails(evn_buffer_open(&a, d, max + 1), EVN_MEMORY, "allocation of");
+    assert_fails(evn_buffer_open(&a, d, SIZE_MAX), EVN_MEMORY, "allocation of");
+    assert_fails(evn_buffer_open(NULL, d, 10), EVN_USAGE, "out");
+    assert_fails(evn_buffer_open(&a, NULL, 10), EVN_USAGE, "device");
     assert_int_equal(evn_device_used(d), 0);
     /* and the device works on */
-    OK(evn_buffer_open(&a, d, 64));
+    assert_ok(evn_buffer_open(&a, d, 64));
     evn_buffer_close(a);
     evn_buffer_close(NULL);
     evn_device_close(d);
@@ -203,14 +183,15 @@ static void test_memory_limit(void **state) {
     (void)state;
     evn_device *d;
     evn_buffer *a, *b;
-    OK(evn_device_open(&d, "emulated:memory=1MiB", 0));
-    OK(evn_buffer_open(&a, d, 1000000));
-    FAILS(evn_buffer_open(&b, d, 48577), EVN_MEMORY, "1000000 of its 1048576 bytes are in use");
-    OK(evn_buffer_open(&b, d, 48576));
+    assert_ok(evn_device_open(&d, "emulated:memory=1MiB", 0));
+    assert_ok(evn_buffer_open(&a, d, 1000000));
+    assert_fails(evn_buffer_open(&b, d, 48577), EVN_MEMORY,
+                 "1000000 of its 1048576 bytes are in use");
+    assert_ok(evn_buffer_open(&b, d, 48576));
     assert_int_equal(evn_device_used(d), 1048576);
     evn_buffer_close(a);
     evn_buffer_close(b);
-    OK(evn_buffer_open(&a, d, 1048576));
+    assert_ok(evn_buffer_open(&a, d, 1048576));
     evn_buffer_close(a);
     evn_device_close(d);
 }
@@ -224,68 +205,70 @@ static void test_copies(void **state) {
     evn_buffer *a, *b;
     unsigned char *from = malloc(BYTES), *to = malloc(BYTES), *expected = malloc(BYTES);
     for (int i = 0; i < BYTES; i++) from[i] = (unsigned char)(i * 131 + i / 256);
-    OK(evn_device_open(&d, spec, 0));
-    OK(evn_queue_open(&q, d));
-    OK(evn_buffer_open(&a, d, BYTES));
-    OK(evn_buffer_open(&b, d, BYTES));
-    OK(evn_copy_to_device(q, a, 0, from, BYTES));
-    OK(evn_copy_to_host(q, to, a, 0, BYTES));
-    OK(evn_queue_finish(q));
+    assert_ok(evn_device_open(&d, spec, 0));
+    assert_ok(evn_queue_open(&q, d));
+    assert_ok(evn_buffer_open(&a, d, BYTES));
+    assert_ok(evn_buffer_open(&b, d, BYTES));
+    assert_ok(evn_copy_to_device(q, a, 0, from, BYTES));
+    assert_ok(evn_copy_to_host(q, to, a, 0, BYTES));
+    assert_ok(evn_queue_finish(q));
     assert_memory_equal(to, from, BYTES);
 
     /* pieces with odd ends: in, within, out */
     memcpy(expected, from, BYTES);
-    OK(evn_copy_within(q, b, 0, a, 0, BYTES));
-    OK(evn_copy_to_device(q, a, 17, from + 1001, 4099));
-    OK(evn_copy_within(q, b, 77777, a, 19, 1));
-    OK(evn_copy_within(q, b, 3, a, 18, 4097));
-    OK(evn_copy_within(q, b, 150001, b, 5, 70003)); /* in one buffer */
-    OK(evn_copy_to_host(q, to, b, 0, BYTES));
-    OK(evn_queue_finish(q));
+    assert_ok(evn_copy_within(q, b, 0, a, 0, BYTES));
+    assert_ok(evn_copy_to_device(q, a, 17, from + 1001, 4099));
+    assert_ok(evn_copy_within(q, b, 77777, a, 19, 1));
+    assert_ok(evn_copy_within(q, b, 3, a, 18, 4097));
+    assert_ok(evn_copy_within(q, b, 150001, b, 5, 70003)); /* in one buffer */
+    assert_ok(evn_copy_to_host(q, to, b, 0, BYTES));
+    assert_ok(evn_queue_finish(q));
     expected[77777] = from[1003];
     memcpy(expected + 3, from + 1002, 4097);
     memcpy(expected + 150001, expected + 5, 70003);
     assert_memory_equal(to, expected, BYTES);
     memset(to, 0, BYTES);
-    OK(evn_copy_to_host(q, to + 5, b, 4095, 33));
-    OK(evn_queue_finish(q));
+    assert_ok(evn_copy_to_host(q, to + 5, b, 4095, 33));
+    assert_ok(evn_queue_finish(q));
     assert_memory_equal(to + 5, expected + 4095, 33);
     assert_int_equal(to[4], 0);
     assert_int_equal(to[38], 0);
 
     /* nothing */
     evn_counts before = evn_device_counts(d);
-    OK(evn_copy_to_device(q, a, 5, from, 0));
-    OK(evn_copy_to_device(q, a, BYTES, NULL, 0));
-    OK(evn_copy_to_host(q, NULL, a, BYTES, 0));
-    OK(evn_copy_within(q, a, 0, a, 0, 0));
-    OK(evn_queue_finish(q));
+    assert_ok(evn_copy_to_device(q, a, 5, from, 0));
+    assert_ok(evn_copy_to_device(q, a, BYTES, NULL, 0));
+    assert_ok(evn_copy_to_host(q, NULL, a, BYTES, 0));
+    assert_ok(evn_copy_within(q, a, 0, a, 0, 0));
+    assert_ok(evn_queue_finish(q));
     evn_counts after = evn_device_counts(d);
     assert_memory_equal(&before, &after, sizeof before);
 
     /* what is refused changes nothing */
-    FAILS(evn_copy_to_device(q, a, 1, from, BYTES), EVN_USAGE,
-          "are not inside of a buffer of 300007");
-    FAILS(evn_copy_to_device(q, a, SIZE_MAX, from, 2), EVN_USAGE, "not inside");
-    FAILS(evn_copy_to_device(q, a, 2, from, SIZE_MAX), EVN_USAGE, "not inside");
-    FAILS(evn_copy_to_host(q, to, a, BYTES, 1), EVN_USAGE, "not inside");
-    FAILS(evn_copy_to_host(q, to, a, BYTES + 1, 0), EVN_USAGE, "not inside");
-    FAILS(evn_copy_within(q, a, 0, b, BYTES - 1, 2), EVN_USAGE, "from: 2 bytes from byte 300006");
-    FAILS(evn_copy_within(q, a, BYTES - 1, b, 0, 2), EVN_USAGE, "to: 2 bytes from byte 300006");
-    FAILS(evn_copy_within(q, a, 10, a, 5, 6), EVN_USAGE, "overlap");
-    FAILS(evn_copy_within(q, a, 5, a, 10, 6), EVN_USAGE, "overlap");
-    FAILS(evn_copy_to_device(q, a, 0, NULL, 1), EVN_USAGE, "NULL");
-    FAILS(evn_copy_to_host(q, NULL, a, 0, 1), EVN_USAGE, "NULL");
-    FAILS(evn_copy_to_device(NULL, a, 0, from, 1), EVN_USAGE, "without a queue");
-    FAILS(evn_copy_to_device(q, NULL, 0, from, 1), EVN_USAGE, "without a queue or a buffer");
-    FAILS(evn_copy_within(q, a, 0, NULL, 0, 1), EVN_USAGE, "without a queue or a buffer");
-    FAILS(evn_buffer_poison(q, a, 1, BYTES), EVN_USAGE, "not inside");
-    OK(evn_copy_to_host(q, to, b, 0, BYTES));
-    OK(evn_queue_finish(q));
+    assert_fails(evn_copy_to_device(q, a, 1, from, BYTES), EVN_USAGE,
+                 "are not inside of a buffer of 300007");
+    assert_fails(evn_copy_to_device(q, a, SIZE_MAX, from, 2), EVN_USAGE, "not inside");
+    assert_fails(evn_copy_to_device(q, a, 2, from, SIZE_MAX), EVN_USAGE, "not inside");
+    assert_fails(evn_copy_to_host(q, to, a, BYTES, 1), EVN_USAGE, "not inside");
+    assert_fails(evn_copy_to_host(q, to, a, BYTES + 1, 0), EVN_USAGE, "not inside");
+    assert_fails(evn_copy_within(q, a, 0, b, BYTES - 1, 2), EVN_USAGE,
+                 "from: 2 bytes from byte 300006");
+    assert_fails(evn_copy_within(q, a, BYTES - 1, b, 0, 2), EVN_USAGE,
+                 "to: 2 bytes from byte 300006");
+    assert_fails(evn_copy_within(q, a, 10, a, 5, 6), EVN_USAGE, "overlap");
+    assert_fails(evn_copy_within(q, a, 5, a, 10, 6), EVN_USAGE, "overlap");
+    assert_fails(evn_copy_to_device(q, a, 0, NULL, 1), EVN_USAGE, "NULL");
+    assert_fails(evn_copy_to_host(q, NULL, a, 0, 1), EVN_USAGE, "NULL");
+    assert_fails(evn_copy_to_device(NULL, a, 0, from, 1), EVN_USAGE, "without a queue");
+    assert_fails(evn_copy_to_device(q, NULL, 0, from, 1), EVN_USAGE, "without a queue or a buffer");
+    assert_fails(evn_copy_within(q, a, 0, NULL, 0, 1), EVN_USAGE, "without a queue or a buffer");
+    assert_fails(evn_buffer_poison(q, a, 1, BYTES), EVN_USAGE, "not inside");
+    assert_ok(evn_copy_to_host(q, to, b, 0, BYTES));
+    assert_ok(evn_queue_finish(q));
     assert_memory_equal(to, expected, BYTES);
-    OK(evn_copy_within(q, a, 10, a, 5, 5)); /* side by side is fine */
-    OK(evn_buffer_poison(q, a, 3, 100));
-    OK(evn_queue_finish(q));
+    assert_ok(evn_copy_within(q, a, 10, a, 5, 5)); /* side by side is fine */
+    assert_ok(evn_buffer_poison(q, a, 3, 100));
+    assert_ok(evn_queue_finish(q));
     evn_buffer_close(a);
     evn_buffer_close(b);
     evn_queue_close(q);
@@ -302,16 +285,16 @@ static void test_host_memory(void **state) {
     open_bench(&b, spec, 0);
     for (int m = 0; m < 3; m++) {
         size_t bytes = (size_t[]){1, 4097, 1 << 20}[m];
-        OK(evn_host_memory_open(&memory[m], b.device, bytes));
+        assert_ok(evn_host_memory_open(&memory[m], b.device, bytes));
         assert_int_equal((uintptr_t)memory[m] % 4096, 0);
         memset(memory[m], 40 + m, bytes);
     }
     evn_buffer *x = buffer_of(&b, memory[2], 1 << 20);
-    OK(evn_copy_to_host(b.queue, memory[1], x, 12345, 4097));
-    OK(evn_queue_finish(b.queue));
+    assert_ok(evn_copy_to_host(b.queue, memory[1], x, 12345, 4097));
+    assert_ok(evn_queue_finish(b.queue));
     for (int i = 0; i < 4097; i++) assert_int_equal(((char *)memory[1])[i], 42);
     void *none;
-    FAILS(evn_host_memory_open(&none, b.device, 0), EVN_USAGE, "0 bytes");
+    assert_fails(evn_host_memory_open(&none, b.device, 0), EVN_USAGE, "0 bytes");
     assert_null(none);
     evn_buffer_close(x);
     for (int m = 0; m < 3; m++) evn_host_memory_close(memory[m], b.device);
@@ -331,17 +314,17 @@ static void peers(const char *text, int one, int two) {
     evn_event *ready;
     double factor = 2;
     int n = N;
-    OK(evn_event_open(&ready, a.device));
+    assert_ok(evn_event_open(&ready, a.device));
     evn_kernel *axpy;
-    OK(evn_kernel_open(&axpy, a.program, "axpy"));
+    assert_ok(evn_kernel_open(&axpy, a.program, "axpy"));
     evn_buffer *copy = buffer_of(&a, x, N * sizeof *x);
     evn_argument arguments[] = {BUFFER(in_a), BUFFER(copy), VALUE(factor), VALUE(n)};
-    OK(evn_launch(a.queue, axpy, (N + GROUP - 1) / GROUP, GROUP, arguments, 4)); /* 3 x */
-    OK(evn_event_record(ready, a.queue));
-    OK(evn_queue_wait(b.queue, ready));
+    assert_ok(evn_launch(a.queue, axpy, (N + GROUP - 1) / GROUP, GROUP, arguments, 4)); /* 3 x */
+    assert_ok(evn_event_record(ready, a.queue));
+    assert_ok(evn_queue_wait(b.queue, ready));
     evn_counts before = evn_device_counts(b.device);
-    OK(evn_copy_peer(b.queue, in_b, 8, a.device, in_a, 16, (N - 2) * sizeof *x));
-    OK(evn_queue_finish(b.queue));
+    assert_ok(evn_copy_peer(b.queue, in_b, 8, a.device, in_a, 16, (N - 2) * sizeof *x));
+    assert_ok(evn_queue_finish(b.queue));
     evn_counts after = evn_device_counts(b.device);
     assert_int_equal(after.copies_peer - before.copies_peer, 1);
     assert_int_equal(after.bytes_peer - before.bytes_peer, (N - 2) * 8);
@@ -351,25 +334,28 @@ static void peers(const char *text, int one, int two) {
 
     /* within one device it is a copy like others */
     before = evn_device_counts(b.device);
-    OK(evn_copy_peer(b.queue, in_b, 0, b.device, in_b, 80, 80));
-    OK(evn_queue_finish(b.queue));
+    assert_ok(evn_copy_peer(b.queue, in_b, 0, b.device, in_b, 80, 80));
+    assert_ok(evn_queue_finish(b.queue));
     assert_int_equal(evn_device_counts(b.device).copies_within - before.copies_within, 1);
 
-    FAILS(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 8, N * sizeof *x), EVN_USAGE,
-          "not inside");
-    FAILS(evn_copy_peer(b.queue, in_b, 8, a.device, in_a, 0, N * sizeof *x), EVN_USAGE,
-          "not inside");
-    FAILS(evn_copy_peer(b.queue, in_a, 0, a.device, in_a, 0, 8), EVN_USAGE, "the buffer is of");
-    FAILS(evn_copy_peer(b.queue, in_b, 0, b.device, in_a, 0, 8), EVN_USAGE, "the source is not of");
-    FAILS(evn_copy_peer(b.queue, in_b, 0, a.device, NULL, 0, 8), EVN_USAGE, "the source is not of");
+    assert_fails(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 8, N * sizeof *x), EVN_USAGE,
+                 "not inside");
+    assert_fails(evn_copy_peer(b.queue, in_b, 8, a.device, in_a, 0, N * sizeof *x), EVN_USAGE,
+                 "not inside");
+    assert_fails(evn_copy_peer(b.queue, in_a, 0, a.device, in_a, 0, 8), EVN_USAGE,
+                 "the buffer is of");
+    assert_fails(evn_copy_peer(b.queue, in_b, 0, b.device, in_a, 0, 8), EVN_USAGE,
+                 "the source is not of");
+    assert_fails(evn_copy_peer(b.queue, in_b, 0, a.device, NULL, 0, 8), EVN_USAGE,
+                 "the source is not of");
     /* things of the wrong device */
-    FAILS(evn_copy_to_device(b.queue, in_a, 0, x, 8), EVN_USAGE, "the buffer is of");
-    FAILS(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_USAGE, "the kernel is of");
+    assert_fails(evn_copy_to_device(b.queue, in_a, 0, x, 8), EVN_USAGE, "the buffer is of");
+    assert_fails(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_USAGE, "the kernel is of");
     evn_kernel *other;
-    OK(evn_kernel_open(&other, b.program, "axpy"));
-    FAILS(evn_launch(b.queue, other, 1, GROUP, arguments, 4), EVN_USAGE,
-          "argument 0 is a buffer of");
-    FAILS(evn_event_record(ready, b.queue), EVN_USAGE, "event of");
+    assert_ok(evn_kernel_open(&other, b.program, "axpy"));
+    assert_fails(evn_launch(b.queue, other, 1, GROUP, arguments, 4), EVN_USAGE,
+                 "argument 0 is a buffer of");
+    assert_fails(evn_event_record(ready, b.queue), EVN_USAGE, "event of");
     evn_kernel_close(other);
     evn_kernel_close(axpy);
     evn_event_close(ready);
@@ -402,10 +388,10 @@ static void test_peers_of_two_kinds(void **state) {
     double x[100], y[100];
     for (int i = 0; i < 100; i++) x[i] = some(i);
     evn_buffer *in_a = buffer_of(&a, x, sizeof x), *in_b = buffer_of(&b, NULL, sizeof x);
-    OK(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 0, sizeof x));
-    OK(evn_queue_finish(b.queue));
-    OK(evn_buffer_poison(a.queue, in_a, 0, sizeof x));
-    OK(evn_copy_peer(a.queue, in_a, 0, b.device, in_b, 0, sizeof x));
+    assert_ok(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 0, sizeof x));
+    assert_ok(evn_queue_finish(b.queue));
+    assert_ok(evn_buffer_poison(a.queue, in_a, 0, sizeof x));
+    assert_ok(evn_copy_peer(a.queue, in_a, 0, b.device, in_b, 0, sizeof x));
     read_back(&a, y, in_a, sizeof x);
     assert_memory_equal(x, y, sizeof x);
     evn_buffer_close(in_a);
@@ -421,26 +407,27 @@ static void test_build(void **state) {
     evn_device *d;
     evn_program *p;
     evn_kernel *k;
-    OK(evn_device_open(&d, spec, 0));
-    OK(evn_program_open(&p, d, &probe_kernels, NULL));
+    assert_ok(evn_device_open(&d, spec, 0));
+    assert_ok(evn_program_open(&p, d, &probe_kernels, NULL));
     for (const evn_kernel_entry *e = probe_kernels.entry; e->name; e++) {
-        OK(evn_kernel_open(&k, p, e->name));
+        assert_ok(evn_kernel_open(&k, p, e->name));
         assert_int_equal(evn_kernel_items(k), GROUP);
         evn_kernel_close(k);
     }
-    FAILS(evn_kernel_open(&k, p, "axp"), EVN_USAGE, "no kernel \"axp\"; it has axpy, values");
+    assert_fails(evn_kernel_open(&k, p, "axp"), EVN_USAGE,
+                 "no kernel \"axp\"; it has axpy, values");
     assert_null(k);
-    FAILS(evn_kernel_open(&k, p, ""), EVN_USAGE, "no kernel");
-    FAILS(evn_kernel_open(&k, NULL, "axpy"), EVN_USAGE, "program");
+    assert_fails(evn_kernel_open(&k, p, ""), EVN_USAGE, "no kernel");
+    assert_fails(evn_kernel_open(&k, NULL, "axpy"), EVN_USAGE, "program");
     /* a kernel keeps its program, and that the device */
-    OK(evn_kernel_open(&k, p, "axpy"));
+    assert_ok(evn_kernel_open(&k, p, "axpy"));
     evn_program_close(p);
     evn_device_close(d);
     evn_kernel_close(k);
-    OK(evn_device_open(&d, spec, 0));
-    FAILS(evn_program_open(&p, d, &probe_kernels, "N=3"), EVN_USAGE,
-          "the host compiler was given \"\"");
-    FAILS(evn_program_open(&p, d, NULL, NULL), EVN_USAGE, "source");
+    assert_ok(evn_device_open(&d, spec, 0));
+    assert_fails(evn_program_open(&p, d, &probe_kernels, "N=3"), EVN_USAGE,
+                 "the host compiler was given \"\"");
+    assert_fails(evn_program_open(&p, d, NULL, NULL), EVN_USAGE, "source");
     evn_device_close(d);
 }
 
@@ -454,10 +441,10 @@ static void test_build_failure(void **state) {
     broken.name = "broken";
     broken.text = "int f(int a) { return a + no_such_name; }\n";
     open_bench(&b, spec, 0);
-    FAILS(evn_program_open(&p, b.device, &broken, NULL), EVN_SYSTEM, "no_such_name");
+    assert_fails(evn_program_open(&p, b.device, &broken, NULL), EVN_SYSTEM, "no_such_name");
     assert_non_null(strstr(evn_message(), "building \"broken\""));
     assert_null(p);
-    OK(evn_program_open(&p, b.device, &probe_kernels, NULL));
+    assert_ok(evn_program_open(&p, b.device, &probe_kernels, NULL));
     evn_program_close(p);
     close_bench(&b);
 }
@@ -472,7 +459,7 @@ static void test_axpy(void **state) {
     open_bench(&b, spec, 0);
     evn_buffer *in_x = buffer_of(&b, x, sizeof x), *in_y = buffer_of(&b, y, sizeof y);
     evn_argument arguments[] = {BUFFER(in_y), BUFFER(in_x), VALUE(a), VALUE(n)};
-    OK(run(b.queue, b.program, "axpy", (N + GROUP - 1) / GROUP, arguments, 4));
+    assert_ok(run(b.queue, b.program, "axpy", (N + GROUP - 1) / GROUP, arguments, 4));
     read_back(&b, out, in_y, sizeof out);
     for (int i = 0; i < n; i++) {
         volatile double product = a * x[i];
@@ -482,12 +469,12 @@ static void test_axpy(void **state) {
     assert_true(out[n] == y[n]);
     /* the value is taken when it is launched, not when it runs */
     evn_kernel *k;
-    OK(evn_kernel_open(&k, b.program, "axpy"));
-    OK(evn_copy_to_device(b.queue, in_y, 0, y, sizeof y));
+    assert_ok(evn_kernel_open(&k, b.program, "axpy"));
+    assert_ok(evn_copy_to_device(b.queue, in_y, 0, y, sizeof y));
     a = 0;
-    OK(evn_launch(b.queue, k, (N + GROUP - 1) / GROUP, GROUP, arguments, 4));
+    assert_ok(evn_launch(b.queue, k, (N + GROUP - 1) / GROUP, GROUP, arguments, 4));
     a = NAN;
-    OK(evn_queue_finish(b.queue));
+    assert_ok(evn_queue_finish(b.queue));
     read_back(&b, out, in_y, sizeof out);
     assert_memory_equal(out, y, sizeof y);
     evn_kernel_close(k);
@@ -515,7 +502,7 @@ static void test_values(void **state) {
     evn_buffer *pieces = buffer_of(&b, piece, sizeof piece);
     evn_argument arguments[] = {BUFFER(to), BUFFER(to_large), BUFFER(pieces),
                                 VALUE(v),   VALUE(add),       VALUE(wide)};
-    OK(run(b.queue, b.program, "values", 2, arguments, 6));
+    assert_ok(run(b.queue, b.program, "values", 2, arguments, 6));
     read_back(&b, out, to, sizeof out);
     read_back(&b, large, to_large, sizeof large);
     assert_memory_equal(out, expected, sizeof out);
@@ -538,7 +525,7 @@ static void test_values(void **state) {
         sum += p * (p % 2 ? 2 : 0.5);
     }
     all[23] = (evn_argument)BUFFER(x);
-    OK(run(b.queue, b.program, "many", 1, all, 24));
+    assert_ok(run(b.queue, b.program, "many", 1, all, 24));
     read_back(&b, one, result, 8);
     assert_true(one[0] == sum + 23 * 3);
     evn_buffer_close(result);
@@ -574,7 +561,7 @@ static void reduce_on(const char *text) {
     evn_buffer *in = buffer_of(&b, x, N * sizeof *x), *out = buffer_of(&b, NULL, sizeof sum);
     evn_argument arguments[] = {BUFFER(out), BUFFER(in), VALUE(n)};
     for (int round = 0; round < 5; round++) {
-        OK(run(b.queue, b.program, "reduce", GROUPS, arguments, 3));
+        assert_ok(run(b.queue, b.program, "reduce", GROUPS, arguments, 3));
         read_back(&b, sum, out, sizeof sum);
         /* products are with powers of two, hence exact: fused or not is the same */
         assert_memory_equal(sum, expected, sizeof sum);
@@ -601,7 +588,7 @@ static void test_functions(void **state) {
     open_bench(&b, spec, 0);
     evn_buffer *in = buffer_of(&b, x, sizeof x), *to = buffer_of(&b, NULL, sizeof out[0]);
     evn_argument arguments[] = {BUFFER(to), BUFFER(in), VALUE(n)};
-    OK(run(b.queue, b.program, "functions", 1, arguments, 3));
+    assert_ok(run(b.queue, b.program, "functions", 1, arguments, 3));
     read_back(&b, out[0], to, sizeof out[0]);
     for (int i = 0; i < N; i++) {
         const double *o = out[0] + 8 * i;
@@ -627,28 +614,30 @@ static void test_bad_launches(void **state) {
     open_bench(&b, spec, 0);
     evn_buffer *in = buffer_of(&b, x, sizeof x);
     evn_kernel *k;
-    OK(evn_kernel_open(&k, b.program, "axpy"));
+    assert_ok(evn_kernel_open(&k, b.program, "axpy"));
     evn_argument good[] = {BUFFER(in), BUFFER(in), VALUE(a), VALUE(n)}, bad[4];
     evn_counts before = evn_device_counts(b.device);
-    FAILS(evn_launch(b.queue, k, 1, GROUP, good, 3), EVN_USAGE, "with 3 arguments, and it has 4");
-    FAILS(evn_launch(b.queue, k, 1, GROUP, NULL, 4), EVN_USAGE, "arguments");
-    FAILS(evn_launch(b.queue, k, 1, GROUP + 1, good, 4), EVN_USAGE, "written for groups of 64");
-    FAILS(evn_launch(b.queue, k, -1, GROUP, good, 4), EVN_USAGE, "-1 groups");
-    FAILS(evn_launch(NULL, k, 1, GROUP, good, 4), EVN_USAGE, "queue");
-    FAILS(evn_launch(b.queue, NULL, 1, GROUP, good, 4), EVN_USAGE, "kernel");
+    assert_fails(evn_launch(b.queue, k, 1, GROUP, good, 3), EVN_USAGE,
+                 "with 3 arguments, and it has 4");
+    assert_fails(evn_launch(b.queue, k, 1, GROUP, NULL, 4), EVN_USAGE, "arguments");
+    assert_fails(evn_launch(b.queue, k, 1, GROUP + 1, good, 4), EVN_USAGE,
+                 "written for groups of 64");
+    assert_fails(evn_launch(b.queue, k, -1, GROUP, good, 4), EVN_USAGE, "-1 groups");
+    assert_fails(evn_launch(NULL, k, 1, GROUP, good, 4), EVN_USAGE, "queue");
+    assert_fails(evn_launch(b.queue, NULL, 1, GROUP, good, 4), EVN_USAGE, "kernel");
     memcpy(bad, good, sizeof bad);
     bad[1] = (evn_argument)VALUE(a);
-    FAILS(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 1 is no buffer");
+    assert_fails(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 1 is no buffer");
     memcpy(bad, good, sizeof bad);
     bad[2] = (evn_argument)BUFFER(in);
-    FAILS(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 is a buffer");
+    assert_fails(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 is a buffer");
     bad[2] = (evn_argument)VALUE(n);
-    FAILS(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE,
-          "argument 2 has 4 bytes, expected 8");
+    assert_fails(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE,
+                 "argument 2 has 4 bytes, expected 8");
     bad[2] = (evn_argument){.bytes = 8};
-    FAILS(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 has 0 bytes");
-    OK(evn_launch(b.queue, k, 0, GROUP, good, 4));
-    OK(evn_queue_finish(b.queue));
+    assert_fails(evn_launch(b.queue, k, 1, GROUP, bad, 4), EVN_USAGE, "argument 2 has 0 bytes");
+    assert_ok(evn_launch(b.queue, k, 0, GROUP, good, 4));
+    assert_ok(evn_queue_finish(b.queue));
     evn_counts after = evn_device_counts(b.device);
     assert_memory_equal(&before, &after, sizeof before);
     read_back(&b, x, in, sizeof x);
@@ -667,9 +656,9 @@ static void test_counters(void **state) {
     evn_buffer *in = buffer_of(&b, x, sizeof x), *other = buffer_of(&b, x, 24);
     evn_argument arguments[] = {BUFFER(in), BUFFER(other), VALUE(a), VALUE(n)};
     n = 3;
-    OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
-    OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
-    OK(evn_copy_within(b.queue, in, 0, other, 8, 16));
+    assert_ok(run(b.queue, b.program, "axpy", 1, arguments, 4));
+    assert_ok(run(b.queue, b.program, "axpy", 1, arguments, 4));
+    assert_ok(evn_copy_within(b.queue, in, 0, other, 8, 16));
     read_back(&b, x, in, 40);
     evn_counts c = evn_device_counts(b.device);
     assert_true(c.launches == 2);
@@ -695,20 +684,20 @@ static double race(const char *text, int ordered) {
     int n = GRIND, rounds = ROUNDS;
     double *x = calloc(GRIND, sizeof *x), first;
     open_bench(&b, text, 0);
-    OK(evn_queue_open(&second, b.device));
-    OK(evn_event_open(&done, b.device));
+    assert_ok(evn_queue_open(&second, b.device));
+    assert_ok(evn_event_open(&done, b.device));
     evn_buffer *in = buffer_of(&b, x, GRIND * sizeof *x);
     evn_kernel *grind;
-    OK(evn_kernel_open(&grind, b.program, "grind"));
+    assert_ok(evn_kernel_open(&grind, b.program, "grind"));
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
-    OK(evn_launch(b.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
-    OK(evn_event_record(done, b.queue));
-    if (ordered) OK(evn_queue_wait(second, done));
-    OK(evn_copy_to_host(second, x, in, 0, GRIND * sizeof *x));
-    OK(evn_queue_finish(second));
+    assert_ok(evn_launch(b.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
+    assert_ok(evn_event_record(done, b.queue));
+    if (ordered) assert_ok(evn_queue_wait(second, done));
+    assert_ok(evn_copy_to_host(second, x, in, 0, GRIND * sizeof *x));
+    assert_ok(evn_queue_finish(second));
     first = x[0];
     for (int i = 1; ordered && i < GRIND; i++) assert_true(x[i] == first);
-    OK(evn_queue_finish(b.queue));
+    assert_ok(evn_queue_finish(b.queue));
     evn_kernel_close(grind);
     evn_buffer_close(in);
     evn_event_close(done);
@@ -745,16 +734,16 @@ static void test_finish(void **state) {
     int n = 1, rounds = 1;
     double x[1] = {0};
     open_bench(&b, "emulated:launch=50ms", 0);
-    OK(evn_queue_open(&second, b.device));
+    assert_ok(evn_queue_open(&second, b.device));
     evn_buffer *in = buffer_of(&b, x, sizeof x);
     evn_kernel *grind;
-    OK(evn_kernel_open(&grind, b.program, "grind"));
+    assert_ok(evn_kernel_open(&grind, b.program, "grind"));
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
-    OK(evn_launch(b.queue, grind, 1, GROUP, arguments, 3));
+    assert_ok(evn_launch(b.queue, grind, 1, GROUP, arguments, 3));
     usleep(20000); /* it has most likely begun */
-    OK(evn_queue_finish(b.queue));
-    OK(evn_copy_to_host(second, x, in, 0, sizeof x));
-    OK(evn_queue_finish(second));
+    assert_ok(evn_queue_finish(b.queue));
+    assert_ok(evn_copy_to_host(second, x, in, 0, sizeof x));
+    assert_ok(evn_queue_finish(second));
     assert_true(x[0] == 1);
     evn_queue_close(second);
     evn_kernel_close(grind);
@@ -773,14 +762,14 @@ static void test_order_of_one_queue(void **state) {
     open_bench(&b, spec, 0);
     evn_buffer *in = buffer_of(&b, x, sizeof x);
     evn_kernel *grind;
-    OK(evn_kernel_open(&grind, b.program, "grind"));
+    assert_ok(evn_kernel_open(&grind, b.program, "grind"));
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
     for (int t = 0; t < TIMES; t++) {
-        if (t % 50 == 0) OK(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
-        OK(evn_launch(b.queue, grind, (N + GROUP - 1) / GROUP, GROUP, arguments, 3));
-        OK(evn_copy_to_host(b.queue, &y[t], in, (size_t)(t % N) * 8, 8));
+        if (t % 50 == 0) assert_ok(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
+        assert_ok(evn_launch(b.queue, grind, (N + GROUP - 1) / GROUP, GROUP, arguments, 3));
+        assert_ok(evn_copy_to_host(b.queue, &y[t], in, (size_t)(t % N) * 8, 8));
     }
-    OK(evn_queue_finish(b.queue));
+    assert_ok(evn_queue_finish(b.queue));
     double expected = 0;
     for (int t = 0; t < TIMES; t++) {
         if (t % 50 == 0) expected = 0;
@@ -800,39 +789,39 @@ static void test_events(void **state) {
     double seconds = -1, part[2];
     open_bench(&b, spec, 0);
     evn_buffer *in = buffer_of(&b, NULL, GRIND * 8);
-    for (int i = 0; i < 3; i++) OK(evn_event_open(&e[i], b.device));
-    FAILS(evn_event_finish(e[0]), EVN_USAGE, "never recorded");
-    FAILS(evn_queue_wait(b.queue, e[0]), EVN_USAGE, "never recorded");
-    FAILS(evn_event_seconds(e[0], e[1], &seconds), EVN_USAGE, "never recorded");
-    FAILS(evn_event_record(NULL, b.queue), EVN_USAGE, "event");
-    FAILS(evn_queue_wait(b.queue, NULL), EVN_USAGE, "event");
+    for (int i = 0; i < 3; i++) assert_ok(evn_event_open(&e[i], b.device));
+    assert_fails(evn_event_finish(e[0]), EVN_USAGE, "never recorded");
+    assert_fails(evn_queue_wait(b.queue, e[0]), EVN_USAGE, "never recorded");
+    assert_fails(evn_event_seconds(e[0], e[1], &seconds), EVN_USAGE, "never recorded");
+    assert_fails(evn_event_record(NULL, b.queue), EVN_USAGE, "event");
+    assert_fails(evn_queue_wait(b.queue, NULL), EVN_USAGE, "event");
     evn_kernel *grind;
-    OK(evn_kernel_open(&grind, b.program, "grind"));
+    assert_ok(evn_kernel_open(&grind, b.program, "grind"));
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
     for (int round = 0; round < 2; round++) { /* the second time they are recorded again */
         for (int i = 0; i < 3; i++) {
-            OK(evn_event_record(e[i], b.queue));
-            if (i < 2) OK(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
+            assert_ok(evn_event_record(e[i], b.queue));
+            if (i < 2) assert_ok(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
         }
-        OK(evn_event_finish(e[2]));
-        OK(evn_event_seconds(e[0], e[1], &part[0]));
-        OK(evn_event_seconds(e[1], e[2], &part[1]));
-        OK(evn_event_seconds(e[0], e[2], &seconds));
+        assert_ok(evn_event_finish(e[2]));
+        assert_ok(evn_event_seconds(e[0], e[1], &part[0]));
+        assert_ok(evn_event_seconds(e[1], e[2], &part[1]));
+        assert_ok(evn_event_seconds(e[0], e[2], &seconds));
         assert_true(part[0] > 0 && part[1] > 0);
         assert_true(fabs(part[0] + part[1] - seconds) < 1e-5 + 1e-3 * seconds);
     }
     /* an event that has been closed, or recorded again, still orders what waits for it */
     evn_queue *second;
-    OK(evn_queue_open(&second, b.device));
-    OK(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
-    OK(evn_event_record(e[0], b.queue));
-    OK(evn_queue_wait(second, e[0]));
-    OK(evn_event_record(e[0], b.queue));
+    assert_ok(evn_queue_open(&second, b.device));
+    assert_ok(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
+    assert_ok(evn_event_record(e[0], b.queue));
+    assert_ok(evn_queue_wait(second, e[0]));
+    assert_ok(evn_event_record(e[0], b.queue));
     evn_event_close(e[0]);
-    OK(evn_queue_finish(second));
-    OK(evn_queue_finish(b.queue));
+    assert_ok(evn_queue_finish(second));
+    assert_ok(evn_queue_finish(b.queue));
     evn_queue_close(second);
-    FAILS(evn_queue_finish(NULL), EVN_USAGE, "queue");
+    assert_fails(evn_queue_finish(NULL), EVN_USAGE, "queue");
     evn_kernel_close(grind);
     evn_event_close(e[1]);
     evn_event_close(e[2]);
@@ -853,23 +842,23 @@ static void test_events_between_devices(void **state) {
     open_bench(&b, spec, devices > 1);
     open_bench(&c, "emulated:clock=virtual", 0);
     evn_buffer *in_a = buffer_of(&a, x, GRIND * 8), *in_b = buffer_of(&b, x, GRIND * 8);
-    OK(evn_event_open(&done, a.device));
+    assert_ok(evn_event_open(&done, a.device));
     evn_kernel *grind;
-    OK(evn_kernel_open(&grind, a.program, "grind"));
+    assert_ok(evn_kernel_open(&grind, a.program, "grind"));
     evn_argument arguments[] = {BUFFER(in_a), VALUE(n), VALUE(rounds)};
-    OK(evn_launch(a.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
-    OK(evn_event_record(done, a.queue));
-    OK(evn_queue_wait(b.queue, done));
+    assert_ok(evn_launch(a.queue, grind, (GRIND + GROUP - 1) / GROUP, GROUP, arguments, 3));
+    assert_ok(evn_event_record(done, a.queue));
+    assert_ok(evn_queue_wait(b.queue, done));
     if (evn_device_traits(a.device)->peer && evn_device_traits(b.device)->peer) {
-        OK(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 0, GRIND * 8));
-        OK(evn_copy_to_host(b.queue, x, in_b, 0, GRIND * 8));
-        OK(evn_queue_finish(b.queue));
+        assert_ok(evn_copy_peer(b.queue, in_b, 0, a.device, in_a, 0, GRIND * 8));
+        assert_ok(evn_copy_to_host(b.queue, x, in_b, 0, GRIND * 8));
+        assert_ok(evn_queue_finish(b.queue));
         for (int r = 0; r < ROUNDS; r++) end = 0.5 * end + 1;
         for (int i = 0; i < GRIND; i++) assert_true(x[i] == end);
     }
-    OK(evn_queue_finish(b.queue));
-    if (!is_emulated()) FAILS(evn_queue_wait(c.queue, done), EVN_USAGE, "let the host wait");
-    OK(evn_queue_finish(a.queue));
+    assert_ok(evn_queue_finish(b.queue));
+    if (!is_emulated()) assert_fails(evn_queue_wait(c.queue, done), EVN_USAGE, "let the host wait");
+    assert_ok(evn_queue_finish(a.queue));
     evn_kernel_close(grind);
     evn_event_close(done);
     evn_buffer_close(in_a);
@@ -890,18 +879,18 @@ static void test_lifetimes(void **state) {
     double *x = malloc(N * sizeof *x), *y = calloc(N, sizeof *y);
     for (int i = 0; i < N; i++) x[i] = some(i);
     open_bench(&b, spec, 0);
-    OK(evn_queue_open(&second, b.device));
-    OK(evn_event_open(&e, b.device));
+    assert_ok(evn_queue_open(&second, b.device));
+    assert_ok(evn_event_open(&e, b.device));
     evn_buffer *in, *other;
-    OK(evn_buffer_open(&in, b.device, N * sizeof *x));
-    OK(evn_buffer_open(&other, b.device, N * sizeof *x));
-    OK(evn_copy_to_device(b.queue, in, 0, x, N * sizeof *x));
-    OK(evn_copy_within(b.queue, other, 0, in, 0, N * sizeof *x));
+    assert_ok(evn_buffer_open(&in, b.device, N * sizeof *x));
+    assert_ok(evn_buffer_open(&other, b.device, N * sizeof *x));
+    assert_ok(evn_copy_to_device(b.queue, in, 0, x, N * sizeof *x));
+    assert_ok(evn_copy_within(b.queue, other, 0, in, 0, N * sizeof *x));
     evn_buffer_close(in);
-    OK(evn_event_record(e, b.queue));
-    OK(evn_queue_wait(second, e));
+    assert_ok(evn_event_record(e, b.queue));
+    assert_ok(evn_queue_wait(second, e));
     evn_event_close(e);
-    OK(evn_copy_to_host(second, y, other, 0, N * sizeof *x));
+    assert_ok(evn_copy_to_host(second, y, other, 0, N * sizeof *x));
     evn_buffer_close(other);
     assert_int_equal(evn_device_used(b.device), 0);
     evn_device_close(b.device);
@@ -960,7 +949,7 @@ static void test_threads(void **state) {
     evn_device *d[2];
     struct worker w[4];
     pthread_t thread[4];
-    for (int i = 0; i < 2; i++) OK(evn_device_open(&d[i], spec, i && devices > 1));
+    for (int i = 0; i < 2; i++) assert_ok(evn_device_open(&d[i], spec, i && devices > 1));
     for (int i = 0; i < 4; i++) {
         w[i] = (struct worker){.device = d[i / 2], .number = i};
         assert_int_equal(pthread_create(&thread[i], NULL, work, &w[i]), 0);
@@ -1120,7 +1109,7 @@ static void test_cached_programs(void **state) {
     int n = GROUP;
     evn_buffer *to = buffer_of(&b, x, sizeof x), *from = buffer_of(&b, x, sizeof x);
     evn_argument arguments[] = {BUFFER(to), BUFFER(from), VALUE(a), VALUE(n)};
-    OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
+    assert_ok(run(b.queue, b.program, "axpy", 1, arguments, 4));
     read_back(&b, x, to, sizeof x);
     assert_true(x[0] == 3); /* and what it gives works */
     evn_buffer_close(to);
@@ -1196,8 +1185,9 @@ static void test_options(void **state) {
     int count;
     char why[200];
     for (int i = 0; i < COUNT(bad); i++)
-        FAILS(evn_devices_count(bad[i].text, &count, why, sizeof why), EVN_USAGE, bad[i].part);
-    OK(evn_devices_count(
+        assert_fails(evn_devices_count(bad[i].text, &count, why, sizeof why), EVN_USAGE,
+                     bad[i].part);
+    assert_ok(evn_devices_count(
         "emulated:7,clock=virtual,speed=2.5,link=12.5GB/s,latency=0us,launch=3us,item="
         "0.5ns,memory=64MiB,peer=no,cores=2,fail=lost@3,bad=0",
         &count, why, sizeof why));
@@ -1213,22 +1203,22 @@ static void test_emulated_list(void **state) {
     evn_buffer *b;
     int count;
     char why[200];
-    OK(evn_devices_count(text, &count, why, sizeof why));
+    assert_ok(evn_devices_count(text, &count, why, sizeof why));
     assert_int_equal(count, 3);
     for (int i = 0; i < 3; i++) {
-        OK(evn_device_open(&d, text, i));
+        assert_ok(evn_device_open(&d, text, i));
         assert_true(evn_device_traits(d)->memory == memory[i]);
         if (i < 2)
-            OK(evn_buffer_open(&b, d, 100));
+            assert_ok(evn_buffer_open(&b, d, 100));
         else
-            FAILS(evn_buffer_open(&b, d, 100), EVN_MEMORY, "emulated device 2");
+            assert_fails(evn_buffer_open(&b, d, 100), EVN_MEMORY, "emulated device 2");
         evn_buffer_close(b);
         evn_device_close(d);
     }
-    FAILS(evn_device_open(&d, text, 3), EVN_USAGE, "has no device 3; it gives 3");
+    assert_fails(evn_device_open(&d, text, 3), EVN_USAGE, "has no device 3; it gives 3");
 }
 
-/* What nobody has written is NaN. */
+/* What has not been written is NaN. */
 static void test_poison(void **state) {
     (void)state;
     struct bench b;
@@ -1239,11 +1229,11 @@ static void test_poison(void **state) {
     read_back(&b, x, in, sizeof x);
     for (int i = 0; i < 64; i++) assert_true(isnan(x[i]));
     memset(x, 0, sizeof x);
-    OK(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
-    OK(evn_buffer_poison(b.queue, in, 8 * 10 + 3, 8 * 20));
+    assert_ok(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
+    assert_ok(evn_buffer_poison(b.queue, in, 8 * 10 + 3, 8 * 20));
     read_back(&b, x, in, sizeof x);
     for (int i = 0; i < 64; i++) assert_int_equal(isnan(x[i]) != 0, i >= 10 && i < 30);
-    OK(evn_buffer_poison(b.queue, in, 0, sizeof x));
+    assert_ok(evn_buffer_poison(b.queue, in, 0, sizeof x));
     read_back(&b, whole, in, sizeof x);
     for (int i = 0; i < 128; i++) assert_true(whole[i] > 1 << 30); /* no index at all */
     evn_buffer_close(in);
@@ -1283,7 +1273,7 @@ static void test_stray_access(void **state) {
     open_bench(&b, "emulated", 0);
     evn_buffer *in = buffer_of(&b, x, sizeof x), *out = buffer_of(&b, NULL, 8);
     evn_argument arguments[] = {BUFFER(out), BUFFER(in)};
-    OK(run(b.queue, b.program, "address", 1, arguments, 2));
+    assert_ok(run(b.queue, b.program, "address", 1, arguments, 2));
     read_back(&b, &where, out, 8);
     double *memory = (double *)(uintptr_t)where;
     assert_int_equal((uintptr_t)memory % 256, 0);
@@ -1294,12 +1284,12 @@ static void test_stray_access(void **state) {
         assert_true(faults(stray_write, memory));
         /* after it was used again, too; and an event that has happened is enough */
         evn_event *e;
-        OK(evn_event_open(&e, b.device));
-        OK(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
-        OK(evn_event_record(e, b.queue));
-        OK(evn_event_finish(e));
+        assert_ok(evn_event_open(&e, b.device));
+        assert_ok(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
+        assert_ok(evn_event_record(e, b.queue));
+        assert_ok(evn_event_finish(e));
         assert_true(faults(stray_read, memory));
-        OK(evn_queue_finish(b.queue));
+        assert_ok(evn_queue_finish(b.queue));
         evn_event_close(e);
     }
     assert_true(x[0] == 5);
@@ -1346,11 +1336,11 @@ static void test_failures(void **state) {
 
     /* an allocation: nothing else is hurt */
     open_bench(&b, "emulated:fail=alloc@2", 0);
-    OK(evn_buffer_open(&in, b.device, 100));
-    FAILS(evn_buffer_open(&other, b.device, 100), EVN_MEMORY,
-          "emulated device 0: allocation of 100 bytes: fails on purpose (fail=alloc@2)");
+    assert_ok(evn_buffer_open(&in, b.device, 100));
+    assert_fails(evn_buffer_open(&other, b.device, 100), EVN_MEMORY,
+                 "emulated device 0: allocation of 100 bytes: fails on purpose (fail=alloc@2)");
     assert_int_equal(evn_device_used(b.device), 100);
-    OK(evn_buffer_open(&other, b.device, 100));
+    assert_ok(evn_buffer_open(&other, b.device, 100));
     evn_buffer_close(in);
     evn_buffer_close(other);
     close_bench(&b);
@@ -1363,24 +1353,28 @@ static void test_failures(void **state) {
     read_back(&b, x, in, sizeof x);
     assert_true(x[0] == 1);
     x[0] = -1;
-    OK(evn_copy_to_host(b.queue, x, in, 0, sizeof x)); /* asynchronous: noticed when waited for */
-    FAILS(evn_queue_finish(b.queue), EVN_DEVICE,
-          "emulated device 1: waiting for a queue: copy of 512 bytes to the host: fails on purpose "
-          "(fail=copy@3)");
+    assert_ok(
+        evn_copy_to_host(b.queue, x, in, 0, sizeof x)); /* asynchronous: noticed when waited for */
+    assert_fails(
+        evn_queue_finish(b.queue), EVN_DEVICE,
+        "emulated device 1: waiting for a queue: copy of 512 bytes to the host: fails on purpose "
+        "(fail=copy@3)");
     assert_true(x[0] == -1); /* untouched */
     /* from then on nothing is done, and it is said why */
-    FAILS(evn_copy_to_host(b.queue, x, in, 0, 8), EVN_DEVICE,
-          "emulated device 1: copy to the host: the device failed before, at waiting for a queue: "
-          "copy of 512 bytes");
-    FAILS(evn_copy_to_device(b.queue, in, 0, x, 8), EVN_DEVICE, "failed before");
-    FAILS(evn_copy_within(b.queue, in, 0, in, 8, 8), EVN_DEVICE, "failed before");
-    FAILS(evn_buffer_open(&other, b.device, 8), EVN_DEVICE, "failed before");
-    FAILS(evn_queue_open(&q, b.device), EVN_DEVICE, "failed before");
-    FAILS(evn_program_open(&program, b.device, &probe_kernels, NULL), EVN_DEVICE, "failed before");
-    FAILS(evn_queue_finish(b.queue), EVN_DEVICE, "fails on purpose");
+    assert_fails(
+        evn_copy_to_host(b.queue, x, in, 0, 8), EVN_DEVICE,
+        "emulated device 1: copy to the host: the device failed before, at waiting for a queue: "
+        "copy of 512 bytes");
+    assert_fails(evn_copy_to_device(b.queue, in, 0, x, 8), EVN_DEVICE, "failed before");
+    assert_fails(evn_copy_within(b.queue, in, 0, in, 8, 8), EVN_DEVICE, "failed before");
+    assert_fails(evn_buffer_open(&other, b.device, 8), EVN_DEVICE, "failed before");
+    assert_fails(evn_queue_open(&q, b.device), EVN_DEVICE, "failed before");
+    assert_fails(evn_program_open(&program, b.device, &probe_kernels, NULL), EVN_DEVICE,
+                 "failed before");
+    assert_fails(evn_queue_finish(b.queue), EVN_DEVICE, "fails on purpose");
     evn_buffer *there = buffer_of(&healthy, x, sizeof x);
-    FAILS(evn_copy_peer(healthy.queue, there, 0, b.device, in, 0, 8), EVN_DEVICE,
-          "emulated device 1");
+    assert_fails(evn_copy_peer(healthy.queue, there, 0, b.device, in, 0, 8), EVN_DEVICE,
+                 "emulated device 1");
     for (int i = 0; i < 5; i++) read_back(&healthy, x, there, sizeof x);
     evn_buffer_close(there);
     evn_buffer_close(in);
@@ -1395,19 +1389,19 @@ static void test_failures(void **state) {
     evn_argument arguments[] = {BUFFER(in), BUFFER(other), VALUE(a), VALUE(n)};
     evn_kernel *axpy;
     evn_event *e;
-    OK(evn_event_open(&e, b.device));
-    OK(evn_kernel_open(&axpy, b.program, "axpy"));
-    OK(run(b.queue, b.program, "axpy", 1, arguments, 4));
-    OK(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4));
-    OK(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
-    OK(evn_event_record(e, b.queue));
-    FAILS(evn_event_finish(e), EVN_DEVICE,
-          "launch of \"axpy\" with 1 groups: fails on purpose (fail=kernel@2)");
-    FAILS(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_DEVICE, "failed before");
+    assert_ok(evn_event_open(&e, b.device));
+    assert_ok(evn_kernel_open(&axpy, b.program, "axpy"));
+    assert_ok(run(b.queue, b.program, "axpy", 1, arguments, 4));
+    assert_ok(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4));
+    assert_ok(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
+    assert_ok(evn_event_record(e, b.queue));
+    assert_fails(evn_event_finish(e), EVN_DEVICE,
+                 "launch of \"axpy\" with 1 groups: fails on purpose (fail=kernel@2)");
+    assert_fails(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_DEVICE, "failed before");
     double seconds;
-    FAILS(evn_event_seconds(e, e, &seconds), EVN_DEVICE, "failed before");
-    FAILS(evn_event_record(e, b.queue), EVN_DEVICE, "failed before");
-    FAILS(evn_queue_wait(b.queue, e), EVN_DEVICE, "failed before");
+    assert_fails(evn_event_seconds(e, e, &seconds), EVN_DEVICE, "failed before");
+    assert_fails(evn_event_record(e, b.queue), EVN_DEVICE, "failed before");
+    assert_fails(evn_queue_wait(b.queue, e), EVN_DEVICE, "failed before");
     assert_true(x[0] == 1);
     evn_kernel_close(axpy);
     evn_event_close(e);
@@ -1424,7 +1418,7 @@ static void test_failures(void **state) {
         evn_status status = evn_buffer_open(&in, b.device, sizeof x);
         assert_int_equal(status, at == 1 ? EVN_DEVICE : EVN_OK);
         if (at > 1) {
-            OK(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
+            assert_ok(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
             assert_int_equal(evn_queue_finish(b.queue), at == 2 ? EVN_DEVICE : EVN_OK);
         }
         if (at > 2) {
@@ -1434,10 +1428,10 @@ static void test_failures(void **state) {
                              at == 3 ? EVN_DEVICE : EVN_OK);
         }
         if (at > 3)
-            FAILS(evn_buffer_open(&other, b.device, 8), EVN_DEVICE,
-                  "the device is lost on purpose");
-        FAILS(evn_buffer_open(&other, b.device, 8), EVN_DEVICE, "emulated device 0");
-        FAILS(evn_queue_finish(b.queue), EVN_DEVICE, "lost on purpose");
+            assert_fails(evn_buffer_open(&other, b.device, 8), EVN_DEVICE,
+                         "the device is lost on purpose");
+        assert_fails(evn_buffer_open(&other, b.device, 8), EVN_DEVICE, "emulated device 0");
+        assert_fails(evn_queue_finish(b.queue), EVN_DEVICE, "lost on purpose");
         if (at > 1) evn_buffer_close(in);
         close_bench(&b);
     }
@@ -1452,12 +1446,12 @@ static void test_failure_seen_from_outside(void **state) {
     open_bench(&a, "emulated:2,fail=copy@2,bad=0", 0);
     open_bench(&b, "emulated:2,fail=copy@2,bad=0", 1);
     evn_buffer *in = buffer_of(&a, x, sizeof x), *other = buffer_of(&b, x, sizeof x);
-    OK(evn_event_open(&e, a.device));
-    OK(evn_copy_to_device(a.queue, in, 0, x, sizeof x));
-    OK(evn_event_record(e, a.queue));
-    OK(evn_queue_wait(b.queue, e));
-    OK(evn_copy_to_host(b.queue, x, other, 0, sizeof x));
-    OK(evn_queue_finish(b.queue));
+    assert_ok(evn_event_open(&e, a.device));
+    assert_ok(evn_copy_to_device(a.queue, in, 0, x, sizeof x));
+    assert_ok(evn_event_record(e, a.queue));
+    assert_ok(evn_queue_wait(b.queue, e));
+    assert_ok(evn_copy_to_host(b.queue, x, other, 0, sizeof x));
+    assert_ok(evn_queue_finish(b.queue));
     assert_int_equal(evn_queue_finish(a.queue), EVN_DEVICE);
     evn_event_close(e);
     evn_buffer_close(in);
@@ -1474,21 +1468,21 @@ static void test_real_costs(void **state) {
     double x[1000] = {0}, seconds;
     int n = 1, rounds = 1;
     open_bench(&b, "emulated:link=1MB/s,latency=2ms,launch=3ms,speed=0.5", 0);
-    for (int i = 0; i < 3; i++) OK(evn_event_open(&e[i], b.device));
+    for (int i = 0; i < 3; i++) assert_ok(evn_event_open(&e[i], b.device));
     evn_buffer *in = buffer_of(&b, NULL, sizeof x);
     evn_kernel *grind;
-    OK(evn_kernel_open(&grind, b.program, "grind"));
+    assert_ok(evn_kernel_open(&grind, b.program, "grind"));
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
-    OK(evn_event_record(e[0], b.queue));
-    OK(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
-    OK(evn_event_record(e[1], b.queue));
-    OK(evn_launch(b.queue, grind, 1, GROUP, arguments, 3));
-    OK(evn_event_record(e[2], b.queue));
-    OK(evn_event_seconds(e[0], e[1], &seconds));
+    assert_ok(evn_event_record(e[0], b.queue));
+    assert_ok(evn_copy_to_device(b.queue, in, 0, x, sizeof x));
+    assert_ok(evn_event_record(e[1], b.queue));
+    assert_ok(evn_launch(b.queue, grind, 1, GROUP, arguments, 3));
+    assert_ok(evn_event_record(e[2], b.queue));
+    assert_ok(evn_event_seconds(e[0], e[1], &seconds));
     assert_true(seconds >= 0.010);
-    OK(evn_event_seconds(e[1], e[2], &seconds));
+    assert_ok(evn_event_seconds(e[1], e[2], &seconds));
     assert_true(seconds >= 0.003);
-    OK(evn_queue_finish(b.queue));
+    assert_ok(evn_queue_finish(b.queue));
     evn_kernel_close(grind);
     for (int i = 0; i < 3; i++) evn_event_close(e[i]);
     evn_buffer_close(in);
@@ -1503,15 +1497,15 @@ struct stopwatch {
 };
 
 static void start(struct stopwatch *w, struct bench *b) {
-    OK(evn_event_open(&w->zero, b->device));
-    OK(evn_event_open(&w->last, b->device));
-    OK(evn_event_record(w->zero, b->queue));
+    assert_ok(evn_event_open(&w->zero, b->device));
+    assert_ok(evn_event_open(&w->last, b->device));
+    assert_ok(evn_event_record(w->zero, b->queue));
 }
 
 static double nanoseconds(struct stopwatch *w, evn_queue *q) {
     double s;
-    OK(evn_event_record(w->last, q));
-    OK(evn_event_seconds(w->zero, w->last, &s));
+    assert_ok(evn_event_record(w->last, q));
+    assert_ok(evn_event_seconds(w->zero, w->last, &s));
     return s * 1e9;
 }
 
@@ -1536,22 +1530,22 @@ static void test_virtual_costs(void **state) {
     int n = 1, rounds = 0;
     open_bench(&b, "emulated:clock=virtual", 0);
     assert_true(evn_device_traits(b.device)->clock_is_virtual);
-    OK(evn_queue_open(&second, b.device));
+    assert_ok(evn_queue_open(&second, b.device));
     evn_buffer *in = buffer_of(&b, data, sizeof data);
     evn_kernel *grind;
-    OK(evn_kernel_open(&grind, b.program, "grind"));
+    assert_ok(evn_kernel_open(&grind, b.program, "grind"));
     evn_argument arguments[] = {BUFFER(in), VALUE(n), VALUE(rounds)};
     start(&w, &b);
     EXACTLY(nanoseconds(&w, b.queue), 0);
-    OK(evn_copy_to_device(b.queue, in, 0, data, 8000)); /* 8 GB/s, 5 us */
+    assert_ok(evn_copy_to_device(b.queue, in, 0, data, 8000)); /* 8 GB/s, 5 us */
     EXACTLY(nanoseconds(&w, b.queue), 6000);
-    OK(evn_copy_to_host(b.queue, data, in, 0, 16000));
+    assert_ok(evn_copy_to_host(b.queue, data, in, 0, 16000));
     EXACTLY(nanoseconds(&w, b.queue), 13000);
-    OK(evn_launch(b.queue, grind, 10, GROUP, arguments, 3)); /* 4 us, 1 ns an item */
+    assert_ok(evn_launch(b.queue, grind, 10, GROUP, arguments, 3)); /* 4 us, 1 ns an item */
     EXACTLY(nanoseconds(&w, b.queue), 17640);
-    OK(evn_copy_within(b.queue, in, 0, in, 8000, 8000)); /* 4 us, 1 ns for 8 bytes */
+    assert_ok(evn_copy_within(b.queue, in, 0, in, 8000, 8000)); /* 4 us, 1 ns for 8 bytes */
     EXACTLY(nanoseconds(&w, b.queue), 22640);
-    OK(evn_buffer_poison(b.queue, in, 0, 10)); /* no real device does that */
+    assert_ok(evn_buffer_poison(b.queue, in, 0, 10)); /* no real device does that */
     EXACTLY(nanoseconds(&w, b.queue), 22640);
     /* another queue begins when the host does: which has waited for the last event */
     EXACTLY(nanoseconds(&w, second), 22640);
@@ -1568,12 +1562,12 @@ static void test_virtual_costs(void **state) {
     for (int i = 0; i < 2; i++) {
         open_bench(&b, same[i], 0);
         in = buffer_of(&b, data, sizeof data);
-        OK(evn_kernel_open(&grind, b.program, "grind"));
+        assert_ok(evn_kernel_open(&grind, b.program, "grind"));
         arguments[0].buffer = in;
         start(&w, &b);
-        OK(evn_launch(b.queue, grind, 10, GROUP, arguments, 3));
+        assert_ok(evn_launch(b.queue, grind, 10, GROUP, arguments, 3));
         EXACTLY(nanoseconds(&w, b.queue), 500 + 640 * 2 / 4.0);
-        OK(evn_copy_to_device(b.queue, in, 0, data, 1));
+        assert_ok(evn_copy_to_device(b.queue, in, 0, data, 1));
         EXACTLY(nanoseconds(&w, b.queue), 820 + 1000 + 0.5);
         stop(&w);
         evn_kernel_close(grind);
@@ -1593,53 +1587,53 @@ static void test_virtual_order(void **state) {
     int n = 1, rounds = 0;
     double s[3];
     open_bench(&b, "emulated:clock=virtual,latency=0us,launch=0us", 0);
-    for (int i = 0; i < 3; i++) OK(evn_queue_open(&q[i], b.device));
-    OK(evn_event_open(&e, b.device));
+    for (int i = 0; i < 3; i++) assert_ok(evn_queue_open(&q[i], b.device));
+    assert_ok(evn_event_open(&e, b.device));
     /* one for each queue, since nothing orders them */
     evn_buffer *in[3];
     for (int i = 0; i < 3; i++) in[i] = buffer_of(&b, NULL, sizeof data);
     evn_kernel *grind;
-    OK(evn_kernel_open(&grind, b.program, "grind"));
+    assert_ok(evn_kernel_open(&grind, b.program, "grind"));
     evn_argument arguments[] = {BUFFER(in[2]), VALUE(n), VALUE(rounds)};
     evn_event *end[3];
-    for (int i = 0; i < 3; i++) OK(evn_event_open(&end[i], b.device));
+    for (int i = 0; i < 3; i++) assert_ok(evn_event_open(&end[i], b.device));
     start(&w, &b);
 
     /* in, out and a kernel all at once: 10 us each */
-    OK(evn_copy_to_device(q[0], in[0], 0, data, 80000));
-    OK(evn_copy_to_host(q[1], back, in[1], 0, 80000));
-    OK(evn_launch(q[2], grind, 125, 64, arguments, 3)); /* 8000 items */
-    for (int i = 0; i < 3; i++) OK(evn_event_record(end[i], q[i]));
-    for (int i = 0; i < 3; i++) OK(evn_event_seconds(w.zero, end[i], &s[i]));
+    assert_ok(evn_copy_to_device(q[0], in[0], 0, data, 80000));
+    assert_ok(evn_copy_to_host(q[1], back, in[1], 0, 80000));
+    assert_ok(evn_launch(q[2], grind, 125, 64, arguments, 3)); /* 8000 items */
+    for (int i = 0; i < 3; i++) assert_ok(evn_event_record(end[i], q[i]));
+    for (int i = 0; i < 3; i++) assert_ok(evn_event_seconds(w.zero, end[i], &s[i]));
     EXACTLY(s[0] * 1e9, 10000);
     EXACTLY(s[1] * 1e9, 10000);
     EXACTLY(s[2] * 1e9, 8000);
 
     /* two of a kind: one after the other */
-    for (int i = 0; i < 3; i++) OK(evn_queue_finish(q[i]));
-    OK(evn_event_record(w.zero, q[0]));
-    OK(evn_copy_to_device(q[0], in[0], 0, data, 8000));
-    OK(evn_copy_to_device(q[1], in[1], 8000, data, 8000));
-    OK(evn_event_record(end[0], q[0]));
-    OK(evn_event_record(end[1], q[1]));
-    OK(evn_event_seconds(w.zero, end[0], &s[0]));
-    OK(evn_event_seconds(w.zero, end[1], &s[1]));
+    for (int i = 0; i < 3; i++) assert_ok(evn_queue_finish(q[i]));
+    assert_ok(evn_event_record(w.zero, q[0]));
+    assert_ok(evn_copy_to_device(q[0], in[0], 0, data, 8000));
+    assert_ok(evn_copy_to_device(q[1], in[1], 8000, data, 8000));
+    assert_ok(evn_event_record(end[0], q[0]));
+    assert_ok(evn_event_record(end[1], q[1]));
+    assert_ok(evn_event_seconds(w.zero, end[0], &s[0]));
+    assert_ok(evn_event_seconds(w.zero, end[1], &s[1]));
     EXACTLY(s[0] * 1e9, 1000);
     EXACTLY(s[1] * 1e9, 2000);
 
     /* an event orders; and what is given out later but can run before fills the gap */
-    for (int i = 0; i < 3; i++) OK(evn_queue_finish(q[i]));
-    OK(evn_event_record(w.zero, q[0]));
+    for (int i = 0; i < 3; i++) assert_ok(evn_queue_finish(q[i]));
+    assert_ok(evn_event_record(w.zero, q[0]));
     arguments[0].buffer = in[0];
-    OK(evn_launch(q[0], grind, 125, 64, arguments, 3)); /* until 8 us */
-    OK(evn_event_record(e, q[0]));
-    OK(evn_queue_wait(q[1], e));
-    OK(evn_copy_to_device(q[1], in[1], 0, data, 8000));  /* 8 .. 9 */
-    OK(evn_copy_to_device(q[2], in[2], 0, data, 24000)); /* 0 .. 3 */
-    OK(evn_copy_to_device(q[2], in[2], 0, data, 24000)); /* 3 .. 6 */
-    OK(evn_copy_to_device(q[0], in[0], 0, data, 8000));  /* 9 .. 10, behind the kernel */
-    for (int i = 0; i < 3; i++) OK(evn_event_record(end[i], q[i]));
-    for (int i = 0; i < 3; i++) OK(evn_event_seconds(w.zero, end[i], &s[i]));
+    assert_ok(evn_launch(q[0], grind, 125, 64, arguments, 3)); /* until 8 us */
+    assert_ok(evn_event_record(e, q[0]));
+    assert_ok(evn_queue_wait(q[1], e));
+    assert_ok(evn_copy_to_device(q[1], in[1], 0, data, 8000));  /* 8 .. 9 */
+    assert_ok(evn_copy_to_device(q[2], in[2], 0, data, 24000)); /* 0 .. 3 */
+    assert_ok(evn_copy_to_device(q[2], in[2], 0, data, 24000)); /* 3 .. 6 */
+    assert_ok(evn_copy_to_device(q[0], in[0], 0, data, 8000));  /* 9 .. 10, behind the kernel */
+    for (int i = 0; i < 3; i++) assert_ok(evn_event_record(end[i], q[i]));
+    for (int i = 0; i < 3; i++) assert_ok(evn_event_seconds(w.zero, end[i], &s[i]));
     EXACTLY(s[1] * 1e9, 9000);
     EXACTLY(s[2] * 1e9, 6000);
     EXACTLY(s[0] * 1e9, 10000);
@@ -1673,40 +1667,40 @@ static void test_virtual_peers(void **state) {
             to[i] = buffer_of(&b[i], NULL, sizeof data);
         }
         more = buffer_of(&b[2], NULL, sizeof data);
-        OK(evn_queue_open(&other, b[2].device));
+        assert_ok(evn_queue_open(&other, b[2].device));
         start(&w, &b[2]);
-        OK(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
+        assert_ok(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
         EXACTLY(nanoseconds(&w, b[2].queue), staged ? 12000 : 6000);
         if (!staged) {
             /* from two devices into one: the link into it is shared, the latency is not */
-            OK(evn_event_record(w.zero, b[2].queue));
-            OK(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
-            OK(evn_copy_peer(other, more, 0, b[1].device, in[1], 0, 8000));
-            OK(evn_event_record(w.last, other));
-            OK(evn_event_seconds(w.zero, w.last, &s));
+            assert_ok(evn_event_record(w.zero, b[2].queue));
+            assert_ok(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
+            assert_ok(evn_copy_peer(other, more, 0, b[1].device, in[1], 0, 8000));
+            assert_ok(evn_event_record(w.last, other));
+            assert_ok(evn_event_seconds(w.zero, w.last, &s));
             EXACTLY(s * 1e9, 7000);
             /* and from one device into two: the link out of it */
-            OK(evn_queue_finish(b[2].queue));
-            OK(evn_queue_finish(other));
-            OK(evn_event_record(w.zero, b[2].queue));
-            OK(evn_copy_peer(b[1].queue, to[1], 0, b[0].device, in[0], 0, 8000));
-            OK(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
+            assert_ok(evn_queue_finish(b[2].queue));
+            assert_ok(evn_queue_finish(other));
+            assert_ok(evn_event_record(w.zero, b[2].queue));
+            assert_ok(evn_copy_peer(b[1].queue, to[1], 0, b[0].device, in[0], 0, 8000));
+            assert_ok(evn_copy_peer(b[2].queue, to[2], 0, b[0].device, in[0], 0, 8000));
             EXACTLY(nanoseconds(&w, b[2].queue), 7000);
             /* a ring: every device sends and receives at once */
             evn_event *begin[3], *end[3];
             for (int i = 0; i < 3; i++) {
-                OK(evn_queue_finish(b[i].queue));
-                OK(evn_event_open(&begin[i], b[i].device));
-                OK(evn_event_open(&end[i], b[i].device));
+                assert_ok(evn_queue_finish(b[i].queue));
+                assert_ok(evn_event_open(&begin[i], b[i].device));
+                assert_ok(evn_event_open(&end[i], b[i].device));
             }
-            OK(evn_queue_finish(other));
-            for (int i = 0; i < 3; i++) OK(evn_event_record(begin[i], b[i].queue));
+            assert_ok(evn_queue_finish(other));
+            for (int i = 0; i < 3; i++) assert_ok(evn_event_record(begin[i], b[i].queue));
             for (int i = 0; i < 3; i++)
-                OK(evn_copy_peer(b[i].queue, to[i], 0, b[(i + 1) % 3].device, in[(i + 1) % 3], 0,
-                                 8000));
-            for (int i = 0; i < 3; i++) OK(evn_event_record(end[i], b[i].queue));
+                assert_ok(evn_copy_peer(b[i].queue, to[i], 0, b[(i + 1) % 3].device,
+                                        in[(i + 1) % 3], 0, 8000));
+            for (int i = 0; i < 3; i++) assert_ok(evn_event_record(end[i], b[i].queue));
             for (int i = 0; i < 3; i++) {
-                OK(evn_event_seconds(begin[i], end[i], &s));
+                assert_ok(evn_event_seconds(begin[i], end[i], &s));
                 EXACTLY(s * 1e9, 6000);
                 evn_event_close(begin[i]);
                 evn_event_close(end[i]);
@@ -1716,7 +1710,7 @@ static void test_virtual_peers(void **state) {
         evn_queue_close(other);
         evn_buffer_close(more);
         for (int i = 0; i < 3; i++) {
-            OK(evn_queue_finish(b[i].queue));
+            assert_ok(evn_queue_finish(b[i].queue));
             evn_buffer_close(in[i]);
             evn_buffer_close(to[i]);
         }
@@ -1737,25 +1731,25 @@ static void test_virtual_both_links(void **state) {
     int n = 1, rounds = 0;
     for (int d = 0; d < 2; d++) {
         open_bench(&b[d], "emulated:2,clock=virtual,latency=0us,launch=0us", d);
-        OK(evn_queue_open(&more[d], b[d].device));
-        OK(evn_kernel_open(&grind[d], b[d].program, "grind"));
+        assert_ok(evn_queue_open(&more[d], b[d].device));
+        assert_ok(evn_kernel_open(&grind[d], b[d].program, "grind"));
         in[d] = buffer_of(&b[d], data, sizeof data);
         other[d] = buffer_of(&b[d], data, sizeof data);
     }
     start(&w, &b[1]);
     for (int d = 0; d < 2; d++) {
         evn_argument arguments[] = {BUFFER(other[d]), VALUE(n), VALUE(rounds)};
-        OK(evn_launch(more[d], grind[d], 2 - d, GROUP, arguments, 3));
+        assert_ok(evn_launch(more[d], grind[d], 2 - d, GROUP, arguments, 3));
     }
-    OK(evn_copy_to_host(b[0].queue, back[0], in[0], 0, 512));
-    OK(evn_copy_to_host(more[0], back[1], other[0], 0, 512));
-    OK(evn_copy_to_device(more[1], other[1], 0, data, 512));
-    OK(evn_copy_peer(b[1].queue, in[1], 0, b[0].device, in[0], 0, 512));
+    assert_ok(evn_copy_to_host(b[0].queue, back[0], in[0], 0, 512));
+    assert_ok(evn_copy_to_host(more[0], back[1], other[0], 0, 512));
+    assert_ok(evn_copy_to_device(more[1], other[1], 0, data, 512));
+    assert_ok(evn_copy_peer(b[1].queue, in[1], 0, b[0].device, in[0], 0, 512));
     EXACTLY(nanoseconds(&w, b[1].queue), 4 * 64);
     stop(&w);
     for (int d = 0; d < 2; d++) {
-        OK(evn_queue_finish(b[d].queue));
-        OK(evn_queue_finish(more[d]));
+        assert_ok(evn_queue_finish(b[d].queue));
+        assert_ok(evn_queue_finish(more[d]));
         evn_queue_close(more[d]);
         evn_kernel_close(grind[d]);
         evn_buffer_close(in[d]);
@@ -1780,40 +1774,44 @@ static double random_program(int disturb) {
     for (int d = 0; d < 2; d++) {
         open_bench(&b[d], "emulated:2,clock=virtual,link=3GB/s", d);
         from[d] = buffer_of(&b[d], data, sizeof data);
-        OK(evn_kernel_open(&grind[d], b[d].program, "grind"));
-        OK(evn_event_open(&zero[d], b[d].device));
+        assert_ok(evn_kernel_open(&grind[d], b[d].program, "grind"));
+        assert_ok(evn_event_open(&zero[d], b[d].device));
     }
     for (int i = 0; i < 4; i++) {
-        OK(evn_queue_open(&q[i], b[i % 2].device));
-        OK(evn_event_open(&e[i], b[i % 2].device));
-        OK(evn_event_record(e[i], q[i]));
+        assert_ok(evn_queue_open(&q[i], b[i % 2].device));
+        assert_ok(evn_event_open(&e[i], b[i % 2].device));
+        assert_ok(evn_event_record(e[i], q[i]));
         to[i] = buffer_of(&b[i % 2], data, sizeof data);
     }
-    for (int d = 0; d < 2; d++) OK(evn_event_record(zero[d], q[d]));
+    for (int d = 0; d < 2; d++) assert_ok(evn_event_record(zero[d], q[d]));
     for (int step = 0; step < 400; step++) {
         seed = seed * 1664525 + 1013904223;
         int i = seed >> 28 & 3, d = i % 2, j = seed >> 16 & 3;
         size_t bytes = 1 + (seed >> 12) % 99999;
         evn_argument arguments[] = {BUFFER(to[i]), VALUE(n), VALUE(rounds)};
         switch (seed >> 24 & 7) {
-        case 0: OK(evn_copy_to_device(q[i], to[i], 0, data, bytes)); break;
-        case 1: OK(evn_copy_to_host(q[i], back[i], to[i], 0, bytes)); break;
-        case 2: OK(evn_launch(q[i], grind[d], 1 + (int)bytes % 100, 64, arguments, 3)); break;
-        case 3: OK(evn_copy_peer(q[i], to[i], 0, b[1 - d].device, from[1 - d], 0, bytes)); break;
-        case 4: OK(evn_queue_wait(q[i], e[j])); break;
+        case 0: assert_ok(evn_copy_to_device(q[i], to[i], 0, data, bytes)); break;
+        case 1: assert_ok(evn_copy_to_host(q[i], back[i], to[i], 0, bytes)); break;
+        case 2:
+            assert_ok(evn_launch(q[i], grind[d], 1 + (int)bytes % 100, 64, arguments, 3));
+            break;
+        case 3:
+            assert_ok(evn_copy_peer(q[i], to[i], 0, b[1 - d].device, from[1 - d], 0, bytes));
+            break;
+        case 4: assert_ok(evn_queue_wait(q[i], e[j])); break;
         case 5:
-        case 6: OK(evn_event_record(e[i], q[i])); break;
+        case 6: assert_ok(evn_event_record(e[i], q[i])); break;
         case 7:
-            if (step % 5 == 0) OK(evn_queue_finish(q[i]));
+            if (step % 5 == 0) assert_ok(evn_queue_finish(q[i]));
             break;
         }
         if (disturb && step % 37 == 0) usleep(300);
     }
     for (int i = 0; i < 4; i++) {
-        OK(evn_event_record(e[i], q[i]));
-        OK(evn_event_seconds(zero[i % 2], e[i], &s));
+        assert_ok(evn_event_record(e[i], q[i]));
+        assert_ok(evn_event_seconds(zero[i % 2], e[i], &s));
         sum = sum * 3 + s;
-        OK(evn_queue_finish(q[i]));
+        assert_ok(evn_queue_finish(q[i]));
         evn_event_close(e[i]);
         evn_queue_close(q[i]);
         evn_buffer_close(to[i]);
@@ -1835,17 +1833,9 @@ static void test_virtual_is_deterministic(void **state) {
 }
 
 int main(void) {
-    char why[512] = "";
-    spec = getenv("EVENER_TEST_DEVICE");
-    if (!spec || !*spec) spec = "emulated:2";
-    if (evn_devices_count(spec, &devices, why, sizeof why)) {
-        fprintf(stderr, "%s\n", evn_message());
-        return 1;
-    }
-    if (!devices) {
-        printf("no device \"%s\": %s\n", spec, why);
-        return 77;
-    }
+    const int missing = test_devices(&probe_kernels, &devices);
+    if (missing) return missing;
+    spec = test_device();
     snprintf(scratch, sizeof scratch, "%s/evener-test-XXXXXX",
              getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     if (!mkdtemp(scratch)) {
@@ -1894,7 +1884,6 @@ int main(void) {
         cmocka_unit_test(test_virtual_both_links),
         cmocka_unit_test(test_virtual_is_deterministic),
     };
-    printf("device under test: %s (%d)\n", spec, devices);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[200];
     snprintf(command, sizeof command, "rm -rf %s", scratch);

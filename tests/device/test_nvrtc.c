@@ -2,7 +2,7 @@
  * architecture that the compiler knows from 7.5 up, and none spills registers to memory without a
  * reason. Needs no GPU; where NVRTC is not found it is skipped. Run: ctest -R nvrtc -V (with -V it
  * shows what each kernel takes) */
-#include <evener/device.h>
+#include "check.h"
 #include "device/nvrtc.h"
 /* CUDA's own headers, where they are, so that ours can be compared with them */
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
@@ -14,16 +14,8 @@
 #endif
 #include "device/cuda_api.h"
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-enum { SKIPPED = 77, LEAST = 75 };
+enum { LEAST = 75 };
 
 /* KERNEL_SOURCES, by the build: X(name) for each kernel file, without anything between */
 #define X(name) extern const evn_kernel_source name##_kernels;
@@ -49,16 +41,6 @@ static const struct {
 };
 
 static struct nvrtc *compiler;
-
-#define assert_ok(call)                                                                            \
-    do {                                                                                           \
-        evn_status status_ = (call);                                                               \
-        if (status_) fail_msg("%s: status %d: %s", #call, status_, evn_message());                 \
-    } while (0)
-#define assert_says(part)                                                                          \
-    do {                                                                                           \
-        if (!strstr(evn_message(), part)) fail_msg("\"%s\" is not in: %s", part, evn_message());   \
-    } while (0)
 
 /* ---- our declarations ---- */
 

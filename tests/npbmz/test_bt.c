@@ -74,13 +74,13 @@ static int interior(const struct zone *z, int i, int j, int k) {
         for (int j = 0; j < (z)->ny; j++)                                                          \
             for (int i = 0; i < (z)->nx; i++)
 
-static double *block(const struct bt_work *w, int i, int j, int k) {
+static double *block(const struct workspace *w, int i, int j, int k) {
     return w->b + k * w->bk + j * w->bj + i / LANES * BT_BLOCK + i % LANES;
 }
 
 /* the gas, and `a` times `factor` as right-hand side, as bt_rhs leaves them; not a number where
  * nothing may be expected */
-static void blocks_put(const struct pair *b, const struct bt_work *w, const plain_point *a,
+static void blocks_put(const struct pair *b, const struct workspace *w, const plain_point *a,
                        double factor) {
     EACH_POINT(&b->z, i, j, k) {
         if (i / LANES >= w->blocks) continue;
@@ -102,7 +102,7 @@ static void blocks_put(const struct pair *b, const struct bt_work *w, const plai
 }
 
 /* right-hand side or increment of interior points */
-static plain_point *blocks_get(const struct pair *b, const struct bt_work *w) {
+static plain_point *blocks_get(const struct pair *b, const struct workspace *w) {
     plain_point *a = plain_field(&b->q);
     EACH_POINT(&b->z, i, j, k)
     if (interior(&b->z, i, j, k))
@@ -127,7 +127,7 @@ static void right_hand_side_and_gas(void **state) {
     for (int n = 0; n < SHAPES; n++) {
         struct pair b;
         pair_open(&b, shapes[n], 1);
-        struct bt_work w = bt_work(&b.p, &b.z, &b.s, &alone);
+        struct workspace w = bt_work(&b.p, &b.z, &b.s, &alone);
         bt_rhs(&b.p, &b.z, &w, &alone);
         plain_point *got = blocks_get(&b, &w), *want = plain_field(&b.q);
         plain_residual(&b.q, b.q.u, b.q.f, want);
@@ -138,7 +138,7 @@ static void right_hand_side_and_gas(void **state) {
 
         struct pair e; /* the same blocks as the other tests make them */
         pair_open(&e, shapes[n], 1);
-        struct bt_work v = bt_work(&e.p, &e.z, &e.s, &alone);
+        struct workspace v = bt_work(&e.p, &e.z, &e.s, &alone);
         blocks_put(&e, &v, want, 1);
         EACH_POINT(&b.z, i, j, k)
         if (interior(&b.z, i, j, k))
@@ -159,7 +159,7 @@ static void lines_along(int d) {
     for (int n = 0; n < SHAPES; n++) {
         struct pair b;
         pair_open(&b, shapes[n], 1);
-        struct bt_work w = bt_work(&b.p, &b.z, &b.s, &alone);
+        struct workspace w = bt_work(&b.p, &b.z, &b.s, &alone);
         plain_point *x = plain_field(&b.q), *got;
         plain_noise(&b.q, x, 7, 1);
         blocks_put(&b, &w, x, 1 / tau(&b.p, d));
@@ -387,7 +387,7 @@ static void bits_do_not_depend_on_the_lane(void **state) {
     for (int d = 0; d < 3; d++) {
         struct pair b;
         pair_open(&b, n, 1);
-        struct bt_work w = bt_work(&b.p, &b.z, &b.s, &alone);
+        struct workspace w = bt_work(&b.p, &b.z, &b.s, &alone);
         plain_point *x = plain_field(&b.q), *line = plain_field(&b.q);
         plain_noise(&b.q, line, 8, 1);
         EACH_POINT(&b.z, i, j, k) {

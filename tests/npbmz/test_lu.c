@@ -359,7 +359,7 @@ static void scratch_is_used_again(void **state) {
     }
     struct scratch s;
     scratch_open(&s, &largest, CORES);
-    for (int turn = 0; turn < 2; turn++)
+    for (int round = 0; round < 2; round++)
         for (int n = 0; n < SHAPES; n++) with_team(&b[n], &s, CORES, lu_step);
     for (int n = 0; n < SHAPES; n++) {
         bench_open(&alone, shapes[n], 70 + (unsigned)n);

@@ -66,7 +66,7 @@ static const struct team alone = {0, 1};
 
 /* Right-hand sides to and from the blocks between the phases. On the way there 1/rho and the speed
  * of sound are written too, as the residual's phase does. */
-static double *block(const struct sp_work *w, int i, int j, int k) {
+static double *block(const struct workspace *w, int i, int j, int k) {
     return w->b + k * w->bk + j * w->bj + i / LANES * SP_BLOCK + i % LANES;
 }
 
@@ -75,7 +75,7 @@ static double *block(const struct sp_work *w, int i, int j, int k) {
         for (int j = 1; j < (b)->z.ny - 1; j++)                                                    \
             for (int i = 1; i < (b)->z.nx - 1; i++)
 
-static void blocks_put(const struct both *b, const struct sp_work *w, const plain_point *a) {
+static void blocks_put(const struct both *b, const struct workspace *w, const plain_point *a) {
     EACH_INTERIOR(b, i, j, k) {
         double *at = block(w, i, j, k);
         const double *r = a[plain_at(&b->q, i, j, k)], *u = b->q.u[plain_at(&b->q, i, j, k)];
@@ -86,7 +86,7 @@ static void blocks_put(const struct both *b, const struct sp_work *w, const plai
     }
 }
 
-static plain_point *blocks_get(const struct both *b, const struct sp_work *w) {
+static plain_point *blocks_get(const struct both *b, const struct workspace *w) {
     plain_point *a = plain_field(&b->q);
     EACH_INTERIOR(b, i, j, k)
     for (int c = 0; c < NC; c++) a[plain_at(&b->q, i, j, k)][c] = block(w, i, j, k)[c * LANES];
@@ -114,7 +114,7 @@ static void residual_phase(void **state) {
     for (int n = 0; n < SHAPES; n++) {
         struct both b;
         both_open(&b, shapes[n], 1);
-        struct sp_work w = sp_work(&b.p, &b.z, &b.s, &alone);
+        struct workspace w = sp_work(&b.p, &b.z, &b.s, &alone);
         sp_rhs(&b.p, &b.z, &w, &alone);
         plain_point *want = plain_field(&b.q), *got = blocks_get(&b, &w);
         plain_residual(&b.q, b.q.u, b.q.f, want);
@@ -134,7 +134,7 @@ static void residual_phase(void **state) {
     }
 }
 
-typedef void plane_phase(const struct problem *p, const struct zone *z, const struct sp_work *w,
+typedef void plane_phase(const struct problem *p, const struct zone *z, const struct workspace *w,
                          const struct team *t, int k0, int k1);
 
 /* lines along x or y, with the transform that follows; the planes in two parts */
@@ -142,7 +142,7 @@ static void lines_in_planes(int d, plane_phase *phase) {
     for (int n = 0; n < SHAPES; n++) {
         struct both b;
         both_open(&b, shapes[n], 1);
-        struct sp_work w = sp_work(&b.p, &b.z, &b.s, &alone);
+        struct workspace w = sp_work(&b.p, &b.z, &b.s, &alone);
         plain_point *want = plain_field(&b.q);
         plain_noise(&b.q, want, 19, 1);
         blocks_put(&b, &w, want);
@@ -170,7 +170,7 @@ static void lines_along_z(void **state) {
     for (int n = 0; n < SHAPES; n++) {
         struct both b;
         both_open(&b, shapes[n], 1);
-        struct sp_work w = sp_work(&b.p, &b.z, &b.s, &alone);
+        struct workspace w = sp_work(&b.p, &b.z, &b.s, &alone);
         plain_point *want = plain_field(&b.q), *got = plain_field(&b.q);
         plain_noise(&b.q, want, 20, 1);
         /* large, so that adding them to u loses nothing that the comparison could see */
@@ -346,7 +346,7 @@ static void bits_do_not_depend_on_the_lane(void **state) {
     struct both b;
     const int n[3] = {21, 21, 21};
     both_open(&b, n, 1);
-    struct sp_work w = sp_work(&b.p, &b.z, &b.s, &alone);
+    struct workspace w = sp_work(&b.p, &b.z, &b.s, &alone);
     for (int d = 0; d < 2; d++) {
         plain_point *line = plain_field(&b.q), *u = plain_field(&b.q);
         plain_noise(&b.q, line, 21, 1);

@@ -2,44 +2,30 @@
  * the bit where nothing is fused, else to rounding; blocks that do not fit the device together; a
  * device that is too small. EVENER_TEST_DEVICE is the device, emulated if it is not set; where
  * there is none the test is skipped (exit status 77). Run: ctest -R tdbem-gpu */
+#include "check.h"
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/matrices/slices.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
 #include <evener.h>
-#include <evener/device.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-static const char *spec;
 static evn_machine *machine;
 static struct slices *slices;
 extern const evn_kernel_source summation_double_8_kernels; /* any: whether products are fused */
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        evn_status ok_status = (call);                                                             \
-        if (ok_status) fail_msg("%s: %s: %s", #call, evn_status_text(ok_status), evn_message());   \
-    } while (0)
 
 static const double air[4][3] = {{0, 0, 2}, {2, 0, 0}, {0, 0, -2}, {1.1, 0.3, 0.2}};
 
 static int make_slices(void **state) {
     (void)state;
     struct mesh *mesh;
-    OK(evn_machine_open(&machine));
-    OK(mesh_open(&mesh, "sphere:2"));
+    assert_ok(evn_machine_open(&machine));
+    assert_ok(mesh_open(&mesh, "sphere:2"));
     const struct slices_options o = {
         .problem = TDBEM_RIGID, .eta = 0.5, .delta = 0.5 * mesh->h_mean, .points = 4, .point = air};
-    OK(slices_generate(&slices, mesh, &o, 2));
+    assert_ok(slices_generate(&slices, mesh, &o, 2));
     mesh_close(mesh);
     return 0;
 }
@@ -67,9 +53,9 @@ static void *memory(size_t bytes) {
 }
 
 static void open_host(struct host *h, const struct layout_options *o) {
-    OK(layout_open(&h->layout, slices, o));
+    assert_ok(layout_open(&h->layout, slices, o));
     const struct layout *a = h->layout;
-    OK(history_open(&h->past, a->columns, a->depth, a->front, o->group, o->single));
+    assert_ok(history_open(&h->past, a->columns, a->depth, a->front, o->group, o->single));
     double *known = memory(sizeof *known * (size_t)(a->columns * a->depth));
     for (int e = 0; e < a->columns * a->depth; e++) known[e] = sin(0.37 * e + 1e-3 * e * (e % 11));
     history_import(h->past, known);
@@ -104,17 +90,18 @@ static evn_queue *queue(const struct side *d) {
 static void open_side(struct side *d, const struct host *h, const char *device) {
     const struct layout *a = h->layout;
     double share;
-    OK(evn_units_open_on(&d->units, machine, "1:GPU:1", device, EVN_OVERSUBSCRIBE));
-    OK(summation_gpu_share(&share, a, h->past, evn_unit_device(evn_units_get(d->units, 0), 0)));
-    OK(evn_place_open(&d->place, d->units, 1));
+    assert_ok(evn_units_open_on(&d->units, machine, "1:GPU:1", device, EVN_OVERSUBSCRIBE));
+    assert_ok(
+        summation_gpu_share(&share, a, h->past, evn_unit_device(evn_units_get(d->units, 0), 0)));
+    assert_ok(evn_place_open(&d->place, d->units, 1));
     evn_place_limit(d->place, 1, share);
     d->region = memory(sizeof *d->region * (size_t)a->blocks);
-    OK(summation_gpu_regions(a, d->place, d->region));
-    OK(summation_gpu_open(&d->gpu, a, h->past, d->place, d->region, 1, queue(d)));
+    assert_ok(summation_gpu_regions(a, d->place, d->region));
+    assert_ok(summation_gpu_open(&d->gpu, a, h->past, d->place, d->region, 1, queue(d)));
 }
 
 static void close_side(struct side *d) {
-    OK(evn_queue_finish(queue(d)));
+    assert_ok(evn_queue_finish(queue(d)));
     summation_gpu_close(d->gpu);
     evn_place_close(d->place);
     evn_units_close(d->units);
@@ -147,8 +134,8 @@ static int check(const struct side *d, const struct host *h, int count, const in
     struct summation_node node[16];
     for (int b = 0; b < 16; b++) node[b] = (struct summation_node){NULL, -1};
     summation_gpu_begin(d->gpu);
-    OK(summation_gpu_batch(d->gpu, count, block, h->past, node));
-    OK(evn_queue_finish(queue(d)));
+    assert_ok(summation_gpu_batch(d->gpu, count, block, h->past, node));
+    assert_ok(evn_queue_finish(queue(d)));
     const double tolerance = !summation_double_8_kernels.contract ? 0 : a->is.single ? 3e-6 : 5e-15;
     double worst = 0, largest = 0;
     char *want = memory(h->bytes);
@@ -201,7 +188,7 @@ static void same_as_the_host(void **state) {
                 struct host h;
                 struct side d;
                 open_host(&h, &o);
-                open_side(&d, &h, spec);
+                open_side(&d, &h, test_device());
                 int block[16];
                 assert_true(h.layout->blocks == 10);
                 all_of(block, 10);
@@ -219,7 +206,7 @@ static void same_as_the_host(void **state) {
  * the same sums. */
 static void out_of_core(void **state) {
     (void)state;
-    if (strncmp(spec, "emulated", 8)) skip();
+    if (strncmp(test_device(), "emulated", 8)) skip();
     for (int kind = 0; kind < 3; kind++)
         for (int room = 1; room <= 6; room += 2) {
             const struct layout_options o = {
@@ -238,7 +225,7 @@ static void out_of_core(void **state) {
                 char text[64];
                 evn_device *device;
                 snprintf(text, sizeof text, "emulated:1,memory=%.0fB", memory);
-                OK(evn_device_open(&device, text, 0));
+                assert_ok(evn_device_open(&device, text, 0));
                 if (summation_gpu_share(&share, h.layout, h.past, device)) share = 0;
                 evn_device_close(device);
                 if (share * memory >= room * (double)largest) break;
@@ -272,7 +259,7 @@ static void too_small(void **state) {
     evn_device *device;
     double share;
     open_host(&h, &o);
-    OK(evn_device_open(&device, "emulated:1,memory=200kB", 0));
+    assert_ok(evn_device_open(&device, "emulated:1,memory=200kB", 0));
     assert_int_equal(summation_gpu_share(&share, h.layout, h.past, device), EVN_MEMORY);
     assert_non_null(strstr(evn_message(), "0.200 MB of memory"));
     evn_device_close(device);
@@ -280,14 +267,8 @@ static void too_small(void **state) {
 }
 
 int main(void) {
-    const char *device = getenv("EVENER_TEST_DEVICE");
-    spec = device ? device : "emulated:1";
-    char why[256];
-    int count = 0;
-    if (evn_devices_count(spec, &count, why, sizeof why) || !count) {
-        printf("skipped: no device \"%s\": %s\n", spec, why);
-        return 77;
-    }
+    const int missing = test_devices(&summation_double_8_kernels, NULL);
+    if (missing) return missing;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_the_host),
         cmocka_unit_test(out_of_core),

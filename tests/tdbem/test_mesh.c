@@ -362,7 +362,7 @@ static void orientation_and_unused_vertices(void **state) {
     mesh_close(r);
     mesh_close(m);
 
-    m = body("box:1,1,1,0.5"); /* all turned, and vertices nobody uses */
+    m = body("box:1,1,1,0.5"); /* all turned, and unused vertices */
     for (int f = 0; f < m->triangles; f++) {
         int c = m->corner[f][0];
         m->corner[f][0] = m->corner[f][1];

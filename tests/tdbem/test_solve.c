@@ -2,37 +2,23 @@
  * (a device where nothing is fused; else to rounding), converge on matrices of spheres and boxes,
  * and say no to what they cannot solve. EVENER_TEST_DEVICE is the device, emulated if it is not
  * set; where there is none the test is skipped (exit status 77). Run: ctest -R tdbem_solve */
+#include "check.h"
 #include "tdbem/mesh/mesh.h"
 #include "tdbem/matrices/slices.h"
 #include "tdbem/solve/solve.h"
 #include "tdbem/solve/solve_cg.h"
 #include "tdbem/solve/solve_gpu.h"
 #include <evener.h>
-#include <evener/device.h>
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
-static const char *spec;
 static evn_machine *machine;
 extern const evn_kernel_source solve_kernels; /* whether products are fused */
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        evn_status ok_status = (call);                                                             \
-        if (ok_status) fail_msg("%s: %s: %s", #call, evn_status_text(ok_status), evn_message());   \
-    } while (0)
-
 static int open_machine(void **state) {
     (void)state;
-    OK(evn_machine_open(&machine));
+    assert_ok(evn_machine_open(&machine));
     return 0;
 }
 
@@ -68,11 +54,11 @@ static struct slices_csr matrix_of(const char *name) {
     struct mesh *mesh;
     struct slices *s;
     struct slices_csr m;
-    OK(mesh_open(&mesh, name));
+    assert_ok(mesh_open(&mesh, name));
     const struct slices_options o = {
         .problem = TDBEM_RIGID, .eta = 0.5, .delta = 0.5 * mesh->h_mean};
-    OK(slices_generate(&s, mesh, &o, 2));
-    OK(slices_matrix(&m, s, 0, 0));
+    assert_ok(slices_generate(&s, mesh, &o, 2));
+    assert_ok(slices_matrix(&m, s, 0, 0));
     slices_close(s);
     mesh_close(mesh);
     return m;
@@ -111,21 +97,21 @@ static void any_number_of_cores(void **state) {
     double *b = vector(n, 1), *first = vector(n, 2), *a = malloc(sizeof *a * (size_t)n);
     struct solve_cg *cg;
     int iterations, count;
-    OK(solve_cg_open(&cg, &m, 1e-13));
-    OK(solve_cg(cg, NULL, b, first, &iterations));
+    assert_ok(solve_cg_open(&cg, &m, 1e-13));
+    assert_ok(solve_cg(cg, NULL, b, first, &iterations));
     assert_in_range(iterations, 5, 60);
     assert_true(residual(&m, b, first) < 1e-12);
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         evn_units *all;
         evn_crew *crew;
-        OK(evn_units_open(&all, machine, units[u], EVN_OVERSUBSCRIBE));
-        OK(evn_crew_open(&crew, all, 3));
+        assert_ok(evn_units_open(&all, machine, units[u], EVN_OVERSUBSCRIBE));
+        assert_ok(evn_crew_open(&crew, all, 3));
         assert_int_equal(evn_crew_cores(crew, 9, 1), cores[u]);
         for (int again = 0; again < 20; again++) {
             double *guess = vector(n, 2);
             memcpy(a, guess, sizeof *a * (size_t)n);
             free(guess);
-            OK(solve_cg(cg, crew, b, a, &count));
+            assert_ok(solve_cg(cg, crew, b, a, &count));
             assert_int_equal(count, iterations);
             assert_memory_equal(a, first, sizeof *a * (size_t)n);
         }
@@ -140,11 +126,11 @@ static void any_number_of_cores(void **state) {
 }
 
 /* Everybody comes, and sees what others have written before they met. */
-struct meeting {
+struct barrier {
     int seen[64], wrong;
 };
-static void meet(evn_crew *crew, int me, int cores, void *arg) {
-    struct meeting *all = arg;
+static void wait_for_all(evn_crew *crew, int me, int cores, void *arg) {
+    struct barrier *all = arg;
     for (int i = 1; i <= 1000; i++) {
         all->seen[me * 16] = i;
         evn_crew_barrier(crew);
@@ -155,7 +141,7 @@ static void meet(evn_crew *crew, int me, int cores, void *arg) {
     if (me == cores - 1 && !all->wrong) all->wrong = -cores;
 }
 
-static void crews_meet(void **state) {
+static void crews_have_barriers(void **state) {
     (void)state;
     static const struct {
         const char *units;
@@ -168,14 +154,14 @@ static void crews_meet(void **state) {
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         evn_units *all;
         evn_crew *crew;
-        OK(evn_units_open(&all, machine, c[i].units, c[i].flags));
-        OK(evn_crew_open(&crew, all, 4));
+        assert_ok(evn_units_open(&all, machine, c[i].units, c[i].flags));
+        assert_ok(evn_crew_open(&crew, all, 4));
         const int max = evn_crew_cores(crew, 1e9, 1);
         assert_int_equal(max, c[i].cores);
         assert_int_equal(evn_crew_cores(crew, 1.9, 1), 1);
         for (int cores = 1; cores <= max; cores++) {
-            struct meeting m = {{0}, 0};
-            evn_crew_run(crew, NULL, cores, meet, &m);
+            struct barrier m = {{0}, 0};
+            evn_crew_run(crew, NULL, cores, wait_for_all, &m);
             assert_int_equal(m.wrong, -cores);
         }
         evn_crew_close(crew);
@@ -199,8 +185,8 @@ static void crews_learn(void **state) {
     (void)state;
     evn_units *all;
     evn_crew *crew;
-    OK(evn_units_open(&all, machine, "1:CPU:2", EVN_OVERSUBSCRIBE));
-    OK(evn_crew_open(&crew, all, 2));
+    assert_ok(evn_units_open(&all, machine, "1:CPU:2", EVN_OVERSUBSCRIBE));
+    assert_ok(evn_crew_open(&crew, all, 2));
     for (int slow = 1; slow <= 2; slow++) {
         evn_crew_pace pace = {0};
         struct habit h = {.slow = slow};
@@ -233,8 +219,8 @@ static void bodies(void **state) {
             const double tolerance = single ? 1e-9 : 1e-13;
             double *b = vector(m.rows, 1), *a = calloc((size_t)m.rows, sizeof *a);
             int iterations;
-            OK(solve_cg_open(&cg, &m, tolerance));
-            OK(solve_cg(cg, NULL, b, a, &iterations));
+            assert_ok(solve_cg_open(&cg, &m, tolerance));
+            assert_ok(solve_cg(cg, NULL, b, a, &iterations));
             const double r = residual(&m, b, a);
             if (!(r < 3 * tolerance) || iterations > (single ? 22 : 32) || iterations < 8)
                 fail_msg("%s: residual %g after %d iterations", body[k], r, iterations);
@@ -261,7 +247,7 @@ static void refused(void **state) {
     slices_csr_free(&m);
     /* a good diagonal, and yet not definite */
     m = grid(10, 0.1);
-    OK(solve_cg_open(&cg, &m, 1e-13));
+    assert_ok(solve_cg_open(&cg, &m, 1e-13));
     assert_int_equal(solve_cg(cg, NULL, b, a, &iterations), EVN_BODY);
     assert_non_null(strstr(evn_message(), "not positive definite"));
     solve_cg_close(cg);
@@ -281,9 +267,9 @@ struct side {
 
 static void open_side(struct side *s, struct slices_csr m, double tolerance) {
     s->m = m;
-    OK(solve_cg_open(&s->cg, &s->m, tolerance));
-    OK(evn_device_open(&s->device, spec, 0));
-    OK(solve_gpu_open(&s->gpu, s->cg, s->device));
+    assert_ok(solve_cg_open(&s->cg, &s->m, tolerance));
+    assert_ok(evn_device_open(&s->device, test_device(), 0));
+    assert_ok(solve_gpu_open(&s->gpu, s->cg, s->device));
 }
 
 static void close_side(struct side *s) {
@@ -299,8 +285,8 @@ static int same(struct side *s, const double *b, double *a) {
     double *want = malloc(sizeof *want * n);
     int expected, got;
     memcpy(want, a, sizeof *want * n);
-    OK(solve_cg(s->cg, NULL, b, want, &expected));
-    OK(solve_gpu(s->gpu, b, a, &got));
+    assert_ok(solve_cg(s->cg, NULL, b, want, &expected));
+    assert_ok(solve_gpu(s->gpu, b, a, &got));
     double worst = 0, largest = 0;
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(a[i])) fail_msg("row %zu: %g", i, a[i]);
@@ -377,11 +363,11 @@ static void device_refuses(void **state) {
 /* Any operation may fail: one line, and everything can be closed. */
 static void device_fails(void **state) {
     (void)state;
-    if (strncmp(spec, "emulated", 8)) skip();
+    if (strncmp(test_device(), "emulated", 8)) skip();
     struct slices_csr m = grid(20, 2);
     struct solve_cg *cg;
     double *b = vector(400, 1), *a = calloc(400, sizeof *a);
-    OK(solve_cg_open(&cg, &m, 1e-13));
+    assert_ok(solve_cg_open(&cg, &m, 1e-13));
     static const char *const what[] = {"alloc@1",  "alloc@7", "copy@1",   "copy@3",
                                        "copy@4",   "copy@5",  "kernel@1", "kernel@2",
                                        "kernel@9", "lost@3",  "lost@20"};
@@ -391,7 +377,7 @@ static void device_fails(void **state) {
         struct solve_gpu *gpu;
         int iterations;
         snprintf(text, sizeof text, "emulated:1,fail=%s", what[i]);
-        OK(evn_device_open(&device, text, 0));
+        assert_ok(evn_device_open(&device, text, 0));
         evn_status status = solve_gpu_open(&gpu, cg, device);
         if (status)
             assert_null(gpu);
@@ -416,30 +402,24 @@ static void choice(void **state) {
     enum solver_kind kind;
     evn_units *units;
     for (int k = 0; k < 2; k++) {
-        OK(solver_find(&kind, k ? "cg:device" : "cg"));
+        assert_ok(solver_find(&kind, k ? "cg:device" : "cg"));
         assert_int_equal(kind, k ? SOLVER_CG_DEVICE : SOLVER_CG);
         assert_string_equal(solver_name(kind), k ? "cg:device" : "cg");
     }
     assert_int_equal(solver_find(&kind, "cg:gpu"), EVN_USAGE);
-    OK(evn_units_open(&units, machine, "1:CPU:1", 0));
+    assert_ok(evn_units_open(&units, machine, "1:CPU:1", 0));
     assert_int_equal(solver_check_units(SOLVER_CG_DEVICE, units), EVN_USAGE);
     assert_non_null(strstr(evn_message(), "1:CPU:1 have none"));
-    OK(solver_check_units(SOLVER_CG, units));
+    assert_ok(solver_check_units(SOLVER_CG, units));
     evn_units_close(units);
 }
 
 int main(void) {
-    const char *device = getenv("EVENER_TEST_DEVICE");
-    spec = device ? device : "emulated:1";
-    char why[256];
-    int count = 0;
-    if (evn_devices_count(spec, &count, why, sizeof why) || !count) {
-        printf("skipped: no device \"%s\": %s\n", spec, why);
-        return 77;
-    }
+    const int missing = test_devices(&solve_kernels, NULL);
+    if (missing) return missing;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_cores),
-        cmocka_unit_test(crews_meet),
+        cmocka_unit_test(crews_have_barriers),
         cmocka_unit_test(crews_learn),
         cmocka_unit_test(bodies),
         cmocka_unit_test(refused),

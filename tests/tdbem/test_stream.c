@@ -1,42 +1,30 @@
 /* Blocks that are on disk: the same bytes come back in whatever order and by however many threads
  * they are wanted, no more of them are in memory than there is room for, and what a disk can do
  * wrong ends with a line. Run: ctest -R tdbem-stream */
+#include "check.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/matrices/slices.h"
 #include "tdbem/layout/stream.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PER_BLOCK = 9 };
 
 static struct slices *slices;
 static char folder[] = "/var/tmp/test_stream_XXXXXX";
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        evn_status ok_status = (call);                                                             \
-        if (ok_status) fail_msg("%s: %s: %s", #call, evn_status_text(ok_status), evn_message());   \
-    } while (0)
-
 static int make(void **state) {
     (void)state;
     struct mesh *mesh;
-    OK(mesh_open(&mesh, "sphere:2"));
+    assert_ok(mesh_open(&mesh, "sphere:2"));
     const struct slices_options o = {
         .problem = TDBEM_RIGID, .eta = 0.5, .delta = 0.5 * mesh->h_mean};
-    OK(slices_generate(&slices, mesh, &o, 2));
+    assert_ok(slices_generate(&slices, mesh, &o, 2));
     mesh_close(mesh);
     assert_non_null(mkdtemp(folder));
     return 0;
@@ -63,12 +51,12 @@ static struct layout_options options(int kind) {
 static struct stream *open_stream(struct layout **layout, int kind) {
     const struct layout_options o = options(kind);
     struct stream *s;
-    OK(layout_plan(layout, slices, &o));
+    assert_ok(layout_plan(layout, slices, &o));
     stream_align(*layout);
-    OK(stream_open(&s, *layout, folder));
+    assert_ok(stream_open(&s, *layout, folder));
     for (int b = 0; b < (*layout)->blocks; b++) {
-        OK(layout_fill(*layout, slices, (*layout)->slice[b], (*layout)->slice[b + 1]));
-        OK(stream_put(s, b));
+        assert_ok(layout_fill(*layout, slices, (*layout)->slice[b], (*layout)->slice[b + 1]));
+        assert_ok(stream_put(s, b));
     }
     return s;
 }
@@ -139,7 +127,7 @@ static void the_same_bytes(void **state) {
     for (int kind = 0; kind < 3; kind++) {
         const struct layout_options o = options(kind);
         struct layout *whole;
-        OK(layout_open(&whole, slices, &o));
+        assert_ok(layout_open(&whole, slices, &o));
         const int n = whole->blocks;
         assert_int_equal(n, 18);
         const size_t largest = layout_largest(whole);
@@ -151,7 +139,7 @@ static void the_same_bytes(void **state) {
                 struct layout *a;
                 struct stream *s = open_stream(&a, kind);
                 assert_int_equal(resident(a->memory, a->begin[n]), 0);
-                OK(stream_begin(s, kept, ahead));
+                assert_ok(stream_begin(s, kept, ahead));
                 const size_t room = (ahead ? ahead : largest) + (size_t)kept * largest;
                 for (int pass = 0; pass < 4; pass++) {
                     int wrong = 0;
@@ -179,12 +167,12 @@ static void the_same_bytes(void **state) {
     }
 }
 
-/* With nobody there: as far as there is room, and no block twice. */
+/* Without a reader: as far as there is room, and no block twice. */
 static void reads_ahead(void **state) {
     (void)state;
     struct layout *a;
     struct stream *s = open_stream(&a, 0);
-    OK(stream_begin(s, 6, 3 * layout_largest(a)));
+    assert_ok(stream_begin(s, 6, 3 * layout_largest(a)));
     double bytes = 0;
     for (int pass = 0; pass < 3; pass++) {
         int owner[18];
@@ -196,7 +184,7 @@ static void reads_ahead(void **state) {
         assert_true(stream_stats(s).bytes >= bytes + 2.2 * layout_largest(a));
         for (int i = 0; i < 18; i++) { /* two units side by side */
             const int b = i % 2 * 9 + i / 2;
-            OK(stream_hold(s, b));
+            assert_ok(stream_hold(s, b));
             stream_drop(s, b, a->tiles);
         }
         bytes = stream_stats(s).bytes;
@@ -215,10 +203,10 @@ static void leaves_the_cache_alone(void **state) {
     (void)state;
     struct layout *a;
     struct stream *s = open_stream(&a, 2);
-    OK(stream_begin(s, 3, 2 * layout_largest(a)));
+    assert_ok(stream_begin(s, 3, 2 * layout_largest(a)));
     stream_order(s, NULL);
     for (int b = 0; b < a->blocks; b++) {
-        OK(stream_hold(s, b));
+        assert_ok(stream_hold(s, b));
         stream_drop(s, b, a->tiles);
     }
     const int fd = scratch_file();
@@ -240,11 +228,11 @@ static void alignment_moves_blocks(void **state) {
     for (int kind = 0; kind < 3; kind++) {
         const struct layout_options o = options(kind);
         struct layout *plain, *a;
-        OK(layout_open(&plain, slices, &o));
-        OK(layout_plan(&a, slices, &o));
+        assert_ok(layout_open(&plain, slices, &o));
+        assert_ok(layout_plan(&a, slices, &o));
         layout_align(a, 2 << 20);
-        OK(layout_reserve(a, 1));
-        OK(layout_fill(a, slices, 0, a->columns));
+        assert_ok(layout_reserve(a, 1));
+        assert_ok(layout_fill(a, slices, 0, a->columns));
         assert_true(a->bytes == (double)a->begin[a->blocks]);
         for (int b = 0; b < a->blocks; b++) {
             assert_int_equal(a->begin[b] % (2 << 20), 0);
@@ -261,7 +249,7 @@ static void a_disk_that_fails(void **state) {
     (void)state;
     struct layout *a;
     struct stream *s = open_stream(&a, 0);
-    OK(stream_begin(s, 0, 2 * layout_largest(a)));
+    assert_ok(stream_begin(s, 0, 2 * layout_largest(a)));
     const int fd = scratch_file();
     assert_int_equal(ftruncate(fd, (off_t)a->begin[10]), 0);
     close(fd);
@@ -296,7 +284,7 @@ static void bad_folders(void **state) {
     const struct layout_options o = options(0);
     struct layout *a;
     struct stream *s;
-    OK(layout_plan(&a, slices, &o));
+    assert_ok(layout_plan(&a, slices, &o));
     assert_int_equal(stream_open(&s, a, "/nowhere/at/all"), EVN_USAGE);
     assert_null(s);
     assert_non_null(strstr(evn_message(), "/nowhere/at/all"));

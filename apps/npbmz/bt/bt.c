@@ -13,15 +13,9 @@
 #include "npbmz/host/residual_rows.h"
 #include "npbmz/host/transpose.h"
 
-/* n doubles rounded up to an odd number of cache lines */
-static ptrdiff_t odd_lines(ptrdiff_t n) { return ((n + 7) / 8 | 1) * 8; }
-
-/* blocks of a row that have interior points */
-static int inner_blocks(int nx) { return (nx - 2) / LANES + 1; }
-
 enum { C_DOUBLES = sizeof(struct block) / sizeof(double) };
 
-/* A core's buffer: C of a group of lines; and along x, the group turned round and a row of the zone
+/* A core's buffer: C of a group of lines; and along x, the group transposed and a row of the zone
  * for lanes that have no line. */
 static ptrdiff_t longest(int nx, int ny, int nz) {
     int x = inner_blocks(nx) * LANES, yz = ny > nz ? ny : nz;
@@ -32,69 +26,58 @@ static size_t own_doubles(int nx, int ny, int nz) {
     return (size_t)odd_lines(c + (LANES + 1) * row);
 }
 
-/* fills the shape; doubles of b */
-static size_t work_shape(struct bt_work *w, int nx, int ny, int nz) {
-    w->blocks = inner_blocks(nx);
-    w->bj = odd_lines(w->blocks * BT_BLOCK);
-    w->bk = odd_lines(w->bj * ny);
-    return (size_t)(w->bk * nz);
-}
-
-struct bt_work bt_work(const struct problem *p, const struct zone *z, const struct scratch *s,
-                       const struct team *t) {
-    struct bt_work w;
-    size_t shared = work_shape(&w, z->nx, z->ny, z->nz);
-    w.b = s->memory;
-    w.residual = w.b + shared;
-    w.own = w.residual + residual_scratch(p, t->cores) +
-            (size_t)t->core * own_doubles(z->nx, z->ny, z->nz);
-    w.scale = 8 * p->h[0] * p->h[1] * p->h[2] / (p->dt * p->dt);
-    return w;
+struct workspace bt_work(const struct problem *p, const struct zone *z, const struct scratch *s,
+                         const struct team *t) {
+    return workspace(p, z, s, t, BT_BLOCK, own_doubles(z->nx, z->ny, z->nz));
 }
 
 static size_t bt_scratch(const struct problem *p, int cores) {
-    struct bt_work w;
-    return work_shape(&w, p->max_nx, p->max_ny, p->max_nz) + residual_scratch(p, cores) +
-           (size_t)cores * own_doubles(p->max_nx, p->max_ny, p->max_nz);
+    return workspace_scratch(p, cores, BT_BLOCK, own_doubles(p->max_nx, p->max_ny, p->max_nz));
 }
 
 /* ---- residual ------------------------------------------------------------------------------ */
 
+struct rhs_out {
+    struct workspace w;
+    double scale;
+};
 INLINE void rhs_put(const void *with, int i, int j, int k, ivec inside, vec r[NC],
                     const struct residual_point *q) {
-    const struct bt_work *w = with;
+    const struct rhs_out *o = with;
+    const struct workspace *w = &o->w;
     double *b = w->b + k * w->bk + j * w->bj + i / LANES * BT_BLOCK;
     const vec volume = 1.0 / q->u[0];
     (void)inside;
-    for (int c = 0; c < NC; c++) vec_store(b + (BT_X + c) * LANES, w->scale * r[c]);
+    for (int c = 0; c < NC; c++) vec_store(b + (BT_X + c) * LANES, o->scale * r[c]);
     for (int n = 0; n < 3; n++) vec_store(b + (BT_V + n) * LANES, q->v[n]);
     vec_store(b + BT_ENERGY * LANES, q->u[NC - 1] * volume);
     vec_store(b + BT_PRESSURE * LANES, q->p * volume);
     vec_store(b + BT_VOLUME * LANES, volume);
 }
 
-void bt_rhs(const struct problem *p, const struct zone *z, const struct bt_work *w,
+void bt_rhs(const struct problem *p, const struct zone *z, const struct workspace *w,
             const struct team *t) {
-    residual_with(p, z, z->u, z->f, w->residual, t, rhs_put, w);
+    const struct rhs_out out = {*w, 8 * p->h[0] * p->h[1] * p->h[2] / (p->dt * p->dt)};
+    residual_with(p, z, z->u, z->f, w->residual, t, rhs_put, &out);
 }
 
 /* ---- x ------------------------------------------------------------------------------------- */
 
 /* row of line number n of the planes from k0 on */
-static double *x_row(const struct zone *z, const struct bt_work *w, int k0, int n) {
+static double *x_row(const struct zone *z, const struct workspace *w, int k0, int n) {
     const int rows = z->ny - 2;
     return w->b + (k0 + n / rows) * w->bk + (1 + n % rows) * w->bj;
 }
 
-/* In the last group, lanes beyond the last line repeat it and give their answer to a row that
- * nobody reads. */
-void bt_x(const struct problem *p, const struct zone *z, const struct bt_work *w,
+/* In the last group, lanes beyond the last line repeat it and give their answer to a spare
+ * row. */
+void bt_x(const struct problem *p, const struct zone *z, const struct workspace *w,
           const struct team *t, int k0, int k1) {
     const struct scheme c = scheme(p->h[0], DELTA(0), p->dt);
     const int lines = (z->ny - 2) * (k1 - k0);
-    double *turned = w->own + longest(z->nx, z->ny, z->nz) * C_DOUBLES;
-    double *nobody = turned + w->blocks * LANES * BT_BLOCK;
-    struct line line = {.at = turned,
+    double *transposed = w->own + longest(z->nx, z->ny, z->nz) * C_DOUBLES;
+    double *spare = transposed + w->blocks * LANES * BT_BLOCK;
+    struct line line = {.at = transposed,
                         .step = BT_BLOCK,
                         .n = z->nx,
                         .d = 0,
@@ -112,18 +95,18 @@ void bt_x(const struct problem *p, const struct zone *z, const struct bt_work *w
             const int real = first + l < lines;
             double *row = x_row(z, w, k0, real ? first + l : lines - 1);
             from[l] = row;
-            to[l] = real ? row : nobody;
+            to[l] = real ? row : spare;
         }
         line.next =
             group + 1 < hi ? x_row(z, w, k0, after) : from[0]; /* the others lie behind it */
         for (int i = 0; i < w->blocks; i++)
             for (int v = 0; v < BT_VALUES; v++)
                 transpose_in(from, i * BT_BLOCK + v * LANES,
-                             turned + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK);
+                             transposed + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK);
         line_solve(&line, &c);
         for (int i = 0; i < w->blocks; i++)
             for (int v = 0; v < NC; v++)
-                transpose_out(turned + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK, to,
+                transpose_out(transposed + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK, to,
                               i * BT_BLOCK + v * LANES);
     }
 }
@@ -131,14 +114,14 @@ void bt_x(const struct problem *p, const struct zone *z, const struct bt_work *w
 /* ---- y and z --------------------------------------------------------------------------------- */
 
 /* Lanes are points along i: the lines through a block go together. Where they begin: */
-static double *y_lines(const struct bt_work *w, int k0, int group) {
+static double *y_lines(const struct workspace *w, int k0, int group) {
     return w->b + (k0 + group / w->blocks) * w->bk + group % w->blocks * BT_BLOCK;
 }
-static double *z_lines(const struct bt_work *w, int group) {
+static double *z_lines(const struct workspace *w, int group) {
     return w->b + (1 + group / w->blocks) * w->bj + group % w->blocks * BT_BLOCK;
 }
 
-void bt_y(const struct problem *p, const struct zone *z, const struct bt_work *w,
+void bt_y(const struct problem *p, const struct zone *z, const struct workspace *w,
           const struct team *t, int k0, int k1) {
     const struct scheme c = scheme(p->h[1], DELTA(1), p->dt);
     struct line line = {.step = w->bj,
@@ -157,7 +140,8 @@ void bt_y(const struct problem *p, const struct zone *z, const struct bt_work *w
     }
 }
 
-void bt_z(const struct problem *p, struct zone *z, const struct bt_work *w, const struct team *t) {
+void bt_z(const struct problem *p, struct zone *z, const struct workspace *w,
+          const struct team *t) {
     const struct scheme c = scheme(p->h[2], DELTA(2), p->dt);
     struct line line = {.step = w->bk,
                         .next_step = w->bk,
@@ -182,41 +166,11 @@ void bt_z(const struct problem *p, struct zone *z, const struct bt_work *w, cons
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-/* Lines along x and along y lie in planes k, so both directions are done for a few planes before
- * the next: as many as stay in the second-level caches of the team. Evenly cut. */
-#ifndef CHUNK
-enum { CHUNK = 1 << 20 }; /* bytes a core */
-#endif
-static int chunk_planes(const struct zone *z, const struct bt_work *w, const struct team *t) {
-    int inner = z->nz - 2;
-    ptrdiff_t fit = CHUNK / 8 * t->cores / w->bk;
-    if (fit < 1) fit = 1;
-    if (fit >= inner) return inner;
-    int chunks = (int)((inner + fit - 1) / fit);
-    return (inner + chunks - 1) / chunks;
-}
-
 static void bt_step(const struct problem *p, struct zone *z, struct scratch *s,
                     const struct team *t) {
-    const struct bt_work w = bt_work(p, z, s, t);
-    phase_start(s, t);
-    bt_rhs(p, z, &w, t);
-    team_barrier(t);
-    phase_mark(s, t, NPBMZ_RHS);
-    const int planes = chunk_planes(z, &w, t);
-    for (int k = 1; k < z->nz - 1; k += planes) {
-        int end = k + planes < z->nz - 1 ? k + planes : z->nz - 1;
-        bt_x(p, z, &w, t, k, end);
-        team_barrier(t);
-        phase_mark(s, t, NPBMZ_X);
-        bt_y(p, z, &w, t, k, end);
-        phase_mark(s, t, NPBMZ_Y);
-    }
-    team_barrier(t);
-    phase_mark(s, t, NPBMZ_Y);
-    bt_z(p, z, &w, t);
-    team_barrier(t);
-    phase_mark(s, t, NPBMZ_Z);
+    static const struct passes passes = {1 << 20, bt_rhs, bt_x, bt_y, bt_z};
+    const struct workspace w = bt_work(p, z, s, t);
+    passes_step(&passes, p, z, s, &w, t);
 }
 
 const struct solver solver_bt = {.name = "bt-mz", .scratch = bt_scratch, .step = bt_step};

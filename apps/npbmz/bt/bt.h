@@ -4,15 +4,11 @@
 #ifndef NPBMZ_BT_H
 #define NPBMZ_BT_H
 
-#include "common/lanes.h"
-#include "npbmz/problem.h"
+#include "npbmz/host/workspace.h"
 
-/* A zone between the phases. Points go in blocks of LANES along i, and a block holds, LANES doubles
- * each, the right-hand side (which the phases turn into the increment) and the gas that the
- * matrices are made of: all that a line solve needs of a point lies in successive cache lines.
- * Point (i,j,k) of value c lies at b[k*bk + j*bj + (i/LANES)*BT_BLOCK + c*LANES + i%LANES]. bj and
- * bk are odd numbers of cache lines, so that lines along y and z do not fall into few cache sets.
- * Points that are not interior hold anything, even NaN. */
+/* A block of the workspace holds, LANES doubles each, the right-hand side (which the phases make
+ * into the increment) and the gas that the matrices are made of: value c of a point is c*LANES +
+ * i%LANES doubles behind the beginning. Points that are not interior hold anything, even NaN. */
 enum {
     BT_X = 0,           /* NC values: density, momenta, energy */
     BT_V = NC,          /* velocities m_n / rho along x, y, z */
@@ -23,28 +19,20 @@ enum {
     BT_BLOCK = BT_VALUES * LANES
 };
 
-struct bt_work {
-    double *b;
-    ptrdiff_t bj, bk;
-    int blocks;       /* of a row that have interior points */
-    double *own;      /* this core's buffer */
-    double *residual; /* the residual's, for all cores */
-    double scale;     /* of f + L(u) in bt_rhs: dt / (tau_x tau_y tau_z), tau_d = dt / (2 h_d) */
-};
+struct workspace bt_work(const struct problem *p, const struct zone *z, const struct scratch *s,
+                         const struct team *t);
 
-struct bt_work bt_work(const struct problem *p, const struct zone *z, const struct scratch *s,
-                       const struct team *t);
-
-/* The blocks: right-hand side scale * (f + L(u)), and the gas. */
-void bt_rhs(const struct problem *p, const struct zone *z, const struct bt_work *w,
+/* The blocks: the gas, and the right-hand side scale * (f + L(u)) with the scale dt / (tau_x tau_y
+ * tau_z), tau_d = dt / (2 h_d). */
+void bt_rhs(const struct problem *p, const struct zone *z, const struct workspace *w,
             const struct team *t);
 /* Solve the lines along x, y or z; along x and y in the planes k0 <= k < k1. With right-hand side r
  * and the matrix M of the report, x becomes tau_d M^-1 r, since matrices are divided by tau_d; the
  * scale of bt_rhs makes good for that. The last adds the increment to the interior points of u. */
-void bt_x(const struct problem *p, const struct zone *z, const struct bt_work *w,
+void bt_x(const struct problem *p, const struct zone *z, const struct workspace *w,
           const struct team *t, int k0, int k1);
-void bt_y(const struct problem *p, const struct zone *z, const struct bt_work *w,
+void bt_y(const struct problem *p, const struct zone *z, const struct workspace *w,
           const struct team *t, int k0, int k1);
-void bt_z(const struct problem *p, struct zone *z, const struct bt_work *w, const struct team *t);
+void bt_z(const struct problem *p, struct zone *z, const struct workspace *w, const struct team *t);
 
 #endif

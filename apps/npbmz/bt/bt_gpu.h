@@ -1,6 +1,6 @@
 /* What the host tells BT's kernels (bt.kernel.c), and how much memory it gives them.
  *
- * A zone's work space begins with the right-hand side, which the phases turn into the increment: in
+ * A zone's work space begins with the right-hand side, which the phases make into the increment: in
  * the layout of u, NC components of sc doubles. States of the eliminations follow, see bt.kernel.c;
  * directions use the same space one after another.
  */
@@ -27,7 +27,7 @@ INLINE int bt_segments(int n) { return (bt_half(n) + BT_ROWS - 1) / BT_ROWS; }
 
 struct bt_rhs_value {
     struct residual_constants c;
-    double scale; /* as in struct bt_work (bt.h) */
+    double scale; /* as in bt_rhs() (bt.h) */
 };
 
 struct bt_lines_value {

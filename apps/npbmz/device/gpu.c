@@ -138,7 +138,7 @@ static size_t zone_work(const struct gpu *g, int zone) {
     return ((step > norms ? step : norms) + 31) / 32 * 32;
 }
 
-/* Cuts the batch into parts whose work space fits; the largest one's doubles in *most. */
+/* Cuts the batch into parts whose work space fits; the largest one's doubles in *max. */
 static evn_status cut_batch(struct gpu *g, size_t *max) {
     const size_t limit = g->max_work ? g->max_work / sizeof(double) : SIZE_MAX;
     *max = 0;

@@ -44,7 +44,7 @@ evn_status gpu_launch(struct gpu *g, const char *kernel, int cut, const void *va
 void gpu_extents(const struct gpu *g, int *nx, int *ny, int *nz);
 
 /* One device's part of a benchmark: its kernels, built now, and its tables. Work goes into `queue`.
- * The device and the queue must outlive it. `most_work`: bytes of work space at most; batches that
+ * The device and the queue must outlive it. `max_work`: bytes of work space at most; batches that
  * need more are done in several parts, one after another. 0: no limit. */
 evn_status gpu_open(struct gpu **out, const struct problem *p, const struct gpu_solver *solver,
                     evn_device *device, evn_queue *queue, size_t max_work);

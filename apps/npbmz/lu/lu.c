@@ -12,11 +12,11 @@
  *
  * r is not needed any more once a lower sweep has read it. The sweep leaves its v there, in the
  * order of its steps: vector s of a chunk in row s of the block, so that the upper sweep loads it
- * without turning it round, and no further field takes up cache. The residual at the end of the
+ * without transposing it, and no further field takes up cache. The residual at the end of the
  * step writes all of r anew.
  *
  * Count for LANES points, on the two arithmetic ports of AVX-512: below 114 operations, a division
- * (3), 5 moves of lanes from row to row, 30 shuffles to turn r and U round; above 135, 3, 5 and 30
+ * (3), 5 moves of lanes from row to row, 30 shuffles to transpose r and U; above 135, 3, 5 and 30
  * for U and back. That is 152 and 173, or 9.5 and 10.8 cycles a point at least. With everything in
  * the first-level cache a chunk takes 13.5 and 15: the chain from step to step, 44 cycles of
  * latency, leaves gaps. Reads and writes: 120 bytes a point below (u, r, v), 120 above (u, v, u).
@@ -195,7 +195,7 @@ static void lower_sweep(struct lu_sweep *w) {
     next = now;
     lu_visit_next(w, &next);
     lu_load_r(w, &now, r[0]);
-    for (int turn = 0, more = 1; more; turn ^= 1, now = next, next = after) {
+    for (int half = 0, more = 1; more; half ^= 1, now = next, next = after) {
         const struct lu_place *head = now.head;
         io.line_in = no_line + LANES, io.in_component = 0;
         io.line_out = now.has_head ? head->line - now.chunk * LANES : spare;
@@ -212,13 +212,13 @@ static void lower_sweep(struct lu_sweep *w) {
         lu_visit_next(w, &after);
         more = now.has_head;
         lu_load_u(w, &now, &q);
-        if (more) lu_load_r(w, &next, r[turn ^ 1]); /* before v is stored there */
+        if (more) lu_load_r(w, &next, r[half ^ 1]); /* before v is stored there */
         io.soon.u = next.head->u + next.chunk * LANES;
         io.soon.r = after.head->r + after.chunk * LANES;
         if (now.chunk == 0)
-            lower_joint(&w->c, &q, r[turn], &io, &carry);
+            lower_joint(&w->c, &q, r[half], &io, &carry);
         else
-            lower_steps(&w->c, &q, r[turn], &io, &carry);
+            lower_steps(&w->c, &q, r[half], &io, &carry);
         lu_tell(w, &now);
     }
 }

@@ -90,7 +90,7 @@ EVN_DEVICE_FUNCTION int lu_is_in(const struct lu_bundle *a, int j, int k, int q)
 /* from component to component of an item's own values */
 #define LU_OWN (EVN_ON_DEVICE ? 1 : LU_ITEMS)
 
-/* What item n fetches or puts back in turn e: which line at which step of the chunk, and where in
+/* What item n fetches or puts back in round e: which line at which step of the chunk, and where in
  * the zone that is; at the bundle's corner where it is no interior point. */
 struct lu_spot {
     int at;
@@ -290,7 +290,7 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
 
 #undef U_AT
 #define U_AT(m, c, n) u[(m)*LU_STAGE + (c)*LU_ROW + (n)]
-/* What a step gives to the lines before its own lies in one of two places in turn, since others
+/* What a step gives to the lines before its own lies alternately in one of two places, since others
  * still read that of the last step. */
 #define Y_AT(m, c, n) to_y[(m) * (2 * LU_ROW) + (c) % 2 * LU_ROW + (n)]
 #define Z_AT(m, c, n) to_z[(m) * (2 * LU_PASS_Z) + (c) % 2 * LU_PASS_Z + (n)]
@@ -310,9 +310,9 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
     struct lu_bundle t;
     lu_find_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
     EVN_GLOBAL double *const mine = work + t.own;
-    const int turn = a.launch - (t.bundles_y - 1 - t.b) - (t.bundles_z - 1 - t.c);
+    const int round = a.launch - (t.bundles_y - 1 - t.b) - (t.bundles_z - 1 - t.c);
     /* steps from end - 1 down to begin */
-    const int end = t.hyperplanes - turn * a.steps - t.first;
+    const int end = t.hyperplanes - round * a.steps - t.first;
     const int begin = evn_imax(end - a.steps, 0);
     if (begin < end && begin < t.steps) {
         EVN_ITEMS(n) {

@@ -9,10 +9,10 @@
  *
  * Each core has blocks that follow each other, so that its rows stay in its cache from sweep to
  * sweep, and does them plane by plane. If there are at least twice as many cores as blocks, several
- * cores share a block and take its planes in turn. Neighbours run almost at the same time: a core
- * tells its progress after each chunk and waits chunk by chunk. No core can wait for ever: blocks
- * wait for blocks before them only, and within a block the tail of a plane and the first chunk of
- * a later one for nothing but what precedes both.
+ * cores share a block and take its planes in rotation. Neighbours run almost at the same time: a
+ * core tells its progress after each chunk and waits chunk by chunk. No core can wait for ever:
+ * blocks wait for blocks before them only, and within a block the tail of a plane and the first
+ * chunk of a later one for nothing but what precedes both.
  *
  * The upper sweep is the same backwards.
  */
@@ -52,17 +52,17 @@ static inline void lu_order_blocks(const struct lu_order *o, int group, int *lo,
 }
 
 static inline int lu_order_tiles(const struct lu_order *o, int core) {
-    int lo, hi, group = core / o->share, turn = core % o->share;
+    int lo, hi, group = core / o->share, first = core % o->share;
     if (group >= o->groups) return 0;
     lu_order_blocks(o, group, &lo, &hi);
-    return (hi - lo) * ((o->planes - turn + o->share - 1) / o->share);
+    return (hi - lo) * ((o->planes - first + o->share - 1) / o->share);
 }
 
 /* tile number n of a core */
 static inline struct lu_tile lu_order_tile(const struct lu_order *o, int core, int n) {
-    int lo, hi, group = core / o->share, turn = core % o->share;
+    int lo, hi, group = core / o->share, first = core % o->share;
     lu_order_blocks(o, group, &lo, &hi);
-    return (struct lu_tile){lo + n % (hi - lo), turn + o->share * (n / (hi - lo))};
+    return (struct lu_tile){lo + n % (hi - lo), first + o->share * (n / (hi - lo))};
 }
 
 /* The core that has a tile; *n is its number there. */

@@ -1,4 +1,4 @@
-/* Where a tile's data lie, the visits that lead a core through its tiles, and the turning of a
+/* Where a tile's data lie, the visits that lead a core through its tiles, and the transposing of a
  * tile's rows into vectors with a row a lane.
  *
  * A chunk is LANES steps of a tile. Lane l of step s of chunk n of a tile is at the point
@@ -211,7 +211,7 @@ static inline void lu_tell(const struct lu_sweep *w, const struct lu_visit *v) {
     lu_progress_tell(&w->progress[w->core], (uint64_t)done + 1);
 }
 
-/* ---- turning rows into vectors and back ---------------------------------------------------- */
+/* ---- rows transposed to vectors and back --------------------------------------------------- */
 
 /* The elements of p[0 .. LANES-1] whose bits are set; the others from `rest` (load) or left as they
  * are (store). What is not asked for is not touched: it may be another core's. */

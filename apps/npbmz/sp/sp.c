@@ -7,7 +7,7 @@
  *
  * Count for LANES points, beside the residual: first transform 26 operations, a division and a
  * root; a line solve 57 (lines.h), and with it 8 for the transform along x and y, 35 and a division
- * along z for the transform and the addition; turning round for x 34 more. On AVX-512, two
+ * along z for the transform and the addition; transposing for x 34 more. On AVX-512, two
  * operations a cycle: 50 cycles for 8 points along x, 33 along y, 47 along z. A point's 7 numbers
  * in scratch and its momentum are read in each solve, 64 bytes, and 40 are written: 13 lines of 64
  * bytes for 8 points, which a second-level cache delivers meanwhile.
@@ -19,47 +19,25 @@
 #include "npbmz/sp/transforms.h"
 #include "npbmz/host/transpose.h"
 
-/* n doubles rounded up to an odd number of cache lines */
-static ptrdiff_t odd_lines(ptrdiff_t n) { return ((n + 7) / 8 | 1) * 8; }
-
-/* blocks of a row that have interior points */
-static int inner_blocks(int nx) { return (nx - 2) / LANES + 1; }
-
-/* A core's buffer for lines along x: rows -1 to blocks*LANES + 1 of a line group turned round, with
+/* A core's buffer for lines along x: rows -1 to blocks*LANES + 1 of a line group transposed, with
  * the solver's work in the same rows, and a row of the zone for lanes that have no line. */
 enum { X_ROW = NC * LANES + PENTA_WORK };
-static ptrdiff_t x_nobody(int blocks) { return (ptrdiff_t)(blocks * LANES + 2) * X_ROW; }
+static ptrdiff_t x_spare(int blocks) { return (ptrdiff_t)(blocks * LANES + 2) * X_ROW; }
 
 static size_t own_doubles(int nx, int ny, int nz) {
     int blocks = inner_blocks(nx), n = ny > nz ? ny : nz;
-    ptrdiff_t x = X_ROW + x_nobody(blocks) + blocks * SP_BLOCK;
+    ptrdiff_t x = X_ROW + x_spare(blocks) + blocks * SP_BLOCK;
     ptrdiff_t yz = (ptrdiff_t)(n + 2) * PENTA_WORK;
     return (size_t)odd_lines(x > yz ? x : yz);
 }
 
-/* fills the shape; doubles of b */
-static size_t work_shape(struct sp_work *w, int nx, int ny, int nz) {
-    w->blocks = inner_blocks(nx);
-    w->bj = odd_lines(w->blocks * SP_BLOCK);
-    w->bk = odd_lines(w->bj * ny);
-    return (size_t)(w->bk * nz);
-}
-
-struct sp_work sp_work(const struct problem *p, const struct zone *z, const struct scratch *s,
-                       const struct team *t) {
-    struct sp_work w;
-    size_t shared = work_shape(&w, z->nx, z->ny, z->nz);
-    w.b = s->memory;
-    w.residual = w.b + shared;
-    w.own = w.residual + residual_scratch(p, t->cores) +
-            (size_t)t->core * own_doubles(z->nx, z->ny, z->nz);
-    return w;
+struct workspace sp_work(const struct problem *p, const struct zone *z, const struct scratch *s,
+                         const struct team *t) {
+    return workspace(p, z, s, t, SP_BLOCK, own_doubles(z->nx, z->ny, z->nz));
 }
 
 static size_t sp_scratch(const struct problem *p, int cores) {
-    struct sp_work w;
-    return work_shape(&w, p->max_nx, p->max_ny, p->max_nz) + residual_scratch(p, cores) +
-           (size_t)cores * own_doubles(p->max_nx, p->max_ny, p->max_nz);
+    return workspace_scratch(p, cores, SP_BLOCK, own_doubles(p->max_nx, p->max_ny, p->max_nz));
 }
 
 /* The matrices of a solve are divided by dt eps4, so the right-hand side that a transform makes for
@@ -70,7 +48,7 @@ static double over_dt_eps4(const struct problem *p) { return 1 / (p->dt * EPS4);
 
 INLINE void rhs_put(const void *with, int i, int j, int k, ivec inside, vec r[NC],
                     const struct residual_point *q) {
-    const struct sp_work *w = with;
+    const struct workspace *w = with;
     double *b = w->b + k * w->bk + j * w->bj + i / LANES * SP_BLOCK;
     vec s[NC], rho_inv, a;
     (void)inside;
@@ -80,7 +58,7 @@ INLINE void rhs_put(const void *with, int i, int j, int k, ivec inside, vec r[NC
     vec_store(b + SP_SOUND * LANES, a);
 }
 
-void sp_rhs(const struct problem *p, const struct zone *z, const struct sp_work *w,
+void sp_rhs(const struct problem *p, const struct zone *z, const struct workspace *w,
             const struct team *t) {
     residual_with(p, z, z->u, z->f, w->residual, t, rhs_put, w);
 }
@@ -98,22 +76,22 @@ INLINE void x_row(void *context, int s, const vec x[NC]) {
     for (int c = 0; c < NC; c++) vec_store(o->r + s * X_ROW + c * LANES, y[c]);
 }
 
-/* LANES lines at once, turned round into a buffer so that a lane is a line. In the last group,
- * lanes beyond the last line repeat it and give their answer to a row that nobody reads. */
-void sp_x(const struct problem *p, const struct zone *z, const struct sp_work *w,
+/* LANES lines at once, transposed into a buffer so that a lane is a line. In the last group,
+ * lanes beyond the last line repeat it and give their answer to a spare row. */
+void sp_x(const struct problem *p, const struct zone *z, const struct workspace *w,
           const struct team *t, int k0, int k1) {
     const struct penta c = penta_constants(p->h[0], DELTA(0), p->dt);
     const int rows = z->ny - 2, lines = rows * (k1 - k0), blocks = w->blocks;
-    double *turned = w->own + X_ROW;
-    double *nobody = turned + x_nobody(blocks);
-    const struct penta_line line = {.r = turned,
-                                    .work = turned + NC * LANES,
-                                    .m = turned + SP_BLOCK,
+    double *transposed = w->own + X_ROW;
+    double *spare = transposed + x_spare(blocks);
+    const struct penta_line line = {.r = transposed,
+                                    .work = transposed + NC * LANES,
+                                    .m = transposed + SP_BLOCK,
                                     .sr = X_ROW,
                                     .sm = X_ROW,
                                     .sw = X_ROW,
                                     .n = z->nx};
-    struct x_out out = {turned, over_dt_eps4(p)};
+    struct x_out out = {transposed, over_dt_eps4(p)};
     int lo, hi;
     team_share(t, (lines + LANES - 1) / LANES, &lo, &hi);
     for (int group = lo; group < hi; group++) {
@@ -125,11 +103,11 @@ void sp_x(const struct problem *p, const struct zone *z, const struct sp_work *w
             int k = k0 + q / rows, j = 1 + q % rows;
             double *at = w->b + k * w->bk + j * w->bj;
             r[l] = at;
-            answer[l] = real ? at : nobody;
+            answer[l] = real ? at : spare;
             m[l] = z->u + z->sc + zone_at(z, 0, j, k);
         }
         for (int b = 0; b < blocks; b++) {
-            double *to = turned + b * LANES * X_ROW;
+            double *to = transposed + b * LANES * X_ROW;
             for (int q = 0; q < NC + 2; q++)
                 transpose_in(r, b * SP_BLOCK + q * LANES, to + q * LANES, X_ROW);
             transpose_in(m, b * LANES, to + SP_BLOCK, X_ROW);
@@ -138,7 +116,7 @@ void sp_x(const struct problem *p, const struct zone *z, const struct sp_work *w
         penta_solve(&c, &line, x_row, &out);
         for (int b = 0; b < blocks; b++)
             for (int q = 0; q < NC; q++)
-                transpose_out(turned + b * LANES * X_ROW + q * LANES, X_ROW, answer,
+                transpose_out(transposed + b * LANES * X_ROW + q * LANES, X_ROW, answer,
                               b * SP_BLOCK + q * LANES);
     }
 }
@@ -158,7 +136,7 @@ INLINE void y_row(void *context, int s, const vec x[NC]) {
 }
 
 /* A lane is a point along i; a group of lines is a block of a plane k. */
-void sp_y(const struct problem *p, const struct zone *z, const struct sp_work *w,
+void sp_y(const struct problem *p, const struct zone *z, const struct workspace *w,
           const struct team *t, int k0, int k1) {
     const struct penta c = penta_constants(p->h[1], DELTA(1), p->dt);
     int lo, hi;
@@ -199,7 +177,8 @@ INLINE void z_row(void *context, int s, const vec x[NC]) {
         vec_store(at + c * o->sc, vec_select(o->interior, u[c] + y[c], u[c]));
 }
 
-void sp_z(const struct problem *p, struct zone *z, const struct sp_work *w, const struct team *t) {
+void sp_z(const struct problem *p, struct zone *z, const struct workspace *w,
+          const struct team *t) {
     const struct penta c = penta_constants(p->h[2], DELTA(2), p->dt);
     int lo, hi;
     team_share(t, w->blocks * (z->ny - 2), &lo, &hi);
@@ -221,37 +200,11 @@ void sp_z(const struct problem *p, struct zone *z, const struct sp_work *w, cons
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-/* Lines along x and along y lie in planes k, so both directions are done for a few planes before
- * the next: as many as stay in the second-level caches of the team. */
-enum { CACHE = 3 << 19 }; /* bytes a core */
-static int planes_at_once(const struct zone *z, const struct sp_work *w, const struct team *t) {
-    ptrdiff_t inner = z->nz - 2, fit = CACHE / (ptrdiff_t)sizeof(double) * t->cores / w->bk;
-    if (fit < 1) fit = 1;
-    ptrdiff_t parts = (inner + fit - 1) / fit;
-    return (int)((inner + parts - 1) / parts); /* parts of equal size */
-}
-
 static void sp_step(const struct problem *p, struct zone *z, struct scratch *s,
                     const struct team *t) {
-    const struct sp_work w = sp_work(p, z, s, t);
-    phase_start(s, t);
-    sp_rhs(p, z, &w, t);
-    team_barrier(t);
-    phase_mark(s, t, NPBMZ_RHS);
-    int planes = planes_at_once(z, &w, t);
-    for (int k = 1; k < z->nz - 1; k += planes) {
-        int end = k + planes < z->nz - 1 ? k + planes : z->nz - 1;
-        sp_x(p, z, &w, t, k, end);
-        team_barrier(t);
-        phase_mark(s, t, NPBMZ_X);
-        sp_y(p, z, &w, t, k, end);
-        phase_mark(s, t, NPBMZ_Y);
-    }
-    team_barrier(t);
-    phase_mark(s, t, NPBMZ_Y);
-    sp_z(p, z, &w, t);
-    team_barrier(t);
-    phase_mark(s, t, NPBMZ_Z);
+    static const struct passes passes = {3 << 19, sp_rhs, sp_x, sp_y, sp_z};
+    const struct workspace w = sp_work(p, z, s, t);
+    passes_step(&passes, p, z, s, &w, t);
 }
 
 const struct solver solver_sp = {

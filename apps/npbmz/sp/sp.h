@@ -4,40 +4,28 @@
 #ifndef NPBMZ_SP_H
 #define NPBMZ_SP_H
 
-#include "common/lanes.h"
-#include "npbmz/problem.h"
+#include "npbmz/host/workspace.h"
 
-/* A zone's right-hand side between the phases. Points go in blocks of LANES along i, and a block
- * holds, LANES doubles each, the five right-hand sides, 1/rho and the speed of sound: what a line
- * solve needs of a point lies in seven successive cache lines (the momentum it reads from u).
- * Point (i,j,k) of component c lies at
- *     b[k*bk + j*bj + (i/LANES)*SP_BLOCK + c*LANES + i%LANES].
- * bj and bk are odd numbers of cache lines, so that lines along y and z do not fall into few cache
- * sets. Of points that are not interior only that they may be read and written is promised. */
+/* A block of the workspace holds, LANES doubles each, the five right-hand sides, 1/rho and the
+ * speed of sound; the momentum is read from u. Component c of a point is c*LANES + i%LANES doubles
+ * behind the beginning. Of points that are not interior only that they may be read and written is
+ * promised. */
 enum { SP_RHO_INV = NC, SP_SOUND, SP_BLOCK = (NC + 2) * LANES };
 
-struct sp_work {
-    double *b;
-    ptrdiff_t bj, bk;
-    int blocks;       /* of a row that have interior points */
-    double *own;      /* this core's buffer */
-    double *residual; /* the residual's, for all cores */
-};
-
-struct sp_work sp_work(const struct problem *p, const struct zone *z, const struct scratch *s,
-                       const struct team *t);
+struct workspace sp_work(const struct problem *p, const struct zone *z, const struct scratch *s,
+                         const struct team *t);
 
 /* dt (f + L(u)) / (dt eps4), transformed to x, with 1/rho and a: right-hand sides are divided by dt
  * eps4 as the matrices are. */
-void sp_rhs(const struct problem *p, const struct zone *z, const struct sp_work *w,
+void sp_rhs(const struct problem *p, const struct zone *z, const struct workspace *w,
             const struct team *t);
 /* Solves the lines along x or y in the planes k0 <= k < k1, and makes of the answer the right-hand
  * side of the next direction, divided by dt eps4 again. */
-void sp_x(const struct problem *p, const struct zone *z, const struct sp_work *w,
+void sp_x(const struct problem *p, const struct zone *z, const struct workspace *w,
           const struct team *t, int k0, int k1);
-void sp_y(const struct problem *p, const struct zone *z, const struct sp_work *w,
+void sp_y(const struct problem *p, const struct zone *z, const struct workspace *w,
           const struct team *t, int k0, int k1);
 /* Solves the lines along z and adds the increment to u. */
-void sp_z(const struct problem *p, struct zone *z, const struct sp_work *w, const struct team *t);
+void sp_z(const struct problem *p, struct zone *z, const struct workspace *w, const struct team *t);
 
 #endif

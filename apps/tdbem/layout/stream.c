@@ -14,7 +14,7 @@
 
 enum { READERS = 2, LARGE_PAGE = 2 << 20 };
 
-enum state { ON_DISK, COMING, HERE };
+enum state { ON_DISK, IN_TRANSFER, HERE };
 
 struct block {
     enum state state;
@@ -201,8 +201,8 @@ static void discard(struct stream *s, int block) {
     s->used -= size_of(s, block);
 }
 
-/* Makes room by taking back the block that was read too early: what nobody holds or waits for and
- * is used last. */
+/* Makes room by taking back the block that was read too early: one that is neither held
+ * nor waited for and is used last. */
 static int take_back(struct stream *s) {
     int victim = -1;
     for (int i = 0; i < s->layout->blocks; i++) {
@@ -235,7 +235,7 @@ static void *read_blocks(void *arg) {
             pthread_cond_wait(&s->changed, &s->lock);
             continue;
         }
-        s->block[block].state = COMING;
+        s->block[block].state = IN_TRANSFER;
         s->used += size_of(s, block);
         if (s->used + s->resident_bytes > s->max) s->max = s->used + s->resident_bytes;
         pthread_mutex_unlock(&s->lock);
@@ -301,13 +301,13 @@ void stream_close(struct stream *s) {
 
 /* ---- use ---- */
 
-struct turn {
+struct ranked {
     double when; /* share of its unit's blocks that come before it */
     int block;
 };
 
-static int by_turn(const void *a, const void *b) {
-    const struct turn *p = a, *q = b;
+static int by_rank(const void *a, const void *b) {
+    const struct ranked *p = a, *q = b;
     if (p->when != q->when) return p->when < q->when ? -1 : 1;
     return p->block - q->block;
 }
@@ -318,25 +318,25 @@ static void put_in_order(struct stream *s, const int *owner) {
     int units = 0;
     for (int b = 0; owner && b < n; b++)
         if (owner[b] >= units) units = owner[b] + 1;
-    struct turn *turn = malloc((size_t)n * sizeof *turn);
+    struct ranked *ranked = malloc((size_t)n * sizeof *ranked);
     int *all = calloc((size_t)units + 1, sizeof *all),
         *before = calloc((size_t)units + 1, sizeof *all);
     s->count = 0;
     for (int b = 0; owner && all && b < n; b++)
         if (owner[b] >= 0) all[owner[b]]++;
-    for (int b = 0; turn && all && before && b < n; b++) {
+    for (int b = 0; ranked && all && before && b < n; b++) {
         double when = b;
         if (owner && owner[b] < 0) continue;
         if (owner) when = (before[owner[b]]++ + 0.5) / all[owner[b]];
-        if (!s->block[b].resident) turn[s->count++] = (struct turn){when, b};
+        if (!s->block[b].resident) ranked[s->count++] = (struct ranked){when, b};
     }
-    if (s->count) qsort(turn, (size_t)s->count, sizeof *turn, by_turn);
+    if (s->count) qsort(ranked, (size_t)s->count, sizeof *ranked, by_rank);
     for (int b = 0; b < n; b++) s->block[b].rank = n;
     for (int i = 0; i < s->count; i++) {
-        s->order[i] = turn[i].block;
-        s->block[turn[i].block].rank = i;
+        s->order[i] = ranked[i].block;
+        s->block[ranked[i].block].rank = i;
     }
-    free(turn);
+    free(ranked);
     free(all);
     free(before);
 }

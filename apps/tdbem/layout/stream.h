@@ -56,8 +56,8 @@ evn_status stream_begin(struct stream *s, int resident, size_t ahead);
 int stream_resident(int b, int n, int resident);
 
 /* Another pass over all blocks: reading begins with those that will be used first. owner[b]: the
- * unit that walks through its blocks in order beside the others; -1: nobody reads that one ahead;
- * NULL: blocks are taken in order by whoever is free. Nobody may hold a block. */
+ * unit that walks through its blocks in order beside the others; -1: that one is not read ahead;
+ * NULL: blocks are taken in order by whoever is free. No block may be held. */
 void stream_order(struct stream *s, const int *owner);
 
 /* Waits until the block is there. EVN_SYSTEM: it cannot be read. */

@@ -1,29 +1,20 @@
-/* Lanes: the SIMD vector in which boundary integrals are computed, one outer point a lane, and the
- * elementary functions they need (angle of a plane vector, difference of two asinh), in full double
- * precision and without a branch, so that a lane's value does not depend on its neighbours. */
+/* What boundary integrals need of the SIMD vector of common/lanes.h, one outer point a lane: masks,
+ * fast roots and quotients, and elementary functions (angle of a plane vector, difference of two
+ * asinh), in full double precision and without a branch, so that a lane's value does not depend on
+ * its neighbours. */
 #ifndef TDBEM_LANES_H
 #define TDBEM_LANES_H
 
-#include <stdint.h>
-
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-#    include <immintrin.h>
-#    define LANES 8
-#elif defined(__AVX2__)
-#    include <immintrin.h>
+/* masks of eight lanes take more than the first AVX-512, whole numbers in four more than AVX */
+#if defined(__AVX512F__) && !defined(__AVX512DQ__)
 #    define LANES 4
-#else
+#elif defined(__AVX__) && !defined(__AVX2__)
 #    define LANES 2
 #endif
-
-#define INLINE static inline __attribute__((always_inline))
-
-typedef double vec __attribute__((vector_size(LANES * 8)));
-typedef int64_t ivec __attribute__((vector_size(LANES * 8)));
-typedef double vec_unaligned __attribute__((vector_size(LANES * 8), aligned(8)));
-
-INLINE vec vec_set(double a) { return a - (vec){0}; }
-INLINE vec vec_loadu(const double *p) { return *(const vec_unaligned *)p; }
+#include "common/lanes.h"
+#if LANES > 2
+#    include <immintrin.h>
+#endif
 
 /* One truth a lane. With AVX-512 these are bits in registers of their own; elsewhere vectors of all
  * ones or all zeros. */
@@ -48,7 +39,7 @@ INLINE vec_truth vec_lane(vec_truth m, int lane, int truth) {
 }
 
 /* m ? a : b */
-INLINE vec vec_select(vec_truth m, vec a, vec b) {
+INLINE vec vec_choose(vec_truth m, vec a, vec b) {
     return (vec)_mm512_mask_blend_pd(m, (__m512d)b, (__m512d)a);
 }
 /* m ? a : 0 */
@@ -73,7 +64,7 @@ INLINE vec_truth vec_lane(vec_truth m, int lane, int truth) {
     m[lane] = truth ? -1 : 0;
     return m;
 }
-INLINE vec vec_select(vec_truth m, vec a, vec b) {
+INLINE vec vec_choose(vec_truth m, vec a, vec b) {
 #    if LANES == 4
     return (vec)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m);
 #    else
@@ -86,7 +77,7 @@ INLINE vec vec_mask(vec_truth m, vec a) { return (vec)((ivec)a & m); }
 /* Square root of a >= 0 and quotient, to about an ulp; the root of 0 is 1e-140, of no account in
  * sums of lengths. With AVX-512 by Newton's method from 14 bits, which takes a third of the time of
  * the divider. */
-INLINE vec vec_sqrt(vec a) {
+INLINE vec vec_root(vec a) {
 #if LANES == 8
     const vec b = (vec)_mm512_max_pd((__m512d)a, _mm512_set1_pd(1e-280));
     vec y = (vec)_mm512_rsqrt14_pd((__m512d)b);
@@ -121,7 +112,7 @@ INLINE vec vec_min(vec a, vec b) {
 #elif LANES == 4
     return (vec)_mm256_min_pd((__m256d)a, (__m256d)b);
 #else
-    return vec_select(a < b, a, b);
+    return vec_choose(a < b, a, b);
 #endif
 }
 
@@ -131,7 +122,7 @@ INLINE vec vec_max(vec a, vec b) {
 #elif LANES == 4
     return (vec)_mm256_max_pd((__m256d)a, (__m256d)b);
 #else
-    return vec_select(a > b, a, b);
+    return vec_choose(a > b, a, b);
 #endif
 }
 
@@ -163,27 +154,6 @@ INLINE double vec_reduce_max(vec a) {
     return max;
 #endif
 }
-
-#if LANES == 8
-/* t[a] lane b  <->  t[b] lane a */
-INLINE void vec_transpose(vec t[8]) {
-    vec s[8];
-    for (int p = 0; p < 8; p += 2) {
-        s[p] = __builtin_shufflevector(t[p], t[p + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        s[p + 1] = __builtin_shufflevector(t[p], t[p + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-    }
-    for (int p = 0; p < 8; p++) {
-        const int q = p & 5; /* rows q and q+2 */
-        t[p] = p & 2 ? __builtin_shufflevector(s[q], s[q + 2], 2, 3, 10, 11, 6, 7, 14, 15)
-                     : __builtin_shufflevector(s[q], s[q + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-    }
-    for (int p = 0; p < 4; p++) {
-        s[p] = __builtin_shufflevector(t[p], t[p + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        s[p + 4] = __builtin_shufflevector(t[p], t[p + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-    }
-    for (int p = 0; p < 8; p++) t[p] = s[p];
-}
-#endif
 
 /* The polynomials below are Chebyshev fits of the relative error; in u = t*t. */
 
@@ -219,8 +189,8 @@ INLINE vec vec_angle(vec y, vec x) {
     const vec t = vec_quotient(lo - vec_mask(wide, hi), den);
     const vec u = t * t;
     vec a = t + t * (u * atan_tail(u)) + vec_mask(wide, vec_set(0.78539816339744831));
-    a = vec_select(vec_lt(ax, ay), 1.5707963267948966 - a, a);
-    a = vec_select(vec_lt(x, vec_set(0)), 3.1415926535897931 - a, a);
+    a = vec_choose(vec_lt(ax, ay), 1.5707963267948966 - a, a);
+    a = vec_choose(vec_lt(x, vec_set(0)), 3.1415926535897931 - a, a);
     return vec_sign(a, y);
 }
 

@@ -104,7 +104,7 @@ static struct sizes measure(const tdbem *p, const struct slices *s) {
     return z;
 }
 
-/* What the matrices may take if nobody has said: nine tenths of what there is, less what the march
+/* What the matrices may take if it is not said: nine tenths of what there is, less what the march
  * needs beside them. It is a guess, so it is never so little that a small problem suffers. */
 static double default_memory(const tdbem *p, double available) {
     const struct layout *l = p->layout;

@@ -26,19 +26,10 @@
  * 3 divisions + about 110 others; of one outer point and triangle beside its balls: about 250.
  */
 #include "tdbem/matrices/shells.h"
+#include "tdbem/mesh/geometry.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double dot(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(double c[3], const double a[3], const double b[3]) {
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 void shells_triangle(struct shells_triangle *t, const double corner[3][3]) {
     memcpy(t->corner, corner, sizeof t->corner);
@@ -103,7 +94,7 @@ INLINE void view_of(struct view *v, const struct shells_triangle *t, const vec x
     for (int e = 0; e < 3; e++) {
         for (int c = 0; c < 3; c++) r[e][c] = x[c] - t->corner[e][c];
         vec q2 = r[e][0] * r[e][0] + r[e][1] * r[e][1] + r[e][2] * r[e][2];
-        q[e] = vec_sqrt(q2);
+        q[e] = vec_root(q2);
         far2 = vec_max(far2, q2);
     }
     vec h = r[0][0] * t->normal[0] + r[0][1] * t->normal[1] + r[0][2] * t->normal[2];
@@ -135,8 +126,8 @@ INLINE void view_of(struct view *v, const struct shells_triangle *t, const vec x
         v->at_to[e] = q[b];
     }
     for (int b = 0; b < 2; b++) v->hat[b] = v->d[b] * t->slope[b];
-    v->near = vec_sqrt(vec_select(v->inside, h2, near2));
-    v->far = vec_sqrt(far2);
+    v->near = vec_root(vec_choose(v->inside, h2, near2));
+    v->far = vec_root(far2);
     v->half = 0.5 * (edge2 + far2 - h2);
     v->low = vec_lt(h2, 1e-4 * far2);
 }
@@ -158,13 +149,13 @@ INLINE vec asinh_difference(vec part, vec qa, vec qb, vec a, vec b, vec l2) {
     const vec_truth close = vec_lt(vec_set(0.2), t);
     if (vec_any(close)) {
         vec ab = a * b, qq = qa * qb;
-        vec rest = vec_select(vec_lt(vec_set(0), ab), qq + ab,
+        vec rest = vec_choose(vec_lt(vec_set(0), ab), qq + ab,
                               vec_quotient(l2 * (l2 + a * a + b * b), qq - ab + 1e-300));
         vec wide = sum + part;
         /* a point on the edge itself: finite, and multiplied by 0 */
         vec e, f = vec_log_parts(vec_quotient(wide * wide, 2 * (l2 + rest) + 1e-40 * (wide * wide)),
                                  &e);
-        t = vec_select(close, f, t);
+        t = vec_choose(close, f, t);
         whole = vec_mask(close, e * 0.69314718055994531);
     }
     vec u = t * t;
@@ -187,23 +178,23 @@ INLINE void ball_of(struct ball *out, const struct view *v, const struct shells_
         vec lo = v->from[e], hi = v->to[e], qlo = v->at_from[e], qhi = v->at_to[e];
         const vec_truth off = vec_eq(d, vec_set(0));
         if (!whole) {
-            vec c = vec_sqrt(vec_max(R2 - l2, vec_set(0)));
-            c = vec_select(full, vec_set(INFINITY), c);
+            vec c = vec_root(vec_max(R2 - l2, vec_set(0)));
+            c = vec_choose(full, vec_set(INFINITY), c);
             const vec from = lo, to = hi;
             const vec_truth cut_lo = vec_lt(from, -c), cut_hi = vec_lt(c, to);
-            lo = vec_select(cut_lo, -c, from);
-            hi = vec_select(cut_hi, c, to);
-            qlo = vec_select(cut_lo, R, qlo);
-            qhi = vec_select(cut_hi, R, qhi);
+            lo = vec_choose(cut_lo, -c, from);
+            hi = vec_choose(cut_hi, c, to);
+            qlo = vec_choose(cut_lo, R, qlo);
+            qhi = vec_choose(cut_hi, R, qhi);
             const vec_truth none = vec_le(hi, lo);
-            hi = vec_select(none, lo, hi);
-            qhi = vec_select(none, qlo, qhi);
+            hi = vec_choose(none, lo, hi);
+            qhi = vec_choose(none, qlo, qhi);
             /* (d + i to)/(d + i hi) times (d + i lo)/(d + i from) */
             vec d2 = d * d;
             vec re1 = d2 + to * hi, im1 = d * (to - hi), re2 = d2 + lo * from,
                 im2 = d * (lo - from);
             vec re = re1 * re2 - im1 * im2, im = re1 * im2 + im1 * re2;
-            re = vec_select(off, vec_set(1), re);
+            re = vec_choose(off, vec_set(1), re);
             vec keep = sector_re;
             sector_re = keep * re - sector_im * im;
             sector_im = keep * im + sector_im * re;
@@ -225,7 +216,7 @@ INLINE void ball_of(struct ball *out, const struct view *v, const struct shells_
         /* atan of hi minus atan of lo */
         vec dlo = l2 + ah * qlo, dhi = l2 + ah * qhi;
         vec re = dhi * dlo + d * d * (hi * lo), im = d * (hi * dlo - lo * dhi);
-        re = vec_select(off, vec_set(1), re);
+        re = vec_choose(off, vec_set(1), re);
         vec keep = wedge_re;
         wedge_re = keep * re - wedge_im * im;
         wedge_im = keep * im + wedge_im * re;
@@ -388,7 +379,7 @@ INLINE void pair(struct shells_result *r, enum shells_kind kind, const struct sh
                 if (m < 0 || m >= count[q]) continue;
                 const vec_truth mine = vec_eq(late[q], vec_set(shift));
                 const vec *from = part[q] + 4 * m;
-                for (int c = 0; c < 4; c++) p[c] = vec_select(mine, from[c], p[c]);
+                for (int c = 0; c < 4; c++) p[c] = vec_choose(mine, from[c], p[c]);
             }
             const double w = rule->weight[from + q], *at = rule->at[from + q];
             /* curl.curl is the same for all points */

@@ -7,13 +7,10 @@
  * along the line of the centroids and the distance of the nearest vertices; only where a multiple
  * of delta lies between these two bounds are triangles measured exactly. */
 #include "tdbem/matrices/slices_inside.h"
+#include "tdbem/mesh/geometry.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double dot(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static double clamp(double s) { return s < 0 ? 0 : s > 1 ? 1 : s; }
 

@@ -3,6 +3,7 @@
  * mended (unused vertices, turned triangles) is mended and noted; anything else is refused with the
  * first offending element. */
 #include "tdbem/mesh/mesh.h"
+#include "tdbem/mesh/geometry.h"
 #include "tdbem/mesh/mesh_read.h"
 #include "tdbem/mesh/mesh_make.h"
 #include <float.h>
@@ -64,16 +65,6 @@ evn_status mesh_open(struct mesh **out, const char *what) {
 
 static void difference(double d[3], const double a[3], const double b[3]) {
     for (int c = 0; c < 3; c++) d[c] = a[c] - b[c];
-}
-
-static double dot(const double a[3], const double b[3]) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(double c[3], const double a[3], const double b[3]) {
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 static double distance2(const double a[3], const double b[3]) {

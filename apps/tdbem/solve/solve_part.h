@@ -11,7 +11,7 @@
  *     p = r + beta p    s = w + beta s    a += alpha p    r -= alpha s
  *
  * s is M p without a product of its own. So an iteration is two sweeps over the rows, w and delta
- * in one, all vectors and the next gamma in the other, and cores (or launches) meet twice.
+ * in one, all vectors and the next gamma in the other, and there are two barriers (or launches).
  *
  * Sums: of a chunk's rows along a binary tree, row i and row i + 32, then 16, ..; of chunks the
  * same, after chunks c, c + 64, c + 128, .. one after another.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    LEVELS_MAX = 5,  /* 2^5 = GROUP_MOST */
+    LEVELS_MAX = 5,  /* 2^5 = GROUP_MAX */
     ROWS_LEAST = 64, /* of a tile, and what it should have: smaller ones have shorter bundles */
     ROWS = 256,
     SUMS = 16384, /* of a tile, to stay in a second-level cache */
@@ -54,8 +54,8 @@ static evn_status open_levels(struct radiation *r, const struct slices *s, int s
         if (status) return status;
         if (summation_scratch(*a, 1) > scratch) scratch = summation_scratch(*a, 1);
         wide = (size_t)(*a)->wide;
-        const int turns = (r->group - steps - 1) / (2 * steps) + 1;
-        r->flop += 2.0 * (double)(*a)->nnz * steps * turns;
+        const int updates = (r->group - steps - 1) / (2 * steps) + 1;
+        r->flop += 2.0 * (double)(*a)->nnz * steps * updates;
     }
     r->sums = aligned_alloc(64, up((size_t)s->rows * wide * real) + 64);
     r->scratch_bytes = up(scratch) + 64;
@@ -99,49 +99,50 @@ void radiation_close(struct radiation *r) {
     free(r);
 }
 
-/* One turn: the latest steps of `a` into the next ones. */
-struct turn {
+/* One update: the latest steps of `a` into the next ones. */
+struct update {
     struct radiation *r;
     int level, known, steps; /* steps known of the group; how many of them, and into how many */
     const double *a;
     double *sums;
     int wide;
-    atomic_int next; /* tile that nobody has taken */
+    atomic_int next; /* tile that no core has taken yet */
 };
 
-static void add_tile(const struct turn *turn, const struct layout *l, int tile) {
-    const struct radiation *r = turn->r;
-    const int left = r->group - turn->known, count = turn->steps < left ? turn->steps : left;
+static void add_tile(const struct update *u, const struct layout *l, int tile) {
+    const struct radiation *r = u->r;
+    const int left = r->group - u->known, count = u->steps < left ? u->steps : left;
     for (int i = l->tile_row[tile]; i < l->tile_row[tile + 1]; i++)
         for (int g = 0; g < count; g++) {
             const size_t at = (size_t)i * (size_t)l->wide + (size_t)g;
-            turn->sums[(size_t)i * (size_t)turn->wide + (size_t)(turn->known + g)] +=
+            u->sums[(size_t)i * (size_t)u->wide + (size_t)(u->known + g)] +=
                 l->is.single ? (double)((const float *)r->sums)[at] : ((const double *)r->sums)[at];
         }
 }
 
-static void take_turn(evn_crew *crew, int me, int cores, void *arg) {
-    struct turn *turn = arg;
-    const struct radiation *r = turn->r;
-    const struct layout *l = r->layout[turn->level];
-    struct history *past = r->past[turn->level];
-    const double *latest = turn->a + (size_t)(turn->known - turn->steps) * (size_t)l->columns;
-    history_replace(past, latest, turn->steps, evn_crew_begin(l->columns, me, cores),
+static void run_update(evn_crew *crew, int me, int cores, void *arg) {
+    struct update *u = arg;
+    const struct radiation *r = u->r;
+    const struct layout *l = r->layout[u->level];
+    struct history *past = r->past[u->level];
+    const double *latest = u->a + (size_t)(u->known - u->steps) * (size_t)l->columns;
+    history_replace(past, latest, u->steps, evn_crew_begin(l->columns, me, cores),
                     evn_crew_begin(l->columns, me + 1, cores));
     evn_crew_barrier(crew);
-    for (int t; (t = atomic_fetch_add(&turn->next, 1)) < l->tiles;) {
+    for (int t; (t = atomic_fetch_add(&u->next, 1)) < l->tiles;) {
         summation_part(l, 0, 1, t, past, r->sums, r->scratch + (size_t)me * r->scratch_bytes);
-        add_tile(turn, l, t);
+        add_tile(u, l, t);
     }
 }
 
 void radiation_add(struct radiation *r, evn_crew *crew, int p, const double *a, double *sums,
                    int wide) {
-    struct turn turn = {.r = r, .known = p, .steps = 1, .a = a, .sums = sums, .wide = wide};
-    for (; p % (2 * turn.steps) == 0; turn.level++) turn.steps *= 2;
-    const struct layout *l = r->layout[turn.level];
-    const int cores = evn_crew_cores(crew, 2.0 * (double)l->nnz * turn.steps, LEAST);
-    evn_crew_run(crew, &r->pace[turn.level], cores < r->cores ? cores : r->cores, take_turn, &turn);
+    struct update update = {.r = r, .known = p, .steps = 1, .a = a, .sums = sums, .wide = wide};
+    for (; p % (2 * update.steps) == 0; update.level++) update.steps *= 2;
+    const struct layout *l = r->layout[update.level];
+    const int cores = evn_crew_cores(crew, 2.0 * (double)l->nnz * update.steps, LEAST);
+    evn_crew_run(crew, &r->pace[update.level], cores < r->cores ? cores : r->cores, run_update,
+                 &update);
 }
 
 double radiation_flop(const struct radiation *r) { return r->flop; }

@@ -6,7 +6,7 @@
  * Schlichte, "Fast numerical solution of nonlinear Volterra convolution equations", 1985): once the
  * first p steps are known, where 2^m is the largest power of two that divides p, the latest 2^m of
  * them are summed into the next 2^m at once, with M_1 .. M_(2^(m+1)-1), by the kernels of the
- * summation. Each pair of steps meets exactly once, and the near part of the matrices is read
+ * summation. Each pair of steps is added exactly once, and the near part of the matrices is read
  * log2(n_g) times instead of n_g times.
  */
 #ifndef TDBEM_RADIATION_H
@@ -27,7 +27,7 @@ evn_status radiation_fill(struct radiation *r, const struct slices *s);
 void radiation_close(struct radiation *r);
 
 /* a[q * columns + j] is known for q < p, 1 <= p < group: adds to sums[i * wide + q] for those
- * p <= q < group that this is the turn of. */
+ * p <= q < group that the latest steps go into now. */
 void radiation_add(struct radiation *r, evn_crew *crew, int p, const double *a, double *sums,
                    int wide);
 

@@ -36,65 +36,12 @@ enum { LENGTH_MAX = 16 };
 
 #define REAL       double
 #define REAL_BYTES 8
-#define WIDE       1
-#include "tdbem/summation/summation_kernel.h"
-#undef WIDE
-#define WIDE 2
-#include "tdbem/summation/summation_kernel.h"
-#undef WIDE
-#define WIDE 4
-#include "tdbem/summation/summation_kernel.h"
-#if VECTOR_BYTES == 64
-#    include "tdbem/summation/summation_strip.h"
-#endif
-#undef WIDE
-#define WIDE 8
-#include "tdbem/summation/summation_kernel.h"
-#if VECTOR_BYTES == 64
-#    include "tdbem/summation/summation_strip.h"
-#endif
-#undef WIDE
-#define WIDE 16
-#include "tdbem/summation/summation_kernel.h"
-#undef WIDE
-#define WIDE 32
-#include "tdbem/summation/summation_kernel.h"
-#undef WIDE
+#include "tdbem/summation/summation_steps.h"
 #undef REAL
 #undef REAL_BYTES
-
 #define REAL       float
 #define REAL_BYTES 4
-#define WIDE       1
-#include "tdbem/summation/summation_kernel.h"
-#if VECTOR_BYTES == 64
-#    include "tdbem/summation/summation_strip.h"
-#endif
-#undef WIDE
-#define WIDE 2
-#include "tdbem/summation/summation_kernel.h"
-#if VECTOR_BYTES == 64
-#    include "tdbem/summation/summation_strip.h"
-#endif
-#undef WIDE
-#define WIDE 4
-#include "tdbem/summation/summation_kernel.h"
-#if VECTOR_BYTES == 64
-#    include "tdbem/summation/summation_strip.h"
-#endif
-#undef WIDE
-#define WIDE 8
-#include "tdbem/summation/summation_kernel.h"
-#if VECTOR_BYTES == 64
-#    include "tdbem/summation/summation_strip.h"
-#endif
-#undef WIDE
-#define WIDE 16
-#include "tdbem/summation/summation_kernel.h"
-#undef WIDE
-#define WIDE 32
-#include "tdbem/summation/summation_kernel.h"
-#undef WIDE
+#include "tdbem/summation/summation_steps.h"
 #undef REAL
 #undef REAL_BYTES
 
@@ -115,8 +62,7 @@ int summation_bundle_rows(int single, int wide) {
 #undef CASE
 }
 
-/* f(real, wide) for all that have strips: where permutations cost less than the sums of scattered
- * rows, and steps fit the registers. */
+/* f(real, wide) for all that have strips (summation_kernel.h) */
 #if VECTOR_BYTES == 64
 #    define EACH_STRIP_double(f) f(double, 4) f(double, 8)
 #    define EACH_STRIP_float(f)  f(float, 1) f(float, 2) f(float, 4) f(float, 8)

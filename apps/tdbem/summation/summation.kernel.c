@@ -106,13 +106,26 @@ EVN_DEVICE_FUNCTION void add_row(EVN_GLOBAL REAL *sum, int carries, EVN_GLOBAL c
     UNROLL for (int g = 0; g < FEW; g++) sum[g] = carries ? acc[g] : sum[g] + acc[g];
 }
 
+/* What a group finds from its number, in macros since a function would change which products are
+ * fused: its entry of the batch's list; `height` rows of that block, `from` one on, are its tile.
+ * Groups: of a block as many as tiles. */
+#define TILE_OF_GROUP                                                                              \
+    const int b = EVN_GROUP / a.tiles, tile = EVN_GROUP - b * a.tiles, entry = a.entry + b;        \
+    const int from = tile * a.tile, height = evn_imin(a.tile, a.rows - from);                      \
+    const evn_long sum = block[entry].slot * a.sums + (evn_long)from * STEPS, at = block[entry].at
+
+/* Or its SUM_ROWS rows, `from` one on, and MANY steps, from q * MANY on. Groups: of a block
+ * ceil(rows / SUM_ROWS) times STEPS / MANY. */
+#define CHUNK_OF_GROUP                                                                             \
+    const int q = EVN_GROUP % (STEPS / MANY), chunk = EVN_GROUP / (STEPS / MANY);                  \
+    const int chunks = (a.rows + SUM_ROWS - 1) / SUM_ROWS;                                         \
+    const int b = chunk / chunks, entry = a.entry + b, from = (chunk - b * chunks) * SUM_ROWS
+
 EVN_KERNEL(sum_rows, ITEMS,
            (EVN_IN(REAL, value), EVN_IN(unsigned short, meta), EVN_IN(unsigned, words),
             EVN_IN(REAL, past), EVN_IN(struct sum_part, part), EVN_IN(struct sum_block, block),
             EVN_BUFFER(REAL, sums), EVN_VALUE(struct sum_shape, a))) {
-    const int b = EVN_GROUP / a.tiles, tile = EVN_GROUP - b * a.tiles, entry = a.entry + b;
-    const int from = tile * a.tile, height = evn_imin(a.tile, a.rows - from);
-    const evn_long sum = block[entry].slot * a.sums + (evn_long)from * STEPS, at = block[entry].at;
+    TILE_OF_GROUP;
     const evn_long values = at / (evn_long)sizeof(REAL), metas = at / 2, wheres = at / 4;
     EVN_SHARE(e, height * STEPS) { sums[sum + e] = 0; }
     EVN_BARRIER;
@@ -141,9 +154,7 @@ EVN_KERNEL(sum_full, ITEMS,
            (EVN_IN(REAL, value), EVN_IN(unsigned, words), EVN_IN(REAL, past),
             EVN_IN(struct sum_part, part), EVN_IN(struct sum_block, block), EVN_BUFFER(REAL, sums),
             EVN_VALUE(struct sum_shape, a))) {
-    const int b = EVN_GROUP / a.tiles, tile = EVN_GROUP - b * a.tiles, entry = a.entry + b;
-    const int from = tile * a.tile, height = evn_imin(a.tile, a.rows - from);
-    const evn_long sum = block[entry].slot * a.sums + (evn_long)from * STEPS, at = block[entry].at;
+    TILE_OF_GROUP;
     const evn_long values = at / (evn_long)sizeof(REAL), metas = at / 4;
     EVN_SHARE(e, height * STEPS) { sums[sum + e] = 0; }
     EVN_BARRIER;
@@ -165,14 +176,11 @@ EVN_KERNEL(sum_full, ITEMS,
     }
 }
 
-/* Groups: of a block ceil(rows / SUM_ROWS) times STEPS / MANY. */
 EVN_KERNEL(sum_contiguous, SUM_ROWS,
            (EVN_IN(REAL, value), EVN_IN(unsigned short, meta), EVN_IN(REAL, past),
             EVN_IN(struct sum_part, part), EVN_IN(struct sum_block, block), EVN_BUFFER(REAL, sums),
             EVN_VALUE(struct sum_shape, a))) {
-    const int q = EVN_GROUP % (STEPS / MANY), chunk = EVN_GROUP / (STEPS / MANY);
-    const int chunks = (a.rows + SUM_ROWS - 1) / SUM_ROWS;
-    const int b = chunk / chunks, entry = a.entry + b, from = (chunk - b * chunks) * SUM_ROWS;
+    CHUNK_OF_GROUP;
     const evn_long at = block[entry].at, values = at / (evn_long)sizeof(REAL), metas = at / 2;
     EVN_ITEMS(i) {
         const int row = from + i;
@@ -192,9 +200,9 @@ EVN_KERNEL(sum_contiguous, SUM_ROWS,
     }
 }
 
-/* The same groups. A bundle is described by its slice, latest start, length (and BUNDLE_FAR, see
+/* A bundle is described by its slice, latest start, length (and BUNDLE_FAR, see
  * layout.h), and a byte for each row: by how many steps it begins earlier.
- * Bundles take turns among SETS sets of sums, as on the host. */
+ * Bundles rotate among SETS sets of sums, as on the host. */
 #if STEPS < 8
 #    define SETS (8 / STEPS)
 #else
@@ -204,9 +212,7 @@ EVN_KERNEL(sum_strips, SUM_ROWS,
            (EVN_IN(REAL, value), EVN_IN(unsigned short, meta), EVN_IN(REAL, past),
             EVN_IN(struct sum_part, part), EVN_IN(struct sum_block, block), EVN_BUFFER(REAL, sums),
             EVN_VALUE(struct sum_shape, a))) {
-    const int q = EVN_GROUP % (STEPS / MANY), chunk = EVN_GROUP / (STEPS / MANY);
-    const int chunks = (a.rows + SUM_ROWS - 1) / SUM_ROWS;
-    const int b = chunk / chunks, entry = a.entry + b, from = (chunk - b * chunks) * SUM_ROWS;
+    CHUNK_OF_GROUP;
     const evn_long at = block[entry].at, parts = (evn_long)block[entry].number * a.strips;
     const evn_long begin = (block[entry].first - a.first) * a.stride + a.now + q * MANY;
     EVN_ITEMS(i) {

@@ -1,10 +1,10 @@
 /* Batches of blocks on a device. A batch that fits is one upload of the past, two launches and one
  * message home.
  *
- * Of one that does not fit some blocks stay, always the same ones, and the others stream, in two
- * flights by turns: while one is summed the next one comes in. So a group of steps takes as long as
- * the one before, and a schedule can learn from it. What is still there from the last flights comes
- * first. */
+ * Of one that does not fit some blocks stay, always the same ones, and the others stream, with two
+ * batches in flight: while one is summed the next one is in transfer. So a group of steps takes as
+ * long as the one before, and a schedule can learn from it. What is still there from the last
+ * batches comes first. */
 #include "tdbem/layout/stream.h"
 #include "tdbem/summation/summation_gpu_inside.h"
 #include <stdlib.h>
@@ -41,14 +41,14 @@ static evn_status acquire(struct summation_gpu *g, int count, const int *block) 
     return status;
 }
 
-static void leave(struct summation_gpu *g, struct flight *f) {
+static void drop(struct summation_gpu *g, struct stream_batch *f) {
     release(g, f->count, f->block);
     f->count = 0;
 }
 
-static evn_status wait_for(struct summation_gpu *g, struct flight *f) {
+static evn_status wait_for(struct summation_gpu *g, struct stream_batch *f) {
     evn_status status = f->count ? evn_event_finish(f->done) : EVN_OK;
-    leave(g, f);
+    drop(g, f);
     return status;
 }
 
@@ -76,21 +76,22 @@ static size_t bytes_of(const struct summation_gpu *g, int block) {
 }
 
 void batch_close(struct summation_gpu *g) {
-    for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
+    for (int f = 0; f < 2; f++) drop(g, &g->in_flight[f]);
     give_up(g, 0);
 }
 
 /* How many of the first of g->ordered stay. All, if they fit; else as many as leave room for two
- * flights, and for a block more, since blocks differ and gaps between them are of no use. A flight
- * is of some blocks where there are many, since a launch of few keeps few cores busy. */
+ * batches in flight, and for a block more, since blocks differ and gaps between them are of no use.
+ * Such a batch is of some blocks where there are many, since a launch of few keeps few cores busy.
+ */
 static int how_many_stay(struct summation_gpu *g, int count, int fit) {
     if (fit >= count) return count;
     const size_t room = evn_buffer_bytes(evn_place_buffer(g->place, g->space));
     size_t max = 0, sum = 0;
     for (int i = 0; i < count; i++)
         if (bytes_of(g, g->ordered[i]) > max) max = bytes_of(g, g->ordered[i]);
-    g->aboard = fit < 16 ? 1 : fit / 16;
-    const size_t others = (2 * (size_t)g->aboard + 1) * max;
+    g->streamed = fit < 16 ? 1 : fit / 16;
+    const size_t others = (2 * (size_t)g->streamed + 1) * max;
     int stay = 0;
     while (stay < count && sum + bytes_of(g, g->ordered[stay]) + others <= room)
         sum += bytes_of(g, g->ordered[stay++]);
@@ -124,7 +125,7 @@ static evn_status settle(struct summation_gpu *g, int count, const int *block) {
 }
 
 void summation_gpu_fetch(struct summation_gpu *g, int count, const int *block) {
-    for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
+    for (int f = 0; f < 2; f++) drop(g, &g->in_flight[f]);
     if (!count || settle(g, count, block)) return;
     g->has_fetched = !evn_event_record(g->fetched, g->queue);
 }
@@ -185,11 +186,11 @@ static evn_status sum(struct summation_gpu *g, int count, const int *number) {
                : evn_launch(g->queue, g->kernel, groups, evn_kernel_items(g->kernel), argument, n);
 }
 
-/* Acquires the flight's regions. Where they find no room beside the other flight's, which may lie
+/* Acquires the batch's regions. Where they find no room beside the other one's, which may lie
  * in the middle of it, that one has to end first; and one that is alone may need the place of a
  * block that would have stayed. */
-static evn_status board(struct summation_gpu *g, struct flight *f, struct flight *other,
-                        int count) {
+static evn_status acquire_batch(struct summation_gpu *g, struct stream_batch *f,
+                                struct stream_batch *other, int count) {
     for (;;) {
         evn_status status = acquire(g, count, f->block);
         if (!status) f->count = count;
@@ -209,16 +210,16 @@ static evn_status board(struct summation_gpu *g, struct flight *f, struct flight
 /* Sums of blocks that do not stay, part by part. */
 static evn_status stream(struct summation_gpu *g, int count, const int *number) {
     evn_status status = EVN_OK;
-    int max = g->aboard;
-    for (int first = 0, turn = 0; !status && first < count; turn = !turn) {
-        struct flight *f = &g->flight[turn];
+    int max = g->streamed;
+    for (int first = 0, half = 0; !status && first < count; half = !half) {
+        struct stream_batch *f = &g->in_flight[half];
         status = wait_for(g, f);
         if (status) break;
         f->block = number + first;
         int n = count - first < max ? count - first : max;
-        status = board(g, f, &g->flight[!turn], n);
+        status = acquire_batch(g, f, &g->in_flight[!half], n);
         for (; status == EVN_MEMORY && n > 1; max = n) /* blocks differ in size */
-            status = board(g, f, &g->flight[!turn], n /= 2);
+            status = acquire_batch(g, f, &g->in_flight[!half], n /= 2);
         if (!status) status = sum(g, n, number + first);
         if (!status) status = evn_event_record(f->done, g->queue);
         first += n;
@@ -310,7 +311,7 @@ static int ascending(const void *a, const void *b) { return *(const int *)a - *(
 
 evn_status summation_gpu_batch(struct summation_gpu *g, int count, const int *block,
                                const struct history *past, struct summation_node *node) {
-    for (int f = 0; f < 2; f++) leave(g, &g->flight[f]);
+    for (int f = 0; f < 2; f++) drop(g, &g->in_flight[f]);
     if (!count) return EVN_OK;
     g->entries = g->paired = 0;
     evn_status status = settle(g, count, block);
@@ -319,7 +320,7 @@ evn_status summation_gpu_batch(struct summation_gpu *g, int count, const int *bl
     arrange(g, count, block);
     for (int first = 0; !status && first < count; first += g->slots) {
         const int n = count - first < g->slots ? count - first : g->slots;
-        for (int f = 0; !status && f < 2; f++) status = wait_for(g, &g->flight[f]);
+        for (int f = 0; !status && f < 2; f++) status = wait_for(g, &g->in_flight[f]);
         memcpy(g->piece, g->ordered + first, sizeof *g->piece * (size_t)n);
         qsort(g->piece, (size_t)n, sizeof *g->piece, ascending);
         if (!status) status = do_piece(g, n, g->piece, node);

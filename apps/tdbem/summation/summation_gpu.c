@@ -173,7 +173,8 @@ static evn_status open_all(struct summation_gpu *g, const struct history *past) 
     if (!status) status = evn_buffer_open(&g->blocks, g->device, blocks * sizeof *g->block);
     if (!status)
         status = evn_buffer_open(&g->sums, g->device, (size_t)g->slots * summation_sums_bytes(a));
-    for (int f = 0; !status && f < 2; f++) status = evn_event_open(&g->flight[f].done, g->device);
+    for (int f = 0; !status && f < 2; f++)
+        status = evn_event_open(&g->in_flight[f].done, g->device);
     if (!status) status = evn_event_open(&g->fetched, g->device);
     return status ? status : send_parts(g);
 }
@@ -203,7 +204,7 @@ evn_status summation_gpu_open(struct summation_gpu **out, const struct layout *l
 void summation_gpu_close(struct summation_gpu *g) {
     if (!g) return;
     batch_close(g);
-    for (int f = 0; f < 2; f++) evn_event_close(g->flight[f].done);
+    for (int f = 0; f < 2; f++) evn_event_close(g->in_flight[f].done);
     evn_event_close(g->fetched);
     evn_buffer_close(g->sums);
     evn_buffer_close(g->pairs);

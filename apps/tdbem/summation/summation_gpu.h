@@ -36,8 +36,8 @@ struct summation_gpu;
 evn_status summation_gpu_share(double *share, const struct layout *layout,
                                const struct history *past, evn_device *device);
 
-/* Registers all blocks; region[block]. They are the place's until it is closed, but since nobody
- * writes them the host may read them at any time. */
+/* Registers all blocks; region[block]. They are the place's until it is closed, but since they
+ * are only read, the host may read them at any time. */
 evn_status summation_gpu_regions(const struct layout *layout, evn_place *place, int *region);
 
 /* Builds the kernels for this layout and gives the device its tables. Everything must outlive it.
@@ -50,7 +50,7 @@ void summation_gpu_close(struct summation_gpu *g);
 
 /* Fetches those of the blocks that are not there yet, as far as there is room beside those that
  * are, so that the batch of the same blocks that follows brings what it always will, and nothing of
- * what comes once. Nothing is said of failures: that batch meets them too. Like a batch otherwise.
+ * what comes once. Nothing is said of failures: that batch has them too. Like a batch otherwise.
  */
 void summation_gpu_fetch(struct summation_gpu *g, int count, const int *block);
 /* Waits, by any thread, until what was fetched last is there: units that begin together do not take

@@ -6,8 +6,8 @@
 #include "tdbem/summation/summation_gpu.h"
 #include "tdbem/summation/summation_part.h"
 
-/* Blocks that stream through the device together. */
-struct flight {
+/* Blocks that stream through the device together: a batch in flight. */
+struct stream_batch {
     int count; /* 0: none */
     const int *block;
     evn_event *done;
@@ -30,18 +30,18 @@ struct summation_gpu {
     int knows, *known; /* that batch */
     int holds, *held;  /* blocks that are acquired as long as it is the same */
     char *stays;       /* [block] */
-    int aboard;        /* blocks of a flight, where others stream */
+    int streamed;      /* blocks of a batch in flight, where others stream */
 
     /* of the batch at work */
     int entries, paired; /* used of the two lists, which go to the device bit by bit */
     struct sum_block *block;
     struct sum_pair *pair;
-    int *ordered;            /* blocks: those that are there first */
-    int *slot;               /* [block] */
-    int *piece;              /* blocks that are summed and sent home together, ascending */
-    int *part;               /* some of them */
-    int *regions;            /* work space */
-    struct flight flight[2]; /* by turns */
+    int *ordered;                     /* blocks: those that are there first */
+    int *slot;                        /* [block] */
+    int *piece;                       /* blocks that are summed and sent home together, ascending */
+    int *part;                        /* some of them */
+    int *regions;                     /* work space */
+    struct stream_batch in_flight[2]; /* used alternately */
 
     /* sums that have come home since summation_gpu_begin() */
     char *home;           /* page-locked where there is such a thing: */

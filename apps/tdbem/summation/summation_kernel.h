@@ -293,3 +293,10 @@ static void KERNEL(contiguous)(const struct layout *a, int block, int tile,
 #undef NARROW
 #undef CARRIES
 #undef HEIGHT
+
+/* Strips, where permutations cost less than the sums of scattered rows, and steps fit the
+ * registers.
+ */
+#if VECTOR_BYTES == 64 && WIDE <= 8 && (REAL_BYTES == 4 || WIDE >= 4)
+#    include "tdbem/summation/summation_strip.h"
+#endif

@@ -21,7 +21,7 @@
 #    define INDEX  int64_t
 #endif
 
-/* Bundles take turns among so many sets of sums: enough sums to hide the latency of an addition to
+/* Bundles rotate among so many sets of sums: enough sums to hide the latency of an addition to
  * each, which waits for the one before. */
 #define SETS (8 / WIDE)
 
@@ -90,7 +90,7 @@ INLINE void KERNEL(columns)(KERNEL(lane) * sum, const REAL *v, const int length,
     }
 }
 
-INLINE void KERNEL(strip_take_turns)(KERNEL(lane) sum[SETS][WIDE], const KERNEL(lane) * last) {
+INLINE void KERNEL(strip_rotate)(KERNEL(lane) sum[SETS][WIDE], const KERNEL(lane) * last) {
     KERNEL(lane) next[SETS][WIDE]; /* moved at once, by compilers that would else move memory */
 #pragma GCC unroll 8
     for (int s = 0; s < SETS; s++)
@@ -108,7 +108,7 @@ INLINE void KERNEL(strip_bundle)(KERNEL(lane) sum[SETS][WIDE], const REAL *v, co
 #pragma GCC unroll 8
     for (int g = 0; g < WIDE; g++) acc[g] = sum[0][g];
     KERNEL(columns)(acc, v, length, x, ahead, far);
-    KERNEL(strip_take_turns)(sum, acc);
+    KERNEL(strip_rotate)(sum, acc);
 }
 
 /* Any length, column by column. */
@@ -120,7 +120,7 @@ KERNEL(strip_long)(KERNEL(lane) * sum, const REAL *v, const REAL *x, const struc
 
 /* From lane = row, register = step to rows of steps: each round deals the first half of the
  * registers and the second half in turns, which takes the steps' number one bit further down. */
-INLINE void KERNEL(turn)(KERNEL(lane) * sum) {
+INLINE void KERNEL(transpose)(KERNEL(lane) * sum) {
 #define LOW(i)  ((i) / 2 + (i) % 2 * LANES)
 #define HIGH(i) (LOW(i) + LANES / 2)
 #pragma GCC unroll 4
@@ -176,7 +176,7 @@ static void KERNEL(strip)(const struct layout *a, int block, int strip, const st
             KERNEL(lane) acc[WIDE];
             memcpy(acc, sum[0], sizeof acc);
             KERNEL(strip_long)(acc, v, x + b->slice * stride - b->start, b);
-            KERNEL(strip_take_turns)(sum, acc);
+            KERNEL(strip_rotate)(sum, acc);
             NEXT(b->length & (BUNDLE_FAR - 1))
         }
     }
@@ -188,7 +188,7 @@ static void KERNEL(strip)(const struct layout *a, int block, int strip, const st
     for (int s = 1; s < SETS; s++)
 #pragma GCC unroll 8
         for (int g = 0; g < WIDE; g++) sum[0][g] += sum[s][g];
-    KERNEL(turn)(sum[0]);
+    KERNEL(transpose)(sum[0]);
     KERNEL(lane) whole[WIDE]; /* the sums themselves have no address, and so stay in registers */
 #pragma GCC unroll 8
     for (int g = 0; g < WIDE; g++) whole[g] = sum[0][g];

@@ -1,0 +1,67 @@
+/* What tests have in common: cmocka with the headers it wants before it, calls of the library that
+ * must succeed or fail in a certain way, and the device that a test runs on.
+ *
+ * EVENER_TEST_DEVICE=SPECIFICATION is that device; two emulated ones where it is not set. Where
+ * there is none the test is skipped: exit status 77, with the reason in a line. */
+#ifndef TEST_CHECK_H
+#define TEST_CHECK_H
+
+#include <evener/device.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SKIPPED = 77 };
+
+/* The call returns EVN_OK. */
+#define assert_ok(call)                                                                            \
+    do {                                                                                           \
+        evn_status status_ = (call);                                                               \
+        if (status_) fail_msg("%s: %s: %s", #call, evn_status_text(status_), evn_message());       \
+    } while (0)
+
+/* The last failure's message has this in it. */
+#define assert_says(part)                                                                          \
+    do {                                                                                           \
+        if (!strstr(evn_message(), part)) fail_msg("\"%s\" is not in: %s", part, evn_message());   \
+    } while (0)
+
+/* The call fails with this status, and the message has this in it. */
+#define assert_fails(call, status, part)                                                           \
+    do {                                                                                           \
+        assert_int_equal(call, status);                                                            \
+        assert_says(part);                                                                         \
+    } while (0)
+
+static inline const char *test_device(void) {
+    const char *chosen = getenv("EVENER_TEST_DEVICE");
+    return chosen && *chosen ? chosen : "emulated:2";
+}
+
+/* 0 and how many devices there are, with a line that says so, and whether the host's bits are to be
+ * expected of `kernels`; else what main() returns, with a line that says why. */
+static inline int test_devices(const evn_kernel_source *kernels, int *devices) {
+    int count = 0;
+    char why[512] = "";
+    if (evn_devices_count(test_device(), &count, why, sizeof why)) {
+        printf("%s\n", evn_message());
+        return 1;
+    }
+    if (!count) {
+        printf("skipped: no device \"%s\": %s\n", test_device(), why);
+        return SKIPPED;
+    }
+    printf("on %s (%d), %s\n", test_device(), count,
+           kernels->contract ? "fused: equal to rounding" : "not fused: the host's bits");
+    if (devices) *devices = count;
+    return 0;
+}
+
+#endif
