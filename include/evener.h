@@ -32,6 +32,7 @@
 #include <evener/exchange.h>
 #include <evener/model.h>
 #include <evener/trace.h>
+#include <evener/open.h>
 
 #define EVN_VERSION "0.1.0"
 
