@@ -135,7 +135,7 @@ static evn_status finish(evn_session *s, struct opened *o) {
     if (s->trace.name) {
         char name[320];
         snprintf(name, sizeof name, "loop %d: %s", (int)(o - s->opened),
-                 evn_schedule_text(o->schedule));
+                 evn_schedule_text(evn_loop_schedule(o->loop)));
         traced = trace_add(&s->events, o->loop, "task", name, o->begin);
         if (!traced && ferror(s->trace.stream))
             traced = evn_fail(EVN_SYSTEM, "EVENER_TRACE: %s could not be written: %s",

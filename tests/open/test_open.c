@@ -631,7 +631,7 @@ static void test_replaced(void **state) {
     (void)state;
     const char *path = in_folder("record.json"), *link = in_folder("link.json");
     write_file(path, "earlier");
-    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(chmod(path, 0666), 0);
     assert_int_equal(symlink("record.json", link), 0);
     setenv("EVENER_RECORD", link, 1);
     evn_session *s = open_on("1:CPU:1", NULL);
@@ -648,7 +648,7 @@ static void test_replaced(void **state) {
     assert_int_equal(lstat(link, &there), 0);
     assert_true(S_ISLNK(there.st_mode));
     assert_int_equal(stat(path, &there), 0);
-    assert_int_equal(there.st_mode & 0777, 0640);
+    assert_int_equal(there.st_mode & 0777, 0666);
     assert_int_equal(files(0), 2);
     files(1);
     /* a new one is as the user's mask wants it */
