@@ -3,12 +3,13 @@
  * An evener is the bar that lets draught animals of unequal strength pull one load. This library
  * does that for groups of CPU cores, GPUs and nodes. A program that uses it
  *
- *   1. opens the machine                evn_machine_open()          <evener/machine.h>
- *   2. describes its units              evn_units_open()            <evener/unit.h>
- *   3. picks a schedule for its tasks   evn_schedule_open()         <evener/schedule.h>
- *   4. runs its loop, step after step   evn_loop_run()              <evener/loop.h>
+ *   1. opens machine and units          evn_open()          <evener/open.h>
+ *   2. opens its loop, with a schedule  evn_open_loop()     <evener/open.h>
+ *   3. runs it, step after step         evn_loop_run()      <evener/loop.h>
+ *   4. closes all of it                 evn_close()         <evener/open.h>
  *
- * examples/uneven.c is such a program in sixty lines.
+ * examples/uneven.c is such a program in fifty lines. <evener/machine.h>, <evener/unit.h> and
+ * <evener/schedule.h> are for those that do 1 and 2 by themselves.
  *
  * Conventions. Every function that can fail returns an evn_status; 0 (EVN_OK) is success, and
  * evn_message() then says in one line what was wrong, where, and what would be right. Handles are
@@ -32,6 +33,7 @@
 #include <evener/exchange.h>
 #include <evener/model.h>
 #include <evener/trace.h>
+#include <evener/open.h>
 
 #define EVN_VERSION "0.1.0"
 

@@ -1,5 +1,7 @@
 /* Bursts as Chrome's Trace Event Format: complete slices (X), flows (s, f), track names (M),
  * counters (C). */
+#include "trace/chrome.h"
+#include "trace/json.h"
 #include <evener/status.h>
 #include <evener/trace.h>
 #include <errno.h>
@@ -33,7 +35,10 @@ struct entry {
 
 /* All that is written, in the order of time. */
 struct trace {
+    struct trace_file *file;
     FILE *out;
+    int pid;      /* a process a loop */
+    double shift; /* what the loop's times lie behind the trace's, s */
     const evn_loop *loop;
     const evn_problem *problem;
     int units;
@@ -50,31 +55,30 @@ struct trace {
     int *owner; /* room for three assignments */
 };
 
-static double us(double seconds) { return 1e6 * seconds; }
-
 /* Tracks: the units, then their queues. */
 static int track_of(const struct trace *t, int unit, const evn_burst *b) {
     return kind_of(b)->queue ? t->units + unit : unit;
 }
 
-static void put_text(FILE *out, const char *text) {
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p < ' ')
-            fprintf(out, "\\u%04x", *p);
-        else
-            fputc(*p, out);
-    }
+/* A moment or a length of time as the format has it, in microseconds. */
+static void put_us(FILE *out, const char *key, double seconds) {
+    fprintf(out, ",\"%s\":", key);
+    json_fixed(out, 1e6 * seconds, 3);
+}
+
+/* The beginning of an event of this track at this moment of the loop's. */
+static void event(const struct trace *t, const char *phase, int track, double when) {
+    fprintf(t->out, "{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d", phase, t->pid, track);
+    put_us(t->out, "ts", t->shift + when);
 }
 
 static void name_track(const struct trace *t, int track, int rank, const char *name) {
     fprintf(t->out,
-            "{\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":"
+            "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":"
             "\"%s\"}},\n"
-            "{\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"name\":\"thread_sort_index\",\"args\":"
+            "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_sort_index\",\"args\":"
             "{\"sort_index\":%d}},\n",
-            track, name, track, rank);
+            t->pid, track, name, t->pid, track, rank);
 }
 
 static void name_tracks(const struct trace *t) {
@@ -95,38 +99,37 @@ static void name_tracks(const struct trace *t) {
 
 static void slice(const struct trace *t, const struct entry *e) {
     const evn_burst *b = &e->burst;
-    fprintf(t->out,
-            "{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"cat\":\"%s\","
-            "\"name\":\"",
-            track_of(t, e->unit, b), us(b->begin), us(b->end - b->begin), kind_of(b)->category);
+    event(t, "X", track_of(t, e->unit, b), b->begin);
+    put_us(t->out, "dur", b->end - b->begin);
+    fprintf(t->out, ",\"cat\":\"%s\",\"name\":\"", kind_of(b)->category);
     if (b->count != 1) fprintf(t->out, "%d ", b->count);
-    put_text(t->out, t->noun);
+    json_escaped(t->out, t->noun);
     fprintf(t->out, b->count == 1 ? " %d" : "s from %d", b->task);
     fprintf(t->out, "\",\"cname\":\"%s\",\"args\":{\"instance\":%d}},\n", kind_of(b)->cname,
             b->instance);
 }
 
 /* An arrow from where a task was to where it is, if that is another unit. */
-static int flow(const struct trace *t, const struct entry *e, int task, int number) {
+static void flow(const struct trace *t, const struct entry *e, int task) {
+    static const char *const name = "\"cat\":\"migration\",\"name\":\"migration\"},\n";
     const struct seen *from = &t->seen[task];
-    if (from->unit < 0 || from->unit == e->unit) return 0;
-    double last = us(from->end) - 0.001; /* still in the slice, however short that is */
-    if (last < us(from->begin)) last = us(from->begin);
-    fprintf(
-        t->out,
-        "{\"ph\":\"s\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"id\":%d,\"cat\":\"migration\",\"name\":"
-        "\"migration\"},\n"
-        "{\"ph\":\"f\",\"bp\":\"e\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"id\":%d,\"cat\":"
-        "\"migration\",\"name\":\"migration\"},\n",
-        from->track, last, number, track_of(t, e->unit, &e->burst), us(e->burst.begin), number);
-    return 1;
+    if (from->unit < 0 || from->unit == e->unit) return;
+    double last = from->end - 1e-9; /* still in the slice, however short that is */
+    if (last < from->begin) last = from->begin;
+    const int number = t->file->flows++;
+    event(t, "s", from->track, last);
+    fprintf(t->out, ",\"id\":%d,%s", number, name);
+    event(t, "f", track_of(t, e->unit, &e->burst), e->burst.begin);
+    fprintf(t->out, ",\"bp\":\"e\",\"id\":%d,%s", number, name);
 }
 
 static void count(const struct trace *t, double when, const char *name, const char *what,
                   double value) {
-    fprintf(t->out,
-            "{\"ph\":\"C\",\"pid\":1,\"ts\":%.3f,\"name\":\"%s\",\"args\":{\"%s\":%.0f}},\n",
-            us(when), name, what, value);
+    fprintf(t->out, "{\"ph\":\"C\",\"pid\":%d", t->pid);
+    put_us(t->out, "ts", t->shift + when);
+    fprintf(t->out, ",\"name\":\"%s\",\"args\":{\"%s\":", name, what);
+    json_fixed(t->out, value, 0);
+    fputs("}},\n", t->out);
 }
 
 /* -- whose tasks were whose -- */
@@ -205,7 +208,7 @@ static evn_status mark_exact(const struct trace *t) {
 
 /* Slices, flows, and the number of units that are at work. */
 static void write_slices(const struct trace *t) {
-    int flows = 0, busy = 0;
+    int busy = 0;
     size_t ended = 0;
     for (size_t i = 0; i < t->n; i++) {
         const struct entry *e = &t->all[i];
@@ -217,7 +220,7 @@ static void write_slices(const struct trace *t) {
         }
         slice(t, e);
         for (int k = b->task; e->exact && k < b->task + b->count; k++) {
-            flows += flow(t, e, k, flows);
+            flow(t, e, k);
             t->seen[k] = (struct seen){e->unit, track_of(t, e->unit, b), b->begin, b->end};
         }
     }
@@ -292,25 +295,34 @@ static void gather(struct trace *t) {
     qsort(t->end, t->ends, sizeof *t->end, by_value);
 }
 
-static evn_status write_all(const struct trace *t) {
-    fprintf(t->out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"evener\":\"units ");
-    put_text(t->out, evn_units_text(evn_loop_units(t->loop)));
-    fprintf(t->out, ", schedule ");
-    put_text(t->out, evn_schedule_text(evn_loop_schedule(t->loop)));
-    fprintf(t->out, "\"},\n\"traceEvents\":[\n");
+/* Everything of one loop. */
+static evn_status write_loop(const struct trace *t, const char *name) {
     fprintf(t->out,
-            "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"evener\"}},\n");
-    name_tracks(t);
-    write_slices(t);
-    evn_status status = t->problem->links && t->units > 1 ? write_bytes(t) : EVN_OK;
+            "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":", t->pid);
+    json_text(t->out, name);
     fprintf(
         t->out,
-        "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":0}}]}\n");
-    return status;
+        "}},\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":"
+        "%d}},\n",
+        t->pid, t->pid);
+    name_tracks(t);
+    write_slices(t);
+    return t->problem->links && t->units > 1 ? write_bytes(t) : EVN_OK;
 }
 
-evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
-    struct trace t = {.out = out,
+void trace_begin(struct trace_file *file, FILE *out, const char *about) {
+    *file = (struct trace_file){.out = out};
+    fprintf(out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"evener\":");
+    json_text(out, about);
+    fprintf(out, "},\n\"traceEvents\":[\n");
+}
+
+evn_status trace_add(struct trace_file *file, const evn_loop *loop, const char *noun,
+                     const char *name, double shift) {
+    struct trace t = {.file = file,
+                      .out = file->out,
+                      .pid = ++file->loops,
+                      .shift = shift,
                       .loop = loop,
                       .problem = evn_schedule_problem(evn_loop_schedule(loop)),
                       .units = evn_units_count(evn_loop_units(loop)),
@@ -324,7 +336,7 @@ evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
     if (t.all && t.end && t.seen && t.owner) {
         gather(&t);
         status = mark_exact(&t);
-        if (!status) status = write_all(&t);
+        if (!status) status = write_loop(&t, name);
     } else {
         status = evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t.n);
     }
@@ -332,6 +344,24 @@ evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
     free(t.end);
     free(t.seen);
     free(t.owner);
+    return status;
+}
+
+void trace_end(struct trace_file *file) {
+    /* an event that has no comma behind it, whatever came before */
+    fprintf(
+        file->out,
+        "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":1}}]}\n");
+}
+
+evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
+    struct trace_file file;
+    char about[1024];
+    snprintf(about, sizeof about, "units %s, schedule %s", evn_units_text(evn_loop_units(loop)),
+             evn_schedule_text(evn_loop_schedule(loop)));
+    trace_begin(&file, out, about);
+    evn_status status = trace_add(&file, loop, noun, "evener", 0);
+    trace_end(&file);
     if (!status && (fflush(out) || ferror(out)))
         return evn_fail(EVN_SYSTEM, "trace: could not be written: %s", strerror(errno));
     return status;

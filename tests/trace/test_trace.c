@@ -2,6 +2,7 @@
  * every migration, the bytes of every exchange. Run: ctest -R trace */
 #include <cjson/cJSON.h>
 #include <evener.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,10 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "open/comma.h"
+#include "trace/chrome.h"
+#include "trace/json.h"
 
 enum { TASKS = 12, UNITS = 3, LINK_BYTES = 100 };
 
@@ -410,13 +415,132 @@ static void test_full_disk(void **state) {
     close_fixture(&f);
 }
 
+/* A program that has set a locale with decimal commas. */
+static void test_decimal_comma(void **state) {
+    (void)state;
+    if (!set_comma_locale()) skip();
+    struct fixture f;
+    open_fixture(&f, "3:CPU:1", "static");
+    run(&f, 2);
+    const cJSON *events;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(evn_trace_write(f.loop, "zone", out), EVN_OK);
+    fclose(out);
+    setlocale(LC_ALL, "C"); /* the reader would want commas */
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
+    assert_non_null(root);
+    free(text);
+    events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
+    check_format(events, UNITS);
+    check_slices(&f, events);
+    cJSON_Delete(root);
+    close_fixture(&f);
+}
+
+/* Two loops in one trace: a process each, the second one later, no number of an arrow twice. */
+static void test_two_loops(void **state) {
+    (void)state;
+    struct fixture f[2];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    struct trace_file file;
+    trace_begin(&file, out, "two \"loops\"");
+    for (int i = 0; i < 2; i++) {
+        open_fixture(&f[i], "3:CPU:1", "static");
+        run(&f[i], 1);
+        assert_int_equal(evn_schedule_import(f[i].schedule, "static 12 tasks 3 units: 4*2 4*1 4*0"),
+                         EVN_OK);
+        run(&f[i], 1);
+        assert_int_equal(trace_add(&file, f[i].loop, "task", i ? "second" : "first", 1000.0 * i),
+                         EVN_OK);
+    }
+    trace_end(&file);
+    fclose(out);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
+    assert_non_null(root);
+    free(text);
+    const cJSON *events = cJSON_GetObjectItemCaseSensitive(root, "traceEvents"), *e;
+    int slices[2] = {0, 0}, flows = 0, seen[64] = {0};
+    cJSON_ArrayForEach(e, events) {
+        const int i = (int)number_of(e, "pid") - 1;
+        assert_in_range(i, 0, 1);
+        if (is(e, "M")) continue;
+        assert_true(i ? number_of(e, "ts") >= 1e9 : number_of(e, "ts") < 1e9);
+        slices[i] += is(e, "X");
+        if (!is(e, "s")) continue;
+        flows++;
+        assert_in_range((int)number_of(e, "id"), 0, 63);
+        assert_int_equal(seen[(int)number_of(e, "id")]++, 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(slices[i], f[i].slices[0] + f[i].slices[1] + f[i].slices[2]);
+        close_fixture(&f[i]);
+    }
+    assert_int_equal(flows, 2 * 8);
+    cJSON_Delete(root);
+}
+
+/* What JSON makes of a text or number, read back by cJSON. */
+static cJSON *json_of(const char *text, double number) {
+    char *written = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&written, &size);
+    fputc('[', out);
+    json_text(out, text);
+    fputc(',', out);
+    json_number(out, number);
+    fputc(',', out);
+    json_fixed(out, number, 3);
+    fputc(']', out);
+    fclose(out);
+    cJSON *list = cJSON_ParseWithOpts(written, NULL, 1);
+    assert_non_null(list);
+    for (const char *p = written; *p; p++) assert_false((unsigned char)*p < ' ');
+    free(written);
+    return list;
+}
+
+static void test_json(void **state) {
+    (void)state;
+#define BAD "\xef\xbf\xbd" /* U+FFFD */
+    static const char *const text[][2] = {
+        {"plain", "plain"},
+        {"a \"quote\", a \\, a\ttab, an escape \033[1m and \177",
+         "a \"quote\", a \\, a\ttab, an escape \033[1m and \177"},
+        {"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8e", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8e"},
+        {"\xe9", BAD},                                      /* latin 1 */
+        {"\xe2\x82", BAD BAD},                              /* cut off */
+        {"\xc0\xaf!\xe0\x80\xaf", BAD BAD "!" BAD BAD BAD}, /* overlong */
+        {"\xed\xa0\x80", BAD BAD BAD},                      /* a surrogate */
+        {"\xf4\x90\x80\x80", BAD BAD BAD BAD},              /* above U+10FFFF */
+    };
+    static const double number[] = {
+        0, 0.1, -1.0 / 3, 1e-300, 1.7976931348623157e308, 71060, 5e-324, 123456789012345678.0};
+    for (int i = 0; i < 8; i++) {
+        cJSON *list = json_of(text[i][0], number[i]);
+        assert_string_equal(cJSON_GetStringValue(cJSON_GetArrayItem(list, 0)), text[i][1]);
+        assert_true(cJSON_GetNumberValue(cJSON_GetArrayItem(list, 1)) == number[i]);
+        assert_true(cJSON_IsNumber(cJSON_GetArrayItem(list, 2)));
+        cJSON_Delete(list);
+    }
+    for (int i = 0; i < 3; i++) {
+        cJSON *list = json_of(NULL, i == 0 ? NAN : i == 1 ? INFINITY : -INFINITY);
+        for (int k = 0; k < 3; k++) assert_true(cJSON_IsNull(cJSON_GetArrayItem(list, k)));
+        cJSON_Delete(list);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_schedule), cmocka_unit_test(test_migration),
         cmocka_unit_test(test_bytes),          cmocka_unit_test(test_batches_migrate),
         cmocka_unit_test(test_names),          cmocka_unit_test(test_bytes_forgotten),
         cmocka_unit_test(test_few_bursts),     cmocka_unit_test(test_nothing_yet),
-        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_full_disk),      cmocka_unit_test(test_decimal_comma),
+        cmocka_unit_test(test_two_loops),      cmocka_unit_test(test_json),
     };
     return cmocka_run_group_tests_name("trace", tests, set_up, tear_down);
 }
