@@ -174,12 +174,6 @@ void evn_batch_add(evn_batch *b, int task, double seconds) {
         mistake(b, "%g seconds added to task %d; expected 0 or more", seconds, task);
         return;
     }
-    if (b->slowness > 1) { /* they have passed on a unit that is to be slow */
-        const double until = evn_now() + seconds * (b->slowness - 1);
-        while (evn_now() < until) {
-        }
-        seconds *= b->slowness;
-    }
     b->loop->added[task] += seconds;
     b->adds = 1;
 }

@@ -79,8 +79,9 @@ struct worker {
     char message[512];
     evn_unit_stats stats;
     struct ring ring;
-    int *region;                 /* of the tasks at hand; then as many for work */
-    evn_access *mode;            /* of each of them, where they differ */
+    int *region;      /* of the tasks at hand; then as many for work */
+    evn_access *mode; /* of each of them; NULL where all are alike */
+    int *noted;       /* of each region: where it was noted last; NULL where tasks share none */
     struct in_flight *in_flight; /* of each device of the unit; NULL for a CPU unit */
     int devices;
     evn_burst_kind kind; /* of the instance at hand */
@@ -184,6 +185,7 @@ void regions_release(evn_loop *loop, struct worker *w, const int *task, int held
 /* How many of the tasks, *count at most and at least 1, a device can hold at once. */
 evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int space, int *count);
 
+void regions_forget(struct worker *w);
 void regions_close(evn_loop *loop);
 
 /* ---- devices.c ---- */

@@ -322,8 +322,7 @@ static evn_status open_worker(evn_loop *loop, int unit) {
 
 static void close_worker(struct worker *w) {
     devices_close(w);
-    free(w->region);
-    free(w->mode);
+    regions_forget(w);
     free(w->mine);
     free(w->ring.burst);
 }

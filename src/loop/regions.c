@@ -1,6 +1,7 @@
 /* The regions that follow a loop's tasks: which they are, and bringing those of a batch. */
 #include "loop/internal.h"
 #include <evener/clock.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,27 +14,48 @@ static size_t place_of(const evn_loop *loop, const struct worker *w, const int *
     return (size_t)(task - w->mine) * (size_t)loop->regions;
 }
 
-/* Notes the regions of `count` tasks; how many. Those that have to come are of *away tasks, of
- * which *first is the first one. */
-static int note(const evn_loop *loop, struct worker *w, const int *task, int count, int space,
-                int *first, int *away) {
+/* The regions of a batch, each once. */
+struct noted {
+    int tasks, regions;
+    int away, first; /* tasks that some have to come for, and the first of them; -1 */
+};
+
+/* Adds a region to the `n` that are noted at `at`; how many there are then. A region of several
+ * tasks is acquired once, for all that they want. */
+static int add(struct worker *w, size_t at, int n, int region, evn_access mode) {
+    int *to = w->region + at;
+    if (w->noted) {
+        const int i = w->noted[region];
+        if (i < n && to[i] == region) {
+            if (w->mode) w->mode[at + (size_t)i] |= mode;
+            return n;
+        }
+        w->noted[region] = n;
+    }
+    if (w->mode) w->mode[at + (size_t)n] = mode;
+    to[n] = region;
+    return n + 1;
+}
+
+/* Notes the regions of `count` tasks, or of the first ones that have `max` at most. */
+static struct noted note(const evn_loop *loop, struct worker *w, const int *task, int count,
+                         int space, int max) {
     const size_t at = place_of(loop, w, task);
-    int *to = w->region + at, n = 0;
-    *first = -1;
-    *away = 0;
-    for (int t = 0; t < count; t++) {
-        const int *region = loop->region + (size_t)task[t] * (size_t)loop->regions;
-        int comes = 0;
+    struct noted noted = {.first = -1};
+    for (; noted.tasks < count; noted.tasks++) {
+        const int *region = loop->region + (size_t)task[noted.tasks] * (size_t)loop->regions;
+        int n = noted.regions, comes = 0;
         for (int i = 0; i < loop->regions; i++) {
             if (region[i] < 0) continue;
             const evn_access mode = mode_of(loop, i);
-            if (w->mode) w->mode[at + (size_t)n] = mode;
-            to[n++] = region[i];
+            n = add(w, at, n, region[i], mode);
             comes |= (mode & EVN_READ) && !evn_place_valid(loop->place, region[i], space);
         }
-        if (comes && !(*away)++) *first = task[t];
+        if (n > max) break;
+        noted.regions = n;
+        if (comes && !noted.away++) noted.first = task[noted.tasks];
     }
-    return n;
+    return noted;
 }
 
 /* Those of the regions that are acquired with `mode`. */
@@ -63,13 +85,13 @@ static evn_status acquire_each(evn_place *place, int count, const int *region, i
 
 evn_status regions_acquire(evn_loop *loop, struct worker *w, const int *task, int count, int space,
                            int *held) {
-    int first, away;
+    const struct noted noted = note(loop, w, task, count, space, INT_MAX);
+    const int n = noted.regions;
     *held = 0;
-    const int n = note(loop, w, task, count, space, &first, &away);
     if (!n) return EVN_OK;
     const size_t at = place_of(loop, w, task);
     const size_t room = (size_t)loop->problem->tasks * (size_t)loop->regions;
-    const double begin = away ? evn_now() : 0;
+    const double begin = noted.away ? evn_now() : 0;
     evn_status status;
     if (!w->mode || loop->on_host)
         status = evn_place_acquire(loop->place, n, w->region + at, space, mode_of(loop, 0));
@@ -78,7 +100,7 @@ evn_status regions_acquire(evn_loop *loop, struct worker *w, const int *task, in
                               w->region + room + at);
     if (status) return status;
     *held = n;
-    if (away) burst_record(w, EVN_BURST_COPY, first, away, begin, evn_now());
+    if (noted.away) burst_record(w, EVN_BURST_COPY, noted.first, noted.away, begin, evn_now());
     return EVN_OK;
 }
 
@@ -87,19 +109,13 @@ void regions_release(evn_loop *loop, struct worker *w, const int *task, int held
 }
 
 evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int space, int *count) {
-    int first, away, fit;
-    const int n = note(loop, w, task, *count, space, &first, &away);
+    const int n = note(loop, w, task, *count, space, INT_MAX).regions;
+    int fit;
     evn_status status =
         evn_place_fits(loop->place, n, w->region + place_of(loop, w, task), space, &fit);
-    if (status || fit == n) return status;
-    /* tasks all of whose regions are among them; one alone may say what it is short of */
-    int tasks = 0;
-    for (; tasks < *count; tasks++) {
-        const int *region = loop->region + (size_t)task[tasks] * (size_t)loop->regions;
-        for (int i = 0; i < loop->regions; i++) fit -= region[i] >= 0;
-        if (fit < 0) break;
-    }
-    *count = tasks ? tasks : 1;
+    if (status || fit >= n) return status;
+    *count = note(loop, w, task, *count, space, fit).tasks;
+    if (!*count) *count = 1; /* one alone may say what it is short of */
     return EVN_OK;
 }
 
@@ -121,18 +137,47 @@ static evn_status check(const evn_loop *loop, const evn_place *place, int region
     return EVN_OK;
 }
 
+/* What regions there are: the largest number, and whether some are those of several tasks, or of
+ * one in several ways. EVN_MEMORY. */
+static evn_status look(const int *region, size_t count, int *max, int *shared) {
+    *max = -1;
+    *shared = 0;
+    for (size_t i = 0; i < count; i++)
+        if (region[i] > *max) *max = region[i];
+    char *seen = calloc((size_t)*max + 2, 1);
+    if (!seen) return EVN_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (region[i] >= 0) {
+            *shared |= seen[region[i]];
+            seen[region[i]] = 1;
+        }
+    free(seen);
+    return EVN_OK;
+}
+
 /* Room of each worker for the regions of all tasks. */
-static int make_room(evn_loop *loop, int regions, int differ) {
+static evn_status make_room(evn_loop *loop, const int *region, int regions, int differ) {
     const size_t n = (size_t)loop->problem->tasks * (size_t)regions;
-    for (int u = 0; u < loop->count; u++) {
+    int max, shared;
+    evn_status status = look(region, n, &max, &shared);
+    for (int u = 0; !status && u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
-        free(w->region);
-        free(w->mode);
+        regions_forget(w);
         w->region = malloc(2 * n * sizeof *w->region);
-        w->mode = differ ? malloc(n * sizeof *w->mode) : NULL;
-        if (!w->region || (differ && !w->mode)) return -1;
+        if (differ) w->mode = malloc(n * sizeof *w->mode);
+        if (shared) w->noted = calloc((size_t)max + 1, sizeof *w->noted);
+        if (!w->region || (differ && !w->mode) || (shared && !w->noted)) status = EVN_MEMORY;
     }
-    return 0;
+    return status;
+}
+
+void regions_forget(struct worker *w) {
+    free(w->region);
+    free(w->mode);
+    free(w->noted);
+    w->region = NULL;
+    w->mode = NULL;
+    w->noted = NULL;
 }
 
 evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const int *region,
@@ -145,7 +190,7 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
     for (int i = 1; i < regions; i++) differ |= access[i] != access[0];
     loop->place = NULL;
     regions_close(loop);
-    if (!numbers || !modes || make_room(loop, regions, differ)) {
+    if (!numbers || !modes || make_room(loop, region, regions, differ)) {
         free(numbers);
         free(modes);
         return evn_fail(EVN_MEMORY, "loop: no memory for %d regions of each of %d tasks", regions,
