@@ -31,6 +31,7 @@
 #include <evener/schedule.h>
 #include <evener/loop.h>
 #include <evener/exchange.h>
+#include <evener/recover.h>
 #include <evener/model.h>
 #include <evener/trace.h>
 #include <evener/open.h>

@@ -443,7 +443,8 @@ static evn_status open_devices(struct run *run) {
 static evn_status open_exchange(struct run *run) {
     const struct problem *p = run->p;
     evn_status status = EVN_OK;
-    if (run->place) status = evn_loop_place(run->loop, run->place, run->region, EVN_BOTH);
+    if (run->place)
+        status = evn_loop_place(run->loop, run->place, 1, run->region, &(evn_access){EVN_BOTH});
     evn_face *face = malloc(4 * (size_t)p->zones * sizeof *face);
     double **block = malloc((size_t)p->zones * sizeof *block);
     if (!face || !block)

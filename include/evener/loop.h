@@ -28,62 +28,127 @@ typedef struct evn_loop evn_loop;
 typedef struct evn_batch evn_batch;
 
 /* The body, called by the leader of `unit`. Anything but EVN_OK ends the instance: other units
- * finish the batch they are in and take no more. */
+ * finish the batch they are in and take no more. What it leaves with evn_fail() is the instance's
+ * message. It may not run or visit a loop of these units. */
 typedef evn_status (*evn_body)(evn_unit *unit, evn_batch *batch, void *arg);
 
+/* ---- what a body asks: its tasks ----
+ *
+ * All of it means the same on cores and on a device. A body says in one of three ways what it does
+ * with its batch, and from this come the times that schedules learn from: it asks for tasks one by
+ * one (evn_batch_next()), says how many are done (evn_batch_done()), or does neither and has done
+ * all of them together. On a device work is asynchronous: there the batch's queue is what tasks are
+ * done in, so that it is enough to have put a task's work into it, and the times are read when the
+ * queue has finished. (Each mark is an event in the queue; a body that launches once for all its
+ * tasks does without.) Where several devices of a unit work at a time, all their tasks' times are
+ * made smaller in proportion, so that their sum is the time of the slowest device.
+ *
+ * What cannot be answered (a task that is not of the batch, a region that it has not) is NULL or 0
+ * with a message, and the instance fails with it, whatever the body returns. */
+
 /* The batch's next task, -1 after the last. Measures the time of each task on the way, so call it
- * when the task before is really done. A body that never asks for tasks has done all of them
- * together. */
+ * when the task before is really done; on a device, when its work is in the queue. */
 int evn_batch_next(evn_batch *batch);
 
 /* The whole batch: *count tasks, ascending; valid until the body returns. */
 const int *evn_batch_tasks(const evn_batch *batch, int *count);
 
-/* The same for bodies that do tasks together: the batch's next `count` tasks are done, and share by
- * weight the time since those before them were. */
+/* For bodies that do tasks together: the batch's next `count` tasks are done, and share by weight
+ * the time since those before them were. Not in a body that uses evn_batch_next(). */
 void evn_batch_done(evn_batch *batch, int count);
 
-/* Adds to the time of a task of the batch what was done for it after its turn, s. */
+/* Adds to the time of a task of the batch what is not in it: seconds that were spent on it later,
+ * or elsewhere. */
 void evn_batch_add(evn_batch *batch, int task, double seconds);
 
-/* The device the batch is for: its number among its unit's devices (evn_unit_device(), queue:
- * evn_unit_queue()); -1 for a CPU unit, and in evn_loop_visit_host(). */
+/* ---- what a body asks: where it runs ---- */
+
+/* The device the batch is for: its number among its unit's devices (evn_unit_device()); -1 on
+ * cores: for a CPU unit, and in evn_loop_visit_host(). */
 int evn_batch_device(const evn_batch *batch);
 
-/* A loop over the schedule's tasks on `units`; both must outlive it. EVN_USAGE: the schedule was
- * made for another number of units. */
+/* The space in which the batch's regions are acquired: EVN_HOST on cores. -1, a mistake: a device,
+ * and no regions follow the loop's tasks. */
+int evn_batch_space(const evn_batch *batch);
+
+/* The queue that the batch's work goes to, and the device's arena, in which its regions are; NULL
+ * on cores. */
+evn_queue *evn_batch_queue(const evn_batch *batch);
+evn_buffer *evn_batch_buffer(const evn_batch *batch);
+
+/* Region number i (of evn_loop_place()) of a task of the batch: bytes from the buffer's beginning,
+ * on a device (0 on cores; a mistake if the task has none); its memory, on cores (NULL on a device,
+ * and if the task has none). */
+size_t evn_batch_at(const evn_batch *batch, int task, int i);
+void *evn_batch_host(const evn_batch *batch, int task, int i);
+
+/* A table of the batch in the device's memory, for kernels: a row for each task, in the order of
+ * evn_batch_tasks(), of 1 + regions numbers (evn_long): the task's number, then the bytes from the
+ * buffer's beginning to each of its regions, -1 where it has none. It belongs to the loop, which
+ * sends it when it is not what the device has already; it is right for what is put into the batch's
+ * queue by this body. NULL on cores. */
+evn_buffer *evn_batch_table(const evn_batch *batch);
+
+/* Puts a kernel into the batch's queue: `groups` groups of as many items as it was written for. It
+ * is opened once for each device and kept; `source` must outlive the loop. EVN_USAGE: the batch is
+ * on cores, or the arguments are not the kernel's; EVN_SYSTEM: the compiler's message. */
+evn_status evn_batch_launch(const evn_batch *batch, const evn_kernel_source *source,
+                            const char *kernel, int groups, const evn_argument *argument,
+                            int arguments);
+
+/* ---- the loop ---- */
+
+/* A loop over the schedule's tasks on `units`; both must outlive its use, and it may be closed when
+ * they are gone. EVN_USAGE: the schedule was made for another number of units. */
 evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule);
 void evn_loop_close(evn_loop *loop);
 
-/* Lets regions follow tasks: `region` has n entries, the region of each task, which is brought to
- * the space of whichever unit takes the task and acquired there with `access` while the body runs.
- * If a device cannot hold all regions of a batch at once, the body gets it in parts. `place` must
- * outlive the loop. EVN_MEMORY. */
-evn_status evn_loop_place(evn_loop *loop, evn_place *place, const int *region, evn_access access);
+/* Lets regions follow tasks, `regions` of them each (at least 1): region[t * regions + i] is region
+ * number i of task t, -1 if it has none, and access[i] how all tasks use theirs. They are brought
+ * to the space of whichever unit takes the task and are acquired there while the body runs. If a
+ * device cannot hold all regions of a batch at once, the body gets it in parts. The arrays are
+ * copied; `place` must outlive the loop's use. Called again, it replaces what was said before.
+ * EVN_USAGE; EVN_MEMORY: no regions follow. */
+evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const int *region,
+                          const evn_access *access);
 
 /* One instance of the loop: every task exactly once, then the schedule learns. Call from the thread
  * that opened the units. EVN_BODY: a body failed; its status and message are in evn_message().
- * EVN_DEVICE: a device has failed, that of unit evn_loop_failed_unit(). */
+ * EVN_DEVICE: a device has failed, that of unit evn_loop_failed_unit(). EVN_USAGE: the units are at
+ * work already. */
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg);
 
+/* The same from within a job: called by every leader in evn_units_run(), outside of its team's
+ * regions, each with its own body and argument for the batches that its unit gets. Returns the same
+ * to all, when the whole instance is done; each has the message. Owners and times may be looked at
+ * until the first unit's leader calls it again. EVN_USAGE: not in such a job. */
+evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *arg);
+
 /* Every task exactly once on the unit that owns it now, and nothing is learnt: for what goes
- * with the tasks' data, as first touch, and the exchange between two instances of the loop. */
+ * with the tasks' data, as first touch, and the exchange between two instances of the loop.
+ * Failures as with evn_loop_run(). */
 evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg);
 
 /* The same on the host's cores: tasks of GPU units are visited by those units' leaders, and regions
  * are acquired for the host with `access`. */
 evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access);
 
-/* Brings each task's region to the unit that owns it, so that the next instance finds it there. */
+/* Brings each task's regions to the unit that owns it, so that the next instance finds them there.
+ */
 evn_status evn_loop_bring(evn_loop *loop);
 
-/* The unit whose failure ended the last instance, visit or exchange. */
+/* The device on which each task will be in the next run: its number among the devices of the unit
+ * that evn_schedule_owner() names; -1 for cores, and for all tasks where units will draw. Writes n
+ * numbers. */
+void evn_loop_devices(const evn_loop *loop, int *device);
+
+/* The unit whose failure ended the last instance, visit or exchange; -1 if none has. */
 int evn_loop_failed_unit(const evn_loop *loop);
 
 /* Unit of each task in the last instance or visit; the schedule's first assignment before that. */
 const int *evn_loop_owner(const evn_loop *loop);
 
-/* Time of each task in the last instance, s. */
+/* Time of each task in the last run, s. */
 const double *evn_loop_seconds(const evn_loop *loop);
 
 /* A burst: one interval of one unit, in the manner of the traces of the multi-zone paper (figures 5
@@ -97,16 +162,19 @@ typedef struct evn_burst {
     double begin, end; /* s since the loop was opened */
     evn_burst_kind kind;
     int task;     /* the first one */
-    int count;    /* 1, or more where a body took its batch as a whole */
+    int count;    /* 1, or more where tasks were done together */
     int instance; /* runs learnt from before it */
 } evn_burst;
 
-/* Bursts are always recorded, a few nanoseconds each; of each unit the latest 1024 are kept. This
- * keeps the latest `max` instead (at least 1) and forgets those there are. EVN_MEMORY: then
- * nothing has changed. */
+/* Bursts are always recorded, a few nanoseconds each; of each unit the latest 1024 are kept. Those
+ * of a unit do not overlap. On cores there is one for what evn_batch_next() or evn_batch_done()
+ * have ended; on a device the host's interval is cut as its marks are; where several devices of a
+ * unit work at a time, one is for all their tasks. This keeps the latest `max` instead (at least 1)
+ * and forgets those there are. EVN_MEMORY: then nothing has changed. */
 evn_status evn_loop_keep_bursts(evn_loop *loop, int max);
 
-/* How many bursts of a unit there are, and the i-th of them, oldest first. */
+/* How many bursts of a unit there are, and the i-th of them, oldest first; 0 and an empty one, with
+ * a message, for what there is not. */
 int evn_loop_bursts(const evn_loop *loop, int unit);
 evn_burst evn_loop_burst(const evn_loop *loop, int unit, int i);
 
@@ -116,14 +184,15 @@ const evn_schedule *evn_loop_schedule(const evn_loop *loop);
 
 /* What a unit did since the loop was opened or evn_loop_reset_stats() was called. */
 typedef struct evn_unit_stats {
-    double compute_s;  /* in bodies of evn_loop_run() */
-    double exchange_s; /* in bodies of evn_loop_visit() */
-    double idle_s;     /* inside of runs and visits, waiting for others */
+    double compute_s;  /* in bodies of evn_loop_run() and evn_loop_join() */
+    double exchange_s; /* in bodies of evn_loop_visit(), and in exchanges */
+    double copy_s;     /* bringing regions, for runs and visits */
+    double idle_s;     /* what is left of these: waiting for others */
     long long tasks;   /* tasks computed */
     double bytes_in;   /* that came over links for exchanges (evn_exchange_run()) */
     double bytes_out;  /* and that left */
 } evn_unit_stats;
-evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit);
+evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit); /* zeros, with a message, beyond */
 
 /* What the whole loop did in that time. */
 typedef struct evn_loop_totals {

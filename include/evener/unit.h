@@ -79,6 +79,9 @@ evn_unit *evn_units_get(const evn_units *units, int number);
  * Not from within a job. */
 void evn_units_run(evn_units *units, void (*job)(evn_unit *unit, void *arg), void *arg);
 
+/* Whether evn_units_run() is at work on them: true inside of a job, and of a loop's body. */
+int evn_units_running(const evn_units *units);
+
 /* What a body may ask of its unit. */
 int evn_unit_number(const evn_unit *unit);     /* which am I, from 0 */
 int evn_unit_count(const evn_unit *unit);      /* how many are we */
@@ -100,6 +103,13 @@ int evn_unit_device_number(const evn_unit *unit, int i);
 
 /* Devices of all units. */
 int evn_units_devices(const evn_units *units);
+
+/* For studies of unequal units: the unit takes `factor` times as long (1 to 1000; 1 when units are
+ * opened) for the tasks of a loop's runs, by waiting when it has done them. A GPU unit's devices
+ * have factors of their own (emulated:speed=..) and are left as they are. Between instances;
+ * another factor changes nothing and leaves a message. */
+void evn_unit_slow(evn_unit *unit, double factor);
+double evn_unit_slowness(const evn_unit *unit);
 
 /* Waits until all units have come here. Only inside evn_units_run(), by every leader, outside of
  * its team's regions. */

@@ -1,10 +1,12 @@
 /* Statuses and the calling thread's last message. */
+#include "base/message.h"
 #include <evener/status.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static _Thread_local char message[1024];
+static _Thread_local unsigned messages;
 
 const char *evn_status_text(evn_status status) {
     switch (status) {
@@ -17,6 +19,7 @@ const char *evn_status_text(evn_status status) {
 }
 
 const char *evn_message(void) { return message; }
+unsigned message_count(void) { return messages; }
 
 evn_status evn_fail(evn_status status, const char *format, ...) {
     /* through a second buffer, since the arguments may be the message that is there */
@@ -26,5 +29,6 @@ evn_status evn_fail(evn_status status, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     memcpy(message, text, sizeof text);
+    messages++;
     return status;
 }

@@ -163,8 +163,8 @@ static int look(evn_exchange *x) {
         int owner = loop->owner[t], where = EVN_HOST;
         size_t at = 0;
         if (loop->place) {
-            where = evn_place_where(loop->place, loop->region[t]);
-            at = evn_place_at(loop->place, loop->region[t], where);
+            where = evn_place_where(loop->place, loop_region(loop, t));
+            at = evn_place_at(loop->place, loop_region(loop, t), where);
         }
         changed |= owner != x->owner[t] || where != x->where[t] || at != x->at[t];
         x->owner[t] = owner;
@@ -296,7 +296,7 @@ static struct side region_side(const evn_exchange *x, int task, long long at,
     if (e->on)
         s.at += (long long)(x->at[task] / sizeof(double));
     else if (x->loop->place)
-        s.host = evn_place_host(x->loop->place, x->loop->region[task]);
+        s.host = evn_place_host(x->loop->place, loop_region(x->loop, task));
     else
         s.host = x->host[task];
     return s;
@@ -605,7 +605,7 @@ static evn_status hold(evn_exchange *x, int take) {
     for (int s = 0; place && !status && s < evn_place_spaces(place); s++) {
         int count = 0;
         for (int t = 0; t < x->tasks; t++)
-            if (x->where[t] == s) x->held[count++] = x->loop->region[t];
+            if (x->where[t] == s) x->held[count++] = loop_region(x->loop, t);
         if (!count) continue;
         if (take)
             status = evn_place_acquire(place, count, x->held, s, EVN_BOTH);

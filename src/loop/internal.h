@@ -1,19 +1,31 @@
-/* What a loop is made of, for the files of this room. */
+/* What a loop is made of, for the files of this room: loop.c runs instances, batch.c is what bodies
+ * ask, regions.c brings the tasks' data, devices.c keeps batches in flight on a GPU unit's devices,
+ * burst.c remembers intervals, recover.c goes on without a unit. */
 #ifndef LOOP_INTERNAL_H
 #define LOOP_INTERNAL_H
 
+#include <evener/kernel.h>
 #include <evener/loop.h>
 #include <stdatomic.h>
+
+struct worker;
+struct in_flight;
 
 struct evn_batch {
     const int *task;
     int count;
-    int next;        /* tasks that were begun one by one, and 1 once the last one is done */
-    int done;        /* tasks that were done together */
-    double since;    /* when the task at hand, or the batch, began */
-    double *seconds; /* of all tasks */
-    int device;      /* of the unit's devices; -1 */
-    const evn_problem *problem;
+    int next;  /* tasks that were begun one by one, and 1 once the last one is done */
+    int plain; /* up to which `next` evn_batch_next() has nothing to look at: `count` on cores, -1
+                  on devices, on slow units, and after evn_batch_done() */
+    int done;  /* tasks that were done together */
+    int adds;  /* evn_batch_add() was called */
+    int device, space;           /* of the unit's devices; -1 and EVN_HOST on cores */
+    double since;                /* when the task at hand, or the batch, began; on cores */
+    double slowness;             /* of the unit, in a run on cores; else 1 */
+    double *seconds;             /* of all tasks */
+    struct in_flight *in_flight; /* NULL on cores */
+    evn_unit *unit;
+    evn_loop *loop;
     struct worker *worker;
 };
 
@@ -25,62 +37,184 @@ struct ring {
 };
 enum { BURSTS = 1024 };
 
-/* A batch on one of a unit's devices. */
-struct flight {
+/* Where a batch on a device was when tasks of it were done. */
+struct mark {
+    evn_event *event, *own; /* own: to be used again; the last mark may be the batch's end */
+    int until;              /* tasks done, from the first */
+    double seconds;         /* since the mark before */
+};
+
+/* The table of a batch's tasks and places in a device's memory (evn_batch_table()). */
+struct table {
+    evn_buffer *buffer;
+    evn_long *sent, *row; /* what is there, and room for the next */
+    int rows;             /* that were sent */
+};
+
+/* A unit's tasks on one of its devices, and the batch of them that is in flight. */
+struct in_flight {
+    evn_batch batch;
     const int *task;
-    int count;
+    int count, done; /* tasks of the device; before the batch in flight */
+    int held;        /* regions */
+    double seconds;  /* the batch took on the device */
     evn_event *begin, *end;
+    struct mark *mark;
+    int marks, room;
+    struct table table;
+    struct opened *opened; /* kernels */
 };
 
 /* What one unit does in one instance. */
 struct worker {
     _Alignas(64) evn_batch batch;
-    int *mine;   /* its tasks, when owners are fixed; or the chunk drawn */
-    int tasks;   /* computed in this instance */
-    double busy; /* in bodies in this instance */
+    evn_body body;
+    void *arg;
+    int *mine;       /* its tasks, when owners are fixed; or the chunk drawn */
+    int tasks;       /* computed in this instance */
+    double busy;     /* in bodies in this instance */
+    double copy;     /* bringing regions in this instance */
+    double slowness; /* of the unit, in a run on cores; else 1 */
     evn_status status;
     char message[512];
     evn_unit_stats stats;
     struct ring ring;
-    int *regions;          /* of the tasks at hand */
-    struct flight *flight; /* of each device of the unit; NULL for a CPU unit */
-    evn_burst_kind kind;   /* of the instance at hand */
+    int *region;      /* of the tasks at hand; then as many for work */
+    evn_access *mode; /* of each of them; NULL where all are alike */
+    int *noted;       /* of each region: where it was noted last; NULL where tasks share none */
+    struct in_flight *in_flight; /* of each device of the unit; NULL for a CPU unit */
+    int devices;
+    evn_burst_kind kind; /* of the instance at hand */
     int instance;
     double origin;
 };
 
+/* Who has to know that the loop goes on with other units (evn_recovery_go_on()): called when they
+ * are what they will be, from the thread that opened them. */
+struct loop_listener {
+    void (*units_changed)(void *arg);
+    void *arg;
+    struct loop_listener *next;
+};
+
 struct evn_loop {
     evn_units *units;
-    evn_schedule *schedule;
+    evn_schedule *schedule, *own_schedule; /* own: made after a unit was lost; else NULL */
     const evn_problem *problem;
     int count;     /* units */
     double origin; /* when it was opened */
     struct worker *worker;
     int *owner, *before; /* of each task now, and in the instance before */
-    double *seconds;
+    double *seconds;     /* of each task in the last run; then in the last visit */
+    double *added;       /* by evn_batch_add() to the batch at hand; else 0 */
     evn_loop_totals totals;
-    evn_place *place; /* NULL: tasks have no regions */
-    int *region;      /* of each task */
-    evn_access access;
+    evn_place *place;              /* NULL: tasks have no regions */
+    int regions;                   /* of each task; 0 */
+    int *region;                   /* [task * regions + i]; -1: none */
+    evn_access *access;            /* of each of a task's regions */
     struct evn_exchange *exchange; /* that counts bytes; NULL: visits do */
-    int cut_stale;                 /* owners have changed since the cut was counted */
+    struct loop_listener *listener;
+    int cut_stale; /* owners have changed since the cut was counted */
     double cut_bytes;
     int cut_pairs;
     /* the instance at hand */
-    evn_body body;
-    void *arg;
     int chunk;
-    int failed_unit;                 /* the one that ended the last instance */
-    int on_host;                     /* a visit on the host's cores */
-    evn_access host_access;          /* of such a visit */
-    _Alignas(64) atomic_long cursor; /* first task nobody has drawn */
+    int failed_unit;          /* the one that ended the last instance; -1 */
+    evn_status failed_status; /* what it said itself */
+    int on_host;              /* a visit on the host's cores */
+    evn_access host_access;   /* of such a visit */
+    /* evn_loop_join(): what it returns */
+    evn_status join_status;
+    char join_message[1024];
+    atomic_int joined;               /* leaders that have come */
+    _Alignas(64) atomic_long cursor; /* first task that no unit has drawn */
     _Alignas(64) atomic_int failed;
 };
+
+/* A task's first region, which is the one that exchanges are for. */
+static inline int loop_region(const evn_loop *loop, int task) {
+    return loop->region[(size_t)task * (size_t)loop->regions];
+}
+
+/* ---- loop.c ---- */
+
+/* A failure of a unit, with the thread's message; the first one counts. */
+void worker_fail(evn_loop *loop, struct worker *w, evn_status status);
+
+/* EVN_USAGE if the units are at work already; `what`: the call. */
+evn_status loop_may_begin(const evn_loop *loop, const char *what);
+
+/* Goes on without a unit, which evn_units_remove() has taken away, by a schedule for those that are
+ * left; it belongs to the loop from now on. */
+void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule);
+
+void loop_listen(evn_loop *loop, struct loop_listener *listener);
+void loop_unlisten(evn_loop *loop, struct loop_listener *listener);
 
 /* Adds what an exchange took: `busy` seconds of each unit, `wall` in all. */
 void loop_add_exchange(evn_loop *loop, const double *busy, double wall);
 
-/* Records a burst of a unit; times are evn_now()'s. */
+/* ---- batch.c ---- */
+
+/* Calls the body; a failure has a message of its own. */
+evn_status batch_run(evn_batch *b);
+
+/* Ends a batch on cores: what nobody has told the time of shares what is left of it, and what was
+ * added. Returns when the batch ended. */
+double batch_end(evn_batch *b);
+
+/* The first task that neither next() nor done() has ended. */
+static inline int batch_first_open(const evn_batch *b) { return b->next ? b->next - 1 : b->done; }
+
+/* The time of tasks that were done together, by weight. */
+void batch_share(const evn_problem *p, const int *task, int count, double seconds, double *to);
+
+/* Adds what evn_batch_add() was told to the tasks' times. */
+void batch_settle(evn_batch *b);
+
+void batch_forget(struct in_flight *f);
+
+/* ---- regions.c ---- */
+
+/* Acquires the regions of tasks in w->mine for a space, *held of them; a burst where some had to
+ * come from elsewhere. */
+evn_status regions_acquire(evn_loop *loop, struct worker *w, const int *task, int count, int space,
+                           int *held);
+void regions_release(evn_loop *loop, struct worker *w, const int *task, int held, int space);
+
+/* How many of the tasks, *count at most and at least 1, a device can hold at once. */
+evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int space, int *count);
+
+void regions_forget(struct worker *w);
+void regions_close(evn_loop *loop);
+
+/* ---- devices.c ---- */
+
+evn_status devices_open(evn_loop *loop, struct worker *w, evn_unit *unit);
+void devices_close(struct worker *w);
+
+/* Splits `count` tasks in w->mine among the unit's devices: consecutive ones, by weight. */
+void devices_split(const evn_loop *loop, struct worker *w, int count);
+
+/* Runs what w->in_flight[..] was given, from `begin` on; returns when it ended. */
+double devices_run(evn_loop *loop, evn_unit *unit, struct worker *w, double begin);
+
+/* In the batch's queue: tasks up to number `until` of the batch are done. */
+evn_status devices_mark(evn_batch *b, int until);
+
+/* ---- burst.c ---- */
+
+static inline void burst_record(struct worker *w, evn_burst_kind kind, int task, int count,
+                                double begin, double end) {
+    w->ring.burst[w->ring.next++ % w->ring.size] = (evn_burst){.begin = begin - w->origin,
+                                                               .end = end - w->origin,
+                                                               .kind = kind,
+                                                               .task = task,
+                                                               .count = count,
+                                                               .instance = w->instance};
+}
+
+/* Records a burst of a unit between instances; times are evn_now()'s. */
 void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,
                  double end);
 

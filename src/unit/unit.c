@@ -27,6 +27,7 @@ struct evn_unit {
     int number;
     enum unit_family family;
     int cores;           /* of its team */
+    double slowness;     /* evn_unit_slow() */
     int *core;           /* the system's numbers; NULL where nothing is bound */
     int device, devices; /* the first one's number, and how many */
     evn_device **gpu;
@@ -52,8 +53,9 @@ struct evn_units {
     void (*job)(evn_unit *, void *);
     void *arg;
     int stop;
-    struct gate begin; /* counts jobs given out */
-    struct gate end;   /* counts jobs all others have finished */
+    struct gate begin;  /* counts jobs given out */
+    struct gate end;    /* counts jobs all others have finished */
+    atomic_int working; /* a job is under way */
     _Alignas(64) atomic_int running;
     /* evn_unit_synchronize() */
     struct gate meeting;
@@ -127,14 +129,20 @@ static void give_out(evn_units *all, void (*job)(evn_unit *, void *), void *arg)
 }
 
 void evn_units_run(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
+    atomic_store_explicit(&all->working, 1, memory_order_relaxed);
     if (all->count == 1 || !all->threads) {
         for (int u = 0; u < all->count; u++) job(&all->unit[u], arg);
-        return;
+    } else {
+        unsigned seen = gate_count(&all->end);
+        give_out(all, job, arg);
+        job(&all->unit[0], arg);
+        gate_wait(&all->end, seen);
     }
-    unsigned seen = gate_count(&all->end);
-    give_out(all, job, arg);
-    job(&all->unit[0], arg);
-    gate_wait(&all->end, seen);
+    atomic_store_explicit(&all->working, 0, memory_order_relaxed);
+}
+
+int evn_units_running(const evn_units *all) {
+    return atomic_load_explicit(&all->working, memory_order_relaxed);
 }
 
 void evn_unit_synchronize(evn_unit *u) {
@@ -202,6 +210,7 @@ static evn_status deal(evn_units *all, const evn_machine *machine, const struct 
             u->family = list->group[g].family;
             u->cores = u->family == UNIT_CPU ? list->group[g].size : 1;
             u->device = -1;
+            u->slowness = 1;
             if (u->family == UNIT_GPU) {
                 u->device = device;
                 u->devices = list->group[g].size;
@@ -456,6 +465,14 @@ int evn_unit_count_gpus(const evn_unit *u) { return u->all->gpus; }
 int evn_unit_is_cpu(const evn_unit *u) { return u->family == UNIT_CPU; }
 int evn_unit_is_gpu(const evn_unit *u) { return u->family == UNIT_GPU; }
 int evn_unit_cores(const evn_unit *u) { return u->cores; }
+double evn_unit_slowness(const evn_unit *u) { return u->slowness; }
+void evn_unit_slow(evn_unit *u, double factor) {
+    if (factor >= 1 && factor <= 1000)
+        u->slowness = factor;
+    else
+        evn_fail(EVN_USAGE, "units: unit %d cannot take %g times as long, only 1 to 1000 times",
+                 u->number, factor);
+}
 int evn_unit_core_number(const evn_unit *u, int core) {
     return u->core && core >= 0 && core < u->cores ? u->core[core] : -1;
 }

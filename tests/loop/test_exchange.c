@@ -76,7 +76,7 @@ static void begin(struct fixture *f, const char *list, const char *schedule) {
         for (int i = 0; i < VALUES; i++) f->block[t][i] = f->want[t][i] = 1000 * t + i;
         ok(evn_place_add(f->place, f->block[t], VALUES * sizeof(double), &f->region[t]));
     }
-    ok(evn_loop_place(f->loop, f->place, f->region, EVN_BOTH));
+    ok(evn_loop_place(f->loop, f->place, 1, f->region, &(evn_access){EVN_BOTH}));
     ok(evn_exchange_open(&f->exchange, f->loop, FACES, f->face, NULL));
 }
 

@@ -35,6 +35,7 @@ struct march {
     int *region;                /* of each block */
     struct summation_gpu **gpu; /* of each space; NULL for the host's */
     int *owner;                 /* of each block, when they were fetched last */
+    int *device;                /* of each block, of its owner's; -1 */
     int **fetched;              /* work space of each space: blocks */
     double *busy;               /* of each unit until now, s */
     int *reader;                /* of each block: the unit that it is read ahead for; work space */

@@ -77,23 +77,14 @@ static void add_up(evn_crew *crew, int me, int cores, void *arg) {
                     (size_t)evn_crew_begin(l->rows, me + 1, cores) * wide, m->total);
 }
 
-/* Fetches what a unit's devices will need, split as the loop splits it. */
+/* Fetches what a unit's devices will need. */
 static void fetch(evn_unit *unit, void *arg) {
     struct march *m = arg;
     const int devices = evn_unit_devices(unit), me = evn_unit_number(unit);
-    const double *weight = m->p->weight;
-    double sum = 0, before = 0;
-    for (int b = 0; b < m->p->layout->blocks; b++)
-        if (m->owner[b] == me) sum += weight[b];
-    for (int d = 0, b = 0; d < devices; d++) {
+    for (int d = 0; d < devices; d++) {
         int *block = m->fetched[evn_place_space(m->place, unit, d)], count = 0;
-        const double until = sum * (d + 1) / devices;
-        for (; b < m->p->layout->blocks; b++) {
-            if (m->owner[b] != me) continue;
-            if (d < devices - 1 && before + 0.5 * weight[b] >= until) break;
-            before += weight[b];
-            block[count++] = b;
-        }
+        for (int b = 0; b < m->p->layout->blocks; b++)
+            if (m->owner[b] == me && m->device[b] == d) block[count++] = b;
         summation_gpu_fetch(m->gpu[evn_place_space(m->place, unit, d)], count, block);
     }
 }
@@ -112,6 +103,7 @@ static void follow_schedule(struct march *m) {
     if (!m->place || evn_schedule_chunk(schedule)) return;
     if (!memcmp(m->owner, evn_schedule_owner(schedule), bytes)) return;
     memcpy(m->owner, evn_schedule_owner(schedule), bytes);
+    evn_loop_devices(m->loop, m->device);
     evn_units_run(m->units, fetch, m);
     evn_units_run(m->units, meet, m);
 }
@@ -181,8 +173,9 @@ evn_status sums_open_devices(struct march *m) {
     m->gpu = calloc((size_t)devices + 1, sizeof *m->gpu);
     m->r->device = calloc((size_t)devices, sizeof *m->r->device);
     m->owner = malloc(sizeof *m->owner * (size_t)l->blocks);
+    m->device = malloc(sizeof *m->device * (size_t)l->blocks);
     m->fetched = calloc((size_t)devices + 1, sizeof *m->fetched);
-    int ok = m->region && m->gpu && m->r->device && m->owner && m->fetched;
+    int ok = m->region && m->gpu && m->r->device && m->owner && m->device && m->fetched;
     for (int s = 1; ok && s <= devices; s++)
         ok = (m->fetched[s] = malloc(sizeof **m->fetched * (size_t)l->blocks)) != NULL;
     for (int b = 0; ok && b < l->blocks; b++) m->owner[b] = -1;
@@ -216,6 +209,7 @@ void sums_close_devices(struct march *m) {
     for (int s = 0; m->fetched && s <= evn_units_devices(m->units); s++) free(m->fetched[s]);
     free(m->fetched);
     free(m->owner);
+    free(m->device);
     free(m->gpu);
     free(m->region);
 }

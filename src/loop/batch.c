@@ -1,0 +1,335 @@
+/* Batches: what a body asks for, and tells, about the tasks it was given.
+ *
+ * evn_batch_next() on cores is what an empty task costs, so that all that is special (devices, slow
+ * units, a body that does both) is behind its first comparison.
+ *
+ * Functions that return no status have the instance fail where they were asked for what there is
+ * not: no body can take a wrong value for a right one.
+ */
+#include "loop/internal.h"
+#include "base/message.h"
+#include <evener/clock.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- times --------------------------------------------------------------------------------- */
+
+void batch_share(const evn_problem *p, const int *task, int count, double seconds, double *to) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += p->weight[task[i]];
+    for (int i = 0; i < count; i++)
+        to[task[i]] = seconds * (sum > 0 ? p->weight[task[i]] / sum : 1.0 / count);
+}
+
+/* Ends `count` tasks from number `first` on, done together. */
+static void charge_together(evn_batch *b, int first, int count, double now) {
+    const int *task = b->task + first;
+    batch_share(b->loop->problem, task, count, now - b->since, b->seconds);
+    burst_record(b->worker, b->worker->kind, task[0], count, b->since, now);
+    b->since = now;
+}
+
+/* Ends the task at hand: its time. */
+static void charge(evn_batch *b, double now) {
+    int task = b->task[b->next - 1];
+    b->seconds[task] = now - b->since;
+    burst_record(b->worker, b->worker->kind, task, 1, b->since, now);
+    b->since = now;
+}
+
+/* Waits where the unit is to be slow; when what began at b->since has ended. */
+static double ended(const evn_batch *b) {
+    double now = evn_now();
+    if (b->slowness <= 1) return now;
+    const double until = b->since + (now - b->since) * b->slowness;
+    while (now < until) now = evn_now();
+    return now;
+}
+
+double batch_end(evn_batch *b) {
+    const int first = batch_first_open(b);
+    double now;
+    if (first < b->count)
+        charge_together(b, first, b->count - first, now = ended(b));
+    else
+        now = evn_now();
+    if (b->adds) batch_settle(b);
+    return now;
+}
+
+void batch_settle(evn_batch *b) {
+    double *added = b->loop->added;
+    for (int i = 0; i < b->count; i++) {
+        b->seconds[b->task[i]] += added[b->task[i]];
+        added[b->task[i]] = 0;
+    }
+}
+
+evn_status batch_run(evn_batch *b) {
+    struct worker *w = b->worker;
+    if (!w->body) return EVN_OK;
+    const unsigned said = message_count();
+    evn_status status = w->body(b->unit, b, w->arg);
+    if (status && message_count() == said)
+        status =
+            evn_fail(status, "the body of tasks %d to %d returned status %d (%s) and no message",
+                     b->task[0], b->task[b->count - 1], (int)status, evn_status_text(status));
+    return status;
+}
+
+/* ---- mistakes ------------------------------------------------------------------------------ */
+
+static evn_status mistake(const evn_batch *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static evn_status mistake(const evn_batch *b, const char *format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    evn_status status = evn_fail(EVN_USAGE, "batch: %s", text);
+    worker_fail(b->loop, b->worker, status);
+    return status;
+}
+
+/* Whether the task is one of the batch's; they ascend. */
+static int has(const evn_batch *b, int task) {
+    if (b->next > 0 && b->next <= b->count && b->task[b->next - 1] == task) return 1;
+    int lo = 0, hi = b->count;
+    while (lo < hi) {
+        const int mid = lo + (hi - lo) / 2;
+        if (b->task[mid] < task)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < b->count && b->task[lo] == task;
+}
+
+static evn_status must_have(const evn_batch *b, int task) {
+    if (has(b, task)) return EVN_OK;
+    return mistake(b, "task %d is not of this batch, which has %d from %d to %d", task, b->count,
+                   b->task[0], b->task[b->count - 1]);
+}
+
+/* The i-th region of a task of the batch, -1 if it has none, in *region. */
+static evn_status find_region(const evn_batch *b, int task, int i, int *region) {
+    const evn_loop *loop = b->loop;
+    *region = -1;
+    if (!loop->place)
+        return mistake(b, "task %d has no regions; evn_loop_place() lets them follow tasks", task);
+    if (i < 0 || i >= loop->regions)
+        return mistake(b, "region %d of task %d; tasks have %d, from 0", i, task, loop->regions);
+    evn_status status = must_have(b, task);
+    if (!status) *region = loop->region[(size_t)task * (size_t)loop->regions + (size_t)i];
+    return status;
+}
+
+/* ---- tasks --------------------------------------------------------------------------------- */
+
+/* evn_batch_next() where there is more to look at. */
+static int next_special(evn_batch *b) {
+    if (b->next > b->count) return -1;
+    if (b->done) {
+        mistake(b, "evn_batch_next() after evn_batch_done(); a body uses one of them");
+        return -1;
+    }
+    if (b->next && !b->in_flight) charge(b, ended(b));
+    if (b->next && b->in_flight && devices_mark(b, b->next)) return -1;
+    return b->next++ < b->count ? b->task[b->next - 1] : -1;
+}
+
+int evn_batch_next(evn_batch *b) {
+    if (b->next > b->plain) return next_special(b);
+    /* the first task begins when the batch does: no clock to read */
+    if (b->next) charge(b, evn_now());
+    return b->next++ < b->count ? b->task[b->next - 1] : -1;
+}
+
+const int *evn_batch_tasks(const evn_batch *b, int *count) {
+    *count = b->count;
+    return b->task;
+}
+
+void evn_batch_done(evn_batch *b, int count) {
+    if (b->next) {
+        mistake(b, "evn_batch_done() after evn_batch_next(); a body uses one of them");
+        return;
+    }
+    if (count > b->count - b->done) count = b->count - b->done;
+    if (count <= 0) return;
+    b->plain = -1;
+    if (!b->in_flight)
+        charge_together(b, b->done, count, ended(b));
+    else if (devices_mark(b, b->done + count))
+        return;
+    b->done += count;
+}
+
+void evn_batch_add(evn_batch *b, int task, double seconds) {
+    if (must_have(b, task)) return;
+    if (!(seconds >= 0 && seconds < 1e300)) {
+        mistake(b, "%g seconds added to task %d; expected 0 or more", seconds, task);
+        return;
+    }
+    b->loop->added[task] += seconds;
+    b->adds = 1;
+}
+
+/* ---- where it runs ------------------------------------------------------------------------- */
+
+int evn_batch_device(const evn_batch *b) { return b->device; }
+
+int evn_batch_space(const evn_batch *b) {
+    if (b->space < 0)
+        mistake(b, "spaces are those of a place, and the loop has none; see evn_loop_place()");
+    return b->space;
+}
+
+evn_queue *evn_batch_queue(const evn_batch *b) {
+    return b->in_flight ? evn_unit_queue(b->unit, b->device) : NULL;
+}
+
+evn_buffer *evn_batch_buffer(const evn_batch *b) {
+    if (!b->in_flight) return NULL;
+    if (evn_batch_space(b) < 0) return NULL;
+    return evn_place_buffer(b->loop->place, b->space);
+}
+
+size_t evn_batch_at(const evn_batch *b, int task, int i) {
+    int region;
+    if (find_region(b, task, i, &region) || !b->in_flight) return 0;
+    if (region >= 0) return evn_place_at(b->loop->place, region, b->space);
+    mistake(b, "task %d has no region %d: none was given to evn_loop_place()", task, i);
+    return 0;
+}
+
+void *evn_batch_host(const evn_batch *b, int task, int i) {
+    int region;
+    if (find_region(b, task, i, &region) || b->in_flight || region < 0) return NULL;
+    return evn_place_host(b->loop->place, region);
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+static evn_status open_table(const evn_batch *b, struct table *t, size_t bytes) {
+    t->sent = malloc(bytes);
+    t->row = malloc(bytes);
+    if (!t->sent || !t->row)
+        return evn_fail(EVN_MEMORY, "batch: no memory for a table of %d tasks",
+                        b->loop->problem->tasks);
+    return evn_buffer_open(&t->buffer, evn_unit_device(b->unit, b->device), bytes);
+}
+
+static void fill_table(const evn_batch *b, evn_long *row) {
+    const evn_loop *loop = b->loop;
+    for (int k = 0; k < b->count; k++) {
+        *row++ = b->task[k];
+        for (int i = 0; i < loop->regions; i++) {
+            const int r = loop->region[(size_t)b->task[k] * (size_t)loop->regions + (size_t)i];
+            *row++ = r < 0 ? -1 : (evn_long)evn_place_at(loop->place, r, b->space);
+        }
+    }
+}
+
+/* Sends it if it is not what the device has; the one that was sent stays until the next is. */
+static evn_status send_table(const evn_batch *b, struct table *t, size_t row) {
+    const size_t bytes = (size_t)b->count * row;
+    fill_table(b, t->row);
+    if (t->rows == b->count && !memcmp(t->row, t->sent, bytes)) return EVN_OK;
+    evn_long *last = t->sent;
+    t->sent = t->row;
+    t->row = last;
+    t->rows = 0;
+    evn_status status = evn_copy_to_device(evn_batch_queue(b), t->buffer, 0, t->sent, bytes);
+    if (!status) t->rows = b->count;
+    return status;
+}
+
+static void close_table(struct table *t) {
+    evn_buffer_close(t->buffer);
+    free(t->sent);
+    free(t->row);
+    *t = (struct table){0};
+}
+
+evn_buffer *evn_batch_table(const evn_batch *b) {
+    if (!b->in_flight) return NULL;
+    const size_t row = (size_t)(1 + b->loop->regions) * sizeof(evn_long);
+    struct table *t = &b->in_flight->table;
+    evn_status status = EVN_OK;
+    if (!t->buffer) status = open_table(b, t, row * (size_t)b->loop->problem->tasks);
+    if (!status) status = send_table(b, t, row);
+    if (!status) return t->buffer;
+    worker_fail(b->loop, b->worker, status);
+    if (!t->buffer) close_table(t);
+    return NULL;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+/* A kernel that was opened for a device. */
+struct opened {
+    struct opened *next;
+    const evn_kernel_source *source;
+    const char *name; /* the source's */
+    evn_program *program;
+    evn_kernel *kernel;
+};
+
+/* The kernel of a device, opened once. To be replaced by evn_kernel_get(), as soon as devices have
+ * it; then `opened` goes. */
+static evn_status get_kernel(struct in_flight *f, evn_device *device,
+                             const evn_kernel_source *source, const char *name, evn_kernel **out) {
+    struct opened *o = f->opened;
+    while (o && (o->source != source || strcmp(o->name, name))) o = o->next;
+    if (o) {
+        *out = o->kernel;
+        return EVN_OK;
+    }
+    o = calloc(1, sizeof *o);
+    if (!o) return evn_fail(EVN_MEMORY, "batch: no memory for kernel \"%s\"", name);
+    evn_status status = evn_program_open(&o->program, device, source, NULL);
+    if (!status) status = evn_kernel_open(&o->kernel, o->program, name);
+    const evn_kernel_entry *entry = source->entry;
+    while (!status && strcmp(entry->name, name)) entry++;
+    if (status) {
+        evn_program_close(o->program);
+        free(o);
+        return status;
+    }
+    *o = (struct opened){f->opened, source, entry->name, o->program, o->kernel};
+    f->opened = o;
+    *out = o->kernel;
+    return EVN_OK;
+}
+
+evn_status evn_batch_launch(const evn_batch *b, const evn_kernel_source *source, const char *name,
+                            int groups, const evn_argument *argument, int arguments) {
+    if (!b->in_flight)
+        return evn_fail(EVN_USAGE,
+                        "batch: evn_batch_launch() of \"%s\" on the cores of unit %d; ask "
+                        "evn_batch_device() first",
+                        name ? name : "", evn_unit_number(b->unit));
+    if (!source || !name)
+        return evn_fail(EVN_USAGE, "batch: evn_batch_launch() without a source or a kernel's name");
+    evn_kernel *kernel = NULL;
+    evn_status status =
+        get_kernel(b->in_flight, evn_unit_device(b->unit, b->device), source, name, &kernel);
+    if (status) return status;
+    return evn_launch(evn_batch_queue(b), kernel, groups, evn_kernel_items(kernel), argument,
+                      arguments);
+}
+
+void batch_forget(struct in_flight *f) {
+    close_table(&f->table);
+    for (struct opened *o = f->opened, *next; o; o = next) {
+        next = o->next;
+        evn_kernel_close(o->kernel);
+        evn_program_close(o->program);
+        free(o);
+    }
+    f->opened = NULL;
+}

@@ -1,0 +1,48 @@
+/* Bursts: the latest intervals of each unit, in a ring. */
+#include "loop/internal.h"
+#include <stdlib.h>
+
+void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,
+                 double end) {
+    struct worker *w = &loop->worker[unit];
+    w->instance = evn_schedule_instance(loop->schedule);
+    burst_record(w, kind, task, count, begin, end);
+}
+
+evn_status evn_loop_keep_bursts(evn_loop *loop, int max) {
+    evn_burst **fresh = calloc((size_t)loop->count, sizeof *fresh);
+    int ok = fresh && max >= 1;
+    for (int u = 0; ok && u < loop->count; u++)
+        ok = (fresh[u] = malloc(sizeof **fresh * (size_t)max)) != NULL;
+    for (int u = 0; fresh && u < loop->count; u++) {
+        struct worker *w = &loop->worker[u];
+        free(ok ? w->ring.burst : fresh[u]);
+        if (!ok) continue;
+        w->ring = (struct ring){.burst = fresh[u], .size = max};
+        w->origin = loop->origin;
+    }
+    free(fresh);
+    if (ok) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "loop: no memory to keep %d bursts of %d units", max, loop->count);
+}
+
+static int kept(const struct ring *r) { return r->next < r->size ? (int)r->next : r->size; }
+
+int evn_loop_bursts(const evn_loop *loop, int unit) {
+    if (unit >= 0 && unit < loop->count) return kept(&loop->worker[unit].ring);
+    evn_fail(EVN_USAGE, "loop: bursts of unit %d; there are units 0 to %d", unit, loop->count - 1);
+    return 0;
+}
+
+evn_burst evn_loop_burst(const evn_loop *loop, int unit, int i) {
+    const int count = evn_loop_bursts(loop, unit);
+    if (i < 0 || i >= count) {
+        if (unit >= 0 && unit < loop->count)
+            evn_fail(EVN_USAGE, "loop: burst %d of unit %d, of which %d are kept, from 0", i, unit,
+                     count);
+        return (evn_burst){0};
+    }
+    const struct ring *r = &loop->worker[unit].ring;
+    const long oldest = r->next - count;
+    return r->burst[(oldest + i) % r->size];
+}

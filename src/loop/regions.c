@@ -1,0 +1,214 @@
+/* The regions that follow a loop's tasks: which they are, and bringing those of a batch. */
+#include "loop/internal.h"
+#include <evener/clock.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static evn_access mode_of(const evn_loop *loop, int i) {
+    return loop->on_host ? loop->host_access : loop->access[i];
+}
+
+/* Where a worker notes the regions of tasks from `task` in w->mine on. */
+static size_t place_of(const evn_loop *loop, const struct worker *w, const int *task) {
+    return (size_t)(task - w->mine) * (size_t)loop->regions;
+}
+
+/* The regions of a batch, each once. */
+struct noted {
+    int tasks, regions;
+    int away, first; /* tasks that some have to come for, and the first of them; -1 */
+};
+
+/* Adds a region to the `n` that are noted at `at`; how many there are then. A region of several
+ * tasks is acquired once, for all that they want. */
+static int add(struct worker *w, size_t at, int n, int region, evn_access mode) {
+    int *to = w->region + at;
+    if (w->noted) {
+        const int i = w->noted[region];
+        if (i < n && to[i] == region) {
+            if (w->mode) w->mode[at + (size_t)i] |= mode;
+            return n;
+        }
+        w->noted[region] = n;
+    }
+    if (w->mode) w->mode[at + (size_t)n] = mode;
+    to[n] = region;
+    return n + 1;
+}
+
+/* Notes the regions of `count` tasks, or of the first ones that have `max` at most. */
+static struct noted note(const evn_loop *loop, struct worker *w, const int *task, int count,
+                         int space, int max) {
+    const size_t at = place_of(loop, w, task);
+    struct noted noted = {.first = -1};
+    for (; noted.tasks < count; noted.tasks++) {
+        const int *region = loop->region + (size_t)task[noted.tasks] * (size_t)loop->regions;
+        int n = noted.regions, comes = 0;
+        for (int i = 0; i < loop->regions; i++) {
+            if (region[i] < 0) continue;
+            const evn_access mode = mode_of(loop, i);
+            n = add(w, at, n, region[i], mode);
+            comes |= (mode & EVN_READ) && !evn_place_valid(loop->place, region[i], space);
+        }
+        if (n > max) break;
+        noted.regions = n;
+        if (comes && !noted.away++) noted.first = task[noted.tasks];
+    }
+    return noted;
+}
+
+/* Those of the regions that are acquired with `mode`. */
+static int with_mode(int count, const int *region, const evn_access *mode, evn_access wanted,
+                     int *to) {
+    int n = 0;
+    for (int i = 0; i < count; i++)
+        if (mode[i] == wanted) to[n++] = region[i];
+    return n;
+}
+
+/* Acquires all or none, each with its mode. To be replaced by evn_place_acquire_each(), as soon as
+ * places have it; `work` goes with it. */
+static evn_status acquire_each(evn_place *place, int count, const int *region, int space,
+                               const evn_access *mode, int *work) {
+    for (int m = EVN_READ; m <= EVN_BOTH; m++) {
+        const int n = with_mode(count, region, mode, (evn_access)m, work);
+        evn_status status = n ? evn_place_acquire(place, n, work, space, (evn_access)m) : EVN_OK;
+        if (!status) continue;
+        while (--m >= EVN_READ)
+            evn_place_release(place, with_mode(count, region, mode, (evn_access)m, work), work,
+                              space);
+        return status;
+    }
+    return EVN_OK;
+}
+
+evn_status regions_acquire(evn_loop *loop, struct worker *w, const int *task, int count, int space,
+                           int *held) {
+    const struct noted noted = note(loop, w, task, count, space, INT_MAX);
+    const int n = noted.regions;
+    *held = 0;
+    if (!n) return EVN_OK;
+    const size_t at = place_of(loop, w, task);
+    const size_t room = (size_t)loop->problem->tasks * (size_t)loop->regions;
+    const double begin = noted.away ? evn_now() : 0;
+    evn_status status;
+    if (!w->mode || loop->on_host)
+        status = evn_place_acquire(loop->place, n, w->region + at, space, mode_of(loop, 0));
+    else
+        status = acquire_each(loop->place, n, w->region + at, space, w->mode + at,
+                              w->region + room + at);
+    if (status) return status;
+    *held = n;
+    if (noted.away) burst_record(w, EVN_BURST_COPY, noted.first, noted.away, begin, evn_now());
+    return EVN_OK;
+}
+
+void regions_release(evn_loop *loop, struct worker *w, const int *task, int held, int space) {
+    if (held) evn_place_release(loop->place, held, w->region + place_of(loop, w, task), space);
+}
+
+evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int space, int *count) {
+    const int n = note(loop, w, task, *count, space, INT_MAX).regions;
+    int fit;
+    evn_status status =
+        evn_place_fits(loop->place, n, w->region + place_of(loop, w, task), space, &fit);
+    if (status || fit >= n) return status;
+    *count = note(loop, w, task, *count, space, fit).tasks;
+    if (!*count) *count = 1; /* one alone may say what it is short of */
+    return EVN_OK;
+}
+
+static evn_status check(const evn_loop *loop, const evn_place *place, int regions,
+                        const int *region, const evn_access *access) {
+    evn_status status = loop_may_begin(loop, "evn_loop_place()");
+    if (status) return status;
+    if (!place || !region || !access || regions < 1)
+        return evn_fail(EVN_USAGE,
+                        "loop: evn_loop_place() with %d regions a task%s; expected a "
+                        "place, and 1 or more with their access",
+                        regions, place ? "" : " and no place");
+    for (int i = 0; i < regions; i++)
+        if (access[i] < EVN_READ || access[i] > EVN_BOTH)
+            return evn_fail(EVN_USAGE,
+                            "loop: access %d of the tasks' region %d, expected EVN_READ, "
+                            "EVN_WRITE or EVN_BOTH",
+                            (int)access[i], i);
+    return EVN_OK;
+}
+
+/* What regions there are: the largest number, and whether some are those of several tasks, or of
+ * one in several ways. EVN_MEMORY. */
+static evn_status look(const int *region, size_t count, int *max, int *shared) {
+    *max = -1;
+    *shared = 0;
+    for (size_t i = 0; i < count; i++)
+        if (region[i] > *max) *max = region[i];
+    char *seen = calloc((size_t)*max + 2, 1);
+    if (!seen) return EVN_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (region[i] >= 0) {
+            *shared |= seen[region[i]];
+            seen[region[i]] = 1;
+        }
+    free(seen);
+    return EVN_OK;
+}
+
+/* Room of each worker for the regions of all tasks. */
+static evn_status make_room(evn_loop *loop, const int *region, int regions, int differ) {
+    const size_t n = (size_t)loop->problem->tasks * (size_t)regions;
+    int max, shared;
+    evn_status status = look(region, n, &max, &shared);
+    for (int u = 0; !status && u < loop->count; u++) {
+        struct worker *w = &loop->worker[u];
+        regions_forget(w);
+        w->region = malloc(2 * n * sizeof *w->region);
+        if (differ) w->mode = malloc(n * sizeof *w->mode);
+        if (shared) w->noted = calloc((size_t)max + 1, sizeof *w->noted);
+        if (!w->region || (differ && !w->mode) || (shared && !w->noted)) status = EVN_MEMORY;
+    }
+    return status;
+}
+
+void regions_forget(struct worker *w) {
+    free(w->region);
+    free(w->mode);
+    free(w->noted);
+    w->region = NULL;
+    w->mode = NULL;
+    w->noted = NULL;
+}
+
+evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const int *region,
+                          const evn_access *access) {
+    evn_status status = check(loop, place, regions, region, access);
+    if (status) return status;
+    const size_t n = (size_t)loop->problem->tasks * (size_t)regions;
+    int *numbers = malloc(n * sizeof *numbers), differ = 0;
+    evn_access *modes = malloc((size_t)regions * sizeof *modes);
+    for (int i = 1; i < regions; i++) differ |= access[i] != access[0];
+    loop->place = NULL;
+    regions_close(loop);
+    if (!numbers || !modes || make_room(loop, region, regions, differ)) {
+        free(numbers);
+        free(modes);
+        return evn_fail(EVN_MEMORY, "loop: no memory for %d regions of each of %d tasks", regions,
+                        loop->problem->tasks);
+    }
+    memcpy(numbers, region, n * sizeof *numbers);
+    memcpy(modes, access, (size_t)regions * sizeof *modes);
+    loop->region = numbers;
+    loop->access = modes;
+    loop->regions = regions;
+    loop->place = place;
+    return EVN_OK;
+}
+
+void regions_close(evn_loop *loop) {
+    free(loop->region);
+    free(loop->access);
+    loop->region = NULL;
+    loop->access = NULL;
+    loop->regions = 0;
+}
