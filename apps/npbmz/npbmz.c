@@ -643,22 +643,33 @@ static evn_status march_on(struct run *run, int steps, double *seconds) {
     return EVN_OK;
 }
 
+/* Device `number` of all units; NULL: it was lost. */
+static evn_device *device_of(const struct run *run, int number) {
+    for (int u = 0; u < evn_units_count(run->units); u++) {
+        const evn_unit *unit = evn_units_get(run->units, u);
+        for (int i = 0; i < evn_unit_devices(unit); i++)
+            if (evn_unit_device_number(unit, i) == number) return evn_unit_device(unit, i);
+    }
+    return NULL;
+}
+
 /* The devices' counters at the beginning of the timed steps, and what they have counted since. */
 static void start_counts(struct run *run, npbmz_result *r) {
     if (!run->place) return;
-    r->devices = evn_place_spaces(run->place) - 1;
+    r->devices = evn_units_devices(run->units);
     r->device = calloc((size_t)r->devices, sizeof *r->device);
     for (int d = 0; r->device && d < r->devices; d++)
-        r->device[d] = evn_device_counts(evn_place_device(run->place, d + 1));
+        r->device[d] = evn_device_counts(device_of(run, d));
     evn_place_reset_moves(run->place);
 }
 static void count_devices(struct run *run, npbmz_result *r) {
     for (int d = 0; r->device && d < r->devices; d++) {
-        evn_device *device = evn_place_device(run->place, d + 1); /* NULL if it was lost */
+        evn_device *device = device_of(run, d);
         r->device[d] = device ? evn_device_counts_since(device, r->device[d]) : (evn_counts){0};
     }
-    for (int a = 0; run->place && a <= r->devices; a++)
-        for (int b = 0; b <= r->devices; b++) {
+    const int spaces = run->place ? evn_place_spaces(run->place) : 0;
+    for (int a = 0; a < spaces; a++)
+        for (int b = 0; b < spaces; b++) {
             evn_moves m = evn_place_moves(run->place, a, b);
             r->moved.copies += m.copies;
             r->moved.bytes += m.bytes;

@@ -827,6 +827,7 @@ static evn_status emulated_open(evn_device *d, const char *text) {
     t->max_items = 1024;
     t->peer = o->peer;
     t->clock_is_virtual = o->is_virtual;
+    t->poisons = 1;
     return EVN_OK;
 }
 

@@ -79,6 +79,7 @@ static void close_host(struct host *h) {
 struct side {
     evn_units *units;
     evn_place *place;
+    int space;
     int *region;
     struct summation_gpu *gpu;
 };
@@ -94,10 +95,11 @@ static void open_side(struct side *d, const struct host *h, const char *device) 
     assert_ok(
         summation_gpu_share(&share, a, h->past, evn_unit_device(evn_units_get(d->units, 0), 0)));
     assert_ok(evn_place_open(&d->place, d->units, 1));
-    evn_place_limit(d->place, 1, share);
+    d->space = evn_place_space(d->place, evn_units_get(d->units, 0), 0);
+    evn_place_limit(d->place, d->space, share);
     d->region = memory(sizeof *d->region * (size_t)a->blocks);
     assert_ok(summation_gpu_regions(a, d->place, d->region));
-    assert_ok(summation_gpu_open(&d->gpu, a, h->past, d->place, d->region, 1, queue(d)));
+    assert_ok(summation_gpu_open(&d->gpu, a, h->past, d->place, d->region, d->space, queue(d)));
 }
 
 static void close_side(struct side *d) {
@@ -130,7 +132,7 @@ static void node_sums(const struct host *h, int block, int span, char *out) {
 static int check(const struct side *d, const struct host *h, int count, const int *block) {
     const struct layout *a = h->layout;
     const size_t reals = (size_t)a->rows * (size_t)a->wide;
-    const evn_moves before = evn_place_moves(d->place, EVN_HOST, 1);
+    const evn_moves before = evn_place_moves(d->place, EVN_HOST, d->space);
     struct summation_node node[16];
     for (int b = 0; b < 16; b++) node[b] = (struct summation_node){NULL, -1};
     summation_gpu_begin(d->gpu);
@@ -164,7 +166,7 @@ static int check(const struct side *d, const struct host *h, int count, const in
         fail_msg("%d blocks from %d on, %d steps: off by %g of %g", count, block[0], a->is.group,
                  worst, largest);
     assert_true(largest > 0);
-    return (int)(evn_place_moves(d->place, EVN_HOST, 1).copies - before.copies);
+    return (int)(evn_place_moves(d->place, EVN_HOST, d->space).copies - before.copies);
 }
 
 static void all_of(int *block, int count) {
@@ -246,7 +248,7 @@ static void out_of_core(void **state) {
             assert_int_equal(check(&d, &h, 2, (const int[]){3, 8}), room == 1);
             assert_true(evn_device_used_max(evn_unit_device(evn_units_get(d.units, 0), 0)) <=
                         memory);
-            assert_int_equal(evn_place_moves(d.place, 1, EVN_HOST).copies, 0);
+            assert_int_equal(evn_place_moves(d.place, d.space, EVN_HOST).copies, 0);
             close_side(&d);
             close_host(&h);
         }

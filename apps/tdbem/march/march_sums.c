@@ -148,17 +148,26 @@ static void note_group(struct march *m, int group, double *before) {
 
 /* What each device was asked to do in this march. */
 void sums_start_counts(struct march *m) {
-    m->r->devices = m->place ? evn_place_spaces(m->place) - 1 : 0;
-    for (int d = 0; d < m->r->devices; d++)
-        m->r->device[d] = evn_device_counts(evn_place_device(m->place, d + 1));
+    m->r->devices = evn_units_devices(m->units);
+    for (int u = 0; u < evn_units_count(m->units); u++) {
+        const evn_unit *unit = evn_units_get(m->units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++)
+            m->r->device[evn_unit_device_number(unit, d)] =
+                evn_device_counts(evn_unit_device(unit, d));
+    }
     if (m->place) evn_place_reset_moves(m->place);
 }
 
 void sums_count_devices(struct march *m) {
-    for (int d = 0; d < m->r->devices; d++) {
-        m->r->device[d] =
-            evn_device_counts_since(evn_place_device(m->place, d + 1), m->r->device[d]);
-        const evn_moves in = evn_place_moves(m->place, EVN_HOST, d + 1);
+    for (int u = 0; u < evn_units_count(m->units); u++) {
+        const evn_unit *unit = evn_units_get(m->units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++) {
+            evn_counts *counts = &m->r->device[evn_unit_device_number(unit, d)];
+            *counts = evn_device_counts_since(evn_unit_device(unit, d), *counts);
+        }
+    }
+    for (int s = 1; m->place && s < evn_place_spaces(m->place); s++) {
+        const evn_moves in = evn_place_moves(m->place, EVN_HOST, s);
         m->r->moved.copies += in.copies;
         m->r->moved.bytes += in.bytes;
     }
@@ -169,19 +178,21 @@ evn_status sums_open_devices(struct march *m) {
     const struct layout *l = m->p->layout;
     const int devices = evn_units_devices(m->units);
     if (!devices) return EVN_OK;
+    evn_status status = evn_place_open(&m->place, m->units, 1);
+    if (status) return status;
+    const int spaces = evn_place_spaces(m->place);
     m->region = malloc(sizeof *m->region * (size_t)l->blocks);
-    m->gpu = calloc((size_t)devices + 1, sizeof *m->gpu);
+    m->gpu = calloc((size_t)spaces, sizeof *m->gpu);
     m->r->device = calloc((size_t)devices, sizeof *m->r->device);
     m->owner = malloc(sizeof *m->owner * (size_t)l->blocks);
     m->device = malloc(sizeof *m->device * (size_t)l->blocks);
-    m->fetched = calloc((size_t)devices + 1, sizeof *m->fetched);
+    m->fetched = calloc((size_t)spaces, sizeof *m->fetched);
     int ok = m->region && m->gpu && m->r->device && m->owner && m->device && m->fetched;
-    for (int s = 1; ok && s <= devices; s++)
+    for (int s = 1; ok && s < spaces; s++)
         ok = (m->fetched[s] = malloc(sizeof **m->fetched * (size_t)l->blocks)) != NULL;
     for (int b = 0; ok && b < l->blocks; b++) m->owner[b] = -1;
     if (!ok) return evn_fail(EVN_MEMORY, "td-bem: no memory for %d devices", devices);
-    evn_status status = evn_place_open(&m->place, m->units, 1);
-    if (!status) status = summation_gpu_regions(l, m->place, m->region);
+    status = summation_gpu_regions(l, m->place, m->region);
     for (int u = 0; u < evn_units_count(m->units); u++) {
         evn_unit *unit = evn_units_get(m->units, u);
         for (int d = 0; !status && d < evn_unit_devices(unit); d++) {
@@ -205,8 +216,8 @@ void sums_close_devices(struct march *m) {
             summation_gpu_close(m->gpu[evn_place_space(m->place, unit, d)]);
         }
     }
+    for (int s = 0; m->fetched && s < evn_place_spaces(m->place); s++) free(m->fetched[s]);
     evn_place_close(m->place);
-    for (int s = 0; m->fetched && s <= evn_units_devices(m->units); s++) free(m->fetched[s]);
     free(m->fetched);
     free(m->owner);
     free(m->device);

@@ -1,0 +1,203 @@
+/* Acquiring and releasing: all that a call wants or nothing. Where regions are already, nothing is
+ * looked at but the regions in the call's list. */
+#include "place/internal.h"
+
+/* Whether a region may be acquired, as far as it alone is concerned. */
+static evn_status may_acquire(const evn_place *p, const struct region *r, int space,
+                              evn_access access) {
+    char text[HELD_TEXT];
+    if (is_absent(r))
+        return evn_fail(EVN_USAGE,
+                        "place: region %d is absent: its memory is with another process until it "
+                        "arrives",
+                        r->number);
+    if (r->users && (r->writer || (access & EVN_WRITE)))
+        return evn_fail(
+            EVN_USAGE, "place: region %d cannot be acquired in space %d for %s: it is held %s",
+            r->number, space, access & EVN_WRITE ? "writing" : "reading", place_held(p, r, text));
+    if (r->copies || !(access & EVN_READ)) return EVN_OK;
+    if (is_unwritten(r))
+        return evn_fail(EVN_USAGE,
+                        "place: region %d is to be read and nobody has written it yet; acquire it "
+                        "with EVN_WRITE first",
+                        r->number);
+    return evn_fail(EVN_DEVICE, "place: region %d was valid only on a device that is lost",
+                    r->number);
+}
+
+/* Whether all may be; *moves: one is in transfer, and the rest was not looked at. Each is marked
+ * with the number of the call, so that one that is in the list twice is found. */
+static evn_status check(evn_place *p, const struct request *q, long call, bool *moves) {
+    for (int i = 0; i < q->count; i++) {
+        struct region *r = region_of(p, q->region[i]);
+        const evn_access access = access_to(q, i);
+        if (!r) return place_no_region(q->region[i]);
+        if (access < EVN_READ || access > EVN_BOTH)
+            return evn_fail(EVN_USAGE, "place: region %d is acquired with access %d, which is none",
+                            r->number, (int)access);
+        if ((*moves = r->in_transfer)) return EVN_OK;
+        const bool writes = access & EVN_WRITE;
+        if (r->call == call && (writes || r->call_writes))
+            return evn_fail(EVN_USAGE,
+                            "place: region %d is in a list twice, and to be written: acquire it "
+                            "once, with EVN_BOTH",
+                            r->number);
+        r->call = call;
+        r->call_writes = writes;
+        if (is_absent(r) || r->users || !r->copies) {
+            evn_status status = may_acquire(p, r, q->space, access);
+            if (status) return status;
+        }
+    }
+    return EVN_OK;
+}
+
+/* Memory that is written without being copied to first may still have to be poisoned: not after it
+ * was written. */
+static evn_status finish_poisoning(evn_place *p, const struct request *q) {
+    struct space *s = &p->space[q->space];
+    if (!s->poisoning) return EVN_OK;
+    int i = 0;
+    while (i < q->count && access_to(q, i) != EVN_WRITE) i++;
+    if (i == q->count) return EVN_OK;
+    s->poisoning = false;
+    return evn_queue_finish(s->queue);
+}
+
+/* `by` users more of a region. */
+static void add_user(struct region *r, int space, int by) {
+    r->copy[space].users += by;
+    r->users += by;
+}
+
+/* What it means that all are acquired, beside that they have users. */
+static void note_acquired(evn_place *p, const struct request *q, long call) {
+    for (int i = 0; i < q->count; i++) {
+        struct region *r = region_at(p, q->region[i]);
+        r->writer = access_to(q, i) & EVN_WRITE;
+        r->copy[q->space].used = call;
+        atomic_store_explicit(&r->where, q->space, memory_order_relaxed);
+        if (!r->writer) continue;
+        r->written = true;
+        if (!is_valid(r, q->space)) place_becomes_valid(r, q->space);
+        if (r->copies > 1) place_forget_others(p, r, q->space);
+    }
+}
+
+/* Whether a region has nothing to be done about: it is in the space, and nowhere else if it is
+ * written. */
+static bool is_settled(const struct region *r, int space, evn_access access) {
+    if (!r || !is_valid(r, space) || r->in_transfer) return false;
+    if (access == EVN_READ) return !r->users || !r->writer;
+    return (access == EVN_WRITE || access == EVN_BOTH) && !r->users && r->copies == 1;
+}
+
+/* The usual case: all have. */
+static bool acquire_settled(evn_place *p, const struct request *q) {
+    int done = 0;
+    for (; done < q->count; done++) {
+        struct region *r = region_of(p, q->region[done]);
+        const evn_access access = access_to(q, done);
+        if (!is_settled(r, q->space, access)) break;
+        r->writer = access != EVN_READ; /* it may be in the list twice */
+        add_user(r, q->space, 1);
+    }
+    if (done < q->count) {
+        while (done) add_user(region_at(p, q->region[--done]), q->space, -1);
+        return false;
+    }
+    p->space[q->space].holds += q->count;
+    note_acquired(p, q, ++p->clock);
+    return true;
+}
+
+/* Memory in the space for all of them, once nothing stands against it; *missing: something has to
+ * be brought. From the beginning as often as the lock is let go. */
+static evn_status prepare(evn_place *p, const struct request *q, long *call, bool *missing) {
+    for (bool again = true; again;) {
+        bool moves = false;
+        evn_status status = check(p, q, *call = ++p->clock, &moves);
+        if (moves)
+            pthread_cond_wait(&p->transferred, &p->lock);
+        else if (!status)
+            status = place_make_room(p, q, missing, &again);
+        if (status) return status;
+    }
+    return EVN_OK;
+}
+
+static evn_status acquire(evn_place *p, const struct request *q) {
+    long call;
+    bool missing = false;
+    if (acquire_settled(p, q)) return EVN_OK;
+    evn_status status = prepare(p, q, &call, &missing);
+    if (status) return status;
+    status = finish_poisoning(p, q);
+    if (!status && missing) status = place_fetch(p, q);
+    if (status) {
+        place_unpin(p, q);
+        return status;
+    }
+    for (int i = 0; i < q->count; i++) region_at(p, q->region[i])->users++;
+    note_acquired(p, q, call);
+    return EVN_OK;
+}
+
+static evn_status check_and_acquire(evn_place *p, const struct request *q) {
+    if (q->count < 0 || (q->count && (!q->region || !q->access)))
+        return evn_fail(EVN_USAGE, "place: a list of %d regions%s", q->count,
+                        q->count < 0 ? "" : " without regions or access modes");
+    evn_status status = place_check_space(p, q->space);
+    if (status) return status;
+    pthread_mutex_lock(&p->lock);
+    status = place_check_alive(p, q->space);
+    if (!status) status = acquire(p, q);
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
+
+evn_status evn_place_acquire_each(evn_place *p, int count, const int *region, int space,
+                                  const evn_access *access) {
+    return check_and_acquire(p, &(struct request){count, region, space, access, 1});
+}
+
+evn_status evn_place_acquire(evn_place *p, int count, const int *region, int space,
+                             evn_access access) {
+    return check_and_acquire(p, &(struct request){count, region, space, &access, 0});
+}
+
+static evn_status refuse_release(const evn_place *p, int region, int space) {
+    const struct region *r = region_of(p, region);
+    char text[HELD_TEXT];
+    if (!r) return place_no_region(region);
+    return evn_fail(
+        EVN_USAGE, "place: region %d is released in space %d %s; it is held %s", region, space,
+        r->copy[space].users ? "more often than it was acquired" : "and was not acquired there",
+        r->users ? place_held(p, r, text) : "nowhere");
+}
+
+/* `by` users more of each region, from the first on; how many regions there are that can have so.
+ */
+static int add_users(evn_place *p, int count, const int *region, int space, int by) {
+    int done = 0;
+    for (; done < count; done++) {
+        struct region *r = region_of(p, region[done]);
+        if (!r || r->users + by < 0 || r->copy[space].users + by < 0) break;
+        add_user(r, space, by);
+    }
+    p->space[space].holds += (long)done * by;
+    return done;
+}
+
+evn_status evn_place_release(evn_place *p, int count, const int *region, int space) {
+    evn_status status = place_check_space(p, space);
+    if (status) return status;
+    pthread_mutex_lock(&p->lock);
+    const int done = add_users(p, count, region, space, -1);
+    if (done < count) {
+        add_users(p, done, region, space, 1);
+        status = refuse_release(p, region[done], space);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
