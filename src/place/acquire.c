@@ -25,9 +25,9 @@ static evn_status may_acquire(const evn_place *p, const struct region *r, int sp
                     r->number);
 }
 
-/* Whether all may be. Each is marked with the number of the call, so that one that is in the list
- * twice is found. */
-static evn_status check(evn_place *p, const struct request *q, long call) {
+/* Whether all may be; *moves: one is in transfer, and the rest was not looked at. Each is marked
+ * with the number of the call, so that one that is in the list twice is found. */
+static evn_status check(evn_place *p, const struct request *q, long call, bool *moves) {
     for (int i = 0; i < q->count; i++) {
         struct region *r = region_of(p, q->region[i]);
         const evn_access access = access_to(q, i);
@@ -35,6 +35,7 @@ static evn_status check(evn_place *p, const struct request *q, long call) {
         if (access < EVN_READ || access > EVN_BOTH)
             return evn_fail(EVN_USAGE, "place: region %d is acquired with access %d, which is none",
                             r->number, (int)access);
+        if ((*moves = r->in_transfer)) return EVN_OK;
         const bool writes = access & EVN_WRITE;
         if (r->call == call && (writes || r->call_writes))
             return evn_fail(EVN_USAGE,
@@ -43,8 +44,10 @@ static evn_status check(evn_place *p, const struct request *q, long call) {
                             r->number);
         r->call = call;
         r->call_writes = writes;
-        evn_status status = may_acquire(p, r, q->space, access);
-        if (status) return status;
+        if (is_absent(r) || r->users || !r->copies) {
+            evn_status status = may_acquire(p, r, q->space, access);
+            if (status) return status;
+        }
     }
     return EVN_OK;
 }
@@ -61,39 +64,88 @@ static evn_status finish_poisoning(evn_place *p, const struct request *q) {
     return evn_queue_finish(s->queue);
 }
 
-static void count_users(evn_place *p, const struct request *q, long call) {
+/* `by` users more of a region. */
+static void add_user(struct region *r, int space, int by) {
+    r->copy[space].users += by;
+    r->users += by;
+}
+
+/* What it means that all are acquired, beside that they have users. */
+static void note_acquired(evn_place *p, const struct request *q, long call) {
     for (int i = 0; i < q->count; i++) {
         struct region *r = region_at(p, q->region[i]);
-        r->users++;
         r->writer = access_to(q, i) & EVN_WRITE;
         r->copy[q->space].used = call;
         atomic_store_explicit(&r->where, q->space, memory_order_relaxed);
         if (!r->writer) continue;
         r->written = true;
-        place_becomes_valid(r, q->space);
+        if (!is_valid(r, q->space)) place_becomes_valid(r, q->space);
         if (r->copies > 1) place_forget_others(p, r, q->space);
     }
 }
 
-static evn_status acquire(evn_place *p, const struct request *q) {
-    long call;
+/* Whether a region is in the space, and nothing stands against its being acquired. */
+static bool is_settled(const struct region *r, int space, evn_access access) {
+    if (!r || !is_valid(r, space) || r->in_transfer) return false;
+    if (access == EVN_READ) return !r->users || !r->writer;
+    return (access == EVN_WRITE || access == EVN_BOTH) && !r->users;
+}
+
+/* The usual case: all are. */
+static bool acquire_settled(evn_place *p, const struct request *q) {
+    int done = 0;
+    for (; done < q->count; done++) {
+        struct region *r = region_of(p, q->region[done]);
+        const evn_access access = access_to(q, done);
+        if (!is_settled(r, q->space, access)) break;
+        r->writer = access != EVN_READ; /* it may be in the list twice */
+        add_user(r, q->space, 1);
+    }
+    if (done < q->count) {
+        while (done) add_user(region_at(p, q->region[--done]), q->space, -1);
+        return false;
+    }
+    p->space[q->space].holds += q->count;
+    note_acquired(p, q, ++p->clock);
+    return true;
+}
+
+/* Memory in the space for all of them, once nothing stands against it; *missing: something has to
+ * be brought. From the beginning as often as the lock is let go. */
+static evn_status prepare(evn_place *p, const struct request *q, long *call, bool *missing) {
     for (bool again = true; again;) {
-        place_wait(p, q);
-        evn_status status = check(p, q, call = ++p->clock);
-        if (!status) status = place_make_room(p, q, &again);
+        bool moves = false;
+        evn_status status = check(p, q, *call = ++p->clock, &moves);
+        if (moves)
+            pthread_cond_wait(&p->transferred, &p->lock);
+        else if (!status)
+            status = place_make_room(p, q, missing, &again);
         if (status) return status;
     }
-    evn_status status = finish_poisoning(p, q);
-    if (!status) status = place_fetch(p, q);
-    if (status)
+    return EVN_OK;
+}
+
+static evn_status acquire(evn_place *p, const struct request *q) {
+    long call = 0;
+    bool missing = false;
+    if (acquire_settled(p, q)) return EVN_OK;
+    evn_status status = prepare(p, q, &call, &missing);
+    if (status) return status;
+    status = finish_poisoning(p, q);
+    if (!status && missing) status = place_fetch(p, q);
+    if (status) {
         place_unpin(p, q);
-    else
-        count_users(p, q, call);
-    return status;
+        return status;
+    }
+    for (int i = 0; i < q->count; i++) region_at(p, q->region[i])->users++;
+    note_acquired(p, q, call);
+    return EVN_OK;
 }
 
 static evn_status check_and_acquire(evn_place *p, const struct request *q) {
-    if (q->count < 0) return evn_fail(EVN_USAGE, "place: %d regions to acquire", q->count);
+    if (q->count < 0 || (q->count && (!q->region || !q->access)))
+        return evn_fail(EVN_USAGE, "place: a list of %d regions%s", q->count,
+                        q->count < 0 ? "" : " without regions or access modes");
     evn_status status = place_check_space(p, q->space);
     if (status) return status;
     pthread_mutex_lock(&p->lock);
@@ -129,9 +181,8 @@ static int add_users(evn_place *p, int count, const int *region, int space, int 
     int done = 0;
     for (; done < count; done++) {
         struct region *r = region_of(p, region[done]);
-        if (!r || r->copy[space].users + by < 0) break;
-        r->copy[space].users += by;
-        r->users += by;
+        if (!r || r->users + by < 0 || r->copy[space].users + by < 0) break;
+        add_user(r, space, by);
     }
     p->space[space].holds += (long)done * by;
     return done;

@@ -26,24 +26,23 @@ struct copy {
 };
 
 struct region {
-    /* what every acquire looks at */
-    size_t bytes; /* 0: there is no such region */
-    void *host;   /* NULL: absent; or made, and never on the host so far */
-    int users;    /* in all spaces */
-    int copies;   /* that are valid */
-    atomic_int where;
-    bool writer; /* its user writes */
-    bool in_transfer;
-    bool made;    /* by the place: its host memory is the place's */
-    bool written; /* a made one: somebody has written it */
-    bool call_writes;
-    long call; /* the latest one that has it in its list, which writes it */
-    /* the rest */
     int number;
     int from;      /* the space it is being copied from; -1 */
     int next_free; /* of those that were removed; -1 */
     enum { KEPT_NOTHING, KEPT_UNWRITTEN, KEPT_COPY } keeps;
     void *kept, *spare; /* copy of evn_place_keep(), and memory for the next one; NULL */
+    void *host;         /* NULL: absent; or made, and never on the host so far */
+    long call;          /* the latest one that has it in its list, which writes it */
+    bool call_writes;
+    bool made;    /* by the place: its host memory is the place's */
+    bool written; /* a made one: somebody has written it */
+    /* what every acquire looks at */
+    bool writer; /* its user writes */
+    bool in_transfer;
+    int users;          /* in all spaces */
+    int copies;         /* that are valid */
+    atomic_int where;   /* the valid one that was used last; -1: there is none */
+    size_t bytes;       /* 0: there is no such region */
     struct copy copy[]; /* in each space */
 };
 
@@ -59,8 +58,13 @@ struct space {
     bool poisoning; /* the queue may still have to poison something */
 };
 
-/* Regions lie in blocks of which each is twice as large as the one before. */
-enum { FIRST_BLOCK = 64, BLOCKS = 25 };
+/* The regions by number. Who has outgrown one gets a larger one; others may still read the former,
+ * which lives as long as the place. */
+struct table {
+    struct table *former;
+    int room;
+    struct region *region[];
+};
 
 struct evn_place {
     pthread_mutex_t lock;
@@ -68,7 +72,7 @@ struct evn_place {
     int spaces;
     struct space *space;
     bool poisons; /* a device does: stale copies of the host are poisoned too */
-    char *block[BLOCKS];
+    _Atomic(struct table *) table;
     size_t region_bytes; /* with its copies */
     atomic_int regions;  /* numbers that were ever given out */
     int first_free;      /* of those that were given back; -1 */
@@ -94,9 +98,7 @@ static inline evn_access access_to(const struct request *q, int i) {
 
 /* Region `number`, which there is or was. */
 static inline struct region *region_at(const evn_place *p, int number) {
-    const int block = 31 - __builtin_clz((unsigned)number / FIRST_BLOCK + 1);
-    const size_t first = ((size_t)FIRST_BLOCK << block) - FIRST_BLOCK;
-    return (struct region *)(p->block[block] + ((size_t)number - first) * p->region_bytes);
+    return atomic_load_explicit(&p->table, memory_order_acquire)->region[number];
 }
 
 /* The same for any number; NULL: there is none. */
@@ -109,6 +111,9 @@ static inline struct region *region_of(const evn_place *p, int number) {
 
 static inline bool is_valid(const struct region *r, int space) {
     return atomic_load_explicit(&r->copy[space].valid, memory_order_relaxed);
+}
+static inline bool is_missing(const struct request *q, int i, const struct region *r) {
+    return (access_to(q, i) & EVN_READ) && !is_valid(r, q->space);
 }
 static inline bool is_unwritten(const struct region *r) { return r->made && !r->written; }
 static inline bool is_absent(const struct region *r) { return !r->made && !r->host; }
@@ -164,14 +169,12 @@ evn_status place_fetch(evn_place *p, const struct request *q);
  * that is told: `status`, if that is one. */
 evn_status place_finish(const evn_place *p, const char *used, evn_status status);
 
-/* Waits until none of the regions is in transfer; lets the lock go. */
-void place_wait(evn_place *p, const struct request *q);
-
 /* ---- room.c ---- */
 
-/* Gives each of the regions memory in the space and counts a user of it; all or none. *again: the
- * lock was let go, nothing was given, and what was known of the regions may have changed. */
-evn_status place_make_room(evn_place *p, const struct request *q, bool *again);
+/* Gives each of the regions memory in the space and counts a user of it; all or none. *missing: one
+ * has to be brought. *again: the lock was let go, nothing was given, and what was known of the
+ * regions may have changed. */
+evn_status place_make_room(evn_place *p, const struct request *q, bool *missing, bool *again);
 
 /* Takes these users back. */
 void place_unpin(evn_place *p, const struct request *q);

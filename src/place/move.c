@@ -75,10 +75,6 @@ evn_status place_copy(evn_place *p, struct region *r, int from, int to, void *ho
                          r->copy[from].at, r->bytes);
 }
 
-static bool is_missing(const struct request *q, int i, const struct region *r) {
-    return (access_to(q, i) & EVN_READ) && !is_valid(r, q->space);
-}
-
 /* Puts the copies of what is missing into queues, those of the spaces that are marked in `used`. */
 static evn_status queue_copies(evn_place *p, const struct request *q, char *used) {
     for (int i = 0; i < q->count; i++) {
@@ -117,10 +113,6 @@ static void arrived(evn_place *p, const struct request *q, evn_status status) {
 }
 
 evn_status place_fetch(evn_place *p, const struct request *q) {
-    bool missing = false;
-    for (int i = 0; i < q->count && !missing; i++)
-        missing = is_missing(q, i, region_at(p, q->region[i]));
-    if (!missing) return EVN_OK;
     char used[p->spaces];
     memset(used, 0, sizeof used);
     evn_status status = queue_copies(p, q, used);
@@ -130,16 +122,4 @@ evn_status place_fetch(evn_place *p, const struct request *q) {
     pthread_mutex_lock(&p->lock);
     arrived(p, q, status);
     return status;
-}
-
-static bool any_in_transfer(const evn_place *p, const struct request *q) {
-    for (int i = 0; i < q->count; i++) {
-        const struct region *r = region_of(p, q->region[i]);
-        if (r && r->in_transfer) return true;
-    }
-    return false;
-}
-
-void place_wait(evn_place *p, const struct request *q) {
-    while (any_in_transfer(p, q)) pthread_cond_wait(&p->transferred, &p->lock);
 }

@@ -68,8 +68,12 @@ void evn_place_close(evn_place *p) {
         if (r->made) free(r->host);
         free(r->kept);
         free(r->spare);
+        free(r);
     }
-    for (int b = 0; b < BLOCKS; b++) free(p->block[b]);
+    for (struct table *t = atomic_load(&p->table), *former; t; t = former) {
+        former = t->former;
+        free(t);
+    }
     free(p->addresses.range);
     free(p->space);
     free(p->moves);

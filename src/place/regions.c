@@ -1,6 +1,7 @@
 /* The table of regions: what is registered, made, arrives, leaves and is removed; and questions
  * about regions. */
 #include "place/internal.h"
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,15 +41,28 @@ static struct region *used_again(evn_place *p) {
     return r;
 }
 
-/* A number nobody has had; the blocks of the table come as they are needed. NULL: no memory. */
+/* A table with room for one more number. -1: no memory. */
+static int need_number(evn_place *p, int numbers) {
+    struct table *t = atomic_load_explicit(&p->table, memory_order_relaxed);
+    if (t && numbers < t->room) return 0;
+    if (numbers > INT_MAX / 2) return -1;
+    const int room = numbers ? 2 * numbers : 64;
+    struct table *more = malloc(sizeof *more + (size_t)room * sizeof *more->region);
+    if (!more) return -1;
+    more->former = t;
+    more->room = room;
+    if (t) memcpy(more->region, t->region, (size_t)numbers * sizeof *more->region);
+    atomic_store_explicit(&p->table, more, memory_order_release);
+    return 0;
+}
+
+/* A number nobody has had. NULL: no memory. */
 static struct region *first_used(evn_place *p) {
     const int number = atomic_load_explicit(&p->regions, memory_order_relaxed);
-    const int block = 31 - __builtin_clz((unsigned)number / FIRST_BLOCK + 1);
-    if (block >= BLOCKS) return NULL;
-    if (!p->block[block]) p->block[block] = calloc((size_t)FIRST_BLOCK << block, p->region_bytes);
-    if (!p->block[block]) return NULL;
-    struct region *r = region_at(p, number);
+    struct region *r = need_number(p, number) ? NULL : calloc(1, p->region_bytes);
+    if (!r) return NULL;
     r->number = number;
+    atomic_load_explicit(&p->table, memory_order_relaxed)->region[number] = r;
     atomic_store_explicit(&p->regions, number + 1, memory_order_release);
     return r;
 }
@@ -141,8 +155,10 @@ evn_status evn_place_arrive(evn_place *p, int region, void *host) {
 
 /* The region, which nobody holds and nothing moves. */
 static evn_status find_free(evn_place *p, int region, const char *what, struct region **out) {
-    place_wait(p, &(struct request){.count = 1, .region = &region});
-    struct region *r = *out = region_of(p, region);
+    struct region *r;
+    while ((r = region_of(p, region)) && r->in_transfer)
+        pthread_cond_wait(&p->transferred, &p->lock);
+    *out = r;
     char text[HELD_TEXT];
     if (!r) return place_no_region(region);
     if (r->users)
@@ -231,10 +247,14 @@ evn_status evn_place_find(evn_place *p, const void *address, int *region, size_t
 }
 
 /* The region, if there is such a space too; NULL and a message. */
-static const struct region *ask(const evn_place *p, int region, int space) {
+static inline const struct region *ask(const evn_place *p, int region, int space) {
     const struct region *r = region_of(p, region);
-    if (!r) place_no_region(region);
-    return r && !place_check_space(p, space) ? r : NULL;
+    if (r && space >= 0 && space < p->spaces) return r;
+    if (!r)
+        place_no_region(region);
+    else
+        place_check_space(p, space);
+    return NULL;
 }
 
 int evn_place_where(const evn_place *p, int region) {

@@ -15,6 +15,7 @@ enum outcome {
 struct search {
     enum outcome outcome;
     struct region *mover;
+    bool missing; /* something that is to be read is not in the space yet */
 };
 
 /* ---- arenas -------------------------------------------------------------------------------- */
@@ -90,7 +91,8 @@ static evn_status grow(evn_place *p, int space, bool *grown) {
 /* A region leaves a device, if it is valid elsewhere. */
 static void evict(evn_place *p, struct region *r, int space, struct search *s) {
     if (r->copies == 1 && is_valid(r, space)) {
-        *s = (struct search){MUST_MOVE, r};
+        s->outcome = MUST_MOVE;
+        s->mover = r;
         return;
     }
     place_forget(p, r, space);
@@ -177,6 +179,7 @@ static evn_status pin(evn_place *p, const struct request *q, struct search *s) {
             status = find_piece(p, r, q->space, s);
         if (status || s->outcome != ROOM) break;
         c->users++;
+        s->missing |= is_missing(q, pinned, r);
     }
     p->space[q->space].holds += pinned;
     if (pinned < q->count) unpin(p, q, pinned);
@@ -195,8 +198,8 @@ static evn_status too_large(const evn_place *p, const struct request *q) {
                     (double)s->capacity * 1e-6);
 }
 
-evn_status place_make_room(evn_place *p, const struct request *q, bool *again) {
-    struct search s = {ROOM, NULL};
+evn_status place_make_room(evn_place *p, const struct request *q, bool *missing, bool *again) {
+    struct search s = {.outcome = ROOM};
     evn_status status = q->space == EVN_HOST ? EVN_OK : need_arena(p, q->space);
     if (!status) status = pin(p, q, &s);
     if (!status && s.outcome == FULL) { /* gaps were too small: nothing stays that can leave */
@@ -205,6 +208,7 @@ evn_status place_make_room(evn_place *p, const struct request *q, bool *again) {
         if (!status && s.outcome == FULL) return too_large(p, q);
     }
     *again = !status && s.outcome != ROOM;
+    *missing = s.missing;
     if (status || s.outcome == ROOM) return status;
     if (s.outcome == MUST_MOVE) return move_home(p, s.mover);
     pthread_cond_wait(&p->transferred, &p->lock);
