@@ -50,7 +50,7 @@ static void acquire(struct fixture *f, int region, int space, evn_access access)
     if (evn_place_acquire(f->place, 1, &region, space, access)) fail_msg("%s", evn_message());
 }
 static void release(struct fixture *f, int region, int space) {
-    evn_place_release(f->place, 1, &region, space);
+    if (evn_place_release(f->place, 1, &region, space)) fail_msg("%s", evn_message());
 }
 static void use(struct fixture *f, int region, int space, evn_access access) {
     acquire(f, region, space, access);
@@ -190,6 +190,648 @@ static void test_eviction(void **state) {
     close_fixture(&f);
 }
 
+/* ---- mistakes ---- */
+
+static void expect(evn_status got, evn_status want, const char *says) {
+    if (got != want || !strstr(evn_message(), says))
+        fail_msg("%d \"%s\" instead of %d \"%s\"", got, evn_message(), want, says);
+}
+static void says(const char *text) {
+    if (!strstr(evn_message(), text)) fail_msg("\"%s\" instead of \"%s\"", evn_message(), text);
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
+    const int bad[] = {-1, REGIONS, 1 << 30, -(1 << 30)};
+    for (int i = 0; i < 4; i++) {
+        const int r = bad[i];
+        char none[64];
+        int fit;
+        snprintf(none, sizeof none, "there is no region %d", r);
+        assert_int_equal(evn_place_where(f.place, r), -1);
+        says(none);
+        assert_int_equal(evn_place_valid(f.place, r, EVN_HOST), 0);
+        says(none);
+        assert_int_equal(evn_place_at(f.place, r, 1), 0);
+        says(none);
+        assert_null(evn_place_host(f.place, r));
+        says(none);
+        expect(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE, none);
+        expect(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE, none);
+        expect(evn_place_fits(f.place, 1, &r, 1, &fit), EVN_USAGE, none);
+        expect(evn_place_arrive(f.place, r, &fit), EVN_USAGE, none);
+        expect(evn_place_leave(f.place, r), EVN_USAGE, none);
+        expect(evn_place_remove(f.place, r), EVN_USAGE, none);
+    }
+    for (int space = -1; space <= 2; space += 3) {
+        const char *none = space < 0 ? "there is no space -1, only 0 to 1" : "no space 2";
+        const int r = 0;
+        int fit;
+        assert_int_equal(evn_place_valid(f.place, r, space), 0);
+        says(none);
+        assert_int_equal(evn_place_at(f.place, r, space), 0);
+        says(none);
+        assert_null(evn_place_buffer(f.place, space));
+        says(none);
+        assert_null(evn_place_device(f.place, space));
+        says(none);
+        assert_int_equal(evn_place_moves(f.place, space, 0).copies, 0);
+        says(none);
+        assert_int_equal(evn_place_moves(f.place, 0, space).bytes, 0);
+        says(none);
+        expect(evn_place_acquire(f.place, 1, &r, space, EVN_READ), EVN_USAGE, none);
+        expect(evn_place_release(f.place, 1, &r, space), EVN_USAGE, none);
+        expect(evn_place_fits(f.place, 1, &r, space, &fit), EVN_USAGE, none);
+    }
+    const int r = 0;
+    expect(evn_place_acquire(f.place, 1, &r, 1, (evn_access)0), EVN_USAGE, "access 0");
+    expect(evn_place_acquire(f.place, 1, &r, 1, (evn_access)4), EVN_USAGE, "access 4");
+    expect(evn_place_acquire(f.place, -1, &r, 1, EVN_READ), EVN_USAGE, "-1 regions");
+    expect(evn_place_acquire(f.place, 1, NULL, 1, EVN_READ), EVN_USAGE, "without regions");
+    int n;
+    expect(evn_place_add(f.place, f.host[0], 0, &n), EVN_USAGE, "0 bytes");
+    expect(evn_place_make(f.place, 0, &n), EVN_USAGE, "0 bytes");
+    close_fixture(&f);
+}
+
+static void test_space_of_a_unit(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:CPU:1,1:GPU:2", "emulated", 0.5);
+    const evn_unit *cpu = evn_units_get(f.units, 0), *gpu = evn_units_get(f.units, 1);
+    assert_int_equal(evn_place_space(f.place, cpu, 0), EVN_HOST);
+    assert_int_equal(evn_place_space(f.place, cpu, -1), EVN_HOST);
+    assert_int_equal(evn_place_space(f.place, gpu, -1), EVN_HOST);
+    for (int d = 0; d < 2; d++) {
+        const int space = evn_place_space(f.place, gpu, d);
+        assert_true(space > 0 && space < 3);
+        assert_ptr_equal(evn_place_device(f.place, space), evn_unit_device(gpu, d));
+    }
+    assert_int_equal(evn_place_space(f.place, cpu, 1), -1);
+    says("unit 0 has no device 1");
+    assert_int_equal(evn_place_space(f.place, gpu, 2), -1);
+    says("unit 1 has no device 2; it has 2");
+    assert_int_equal(evn_place_space(f.place, gpu, -2), -1);
+    assert_int_equal(evn_place_space(f.place, NULL, 0), -1);
+    evn_units *described;
+    assert_int_equal(evn_units_open_on(&described, f.machine, "1:GPU:1", "emulated",
+                                       EVN_DESCRIBE_ONLY | EVN_OVERSUBSCRIBE),
+                     EVN_OK);
+    assert_int_equal(evn_place_space(f.place, evn_units_get(described, 0), 0), -1);
+    says("unit 0 is only described");
+    evn_place *none = f.place;
+    expect(evn_place_open(&none, described, 0.5), EVN_USAGE, "unit 0 is only described");
+    assert_null(none);
+    expect(evn_place_open(&none, NULL, 0.5), EVN_USAGE, "without units");
+    expect(evn_place_open(&none, f.units, 1.5), EVN_USAGE, "share of 1.5");
+    evn_units_close(described);
+    evn_place_lose(f.place, evn_place_space(f.place, gpu, 0));
+    assert_int_equal(evn_place_space(f.place, gpu, 0), -1);
+    says("device 0 of unit 1 is in no space here, or was lost");
+    assert_int_equal(evn_place_space(f.place, gpu, 1), 2);
+    close_fixture(&f);
+}
+
+static void test_release(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
+    int two[] = {3, 4};
+    expect(evn_place_release(f.place, 2, two, 1), EVN_USAGE,
+           "region 3 is released in space 1 and was not acquired there; it is held nowhere");
+    acquire(&f, 4, 2, EVN_READ);
+    acquire(&f, 4, 1, EVN_READ);
+    acquire(&f, 3, 1, EVN_BOTH);
+    /* the wrong space */
+    int r = 3;
+    expect(evn_place_release(f.place, 1, &r, 2), EVN_USAGE,
+           "region 3 is released in space 2 and was not acquired there; it is held in space 1 for "
+           "writing");
+    expect(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE, "in space 1 for writing");
+    r = 4;
+    expect(evn_place_release(f.place, 1, &r, EVN_HOST), EVN_USAGE,
+           "in space 1 for reading, in space 2 for reading");
+    /* all or nothing: the second is not held there */
+    r = 3;
+    int wrong[] = {3, 5};
+    expect(evn_place_release(f.place, 2, wrong, 1), EVN_USAGE, "region 5");
+    expect(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE,
+           "region 3 cannot be acquired in space 0 for reading: it is held in space 1 for writing");
+    int twice[] = {3, 3};
+    expect(evn_place_release(f.place, 2, twice, 1), EVN_USAGE,
+           "region 3 is released in space 1 more often than it was acquired");
+    assert_int_equal(evn_place_release(f.place, 2, two, 1), EVN_OK);
+    expect(evn_place_release(f.place, 2, two, 1), EVN_USAGE, "region 3 is released in space 1");
+    assert_int_equal(evn_place_release(f.place, 0, NULL, 1), EVN_OK);
+    use(&f, 3, 2, EVN_BOTH);
+    r = 4; /* which is still read in space 2 */
+    expect(evn_place_acquire(f.place, 1, &r, 2, EVN_WRITE), EVN_USAGE,
+           "for writing: it is held in space 2 for reading");
+    release(&f, 4, 2);
+    use(&f, 4, 2, EVN_WRITE);
+    close_fixture(&f);
+}
+
+/* An access mode for each region; all or nothing; the same region twice. */
+static void test_each(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("2:GPU:1", "emulated", 0.5);
+    const int region[] = {0, 1, 2};
+    const evn_access access[] = {EVN_READ, EVN_BOTH, EVN_WRITE};
+    for (int round = 0; round < 2; round++) { /* the second time they are there already */
+        assert_int_equal(evn_place_acquire_each(f.place, 3, region, 1, access), EVN_OK);
+        expect_moves(&f, EVN_HOST, 1, 2);
+        assert_true(evn_place_valid(f.place, 0, EVN_HOST));
+        assert_false(evn_place_valid(f.place, 1, EVN_HOST));
+        assert_false(evn_place_valid(f.place, 2, EVN_HOST));
+        use(&f, 0, 2, EVN_READ); /* which is only read */
+        int one = 0;
+        assert_int_equal(evn_place_acquire(f.place, 1, &one, 1, EVN_WRITE), EVN_USAGE);
+        one = 1;
+        assert_int_equal(evn_place_acquire(f.place, 1, &one, 2, EVN_READ), EVN_USAGE);
+        assert_int_equal(evn_place_release(f.place, 3, region, 1), EVN_OK);
+    }
+    /* all or nothing */
+    acquire(&f, 2, 1, EVN_READ);
+    expect(evn_place_acquire_each(f.place, 3, region, 1, access), EVN_USAGE, "region 2");
+    release(&f, 2, 1);
+    for (int r = 0; r < 3; r++) use(&f, r, 2, EVN_BOTH);
+    /* twice */
+    const int same[] = {4, 5, 4};
+    const evn_access reads[] = {EVN_READ, EVN_WRITE, EVN_READ};
+    const evn_access last[] = {EVN_READ, EVN_READ, EVN_WRITE};
+    const evn_access first[] = {EVN_BOTH, EVN_READ, EVN_READ};
+    for (int round = 0; round < 2; round++) {
+        for (int space = 0; space < 2; space++) {
+            expect(evn_place_acquire_each(f.place, 3, same, space, last), EVN_USAGE,
+                   "region 4 is in a list twice");
+            expect(evn_place_acquire_each(f.place, 3, same, space, first), EVN_USAGE,
+                   "region 4 is in a list twice");
+            expect(evn_place_acquire(f.place, 3, same, space, EVN_WRITE), EVN_USAGE,
+                   "region 4 is in a list twice");
+            evn_place_reset_moves(f.place);
+            assert_int_equal(evn_place_acquire_each(f.place, 3, same, space, reads), EVN_OK);
+            expect_moves(&f, EVN_HOST, 1, round == 0 && space == 1); /* once */
+            expect_moves(&f, 1, EVN_HOST, round == 1 && space == 0);
+            release(&f, 4, space);
+            int one = 4; /* a second user is left */
+            assert_int_equal(evn_place_acquire(f.place, 1, &one, space, EVN_WRITE), EVN_USAGE);
+            release(&f, 4, space);
+            release(&f, 5, space);
+        }
+        use(&f, 4, 1, EVN_BOTH);
+        use(&f, 5, 1, EVN_BOTH);
+    }
+    close_fixture(&f);
+}
+
+/* ---- regions that come and go ---- */
+
+static void test_absent(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
+    int r, fit;
+    assert_int_equal(evn_place_add(f.place, NULL, BYTES, &r), EVN_OK);
+    assert_int_equal(r, REGIONS);
+    for (int space = 0; space < 2; space++) {
+        expect(evn_place_acquire(f.place, 1, &r, space, EVN_READ), EVN_USAGE,
+               "region 6 is absent: its memory is with another process");
+        expect(evn_place_acquire(f.place, 1, &r, space, EVN_WRITE), EVN_USAGE, "absent");
+        assert_false(evn_place_valid(f.place, r, space));
+    }
+    assert_null(evn_place_host(f.place, r));
+    assert_int_equal(evn_place_where(f.place, r), -1);
+    expect(evn_place_leave(f.place, r), EVN_USAGE, "region 6 leaves and is absent already");
+    expect(evn_place_arrive(f.place, r, NULL), EVN_USAGE, "region 6 arrives at no memory");
+    expect(evn_place_arrive(f.place, r, f.host[2] + 1), EVN_USAGE, "would overlap region 2");
+    expect(evn_place_arrive(f.place, 2, &fit), EVN_USAGE, "region 2 arrives and is here already");
+
+    double *here = malloc(BYTES), *there = malloc(BYTES);
+    for (int i = 0; i < DOUBLES; i++) here[i] = i;
+    assert_int_equal(evn_place_arrive(f.place, r, here), EVN_OK);
+    assert_true(evn_place_valid(f.place, r, EVN_HOST));
+    assert_ptr_equal(evn_place_host(f.place, r), here);
+    acquire(&f, r, 1, EVN_BOTH);
+    expect(evn_place_leave(f.place, r), EVN_USAGE,
+           "region 6 cannot leave: it is held in space 1 for writing");
+    add_on_device(&f, r, 1);
+    release(&f, r, 1);
+    assert_true(isnan(here[3]));
+    assert_int_equal(evn_place_leave(f.place, r), EVN_OK);
+    for (int i = 0; i < DOUBLES; i++) assert_true(here[i] == i + 100);
+    assert_null(evn_place_host(f.place, r));
+    assert_false(evn_place_valid(f.place, r, EVN_HOST) || evn_place_valid(f.place, r, 1));
+    expect(evn_place_acquire(f.place, 1, &r, 1, EVN_READ), EVN_USAGE, "absent");
+    /* elsewhere, with the same number */
+    memcpy(there, here, BYTES);
+    memset(here, 0, BYTES);
+    assert_int_equal(evn_place_arrive(f.place, r, there), EVN_OK);
+    acquire(&f, r, 1, EVN_BOTH);
+    add_on_device(&f, r, 1);
+    release(&f, r, 1);
+    use(&f, r, EVN_HOST, EVN_READ);
+    for (int i = 0; i < DOUBLES; i++) assert_true(there[i] == i + 200 && here[i] == 0);
+    /* what was valid only on a lost device cannot come home, and need not stay */
+    use(&f, r, 1, EVN_BOTH);
+    evn_place_lose(f.place, 1);
+    expect(evn_place_leave(f.place, r), EVN_DEVICE, "region 6 was valid only on a device that is");
+    assert_null(evn_place_host(f.place, r));
+    free(here);
+    free(there);
+    close_fixture(&f);
+}
+
+/* A made region: fills it on a device by way of a copy. */
+static void fill_on_device(struct fixture *f, int region, int space, double value) {
+    double *copy = malloc(BYTES);
+    for (int i = 0; i < DOUBLES; i++) copy[i] = value + i;
+    evn_queue *q;
+    assert_int_equal(evn_queue_open(&q, evn_place_device(f->place, space)), EVN_OK);
+    assert_int_equal(evn_copy_to_device(q, evn_place_buffer(f->place, space),
+                                        evn_place_at(f->place, region, space), copy, BYTES),
+                     EVN_OK);
+    assert_int_equal(evn_queue_finish(q), EVN_OK);
+    evn_queue_close(q);
+    free(copy);
+}
+
+static void expect_filled(struct fixture *f, int region, double value) {
+    acquire(f, region, EVN_HOST, EVN_READ);
+    const double *at = evn_place_host(f->place, region);
+    assert_non_null(at);
+    assert_int_equal((uintptr_t)at % 64, 0);
+    for (int i = 0; i < DOUBLES; i++)
+        if (at[i] != value + i) fail_msg("region %d value %d is %g", region, i, at[i]);
+    release(f, region, EVN_HOST);
+}
+
+static void test_made(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
+    int a, b;
+    assert_int_equal(evn_place_make(f.place, BYTES, &a), EVN_OK);
+    assert_int_equal(evn_place_make(f.place, BYTES, &b), EVN_OK);
+    assert_int_equal(evn_place_where(f.place, a), -1);
+    for (int space = 0; space < 3; space++) {
+        expect(evn_place_acquire(f.place, 1, &a, space, EVN_READ), EVN_USAGE,
+               "region 6 is to be read and nobody has written it yet");
+        expect(evn_place_acquire(f.place, 1, &a, space, EVN_BOTH), EVN_USAGE, "nobody has written");
+    }
+    expect(evn_place_leave(f.place, a), EVN_USAGE, "region 6 cannot leave: the place has made it");
+    expect(evn_place_arrive(f.place, a, &b), EVN_USAGE, "region 6 arrives and is here already");
+    /* from device to device without the host */
+    acquire(&f, a, 1, EVN_WRITE);
+    fill_on_device(&f, a, 1, 1000);
+    release(&f, a, 1);
+    use(&f, a, 1, EVN_READ);
+    acquire(&f, a, 2, EVN_BOTH);
+    add_on_device(&f, a, 2);
+    release(&f, a, 2);
+    expect_moves(&f, 1, 2, 1);
+    assert_null(evn_place_host(f.place, a));
+    assert_int_equal(evn_place_where(f.place, a), 2);
+    expect_filled(&f, a, 1100);
+    expect_moves(&f, 2, EVN_HOST, 1);
+    /* first on the host: what nobody has written is NaN */
+    acquire(&f, b, EVN_HOST, EVN_WRITE);
+    double *host = evn_place_host(f.place, b);
+    assert_int_equal((uintptr_t)host % 64, 0);
+    assert_true(isnan(host[0]) && isnan(host[DOUBLES - 1]));
+    for (int i = 0; i < DOUBLES; i++) host[i] = 7 + i;
+    release(&f, b, EVN_HOST);
+    use(&f, b, 1, EVN_BOTH);
+    expect_filled(&f, b, 7);
+    /* lost: written once, and gone */
+    acquire(&f, b, 1, EVN_BOTH);
+    evn_place_lose(f.place, 1);
+    expect(evn_place_release(f.place, 1, &b, 1), EVN_USAGE, "held nowhere");
+    expect(evn_place_acquire(f.place, 1, &b, EVN_HOST, EVN_READ), EVN_DEVICE,
+           "region 7 was valid only on a device that is lost");
+    expect(evn_place_acquire(f.place, 1, &b, 1, EVN_WRITE), EVN_USAGE,
+           "there is no space 1 any more: its device was lost");
+    use(&f, b, EVN_HOST, EVN_WRITE);
+    close_fixture(&f);
+}
+
+/* A device for two regions and a half: made ones get memory on the host when they have to leave,
+ * and not before. */
+static void test_made_are_evicted(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=40KiB", 0.5);
+    int made[4];
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(evn_place_make(f.place, BYTES, &made[i]), EVN_OK);
+        acquire(&f, made[i], 1, EVN_WRITE);
+        fill_on_device(&f, made[i], 1, 10 * i);
+        release(&f, made[i], 1);
+    }
+    assert_true(evn_device_used_max(evn_place_device(f.place, 1)) <= 40 << 10);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(evn_place_valid(f.place, made[i], 1), i >= 2);
+        assert_int_equal(evn_place_host(f.place, made[i]) != NULL, i < 2);
+    }
+    expect_moves(&f, 1, EVN_HOST, 2);
+    expect_moves(&f, EVN_HOST, 1, 0);
+    for (int i = 0; i < 4; i++) expect_filled(&f, made[i], 10 * i);
+    close_fixture(&f);
+}
+
+/* Memory that is given to another region is not poisoned after that has been written. */
+static void test_poison_is_not_late(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=20KiB", 0.5);
+    for (int round = 0; round < 200; round++) {
+        use(&f, 0, 1, EVN_READ);
+        acquire(&f, 1, 1, EVN_WRITE); /* where 0 was */
+        fill_on_device(&f, 1, 1, round);
+        release(&f, 1, 1);
+        use(&f, 1, EVN_HOST, EVN_READ);
+        for (int i = 0; i < DOUBLES; i++) assert_true(f.host[1][i] == round + i);
+    }
+    close_fixture(&f);
+}
+
+static void test_remove(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
+    int made, r = 3, n;
+    assert_int_equal(evn_place_make(f.place, BYTES, &made), EVN_OK);
+    acquire(&f, 3, 1, EVN_BOTH);
+    add_on_device(&f, 3, 1);
+    expect(evn_place_remove(f.place, 3), EVN_USAGE,
+           "region 3 cannot be removed: it is held in space 1 for writing");
+    release(&f, 3, 1);
+    assert_true(isnan(f.host[3][0]));
+    assert_int_equal(evn_place_remove(f.place, 3), EVN_OK);
+    expect_host(&f, 3, 100);
+    expect(evn_place_acquire(f.place, 1, &r, 1, EVN_READ), EVN_USAGE, "there is no region 3");
+    expect(evn_place_release(f.place, 1, &r, 1), EVN_USAGE, "there is no region 3");
+    expect(evn_place_remove(f.place, 3), EVN_USAGE, "there is no region 3");
+    expect(evn_place_leave(f.place, 3), EVN_USAGE, "there is no region 3");
+    assert_int_equal(evn_place_where(f.place, 3), -1);
+    says("there is no region 3");
+    assert_null(evn_place_host(f.place, 3));
+    assert_false(evn_place_valid(f.place, 3, EVN_HOST));
+    /* its number is given to the next one, and nothing else of it */
+    use(&f, made, 1, EVN_WRITE);
+    assert_int_equal(evn_place_remove(f.place, made), EVN_OK);
+    assert_int_equal(evn_place_remove(f.place, 0), EVN_OK);
+    int given[3];
+    for (int i = 0; i < 3; i++) assert_int_equal(evn_place_make(f.place, BYTES, &given[i]), EVN_OK);
+    assert_int_equal((1 << given[0]) + (1 << given[1]) + (1 << given[2]), 1 + (1 << 3) + (1 << 6));
+    for (int i = 0; i < 3; i++)
+        expect(evn_place_acquire(f.place, 1, &given[i], 1, EVN_READ), EVN_USAGE, "nobody has");
+    assert_int_equal(evn_place_add(f.place, f.host[3], BYTES, &n), EVN_OK);
+    assert_int_equal(n, 7);
+    use(&f, n, 1, EVN_BOTH);
+    /* an absent one; one that was lost */
+    assert_int_equal(evn_place_add(f.place, NULL, BYTES, &r), EVN_OK);
+    assert_int_equal(evn_place_remove(f.place, r), EVN_OK);
+    evn_place_lose(f.place, 1);
+    expect(evn_place_remove(f.place, n), EVN_DEVICE, "region 7 was valid only on a device that is");
+    expect(evn_place_remove(f.place, n), EVN_USAGE, "there is no region 7");
+    close_fixture(&f);
+}
+
+static void expect_found(struct fixture *f, const void *address, int region, size_t offset) {
+    int r;
+    size_t at;
+    if (evn_place_find(f->place, address, &r, &at)) fail_msg("%s", evn_message());
+    assert_int_equal(r, region);
+    assert_int_equal(at, offset);
+}
+
+static void test_find(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
+    enum { PARTS = 500, PART = 24 };
+    char *memory = malloc(2 * PARTS * PART);
+    int region[PARTS], r, r2;
+    size_t at;
+    /* not in order, with a gap behind each but the last of a pair */
+    for (int i = 0; i < PARTS; i++) {
+        const int part = i * 7 % PARTS;
+        char *begin = memory + 2 * PART * part + (part % 2 ? 0 : PART);
+        assert_int_equal(evn_place_add(f.place, begin, PART, &region[part]), EVN_OK);
+    }
+    for (int part = 0; part < PARTS; part++) {
+        char *begin = memory + 2 * PART * part + (part % 2 ? 0 : PART);
+        expect_found(&f, begin, region[part], 0);
+        expect_found(&f, begin + PART - 1, region[part], PART - 1);
+        if (part % 2)
+            expect(evn_place_find(f.place, begin + PART, &r, &at), EVN_USAGE, "no region has");
+        else
+            expect(evn_place_find(f.place, begin - 1, &r, &at), EVN_USAGE, "no region has");
+    }
+    for (int i = 0; i < REGIONS; i++) expect_found(&f, &f.host[i][5], i, 5 * sizeof(double));
+    expect(evn_place_find(f.place, NULL, &r, &at), EVN_USAGE, "no region has the address");
+    /* overlapping: from below, from above, within, around, the same */
+    char text[64];
+    for (int i = 0; i < 5; i++) {
+        const ptrdiff_t from[] = {-1, 1, 3, -3, 0};
+        const size_t bytes[] = {PART, PART, 5, PART + 9, PART};
+        snprintf(text, sizeof text, "region %d (%zu bytes", REGIONS + PARTS, bytes[i]);
+        char *begin = memory + 2 * PART * 10 + PART;
+        expect(evn_place_add(f.place, begin + from[i], bytes[i], &r), EVN_USAGE, text);
+        snprintf(text, sizeof text, "would overlap region %d (%d bytes", region[10], PART);
+        says(text);
+    }
+    /* made ones are found once they are on the host; removed ones and absent ones are not */
+    assert_int_equal(evn_place_make(f.place, BYTES, &r), EVN_OK);
+    use(&f, r, EVN_HOST, EVN_WRITE);
+    char *made = evn_place_host(f.place, r);
+    expect_found(&f, made + 100, r, 100);
+    assert_int_equal(evn_place_remove(f.place, r), EVN_OK);
+    expect(evn_place_find(f.place, made + 100, &r2, &at), EVN_USAGE, "no region has");
+    assert_int_equal(evn_place_leave(f.place, 2), EVN_OK);
+    expect(evn_place_find(f.place, f.host[2], &r2, &at), EVN_USAGE, "no region has");
+    expect_found(&f, f.host[1], 1, 0);
+    assert_int_equal(evn_place_arrive(f.place, 2, f.host[2]), EVN_OK);
+    expect_found(&f, f.host[2] + 1, 2, sizeof(double));
+    close_fixture(&f);
+    free(memory);
+}
+
+/* ---- memory of devices ---- */
+
+/* An arena grows with what is registered later, while nobody holds its buffer; what is in it stays
+ * where it is. */
+static void test_growth(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=1MiB", 0.5);
+    for (int r = 0; r < REGIONS; r++) {
+        acquire(&f, r, 1, EVN_BOTH);
+        add_on_device(&f, r, 1);
+        release(&f, r, 1);
+    }
+    size_t at[REGIONS];
+    for (int r = 0; r < REGIONS; r++) at[r] = evn_place_at(f.place, r, 1);
+    const size_t before = evn_buffer_bytes(evn_place_buffer(f.place, 1));
+    int more[12], fit;
+    double *memory = malloc(12 * BYTES);
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(evn_place_add(f.place, memory + i * DOUBLES, BYTES, &more[i]), EVN_OK);
+    for (int i = 0; i < 12 * DOUBLES; i++) memory[i] = i;
+
+    /* somebody holds a region there: nothing moves under his hands, and another one leaves */
+    acquire(&f, 3, 1, EVN_READ);
+    evn_buffer *held = evn_place_buffer(f.place, 1);
+    use(&f, more[0], 1, EVN_READ);
+    assert_ptr_equal(evn_place_buffer(f.place, 1), held);
+    assert_int_equal(evn_buffer_bytes(held), before);
+    assert_false(evn_place_valid(f.place, 0, 1));
+    assert_int_equal(evn_place_fits(f.place, 12, more, 1, &fit), EVN_OK);
+    assert_int_equal(fit, 6);
+    release(&f, 3, 1);
+    use(&f, 0, 1, EVN_READ); /* which pushes out the next one, or makes the arena grow */
+
+    /* now it grows, and all come together */
+    evn_place_reset_moves(f.place);
+    assert_int_equal(evn_place_fits(f.place, 12, more, 1, &fit), EVN_OK);
+    assert_int_equal(fit, 12);
+    assert_int_equal(evn_place_acquire(f.place, 12, more, 1, EVN_READ), EVN_OK);
+    assert_true(evn_buffer_bytes(evn_place_buffer(f.place, 1)) >= 18 * (BYTES / 256 * 256));
+    expect_moves(&f, 1, EVN_HOST, 0); /* nobody had to leave */
+    assert_int_equal(evn_place_release(f.place, 12, more, 1), EVN_OK);
+    for (int r = 2; r < REGIONS; r++) {
+        assert_true(evn_place_valid(f.place, r, 1));
+        assert_int_equal(evn_place_at(f.place, r, 1), at[r]);
+    }
+    for (int r = 0; r < REGIONS; r++) {
+        use(&f, r, EVN_HOST, EVN_READ);
+        expect_host(&f, r, 100);
+    }
+    for (int i = 0; i < 12; i++) {
+        use(&f, more[i], 1, EVN_BOTH);
+        use(&f, more[i], EVN_HOST, EVN_READ);
+    }
+    for (int i = 0; i < 12 * DOUBLES; i++) assert_true(memory[i] == i);
+    close_fixture(&f);
+    free(memory);
+}
+
+/* Not beyond its share; and where the device has no memory for a second buffer, regions leave as
+ * from any full device. */
+static void test_growth_has_limits(void **state) {
+    (void)state;
+    enum { MANY = 40 };
+    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=200KiB", 0.5);
+    int made[MANY];
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(evn_place_make(f.place, BYTES, &made[i]), EVN_OK);
+        acquire(&f, made[i], 1, EVN_WRITE);
+        fill_on_device(&f, made[i], 1, i);
+        release(&f, made[i], 1);
+        const size_t bytes = evn_buffer_bytes(evn_place_buffer(f.place, 1));
+        assert_true(bytes <= 100 << 10);
+    }
+    assert_true(evn_buffer_bytes(evn_place_buffer(f.place, 1)) > 90 << 10);
+    for (int i = 0; i < MANY; i++) expect_filled(&f, made[i], i);
+    close_fixture(&f);
+    f = open_fixture("1:GPU:1", "emulated:1,memory=100KiB", 1);
+    use(&f, 0, 1, EVN_READ); /* 48 kB of 100 */
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(evn_place_make(f.place, BYTES, &made[i]), EVN_OK);
+        acquire(&f, made[i], 1, EVN_WRITE);
+        fill_on_device(&f, made[i], 1, i);
+        release(&f, made[i], 1);
+    }
+    for (int i = 0; i < MANY; i++) expect_filled(&f, made[i], i);
+    close_fixture(&f);
+}
+
+static int by_begin(const void *a, const void *b) {
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What has gone leaves gaps for others. */
+static void test_gaps(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=1MiB", 0.5);
+    for (int r = 0; r < REGIONS; r++) use(&f, r, 1, EVN_BOTH);
+    const size_t first = evn_place_at(f.place, 1, 1), second = evn_place_at(f.place, 3, 1);
+    assert_int_equal(evn_place_remove(f.place, 1), EVN_OK);
+    assert_int_equal(evn_place_remove(f.place, 3), EVN_OK);
+    int made[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(evn_place_make(f.place, BYTES, &made[i]), EVN_OK);
+        use(&f, made[i], 1, EVN_WRITE);
+    }
+    assert_int_equal(evn_place_at(f.place, made[0], 1), first);
+    assert_int_equal(evn_place_at(f.place, made[1], 1), second);
+    expect_moves(&f, 1, EVN_HOST, 2); /* those that were removed; nobody else had to leave */
+    close_fixture(&f);
+}
+
+/* Thousands of pieces of all sizes, of which some go and others come: none overlap. */
+static void test_many_pieces(void **state) {
+    (void)state;
+    enum { MANY = 3000 };
+    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=64MiB", 0.5);
+    int region[MANY];
+    size_t bytes[MANY], span[MANY][2];
+    unsigned dice = 5;
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < MANY; i++) {
+            if (round && i % (round + 1)) continue;
+            if (round) assert_int_equal(evn_place_remove(f.place, region[i]), EVN_OK);
+            dice = dice * 1664525u + 1013904223u;
+            bytes[i] = 1 + (dice >> 16) % 3000;
+            assert_int_equal(evn_place_make(f.place, bytes[i], &region[i]), EVN_OK);
+        }
+        assert_int_equal(evn_place_acquire(f.place, MANY, region, 1, EVN_WRITE), EVN_OK);
+        for (int i = 0; i < MANY; i++) {
+            span[i][0] = evn_place_at(f.place, region[i], 1);
+            span[i][1] = span[i][0] + bytes[i];
+            assert_int_equal(span[i][0] % 256, 0);
+        }
+        assert_int_equal(evn_place_release(f.place, MANY, region, 1), EVN_OK);
+        qsort(span, MANY, sizeof *span, by_begin);
+        for (int i = 1; i < MANY; i++) assert_true(span[i - 1][1] <= span[i][0]);
+        assert_true(span[MANY - 1][1] <= evn_buffer_bytes(evn_place_buffer(f.place, 1)));
+    }
+    close_fixture(&f);
+}
+
+/* More spaces than a mask has bits: on through all devices, each of which adds. */
+static void test_many_spaces(void **state) {
+    (void)state;
+    enum { DEVICES = 70 };
+    struct fixture f =
+        open_fixture("70:GPU:1", "emulated:60,memory=1MiB+emulated:10,memory=1MiB", 0.5);
+    assert_int_equal(evn_place_spaces(f.place), 1 + DEVICES);
+    int made;
+    assert_int_equal(evn_place_make(f.place, BYTES, &made), EVN_OK);
+    char seen[1 + DEVICES] = {0};
+    int before = EVN_HOST;
+    for (int d = 0; d < DEVICES; d++) {
+        const int space = evn_place_space(f.place, evn_units_get(f.units, d), 0);
+        assert_true(space > 0 && space <= DEVICES && !seen[space]);
+        seen[space] = 1;
+        acquire(&f, 2, space, EVN_BOTH);
+        add_on_device(&f, 2, space);
+        release(&f, 2, space);
+        expect_moves(&f, before, space, 1);
+        for (int s = 0; s <= DEVICES; s++)
+            assert_int_equal(evn_place_valid(f.place, 2, s), s == space);
+        if (d)
+            use(&f, made, space, EVN_READ);
+        else
+            use(&f, made, space, EVN_WRITE);
+        before = space;
+    }
+    for (int s = 1; s <= DEVICES; s++) assert_true(evn_place_valid(f.place, made, s));
+    use(&f, made, 66, EVN_BOTH);
+    for (int s = 1; s <= DEVICES; s++) assert_int_equal(evn_place_valid(f.place, made, s), s == 66);
+    evn_place_lose(f.place, 66);
+    assert_int_equal(evn_place_where(f.place, made), -1);
+    use(&f, 2, EVN_HOST, EVN_READ);
+    expect_host(&f, 2, 100 * DEVICES);
+    close_fixture(&f);
+}
+
+/* ---- keeping ---- */
+
 static void test_keep(void **state) {
     (void)state;
     struct fixture f = open_fixture("1:CPU:1,1:GPU:1", "emulated", 0.5);
@@ -211,6 +853,76 @@ static void test_keep(void **state) {
     expect_host(&f, 1, 100);
     expect_host(&f, 0, 0);
     close_fixture(&f);
+}
+
+/* What comes after a copy was kept, is made, absent, or removed. */
+static void test_keep_and_late_ones(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:CPU:1,2:GPU:1", "emulated", 0.5);
+    int made, unwritten, absent, late, later;
+    expect(evn_place_restore(f.place), EVN_USAGE, "no copy of the regions was kept");
+    assert_int_equal(evn_place_make(f.place, BYTES, &made), EVN_OK);
+    assert_int_equal(evn_place_make(f.place, BYTES, &unwritten), EVN_OK);
+    assert_int_equal(evn_place_add(f.place, NULL, BYTES, &absent), EVN_OK);
+    acquire(&f, made, 2, EVN_WRITE);
+    fill_on_device(&f, made, 2, 50);
+    release(&f, made, 2);
+    acquire(&f, 1, 1, EVN_READ);
+    expect(evn_place_keep(f.place), EVN_USAGE, "region 1 cannot be kept: it is held in space 1");
+    release(&f, 1, 1);
+    assert_int_equal(evn_place_keep(f.place), EVN_OK);
+    assert_null(evn_place_host(f.place, made)); /* keeping moves nothing */
+
+    double *there = malloc(BYTES), *here = malloc(BYTES);
+    for (int i = 0; i < DOUBLES; i++) there[i] = here[i] = i;
+    assert_int_equal(evn_place_arrive(f.place, absent, there), EVN_OK);
+    assert_int_equal(evn_place_add(f.place, here, BYTES, &late), EVN_OK);
+    assert_int_equal(evn_place_make(f.place, BYTES, &later), EVN_OK);
+    assert_int_equal(evn_place_remove(f.place, 4), EVN_OK);
+    assert_int_equal(evn_place_leave(f.place, 5), EVN_OK);
+    acquire(&f, made, 1, EVN_BOTH);
+    add_on_device(&f, made, 1);
+    release(&f, made, 1);
+    use(&f, unwritten, 1, EVN_WRITE);
+    acquire(&f, late, 1, EVN_BOTH);
+    add_on_device(&f, late, 1);
+    release(&f, late, 1);
+    /* the late one is on a device only: nothing is changed */
+    char text[64];
+    snprintf(text, sizeof text, "no copy of region %d was kept, since it came later", late);
+    expect(evn_place_restore(f.place), EVN_USAGE, text);
+    assert_int_equal(evn_place_where(f.place, made), 1);
+    use(&f, late, EVN_HOST, EVN_READ);
+    acquire(&f, 0, 2, EVN_BOTH); /* and somebody has failed with it in his hands */
+    evn_place_lose(f.place, 1);
+    assert_int_equal(evn_place_restore(f.place), EVN_OK);
+
+    expect_filled(&f, made, 50);
+    assert_int_equal(evn_place_where(f.place, made), EVN_HOST);
+    expect(evn_place_acquire(f.place, 1, &unwritten, 2, EVN_READ), EVN_USAGE, "nobody has written");
+    expect(evn_place_acquire(f.place, 1, &later, 2, EVN_READ), EVN_USAGE, "nobody has written");
+    use(&f, late, 2, EVN_READ);
+    use(&f, absent, 2, EVN_READ);
+    for (int i = 0; i < DOUBLES; i++) assert_true(here[i] == i + 100 && there[i] == i);
+    int r = 0;
+    expect(evn_place_release(f.place, 1, &r, 2), EVN_USAGE, "held nowhere");
+    for (r = 0; r < 4; r++) {
+        use(&f, r, 2, EVN_BOTH);
+        use(&f, r, EVN_HOST, EVN_READ);
+        expect_host(&f, r, 0);
+    }
+    r = 5;
+    expect(evn_place_acquire(f.place, 1, &r, EVN_HOST, EVN_READ), EVN_USAGE, "absent");
+    /* what is lost cannot be kept */
+    use(&f, 3, 2, EVN_BOTH);
+    evn_place_lose(f.place, 2);
+    expect(evn_place_keep(f.place), EVN_DEVICE, "region 3 cannot be kept");
+    assert_int_equal(evn_place_restore(f.place), EVN_OK);
+    use(&f, 3, EVN_HOST, EVN_READ);
+    expect_host(&f, 3, 0);
+    close_fixture(&f);
+    free(here);
+    free(there);
 }
 
 /* Threads that each change regions of their own, here and there, and read one in common, while each
@@ -283,11 +995,104 @@ static void test_threads(void **state) {
     close_fixture(&f);
 }
 
+/* Threads that make, write, read together and remove regions of their own, here and there, while
+ * the table and the arenas grow and regions leave full devices. */
+static void *come_and_go(void *p) {
+    struct hand *h = p;
+    enum { OWN = 3 };
+    evn_place *place = h->f->place;
+    double *memory = malloc(BYTES);
+    int own[OWN] = {-1, -1, -1};
+    double value[OWN] = {0};
+    unsigned dice = 29u * (unsigned)h->me + 1;
+    for (int i = 0; i < h->rounds; i++) {
+        dice = dice * 1664525u + 1013904223u;
+        const int space = (int)(dice >> 16) % 3, k = (int)(dice >> 20) % OWN;
+        const int pair[] = {own[k], 5};
+        const evn_access access[] = {EVN_WRITE, EVN_READ};
+        if (own[k] < 0) {
+            evn_status made = k ? evn_place_make(place, BYTES, &own[k])
+                                : evn_place_add(place, memory, BYTES, &own[k]);
+            assert_int_equal(made, EVN_OK);
+        } else if (dice >> 24 < 32) {
+            assert_int_equal(evn_place_remove(place, own[k]), EVN_OK);
+            if (!k && value[k])
+                for (int e = 0; e < DOUBLES; e++) assert_true(memory[e] == value[k] + e);
+            own[k] = -1;
+            value[k] = 0;
+        } else {
+            evn_status status = evn_place_acquire_each(place, 2, pair, space, access);
+            if (status == EVN_MEMORY) continue; /* the others have it all */
+            if (status) fail_msg("%s", evn_message());
+            value[k] = 1000 * h->me + i;
+            if (space != EVN_HOST)
+                fill_on_device(h->f, own[k], space, value[k]);
+            else
+                for (int e = 0; e < DOUBLES; e++)
+                    ((double *)evn_place_host(place, own[k]))[e] = value[k] + e;
+            assert_int_equal(evn_place_release(place, 2, pair, space), EVN_OK);
+            h->sum++;
+        }
+        const int other = (k + 1) % OWN;
+        if (own[other] < 0 || !value[other]) continue;
+        if (evn_place_acquire(place, 1, &own[other], EVN_HOST, EVN_READ))
+            fail_msg("%s", evn_message());
+        const double *at = evn_place_host(place, own[other]);
+        for (int e = 0; e < DOUBLES; e++) assert_true(at[e] == value[other] + e);
+        int found;
+        size_t offset;
+        assert_int_equal(evn_place_find(place, at + 3, &found, &offset), EVN_OK);
+        assert_true(found == own[other] && offset == 3 * sizeof *at);
+        assert_int_equal(evn_place_release(place, 1, &own[other], EVN_HOST), EVN_OK);
+    }
+    for (int k = 0; k < OWN; k++)
+        if (own[k] >= 0) assert_int_equal(evn_place_remove(place, own[k]), EVN_OK);
+    free(memory);
+    return NULL;
+}
+
+static void test_threads_come_and_go(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("2:GPU:1", "emulated:2,memory=100kB", 0.8);
+    struct hand hand[4];
+    pthread_t thread[4];
+    for (int t = 0; t < 4; t++) {
+        hand[t] = (struct hand){&f, t, 400, 0};
+        assert_int_equal(pthread_create(&thread[t], NULL, come_and_go, &hand[t]), 0);
+    }
+    for (int t = 0; t < 4; t++) pthread_join(thread[t], NULL);
+    for (int t = 0; t < 4; t++) assert_true(hand[t].sum > 50);
+    for (int r = 0; r < REGIONS; r++) {
+        use(&f, r, EVN_HOST, EVN_BOTH);
+        expect_host(&f, r, 0);
+    }
+    close_fixture(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_one_at_a_time),
-        cmocka_unit_test(test_eviction),   cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_one_at_a_time),
+        cmocka_unit_test(test_eviction),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_space_of_a_unit),
+        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_made),
+        cmocka_unit_test(test_made_are_evicted),
+        cmocka_unit_test(test_poison_is_not_late),
+        cmocka_unit_test(test_remove),
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_growth_has_limits),
+        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_many_pieces),
+        cmocka_unit_test(test_many_spaces),
+        cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_keep_and_late_ones),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_come_and_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
