@@ -84,15 +84,14 @@ static void note_acquired(evn_place *p, const struct request *q, long call) {
     }
 }
 
-/* Whether a region has nothing to be done about: it is in the space, and nowhere else if it is
- * written. */
+/* Whether a region is in the space, and nothing stands against its being acquired. */
 static bool is_settled(const struct region *r, int space, evn_access access) {
     if (!r || !is_valid(r, space) || r->in_transfer) return false;
     if (access == EVN_READ) return !r->users || !r->writer;
-    return (access == EVN_WRITE || access == EVN_BOTH) && !r->users && r->copies == 1;
+    return (access == EVN_WRITE || access == EVN_BOTH) && !r->users;
 }
 
-/* The usual case: all have. */
+/* The usual case: all are. */
 static bool acquire_settled(evn_place *p, const struct request *q) {
     int done = 0;
     for (; done < q->count; done++) {
@@ -127,7 +126,7 @@ static evn_status prepare(evn_place *p, const struct request *q, long *call, boo
 }
 
 static evn_status acquire(evn_place *p, const struct request *q) {
-    long call;
+    long call = 0;
     bool missing = false;
     if (acquire_settled(p, q)) return EVN_OK;
     evn_status status = prepare(p, q, &call, &missing);

@@ -368,7 +368,10 @@ static void test_each(void **state) {
                    "region 4 is in a list twice");
             expect(evn_place_acquire(f.place, 3, same, space, EVN_WRITE), EVN_USAGE,
                    "region 4 is in a list twice");
+            evn_place_reset_moves(f.place);
             assert_int_equal(evn_place_acquire_each(f.place, 3, same, space, reads), EVN_OK);
+            expect_moves(&f, EVN_HOST, 1, round == 0 && space == 1); /* once */
+            expect_moves(&f, 1, EVN_HOST, round == 1 && space == 0);
             release(&f, 4, space);
             int one = 4; /* a second user is left */
             assert_int_equal(evn_place_acquire(f.place, 1, &one, space, EVN_WRITE), EVN_USAGE);
@@ -498,10 +501,13 @@ static void test_made(void **state) {
     use(&f, b, 1, EVN_BOTH);
     expect_filled(&f, b, 7);
     /* lost: written once, and gone */
-    use(&f, b, 1, EVN_BOTH);
+    acquire(&f, b, 1, EVN_BOTH);
     evn_place_lose(f.place, 1);
+    expect(evn_place_release(f.place, 1, &b, 1), EVN_USAGE, "held nowhere");
     expect(evn_place_acquire(f.place, 1, &b, EVN_HOST, EVN_READ), EVN_DEVICE,
            "region 7 was valid only on a device that is lost");
+    expect(evn_place_acquire(f.place, 1, &b, 1, EVN_WRITE), EVN_USAGE,
+           "there is no space 1 any more: its device was lost");
     use(&f, b, EVN_HOST, EVN_WRITE);
     close_fixture(&f);
 }
@@ -736,6 +742,25 @@ static void test_growth_has_limits(void **state) {
 static int by_begin(const void *a, const void *b) {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
+}
+
+/* What has gone leaves gaps for others. */
+static void test_gaps(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=1MiB", 0.5);
+    for (int r = 0; r < REGIONS; r++) use(&f, r, 1, EVN_BOTH);
+    const size_t first = evn_place_at(f.place, 1, 1), second = evn_place_at(f.place, 3, 1);
+    assert_int_equal(evn_place_remove(f.place, 1), EVN_OK);
+    assert_int_equal(evn_place_remove(f.place, 3), EVN_OK);
+    int made[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(evn_place_make(f.place, BYTES, &made[i]), EVN_OK);
+        use(&f, made[i], 1, EVN_WRITE);
+    }
+    assert_int_equal(evn_place_at(f.place, made[0], 1), first);
+    assert_int_equal(evn_place_at(f.place, made[1], 1), second);
+    expect_moves(&f, 1, EVN_HOST, 2); /* those that were removed; nobody else had to leave */
+    close_fixture(&f);
 }
 
 /* Thousands of pieces of all sizes, of which some go and others come: none overlap. */
@@ -1061,6 +1086,7 @@ int main(void) {
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_growth_has_limits),
+        cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_many_pieces),
         cmocka_unit_test(test_many_spaces),
         cmocka_unit_test(test_keep),
