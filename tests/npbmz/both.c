@@ -4,6 +4,7 @@
 #include "check.h"
 #include "npbmz/mesh/exact.h"
 #include "npbmz/mesh/mesh.h"
+#include "padding.h"
 #include "plain.h"
 
 #include <math.h>
@@ -25,23 +26,17 @@ static void open_scratch(struct both *b) {
 
 /* ---- the host's zones ---------------------------------------------------------------------- */
 
-/* The fields' padding behind rows and planes. */
-static void fill_padding(struct zone *z) {
-    for (ptrdiff_t a = 0; a < NC * z->sc; a++) {
-        const ptrdiff_t k = a % z->sc / z->sk, j = a % z->sc % z->sk / z->sj;
-        const ptrdiff_t i = a % z->sc % z->sk % z->sj;
-        if (k < z->nz && j < z->ny && i < z->nx) continue;
-        z->u[a] = a % 3 ? (double)(a % 101) - 50 : 0;
-        z->f[a] = 1e3 * (double)(a % 7);
-    }
-}
+/* What lies beside the points of u and of f. */
+static double beside_u(ptrdiff_t n) { return n % 3 ? (double)(n % 101) - 50 : 0; }
+static double beside_f(ptrdiff_t n) { return 1e3 * (double)(n % 7); }
 
 static void fill_zone(const struct problem *p, struct zone *z, unsigned seed) {
     struct plain_zone q;
     plain_zone_open(&q, p->benchmark, z->nx, z->ny, z->nz, p->h, p->dt);
     plain_gas(&q, q.u, seed);
     plain_noise(&q, q.f, seed + 100, 1);
-    fill_padding(z);
+    padding_fill(z, z->u, beside_u);
+    padding_fill(z, z->f, beside_f);
     plain_put(z, z->u, q.u);
     plain_put(z, z->f, q.f);
     if (z->r) {

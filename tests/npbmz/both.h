@@ -51,7 +51,7 @@ void both_device_steps(struct both *b, int steps);
 /* The same, and how many launches they were; fails where anything else was done. */
 long long both_launches(struct both *b, int steps);
 
-/* Bytes of work space of the zone that needs most. */
+/* Bytes of work space of the zone that needs the most. */
 size_t both_largest_work(const struct both *b, const struct gpu_solver *solver);
 
 int both_interior(const struct zone *z, int i, int j, int k);

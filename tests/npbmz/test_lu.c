@@ -9,62 +9,19 @@
 #include "npbmz/lu/lu.c"
 #undef solver_lu
 
+#include "check.h"
 #include "npbmz/mesh/mesh.h"
-#include "plain.h"
+#include "pair.h"
 
-#include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* below LANES rows and points, several blocks, blocks that stick out, more planes than blocks, rows
  * that end with a vector and one point behind it */
 static const int shapes[][3] = {{6, 6, 6},    {16, 16, 8}, {29, 6, 8}, {57, 38, 28},
                                 {13, 11, 17}, {17, 26, 5}, {9, 43, 7}, {76, 10, 6}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
-static const int teams[] = {1, 2, 3, 5, 4, 7, 12};
-enum { TEAMS = sizeof teams / sizeof teams[0] };
-
-struct bench {
-    struct problem p;
-    struct zone z;
-    struct plain_zone plain; /* the same state */
-};
-
-/* a zone of gas that differs from point to point, with unequal spacings */
-static void bench_open(struct bench *b, const int n[3], unsigned seed) {
-    memset(b, 0, sizeof *b);
-    struct problem *p = &b->p;
-    p->benchmark = NPBMZ_LU;
-    p->solver = &solver_lu_tested;
-    p->dt = 0.7;
-    for (int d = 0; d < 3; d++) p->h[d] = (1.0 + 0.3 * d) / (n[d] - 1);
-    p->zones = 1;
-    p->zone = &b->z;
-    b->z.nx = p->max_nx = n[0];
-    b->z.ny = p->max_ny = n[1];
-    b->z.nz = p->max_nz = n[2];
-    zone_strides(&b->z);
-    p->max_sj = b->z.sj, p->max_sk = b->z.sk, p->max_sc = b->z.sc;
-    assert_int_equal(zone_alloc(p, &b->z), 0);
-    plain_zone_open(&b->plain, NPBMZ_LU, n[0], n[1], n[2], p->h, p->dt);
-    plain_gas(&b->plain, b->plain.u, seed);
-    plain_noise(&b->plain, b->plain.f, seed + 1, 1);
-    plain_noise(&b->plain, b->plain.r, seed + 2, 1);
-    plain_put(&b->z, b->z.u, b->plain.u);
-    plain_put(&b->z, b->z.f, b->plain.f);
-    plain_put(&b->z, b->z.r, b->plain.r);
-}
-
-static void bench_close(struct bench *b) {
-    plain_zone_close(&b->plain);
-    zone_free(&b->z);
-}
+/* the step's length: long for the phases, and short enough for a few steps */
+static const double LONG = 0.7, SHORT = 0.01;
 
 static void scratch_open(struct scratch *s, const struct problem *p, int cores) {
     memset(s, 0, sizeof *s);
@@ -77,7 +34,7 @@ static void scratch_open(struct scratch *s, const struct problem *p, int cores) 
 typedef void phase_function(const struct problem *p, struct zone *z, struct scratch *s,
                             const struct team *t);
 
-static void with_team(struct bench *b, struct scratch *s, int cores, phase_function *f) {
+static void with_team(struct pair *b, struct scratch *s, int cores, phase_function *f) {
 #pragma omp parallel num_threads(cores)
     {
         struct team t = {omp_get_thread_num(), cores};
@@ -85,7 +42,7 @@ static void with_team(struct bench *b, struct scratch *s, int cores, phase_funct
     }
 }
 
-static void run(struct bench *b, int cores, phase_function *f) {
+static void run(struct pair *b, int cores, phase_function *f) {
     struct scratch s;
     scratch_open(&s, &b->p, cores);
     with_team(b, &s, cores, f);
@@ -93,7 +50,7 @@ static void run(struct bench *b, int cores, phase_function *f) {
 }
 
 /* What the lower sweep left, as increments of U: goes through the visits as it does. */
-static void lower_result(struct bench *b, struct scratch *s, int cores, plain_point *v) {
+static void lower_result(struct pair *b, struct scratch *s, int cores, plain_point *v) {
     const struct zone *z = &b->z;
     double K = 1;
     for (int d = 0; d < 3; d++) K += 2 * b->p.dt / (b->p.h[d] * b->p.h[d]) * DELTA(d);
@@ -114,8 +71,8 @@ static void lower_result(struct bench *b, struct scratch *s, int cores, plain_po
                     if (!lu_alive(&w, &now, q)[l]) continue;
                     const int x = i >= 0 ? i : i + w.period;
                     const int j = 1 + a->tile.block * LANES + l, k = 1 + a->tile.plane;
-                    const size_t at = plain_at(&b->plain, x, j, k);
-                    const double *u = b->plain.u[at];
+                    const size_t at = plain_at(&b->q, x, j, k);
+                    const double *u = b->q.u[at];
                     double y[NC];
                     for (int m = 0; m < NC; m++)
                         y[m] = b->p.dt / K * io.v[m * io.v_component + q * io.v_row + l];
@@ -127,39 +84,29 @@ static void lower_result(struct bench *b, struct scratch *s, int cores, plain_po
     (void)z;
 }
 
-static void step_size_times(const struct bench *b, plain_point *v) {
-    for (size_t n = 0; n < plain_points(&b->plain); n++)
-        for (int m = 0; m < NC; m++) v[n][m] = b->p.dt * b->plain.r[n][m];
-}
-
-static void close_enough(const struct bench *b, const plain_point *a, const plain_point *reference,
-                         const char *what, int cores) {
-    double difference = plain_difference(&b->plain, a, reference);
-    if (!(difference <= 1e-12)) {
-        print_error("%s, %d x %d x %d, %d cores: differs by %g\n", what, b->z.nx, b->z.ny, b->z.nz,
-                    cores, difference);
-        fail();
-    }
+static void step_size_times(const struct pair *b, plain_point *v) {
+    for (size_t n = 0; n < plain_points(&b->q); n++)
+        for (int m = 0; m < NC; m++) v[n][m] = b->p.dt * b->q.r[n][m];
 }
 
 static void lower_sweep_agrees(void **state) {
     (void)state;
     for (int n = 0; n < SHAPES; n++)
         for (int cores = 1; cores <= 3; cores += 2) {
-            struct bench b;
+            struct pair b;
             struct scratch s;
-            bench_open(&b, shapes[n], 10 + (unsigned)n);
+            pair_open(&b, NPBMZ_LU, LONG, shapes[n], 1);
             scratch_open(&s, &b.p, cores);
-            plain_point *v = plain_field(&b.plain), *expected = plain_field(&b.plain);
+            plain_point *v = plain_field(&b.q), *expected = plain_field(&b.q);
             step_size_times(&b, expected);
-            plain_lu_lower(&b.plain, expected);
+            plain_lu_lower(&b.q, expected);
             with_team(&b, &s, cores, lu_lower);
             lower_result(&b, &s, cores, v);
-            close_enough(&b, v, expected, "lower sweep", cores);
+            pair_assert_close(&b, v, expected, "lower sweep");
             free(v);
             free(expected);
             free(s.memory);
-            bench_close(&b);
+            pair_close(&b);
         }
 }
 
@@ -174,177 +121,82 @@ static void both_sweeps(const struct problem *p, struct zone *z, struct scratch 
 static void upper_sweep_agrees(void **state) {
     (void)state;
     for (int n = 0; n < SHAPES; n++) {
-        struct bench b;
-        bench_open(&b, shapes[n], 20 + (unsigned)n);
-        plain_point *v = plain_field(&b.plain), *u = plain_field(&b.plain);
-        for (size_t i = 0; i < plain_points(&b.plain); i++)
-            for (int m = 0; m < NC; m++) b.plain.r[i][m] *= 1e20;
-        plain_put(&b.z, b.z.r, b.plain.r);
+        struct pair b;
+        pair_open(&b, NPBMZ_LU, LONG, shapes[n], 1);
+        plain_point *v = plain_field(&b.q), *u = plain_field(&b.q);
+        for (size_t i = 0; i < plain_points(&b.q); i++)
+            for (int m = 0; m < NC; m++) b.q.r[i][m] *= 1e20;
+        plain_put(&b.z, b.z.r, b.q.r);
         step_size_times(&b, v);
-        plain_lu_lower(&b.plain, v);
-        plain_lu_upper(&b.plain, v);
+        plain_lu_lower(&b.q, v);
+        plain_lu_upper(&b.q, v);
         run(&b, 1, both_sweeps);
         plain_get(&b.z, b.z.u, u);
-        for (size_t i = 0; i < plain_points(&b.plain); i++)
+        for (size_t i = 0; i < plain_points(&b.q); i++)
             for (int m = 0; m < NC; m++) {
                 v[i][m] /= OMEGA * (2 - OMEGA);
-                u[i][m] -= b.plain.u[i][m];
+                u[i][m] -= b.q.u[i][m];
             }
-        close_enough(&b, u, v, "upper sweep", 1);
+        pair_assert_close(&b, u, v, "upper sweep");
         free(v);
         free(u);
-        bench_close(&b);
+        pair_close(&b);
     }
 }
 
 static void step_agrees(void **state) {
     (void)state;
-    for (int n = 0; n < SHAPES; n++) {
-        struct bench b;
-        bench_open(&b, shapes[n], 30 + (unsigned)n);
-        plain_point *a = plain_field(&b.plain);
-        run(&b, 2, lu_step);
-        plain_step(&b.plain);
-        plain_get(&b.z, b.z.u, a);
-        close_enough(&b, a, b.plain.u, "U of a step", 2);
-        plain_get(&b.z, b.z.r, a);
-        close_enough(&b, a, b.plain.r, "residual of a step", 2);
-        free(a);
-        bench_close(&b);
-    }
+    pair_steps_agree(NPBMZ_LU, LONG, shapes, SHAPES);
 }
 
 static void prepare_makes_the_residual(void **state) {
     (void)state;
-    struct bench b;
-    bench_open(&b, shapes[3], 35);
-    plain_point *a = plain_field(&b.plain), *expected = plain_field(&b.plain);
+    struct pair b;
+    pair_open(&b, NPBMZ_LU, LONG, shapes[3], 1);
+    plain_point *a = plain_field(&b.q), *expected = plain_field(&b.q);
     run(&b, 2, solver_lu_tested.prepare);
-    plain_residual(&b.plain, b.plain.u, b.plain.f, expected);
+    plain_residual(&b.q, b.q.u, b.q.f, expected);
     plain_get(&b.z, b.z.r, a);
-    close_enough(&b, a, expected, "first residual", 2);
+    pair_assert_close(&b, a, expected, "first residual");
     free(a);
     free(expected);
-    bench_close(&b);
+    pair_close(&b);
 }
 
-static size_t field_bytes(const struct zone *z) { return NC * (size_t)z->sc * sizeof(double); }
+static void teams_agree_to_the_bit(void **state) {
+    (void)state;
+    pair_team_has_no_say(NPBMZ_LU, SHORT, shapes, SHAPES, 6);
+}
+static void padding_means_nothing(void **state) {
+    (void)state;
+    pair_padding_has_no_say(NPBMZ_LU, SHORT, shapes, SHAPES);
+}
+static void others_stay(void **state) {
+    (void)state;
+    pair_others_stay(NPBMZ_LU, LONG, shapes, SHAPES);
+}
 
-/* points of two fields whose bits differ; where: 1 interior points, 2 the others, 3 all */
-static long differing(const struct zone *z, const double *a, const double *b, int where) {
+/* points of two fields whose bits differ */
+static long differing(const struct zone *z, const double *a, const double *b) {
     long n = 0;
     for (int m = 0; m < NC; m++)
         for (int k = 0; k < z->nz; k++)
             for (int j = 0; j < z->ny; j++)
                 for (int i = 0; i < z->nx; i++) {
-                    const int interior =
-                        i > 0 && i < z->nx - 1 && j > 0 && j < z->ny - 1 && k > 0 && k < z->nz - 1;
                     const ptrdiff_t at = m * z->sc + zone_at(z, i, j, k);
-                    if (where & (interior ? 1 : 2)) n += memcmp(a + at, b + at, sizeof *a) != 0;
+                    n += memcmp(a + at, b + at, sizeof *a) != 0;
                 }
     return n;
 }
 
-static double *copy_of(const struct zone *z, const double *field) {
-    double *a = malloc(field_bytes(z));
-    assert_non_null(a);
-    memcpy(a, field, field_bytes(z));
-    return a;
-}
-
-static void three_steps(const struct problem *p, struct zone *z, struct scratch *s,
-                        const struct team *t) {
-    for (int n = 0; n < 3; n++) lu_step(p, z, s, t);
-}
-
-static void teams_agree_to_the_bit(void **state) {
-    (void)state;
-    for (int n = 0; n < SHAPES; n++) {
-        double *u = NULL, *r = NULL;
-        for (int c = 0; c < TEAMS; c++) {
-            struct bench b;
-            bench_open(&b, shapes[n], 40 + (unsigned)n);
-            b.p.dt = 0.01;
-            run(&b, teams[c], three_steps);
-            if (!u) {
-                u = copy_of(&b.z, b.z.u);
-                r = copy_of(&b.z, b.z.r);
-            } else {
-                long points = differing(&b.z, b.z.u, u, 3) + differing(&b.z, b.z.r, r, 3);
-                if (points) {
-                    print_error("%d x %d x %d: %d cores and 1 core differ in %ld values\n", b.z.nx,
-                                b.z.ny, b.z.nz, teams[c], points);
-                    fail();
-                }
-            }
-            bench_close(&b);
-        }
-        free(u);
-        free(r);
-    }
-}
-
-/* finite numbers, among them a density that is 0, in all that is no point of the zone */
-static void litter(const struct zone *z, double *field) {
-    static const double numbers[] = {0, -1, 1e30, -3e30, 1e-30, 7};
-    unsigned n = 0;
-    for (int m = 0; m < NC; m++) {
-        double *p = field + m * z->sc;
-        for (ptrdiff_t at = m == 0 ? -ZONE_SLACK : 0; at < z->sc + (m == NC - 1 ? ZONE_SLACK : 0);
-             at++) {
-            const ptrdiff_t k = at / z->sk, j = at % z->sk / z->sj, i = at % z->sk % z->sj;
-            if (at < 0 || k >= z->nz || j >= z->ny || i >= z->nx)
-                p[at] = numbers[(n += 5, n ^ n >> 7) % 6];
-        }
-    }
-}
-
-static void padding_means_nothing(void **state) {
-    (void)state;
-    for (int n = 0; n < SHAPES; n++) {
-        struct bench a, b;
-        bench_open(&a, shapes[n], 50 + (unsigned)n);
-        bench_open(&b, shapes[n], 50 + (unsigned)n);
-        litter(&b.z, b.z.u);
-        litter(&b.z, b.z.f);
-        litter(&b.z, b.z.r);
-        run(&a, 1, lu_step);
-        run(&b, 2, lu_step);
-        assert_int_equal(differing(&a.z, a.z.u, b.z.u, 3), 0);
-        assert_int_equal(differing(&a.z, a.z.r, b.z.r, 3), 0);
-        bench_close(&a);
-        bench_close(&b);
-    }
-}
-
-static void ghosts_stay(void **state) {
-    (void)state;
-    for (int n = 0; n < SHAPES; n++) {
-        struct bench b;
-        bench_open(&b, shapes[n], 60 + (unsigned)n);
-        double *u = copy_of(&b.z, b.z.u), *f = copy_of(&b.z, b.z.f), *r = copy_of(&b.z, b.z.r);
-        run(&b, 3, lu_step);
-        assert_int_equal(differing(&b.z, b.z.u, u, 2), 0);
-        assert_int_equal(differing(&b.z, b.z.r, r, 2), 0); /* 0 there */
-        assert_int_equal(differing(&b.z, b.z.f, f, 3), 0);
-        assert_int_equal(differing(&b.z, b.z.u, u, 1),
-                         NC * (b.z.nx - 2L) * (b.z.ny - 2L) *
-                             (b.z.nz - 2L)); /* all interior points moved */
-        free(u);
-        free(f);
-        free(r);
-        bench_close(&b);
-    }
-}
-
-/* One scratch serves zones of several shapes in turn, as a unit's does. */
+/* One scratch serves zones of several shapes one after another, as a unit's does. */
 static void scratch_is_used_again(void **state) {
     (void)state;
     enum { CORES = 3 };
-    struct bench b[SHAPES], alone;
+    struct pair b[SHAPES], alone;
     struct problem largest;
     for (int n = 0; n < SHAPES; n++) {
-        bench_open(&b[n], shapes[n], 70 + (unsigned)n);
+        pair_open(&b[n], NPBMZ_LU, SHORT, shapes[n], 1);
         const struct problem *p = &b[n].p;
         if (n == 0) largest = *p;
 #define GROW(member)                                                                               \
@@ -362,20 +214,20 @@ static void scratch_is_used_again(void **state) {
     for (int round = 0; round < 2; round++)
         for (int n = 0; n < SHAPES; n++) with_team(&b[n], &s, CORES, lu_step);
     for (int n = 0; n < SHAPES; n++) {
-        bench_open(&alone, shapes[n], 70 + (unsigned)n);
+        pair_open(&alone, NPBMZ_LU, SHORT, shapes[n], 1);
         run(&alone, 1, lu_step);
         run(&alone, 1, lu_step);
-        assert_int_equal(differing(&alone.z, alone.z.u, b[n].z.u, 3), 0);
-        assert_int_equal(differing(&alone.z, alone.z.r, b[n].z.r, 3), 0);
-        bench_close(&alone);
-        bench_close(&b[n]);
+        assert_int_equal(differing(&alone.z, alone.z.u, b[n].z.u), 0);
+        assert_int_equal(differing(&alone.z, alone.z.r, b[n].z.r), 0);
+        pair_close(&alone);
+        pair_close(&b[n]);
     }
     free(s.memory);
 }
 
 /* Every chunk of every tile once, its predecessors' before it, and no core waits for ever: the
- * rules of order.h tried with cores that move in turn, for many numbers of blocks, planes, chunks
- * and cores. */
+ * rules of order.h tried with cores that move one after another, for many numbers of blocks,
+ * planes, chunks and cores. */
 enum { MAX_CORES = 64, MAX_BLOCKS = 40, MAX_PLANES = 12 };
 
 struct march {
@@ -490,7 +342,7 @@ int main(void) {
         cmocka_unit_test(prepare_makes_the_residual),
         cmocka_unit_test(teams_agree_to_the_bit),
         cmocka_unit_test(padding_means_nothing),
-        cmocka_unit_test(ghosts_stay),
+        cmocka_unit_test(others_stay),
         cmocka_unit_test(scratch_is_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ struct layout_options {
     enum layout_kind kind;
     int br, bc;    /* full: rows and columns of a block */
     int single;    /* values, past and sums in float */
-    int group;     /* n_g, 1 .. GROUP_MOST */
+    int group;     /* n_g, 1 .. GROUP_MAX */
     int tile;      /* rows of a tile; 0: chosen */
     int per_block; /* slices of a block; 0: chosen */
     int last;      /* only k <= last; 0: all */
