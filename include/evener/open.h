@@ -40,13 +40,12 @@ extern "C" {
 typedef struct evn_session evn_session;
 
 /* Opens the machine and units on it (evn_units_open_on()). `units` and `devices` NULL or "default":
- * EVENER_UNITS and EVENER_DEVICES where they are set, else `auto` and `best`. `flags`: 0 or
- * EVN_OVERSUBSCRIBE, which EVENER_OVERSUBSCRIBE=1 adds. The calling thread becomes the leader of
- * unit 0, and is the one that calls all of the below.
+ * EVENER_UNITS and EVENER_DEVICES where they are set, else `auto` and `best`. `flags`: those of
+ * evn_units_open(), or 0; EVENER_OVERSUBSCRIBE=1 adds EVN_OVERSUBSCRIBE. The calling thread becomes
+ * the leader of unit 0, and is the one that calls all of the below.
  *
  * That EVENER_RECORD and EVENER_TRACE can be written is found out here: for a file, that its folder
- * lets one be made; a pipe or a device is opened. A record that goes to a pipe is waited for by its
- * reader, and waits for one here.
+ * lets one be made; a pipe or a device is opened, and a named pipe waits here for its reader.
  *
  * The errors of evn_machine_open() and evn_units_open_on(); EVN_USAGE: a variable is not
  * understood, or both files are the same; EVN_SYSTEM: a file cannot be written. */
