@@ -20,6 +20,7 @@
 #ifndef EVENER_H
 #define EVENER_H
 
+#include <evener/version.h>
 #include <evener/clock.h>
 #include <evener/status.h>
 #include <evener/machine.h>
@@ -32,7 +33,5 @@
 #include <evener/exchange.h>
 #include <evener/model.h>
 #include <evener/trace.h>
-
-#define EVN_VERSION "0.1.0"
 
 #endif
