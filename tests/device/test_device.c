@@ -978,6 +978,8 @@ static void test_threads(void **state) {
 
 /* ---- kernels kept by the device ---- */
 
+enum { LAUNCHES = 400 };
+
 struct getter {
     evn_device *device;
     evn_kernel *first;
@@ -985,7 +987,7 @@ struct getter {
     double sum;
 };
 
-/* y = y + x, 50 times, each time with the kernel that the device has. */
+/* y = y + x, so many times, each time with the kernel that the device has. */
 static evn_status get_and_run(struct getter *g) {
     evn_queue *q;
     evn_buffer *y = NULL, *x = NULL;
@@ -998,7 +1000,7 @@ static evn_status get_and_run(struct getter *g) {
     if (!status) status = evn_buffer_open(&x, g->device, sizeof one);
     if (!status) status = evn_copy_to_device(q, y, 0, sum, sizeof sum);
     if (!status) status = evn_copy_to_device(q, x, 0, one, sizeof one);
-    for (int i = 0; !status && i < 50; i++) {
+    for (int i = 0; !status && i < LAUNCHES; i++) {
         evn_kernel *k;
         status = evn_kernel_get(g->device, &probe_kernels, "axpy", &k);
         if (status) break;
@@ -1046,7 +1048,7 @@ static void test_kept_kernels(void **state) {
     for (int i = 0; i < 4; i++) {
         assert_int_equal(g[i].status, EVN_OK);
         assert_ptr_equal(g[i].first, axpy);
-        assert_true(g[i].sum == 50.0 * 2 * GROUP);
+        assert_true(g[i].sum == (double)LAUNCHES * 2 * GROUP);
     }
     /* a source of the same text is another one */
     evn_kernel_source copy = probe_kernels;
@@ -1075,6 +1077,29 @@ static void test_kept_kernels_at_the_end(void **state) {
     evn_buffer_close(in);
     evn_program_close(b.program);
     evn_queue_close(b.queue);
+}
+
+static int threads_of_process(void) {
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (struct dirent *e; (e = readdir(tasks));) count += e->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* And kernels do not keep it open. */
+static void test_kept_kernels_do_not_keep(void **state) {
+    (void)state;
+    evn_device *d;
+    evn_kernel *k;
+    const int before = threads_of_process();
+    OK(evn_device_open(&d, "emulated:cores=3", 0));
+    assert_int_equal(threads_of_process(), before + 2);
+    OK(evn_kernel_get(d, &probe_kernels, "axpy", &k));
+    OK(evn_kernel_get(d, &probe_kernels, "reduce", &k));
+    evn_device_close(d);
+    assert_int_equal(threads_of_process(), before);
 }
 
 /* What is only read is known. */
@@ -2077,6 +2102,7 @@ int main(void) {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_kept_kernels),
         cmocka_unit_test(test_kept_kernels_at_the_end),
+        cmocka_unit_test(test_kept_kernels_do_not_keep),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_any_number),
         cmocka_unit_test(test_fork),
