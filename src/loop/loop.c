@@ -302,8 +302,9 @@ static evn_status go(evn_loop *loop, evn_body body, void *arg, evn_burst_kind ki
     atomic_store(&loop->cursor, 0);
     atomic_store(&loop->failed, 0);
     double begin = evn_now();
-    evn_units_run(loop->units, run_unit, loop);
+    evn_status status = evn_units_run(loop->units, run_unit, loop);
     *wall = evn_now() - begin;
+    if (status) return status;
     for (int u = 0; u < loop->count; u++) {
         const struct worker *w = &loop->worker[u];
         if (!w->status) continue;

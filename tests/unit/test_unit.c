@@ -29,9 +29,11 @@
 #endif
 
 static evn_machine *machine;
+static cpu_set_t at_start; /* where this thread may run */
 
 static int set_up(void **state) {
     (void)state;
+    pthread_getaffinity_np(pthread_self(), sizeof at_start, &at_start);
     return evn_machine_open(&machine);
 }
 
@@ -251,8 +253,7 @@ static void test_synchronize(void **state) {
  */
 static void test_binding(void **state) {
     (void)state;
-    cpu_set_t before, after;
-    pthread_getaffinity_np(pthread_self(), sizeof before, &before);
+    cpu_set_t after;
     char list[32];
     int cores = evn_machine_cores(machine);
     snprintf(list, sizeof list, "1:CPU:%d", cores);
@@ -266,7 +267,7 @@ static void test_binding(void **state) {
         evn_units_close(units);
     }
     pthread_getaffinity_np(pthread_self(), sizeof after, &after);
-    assert_true(CPU_EQUAL(&before, &after));
+    assert_true(CPU_EQUAL(&at_start, &after));
 }
 
 /* check_binding must notice a thread that has gone elsewhere. */
@@ -308,13 +309,14 @@ static int look_around(int threads, cpu_set_t *mask) {
 }
 
 /* The caller may run where it could, and no two threads share a core while there are others. */
-static void assert_own_threads(const cpu_set_t *before, int threads) {
+static void assert_own_threads(int threads) {
     cpu_set_t mask[THREADS_MAX];
     const int got = look_around(threads, mask);
-    assert_true(CPU_EQUAL(&mask[0], before));
+    assert_true(CPU_EQUAL(&mask[0], &at_start));
     for (int i = 0; i < got; i++)
         for (int j = 0; j < i; j++)
-            if (CPU_COUNT(before) > 1 && CPU_COUNT(&mask[i]) == 1 && CPU_EQUAL(&mask[i], &mask[j]))
+            if (CPU_COUNT(&at_start) > 1 && CPU_COUNT(&mask[i]) == 1 &&
+                CPU_EQUAL(&mask[i], &mask[j]))
                 fail_msg("threads %d and %d of %d share a core", j, i, got);
 }
 
@@ -336,7 +338,6 @@ static int runtime_binds(void) { return omp_get_proc_bind() != omp_proc_bind_fal
 static void test_own_regions(void **state) {
     (void)state;
     const int cores = evn_machine_cores(machine);
-    const cpu_set_t before = own_mask();
     char all[32];
     snprintf(all, sizeof all, "1:CPU:%d", cores);
     const char *const lists[] = {all, "2:CPU:1", "1:CPU:1"};
@@ -347,10 +348,10 @@ static void test_own_regions(void **state) {
         const int sizes[] = {2, cores > 2 ? cores - 1 : 1, cores + 3, 1, cores, 2 * cores, 2};
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             cpu_set_t mask = own_mask();
-            assert_true(CPU_EQUAL(&mask, &before));
+            assert_true(CPU_EQUAL(&mask, &at_start));
             assert_int_equal(omp_get_dynamic(), 1);
             omp_set_dynamic(0);
-            if (!runtime_binds()) assert_own_threads(&before, sizes[i]);
+            if (!runtime_binds()) assert_own_threads(sizes[i]);
             omp_set_dynamic(1);
             /* and then in bodies each is on its core */
             if (evn_units_check_binding(units)) fail_msg("%s: %s", lists[l], evn_message());
@@ -361,7 +362,8 @@ static void test_own_regions(void **state) {
         omp_set_dynamic(0);
         const int got = look_around(cores, mask);
         omp_set_dynamic(1);
-        for (int i = 0; !runtime_binds() && i < got; i++) assert_true(CPU_EQUAL(&mask[i], &before));
+        for (int i = 0; !runtime_binds() && i < got; i++)
+            assert_true(CPU_EQUAL(&mask[i], &at_start));
     }
     omp_set_dynamic(0);
 }
@@ -370,7 +372,6 @@ static void test_own_regions(void **state) {
 static void test_strays_come_back(void **state) {
     (void)state;
     if (evn_machine_cores(machine) < 2) skip();
-    const cpu_set_t before = own_mask();
     evn_units *units = open_or_fail("1:CPU:2", 0);
     const int second = evn_unit_core_number(evn_units_get(units, 0), 0);
 #pragma omp parallel num_threads(2)
@@ -381,13 +382,12 @@ static void test_strays_come_back(void **state) {
         pthread_setaffinity_np(pthread_self(), sizeof first, &first);
     }
     if (evn_units_check_binding(units)) fail_msg("%s", evn_message());
-    pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+    pthread_setaffinity_np(pthread_self(), sizeof at_start, &at_start);
     evn_units_close(units);
 }
 
 static void test_stay_bound(void **state) {
     (void)state;
-    const cpu_set_t before = own_mask();
     evn_units *units = open_or_fail("1:CPU:1", EVN_STAY_BOUND);
     for (int i = 0; i < 2; i++) {
         cpu_set_t mask = own_mask();
@@ -397,14 +397,13 @@ static void test_stay_bound(void **state) {
     }
     evn_units_close(units);
     cpu_set_t mask = own_mask();
-    assert_true(CPU_EQUAL(&mask, &before));
+    assert_true(CPU_EQUAL(&mask, &at_start));
 }
 
 /* Two sets of units at a time, closed in either order. */
 static void test_two_sets(void **state) {
     (void)state;
     const int cores = evn_machine_cores(machine);
-    const cpu_set_t before = own_mask();
     char all[32];
     snprintf(all, sizeof all, "1:CPU:%d", cores);
     for (int kind = 0; kind < 16; kind++) {
@@ -421,7 +420,7 @@ static void test_two_sets(void **state) {
         if (evn_units_check_binding(set[!first])) fail_msg("after one closed: %s", evn_message());
         evn_units_close(set[!first]);
         cpu_set_t mask = own_mask();
-        assert_true(CPU_EQUAL(&mask, &before));
+        assert_true(CPU_EQUAL(&mask, &at_start));
     }
 }
 
@@ -483,6 +482,31 @@ static void test_here(void **state) {
         evn_units_close(units);
         assert_null(evn_units_here());
         look_around(5, mask);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* A thread that the runtime has kept from a team whose units are closed is not taken for one of the
+ * units that came after them. */
+static void ask_late(evn_unit *unit, void *arg) {
+    evn_unit_synchronize(unit);
+    if (!evn_unit_number(unit)) {
+#pragma omp parallel num_threads(4)
+        if (evn_units_here() && evn_units_here() != unit) atomic_fetch_add((atomic_int *)arg, 1);
+    }
+    evn_unit_synchronize(unit);
+}
+
+static void test_here_of_kept_threads(void **state) {
+    (void)state;
+    atomic_int wrong = 0;
+    static const char *const lists[] = {"1:CPU:4,1:CPU:1", "1:CPU:4", "1:CPU:1,1:CPU:1"};
+    for (int i = 0; i < 3; i++) {
+        evn_units *units = open_or_fail(lists[i], EVN_OVERSUBSCRIBE);
+        evn_units_close(units);
+        units = open_or_fail("2:CPU:1", EVN_OVERSUBSCRIBE);
+        assert_int_equal(evn_units_run(units, ask_late, &wrong), EVN_OK);
+        evn_units_close(units);
     }
     assert_int_equal(wrong, 0);
 }
@@ -605,6 +629,7 @@ int main(void) {
         cmocka_unit_test(test_stay_bound),
         cmocka_unit_test(test_two_sets),
         cmocka_unit_test(test_here),
+        cmocka_unit_test(test_here_of_kept_threads),
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_synthetic),
