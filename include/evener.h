@@ -21,6 +21,7 @@
 #ifndef EVENER_H
 #define EVENER_H
 
+#include <evener/version.h>
 #include <evener/clock.h>
 #include <evener/status.h>
 #include <evener/machine.h>
@@ -35,7 +36,5 @@
 #include <evener/model.h>
 #include <evener/trace.h>
 #include <evener/open.h>
-
-#define EVN_VERSION "0.1.0"
 
 #endif

@@ -1,13 +1,15 @@
-/* The clock: seconds since some moment, never going back. */
+/* The clock. */
 #ifndef EVENER_CLOCK_H
 #define EVENER_CLOCK_H
 
-#include <time.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-static inline double evn_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+/* Seconds since some moment, never going back. */
+double evn_now(void);
+
+#ifdef __cplusplus
 }
-
+#endif
 #endif

@@ -2,9 +2,10 @@
  * short to be a loop's tasks.
  *
  * A job is called on each of some cores with its number among them, takes its share of the work by
- * it, and may meet the others on the way. Meeting is a counter that everybody looks at, a fraction
- * of a microsecond, where beginning a job costs several; who waits long sleeps. Where two units
- * share a core (leaders of GPU units may), only one of them is in the crew.
+ * it, and may have barriers. A barrier costs a fraction of a microsecond, where beginning a job
+ * costs several; a thread that waits at one spins, and sleeps if that lasts some hundred
+ * microseconds. Where two units share a core (leaders of GPU units may), only one of them is in the
+ * crew.
  */
 #ifndef EVENER_CREW_H
 #define EVENER_CREW_H
@@ -30,8 +31,8 @@ void evn_crew_close(evn_crew *crew);
 int evn_crew_cores(const evn_crew *crew, double work, double least);
 
 /* What is known of one kind of job: how long it took on all, half, a quarter .. of the cores, and
- * on one. Begins as zeros. What meeting costs differs from machine to machine, and from one with
- * nothing else to do to one that is shared; so that is not counted but tried, now and then again.
+ * on one. Begins as zeros. What barriers cost differs from machine to machine, and from one with
+ * nothing else to do to one that is shared; so that is not computed but tried, now and then again.
  */
 enum { EVN_CREW_LEVELS = 8, EVN_CREW_TRIES = 3 };
 typedef struct evn_crew_pace {
@@ -40,8 +41,9 @@ typedef struct evn_crew_pace {
 } evn_crew_pace;
 
 /* Runs the job on at most so many cores (1 to all) and returns when all are done; with a pace on as
- * many of them as are fastest. Not within a job, and only by the thread that opened the units. */
-void evn_crew_run(evn_crew *crew, evn_crew_pace *pace, int cores, evn_crew_job job, void *arg);
+ * many of them as are fastest. Errors are those of evn_units_run(). */
+evn_status evn_crew_run(evn_crew *crew, evn_crew_pace *pace, int cores, evn_crew_job job,
+                        void *arg);
 
 /* Within a job: waits until all of its cores have come here, and sees what they have written. */
 void evn_crew_barrier(evn_crew *crew);

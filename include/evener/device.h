@@ -61,7 +61,8 @@ typedef struct evn_argument {
  * is); 0, with the reason in `why`, if there are none. EVN_USAGE: not understood. */
 evn_status evn_devices_count(const char *text, int *count, char *why, size_t size);
 
-/* Opens device `number` of them. */
+/* Opens device `number` of them. In a process that is forked later it can only be closed, which
+ * then does nothing. */
 evn_status evn_device_open(evn_device **out, const char *text, int number);
 void evn_device_close(evn_device *device);
 const evn_traits *evn_device_traits(const evn_device *device);
@@ -112,9 +113,14 @@ typedef struct evn_kernel_entry {
     void (*run)(const void *const *arguments, const int groups, int group,
                 int items); /* one group, for the emulated device */
     int items;              /* of a group, as the kernel was written for */
-    const int *
-        parameter; /* of each parameter: 0 for a buffer, else the bytes of the value; ended by -1 */
+    const int *parameter;   /* of each parameter: the bytes of the value, or one of the enum below;
+                               ended by EVN_PARAMETERS_END */
 } evn_kernel_entry;
+enum {
+    EVN_PARAMETER_BUFFER = 0, /* EVN_BUFFER: read and written */
+    EVN_PARAMETER_IN = -2,    /* EVN_IN: a buffer that is only read */
+    EVN_PARAMETERS_END = -1
+};
 typedef struct evn_kernel_source {
     const char *name; /* "fill" */
     const char *text; /* whole: the dialect's header and the project's headers are in it */
@@ -131,6 +137,13 @@ evn_status evn_program_open(evn_program **out, evn_device *device, const evn_ker
 void evn_program_close(evn_program *program);
 evn_status evn_kernel_open(evn_kernel **out, evn_program *program, const char *name);
 void evn_kernel_close(evn_kernel *kernel);
+
+/* The same at once: kernel `name` of the source, which is built and opened when the device is asked
+ * for it first and kept for later calls; it closes with the device and must not be closed before.
+ * Cheap enough to be called for each launch, by any thread. EVN_USAGE: the source has no such
+ * kernel; else as the two above. */
+evn_status evn_kernel_get(evn_device *device, const evn_kernel_source *source, const char *name,
+                          evn_kernel **out);
 
 /* Items of a group that the kernel was written for. */
 int evn_kernel_items(const evn_kernel *kernel);

@@ -176,7 +176,7 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 #    define EVN_PASS_EVN_IN(type, at)          (const type *)evn_argument[at]
 #    define EVN_PASS_EVN_BUFFER(type, at)      (type *)evn_argument[at]
 #    define EVN_PASS_EVN_VALUE(type, at)       *(const type *)evn_argument[at]
-#    define EVN_SIZE_EVN_IN(type)              0
+#    define EVN_SIZE_EVN_IN(type)              -2 /* EVN_PARAMETER_IN */
 #    define EVN_SIZE_EVN_BUFFER(type)          0
 #    define EVN_SIZE_EVN_VALUE(type)           (int)sizeof(type)
 

@@ -41,10 +41,14 @@ int evn_machine_is_here(const evn_machine *machine);
 /* The processor's name as its maker writes it; "unknown processor" if not known. */
 const char *evn_machine_processor(const evn_machine *machine);
 
-/* Bytes of memory the machine has, and how many of them this process could still get without
- * swapping: what the kernel counts as available, and no more than a control group allows. 0:
- * unknown. */
+/* Bytes of memory the machine has; 0: unknown. */
 uint64_t evn_machine_memory(const evn_machine *machine);
+
+/* How many of them this process could still get without swapping: what the kernel counts as
+ * available, and no more than its control groups (version 1 or 2, its own and all around it) and
+ * its own limits (ulimit -v, -d) still allow. Pages of files that a group holds count as available,
+ * since the kernel takes them back. 0: unknown; 1: a limit is reached. Reads files below /proc and
+ * /sys each time. `machine` may be NULL: this node. */
 uint64_t evn_machine_memory_available(const evn_machine *machine);
 
 /* Size in bytes of the data cache of level 1, 2 or 3 above core 0, and in *sharing (may be NULL)

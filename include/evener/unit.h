@@ -17,6 +17,15 @@
  * and the team's threads are bound to the unit's cores, one each, whatever OMP_PROC_BIND says. (An
  * inner region under a nested OpenMP region would cost ten times as much as one under a thread of
  * its own.)
+ *
+ * Between loops the thread that opened the units is as it was before: where it may run, and
+ * omp_set_dynamic(). Regions of its own then have the threads of unit 0's team, on a core each,
+ * and may have fewer or more: what they change is put right when the next loop begins. Threads that
+ * the runtime keeps are let go by evn_units_close().
+ *
+ * A process made by fork() has none of these threads. In it evn_units_run() and loops refuse,
+ * evn_units_close() only frees, and units may be opened anew, by a new thread if the calling one
+ * had a team.
  */
 #ifndef EVENER_UNIT_H
 #define EVENER_UNIT_H
@@ -35,14 +44,17 @@ typedef struct evn_unit evn_unit;   /* one of them */
 enum {
     EVN_OVERSUBSCRIBE = 1, /* more cores may be asked for than there are; then nothing is bound */
     EVN_DESCRIBE_ONLY = 2, /* no threads, no binding, no check against the machine: for plans */
+    EVN_STAY_BOUND = 4     /* between loops the calling thread stays on its core: spares some
+                              microseconds a loop, for programs that open no OpenMP regions of their
+                              own outside of bodies */
 };
 
 /* Makes the units of `list` on `machine`, which must outlive them. `flags`: the enum above, or 0.
  *
  * Cores are dealt out in the machine's order, each to one unit, in the order of the list. Where
  * there are too few for all, CPU units come first and the leaders of GPU units, which mostly wait,
- * share what there is. The calling thread becomes the leader of unit 0 and is bound until
- * evn_units_close() gives it back the binding it had; only it may run loops on these units.
+ * share what there is. The calling thread becomes the leader of unit 0, and is bound while loops
+ * run (EVN_STAY_BOUND: until evn_units_close()); only it may run loops on these units.
  *
  * EVN_USAGE: the list is not understood, or asks for more cores than there are; EVN_MISSING: it
  * asks for more devices than there are; EVN_SYSTEM: a thread could not be made or bound. */
@@ -75,9 +87,16 @@ int evn_units_gpus(const evn_units *units);
 /* Unit number `number` from 0; NULL beyond the last. */
 evn_unit *evn_units_get(const evn_units *units, int number);
 
-/* Runs job(unit, arg) once on every unit, each by its own leader, and returns when all are done.
- * Not from within a job. */
-void evn_units_run(evn_units *units, void (*job)(evn_unit *unit, void *arg), void *arg);
+/* Runs job(unit, arg) once on every unit, each by its own leader, and returns when all are done. On
+ * units that are only described the caller does one after the other. EVN_USAGE, and the job was not
+ * run: from within a job of these units, by another thread than the one that opened them, or in a
+ * process forked since. EVN_SYSTEM: a thread could not be made or bound again. */
+evn_status evn_units_run(evn_units *units, void (*job)(evn_unit *unit, void *arg), void *arg);
+
+/* The unit that the calling thread works for: a leader in a job, or a thread of its team. NULL
+ * outside of jobs. A thread that the runtime makes for a region within a region of the team, which
+ * omp_set_max_active_levels() must have allowed, belongs to no unit: NULL. Any thread may ask. */
+evn_unit *evn_units_here(void);
 
 /* Whether evn_units_run() is at work on them: true inside of a job, and of a loop's body. */
 int evn_units_running(const evn_units *units);

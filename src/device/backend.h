@@ -1,6 +1,6 @@
 /* Back ends: the functions one fills in, and what device.c has done before it calls them.
  *
- * A back end is one file with one constant `struct backend` and its line in the list of device.c.
+ * A back end is one file with one constant `struct backend` and its line in the list of devices.c.
  * Its objects begin with the structs below (embedded as first member):
  *
  *     struct my_buffer { evn_buffer base; my_handle handle; };
@@ -41,7 +41,11 @@ struct evn_device {
     char label[48];    /* "cuda device 0", for messages */
     evn_traits traits; /* filled in by `open` */
     /* device.c's own */
-    atomic_int users; /* 1 and the objects open */
+    atomic_int users;            /* 1 and the objects open, but for what is kept */
+    unsigned forks;              /* process_forks() when it was opened */
+    _Atomic(struct kept *) kept; /* kept.c: kernels that close with the device */
+    int kept_programs;
+    pthread_mutex_t kept_lock;
     atomic_int lost;
     pthread_mutex_t lock; /* of `reason` */
     char reason[512];     /* why it is lost */
@@ -74,11 +78,28 @@ struct evn_program {
 struct evn_kernel {
     evn_program *program;
     const evn_kernel_entry *entry; /* name, items, what its parameters are */
+    /* device.c's */
+    int is_kept;               /* by evn_kernel_get(): several threads launch it */
+    pthread_mutex_t launching; /* if it is kept */
 };
+
+/* How many parameters a kernel has, and whether one, as its entry describes it, is a buffer. */
+static inline int parameter_count(const evn_kernel_entry *entry) {
+    int count = 0;
+    while (entry->parameter[count] != EVN_PARAMETERS_END) count++;
+    return count;
+}
+static inline int parameter_is_buffer(int parameter) {
+    return parameter == EVN_PARAMETER_BUFFER || parameter == EVN_PARAMETER_IN;
+}
 
 /* R: required. O: may be NULL; what is done then is said. */
 struct backend {
     const char *name; /* "cuda"; also how specifications begin */
+    /* the specification by which `best` and `auto` look for GPUs, which devices that are the host's
+     * own cores are not; NULL: it has none */
+    const char *best;
+    int any_number; /* NAME:COUNT gives as many devices as one likes */
     size_t device_size, buffer_size, queue_size, event_size, program_size, kernel_size;
 
     /* -- devices: `text` is the whole specification, "cuda" or "cuda:2,.." (a number: the first so
@@ -94,7 +115,7 @@ struct backend {
 
     /* -- memory -- */
 
-    /* R. b->bytes, 256-byte aligned. bytes <= traits.most_buffer, and all buffers together <=
+    /* R. b->bytes, 256-byte aligned. bytes <= traits.max_buffer, and all buffers together <=
      * traits.memory. EVN_MEMORY. */
     evn_status (*buffer_open)(evn_buffer *b);
     void (*buffer_close)(evn_buffer *b); /* R */
@@ -147,6 +168,10 @@ struct backend {
 };
 
 const struct backend *device_backend(const evn_device *device);
+
+/* The kernel's entry in the source. EVN_USAGE lists those there are. */
+evn_status device_find_kernel(const evn_device *d, const evn_kernel_source *source,
+                              const char *name, const evn_kernel_entry **entry);
 
 extern const struct backend backend_cuda, backend_opencl, backend_emulated;
 

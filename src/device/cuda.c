@@ -713,7 +713,7 @@ static evn_status compare_parameters(struct cuda_device *d, struct cuda_kernel *
         }
         evn_status status = check(d, code, "cuFuncGetParamInfo");
         if (status) return status;
-        expected = size[i] ? (size_t)size[i] : sizeof(CUdeviceptr);
+        expected = parameter_is_buffer(size[i]) ? sizeof(CUdeviceptr) : (size_t)size[i];
         if (bytes != expected)
             return evn_fail(EVN_SYSTEM,
                             "parameter %d has %zu bytes on the device and %zu on the host", i,
@@ -735,14 +735,14 @@ static evn_status cuda_kernel_open(evn_kernel *base) {
     /* here, not at its first launch, where it would wait for all queues */
     if (!status && api->function_load)
         status = no_memory(d, api->function_load(k->function), "cuFuncLoad");
-    int max = 0, parameters = 0;
+    const int parameters = parameter_count(base->entry);
+    int max = 0;
     if (!status)
         status = check(d, api->function_attribute(&max, CUDA_KERNEL_MAX_ITEMS, k->function),
                        "cuFuncGetAttribute");
     if (!status && max < base->entry->items)
         return evn_fail(EVN_SYSTEM, "its registers suffice for groups of %d items and it has %d",
                         max, base->entry->items);
-    while (base->entry->parameter[parameters] >= 0) parameters++;
     if (!status) status = compare_parameters(d, k, parameters);
     if (status) return status;
     k->address = calloc((size_t)parameters + 1, sizeof *k->address);
@@ -844,6 +844,7 @@ static evn_status cuda_event_seconds(evn_event *begin, evn_event *end, double *s
 
 const struct backend backend_cuda = {
     .name = "cuda",
+    .best = "cuda",
     .device_size = sizeof(struct cuda_device),
     .buffer_size = sizeof(struct cuda_buffer),
     .queue_size = sizeof(struct cuda_queue),

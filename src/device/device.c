@@ -5,20 +5,14 @@
  */
 #include <evener/device.h>
 #include "device/backend.h"
-#include <ctype.h>
+#include "device/devices.h"
+#include "device/kept.h"
+#include "base/process.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* In order of preference. To remove a back end, delete its file and its line. */
-static const struct backend *const backends[] = {
-    &backend_cuda,
-    &backend_opencl,
-    &backend_emulated,
-};
-enum { BACKENDS = sizeof backends / sizeof *backends };
 
 /* Bytes that a copy staged through the host moves at a time. */
 #define STAGE ((size_t)8 << 20)
@@ -60,8 +54,15 @@ static evn_status usage(const evn_device *d, const char *format, ...) {
     return evn_fail(EVN_USAGE, "%s: %s", d ? d->label : "device", text);
 }
 
-/* EVN_DEVICE if the device has failed before. */
+/* Whether the device was opened before this process was forked. The threads that work for it are
+ * not here, so closing would wait for ever: then nothing is closed. */
+static int is_foreign(const evn_device *d) { return d->forks != process_forks(); }
+
+/* EVN_DEVICE if the device has failed before; EVN_USAGE if it is another process's. */
 static evn_status alive(evn_device *d, const char *operation) {
+    if (is_foreign(d))
+        return usage(d, "%s: the device was opened before this process was forked; open it here",
+                     operation);
     if (!atomic_load_explicit(&d->lost, memory_order_acquire)) return EVN_OK;
     return evn_fail(EVN_DEVICE, "%s: %s: the device failed before, at %s", d->label, operation,
                     d->reason);
@@ -69,91 +70,10 @@ static evn_status alive(evn_device *d, const char *operation) {
 
 /* ---- devices ---- */
 
-/* The back end that the text begins with. */
-static evn_status find_backend(const struct backend **out, const char *text) {
-    size_t length = strcspn(text, ":");
-    for (int b = 0; b < BACKENDS; b++)
-        if (strlen(backends[b]->name) == length && !strncmp(text, backends[b]->name, length)) {
-            *out = backends[b];
-            return EVN_OK;
-        }
-    char names[128] = "";
-    for (int b = 0; b < BACKENDS; b++) {
-        strcat(names, backends[b]->name);
-        strcat(names, b < BACKENDS - 1 ? ", " : " or best");
-    }
-    return evn_fail(EVN_USAGE, "device: \"%.60s\": unknown back end \"%.*s\", expected %s", text,
-                    length > 40 ? 40 : (int)length, text, names);
-}
-
-/* The specification that "best" stands for; any other stands for itself. An OpenCL device that is
- * the host's own cores is not better than the emulated one, which costs no compiler. */
-static evn_status resolve(const char **text) {
-    if (strcmp(*text, "best")) return EVN_OK;
-    char why[256] = "", all[1024] = "";
-    for (int b = 0; b < BACKENDS; b++) {
-        int count = 0;
-        const char *spec = backends[b] == &backend_opencl ? "opencl:type=gpu" : backends[b]->name;
-        evn_status status = backends[b]->count(spec, &count, why, sizeof why);
-        if (status) return status;
-        if (count > 0) {
-            *text = spec;
-            return EVN_OK;
-        }
-        size_t end = strlen(all);
-        snprintf(all + end, sizeof all - end, "%s%s: %.255s", end ? "; " : "", backends[b]->name,
-                 why);
-    }
-    return evn_fail(EVN_MISSING, "device: \"best\": there is none: %s", all);
-}
-
-/* The part of a list at `*text` goes to `part`, and `*text` to the next one, or NULL: parts have a
- * + between them, which unlike that of 1e+9 is followed by a name. */
-static evn_status next_part(const char **text, char part[256]) {
-    const char *end = *text;
-    while (*end && (*end != '+' || !isalpha((unsigned char)end[1]))) end++;
-    const size_t length = (size_t)(end - *text);
-    if (length >= 256)
-        return evn_fail(EVN_USAGE,
-                        "device: \"%.60s..\": a specification of %zu characters, at most 255",
-                        *text, length);
-    memcpy(part, *text, length);
-    part[length] = 0;
-    *text = *end ? end + 1 : NULL;
-    const char *stands_for = part;
-    evn_status status = resolve(&stands_for);
-    if (!status && stands_for != part) strcpy(part, stands_for);
-    return status;
-}
-
-static evn_status count_part(const char *part, const struct backend **backend, int *count,
-                             char *why, size_t size) {
-    *count = 0;
-    evn_status status = find_backend(backend, part);
-    return status ? status : (*backend)->count(part, count, why, size);
-}
-
-evn_status evn_devices_count(const char *text, int *count, char *why, size_t size) {
-    if (!text || !count || !why || !size)
-        return evn_fail(EVN_USAGE, "device: evn_devices_count() without text, count or why");
-    *count = 0;
-    *why = 0;
-    evn_status status = EVN_OK;
-    while (!status && text) {
-        const struct backend *backend = NULL;
-        char part[256], reason[512] = "";
-        int more = 0;
-        status = next_part(&text, part);
-        if (!status) status = count_part(part, &backend, &more, reason, sizeof reason);
-        *count += more;
-        if (!more && !*why) snprintf(why, size, "%s", reason);
-    }
-    return status;
-}
-
 /* One object less; the last one, with the user's evn_device_close(), ends the device. */
 static void device_release(evn_device *d) {
     if (atomic_fetch_sub(&d->users, 1) != 1) return;
+    kept_close(d);
     d->backend->close(d);
     pthread_mutex_destroy(&d->lock);
     free(d);
@@ -161,46 +81,27 @@ static void device_release(evn_device *d) {
 
 static void device_keep(evn_device *d) { atomic_fetch_add(&d->users, 1); }
 
-/* The part of the list that has device `number`, and its number there. */
-static evn_status find_part(const char *text, int number, char part[256],
-                            const struct backend **backend, int *within) {
-    const char *rest = text;
-    char why[512] = "";
-    int all = 0;
-    while (rest) {
-        int count;
-        evn_status status = next_part(&rest, part);
-        if (!status) status = count_part(part, backend, &count, why, sizeof why);
-        if (status) return status;
-        *within = number - all;
-        all += count;
-        if (number >= 0 && *within < count) return EVN_OK;
-    }
-    if (all < 1)
-        return evn_fail(EVN_MISSING, "device: \"%.60s\": there is no such device here: %s", text,
-                        why);
-    return evn_fail(EVN_USAGE, "device: \"%.60s\" has no device %d; it gives %d, from 0", text,
-                    number, all);
-}
-
 evn_status evn_device_open(evn_device **out, const char *text, int number) {
     if (!out || !text) return evn_fail(EVN_USAGE, "device: evn_device_open() without out or text");
     *out = NULL;
     const struct backend *backend = NULL;
     char part[256];
     int within = 0;
-    evn_status status = find_part(text, number, part, &backend, &within);
+    evn_status status = devices_find(text, number, part, &backend, &within);
     if (status) return status;
     evn_device *d = calloc(1, backend->device_size);
     if (!d) return evn_fail(EVN_MEMORY, "device: not enough memory to open \"%.60s\"", text);
     d->backend = backend;
     d->number = within;
     snprintf(d->label, sizeof d->label, "%s device %d", backend->name, number);
+    d->forks = process_forks();
     atomic_init(&d->users, 1);
     pthread_mutex_init(&d->lock, NULL);
+    kept_init(d);
     status = backend->open(d, part);
     if (status) {
         status = tell(d, status, "open");
+        pthread_mutex_destroy(&d->kept_lock);
         pthread_mutex_destroy(&d->lock);
         free(d);
         return status;
@@ -210,12 +111,11 @@ evn_status evn_device_open(evn_device **out, const char *text, int number) {
 }
 
 void evn_device_close(evn_device *d) {
-    if (d) device_release(d);
+    if (d && !is_foreign(d)) device_release(d);
 }
 
 const evn_traits *evn_device_traits(const evn_device *d) { return &d->traits; }
 const struct backend *device_backend(const evn_device *d) { return d->backend; }
-const char *evn_backend_name(int i) { return i >= 0 && i < BACKENDS ? backends[i]->name : NULL; }
 
 evn_counts evn_device_counts(const evn_device *d) {
     return (evn_counts){
@@ -291,7 +191,7 @@ evn_status evn_buffer_open(evn_buffer **out, evn_device *d, size_t bytes) {
 }
 
 void evn_buffer_close(evn_buffer *b) {
-    if (!b) return;
+    if (!b || is_foreign(b->device)) return;
     evn_device *d = b->device;
     d->backend->buffer_close(b);
     atomic_fetch_sub(&d->used, b->bytes);
@@ -321,7 +221,7 @@ evn_status evn_host_memory_open(void **out, evn_device *d, size_t bytes) {
 }
 
 void evn_host_memory_close(void *memory, evn_device *d) {
-    if (!memory) return;
+    if (!memory || is_foreign(d)) return;
     if (d->backend->host_memory_close)
         d->backend->host_memory_close(memory, d);
     else
@@ -434,9 +334,9 @@ evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device 
 }
 
 evn_status evn_buffer_poison(evn_queue *q, evn_buffer *b, size_t at, size_t bytes) {
-    evn_status status = check_range(q, b, at, bytes, "spoiling");
+    evn_status status = check_range(q, b, at, bytes, "poisoning");
     if (status || !bytes || !q->device->backend->poison) return status;
-    return tell(q->device, q->device->backend->poison(q, b, at, bytes), "spoiling %zu bytes",
+    return tell(q->device, q->device->backend->poison(q, b, at, bytes), "poisoning %zu bytes",
                 bytes);
 }
 
@@ -471,11 +371,25 @@ evn_status evn_program_open(evn_program **out, evn_device *d, const evn_kernel_s
 }
 
 void evn_program_close(evn_program *p) {
-    if (!p || atomic_fetch_sub(&p->users, 1) != 1) return;
+    if (!p || is_foreign(p->device) || atomic_fetch_sub(&p->users, 1) != 1) return;
     evn_device *d = p->device;
     d->backend->program_close(p);
     free(p);
     device_release(d);
+}
+
+evn_status device_find_kernel(const evn_device *d, const evn_kernel_source *source,
+                              const char *name, const evn_kernel_entry **entry) {
+    char names[256] = "";
+    for (const evn_kernel_entry *e = source->entry; e->name; e++) {
+        if (!strcmp(e->name, name)) {
+            *entry = e;
+            return EVN_OK;
+        }
+        const size_t end = strlen(names);
+        snprintf(names + end, sizeof names - end, "%s%s", end ? ", " : "", e->name);
+    }
+    return usage(d, "program \"%s\" has no kernel \"%.60s\"; it has %s", source->name, name, names);
 }
 
 evn_status evn_kernel_open(evn_kernel **out, evn_program *p, const char *name) {
@@ -483,18 +397,9 @@ evn_status evn_kernel_open(evn_kernel **out, evn_program *p, const char *name) {
         return usage(p ? p->device : NULL, "evn_kernel_open() without out, program or name");
     *out = NULL;
     evn_device *d = p->device;
-    const evn_kernel_entry *entry = p->source->entry;
-    while (entry->name && strcmp(entry->name, name)) entry++;
-    if (!entry->name) {
-        char names[256] = "";
-        for (entry = p->source->entry; entry->name; entry++) {
-            size_t end = strlen(names);
-            snprintf(names + end, sizeof names - end, "%s%s", end ? ", " : "", entry->name);
-        }
-        return usage(d, "program \"%s\" has no kernel \"%.60s\"; it has %s", p->source->name, name,
-                     names);
-    }
-    evn_status status = alive(d, "opening a kernel");
+    const evn_kernel_entry *entry;
+    evn_status status = device_find_kernel(d, p->source, name, &entry);
+    if (!status) status = alive(d, "opening a kernel");
     if (status) return status;
     if (entry->items > d->traits.max_items)
         return evn_fail(
@@ -516,7 +421,7 @@ evn_status evn_kernel_open(evn_kernel **out, evn_program *p, const char *name) {
 }
 
 void evn_kernel_close(evn_kernel *k) {
-    if (!k) return;
+    if (!k || is_foreign(k->program->device)) return;
     evn_program *p = k->program;
     if (p->device->backend->kernel_close) p->device->backend->kernel_close(k);
     free(k);
@@ -528,19 +433,18 @@ int evn_kernel_items(const evn_kernel *k) { return k->entry->items; }
 /* Whether the arguments are what the kernel was declared with. */
 static evn_status check_arguments(const evn_device *d, const evn_kernel_entry *entry,
                                   const evn_argument *argument, int arguments) {
-    int expected = 0;
-    while (entry->parameter[expected] >= 0) expected++;
+    const int expected = parameter_count(entry);
     if (arguments != expected || !argument)
         return usage(d, "launch of \"%s\" with %d arguments, and it has %d", entry->name,
                      argument ? arguments : 0, expected);
     for (int a = 0; a < arguments; a++) {
         const evn_buffer *b = argument[a].buffer;
-        int bytes = entry->parameter[a];
-        if (b && bytes)
+        const int bytes = entry->parameter[a], is_buffer = parameter_is_buffer(bytes);
+        if (b && !is_buffer)
             return usage(d,
                          "launch of \"%s\": argument %d is a buffer, expected a value of %d bytes",
                          entry->name, a, bytes);
-        if (!b && !bytes)
+        if (!b && is_buffer)
             return usage(d, "launch of \"%s\": argument %d is no buffer, expected one", entry->name,
                          a);
         if (b && b->device != d)
@@ -569,7 +473,9 @@ evn_status evn_launch(evn_queue *q, evn_kernel *k, int groups, int items,
     evn_status status = check_arguments(d, entry, argument, arguments);
     if (!status) status = alive(d, "launch");
     if (status || !groups) return status;
+    if (k->is_kept) pthread_mutex_lock(&k->launching);
     status = d->backend->launch(q, k, groups, items, argument, arguments);
+    if (k->is_kept) pthread_mutex_unlock(&k->launching);
     if (status) return tell(d, status, "launch of \"%s\" with %d groups", entry->name, groups);
     atomic_fetch_add_explicit(&d->launches, 1, memory_order_relaxed);
     return EVN_OK;
@@ -596,7 +502,7 @@ evn_status evn_queue_open(evn_queue **out, evn_device *d) {
 }
 
 void evn_queue_close(evn_queue *q) {
-    if (!q) return;
+    if (!q || is_foreign(q->device)) return;
     evn_device *d = q->device;
     d->backend->queue_close(q);
     free(q);
@@ -606,6 +512,7 @@ void evn_queue_close(evn_queue *q) {
 evn_status evn_queue_finish(evn_queue *q) {
     if (!q) return usage(NULL, "evn_queue_finish() without a queue");
     evn_device *d = q->device;
+    if (is_foreign(d)) return alive(d, "waiting for a queue");
     /* also where the device has failed: when this returns, nothing touches host memory any more */
     evn_status status = d->backend->queue_finish(q);
     if (!status) return alive(d, "waiting for a queue");
@@ -631,7 +538,7 @@ evn_status evn_event_open(evn_event **out, evn_device *d) {
 }
 
 void evn_event_close(evn_event *e) {
-    if (!e) return;
+    if (!e || is_foreign(e->device)) return;
     evn_device *d = e->device;
     d->backend->event_close(e);
     free(e);
@@ -667,6 +574,7 @@ evn_status evn_event_finish(evn_event *e) {
     if (!e) return usage(NULL, "evn_event_finish() without an event");
     evn_device *d = e->device;
     if (!e->recorded) return usage(d, "waiting for an event that was never recorded");
+    if (is_foreign(d)) return alive(d, "waiting for an event");
     evn_status status = d->backend->event_finish(e);
     if (!status) return alive(d, "waiting for an event");
     return tell(d, status, "waiting for an event");

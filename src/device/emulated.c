@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Pages of a buffer; lives until the buffer is closed and no queue needs it. */
@@ -426,7 +427,7 @@ static const char *describe(const struct command *c, char *text, size_t size) {
         [TASK_OUT] = "copy of %zu bytes to the host",
         [TASK_WITHIN] = "copy of %zu bytes within the device",
         [TASK_PEER] = "copy of %zu bytes from another device",
-        [TASK_POISON] = "spoiling %zu bytes",
+        [TASK_POISON] = "poisoning %zu bytes",
     };
     if (c->task == TASK_LAUNCH)
         snprintf(text, size, "launch of \"%s\" with %d groups", c->entry->name, c->groups);
@@ -645,8 +646,7 @@ static evn_status emulated_program_open(evn_program *p) {
 static void emulated_program_close(evn_program *p) { (void)p; }
 static evn_status emulated_kernel_open(evn_kernel *k) {
     /* a kernel's buffers are held all at once */
-    int parameters = 0;
-    while (k->entry->parameter[parameters] >= 0) parameters++;
+    const int parameters = parameter_count(k->entry);
     if (parameters + 2 > HELD)
         return evn_fail(EVN_SYSTEM, "%d parameters, more than %d", parameters, HELD - 2);
     return EVN_OK;
@@ -833,6 +833,7 @@ static evn_status emulated_open(evn_device *d, const char *text) {
 
 const struct backend backend_emulated = {
     .name = "emulated",
+    .any_number = 1,
     .device_size = sizeof(struct emulated),
     .buffer_size = sizeof(struct emulated_buffer),
     .queue_size = sizeof(struct emulated_queue),

@@ -119,10 +119,10 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
         double bytes = 0;
         if (i == 0 && isdigit((unsigned char)*o->key)) {
             const char *p = o->key;
-            if (o->value || !evn_text_number(&p, 64, &number) || *p || number < 1)
+            if (o->value || !evn_text_number(&p, EMULATED_MAX, &number) || *p || number < 1)
                 return evn_fail(EVN_USAGE,
-                                "device: \"%s\": \"%s\" is no number of devices from 1 to 64", text,
-                                o->key);
+                                "device: \"%s\": \"%s\" is no number of devices from 1 to %d", text,
+                                o->key, EMULATED_MAX);
             out->count = (int)number;
         } else if (!strcmp(o->key, "speed")) {
             status = quantity(o, text, plain, 1e-6, 1e6, &out->speed);

@@ -19,13 +19,14 @@
 #include <pthread.h>
 #include <stddef.h>
 
-enum { OWN_ITEMS = 4 }; /* kernels whose items cost something else */
+enum { EMULATED_MAX = 1024 }; /* devices of a specification */
+enum { OWN_ITEMS = 4 };       /* kernels whose items cost something else */
 
 enum failure { FAIL_NONE, FAIL_ALLOC, FAIL_COPY, FAIL_KERNEL, FAIL_LOST };
 
 /* emulated:COUNT,KEY=VALUE,.. with the keys as named here */
 struct emulated_options {
-    int count;      /* 1..64 devices */
+    int count;      /* 1..EMULATED_MAX devices */
     double speed;   /* of kernels; 1 is this host's, or what `item` says */
     double link;    /* bytes/s of each direction; 0: no limit */
     double latency; /* s, of a copy to, from or between devices */

@@ -1252,9 +1252,9 @@ static evn_status opencl_kernel_open(evn_kernel *base) {
         cl->CreateKernel(((struct opencl_program *)base->program)->handle, entry->name, &code);
     if (!k->handle || code) return not_lost(refused(d, code, "clCreateKernel"));
     evn_status status = EVN_OK;
-    cl_uint have = 0, want = 0;
+    const cl_uint want = (cl_uint)parameter_count(entry);
+    cl_uint have = 0;
     size_t items = 0;
-    while (entry->parameter[want] >= 0) want++;
     code = cl->GetKernelInfo(k->handle, CL_KERNEL_NUM_ARGS, sizeof have, &have, NULL);
     if (!code)
         code = cl->GetKernelWorkGroupInfo(k->handle, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof items,
@@ -1411,6 +1411,7 @@ static evn_status opencl_event_seconds(evn_event *begin_base, evn_event *end_bas
 
 const struct backend backend_opencl = {
     .name = "opencl",
+    .best = "opencl:type=gpu",
     .device_size = sizeof(struct opencl_device),
     .buffer_size = sizeof(struct opencl_buffer),
     .queue_size = sizeof(struct opencl_queue),

@@ -620,9 +620,10 @@ static evn_status run(evn_exchange *x) {
     if (!status) status = hold(x, 1);
     if (status) return status;
     double begin = evn_now();
-    evn_units_run(x->loop->units, run_unit, x);
+    status = evn_units_run(x->loop->units, run_unit, x);
     double wall = evn_now() - begin;
     hold(x, 0);
+    if (status) return status;
     for (int u = 0; u < x->units; u++)
         if (x->half[u].status) {
             x->loop->failed_unit = u;

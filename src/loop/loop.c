@@ -146,15 +146,16 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
     atomic_store(&loop->failed, 0);
 }
 
-/* All units through the tasks; the wall time. */
-static double run_units(evn_loop *loop, evn_body body, void *arg) {
+/* All units through the tasks; *wall: the time it took. */
+static evn_status run_units(evn_loop *loop, evn_body body, void *arg, double *wall) {
     for (int u = 0; u < loop->count; u++) {
         loop->worker[u].body = body;
         loop->worker[u].arg = arg;
     }
     const double begin = evn_now();
-    evn_units_run(loop->units, run_unit, loop);
-    return evn_now() - begin;
+    evn_status status = evn_units_run(loop->units, run_unit, loop);
+    *wall = evn_now() - begin;
+    return status;
 }
 
 /* The failure that ended the instance, of the first unit that has one. */
@@ -207,7 +208,9 @@ evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg) {
     evn_status status = loop_may_begin(loop, "evn_loop_run()");
     if (status) return status;
     begin_run(loop);
-    return end_run(loop, run_units(loop, body, arg));
+    double wall;
+    status = run_units(loop, body, arg, &wall);
+    return status ? status : end_run(loop, wall);
 }
 
 static evn_status may_join(const evn_loop *loop, const evn_unit *unit) {
@@ -258,9 +261,10 @@ static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
     double *seconds = loop->seconds;
     loop->seconds = seconds + loop->problem->tasks;
     begin_instance(loop, EVN_BURST_EXCHANGE, 0);
-    const double wall = run_units(loop, body, arg);
+    double wall;
+    evn_status status = run_units(loop, body, arg, &wall);
     loop->seconds = seconds;
-    evn_status status = find_failure(loop);
+    if (!status) status = find_failure(loop);
     if (status) return status;
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];

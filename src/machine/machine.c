@@ -1,6 +1,7 @@
 /* The machine as hwloc and the kernel describe it, cut down to what this process may use. */
 #include <evener/status.h>
 #include <evener/machine.h>
+#include "machine/memory.h"
 #include <errno.h>
 #include <hwloc.h>
 #include <omp.h>
@@ -169,12 +170,7 @@ const char *evn_machine_processor(const evn_machine *m) { return m->processor; }
 uint64_t evn_machine_memory(const evn_machine *m) { return m->memory; }
 
 uint64_t evn_machine_memory_available(const evn_machine *m) {
-    if (!m->here) return m->memory;
-    uint64_t available = read_number("/proc/meminfo", "MemAvailable:") * 1024;
-    uint64_t limit = read_number("/sys/fs/cgroup/memory.max", NULL);
-    uint64_t used = read_number("/sys/fs/cgroup/memory.current", NULL);
-    if (limit && used < limit && (limit - used < available || !available)) available = limit - used;
-    return available;
+    return !m || m->here ? memory_available("") : m->memory;
 }
 
 uint64_t evn_machine_cache(const evn_machine *m, int level, int *sharing) {

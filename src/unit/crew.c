@@ -1,7 +1,7 @@
-/* Meeting: the last one to come opens a gate. */
+/* The crew: cores of all units by number, and a barrier whose gate the last one to arrive opens. */
 #include <evener/clock.h>
 #include <evener/crew.h>
-#include "unit/gate.h"
+#include "unit/internal.h"
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
  * been interrupted; and where threads are not bound, and may share cores */
 enum { SPINS = 4000, SPINS_UNBOUND = 100 };
 
-/* calls from one time that numbers of cores are tried to the next: at most a tenth are tries */
-enum { AGAIN = 10 * EVN_CREW_LEVELS * EVN_CREW_TRIES };
+/* calls from one round of tries to the next: at most a tenth are tries */
+enum { CYCLE = 10 * EVN_CREW_LEVELS * EVN_CREW_TRIES };
 
 struct evn_crew {
     evn_units *units;
@@ -23,7 +23,7 @@ struct evn_crew {
     evn_crew_job job;
     void *arg;
     int cores;
-    struct gate met;
+    struct gate barrier;
     _Alignas(64) atomic_int arrived;
 };
 
@@ -38,14 +38,15 @@ static int is_taken(const evn_crew *c, int unit, int core, int system) {
     return 0;
 }
 
-static void enlist(evn_crew *c, int max) {
+/* Numbers the cores. */
+static void number_cores(evn_crew *c, int max) {
     int at = 0;
     for (int u = 0; u < evn_units_count(c->units); u++) {
         const evn_unit *unit = evn_units_get(c->units, u);
         c->first[u] = at;
         for (int i = 0; i < evn_unit_cores(unit); i++) {
             const int system = evn_unit_core_number(unit, i);
-            if (system < 0) c->met.spins = SPINS_UNBOUND;
+            if (system < 0) c->barrier.spins = SPINS_UNBOUND;
             /* the caller's is always in */
             const int in = !at || (system < 0 ? c->count < max : !is_taken(c, u, i, system));
             c->number[at++] = in ? c->count++ : -1;
@@ -61,21 +62,21 @@ evn_status evn_crew_open(evn_crew **out, evn_units *units, int max) {
     evn_crew *c = aligned_alloc(_Alignof(struct evn_crew), sizeof *c);
     if (!c) return evn_fail(EVN_MEMORY, "crew: no memory for %d cores", cores);
     *c = (struct evn_crew){.units = units};
-    gate_init(&c->met, SPINS);
+    gate_init(&c->barrier, SPINS);
     c->first = malloc(sizeof *c->first * (size_t)count);
     c->number = malloc(sizeof *c->number * (size_t)cores);
     if (!c->first || !c->number) {
         evn_crew_close(c);
         return evn_fail(EVN_MEMORY, "crew: no memory for %d cores", cores);
     }
-    enlist(c, max ? max : (int)sysconf(_SC_NPROCESSORS_ONLN));
+    number_cores(c, max ? max : (int)sysconf(_SC_NPROCESSORS_ONLN));
     *out = c;
     return EVN_OK;
 }
 
 void evn_crew_close(evn_crew *c) {
     if (!c) return;
-    gate_destroy(&c->met);
+    gate_destroy(&c->barrier);
     free(c->first);
     free(c->number);
     free(c);
@@ -92,7 +93,8 @@ static void take_part(evn_crew *c, int at) {
     if (me >= 0 && me < c->cores) c->job(c, me, c->cores, c->arg);
 }
 
-static void muster(evn_unit *unit, void *arg) {
+/* A unit's cores do their shares. */
+static void run_unit(evn_unit *unit, void *arg) {
     evn_crew *c = arg;
     const int first = c->first[evn_unit_number(unit)], cores = evn_unit_cores(unit);
     int wanted = 0;
@@ -108,16 +110,22 @@ static void muster(evn_unit *unit, void *arg) {
     take_part(c, first + omp_get_thread_num());
 }
 
-static void run_on(evn_crew *c, int cores, evn_crew_job job, void *arg) {
-    if (!c || cores <= 1) {
-        if (c) c->cores = 1;
+static void run_alone(evn_unit *unit, void *arg) {
+    (void)unit;
+    evn_crew *c = arg;
+    c->job(c, 0, 1, c->arg);
+}
+
+static evn_status run_on(evn_crew *c, int cores, evn_crew_job job, void *arg) {
+    if (!c) {
         job(c, 0, 1, arg);
-        return;
+        return EVN_OK;
     }
     c->job = job;
     c->arg = arg;
-    c->cores = cores < c->count ? cores : c->count;
-    evn_units_run(c->units, muster, c);
+    c->cores = cores < 1 ? 1 : cores < c->count ? cores : c->count;
+    return c->cores == 1 ? leaders_run_first(c->units, run_alone, c)
+                         : evn_units_run(c->units, run_unit, c);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -138,29 +146,27 @@ static void choose(evn_crew_pace *p, int levels) {
     }
 }
 
-void evn_crew_run(evn_crew *c, evn_crew_pace *p, int cores, evn_crew_job job, void *arg) {
-    if (!p || !c || cores <= 1) {
-        run_on(c, cores, job, arg);
-        return;
-    }
+evn_status evn_crew_run(evn_crew *c, evn_crew_pace *p, int cores, evn_crew_job job, void *arg) {
+    if (!p || !c || cores <= 1) return run_on(c, cores, job, arg);
     int levels = 1;
     while (levels < EVN_CREW_LEVELS && cores >> (levels - 1) > 1) levels++;
     if (p->max != cores) *p = (evn_crew_pace){.max = cores};
-    const int turn = p->calls++ % AGAIN, trying = turn < levels * EVN_CREW_TRIES;
-    const int level = trying ? turn % levels : p->level;
+    const int call = p->calls++ % CYCLE, trying = call < levels * EVN_CREW_TRIES;
+    const int level = trying ? call % levels : p->level;
     const double begin = evn_now();
-    run_on(c, level == levels - 1 ? 1 : cores >> level, job, arg);
-    if (trying) p->seconds[level][turn / levels] = evn_now() - begin;
-    if (turn == levels * EVN_CREW_TRIES - 1) choose(p, levels);
+    evn_status status = run_on(c, level == levels - 1 ? 1 : cores >> level, job, arg);
+    if (trying) p->seconds[level][call / levels] = evn_now() - begin;
+    if (call == levels * EVN_CREW_TRIES - 1) choose(p, levels);
+    return status;
 }
 
 void evn_crew_barrier(evn_crew *c) {
     if (!c || c->cores == 1) return;
-    const unsigned seen = gate_count(&c->met);
+    const unsigned seen = gate_count(&c->barrier);
     if (atomic_fetch_add(&c->arrived, 1) != c->cores - 1) {
-        gate_wait(&c->met, seen);
+        gate_wait(&c->barrier, seen);
         return;
     }
     atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
-    gate_open(&c->met);
+    gate_open(&c->barrier);
 }

@@ -706,10 +706,10 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t parameter, size_t *at, s
     struct object *f = find_here("cuFuncGetParamInfo", FUNCTION, function);
     if (!f) return leave(CUDA_INVALID_HANDLE);
     size_t count = 0;
-    while (f->entry->parameter[count] >= 0) count++;
+    while (f->entry->parameter[count] != EVN_PARAMETERS_END) count++;
     if (parameter >= count) return leave(CUDA_INVALID_VALUE);
     *at = 0;
-    *bytes = f->entry->parameter[parameter] ? (size_t)f->entry->parameter[parameter] : 8;
+    *bytes = f->entry->parameter[parameter] > 0 ? (size_t)f->entry->parameter[parameter] : 8;
     *bytes += (size_t)fake.extra_bytes;
     return leave(0);
 }
@@ -729,9 +729,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
         return leave(CUDA_INVALID_VALUE);
     }
     const void *pass[64];
-    for (int i = 0; f->entry->parameter[i] >= 0; i++) {
+    for (int i = 0; f->entry->parameter[i] != EVN_PARAMETERS_END; i++) {
         pass[i] = argument[i];
-        if (f->entry->parameter[i]) continue;
+        if (f->entry->parameter[i] > 0) continue;
         CUdeviceptr address;
         memcpy(&address, argument[i], sizeof address);
         pass[i] = find_memory_here(call, address, 1);

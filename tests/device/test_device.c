@@ -8,6 +8,7 @@
  */
 #include "check.h"
 #include "device/cache.h"
+#include "device/devices.h"
 #include <evener/device.h>
 #include "probe_table.h"
 #include <dirent.h>
@@ -964,6 +965,229 @@ static void test_threads(void **state) {
     }
 }
 
+/* ---- kernels kept by the device ---- */
+
+enum { LAUNCHES = 400 };
+
+struct getter {
+    evn_device *device;
+    evn_kernel *first;
+    evn_status status;
+    double sum;
+};
+
+/* y = y + x, so many times, each time with the kernel that the device has. */
+static evn_status get_and_run(struct getter *g) {
+    evn_queue *q;
+    evn_buffer *y = NULL, *x = NULL;
+    double a = 1, one[2 * GROUP], sum[2 * GROUP] = {0};
+    int n = 2 * GROUP;
+    for (int i = 0; i < n; i++) one[i] = 1;
+    evn_status status = evn_queue_open(&q, g->device);
+    if (status) return status;
+    status = evn_buffer_open(&y, g->device, sizeof sum);
+    if (!status) status = evn_buffer_open(&x, g->device, sizeof one);
+    if (!status) status = evn_copy_to_device(q, y, 0, sum, sizeof sum);
+    if (!status) status = evn_copy_to_device(q, x, 0, one, sizeof one);
+    for (int i = 0; !status && i < LAUNCHES; i++) {
+        evn_kernel *k;
+        status = evn_kernel_get(g->device, &probe_kernels, "axpy", &k);
+        if (status) break;
+        if (!g->first) g->first = k;
+        if (k != g->first) return evn_fail(EVN_BODY, "another kernel");
+        evn_argument arguments[] = {BUFFER(y), BUFFER(x), VALUE(a), VALUE(n)};
+        status = evn_launch(q, k, 2, evn_kernel_items(k), arguments, 4);
+    }
+    if (!status) status = evn_copy_to_host(q, sum, y, 0, sizeof sum);
+    evn_status finished = evn_queue_finish(q);
+    for (int i = 0; i < n; i++) g->sum += sum[i];
+    evn_buffer_close(y);
+    evn_buffer_close(x);
+    evn_queue_close(q);
+    return status ? status : finished;
+}
+
+static void *get_in_thread(void *p) {
+    struct getter *g = p;
+    g->status = get_and_run(g);
+    return NULL;
+}
+
+static void test_kept_kernels(void **state) {
+    (void)state;
+    evn_device *d;
+    evn_kernel *reduce, *axpy, *again, *wrong = (evn_kernel *)1;
+    assert_ok(evn_device_open(&d, spec, 0));
+    assert_fails(evn_kernel_get(d, &probe_kernels, "axpi", &wrong), EVN_USAGE,
+                 "no kernel \"axpi\"");
+    assert_null(wrong);
+    assert_non_null(strstr(evn_message(), "axpy, values"));
+    assert_fails(evn_kernel_get(d, &probe_kernels, NULL, &wrong), EVN_USAGE, "evn_kernel_get");
+    assert_fails(evn_kernel_get(NULL, &probe_kernels, "axpy", &wrong), EVN_USAGE, "evn_kernel_get");
+    assert_ok(evn_kernel_get(d, &probe_kernels, "reduce", &reduce));
+    struct getter g[4] = {{.device = d}, {.device = d}, {.device = d}, {.device = d}};
+    pthread_t thread[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, get_in_thread, &g[i]), 0);
+    for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
+    assert_ok(evn_kernel_get(d, &probe_kernels, "axpy", &axpy));
+    char name[] = "axpy"; /* the name counts, not where it stands */
+    assert_ok(evn_kernel_get(d, &probe_kernels, name, &again));
+    assert_ptr_equal(axpy, again);
+    assert_ptr_not_equal(axpy, reduce);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(g[i].status, EVN_OK);
+        assert_ptr_equal(g[i].first, axpy);
+        assert_true(g[i].sum == (double)LAUNCHES * 2 * GROUP);
+    }
+    /* a source of the same text is another one */
+    evn_kernel_source copy = probe_kernels;
+    assert_ok(evn_kernel_get(d, &copy, "axpy", &again));
+    assert_ptr_not_equal(axpy, again);
+    evn_device_close(d); /* and all that it has kept: the sanitizers look */
+}
+
+/* The device may be closed before what is open on it, and then closes with the last of that. */
+static void test_kept_kernels_at_the_end(void **state) {
+    (void)state;
+    struct bench b;
+    evn_kernel *k;
+    double x[GROUP] = {0}, a = 2;
+    int n = GROUP;
+    for (int i = 0; i < n; i++) x[i] = i;
+    open_bench(&b, spec, 0);
+    assert_ok(evn_kernel_get(b.device, &probe_kernels, "axpy", &k));
+    evn_buffer *y = buffer_of(&b, x, sizeof x), *in = buffer_of(&b, x, sizeof x);
+    evn_device_close(b.device);
+    evn_argument arguments[] = {BUFFER(y), BUFFER(in), VALUE(a), VALUE(n)};
+    assert_ok(evn_launch(b.queue, k, 1, evn_kernel_items(k), arguments, 4));
+    read_back(&b, x, y, sizeof x);
+    assert_true(x[GROUP - 1] == 3.0 * (GROUP - 1));
+    evn_buffer_close(y);
+    evn_buffer_close(in);
+    evn_program_close(b.program);
+    evn_queue_close(b.queue);
+}
+
+static int threads_of_process(void) {
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (struct dirent *e; (e = readdir(tasks));) count += e->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* And kernels do not keep it open. */
+static void test_kept_kernels_do_not_keep(void **state) {
+    (void)state;
+    evn_device *d;
+    evn_kernel *k;
+    const int before = threads_of_process();
+    assert_ok(evn_device_open(&d, "emulated:cores=3", 0));
+    assert_int_equal(threads_of_process(), before + 2);
+    assert_ok(evn_kernel_get(d, &probe_kernels, "axpy", &k));
+    assert_ok(evn_kernel_get(d, &probe_kernels, "reduce", &k));
+    evn_device_close(d);
+    assert_int_equal(threads_of_process(), before);
+}
+
+/* What is only read is known. */
+static void test_parameters(void **state) {
+    (void)state;
+    const evn_kernel_entry *axpy = probe_kernels.entry;
+    while (strcmp(axpy->name, "axpy")) axpy++;
+    const int expected[] = {EVN_PARAMETER_BUFFER, EVN_PARAMETER_IN, sizeof(double), sizeof(int),
+                            EVN_PARAMETERS_END};
+    for (int i = 0; i < COUNT(expected); i++) assert_int_equal(axpy->parameter[i], expected[i]);
+}
+
+/* ---- how many devices ---- */
+
+/* What leaves the number open gives as many as are wanted. */
+static void test_any_number(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int wanted, count;
+    } cases[] = {
+        {"emulated", 5, 5},       {"emulated:speed=0.5", 3, 3},  {"emulated:2", 5, 2},
+        {"emulated:2", 1, 2},     {"emulated+emulated:2", 5, 3}, {"emulated", 0, 1},
+        {"emulated", 1024, 1024},
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        const char *text = cases[i].text;
+        char own[256], why[256];
+        int count, again;
+        assert_ok(devices_count_for(&text, own, cases[i].wanted, &count, why, sizeof why));
+        assert_int_equal(count, cases[i].count);
+        assert_ok(evn_devices_count(text, &again, why, sizeof why));
+        assert_int_equal(again, count);
+    }
+    const char *text = "emulated";
+    char own[256], why[256];
+    int count;
+    assert_fails(devices_count_for(&text, own, 1025, &count, why, sizeof why), EVN_USAGE,
+                 "1 to 1024");
+    assert_string_equal(devices_any_number(), "emulated");
+}
+
+/* In a process that is forked later all is refused and nothing waits. */
+static void *open_in_child(void *p) {
+    struct bench b;
+    double x = 4;
+    (void)p;
+    open_bench(&b, "emulated", 0);
+    evn_buffer *y = buffer_of(&b, &x, sizeof x);
+    read_back(&b, &x, y, sizeof x);
+    evn_buffer_close(y);
+    close_bench(&b);
+    return NULL;
+}
+
+static void test_fork(void **state) {
+    (void)state;
+    if (THREAD_SANITIZER) skip(); /* it allows no threads in a child */
+    struct bench b;
+    evn_event *e;
+    double x[10] = {1};
+    void *host;
+    open_bench(&b, "emulated", 0);
+    assert_ok(evn_event_open(&e, b.device));
+    assert_ok(evn_event_record(e, b.queue));
+    assert_ok(evn_host_memory_open(&host, b.device, 100));
+    evn_buffer *y = buffer_of(&b, x, sizeof x);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        evn_device *d = b.device;
+        evn_queue *q;
+        int bad = 0;
+        alarm(20);
+        bad |= evn_copy_to_host(b.queue, x, y, 0, 8) != EVN_USAGE;
+        bad |= !strstr(evn_message(), "forked");
+        bad |= evn_queue_finish(b.queue) != EVN_USAGE;
+        bad |= evn_event_finish(e) != EVN_USAGE;
+        bad |= evn_queue_open(&q, d) != EVN_USAGE;
+        evn_event_close(e);
+        evn_host_memory_close(host, d);
+        evn_buffer_close(y);
+        close_bench(&b);
+        open_in_child(NULL);
+        _exit(bad);
+    }
+    int status = 1;
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+    read_back(&b, x, y, sizeof x);
+    assert_true(x[0] == 1);
+    evn_event_close(e);
+    evn_host_memory_close(host, b.device);
+    evn_buffer_close(y);
+    close_bench(&b);
+}
+
 /* ---- the cache ---- */
 
 /* The one file in the folder: its inode, so that a second one in its place is seen; 0 if there is
@@ -1148,10 +1372,10 @@ static void test_options(void **state) {
     static const struct {
         const char *text, *part;
     } bad[] = {
-        {"emulated:0", "from 1 to 64"},
-        {"emulated:65", "from 1 to 64"},
+        {"emulated:0", "from 1 to 1024"},
+        {"emulated:1025", "from 1 to 1024"},
         {"emulated:x", "unknown option \"x\""},
-        {"emulated:2x", "from 1 to 64"},
+        {"emulated:2x", "from 1 to 1024"},
         {"emulated:2,", "empty"},
         {"emulated:2,3", "unknown option \"3\""},
         {"emulated:speed=0", "speed=0 must be"},
@@ -1868,6 +2092,12 @@ int main(void) {
         cmocka_unit_test(test_events_between_devices),
         cmocka_unit_test(test_lifetimes),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_kept_kernels),
+        cmocka_unit_test(test_kept_kernels_at_the_end),
+        cmocka_unit_test(test_kept_kernels_do_not_keep),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_any_number),
+        cmocka_unit_test(test_fork),
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_cached_programs),
         cmocka_unit_test(test_options),

@@ -12,14 +12,28 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#if defined(__has_feature)
+#    if __has_feature(thread_sanitizer)
+#        define THREAD_SANITIZER 1
+#    endif
+#elif defined(__SANITIZE_THREAD__)
+#    define THREAD_SANITIZER 1
+#endif
+#ifndef THREAD_SANITIZER
+#    define THREAD_SANITIZER 0
+#endif
+
 static evn_machine *machine;
+static cpu_set_t at_start; /* where this thread may run */
 
 static int set_up(void **state) {
     (void)state;
+    pthread_getaffinity_np(pthread_self(), sizeof at_start, &at_start);
     return evn_machine_open(&machine);
 }
 
@@ -205,16 +219,16 @@ static void test_questions(void **state) {
     evn_units_close(units);
 }
 
-/* Every leader adds before the meeting and looks after it: whoever passes too early sees too
+/* Every leader adds before the barrier and looks after it: one that passes too early sees too
  * little. */
-struct meeting {
+struct rounds {
     atomic_int added;
     atomic_int wrong;
     int rounds;
 };
 
-static void meet(evn_unit *unit, void *arg) {
-    struct meeting *m = arg;
+static void synchronize(evn_unit *unit, void *arg) {
+    struct rounds *m = arg;
     for (int i = 1; i <= m->rounds; i++) {
         atomic_fetch_add(&m->added, 1);
         evn_unit_synchronize(unit);
@@ -228,8 +242,8 @@ static void test_synchronize(void **state) {
     static const char *const lists[] = {"1:CPU:1", "2:CPU:1", "5:CPU:1"};
     for (int i = 0; i < 3; i++) {
         evn_units *units = open_or_fail(lists[i], EVN_OVERSUBSCRIBE);
-        struct meeting m = {.rounds = 2000};
-        evn_units_run(units, meet, &m);
+        struct rounds m = {.rounds = 2000};
+        evn_units_run(units, synchronize, &m);
         assert_int_equal(m.wrong, 0);
         evn_units_close(units);
     }
@@ -239,8 +253,7 @@ static void test_synchronize(void **state) {
  */
 static void test_binding(void **state) {
     (void)state;
-    cpu_set_t before, after;
-    pthread_getaffinity_np(pthread_self(), sizeof before, &before);
+    cpu_set_t after;
     char list[32];
     int cores = evn_machine_cores(machine);
     snprintf(list, sizeof list, "1:CPU:%d", cores);
@@ -254,7 +267,7 @@ static void test_binding(void **state) {
         evn_units_close(units);
     }
     pthread_getaffinity_np(pthread_self(), sizeof after, &after);
-    assert_true(CPU_EQUAL(&before, &after));
+    assert_true(CPU_EQUAL(&at_start, &after));
 }
 
 /* check_binding must notice a thread that has gone elsewhere. */
@@ -275,6 +288,313 @@ static void test_binding_is_checked(void **state) {
     assert_int_equal(evn_units_check_binding(units), EVN_SYSTEM);
     assert_non_null(strstr(evn_message(), "unit 1"));
     evn_units_close(units);
+}
+
+/* ---- what the caller's own threads see ---- */
+
+enum { THREADS_MAX = 64 };
+
+/* Where each thread of an ordinary region may run. */
+static int look_around(int threads, cpu_set_t *mask) {
+    int got = 0;
+    if (threads > THREADS_MAX) threads = THREADS_MAX;
+#pragma omp parallel num_threads(threads)
+    {
+        pthread_getaffinity_np(pthread_self(), sizeof *mask, &mask[omp_get_thread_num()]);
+        if (evn_units_here()) fail_msg("a unit outside of a job");
+#pragma omp single
+        got = omp_get_num_threads();
+    }
+    return got;
+}
+
+/* The caller may run where it could, and no two threads share a core while there are others. */
+static void assert_own_threads(int threads) {
+    cpu_set_t mask[THREADS_MAX];
+    const int got = look_around(threads, mask);
+    assert_true(CPU_EQUAL(&mask[0], &at_start));
+    for (int i = 0; i < got; i++)
+        for (int j = 0; j < i; j++)
+            if (CPU_COUNT(&at_start) > 1 && CPU_COUNT(&mask[i]) == 1 &&
+                CPU_EQUAL(&mask[i], &mask[j]))
+                fail_msg("threads %d and %d of %d share a core", j, i, got);
+}
+
+static cpu_set_t own_mask(void) {
+    cpu_set_t mask;
+    pthread_getaffinity_np(pthread_self(), sizeof mask, &mask);
+    return mask;
+}
+
+static void nothing(evn_unit *unit, void *arg) {
+    (void)unit;
+    (void)arg;
+}
+
+/* With the thread as it is where OMP_PROC_BIND has not bound it; a runtime that is told to bind
+ * moves its threads about as it likes. */
+static int runtime_binds(void) { return omp_get_proc_bind() != omp_proc_bind_false; }
+
+static void test_own_regions(void **state) {
+    (void)state;
+    const int cores = evn_machine_cores(machine);
+    char all[32];
+    snprintf(all, sizeof all, "1:CPU:%d", cores);
+    const char *const lists[] = {all, "2:CPU:1", "1:CPU:1"};
+    omp_set_dynamic(1);
+    for (int l = 0; l < 3; l++) {
+        if (l == 1 && cores < 2) continue;
+        evn_units *units = open_or_fail(lists[l], 0);
+        const int sizes[] = {2, cores > 2 ? cores - 1 : 1, cores + 3, 1, cores, 2 * cores, 2};
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            cpu_set_t mask = own_mask();
+            assert_true(CPU_EQUAL(&mask, &at_start));
+            assert_int_equal(omp_get_dynamic(), 1);
+            omp_set_dynamic(0);
+            if (!runtime_binds()) assert_own_threads(sizes[i]);
+            omp_set_dynamic(1);
+            /* and then in bodies each is on its core */
+            if (evn_units_check_binding(units)) fail_msg("%s: %s", lists[l], evn_message());
+            evn_units_run(units, nothing, NULL);
+        }
+        evn_units_close(units);
+        cpu_set_t mask[THREADS_MAX];
+        omp_set_dynamic(0);
+        const int got = look_around(cores, mask);
+        omp_set_dynamic(1);
+        for (int i = 0; !runtime_binds() && i < got; i++)
+            assert_true(CPU_EQUAL(&mask[i], &at_start));
+    }
+    omp_set_dynamic(0);
+}
+
+/* Threads that have gone elsewhere come back, since the caller's runtime may do that with them. */
+static void test_strays_come_back(void **state) {
+    (void)state;
+    if (evn_machine_cores(machine) < 2) skip();
+    evn_units *units = open_or_fail("1:CPU:2", 0);
+    const int second = evn_unit_core_number(evn_units_get(units, 0), 0);
+#pragma omp parallel num_threads(2)
+    {
+        cpu_set_t first;
+        CPU_ZERO(&first);
+        CPU_SET(second, &first); /* both to one core */
+        pthread_setaffinity_np(pthread_self(), sizeof first, &first);
+    }
+    if (evn_units_check_binding(units)) fail_msg("%s", evn_message());
+    pthread_setaffinity_np(pthread_self(), sizeof at_start, &at_start);
+    evn_units_close(units);
+}
+
+static void test_stay_bound(void **state) {
+    (void)state;
+    evn_units *units = open_or_fail("1:CPU:1", EVN_STAY_BOUND);
+    for (int i = 0; i < 2; i++) {
+        cpu_set_t mask = own_mask();
+        assert_int_equal(CPU_COUNT(&mask), 1);
+        assert_true(CPU_ISSET(evn_unit_core_number(evn_units_get(units, 0), 0), &mask));
+        assert_int_equal(evn_units_run(units, nothing, NULL), EVN_OK);
+    }
+    evn_units_close(units);
+    cpu_set_t mask = own_mask();
+    assert_true(CPU_EQUAL(&mask, &at_start));
+}
+
+/* Two sets of units at a time, closed in either order. */
+static void test_two_sets(void **state) {
+    (void)state;
+    const int cores = evn_machine_cores(machine);
+    char all[32];
+    snprintf(all, sizeof all, "1:CPU:%d", cores);
+    for (int kind = 0; kind < 16; kind++) {
+        evn_units *set[2];
+        for (int s = 0; s < 2; s++)
+            set[s] = open_or_fail(s == (kind >> 3) ? all
+                                  : cores > 1      ? "2:CPU:1"
+                                                   : "1:CPU:1",
+                                  kind >> s & 1 ? EVN_STAY_BOUND : 0);
+        for (int i = 0; i < 4; i++)
+            if (evn_units_check_binding(set[i & 1])) fail_msg("set %d: %s", i & 1, evn_message());
+        const int first = kind >> 2 & 1;
+        evn_units_close(set[first]);
+        if (evn_units_check_binding(set[!first])) fail_msg("after one closed: %s", evn_message());
+        evn_units_close(set[!first]);
+        cpu_set_t mask = own_mask();
+        assert_true(CPU_EQUAL(&mask, &at_start));
+    }
+}
+
+/* ---- whose thread am I ---- */
+
+static void ask_here(evn_unit *unit, void *arg) {
+    atomic_int *wrong = arg;
+    if (evn_units_here() != unit) atomic_fetch_add(wrong, 1);
+#pragma omp parallel num_threads(evn_unit_cores(unit))
+    {
+        if (evn_units_here() != unit) atomic_fetch_add(wrong, 1);
+#pragma omp parallel num_threads(2)
+        if (!omp_get_thread_num() && evn_units_here() != unit) atomic_fetch_add(wrong, 1);
+    }
+    if (evn_units_here() != unit) atomic_fetch_add(wrong, 1);
+}
+
+static void ask_crew(evn_crew *crew, int me, int cores, void *arg) {
+    (void)crew;
+    (void)me;
+    (void)cores;
+    if (!evn_units_here()) atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+static void test_here(void **state) {
+    (void)state;
+    static const struct {
+        const char *list;
+        unsigned flags;
+    } cases[] = {
+        {"1:CPU:1", 0},
+        {"1:CPU:4", EVN_OVERSUBSCRIBE},
+        {"3:CPU:3", EVN_OVERSUBSCRIBE},
+        {"1:CPU:2,1:GPU:1", EVN_OVERSUBSCRIBE},
+        {"2:CPU:3", EVN_OVERSUBSCRIBE | EVN_STAY_BOUND},
+        {"2:CPU:1,1:GPU:1", EVN_DESCRIBE_ONLY},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    cpu_set_t mask[THREADS_MAX];
+    atomic_int wrong = 0;
+    assert_null(evn_units_here());
+    for (int i = 0; i < CASES; i++) {
+        evn_units *units = NULL, *more;
+        evn_crew *crew;
+        assert_int_equal(
+            evn_units_open_on(&units, machine, cases[i].list, "emulated", cases[i].flags), EVN_OK);
+        assert_int_equal(evn_crew_open(&crew, units, 8), EVN_OK);
+        for (int round = 0; round < 3; round++) {
+            assert_int_equal(evn_units_run(units, ask_here, &wrong), EVN_OK);
+            assert_null(evn_units_here());
+            if (!(cases[i].flags & EVN_STAY_BOUND)) look_around(round ? 2 : 5, mask);
+            for (int cores = 1; cases[i].flags != EVN_DESCRIBE_ONLY && cores < 4; cores++)
+                assert_int_equal(evn_crew_run(crew, NULL, cores, ask_crew, &wrong), EVN_OK);
+            more = open_or_fail("1:CPU:2", EVN_OVERSUBSCRIBE);
+            assert_int_equal(evn_units_run(more, ask_here, &wrong), EVN_OK);
+            evn_units_close(more);
+        }
+        evn_crew_close(crew);
+        evn_units_close(units);
+        assert_null(evn_units_here());
+        look_around(5, mask);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* A thread that the runtime has kept from a team whose units are closed is not taken for one of the
+ * units that came after them. */
+static void ask_late(evn_unit *unit, void *arg) {
+    evn_unit_synchronize(unit);
+    if (!evn_unit_number(unit)) {
+#pragma omp parallel num_threads(4)
+        if (evn_units_here() && evn_units_here() != unit) atomic_fetch_add((atomic_int *)arg, 1);
+    }
+    evn_unit_synchronize(unit);
+}
+
+static void test_here_of_kept_threads(void **state) {
+    (void)state;
+    atomic_int wrong = 0;
+    static const char *const lists[] = {"1:CPU:4,1:CPU:1", "1:CPU:4", "1:CPU:1,1:CPU:1"};
+    for (int i = 0; i < 3; i++) {
+        evn_units *units = open_or_fail(lists[i], EVN_OVERSUBSCRIBE);
+        evn_units_close(units);
+        units = open_or_fail("2:CPU:1", EVN_OVERSUBSCRIBE);
+        assert_int_equal(evn_units_run(units, ask_late, &wrong), EVN_OK);
+        evn_units_close(units);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- misuse ---- */
+
+struct misuse {
+    evn_units *units;
+    evn_status status;
+    char message[256];
+};
+
+static void run_from_within(evn_unit *unit, void *arg) {
+    struct misuse *m = arg;
+    if (evn_unit_number(unit)) return;
+    m->status = evn_units_run(m->units, nothing, NULL);
+    snprintf(m->message, sizeof m->message, "%.200s", evn_message());
+}
+
+static void *run_from_thread(void *arg) {
+    struct misuse *m = arg;
+    m->status = evn_units_run(m->units, nothing, NULL);
+    snprintf(m->message, sizeof m->message, "%.200s", evn_message());
+    return NULL;
+}
+
+static void test_misuse(void **state) {
+    (void)state;
+    struct misuse m = {.units = open_or_fail("2:CPU:1", EVN_OVERSUBSCRIBE)};
+    assert_int_equal(evn_units_run(m.units, run_from_within, &m), EVN_OK);
+    assert_int_equal(m.status, EVN_USAGE);
+    assert_non_null(strstr(m.message, "must return first"));
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_from_thread, &m), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(m.status, EVN_USAGE);
+    assert_non_null(strstr(m.message, "thread that opened them"));
+    evn_units_close(m.units);
+}
+
+/* ---- fork ---- */
+
+static void *open_in_thread(void *arg) {
+    int *bad = arg;
+    evn_units *units;
+    atomic_int wrong = 0;
+    *bad = evn_units_open(&units, machine, "2:CPU:2", EVN_OVERSUBSCRIBE) != EVN_OK;
+    if (*bad) return NULL;
+    *bad = evn_units_run(units, ask_here, &wrong) != EVN_OK || wrong;
+    evn_units_close(units);
+    return NULL;
+}
+
+static void in_child(evn_units *units) {
+    evn_units *own;
+    int bad = 0;
+    alarm(20);
+    if (evn_units_run(units, nothing, NULL) != EVN_USAGE || !strstr(evn_message(), "forked"))
+        _exit(1);
+    if (evn_units_remove(units, 1) != EVN_USAGE) _exit(2);
+    if (evn_units_check_binding(units) == EVN_SYSTEM) _exit(3);
+    evn_units_close(units);
+    if (evn_units_open(&own, machine, "1:CPU:2", EVN_OVERSUBSCRIBE) != EVN_USAGE) _exit(4);
+    if (!strstr(evn_message(), "new thread")) _exit(5);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, open_in_thread, &bad)) _exit(6);
+    pthread_join(thread, NULL);
+    _exit(bad ? 7 : 0);
+}
+
+static void test_fork(void **state) {
+    (void)state;
+    if (THREAD_SANITIZER) skip(); /* it allows no threads in a child */
+    for (int stays = 0; stays < 2; stays++) {
+        evn_units *units;
+        const unsigned flags = EVN_OVERSUBSCRIBE | (stays ? EVN_STAY_BOUND : 0);
+        assert_int_equal(evn_units_open_on(&units, machine, "2:CPU:2,1:GPU:1", "emulated", flags),
+                         EVN_OK);
+        fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (!child) in_child(units);
+        int status = 1;
+        assert_true(waitpid(child, &status, 0) == child);
+        assert_int_equal(status, 0);
+        assert_int_equal(evn_units_run(units, nothing, NULL), EVN_OK);
+        evn_units_close(units);
+    }
 }
 
 static void test_synthetic(void **state) {
@@ -304,6 +624,14 @@ int main(void) {
         cmocka_unit_test(test_synchronize),
         cmocka_unit_test(test_binding),
         cmocka_unit_test(test_binding_is_checked),
+        cmocka_unit_test(test_own_regions),
+        cmocka_unit_test(test_strays_come_back),
+        cmocka_unit_test(test_stay_bound),
+        cmocka_unit_test(test_two_sets),
+        cmocka_unit_test(test_here),
+        cmocka_unit_test(test_here_of_kept_threads),
+        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_fork),
         cmocka_unit_test(test_synthetic),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

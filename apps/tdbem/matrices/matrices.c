@@ -295,7 +295,7 @@ static evn_status make(tdbem *p, struct source *from, struct slices_csr *m, doub
 }
 
 evn_status matrices_open(tdbem *p) {
-    const double available = matrices_memory_available(), begin = evn_now();
+    const double available = (double)evn_machine_memory_available(NULL), begin = evn_now();
     struct source from = {0};
     struct slices_csr m = {0};
     struct fit f;

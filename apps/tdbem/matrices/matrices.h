@@ -15,8 +15,4 @@
  * than is needed, all before anything is integrated; EVN_MEMORY, EVN_SYSTEM, EVN_STOPPED. */
 evn_status matrices_open(tdbem *p);
 
-/* Bytes of memory that a program can take on this machine now without harm to others, also in a
- * control group; 0: not known. */
-double matrices_memory_available(void);
-
 #endif

@@ -220,8 +220,8 @@ int bench_npbmz(int argc, char **argv) {
     evn_units *units;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);
-    status =
-        evn_units_open(&units, machine, wish.units, wish.oversubscribe ? EVN_OVERSUBSCRIBE : 0);
+    status = evn_units_open(&units, machine, wish.units,
+                            EVN_STAY_BOUND | (wish.oversubscribe ? EVN_OVERSUBSCRIBE : 0));
     if (status) {
         evn_machine_close(machine);
         return give_up(status);

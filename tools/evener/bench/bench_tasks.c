@@ -138,7 +138,7 @@ int bench_tasks(int argc, char **argv) {
     evn_units *units;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);
-    status = evn_units_open(&units, machine, list, 0);
+    status = evn_units_open(&units, machine, list, EVN_STAY_BOUND);
     code = status ? give_up(status) : study(units, (int)tasks, (int)repeat);
     if (!status) evn_units_close(units);
     evn_machine_close(machine);

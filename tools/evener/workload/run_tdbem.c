@@ -285,8 +285,9 @@ static int read_words(struct job *j) {
 /* Opened once to see that they can be, before hours are spent on matrices; and again for the march,
  * since opening binds this thread to one core. */
 static int open_units(struct job *j) {
-    evn_status status = evn_units_open_on(&j->units, j->machine, j->w.units, j->w.devices,
-                                          j->w.oversubscribe ? EVN_OVERSUBSCRIBE : 0);
+    evn_status status =
+        evn_units_open_on(&j->units, j->machine, j->w.units, j->w.devices,
+                          EVN_STAY_BOUND | (j->w.oversubscribe ? EVN_OVERSUBSCRIBE : 0));
     return status ? give_up(status) : 0;
 }
 

@@ -100,7 +100,8 @@ int workload_open(struct workload *w, const struct workload_names *names, unsign
     }
     if (!status)
         status = evn_units_open_on(&w->units, w->machine, list, names->devices,
-                                   flags | (names->oversubscribe ? EVN_OVERSUBSCRIBE : 0));
+                                   flags | EVN_STAY_BOUND |
+                                       (names->oversubscribe ? EVN_OVERSUBSCRIBE : 0));
     if (status) return give_up(status);
     w->shape = npbmz_describe(w->problem);
     w->tasks = npbmz_tasks(w->problem);

@@ -1,0 +1,226 @@
+/* Teams: where their threads are bound, and which unit a thread belongs to.
+ *
+ * The runtime binds the teams of all leaders to the same first places when OMP_PROC_BIND is set, so
+ * every team's first region binds its threads again; the runtime keeps them, and with them the
+ * binding. The team of the calling thread is also that of its ordinary regions, which may let some
+ * of its threads end or add others: so it is looked at before each job, and a thread that does not
+ * know that it belongs here is bound.
+ */
+#include "unit/team.h"
+#include "base/process.h"
+#include <errno.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* By a unit's tag its threads know it. The runtime may keep a thread longer than its unit lives: so
+ * tags are never freed but used again, and a thread knows for which use it was marked. */
+struct tag {
+    _Alignas(64) atomic_ulong use;
+    _Atomic(evn_unit *) unit; /* while it does a job */
+    struct tag *next;
+};
+
+static pthread_mutex_t tags_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tag *tags; /* free ones */
+static unsigned long uses;
+
+/* What the calling thread is marked with, and the core it was bound to with it; -1: none. */
+struct mark {
+    struct tag *tag;
+    unsigned long use;
+    int core;
+};
+static _Thread_local struct mark mine = {.core = -1};
+
+/* What the calling thread was before it became the leader of unit 0, of however many units. */
+static _Thread_local struct {
+    int holds;
+    cpu_set_t mask;
+    int saved; /* the mask */
+    int dynamic;
+    unsigned long bound_for; /* serial of the units that had its team last */
+    int has_team;
+    unsigned forks; /* when it had one */
+} caller;
+
+evn_status team_open(evn_unit *u) {
+    pthread_mutex_lock(&tags_lock);
+    struct tag *t = tags;
+    if (t) tags = t->next;
+    const unsigned long use = ++uses;
+    pthread_mutex_unlock(&tags_lock);
+    if (!t) t = aligned_alloc(_Alignof(struct tag), sizeof *t);
+    if (!t) return evn_fail(EVN_MEMORY, "units: not enough memory");
+    atomic_init(&t->unit, NULL);
+    atomic_store(&t->use, use);
+    u->tag = t;
+    return EVN_OK;
+}
+
+void team_close(evn_unit *u) {
+    if (!u->tag) return;
+    atomic_store(&u->tag->use, 0);
+    pthread_mutex_lock(&tags_lock);
+    u->tag->next = tags;
+    tags = u->tag;
+    pthread_mutex_unlock(&tags_lock);
+    u->tag = NULL;
+}
+
+evn_unit *evn_units_here(void) {
+    struct tag *t = mine.tag;
+    if (!t || atomic_load_explicit(&t->use, memory_order_relaxed) != mine.use) return NULL;
+    return atomic_load_explicit(&t->unit, memory_order_relaxed);
+}
+
+static int bind_to(int core) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    if (core < 0 || core >= CPU_SETSIZE) return EINVAL;
+    CPU_SET(core, &one);
+    return pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+}
+
+/* Whether the calling thread may run on `core` and nowhere else. */
+static int is_bound_to(int core) {
+    cpu_set_t mask;
+    if (pthread_getaffinity_np(pthread_self(), sizeof mask, &mask)) return 0;
+    return core >= 0 && core < CPU_SETSIZE && CPU_COUNT(&mask) == 1 && CPU_ISSET(core, &mask);
+}
+
+/* The calling thread is number `me` of the team; 0, or an errno. Where units are not bound it may
+ * run where `mask` says, if others had bound it. */
+static int join(const evn_unit *u, int me, const cpu_set_t *mask) {
+    const struct mark wanted = {u->tag, atomic_load(&u->tag->use), u->core ? u->core[me] : -1};
+    int error = 0;
+    if (wanted.core >= 0) {
+        /* a runtime that binds threads itself may have moved it: then it runs elsewhere */
+        const int is_there = mine.tag == wanted.tag && mine.use == wanted.use &&
+                             mine.core == wanted.core && sched_getcpu() == wanted.core;
+        if (!is_there) error = bind_to(wanted.core);
+    } else if (mine.core >= 0 && mask) {
+        error = pthread_setaffinity_np(pthread_self(), sizeof *mask, mask);
+    }
+    if (!error) mine = wanted;
+    return error;
+}
+
+void team_bind(evn_unit *u) {
+    const cpu_set_t *mask = caller.holds && caller.saved ? &caller.mask : NULL;
+    u->status = EVN_OK;
+    omp_set_dynamic(0);
+    int got = 1;
+    atomic_int failed = -1;
+    if (join(u, 0, mask)) failed = 0;
+    if (u->cores > 1) {
+        caller.has_team = 1;
+        caller.forks = process_forks();
+#pragma omp parallel num_threads(u->cores)
+        {
+            const int me = omp_get_thread_num();
+            if (me && join(u, me, mask)) atomic_store(&failed, me);
+            if (!me) got = omp_get_num_threads();
+        }
+    }
+    if (got != u->cores) {
+        u->status = EVN_SYSTEM;
+        snprintf(u->message, sizeof u->message,
+                 "units: unit %d got a team of %d threads instead of %d; look at OMP_THREAD_LIMIT",
+                 u->number, got, u->cores);
+    } else if (failed >= 0) {
+        u->status = EVN_SYSTEM;
+        snprintf(u->message, sizeof u->message,
+                 "units: thread %d of unit %d cannot be bound to core %d; it is outside of what "
+                 "this process may use",
+                 failed, u->number, u->core ? u->core[failed] : -1);
+    }
+}
+
+void team_run(evn_unit *u, void (*job)(evn_unit *, void *), void *arg) {
+    atomic_store_explicit(&u->tag->unit, u, memory_order_relaxed);
+    job(u, arg);
+    atomic_store_explicit(&u->tag->unit, NULL, memory_order_relaxed);
+}
+
+void team_run_described(evn_unit *u, void (*job)(evn_unit *, void *), void *arg) {
+    const struct mark before = mine;
+    mine = (struct mark){u->tag, atomic_load(&u->tag->use), before.core};
+    team_run(u, job, arg);
+    mine = before;
+}
+
+void team_hold_caller(void) {
+    if (caller.holds++) return;
+    caller.saved = !pthread_getaffinity_np(pthread_self(), sizeof caller.mask, &caller.mask);
+    caller.dynamic = omp_get_dynamic();
+}
+
+void team_let_caller(void) {
+    if (--caller.holds) return;
+    if (caller.saved && mine.core >= 0)
+        pthread_setaffinity_np(pthread_self(), sizeof caller.mask, &caller.mask);
+    omp_set_dynamic(caller.dynamic);
+    mine = (struct mark){.core = -1};
+    caller.bound_for = 0;
+}
+
+evn_status team_begin(evn_units *all) {
+    if (!all->stays)
+        team_hold_caller();
+    else if (caller.bound_for == all->serial)
+        return EVN_OK;
+    caller.bound_for = all->serial;
+    evn_unit *first = &all->unit[0];
+    team_bind(first);
+    if (!first->status) return EVN_OK;
+    caller.bound_for = 0;
+    team_end(all);
+    return evn_fail(first->status, "%s", first->message);
+}
+
+void team_end(evn_units *all) {
+    if (!all->stays) team_let_caller();
+}
+
+void team_disband(evn_unit *u) {
+    caller.bound_for = 0;
+    if (u->cores == 1 || !u->core || !caller.saved) return;
+    const cpu_set_t *mask = &caller.mask;
+    omp_set_dynamic(0);
+#pragma omp parallel num_threads(u->cores)
+    if (omp_get_thread_num() && mine.core >= 0) {
+        pthread_setaffinity_np(pthread_self(), sizeof *mask, mask);
+        mine = (struct mark){.core = -1};
+    }
+}
+
+int team_is_lost(void) { return caller.has_team && caller.forks != process_forks(); }
+
+/* ---- what the threads are really bound to ---- */
+
+static void check_job(evn_unit *u, void *unused) {
+    (void)unused;
+    u->status = EVN_OK;
+    if (!u->core) return;
+    atomic_int wrong = is_bound_to(u->core[0]) ? -1 : 0;
+    if (u->cores > 1) {
+#pragma omp parallel num_threads(u->cores)
+        {
+            const int me = omp_get_thread_num();
+            if (!is_bound_to(u->core[me])) atomic_store(&wrong, me);
+        }
+    }
+    if (wrong < 0) return;
+    u->status = EVN_SYSTEM;
+    snprintf(u->message, sizeof u->message,
+             "units: thread %d of unit %d is not bound to its core %d", wrong, u->number,
+             u->core[wrong]);
+}
+
+evn_status evn_units_check_binding(evn_units *all) {
+    if (!all->bound) return EVN_OK;
+    evn_status status = evn_units_run(all, check_job, NULL);
+    return status ? status : leaders_status(all);
+}
