@@ -42,6 +42,19 @@ static int clear(void **state) {
     return 0;
 }
 
+/* Root may write anywhere, and if it did so wrongly the machine's devices would be gone: what must
+ * not be possible is tried as somebody else. */
+static void be_nobody(mode_t folder_mode) {
+    assert_int_equal(chmod(folder, folder_mode), 0);
+    if (!geteuid()) assert_int_equal(seteuid(65534), 0);
+}
+
+static int be_oneself(void **state) {
+    (void)state;
+    if (geteuid() != getuid() && seteuid(getuid())) return -1;
+    return chmod(folder, 0700);
+}
+
 static int set_up(void **state) {
     clear(state);
     return !mkdtemp(folder);
@@ -598,7 +611,9 @@ static evn_status record_to(const char *variable, const char *path) {
 
 static void test_full(void **state) {
     (void)state;
-    if (access("/dev/full", W_OK)) skip();
+    struct stat there;
+    if (stat("/dev/full", &there) || !S_ISCHR(there.st_mode)) skip();
+    be_nobody(0777);
     assert_int_equal(record_to("EVENER_RECORD", "/dev/full"), EVN_SYSTEM);
     assert_string_equal(evn_message(),
                         "EVENER_RECORD: /dev/full could not be written: No space left on device");
@@ -609,21 +624,38 @@ static void test_full(void **state) {
     assert_int_equal(record_to("EVENER_TRACE", "/dev/full"), EVN_SYSTEM);
     cJSON_Delete(read_json(in_folder("record.json")));
     assert_int_equal(record_to("EVENER_TRACE", "/dev/null"), EVN_OK);
-    struct stat null;
-    assert_int_equal(stat("/dev/null", &null), 0);
-    assert_true(S_ISCHR(null.st_mode));
+    assert_int_equal(stat("/dev/null", &there), 0);
+    assert_true(S_ISCHR(there.st_mode));
     files(1);
 }
 
 static void test_read_only_folder(void **state) {
     (void)state;
-    if (!geteuid()) skip(); /* root may write anywhere */
-    chmod(folder, 0500);
+    be_nobody(0555);
     setenv("EVENER_RECORD", in_folder("record.json"), 1);
     evn_session *s;
     assert_int_equal(evn_open(&s, "1:CPU:1", NULL, 0), EVN_SYSTEM);
-    chmod(folder, 0700);
     assert_non_null(strstr(evn_message(), "Permission denied"));
+}
+
+/* A pipe is written into and stays one. */
+static void test_pipe(void **state) {
+    (void)state;
+    const char *path = in_folder("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(record_to("EVENER_RECORD", path), EVN_OK);
+    static char text[1 << 16];
+    const ssize_t n = read(reader, text, sizeof text - 1);
+    close(reader);
+    assert_true(n > 0);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
+    assert_non_null(root);
+    cJSON_Delete(root);
+    struct stat there;
+    assert_int_equal(stat(path, &there), 0);
+    assert_true(S_ISFIFO(there.st_mode));
+    assert_int_equal(files(1), 1);
 }
 
 /* An earlier file stays until the new one is whole, keeps its mode, and is found behind a link. */
@@ -759,7 +791,7 @@ int main(int argc, char **argv) {
     if (argc == 4 && !strcmp(argv[1], "write")) return write_records(argv[2], atoi(argv[3]));
     if (argc == 2 && !strcmp(argv[1], "leave")) return leave();
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup(name, clear)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, clear, be_oneself)
         TEST(test_units),
         TEST(test_devices),
         TEST(test_oversubscribe),
@@ -778,6 +810,7 @@ int main(int argc, char **argv) {
         TEST(test_full),
         TEST(test_read_only_folder),
         TEST(test_replaced),
+        TEST(test_pipe),
         TEST(test_same_file),
         TEST(test_two_programs),
         TEST(test_unfinished),
