@@ -1,6 +1,7 @@
 /* The march: groups of steps. For each group the units sum the past; then step after step is solved
  * and gives its share to the rest of the group. */
 #include "tdbem/march/march.h"
+#include "common/hash.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,16 +176,14 @@ static evn_status march(struct march *m, int first) {
     return EVN_OK;
 }
 
-/* FNV-1a on the bits, vertices in the file's order. */
+/* Of the bits, vertices in the file's order. */
 static uint64_t hash_solution(const struct mesh *mesh, const double *a) {
-    uint64_t hash = 1469598103934665603u;
+    uint64_t hash = HASH_SEED;
     int *present = NULL, count = 0;
     if (mesh_present(mesh, &present, &count)) return 0;
     for (int f = 0; f < count; f++) {
         if (present[f] < 0) continue;
-        unsigned char byte[sizeof *a];
-        memcpy(byte, &a[present[f]], sizeof byte);
-        for (size_t i = 0; i < sizeof byte; i++) hash = (hash ^ byte[i]) * 1099511628211u;
+        hash = hash_bytes(hash, &a[present[f]], sizeof *a);
     }
     free(present);
     return hash;

@@ -2,7 +2,7 @@
  * that prints NPB's labels, in turn within one run. */
 #include "bench/bench.h"
 #include "cli/command.h"
-#include "cli/options.h"
+#include "common/options.h"
 #include "bench/probe.h"
 #include "workload/workload.h"
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* What was asked for. */
-struct wish {
+struct request {
     const char *apps, *class_, *units, *schedule, *against;
     long repeat, steps;
     int oversubscribe;
@@ -105,21 +105,21 @@ static void print_phases(const struct workload *w, int benchmark, const npbmz_re
     printf("  exchange and waiting: %.3f s of %.3f s\n", r->seconds - s, r->seconds);
 }
 
-static int study(const struct wish *wish, const char *app, double peak) {
+static int study(const struct request *request, const char *app, double peak) {
     struct workload_names names = {.app = app,
-                                   .class_ = wish->class_,
-                                   .units = wish->units,
-                                   .schedule = wish->schedule,
-                                   .oversubscribe = wish->oversubscribe};
+                                   .class_ = request->class_,
+                                   .units = request->units,
+                                   .schedule = request->schedule,
+                                   .oversubscribe = request->oversubscribe};
     struct workload w;
     char program[4096];
-    const int n = (int)wish->repeat;
+    const int n = (int)request->repeat;
     double *sample = calloc(3 * (size_t)n, sizeof *sample);
     npbmz_result middle = {0};
     int code = workload_open(&w, &names, 0);
     if (!code && !sample) code = EXIT_FAILED;
-    if (!code && wish->against) {
-        snprintf(program, sizeof program, "%s/%s.%s.x", wish->against, app, wish->class_);
+    if (!code && request->against) {
+        snprintf(program, sizeof program, "%s/%s.%s.x", request->against, app, request->class_);
         if (access(program, X_OK)) {
             complain("%s is not a program: %s; --against names a folder with NPB's programs, as "
                      "bt-mz.A.x",
@@ -127,7 +127,7 @@ static int study(const struct wish *wish, const char *app, double peak) {
             code = EXIT_USAGE;
         }
     }
-    npbmz_options options = {.steps = (int)wish->steps};
+    npbmz_options options = {.steps = (int)request->steps};
     double *theirs = sample ? sample + n : NULL, *ratio = theirs ? theirs + n : NULL;
     for (int i = 0; !code && i < n; i++) {
         npbmz_result r;
@@ -137,7 +137,7 @@ static int study(const struct wish *wish, const char *app, double peak) {
             break;
         }
         if (r.verified == 0) {
-            complain("%s class %s did not verify; its speed means nothing", app, wish->class_);
+            complain("%s class %s did not verify; its speed means nothing", app, request->class_);
             code = EXIT_UNVERIFIED;
         }
         sample[i] = r.mops;
@@ -148,7 +148,7 @@ static int study(const struct wish *wish, const char *app, double peak) {
         } else {
             npbmz_result_free(&r);
         }
-        if (!code && wish->against) {
+        if (!code && request->against) {
             theirs[i] = run_other(&w, program);
             if (theirs[i] < 0) code = EXIT_FAILED;
             ratio[i] = sample[i] / theirs[i];
@@ -161,7 +161,7 @@ static int study(const struct wish *wish, const char *app, double peak) {
         double zone = 15 * 8 * points / w.tasks.tasks;
         double near = probe_bandwidth(w.units, (size_t)zone);
         double far = probe_bandwidth(w.units, (size_t)w.shape.bytes);
-        printf("\n%s class %s on %s under %s, %d samples\n", app, wish->class_,
+        printf("\n%s class %s on %s under %s, %d samples\n", app, request->class_,
                evn_units_text(w.units), evn_schedule_text(w.schedule), n);
         printf("  bandwidth: %.1f GB/s on %.1f MB (a zone's fields), %.1f GB/s on %.0f MB (all "
                "fields)\n",
@@ -169,7 +169,7 @@ static int study(const struct wish *wish, const char *app, double peak) {
         print_phases(&w, npbmz_find(app), &middle, peak, near);
         double ours = bench_median(sample, n);
         printf("\n  Mop/s %10.1f  (%.1f to %.1f)\n", ours, sample[0], sample[n - 1]);
-        if (wish->against) {
+        if (request->against) {
             double other = bench_median(theirs, n), times = bench_median(ratio, n);
             printf("  other %10.1f  (%.1f to %.1f)\n", other, theirs[0], theirs[n - 1]);
             printf("  ratio %10.2f  (%.2f to %.2f), run by run\n", times, ratio[0], ratio[n - 1]);
@@ -182,46 +182,44 @@ static int study(const struct wish *wish, const char *app, double peak) {
     return code;
 }
 
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"apps", "LIST", "which (default bt-mz,sp-mz,lu-mz)", OPTION_TEXT, AT(apps), 0, 0},
+    {"class", "S", "problem class (default A)", OPTION_TEXT, AT(class_), 0, 0},
+    {"steps", "N", "time steps instead of the class's own number", OPTION_NUMBER, AT(steps), 1,
+     1000000000},
+    {"units", "LIST", "compute units (default 1:CPU:1)", OPTION_TEXT, AT(units), 0, 0},
+    {"oversubscribe", NULL, "allow more cores than there are", OPTION_FLAG, AT(oversubscribe), 0,
+     0},
+    {"schedule", "SPEC", "schedule (default guided:size)", OPTION_TEXT, AT(schedule), 0, 0},
+    {"repeat", "N", "samples (default 3)", OPTION_NUMBER, AT(repeat), 1, 100},
+    {"against", "FOLDER", "run FOLDER/bt-mz.A.x and so on in turn, and print the ratio",
+     OPTION_TEXT, AT(against), 0, 0},
+    {0},
+};
+#undef AT
+
 int bench_npbmz(int argc, char **argv) {
-    struct wish wish = {.apps = "bt-mz,sp-mz,lu-mz",
-                        .class_ = "A",
-                        .units = "1:CPU:1",
-                        .schedule = "guided:size",
-                        .repeat = 3,
-                        .steps = -1};
-    const char *word;
-    const struct option table[] = {
-        {"apps", "LIST", "which (default bt-mz,sp-mz,lu-mz)", OPTION_TEXT, &wish.apps, 0, 0},
-        {"class", "S", "problem class (default A)", OPTION_TEXT, &wish.class_, 0, 0},
-        {"steps", "N", "time steps instead of the class's own number", OPTION_NUMBER, &wish.steps,
-         1, 1000000000},
-        {"units", "LIST", "compute units (default 1:CPU:1)", OPTION_TEXT, &wish.units, 0, 0},
-        {"oversubscribe", NULL, "allow more cores than there are", OPTION_FLAG, &wish.oversubscribe,
-         0, 0},
-        {"schedule", "SPEC", "schedule (default guided:size)", OPTION_TEXT, &wish.schedule, 0, 0},
-        {"repeat", "N", "samples (default 3)", OPTION_NUMBER, &wish.repeat, 1, 100},
-        {"against", "FOLDER", "run FOLDER/bt-mz.A.x and so on in turn, and print the ratio",
-         OPTION_TEXT, &wish.against, 0, 0},
-        {0},
-    };
-    int words;
-    int code = options_read("bench npbmz", table, argc, argv, &word, 0, &words);
-    if (code < 0) {
-        printf("usage: evener bench npbmz [options]\n\n"
-               "Time, operations and bytes of each phase against the machine's peak of fused\n"
-               "multiply-adds and its bandwidth on data as large as a zone; `floor` is the share "
-               "of the\n"
-               "time that the larger of the two would need.\n\n");
-        options_help(table);
-        return EXIT_DONE;
-    }
-    if (code) return code;
+    struct request request = {.apps = "bt-mz,sp-mz,lu-mz",
+                              .class_ = "A",
+                              .units = "1:CPU:1",
+                              .schedule = "guided:size",
+                              .repeat = 3,
+                              .steps = -1};
+    int code = options_read_plain(
+        "bench npbmz",
+        "usage: evener bench npbmz [options]\n\n"
+        "Time, operations and bytes of each phase against the machine's peak of fused\n"
+        "multiply-adds and its bandwidth on data as large as a zone; `floor` is the share of the\n"
+        "time that the larger of the two would need.",
+        table, &request, argc, argv);
+    if (code) return code < 0 ? EXIT_DONE : code;
     evn_machine *machine;
     evn_units *units;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);
-    status =
-        evn_units_open(&units, machine, wish.units, wish.oversubscribe ? EVN_OVERSUBSCRIBE : 0);
+    status = evn_units_open(&units, machine, request.units,
+                            request.oversubscribe ? EVN_OVERSUBSCRIBE : 0);
     if (status) {
         evn_machine_close(machine);
         return give_up(status);
@@ -232,8 +230,8 @@ int bench_npbmz(int argc, char **argv) {
     evn_units_close(units);
     evn_machine_close(machine);
     char list[256];
-    snprintf(list, sizeof list, "%s", wish.apps);
+    snprintf(list, sizeof list, "%s", request.apps);
     for (char *app = strtok(list, ","); app && !code; app = strtok(NULL, ","))
-        code = study(&wish, app, peak);
+        code = study(&request, app, peak);
     return code;
 }

@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "plan/machine_file.h"
 #include "npbmz/npbmz.h"
-#include "cli/options.h"
+#include "common/options.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -341,39 +341,49 @@ int bench_planning(int tasks, int units, double max) {
 
 /* ---- the command ---- */
 
+struct request {
+    const char *apps, *classes, *exchange;
+    long steps, tasks, units, noise;
+    int map, planning;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"apps", "LIST", "workloads, as bt-mz,sp-mz,lu-mz (default bt-mz)", OPTION_TEXT, AT(apps), 0,
+     0},
+    {"classes", "LIST", "problem classes (default BCD)", OPTION_TEXT, AT(classes), 0, 0},
+    {"steps", "N", "instead of the class's own number", OPTION_NUMBER, AT(steps), 1, 1000000},
+    {"exchange", "HOW", "parallel or sequential (default: both)", OPTION_TEXT, AT(exchange), 0, 0},
+    {"noise", "PERCENT", "by which times of tasks vary from step to step (default 2)",
+     OPTION_NUMBER, AT(noise), 0, 99},
+    {"map", NULL, "the table of map beside the others instead, balance and bytes cut", OPTION_FLAG,
+     AT(map), 0, 0},
+    {"planning", NULL, "how long plans take instead", OPTION_FLAG, AT(planning), 0, 0},
+    {"tasks", "N", "with --planning (default 1000000)", OPTION_NUMBER, AT(tasks), 1, 100000000},
+    {"unit-count", "N", "with --planning (default 10000)", OPTION_NUMBER, AT(units), 1, 1000000},
+    {0},
+};
+#undef AT
+
 int bench_schedules(int argc, char **argv) {
-    const char *apps = "bt-mz", *classes = "BCD", *exchange = NULL;
-    long steps = 0, tasks = 1000000, units = 10000;
-    int map = 0, planning = 0;
-    long noise = 2;
-    const struct option table[] = {
-        {"apps", "LIST", "workloads, as bt-mz,sp-mz,lu-mz (default bt-mz)", OPTION_TEXT, &apps, 0,
-         0},
-        {"classes", "LIST", "problem classes (default BCD)", OPTION_TEXT, &classes, 0, 0},
-        {"steps", "N", "instead of the class's own number", OPTION_NUMBER, &steps, 1, 1000000},
-        {"exchange", "HOW", "parallel or sequential (default: both)", OPTION_TEXT, &exchange, 0, 0},
-        {"noise", "PERCENT", "by which times of tasks vary from step to step (default 2)",
-         OPTION_NUMBER, &noise, 0, 99},
-        {"map", NULL, "the table of map beside the others instead, balance and bytes cut",
-         OPTION_FLAG, &map, 0, 0},
-        {"planning", NULL, "how long plans take instead", OPTION_FLAG, &planning, 0, 0},
-        {"tasks", "N", "with --planning (default 1000000)", OPTION_NUMBER, &tasks, 1, 100000000},
-        {"unit-count", "N", "with --planning (default 10000)", OPTION_NUMBER, &units, 1, 1000000},
-        {0},
-    };
+    struct request request = {
+        .apps = "bt-mz", .classes = "BCD", .tasks = 1000000, .units = 10000, .noise = 2};
+    const struct option_set sets[] = {{table, &request}, {0}};
     const char *path[FILES];
     int files;
-    int code = options_read("bench schedules", table, argc, argv, path, FILES, &files);
+    int code = options_read("bench schedules", sets, argc, argv, path, FILES, &files);
     if (code < 0) {
         printf("usage: evener bench schedules [options] FILE ..\n\n"
                "All schedules in virtual time on the machines that are described in the files, as\n"
                "bench/machines/power9-4v100.json and bench/machines/epyc-2mi50.json.\n\n");
-        options_help(table);
+        options_help(sets, 0);
         return EXIT_DONE;
     }
     if (code) return code;
-    if (map) return bench_map_table(classes) ? EXIT_FAILED : EXIT_DONE;
-    if (planning) return bench_planning((int)tasks, (int)units, 10) ? EXIT_FAILED : EXIT_DONE;
+    if (request.map) return bench_map_table(request.classes) ? EXIT_FAILED : EXIT_DONE;
+    if (request.planning)
+        return bench_planning((int)request.tasks, (int)request.units, 10) ? EXIT_FAILED : EXIT_DONE;
+    const char *exchange = request.exchange;
     if (exchange && strcmp(exchange, "parallel") != 0 && strcmp(exchange, "sequential") != 0) {
         complain("--exchange %s: expected parallel or sequential", exchange);
         return EXIT_USAGE;
@@ -383,12 +393,13 @@ int bench_schedules(int argc, char **argv) {
                  "bench/machines/*.json");
         return EXIT_USAGE;
     }
-    struct study s = {.exchange = exchange, .noise = noise / 100.0};
+    struct study s = {.exchange = exchange, .noise = request.noise / 100.0};
     evn_machine *machine;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);
     s.machine = machine;
-    for (int i = 0; !code && i < files; i++) code = study_file(&s, path[i], apps, classes, steps);
+    for (int i = 0; !code && i < files; i++)
+        code = study_file(&s, path[i], request.apps, request.classes, request.steps);
     if (!code)
         printf("\n%d of the papers' orders do not hold here; each is said above\n", s.differ);
     evn_machine_close(machine);

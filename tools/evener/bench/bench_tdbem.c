@@ -5,7 +5,7 @@
 #include "bench/bench.h"
 #include "bench/bench_solvers.h"
 #include "cli/command.h"
-#include "cli/options.h"
+#include "common/options.h"
 #include "bench/probe.h"
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
@@ -400,30 +400,35 @@ static evn_status table(const struct slices *s, struct mesh *mesh, const char *n
     return EVN_OK;
 }
 
+struct request {
+    const char *mesh, *ratio, *devices;
+    int only_table, solvers;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option options[] = {
+    {"mesh", "FILE", "surface (default sphere:3)", OPTION_TEXT, AT(mesh), 0, 0},
+    {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, AT(ratio), 0, 0},
+    {"solvers", NULL, "solvers of M_0 side by side, and nothing else", OPTION_FLAG, AT(solvers), 0,
+     0},
+    {"devices", "SPEC", "with --solvers: where a device comes from (default cuda)", OPTION_TEXT,
+     AT(devices), 0, 0},
+    {"table", NULL, "only the table of Full-Blocking's blocks", OPTION_FLAG, AT(only_table), 0, 0},
+    {0},
+};
+#undef AT
+
 int bench_tdbem(int argc, char **argv) {
-    const char *name = "sphere:3", *ratio = "0.5", *devices = NULL, *word;
-    int only_table = 0, solvers = 0;
-    const struct option options[] = {
-        {"mesh", "FILE", "surface (default sphere:3)", OPTION_TEXT, &name, 0, 0},
-        {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, &ratio, 0, 0},
-        {"solvers", NULL, "solvers of M_0 side by side, and nothing else", OPTION_FLAG, &solvers, 0,
-         0},
-        {"devices", "SPEC", "with --solvers: where a device comes from (default cuda)", OPTION_TEXT,
-         &devices, 0, 0},
-        {"table", NULL, "only the table of Full-Blocking's blocks", OPTION_FLAG, &only_table, 0, 0},
-        {0},
-    };
-    int words;
-    int code = options_read("bench td-bem", options, argc, argv, &word, 0, &words);
-    if (code < 0) {
-        printf(
-            "usage: evener bench td-bem [options]\n\nThe summation stage on one core, by layout, "
-            "precision and steps of a group, and the number\nof blocks by numbering; or solvers of "
-            "M_0.\n\n");
-        options_help(options);
-        return EXIT_DONE;
-    }
-    if (code) return code;
+    struct request request = {.mesh = "sphere:3", .ratio = "0.5"};
+    int code = options_read_plain(
+        "bench td-bem",
+        "usage: evener bench td-bem [options]\n\n"
+        "The summation stage on one core, by layout, precision and steps of a group, and the\n"
+        "number of blocks by numbering; or solvers of M_0.",
+        options, &request, argc, argv);
+    if (code) return code < 0 ? EXIT_DONE : code;
+    const char *name = request.mesh, *ratio = request.ratio, *devices = request.devices;
+    const int solvers = request.solvers;
     char why[256];
     int count;
     if (devices && !solvers) {
@@ -448,7 +453,7 @@ int bench_tdbem(int argc, char **argv) {
         status = slices_generate(&s, mesh, &o, (int)sysconf(_SC_NPROCESSORS_ONLN));
     }
     if (!status && solvers) status = bench_solvers(s, name, devices);
-    if (!status && !solvers && !only_table) status = study(s, name);
+    if (!status && !solvers && !request.only_table) status = study(s, name);
     if (!status && !solvers) status = table(s, mesh, name);
     slices_close(s);
     mesh_close(mesh);

@@ -3,8 +3,9 @@
 #include "workload/calibrate.h"
 #include "cli/command.h"
 #include "plan/machine_file.h"
-#include "cli/options.h"
-#include "cli/record.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/record.h"
 #include "plan/times_file.h"
 #include "workload/workload.h"
 #include <math.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 /* What the user asks for. */
-struct wish {
+struct request {
     struct workload_names names;
     const char *machine, *times, *exchange, *slow, *json;
     long iterations, cap;
@@ -65,13 +66,13 @@ static double alone(const evn_model *m, int kind) {
 
 /* Without a described machine and without times: a task takes its weight over the unit's speed, and
  * nothing is known in seconds unless the node was calibrated. */
-static int plain_model(struct planning *p, const struct wish *wish) {
+static int plain_model(struct planning *p, const struct request *request) {
     const int n = p->w.tasks.tasks, units = p->w.tasks.units;
     double bandwidth = 0;
     int code = -1;
     memcpy(p->speed, p->w.tasks.speed, sizeof *p->speed * (size_t)units);
-    p->basis = wish->names.speeds ? "speeds as given" : "speeds by cores";
-    if (!wish->names.speeds && !strncmp(wish->names.schedule, "weighted", 8))
+    p->basis = request->names.speeds ? "speeds as given" : "speeds by cores";
+    if (!request->names.speeds && !strncmp(request->names.schedule, "weighted", 8))
         code = calibration_speeds(p->w.shape.name, p->w.shape.class_, p->w.units, p->speed,
                                   &bandwidth);
     if (code > 0) return code;
@@ -87,18 +88,18 @@ static int plain_model(struct planning *p, const struct wish *wish) {
 }
 
 /* The model in seconds, and what the schedule is told of it. */
-static int timed_model(struct planning *p, const struct wish *wish) {
+static int timed_model(struct planning *p, const struct request *request) {
     const evn_problem *tasks = &p->w.tasks;
     struct machine_model *m = &p->model;
     int code = 0;
     if (p->machine) code = machine_model_fill(m, p->machine, p->w.shape.name, tasks);
-    if (!code && wish->times)
-        code = times_file_read(&p->times, wish->times, p->w.shape.name, p->w.shape.class_, tasks, m,
-                               p->machine != NULL);
+    if (!code && request->times)
+        code = times_file_read(&p->times, request->times, p->w.shape.name, p->w.shape.class_, tasks,
+                               m, p->machine != NULL);
     if (code) return code;
     p->timed = 1;
-    p->basis = wish->times ? "times as measured" : "times as described";
-    if (wish->times) { /* times instead of sizes: what a task takes on unit 0's kind */
+    p->basis = request->times ? "times as measured" : "times as described";
+    if (request->times) { /* times instead of sizes: what a task takes on unit 0's kind */
         memcpy(p->weight, m->seconds + (size_t)m->kind[0] * (size_t)tasks->tasks,
                sizeof *p->weight * (size_t)tasks->tasks);
         p->problem.weight = p->weight;
@@ -107,20 +108,20 @@ static int timed_model(struct planning *p, const struct wish *wish) {
     return 0;
 }
 
-static int open_planning(struct planning *p, const struct wish *wish) {
-    struct workload_names names = wish->names;
+static int open_planning(struct planning *p, const struct request *request) {
+    struct workload_names names = request->names;
     int code = 0;
-    if ((wish->machine || wish->times) && names.speeds) {
+    if ((request->machine || request->times) && names.speeds) {
         complain("--speeds and %s both say how fast units are; leave one of them out",
-                 wish->machine ? "--machine" : "--times");
+                 request->machine ? "--machine" : "--times");
         return EXIT_USAGE;
     }
-    if (wish->exchange && strcmp(wish->exchange, "parallel") != 0 &&
-        strcmp(wish->exchange, "sequential") != 0) {
-        complain("--exchange %s: expected parallel or sequential", wish->exchange);
+    if (request->exchange && strcmp(request->exchange, "parallel") != 0 &&
+        strcmp(request->exchange, "sequential") != 0) {
+        complain("--exchange %s: expected parallel or sequential", request->exchange);
         return EXIT_USAGE;
     }
-    if (wish->machine) code = machine_file_open(&p->machine, wish->machine);
+    if (request->machine) code = machine_file_open(&p->machine, request->machine);
     if (code) return code;
     if (p->machine && !strcmp(names.units, "auto")) names.units = machine_file_units(p->machine);
     names.schedule = "static"; /* the real one is made when its problem is known */
@@ -142,14 +143,14 @@ static int open_planning(struct planning *p, const struct wish *wish) {
     p->model.model.slow = p->slower;
     p->problem = *tasks;
     p->problem.speed = p->speed;
-    p->problem.instances = (int)wish->iterations;
-    p->model.model.sequential = wish->exchange && !strcmp(wish->exchange, "sequential");
-    code = wish->machine || wish->times ? timed_model(p, wish) : plain_model(p, wish);
-    if (!code) code = read_slow(p, wish->slow);
+    p->problem.instances = (int)request->iterations;
+    p->model.model.sequential = request->exchange && !strcmp(request->exchange, "sequential");
+    code = request->machine || request->times ? timed_model(p, request) : plain_model(p, request);
+    if (!code) code = read_slow(p, request->slow);
     if (code) return code;
     evn_schedule_close(p->w.schedule);
     p->w.schedule = NULL;
-    evn_status status = evn_schedule_open(&p->w.schedule, wish->names.schedule, &p->problem);
+    evn_status status = evn_schedule_open(&p->w.schedule, request->names.schedule, &p->problem);
     return status ? give_up(status) : 0;
 }
 
@@ -265,7 +266,7 @@ static int reassign(const struct planning *p, const double *load, long cap, FILE
     return 0;
 }
 
-static cJSON *record_plan(const struct planning *p, const struct wish *wish, cJSON *list,
+static cJSON *record_plan(const struct planning *p, const struct request *request, cJSON *list,
                           const char *explanation) {
     const evn_problem *tasks = &p->problem;
     cJSON *root = cJSON_CreateObject();
@@ -280,7 +281,7 @@ static cJSON *record_plan(const struct planning *p, const struct wish *wish, cJS
     if (p->timed)
         cJSON_AddStringToObject(root, "exchange",
                                 p->model.model.sequential ? "sequential" : "parallel");
-    if (wish->times) record_number(root, "measured_step_s", p->times.step_s);
+    if (request->times) record_number(root, "measured_step_s", p->times.step_s);
     cJSON_AddNumberToObject(root, "tasks", tasks->tasks);
     cJSON_AddItemToObject(root, "weight", record_numbers(tasks->weight, tasks->tasks));
     cJSON_AddItemToObject(root, "speed", record_numbers(tasks->speed, tasks->units));
@@ -291,13 +292,15 @@ static cJSON *record_plan(const struct planning *p, const struct wish *wish, cJS
     return root;
 }
 
-static int plan(struct planning *p, const struct wish *wish, struct output *record) {
+static int plan(struct planning *p, const struct request *request, struct output *record) {
     const evn_problem *tasks = &p->problem;
     double *load = malloc((size_t)tasks->units * sizeof *load);
     evn_simulation *clock = NULL;
     cJSON *list = cJSON_CreateArray();
     evn_status status = EVN_OK;
-    FILE *out = wish->quiet ? NULL : record->path && !strcmp(record->path, "-") ? stderr : stdout;
+    FILE *out = request->quiet                               ? NULL
+                : record->path && !strcmp(record->path, "-") ? stderr
+                                                             : stdout;
     if (!load || !list)
         status = evn_fail(EVN_MEMORY, "not enough memory for %d units", tasks->units);
     if (!status) status = evn_simulation_open(&clock, &p->model.model);
@@ -307,7 +310,7 @@ static int plan(struct planning *p, const struct wish *wish, struct output *reco
             fmin(fastest, alone(&p->model.model, p->timed ? p->model.kind[u] : 0) * p->slower[u]);
     if (!status && out) print_heading(p, out);
     evn_step step = {0};
-    for (long i = 1; !status && i <= wish->iterations; i++) {
+    for (long i = 1; !status && i <= request->iterations; i++) {
         if (i == p->slow.step && p->slow.unit >= 0) p->slower[p->slow.unit] *= p->slow.factor;
         status = evn_simulation_step(clock, p->w.schedule, &step);
         if (status) break;
@@ -325,13 +328,13 @@ static int plan(struct planning *p, const struct wish *wish, struct output *reco
     }
     char *explanation = status ? NULL : evn_schedule_explain(p->w.schedule);
     if (!status && out && p->timed) print_units(p, clock, load, out);
-    if (!status && out && wish->times)
+    if (!status && out && request->times)
         fprintf(out, "\nmeasured in the record: %.4f ms a step, %.4f compute and %.4f exchange\n",
                 1e3 * p->times.step_s, 1e3 * p->times.compute_s, 1e3 * p->times.communication_s);
     if (!status && out && explanation) fprintf(out, "\n%s", explanation);
     if (!status && out && tasks->units > 1)
         draw_map(&p->w.shape, evn_simulation_owner(clock), tasks->units, out);
-    if (!status && wish->verbose && out) {
+    if (!status && request->verbose && out) {
         char *text = evn_schedule_export(p->w.schedule);
         if (text) fprintf(out, "\nplan: %s\n", text);
         free(text);
@@ -339,9 +342,9 @@ static int plan(struct planning *p, const struct wish *wish, struct output *reco
     cJSON *root = NULL;
     int code = status ? give_up(status) : 0;
     if (!code) {
-        root = record_plan(p, wish, list, explanation);
+        root = record_plan(p, request, list, explanation);
         list = NULL;
-        code = reassign(p, load, wish->cap, out, root);
+        code = reassign(p, load, request->cap, out, root);
     }
     if (!code && record->path) {
         char *text = record_text(root);
@@ -357,57 +360,60 @@ static int plan(struct planning *p, const struct wish *wish, struct output *reco
     return code;
 }
 
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(names.class_),
+     0, 0},
+    {"units", "LIST", "compute units, as 4:CPU:4,2:GPU:1; they need not be there (default auto)",
+     OPTION_TEXT, AT(names.units), 0, 0},
+    {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)", OPTION_TEXT,
+     AT(names.speeds), 0, 0},
+    {"machine", "FILE", "a described machine: its units, their times of tasks, its links",
+     OPTION_TEXT, AT(machine), 0, 0},
+    {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_TEXT,
+     AT(times), 0, 0},
+    {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
+     AT(exchange), 0, 0},
+    {"slow", "U:F@STEP", "unit U becomes F times slower with iteration STEP", OPTION_TEXT, AT(slow),
+     0, 0},
+    {"cap", "N", "cores that thread reassignment gives one unit at most (default: no limit)",
+     OPTION_NUMBER, AT(cap), 1, 1000000},
+    {"schedule", "SPEC",
+     "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
+     "optimal",
+     OPTION_TEXT, AT(names.schedule), 0, 0},
+    {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER, AT(iterations),
+     1, 1000000},
+    {"json", "FILE", "the record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
+    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+    {"verbose", NULL, "the plan as text, too", OPTION_FLAG, AT(verbose), 0, 0},
+    {0},
+};
+#undef AT
+
 int command_plan(int argc, char **argv) {
-    struct wish wish = {
+    struct request request = {
         .names = {.class_ = "S", .units = "auto", .schedule = "guided:size"},
         .iterations = 4,
     };
-    const struct option table[] = {
-        {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT,
-         &wish.names.class_, 0, 0},
-        {"units", "LIST",
-         "compute units, as 4:CPU:4,2:GPU:1; they need not be there (default auto)", OPTION_TEXT,
-         &wish.names.units, 0, 0},
-        {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)",
-         OPTION_TEXT, &wish.names.speeds, 0, 0},
-        {"machine", "FILE", "a described machine: its units, their times of tasks, its links",
-         OPTION_TEXT, &wish.machine, 0, 0},
-        {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_TEXT,
-         &wish.times, 0, 0},
-        {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
-         &wish.exchange, 0, 0},
-        {"slow", "U:F@STEP", "unit U becomes F times slower with iteration STEP", OPTION_TEXT,
-         &wish.slow, 0, 0},
-        {"cap", "N", "cores that thread reassignment gives one unit at most (default: no limit)",
-         OPTION_NUMBER, &wish.cap, 1, 1000000},
-        {"schedule", "SPEC",
-         "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
-         "optimal",
-         OPTION_TEXT, &wish.names.schedule, 0, 0},
-        {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER,
-         &wish.iterations, 1, 1000000},
-        {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &wish.json, 0, 0},
-        {"quiet", NULL, "no table", OPTION_FLAG, &wish.quiet, 0, 0},
-        {"verbose", NULL, "the plan as text, too", OPTION_FLAG, &wish.verbose, 0, 0},
-        {0},
-    };
+    const struct option_set sets[] = {{table, &request}, {0}};
     int words;
-    int code = options_read("plan", table, argc, argv, &wish.names.app, 1, &words);
+    int code = options_read("plan", sets, argc, argv, &request.names.app, 1, &words);
     if (code < 0) {
         printf(
             "usage: evener plan APP [options]\n\n"
             "What a schedule does with a workload's tasks, without computing anything. Each\n"
             "iteration is one instance of the loop in a virtual clock, in which a task takes its\n"
             "weight over the speed of its unit, or what --machine or --times say.\n\n");
-        options_help(table);
+        options_help(sets, 0);
         return EXIT_DONE;
     }
     if (code) return code;
     struct planning p = {.slow = {.unit = -1}};
     struct output record = {.fd = -1};
-    code = open_planning(&p, &wish);
-    if (!code && output_open(&record, wish.json)) code = EXIT_USAGE;
-    if (!code) code = plan(&p, &wish, &record);
+    code = open_planning(&p, &request);
+    if (!code && output_open(&record, request.json)) code = EXIT_USAGE;
+    if (!code) code = plan(&p, &request, &record);
     output_discard(&record);
     close_planning(&p);
     return code;

@@ -12,8 +12,9 @@
 #include "cli/command.h"
 #include "cli/json_file.h"
 #include "plan/machine_file.h"
-#include "cli/options.h"
-#include "cli/record.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/record.h"
 #include "workload/workload.h"
 #include <errno.h>
 #include <math.h>
@@ -404,31 +405,40 @@ static int calibrate_app(const struct workload_names *names, const evn_machine *
     return code;
 }
 
+struct request {
+    struct workload_names names;
+    const char *units, *output;
+    long steps;
+    int quiet;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"class", "S", "problem class to measure with (default W)", OPTION_TEXT, AT(names.class_), 0,
+     0},
+    {"units", "LIST", "kinds of units, as 1:CPU:1,1:CPU:4 (default: one core, all cores)",
+     OPTION_TEXT, AT(units), 0, 0},
+    {"devices", "SPEC", "where GPU units come from", OPTION_TEXT, AT(names.devices), 0, 0},
+    {"steps", "N", "steps of which the median counts (default 5)", OPTION_NUMBER, AT(steps), 1,
+     1000},
+    {"output", "FILE", "instead of ~/.cache/evener/calibration.json", OPTION_TEXT, AT(output), 0,
+     0},
+    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+    {0},
+};
+#undef AT
+
 int command_calibrate(int argc, char **argv) {
-    struct workload_names names = {.class_ = "W"};
-    const char *list = NULL, *path = NULL;
-    long steps = 5;
-    int quiet = 0;
-    const struct option table[] = {
-        {"class", "S", "problem class to measure with (default W)", OPTION_TEXT, &names.class_, 0,
-         0},
-        {"units", "LIST", "kinds of units, as 1:CPU:1,1:CPU:4 (default: one core, all cores)",
-         OPTION_TEXT, &list, 0, 0},
-        {"devices", "SPEC", "where GPU units come from", OPTION_TEXT, &names.devices, 0, 0},
-        {"steps", "N", "steps of which the median counts (default 5)", OPTION_NUMBER, &steps, 1,
-         1000},
-        {"output", "FILE", "instead of ~/.cache/evener/calibration.json", OPTION_TEXT, &path, 0, 0},
-        {"quiet", NULL, "no table", OPTION_FLAG, &quiet, 0, 0},
-        {0},
-    };
+    struct request request = {.names = {.class_ = "W"}, .steps = 5};
+    const struct option_set sets[] = {{table, &request}, {0}};
     const char *app[APPS] = {"bt-mz", "sp-mz", "lu-mz"};
     int words;
-    int code = options_read("calibrate", table, argc, argv, app, APPS, &words);
+    int code = options_read("calibrate", sets, argc, argv, app, APPS, &words);
     if (code < 0) {
         printf("usage: evener calibrate [APP ..] [options]\n\n"
                "Measures the average time of a task on each kind of units, a few steps each, and\n"
                "keeps it for the schedule weighted. APP: bt-mz sp-mz lu-mz (default all).\n\n");
-        options_help(table);
+        options_help(sets, 0);
         return EXIT_DONE;
     }
     for (int i = 0; !code && i < words; i++)
@@ -437,6 +447,10 @@ int command_calibrate(int argc, char **argv) {
             code = EXIT_USAGE;
         }
     if (code) return code;
+    struct workload_names names = request.names;
+    const char *list = request.units, *path = request.output;
+    const long steps = request.steps;
+    const int quiet = request.quiet;
     evn_machine *machine;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);

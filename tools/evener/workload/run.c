@@ -1,8 +1,9 @@
 /* evener run: a workload on units under a schedule, its result, its record. */
 #include "cli/command.h"
-#include "cli/options.h"
-#include "cli/progress.h"
-#include "cli/record.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/output.h"
+#include "common/record.h"
 #include "workload/run_tdbem.h"
 #include "workload/workload.h"
 #include <math.h>
@@ -264,59 +265,75 @@ static int read_slow(npbmz_slow *s, const char *text, const evn_units *units) {
     return 0;
 }
 
+struct request {
+    struct workload_names names;
+    const char *json, *trace, *on_loss, *slow;
+    int quiet, verbose, perturb;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(names.class_),
+     0, 0},
+    {"steps", "N", "time steps instead of the class's own number", OPTION_NUMBER, AT(names.steps),
+     0, 1000000000},
+    {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one of all cores)", OPTION_TEXT,
+     AT(names.units), 0, 0},
+    {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)", OPTION_FLAG,
+     AT(names.oversubscribe), 0, 0},
+    {"devices", "SPEC",
+     "where GPU units come from: cuda, opencl, emulated, with options; + between several "
+     "(default: the best)",
+     OPTION_TEXT, AT(names.devices), 0, 0},
+    {"on-device-loss", "WHAT", "stop (default), or continue with the units that are left",
+     OPTION_TEXT, AT(on_loss), 0, 0},
+    {"schedule", "SPEC",
+     "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
+     "optimal",
+     OPTION_TEXT, AT(names.schedule), 0, 0},
+    {"reassign", NULL, "with binpack: share the units' cores out again, by the units' loads",
+     OPTION_FLAG, AT(names.reassign), 0, 0},
+    {"cap", "N", "of --reassign: cores of a unit at most (default: no limit)", OPTION_NUMBER,
+     AT(names.cap), 1, 4096},
+    {"json", "FILE", "the record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
+    {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
+     AT(trace), 0, 0},
+    {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on", OPTION_TEXT,
+     AT(slow), 0, 0},
+    {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
+     AT(perturb), 0, 0},
+    {"quiet", NULL, "no output but errors", OPTION_FLAG, AT(quiet), 0, 0},
+    {"verbose", NULL, "times of phases, sums of zones", OPTION_FLAG, AT(verbose), 0, 0},
+    {0},
+};
+#undef AT
+
 int command_run(int argc, char **argv) {
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "td-bem")) return run_tdbem(argc, argv);
-    struct workload_names names = {
-        .class_ = "S", .units = "auto", .schedule = "guided:size", .steps = -1, .calibrated = 1};
-    const char *json = NULL, *trace_path = NULL, *on_loss = "stop", *slow = NULL;
-    int quiet = 0, verbose = 0, perturb = 0;
-    const struct option table[] = {
-        {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, &names.class_,
-         0, 0},
-        {"steps", "N", "time steps instead of the class's own number", OPTION_NUMBER, &names.steps,
-         0, 1000000000},
-        {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one of all cores)", OPTION_TEXT,
-         &names.units, 0, 0},
-        {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
-         OPTION_FLAG, &names.oversubscribe, 0, 0},
-        {"devices", "SPEC",
-         "where GPU units come from: cuda, opencl, emulated, with options; + between several "
-         "(default: the best)",
-         OPTION_TEXT, &names.devices, 0, 0},
-        {"on-device-loss", "WHAT", "stop (default), or continue with the units that are left",
-         OPTION_TEXT, &on_loss, 0, 0},
-        {"schedule", "SPEC",
-         "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
-         "optimal",
-         OPTION_TEXT, &names.schedule, 0, 0},
-        {"reassign", NULL, "with binpack: share the units' cores out again, by the units' loads",
-         OPTION_FLAG, &names.reassign, 0, 0},
-        {"cap", "N", "of --reassign: cores of a unit at most (default: no limit)", OPTION_NUMBER,
-         &names.cap, 1, 4096},
-        {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &json, 0, 0},
-        {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
-         &trace_path, 0, 0},
-        {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on", OPTION_TEXT,
-         &slow, 0, 0},
-        {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
-         &perturb, 0, 0},
-        {"quiet", NULL, "no output but errors", OPTION_FLAG, &quiet, 0, 0},
-        {"verbose", NULL, "times of phases, sums of zones", OPTION_FLAG, &verbose, 0, 0},
-        {0},
-    };
+    struct request request = {.names = {.class_ = "S",
+                                        .units = "auto",
+                                        .schedule = "guided:size",
+                                        .steps = -1,
+                                        .calibrated = 1},
+                              .on_loss = "stop"};
+    const struct option_set sets[] = {{table, &request}, {0}};
     int words;
-    int code = options_read("run", table, argc, argv, &names.app, 1, &words);
+    int code = options_read("run", sets, argc, argv, &request.names.app, 1, &words);
     if (code < 0) {
         printf("usage: evener run APP [options]\n\nRuns a workload, APP: bt-mz sp-mz lu-mz, "
                "or\ntd-bem, whose options evener run td-bem --help shows.\n\n");
-        options_help(table);
+        options_help(sets, 0);
         printf("\nExit status: 0 done (and verified, where there are official figures), 1 "
                "verification\n"
                "failed, 2 bad input, 3 failed while running, 130 interrupted.\n");
         return EXIT_DONE;
     }
     if (code) return code;
+    const struct workload_names names = request.names;
+    const char *json = request.json, *trace_path = request.trace, *on_loss = request.on_loss;
+    const char *slow = request.slow;
+    const int quiet = request.quiet, verbose = request.verbose, perturb = request.perturb;
     if (strcmp(on_loss, "stop") != 0 && strcmp(on_loss, "continue") != 0) {
         complain("--on-device-loss %s: expected stop or continue", on_loss);
         return EXIT_USAGE;

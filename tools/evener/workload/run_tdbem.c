@@ -1,9 +1,10 @@
 /* evener run td-bem: options into a problem, the march, its result and its record. */
 #include "workload/run_tdbem.h"
 #include "cli/command.h"
-#include "cli/options.h"
-#include "cli/progress.h"
-#include "cli/record.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/output.h"
+#include "common/record.h"
 #include "tdbem/tdbem.h"
 #include "tdbem/mesh/numbering.h"
 #include <errno.h>
@@ -669,81 +670,83 @@ static int print_entries(const struct job *j) {
     return status ? give_up(status) : EXIT_DONE;
 }
 
+#define AT(field) offsetof(struct words, field)
+static const struct option table[] = {
+    {"mesh", "FILE", "closed surface: .msh .off .stl .obj, sphere:L, box:a,b,c,h", OPTION_TEXT,
+     AT(mesh), 0, 0},
+    {"problem", "NAME", "rigid (default) or soft", OPTION_TEXT, AT(problem), 0, 0},
+    {"eta", "X", "combined field equation (default 0.5); 0: hypersingular alone", OPTION_TEXT,
+     AT(eta), 0, 0},
+    {"delta", "X", "c dt, a length", OPTION_TEXT, AT(delta), 0, 0},
+    {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, AT(delta_ratio), 0,
+     0},
+    {"speed", "C", "wave speed (default 1)", OPTION_TEXT, AT(speed), 0, 0},
+    {"direction", "X,Y,Z", "of the incident wave (default 0,0,1)", OPTION_TEXT, AT(direction), 0,
+     0},
+    {"pulse", "SPEC", "gaussian:sigma=S,t0=T or ricker:.. (default: 4 mean edges wide)",
+     OPTION_TEXT, AT(pulse), 0, 0},
+    {"steps", "N", "time steps (default: until the wave has passed)", OPTION_NUMBER, AT(steps), 0,
+     100000000},
+    {"ng", "G", "steps of a group (default 16)", OPTION_NUMBER, AT(ng), 1, 32},
+    {"blocks", "N", "tasks that the columns are cut into (default: about 100)", OPTION_NUMBER,
+     AT(blocks), 1, 1000000},
+    {"precision", "NAME", "double (default) or float", OPTION_TEXT, AT(precision), 0, 0},
+    {"layout", "NAME", "rows (default), contiguous or full:BRxBC", OPTION_TEXT, AT(layout), 0, 0},
+    {"order", "NAME", "of vertices: hilbert (default), morton or none", OPTION_TEXT, AT(order), 0,
+     0},
+    {"solver", "NAME", "cg (default), cg:device or mumps", OPTION_TEXT, AT(solver), 0, 0},
+    {"quad", "L", "finer quadrature: 4^L parts of each triangle (default 0)", OPTION_NUMBER,
+     AT(quad), 0, 6},
+    {"probes", "FILE", "points in the air, lines of x y z", OPTION_TEXT, AT(probes), 0, 0},
+    {"probe-output", "FILE", "CSV: t, then scattered and total pressure of each", OPTION_TEXT,
+     AT(probe_output), 0, 0},
+    {"vertices", "LIST", "numbers of the mesh file, from 0", OPTION_TEXT, AT(vertices), 0, 0},
+    {"vertex-output", "FILE", "CSV: n, t, then the solution at each of them", OPTION_TEXT,
+     AT(vertex_output), 0, 0},
+    {"entries", "FILE", "lines of k i j: prints M_k(i,j), and stops", OPTION_TEXT, AT(entries), 0,
+     0},
+    {"output", "DIR", "the surface as VTU files and surface.pvd", OPTION_TEXT, AT(output), 0, 0},
+    {"every", "M", "steps between surfaces, and between checkpoints (default 100)", OPTION_NUMBER,
+     AT(every), 1, 100000000},
+    {"frequencies", "LIST", "angular frequencies", OPTION_TEXT, AT(frequencies), 0, 0},
+    {"spectrum", "FILE", "CSV: spectra at all vertices", OPTION_TEXT, AT(spectrum), 0, 0},
+    {"far-field", "FILE", "CSV: directivity", OPTION_TEXT, AT(far_field), 0, 0},
+    {"matrices", "FILE", "keep the matrices there, or take them from there", OPTION_TEXT,
+     AT(matrices), 0, 0},
+    {"memory", "SIZE", "that matrices may take, as 2GB or 512MiB (default: what there is)",
+     OPTION_TEXT, AT(memory), 0, 0},
+    {"scratch", "DIR", "on a disk, for what they have no room for (default $TMPDIR, /var/tmp)",
+     OPTION_TEXT, AT(scratch), 0, 0},
+    {"checkpoint", "FILE", "keep the state there", OPTION_TEXT, AT(checkpoint), 0, 0},
+    {"restart", "FILE", "go on from a checkpoint", OPTION_TEXT, AT(restart), 0, 0},
+    {"units", "LIST", "compute units, as 2:CPU:4 (default auto: one of all cores)", OPTION_TEXT,
+     AT(units), 0, 0},
+    {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)", OPTION_FLAG,
+     AT(oversubscribe), 0, 0},
+    {"devices", "SPEC",
+     "where GPU units come from: cuda, opencl, emulated, with options; + between several "
+     "(default: the best)",
+     OPTION_TEXT, AT(devices), 0, 0},
+    {"schedule", "SPEC", "interval (default), static, dynamic, guided:time, ..", OPTION_TEXT,
+     AT(schedule), 0, 0},
+    {"json", "FILE", "the record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
+    {"trace", "FILE", "what each unit did when, for Perfetto", OPTION_TEXT, AT(trace), 0, 0},
+    {"quiet", NULL, "no output but errors and warnings", OPTION_FLAG, AT(quiet), 0, 0},
+    {"verbose", NULL, "nothing more in this workload", OPTION_FLAG, AT(verbose), 0, 0},
+    {0},
+};
+#undef AT
+
 int run_tdbem(int argc, char **argv) {
     struct job j = {.w = {.units = "auto", .schedule = "interval", .steps = -1, .ng = 16}};
     struct words *w = &j.w;
-    const struct option table[] = {
-        {"mesh", "FILE", "closed surface: .msh .off .stl .obj, sphere:L, box:a,b,c,h", OPTION_TEXT,
-         &w->mesh, 0, 0},
-        {"problem", "NAME", "rigid (default) or soft", OPTION_TEXT, &w->problem, 0, 0},
-        {"eta", "X", "combined field equation (default 0.5); 0: hypersingular alone", OPTION_TEXT,
-         &w->eta, 0, 0},
-        {"delta", "X", "c dt, a length", OPTION_TEXT, &w->delta, 0, 0},
-        {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, &w->delta_ratio,
-         0, 0},
-        {"speed", "C", "wave speed (default 1)", OPTION_TEXT, &w->speed, 0, 0},
-        {"direction", "X,Y,Z", "of the incident wave (default 0,0,1)", OPTION_TEXT, &w->direction,
-         0, 0},
-        {"pulse", "SPEC", "gaussian:sigma=S,t0=T or ricker:.. (default: 4 mean edges wide)",
-         OPTION_TEXT, &w->pulse, 0, 0},
-        {"steps", "N", "time steps (default: until the wave has passed)", OPTION_NUMBER, &w->steps,
-         0, 100000000},
-        {"ng", "G", "steps of a group (default 16)", OPTION_NUMBER, &w->ng, 1, 32},
-        {"blocks", "N", "tasks that the columns are cut into (default: about 100)", OPTION_NUMBER,
-         &w->blocks, 1, 1000000},
-        {"precision", "NAME", "double (default) or float", OPTION_TEXT, &w->precision, 0, 0},
-        {"layout", "NAME", "rows (default), contiguous or full:BRxBC", OPTION_TEXT, &w->layout, 0,
-         0},
-        {"order", "NAME", "of vertices: hilbert (default), morton or none", OPTION_TEXT, &w->order,
-         0, 0},
-        {"solver", "NAME", "cg (default), cg:device or mumps", OPTION_TEXT, &w->solver, 0, 0},
-        {"quad", "L", "finer quadrature: 4^L parts of each triangle (default 0)", OPTION_NUMBER,
-         &w->quad, 0, 6},
-        {"probes", "FILE", "points in the air, lines of x y z", OPTION_TEXT, &w->probes, 0, 0},
-        {"probe-output", "FILE", "CSV: t, then scattered and total pressure of each", OPTION_TEXT,
-         &w->probe_output, 0, 0},
-        {"vertices", "LIST", "numbers of the mesh file, from 0", OPTION_TEXT, &w->vertices, 0, 0},
-        {"vertex-output", "FILE", "CSV: n, t, then the solution at each of them", OPTION_TEXT,
-         &w->vertex_output, 0, 0},
-        {"entries", "FILE", "lines of k i j: prints M_k(i,j), and stops", OPTION_TEXT, &w->entries,
-         0, 0},
-        {"output", "DIR", "the surface as VTU files and surface.pvd", OPTION_TEXT, &w->output, 0,
-         0},
-        {"every", "M", "steps between surfaces, and between checkpoints (default 100)",
-         OPTION_NUMBER, &w->every, 1, 100000000},
-        {"frequencies", "LIST", "angular frequencies", OPTION_TEXT, &w->frequencies, 0, 0},
-        {"spectrum", "FILE", "CSV: spectra at all vertices", OPTION_TEXT, &w->spectrum, 0, 0},
-        {"far-field", "FILE", "CSV: directivity", OPTION_TEXT, &w->far_field, 0, 0},
-        {"matrices", "FILE", "keep the matrices there, or take them from there", OPTION_TEXT,
-         &w->matrices, 0, 0},
-        {"memory", "SIZE", "that matrices may take, as 2GB or 512MiB (default: what there is)",
-         OPTION_TEXT, &w->memory, 0, 0},
-        {"scratch", "DIR", "on a disk, for what they have no room for (default $TMPDIR, /var/tmp)",
-         OPTION_TEXT, &w->scratch, 0, 0},
-        {"checkpoint", "FILE", "keep the state there", OPTION_TEXT, &w->checkpoint, 0, 0},
-        {"restart", "FILE", "go on from a checkpoint", OPTION_TEXT, &w->restart, 0, 0},
-        {"units", "LIST", "compute units, as 2:CPU:4 (default auto: one of all cores)", OPTION_TEXT,
-         &w->units, 0, 0},
-        {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)",
-         OPTION_FLAG, &w->oversubscribe, 0, 0},
-        {"devices", "SPEC",
-         "where GPU units come from: cuda, opencl, emulated, with options; + between several "
-         "(default: the best)",
-         OPTION_TEXT, &w->devices, 0, 0},
-        {"schedule", "SPEC", "interval (default), static, dynamic, guided:time, ..", OPTION_TEXT,
-         &w->schedule, 0, 0},
-        {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &w->json, 0, 0},
-        {"trace", "FILE", "what each unit did when, for Perfetto", OPTION_TEXT, &w->trace, 0, 0},
-        {"quiet", NULL, "no output but errors and warnings", OPTION_FLAG, &w->quiet, 0, 0},
-        {"verbose", NULL, "nothing more in this workload", OPTION_FLAG, &w->verbose, 0, 0},
-        {0},
-    };
+    const struct option_set sets[] = {{table, w}, {0}};
     int words;
-    int code = options_read("run", table, argc, argv, &w->app, 1, &words);
+    int code = options_read("run", sets, argc, argv, &w->app, 1, &words);
     if (code < 0) {
         printf("usage: evener run td-bem --mesh FILE [options]\n\nAcoustic scattering of a plane "
                "pulse by a closed body, in the time domain.\n\n");
-        options_help(table);
+        options_help(sets, 0);
         printf("\nExit status: 0 done, 2 bad input, 3 failed while running, 130 interrupted.\n");
         return EXIT_DONE;
     }
