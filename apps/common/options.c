@@ -125,14 +125,19 @@ int options_read(const char *command, const struct option_set *sets, int argc, c
     return code;
 }
 
-const char *options_word(const struct option_set *sets, int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
+int options_words(const struct option_set *sets, int argc, char **argv, const char **words,
+                  int room) {
+    int count = 0;
+    for (int i = 1; i < argc && count < room; i++) {
         if (!strcmp(argv[i], "-h")) continue;
-        if (!is_option(argv[i])) return argv[i];
+        if (!is_option(argv[i])) {
+            words[count++] = argv[i];
+            continue;
+        }
         const struct option *o = find(sets, -1, argv[i] + 2, NULL);
         i += o && o->kind != OPTION_FLAG && !strchr(argv[i], '=');
     }
-    return NULL;
+    return count;
 }
 
 void options_help(const struct option_set *sets, int i) {

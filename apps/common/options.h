@@ -38,9 +38,10 @@ int options_read(const char *command, const struct option_set *sets, int argc, c
 int options_read_plain(const char *command, const char *usage, const struct option *table, void *to,
                        int argc, char **argv);
 
-/* The first word that is no option and no value of one; NULL if there is none. `sets` are of all
- * options there may be, and nothing is filled (`to` may be NULL). */
-const char *options_word(const struct option_set *sets, int argc, char **argv);
+/* The words alone, that are no options and no values of one of `sets`: how many of them lie in
+ * words[] (at most `room`). Nothing is filled, `to` may be NULL. */
+int options_words(const struct option_set *sets, int argc, char **argv, const char **words,
+                  int room);
 
 /* Prints set number `i` as help, without what sets before it have. */
 void options_help(const struct option_set *sets, int i);

@@ -61,7 +61,7 @@ char *record_text(cJSON *root) {
     return line;
 }
 
-cJSON *record_devices(const evn_counts *device, int devices) {
+static cJSON *record_devices(const evn_counts *device, int devices) {
     cJSON *list = cJSON_CreateArray();
     for (int d = 0; d < devices; d++) {
         const evn_counts *c = &device[d];
@@ -77,4 +77,90 @@ cJSON *record_devices(const evn_counts *device, int devices) {
         cJSON_AddItemToArray(list, o);
     }
     return list;
+}
+
+static cJSON *record_unit(const struct run_result *r, const evn_unit *unit,
+                          const evn_problem *tasks) {
+    const int number = evn_unit_number(unit);
+    const evn_unit_stats *stats = &r->unit[number];
+    cJSON *o = cJSON_CreateObject(), *cores = cJSON_CreateArray();
+    double weight;
+    const int own = run_share(r, tasks, number, &weight);
+    for (int c = 0; c < evn_unit_cores(unit); c++)
+        if (evn_unit_core_number(unit, c) >= 0)
+            cJSON_AddItemToArray(cores, cJSON_CreateNumber(evn_unit_core_number(unit, c)));
+    cJSON_AddNumberToObject(o, "id", number);
+    cJSON_AddStringToObject(o, "kind", evn_unit_is_cpu(unit) ? "cpu" : "gpu");
+    cJSON_AddItemToObject(o, "cores", cores);
+    if (evn_unit_is_gpu(unit))
+        cJSON_AddStringToObject(o, "device", evn_device_traits(evn_unit_device(unit, 0))->name);
+    else
+        cJSON_AddNullToObject(o, "device");
+    cJSON_AddNumberToObject(o, "tasks", own);
+    record_number(o, "weight", weight);
+    record_number(o, "compute_s", stats->compute_s);
+    record_number(o, "exchange_s", stats->exchange_s);
+    record_number(o, "idle_s", stats->idle_s);
+    record_number(o, "bytes_in", stats->bytes_in);
+    record_number(o, "bytes_out", stats->bytes_out);
+    return o;
+}
+
+static cJSON *record_transfers(const struct run_result *r) {
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "migrations", (double)r->totals.migrations);
+    cJSON_AddNumberToObject(o, "messages", (double)r->totals.messages);
+    record_number(o, "bytes", r->totals.bytes);
+    cJSON_AddNumberToObject(o, "copies", (double)r->totals.copies);
+    cJSON_AddNumberToObject(o, "moved_regions", (double)r->moved.copies);
+    record_number(o, "moved_bytes", (double)r->moved.bytes);
+    return o;
+}
+
+void record_result(cJSON *root, const struct run_result *r, const evn_units *units,
+                   const char *schedule, const evn_problem *tasks) {
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
+    cJSON_AddNumberToObject(root, "steps", r->steps);
+    cJSON_AddNumberToObject(root, "instances", (double)r->totals.instances);
+    if (r->verified < 0)
+        cJSON_AddNullToObject(root, "verified");
+    else
+        cJSON_AddBoolToObject(root, "verified", r->verified);
+    record_number(root, "seconds", r->seconds);
+    record_number(root, "mops", r->mops);
+    cJSON_AddStringToObject(root, "hash", hash);
+    cJSON *list = cJSON_AddArrayToObject(root, "units");
+    for (int u = 0; u < r->units; u++)
+        cJSON_AddItemToArray(list, record_unit(r, evn_units_get(units, u), tasks));
+    cJSON_AddStringToObject(root, "schedule", schedule);
+    record_number(root, "imbalance", run_imbalance(r));
+    cJSON *periods = cJSON_AddObjectToObject(root, "periods");
+    record_number(periods, "compute_s", r->totals.compute_s);
+    record_number(periods, "communication_s", r->communication_s);
+    cJSON_AddItemToObject(root, "transfers", record_transfers(r));
+    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r->device, r->devices));
+    cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, r->tasks));
+    cJSON_AddItemToObject(root, "task_s", record_numbers(r->task_s, r->tasks));
+}
+
+void record_bursts(cJSON *list, const evn_loop *loop, int last) {
+    static const char *const kind[] = {[EVN_BURST_COMPUTE] = "compute",
+                                       [EVN_BURST_EXCHANGE] = "exchange",
+                                       [EVN_BURST_COPY] = "copy"};
+    const int instances = evn_schedule_instance(evn_loop_schedule(loop));
+    for (int u = 0; u < evn_units_count(evn_loop_units(loop)); u++)
+        for (int i = 0; i < evn_loop_bursts(loop, u); i++) {
+            const evn_burst b = evn_loop_burst(loop, u, i);
+            if (b.instance < instances - last) continue;
+            cJSON *o = cJSON_CreateObject();
+            cJSON_AddNumberToObject(o, "unit", u);
+            cJSON_AddStringToObject(o, "kind", kind[b.kind]);
+            record_number(o, "begin", b.begin);
+            record_number(o, "end", b.end);
+            cJSON_AddNumberToObject(o, "task", b.task);
+            cJSON_AddNumberToObject(o, "count", b.count);
+            cJSON_AddNumberToObject(o, "step", b.instance);
+            cJSON_AddItemToArray(list, o);
+        }
 }

@@ -199,15 +199,15 @@ class Run(Base):
 class BadInput(Base):
     def test_words(self):
         self.refuses(["gallop"], ["gallop", "expected info, run, plan, bench, calibrate or report"])
-        self.refuses(["run"], "expected bt-mz, sp-mz or lu-mz")
-        self.refuses(["run", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz or lu-mz"])
+        self.refuses(["run"], "expected bt-mz, sp-mz, lu-mz or td-bem")
+        self.refuses(["run", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz, lu-mz or td-bem"])
         self.refuses(["run", "bt-mz", "sp-mz"], "one word too many")
         self.refuses(["run", "bt-mz", "--clas", "S"], "did you mean --class?")
         self.refuses(["run", "bt-mz", "--zzzzzzz"], "evener run --help")
         self.refuses(["run", "bt-mz", "--class"], "--class needs a value")
         self.refuses(["run", "bt-mz", "--class", ""], "--class needs a value")
         self.refuses(["run", "bt-mz", "--quiet=1"], "takes no value")
-        self.refuses(["bench", "trot"], "expected tasks, npbmz, td-bem, links, exchange or schedules")
+        self.refuses(["bench", "trot"], "expected tasks, links, schedules, npbmz, exchange or td-bem")
         self.refuses(["info", "here"], "one word too many")
 
     def test_class(self):

@@ -75,8 +75,7 @@ evn_status state_restart(struct march *m, int *n) {
 /* What the checkpoint holds besides the state: words like those of the problem's identity. */
 evn_status state_identify(struct march *m) {
     uint64_t hash = HASH_SEED;
-    for (int v = 0; v < m->o->vertices; v++)
-        hash = hash_word(hash, (uint64_t)m->o->vertex[v]);
+    for (int v = 0; v < m->o->vertices; v++) hash = hash_word(hash, (uint64_t)m->o->vertex[v]);
     for (int f = 0; f < m->spectra.count; f++) {
         uint64_t bits;
         memcpy(&bits, &m->o->frequency[f], sizeof bits);

@@ -154,24 +154,6 @@ static void note_group(struct march *m, int group, double *before) {
     r->groups = group + 1;
 }
 
-/* What each device was asked to do in this march. */
-void sums_start_counts(struct march *m) {
-    m->r->devices = m->place ? evn_place_spaces(m->place) - 1 : 0;
-    for (int d = 0; d < m->r->devices; d++)
-        m->r->device[d] = evn_device_counts(evn_place_device(m->place, d + 1));
-    if (m->place) evn_place_reset_moves(m->place);
-}
-
-void sums_count_devices(struct march *m) {
-    for (int d = 0; d < m->r->devices; d++) {
-        m->r->device[d] =
-            evn_device_counts_since(evn_place_device(m->place, d + 1), m->r->device[d]);
-        const evn_moves in = evn_place_moves(m->place, EVN_HOST, d + 1);
-        m->r->moved.copies += in.copies;
-        m->r->moved.bytes += in.bytes;
-    }
-}
-
 /* Blocks become regions, and each device gets its kernels. */
 evn_status sums_open_devices(struct march *m) {
     const struct layout *l = m->p->layout;
@@ -179,10 +161,9 @@ evn_status sums_open_devices(struct march *m) {
     if (!devices) return EVN_OK;
     m->region = malloc(sizeof *m->region * (size_t)l->blocks);
     m->gpu = calloc((size_t)devices + 1, sizeof *m->gpu);
-    m->r->device = calloc((size_t)devices, sizeof *m->r->device);
     m->owner = malloc(sizeof *m->owner * (size_t)l->blocks);
     m->fetched = calloc((size_t)devices + 1, sizeof *m->fetched);
-    int ok = m->region && m->gpu && m->r->device && m->owner && m->fetched;
+    int ok = m->region && m->gpu && m->owner && m->fetched;
     for (int s = 1; ok && s <= devices; s++)
         ok = (m->fetched[s] = malloc(sizeof **m->fetched * (size_t)l->blocks)) != NULL;
     for (int b = 0; ok && b < l->blocks; b++) m->owner[b] = -1;

@@ -1,7 +1,8 @@
 /* evener bench links: latency and bandwidth of the ways between host and devices, by size of the
  * message, beside a copy within the host's memory. */
 #include "bench/bench.h"
-#include "cli/command.h"
+#include "common/median.h"
+#include "common/message.h"
 #include "common/options.h"
 #include <evener.h>
 #include <stdio.h>
@@ -63,7 +64,7 @@ static evn_status measure(struct way *w, int repeat) {
         size_t bytes = size_of(s);
         int count = bytes >= 1 << 20 ? 1 : 32;
         for (int r = 0; !status && r < repeat; r++) status = once(w, bytes, count, &sample[r]);
-        w->seconds[s] = bench_median(sample, repeat);
+        w->seconds[s] = median(sample, repeat);
     }
     return status;
 }

@@ -1,7 +1,8 @@
 /* bench tasks: what the loop itself costs. Empty tasks, so that nothing but the loop is measured,
  * beside an OpenMP loop and StarPU in the same run, sample by sample in turn. */
 #include "bench/bench.h"
-#include "cli/command.h"
+#include "common/median.h"
+#include "common/message.h"
 #include "common/options.h"
 #include <omp.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static double starpu_tasks(int tasks, int threads) {
 }
 
 static void print_row(const char *name, double *sample, int n, double base) {
-    double middle = bench_median(sample, n);
+    double middle = median(sample, n);
     printf("  %-34s %9.1f %9.1f %9.1f   %7.2f\n", name, 1e9 * sample[0], 1e9 * middle,
            1e9 * sample[n - 1], middle / base);
 }
@@ -101,7 +102,7 @@ static int study(evn_units *units, int tasks, int repeat) {
         printf("%d empty tasks on %s, %d samples of each in turn\n\n", tasks, evn_units_text(units),
                repeat);
         printf("  %-34s %9s %9s %9s   %7s\n", "ns per task", "least", "median", "most", "ratio");
-        double base = bench_median(ways[OPENMP].sample, repeat);
+        double base = median(ways[OPENMP].sample, repeat);
         for (int i = 0; i < WAYS; i++)
             if (i != STARPU || starpu) print_row(ways[i].name, ways[i].sample, repeat, base);
         if (!starpu) printf("  StarPU is not here: it was not found when this was built\n");

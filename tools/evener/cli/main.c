@@ -1,5 +1,6 @@
 /* evener: the command. This file knows which parts there are; each part is a file of its own. */
 #include "cli/command.h"
+#include "workload/table.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,10 @@ static const struct part {
 } parts[] = {
     {"info", "what this node has: cores, caches, devices; what could be opened, and why not",
      command_info},
-    {"run", "run a workload: bt-mz sp-mz lu-mz td-bem", command_run},
+    {"run", "run a workload:", command_run}, /* and their names */
     {"plan", "a schedule's assignment, loads, imbalance and bytes cut; nothing is computed",
      command_plan},
-    {"bench", "a study, as ratios in one run: tasks npbmz td-bem links exchange schedules",
-     command_bench},
+    {"bench", "a study, as ratios in one run; without a name: which there are", command_bench},
     {"calibrate", "measure this node's units, for schedules and plans, and keep the figures",
      command_calibrate},
     {"report", "a page with pictures from records of runs", command_report},
@@ -26,7 +26,11 @@ static void usage(FILE *out) {
             "Evener %s: loops over tasks of unequal weight on units of unequal strength\n\n"
             "usage: evener COMMAND [options]\n\n",
             EVN_VERSION);
-    for (int i = 0; i < PARTS; i++) fprintf(out, "  %-9s %s\n", parts[i].name, parts[i].help);
+    for (int i = 0; i < PARTS; i++) {
+        const int runs = parts[i].run == command_run;
+        fprintf(out, "  %-9s %s%s%s\n", parts[i].name, parts[i].help, runs ? " " : "",
+                runs ? workload_words() : "");
+    }
     fprintf(out, "\nevener COMMAND --help explains each.  First steps:\n\n"
                  "  evener run bt-mz --class W\n"
                  "  evener plan bt-mz --class B --units 4:CPU:1 --schedule guided:size\n");

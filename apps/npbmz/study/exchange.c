@@ -3,8 +3,8 @@
  * González and Morancho's multi-GPU version, which takes one zone after another.
  *
  * The zones' real faces are exchanged by the exchange that runs use; only the clock is computed. */
-#include "bench/bench.h"
-#include "cli/command.h"
+#include "npbmz/study/study.h"
+#include "common/message.h"
 #include "npbmz/npbmz.h"
 #include "common/options.h"
 #include <math.h>
@@ -198,7 +198,7 @@ static const struct option table[] = {
 };
 #undef AT
 
-int bench_exchange(int argc, char **argv) {
+int npbmz_study_exchange(int argc, char **argv) {
     struct request request = {.app = "bt-mz", .class_ = "B", .schedule = "guided:size", .max = 4};
     int code = options_read_plain(
         "bench exchange",

@@ -2,11 +2,11 @@
  * machine allows for data of that size, and beside sparse matrix times vector over all M_k; and the
  * paper's Table 4, how many blocks Full-Blocking makes of a mesh in each numbering (Bramas,
  * Coulaud, Sylvand 2015, section 5.2). */
-#include "bench/bench.h"
-#include "bench/bench_solvers.h"
-#include "cli/command.h"
+#include "tdbem/study/study.h"
+#include "common/message.h"
 #include "common/options.h"
-#include "bench/probe.h"
+#include "common/probe.h"
+#include "tdbem/study/solvers.h"
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/mesh/mesh.h"
@@ -418,7 +418,7 @@ static const struct option options[] = {
 };
 #undef AT
 
-int bench_tdbem(int argc, char **argv) {
+int tdbem_study(int argc, char **argv) {
     struct request request = {.mesh = "sphere:3", .ratio = "0.5"};
     int code = options_read_plain(
         "bench td-bem",
