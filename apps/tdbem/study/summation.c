@@ -252,6 +252,26 @@ static evn_status measure(const struct slices *s, const struct layout_options *o
     return status;
 }
 
+/* The products that the layouts are compared with, and the head of the table. */
+static void print_base(const struct slices *s, const char *mesh, struct sparse *sparse,
+                       struct machine_limits *limits) {
+    const double plain = 2e-9 * (double)sparse->nnz / fastest(sparse_multiply, sparse, 3);
+    const double eigen = eigen_rate(sparse);
+    limits->base = eigen > 0 ? eigen : plain;
+    printf("\nThe summation on one core: %s, %d vertices, %.4g values, row-vectors of %.2f, at "
+           "most %d\n",
+           mesh, s->columns, (double)s->nnz, (double)s->nnz / s->columns / s->columns, s->longest);
+    printf("multiply-adds on registers: %.1f GFlop/s in double, twice that in float\n\n",
+           1e-9 * limits->peak);
+    printf("  %-12s %-6s %3s  %-6s  %8s %6s  %8s %8s  %8s  %-6s %7s %7s\n", "layout", "", "n_g",
+           "in", "ms/step", "fill %", "GFlop/s", "allowed", "of it", "by", "of peak", "x CSR");
+    printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, plain", "double", 1, "",
+           2e-6 * (double)sparse->nnz / plain, "", plain, "", plain / limits->base);
+    if (eigen > 0)
+        printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, Eigen", "double", 1,
+               "", 2e-6 * (double)sparse->nnz / eigen, "", eigen, "", 1.0);
+}
+
 static evn_status study(const struct slices *s, const char *mesh) {
     static const struct {
         const char *name;
@@ -276,24 +296,7 @@ static evn_status study(const struct slices *s, const char *mesh) {
         if (peak > limits.peak) limits.peak = peak;
     }
     status = sparse_open(&sparse, s);
-    if (!status) {
-        const double plain = 2e-9 * (double)sparse.nnz / fastest(sparse_multiply, &sparse, 3);
-        const double eigen = eigen_rate(&sparse);
-        limits.base = eigen > 0 ? eigen : plain;
-        printf("\nThe summation on one core: %s, %d vertices, %.4g values, row-vectors of %.2f, at "
-               "most %d\n",
-               mesh, s->columns, (double)s->nnz, (double)s->nnz / s->columns / s->columns,
-               s->longest);
-        printf("multiply-adds on registers: %.1f GFlop/s in double, twice that in float\n\n",
-               1e-9 * limits.peak);
-        printf("  %-12s %-6s %3s  %-6s  %8s %6s  %8s %8s  %8s  %-6s %7s %7s\n", "layout", "", "n_g",
-               "in", "ms/step", "fill %", "GFlop/s", "allowed", "of it", "by", "of peak", "x CSR");
-        printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, plain", "double", 1,
-               "", 2e-6 * (double)sparse.nnz / plain, "", plain, "", plain / limits.base);
-        if (eigen > 0)
-            printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, Eigen", "double",
-                   1, "", 2e-6 * (double)sparse.nnz / eigen, "", eigen, "", 1.0);
-    }
+    if (!status) print_base(s, mesh, &sparse, &limits);
     sparse_close(&sparse);
     for (size_t l = 0; l < sizeof layout / sizeof *layout; l++)
         for (int single = 0; single < 2; single++)

@@ -7,7 +7,7 @@
 
 /* What the record says of the run as a whole. */
 struct times_file {
-    double step_s;          /* wall time of a step; NAN: not said */
+    double step_s;          /* wall time of an instance of the loop; NAN: not said */
     double compute_s;       /* of it in tasks */
     double communication_s; /* of it in exchange */
 };
