@@ -264,9 +264,10 @@ static int read_arguments(struct job *job, struct request *request, int argc, ch
     struct option_set sets[APPS + 3] = {{table, request}, {job->is->options, job->state}};
     const char *word[APPS];
     char sample[256];
-    int n = 0, words = 0, size = 0;
-    for (int i = 0; i < apps; i++) size = app[i]->state > (size_t)size ? (int)app[i]->state : size;
-    void *unused = calloc(1, (size_t)size + 1);
+    int n = 0, words = 0;
+    size_t size = 0;
+    for (int i = 0; i < apps; i++) size = app[i]->state > size ? app[i]->state : size;
+    void *unused = calloc(1, size + 1);
     char **all = malloc(sizeof *all * ((size_t)argc + sizeof sample));
     int code = unused && all ? 0 : give_up(evn_fail(EVN_MEMORY, "calibrate: not enough memory"));
     if (!code) {
