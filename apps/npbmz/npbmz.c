@@ -125,8 +125,6 @@ void npbmz_faces(const npbmz *b, evn_face *face) {
 
 size_t npbmz_zone_bytes(const npbmz *b, int z) { return (size_t)zone_bytes(&b->p, &b->p.zone[z]); }
 
-enum { TIMES = 15 };
-
 /* A run: what its passes over the zones share. */
 struct run {
     struct problem *p;
@@ -146,10 +144,10 @@ struct run {
     struct norms *norms;        /* of each zone */
     uint64_t *hash;
     double *sums;
-    double *times; /* of zones, in the latest TIMES steps */
-    int timed;
-    int step; /* that is computed now */
-    int kept; /* the step of the state that is kept; -1 */
+    struct timed timed;
+    int step;  /* that is computed now */
+    int kept;  /* the step of the state that is kept; -1 */
+    int steps; /* of the timed part */
     atomic_int out_of_memory;
 };
 
@@ -177,7 +175,7 @@ static void by_team(struct run *run, pass *pass, int z, const evn_unit *unit) {
  */
 static evn_status each_zone(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
-    const npbmz_slow *slow = &o->run->options->slow;
+    const struct run_slow *slow = &o->run->options->run.slow;
     const int held = o->timed && slow->factor > 1 && o->run->step >= slow->step &&
                      evn_unit_number(unit) == slow->unit;
     for (int z; (z = evn_batch_next(batch)) >= 0;) {
@@ -500,46 +498,28 @@ static evn_status step(struct run *run) {
                         &(struct order){run, step_zone, 1});
 }
 
-/* Keeps the zones' times of a step; the latest TIMES steps are kept. */
-static void note_times(struct run *run) {
-    const size_t zones = (size_t)run->p->zones;
-    memcpy(run->times + (size_t)(run->timed++ % TIMES) * zones, evn_loop_seconds(run->loop),
-           zones * sizeof *run->times);
+/* A step of the timed part. */
+static evn_status advance(int *done, void *arg) {
+    struct run *run = arg;
+    run->step = *done;
+    evn_status status = step(run);
+    *done += !status;
+    return status;
 }
 
-static int by_value(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Keeps the state where one is due. */
+static evn_status keep_state(int done, int stopping, void *arg) {
+    struct run *run = arg;
+    const int every = run->options->run.keep;
+    if (!every || !run->place || stopping || done == run->steps || done % every) return EVN_OK;
+    evn_status status = evn_place_keep(run->place);
+    if (!status) run->kept = done;
+    return status;
 }
 
-static double median_time(const struct run *run, int zone) {
-    double sample[TIMES];
-    const int n = run->timed < TIMES ? run->timed : TIMES;
-    if (!n) return 0;
-    for (int i = 0; i < n; i++) sample[i] = run->times[i * run->p->zones + zone];
-    qsort(sample, (size_t)n, sizeof *sample, by_value);
-    return sample[n / 2];
-}
-
-/* The timed part from step *done on; *done counts. */
-static evn_status march(struct run *run, int steps, int *done, double since) {
-    const npbmz_options *o = run->options;
-    while (*done < steps) {
-        evn_status status = EVN_OK;
-        if (o->keep && run->place && *done % o->keep == 0 && *done != run->kept) {
-            status = evn_place_keep(run->place);
-            if (!status) run->kept = *done;
-        }
-        run->step = *done;
-        if (!status) status = step(run);
-        if (status) return status;
-        note_times(run);
-        ++*done;
-        if (o->progress) o->progress(*done, steps, evn_now() - since, o->arg);
-        if (o->stop && *o->stop)
-            return evn_fail(EVN_STOPPED, "stopped after step %d of %d", *done, steps);
-    }
-    /* LU's norms belong to the timed part */
+/* LU's norms belong to the timed part. */
+static evn_status finish(void *arg) {
+    struct run *run = arg;
     return run->p->benchmark == NPBMZ_LU ? visit_norms(run, residual_norm) : EVN_OK;
 }
 
@@ -599,18 +579,20 @@ static void notice(const struct run *run, const char *why, int from) {
     char text[1024];
     snprintf(text, sizeof text, "%s; goes on from step %d with units %s", why, from,
              evn_units_text(run->units));
-    if (run->options->notice) run->options->notice(text, run->options->arg);
+    const struct run_options *o = &run->options->run;
+    if (o->notice) o->notice(text, o->arg);
 }
 
 /* The unit to go on without after a failure; -1: it cannot go on. */
 static int dispensable(const struct run *run) {
-    if (!run->options->keep || evn_units_count(run->units) == 1) return -1;
+    if (!run->options->run.keep || evn_units_count(run->units) == 1) return -1;
     return lost_unit(run);
 }
 
 /* Goes on without the unit whose device has failed, from the last state that was kept; *done is its
  * step. The failure itself if nothing can be done about it. */
-static evn_status recover(struct run *run, evn_status failure, int *done) {
+static evn_status recover(evn_status failure, int *done, void *arg) {
+    struct run *run = arg;
     char why[512];
     snprintf(why, sizeof why, "%s", evn_message());
     int lost = run->kept >= 0 ? dispensable(run) : -1;
@@ -625,76 +607,13 @@ static evn_status recover(struct run *run, evn_status failure, int *done) {
     return EVN_OK;
 }
 
-static evn_status march_on(struct run *run, int steps, double *seconds) {
-    const npbmz_options *o = run->options;
-    int done = 0;
-    double since = evn_now();
-    evn_status status;
-    do {
-        status = march(run, steps, &done, since);
-        if (status && status != EVN_STOPPED)
-            status = recover(run, status, &done);
-        else if (!status)
-            break;
-    } while (!status);
-    if (status) return status;
-    *seconds = evn_now() - since;
-    if (o->inspect) o->inspect(run->loop, o->arg);
-    return EVN_OK;
-}
-
-/* Device `number` of all units; NULL: it was lost. */
-static evn_device *device_of(const struct run *run, int number) {
-    for (int u = 0; u < evn_units_count(run->units); u++) {
-        const evn_unit *unit = evn_units_get(run->units, u);
-        for (int i = 0; i < evn_unit_devices(unit); i++)
-            if (evn_unit_device_number(unit, i) == number) return evn_unit_device(unit, i);
-    }
-    return NULL;
-}
-
-/* The devices' counters at the beginning of the timed steps, and what they have counted since. */
-static void start_counts(struct run *run, npbmz_result *r) {
-    if (!run->place) return;
-    r->devices = evn_units_devices(run->units);
-    r->device = calloc((size_t)r->devices, sizeof *r->device);
-    for (int d = 0; r->device && d < r->devices; d++)
-        r->device[d] = evn_device_counts(device_of(run, d));
-    evn_place_reset_moves(run->place);
-}
-static void count_devices(struct run *run, npbmz_result *r) {
-    for (int d = 0; r->device && d < r->devices; d++) {
-        evn_device *device = device_of(run, d);
-        r->device[d] = device ? evn_device_counts_since(device, r->device[d]) : (evn_counts){0};
-    }
-    const int spaces = run->place ? evn_place_spaces(run->place) : 0;
-    for (int a = 0; a < spaces; a++)
-        for (int b = 0; b < spaces; b++) {
-            evn_moves m = evn_place_moves(run->place, a, b);
-            r->moved.copies += m.copies;
-            r->moved.bytes += m.bytes;
-        }
-}
-
 /* All that is said about the end of the run. */
-static evn_status conclude(struct run *run, int steps, double seconds, npbmz_result *r) {
+static evn_status conclude(struct run *run, npbmz_result *r) {
     const struct problem *p = run->p;
-    const int count = evn_units_count(run->units);
-    evn_status status = EVN_OK;
-    r->totals = evn_loop_sum(run->loop);
-    count_devices(run, r);
-    r->owner = malloc(sizeof *r->owner * (size_t)p->zones);
-    r->unit = malloc(sizeof *r->unit * (size_t)count);
-    r->task_s = malloc(sizeof *r->task_s * (size_t)p->zones);
-    if (!r->owner || !r->unit || !r->task_s)
-        return evn_fail(EVN_MEMORY, "%s: no memory left", names[p->benchmark]);
-    memcpy(r->owner, evn_loop_owner(run->loop), sizeof *r->owner * (size_t)p->zones);
-    for (int z = 0; z < p->zones; z++) r->task_s[z] = median_time(run, z);
-    for (int u = 0; u < count; u++) {
-        r->unit[u] = evn_loop_stats(run->loop, u);
+    evn_status status = timed_end(&run->timed);
+    for (int u = 0; !status && u < r->run.units; u++)
         for (int i = 0; i < NPBMZ_PHASES; i++) r->phase_s[i] += run->scratch[u].seconds[i];
-    }
-    status = p->benchmark == NPBMZ_LU ? EVN_OK : visit_norms(run, residual_norm);
+    if (!status && p->benchmark != NPBMZ_LU) status = visit_norms(run, residual_norm);
     if (!status) status = visit_norms(run, other_norms);
     if (status) return status;
     struct norms total;
@@ -702,12 +621,10 @@ static evn_status conclude(struct run *run, int steps, double seconds, npbmz_res
     memcpy(r->residual, total.residual, sizeof r->residual);
     memcpy(r->error, total.error, sizeof r->error);
     r->surface = total.surface;
-    r->hash = problem_hash(run->hash, p->zones);
-    r->steps = steps;
-    r->seconds = seconds;
-    r->mops = seconds > 0 ? problem_mop(p) * steps / seconds : 0;
+    r->run.hash = problem_hash(run->hash, p->zones);
+    r->run.mops = r->run.seconds > 0 ? problem_mop(p) * run->steps / r->run.seconds : 0;
     struct verification v;
-    r->verified = verify(p, steps, run->options->perturb, &total, &v);
+    r->run.verified = verify(p, run->steps, run->options->perturb, &total, &v);
     r->zone_sums = run->sums;
     run->sums = NULL;
     return EVN_OK;
@@ -738,7 +655,7 @@ static evn_status set_up(struct run *run) {
     if (!status) status = open_devices(run);
     if (!status) status = open_exchange(run);
     if (!status) status = warm_up(run);
-    if (!status && run->options->keep && run->place) {
+    if (!status && run->options->run.keep && run->place) {
         status = evn_place_keep(run->place);
         if (!status) run->kept = 0;
     }
@@ -772,21 +689,24 @@ static evn_status run_all(struct run *run, npbmz_result *r) {
     run->scratches = (int)units;
     run->norms = calloc(zones, sizeof *run->norms);
     run->hash = calloc(zones, sizeof *run->hash);
-    run->times = calloc(zones * TIMES, sizeof *run->times);
     if (run->options->perturb) run->sums = calloc(zones * NC, sizeof *run->sums);
-    if (!run->scratch || !run->norms || !run->hash || !run->times ||
-        (run->options->perturb && !run->sums))
+    if (!run->scratch || !run->norms || !run->hash || (run->options->perturb && !run->sums))
         return evn_fail(EVN_MEMORY, "%s: no memory for %zu zones", names[p->benchmark], zones);
     status = set_up_or_drop(run);
     if (status) return status;
-    start_counts(run, r);
-    evn_loop_reset_stats(run->loop);
-    if (run->options->bursts) status = evn_loop_keep_bursts(run->loop, run->options->bursts);
-    if (status) return status;
-    const int steps = run->options->steps < 0 ? p->steps : run->options->steps;
-    double seconds = 0;
-    status = march_on(run, steps, &seconds);
-    return status ? status : conclude(run, steps, seconds, r);
+    run->timed = (struct timed){.options = &run->options->run,
+                                .result = &r->run,
+                                .loop = &run->loop,
+                                .place = run->place,
+                                .advance = advance,
+                                .after = keep_state,
+                                .finish = finish,
+                                .recover = recover,
+                                .arg = run};
+    run->steps = run->options->run.steps < 0 ? p->steps : run->options->run.steps;
+    status = timed_begin(&run->timed);
+    if (!status) status = timed_steps(&run->timed, 0, run->steps);
+    return status ? status : conclude(run, r);
 }
 
 /* Adds the zones of the unit that failed, where the message does not say. */
@@ -807,7 +727,7 @@ static evn_status name_zones(const struct run *run, evn_status status) {
 
 evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
                      const npbmz_options *options, npbmz_result *result) {
-    static const npbmz_options defaults = {.steps = -1};
+    static const npbmz_options defaults = {.run = {.steps = -1}};
     memset(result, 0, sizeof *result);
     struct run run = {.p = &b->p, .options = options ? options : &defaults, .units = units};
     atomic_init(&run.out_of_memory, 0);
@@ -828,7 +748,7 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
     free(run.scratch);
     free(run.norms);
     free(run.hash);
-    free(run.times);
+    timed_close(&run.timed);
     free(run.sums);
     if (status) npbmz_result_free(result);
     return status;
@@ -844,14 +764,14 @@ void npbmz_print_result(const npbmz *b, const npbmz_result *r, int threads, FILE
     memcpy(total.error, r->error, sizeof total.error);
     total.surface = r->surface;
     struct verification v;
-    verify(&b->p, r->steps, r->verified < 0, &total, &v);
+    verify(&b->p, r->run.steps, r->run.verified < 0, &total, &v);
     verification_print(&b->p, &v, out);
     report_print(&b->p,
                  &(struct report){
-                     .steps = r->steps,
+                     .steps = r->run.steps,
                      .threads = threads,
-                     .verdict = r->verified,
-                     .seconds = r->seconds,
+                     .verdict = r->run.verified,
+                     .seconds = r->run.seconds,
                      .version = EVN_VERSION,
                      .date = build.date,
                      .compiler = build.compiler,
@@ -862,10 +782,7 @@ void npbmz_print_result(const npbmz *b, const npbmz_result *r, int threads, FILE
 }
 
 void npbmz_result_free(npbmz_result *r) {
+    run_result_free(&r->run);
     free(r->zone_sums);
-    free(r->owner);
-    free(r->unit);
-    free(r->device);
-    free(r->task_s);
     memset(r, 0, sizeof *r);
 }

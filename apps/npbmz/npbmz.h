@@ -16,9 +16,9 @@
 #ifndef NPBMZ_H
 #define NPBMZ_H
 
+#include "common/run.h"
 #include "npbmz/benchmark.h"
 #include <evener.h>
-#include <signal.h>
 #include <stdint.h>
 
 typedef struct npbmz npbmz;
@@ -66,51 +66,19 @@ typedef struct npbmz_cost {
 } npbmz_cost;
 npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase);
 
-/* For studies of schedules: a CPU unit that takes `factor` times as long for its zones from step
- * `step` on, counted from 0. */
-typedef struct npbmz_slow {
-    int unit, step;
-    double factor; /* 0 and 1: nobody is slowed */
-} npbmz_slow;
-
 typedef struct npbmz_options {
-    int steps;   /* instead of the class's own number, 0 and up; -1: the class's */
+    struct run_options run;
     int perturb; /* every zone starts from another state, to test the topology; then verified is -1
                   */
-    /* called by the calling thread after each step, with the seconds since the first began; may be
-     * NULL */
-    void (*progress)(int step, int steps, double seconds, void *arg);
-    void *arg;
-    int bursts; /* that the loop keeps of each unit, for `inspect`; 0: as many as it does anyway */
-    /* called once the timed steps are done, by the calling thread; may be NULL */
-    void (*inspect)(const evn_loop *loop, void *arg);
-    /* Where a device fails: 0, the run ends; else it goes on with the units that are left, from the
-     * latest of the states that are kept every `keep` steps. `notice`, if there is one, is told. */
-    int keep;
-    npbmz_slow slow;
-    void (*notice)(const char *text, void *arg);
-    const volatile sig_atomic_t
-        *stop; /* looked at after each step; not 0: stop there. May be NULL */
 } npbmz_options;
 
 typedef struct npbmz_result {
-    int steps;
-    int verified;                 /* 1, 0, or -1: there are no official figures for this run */
-    double seconds;               /* of the timed part */
-    double mops;                  /* nominal million operations a second */
+    struct run_result run;        /* hash: of the solution's bits, zones in order */
     double residual[5];           /* XCR: sums over zones of the RMS residual of each component */
     double error[5];              /* XCE: of the solution error */
     double surface;               /* XCI: LU's surface integral; 0 otherwise */
-    uint64_t hash;                /* of the solution's bits, zones in order */
     double phase_s[NPBMZ_PHASES]; /* time of the leaders in each phase, summed over units */
-    evn_loop_totals totals;       /* since the units were what they are at the end */
-    evn_counts *device; /* what each device did in the timed steps, by its number; free() it */
-    int devices;
-    evn_moves moved;      /* regions that went from space to space in the timed steps */
-    double *zone_sums;    /* perturbed runs: 5 sums a zone; free() it; else NULL */
-    int *owner;           /* unit of each zone at the end; free() it */
-    double *task_s;       /* time of each zone, s: the median over the last steps; free() it */
-    evn_unit_stats *unit; /* of each unit; free() it */
+    double *zone_sums;            /* perturbed runs: 5 sums a zone; else NULL */
 } npbmz_result;
 
 /* Runs it: fields are made where their owners are, warm-up step, fresh start, timed steps, norms,

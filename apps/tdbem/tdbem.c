@@ -1,6 +1,7 @@
 /* Opening a problem: mesh, numbering, matrices, layouts, solver, incident wave, each checked before
  * the next is begun. */
 #include "tdbem/tdbem.h"
+#include "common/hash.h"
 #include "tdbem/matrices/matrices.h"
 #include "tdbem/mesh/numbering.h"
 #include <math.h>
@@ -214,11 +215,7 @@ static void describe(tdbem *p) {
 }
 
 static uint64_t points_hash(const tdbem *p) {
-    uint64_t hash = 1469598103934665603u; /* FNV-1a */
-    const unsigned char *byte = (const unsigned char *)p->point;
-    for (size_t i = 0; i < sizeof *p->point * (size_t)(p->points + p->inside); i++)
-        hash = (hash ^ byte[i]) * 1099511628211u;
-    return hash;
+    return hash_bytes(HASH_SEED, p->point, sizeof *p->point * (size_t)(p->points + p->inside));
 }
 
 static evn_status identify(tdbem *p) {

@@ -26,10 +26,10 @@
 #ifndef TDBEM_H
 #define TDBEM_H
 
+#include "common/run.h"
 #include "tdbem/mesh/mesh.h"
 #include "tdbem/matrices/slices.h"
 #include <evener.h>
-#include <signal.h>
 #include <stdint.h>
 
 typedef struct tdbem tdbem;
@@ -108,7 +108,8 @@ typedef struct tdbem_shape {
 tdbem_shape tdbem_describe(const tdbem *problem);
 
 typedef struct tdbem_run_options {
-    int steps; /* N, 0 and up; -1: default_steps */
+    struct run_options run; /* steps -1: default_steps; `stop` is looked at after each group. It
+                               neither goes on without a device nor slows units */
     /* files, all of them optional; CSV files are written at the end, whole or not at all */
     const char *probe_output;  /* t, then scattered and total pressure of each point */
     const char *vertex_output; /* a_n at `vertex`, n from 0 */
@@ -125,35 +126,26 @@ typedef struct tdbem_run_options {
     /* called by the calling thread when a step is solved: n from 1, the solution in the mesh's
      * present numbering, and scattered pressures at the points; may be NULL */
     void (*step)(int n, double t, const double *a, const double *scattered, void *arg);
-    void (*progress)(int step, int steps, double seconds, void *arg); /* may be NULL */
-    void (*inspect)(const evn_loop *loop, void *arg);                 /* at the end; may be NULL */
     void *arg;
-    int bursts; /* that the loop keeps of each unit; 0: as many as it does anyway */
-    const volatile sig_atomic_t *stop; /* looked at after each group; may be NULL */
 } tdbem_run_options;
 
 typedef struct tdbem_result {
-    int steps;      /* solved, counted from the very beginning */
-    int first;      /* the first one of this run: 1, or more after a restart */
-    double seconds; /* of the march */
+    /* seconds: of the march; steps: solved, counted from the very beginning; hash: of the last
+     * step's bits, vertices in the file's order; communication_s: reduction, radiation and solving
+     */
+    struct run_result run;
+    int first; /* the first step of this run: 1, or more after a restart */
     double summation_s, reduction_s, radiation_s, load_s, solve_s, output_s; /* its stages */
     double idle_s;           /* mean over units, waiting for others in the summation */
     double gflops_nominal;   /* summation: operations on all stored values; a second */
     double gflops_effective; /* on those that are no padding */
     double iterations;       /* of the solver, mean of a step */
     double max, max_after;   /* max |a| while the pulse was on the body, and after that */
-    double null_field; /* max over steps and inner points |u_inc + D phi|; NAN: no inner points */
-    uint64_t hash;     /* of the last step's bits, vertices in the file's order */
-    double *solution;  /* the last step, in the mesh's present numbering; free() it */
-    evn_loop_totals totals;
-    int *owner;           /* unit of each task at the end; free() it */
-    evn_unit_stats *unit; /* of each unit; free() it */
-    int groups;           /* of steps in this run */
+    double null_field;   /* max over steps and inner points |u_inc + D phi|; NAN: no inner points */
+    double *solution;    /* the last step, in the mesh's present numbering; free() it */
+    int groups;          /* of steps in this run */
     double *group_s;     /* [groups * units]: of each unit in the summation of each, s; free() it */
     int *group_blocks;   /* likewise: blocks that it had; free() it */
-    int devices;         /* of all units */
-    evn_counts *device;  /* what each was asked to do; free() it */
-    evn_moves moved;     /* blocks that went to devices */
     double stream_bytes; /* read from disk during the march */
     double stream_wait_s; /* of all threads, for blocks that were not there yet */
     double stream_max;    /* bytes of blocks that were in memory at a time; 0: nothing streams */

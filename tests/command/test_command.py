@@ -199,15 +199,15 @@ class Run(Base):
 class BadInput(Base):
     def test_words(self):
         self.refuses(["gallop"], ["gallop", "expected info, run, plan, bench, calibrate or report"])
-        self.refuses(["run"], "expected bt-mz, sp-mz or lu-mz")
-        self.refuses(["run", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz or lu-mz"])
+        self.refuses(["run"], "expected bt-mz, sp-mz, lu-mz or td-bem")
+        self.refuses(["run", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz, lu-mz or td-bem"])
         self.refuses(["run", "bt-mz", "sp-mz"], "one word too many")
         self.refuses(["run", "bt-mz", "--clas", "S"], "did you mean --class?")
         self.refuses(["run", "bt-mz", "--zzzzzzz"], "evener run --help")
         self.refuses(["run", "bt-mz", "--class"], "--class needs a value")
         self.refuses(["run", "bt-mz", "--class", ""], "--class needs a value")
         self.refuses(["run", "bt-mz", "--quiet=1"], "takes no value")
-        self.refuses(["bench", "trot"], "expected tasks, npbmz, td-bem, links, exchange or schedules")
+        self.refuses(["bench", "trot"], "expected tasks, links, schedules, npbmz, exchange or td-bem")
         self.refuses(["info", "here"], "one word too many")
 
     def test_class(self):
@@ -237,6 +237,22 @@ class BadInput(Base):
         self.refuses(["run", "bt-mz", "--json", missing], [missing, "cannot be written"])
         self.refuses(["run", "bt-mz", "--json", self.folder.name], "cannot be written")
         self.refuses(["plan", "bt-mz", "--json", missing], "cannot be written")
+
+    def test_application(self):
+        """The first word that is no option's value, wherever it stands."""
+        path = self.path("td-bem")
+        done = evener("run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path) as file:
+            self.assertEqual(json.load(file)["app"], "bt-mz")
+        os.chdir(self.folder.name)
+        for words in (["--json", "td-bem", "bt-mz"], ["--class", "S", "bt-mz", "--json", "td-bem"]):
+            done = evener("run", "--steps", "1", "--quiet", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.refuses(["run", "--json", "td-bem"], "which workload?")
+        self.refuses(["plan", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz, lu-mz or td-bem"])
+        self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--slow", "0:2@1"], "td-bem has no such study")
+        self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--on-device-loss", "continue"], "expected stop")
 
     def test_full_disk(self):
         """A record that does not fit is a failure, and says so."""
@@ -316,7 +332,9 @@ class Other(Base):
         self.assertGreaterEqual(record["machine"]["cores"], 1)
 
     def test_help(self):
-        for words in ([], ["run"], ["plan"], ["info"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"]):
+        for words in ([], ["run"], ["plan"], ["info"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"], ["bench", "td-bem"],
+                      ["bench", "exchange"], ["bench", "schedules"], ["bench", "links"], ["run", "bt-mz"], ["run", "td-bem"],
+                      ["plan", "td-bem"], ["calibrate"], ["calibrate", "td-bem"], ["report"]):
             done = evener(*words, "--help")
             self.assertEqual(done.returncode, 0, words)
             self.assertIn("usage: evener", done.stdout)

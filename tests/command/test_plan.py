@@ -278,6 +278,62 @@ class Calibrate(Base):
                       "--output", missing], "cannot be written")
 
 
+class Tdbem(Base):
+    """A workload whose tasks are known once its problem is open."""
+    words = ("td-bem", "--mesh", "sphere:2", "--blocks", "12")
+
+    def run_it(self, *words):
+        done = self.evener("run", *self.words, "--quiet", "--json", "-", "--units", "1:CPU:1", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_plan(self):
+        """The run's tasks, without links; each unit's load is what it owns."""
+        record = self.run_it("--steps", "1")
+        found = self.plan(*self.words, "--units", "2:CPU:1,1:GPU:1", "--schedule", "static")
+        self.assertEqual((found["app"], found["class"], found["noun"]), ("td-bem", None, "block"))
+        self.assertEqual(found["problem"], record["problem"])
+        self.assertEqual(len(found["weight"]), len(record["owner"]))
+        self.assertEqual(sum(found["weight"]), record["units"][0]["weight"])
+        for step in found["iterations"]:
+            self.assertEqual(step["cut_bytes"], 0)
+            for unit in range(3):
+                self.assertAlmostEqual(step["load"][unit],
+                                       sum(w for w, o in zip(found["weight"], step["owner"]) if o == unit))
+        done = self.evener("plan", *self.words, "--units", "2:CPU:1")
+        self.assertRegex(done.stdout, r"(?m)^td-bem: sphere:2, double, rows, ng=16: \d+ blocks on 2:CPU:1 under interval")
+        self.assertNotIn("zones", done.stdout)
+        self.assertIn("its problem is open", done.stderr)
+
+    def test_times(self):
+        record = self.run_it("--steps", "40")
+        self.assertEqual(record["instances"], 3)
+        self.assertEqual(len(record["task_s"]), len(record["owner"]))
+        self.assertTrue(record["bursts"])
+        file = self.write("r.json", record)
+        found = self.plan(*self.words, "--units", "1:CPU:1", "--times", file, "--iterations", "1")
+        self.assertAlmostEqual(found["iterations"][0]["compute_s"], sum(record["task_s"]))
+        self.assertAlmostEqual(found["measured_step_s"], record["seconds"] / 3)
+        self.refuses(["plan", *self.words, "--ng", "8", "--quiet", "--units", "1:CPU:1", "--times", file], "ng=16", "ng=8")
+
+    def test_calibrate(self):
+        done = self.evener("calibrate", *self.words, "--units", "1:CPU:1", "--steps", "2", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(self.folder, "cache", "evener", "calibration.json"), encoding="utf-8") as f:
+            entry, = json.load(f)["entries"]
+        self.assertEqual((entry["app"], entry["class"], entry["unit"]), ("td-bem", "sphere:2, double, rows, ng=16", "CPU:1"))
+        self.assertEqual((entry["within_s_per_byte"], entry["between_s_per_byte"]), (0, 0))
+        for mesh in ("sphere:2", "sphere:1"):  # another body will do where there is nothing better
+            found = self.plan("td-bem", "--mesh", mesh, "--units", "1:CPU:1", "--schedule", "weighted")
+            self.assertEqual(found["basis"], "speeds as calibrated")
+
+    def test_refusals(self):
+        self.refuses(["plan", "td-bem", "--quiet"], "which mesh")
+        self.refuses(["plan", "td-bem", "--class", "S"], "no option --class")
+        self.refuses(["calibrate", "td-bem", "--mesh", "none.msh", "--quiet"], "none.msh")
+        self.refuses(["calibrate", "bt-mz", "--mesh", "sphere:1"], "no option --mesh")
+
+
 class Study(Base):
     def test_machines(self):
         """The papers' orders in their own exchange, and both tables side by side."""

@@ -434,7 +434,7 @@ static void against_dense(void **state) {
             slices_close(s);
         }
         struct keep k = keep_open(mesh->vertices, STEPS);
-        const tdbem_run_options ro = {.steps = STEPS, .step = keep_step, .arg = &k};
+        const tdbem_run_options ro = {.run.steps = STEPS, .step = keep_step, .arg = &k};
         ok(run_on(p, "1:CPU:1", "static", &ro, &r));
         const int n = k.n * (STEPS + 1), np = 4 * (STEPS + 1);
         const double a = apart(k.a, d->a, n) / largest(d->a, n);
@@ -480,9 +480,9 @@ static void units_and_orders(void **state) {
         uint64_t hash = 0;
         for (size_t i = 0; i < (f ? 1 : sizeof c / sizeof *c); i++) {
             tdbem_result r;
-            ok(run_on(p, c[i].units, c[i].schedule, &(tdbem_run_options){.steps = 60}, &r));
-            if (i == 0) hash = r.hash;
-            if (r.hash != hash) fail_msg("%s %s: other bits", c[i].units, c[i].schedule);
+            ok(run_on(p, c[i].units, c[i].schedule, &(tdbem_run_options){.run.steps = 60}, &r));
+            if (i == 0) hash = r.run.hash;
+            if (r.run.hash != hash) fail_msg("%s %s: other bits", c[i].units, c[i].schedule);
             const struct mesh *m = tdbem_mesh(p);
             if (!reference) {
                 reference = malloc(sizeof *reference * (size_t)m->vertices);
@@ -777,7 +777,7 @@ static void sphere_errors(int level, enum tdbem_problem problem, double eta, int
     ok(incident_open(&s.in, m, problem, eta, shape.delta, 1, o.direction, &pulse));
     ok(spectra_open(&s.spectra, WAVES, wave, m->vertices, s.soft, shape.dt, 1));
     const tdbem_run_options ro = {
-        .steps = (int)ceil(20 / shape.dt), .step = listen_step, .arg = &s};
+        .run.steps = (int)ceil(20 / shape.dt), .step = listen_step, .arg = &s};
     ok(run_on(p, "1:CPU:1", "static", &ro, &r));
     double complex *error = malloc(sizeof *error * (size_t)m->vertices),
                    *exact = malloc(sizeof *exact * (size_t)m->vertices);
@@ -983,7 +983,7 @@ static void stability(void **state) {
         e.over = (int)((tdbem_describe(p).t0 + 4 + 9 * 0.4) / tdbem_describe(p).dt);
         assert_true(e.over < 500);
         ok(run_on(p, "1:CPU:1", "static",
-                  &(tdbem_run_options){.steps = 3000, .step = envelope_step, .arg = &e}, &r));
+                  &(tdbem_run_options){.run.steps = 3000, .step = envelope_step, .arg = &e}, &r));
         assert_true(r.max > 0.9);
         if (c[i].rest > 0) {
             if (!(e.max[5] < c[i].rest)) fail_msg("case %zu: %.3g left", i, e.max[5]);
@@ -1056,7 +1056,7 @@ static void checkpoints(void **state) {
     for (int single = 0; single < 2; single++) {
         tdbem *p = small_problem(4, single);
         tdbem_result whole, again;
-        tdbem_run_options o = {.steps = 42,
+        tdbem_run_options o = {.run.steps = 42,
                                .vertices = 2,
                                .vertex = vertex,
                                .vertex_output = path("v.csv"),
@@ -1065,7 +1065,7 @@ static void checkpoints(void **state) {
                                .frequency = w,
                                .spectrum = path("s.csv")};
         ok(run_on(p, "1:CPU:1", "static", &o, &whole));
-        o.steps = 21; /* ends in the middle of a group: the checkpoint is of step 20 */
+        o.run.steps = 21; /* ends in the middle of a group: the checkpoint is of step 20 */
         o.checkpoint = path("c");
         o.every = 10;
         o.vertex_output = path("v2.csv");
@@ -1073,11 +1073,11 @@ static void checkpoints(void **state) {
         o.spectrum = path("s2.csv");
         ok(run_on(p, "1:CPU:1", "static", &o, &again));
         tdbem_result_free(&again);
-        o.steps = 42;
+        o.run.steps = 42;
         o.restart = path("c");
         ok(run_on(p, "2:CPU:1", "dynamic", &o, &again));
         assert_int_equal(again.first, 21);
-        assert_true(again.hash == whole.hash);
+        assert_true(again.run.hash == whole.run.hash);
         assert_true(again.max == whole.max && again.null_field == whole.null_field);
         static const char *const file[][2] = {
             {"v.csv", "v2.csv"}, {"p.csv", "p2.csv"}, {"s.csv", "s2.csv"}};
@@ -1096,10 +1096,10 @@ static void checkpoints(void **state) {
         assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
         assert_non_null(strstr(evn_message(), "another run"));
         o.frequencies = 2;
-        o.steps = 7;
+        o.run.steps = 7;
         assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
         assert_non_null(strstr(evn_message(), "beyond"));
-        o.steps = 42;
+        o.run.steps = 42;
         tdbem_close(p);
         p = small_problem(8, single);
         assert_int_equal(run_on(p, "1:CPU:1", "static", &o, &again), EVN_USAGE);
@@ -1134,7 +1134,7 @@ static void unwritable(void **state) {
     tdbem_result r;
     int steps = 0;
     for (int i = 0; i < 7; i++) {
-        tdbem_run_options o = {.steps = 8, .step = count_step, .arg = &steps};
+        tdbem_run_options o = {.run.steps = 8, .step = count_step, .arg = &steps};
         char *nowhere = path("no/such/file");
         if (i == 0) o.checkpoint = nowhere;
         if (i == 1) o.probe_output = nowhere;

@@ -1,5 +1,6 @@
 /* Reading and writing checkpoints. */
 #include "tdbem/files/checkpoint.h"
+#include "common/hash.h"
 #include "tdbem/files/output.h"
 #include <errno.h>
 #include <stdio.h>
@@ -39,19 +40,17 @@ void checkpoint_free(struct checkpoint *c) {
     *c = (struct checkpoint){0};
 }
 
-/* FNV-1a on words: for damage, not for attacks */
+/* On words, against damage. */
 static uint64_t checksum(uint64_t hash, const void *data, size_t bytes) {
     const unsigned char *p = data;
     for (; bytes >= 8; p += 8, bytes -= 8) {
         uint64_t word;
         memcpy(&word, p, 8);
-        hash = (hash ^ word) * 1099511628211u;
+        hash = hash_word(hash, word);
         hash ^= hash >> 32;
     }
-    for (; bytes; p++, bytes--) hash = (hash ^ *p) * 1099511628211u;
-    return hash;
+    return hash_bytes(hash, p, bytes);
 }
-static const uint64_t seed = 1469598103934665603u;
 
 evn_status checkpoint_write(const char *path, const char *identity, const struct checkpoint *c) {
     if (c->failed) return evn_fail(EVN_MEMORY, "checkpoint: not enough memory");
@@ -59,7 +58,7 @@ evn_status checkpoint_write(const char *path, const char *identity, const struct
     evn_status status = file_begin(&f, path);
     if (status) return status;
     const uint64_t size[2] = {strlen(identity), c->bytes};
-    uint64_t sum = checksum(seed, size, sizeof size);
+    uint64_t sum = checksum(HASH_SEED, size, sizeof size);
     sum = checksum(sum, identity, size[0]);
     sum = checksum(sum, c->data, c->bytes);
     fwrite(magic, 1, sizeof magic, f.stream);
@@ -112,8 +111,8 @@ evn_status checkpoint_read(const char *path, const char *identity, struct checkp
     c->bytes = c->room = size[1];
     if (fread(name, 1, size[0], in) != size[0] || fread(c->data, 1, c->bytes, in) != c->bytes ||
         fread(&sum, 1, sizeof sum, in) != sizeof sum ||
-        sum !=
-            checksum(checksum(checksum(seed, size, sizeof size), name, size[0]), c->data, c->bytes))
+        sum != checksum(checksum(checksum(HASH_SEED, size, sizeof size), name, size[0]), c->data,
+                        c->bytes))
         return damaged(in, name, c, path, "this checkpoint is damaged: its checksum is wrong");
     fclose(in);
     name[size[0]] = 0;

@@ -1,6 +1,7 @@
 /* The march: groups of steps. For each group the units sum the past; then step after step is solved
  * and gives its share to the rest of the group. */
 #include "tdbem/march/march.h"
+#include "common/hash.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,41 +151,38 @@ static evn_status march_group(struct march *m, int n, int count) {
     return EVN_OK;
 }
 
-static evn_status march(struct march *m, int first) {
+/* A group of steps. */
+static evn_status advance(int *done, void *arg) {
+    struct march *m = arg;
     const int group = m->p->options.group;
-    const double begin = evn_now();
-    for (int n = first; n <= m->steps;) {
-        const int count = m->steps - n + 1 < group ? m->steps - n + 1 : group;
-        evn_status status = march_group(m, n, count);
-        if (status) return status;
-        const int last = n + count - 1;
-        /* between groups only: a restart must form the same groups */
-        const int stop = m->o->stop && *m->o->stop && last < m->steps, whole = count == group;
-        if (m->o->checkpoint && whole && (stop || due(n, last, m->every) || last == m->steps)) {
-            const double since = evn_now();
-            status = state_save(m, last);
-            if (status) return status;
-            m->r->output_s += evn_now() - since;
-        }
-        if (m->o->progress) m->o->progress(last, m->steps, evn_now() - begin, m->o->arg);
-        if (stop) return evn_fail(EVN_STOPPED, "stopped after step %d of %d", last, m->steps);
-        n += count;
-    }
-    m->r->seconds = evn_now() - begin;
-    if (m->o->inspect) m->o->inspect(m->loop, m->o->arg);
+    const int count = m->steps - *done < group ? m->steps - *done : group;
+    evn_status status = march_group(m, *done + 1, count);
+    if (status) return status;
+    m->group_first = *done + 1;
+    *done += count;
     return EVN_OK;
 }
 
-/* FNV-1a on the bits, vertices in the file's order. */
+/* Keeps a checkpoint where one is due; between groups only: a restart must form the same groups. */
+static evn_status keep_state(int done, int stopping, void *arg) {
+    struct march *m = arg;
+    const int whole = done - m->group_first + 1 == m->p->options.group;
+    if (!m->o->checkpoint || !whole) return EVN_OK;
+    if (!stopping && !due(m->group_first, done, m->every) && done != m->steps) return EVN_OK;
+    const double since = evn_now();
+    evn_status status = state_save(m, done);
+    m->r->output_s += evn_now() - since;
+    return status;
+}
+
+/* Of the bits, vertices in the file's order. */
 static uint64_t hash_solution(const struct mesh *mesh, const double *a) {
-    uint64_t hash = 1469598103934665603u;
+    uint64_t hash = HASH_SEED;
     int *present = NULL, count = 0;
     if (mesh_present(mesh, &present, &count)) return 0;
     for (int f = 0; f < count; f++) {
         if (present[f] < 0) continue;
-        unsigned char byte[sizeof *a];
-        memcpy(byte, &a[present[f]], sizeof byte);
-        for (size_t i = 0; i < sizeof byte; i++) hash = (hash ^ byte[i]) * 1099511628211u;
+        hash = hash_bytes(hash, &a[present[f]], sizeof *a);
     }
     free(present);
     return hash;
@@ -210,31 +208,27 @@ static evn_status write_outputs(struct march *m) {
 static evn_status conclude(struct march *m, long long iterations) {
     tdbem_result *r = m->r;
     const struct layout *l = m->p->layout;
-    const int units = evn_units_count(m->units);
     const size_t columns = (size_t)l->columns;
-    r->steps = m->steps;
+    const int steps = m->steps - r->first + 1;
+    evn_status status = timed_end(&m->timed);
+    if (status) return status;
+    r->run.verified = -1;
+    r->run.communication_s = r->reduction_s + r->radiation_s + r->solve_s;
+    r->run.mops =
+        r->run.seconds > 0 ? 1e-6 * m->p->shape.flop_per_step * steps / r->run.seconds : 0;
     r->max = m->max;
     r->max_after = m->max_after;
     r->null_field = m->p->inside ? m->null_field : NAN;
-    const double groups = ceil((double)(m->steps - r->first + 1) / l->is.group);
+    const double groups = ceil((double)steps / l->is.group);
     const double each = r->summation_s > 0 ? 2e-9 * groups * l->is.group / r->summation_s : 0;
     r->gflops_nominal = each * (double)l->values;
     r->gflops_effective = each * (double)l->nnz;
     r->iterations = m->solved ? (double)iterations / (double)m->solved : 0;
-    r->hash = hash_solution(m->p->mesh, m->before);
-    r->totals = evn_loop_sum(m->loop);
+    r->run.hash = hash_solution(m->p->mesh, m->before);
     r->solution = malloc((columns + 1) * sizeof *r->solution);
-    r->owner = malloc(sizeof *r->owner * (size_t)l->blocks);
-    r->unit = malloc(sizeof *r->unit * (size_t)units);
-    sums_count_devices(m);
-    if (!r->solution || !r->owner || !r->unit)
-        return evn_fail(EVN_MEMORY, "td-bem: no memory left");
+    if (!r->solution) return evn_fail(EVN_MEMORY, "td-bem: no memory left");
     memcpy(r->solution, m->before, columns * sizeof *r->solution);
-    memcpy(r->owner, evn_loop_owner(m->loop), sizeof *r->owner * (size_t)l->blocks);
-    for (int u = 0; u < units; u++) {
-        r->unit[u] = evn_loop_stats(m->loop, u);
-        r->idle_s += r->unit[u].idle_s / units;
-    }
+    for (int u = 0; u < r->run.units; u++) r->idle_s += r->run.unit[u].idle_s / r->run.units;
     return write_outputs(m);
 }
 
@@ -249,7 +243,6 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (!status) status = room_find_vertices(m);
     if (!status) status = state_identify(m);
     if (!status) status = room_try_files(m);
-    if (!status && m->o->bursts) status = evn_loop_keep_bursts(m->loop, m->o->bursts);
     if (!status) status = solver_attach(m->p->solver, m->units); /* it needs little */
     if (!status) status = sums_open_devices(m);
     if (status) return status;
@@ -262,11 +255,19 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     m->r->first = done + 1;
     status = room_make_notes(m, done + 1);
     if (status) return status;
-    sums_start_counts(m);
+    m->timed = (struct timed){.options = &m->o->run,
+                              .result = &m->r->run,
+                              .loop = &m->loop,
+                              .place = m->place,
+                              .advance = advance,
+                              .after = keep_state,
+                              .arg = m};
+    status = timed_begin(&m->timed);
+    if (status) return status;
     const struct stream_stats before = stream_stats(m->p->layout->stream);
     if (done < m->steps) sums_read_ahead(m);
     const long long iterations = solver_iterations(m->p->solver);
-    status = march(m, done + 1);
+    status = timed_steps(&m->timed, done, m->steps);
     const struct stream_stats after = stream_stats(m->p->layout->stream);
     m->r->stream_bytes = after.bytes - before.bytes;
     m->r->stream_wait_s = after.waited_s - before.waited_s;
@@ -276,10 +277,10 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
 
 evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,
                      const tdbem_run_options *options, tdbem_result *result) {
-    static const tdbem_run_options defaults = {.steps = -1};
+    static const tdbem_run_options defaults = {.run = {.steps = -1}};
     memset(result, 0, sizeof *result);
     struct march m = {.p = p, .o = options ? options : &defaults, .units = units, .r = result};
-    m.steps = m.o->steps < 0 ? p->shape.default_steps : m.o->steps;
+    m.steps = m.o->run.steps < 0 ? p->shape.default_steps : m.o->run.steps;
     m.every = m.o->every ? m.o->every : 100;
     m.over = incident_over(p->incident);
     evn_status status = run(&m, schedule);
@@ -293,10 +294,8 @@ evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,
 
 void tdbem_result_free(tdbem_result *r) {
     free(r->solution);
-    free(r->owner);
-    free(r->unit);
     free(r->group_s);
     free(r->group_blocks);
-    free(r->device);
+    run_result_free(&r->run);
     memset(r, 0, sizeof *r);
 }

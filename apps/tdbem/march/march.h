@@ -47,6 +47,8 @@ struct march {
     struct table points, vertices;
     struct spectra spectra;
     char *identity;
+    struct timed timed;
+    int group_first;        /* step of the latest group */
     int steps, every, over; /* over: the step when the pulse has left */
     double max, max_after, null_field;
     long long solved;
@@ -59,8 +61,6 @@ evn_status sums_make(struct march *m, int again);
 void sums_read_ahead(struct march *m);
 evn_status sums_open_devices(struct march *m);
 void sums_close_devices(struct march *m);
-void sums_start_counts(struct march *m);
-void sums_count_devices(struct march *m);
 
 /* march_state.c: the checkpoint after step n; *n from a checkpoint. */
 evn_status state_identify(struct march *m);

@@ -188,4 +188,5 @@ void room_give_back(struct march *m) {
     free(m->vertices.value);
     spectra_close(&m->spectra);
     free(m->identity);
+    timed_close(&m->timed);
 }

@@ -1,4 +1,5 @@
 /* The march's state in a checkpoint and out of one, and the words by which it knows its run. */
+#include "common/hash.h"
 #include "tdbem/files/checkpoint.h"
 #include "tdbem/march/march.h"
 #include <stdio.h>
@@ -73,13 +74,12 @@ evn_status state_restart(struct march *m, int *n) {
 
 /* What the checkpoint holds besides the state: words like those of the problem's identity. */
 evn_status state_identify(struct march *m) {
-    uint64_t hash = 1469598103934665603u;
-    for (int v = 0; v < m->o->vertices; v++)
-        hash = (hash ^ (uint64_t)m->o->vertex[v]) * 1099511628211u;
+    uint64_t hash = HASH_SEED;
+    for (int v = 0; v < m->o->vertices; v++) hash = hash_word(hash, (uint64_t)m->o->vertex[v]);
     for (int f = 0; f < m->spectra.count; f++) {
         uint64_t bits;
         memcpy(&bits, &m->o->frequency[f], sizeof bits);
-        hash = (hash ^ bits) * 1099511628211u;
+        hash = hash_word(hash, bits);
     }
     int n =
         asprintf(&m->identity, "%s outputs=%s,%d,%d:%016llx", m->p->identity,

@@ -146,33 +146,6 @@ static void note_group(struct march *m, int group, double *before) {
     r->groups = group + 1;
 }
 
-/* What each device was asked to do in this march. */
-void sums_start_counts(struct march *m) {
-    m->r->devices = evn_units_devices(m->units);
-    for (int u = 0; u < evn_units_count(m->units); u++) {
-        const evn_unit *unit = evn_units_get(m->units, u);
-        for (int d = 0; d < evn_unit_devices(unit); d++)
-            m->r->device[evn_unit_device_number(unit, d)] =
-                evn_device_counts(evn_unit_device(unit, d));
-    }
-    if (m->place) evn_place_reset_moves(m->place);
-}
-
-void sums_count_devices(struct march *m) {
-    for (int u = 0; u < evn_units_count(m->units); u++) {
-        const evn_unit *unit = evn_units_get(m->units, u);
-        for (int d = 0; d < evn_unit_devices(unit); d++) {
-            evn_counts *counts = &m->r->device[evn_unit_device_number(unit, d)];
-            *counts = evn_device_counts_since(evn_unit_device(unit, d), *counts);
-        }
-    }
-    for (int s = 1; m->place && s < evn_place_spaces(m->place); s++) {
-        const evn_moves in = evn_place_moves(m->place, EVN_HOST, s);
-        m->r->moved.copies += in.copies;
-        m->r->moved.bytes += in.bytes;
-    }
-}
-
 /* Blocks become regions, and each device gets its kernels. */
 evn_status sums_open_devices(struct march *m) {
     const struct layout *l = m->p->layout;
@@ -183,11 +156,10 @@ evn_status sums_open_devices(struct march *m) {
     const int spaces = evn_place_spaces(m->place);
     m->region = malloc(sizeof *m->region * (size_t)l->blocks);
     m->gpu = calloc((size_t)spaces, sizeof *m->gpu);
-    m->r->device = calloc((size_t)devices, sizeof *m->r->device);
     m->owner = malloc(sizeof *m->owner * (size_t)l->blocks);
     m->device = malloc(sizeof *m->device * (size_t)l->blocks);
     m->fetched = calloc((size_t)spaces, sizeof *m->fetched);
-    int ok = m->region && m->gpu && m->r->device && m->owner && m->device && m->fetched;
+    int ok = m->region && m->gpu && m->owner && m->device && m->fetched;
     for (int s = 1; ok && s < spaces; s++)
         ok = (m->fetched[s] = malloc(sizeof **m->fetched * (size_t)l->blocks)) != NULL;
     for (int b = 0; ok && b < l->blocks; b++) m->owner[b] = -1;

@@ -1,52 +1,49 @@
-/* evener bench: the list of studies. */
+/* evener bench: the list of studies, general ones and those of workloads. */
 #include "bench/bench.h"
 #include "cli/command.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "workload/table.h"
 #include <string.h>
 
-static const struct study {
-    const char *name, *help;
-    int (*run)(int, char **);
-} studies[] = {
+static const struct study general[] = {
     {"tasks", "cost of the loop itself for empty tasks, beside OpenMP and StarPU", bench_tasks},
-    {"npbmz", "NPB-MZ: phase by phase against the machine's peak, and against another program",
-     bench_npbmz},
-    {"td-bem", "the summation stage of TD-BEM against the machine's peak and a sparse product",
-     bench_tdbem},
     {"links", "latency and bandwidth between host and devices, by size", bench_links},
-    {"exchange", "the exchange of zones' faces on 1, 2, 4 devices, in virtual time",
-     bench_exchange},
     {"schedules", "all schedules beside each other on described machines, in virtual time",
      bench_schedules},
 };
-enum { STUDIES = sizeof studies / sizeof *studies };
+enum { GENERAL = sizeof general / sizeof *general };
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* The i-th of all; NULL beyond the last. */
+static const struct study *study_at(int i) {
+    return i < GENERAL ? &general[i] : workload_study(i - GENERAL);
 }
 
-double bench_median(double *sample, int n) {
-    qsort(sample, (size_t)n, sizeof *sample, by_value);
-    return sample[(n - 1) / 2];
+/* "tasks, links or schedules" */
+static const char *list(void) {
+    static char text[512];
+    size_t at = 0;
+    const struct study *s;
+    for (int i = 0; (s = study_at(i)) && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
+                               !i                ? ""
+                               : study_at(i + 1) ? ", "
+                                                 : " or ",
+                               s->name);
+    return text;
 }
 
 int command_bench(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
-    for (int i = 0; i < STUDIES; i++)
-        if (!strcmp(name, studies[i].name)) return studies[i].run(argc - 1, argv + 1);
+    const struct study *s;
+    for (int i = 0; (s = study_at(i)); i++)
+        if (!strcmp(name, s->name)) return s->run(argc - 1, argv + 1);
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
         printf("usage: evener bench NAME [options]\n\n");
-        for (int i = 0; i < STUDIES; i++) printf("  %-9s %s\n", studies[i].name, studies[i].help);
+        for (int i = 0; (s = study_at(i)); i++) printf("  %-9s %s\n", s->name, s->help);
         return EXIT_DONE;
     }
     if (*name)
-        complain("there is no study \"%s\", expected tasks, npbmz, td-bem, links, "
-                 "exchange or schedules",
-                 name);
+        complain("there is no study \"%s\", expected %s", name, list());
     else
-        complain("which study? expected tasks, npbmz, td-bem, links, "
-                 "exchange or schedules");
+        complain("which study? expected %s", list());
     return EXIT_USAGE;
 }

@@ -1,8 +1,9 @@
 /* evener bench links: latency and bandwidth of the ways between host and devices, by size of the
  * message, beside a copy within the host's memory. */
 #include "bench/bench.h"
-#include "cli/command.h"
-#include "cli/options.h"
+#include "common/median.h"
+#include "common/message.h"
+#include "common/options.h"
 #include <evener.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static evn_status measure(struct way *w, int repeat) {
         size_t bytes = size_of(s);
         int count = bytes >= 1 << 20 ? 1 : 32;
         for (int r = 0; !status && r < repeat; r++) status = once(w, bytes, count, &sample[r]);
-        w->seconds[s] = bench_median(sample, repeat);
+        w->seconds[s] = median(sample, repeat);
     }
     return status;
 }
@@ -144,25 +145,30 @@ static evn_status study(evn_device *a, evn_device *b, int repeat) {
     return status;
 }
 
+struct request {
+    const char *devices;
+    long repeat;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"devices", "SPEC", "which devices, as cuda or emulated:2,link=8GB/s (default: the best)",
+     OPTION_TEXT, AT(devices), 0, 0},
+    {"repeat", "N", "samples, of which the median is shown (default 7)", OPTION_NUMBER, AT(repeat),
+     1, 1000},
+    {0},
+};
+#undef AT
+
 int bench_links(int argc, char **argv) {
-    const char *devices = "best", *word;
-    long repeat = 7;
-    const struct option table[] = {
-        {"devices", "SPEC", "which devices, as cuda or emulated:2,link=8GB/s (default: the best)",
-         OPTION_TEXT, &devices, 0, 0},
-        {"repeat", "N", "samples, of which the median is shown (default 7)", OPTION_NUMBER, &repeat,
-         1, 1000},
-        {0},
-    };
-    int words;
-    int code = options_read("bench links", table, argc, argv, &word, 0, &words);
-    if (code < 0) {
-        printf("usage: evener bench links [options]\n\nHow long messages take between the host and "
-               "devices, and from device to device.\n\n");
-        options_help(table);
-        return EXIT_DONE;
-    }
-    if (code) return code;
+    struct request request = {.devices = "best", .repeat = 7};
+    int code = options_read_plain(
+        "bench links",
+        "usage: evener bench links [options]\n\n"
+        "How long messages take between the host and devices, and from device to device.",
+        table, &request, argc, argv);
+    if (code) return code < 0 ? EXIT_DONE : code;
+    const char *devices = request.devices;
     char why[512];
     int count;
     evn_device *a = NULL, *b = NULL;
@@ -174,10 +180,10 @@ int bench_links(int argc, char **argv) {
     if (!status && count > 1) status = evn_device_open(&b, devices, 1);
     if (!status) {
         const evn_traits *t = evn_device_traits(a);
-        printf("%s, %ld samples%s\n", t->name, repeat,
+        printf("%s, %ld samples%s\n", t->name, request.repeat,
                t->clock_is_virtual ? ", virtual clock (of copies; the host's is real)" : "");
         if (!b) printf("one device: nothing from device to device\n");
-        status = study(a, b, (int)repeat);
+        status = study(a, b, (int)request.repeat);
     }
     evn_device_close(b);
     evn_device_close(a);

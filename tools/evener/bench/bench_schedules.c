@@ -11,10 +11,9 @@
  */
 #include "bench/bench_schedules.h"
 #include "bench/bench.h"
-#include "cli/command.h"
+#include "common/message.h"
 #include "plan/machine_file.h"
-#include "npbmz/npbmz.h"
-#include "cli/options.h"
+#include "workload/job.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +85,11 @@ static int run(struct row *row, const char *spec, const struct machine_model *m,
     return status ? give_up(status) : 0;
 }
 
-struct study {
+struct comparison {
     const struct machine_file *file;
     const evn_machine *machine; /* for describing units */
-    npbmz *problem;
-    npbmz_shape shape;
-    evn_problem tasks;
+    struct job job;
+    evn_problem tasks; /* of the job */
     int steps;
     const char *exchange; /* NULL: both */
     double noise;
@@ -99,7 +97,7 @@ struct study {
 };
 
 /* All schedules on one list of units, `one`: the seconds of a step on its first unit alone. */
-static int run_set(const struct study *s, const char *set, struct row row[WAYS][SCHEDULES],
+static int run_set(const struct comparison *s, const char *set, struct row row[WAYS][SCHEDULES],
                    double one[WAYS], int *units_count, int *gpus) {
     evn_units *units;
     evn_status status = evn_units_open(&units, s->machine, set, EVN_DESCRIBE_ONLY);
@@ -107,10 +105,8 @@ static int run_set(const struct study *s, const char *set, struct row row[WAYS][
     *units_count = evn_units_count(units);
     *gpus = evn_units_gpus(units);
     struct machine_model m;
-    double points = 0;
-    for (int t = 0; t < s->tasks.tasks; t++) points += s->tasks.weight[t];
-    int code = machine_model_open(&m, units, &s->tasks, s->shape.bytes / points);
-    if (!code) code = machine_model_fill(&m, s->file, s->shape.name, &s->tasks);
+    int code = machine_model_open(&m, units, &s->tasks, s->job.shape.bytes / job_weight(&s->job));
+    if (!code) code = machine_model_fill(&m, s->file, s->job.is->name, &s->tasks);
     double *speed = malloc(sizeof *speed * (size_t)*units_count);
     if (!speed) code = EXIT_FAILED;
     for (int way = 0; !code && way < WAYS; way++) {
@@ -130,17 +126,17 @@ static int run_set(const struct study *s, const char *set, struct row row[WAYS][
     return code;
 }
 
-static int shown(const struct study *s, int way) {
+static int shown(const struct comparison *s, int way) {
     static const char *const names[WAYS] = {"parallel", "sequential"};
     return !s->exchange || !strcmp(s->exchange, names[way]);
 }
 
-static void print_set(const struct study *s, const char *set, struct row row[WAYS][SCHEDULES],
+static void print_set(const struct comparison *s, const char *set, struct row row[WAYS][SCHEDULES],
                       const double one[WAYS]) {
     int guided = 0;
     while (list[guided].rank != GUIDED) guided++;
-    printf("\n%s class %c on %s, %d zones, %d steps\n%-21s", s->shape.name, s->shape.class_, set,
-           s->tasks.tasks, s->steps, "");
+    printf("\n%s class %s on %s, %d %ss, %d steps\n%-21s", s->job.is->name, s->job.shape.key, set,
+           s->tasks.tasks, s->job.is->noun, s->steps, "");
     for (int way = 0; way < WAYS; way++)
         if (shown(s, way))
             printf("  |  %-48s", way ? "sequential exchange (papers)" : "parallel exchange (ours)");
@@ -160,7 +156,7 @@ static void print_set(const struct study *s, const char *set, struct row row[WAY
                    step_s(r) / step_s(&row[way][guided]), one[way] / step_s(r), r->migrations);
         }
         const double published =
-            machine_file_published(s->file, s->shape.name, s->shape.class_, set,
+            machine_file_published(s->file, s->job.is->name, s->job.shape.key, set,
                                    !strncmp(list[i].spec, "optimal", 7) ? "optimal" : list[i].spec);
         if (published > 0 && shown(s, 1)) printf("  published %.2f", published);
         putchar('\n');
@@ -178,7 +174,7 @@ static void explain(const struct row *a, const struct row *b) {
 
 /* The papers' orders: guided is best of static, dynamic and guided; dynamic without memory loses
  * against the same with memory, to transfers. */
-static void check_orders(struct study *s, const char *set, struct row row[WAYS][SCHEDULES]) {
+static void check_orders(struct comparison *s, const char *set, struct row row[WAYS][SCHEDULES]) {
     int guided = 0;
     while (list[guided].rank != GUIDED) guided++;
     for (int way = 0; way < WAYS; way++) {
@@ -190,7 +186,7 @@ static void check_orders(struct study *s, const char *set, struct row row[WAYS][
             if (list[i].rank == OTHER || !row[way][i].there) continue;
             if (step_s(&row[way][i]) < step_s(&row[way][best]) * (1 - 1e-9)) best = i;
         }
-        printf("%s %c on %s, %s exchange: ", s->shape.name, s->shape.class_, set, name);
+        printf("%s %s on %s, %s exchange: ", s->job.is->name, s->job.shape.key, set, name);
         if (best == guided) {
             printf("neither static nor any dynamic is shorter than guided\n");
         } else {
@@ -219,14 +215,16 @@ static void check_orders(struct study *s, const char *set, struct row row[WAYS][
 }
 
 /* All sets of a machine's file for one workload; prints the tables, and at the end the orders. */
-static int study_workload(struct study *s, enum npbmz_benchmark benchmark, char class_,
+static int study_workload(struct comparison *s, const struct workload *is, char class_,
                           long steps) {
-    evn_status status = npbmz_open(&s->problem, benchmark, class_);
-    if (status) return give_up(status);
-    s->shape = npbmz_describe(s->problem);
-    s->tasks = npbmz_tasks(s->problem);
-    s->steps = steps > 0 ? (int)steps : s->shape.steps;
-    int code = 0;
+    char option[16];
+    snprintf(option, sizeof option, "--class=%c", class_);
+    int code = job_begin(&s->job, is);
+    if (!code) code = job_option(&s->job, "bench schedules", option);
+    if (!code) code = job_check(&s->job);
+    if (!code) code = job_open(&s->job, 0);
+    s->tasks = s->job.tasks;
+    s->steps = steps > 0 ? (int)steps : s->job.shape.steps;
     const char *set;
     for (int i = 0; !code && (set = machine_file_set(s->file, i)); i++) {
         struct row row[WAYS][SCHEDULES];
@@ -238,11 +236,11 @@ static int study_workload(struct study *s, enum npbmz_benchmark benchmark, char 
         putchar('\n');
         if (units == gpus) check_orders(s, set, row); /* the orders are of equal devices */
     }
-    npbmz_close(s->problem);
+    job_close(&s->job);
     return code;
 }
 
-static int study_file(struct study *s, const char *path, const char *apps, const char *classes,
+static int study_file(struct comparison *s, const char *path, const char *apps, const char *classes,
                       long steps) {
     struct machine_file *file;
     int code = machine_file_open(&file, path);
@@ -259,14 +257,13 @@ static int study_file(struct study *s, const char *path, const char *apps, const
         char name[16];
         int length = (int)strcspn(app, ",");
         snprintf(name, sizeof name, "%.*s", length, app);
-        const int benchmark = npbmz_find(name);
-        if (benchmark < 0) {
-            complain("--apps %s: there is no workload \"%s\", expected bt-mz, sp-mz or lu-mz", apps,
-                     name);
+        const struct workload *is = workload_find(name);
+        if (!is) {
+            complain("--apps %s: there is no workload \"%s\", expected %s", apps, name,
+                     workload_list());
             code = EXIT_USAGE;
         }
-        for (const char *c = classes; !code && *c; c++)
-            code = study_workload(s, (enum npbmz_benchmark)benchmark, *c, steps);
+        for (const char *c = classes; !code && *c; c++) code = study_workload(s, is, *c, steps);
         app += length + (app[length] == ',');
     }
     machine_file_close(file);
@@ -341,39 +338,49 @@ int bench_planning(int tasks, int units, double max) {
 
 /* ---- the command ---- */
 
+struct request {
+    const char *apps, *classes, *exchange;
+    long steps, tasks, units, noise;
+    int map, planning;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"apps", "LIST", "workloads, as bt-mz,sp-mz,lu-mz (default bt-mz)", OPTION_TEXT, AT(apps), 0,
+     0},
+    {"classes", "LIST", "problem classes (default BCD)", OPTION_TEXT, AT(classes), 0, 0},
+    {"steps", "N", "instead of the class's own number", OPTION_NUMBER, AT(steps), 1, 1000000},
+    {"exchange", "HOW", "parallel or sequential (default: both)", OPTION_TEXT, AT(exchange), 0, 0},
+    {"noise", "PERCENT", "by which times of tasks vary from step to step (default 2)",
+     OPTION_NUMBER, AT(noise), 0, 99},
+    {"map", NULL, "the table of map beside the others instead, balance and bytes cut", OPTION_FLAG,
+     AT(map), 0, 0},
+    {"planning", NULL, "how long plans take instead", OPTION_FLAG, AT(planning), 0, 0},
+    {"tasks", "N", "with --planning (default 1000000)", OPTION_NUMBER, AT(tasks), 1, 100000000},
+    {"unit-count", "N", "with --planning (default 10000)", OPTION_NUMBER, AT(units), 1, 1000000},
+    {0},
+};
+#undef AT
+
 int bench_schedules(int argc, char **argv) {
-    const char *apps = "bt-mz", *classes = "BCD", *exchange = NULL;
-    long steps = 0, tasks = 1000000, units = 10000;
-    int map = 0, planning = 0;
-    long noise = 2;
-    const struct option table[] = {
-        {"apps", "LIST", "workloads, as bt-mz,sp-mz,lu-mz (default bt-mz)", OPTION_TEXT, &apps, 0,
-         0},
-        {"classes", "LIST", "problem classes (default BCD)", OPTION_TEXT, &classes, 0, 0},
-        {"steps", "N", "instead of the class's own number", OPTION_NUMBER, &steps, 1, 1000000},
-        {"exchange", "HOW", "parallel or sequential (default: both)", OPTION_TEXT, &exchange, 0, 0},
-        {"noise", "PERCENT", "by which times of tasks vary from step to step (default 2)",
-         OPTION_NUMBER, &noise, 0, 99},
-        {"map", NULL, "the table of map beside the others instead, balance and bytes cut",
-         OPTION_FLAG, &map, 0, 0},
-        {"planning", NULL, "how long plans take instead", OPTION_FLAG, &planning, 0, 0},
-        {"tasks", "N", "with --planning (default 1000000)", OPTION_NUMBER, &tasks, 1, 100000000},
-        {"unit-count", "N", "with --planning (default 10000)", OPTION_NUMBER, &units, 1, 1000000},
-        {0},
-    };
+    struct request request = {
+        .apps = "bt-mz", .classes = "BCD", .tasks = 1000000, .units = 10000, .noise = 2};
+    const struct option_set sets[] = {{table, &request}, {0}};
     const char *path[FILES];
     int files;
-    int code = options_read("bench schedules", table, argc, argv, path, FILES, &files);
+    int code = options_read("bench schedules", sets, argc, argv, path, FILES, &files);
     if (code < 0) {
         printf("usage: evener bench schedules [options] FILE ..\n\n"
                "All schedules in virtual time on the machines that are described in the files, as\n"
                "bench/machines/power9-4v100.json and bench/machines/epyc-2mi50.json.\n\n");
-        options_help(table);
+        options_help(sets, 0);
         return EXIT_DONE;
     }
     if (code) return code;
-    if (map) return bench_map_table(classes) ? EXIT_FAILED : EXIT_DONE;
-    if (planning) return bench_planning((int)tasks, (int)units, 10) ? EXIT_FAILED : EXIT_DONE;
+    if (request.map) return bench_map_table(request.classes) ? EXIT_FAILED : EXIT_DONE;
+    if (request.planning)
+        return bench_planning((int)request.tasks, (int)request.units, 10) ? EXIT_FAILED : EXIT_DONE;
+    const char *exchange = request.exchange;
     if (exchange && strcmp(exchange, "parallel") != 0 && strcmp(exchange, "sequential") != 0) {
         complain("--exchange %s: expected parallel or sequential", exchange);
         return EXIT_USAGE;
@@ -383,12 +390,13 @@ int bench_schedules(int argc, char **argv) {
                  "bench/machines/*.json");
         return EXIT_USAGE;
     }
-    struct study s = {.exchange = exchange, .noise = noise / 100.0};
+    struct comparison s = {.exchange = exchange, .noise = request.noise / 100.0};
     evn_machine *machine;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);
     s.machine = machine;
-    for (int i = 0; !code && i < files; i++) code = study_file(&s, path[i], apps, classes, steps);
+    for (int i = 0; !code && i < files; i++)
+        code = study_file(&s, path[i], request.apps, request.classes, request.steps);
     if (!code)
         printf("\n%d of the papers' orders do not hold here; each is said above\n", s.differ);
     evn_machine_close(machine);

@@ -1,8 +1,9 @@
 /* bench tasks: what the loop itself costs. Empty tasks, so that nothing but the loop is measured,
  * beside an OpenMP loop and StarPU in the same run, sample by sample in turn. */
 #include "bench/bench.h"
-#include "cli/command.h"
-#include "cli/options.h"
+#include "common/median.h"
+#include "common/message.h"
+#include "common/options.h"
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static double starpu_tasks(int tasks, int threads) {
 }
 
 static void print_row(const char *name, double *sample, int n, double base) {
-    double middle = bench_median(sample, n);
+    double middle = median(sample, n);
     printf("  %-34s %9.1f %9.1f %9.1f   %7.2f\n", name, 1e9 * sample[0], 1e9 * middle,
            1e9 * sample[n - 1], middle / base);
 }
@@ -101,7 +102,7 @@ static int study(evn_units *units, int tasks, int repeat) {
         printf("%d empty tasks on %s, %d samples of each in turn\n\n", tasks, evn_units_text(units),
                repeat);
         printf("  %-34s %9s %9s %9s   %7s\n", "ns per task", "least", "median", "most", "ratio");
-        double base = bench_median(ways[OPENMP].sample, repeat);
+        double base = median(ways[OPENMP].sample, repeat);
         for (int i = 0; i < WAYS; i++)
             if (i != STARPU || starpu) print_row(ways[i].name, ways[i].sample, repeat, base);
         if (!starpu) printf("  StarPU is not here: it was not found when this was built\n");
@@ -115,31 +116,33 @@ static int study(evn_units *units, int tasks, int repeat) {
     return status ? give_up(status) : EXIT_DONE;
 }
 
+struct request {
+    const char *units;
+    long tasks, repeat;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"units", "LIST", "compute units (default 2:CPU:1)", OPTION_TEXT, AT(units), 0, 0},
+    {"tasks", "N", "tasks of an instance (default 100000)", OPTION_NUMBER, AT(tasks), 1, 100000000},
+    {"repeat", "N", "samples (default 11)", OPTION_NUMBER, AT(repeat), 1, 1000},
+    {0},
+};
+#undef AT
+
 int bench_tasks(int argc, char **argv) {
-    const char *list = "2:CPU:1", *word;
-    long tasks = 100000, repeat = 11;
-    const struct option table[] = {
-        {"units", "LIST", "compute units (default 2:CPU:1)", OPTION_TEXT, &list, 0, 0},
-        {"tasks", "N", "tasks of an instance (default 100000)", OPTION_NUMBER, &tasks, 1,
-         100000000},
-        {"repeat", "N", "samples (default 11)", OPTION_NUMBER, &repeat, 1, 1000},
-        {0},
-    };
-    int words;
-    int code = options_read("bench tasks", table, argc, argv, &word, 0, &words);
-    if (code < 0) {
-        printf("usage: evener bench tasks [options]\n\nThe cost of the loop itself for empty "
-               "tasks.\n\n");
-        options_help(table);
-        return EXIT_DONE;
-    }
-    if (code) return code;
+    struct request request = {.units = "2:CPU:1", .tasks = 100000, .repeat = 11};
+    int code = options_read_plain("bench tasks",
+                                  "usage: evener bench tasks [options]\n\n"
+                                  "The cost of the loop itself for empty tasks.",
+                                  table, &request, argc, argv);
+    if (code) return code < 0 ? EXIT_DONE : code;
     evn_machine *machine;
     evn_units *units;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);
-    status = evn_units_open(&units, machine, list, EVN_STAY_BOUND);
-    code = status ? give_up(status) : study(units, (int)tasks, (int)repeat);
+    status = evn_units_open(&units, machine, request.units, EVN_STAY_BOUND);
+    code = status ? give_up(status) : study(units, (int)request.tasks, (int)request.repeat);
     if (!status) evn_units_close(units);
     evn_machine_close(machine);
     return code;

@@ -1,8 +1,9 @@
 /* evener info: what this node has, and what could not be opened and why. */
 #include "cli/command.h"
 #include "common/build.h"
-#include "cli/options.h"
-#include "cli/record.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/record.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -132,21 +133,25 @@ static int check_binding(const evn_machine *m, int quiet) {
     return EXIT_DONE;
 }
 
+struct request {
+    const char *json;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"json", "FILE", "the same as a record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
+    {0},
+};
+#undef AT
+
 int command_info(int argc, char **argv) {
-    const char *json = NULL, *word;
-    const struct option table[] = {
-        {"json", "FILE", "the same as a record; - is standard output", OPTION_TEXT, &json, 0, 0},
-        {0},
-    };
-    int words;
-    int code = options_read("info", table, argc, argv, &word, 0, &words);
-    if (code < 0) {
-        printf("usage: evener info [options]\n\nWhat this node has, and what could not be "
-               "opened.\n\n");
-        options_help(table);
-        return EXIT_DONE;
-    }
-    if (code) return code;
+    struct request request = {0};
+    int code = options_read_plain("info",
+                                  "usage: evener info [options]\n\n"
+                                  "What this node has, and what could not be opened.",
+                                  table, &request, argc, argv);
+    if (code) return code < 0 ? EXIT_DONE : code;
+    const char *json = request.json;
     evn_machine *machine;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);

@@ -1,7 +1,8 @@
 /* Reading JSON files. */
 #include "cli/json_file.h"
-#include "cli/command.h"
+#include "common/message.h"
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,4 +62,14 @@ int json_file_read(cJSON **out, const char *path) {
     }
     free(text);
     return *out ? 0 : EXIT_USAGE;
+}
+
+const char *json_text(const cJSON *o, const char *key) {
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
+}
+
+double json_number(const cJSON *o, const char *key) {
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    return cJSON_IsNumber(v) && v->valuedouble >= 0 && isfinite(v->valuedouble) ? v->valuedouble
+                                                                                : NAN;
 }

@@ -8,4 +8,10 @@
  * The caller deletes *out. */
 int json_file_read(cJSON **out, const char *path);
 
+/* The text of a key; NULL if there is none. */
+const char *json_text(const cJSON *object, const char *key);
+
+/* The number of a key, finite and not below 0; NAN if there is none. */
+double json_number(const cJSON *object, const char *key);
+
 #endif

@@ -1,48 +1,9 @@
 /* evener: the command. This file knows which parts there are; each part is a file of its own. */
 #include "cli/command.h"
-#include <stdarg.h>
+#include "workload/table.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-volatile sig_atomic_t interrupted;
-const char *command_line = "";
-
-void complain(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fflush(stdout);
-    fputs("evener: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-}
-
-int give_up(evn_status status) {
-    if (status == EVN_STOPPED) {
-        complain("interrupted; nothing was written");
-        return EXIT_INTERRUPTED;
-    }
-    complain("%s", evn_message());
-    switch (status) {
-    case EVN_USAGE:
-    case EVN_MISSING:
-    case EVN_MEMORY: return EXIT_USAGE;
-    default: return EXIT_FAILED;
-    }
-}
-
-static void on_signal(int number) {
-    (void)number;
-    interrupted = 1;
-}
-
-void catch_interrupts(void) {
-    /* one-shot: who asks twice does not want to wait for the end of the step */
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 static const struct part {
     const char *name, *help;
@@ -50,11 +11,10 @@ static const struct part {
 } parts[] = {
     {"info", "what this node has: cores, caches, devices; what could be opened, and why not",
      command_info},
-    {"run", "run a workload: bt-mz sp-mz lu-mz td-bem", command_run},
+    {"run", "run a workload:", command_run}, /* and their names */
     {"plan", "a schedule's assignment, loads, imbalance and bytes cut; nothing is computed",
      command_plan},
-    {"bench", "a study, as ratios in one run: tasks npbmz td-bem links exchange schedules",
-     command_bench},
+    {"bench", "a study, as ratios in one run; without a name: which there are", command_bench},
     {"calibrate", "measure this node's units, for schedules and plans, and keep the figures",
      command_calibrate},
     {"report", "a page with pictures from records of runs", command_report},
@@ -66,7 +26,11 @@ static void usage(FILE *out) {
             "Evener %s: loops over tasks of unequal weight on units of unequal strength\n\n"
             "usage: evener COMMAND [options]\n\n",
             EVN_VERSION);
-    for (int i = 0; i < PARTS; i++) fprintf(out, "  %-9s %s\n", parts[i].name, parts[i].help);
+    for (int i = 0; i < PARTS; i++) {
+        const int runs = parts[i].run == command_run;
+        fprintf(out, "  %-9s %s%s%s\n", parts[i].name, parts[i].help, runs ? " " : "",
+                runs ? workload_words() : "");
+    }
     fprintf(out, "\nevener COMMAND --help explains each.  First steps:\n\n"
                  "  evener run bt-mz --class W\n"
                  "  evener plan bt-mz --class B --units 4:CPU:1 --schedule guided:size\n");

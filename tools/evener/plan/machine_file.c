@@ -1,7 +1,7 @@
 /* Reading described machines. Everything is checked when the file is opened, so that what is asked
  * later can only be missing, not wrong. */
 #include "plan/machine_file.h"
-#include "cli/command.h"
+#include "common/message.h"
 #include "cli/json_file.h"
 #include <math.h>
 #include <stdio.h>
@@ -104,17 +104,13 @@ static int read_unit_kind(const char *text, struct unit_kind *kind) {
     return kind->gpu || !strcmp(family, "CPU");
 }
 
-static const char *text_of(const cJSON *o, const char *key) {
-    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
-}
-
 static int check_unit(struct machine_file *m, const cJSON *o, const char *where) {
     static const char *const keys[] = {"unit",  "count",   "name",   "space",
                                        "speed", "seconds", "within", NULL};
     int code = check_keys(m, o, where, keys);
     if (code) return code;
     struct unit_kind kind;
-    const char *unit = text_of(o, "unit");
+    const char *unit = json_text(o, "unit");
     if (!unit || !read_unit_kind(unit, &kind))
         return wrong(m, where, "\"unit\" is not a family and a size, as \"CPU:4\" or \"GPU:1\"");
     const cJSON *count = cJSON_GetObjectItemCaseSensitive(o, "count");
@@ -154,7 +150,7 @@ static int check(struct machine_file *m) {
                                                         "schedule", "speedup", NULL};
     int code = check_keys(m, m->root, "the file", keys);
     if (code) return code;
-    if (!text_of(m->root, "machine")) return wrong(m, "\"machine\"", "expected a name");
+    if (!json_text(m->root, "machine")) return wrong(m, "\"machine\"", "expected a name");
     char where[64];
     int i = 0;
     const cJSON *units = cJSON_GetObjectItemCaseSensitive(m->root, "units"), *o;
@@ -183,8 +179,9 @@ static int check(struct machine_file *m) {
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, "published")) {
         snprintf(where, sizeof where, "published[%d]", i++);
         if ((code = check_keys(m, o, where, published_keys))) return code;
-        if (!text_of(o, "app") || !text_of(o, "class") || !text_of(o, "units") ||
-            !text_of(o, "schedule") || !is_positive(cJSON_GetObjectItemCaseSensitive(o, "speedup")))
+        if (!json_text(o, "app") || !json_text(o, "class") || !json_text(o, "units") ||
+            !json_text(o, "schedule") ||
+            !is_positive(cJSON_GetObjectItemCaseSensitive(o, "speedup")))
             return wrong(m, where, "expected app, class, units, schedule and a speedup above 0");
     }
     return 0;
@@ -214,7 +211,9 @@ void machine_file_close(struct machine_file *m) {
     free(m);
 }
 
-const char *machine_file_name(const struct machine_file *m) { return text_of(m->root, "machine"); }
+const char *machine_file_name(const struct machine_file *m) {
+    return json_text(m->root, "machine");
+}
 const char *machine_file_units(const struct machine_file *m) { return m->units; }
 
 const char *machine_file_set(const struct machine_file *m, int i) {
@@ -222,13 +221,12 @@ const char *machine_file_set(const struct machine_file *m, int i) {
         cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(m->root, "sets"), i));
 }
 
-double machine_file_published(const struct machine_file *m, const char *app, char class_,
+double machine_file_published(const struct machine_file *m, const char *app, const char *class_,
                               const char *units, const char *schedule) {
-    const char name[2] = {class_, 0};
     const cJSON *o;
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, "published")) {
-        if (!strcmp(text_of(o, "app"), app) && !strcmp(text_of(o, "class"), name) &&
-            !strcmp(text_of(o, "units"), units) && !strcmp(text_of(o, "schedule"), schedule))
+        if (!strcmp(json_text(o, "app"), app) && !strcmp(json_text(o, "class"), class_) &&
+            !strcmp(json_text(o, "units"), units) && !strcmp(json_text(o, "schedule"), schedule))
             return cJSON_GetObjectItemCaseSensitive(o, "speedup")->valuedouble;
     }
     return 0;
@@ -242,7 +240,7 @@ static const cJSON *entry(const struct machine_file *m, struct unit_kind kind, d
     int size = 0;
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, "units")) {
         struct unit_kind k;
-        read_unit_kind(text_of(o, "unit"), &k);
+        read_unit_kind(json_text(o, "unit"), &k);
         if (k.gpu != kind.gpu) continue;
         /* the nearest from below; if there is none, the smallest */
         int better = !best || (k.size <= kind.size && (size > kind.size || k.size > size)) ||
@@ -293,7 +291,7 @@ int machine_file_seconds(const struct machine_file *m, const char *app, struct u
     }
     if (!table && !speed) {
         complain("%s: %s has neither \"speed\" nor \"seconds\" for %s, nor for \"*\"", m->path,
-                 text_of(o, "unit"), app);
+                 json_text(o, "unit"), app);
         return EXIT_USAGE;
     }
     for (int t = 0; t < n; t++)
@@ -310,7 +308,7 @@ int machine_file_check(const struct machine_file *m, const struct unit_kind *kin
         const cJSON *o;
         cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, "units")) {
             struct unit_kind k;
-            read_unit_kind(text_of(o, "unit"), &k);
+            read_unit_kind(json_text(o, "unit"), &k);
             const double own = k.size * cJSON_GetObjectItemCaseSensitive(o, "count")->valuedouble;
             /* entries of several sizes describe the same cores */
             if (k.gpu == gpu) there = fmax(there, own);
@@ -326,7 +324,7 @@ int machine_file_check(const struct machine_file *m, const struct unit_kind *kin
 /* ---- ways ---- */
 
 static const char *space_of(const cJSON *unit, struct unit_kind kind) {
-    const char *space = text_of(unit, "space");
+    const char *space = json_text(unit, "space");
     return space ? space : kind.gpu ? "device" : "host";
 }
 

@@ -70,7 +70,7 @@ const char *machine_file_units(const struct machine_file *m);
 const char *machine_file_set(const struct machine_file *m, int i);
 
 /* The published speedup over one unit of that workload, class, units and schedule; 0: none. */
-double machine_file_published(const struct machine_file *m, const char *app, char class_,
+double machine_file_published(const struct machine_file *m, const char *app, const char *class_,
                               const char *units, const char *schedule);
 
 /* Seconds of each of n tasks of `points` points on a unit of that kind. 0, or an exit status after

@@ -1,20 +1,20 @@
 /* evener plan: what a schedule does with a workload, iteration by iteration, in a virtual clock: on
  * the units of this node, on a machine described in a file, or with the times of a run. */
-#include "workload/calibrate.h"
 #include "cli/command.h"
+#include "common/output.h"
+#include "common/record.h"
 #include "plan/machine_file.h"
-#include "cli/options.h"
-#include "cli/record.h"
 #include "plan/times_file.h"
-#include "workload/workload.h"
+#include "workload/calibration.h"
+#include "workload/job.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What the user asks for. */
-struct wish {
-    struct workload_names names;
+struct request {
+    struct job_words words;
     const char *machine, *times, *exchange, *slow, *json;
     long iterations, cap;
     int quiet, verbose;
@@ -28,7 +28,7 @@ struct slow {
 };
 
 struct planning {
-    struct workload w;
+    struct job job;
     struct machine_file *machine; /* NULL: none described */
     struct machine_model model;
     struct times_file times;
@@ -43,7 +43,7 @@ struct planning {
 static int read_slow(struct planning *p, const char *text) {
     p->slow = (struct slow){.unit = -1};
     if (!text) return 0;
-    int end = 0, units = p->w.tasks.units;
+    int end = 0, units = p->job.tasks.units;
     struct slow *s = &p->slow;
     if (sscanf(text, "%d:%lf@%ld%n", &s->unit, &s->factor, &s->step, &end) == 3 && !text[end] &&
         s->unit >= 0 && s->unit < units && s->factor > 0 && isfinite(s->factor) && s->step >= 1)
@@ -65,19 +65,19 @@ static double alone(const evn_model *m, int kind) {
 
 /* Without a described machine and without times: a task takes its weight over the unit's speed, and
  * nothing is known in seconds unless the node was calibrated. */
-static int plain_model(struct planning *p, const struct wish *wish) {
-    const int n = p->w.tasks.tasks, units = p->w.tasks.units;
+static int plain_model(struct planning *p, const struct request *request) {
+    const int n = p->job.tasks.tasks, units = p->job.tasks.units;
     double bandwidth = 0;
     int code = -1;
-    memcpy(p->speed, p->w.tasks.speed, sizeof *p->speed * (size_t)units);
-    p->basis = wish->names.speeds ? "speeds as given" : "speeds by cores";
-    if (!wish->names.speeds && !strncmp(wish->names.schedule, "weighted", 8))
-        code = calibration_speeds(p->w.shape.name, p->w.shape.class_, p->w.units, p->speed,
-                                  &bandwidth);
+    memcpy(p->speed, p->job.tasks.speed, sizeof *p->speed * (size_t)units);
+    p->basis = request->words.speeds ? "speeds as given" : "speeds by cores";
+    if (!request->words.speeds && request->words.schedule &&
+        !strncmp(request->words.schedule, "weighted", 8))
+        code = calibration_speeds(p->job.is, p->job.shape.key, p->job.units, p->speed, &bandwidth);
     if (code > 0) return code;
     if (!code) p->basis = "speeds as calibrated";
     for (int u = 0; u < units; u++) p->slower[u] = 1 / p->speed[u];
-    for (int t = 0; t < n; t++) p->model.seconds[t] = p->w.tasks.weight[t];
+    for (int t = 0; t < n; t++) p->model.seconds[t] = p->job.tasks.weight[t];
     p->model.model.kinds = 1; /* units differ by their factor alone */
     p->model.model.kind = NULL;
     p->model.model.route = p->model.model.within = NULL;
@@ -87,18 +87,17 @@ static int plain_model(struct planning *p, const struct wish *wish) {
 }
 
 /* The model in seconds, and what the schedule is told of it. */
-static int timed_model(struct planning *p, const struct wish *wish) {
-    const evn_problem *tasks = &p->w.tasks;
+static int timed_model(struct planning *p, const struct request *request) {
+    const evn_problem *tasks = &p->job.tasks;
     struct machine_model *m = &p->model;
     int code = 0;
-    if (p->machine) code = machine_model_fill(m, p->machine, p->w.shape.name, tasks);
-    if (!code && wish->times)
-        code = times_file_read(&p->times, wish->times, p->w.shape.name, p->w.shape.class_, tasks, m,
-                               p->machine != NULL);
+    if (p->machine) code = machine_model_fill(m, p->machine, p->job.is->name, tasks);
+    if (!code && request->times)
+        code = times_file_read(&p->times, request->times, &p->job, m, p->machine != NULL);
     if (code) return code;
     p->timed = 1;
-    p->basis = wish->times ? "times as measured" : "times as described";
-    if (wish->times) { /* times instead of sizes: what a task takes on unit 0's kind */
+    p->basis = request->times ? "times as measured" : "times as described";
+    if (request->times) { /* times instead of sizes: what a task takes on unit 0's kind */
         memcpy(p->weight, m->seconds + (size_t)m->kind[0] * (size_t)tasks->tasks,
                sizeof *p->weight * (size_t)tasks->tasks);
         p->problem.weight = p->weight;
@@ -107,50 +106,66 @@ static int timed_model(struct planning *p, const struct wish *wish) {
     return 0;
 }
 
-static int open_planning(struct planning *p, const struct wish *wish) {
-    struct workload_names names = wish->names;
-    int code = 0;
-    if ((wish->machine || wish->times) && names.speeds) {
+static int check(const struct request *request) {
+    if ((request->machine || request->times) && request->words.speeds) {
         complain("--speeds and %s both say how fast units are; leave one of them out",
-                 wish->machine ? "--machine" : "--times");
+                 request->machine ? "--machine" : "--times");
         return EXIT_USAGE;
     }
-    if (wish->exchange && strcmp(wish->exchange, "parallel") != 0 &&
-        strcmp(wish->exchange, "sequential") != 0) {
-        complain("--exchange %s: expected parallel or sequential", wish->exchange);
+    if (request->exchange && strcmp(request->exchange, "parallel") != 0 &&
+        strcmp(request->exchange, "sequential") != 0) {
+        complain("--exchange %s: expected parallel or sequential", request->exchange);
         return EXIT_USAGE;
     }
-    if (wish->machine) code = machine_file_open(&p->machine, wish->machine);
+    return 0;
+}
+
+/* Room for the model, whose tasks and units are known. */
+static int make_room(struct planning *p) {
+    const struct job *job = &p->job;
+    int code =
+        machine_model_open(&p->model, job->units, &job->tasks, job->shape.bytes / job_weight(job));
     if (code) return code;
-    if (p->machine && !strcmp(names.units, "auto")) names.units = machine_file_units(p->machine);
-    names.schedule = "static"; /* the real one is made when its problem is known */
-    code = workload_open(&p->w, &names, EVN_DESCRIBE_ONLY);
-    if (code) return code;
-    const evn_problem *tasks = &p->w.tasks;
-    double points = 0;
-    for (int t = 0; t < tasks->tasks; t++) points += tasks->weight[t];
-    code = machine_model_open(&p->model, p->w.units, tasks, p->w.shape.bytes / points);
-    if (code) return code;
-    p->speed = malloc(sizeof *p->speed * (size_t)tasks->units);
-    p->slower = malloc(sizeof *p->slower * (size_t)tasks->units);
-    p->weight = malloc(sizeof *p->weight * (size_t)tasks->tasks);
+    p->speed = malloc(sizeof *p->speed * (size_t)job->tasks.units);
+    p->slower = malloc(sizeof *p->slower * (size_t)job->tasks.units);
+    p->weight = malloc(sizeof *p->weight * (size_t)job->tasks.tasks);
     if (!p->speed || !p->slower || !p->weight) {
-        complain("not enough memory for %d tasks", tasks->tasks);
+        complain("not enough memory for %d tasks", job->tasks.tasks);
         return EXIT_USAGE;
     }
-    for (int u = 0; u < tasks->units; u++) p->slower[u] = 1;
+    for (int u = 0; u < job->tasks.units; u++) p->slower[u] = 1;
     p->model.model.slow = p->slower;
-    p->problem = *tasks;
-    p->problem.speed = p->speed;
-    p->problem.instances = (int)wish->iterations;
-    p->model.model.sequential = wish->exchange && !strcmp(wish->exchange, "sequential");
-    code = wish->machine || wish->times ? timed_model(p, wish) : plain_model(p, wish);
-    if (!code) code = read_slow(p, wish->slow);
+    return 0;
+}
+
+/* The problem. Where it is costly to open, it is said what is waited for. */
+static int open_problem(struct job *job, const struct request *request) {
+    if (job->is->open && !request->quiet)
+        fprintf(stderr, "%s: its tasks are known once its problem is open ..\n", job->is->name);
+    catch_interrupts();
+    return job_open(job, request->quiet);
+}
+
+static int open_planning(struct planning *p, const struct request *request) {
+    struct job_words words = request->words;
+    int code = check(request);
+    if (!code && request->machine) code = machine_file_open(&p->machine, request->machine);
+    if (!code) code = job_check(&p->job);
+    if (!code) code = open_problem(&p->job, request);
     if (code) return code;
-    evn_schedule_close(p->w.schedule);
-    p->w.schedule = NULL;
-    evn_status status = evn_schedule_open(&p->w.schedule, wish->names.schedule, &p->problem);
-    return status ? give_up(status) : 0;
+    if (p->machine && !strcmp(words.units, "auto")) words.units = machine_file_units(p->machine);
+    code = job_units(&p->job, &words, EVN_DESCRIBE_ONLY);
+    if (!code) code = make_room(p);
+    if (code) return code;
+    p->problem = p->job.tasks;
+    p->problem.speed = p->speed;
+    p->problem.instances = (int)request->iterations;
+    p->model.model.sequential = request->exchange && !strcmp(request->exchange, "sequential");
+    code = request->machine || request->times ? timed_model(p, request) : plain_model(p, request);
+    if (!code) code = read_slow(p, request->slow);
+    if (code) return code;
+    p->job.tasks = p->problem;
+    return job_schedule(&p->job, &words);
 }
 
 static void close_planning(struct planning *p) {
@@ -158,7 +173,7 @@ static void close_planning(struct planning *p) {
     free(p->slower);
     free(p->weight);
     machine_model_close(&p->model);
-    workload_close(&p->w);
+    job_close(&p->job);
     machine_file_close(p->machine);
 }
 
@@ -187,23 +202,11 @@ static cJSON *iteration(const struct planning *p, const evn_simulation *clock, c
     return o;
 }
 
-/* The zones as they lie in the mesh, each with the letter of its unit; north is up. */
-static void draw_map(const npbmz_shape *shape, const int *owner, int units, FILE *out) {
-    static const char letter[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    if (units > (int)sizeof letter - 1 || shape->zones[0] > 64) return;
-    fprintf(out, "\nzones by unit, x to the right, y upwards:\n");
-    for (int j = shape->zones[1] - 1; j >= 0; j--) {
-        fputs("  ", out);
-        for (int i = 0; i < shape->zones[0]; i++)
-            fprintf(out, " %c", letter[owner[i + j * shape->zones[0]]]);
-        fputc('\n', out);
-    }
-}
-
 static void print_heading(const struct planning *p, FILE *out) {
-    const struct workload *w = &p->w;
-    fprintf(out, "%s class %c: %d zones on %s under %s", w->shape.name, w->shape.class_,
-            w->tasks.tasks, evn_units_text(w->units), evn_schedule_text(w->schedule));
+    const struct job *j = &p->job;
+    fprintf(out, "%s%s%s: %d %ss on %s under %s", j->is->name, j->shape.class_ ? " class " : ": ",
+            j->shape.key, j->tasks.tasks, j->is->noun, evn_units_text(j->units),
+            evn_schedule_text(j->schedule));
     if (p->machine) fprintf(out, "\n%s", machine_file_name(p->machine));
     fprintf(out, "\n%s%s%s\n\n%9s  %9s  %9s  %12s  %8s  %10s", p->basis,
             p->timed ? ", exchange in " : "",
@@ -234,8 +237,8 @@ static void print_units(const struct planning *p, const evn_simulation *clock, c
 /* The cores that binpack's thread reassignment moves, where all units are CPUs. */
 static int reassign(const struct planning *p, const double *load, long cap, FILE *out,
                     cJSON *root) {
-    const struct workload *w = &p->w;
-    const int units = w->tasks.units, cores = workload_threads(w);
+    const struct job *w = &p->job;
+    const int units = w->tasks.units, cores = job_cores(w);
     if (strcmp(evn_schedule_text(w->schedule), "binpack") != 0 || evn_units_gpus(w->units) ||
         cores == units)
         return 0;
@@ -265,22 +268,26 @@ static int reassign(const struct planning *p, const double *load, long cap, FILE
     return 0;
 }
 
-static cJSON *record_plan(const struct planning *p, const struct wish *wish, cJSON *list,
+static cJSON *record_plan(const struct planning *p, const struct request *request, cJSON *list,
                           const char *explanation) {
     const evn_problem *tasks = &p->problem;
     cJSON *root = cJSON_CreateObject();
-    const char class_[2] = {p->w.shape.class_, 0};
     cJSON_AddStringToObject(root, "evener", EVN_VERSION);
-    cJSON_AddStringToObject(root, "app", p->w.shape.name);
-    cJSON_AddStringToObject(root, "class", class_);
-    cJSON_AddStringToObject(root, "units", evn_units_text(p->w.units));
-    cJSON_AddStringToObject(root, "schedule", evn_schedule_text(p->w.schedule));
+    cJSON_AddStringToObject(root, "app", p->job.is->name);
+    cJSON_AddStringToObject(root, "noun", p->job.is->noun);
+    if (p->job.shape.class_)
+        cJSON_AddStringToObject(root, "class", p->job.shape.class_);
+    else
+        cJSON_AddNullToObject(root, "class");
+    cJSON_AddStringToObject(root, "problem", p->job.shape.key);
+    cJSON_AddStringToObject(root, "units", evn_units_text(p->job.units));
+    cJSON_AddStringToObject(root, "schedule", evn_schedule_text(p->job.schedule));
     if (p->machine) cJSON_AddStringToObject(root, "described", machine_file_name(p->machine));
     cJSON_AddStringToObject(root, "basis", p->basis);
     if (p->timed)
         cJSON_AddStringToObject(root, "exchange",
                                 p->model.model.sequential ? "sequential" : "parallel");
-    if (wish->times) record_number(root, "measured_step_s", p->times.step_s);
+    if (request->times) record_number(root, "measured_step_s", p->times.step_s);
     cJSON_AddNumberToObject(root, "tasks", tasks->tasks);
     cJSON_AddItemToObject(root, "weight", record_numbers(tasks->weight, tasks->tasks));
     cJSON_AddItemToObject(root, "speed", record_numbers(tasks->speed, tasks->units));
@@ -291,27 +298,26 @@ static cJSON *record_plan(const struct planning *p, const struct wish *wish, cJS
     return root;
 }
 
-static int plan(struct planning *p, const struct wish *wish, struct output *record) {
-    const evn_problem *tasks = &p->problem;
-    double *load = malloc((size_t)tasks->units * sizeof *load);
-    evn_simulation *clock = NULL;
-    cJSON *list = cJSON_CreateArray();
-    evn_status status = EVN_OK;
-    FILE *out = wish->quiet ? NULL : record->path && !strcmp(record->path, "-") ? stderr : stdout;
-    if (!load || !list)
-        status = evn_fail(EVN_MEMORY, "not enough memory for %d units", tasks->units);
-    if (!status) status = evn_simulation_open(&clock, &p->model.model);
-    double fastest = INFINITY; /* one unit with all tasks */
-    for (int u = 0; u < tasks->units; u++)
+/* One unit with all tasks, the fastest. */
+static double fastest_alone(const struct planning *p) {
+    double fastest = INFINITY;
+    for (int u = 0; u < p->problem.units; u++)
         fastest =
             fmin(fastest, alone(&p->model.model, p->timed ? p->model.kind[u] : 0) * p->slower[u]);
-    if (!status && out) print_heading(p, out);
+    return fastest;
+}
+
+/* All iterations: a line and an object of `list` each, and the last one's loads in `load`. */
+static evn_status iterate(struct planning *p, const struct request *request, evn_simulation *clock,
+                          double *load, FILE *out, cJSON *list) {
+    const double fastest = fastest_alone(p);
+    evn_status status = EVN_OK;
     evn_step step = {0};
-    for (long i = 1; !status && i <= wish->iterations; i++) {
+    for (long i = 1; !status && i <= request->iterations; i++) {
         if (i == p->slow.step && p->slow.unit >= 0) p->slower[p->slow.unit] *= p->slow.factor;
-        status = evn_simulation_step(clock, p->w.schedule, &step);
+        status = evn_simulation_step(clock, p->job.schedule, &step);
         if (status) break;
-        evn_problem_imbalance(tasks, evn_simulation_owner(clock), load);
+        evn_problem_imbalance(&p->problem, evn_simulation_owner(clock), load);
         const double computed = step.compute_s - step.migration_s;
         if (out)
             fprintf(out, "%9ld  %9.3f  %9.3f  %12.0f  %8ld  %10d", i, step.imbalance,
@@ -323,25 +329,47 @@ static int plan(struct planning *p, const struct wish *wish, struct output *reco
         if (out) fputc('\n', out);
         cJSON_AddItemToArray(list, iteration(p, clock, &step, load, step.bytes, step.messages));
     }
-    char *explanation = status ? NULL : evn_schedule_explain(p->w.schedule);
-    if (!status && out && p->timed) print_units(p, clock, load, out);
-    if (!status && out && wish->times)
+    return status;
+}
+
+/* What follows the iterations on the page. */
+static void print_end(const struct planning *p, const struct request *request,
+                      const evn_simulation *clock, const double *load, const char *explanation,
+                      FILE *out) {
+    const struct job *job = &p->job;
+    if (p->timed) print_units(p, clock, load, out);
+    if (request->times)
         fprintf(out, "\nmeasured in the record: %.4f ms a step, %.4f compute and %.4f exchange\n",
                 1e3 * p->times.step_s, 1e3 * p->times.compute_s, 1e3 * p->times.communication_s);
-    if (!status && out && explanation) fprintf(out, "\n%s", explanation);
-    if (!status && out && tasks->units > 1)
-        draw_map(&p->w.shape, evn_simulation_owner(clock), tasks->units, out);
-    if (!status && wish->verbose && out) {
-        char *text = evn_schedule_export(p->w.schedule);
-        if (text) fprintf(out, "\nplan: %s\n", text);
-        free(text);
-    }
-    cJSON *root = NULL;
+    if (explanation) fprintf(out, "\n%s", explanation);
+    if (p->problem.units > 1 && job->is->draw)
+        job->is->draw(job->state, evn_simulation_owner(clock), p->problem.units, out);
+    if (!request->verbose) return;
+    char *text = evn_schedule_export(job->schedule);
+    if (text) fprintf(out, "\nplan: %s\n", text);
+    free(text);
+}
+
+static int plan(struct planning *p, const struct request *request, struct output *record) {
+    const int units = p->problem.units;
+    double *load = malloc((size_t)units * sizeof *load);
+    evn_simulation *clock = NULL;
+    cJSON *list = cJSON_CreateArray(), *root = NULL;
+    evn_status status = EVN_OK;
+    FILE *out = request->quiet                               ? NULL
+                : record->path && !strcmp(record->path, "-") ? stderr
+                                                             : stdout;
+    if (!load || !list) status = evn_fail(EVN_MEMORY, "not enough memory for %d units", units);
+    if (!status) status = evn_simulation_open(&clock, &p->model.model);
+    if (!status && out) print_heading(p, out);
+    if (!status) status = iterate(p, request, clock, load, out, list);
+    char *explanation = status ? NULL : evn_schedule_explain(p->job.schedule);
+    if (!status && out) print_end(p, request, clock, load, explanation, out);
     int code = status ? give_up(status) : 0;
     if (!code) {
-        root = record_plan(p, wish, list, explanation);
+        root = record_plan(p, request, list, explanation);
         list = NULL;
-        code = reassign(p, load, wish->cap, out, root);
+        code = reassign(p, load, request->cap, out, root);
     }
     if (!code && record->path) {
         char *text = record_text(root);
@@ -357,57 +385,62 @@ static int plan(struct planning *p, const struct wish *wish, struct output *reco
     return code;
 }
 
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"units", "LIST", "compute units, as 4:CPU:4,2:GPU:1; they need not be there (default auto)",
+     OPTION_TEXT, AT(words.units), 0, 0},
+    {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)", OPTION_TEXT,
+     AT(words.speeds), 0, 0},
+    {"machine", "FILE", "a described machine: its units, their times of tasks, its links",
+     OPTION_TEXT, AT(machine), 0, 0},
+    {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_TEXT,
+     AT(times), 0, 0},
+    {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
+     AT(exchange), 0, 0},
+    {"slow", "U:F@STEP", "unit U becomes F times slower with iteration STEP", OPTION_TEXT, AT(slow),
+     0, 0},
+    {"cap", "N", "cores that thread reassignment gives one unit at most (default: no limit)",
+     OPTION_NUMBER, AT(cap), 1, 1000000},
+    {"schedule", "SPEC",
+     "static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
+     OPTION_TEXT, AT(words.schedule), 0, 0},
+    {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER, AT(iterations),
+     1, 1000000},
+    {"json", "FILE", "the record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
+    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+    {"verbose", NULL, "the plan as text, too", OPTION_FLAG, AT(verbose), 0, 0},
+    {0},
+};
+#undef AT
+
+static int help(const struct workload *is) {
+    char usage[512];
+    snprintf(usage, sizeof usage,
+             "usage: evener plan %s [options]\n\n"
+             "What a schedule does with a workload's tasks, without computing anything. Each\n"
+             "iteration is one instance of the loop in a virtual clock, in which a task takes its\n"
+             "weight over the speed of its unit, or what --machine or --times say.\n",
+             is ? is->name : "APP");
+    job_help("plan", usage, table, is);
+    return EXIT_DONE;
+}
+
 int command_plan(int argc, char **argv) {
-    struct wish wish = {
-        .names = {.class_ = "S", .units = "auto", .schedule = "guided:size"},
-        .iterations = 4,
-    };
-    const struct option table[] = {
-        {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT,
-         &wish.names.class_, 0, 0},
-        {"units", "LIST",
-         "compute units, as 4:CPU:4,2:GPU:1; they need not be there (default auto)", OPTION_TEXT,
-         &wish.names.units, 0, 0},
-        {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)",
-         OPTION_TEXT, &wish.names.speeds, 0, 0},
-        {"machine", "FILE", "a described machine: its units, their times of tasks, its links",
-         OPTION_TEXT, &wish.machine, 0, 0},
-        {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_TEXT,
-         &wish.times, 0, 0},
-        {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
-         &wish.exchange, 0, 0},
-        {"slow", "U:F@STEP", "unit U becomes F times slower with iteration STEP", OPTION_TEXT,
-         &wish.slow, 0, 0},
-        {"cap", "N", "cores that thread reassignment gives one unit at most (default: no limit)",
-         OPTION_NUMBER, &wish.cap, 1, 1000000},
-        {"schedule", "SPEC",
-         "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
-         "optimal",
-         OPTION_TEXT, &wish.names.schedule, 0, 0},
-        {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER,
-         &wish.iterations, 1, 1000000},
-        {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &wish.json, 0, 0},
-        {"quiet", NULL, "no table", OPTION_FLAG, &wish.quiet, 0, 0},
-        {"verbose", NULL, "the plan as text, too", OPTION_FLAG, &wish.verbose, 0, 0},
-        {0},
-    };
-    int words;
-    int code = options_read("plan", table, argc, argv, &wish.names.app, 1, &words);
-    if (code < 0) {
-        printf(
-            "usage: evener plan APP [options]\n\n"
-            "What a schedule does with a workload's tasks, without computing anything. Each\n"
-            "iteration is one instance of the loop in a virtual clock, in which a task takes its\n"
-            "weight over the speed of its unit, or what --machine or --times say.\n\n");
-        options_help(table);
-        return EXIT_DONE;
-    }
-    if (code) return code;
+    struct request request = {.words = {.units = "auto", .steps = -1}, .iterations = 4};
+    int code;
+    const struct workload *is = job_find(table, argc, argv, &code);
+    if (!is) return code < 0 ? help(NULL) : code;
     struct planning p = {.slow = {.unit = -1}};
     struct output record = {.fd = -1};
-    code = open_planning(&p, &wish);
-    if (!code && output_open(&record, wish.json)) code = EXIT_USAGE;
-    if (!code) code = plan(&p, &wish, &record);
+    code = job_begin(&p.job, is);
+    if (!code) code = job_read(&p.job, "plan", table, &request, argc, argv);
+    if (code < 0) {
+        code = help(is);
+    } else if (!code) {
+        code = open_planning(&p, &request);
+        if (!code && output_open(&record, request.json)) code = EXIT_USAGE;
+        if (!code) code = plan(&p, &request, &record);
+    }
     output_discard(&record);
     close_planning(&p);
     return code;

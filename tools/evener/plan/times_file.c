@@ -1,6 +1,6 @@
 /* Reading the times of a record. */
 #include "plan/times_file.h"
-#include "cli/command.h"
+#include "common/message.h"
 #include "cli/json_file.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,12 +23,6 @@ struct run {
 static int lacks(const char *path, const char *what) {
     complain("%s: %s; expected the record that evener run --json writes", path, what);
     return EXIT_USAGE;
-}
-
-static double number_of(const cJSON *o, const char *key) {
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-    return cJSON_IsNumber(v) && v->valuedouble >= 0 && isfinite(v->valuedouble) ? v->valuedouble
-                                                                                : NAN;
 }
 
 static int read_tasks(struct run *r, const char *path, const cJSON *root) {
@@ -57,7 +51,7 @@ static int read_units(struct run *r, const char *path, const cJSON *units, doubl
     int u = 0;
     cJSON_ArrayForEach(o, units) {
         const char *family = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "kind"));
-        const double exchange_s = number_of(o, "exchange_s");
+        const double exchange_s = json_number(o, "exchange_s");
         if (!family || (strcmp(family, "cpu") != 0 && strcmp(family, "gpu") != 0) ||
             isnan(exchange_s))
             return lacks(path, "a unit has no \"kind\" or no \"exchange_s\"");
@@ -129,33 +123,40 @@ static int put(const struct run *r, const char *path, struct machine_model *m, i
         if (keep_routes) continue;
         const double per_byte = like->bytes > 0 ? like->exchange_s / like->bytes * cores : 0;
         m->within[k] = (evn_route){.hops = 1, .per_byte = {per_byte}};
-        for (int from = 0; from < m->kinds; from++) /* who receives takes it, nobody waits */
+        for (int from = 0; from < m->kinds; from++) /* the receiving unit takes that time, no other waits */
             m->route[from * m->kinds + k] = (evn_route){.hops = 2, .per_byte = {0, per_byte}};
     }
     return 0;
 }
 
-static int read_run(struct times_file *out, const char *path, const cJSON *root, const char *app,
-                    char class_, const evn_problem *tasks, struct machine_model *m,
-                    int keep_routes) {
-    const char *was = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "app")),
-               *was_class = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "class"));
-    const double steps = number_of(root, "steps");
+/* Whether the record is of this workload and problem; its class stands for the problem in records
+ * that do not name it. */
+static int check_problem(const char *path, const cJSON *root, const struct job *job) {
+    const char *was = json_text(root, "app"), *key = json_text(root, "problem");
+    if (!key) key = json_text(root, "class");
+    if (!was || !key) return lacks(path, "it does not say of which workload it is");
+    if (!strcmp(was, job->is->name) && !strcmp(key, job->shape.key)) return 0;
+    const char *word = job->shape.class_ ? " class" : ":";
+    complain("%s is the record of %s%s %s, and this is a plan for %s%s %s", path, was, word, key,
+             job->is->name, word, job->shape.key);
+    return EXIT_USAGE;
+}
+
+static int read_run(struct times_file *out, const char *path, const cJSON *root,
+                    const struct job *job, struct machine_model *m, int keep_routes) {
+    const evn_problem *tasks = &job->tasks;
+    double steps = json_number(root, "instances"); /* of the loop */
+    if (isnan(steps)) steps = json_number(root, "steps");
     const cJSON *units = cJSON_GetObjectItemCaseSensitive(root, "units"),
                 *periods = cJSON_GetObjectItemCaseSensitive(root, "periods");
-    if (!was || !was_class) return lacks(path, "it does not say of which workload it is");
-    if (strcmp(was, app) != 0 || was_class[0] != class_ || was_class[1]) {
-        complain("%s is the record of %s class %s, and this is a plan for %s class %c", path, was,
-                 was_class, app, class_);
-        return EXIT_USAGE;
-    }
+    int code = check_problem(path, root, job);
+    if (code) return code;
     if (!(steps >= 1)) return lacks(path, "no step was run in it");
     if (!cJSON_IsArray(units) || !units->child) return lacks(path, "there are no \"units\" in it");
     struct run r = {.n = tasks->tasks, .units = cJSON_GetArraySize(units)};
     r.task_s = malloc((size_t)r.n * sizeof *r.task_s);
     r.owner = malloc((size_t)r.n * sizeof *r.owner);
     r.kind_of = malloc((size_t)r.units * sizeof *r.kind_of);
-    int code = 0;
     if (!r.task_s || !r.owner || !r.kind_of) {
         complain("not enough memory for %d tasks", r.n);
         code = EXIT_USAGE;
@@ -167,9 +168,9 @@ static int read_run(struct times_file *out, const char *path, const cJSON *root,
         code = put(&r, path, m, keep_routes);
     }
     *out = (struct times_file){
-        .step_s = number_of(root, "seconds") / steps,
-        .compute_s = number_of(periods, "compute_s") / steps,
-        .communication_s = number_of(periods, "communication_s") / steps,
+        .step_s = json_number(root, "seconds") / steps,
+        .compute_s = json_number(periods, "compute_s") / steps,
+        .communication_s = json_number(periods, "communication_s") / steps,
     };
     free(r.task_s);
     free(r.owner);
@@ -177,11 +178,11 @@ static int read_run(struct times_file *out, const char *path, const cJSON *root,
     return code;
 }
 
-int times_file_read(struct times_file *out, const char *path, const char *app, char class_,
-                    const evn_problem *tasks, struct machine_model *m, int keep_routes) {
+int times_file_read(struct times_file *out, const char *path, const struct job *job,
+                    struct machine_model *m, int keep_routes) {
     cJSON *root;
     int code = json_file_read(&root, path);
-    if (!code) code = read_run(out, path, root, app, class_, tasks, m, keep_routes);
+    if (!code) code = read_run(out, path, root, job, m, keep_routes);
     cJSON_Delete(root);
     return code;
 }

@@ -3,15 +3,16 @@
 #define TOOL_TIMES_FILE_H
 
 #include "plan/machine_file.h"
+#include "workload/job.h"
 
 /* What the record says of the run as a whole. */
 struct times_file {
-    double step_s;          /* wall time of a step; NAN: not said */
+    double step_s;          /* wall time of an instance of the loop; NAN: not said */
     double compute_s;       /* of it in tasks */
     double communication_s; /* of it in exchange */
 };
 
-/* Reads the record at `path`, of a run of `app` class `class_`, and puts into the model what it
+/* Reads the record at `path`, of a run of the job's problem, and puts into the model what it
  * tells: seconds of each task on each kind of its units ("task_s"; on kinds that did not run it, in
  * the proportion of what both kinds did), and, unless `keep_routes`, what a byte of a face took
  * each kind of units (exchange_s over the bytes of their faces; the unit that receives takes it,
@@ -20,7 +21,7 @@ struct times_file {
  * which must then not be 0.
  *
  * 0, or an exit status after a message that names what the record lacks. */
-int times_file_read(struct times_file *out, const char *path, const char *app, char class_,
-                    const evn_problem *tasks, struct machine_model *m, int keep_routes);
+int times_file_read(struct times_file *out, const char *path, const struct job *job,
+                    struct machine_model *m, int keep_routes);
 
 #endif

@@ -1,8 +1,9 @@
 /* evener report: one page with pictures from one or more records. */
 #include "report/report.h"
 #include "cli/command.h"
-#include "cli/options.h"
-#include "cli/record.h"
+#include "common/options.h"
+#include "common/output.h"
+#include "common/record.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,20 +36,29 @@ static int write_page(const struct report_record *record, int records, const cha
     return code;
 }
 
+struct request {
+    const char *output;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"output", "FILE", "the page (default report.html); - is standard output", OPTION_TEXT,
+     AT(output), 0, 0},
+    {0},
+};
+#undef AT
+
 int command_report(int argc, char **argv) {
-    const char *path = "report.html";
-    const struct option table[] = {
-        {"output", "FILE", "the page (default report.html); - is standard output", OPTION_TEXT,
-         &path, 0, 0},
-        {0},
-    };
+    struct request request = {.output = "report.html"};
+    const struct option_set sets[] = {{table, &request}, {0}};
     const char **file = calloc((size_t)argc, sizeof *file);
     struct report_record *record = calloc((size_t)argc, sizeof *record);
     int files = 0, read = 0, code = EXIT_FAILED;
     if (file && record)
-        code = options_read("report", table, argc, argv, file, argc, &files);
+        code = options_read("report", sets, argc, argv, file, argc, &files);
     else
         complain("not enough memory for %d words", argc);
+    const char *path = request.output;
     if (code < 0) {
         printf(
             "usage: evener report FILE.json .. [options]\n\n"
@@ -56,7 +66,7 @@ int command_report(int argc, char **argv) {
             "evener plan): a step of each unit in time, the zones by unit, and where there are\n"
             "several records of one application and class, times, speedups and transfers by\n"
             "schedule and number of units. The page needs no network and no script.\n\n");
-        options_help(table);
+        options_help(sets, 0);
         code = EXIT_DONE;
     } else if (!code && !files) {
         complain("report: no records; expected FILE.json .., as of evener run APP --json FILE");

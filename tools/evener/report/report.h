@@ -43,10 +43,11 @@ struct report_iteration {
 struct report_record {
     const char *file;
     cJSON *json;
-    const char *app, *class_, *schedule, *hash, *processor, *command; /* NULL: class_ and after */
-    int plan;                                                         /* of evener plan: no times */
-    int verified;                                                     /* 1, 0, -1: does not apply */
-    double steps, seconds, mops, imbalance;                           /* the last two NaN */
+    const char *app, *schedule;
+    const char *class_, *noun, *hash, *processor, *command; /* may be NULL */
+    int plan;                                               /* of evener plan: no times */
+    int verified;                                           /* 1, 0, -1: does not apply */
+    double steps, seconds, mops, imbalance;                 /* the last two NaN */
     double compute_s, communication_s;  /* wall time of the periods; NaN: a plan without times */
     double migrations, messages, bytes; /* over the whole run, or NaN */
     double triangles;                   /* of a mesh; NaN */

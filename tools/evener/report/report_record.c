@@ -1,6 +1,7 @@
 /* Reading a record: all that a page needs is checked here, so that drawing can trust it. */
 #include "report/report.h"
-#include "cli/command.h"
+#include "common/message.h"
+#include "workload/table.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -22,13 +23,8 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 const struct report_kind *report_kind(int i) { return i >= 0 && i < KINDS ? &kinds[i] : NULL; }
 
 const char *report_noun(const struct report_record *r) {
-    static const struct noun {
-        const char *app, *noun;
-    } nouns[] = {{"bt-mz", "zone"}, {"sp-mz", "zone"},   {"lu-mz", "zone"},
-                 {"ft", "slab"},    {"td-bem", "slice"}, {NULL, "task"}};
-    const struct noun *n = nouns;
-    while (n->app && strcmp(n->app, r->app) != 0) n++;
-    return n->noun;
+    const struct workload *w = r->noun ? NULL : workload_find(r->app); /* records had none once */
+    return r->noun ? r->noun : w ? w->noun : "task";
 }
 
 int report_timed(const struct report_record *r) { return isfinite(r->compute_s); }
@@ -402,6 +398,7 @@ static void read_record(struct reader *in, struct report_record *r) {
     read_text(in, r->json, "", "evener", NEEDED);
     r->app = read_text(in, r->json, "", "app", NEEDED);
     r->class_ = read_text(in, r->json, "", "class", OPTIONAL);
+    r->noun = read_text(in, r->json, "", "noun", OPTIONAL);
     r->schedule = read_text(in, r->json, "", "schedule", NEEDED);
     const cJSON *command = cJSON_GetObjectItemCaseSensitive(r->json, "command");
     if (cJSON_IsString(command)) r->command = command->valuestring;

@@ -4,169 +4,39 @@
  *
  * One unit of a kind runs all tasks; of each task the median over the steps counts, after two steps
  * that do not. The faces that it exchanges with itself tell what a byte costs within a unit; two
- * units side by side tell what it costs between them. What is known is kept in
- * $XDG_CACHE_HOME/evener/calibration.json (or ~/.cache/evener), with the machine it is of.
+ * units side by side tell what it costs between them. Steps are instances of the loop.
  */
-#include "workload/calibrate.h"
-#include "bench/bench.h"
 #include "cli/command.h"
 #include "cli/json_file.h"
+#include "common/median.h"
 #include "plan/machine_file.h"
-#include "cli/options.h"
-#include "cli/record.h"
-#include "workload/workload.h"
-#include <errno.h>
+#include "workload/calibration.h"
+#include "workload/job.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { FORMAT = 1, UNCOUNTED = 2, APPS = 3, CLASSES = 8 };
+enum { UNCOUNTED = 2, APPS = 32, ARGUMENTS = 256 };
 
-/* ---- the file ---- */
+struct request {
+    const char *units, *devices, *output;
+    long steps;
+    int quiet;
+};
 
-/* Where it is kept unless the user says otherwise; NULL after a message: there is no such place. */
-static char *default_path(void) {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    const int given = cache && *cache == '/'; /* others are to be ignored, says the standard */
-    if (!given && !(home && *home)) {
-        complain("neither XDG_CACHE_HOME nor HOME is set: name the file with --output FILE");
-        return NULL;
-    }
-    char *path = NULL;
-    if (asprintf(&path, "%s%s/evener/calibration.json", given ? cache : home,
-                 given ? "" : "/.cache") < 0) {
-        complain("not enough memory");
-        return NULL;
-    }
-    return path;
-}
-
-/* The folders on the way to a file, as far as they are missing. What fails shows when the file is
- * written. */
-static void make_folders(const char *path) {
-    char *part = strdup(path);
-    for (char *p = part ? strchr(part + 1, '/') : NULL; p; p = strchr(p + 1, '/')) {
-        *p = 0;
-        mkdir(part, 0777);
-        *p = '/';
-    }
-    free(part);
-}
-
-static const char *text_of(const cJSON *o, const char *key) {
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
-    return text ? text : "";
-}
-
-/* A number from 0; NAN if there is none. */
-static double number_of(const cJSON *o, const char *key) {
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-    return cJSON_IsNumber(v) && v->valuedouble >= 0 && isfinite(v->valuedouble) ? v->valuedouble
-                                                                                : NAN;
-}
-
-/* Whether `root` is a calibration of this machine by this version; complains of what is wrong with
- * the file at `path` (NULL: says nothing). */
-static int check(const cJSON *root, const char *path, const evn_machine *machine) {
-    const cJSON *there = cJSON_GetObjectItemCaseSensitive(root, "machine"), *o;
-    const cJSON *entries = cJSON_GetObjectItemCaseSensitive(root, "entries");
-    int sound = number_of(root, "calibration") == FORMAT && cJSON_IsArray(entries);
-    cJSON_ArrayForEach(o, entries) {
-        sound = sound && *text_of(o, "app") && *text_of(o, "class") && *text_of(o, "unit") &&
-                number_of(o, "task_s") > 0 && number_of(o, "weight_per_s") > 0 &&
-                number_of(o, "within_s_per_byte") >= 0 && number_of(o, "between_s_per_byte") >= 0;
-    }
-    if (!sound) {
-        if (path)
-            complain("%s is not a calibration as this version writes it; remove it, or run evener "
-                     "calibrate again",
-                     path);
-        return EXIT_USAGE;
-    }
-    if (strcmp(text_of(there, "processor"), evn_machine_processor(machine)) != 0 ||
-        number_of(there, "packages") != evn_machine_packages(machine)) {
-        if (path)
-            complain("%s was measured on another machine (%s); run evener calibrate on this one",
-                     path, text_of(there, "processor"));
-        return EXIT_USAGE;
-    }
-    if (strcmp(text_of(root, "evener"), EVN_VERSION) != 0) {
-        if (path)
-            complain("%s was measured with version %s and this is %s; run evener calibrate again",
-                     path, text_of(root, "evener"), EVN_VERSION);
-        return EXIT_USAGE;
-    }
-    return 0;
-}
-
-static const char classes[] = "SWABCDEF";
-
-/* The name of a unit's device, "" for CPU units; NULL: it is described only, and any will do. */
-static const char *device_of(const evn_unit *unit) {
-    if (evn_unit_is_cpu(unit)) return "";
-    evn_device *device = evn_unit_device(unit, 0);
-    return device ? evn_device_traits(device)->name : NULL;
-}
-
-/* The entry of a kind of units for a workload, of the nearest class there is. */
-static const cJSON *find(const cJSON *root, const char *app, char class_, const char *unit,
-                         const char *device) {
-    const cJSON *o, *best = NULL;
-    int best_distance = CLASSES;
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(root, "entries")) {
-        if (strcmp(text_of(o, "app"), app) != 0 || strcmp(text_of(o, "unit"), unit) != 0) continue;
-        if (device && strcmp(text_of(o, "device"), device) != 0) continue;
-        const char *a = strchr(classes, *text_of(o, "class")), *b = strchr(classes, class_);
-        const int distance = a && b ? abs((int)(a - b)) : CLASSES - 1;
-        if (distance >= best_distance) continue;
-        best = o;
-        best_distance = distance;
-    }
-    return best;
-}
-
-int calibration_speeds(const char *app, char class_, const evn_units *units, double *speed,
-                       double *bandwidth) {
-    char *path = default_path();
-    struct stat there;
-    cJSON *root = NULL;
-    int *kind = malloc(sizeof *kind * (size_t)evn_units_count(units));
-    int code = -1;
-    if (path && kind && stat(path, &there) == 0) {
-        code = json_file_read(&root, path);
-        if (!code) code = check(root, path, evn_units_machine(units));
-    }
-    struct unit_kind kinds[KINDS_MAX];
-    double rate[KINDS_MAX], per_byte = 0;
-    const int n = kind ? unit_kinds(units, kinds, kind) : 0;
-    for (int k = 0; !code && k < n; k++) {
-        char unit[24];
-        int u = 0; /* one of them */
-        while (kind[u] != k) u++;
-        const cJSON *o = find(root, app, class_, unit_kind_text(kinds[k], unit),
-                              device_of(evn_units_get(units, u)));
-        if (!o) {
-            code = -1;
-            break;
-        }
-        rate[k] = number_of(o, "weight_per_s");
-        /* what it costs that a face lies between units; all that CPU units own lies in one memory
-         */
-        if (evn_units_gpus(units) > 0)
-            per_byte = fmax(per_byte,
-                            number_of(o, "between_s_per_byte") - number_of(o, "within_s_per_byte"));
-    }
-    if (!code) {
-        for (int u = 0; u < evn_units_count(units); u++) speed[u] = rate[kind[u]];
-        if (bandwidth) *bandwidth = per_byte > 0 ? 1 / per_byte : 0;
-    }
-    cJSON_Delete(root);
-    free(kind);
-    free(path);
-    return code;
-}
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"units", "LIST", "kinds of units, as 1:CPU:1,1:CPU:4 (default: one core, all cores)",
+     OPTION_TEXT, AT(units), 0, 0},
+    {"devices", "SPEC", "where GPU units come from", OPTION_TEXT, AT(devices), 0, 0},
+    {"steps", "N", "steps of which the median counts (default 5)", OPTION_NUMBER, AT(steps), 1,
+     1000},
+    {"output", "FILE", "instead of ~/.cache/evener/calibration.json", OPTION_TEXT, AT(output), 0,
+     0},
+    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+    {0},
+};
+#undef AT
 
 /* ---- measuring ---- */
 
@@ -194,8 +64,8 @@ static void inspect(const evn_loop *loop, void *arg) {
                 sample[b.task * steps + count[b.task]++] = b.end - b.begin;
         }
     for (int t = 0; !times->failed && t < times->tasks; t++)
-        times->task[t] = whole || !count[t] ? evn_loop_seconds(loop)[t]
-                                            : bench_median(sample + t * steps, count[t]);
+        times->task[t] =
+            whole || !count[t] ? evn_loop_seconds(loop)[t] : median(sample + t * steps, count[t]);
     free(count);
     free(sample);
 }
@@ -219,91 +89,91 @@ static void faces(const evn_problem *p, const int *owner, int u, double *within,
     }
 }
 
-/* Runs a workload on `list` for some steps. Fills times->task, and of unit u the seconds a step
- * that it exchanges, and the bytes of its faces. */
-static int measure(struct workload_names names, const char *list, struct times *times, int u,
-                   double *exchange_s, double *within, double *between, double *weight_sum,
-                   char device[128]) {
-    struct workload w;
-    names.units = list;
-    names.schedule = "static";
-    int code = workload_open(&w, &names, 0);
-    if (code) {
-        workload_close(&w);
-        return code;
-    }
-    const char *name = device_of(evn_units_get(w.units, u));
-    snprintf(device, 128, "%s", name ? name : "");
-    times->tasks = w.tasks.tasks;
-    times->task = malloc(sizeof *times->task * (size_t)w.tasks.tasks);
-    if (!times->task) {
-        complain("not enough memory for %d tasks", w.tasks.tasks);
-        workload_close(&w);
+/* What one run on some units tells. */
+struct measured {
+    struct times times;
+    double exchange_s;      /* that one unit of them exchanges in a step */
+    double within, between; /* bytes of its faces */
+    double weight;          /* of all tasks */
+    char device[128];       /* its name */
+};
+
+/* Runs the job on `list` for some steps, and looks at unit u. m->times.task is to be freed. */
+static int measure(struct job *job, const struct request *request, const char *list, int u,
+                   struct measured *m) {
+    struct job_words words = {
+        .units = list, .devices = request->devices, .schedule = "static", .steps = -1};
+    const int tasks = job->tasks.tasks, instances = (int)request->steps + UNCOUNTED;
+    *m = (struct measured){.times = {.steps = (int)request->steps, .tasks = tasks}};
+    m->times.task = malloc(sizeof *m->times.task * (size_t)tasks);
+    if (!m->times.task) {
+        complain("not enough memory for %d tasks", tasks);
         return EXIT_FAILED;
     }
-    /* a burst for each task of a step and two for each of an exchange, and room for more */
-    const int steps = times->steps + UNCOUNTED, bursts = 4 * w.tasks.tasks * steps + 16;
-    npbmz_options options = {
-        .steps = steps, .inspect = inspect, .arg = times, .bursts = bursts, .stop = &interrupted};
-    npbmz_result r;
-    evn_status status = npbmz_run(w.problem, w.units, w.schedule, &options, &r);
-    if (status) {
-        code = give_up(status);
-    } else {
-        *exchange_s = r.unit[u].exchange_s / steps;
-        faces(&w.tasks, r.owner, u, within, between);
-        *weight_sum = 0;
-        for (int t = 0; t < w.tasks.tasks; t++) *weight_sum += w.tasks.weight[t];
-        if (times->failed) {
-            complain("not enough memory for the times of %d tasks", w.tasks.tasks);
+    int code = job_units(job, &words, 0);
+    if (!code) code = job_schedule(job, &words);
+    if (!code) {
+        const char *name = calibration_device(evn_units_get(job->units, u));
+        snprintf(m->device, sizeof m->device, "%s", name ? name : "");
+        /* a burst for each task of a step and two for each of an exchange, and room for more */
+        const struct run_options options = {.steps = instances * job->shape.group,
+                                            .inspect = inspect,
+                                            .arg = &m->times,
+                                            .bursts = 4 * tasks * instances + 16,
+                                            .stop = &interrupted};
+        const struct run_result *r = NULL;
+        code = job->is->run(job->state, job->units, job->schedule, &options, &r);
+        if (!code) {
+            m->exchange_s = r->unit[u].exchange_s / instances;
+            m->weight = job_weight(job);
+            faces(&job->tasks, r->owner, u, &m->within, &m->between);
+        }
+        if (!code && m->times.failed) {
+            complain("not enough memory for the times of %d tasks", tasks);
             code = EXIT_FAILED;
         }
-        npbmz_result_free(&r);
     }
-    workload_close(&w);
+    job_close_units(job);
     return code;
 }
 
 /* One kind: alone, then beside a second unit if there is room. */
-static int calibrate_kind(const struct workload_names *names, struct unit_kind kind, int cores,
-                          int steps, struct figures *f) {
-    char list[64], unit[24], device[128];
-    struct times times = {.steps = steps};
-    double exchange_s, within, between, weight;
+static int calibrate_kind(struct job *job, const struct request *request, struct unit_kind kind,
+                          struct figures *f) {
+    char list[64], unit[24];
+    const int cores = evn_machine_cores(job->machine);
+    struct measured m;
     unit_kind_text(kind, unit);
     snprintf(list, sizeof list, "1:%s", unit);
-    int code = measure(*names, list, &times, 0, &exchange_s, &within, &between, &weight, device);
+    int code = measure(job, request, list, 0, &m);
     if (!code) {
         double sum = 0;
-        for (int t = 0; t < times.tasks; t++) sum += times.task[t];
-        *f = (struct figures){.tasks = times.tasks,
-                              .task_s = sum / times.tasks,
-                              .weight_per_s = weight / sum,
-                              .within = within > 0 ? exchange_s / within : 0};
-        snprintf(f->device, sizeof f->device, "%s", device);
+        for (int t = 0; t < m.times.tasks; t++) sum += m.times.task[t];
+        *f = (struct figures){.tasks = m.times.tasks,
+                              .task_s = sum / m.times.tasks,
+                              .weight_per_s = m.weight / sum,
+                              .within = m.within > 0 ? m.exchange_s / m.within : 0};
+        snprintf(f->device, sizeof f->device, "%s", m.device);
     }
-    free(times.task);
-    times.task = NULL;
+    free(m.times.task);
     if (code) return code;
     f->between = f->within;
-    if (kind.gpu ? cores < 2 : 2 * kind.size > cores) return 0;
-    if (kind.gpu)
-        snprintf(list, sizeof list, "1:CPU:1,1:%s", unit);
-    else
-        snprintf(list, sizeof list, "2:%s", unit);
-    code = measure(*names, list, &times, 1, &exchange_s, &within, &between, &weight, device);
-    free(times.task);
-    if (!code && between > 0) f->between = fmax(0, exchange_s - within * f->within) / between;
+    if (!job->tasks.links || (kind.gpu ? cores < 2 : 2 * kind.size > cores)) return 0;
+    snprintf(list, sizeof list, kind.gpu ? "1:CPU:1,1:%s" : "2:%s", unit);
+    code = measure(job, request, list, 1, &m);
+    free(m.times.task);
+    if (!code && m.between > 0)
+        f->between = fmax(0, m.exchange_s - m.within * f->within) / m.between;
     return code;
 }
 
 /* ---- the command ---- */
 
-static cJSON *entry(const char *app, const char *class_, const char *unit, int steps,
+static cJSON *entry(const char *app, const char *key, const char *unit, int steps,
                     const struct figures *f) {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "app", app);
-    cJSON_AddStringToObject(o, "class", class_);
+    cJSON_AddStringToObject(o, "class", key);
     cJSON_AddStringToObject(o, "unit", unit);
     if (*f->device) cJSON_AddStringToObject(o, "device", f->device);
     cJSON_AddNumberToObject(o, "tasks", f->tasks);
@@ -315,77 +185,33 @@ static cJSON *entry(const char *app, const char *class_, const char *unit, int s
     return o;
 }
 
-/* Puts an entry in the place of an older one of the same. */
-static void keep(cJSON *entries, cJSON *fresh) {
-    int i = 0;
-    const cJSON *o;
-    cJSON_ArrayForEach(o, entries) {
-        if (!strcmp(text_of(o, "app"), text_of(fresh, "app")) &&
-            !strcmp(text_of(o, "class"), text_of(fresh, "class")) &&
-            !strcmp(text_of(o, "unit"), text_of(fresh, "unit")) &&
-            !strcmp(text_of(o, "device"), text_of(fresh, "device")))
-            break;
-        i++;
-    }
-    if (o)
-        cJSON_ReplaceItemInArray(entries, i, fresh);
-    else
-        cJSON_AddItemToArray(entries, fresh);
-}
-
-/* The entries that may stay: those of a file of this machine and version. */
-static cJSON *earlier(const char *path, const evn_machine *machine) {
-    struct stat there;
-    cJSON *root = NULL, *entries = NULL;
-    if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && !json_file_read(&root, path) &&
-        !check(root, NULL, machine))
-        entries = cJSON_DetachItemFromObjectCaseSensitive(root, "entries");
-    cJSON_Delete(root);
-    return entries ? entries : cJSON_CreateArray();
-}
-
 static void print_table(const cJSON *entries, FILE *out) {
     const cJSON *o, *other;
     fprintf(out, "%-6s  %5s  %-9s  %6s  %12s  %10s  %14s\n", "app", "class", "unit", "tasks",
-            "ms a task", "factor", "Mpoints/s");
+            "ms a task", "factor", "M weight/s");
     cJSON_ArrayForEach(o, entries) {
         /* as the paper has it: how many times as long the slowest kind takes */
         double slowest = 0;
         cJSON_ArrayForEach(other, entries) {
-            if (!strcmp(text_of(o, "app"), text_of(other, "app")) &&
-                !strcmp(text_of(o, "class"), text_of(other, "class")))
-                slowest = fmax(slowest, number_of(other, "task_s"));
+            if (!strcmp(json_text(o, "app"), json_text(other, "app")) &&
+                !strcmp(json_text(o, "class"), json_text(other, "class")))
+                slowest = fmax(slowest, json_number(other, "task_s"));
         }
-        fprintf(out, "%-6s  %5s  %-9s  %6.0f  %12.4f  %10.2f  %14.3f  %s\n", text_of(o, "app"),
-                text_of(o, "class"), text_of(o, "unit"), number_of(o, "tasks"),
-                1e3 * number_of(o, "task_s"), slowest / number_of(o, "task_s"),
-                1e-6 * number_of(o, "weight_per_s"), text_of(o, "device"));
+        const char *key = json_text(o, "class"), *device = json_text(o, "device");
+        if (!device) device = "";
+        const int short_ = strlen(key) <= 5; /* others have no room but at the end */
+        fprintf(out, "%-6s  %5s  %-9s  %6.0f  %12.4f  %10.2f  %14.3f  %s%s%s\n",
+                json_text(o, "app"), short_ ? key : "", json_text(o, "unit"),
+                json_number(o, "tasks"), 1e3 * json_number(o, "task_s"),
+                slowest / json_number(o, "task_s"), 1e-6 * json_number(o, "weight_per_s"), device,
+                !short_ && *device ? "; " : "", short_ ? "" : key);
     }
 }
 
-static int save(const char *path, const evn_machine *machine, cJSON *entries) {
-    struct output file = {.fd = -1};
-    if (output_open(&file, path)) {
-        cJSON_Delete(entries);
-        return EXIT_USAGE;
-    }
-    cJSON *root = cJSON_CreateObject();
-    cJSON_AddNumberToObject(root, "calibration", FORMAT);
-    cJSON_AddStringToObject(root, "evener", EVN_VERSION);
-    cJSON_AddItemToObject(root, "machine", record_machine(machine));
-    cJSON_AddItemToObject(root, "entries", entries);
-    char *text = record_text(root);
-    int code = !text || output_commit(&file, text) ? EXIT_FAILED : 0;
-    free(text);
-    output_discard(&file);
-    return code;
-}
-
-/* All kinds of `list` for one workload. */
-static int calibrate_app(const struct workload_names *names, const evn_machine *machine,
-                         const char *list, int steps, cJSON *entries, int quiet) {
+/* All kinds of the list, for an open problem. */
+static int calibrate_kinds(struct job *job, const struct request *request, cJSON *entries) {
     evn_units *units;
-    evn_status status = evn_units_open(&units, machine, list, EVN_DESCRIBE_ONLY);
+    evn_status status = evn_units_open(&units, job->machine, request->units, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
     struct unit_kind kinds[KINDS_MAX];
     int *kind = malloc(sizeof *kind * (size_t)evn_units_count(units));
@@ -395,80 +221,132 @@ static int calibrate_app(const struct workload_names *names, const evn_machine *
         struct figures f;
         char unit[24];
         unit_kind_text(kinds[k], unit);
-        if (!quiet) fprintf(stderr, "%s class %s on %s ..\n", names->app, names->class_, unit);
-        code = calibrate_kind(names, kinds[k], evn_machine_cores(machine), steps, &f);
-        if (!code) keep(entries, entry(names->app, names->class_, unit, steps, &f));
+        if (!request->quiet)
+            fprintf(stderr, "%s %s%s on %s ..\n", job->is->name, job->shape.class_ ? "class " : "",
+                    job->shape.key, unit);
+        code = calibrate_kind(job, request, kinds[k], &f);
+        if (!code)
+            calibration_keep(entries,
+                             entry(job->is->name, job->shape.key, unit, (int)request->steps, &f));
     }
     free(kind);
     evn_units_close(units);
     return code;
 }
 
-int command_calibrate(int argc, char **argv) {
-    struct workload_names names = {.class_ = "W"};
-    const char *list = NULL, *path = NULL;
-    long steps = 5;
-    int quiet = 0;
-    const struct option table[] = {
-        {"class", "S", "problem class to measure with (default W)", OPTION_TEXT, &names.class_, 0,
-         0},
-        {"units", "LIST", "kinds of units, as 1:CPU:1,1:CPU:4 (default: one core, all cores)",
-         OPTION_TEXT, &list, 0, 0},
-        {"devices", "SPEC", "where GPU units come from", OPTION_TEXT, &names.devices, 0, 0},
-        {"steps", "N", "steps of which the median counts (default 5)", OPTION_NUMBER, &steps, 1,
-         1000},
-        {"output", "FILE", "instead of ~/.cache/evener/calibration.json", OPTION_TEXT, &path, 0, 0},
-        {"quiet", NULL, "no table", OPTION_FLAG, &quiet, 0, 0},
-        {0},
-    };
-    const char *app[APPS] = {"bt-mz", "sp-mz", "lu-mz"};
-    int words;
-    int code = options_read("calibrate", table, argc, argv, app, APPS, &words);
-    if (code < 0) {
-        printf("usage: evener calibrate [APP ..] [options]\n\n"
-               "Measures the average time of a task on each kind of units, a few steps each, and\n"
-               "keeps it for the schedule weighted. APP: bt-mz sp-mz lu-mz (default all).\n\n");
-        options_help(table);
-        return EXIT_DONE;
+/* ---- arguments ---- */
+
+/* The workloads that are named, or all there are. 0, or an exit status after a message. */
+static int find_apps(int argc, char **argv, const struct workload *app[APPS], int *apps) {
+    struct option_set sets[APPS + 2] = {{table, NULL}};
+    const struct workload *w;
+    const char *word[APPS];
+    int sets_count = 1;
+    for (int i = 0; i < APPS && (w = workload_at(i)); i++) {
+        if (w->options) sets[sets_count++].table = w->options;
+        app[i] = w;
+        *apps = i + 1;
     }
-    for (int i = 0; !code && i < words; i++)
-        if (npbmz_find(app[i]) < 0) {
-            complain("there is no workload \"%s\", expected bt-mz, sp-mz or lu-mz", app[i]);
-            code = EXIT_USAGE;
+    const int words = options_words(sets, argc, argv, word, APPS);
+    for (int i = 0; i < words; i++)
+        if (!(app[i] = workload_find(word[i]))) {
+            complain("there is no workload \"%s\", expected %s", word[i], workload_list());
+            return EXIT_USAGE;
         }
-    if (code) return code;
-    evn_machine *machine;
-    evn_status status = evn_machine_open(&machine);
-    if (status) return give_up(status);
-    char both[64], *own = path ? NULL : default_path();
-    if (!path) path = own;
-    if (!path) code = EXIT_USAGE;
-    if (!code && !strcmp(path, "-")) {
+    if (words) *apps = words;
+    return 0;
+}
+
+/* Reads a workload's sample options and then the arguments, which override them. Options that only
+ * others of the `apps` have are passed over. As options_read(). */
+static int read_arguments(struct job *job, struct request *request, int argc, char **argv,
+                          const struct workload *const *app, int apps) {
+    struct option_set sets[APPS + 3] = {{table, request}, {job->is->options, job->state}};
+    const char *word[APPS];
+    char sample[256];
+    int n = 0, words = 0;
+    size_t size = 0;
+    for (int i = 0; i < apps; i++) size = app[i]->state > size ? app[i]->state : size;
+    void *unused = calloc(1, size + 1);
+    char **all = malloc(sizeof *all * ((size_t)argc + sizeof sample));
+    int code = unused && all ? 0 : give_up(evn_fail(EVN_MEMORY, "calibrate: not enough memory"));
+    if (!code) {
+        int known = 1 + (job->is->options != NULL);
+        for (int i = 0; i < apps; i++)
+            if (app[i]->options) sets[known++] = (struct option_set){app[i]->options, unused};
+        snprintf(sample, sizeof sample, "%s", job->is->sample ? job->is->sample : "");
+        all[n++] = argv[0];
+        for (char *p = strtok(sample, " "); p; p = strtok(NULL, " ")) all[n++] = p;
+        for (int i = 1; i < argc; i++) all[n++] = argv[i];
+        code = options_read("calibrate", sets, n, all, word, APPS, &words);
+    }
+    free(all);
+    free(unused);
+    return code;
+}
+
+static int help(const struct workload *is) {
+    char usage[512];
+    snprintf(usage, sizeof usage,
+             "usage: evener calibrate [APP ..] [options]\n\n"
+             "Measures the average time of a task on each kind of units, a few steps each, and\n"
+             "keeps it for schedules that go by speed. APP: %s (default all).\n",
+             workload_words());
+    job_help("calibrate", usage, table, is);
+    return EXIT_DONE;
+}
+
+/* ---- the command ---- */
+
+/* One workload, from its options to its entries. -1 where --help is asked for. */
+static int calibrate(const struct workload *const *app, int apps, int i, struct request *request,
+                     int argc, char **argv, cJSON *entries) {
+    struct job job;
+    char both[64];
+    int code = job_begin(&job, app[i]);
+    if (!code) code = read_arguments(&job, request, argc, argv, app, apps);
+    if (!code && request->output && !strcmp(request->output, "-")) {
         complain("--output -: a calibration is kept in a file; name one");
         code = EXIT_USAGE;
     }
-    if (!list) {
-        const int cores = evn_machine_cores(machine);
+    if (!code && !request->units) {
+        const int cores = evn_machine_cores(job.machine);
         snprintf(both, sizeof both, cores > 1 ? "1:CPU:1,1:CPU:%d" : "1:CPU:1", cores);
-        list = both;
+        request->units = both;
     }
-    cJSON *entries = NULL;
+    if (!code) code = job_check(&job);
+    if (!code) code = job_open(&job, request->quiet);
+    if (!code) code = calibrate_kinds(&job, request, entries);
+    job_close(&job);
+    if (request->units == both) request->units = NULL;
+    return code;
+}
+
+int command_calibrate(int argc, char **argv) {
+    struct request request = {.steps = 5};
+    const struct workload *app[APPS] = {NULL};
+    int apps = 0;
+    int code = find_apps(argc, argv, app, &apps);
+    if (code) return code;
+    cJSON *entries = cJSON_CreateArray(), *old = NULL;
+    catch_interrupts();
+    for (int i = 0; !code && i < apps; i++)
+        code = calibrate(app, apps, i, &request, argc, argv, entries);
+    char *own = NULL;
+    if (!code && !request.output && !(own = calibration_path())) code = EXIT_USAGE;
+    const char *path = own ? own : request.output;
+    evn_machine *machine = NULL;
+    if (!code && evn_machine_open(&machine)) code = give_up(EVN_SYSTEM);
     if (!code) {
-        if (own) make_folders(path);
-        entries = earlier(path, machine);
-        catch_interrupts();
+        if (own) calibration_folders(path);
+        old = calibration_read(path, machine);
+        while (entries->child) calibration_keep(old, cJSON_DetachItemFromArray(entries, 0));
+        if (!request.quiet) print_table(old, stdout);
+        code = calibration_save(path, machine, old);
+        if (!code && !request.quiet) printf("\nkept in %s\n", path);
     }
-    for (int i = 0; !code && i < (words ? words : APPS); i++) {
-        names.app = app[i];
-        code = calibrate_app(&names, machine, list, (int)steps, entries, quiet);
-    }
-    if (!code && !quiet) print_table(entries, stdout);
-    if (!code)
-        code = save(path, machine, entries);
-    else
-        cJSON_Delete(entries);
-    if (!code && !quiet) printf("\nkept in %s\n", path);
+    cJSON_Delete(entries);
     free(own);
     evn_machine_close(machine);
-    return code;
+    return code < 0 ? help(apps == 1 ? app[0] : NULL) : code;
 }

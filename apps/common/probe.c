@@ -1,6 +1,6 @@
 /* Measuring peaks: the best of several short samples, since a peak is what the machine can do, not
  * what it did. */
-#include "bench/probe.h"
+#include "common/probe.h"
 #include <evener/clock.h>
 #include <omp.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* Drawing the line of progress. */
-#include "cli/progress.h"
+#include "common/progress.h"
 #include <stdio.h>
 #include <unistd.h>
 

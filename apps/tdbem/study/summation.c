@@ -2,11 +2,11 @@
  * machine allows for data of that size, and beside sparse matrix times vector over all M_k; and the
  * paper's Table 4, how many blocks Full-Blocking makes of a mesh in each numbering (Bramas,
  * Coulaud, Sylvand 2015, section 5.2). */
-#include "bench/bench.h"
-#include "bench/bench_solvers.h"
-#include "cli/command.h"
-#include "cli/options.h"
-#include "bench/probe.h"
+#include "tdbem/study/study.h"
+#include "common/message.h"
+#include "common/options.h"
+#include "common/probe.h"
+#include "tdbem/study/solvers.h"
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/mesh/mesh.h"
@@ -252,6 +252,26 @@ static evn_status measure(const struct slices *s, const struct layout_options *o
     return status;
 }
 
+/* The products that the layouts are compared with, and the head of the table. */
+static void print_base(const struct slices *s, const char *mesh, struct sparse *sparse,
+                       struct machine_limits *limits) {
+    const double plain = 2e-9 * (double)sparse->nnz / fastest(sparse_multiply, sparse, 3);
+    const double eigen = eigen_rate(sparse);
+    limits->base = eigen > 0 ? eigen : plain;
+    printf("\nThe summation on one core: %s, %d vertices, %.4g values, row-vectors of %.2f, at "
+           "most %d\n",
+           mesh, s->columns, (double)s->nnz, (double)s->nnz / s->columns / s->columns, s->longest);
+    printf("multiply-adds on registers: %.1f GFlop/s in double, twice that in float\n\n",
+           1e-9 * limits->peak);
+    printf("  %-12s %-6s %3s  %-6s  %8s %6s  %8s %8s  %8s  %-6s %7s %7s\n", "layout", "", "n_g",
+           "in", "ms/step", "fill %", "GFlop/s", "allowed", "of it", "by", "of peak", "x CSR");
+    printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, plain", "double", 1, "",
+           2e-6 * (double)sparse->nnz / plain, "", plain, "", plain / limits->base);
+    if (eigen > 0)
+        printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, Eigen", "double", 1,
+               "", 2e-6 * (double)sparse->nnz / eigen, "", eigen, "", 1.0);
+}
+
 static evn_status study(const struct slices *s, const char *mesh) {
     static const struct {
         const char *name;
@@ -276,24 +296,7 @@ static evn_status study(const struct slices *s, const char *mesh) {
         if (peak > limits.peak) limits.peak = peak;
     }
     status = sparse_open(&sparse, s);
-    if (!status) {
-        const double plain = 2e-9 * (double)sparse.nnz / fastest(sparse_multiply, &sparse, 3);
-        const double eigen = eigen_rate(&sparse);
-        limits.base = eigen > 0 ? eigen : plain;
-        printf("\nThe summation on one core: %s, %d vertices, %.4g values, row-vectors of %.2f, at "
-               "most %d\n",
-               mesh, s->columns, (double)s->nnz, (double)s->nnz / s->columns / s->columns,
-               s->longest);
-        printf("multiply-adds on registers: %.1f GFlop/s in double, twice that in float\n\n",
-               1e-9 * limits.peak);
-        printf("  %-12s %-6s %3s  %-6s  %8s %6s  %8s %8s  %8s  %-6s %7s %7s\n", "layout", "", "n_g",
-               "in", "ms/step", "fill %", "GFlop/s", "allowed", "of it", "by", "of peak", "x CSR");
-        printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, plain", "double", 1,
-               "", 2e-6 * (double)sparse.nnz / plain, "", plain, "", plain / limits.base);
-        if (eigen > 0)
-            printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, Eigen", "double",
-                   1, "", 2e-6 * (double)sparse.nnz / eigen, "", eigen, "", 1.0);
-    }
+    if (!status) print_base(s, mesh, &sparse, &limits);
     sparse_close(&sparse);
     for (size_t l = 0; l < sizeof layout / sizeof *layout; l++)
         for (int single = 0; single < 2; single++)
@@ -400,30 +403,35 @@ static evn_status table(const struct slices *s, struct mesh *mesh, const char *n
     return EVN_OK;
 }
 
-int bench_tdbem(int argc, char **argv) {
-    const char *name = "sphere:3", *ratio = "0.5", *devices = NULL, *word;
-    int only_table = 0, solvers = 0;
-    const struct option options[] = {
-        {"mesh", "FILE", "surface (default sphere:3)", OPTION_TEXT, &name, 0, 0},
-        {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, &ratio, 0, 0},
-        {"solvers", NULL, "solvers of M_0 side by side, and nothing else", OPTION_FLAG, &solvers, 0,
-         0},
-        {"devices", "SPEC", "with --solvers: where a device comes from (default cuda)", OPTION_TEXT,
-         &devices, 0, 0},
-        {"table", NULL, "only the table of Full-Blocking's blocks", OPTION_FLAG, &only_table, 0, 0},
-        {0},
-    };
-    int words;
-    int code = options_read("bench td-bem", options, argc, argv, &word, 0, &words);
-    if (code < 0) {
-        printf(
-            "usage: evener bench td-bem [options]\n\nThe summation stage on one core, by layout, "
-            "precision and steps of a group, and the number\nof blocks by numbering; or solvers of "
-            "M_0.\n\n");
-        options_help(options);
-        return EXIT_DONE;
-    }
-    if (code) return code;
+struct request {
+    const char *mesh, *ratio, *devices;
+    int only_table, solvers;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option options[] = {
+    {"mesh", "FILE", "surface (default sphere:3)", OPTION_TEXT, AT(mesh), 0, 0},
+    {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, AT(ratio), 0, 0},
+    {"solvers", NULL, "solvers of M_0 side by side, and nothing else", OPTION_FLAG, AT(solvers), 0,
+     0},
+    {"devices", "SPEC", "with --solvers: where a device comes from (default cuda)", OPTION_TEXT,
+     AT(devices), 0, 0},
+    {"table", NULL, "only the table of Full-Blocking's blocks", OPTION_FLAG, AT(only_table), 0, 0},
+    {0},
+};
+#undef AT
+
+int tdbem_study(int argc, char **argv) {
+    struct request request = {.mesh = "sphere:3", .ratio = "0.5"};
+    int code = options_read_plain(
+        "bench td-bem",
+        "usage: evener bench td-bem [options]\n\n"
+        "The summation stage on one core, by layout, precision and steps of a group, and the\n"
+        "number of blocks by numbering; or solvers of M_0.",
+        options, &request, argc, argv);
+    if (code) return code < 0 ? EXIT_DONE : code;
+    const char *name = request.mesh, *ratio = request.ratio, *devices = request.devices;
+    const int solvers = request.solvers;
     char why[256];
     int count;
     if (devices && !solvers) {
@@ -448,7 +456,7 @@ int bench_tdbem(int argc, char **argv) {
         status = slices_generate(&s, mesh, &o, (int)sysconf(_SC_NPROCESSORS_ONLN));
     }
     if (!status && solvers) status = bench_solvers(s, name, devices);
-    if (!status && !solvers && !only_table) status = study(s, name);
+    if (!status && !solvers && !request.only_table) status = study(s, name);
     if (!status && !solvers) status = table(s, mesh, name);
     slices_close(s);
     mesh_close(mesh);

@@ -1,6 +1,6 @@
 /* Probes: what the machine allows at most, measured in the same run as what is compared with it. */
-#ifndef TOOL_PROBE_H
-#define TOOL_PROBE_H
+#ifndef COMMON_PROBE_H
+#define COMMON_PROBE_H
 
 #include <evener.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Solvers of M_0 side by side. */
-#ifndef TOOL_BENCH_SOLVERS_H
-#define TOOL_BENCH_SOLVERS_H
+#ifndef TDBEM_STUDY_SOLVERS_H
+#define TDBEM_STUDY_SOLVERS_H
 
 #include "tdbem/matrices/slices.h"
 

@@ -1,6 +1,6 @@
 /* Progress: one line on a terminal, with an estimate of the time left; nothing on a pipe. */
-#ifndef TOOL_PROGRESS_H
-#define TOOL_PROGRESS_H
+#ifndef COMMON_PROGRESS_H
+#define COMMON_PROGRESS_H
 
 struct progress {
     int shown;   /* standard error is a terminal and not --quiet */

@@ -1,9 +1,7 @@
-/* The record: one JSON object about a run, on disk whole or not at all. */
-#ifndef TOOL_RECORD_H
-#define TOOL_RECORD_H
+/* A file that is on disk whole or not at all. */
+#ifndef COMMON_OUTPUT_H
+#define COMMON_OUTPUT_H
 
-#include <cjson/cJSON.h>
-#include <evener.h>
 #include <stdio.h>
 
 /* A file to be: written beside its place and renamed at the end, so that a failed run leaves an
@@ -26,19 +24,5 @@ FILE *output_stream(struct output *o);
 int output_commit(struct output *o, const char *text);
 /* Leaves things as they were. */
 void output_discard(struct output *o);
-
-/* Adds a number with 17 digits; null where it is not finite (JSON has none). */
-void record_number(cJSON *object, const char *key, double value);
-cJSON *record_numbers(const double *value, int n);
-
-/* "machine" and "build" of a record. */
-cJSON *record_machine(const evn_machine *machine);
-cJSON *record_build(void);
-
-/* The text of a record, to be freed; NULL if there is no memory. Consumes `root`. */
-char *record_text(cJSON *root);
-
-/* What each of the devices was asked to do, one object each. */
-cJSON *record_devices(const evn_counts *device, int devices);
 
 #endif

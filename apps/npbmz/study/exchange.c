@@ -3,10 +3,10 @@
  * González and Morancho's multi-GPU version, which takes one zone after another.
  *
  * The zones' real faces are exchanged by the exchange that runs use; only the clock is computed. */
-#include "bench/bench.h"
-#include "cli/command.h"
+#include "npbmz/study/study.h"
+#include "common/message.h"
 #include "npbmz/npbmz.h"
-#include "cli/options.h"
+#include "common/options.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static double floor_of(int units, const double *bytes, const struct node *node) 
 static evn_status rounds(evn_units *units, evn_exchange *x, double *seconds) {
     const int count = evn_units_count(units);
     evn_event *event[DEVICES_MAX][2] = {{0}};
-    evn_status status = evn_exchange_run(x); /* plans, and lets the clocks meet */
+    evn_status status = evn_exchange_run(x); /* plans, and brings the clocks together */
     for (int u = 0; !status && u < count; u++) {
         evn_unit *unit = evn_units_get(units, u);
         for (int e = 0; !status && e < 2; e++)
@@ -181,29 +181,33 @@ static evn_status study(struct study *s, const evn_machine *machine, int max) {
     return status;
 }
 
-int bench_exchange(int argc, char **argv) {
-    const char *app = "bt-mz", *class_ = "B", *schedule = "guided:size", *word;
-    long max = 4;
-    const struct option table[] = {
-        {"app", "APP", "whose zones: bt-mz (default), sp-mz or lu-mz", OPTION_TEXT, &app, 0, 0},
-        {"class", "B", "problem class (default B)", OPTION_TEXT, &class_, 0, 0},
-        {"schedule", "SPEC", "who has which zones (default guided:size)", OPTION_TEXT, &schedule, 0,
-         0},
-        {"devices", "N", "devices at most; 1, 2, 4, .. are tried (default 4)", OPTION_NUMBER, &max,
-         1, DEVICES_MAX},
-        {0},
-    };
-    int words;
-    int code = options_read("bench exchange", table, argc, argv, &word, 0, &words);
-    if (code < 0) {
-        printf(
-            "usage: evener bench exchange [options]\n\nThe exchange of NPB-MZ's faces on several "
-            "emulated devices, in their virtual clock.\n\n");
-        options_help(table);
-        return EXIT_DONE;
-    }
-    if (code) return code;
-    struct study s = {.schedule = schedule};
+struct request {
+    const char *app, *class_, *schedule;
+    long max;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"app", "APP", "whose zones: bt-mz (default), sp-mz or lu-mz", OPTION_TEXT, AT(app), 0, 0},
+    {"class", "B", "problem class (default B)", OPTION_TEXT, AT(class_), 0, 0},
+    {"schedule", "SPEC", "who has which zones (default guided:size)", OPTION_TEXT, AT(schedule), 0,
+     0},
+    {"devices", "N", "devices at most; 1, 2, 4, .. are tried (default 4)", OPTION_NUMBER, AT(max),
+     1, DEVICES_MAX},
+    {0},
+};
+#undef AT
+
+int npbmz_study_exchange(int argc, char **argv) {
+    struct request request = {.app = "bt-mz", .class_ = "B", .schedule = "guided:size", .max = 4};
+    int code = options_read_plain(
+        "bench exchange",
+        "usage: evener bench exchange [options]\n\n"
+        "The exchange of NPB-MZ's faces on several emulated devices, in their virtual clock.",
+        table, &request, argc, argv);
+    if (code) return code < 0 ? EXIT_DONE : code;
+    const char *app = request.app, *class_ = request.class_;
+    struct study s = {.schedule = request.schedule};
     int benchmark = npbmz_find(app);
     if (benchmark < 0 || strlen(class_) != 1) {
         complain("bench exchange: there is no %s class %s; expected bt-mz, sp-mz or lu-mz, and S W "
@@ -217,8 +221,8 @@ int bench_exchange(int argc, char **argv) {
     if (!status) {
         s.tasks = npbmz_tasks(s.problem);
         printf("%s class %s, %d zones, schedule %s, %d exchanges each, virtual clock\n", app,
-               class_, s.tasks.tasks, schedule, ROUNDS);
-        status = study(&s, machine, (int)max);
+               class_, s.tasks.tasks, s.schedule, ROUNDS);
+        status = study(&s, machine, (int)request.max);
     }
     if (machine) evn_machine_close(machine);
     npbmz_close(s.problem);

@@ -1,7 +1,7 @@
 /* bench td-bem --solvers: conjugate gradients on one core, on all of them and on a device, and
  * MUMPS, one after the other on the same right-hand side; what each costs once and a solution, and
  * how well it solves. */
-#include "bench/bench_solvers.h"
+#include "tdbem/study/solvers.h"
 #include "tdbem/solve/solve.h"
 #include <evener.h>
 #include <evener/device.h>

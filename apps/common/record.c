@@ -1,0 +1,166 @@
+/* Writing records. */
+#include "common/record.h"
+#include "common/build.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cJSON *number(double value) {
+    if (!isfinite(value)) return cJSON_CreateNull();
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    return cJSON_CreateRaw(text);
+}
+
+void record_number(cJSON *object, const char *key, double value) {
+    cJSON_AddItemToObject(object, key, number(value));
+}
+
+cJSON *record_numbers(const double *value, int n) {
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; i < n; i++) cJSON_AddItemToArray(array, number(value[i]));
+    return array;
+}
+
+cJSON *record_machine(const evn_machine *m) {
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "processor", evn_machine_processor(m));
+    cJSON_AddNumberToObject(o, "cores", evn_machine_cores(m));
+    cJSON_AddNumberToObject(o, "packages", evn_machine_packages(m));
+    cJSON_AddNumberToObject(o, "numa_nodes", evn_machine_numa_nodes(m));
+    record_number(o, "memory", (double)evn_machine_memory(m));
+    for (int level = 1; level <= 3; level++) {
+        char key[16];
+        snprintf(key, sizeof key, "l%d", level);
+        record_number(o, key, (double)evn_machine_cache(m, level, NULL));
+    }
+    return o;
+}
+
+cJSON *record_build(void) {
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "compiler", build.compiler);
+    cJSON_AddStringToObject(o, "flags", build.flags);
+    cJSON_AddStringToObject(o, "commit", build.commit);
+    return o;
+}
+
+char *record_text(cJSON *root) {
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+    if (!text) return NULL;
+    size_t n = strlen(text);
+    char *line = realloc(text, n + 2);
+    if (!line) {
+        free(text);
+        return NULL;
+    }
+    line[n] = '\n';
+    line[n + 1] = 0;
+    return line;
+}
+
+static cJSON *record_devices(const evn_counts *device, int devices) {
+    cJSON *list = cJSON_CreateArray();
+    for (int d = 0; d < devices; d++) {
+        const evn_counts *c = &device[d];
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddNumberToObject(o, "id", d);
+        cJSON_AddNumberToObject(o, "launches", (double)c->launches);
+        cJSON_AddNumberToObject(o, "copies_in", (double)c->copies_in);
+        cJSON_AddNumberToObject(o, "copies_out", (double)c->copies_out);
+        cJSON_AddNumberToObject(o, "copies_peer", (double)c->copies_peer);
+        cJSON_AddNumberToObject(o, "bytes_in", (double)c->bytes_in);
+        cJSON_AddNumberToObject(o, "bytes_out", (double)c->bytes_out);
+        cJSON_AddNumberToObject(o, "bytes_peer", (double)c->bytes_peer);
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
+}
+
+static cJSON *record_unit(const struct run_result *r, const evn_unit *unit,
+                          const evn_problem *tasks) {
+    const int number = evn_unit_number(unit);
+    const evn_unit_stats *stats = &r->unit[number];
+    cJSON *o = cJSON_CreateObject(), *cores = cJSON_CreateArray();
+    double weight;
+    const int own = run_share(r, tasks, number, &weight);
+    for (int c = 0; c < evn_unit_cores(unit); c++)
+        if (evn_unit_core_number(unit, c) >= 0)
+            cJSON_AddItemToArray(cores, cJSON_CreateNumber(evn_unit_core_number(unit, c)));
+    cJSON_AddNumberToObject(o, "id", number);
+    cJSON_AddStringToObject(o, "kind", evn_unit_is_cpu(unit) ? "cpu" : "gpu");
+    cJSON_AddItemToObject(o, "cores", cores);
+    if (evn_unit_is_gpu(unit))
+        cJSON_AddStringToObject(o, "device", evn_device_traits(evn_unit_device(unit, 0))->name);
+    else
+        cJSON_AddNullToObject(o, "device");
+    cJSON_AddNumberToObject(o, "tasks", own);
+    record_number(o, "weight", weight);
+    record_number(o, "compute_s", stats->compute_s);
+    record_number(o, "exchange_s", stats->exchange_s);
+    record_number(o, "idle_s", stats->idle_s);
+    record_number(o, "bytes_in", stats->bytes_in);
+    record_number(o, "bytes_out", stats->bytes_out);
+    return o;
+}
+
+static cJSON *record_transfers(const struct run_result *r) {
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "migrations", (double)r->totals.migrations);
+    cJSON_AddNumberToObject(o, "messages", (double)r->totals.messages);
+    record_number(o, "bytes", r->totals.bytes);
+    cJSON_AddNumberToObject(o, "copies", (double)r->totals.copies);
+    cJSON_AddNumberToObject(o, "moved_regions", (double)r->moved.copies);
+    record_number(o, "moved_bytes", (double)r->moved.bytes);
+    return o;
+}
+
+void record_result(cJSON *root, const struct run_result *r, const evn_units *units,
+                   const char *schedule, const evn_problem *tasks) {
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
+    cJSON_AddNumberToObject(root, "steps", r->steps);
+    cJSON_AddNumberToObject(root, "instances", (double)r->totals.instances);
+    if (r->verified < 0)
+        cJSON_AddNullToObject(root, "verified");
+    else
+        cJSON_AddBoolToObject(root, "verified", r->verified);
+    record_number(root, "seconds", r->seconds);
+    record_number(root, "mops", r->mops);
+    cJSON_AddStringToObject(root, "hash", hash);
+    cJSON *list = cJSON_AddArrayToObject(root, "units");
+    for (int u = 0; u < r->units; u++)
+        cJSON_AddItemToArray(list, record_unit(r, evn_units_get(units, u), tasks));
+    cJSON_AddStringToObject(root, "schedule", schedule);
+    record_number(root, "imbalance", run_imbalance(r));
+    cJSON *periods = cJSON_AddObjectToObject(root, "periods");
+    record_number(periods, "compute_s", r->totals.compute_s);
+    record_number(periods, "communication_s", r->communication_s);
+    cJSON_AddItemToObject(root, "transfers", record_transfers(r));
+    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r->device, r->devices));
+    cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, r->tasks));
+    cJSON_AddItemToObject(root, "task_s", record_numbers(r->task_s, r->tasks));
+}
+
+void record_bursts(cJSON *list, const evn_loop *loop, int last) {
+    static const char *const kind[] = {[EVN_BURST_COMPUTE] = "compute",
+                                       [EVN_BURST_EXCHANGE] = "exchange",
+                                       [EVN_BURST_COPY] = "copy"};
+    const int instances = evn_schedule_instance(evn_loop_schedule(loop));
+    for (int u = 0; u < evn_units_count(evn_loop_units(loop)); u++)
+        for (int i = 0; i < evn_loop_bursts(loop, u); i++) {
+            const evn_burst b = evn_loop_burst(loop, u, i);
+            if (b.instance < instances - last) continue;
+            cJSON *o = cJSON_CreateObject();
+            cJSON_AddNumberToObject(o, "unit", u);
+            cJSON_AddStringToObject(o, "kind", kind[b.kind]);
+            record_number(o, "begin", b.begin);
+            record_number(o, "end", b.end);
+            cJSON_AddNumberToObject(o, "task", b.task);
+            cJSON_AddNumberToObject(o, "count", b.count);
+            cJSON_AddNumberToObject(o, "step", b.instance);
+            cJSON_AddItemToArray(list, o);
+        }
+}

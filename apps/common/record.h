@@ -1,0 +1,27 @@
+/* The record: one JSON object about a run. */
+#ifndef COMMON_RECORD_H
+#define COMMON_RECORD_H
+
+#include "common/run.h"
+#include <cjson/cJSON.h>
+#include <evener.h>
+
+/* Adds a number with 17 digits; null where it is not finite (JSON has none). */
+void record_number(cJSON *object, const char *key, double value);
+cJSON *record_numbers(const double *value, int n);
+
+/* "machine" and "build" of a record. */
+cJSON *record_machine(const evn_machine *machine);
+cJSON *record_build(void);
+
+/* What a run reports, as keys of its record. */
+void record_result(cJSON *root, const struct run_result *result, const evn_units *units,
+                   const char *schedule, const evn_problem *tasks);
+
+/* Adds the bursts of the last `last` instances to a list. */
+void record_bursts(cJSON *list, const evn_loop *loop, int last);
+
+/* The text of a record, to be freed; NULL if there is no memory. Consumes `root`. */
+char *record_text(cJSON *root);
+
+#endif

@@ -1,0 +1,174 @@
+/* The timed part of a run, and its result. */
+#include "common/run.h"
+#include "common/median.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 15 };
+
+void run_result_free(struct run_result *r) {
+    free(r->unit);
+    free(r->owner);
+    free(r->task_s);
+    free(r->device);
+    memset(r, 0, sizeof *r);
+}
+
+double run_imbalance(const struct run_result *r) {
+    double longest = 0, shortest = INFINITY;
+    for (int u = 0; u < r->units; u++) {
+        longest = fmax(longest, r->unit[u].compute_s);
+        shortest = fmin(shortest, r->unit[u].compute_s);
+    }
+    return shortest > 0 ? longest / shortest : longest > 0 ? INFINITY : 1;
+}
+
+int run_share(const struct run_result *r, const evn_problem *tasks, int u, double *weight) {
+    int count = 0;
+    *weight = 0;
+    for (int t = 0; t < r->tasks; t++) {
+        if (r->owner[t] != u) continue;
+        count++;
+        *weight += tasks->weight ? tasks->weight[t] : 1;
+    }
+    return count;
+}
+
+/* ---- counters ---- */
+
+/* Device `number` of all units; NULL: it was lost. */
+static evn_device *device_of(const struct timed *t, int number) {
+    const evn_units *units = evn_loop_units(*t->loop);
+    for (int u = 0; u < evn_units_count(units); u++) {
+        const evn_unit *unit = evn_units_get(units, u);
+        for (int i = 0; i < evn_unit_devices(unit); i++)
+            if (evn_unit_device_number(unit, i) == number) return evn_unit_device(unit, i);
+    }
+    return NULL;
+}
+
+/* One more than the largest number of a device: some may have been lost before. */
+static int device_numbers(const evn_units *units) {
+    int numbers = 0;
+    for (int u = 0; u < evn_units_count(units); u++) {
+        const evn_unit *unit = evn_units_get(units, u);
+        const int last = evn_unit_device_number(unit, evn_unit_devices(unit) - 1);
+        if (last >= numbers) numbers = last + 1;
+    }
+    return numbers;
+}
+
+static evn_status start_counters(struct timed *t) {
+    struct run_result *r = t->result;
+    r->devices = t->place ? device_numbers(evn_loop_units(*t->loop)) : 0;
+    if (!r->devices) return EVN_OK;
+    r->device = calloc((size_t)r->devices, sizeof *r->device);
+    if (!r->device) return evn_fail(EVN_MEMORY, "no memory for %d devices", r->devices);
+    for (int d = 0; d < r->devices; d++) {
+        evn_device *device = device_of(t, d); /* NULL: lost before the first step */
+        if (device) r->device[d] = evn_device_counts(device);
+    }
+    evn_place_reset_moves(t->place);
+    return EVN_OK;
+}
+
+static void read_counters(struct timed *t) {
+    struct run_result *r = t->result;
+    for (int d = 0; d < r->devices; d++) {
+        evn_device *device = device_of(t, d);
+        r->device[d] = device ? evn_device_counts_since(device, r->device[d]) : (evn_counts){0};
+    }
+    const int spaces = r->devices ? evn_place_spaces(t->place) : 0;
+    for (int a = 0; a < spaces; a++)
+        for (int b = 0; b < spaces; b++) {
+            const evn_moves m = evn_place_moves(t->place, a, b);
+            r->moved.copies += m.copies;
+            r->moved.bytes += m.bytes;
+        }
+}
+
+/* ---- times of tasks ---- */
+
+static int tasks_of(const struct timed *t) {
+    return evn_schedule_problem(evn_loop_schedule(*t->loop))->tasks;
+}
+
+static void note_times(struct timed *t) {
+    const size_t tasks = (size_t)tasks_of(t);
+    memcpy(t->sample + (size_t)(t->samples++ % SAMPLES) * tasks, evn_loop_seconds(*t->loop),
+           tasks * sizeof *t->sample);
+}
+
+static double median_time(const struct timed *t, int task) {
+    double sample[SAMPLES];
+    const int tasks = tasks_of(t), n = t->samples < SAMPLES ? t->samples : SAMPLES;
+    for (int i = 0; i < n; i++) sample[i] = t->sample[(size_t)i * (size_t)tasks + (size_t)task];
+    return n ? median(sample, n) : 0;
+}
+
+/* ---- the timed part ---- */
+
+evn_status timed_begin(struct timed *t) {
+    const size_t tasks = (size_t)tasks_of(t);
+    t->sample = calloc(tasks * SAMPLES, sizeof *t->sample);
+    if (!t->sample) return evn_fail(EVN_MEMORY, "no memory for the times of %zu tasks", tasks);
+    evn_status status = start_counters(t);
+    evn_loop_reset_stats(*t->loop);
+    if (!status && t->options->bursts) status = evn_loop_keep_bursts(*t->loop, t->options->bursts);
+    return status;
+}
+
+static evn_status all_steps(struct timed *t, int *done, int steps, double since) {
+    const struct run_options *o = t->options;
+    while (*done < steps) {
+        evn_status status = t->advance(done, t->arg);
+        if (status) return status;
+        note_times(t);
+        const int stopping = o->stop && *o->stop && *done < steps;
+        if (t->after) status = t->after(*done, stopping, t->arg);
+        if (status) return status;
+        if (o->progress) o->progress(*done, steps, evn_now() - since, o->arg);
+        if (stopping) return evn_fail(EVN_STOPPED, "stopped after step %d of %d", *done, steps);
+    }
+    return t->finish ? t->finish(t->arg) : EVN_OK;
+}
+
+evn_status timed_steps(struct timed *t, int done, int steps) {
+    const double since = evn_now();
+    evn_status status = all_steps(t, &done, steps, since);
+    while (status && status != EVN_STOPPED && t->recover) {
+        status = t->recover(status, &done, t->arg);
+        if (status) break;
+        status = all_steps(t, &done, steps, since);
+    }
+    if (status) return status;
+    t->result->seconds = evn_now() - since;
+    t->result->steps = steps;
+    if (t->options->inspect) t->options->inspect(*t->loop, t->options->arg);
+    return EVN_OK;
+}
+
+evn_status timed_end(struct timed *t) {
+    struct run_result *r = t->result;
+    const size_t tasks = (size_t)tasks_of(t);
+    r->units = evn_units_count(evn_loop_units(*t->loop));
+    r->tasks = (int)tasks;
+    r->totals = evn_loop_sum(*t->loop);
+    r->communication_s = r->totals.exchange_s;
+    read_counters(t);
+    r->unit = malloc(sizeof *r->unit * (size_t)r->units);
+    r->owner = malloc(sizeof *r->owner * tasks);
+    r->task_s = malloc(sizeof *r->task_s * tasks);
+    if (!r->unit || !r->owner || !r->task_s)
+        return evn_fail(EVN_MEMORY, "no memory for the result of %zu tasks", tasks);
+    memcpy(r->owner, evn_loop_owner(*t->loop), sizeof *r->owner * tasks);
+    for (int i = 0; i < r->tasks; i++) r->task_s[i] = median_time(t, i);
+    for (int u = 0; u < r->units; u++) r->unit[u] = evn_loop_stats(*t->loop, u);
+    return EVN_OK;
+}
+
+void timed_close(struct timed *t) {
+    free(t->sample);
+    t->sample = NULL;
+}

@@ -1,0 +1,102 @@
+/* A run as all workloads have it: what is asked for, what is reported, and the timed part with its
+ * steps.
+ *
+ *     struct timed t = {.options = o, .result = r, .loop = &loop, .place = place, .advance = step,
+ *                       .arg = me};
+ *     if (!status) status = timed_begin(&t);               (the warm-up is over)
+ *     if (!status) status = timed_steps(&t, 0, steps);
+ *     if (!status) status = timed_end(&t);
+ *     timed_close(&t);
+ */
+#ifndef COMMON_RUN_H
+#define COMMON_RUN_H
+
+#include <evener.h>
+#include <signal.h>
+#include <stdint.h>
+
+/* For studies of schedules: a CPU unit that takes `factor` times as long for its tasks from step
+ * `step` on, counted from 0. */
+struct run_slow {
+    int unit, step;
+    double factor; /* 0 and 1: no unit is slowed */
+};
+
+/* What is asked of a run; all 0 but `steps` is a plain one. */
+struct run_options {
+    int steps; /* 0 and up; -1: the workload's own number */
+    /* called by the calling thread after each step, with the seconds since the first began; may be
+     * NULL */
+    void (*progress)(int step, int steps, double seconds, void *arg);
+    /* called once the timed part is done, by the calling thread; may be NULL */
+    void (*inspect)(const evn_loop *loop, void *arg);
+    /* told when a run goes on without a device that has failed; may be NULL */
+    void (*notice)(const char *text, void *arg);
+    void *arg;
+    int bursts; /* that the loop keeps of each unit, for `inspect`; 0: as many as it does anyway */
+    /* Where a device fails: 0, the run ends; else it goes on with the units that are left, from the
+     * latest of the states that are kept every `keep` steps. */
+    int keep;
+    struct run_slow slow;
+    const volatile sig_atomic_t *stop; /* looked at after each step: not 0 ends the run. May be
+                                          NULL */
+};
+
+/* What a run reports. */
+struct run_result {
+    int steps;
+    int verified;           /* 1, 0, or -1: nothing to compare with */
+    double seconds;         /* of the timed part */
+    double mops;            /* nominal million operations a second */
+    double communication_s; /* wall time of it between the loop's instances */
+    uint64_t hash;          /* of the solution's bits, tasks in order */
+    evn_loop_totals totals; /* since the units were what they are at the end */
+    int units, tasks, devices;
+    evn_unit_stats *unit; /* of each unit */
+    int *owner;           /* unit of each task at the end */
+    double *task_s;       /* time of each task, s: the median over the last instances */
+    evn_counts *device;   /* what each device did in the timed part, by its number */
+    evn_moves moved;      /* regions that went from space to space in it */
+};
+void run_result_free(struct run_result *result);
+
+/* Longest over shortest compute time of the units, the papers' w.u.; infinite where one had nothing
+ * to do. */
+double run_imbalance(const struct run_result *result);
+
+/* Tasks that unit u owns at the end, and their weight. */
+int run_share(const struct run_result *result, const evn_problem *tasks, int u, double *weight);
+
+/* The timed part. */
+struct timed {
+    const struct run_options *options;
+    struct run_result *result;
+    evn_loop **loop;  /* where it is: recovery may replace it */
+    evn_place *place; /* NULL: no devices */
+    /* Computes the next step, or several with one instance of the loop; *done counts them. */
+    evn_status (*advance)(int *done, void *arg);
+    /* May be NULL, as all below. After each advance: keeps a state, if one is due. `stopping`: no
+     * step follows, though some are left. */
+    evn_status (*after)(int done, int stopping, void *arg);
+    /* After the last step: what is timed with them. */
+    evn_status (*finish)(void *arg);
+    /* Where one of these has failed, but for EVN_STOPPED: goes back to a state that was kept, and
+     * says its step; or hands the failure on. */
+    evn_status (*recover)(evn_status failure, int *done, void *arg);
+    void *arg;
+    double *sample; /* times of tasks in the latest instances */
+    int samples;    /* noted so far */
+};
+
+/* Statistics and counters begin here, and the loop keeps as many bursts as are asked for.
+ * EVN_MEMORY. */
+evn_status timed_begin(struct timed *timed);
+
+/* Steps done + 1 to `steps`. EVN_STOPPED: `stop` was seen before the last of them. */
+evn_status timed_steps(struct timed *timed, int done, int steps);
+
+/* Fills all of the result but verified, mops and hash. EVN_MEMORY. */
+evn_status timed_end(struct timed *timed);
+void timed_close(struct timed *timed);
+
+#endif

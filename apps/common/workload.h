@@ -1,0 +1,90 @@
+/* A workload: one struct says all that the command needs to run it, plan for it, calibrate with it,
+ * measure it and report on it.
+ *
+ * A folder NAME has one in its file workload.c, or several that share their functions:
+ *
+ *     const struct workload *const NAME_workloads[] = {&heat, NULL};
+ *
+ * and evener_workload(NAME) in a CMakeLists.txt adds it to the command.
+ *
+ * A state is zeroed memory of the workload's own size: what the options table fills, and what is
+ * made of it. Functions are called in the order of this struct, from the thread that opens the
+ * units; those that give an int give 0, or an exit status after a message (common/message.h). All
+ * but those that say so must be there.
+ */
+#ifndef COMMON_WORKLOAD_H
+#define COMMON_WORKLOAD_H
+
+#include "common/options.h"
+#include "common/run.h"
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+/* A problem as it is known once it is open. */
+struct workload_shape {
+    const char *class_; /* as "S"; NULL: the workload has no classes */
+    const char *key;    /* of problems whose tasks take the same times; of a class, the class */
+    int steps;          /* of a run, unless others are asked for */
+    int group;          /* steps that one instance of the loop is for */
+    double bytes;       /* of all tasks' data */
+};
+
+/* A study of its own, for evener bench; argv[0] is its name. The function gives an exit status. */
+struct study {
+    const char *name, *help; /* NULL ends a list */
+    int (*run)(int argc, char **argv);
+};
+
+/* What the result is printed with. */
+struct workload_page {
+    FILE *out;
+    int cores;   /* of all units */
+    int verbose; /* more is wanted */
+};
+
+struct workload {
+    const char *name;     /* "bt-mz" */
+    const char *help;     /* what it is, in one line */
+    const char *about;    /* a paragraph for help and manual: lines that end with \n, or NULL */
+    const char *noun;     /* of a task: "zone" */
+    const char *weight;   /* what a task's weight counts: "points" */
+    const char *schedule; /* by default */
+    const char *sample;   /* options that calibrations begin with, "--class=W --x=1"; or NULL */
+    int variant;          /* for workloads that share functions */
+    int keeps;            /* 1: it can go on without a device, --on-device-loss continue */
+    int slows;            /* 1: it does what run_options has of slow units */
+    const struct option *options; /* of its own, in its state */
+    size_t state;                 /* bytes */
+
+    /* Before the options are read. NULL: all 0. */
+    void (*defaults)(void *state);
+    /* Options into a problem, before anything costly. */
+    int (*check)(void *state, const struct workload *is);
+    /* What options ask for instead of a run: its exit status, -1 if they do not. NULL: never. */
+    int (*instead)(void *state);
+    /* Whether units will do. NULL: all do. */
+    int (*check_units)(void *state, const evn_units *units);
+    /* What is costly; called once units have been tried and given back, so that all cores are free
+     * for it. NULL: nothing is. */
+    int (*open)(void *state, int quiet);
+    struct workload_shape (*describe)(const void *state);
+    /* Tasks and links; units and what is known of them are left open. The arrays belong to state.
+     */
+    evn_problem (*tasks)(const void *state);
+    /* The heading of a run. NULL: none. */
+    void (*print_problem)(const void *state, int steps, FILE *out);
+    /* The result is the state's, until the next run or close. */
+    int (*run)(void *state, evn_units *units, evn_schedule *schedule,
+               const struct run_options *options, const struct run_result **result);
+    /* Its part of the page and of the record, after a run. NULL: none. */
+    void (*print_result)(const void *state, const struct workload_page *page);
+    void (*record)(const void *state, cJSON *root);
+    /* Tasks as they lie, with their owners, for evener plan. NULL: it has no picture. */
+    void (*draw)(const void *state, const int *owner, int units, FILE *out);
+    /* Gives back all that the others have made, whatever came of them. */
+    void (*close)(void *state);
+
+    const struct study *studies; /* NULL: none */
+};
+
+#endif

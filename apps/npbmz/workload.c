@@ -1,0 +1,189 @@
+/* The three benchmarks as workloads of the command. */
+#include "common/workload.h"
+#include "common/message.h"
+#include "common/record.h"
+#include "npbmz/npbmz.h"
+#include "npbmz/study/study.h"
+#include <string.h>
+
+struct state {
+    const char *class_;
+    int perturb;
+    npbmz *problem;
+    npbmz_shape shape;
+    char key[2];
+    npbmz_result result;
+};
+
+#define AT(field) offsetof(struct state, field)
+static const struct option options[] = {
+    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
+    {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
+     AT(perturb), 0, 0},
+    {0},
+};
+#undef AT
+
+static void defaults(void *p) {
+    struct state *s = p;
+    s->class_ = "S";
+}
+
+static int check(void *p, const struct workload *is) {
+    struct state *s = p;
+    if (strlen(s->class_) != 1) {
+        complain("%s: there is no class \"%s\", expected one of S W A B C D E F", is->name,
+                 s->class_);
+        return EXIT_USAGE;
+    }
+    evn_status status = npbmz_open(&s->problem, (enum npbmz_benchmark)is->variant, s->class_[0]);
+    if (status) return give_up(status);
+    s->shape = npbmz_describe(s->problem);
+    s->key[0] = s->shape.class_;
+    return 0;
+}
+
+static struct workload_shape describe(const void *p) {
+    const struct state *s = p;
+    return (struct workload_shape){.class_ = s->key,
+                                   .key = s->key,
+                                   .steps = s->shape.steps,
+                                   .group = 1,
+                                   .bytes = s->shape.bytes};
+}
+
+static evn_problem tasks(const void *p) {
+    const struct state *s = p;
+    return npbmz_tasks(s->problem);
+}
+
+static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
+               const struct run_result **result) {
+    struct state *s = p;
+    const npbmz_options options = {.run = *o, .perturb = s->perturb};
+    npbmz_result_free(&s->result);
+    evn_status status = npbmz_run(s->problem, units, schedule, &options, &s->result);
+    *result = &s->result.run;
+    return status ? give_up(status) : 0;
+}
+
+static void close_state(void *p) {
+    struct state *s = p;
+    npbmz_result_free(&s->result);
+    npbmz_close(s->problem);
+}
+
+/* ---- the page ---- */
+
+static void print_problem(const void *p, int steps, FILE *out) {
+    const struct state *s = p;
+    npbmz_print_header(s->problem, steps, out);
+}
+
+static void print_phases(const npbmz_result *r, FILE *out) {
+    double sum = 0;
+    for (int p = 0; p < NPBMZ_PHASES; p++) sum += r->phase_s[p];
+    fprintf(out, "\n  phase      seconds  share\n");
+    for (int p = 0; p < NPBMZ_PHASES; p++)
+        if (r->phase_s[p] > 0)
+            fprintf(out, "  %-9s  %7.3f  %4.1f %%\n", npbmz_phase_name(p), r->phase_s[p],
+                    100 * r->phase_s[p] / sum);
+}
+
+static void print_zone_sums(const npbmz_result *r, FILE *out) {
+    fprintf(out, "\n  zone  sums of the five components over the interior\n");
+    for (int z = 0; z < r->run.tasks; z++) {
+        fprintf(out, "  %4d", z + 1);
+        for (int m = 0; m < 5; m++) fprintf(out, "  %23.16e", r->zone_sums[5 * z + m]);
+        fputc('\n', out);
+    }
+}
+
+static void print_result(const void *p, const struct workload_page *page) {
+    const struct state *s = p;
+    npbmz_print_result(s->problem, &s->result, page->cores, page->out);
+    if (page->verbose) print_phases(&s->result, page->out);
+    if (page->verbose && s->result.zone_sums) print_zone_sums(&s->result, page->out);
+}
+
+/* The zones as they lie in the mesh, each with the letter of its unit; north is up. */
+static void draw(const void *p, const int *owner, int units, FILE *out) {
+    static const char letter[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const npbmz_shape *shape = &((const struct state *)p)->shape;
+    if (units > (int)sizeof letter - 1 || shape->zones[0] > 64) return;
+    fprintf(out, "\nzones by unit, x to the right, y upwards:\n");
+    for (int j = shape->zones[1] - 1; j >= 0; j--) {
+        fputs("  ", out);
+        for (int i = 0; i < shape->zones[0]; i++)
+            fprintf(out, " %c", letter[owner[i + j * shape->zones[0]]]);
+        fputc('\n', out);
+    }
+}
+
+/* ---- the record ---- */
+
+/* Zones along x and y, in points: where each lies follows from that. */
+static cJSON *record_zones(const struct state *s) {
+    cJSON *o = cJSON_CreateObject();
+    const char *const name[] = {"x", "y"};
+    for (int d = 0; d < 2; d++) {
+        cJSON *list = cJSON_AddArrayToObject(o, name[d]);
+        for (int i = 0; i < s->shape.zones[d]; i++) {
+            int points[3];
+            npbmz_zone(s->problem, d ? i * s->shape.zones[0] : i, points);
+            cJSON_AddItemToArray(list, cJSON_CreateNumber(points[d]));
+        }
+    }
+    return o;
+}
+
+static void record(const void *p, cJSON *root) {
+    const struct state *s = p;
+    const npbmz_result *r = &s->result;
+    cJSON *norms = cJSON_AddObjectToObject(root, "norms");
+    cJSON_AddItemToObject(norms, "residual", record_numbers(r->residual, 5));
+    cJSON_AddItemToObject(norms, "error", record_numbers(r->error, 5));
+    if (!strcmp(s->shape.name, "lu-mz")) record_number(norms, "surface", r->surface);
+    cJSON *phases = cJSON_AddObjectToObject(root, "phases");
+    for (int i = 0; i < NPBMZ_PHASES; i++)
+        if (r->phase_s[i] > 0) record_number(phases, npbmz_phase_name(i), r->phase_s[i]);
+    cJSON_AddItemToObject(root, "zones", record_zones(s));
+    if (r->zone_sums)
+        cJSON_AddItemToObject(root, "zone_sums", record_numbers(r->zone_sums, 5 * r->run.tasks));
+}
+
+/* ---- the workloads ---- */
+
+static const struct study studies[] = {
+    {"npbmz", "NPB-MZ: phase by phase against the machine's peak, and against another program",
+     npbmz_study_phases},
+    {"exchange", "the exchange of zones' faces on 1, 2, 4 devices, in virtual time",
+     npbmz_study_exchange},
+    {0},
+};
+
+#define SHARED                                                                                     \
+    .about = "One of the multi-zone NAS Parallel Benchmarks: a flow on a mesh of zones that\n"     \
+             "exchange their boundary faces after each time step, verified by official norms.\n",  \
+    .noun = "zone", .weight = "points", .schedule = "guided:size", .sample = "--class=W",          \
+    .keeps = 1, .slows = 1, .options = options, .state = sizeof(struct state),                     \
+    .defaults = defaults, .check = check, .describe = describe, .tasks = tasks,                    \
+    .print_problem = print_problem, .run = run, .print_result = print_result, .record = record,    \
+    .draw = draw, .close = close_state
+
+static const struct workload bt = {.name = "bt-mz",
+                                   .help = "NPB-MZ BT: zones of very unequal sizes",
+                                   .variant = NPBMZ_BT,
+                                   .studies = studies,
+                                   SHARED},
+                             sp = {.name = "sp-mz",
+                                   .help = "NPB-MZ SP: zones of equal size",
+                                   .variant = NPBMZ_SP,
+                                   SHARED},
+                             lu = {.name = "lu-mz",
+                                   .help = "NPB-MZ LU: sixteen zones, each swept in two orders",
+                                   .variant = NPBMZ_LU,
+                                   SHARED};
+
+extern const struct workload *const npbmz_workloads[];
+const struct workload *const npbmz_workloads[] = {&bt, &sp, &lu, NULL};

@@ -1,0 +1,68 @@
+/* What the record of a run of TD-BEM has of its own. */
+#include "common/record.h"
+#include "tdbem/command/state.h"
+
+/* The summation's groups: blocks of each unit, and how long it took for them. */
+static cJSON *record_groups(const tdbem_result *r) {
+    const int units = r->run.units;
+    cJSON *list = cJSON_CreateArray();
+    for (int g = 0; g < r->groups; g++) {
+        cJSON *o = cJSON_CreateObject();
+        const size_t at = (size_t)g * (size_t)units;
+        cJSON_AddItemToObject(o, "tasks", cJSON_CreateIntArray(r->group_blocks + at, units));
+        cJSON_AddItemToObject(o, "unit_compute_s", record_numbers(r->group_s + at, units));
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
+}
+
+void record_problem(const void *state, cJSON *root) {
+    const struct state *job = state;
+    const tdbem_result *r = &job->result;
+    const tdbem_shape s = tdbem_describe(job->problem);
+    cJSON *norms = cJSON_AddObjectToObject(root, "norms");
+    record_number(norms, "most", r->max);
+    record_number(norms, "most_after", r->max_after);
+    cJSON_AddItemToObject(root, "iterations", record_groups(r));
+    cJSON *mesh = cJSON_AddObjectToObject(root, "mesh");
+    cJSON_AddNumberToObject(mesh, "vertices", s.vertices);
+    cJSON_AddNumberToObject(mesh, "triangles", s.triangles);
+    cJSON_AddNumberToObject(mesh, "components", s.components);
+    record_number(mesh, "volume", s.volume);
+    record_number(mesh, "h_mean", s.h_mean);
+    cJSON *matrix = cJSON_AddObjectToObject(root, "matrix");
+    cJSON_AddNumberToObject(matrix, "kmax", s.kmax);
+    record_number(matrix, "nnz", (double)s.nnz);
+    record_number(matrix, "d_average", (double)s.nnz / s.vertices / s.vertices);
+    cJSON_AddNumberToObject(matrix, "d_max", s.longest);
+    record_number(matrix, "bytes", s.bytes);
+    record_number(matrix, "stored", (double)s.stored);
+    cJSON_AddNumberToObject(matrix, "blocks", s.blocks);
+    cJSON_AddNumberToObject(matrix, "resident_blocks", s.resident);
+    cJSON_AddNumberToObject(matrix, "intervals", s.intervals);
+    cJSON *stream = cJSON_AddObjectToObject(root, "stream");
+    record_number(stream, "bytes", r->stream_bytes);
+    record_number(stream, "wait_s", r->stream_wait_s);
+    record_number(stream, "most_bytes", r->stream_max);
+    record_number(root, "delta", s.delta);
+    record_number(root, "dt", s.dt);
+    record_number(root, "sigma", s.sigma);
+    record_number(root, "t0", s.t0);
+    cJSON *stages = cJSON_AddObjectToObject(root, "stages");
+    record_number(stages, "generate_s", s.generate_s);
+    record_number(stages, "summation_s", r->summation_s);
+    record_number(stages, "reduction_s", r->reduction_s);
+    record_number(stages, "radiation_s", r->radiation_s);
+    record_number(stages, "right_hand_side_s", r->load_s);
+    record_number(stages, "solve_s", r->solve_s);
+    record_number(stages, "output_s", r->output_s);
+    record_number(stages, "idle_s", r->idle_s);
+    record_number(root, "gflops_nominal", r->gflops_nominal);
+    record_number(root, "gflops_effective", r->gflops_effective);
+    cJSON_AddStringToObject(root, "solver", job->options.solver);
+    record_number(root, "solver_iterations", r->iterations);
+    record_number(root, "null_field", r->null_field);
+    cJSON *warnings = cJSON_AddArrayToObject(root, "warnings");
+    for (int i = 0; tdbem_warning(job->problem, i); i++)
+        cJSON_AddItemToArray(warnings, cJSON_CreateString(tdbem_warning(job->problem, i)));
+}

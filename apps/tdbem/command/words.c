@@ -1,0 +1,291 @@
+/* TD-BEM's options: the table, and what is read of them. */
+#include "common/message.h"
+#include "tdbem/command/state.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct state, w.field)
+const struct option tdbem_words[] = {
+    {"mesh", "FILE", "closed surface: .msh .off .stl .obj, sphere:L, box:a,b,c,h", OPTION_TEXT,
+     AT(mesh), 0, 0},
+    {"problem", "NAME", "rigid (default) or soft", OPTION_TEXT, AT(problem), 0, 0},
+    {"eta", "X", "combined field equation (default 0.5); 0: hypersingular alone", OPTION_TEXT,
+     AT(eta), 0, 0},
+    {"delta", "X", "c dt, a length", OPTION_TEXT, AT(delta), 0, 0},
+    {"delta-ratio", "X", "c dt over the mean edge (default 0.5)", OPTION_TEXT, AT(delta_ratio), 0,
+     0},
+    {"speed", "C", "wave speed (default 1)", OPTION_TEXT, AT(speed), 0, 0},
+    {"direction", "X,Y,Z", "of the incident wave (default 0,0,1)", OPTION_TEXT, AT(direction), 0,
+     0},
+    {"pulse", "SPEC", "gaussian:sigma=S,t0=T or ricker:.. (default: 4 mean edges wide)",
+     OPTION_TEXT, AT(pulse), 0, 0},
+    {"ng", "G", "steps of a group (default 16)", OPTION_NUMBER, AT(ng), 1, 32},
+    {"blocks", "N", "tasks that the columns are cut into (default: about 100)", OPTION_NUMBER,
+     AT(blocks), 1, 1000000},
+    {"precision", "NAME", "double (default) or float", OPTION_TEXT, AT(precision), 0, 0},
+    {"layout", "NAME", "rows (default), contiguous or full:BRxBC", OPTION_TEXT, AT(layout), 0, 0},
+    {"order", "NAME", "of vertices: hilbert (default), morton or none", OPTION_TEXT, AT(order), 0,
+     0},
+    {"solver", "NAME", "cg (default), cg:device or mumps", OPTION_TEXT, AT(solver), 0, 0},
+    {"quad", "L", "finer quadrature: 4^L parts of each triangle (default 0)", OPTION_NUMBER,
+     AT(quad), 0, 6},
+    {"probes", "FILE", "points in the air, lines of x y z", OPTION_TEXT, AT(probes), 0, 0},
+    {"probe-output", "FILE", "CSV: t, then scattered and total pressure of each", OPTION_TEXT,
+     AT(probe_output), 0, 0},
+    {"vertices", "LIST", "numbers of the mesh file, from 0", OPTION_TEXT, AT(vertices), 0, 0},
+    {"vertex-output", "FILE", "CSV: n, t, then the solution at each of them", OPTION_TEXT,
+     AT(vertex_output), 0, 0},
+    {"entries", "FILE", "lines of k i j: prints M_k(i,j), and stops", OPTION_TEXT, AT(entries), 0,
+     0},
+    {"output", "DIR", "the surface as VTU files and surface.pvd", OPTION_TEXT, AT(output), 0, 0},
+    {"every", "M", "steps between surfaces, and between checkpoints (default 100)", OPTION_NUMBER,
+     AT(every), 1, 100000000},
+    {"frequencies", "LIST", "angular frequencies", OPTION_TEXT, AT(frequencies), 0, 0},
+    {"spectrum", "FILE", "CSV: spectra at all vertices", OPTION_TEXT, AT(spectrum), 0, 0},
+    {"far-field", "FILE", "CSV: directivity", OPTION_TEXT, AT(far_field), 0, 0},
+    {"matrices", "FILE", "keep the matrices there, or take them from there", OPTION_TEXT,
+     AT(matrices), 0, 0},
+    {"memory", "SIZE", "that matrices may take, as 2GB or 512MiB (default: what there is)",
+     OPTION_TEXT, AT(memory), 0, 0},
+    {"scratch", "DIR", "on a disk, for what they have no room for (default $TMPDIR, /var/tmp)",
+     OPTION_TEXT, AT(scratch), 0, 0},
+    {"checkpoint", "FILE", "keep the state there", OPTION_TEXT, AT(checkpoint), 0, 0},
+    {"restart", "FILE", "go on from a checkpoint", OPTION_TEXT, AT(restart), 0, 0},
+    {0},
+};
+#undef AT
+
+static int read_real(const char *option, const char *text, double least, int open, double *to) {
+    char *end;
+    if (!text) return 0;
+    const double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value) || value < least || (open && value == least)) {
+        complain("--%s %s: expected a number %s %g", option, text, open ? "above" : "from", least);
+        return EXIT_USAGE;
+    }
+    *to = value;
+    return 0;
+}
+
+/* `500MB`, `1.5GiB`; bytes without a unit. */
+static int read_size(const char *option, const char *text, double *to) {
+    static const struct {
+        const char *name;
+        double bytes;
+    } unit[] = {{"", 1},      {"B", 1},        {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+                {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+    char *end;
+    if (!text) return 0;
+    const double value = strtod(text, &end);
+    for (size_t u = 0; end != text && u < sizeof unit / sizeof *unit; u++)
+        if (!strcmp(end, unit[u].name) && value > 0 && isfinite(value)) {
+            *to = value * unit[u].bytes;
+            return 0;
+        }
+    complain("--%s %s: expected a size above 0, as 500MB or 1.5GiB", option, text);
+    return EXIT_USAGE;
+}
+
+/* Numbers with commas between them; exactly so many of them unless that is 0. */
+static int read_list(const char *option, const char *text, int exactly, double **to, int *count) {
+    int n = 1;
+    for (const char *c = text; *c; c++) n += *c == ',';
+    *to = malloc(sizeof **to * (size_t)n);
+    if (!*to) {
+        complain("--%s: not enough memory", option);
+        return EXIT_USAGE;
+    }
+    const char *p = text;
+    for (int i = 0; i < n; i++) {
+        char *end;
+        (*to)[i] = strtod(p, &end);
+        if (end == p || (*end && *end != ',') || !isfinite((*to)[i])) {
+            complain("--%s %s: item %d is no number", option, text, i + 1);
+            return EXIT_USAGE;
+        }
+        p = end + 1;
+    }
+    if (exactly && n != exactly) {
+        complain("--%s %s: expected %d numbers with commas between them", option, text, exactly);
+        return EXIT_USAGE;
+    }
+    *count = n;
+    return 0;
+}
+
+static int read_direction(struct state *s) {
+    double *d = NULL;
+    int n = 0;
+    if (!s->w.direction) return 0;
+    int code = read_list("direction", s->w.direction, 3, &d, &n);
+    if (!code) memcpy(s->options.direction, d, sizeof s->options.direction);
+    free(d);
+    return code;
+}
+
+static int read_vertices(struct state *s) {
+    double *v = NULL;
+    int n = 0;
+    if (!s->w.vertices) return 0;
+    int code = read_list("vertices", s->w.vertices, 0, &v, &n);
+    if (!code && !(s->vertex = malloc(sizeof *s->vertex * (size_t)n))) {
+        complain("--vertices: not enough memory");
+        code = EXIT_USAGE;
+    }
+    for (int i = 0; !code && i < n; i++) {
+        if (v[i] < 0 || v[i] > 2e9 || v[i] != floor(v[i])) {
+            complain("--vertices %s: item %d is no vertex number, expected whole numbers from 0",
+                     s->w.vertices, i + 1);
+            code = EXIT_USAGE;
+        } else {
+            s->vertex[i] = (int)v[i];
+        }
+    }
+    free(v);
+    s->run.vertex = s->vertex;
+    s->run.vertices = n;
+    return code;
+}
+
+int words_read_rows(const char *option, const char *path, int columns, double **to, int *rows) {
+    FILE *in = fopen(path, "r");
+    char *line = NULL;
+    size_t size = 0, room = 0;
+    int number = 0, code = 0;
+    *rows = 0;
+    if (!in) {
+        complain("--%s %s: it cannot be read: %s", option, path, strerror(errno));
+        return EXIT_USAGE;
+    }
+    while (!code && getline(&line, &size, in) >= 0) {
+        char *p = line + strspn(line, " \t\r\n");
+        number++;
+        if (!*p || *p == '#') continue;
+        if ((size_t)*rows * (size_t)columns + (size_t)columns > room) {
+            room = 2 * room + 64 * (size_t)columns;
+            double *more = realloc(*to, room * sizeof *more);
+            if (!more) {
+                complain("--%s %s: not enough memory", option, path);
+                code = EXIT_USAGE;
+                break;
+            }
+            *to = more;
+        }
+        for (int c = 0; !code && c < columns; c++) {
+            char *end;
+            const double value = strtod(p, &end);
+            if (end == p || !isfinite(value)) code = EXIT_USAGE;
+            (*to)[(size_t)*rows * (size_t)columns + (size_t)c] = value;
+            p = end + strspn(end, " \t\r\n,");
+        }
+        if (*p) code = EXIT_USAGE;
+        if (code)
+            complain("--%s %s: line %d: expected %d numbers", option, path, number, columns);
+        else
+            (*rows)++;
+    }
+    if (!code && ferror(in)) {
+        complain("--%s %s: it cannot be read: %s", option, path, strerror(errno));
+        code = EXIT_USAGE;
+    }
+    free(line);
+    fclose(in);
+    if (!code && !*rows) {
+        complain("--%s %s: there is nothing in it, expected lines of %d numbers", option, path,
+                 columns);
+        code = EXIT_USAGE;
+    }
+    return code;
+}
+
+static int read_choice(const char *option, const char *text, const char *one, const char *other,
+                       int *to) {
+    if (!text || !strcmp(text, one)) {
+        *to = 0;
+        return 0;
+    }
+    if (!strcmp(text, other)) {
+        *to = 1;
+        return 0;
+    }
+    complain("--%s %s: expected %s or %s", option, text, one, other);
+    return EXIT_USAGE;
+}
+
+/* What needs what. */
+static int check_together(const struct words *w) {
+    const struct {
+        const char *given, *name, *needed, *what;
+    } pair[] = {
+        {w->probe_output, "probe-output", w->probes, "--probes FILE, the points"},
+        {w->probes, "probes", w->probe_output, "--probe-output FILE, where their fields go"},
+        {w->vertex_output, "vertex-output", w->vertices, "--vertices LIST, which ones"},
+        {w->vertices, "vertices", w->vertex_output, "--vertex-output FILE, where they go"},
+        {w->spectrum, "spectrum", w->frequencies, "--frequencies LIST"},
+        {w->far_field, "far-field", w->frequencies, "--frequencies LIST"},
+        {w->every ? "" : NULL, "every", w->output ? w->output : w->checkpoint,
+         "--output DIR or --checkpoint FILE"},
+    };
+    for (size_t i = 0; i < sizeof pair / sizeof *pair; i++)
+        if (pair[i].given && !pair[i].needed) {
+            complain("--%s also needs %s", pair[i].name, pair[i].what);
+            return EXIT_USAGE;
+        }
+    if (w->delta && w->delta_ratio) {
+        complain("--delta and --delta-ratio say the same thing; give one of them");
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+int words_read(struct state *s) {
+    const struct words *w = &s->w;
+    tdbem_options *o = &s->options;
+    int soft = 0, code = check_together(w);
+    *o = tdbem_defaults();
+    o->mesh = w->mesh;
+    o->pulse = w->pulse;
+    o->matrices = w->matrices;
+    o->scratch = w->scratch;
+    o->group = (int)w->ng;
+    o->blocks = (int)w->blocks;
+    o->quad = (int)w->quad;
+    if (w->layout) o->layout = w->layout;
+    if (w->order) o->order = w->order;
+    if (w->solver) o->solver = w->solver;
+    if (!code) code = read_choice("problem", w->problem, "rigid", "soft", &soft);
+    if (!code) code = read_choice("precision", w->precision, "double", "float", &o->single);
+    o->problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
+    if (!code && soft && w->eta) {
+        complain("--eta %s: the soft problem has no such parameter; leave it out", w->eta);
+        code = EXIT_USAGE;
+    }
+    if (!code) code = read_real("eta", w->eta, 0, 0, &o->eta);
+    if (!code) code = read_real("delta", w->delta, 0, 1, &o->delta);
+    if (!code) code = read_real("delta-ratio", w->delta_ratio, 0, 1, &o->delta_ratio);
+    if (!code) code = read_real("speed", w->speed, 0, 1, &o->speed);
+    if (!code) code = read_size("memory", w->memory, &o->memory);
+    if (!code) code = read_direction(s);
+    if (!code) code = read_vertices(s);
+    if (!code && w->frequencies)
+        code = read_list("frequencies", w->frequencies, 0, &s->frequency, &s->run.frequencies);
+    if (!code && w->probes)
+        code = words_read_rows("probes", w->probes, 3, (double **)&s->point, &o->points);
+    o->point = (const double(*)[3])s->point;
+    if (code) return code;
+    s->run.every = (int)w->every;
+    s->run.frequency = s->frequency;
+    s->run.probe_output = w->probe_output;
+    s->run.vertex_output = w->vertex_output;
+    s->run.output = w->output;
+    s->run.checkpoint = w->checkpoint;
+    s->run.restart = w->restart;
+    s->run.spectrum = w->spectrum;
+    s->run.far_field = w->far_field;
+    evn_status status = tdbem_check(o);
+    if (!status) status = tdbem_check_files(&s->run);
+    return status ? give_up(status) : 0;
+}

@@ -1,0 +1,8 @@
+/* Studies of TD-BEM, for evener bench. */
+#ifndef TDBEM_STUDY_H
+#define TDBEM_STUDY_H
+
+/* bench td-bem: the summation beside what the machine allows, and solvers (summation.c). */
+int tdbem_study(int argc, char **argv);
+
+#endif

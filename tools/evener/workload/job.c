@@ -1,0 +1,228 @@
+/* Opening what the arguments of a command name. */
+#include "workload/job.h"
+#include "common/message.h"
+#include "workload/calibration.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETS = 64 };
+
+/* ---- arguments ---- */
+
+const struct workload *job_find(const struct option *own, int argc, char **argv, int *code) {
+    struct option_set sets[SETS] = {{own, NULL}};
+    const struct workload *w;
+    for (int i = 0, n = 1; n < SETS - 1 && (w = workload_at(i)); i++)
+        if (w->options) sets[n++].table = w->options;
+    const char *name;
+    *code = EXIT_USAGE;
+    if (options_words(sets, argc, argv, &name, 1)) {
+        w = workload_find(name);
+        if (!w) complain("there is no workload \"%s\", expected %s", name, workload_list());
+        return w;
+    }
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) *code = -1;
+    if (*code > 0) complain("which workload? expected %s", workload_list());
+    return NULL;
+}
+
+int job_read(struct job *job, const char *command, const struct option *own, void *to, int argc,
+             char **argv) {
+    const struct option_set sets[] = {{own, to}, {job->is->options, job->state}, {0}};
+    const char *word;
+    int words;
+    return options_read(command, sets, argc, argv, &word, 1, &words);
+}
+
+int job_option(struct job *job, const char *command, char *option) {
+    const struct option_set sets[] = {{job->is->options, job->state}, {0}};
+    char *argv[] = {(char *)command, option};
+    const char *word;
+    int words;
+    return options_read(command, sets, 2, argv, &word, 0, &words);
+}
+
+void job_help(const char *command, const char *usage, const struct option *own,
+              const struct workload *is) {
+    const struct option_set sets[] = {{own, NULL}, {is ? is->options : NULL, NULL}, {0}};
+    const struct workload *w;
+    printf("%s\n", usage);
+    if (is && is->about) printf("%s: %s\n", is->name, is->about);
+    options_help(sets, 0);
+    if (is && is->options) {
+        printf("\nOptions of %s, whose default schedule is %s:\n\n", is->name, is->schedule);
+        options_help(sets, 1);
+    }
+    if (is) return;
+    printf("\nWorkloads; evener %s APP --help shows what each takes besides:\n\n", command);
+    for (int i = 0; (w = workload_at(i)); i++) printf("  %-8s %s\n", w->name, w->help);
+}
+
+/* ---- problems ---- */
+
+int job_begin(struct job *job, const struct workload *is) {
+    *job = (struct job){.is = is};
+    job->state = calloc(1, is->state + 1);
+    if (!job->state) return give_up(evn_fail(EVN_MEMORY, "%s: not enough memory", is->name));
+    if (is->defaults) is->defaults(job->state);
+    evn_status status = evn_machine_open(&job->machine);
+    return status ? give_up(status) : 0;
+}
+
+int job_check(struct job *job) { return job->is->check(job->state, job->is); }
+
+int job_open(struct job *job, int quiet) {
+    int code = job->is->open ? job->is->open(job->state, quiet) : 0;
+    if (code) return code;
+    job->shape = job->is->describe(job->state);
+    job->tasks = job->is->tasks(job->state);
+    return 0;
+}
+
+double job_weight(const struct job *job) {
+    double sum = 0;
+    for (int t = 0; t < job->tasks.tasks; t++) sum += job->tasks.weight ? job->tasks.weight[t] : 1;
+    return sum;
+}
+
+/* ---- units ---- */
+
+static const char *schedule_name(const struct job *job, const struct job_words *words) {
+    return words->schedule ? words->schedule : job->is->schedule;
+}
+
+/* Speeds of the units: as given, or the number of cores. */
+static int read_speeds(struct job *job, const char *text) {
+    int units = evn_units_count(job->units);
+    job->speed = malloc(sizeof *job->speed * (size_t)units);
+    if (!job->speed) {
+        complain("not enough memory for %d units", units);
+        return EXIT_USAGE;
+    }
+    const char *p = text;
+    for (int u = 0; u < units; u++) {
+        job->speed[u] = evn_unit_cores(evn_units_get(job->units, u));
+        if (!text) continue;
+        char *end;
+        double speed = strtod(p, &end);
+        if (end == p || !(speed > 0) || isinf(speed) || (*end != ',' && *end)) {
+            complain("--speeds %s: the speed of unit %d is not a number above 0", text, u);
+            return EXIT_USAGE;
+        }
+        if ((*end == 0) != (u == units - 1)) {
+            complain("--speeds %s: expected %d numbers, one a unit", text, units);
+            return EXIT_USAGE;
+        }
+        job->speed[u] = speed;
+        p = end + 1;
+    }
+    return 0;
+}
+
+/* Thread reassignment of NPB-MZ (NAS-03-010, section 5): shares the list's cores out to its units
+ * by what binpack gives them to do. */
+static int reassign_cores(struct job *job, const struct job_words *words) {
+    evn_units *described = NULL;
+    evn_schedule *schedule = NULL;
+    const char *name = schedule_name(job, words);
+    evn_problem tasks = job->tasks;
+    int *share = NULL, cores = 0;
+    evn_status status = evn_units_open(&described, job->machine, words->units, EVN_DESCRIBE_ONLY);
+    if (!status && evn_units_gpus(described))
+        status =
+            evn_fail(EVN_USAGE, "--reassign: cores move between CPU units only, and %s has devices",
+                     words->units);
+    if (!status && (strncmp(name, "binpack", 7) != 0 || (name[7] && name[7] != ':')))
+        status = evn_fail(EVN_USAGE,
+                          "--reassign: cores are reassigned with --schedule binpack, not %s", name);
+    if (!status) {
+        tasks.units = evn_units_count(described);
+        status = evn_schedule_open(&schedule, name, &tasks);
+        share = calloc((size_t)tasks.units, sizeof *share);
+        if (!share) status = evn_fail(EVN_MEMORY, "not enough memory for %d units", tasks.units);
+    }
+    for (int u = 0; !status && u < tasks.units; u++)
+        cores += evn_unit_cores(evn_units_get(described, u));
+    if (!status) status = evn_schedule_reassign(schedule, cores, (int)words->cap, share);
+    size_t at = 0;
+    for (int u = 0; !status && u < tasks.units; u++) {
+        at += (size_t)snprintf(job->units_text + at, sizeof job->units_text - at, "%s1:CPU:%d",
+                               u ? "," : "", share[u]);
+        if (at >= sizeof job->units_text)
+            status = evn_fail(EVN_USAGE, "--reassign: %d units are too many to be reassigned",
+                              tasks.units);
+    }
+    free(share);
+    evn_schedule_close(schedule);
+    evn_units_close(described);
+    return status ? give_up(status) : 0;
+}
+
+/* `list` as units. */
+static int open_units(struct job *job, const struct job_words *words, const char *list,
+                      unsigned flags) {
+    flags |= EVN_STAY_BOUND | (words->oversubscribe ? EVN_OVERSUBSCRIBE : 0);
+    evn_status status = evn_units_open_on(&job->units, job->machine, list, words->devices, flags);
+    if (status) return give_up(status);
+    if (job->is->check_units && !(flags & EVN_DESCRIBE_ONLY))
+        return job->is->check_units(job->state, job->units);
+    return 0;
+}
+
+int job_try(struct job *job, const struct job_words *words) {
+    if (!job->is->open) return 0;
+    int code = open_units(job, words, words->units, 0);
+    if (code) return code;
+    const evn_problem one = {.tasks = 1, .units = evn_units_count(job->units)};
+    evn_status status = evn_schedule_open(&job->schedule, schedule_name(job, words), &one);
+    job_close_units(job);
+    return status ? give_up(status) : 0;
+}
+
+int job_units(struct job *job, const struct job_words *words, unsigned flags) {
+    int code = words->reassign ? reassign_cores(job, words) : 0;
+    if (code) return code;
+    code = open_units(job, words, words->reassign ? job->units_text : words->units, flags);
+    if (code) return code;
+    const int steps = words->steps < 0 ? job->shape.steps : (int)words->steps;
+    job->tasks.units = evn_units_count(job->units);
+    job->tasks.instances = (steps + job->shape.group - 1) / job->shape.group;
+    job->tasks.bandwidth = 0;
+    code = read_speeds(job, words->speeds);
+    if (!code && words->calibrated && !words->speeds)
+        code = calibration_speeds(job->is, job->shape.key, job->units, job->speed,
+                                  &job->tasks.bandwidth);
+    job->tasks.speed = job->speed;
+    return code > 0 ? code : 0;
+}
+
+void job_close_units(struct job *job) {
+    evn_schedule_close(job->schedule);
+    evn_units_close(job->units);
+    free(job->speed);
+    job->schedule = NULL;
+    job->units = NULL;
+    job->speed = NULL;
+}
+
+int job_schedule(struct job *job, const struct job_words *words) {
+    evn_status status = evn_schedule_open(&job->schedule, schedule_name(job, words), &job->tasks);
+    return status ? give_up(status) : 0;
+}
+
+void job_close(struct job *job) {
+    job_close_units(job);
+    evn_machine_close(job->machine);
+    if (job->state) job->is->close(job->state);
+    free(job->state);
+}
+
+int job_cores(const struct job *job) {
+    int cores = 0;
+    for (int u = 0; u < evn_units_count(job->units); u++)
+        cores += evn_unit_cores(evn_units_get(job->units, u));
+    return cores;
+}
