@@ -3,6 +3,7 @@
  *
  * Official runs of SP and LU start all zones alike, so nothing here relies on them for the
  * topology: the exchange is tested with every zone different. */
+#include "check.h"
 #include "npbmz/mesh/exact.h"
 #include "copy_faces.h"
 #include "npbmz/mesh/mesh.h"
@@ -13,13 +14,6 @@
 
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char letters[] = "SWABCDEF";
 static const enum npbmz_benchmark benchmarks[] = {NPBMZ_BT, NPBMZ_SP, NPBMZ_LU};
@@ -52,78 +46,80 @@ static struct problem allocated(enum npbmz_benchmark b, char class_) {
 /* ---- classes, cut, neighbours ------------------------------------------------------------------
  */
 
+/* NAS-03-010, section 4: class by class what BT, SP and LU have in this order. */
+static const struct {
+    int g[3], parts, steps[3];
+    double dt[3];
+    int sp[3], lu[3], bt_small[3], bt_large[3]; /* zones */
+} row[] = {
+    {{24, 24, 6},
+     2,
+     {60, 100, 50},
+     {1e-2, 1.5e-2, 0.5},
+     {12, 12, 6},
+     {6, 6, 6},
+     {6, 6, 6},
+     {18, 18, 6}},
+    {{64, 64, 8},
+     4,
+     {200, 400, 300},
+     {8e-4, 1.5e-3, 1.5e-3},
+     {16, 16, 8},
+     {16, 16, 8},
+     {6, 6, 8},
+     {29, 29, 8}},
+    {{128, 128, 16},
+     4,
+     {200, 400, 250},
+     {8e-4, 1.5e-3, 2},
+     {32, 32, 16},
+     {32, 32, 16},
+     {13, 13, 16},
+     {58, 58, 16}},
+    {{304, 208, 17},
+     8,
+     {200, 400, 250},
+     {3e-4, 1e-3, 2},
+     {38, 26, 17},
+     {76, 52, 17},
+     {16, 11, 17},
+     {72, 49, 17}},
+    {{480, 320, 28},
+     16,
+     {200, 400, 250},
+     {1e-4, 6.7e-4, 2},
+     {30, 20, 28},
+     {120, 80, 28},
+     {13, 8, 28},
+     {57, 38, 28}},
+    {{1632, 1216, 34},
+     32,
+     {250, 500, 300},
+     {2e-5, 3e-4, 1},
+     {51, 38, 34},
+     {408, 304, 34},
+     {22, 16, 34},
+     {98, 73, 34}},
+    {{4224, 3456, 92},
+     64,
+     {250, 500, 300},
+     {4e-6, 2e-4, 0.5},
+     {66, 54, 92},
+     {1056, 864, 92},
+     {28, 23, 92},
+     {127, 104, 92}},
+    {{12032, 8960, 250},
+     128,
+     {250, 500, 300},
+     {1e-6, 1e-4, 0.2},
+     {94, 70, 250},
+     {3008, 2240, 250},
+     {40, 30, 250},
+     {182, 135, 250}},
+};
+
 static void classes(void **state) {
     (void)state;
-    static const struct {
-        int g[3], parts, steps[3];
-        double dt[3];
-        int sp[3], lu[3], bt_small[3], bt_large[3]; /* zones */
-    } row[] = {
-        {{24, 24, 6},
-         2,
-         {60, 100, 50},
-         {1e-2, 1.5e-2, 0.5},
-         {12, 12, 6},
-         {6, 6, 6},
-         {6, 6, 6},
-         {18, 18, 6}},
-        {{64, 64, 8},
-         4,
-         {200, 400, 300},
-         {8e-4, 1.5e-3, 1.5e-3},
-         {16, 16, 8},
-         {16, 16, 8},
-         {6, 6, 8},
-         {29, 29, 8}},
-        {{128, 128, 16},
-         4,
-         {200, 400, 250},
-         {8e-4, 1.5e-3, 2},
-         {32, 32, 16},
-         {32, 32, 16},
-         {13, 13, 16},
-         {58, 58, 16}},
-        {{304, 208, 17},
-         8,
-         {200, 400, 250},
-         {3e-4, 1e-3, 2},
-         {38, 26, 17},
-         {76, 52, 17},
-         {16, 11, 17},
-         {72, 49, 17}},
-        {{480, 320, 28},
-         16,
-         {200, 400, 250},
-         {1e-4, 6.7e-4, 2},
-         {30, 20, 28},
-         {120, 80, 28},
-         {13, 8, 28},
-         {57, 38, 28}},
-        {{1632, 1216, 34},
-         32,
-         {250, 500, 300},
-         {2e-5, 3e-4, 1},
-         {51, 38, 34},
-         {408, 304, 34},
-         {22, 16, 34},
-         {98, 73, 34}},
-        {{4224, 3456, 92},
-         64,
-         {250, 500, 300},
-         {4e-6, 2e-4, 0.5},
-         {66, 54, 92},
-         {1056, 864, 92},
-         {28, 23, 92},
-         {127, 104, 92}},
-        {{12032, 8960, 250},
-         128,
-         {250, 500, 300},
-         {1e-6, 1e-4, 0.2},
-         {94, 70, 250},
-         {3008, 2240, 250},
-         {40, 30, 250},
-         {182, 135, 250}},
-    };
     EACH(b, c, letters) {
         struct problem p = problem_of(benchmarks[b], *c);
         int r = (int)(c - letters), parts = b == 2 ? 4 : row[r].parts;
@@ -816,7 +812,7 @@ static void assert_has(const char *text, const char *part) {
     if (!strstr(text, part)) fail_msg("\"%s\" is not in\n%s", part, text);
 }
 
-static void printing(void **state) {
+static void printed_verdicts(void **state) {
     (void)state;
     struct problem p = problem_of(NPBMZ_SP, 'S');
     struct verification v;
@@ -857,7 +853,13 @@ static void printing(void **state) {
     PRINTED((verify(&p, 100, 0, &n, &v), verification_print(&p, &v, out)), out, text);
     assert_has(text, "\n DT does not match the reference value of  0.15000000E-01\n");
     free(text);
+    problem_close(&p);
+}
 
+static void printed_report(void **state) {
+    (void)state;
+    struct problem p = problem_of(NPBMZ_SP, 'S');
+    char *text = NULL;
     struct report r = {.steps = 100,
                        .threads = 4,
                        .verdict = 1,
@@ -886,8 +888,14 @@ static void printing(void **state) {
     assert_has(text, " Verification    =             UNSUCCESSFUL\n");
     free(text);
     problem_close(&p);
+}
 
-    p = problem_of(NPBMZ_LU, 'S');
+static void printed_surface(void **state) {
+    (void)state;
+    struct problem p = problem_of(NPBMZ_LU, 'S');
+    struct verification v;
+    struct norms n = {0};
+    char *text = NULL;
     n.surface = 1;
     n.residual[0] = 3.779;
     PRINTED((verify(&p, 50, 0, &n, &v), verification_print(&p, &v, out)), out, text);
@@ -933,7 +941,9 @@ int main(void) {
         cmocka_unit_test(nominal_operations),
         cmocka_unit_test(official_runs),
         cmocka_unit_test(verdicts),
-        cmocka_unit_test(printing),
+        cmocka_unit_test(printed_verdicts),
+        cmocka_unit_test(printed_report),
+        cmocka_unit_test(printed_surface),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

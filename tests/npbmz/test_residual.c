@@ -1,18 +1,13 @@
 /* The spatial operator (residual.h) against plain.c, and what it promises beside the numbers:
  * which points it writes, that neither the team nor what lies between the rows changes a bit, and
  * that it stays within its scratch memory. */
+#include "check.h"
 #include "npbmz/mesh/mesh.h"
 #include "plain.h"
 #include "npbmz/host/residual.h"
 
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* Widths of 1, 0, -1 .. points beyond whole vectors, the smallest zone, and zones whose planes are
  * cut into several blocks on one core. */

@@ -1,18 +1,11 @@
 /* Mesh files in all formats, what is mended, what is refused and how the refusal reads; every
  * prefix and thousands of random changes of good files, none of which may crash. Run: ctest -R
  * tdbem-mesh; EVENER_FUZZ=N test-tdbem-mesh for N times as many changes */
+#include "check.h"
 #include "tdbem/mesh/mesh.h"
 #include "tdbem/mesh/mesh_make.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #ifndef TDBEM_DATA
 #    define TDBEM_DATA "tests/tdbem/data"

@@ -2,6 +2,7 @@
  * quadrature (constants are null fields, symmetry, solid angles), the structure of the slices, and
  * keeping them on disk.
  * Run: ctest -R tdbem-slices */
+#include "check.h"
 #include "polar.h"
 #include "tdbem/matrices/lanes.h"
 #include "tdbem/mesh/mesh_make.h"
@@ -9,15 +10,8 @@
 #include "tdbem/matrices/quadrature.h"
 #include "tdbem/matrices/slices_file.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct mesh *body(const char *what) {
     struct mesh *m;
@@ -679,21 +673,45 @@ static void same_files(const char *one, const char *other) {
     fclose(b);
 }
 
-static void files_are_kept_and_checked(void **state) {
+/* Slices of a sphere with two points, kept in a file. */
+struct kept {
+    char folder[32], file[64];
+    struct mesh *m;
+    double x[2][3];
+    struct slices_options o;
+    struct slices *s;
+};
+
+static void keep(struct kept *k) {
+    *k = (struct kept){.folder = "/tmp/evener-slices-XXXXXX", .x = {{2, 0, 0}, {0, 2, 0}}};
+    assert_non_null(mkdtemp(k->folder));
+    snprintf(k->file, sizeof k->file, "%s/m", k->folder);
+    k->m = body("sphere:1");
+    k->o = rigid(k->m, 0.5, 0.5);
+    k->o.points = 2;
+    k->o.point = (const double(*)[3])k->x;
+    k->s = generate(k->m, &k->o, 2);
+    assert_false(slices_file_exists(k->file));
+    assert_ok(slices_save(k->s, k->m, &k->o, k->file));
+    assert_true(slices_file_exists(k->file));
+}
+
+static void drop(struct kept *k) {
+    struct slices *t;
+    unlink(k->file);
+    assert_int_equal(rmdir(k->folder), 0); /* nothing was left beside */
+    assert_int_equal(slices_load(&t, k->m, &k->o, k->file), EVN_SYSTEM);
+    slices_close(k->s);
+    mesh_close(k->m);
+}
+
+static void files_are_kept(void **state) {
     (void)state;
-    char folder[] = "/tmp/evener-slices-XXXXXX", file[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/m", folder);
-    struct mesh *m = body("sphere:1"), *other = body("box:1,1,1,0.5");
-    double x[2][3] = {{2, 0, 0}, {0, 2, 0}};
-    struct slices_options o = rigid(m, 0.5, 0.5), p;
-    o.points = 2;
-    o.point = (const double(*)[3])x;
-    struct slices *s = generate(m, &o, 2), *t;
-    assert_false(slices_file_exists(file));
-    if (slices_save(s, m, &o, file)) fail_msg("%s", evn_message());
-    assert_true(slices_file_exists(file));
-    if (slices_load(&t, m, &o, file)) fail_msg("%s", evn_message());
+    struct kept k;
+    struct slices *t;
+    keep(&k);
+    const struct slices *s = k.s;
+    assert_ok(slices_load(&t, k.m, &k.o, k.file));
     const size_t values = s->begin[s->columns], entries = (size_t)s->rows * (size_t)s->columns;
     assert_memory_equal(s->value, t->value, values * sizeof(double));
     assert_memory_equal(s->begin, t->begin, ((size_t)s->columns + 1) * sizeof(size_t));
@@ -703,87 +721,102 @@ static void files_are_kept_and_checked(void **state) {
                 t->longest == s->longest && t->eta == s->eta && t->delta == s->delta);
     slices_close(t);
 
-    /* the same file by intervals, and by intervals from it */
-    char parts[80];
-    snprintf(parts, sizeof parts, "%s/p", folder);
+    /* where nothing can be written an earlier file stays */
+    char beneath[80];
+    snprintf(beneath, sizeof beneath, "%s/m/m", k.folder);
+    assert_int_equal(slices_save(s, k.m, &k.o, "/nowhere/at/all"), EVN_SYSTEM);
+    assert_int_equal(slices_save(s, k.m, &k.o, beneath), EVN_SYSTEM);
+    assert_int_equal(slices_save(s, k.m, &k.o, k.folder), EVN_SYSTEM); /* a folder has that name */
+    assert_ok(slices_load(&t, k.m, &k.o, k.file));
+    slices_close(t);
+    drop(&k);
+}
+
+/* The same file by intervals, and by intervals from it. */
+static void files_by_intervals(void **state) {
+    (void)state;
+    struct kept k;
     struct slices_maker *maker;
     struct slices_writer *writer;
     struct slices_reader *reader;
-    assert_int_equal(slices_maker_open(&maker, m, &o, 2), EVN_OK);
+    char parts[80];
+    keep(&k);
+    snprintf(parts, sizeof parts, "%s/p", k.folder);
+    assert_ok(slices_maker_open(&maker, k.m, &k.o, 2));
     const struct slices *made = slices_maker_slices(maker);
     for (int again = 0; again < 2; again++) { /* given up the first time */
-        if (slices_writer_open(&writer, made, m, &o, parts)) fail_msg("%s", evn_message());
+        assert_ok(slices_writer_open(&writer, made, k.m, &k.o, parts));
         for (int to = 7; again && to <= 42; to += 7) {
-            assert_int_equal(slices_maker_next(maker, to), EVN_OK);
-            assert_int_equal(slices_writer_put(writer, made), EVN_OK);
+            assert_ok(slices_maker_next(maker, to));
+            assert_ok(slices_writer_put(writer, made));
         }
-        if (again) assert_int_equal(slices_writer_commit(writer), EVN_OK);
+        if (again) assert_ok(slices_writer_commit(writer));
         slices_writer_close(writer);
         assert_int_equal(slices_file_exists(parts), again);
     }
     slices_maker_close(maker);
-    same_files(file, parts);
+    same_files(k.file, parts);
     for (int bad = 0; bad < 2; bad++) {
         if (bad) change_byte(parts, -9); /* in the last column */
-        assert_int_equal(slices_reader_open(&reader, m, &o, parts), EVN_OK);
+        assert_ok(slices_reader_open(&reader, k.m, &k.o, parts));
         const struct slices *r = slices_reader_slices(reader);
         for (int to = 2; to <= 42; to += 8) {
             const int last = to == 42;
             assert_int_equal(slices_reader_next(reader, to), last && bad ? EVN_USAGE : EVN_OK);
             for (int j = r->from; j < to && !bad; j++)
-                assert_memory_equal(slices_column(r, j), slices_column(s, j),
-                                    (s->begin[j + 1] - s->begin[j]) * sizeof(double));
+                assert_memory_equal(slices_column(r, j), slices_column(k.s, j),
+                                    (k.s->begin[j + 1] - k.s->begin[j]) * sizeof(double));
         }
         slices_reader_close(reader);
     }
     unlink(parts);
-    p = o, p.delta *= 1 + 1e-15;
-    refused(m, &p, file, "delta");
-    p = o, p.eta = 0.25;
-    refused(m, &p, file, "eta");
-    p = o, p.quad = 1;
-    refused(m, &p, file, "--quad");
-    p = o, p.rule = 7;
-    refused(m, &p, file, "rule");
-    p = o, p.points = 1;
-    refused(m, &p, file, "points");
-    p = o, p.problem = TDBEM_SOFT;
-    refused(m, &p, file, "problem");
-    x[1][2] = 1e-9;
-    refused(m, &o, file, "points");
-    x[1][2] = 0;
-    refused(other, &o, file, "mesh");
-    assert_int_equal(mesh_renumber(m, NUMBERING_HILBERT), EVN_OK);
-    refused(m, &o, file, "numbering");
-    assert_int_equal(mesh_renumber(m, NUMBERING_NONE), EVN_OK);
+    drop(&k);
+}
+
+/* Matrices of another problem, and files that were changed. */
+static void files_are_checked(void **state) {
+    (void)state;
+    struct kept k;
+    struct slices *t;
+    keep(&k);
+    struct mesh *m = k.m, *other = body("box:1,1,1,0.5");
+    struct slices_options p;
+    p = k.o, p.delta *= 1 + 1e-15;
+    refused(m, &p, k.file, "delta");
+    p = k.o, p.eta = 0.25;
+    refused(m, &p, k.file, "eta");
+    p = k.o, p.quad = 1;
+    refused(m, &p, k.file, "--quad");
+    p = k.o, p.rule = 7;
+    refused(m, &p, k.file, "rule");
+    p = k.o, p.points = 1;
+    refused(m, &p, k.file, "points");
+    p = k.o, p.problem = TDBEM_SOFT;
+    refused(m, &p, k.file, "problem");
+    k.x[1][2] = 1e-9;
+    refused(m, &k.o, k.file, "points");
+    k.x[1][2] = 0;
+    refused(other, &k.o, k.file, "mesh");
+    assert_ok(mesh_renumber(m, NUMBERING_HILBERT));
+    refused(m, &k.o, k.file, "numbering");
+    assert_ok(mesh_renumber(m, NUMBERING_NONE));
     struct stat st;
-    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(stat(k.file, &st), 0);
     const long places[] = {0, 8, 130, 200, 2000, st.st_size / 2, -1, -9};
     for (int c = 0; c < 8; c++) {
-        change_byte(file, places[c]);
-        assert_int_equal(slices_load(&t, m, &o, file), EVN_USAGE);
-        change_byte(file, places[c]);
+        change_byte(k.file, places[c]);
+        assert_int_equal(slices_load(&t, m, &k.o, k.file), EVN_USAGE);
+        change_byte(k.file, places[c]);
     }
-    assert_int_equal(truncate(file, st.st_size - 1), 0);
-    refused(m, &o, file, "damaged");
-    assert_int_equal(truncate(file, 10), 0);
-    refused(m, &o, file, "not a file of matrices");
-
-    /* where nothing can be written an earlier file stays */
-    assert_int_equal(slices_save(s, m, &o, file), EVN_OK);
-    assert_int_equal(slices_save(s, m, &o, "/nowhere/at/all"), EVN_SYSTEM);
-    char beneath[80];
-    snprintf(beneath, sizeof beneath, "%s/m/m", folder);
-    assert_int_equal(slices_save(s, m, &o, beneath), EVN_SYSTEM);
-    assert_int_equal(slices_save(s, m, &o, folder), EVN_SYSTEM); /* a folder has that name */
-    assert_int_equal(slices_load(&t, m, &o, file), EVN_OK);
+    assert_int_equal(truncate(k.file, st.st_size - 1), 0);
+    refused(m, &k.o, k.file, "damaged");
+    assert_int_equal(truncate(k.file, 10), 0);
+    refused(m, &k.o, k.file, "not a file of matrices");
+    assert_ok(slices_save(k.s, m, &k.o, k.file)); /* over a damaged one */
+    assert_ok(slices_load(&t, m, &k.o, k.file));
     slices_close(t);
-    unlink(file);
-    assert_int_equal(rmdir(folder), 0); /* nothing was left beside */
-    assert_int_equal(slices_load(&t, m, &o, file), EVN_SYSTEM);
-    slices_close(s);
-    mesh_close(m);
     mesh_close(other);
+    drop(&k);
 }
 
 /* ---- bad options ---- */
@@ -851,7 +884,9 @@ int main(void) {
         cmocka_unit_test(intervals_have_the_same_bits),
         cmocka_unit_test(curves),
         cmocka_unit_test(numbering_only_renumbers),
-        cmocka_unit_test(files_are_kept_and_checked),
+        cmocka_unit_test(files_are_kept),
+        cmocka_unit_test(files_by_intervals),
+        cmocka_unit_test(files_are_checked),
         cmocka_unit_test(bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

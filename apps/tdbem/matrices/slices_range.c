@@ -282,6 +282,28 @@ static void point_column(struct slices *s, const struct body *b, int row, const 
     free(near2);
 }
 
+/* The ranges of i and j from those of j and i, and what all of them are together. */
+static void complete(struct slices *s, int cores) {
+    const size_t rows = (size_t)s->rows, n = (size_t)s->columns;
+    int longest = 0;
+    size_t nnz = 0;
+#pragma omp parallel for num_threads(cores) schedule(static) reduction(max : longest)              \
+    reduction(+ : nnz)
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = j + 1; i < n; i++) {
+            s->first[j * rows + i] = s->first[i * rows + j];
+            s->count[j * rows + i] = s->count[i * rows + j];
+        }
+        for (size_t i = 0; i < rows; i++) {
+            int count = s->count[j * rows + i];
+            longest = count > longest ? count : longest;
+            if (i < n) nnz += (size_t)count;
+        }
+    }
+    s->longest = longest;
+    s->nnz = nnz;
+}
+
 evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
                        int cores) {
     const double steps = b->mesh->longest / s->delta;
@@ -326,23 +348,6 @@ evn_status ranges_find(struct slices *s, const struct body *b, const struct slic
                         "triangles of %.3g are too large for it, or a point too far",
                         too_long, s->delta, UINT8_MAX, b->mesh->h_max);
     s->kmax_points = kmax_points;
-    const size_t rows = (size_t)s->rows, n = (size_t)s->columns;
-    int longest = 0;
-    size_t nnz = 0;
-#pragma omp parallel for num_threads(cores) schedule(static) reduction(max : longest)              \
-    reduction(+ : nnz)
-    for (size_t j = 0; j < n; j++) {
-        for (size_t i = j + 1; i < n; i++) {
-            s->first[j * rows + i] = s->first[i * rows + j];
-            s->count[j * rows + i] = s->count[i * rows + j];
-        }
-        for (size_t i = 0; i < rows; i++) {
-            int count = s->count[j * rows + i];
-            longest = count > longest ? count : longest;
-            if (i < n) nnz += (size_t)count;
-        }
-    }
-    s->longest = longest;
-    s->nnz = nnz;
+    complete(s, cores);
     return EVN_OK;
 }
