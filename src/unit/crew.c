@@ -124,7 +124,7 @@ static evn_status run_on(evn_crew *c, int cores, evn_crew_job job, void *arg) {
     c->job = job;
     c->arg = arg;
     c->cores = cores < 1 ? 1 : cores < c->count ? cores : c->count;
-    return c->cores == 1 ? leaders_run_first(c->units, run_alone, c)
+    return c->cores == 1 ? leaders_run_alone(c->units, run_alone, c)
                          : evn_units_run(c->units, run_unit, c);
 }
 

@@ -55,8 +55,8 @@ evn_status leaders_start(evn_units *all);
 void leaders_stop(evn_units *all);
 /* The first unit's failure that its leader has left, or EVN_OK. */
 evn_status leaders_status(const evn_units *all);
-/* evn_units_run() on unit 0 alone. */
-evn_status leaders_run_first(evn_units *all, void (*job)(evn_unit *, void *), void *arg);
+/* evn_units_run() on unit 0 by its leader alone: the job has no team. */
+evn_status leaders_run_alone(evn_units *all, void (*job)(evn_unit *, void *), void *arg);
 
 /* ---- devices.c ---- */
 

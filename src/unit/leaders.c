@@ -50,8 +50,9 @@ static evn_status check_caller(const evn_units *all) {
     return EVN_OK;
 }
 
-/* The job on the first `units` of them: all, or one. */
-static evn_status run_on(evn_units *all, int units, void (*job)(evn_unit *, void *), void *arg) {
+/* The job on all units, or on unit 0 by its leader alone. */
+static evn_status run_on(evn_units *all, int alone, void (*job)(evn_unit *, void *), void *arg) {
+    const int units = alone ? 1 : all->count;
     if (!all->threads) {
         atomic_store_explicit(&all->working, 1, memory_order_relaxed);
         for (int u = 0; u < units; u++) team_run_described(&all->unit[u], job, arg);
@@ -59,7 +60,7 @@ static evn_status run_on(evn_units *all, int units, void (*job)(evn_unit *, void
         return EVN_OK;
     }
     evn_status status = check_caller(all);
-    if (!status) status = team_begin(all);
+    if (!status) status = team_begin(all, alone);
     if (status) return status;
     atomic_store_explicit(&all->working, 1, memory_order_relaxed);
     const unsigned seen = gate_count(&all->end);
@@ -76,10 +77,10 @@ int evn_units_running(const evn_units *all) {
 }
 
 evn_status evn_units_run(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
-    return run_on(all, all->count, job, arg);
+    return run_on(all, 0, job, arg);
 }
 
-evn_status leaders_run_first(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
+evn_status leaders_run_alone(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
     return run_on(all, 1, job, arg);
 }
 
@@ -97,7 +98,7 @@ void evn_unit_synchronize(evn_unit *u) {
 
 static void bind_job(evn_unit *u, void *unused) {
     (void)unused;
-    if (u->number) team_bind(u); /* unit 0's is bound before the job */
+    if (u->number) team_bind(u, u->cores); /* unit 0's is bound before the job */
 }
 
 evn_status leaders_status(const evn_units *all) {

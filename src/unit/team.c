@@ -107,28 +107,28 @@ static int join(const evn_unit *u, int me, const cpu_set_t *mask) {
     return error;
 }
 
-void team_bind(evn_unit *u) {
+void team_bind(evn_unit *u, int threads) {
     const cpu_set_t *mask = caller.holds && caller.saved ? &caller.mask : NULL;
     u->status = EVN_OK;
     omp_set_dynamic(0);
     int got = 1;
     atomic_int failed = -1;
     if (join(u, 0, mask)) failed = 0;
-    if (u->cores > 1) {
+    if (threads > 1) {
         caller.has_team = 1;
         caller.forks = process_forks();
-#pragma omp parallel num_threads(u->cores)
+#pragma omp parallel num_threads(threads)
         {
             const int me = omp_get_thread_num();
             if (me && join(u, me, mask)) atomic_store(&failed, me);
             if (!me) got = omp_get_num_threads();
         }
     }
-    if (got != u->cores) {
+    if (got != threads) {
         u->status = EVN_SYSTEM;
         snprintf(u->message, sizeof u->message,
                  "units: unit %d got a team of %d threads instead of %d; look at OMP_THREAD_LIMIT",
-                 u->number, got, u->cores);
+                 u->number, got, threads);
     } else if (failed >= 0) {
         u->status = EVN_SYSTEM;
         snprintf(u->message, sizeof u->message,
@@ -166,14 +166,14 @@ void team_let_caller(void) {
     caller.bound_for = 0;
 }
 
-evn_status team_begin(evn_units *all) {
+evn_status team_begin(evn_units *all, int alone) {
     if (!all->stays)
         team_hold_caller();
     else if (caller.bound_for == all->serial)
         return EVN_OK;
-    caller.bound_for = all->serial;
+    caller.bound_for = alone ? 0 : all->serial;
     evn_unit *first = &all->unit[0];
-    team_bind(first);
+    team_bind(first, alone ? 1 : first->cores);
     if (!first->status) return EVN_OK;
     caller.bound_for = 0;
     team_end(all);

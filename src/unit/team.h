@@ -8,9 +8,9 @@
 evn_status team_open(evn_unit *u);
 void team_close(evn_unit *u);
 
-/* Makes the calling leader's team of threads and binds each to its core, if that is not so already;
- * u->status and u->message say what failed. */
-void team_bind(evn_unit *u);
+/* Makes the calling leader's team of threads, or the first `threads` of it, and binds each to its
+ * core, if that is not so already; u->status and u->message say what failed. */
+void team_bind(evn_unit *u, int threads);
 
 /* Calls the job; meanwhile evn_units_here() is this unit in its threads. */
 void team_run(evn_unit *u, void (*job)(evn_unit *, void *), void *arg);
@@ -22,8 +22,9 @@ void team_run_described(evn_unit *u, void (*job)(evn_unit *, void *), void *arg)
 void team_hold_caller(void);
 void team_let_caller(void);
 
-/* Before and after a job: the calling thread and its team are unit 0's. EVN_SYSTEM. */
-evn_status team_begin(evn_units *all);
+/* Before and after a job: the calling thread and, unless it works alone, its team are unit 0's.
+ * EVN_SYSTEM. */
+evn_status team_begin(evn_units *all, int alone);
 void team_end(evn_units *all);
 
 /* The threads that the runtime keeps of the calling thread's team may run wherever the caller may.
