@@ -82,10 +82,11 @@ int evn_place_where(const evn_place *place, int region);
 int evn_place_valid(const evn_place *place, int region, int space);
 
 /* A device's arena (NULL before the first region came, and for the host); where in it a region
- * begins, bytes; a region's memory on the host. */
+ * begins, bytes; a region's memory on the host, and how many bytes it has. */
 evn_buffer *evn_place_buffer(const evn_place *place, int space);
 size_t evn_place_at(const evn_place *place, int region, int space);
 void *evn_place_host(const evn_place *place, int region);
+size_t evn_place_bytes(const evn_place *place, int region);
 evn_device *evn_place_device(const evn_place *place, int space);
 
 /* Keeps a copy of all regions on the host as they are now, and gives them all back that state,

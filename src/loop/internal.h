@@ -49,6 +49,13 @@ struct worker {
     double origin;
 };
 
+/* Who wants to be told of what happens to a loop. */
+struct loop_listener {
+    void (*units_changed)(void *arg); /* before units go: gives back what it has of theirs */
+    void *arg;
+    struct loop_listener *next;
+};
+
 struct evn_loop {
     evn_units *units;
     evn_schedule *schedule;
@@ -60,10 +67,12 @@ struct evn_loop {
     double *seconds;
     evn_loop_totals totals;
     evn_place *place; /* NULL: tasks have no regions */
-    int *region;      /* of each task */
+    int *region;      /* of each task, `regions` one after another */
+    int regions;      /* of a task */
     evn_access access;
-    struct evn_exchange *exchange; /* that counts bytes; NULL: visits do */
-    int cut_stale;                 /* owners have changed since the cut was counted */
+    int exchanges; /* that are open, and count bytes; none: visits do */
+    struct loop_listener *listeners;
+    int cut_stale; /* owners have changed since the cut was counted */
     double cut_bytes;
     int cut_pairs;
     /* the instance at hand */
@@ -79,6 +88,17 @@ struct evn_loop {
 
 /* Adds what an exchange took: `busy` seconds of each unit, `wall` in all. */
 void loop_add_exchange(evn_loop *loop, const double *busy, double wall);
+
+/* Adds what an exchange moved: bytes that came to each unit and left it, and `messages` and
+ * `copies` as in evn_loop_totals. */
+void loop_add_moved(evn_loop *loop, const double *in, const double *out, int messages, int copies);
+
+/* The unit whose failure has ended an exchange. */
+void loop_set_failed(evn_loop *loop, int unit);
+
+/* A listener, which is the caller's, is told from now on; or no more. */
+void loop_listen(evn_loop *loop, struct loop_listener *listener);
+void loop_unlisten(evn_loop *loop, struct loop_listener *listener);
 
 /* Records a burst of a unit; times are evn_now()'s. */
 void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,

@@ -351,7 +351,7 @@ static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
         w->stats.idle_s += wall - w->busy;
     }
     loop->totals.exchange_s += wall;
-    if (loop->exchange) return EVN_OK; /* which counts what it moves */
+    if (loop->exchanges) return EVN_OK; /* which count what they move */
     if (loop->cut_stale) {
         loop->cut_bytes = evn_problem_cut(loop->problem, loop->owner, &loop->cut_pairs);
         loop->cut_stale = 0;
@@ -386,6 +386,29 @@ void loop_add_exchange(evn_loop *loop, const double *busy, double wall) {
         loop->worker[u].stats.idle_s += wall - busy[u];
     }
     loop->totals.exchange_s += wall;
+}
+
+void loop_add_moved(evn_loop *loop, const double *in, const double *out, int messages, int copies) {
+    for (int u = 0; u < loop->count; u++) {
+        loop->worker[u].stats.bytes_in += in[u];
+        loop->worker[u].stats.bytes_out += out[u];
+        loop->totals.bytes += out[u];
+    }
+    loop->totals.messages += messages;
+    loop->totals.copies += copies;
+}
+
+void loop_set_failed(evn_loop *loop, int unit) { loop->failed_unit = unit; }
+
+void loop_listen(evn_loop *loop, struct loop_listener *listener) {
+    listener->next = loop->listeners;
+    loop->listeners = listener;
+}
+
+void loop_unlisten(evn_loop *loop, struct loop_listener *listener) {
+    struct loop_listener **at = &loop->listeners;
+    while (*at && *at != listener) at = &(*at)->next;
+    if (*at) *at = listener->next;
 }
 
 void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,
@@ -424,6 +447,7 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, const int *region, e
     memcpy(copy, region, bytes);
     free(loop->region);
     loop->region = copy;
+    loop->regions = 1;
     loop->place = place;
     loop->access = access;
     return EVN_OK;

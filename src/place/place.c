@@ -454,6 +454,7 @@ size_t evn_place_at(const evn_place *p, int region, int space) {
     return space == EVN_HOST || !p->seat ? 0 : seat(p, region, space)->at;
 }
 void *evn_place_host(const evn_place *p, int region) { return p->region[region].host; }
+size_t evn_place_bytes(const evn_place *p, int region) { return p->region[region].bytes; }
 evn_device *evn_place_device(const evn_place *p, int space) { return p->space[space].device; }
 
 evn_moves evn_place_moves(const evn_place *p, int from, int to) { return p->moves[from][to]; }

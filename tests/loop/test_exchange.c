@@ -77,7 +77,7 @@ static void begin(struct fixture *f, const char *list, const char *schedule) {
         ok(evn_place_add(f->place, f->block[t], VALUES * sizeof(double), &f->region[t]));
     }
     ok(evn_loop_place(f->loop, f->place, f->region, EVN_BOTH));
-    ok(evn_exchange_open(&f->exchange, f->loop, FACES, f->face, NULL));
+    ok(evn_exchange_open(&f->exchange, f->loop, sizeof(double), FACES, f->face, NULL));
 }
 
 static void end(struct fixture *f) {
@@ -202,11 +202,11 @@ static void test_refusals(void **state) {
     evn_exchange *x;
     evn_face wrong = f.face[0];
     wrong.to = TASKS;
-    assert_int_equal(evn_exchange_open(&x, f.loop, 1, &wrong, NULL), EVN_USAGE);
+    assert_int_equal(evn_exchange_open(&x, f.loop, sizeof(double), 1, &wrong, NULL), EVN_USAGE);
     assert_non_null(strstr(evn_message(), "task 12"));
     wrong.to = 0;
     wrong.n[1] = -1;
-    assert_int_equal(evn_exchange_open(&x, f.loop, 1, &wrong, NULL), EVN_USAGE);
+    assert_int_equal(evn_exchange_open(&x, f.loop, sizeof(double), 1, &wrong, NULL), EVN_USAGE);
     end(&f);
 }
 
