@@ -145,7 +145,22 @@ static void release_all(evn_exchange *x) {
     for (int i = 0; i < 2 * spaces; i++) hold(x, i / 2, i % 2, 0);
 }
 
-/* A unit has failed: what is under way is nobody's any more, and the next run plans anew. */
+/* The unit that is to blame if some have failed: one whose device has, which it may not know yet,
+ * since others fail when they wait for it; else the first. -1: none has failed. */
+static int find_failed(evn_exchange *x) {
+    int first = -1;
+    for (int u = x->plan.units - 1; u >= 0; u--)
+        if (x->half[u].status) first = u;
+    for (int i = 0; first >= 0 && i < x->plan.ends; i++) {
+        const struct end *e = &x->plan.end[i];
+        const evn_status status = e->on ? evn_queue_finish(e->copies) : EVN_OK;
+        note(x, e->unit, status);
+        if (status == EVN_DEVICE) return e->unit;
+    }
+    return first;
+}
+
+/* A unit has failed: what is under way is of no use, and the next run plans anew. */
 static evn_status failed(evn_exchange *x, int unit) {
     const struct half h = x->half[unit];
     const int tasks = x->plan.tasks[unit], first = x->plan.first_task[unit];
@@ -155,24 +170,34 @@ static evn_status failed(evn_exchange *x, int unit) {
                     h.text);
 }
 
-static evn_status run(evn_exchange *x) {
-    evn_status status = hold_all(x);
+/* Regions are held while it is planned, too: what has no user may be moved. */
+static evn_status begin(evn_exchange *x) {
+    loop_set_failed(x->loop, -1);
+    evn_status status = exchange_find(x);
+    if (!status) status = hold_all(x);
     if (status) return status;
+    status = exchange_plan(x);
+    if (status) release_all(x);
+    return status;
+}
+
+/* What was begun. */
+static evn_status run(evn_exchange *x, int open) {
+    x->open = open;
     const double begin = evn_now();
     evn_units_run(x->loop->units, run_unit, x);
     const double wall = evn_now() - begin;
     release_all(x);
-    for (int u = 0; u < x->plan.units; u++)
-        if (x->half[u].status) return failed(x, u);
+    const int unit = find_failed(x);
+    if (unit >= 0) return failed(x, unit);
     loop_add_exchange(x->loop, x->busy, wall);
     loop_add_moved(x->loop, x->plan.in, x->plan.out, x->plan.pairs, x->plan.messages);
     return EVN_OK;
 }
 
 evn_status evn_exchange_run(evn_exchange *x) {
-    evn_status status = exchange_plan(x);
-    x->open = 0;
-    return status ? status : run(x);
+    evn_status status = begin(x);
+    return status ? status : run(x, 0);
 }
 
 /* Whether every task will be computed where its regions are now, all of a unit's in one batch. */
@@ -193,20 +218,32 @@ static int stays(const evn_exchange *x) {
 
 evn_status evn_exchange_start(evn_exchange *x, int *open) {
     *open = 0;
-    evn_status status = exchange_plan(x);
-    if (status) return status;
-    x->open = x->plan.messages && stays(x);
-    status = run(x);
+    evn_status status = begin(x);
+    if (!status) status = run(x, x->plan.messages && stays(x));
     if (!status) *open = x->open;
     return status;
 }
 
+/* The second half at an end, where everything must be as the first half has left it. */
+static evn_status finish(evn_exchange *x, int end, int cores) {
+    for (int i = 0; i < x->parts; i++) {
+        const struct part *p = &x->part[i];
+        if (p->end == end && exchange_moved(x, p))
+            return evn_fail(EVN_USAGE,
+                            "exchange: region %d of task %d has moved between the two "
+                            "halves of an exchange",
+                            p->slot, p->task);
+    }
+    return unpack(x, &x->plan.end[end], cores);
+}
+
 evn_status evn_exchange_finish(evn_exchange *x, evn_unit *unit, int device) {
+    const int me = evn_unit_number(unit);
     evn_status status = EVN_OK;
-    for (int i = 0; !status && i < x->plan.ends; i++) {
-        struct end *e = &x->plan.end[i];
-        if (x->open && e->unfinished && e->unit == evn_unit_number(unit) && e->device == device)
-            status = unpack(x, e, evn_unit_cores(unit));
+    for (int i = 0; x->open && !status && i < x->plan.ends; i++) {
+        const struct end *e = &x->plan.end[i];
+        if (e->unit == me && e->device == device && e->unfinished)
+            status = finish(x, i, evn_unit_cores(unit));
     }
     return status;
 }

@@ -31,7 +31,7 @@ static evn_status too_large(int number, const evn_face *f, size_t element) {
                     number, f->n[0], f->n[1], f->n[2], element);
 }
 
-/* One side: `verb` is what the face does there. */
+/* One side of a face. */
 static evn_status check_side(const evn_loop *loop, size_t element, int number, const evn_face *f,
                              int to) {
     const int task = to ? f->to : f->from, slot = to ? f->to_region : f->from_region;
@@ -47,6 +47,10 @@ static evn_status check_side(const evn_loop *loop, size_t element, int number, c
         __builtin_mul_overflow(hi + 1, (long long)element, &bytes))
         return too_large(number, f, element);
     if (!loop->place) return EVN_OK;
+    if (loop->region[task * slots + slot] < 0)
+        return evn_fail(EVN_USAGE,
+                        "exchange: face %d %s region %d of task %d, which has none there", number,
+                        to ? "writes" : "reads", slot, task);
     const size_t have = evn_place_bytes(loop->place, loop->region[task * slots + slot]);
     if (lo >= 0 && bytes <= (long long)have) return EVN_OK;
     return evn_fail(EVN_USAGE,

@@ -39,12 +39,11 @@ static void close_messages(struct plan *p) {
     p->messages = 0;
 }
 
-/* Waits for what is under way, which uses memory of messages. */
+/* Waits for what is under way, which uses memory of messages. The unit may be gone; queues for
+ * copies are the end's own. */
 static void settle(struct plan *p) {
-    for (int i = 0; i < p->ends; i++) {
+    for (int i = 0; i < p->ends; i++)
         if (p->end[i].copies) evn_queue_finish(p->end[i].copies);
-        if (p->end[i].on) evn_queue_finish(p->end[i].compute);
-    }
 }
 
 void exchange_forget(evn_exchange *x) {
@@ -69,38 +68,55 @@ void exchange_forget(evn_exchange *x) {
 
 /* ---- where things are ---------------------------------------------------------------------- */
 
-/* What the loop was given for its tasks must be what the faces were checked against. */
-static evn_status same_regions(const evn_exchange *x) {
+/* Finds where a part of a place lies. What the loop was given for its tasks must be what the faces
+ * were checked against. */
+static evn_status find_part(evn_exchange *x, struct part *p) {
     const evn_loop *loop = x->loop;
-    int same = loop->place == x->place && (!x->place || loop->regions == x->slots);
-    for (int i = 0; same && x->place && i < x->parts; i++) {
-        const struct part *p = &x->part[i];
-        same = loop->region[p->task * x->slots + p->slot] == p->region;
-        if (same && evn_place_bytes(x->place, p->region) < p->bytes)
-            return evn_fail(
-                EVN_USAGE,
-                "exchange: region %d of task %d has %zu bytes now, and faces reach to %zu", p->slot,
-                p->task, evn_place_bytes(x->place, p->region), p->bytes);
-    }
-    return same ? EVN_OK
-                : evn_fail(EVN_USAGE, "exchange: the loop has got other regions since the exchange "
-                                      "was opened; open it after evn_loop_place()");
+    if (loop->regions != x->slots || loop->region[p->task * x->slots + p->slot] != p->region)
+        return evn_fail(EVN_USAGE, "exchange: the loop has got other regions since the exchange "
+                                   "was opened; open it after evn_loop_place()");
+    const int space = evn_place_where(x->place, p->region);
+    if (space < 0)
+        return evn_fail(EVN_USAGE,
+                        "exchange: region %d of task %d is nowhere: absent, lost or never written",
+                        p->slot, p->task);
+    if (evn_place_bytes(x->place, p->region) < p->bytes)
+        return evn_fail(EVN_USAGE,
+                        "exchange: region %d of task %d has %zu bytes now, and faces reach to %zu",
+                        p->slot, p->task, evn_place_bytes(x->place, p->region), p->bytes);
+    if (space != p->space) x->plan.made = 0;
+    p->space = space;
+    return EVN_OK;
 }
 
-/* Where each part lies now; whether that is another place than the plan is for. */
+evn_status exchange_find(evn_exchange *x) {
+    if (x->loop->place != x->place)
+        return evn_fail(EVN_USAGE, "exchange: the loop has got another place since the exchange "
+                                   "was opened; open it after evn_loop_place()");
+    evn_status status = EVN_OK;
+    for (int i = 0; x->place && !status && i < x->parts; i++) status = find_part(x, &x->part[i]);
+    return status;
+}
+
+int exchange_moved(const evn_exchange *x, const struct part *p) {
+    if (!x->place) return 0;
+    return p->space == EVN_HOST ? p->host != evn_place_host(x->place, p->region)
+                                : p->at != evn_place_at(x->place, p->region, p->space);
+}
+
+/* Whether some part lies elsewhere in its space than the plan says, or is another unit's; the plan
+ * to come is for where it is now. */
 static int look(evn_exchange *x) {
     int changed = !x->plan.made;
     for (int i = 0; i < x->parts; i++) {
-        struct part *p = &x->part[i], now = *p;
-        now.owner = x->loop->owner[p->task];
-        if (x->place) {
-            now.space = evn_place_where(x->place, p->region);
-            now.at = evn_place_at(x->place, p->region, now.space);
-            now.host = evn_place_host(x->place, p->region);
-        }
-        changed |= now.owner != p->owner || now.space != p->space || now.at != p->at ||
-                   now.host != p->host;
-        *p = now;
+        struct part *p = &x->part[i];
+        const int owner = x->loop->owner[p->task];
+        if (owner == p->owner && !exchange_moved(x, p)) continue;
+        changed = 1;
+        p->owner = owner;
+        if (!x->place) continue;
+        p->host = p->space == EVN_HOST ? evn_place_host(x->place, p->region) : NULL;
+        p->at = evn_place_at(x->place, p->region, p->space);
     }
     return changed;
 }
@@ -352,8 +368,7 @@ static evn_status deal_faces(evn_exchange *x) {
 
 evn_status exchange_plan(evn_exchange *x) {
     struct plan *p = &x->plan;
-    evn_status status = same_regions(x);
-    if (!status) status = open_units(x);
+    evn_status status = open_units(x);
     if (status || !look(x)) return status;
     p->made = 0;
     if (x->open) settle(p);
@@ -368,7 +383,7 @@ evn_status exchange_plan(evn_exchange *x) {
 }
 
 int evn_exchange_pairs(evn_exchange *x, double *bytes) {
-    if (exchange_plan(x)) return -1;
+    if (exchange_find(x) || exchange_plan(x)) return -1;
     const struct plan *p = &x->plan;
     const size_t units = (size_t)p->units;
     memset(bytes, 0, units * units * sizeof *bytes);

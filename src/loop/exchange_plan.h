@@ -99,8 +99,15 @@ struct evn_exchange {
     double *busy; /* both of each unit */
 };
 
-/* Makes the plan if there is none for the regions as they lie now. */
+/* Finds in which space each part is; EVN_USAGE: in none, or the loop has got other regions. */
+evn_status exchange_find(evn_exchange *x);
+
+/* Makes the plan if there is none for the parts as they lie now in the spaces where they were
+ * found. They stay there as long as they are held. */
 evn_status exchange_plan(evn_exchange *x);
+
+/* Whether a part lies elsewhere in its space than the plan says. */
+int exchange_moved(const evn_exchange *x, const struct part *p);
 
 /* Gives back all that a plan has made; waits for what is under way. */
 void exchange_forget(evn_exchange *x);

@@ -49,9 +49,10 @@ struct worker {
     double origin;
 };
 
-/* Who wants to be told of what happens to a loop. */
+/* Who has to know that the loop goes on with other units: called when they are what they will be,
+ * from the thread that opened them. */
 struct loop_listener {
-    void (*units_changed)(void *arg); /* before units go: gives back what it has of theirs */
+    void (*units_changed)(void *arg);
     void *arg;
     struct loop_listener *next;
 };
@@ -71,7 +72,7 @@ struct evn_loop {
     int regions;      /* of a task */
     evn_access access;
     int exchanges; /* that are open, and count bytes; none: visits do */
-    struct loop_listener *listeners;
+    struct loop_listener *listener;
     int cut_stale; /* owners have changed since the cut was counted */
     double cut_bytes;
     int cut_pairs;
@@ -93,10 +94,9 @@ void loop_add_exchange(evn_loop *loop, const double *busy, double wall);
  * `copies` as in evn_loop_totals. */
 void loop_add_moved(evn_loop *loop, const double *in, const double *out, int messages, int copies);
 
-/* The unit whose failure has ended an exchange. */
+/* The unit whose failure has ended an exchange; -1: none has. */
 void loop_set_failed(evn_loop *loop, int unit);
 
-/* A listener, which is the caller's, is told from now on; or no more. */
 void loop_listen(evn_loop *loop, struct loop_listener *listener);
 void loop_unlisten(evn_loop *loop, struct loop_listener *listener);
 

@@ -401,14 +401,14 @@ void loop_add_moved(evn_loop *loop, const double *in, const double *out, int mes
 void loop_set_failed(evn_loop *loop, int unit) { loop->failed_unit = unit; }
 
 void loop_listen(evn_loop *loop, struct loop_listener *listener) {
-    listener->next = loop->listeners;
-    loop->listeners = listener;
+    listener->next = loop->listener;
+    loop->listener = listener;
 }
 
 void loop_unlisten(evn_loop *loop, struct loop_listener *listener) {
-    struct loop_listener **at = &loop->listeners;
-    while (*at && *at != listener) at = &(*at)->next;
-    if (*at) *at = listener->next;
+    struct loop_listener **l = &loop->listener;
+    while (*l && *l != listener) l = &(*l)->next;
+    if (*l) *l = listener->next;
 }
 
 void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,
