@@ -104,9 +104,19 @@ static void end(struct fixture *f) {
     }
 }
 
-static void visit_region(struct fixture *f, int region, int space) {
-    ok(evn_place_acquire(f->place, 1, &region, space, EVN_BOTH));
+static void visit_region(struct fixture *f, int region, int space, evn_access access) {
+    ok(evn_place_acquire(f->place, 1, &region, space, access));
     evn_place_release(f->place, 1, &region, space);
+}
+
+/* Each on the first device of its task's unit, the last one first. */
+static void visit_regions(struct fixture *f, evn_access access) {
+    for (int r = TASKS * f->slots - 1; r >= 0; r--) {
+        evn_unit *unit = evn_units_get(f->units, evn_loop_owner(f->loop)[r / f->slots]);
+        const int device = evn_unit_devices(unit) > 0;
+        visit_region(f, f->region[r], device ? evn_place_space(f->place, unit, 0) : EVN_HOST,
+                     access);
+    }
 }
 
 /* Brings each region to a device of its task's unit, or one in `home` stays on the host; 0: none.
@@ -118,7 +128,8 @@ static void bring(struct fixture *f, unsigned *state, unsigned home) {
         const int there = devices && (!home || draw(state, home));
         visit_region(f, f->region[r],
                      there ? evn_place_space(f->place, unit, (int)draw(state, (unsigned)devices))
-                           : EVN_HOST);
+                           : EVN_HOST,
+                     EVN_BOTH);
     }
 }
 
@@ -130,6 +141,16 @@ static void compare(struct fixture *f) {
             if (f->block[r][i] != f->want[r][i])
                 fail_msg("region %d byte %zu is %d instead of %d", r, i, f->block[r][i],
                          f->want[r][i]);
+        evn_place_release(f->place, 1, &f->region[r], EVN_HOST);
+    }
+}
+
+/* Other values everywhere, on the host. */
+static void change(struct fixture *f) {
+    for (int r = 0; r < TASKS * f->slots; r++) {
+        ok(evn_place_acquire(f->place, 1, &f->region[r], EVN_HOST, EVN_BOTH));
+        for (size_t i = 0; i < f->bytes; i++)
+            f->want[r][i] = f->block[r][i] = (char)(f->block[r][i] * 5 + r + (int)(i % 251));
         evn_place_release(f->place, 1, &f->region[r], EVN_HOST);
     }
 }
@@ -187,14 +208,15 @@ static void test_as_a_plain_copy(void **state) {
         evn_exchange *x;
         if (!begin(&f, lists[l], "emulated", "static", 1, VALUES * sizeof(double))) continue;
         ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
-        ok(evn_loop_bring(f.loop));
-        ok(evn_exchange_run(x));
-        plain(face, FACES, sizeof(double), 1, f.want);
-        compare(&f);
-        /* from wherever they are now */
-        ok(evn_exchange_run(x));
-        plain(face, FACES, sizeof(double), 1, f.want);
-        compare(&f);
+        /* on the host; where their owners are; elsewhere there; where they are on the host, too */
+        for (int way = 0; way < 4; way++) {
+            change(&f);
+            if (way == 1) ok(evn_loop_bring(f.loop));
+            if (way >= 2) visit_regions(&f, way == 2 ? EVN_BOTH : EVN_READ);
+            ok(evn_exchange_run(x));
+            plain(face, FACES, sizeof(double), 1, f.want);
+            compare(&f);
+        }
         evn_exchange_close(x);
         end(&f);
     }
@@ -505,10 +527,40 @@ static void test_halves(void **state) {
                 plain(face, FACES, sizeof(double), 1, f.want);
             }
             compare(&f);
+            /* what was finished is not finished again */
+            change(&f);
+            ok(evn_loop_run(f.loop, late, &h));
+            compare(&f);
             evn_exchange_close(h.x[0]);
             end(&f);
         }
     assert_true(opened > 0 || !possible);
+}
+
+/* Closed, or given other units, while messages are under way: these have gone nowhere. */
+static void test_given_up_between_halves(void **state) {
+    (void)state;
+    if (spec) skip();
+    evn_face face[FACES];
+    ring(face, 0);
+    for (int way = 0; way < 4; way++) {
+        struct fixture f;
+        evn_exchange *x;
+        int open;
+        begin(&f, "1:CPU:1,2:GPU:1",
+              way % 2 ? "emulated:2,latency=5ms" : "emulated:2,latency=5ms,peer=no", "static", 1,
+              VALUES * sizeof(double));
+        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        ok(evn_loop_bring(f.loop));
+        ok(evn_exchange_start(x, &open));
+        assert_true(open);
+        if (way / 2) {
+            f.loop->listener->units_changed(f.loop->listener->arg);
+            ok(evn_exchange_run(x));
+        }
+        evn_exchange_close(x);
+        end(&f);
+    }
 }
 
 /* Two exchanges are half done at the same time, a third one is run meanwhile, and a fourth is
@@ -702,6 +754,15 @@ static void test_overlaps(void **state) {
     face[0].to_at = 10;
     ok(evn_exchange_open(&x, f.loop, 8, 1, face, NULL));
     evn_exchange_close(x);
+    /* the third begins behind the end of the first, and within the second */
+    face[0] = line(0, 0, 10);
+    face[1] = line(0, 1, 15);
+    face[2] = line(0, 29, 9);
+    face[0].to_stride[2] = face[1].to_stride[2] = 2;
+    refuses(&f, 8, 3, face, "value 29 of region 0 of task 1, which face");
+    face[2].to_at = 30;
+    ok(evn_exchange_open(&x, f.loop, 8, 3, face, NULL));
+    evn_exchange_close(x);
     /* all read what they like */
     face[0] = face[1] = line(0, 0, 10);
     face[1].to = 2;
@@ -746,6 +807,16 @@ static void test_overlaps_by_address(void **state) {
     face[1].to_at = 0;
     host[2] = (char *)(all + 16) - 1;
     refused(evn_exchange_open(&x, f.loop, 8, 2, face, host), EVN_USAGE, "which face");
+    face[0].to_stride[2] = 2;
+    face[1].n[2] = 1;
+    for (int shift = -7; shift < 17; shift++) {
+        host[2] = (char *)(all + 16) + shift;
+        const evn_status status = evn_exchange_open(&x, f.loop, 8, 2, face, host);
+        assert_int_equal(status, shift % 16 == 8 ? EVN_OK : EVN_USAGE);
+        evn_exchange_close(x);
+    }
+    face[0].to_stride[2] = 1;
+    face[1].n[2] = 8;
     host[2] = (char *)(all + 16) + 1;
     ok(evn_exchange_open(&x, f.loop, 8, 2, face, host));
     ok(evn_exchange_run(x));
@@ -877,6 +948,7 @@ int main(void) {
         cmocka_unit_test(test_memory_of_the_host),
         cmocka_unit_test(test_large_blocks),
         cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_given_up_between_halves),
         cmocka_unit_test(test_several),
         cmocka_unit_test(test_who_counts),
         cmocka_unit_test(test_impossible_faces),
