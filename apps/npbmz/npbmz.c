@@ -444,7 +444,7 @@ static evn_status open_exchange(struct run *run) {
     if (run->place)
         status = evn_loop_place(run->loop, run->place, 1, run->region, &(evn_access){EVN_BOTH});
     evn_face *face = malloc(4 * (size_t)p->zones * sizeof *face);
-    double **block = malloc((size_t)p->zones * sizeof *block);
+    void **block = malloc((size_t)p->zones * sizeof *block);
     if (!face || !block)
         status = evn_fail(EVN_MEMORY, "%s: no memory for the list of faces", names[p->benchmark]);
     for (int z = 0; !status && z < p->zones; z++) {
@@ -452,7 +452,9 @@ static evn_status open_exchange(struct run *run) {
         zone_faces(p, z, face + 4 * z);
         block[z] = zone_block(p, &p->zone[z], &bytes);
     }
-    if (!status) status = evn_exchange_open(&run->exchange, run->loop, 4 * p->zones, face, block);
+    if (!status)
+        status =
+            evn_exchange_open(&run->exchange, run->loop, sizeof(double), 4 * p->zones, face, block);
     free(face);
     free(block);
     return status;

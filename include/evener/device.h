@@ -67,6 +67,10 @@ evn_status evn_device_open(evn_device **out, const char *text, int number);
 void evn_device_close(evn_device *device);
 const evn_traits *evn_device_traits(const evn_device *device);
 
+/* Whether copies between the two need not go by way of the host; then their queues may wait for
+ * each other's events, too. */
+int evn_device_reaches(const evn_device *a, const evn_device *b);
+
 /* The i-th back end's name; NULL beyond the last. For `evener info` and tests. */
 const char *evn_backend_name(int i);
 

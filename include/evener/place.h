@@ -156,6 +156,9 @@ size_t evn_place_at(const evn_place *place, int region, int space);
 /* A region's memory on the host; NULL: it is absent, or made and never was on the host. */
 void *evn_place_host(const evn_place *place, int region);
 
+/* Its size. */
+size_t evn_place_bytes(const evn_place *place, int region);
+
 /* ---- keeping and losing ---- */
 
 /* Keeps a copy of all regions as they are now; absent ones have none. All or nothing: after a

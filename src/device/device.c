@@ -115,6 +115,11 @@ void evn_device_close(evn_device *d) {
 }
 
 const evn_traits *evn_device_traits(const evn_device *d) { return &d->traits; }
+
+int evn_device_reaches(const evn_device *a, const evn_device *b) {
+    return a->backend == b->backend && a->backend->copy_peer && a->traits.peer && b->traits.peer;
+}
+
 const struct backend *device_backend(const evn_device *d) { return d->backend; }
 
 evn_counts evn_device_counts(const evn_device *d) {
@@ -323,8 +328,7 @@ evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device 
     status = alive(from_device, "copy to another device");
     if (status || !bytes) return status;
     if (from_device == d) return evn_copy_within(q, to, to_at, from, from_at, bytes);
-    if (from_device->backend == d->backend && d->backend->copy_peer && d->traits.peer &&
-        from_device->traits.peer)
+    if (evn_device_reaches(from_device, d))
         status = tell(d, d->backend->copy_peer(q, to, to_at, from, from_at, bytes),
                       "copy of %zu bytes from %s", bytes, from_device->label);
     else

@@ -1,10 +1,10 @@
-/* A block of values to be copied, as kernels of the exchange know it. */
+/* A block of words to be copied, as kernels of the exchange know it. */
 #ifndef LOOP_EXCHANGE_BLOCK_H
 #define LOOP_EXCHANGE_BLOCK_H
 
 #include <evener/kernel.h>
 
-/* n[0] x n[1] x n[2] doubles; offsets and strides in doubles. */
+/* n[0] x n[1] x n[2] words, at most EXCHANGE_WORDS; offsets and strides in words. */
 struct exchange_block {
     evn_long from, to;
     evn_long from_stride[3], to_stride[3];
@@ -12,11 +12,11 @@ struct exchange_block {
     int unused;
 };
 
-/* What a group of items does: values first .. first + EXCHANGE_PIECE - 1 of a block. */
+/* What a group of items does: words first .. first + EXCHANGE_PIECE - 1 of a block. */
 struct exchange_piece {
     int block, first;
 };
 
-enum { EXCHANGE_ITEMS = 64, EXCHANGE_PIECE = 512 };
+enum { EXCHANGE_ITEMS = 64, EXCHANGE_PIECE = 512, EXCHANGE_WORDS = 1 << 30 };
 
 #endif

@@ -112,7 +112,7 @@ struct evn_loop {
     int regions;                   /* of each task; 0 */
     int *region;                   /* [task * regions + i]; -1: none */
     evn_access *access;            /* of each of a task's regions */
-    struct evn_exchange *exchange; /* that counts bytes; NULL: visits do */
+    int exchanges;                 /* that are open, and count bytes; none: visits do */
     struct loop_listener *listener;
     int cut_stale; /* owners have changed since the cut was counted */
     double cut_bytes;
@@ -153,6 +153,13 @@ void loop_unlisten(evn_loop *loop, struct loop_listener *listener);
 
 /* Adds what an exchange took: `busy` seconds of each unit, `wall` in all. */
 void loop_add_exchange(evn_loop *loop, const double *busy, double wall);
+
+/* Adds what an exchange moved: bytes that came to each unit and left it, and `messages` and
+ * `copies` as in evn_loop_totals. */
+void loop_add_moved(evn_loop *loop, const double *in, const double *out, int messages, int copies);
+
+/* The unit whose failure has ended an exchange; -1: none has. */
+void loop_set_failed(evn_loop *loop, int unit);
 
 /* ---- batch.c ---- */
 

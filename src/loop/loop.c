@@ -273,7 +273,7 @@ static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
         w->stats.idle_s += idle(wall, w);
     }
     loop->totals.exchange_s += wall;
-    if (loop->exchange) return EVN_OK; /* which counts what it moves */
+    if (loop->exchanges) return EVN_OK; /* which count what they move */
     if (loop->cut_stale) {
         loop->cut_bytes = evn_problem_cut(loop->problem, loop->owner, &loop->cut_pairs);
         loop->cut_stale = 0;
@@ -312,6 +312,18 @@ void loop_add_exchange(evn_loop *loop, const double *busy, double wall) {
     }
     loop->totals.exchange_s += wall;
 }
+
+void loop_add_moved(evn_loop *loop, const double *in, const double *out, int messages, int copies) {
+    for (int u = 0; u < loop->count; u++) {
+        loop->worker[u].stats.bytes_in += in[u];
+        loop->worker[u].stats.bytes_out += out[u];
+        loop->totals.bytes += out[u];
+    }
+    loop->totals.messages += messages;
+    loop->totals.copies += copies;
+}
+
+void loop_set_failed(evn_loop *loop, int unit) { loop->failed_unit = unit; }
 
 /* ---- opening and closing ------------------------------------------------------------------- */
 

@@ -272,6 +272,11 @@ size_t evn_place_at(const evn_place *p, int region, int space) {
     return r && space != EVN_HOST ? r->copy[space].at : 0;
 }
 
+size_t evn_place_bytes(const evn_place *p, int region) {
+    const struct region *r = ask(p, region, EVN_HOST);
+    return r ? r->bytes : 0;
+}
+
 void *evn_place_host(const evn_place *p, int region) {
     const struct region *r = ask(p, region, EVN_HOST);
     return r ? r->host : NULL;

@@ -122,7 +122,8 @@ static evn_status row(const struct study *s, const evn_machine *machine, const s
         status = evn_place_add(place, s->block[z], npbmz_zone_bytes(s->problem, z), &region[z]);
     if (!status) status = evn_loop_place(loop, place, 1, region, &(evn_access){EVN_BOTH});
     if (!status) status = evn_loop_bring(loop);
-    if (!status) status = evn_exchange_open(&x, loop, 4 * tasks.tasks, s->face, NULL);
+    if (!status)
+        status = evn_exchange_open(&x, loop, sizeof(double), 4 * tasks.tasks, s->face, NULL);
     double seconds;
     if (!status) status = rounds(units, x, &seconds);
     if (!status) {
