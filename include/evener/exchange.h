@@ -49,7 +49,7 @@ typedef struct evn_face {
  *
  * EVN_USAGE, naming the face: a task or region that is not there; a block that has less than 0
  * values in an index, or reaches beyond its region; a value that is written twice, or written and
- * read (checked value by value, which takes about as long as the exchange once). EVN_MEMORY. */
+ * read (checked value by value, which takes as long as a few exchanges). EVN_MEMORY. */
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host);
 void evn_exchange_close(evn_exchange *exchange);
