@@ -123,7 +123,7 @@ static int put(const struct run *r, const char *path, struct machine_model *m, i
         if (keep_routes) continue;
         const double per_byte = like->bytes > 0 ? like->exchange_s / like->bytes * cores : 0;
         m->within[k] = (evn_route){.hops = 1, .per_byte = {per_byte}};
-        for (int from = 0; from < m->kinds; from++) /* the receiving unit takes that time, no other waits */
+        for (int from = 0; from < m->kinds; from++) /* the receiving unit takes it */
             m->route[from * m->kinds + k] = (evn_route){.hops = 2, .per_byte = {0, per_byte}};
     }
     return 0;

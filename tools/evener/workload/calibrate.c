@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNCOUNTED = 2, APPS = 32, ARGUMENTS = 256 };
+enum { UNCOUNTED = 2, APPS = 32, SAMPLE = 256 };
 
 struct request {
     const char *units, *devices, *output;
@@ -258,23 +258,23 @@ static int find_apps(int argc, char **argv, const struct workload *app[APPS], in
 }
 
 /* Reads a workload's sample options and then the arguments, which override them. Options that only
- * others of the `apps` have are passed over. As options_read(). */
+ * others of the `apps` have are passed over. `sample` is room for the sample's words, to which the
+ * state will point. As options_read(). */
 static int read_arguments(struct job *job, struct request *request, int argc, char **argv,
-                          const struct workload *const *app, int apps) {
+                          const struct workload *const *app, int apps, char sample[SAMPLE]) {
     struct option_set sets[APPS + 3] = {{table, request}, {job->is->options, job->state}};
     const char *word[APPS];
-    char sample[256];
     int n = 0, words = 0;
     size_t size = 0;
     for (int i = 0; i < apps; i++) size = app[i]->state > size ? app[i]->state : size;
     void *unused = calloc(1, size + 1);
-    char **all = malloc(sizeof *all * ((size_t)argc + sizeof sample));
+    char **all = malloc(sizeof *all * ((size_t)argc + SAMPLE));
     int code = unused && all ? 0 : give_up(evn_fail(EVN_MEMORY, "calibrate: not enough memory"));
     if (!code) {
         int known = 1 + (job->is->options != NULL);
         for (int i = 0; i < apps; i++)
             if (app[i]->options) sets[known++] = (struct option_set){app[i]->options, unused};
-        snprintf(sample, sizeof sample, "%s", job->is->sample ? job->is->sample : "");
+        snprintf(sample, SAMPLE, "%s", job->is->sample ? job->is->sample : "");
         all[n++] = argv[0];
         for (char *p = strtok(sample, " "); p; p = strtok(NULL, " ")) all[n++] = p;
         for (int i = 1; i < argc; i++) all[n++] = argv[i];
@@ -302,9 +302,9 @@ static int help(const struct workload *is) {
 static int calibrate(const struct workload *const *app, int apps, int i, struct request *request,
                      int argc, char **argv, cJSON *entries) {
     struct job job;
-    char both[64];
+    char both[64], sample[SAMPLE];
     int code = job_begin(&job, app[i]);
-    if (!code) code = read_arguments(&job, request, argc, argv, app, apps);
+    if (!code) code = read_arguments(&job, request, argc, argv, app, apps, sample);
     if (!code && request->output && !strcmp(request->output, "-")) {
         complain("--output -: a calibration is kept in a file; name one");
         code = EXIT_USAGE;
