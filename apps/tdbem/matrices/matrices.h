@@ -16,7 +16,7 @@
 evn_status matrices_open(tdbem *p);
 
 /* Bytes of memory that a program can take on this machine now without harm to others, also in a
- * control group; 0: not known. */
+ * control group; 0: nobody knows. */
 double matrices_memory_available(void);
 
 #endif
