@@ -229,7 +229,7 @@ int zone_alloc(const struct problem *p, struct zone *z) {
     if (posix_memalign(&block, bytes >= page ? page : 64, bytes)) return -1;
 #ifdef MADV_HUGEPAGE
     if (bytes >= page)
-        madvise(block, bytes / page * page, MADV_HUGEPAGE); /* a wish: may be refused */
+        madvise(block, bytes / page * page, MADV_HUGEPAGE); /* advice: may be refused */
 #endif
     size_t field = field_doubles(z);
     memset(block, 0, bytes);

@@ -229,17 +229,17 @@ INLINE void ball_of(struct ball *out, const struct view *v, const struct shells_
     vec omega = vec_angle(wedge_im, wedge_re);
     vec_truth zero = vec_and(vec_lt(omega, vec_set(tiny)), vec_and(big, v->low));
     vec_truth past = vec_or(vec_lt(omega, vec_set(-tiny)), zero);
-    vec_truth turned =
+    vec_truth wrapped =
         vec_or(vec_and(v->inside, past), vec_and(vec_not(v->inside), vec_lt(omega, vec_set(-3))));
-    omega += vec_mask(turned, vec_set(turn));
+    omega += vec_mask(wrapped, vec_set(turn));
     vec phi = vec_set(0);
     if (!whole) {
         phi = vec_angle(sector_im, sector_re);
         zero = vec_and(vec_lt(phi, vec_set(tiny)), vec_not(big));
         past = vec_or(vec_lt(phi, vec_set(-tiny)), zero);
-        turned =
+        wrapped =
             vec_or(vec_and(v->inside, past), vec_and(vec_not(v->inside), vec_lt(phi, vec_set(-3))));
-        phi += vec_mask(turned, vec_set(turn));
+        phi += vec_mask(wrapped, vec_set(turn));
         phi = vec_mask(vec_not(full), phi);
     }
     const vec fan = dL_sum - ah * omega;

@@ -119,7 +119,7 @@ KERNEL(strip_long)(KERNEL(lane) * sum, const REAL *v, const REAL *x, const struc
 }
 
 /* From lane = row, register = step to rows of steps: each round deals the first half of the
- * registers and the second half in turns, which takes the steps' number one bit further down. */
+ * registers and the second half alternately, which takes the steps' number one bit further down. */
 INLINE void KERNEL(transpose)(KERNEL(lane) * sum) {
 #define LOW(i)  ((i) / 2 + (i) % 2 * LANES)
 #define HIGH(i) (LOW(i) + LANES / 2)
