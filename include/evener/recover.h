@@ -16,8 +16,8 @@
  * What a step computes must follow from the regions and from the step's number alone. Units are
  * numbered anew when one is gone; the loop's handle stays as it is, and evn_loop_schedule() is a
  * new schedule, the loop's own, of the same text and problem with the speeds of the units that are
- * left. Exchanges of the loop are planned anew. All is called by the thread that opened the units,
- * between instances.
+ * left. Exchanges of the loop are planned anew. Other loops on the same units can then only be
+ * closed. All is called by the thread that opened the units, between instances.
  */
 #ifndef EVENER_RECOVER_H
 #define EVENER_RECOVER_H

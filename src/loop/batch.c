@@ -270,42 +270,6 @@ evn_buffer *evn_batch_table(const evn_batch *b) {
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-/* A kernel that was opened for a device. */
-struct opened {
-    struct opened *next;
-    const evn_kernel_source *source;
-    const char *name; /* the source's */
-    evn_program *program;
-    evn_kernel *kernel;
-};
-
-/* The kernel of a device, opened once. To be replaced by evn_kernel_get(), as soon as devices have
- * it; then `opened` goes. */
-static evn_status get_kernel(struct in_flight *f, evn_device *device,
-                             const evn_kernel_source *source, const char *name, evn_kernel **out) {
-    struct opened *o = f->opened;
-    while (o && (o->source != source || strcmp(o->name, name))) o = o->next;
-    if (o) {
-        *out = o->kernel;
-        return EVN_OK;
-    }
-    o = calloc(1, sizeof *o);
-    if (!o) return evn_fail(EVN_MEMORY, "batch: no memory for kernel \"%s\"", name);
-    evn_status status = evn_program_open(&o->program, device, source, NULL);
-    if (!status) status = evn_kernel_open(&o->kernel, o->program, name);
-    const evn_kernel_entry *entry = source->entry;
-    while (!status && strcmp(entry->name, name)) entry++;
-    if (status) {
-        evn_program_close(o->program);
-        free(o);
-        return status;
-    }
-    *o = (struct opened){f->opened, source, entry->name, o->program, o->kernel};
-    f->opened = o;
-    *out = o->kernel;
-    return EVN_OK;
-}
-
 evn_status evn_batch_launch(const evn_batch *b, const evn_kernel_source *source, const char *name,
                             int groups, const evn_argument *argument, int arguments) {
     if (!b->in_flight)
@@ -316,20 +280,10 @@ evn_status evn_batch_launch(const evn_batch *b, const evn_kernel_source *source,
     if (!source || !name)
         return evn_fail(EVN_USAGE, "batch: evn_batch_launch() without a source or a kernel's name");
     evn_kernel *kernel = NULL;
-    evn_status status =
-        get_kernel(b->in_flight, evn_unit_device(b->unit, b->device), source, name, &kernel);
+    evn_status status = evn_kernel_get(evn_unit_device(b->unit, b->device), source, name, &kernel);
     if (status) return status;
     return evn_launch(evn_batch_queue(b), kernel, groups, evn_kernel_items(kernel), argument,
                       arguments);
 }
 
-void batch_forget(struct in_flight *f) {
-    close_table(&f->table);
-    for (struct opened *o = f->opened, *next; o; o = next) {
-        next = o->next;
-        evn_kernel_close(o->kernel);
-        evn_program_close(o->program);
-        free(o);
-    }
-    f->opened = NULL;
-}
+void batch_forget(struct in_flight *f) { close_table(&f->table); }

@@ -123,8 +123,7 @@ static evn_status hold(evn_exchange *x, int space, int written, int take) {
     if (!count) return EVN_OK;
     if (take)
         return evn_place_acquire(x->place, count, x->held, space, written ? EVN_BOTH : EVN_READ);
-    evn_place_release(x->place, count, x->held, space);
-    return EVN_OK;
+    return evn_place_release(x->place, count, x->held, space);
 }
 
 /* Holds all regions where they are, so that every other copy of what is written is known to be

@@ -62,7 +62,6 @@ struct in_flight {
     struct mark *mark;
     int marks, room;
     struct table table;
-    struct opened *opened; /* kernels */
 };
 
 /* What one unit does in one instance. */
@@ -70,16 +69,15 @@ struct worker {
     _Alignas(64) evn_batch batch;
     evn_body body;
     void *arg;
-    int *mine;       /* its tasks, when owners are fixed; or the chunk drawn */
-    int tasks;       /* computed in this instance */
-    double busy;     /* in bodies in this instance */
-    double copy;     /* bringing regions in this instance */
-    double slowness; /* of the unit, in a run on cores; else 1 */
+    int *mine;   /* its tasks, when owners are fixed; or the chunk drawn */
+    int tasks;   /* computed in this instance */
+    double busy; /* in bodies in this instance */
+    double copy; /* bringing regions in this instance */
     evn_status status;
     char message[512];
     evn_unit_stats stats;
     struct ring ring;
-    int *region;      /* of the tasks at hand; then as many for work */
+    int *region;      /* of the tasks at hand */
     evn_access *mode; /* of each of them; NULL where all are alike */
     int *noted;       /* of each region: where it was noted last; NULL where tasks share none */
     struct in_flight *in_flight; /* of each device of the unit; NULL for a CPU unit */
@@ -108,11 +106,11 @@ struct evn_loop {
     double *seconds;     /* of each task in the last run; then in the last visit */
     double *added;       /* by evn_batch_add() to the batch at hand; else 0 */
     evn_loop_totals totals;
-    evn_place *place;              /* NULL: tasks have no regions */
-    int regions;                   /* of each task; 0 */
-    int *region;                   /* [task * regions + i]; -1: none */
-    evn_access *access;            /* of each of a task's regions */
-    int exchanges;                 /* that are open, and count bytes; none: visits do */
+    evn_place *place;   /* NULL: tasks have no regions */
+    int regions;        /* of each task; 0 */
+    int *region;        /* [task * regions + i]; -1: none */
+    evn_access *access; /* of each of a task's regions */
+    int exchanges;      /* that are open, and count bytes; none: visits do */
     struct loop_listener *listener;
     int cut_stale; /* owners have changed since the cut was counted */
     double cut_bytes;
@@ -130,11 +128,6 @@ struct evn_loop {
     _Alignas(64) atomic_long cursor; /* first task that no unit has drawn */
     _Alignas(64) atomic_int failed;
 };
-
-/* A task's first region, which is the one that exchanges are for. */
-static inline int loop_region(const evn_loop *loop, int task) {
-    return loop->region[(size_t)task * (size_t)loop->regions];
-}
 
 /* ---- loop.c ---- */
 

@@ -22,6 +22,11 @@ void worker_fail(evn_loop *loop, struct worker *w, evn_status status) {
 }
 
 evn_status loop_may_begin(const evn_loop *loop, const char *what) {
+    if (evn_units_count(loop->units) != loop->count)
+        return evn_fail(EVN_USAGE,
+                        "loop: %s with %d units, and the loop was made for %d; where one is gone, "
+                        "only the loop of the recovery goes on",
+                        what, evn_units_count(loop->units), loop->count);
     if (!evn_units_running(loop->units)) return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "loop: %s while its units are at work, from within a body or a job; units run "
@@ -33,7 +38,7 @@ evn_status loop_may_begin(const evn_loop *loop, const char *what) {
 
 /* Runs the body on `count` tasks in w->mine on the unit's cores, measured from `begin`; returns
  * when it ended. */
-static double run_batch(evn_loop *loop, evn_unit *unit, struct worker *w, int count, double begin) {
+static double run_batch(evn_loop *loop, struct worker *w, int count, double begin) {
     evn_batch *b = &w->batch;
     int held = 0;
     if (loop->place) {
@@ -41,23 +46,19 @@ static double run_batch(evn_loop *loop, evn_unit *unit, struct worker *w, int co
         const double brought = evn_now();
         w->copy += brought - begin; /* moving is not computing */
         begin = brought;
-        worker_fail(loop, w, status);
-        if (status) return begin;
+        if (status) {
+            worker_fail(loop, w, status);
+            return begin;
+        }
     }
-    *b = (evn_batch){.task = w->mine,
-                     .count = count,
-                     .plain = w->slowness > 1 ? -1 : count,
-                     .device = -1,
-                     .space = EVN_HOST,
-                     .since = begin,
-                     .slowness = w->slowness,
-                     .seconds = loop->seconds,
-                     .unit = unit,
-                     .loop = loop,
-                     .worker = w};
-    worker_fail(loop, w, batch_run(b));
+    b->count = count;
+    b->next = b->done = b->adds = 0;
+    b->plain = b->slowness > 1 ? -1 : count;
+    b->since = begin;
+    evn_status status = batch_run(b);
+    if (status) worker_fail(loop, w, status);
     const double end = batch_end(b);
-    regions_release(loop, w, w->mine, held, EVN_HOST);
+    if (held) regions_release(loop, w, w->mine, held, EVN_HOST);
     w->tasks += count;
     w->busy += end - begin;
     return end;
@@ -101,7 +102,7 @@ static void run_own(evn_loop *loop, evn_unit *unit, struct worker *w, int device
         devices_split(loop, w, count);
         devices_run(loop, unit, w, begin);
     } else {
-        run_batch(loop, unit, w, count, begin);
+        run_batch(loop, w, count, begin);
     }
 }
 
@@ -112,7 +113,7 @@ static void run_drawn(evn_loop *loop, evn_unit *unit, struct worker *w, int devi
     while (!atomic_load_explicit(&loop->failed, memory_order_relaxed)) {
         const int count = devices ? draw_all(loop, w, me) : draw(loop, w, me, 0);
         if (!count) break;
-        now = devices ? devices_run(loop, unit, w, now) : run_batch(loop, unit, w, count, now);
+        now = devices ? devices_run(loop, unit, w, now) : run_batch(loop, w, count, now);
     }
 }
 
@@ -123,7 +124,15 @@ static void run_unit(evn_unit *unit, void *p) {
     w->tasks = 0;
     w->busy = w->copy = 0;
     w->status = EVN_OK;
-    w->slowness = w->kind == EVN_BURST_COMPUTE ? evn_unit_slowness(unit) : 1;
+    /* what all batches on cores have in common */
+    w->batch = (evn_batch){.task = w->mine,
+                           .device = -1,
+                           .space = EVN_HOST,
+                           .slowness = w->kind == EVN_BURST_COMPUTE ? evn_unit_slowness(unit) : 1,
+                           .seconds = loop->seconds,
+                           .unit = unit,
+                           .loop = loop,
+                           .worker = w};
     at_work = loop;
     if (loop->chunk)
         run_drawn(loop, unit, w, devices);
@@ -217,7 +226,8 @@ static evn_status may_join(const evn_loop *loop, const evn_unit *unit) {
     if (at_work)
         return evn_fail(EVN_USAGE, "loop: evn_loop_join() from within a loop's body; it is called "
                                    "by the leaders, in a job of evn_units_run()");
-    if (!unit || evn_units_get(loop->units, evn_unit_number(unit)) != unit)
+    if (!unit || evn_units_get(loop->units, evn_unit_number(unit)) != unit ||
+        evn_units_count(loop->units) != loop->count)
         return evn_fail(EVN_USAGE, "loop: evn_loop_join() with a unit that is not the loop's");
     if (!evn_units_running(loop->units))
         return evn_fail(EVN_USAGE,

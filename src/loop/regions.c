@@ -58,31 +58,6 @@ static struct noted note(const evn_loop *loop, struct worker *w, const int *task
     return noted;
 }
 
-/* Those of the regions that are acquired with `mode`. */
-static int with_mode(int count, const int *region, const evn_access *mode, evn_access wanted,
-                     int *to) {
-    int n = 0;
-    for (int i = 0; i < count; i++)
-        if (mode[i] == wanted) to[n++] = region[i];
-    return n;
-}
-
-/* Acquires all or none, each with its mode. To be replaced by evn_place_acquire_each(), as soon as
- * places have it; `work` goes with it. */
-static evn_status acquire_each(evn_place *place, int count, const int *region, int space,
-                               const evn_access *mode, int *work) {
-    for (int m = EVN_READ; m <= EVN_BOTH; m++) {
-        const int n = with_mode(count, region, mode, (evn_access)m, work);
-        evn_status status = n ? evn_place_acquire(place, n, work, space, (evn_access)m) : EVN_OK;
-        if (!status) continue;
-        while (--m >= EVN_READ)
-            evn_place_release(place, with_mode(count, region, mode, (evn_access)m, work), work,
-                              space);
-        return status;
-    }
-    return EVN_OK;
-}
-
 evn_status regions_acquire(evn_loop *loop, struct worker *w, const int *task, int count, int space,
                            int *held) {
     const struct noted noted = note(loop, w, task, count, space, INT_MAX);
@@ -90,14 +65,12 @@ evn_status regions_acquire(evn_loop *loop, struct worker *w, const int *task, in
     *held = 0;
     if (!n) return EVN_OK;
     const size_t at = place_of(loop, w, task);
-    const size_t room = (size_t)loop->problem->tasks * (size_t)loop->regions;
     const double begin = noted.away ? evn_now() : 0;
     evn_status status;
     if (!w->mode || loop->on_host)
         status = evn_place_acquire(loop->place, n, w->region + at, space, mode_of(loop, 0));
     else
-        status = acquire_each(loop->place, n, w->region + at, space, w->mode + at,
-                              w->region + room + at);
+        status = evn_place_acquire_each(loop->place, n, w->region + at, space, w->mode + at);
     if (status) return status;
     *held = n;
     if (noted.away) burst_record(w, EVN_BURST_COPY, noted.first, noted.away, begin, evn_now());
@@ -105,7 +78,9 @@ evn_status regions_acquire(evn_loop *loop, struct worker *w, const int *task, in
 }
 
 void regions_release(evn_loop *loop, struct worker *w, const int *task, int held, int space) {
-    if (held) evn_place_release(loop->place, held, w->region + place_of(loop, w, task), space);
+    if (!held) return;
+    worker_fail(loop, w,
+                evn_place_release(loop->place, held, w->region + place_of(loop, w, task), space));
 }
 
 evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int space, int *count) {
@@ -163,7 +138,7 @@ static evn_status make_room(evn_loop *loop, const int *region, int regions, int 
     for (int u = 0; !status && u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
         regions_forget(w);
-        w->region = malloc(2 * n * sizeof *w->region);
+        w->region = malloc(n * sizeof *w->region);
         if (differ) w->mode = malloc(n * sizeof *w->mode);
         if (shared) w->noted = calloc((size_t)max + 1, sizeof *w->noted);
         if (!w->region || (differ && !w->mode) || (shared && !w->noted)) status = EVN_MEMORY;

@@ -3,7 +3,7 @@
  *
  * Devices are emulated ones in a virtual clock in which an item costs 1 us and nothing else costs
  * anything: times on devices are exact. On cores times are compared with what the body itself has
- * seen, which they cannot be less than. */
+ * seen, which they cannot be less than. With EVENER_TEST_DEVICE=opencl one test runs there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,6 +40,7 @@ struct fixture {
     double weight[TASKS];
     enum kind kind;
     int add;              /* seconds, times 1 + task; 0: none */
+    int exact;            /* devices have the virtual clock */
     double seen[TASKS];   /* s, on cores */
     atomic_int on[TASKS]; /* unit that had the task last */
     atomic_int batches;
@@ -54,6 +55,7 @@ static int cost(int t) { return 1 + t * 7 % 5; }
 
 static void begin(struct fixture *f, const char *list, const char *devices, const char *schedule) {
     memset(f, 0, sizeof *f);
+    f->exact = devices == DEVICES;
     ok(evn_machine_open(&f->machine));
     ok(evn_units_open_on(&f->units, f->machine, list, devices, EVN_OVERSUBSCRIBE));
     for (int t = 0; t < TASKS; t++) f->weight[t] = 1 + t % 4;
@@ -256,7 +258,7 @@ static void check_times(struct fixture *f, double wall) {
         if (evn_unit_is_gpu(evn_units_get(f->units, u))) continue;
         assert_true(s >= added + f->seen[t] * 0.999999 && s <= added + wall);
     }
-    if (evn_schedule_chunk(f->schedule)) return;
+    if (evn_schedule_chunk(f->schedule) || !f->exact) return;
     for (int u = 0; u < evn_units_count(f->units); u++)
         if (evn_unit_is_gpu(evn_units_get(f->units, u))) check_gpu_times(f, u);
 }
@@ -305,9 +307,10 @@ static void check_instance(struct fixture *f, enum way way) {
     check_bursts(f, way, since, wall);
 }
 
-static void check_bodies(const char *list, const char *schedule, enum kind kind, int add) {
+static void check_bodies(const char *list, const char *devices, const char *schedule,
+                         enum kind kind, int add) {
     struct fixture f;
-    begin(&f, list, DEVICES, schedule);
+    begin(&f, list, devices, schedule);
     f.kind = kind;
     f.add = add;
     int times = 0;
@@ -337,10 +340,41 @@ static void test_table(void **state) {
         for (int s = 0; s < 2; s++)
             for (int kind = 0; kind < KINDS; kind++)
                 for (int add = 0; add <= 1000; add += 1000)
-                    check_bodies(list[l], schedule[s], kind, add);
+                    check_bodies(list[l], DEVICES, schedule[s], kind, add);
+}
+
+/* In real time: the same but for what tasks cost on a device. */
+static void test_real_clock(void **state) {
+    (void)state;
+    const char *devices = getenv("EVENER_TEST_DEVICE");
+    static const char *const schedule[] = {"static", "dynamic:chunk=2,memorize=0"};
+    for (int s = 0; s < 2; s++)
+        for (int kind = 0; kind < KINDS; kind++)
+            check_bodies("1:CPU:1,1:GPU:1", devices ? devices : "emulated", schedule[s], kind, 0);
 }
 
 /* ---- more about times ---------------------------------------------------------------------- */
+
+/* The host's interval of a batch on a device is cut as its tasks have taken. */
+static void test_cut(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, "1:GPU:1", DEVICES, "static");
+    ok(evn_loop_bring(f.loop));
+    f.kind = NEXT;
+    ok(evn_loop_keep_bursts(f.loop, TASKS));
+    call(&f, RUN);
+    int all[TASKS];
+    for (int t = 0; t < TASKS; t++) all[t] = t;
+    const double begin = evn_loop_burst(f.loop, 0, 0).begin;
+    const double whole = evn_loop_burst(f.loop, 0, TASKS - 1).end - begin;
+    for (int t = 0; t < TASKS; t++) {
+        const evn_burst b = evn_loop_burst(f.loop, 0, t);
+        const double part = whole * work(all, t, t) / work(all, 0, TASKS - 1);
+        assert_true(b.task == t && fabs(b.end - b.begin - part) < 1e-9);
+    }
+    end(&f);
+}
 
 /* Bringing regions is neither computing nor learnt from. */
 static void test_moving(void **state) {
@@ -491,6 +525,10 @@ static void test_access(void **state) {
     ok(evn_place_acquire(f.place, 1, &region[2 * 5 + 1], EVN_HOST, EVN_WRITE));
     assert_int_equal(evn_loop_run(f.loop, nothing, NULL), EVN_BODY);
     evn_place_release(f.place, 1, &region[2 * 5 + 1], EVN_HOST);
+    for (int i = 0; i < 2 * TASKS; i++) {
+        ok(evn_place_acquire(f.place, 1, &region[i], EVN_HOST, EVN_WRITE));
+        evn_place_release(f.place, 1, &region[i], EVN_HOST);
+    }
     ok(evn_loop_run(f.loop, nothing, NULL));
     end(&f);
 }
@@ -546,15 +584,21 @@ static void test_devices(void **state) {
     begin(&f, "1:GPU:2", DEVICES, "dynamic");
     evn_loop_devices(f.loop, device);
     for (int t = 0; t < TASKS; t++) assert_int_equal(device[t], -1);
-    const evn_problem p = {.tasks = 6, .weight = (double[6]){0}, .units = 1};
-    evn_schedule *schedule;
-    evn_loop *loop;
-    ok(evn_schedule_open(&schedule, "static", &p));
-    ok(evn_loop_open(&loop, f.units, schedule));
-    evn_loop_devices(loop, device);
-    for (int t = 0; t < 6; t++) assert_int_equal(device[t], t / 3);
-    evn_loop_close(loop);
-    evn_schedule_close(schedule);
+    static const struct {
+        double weight[6];
+        int first; /* of the second device */
+    } c[] = {{{0}, 3}, {{1, 1, 1, 1, 1, 1}, 3}, {{3, 2.1, 2.9}, 1}, {{3, 1.9, 3.1}, 2}};
+    for (int i = 0; i < 4; i++) {
+        const evn_problem p = {.tasks = 6, .weight = c[i].weight, .units = 1};
+        evn_schedule *schedule;
+        evn_loop *loop;
+        ok(evn_schedule_open(&schedule, "static", &p));
+        ok(evn_loop_open(&loop, f.units, schedule));
+        evn_loop_devices(loop, device);
+        for (int t = 0; t < 6; t++) assert_int_equal(device[t], t >= c[i].first);
+        evn_loop_close(loop);
+        evn_schedule_close(schedule);
+    }
     end(&f);
 }
 
@@ -811,6 +855,7 @@ static void test_closed_last(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_real_clock),  cmocka_unit_test(test_cut),
         cmocka_unit_test(test_table),       cmocka_unit_test(test_moving),
         cmocka_unit_test(test_parts),       cmocka_unit_test(test_left_open),
         cmocka_unit_test(test_slow),        cmocka_unit_test(test_access),
@@ -819,5 +864,14 @@ int main(void) {
         cmocka_unit_test(test_join),        cmocka_unit_test(test_join_described),
         cmocka_unit_test(test_closed_last), cmocka_unit_test(test_out_of_range),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const char *devices = getenv("EVENER_TEST_DEVICE");
+    if (!devices) return cmocka_run_group_tests(tests, NULL, NULL);
+    char why[512];
+    int count = 0;
+    if (evn_devices_count(devices, &count, why, sizeof why) || !count) {
+        printf("there is no device of %s: %s\n", devices, why);
+        return 77;
+    }
+    const struct CMUnitTest there[] = {cmocka_unit_test(test_real_clock)};
+    return cmocka_run_group_tests(there, NULL, NULL);
 }

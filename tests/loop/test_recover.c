@@ -310,6 +310,15 @@ static void test_mistakes(void **state) {
     evn_recovery_close(r);
     evn_loop_close(bare);
     end(&p);
+    /* a loop that did not learn that a unit is gone */
+    begin(&p, "1:CPU:1,1:GPU:1", "emulated:1,fail=kernel@1", "static");
+    ok(evn_loop_open(&bare, p.units, p.schedule));
+    ok(march(&p, 0));
+    assert_int_equal(p.lost, 1);
+    assert_int_equal(evn_loop_run(bare, body, &p), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "1 units, and the loop was made for 2"));
+    evn_loop_close(bare);
+    end(&p);
     /* nothing to be kept for where nothing can fail */
     begin(&p, "2:CPU:1", NULL, "static");
     ok(march(&p, 0));
