@@ -39,7 +39,7 @@ int run_share(const struct run_result *r, const evn_problem *tasks, int u, doubl
 
 /* Device `number` of all units; NULL: it was lost. */
 static evn_device *device_of(const struct timed *t, int number) {
-    const evn_units *units = evn_loop_units(*t->loop);
+    const evn_units *units = evn_loop_units(t->loop);
     for (int u = 0; u < evn_units_count(units); u++) {
         const evn_unit *unit = evn_units_get(units, u);
         for (int i = 0; i < evn_unit_devices(unit); i++)
@@ -61,7 +61,7 @@ static int device_numbers(const evn_units *units) {
 
 static evn_status start_counters(struct timed *t) {
     struct run_result *r = t->result;
-    r->devices = t->place ? device_numbers(evn_loop_units(*t->loop)) : 0;
+    r->devices = t->place ? device_numbers(evn_loop_units(t->loop)) : 0;
     if (!r->devices) return EVN_OK;
     r->device = calloc((size_t)r->devices, sizeof *r->device);
     if (!r->device) return evn_fail(EVN_MEMORY, "no memory for %d devices", r->devices);
@@ -91,12 +91,12 @@ static void read_counters(struct timed *t) {
 /* ---- times of tasks ---- */
 
 static int tasks_of(const struct timed *t) {
-    return evn_schedule_problem(evn_loop_schedule(*t->loop))->tasks;
+    return evn_schedule_problem(evn_loop_schedule(t->loop))->tasks;
 }
 
 static void note_times(struct timed *t) {
     const size_t tasks = (size_t)tasks_of(t);
-    memcpy(t->sample + (size_t)(t->samples++ % SAMPLES) * tasks, evn_loop_seconds(*t->loop),
+    memcpy(t->sample + (size_t)(t->samples++ % SAMPLES) * tasks, evn_loop_seconds(t->loop),
            tasks * sizeof *t->sample);
 }
 
@@ -114,8 +114,8 @@ evn_status timed_begin(struct timed *t) {
     t->sample = calloc(tasks * SAMPLES, sizeof *t->sample);
     if (!t->sample) return evn_fail(EVN_MEMORY, "no memory for the times of %zu tasks", tasks);
     evn_status status = start_counters(t);
-    evn_loop_reset_stats(*t->loop);
-    if (!status && t->options->bursts) status = evn_loop_keep_bursts(*t->loop, t->options->bursts);
+    evn_loop_reset_stats(t->loop);
+    if (!status && t->options->bursts) status = evn_loop_keep_bursts(t->loop, t->options->bursts);
     return status;
 }
 
@@ -145,16 +145,16 @@ evn_status timed_steps(struct timed *t, int done, int steps) {
     if (status) return status;
     t->result->seconds = evn_now() - since;
     t->result->steps = steps;
-    if (t->options->inspect) t->options->inspect(*t->loop, t->options->arg);
+    if (t->options->inspect) t->options->inspect(t->loop, t->options->arg);
     return EVN_OK;
 }
 
 evn_status timed_end(struct timed *t) {
     struct run_result *r = t->result;
     const size_t tasks = (size_t)tasks_of(t);
-    r->units = evn_units_count(evn_loop_units(*t->loop));
+    r->units = evn_units_count(evn_loop_units(t->loop));
     r->tasks = (int)tasks;
-    r->totals = evn_loop_sum(*t->loop);
+    r->totals = evn_loop_sum(t->loop);
     r->communication_s = r->totals.exchange_s;
     read_counters(t);
     r->unit = malloc(sizeof *r->unit * (size_t)r->units);
@@ -162,9 +162,9 @@ evn_status timed_end(struct timed *t) {
     r->task_s = malloc(sizeof *r->task_s * tasks);
     if (!r->unit || !r->owner || !r->task_s)
         return evn_fail(EVN_MEMORY, "no memory for the result of %zu tasks", tasks);
-    memcpy(r->owner, evn_loop_owner(*t->loop), sizeof *r->owner * tasks);
+    memcpy(r->owner, evn_loop_owner(t->loop), sizeof *r->owner * tasks);
     for (int i = 0; i < r->tasks; i++) r->task_s[i] = median_time(t, i);
-    for (int u = 0; u < r->units; u++) r->unit[u] = evn_loop_stats(*t->loop, u);
+    for (int u = 0; u < r->units; u++) r->unit[u] = evn_loop_stats(t->loop, u);
     return EVN_OK;
 }
 

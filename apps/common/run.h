@@ -1,7 +1,7 @@
 /* A run as all workloads have it: what is asked for, what is reported, and the timed part with its
  * steps.
  *
- *     struct timed t = {.options = o, .result = r, .loop = &loop, .place = place, .advance = step,
+ *     struct timed t = {.options = o, .result = r, .loop = loop, .place = place, .advance = step,
  *                       .arg = me};
  *     if (!status) status = timed_begin(&t);               (the warm-up is over)
  *     if (!status) status = timed_steps(&t, 0, steps);
@@ -71,7 +71,7 @@ int run_share(const struct run_result *result, const evn_problem *tasks, int u, 
 struct timed {
     const struct run_options *options;
     struct run_result *result;
-    evn_loop **loop;  /* where it is: recovery may replace it */
+    evn_loop *loop;
     evn_place *place; /* NULL: no devices */
     /* Computes the next step, or several with one instance of the loop; *done counts them. */
     evn_status (*advance)(int *done, void *arg);

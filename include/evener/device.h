@@ -143,8 +143,9 @@ evn_status evn_kernel_open(evn_kernel **out, evn_program *program, const char *n
 void evn_kernel_close(evn_kernel *kernel);
 
 /* The same at once: kernel `name` of the source, which is built and opened when the device is asked
- * for it first and kept for later calls; it closes with the device and must not be closed before.
- * Cheap enough to be called for each launch, by any thread. EVN_USAGE: the source has no such
+ * for it first and kept for later calls; it closes with the device and must not be closed before,
+ * and the source must outlive the device. Cheap enough to be called for each launch, by any thread;
+ * several threads may launch it. EVN_USAGE: the source has no such
  * kernel; else as the two above. */
 evn_status evn_kernel_get(evn_device *device, const evn_kernel_source *source, const char *name,
                           evn_kernel **out);

@@ -15,7 +15,7 @@
  * may come and other libraries change it.
  *
  * An error of the kind that the driver calls sticky (a kernel that strayed, memory that failed)
- * spoils the context for good: every later call returns it, and only a new process gets the device
+ * breaks the context for good: every later call returns it, and only a new process gets the device
  * back. Those are EVN_DEVICE; so is any error that is not known to be harmless.
  *
  * Direct copies between two devices are tried before they are used: there are machines whose driver
@@ -388,7 +388,7 @@ static void cuda_close(evn_device *base) {
     struct cuda_device *d = device_of(base);
     if (d->context) {
         d->driver.api.context_release(d->device);
-        /* it may be gone now; nobody shall find it current */
+        /* it may be gone now and must not stay current */
         d->driver.api.context_set(NULL);
     }
     nvrtc_close(d->compiler);

@@ -38,7 +38,7 @@ struct store {
 struct moment {
     atomic_int users;
     pthread_mutex_t lock;
-    pthread_cond_t come;
+    pthread_cond_t happened;
     int done;
     double real;            /* s */
     picoseconds is_virtual; /* known when it is recorded */
@@ -273,7 +273,7 @@ static struct moment *moment_make(void) {
     if (!m) return NULL;
     atomic_init(&m->users, 1);
     pthread_mutex_init(&m->lock, NULL);
-    pthread_cond_init(&m->come, NULL);
+    pthread_cond_init(&m->happened, NULL);
     return m;
 }
 
@@ -285,7 +285,7 @@ static struct moment *moment_keep(struct moment *m) {
 static void moment_release(struct moment *m) {
     if (!m || atomic_fetch_sub(&m->users, 1) != 1) return;
     pthread_mutex_destroy(&m->lock);
-    pthread_cond_destroy(&m->come);
+    pthread_cond_destroy(&m->happened);
     free(m);
 }
 
@@ -298,7 +298,7 @@ static int moment_done(struct moment *m) {
 
 static void moment_wait(struct moment *m) {
     pthread_mutex_lock(&m->lock);
-    while (!m->done) pthread_cond_wait(&m->come, &m->lock);
+    while (!m->done) pthread_cond_wait(&m->happened, &m->lock);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -306,7 +306,7 @@ static void moment_happen(struct moment *m) {
     pthread_mutex_lock(&m->lock);
     m->real = evn_now();
     m->done = 1;
-    pthread_cond_broadcast(&m->come);
+    pthread_cond_broadcast(&m->happened);
     pthread_mutex_unlock(&m->lock);
 }
 

@@ -579,7 +579,7 @@ struct opencl_queue {
     struct command *command;
     int commands, room;
     struct bounce bounce[BOUNCES];
-    int turn;
+    int next_bounce;
 };
 
 struct opencl_buffer {
@@ -978,9 +978,9 @@ static cl_int carry(struct opencl_queue *q, cl_event here, struct opencl_buffer 
                     const struct opencl_buffer *from, size_t from_at, size_t bytes,
                     cl_event *event) {
     struct opencl_device *source = of(from->base.device);
-    struct bounce *b = &q->bounce[q->turn];
+    struct bounce *b = &q->bounce[q->next_bounce];
     cl_event wait[2] = {here}, ready;
-    q->turn = (q->turn + 1) % BOUNCES;
+    q->next_bounce = (q->next_bounce + 1) % BOUNCES;
     cl_int code = enlarge(of(q->base.device), b, bytes);
     if (code) return code;
     if (b->used) wait[1] = b->used;

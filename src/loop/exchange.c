@@ -1,5 +1,6 @@
 /* The exchange: opening one, and its two halves, before and after all units have packed. */
 #include <evener/clock.h>
+#include "base/message.h"
 #include "loop/transport.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,7 +355,12 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
 
 void evn_exchange_close(evn_exchange *x) {
     if (!x) return;
+    /* what it waits for may fail, and that is of no use to who closes it after another failure */
+    const unsigned messages = message_count();
+    char message[1024];
+    snprintf(message, sizeof message, "%s", evn_message());
     exchange_forget(x);
+    if (message_count() != messages) evn_fail(EVN_OK, "%s", message);
     loop_unlisten(x->loop, &x->listener);
     x->loop->exchanges--;
     free(x->face);

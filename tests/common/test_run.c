@@ -102,7 +102,7 @@ static void begin(struct program *p) {
     p->options.stop = &p->stop;
     p->timed = (struct timed){.options = &p->options,
                               .result = &p->result,
-                              .loop = &p->loop,
+                              .loop = p->loop,
                               .advance = advance,
                               .after = after,
                               .finish = finish,

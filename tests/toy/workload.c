@@ -93,10 +93,10 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
                const struct run_result **result) {
     struct state *s = p;
     const int steps = o->steps < 0 ? 10 : o->steps;
-    struct timed timed = {
-        .options = o, .result = &s->result, .loop = &s->loop, .advance = advance, .arg = s};
     run_result_free(&s->result);
     evn_status status = evn_loop_open(&s->loop, units, schedule);
+    struct timed timed = {
+        .options = o, .result = &s->result, .loop = s->loop, .advance = advance, .arg = s};
     if (!status) status = timed_begin(&timed);
     if (!status) status = timed_steps(&timed, 0, steps);
     if (!status) status = timed_end(&timed);

@@ -231,13 +231,18 @@ int zone_alloc(const struct problem *p, struct zone *z) {
     if (bytes >= page)
         madvise(block, bytes / page * page, MADV_HUGEPAGE); /* advice: may be refused */
 #endif
-    size_t field = field_doubles(z);
-    memset(block, 0, bytes);
+    const size_t field = field_doubles(z);
     z->u = (double *)block + ZONE_SLACK;
     z->f = z->u + field;
     z->r = fields(p) == 3 ? z->f + field : NULL;
+    zone_clear(p, z);
+    return 0;
+}
 
+void zone_clear(const struct problem *p, struct zone *z) {
     static const double rest[NC] = {1, 0, 0, 0, 1};
+    double *block = z->u - ZONE_SLACK;
+    memset(block, 0, (size_t)zone_bytes(p, z));
     fill(block, ZONE_SLACK, rest[0]);
     fill(z->u + NC * z->sc, ZONE_SLACK, rest[NC - 1]);
     for (int m = 0; m < NC; m += NC - 1) { /* the momenta rest already */
@@ -249,7 +254,6 @@ int zone_alloc(const struct problem *p, struct zone *z) {
         }
         fill(u + z->nz * z->sk, z->sc - z->nz * z->sk, rest[m]);
     }
-    return 0;
 }
 
 void zone_free(struct zone *z) {

@@ -47,6 +47,9 @@ static inline double problem_points(const struct problem *p) {
  * momenta 0, energy 1). 0, or -1 if there is no memory (then the zone has no fields). */
 int zone_alloc(const struct problem *p, struct zone *z);
 
+/* Puts a zone's fields back as zone_alloc() has made them. */
+void zone_clear(const struct problem *p, struct zone *z);
+
 /* Gives the block back; a zone without fields is left alone. */
 void zone_free(struct zone *z);
 

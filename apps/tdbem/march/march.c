@@ -257,7 +257,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (status) return status;
     m->timed = (struct timed){.options = &m->o->run,
                               .result = &m->r->run,
-                              .loop = &m->loop,
+                              .loop = m->loop,
                               .place = m->place,
                               .advance = advance,
                               .after = keep_state,

@@ -1,0 +1,224 @@
+/* A run of a benchmark: zones made where they are computed, warm-up, timed steps, norms,
+ * verification (NAS-03-010, sections 3 and 4). */
+#include "npbmz/run/run.h"
+#include "npbmz/host/verify.h"
+#include "npbmz/mesh/mesh.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- before the first step ----------------------------------------------------------------- */
+
+/* The initial state, with each zone where its owner computes it. */
+static evn_status begin(struct run *run, zone_pass *pass) {
+    evn_status status = zones_visit(run, pass, EVN_BOTH);
+    return status ? status : evn_loop_bring(run->loop);
+}
+
+/* The warm-up step, and the state that is timed. */
+static evn_status warm_up(struct run *run) {
+    struct order order = {run, zone_step};
+    evn_status status = begin(run, zone_begin);
+    if (!status) status = evn_exchange_run(run->exchange);
+    if (!status) status = evn_loop_visit(run->loop, zones_step, &order);
+    if (!status) status = begin(run, run->options->perturb ? zone_begin_perturbed : zone_begin);
+    setup_clear_scratch(run);
+    return status;
+}
+
+/* Up to the state that is timed; also once more, when a device has failed on the way. */
+static evn_status set_up(struct run *run) {
+    evn_status status = setup_make_scratch(run);
+    if (!status) status = zones_visit(run, zone_make, EVN_WRITE);
+    if (!status) status = zones_visit(run, zone_force, EVN_WRITE);
+    if (!status) setup_clear_scratch(run); /* forcing has used it, and solvers expect it zeroed */
+    if (!status) status = setup_open_devices(run);
+    if (!status) status = setup_open_exchange(run);
+    if (!status) status = warm_up(run);
+    if (!status && run->recovery) status = evn_recovery_keep(run->recovery, 0);
+    return status;
+}
+
+/* ---- the timed part ------------------------------------------------------------------------ */
+
+static evn_status advance(int *done, void *arg) {
+    struct run *run = arg;
+    struct order order = {run, zone_step};
+    const struct run_slow *slow = &run->options->run.slow;
+    int open = 0;
+    if (slow->factor > 1 && *done == slow->step)
+        evn_unit_slow(evn_units_get(run->units, slow->unit), slow->factor);
+    evn_status status = run->p->solver->finish ? evn_exchange_start(run->exchange, &open)
+                                               : evn_exchange_run(run->exchange);
+    if (!status) status = evn_loop_run(run->loop, open ? zones_step_split : zones_step, &order);
+    *done += !status;
+    return status;
+}
+
+static evn_status keep(int done, int stopping, void *arg) {
+    struct run *run = arg;
+    if (!run->recovery || stopping || done == run->steps) return EVN_OK;
+    return evn_recovery_keep(run->recovery, done);
+}
+
+/* LU's norms belong to the timed part. */
+static evn_status finish(void *arg) {
+    struct run *run = arg;
+    return run->p->benchmark == NPBMZ_LU ? zones_norms(run, zone_norm_residual) : EVN_OK;
+}
+
+/* ---- when a device fails ------------------------------------------------------------------- */
+
+static void on_lost(evn_unit *unit, void *run) { setup_lose(run, unit); }
+
+static void on_told(const char *text, void *arg) {
+    const struct run *run = arg;
+    const struct run_options *o = &run->options->run;
+    if (o->notice) o->notice(text, o->arg);
+}
+
+static evn_status recover(evn_status failure, int *done, void *arg) {
+    struct run *run = arg;
+    return run->recovery ? evn_recovery_go_on(run->recovery, failure, done) : failure;
+}
+
+/* From the beginning, with fewer units where a device fails that the run can do without. */
+static evn_status set_up_or_recover(struct run *run) {
+    evn_status status = set_up(run);
+    for (int step; status && run->recovery;) {
+        status = evn_recovery_go_on(run->recovery, status, &step);
+        if (status || step >= 0)
+            break; /* not the device's fault; or all but the keeping was done */
+        status = set_up(run);
+    }
+    return status;
+}
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+/* All that is said about the end of it. */
+static evn_status conclude(struct run *run, npbmz_result *r) {
+    const struct problem *p = run->p;
+    evn_status status = timed_end(&run->timed);
+    for (int u = 0; !status && u < r->run.units; u++)
+        for (int i = 0; i < NPBMZ_PHASES; i++) r->phase_s[i] += run->scratch[u].seconds[i];
+    if (!status && p->benchmark != NPBMZ_LU) status = zones_norms(run, zone_norm_residual);
+    if (!status) status = zones_norms(run, zone_norm_others);
+    if (status) return status;
+    struct norms total;
+    norms_sum(run->norms, p->zones, &total);
+    memcpy(r->residual, total.residual, sizeof r->residual);
+    memcpy(r->error, total.error, sizeof r->error);
+    r->surface = total.surface;
+    r->run.hash = problem_hash(run->hash, p->zones);
+    r->run.mops = r->run.seconds > 0 ? problem_mop(p) * run->steps / r->run.seconds : 0;
+    struct verification v;
+    r->run.verified = verify(p, run->steps, run->options->perturb, &total, &v);
+    r->zone_sums = run->sums;
+    run->sums = NULL;
+    return EVN_OK;
+}
+
+static evn_status open_recovery(struct run *run) {
+    const evn_recovery_calls calls = {.lost = on_lost, .told = on_told, .arg = run};
+    const int every = run->options->run.keep;
+    return every ? evn_recovery_open(&run->recovery, run->loop, every, &calls) : EVN_OK;
+}
+
+static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result *r) {
+    struct problem *p = run->p;
+    evn_status status = evn_loop_open(&run->loop, run->units, schedule);
+    if (!status) status = open_recovery(run);
+    if (status) return status;
+    const size_t units = (size_t)evn_units_count(run->units), zones = (size_t)p->zones;
+    run->scratch = calloc(units, sizeof *run->scratch);
+    run->scratches = (int)units;
+    run->norms = calloc(zones, sizeof *run->norms);
+    run->hash = calloc(zones, sizeof *run->hash);
+    if (run->options->perturb) run->sums = calloc(zones * NC, sizeof *run->sums);
+    if (!run->scratch || !run->norms || !run->hash || (run->options->perturb && !run->sums))
+        return evn_fail(EVN_MEMORY, "%s: no memory for %zu zones", run->name, zones);
+    status = set_up_or_recover(run);
+    if (status) return status;
+    run->timed = (struct timed){.options = &run->options->run,
+                                .result = &r->run,
+                                .loop = run->loop,
+                                .place = run->place,
+                                .advance = advance,
+                                .after = keep,
+                                .finish = finish,
+                                .recover = recover,
+                                .arg = run};
+    run->steps = run->options->run.steps < 0 ? p->steps : run->options->run.steps;
+    status = timed_begin(&run->timed);
+    if (!status) status = timed_steps(&run->timed, 0, run->steps);
+    return status ? status : conclude(run, r);
+}
+
+/* The unit whose failure has ended the run: it says so itself, or its device does; -1. */
+static int failed_unit(const struct run *run) {
+    int failed = evn_loop_failed_unit(run->loop);
+    for (int u = 0; failed < 0 && u < evn_units_count(run->units); u++) {
+        const evn_unit *unit = evn_units_get(run->units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++)
+            if (evn_queue_finish(evn_unit_queue(unit, d)) == EVN_DEVICE) failed = u;
+    }
+    return failed;
+}
+
+/* Adds the zones of the unit that failed, where the message does not say. */
+static evn_status name_zones(const struct run *run, evn_status status) {
+    char why[512];
+    snprintf(why, sizeof why, "%s", evn_message());
+    const int failed = run->loop ? failed_unit(run) : -1;
+    int first = -1, last = -1;
+    for (int z = 0; failed >= 0 && z < run->p->zones; z++)
+        if (evn_loop_owner(run->loop)[z] == failed) {
+            if (first < 0) first = z;
+            last = z;
+        }
+    if (first < 0 || strstr(why, "zone")) return evn_fail(status, "%s", why);
+    return evn_fail(status, "%s: zones of unit %d, %d to %d: %s", run->name, failed, first, last,
+                    why);
+}
+
+/* The units' speeds as they were. */
+static void end_slow(const struct run *run) {
+    for (int u = 0; u < evn_units_count(run->units); u++)
+        evn_unit_slow(evn_units_get(run->units, u), 1);
+}
+
+evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
+                     const npbmz_options *options, npbmz_result *result) {
+    static const npbmz_options defaults = {.run = {.steps = -1}};
+    memset(result, 0, sizeof *result);
+    struct run run = {.p = npbmz_problem(b),
+                      .name = npbmz_describe(b).name,
+                      .options = options ? options : &defaults,
+                      .units = units};
+    atomic_init(&run.out_of_memory, 0);
+    evn_status status = setup_check(&run);
+    if (!status) {
+        status = run_all(&run, schedule, result);
+        /* too little memory before anything was begun is the user's to change; now it is a failure
+         */
+        if (status == EVN_MEMORY) status = evn_fail(EVN_BODY, "%s", evn_message());
+        if (status && status != EVN_STOPPED) status = name_zones(&run, status);
+    }
+    end_slow(&run);
+    setup_give_back(&run);
+    evn_recovery_close(run.recovery);
+    evn_loop_close(run.loop);
+    free(run.norms);
+    free(run.hash);
+    timed_close(&run.timed);
+    free(run.sums);
+    if (status) npbmz_result_free(result);
+    return status;
+}
+
+void npbmz_result_free(npbmz_result *r) {
+    run_result_free(&r->run);
+    free(r->zone_sums);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,94 @@
+/* A run of a benchmark, as its files see it: run.c goes from the first step to the last, zones.c
+ * has what is done with zones, on cores and on devices, and room.c what a run needs before.
+ *
+ * Inside of the application. */
+#ifndef NPBMZ_RUN_H
+#define NPBMZ_RUN_H
+
+#include "common/run.h"
+#include "npbmz/host/norms.h"
+#include "npbmz/npbmz.h"
+#include "npbmz/problem.h"
+#include <evener/recover.h>
+#include <stdatomic.h>
+
+/* What its passes over the zones share. */
+struct run {
+    struct problem *p;
+    const char *name; /* "bt-mz", for messages */
+    const npbmz_options *options;
+    evn_units *units;
+    evn_loop *loop;
+    struct scratch *scratch; /* of each unit */
+    int scratches;
+    size_t doubles;   /* of each unit's scratch */
+    evn_place *place; /* NULL: no devices */
+    struct gpu **gpu; /* of each space; those of the host's and of lost ones are NULL */
+    int *region;      /* of each zone */
+    size_t *at;       /* room for the places of a batch's zones, for each space */
+    evn_exchange *exchange;
+    evn_recovery *recovery; /* NULL: a failure ends the run */
+    struct norms *norms;    /* of each zone */
+    uint64_t *hash;
+    double *sums; /* of perturbed runs; NULL */
+    struct timed timed;
+    int steps; /* of the timed part */
+    atomic_int out_of_memory;
+};
+
+/* The problem within. */
+struct problem *npbmz_problem(npbmz *problem);
+
+/* What is done with one zone by every core of a unit's team. */
+typedef void zone_pass(struct run *run, int z, struct scratch *s, const struct team *t);
+
+/* A pass and its run: the argument of the loop's bodies. */
+struct order {
+    struct run *run;
+    zone_pass *pass;
+};
+
+/* ---- zones.c ---- */
+
+/* Passes. make: memory of a zone, made by its first owner, or put back as it was made; force:
+ * forcing; begin, begin_perturbed: the initial state and what a solver derives from it; a time
+ * step; residual and the other norms, the hash and sums. */
+zone_pass zone_make, zone_force, zone_begin, zone_begin_perturbed, zone_step;
+zone_pass zone_norm_residual, zone_norm_others;
+
+/* A pass over the zones on the host's cores, with their data brought home. */
+evn_status zones_visit(struct run *run, zone_pass *pass, evn_access access);
+
+/* One of the two passes for norms, where zones are. */
+evn_status zones_norms(struct run *run, zone_pass *pass);
+
+/* The loop's bodies for a time step; the second one where faces are still on their way. */
+evn_status zones_step(evn_unit *unit, evn_batch *batch, void *order);
+evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *order);
+
+/* ---- setup.c ---- */
+
+/* Whether all of it fits into what the system can still give. EVN_MEMORY says how much is needed.
+ */
+evn_status setup_check(struct run *run);
+
+/* Doubles of a field with the slack around it that zone layouts ask for. */
+size_t setup_field(const struct problem *p);
+
+/* The units' work space, and its being zeroed, with the clocks of phases. */
+evn_status setup_make_scratch(struct run *run);
+void setup_clear_scratch(struct run *run);
+
+/* Zones become regions that follow the schedule; each device gets its kernels. Makes what is not
+ * there yet, so that it can go on after a device has failed. */
+evn_status setup_open_devices(struct run *run);
+
+/* The unit is lost: gives back what its devices were given; its scratch goes behind the others. */
+void setup_lose(struct run *run, evn_unit *unit);
+
+/* Says which faces zones exchange. */
+evn_status setup_open_exchange(struct run *run);
+
+void setup_give_back(struct run *run);
+
+#endif

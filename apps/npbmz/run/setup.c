@@ -1,0 +1,171 @@
+/* What a run needs before its first step: memory, on the host and on devices, and who exchanges
+ * what with whom. */
+#include "npbmz/run/run.h"
+#include "npbmz/device/gpu.h"
+#include "npbmz/host/residual.h"
+#include "npbmz/mesh/exact.h"
+#include "npbmz/mesh/faces.h"
+#include "npbmz/mesh/mesh.h"
+#include <stdlib.h>
+#include <string.h>
+
+size_t setup_field(const struct problem *p) { return NC * (size_t)p->max_sc + 2 * ZONE_SLACK; }
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* What a unit needs at most, over all that its scratch is used for. */
+static size_t scratch_doubles(const struct problem *p, const evn_units *units) {
+    size_t max = 0;
+    for (int u = 0; u < evn_units_count(units); u++) {
+        int cores = evn_unit_cores(evn_units_get(units, u));
+        max = larger(max, p->solver->scratch(p, cores));
+        max = larger(max, zone_forcing_scratch(p, cores));
+        max = larger(max, setup_field(p) + residual_scratch(p, cores));
+    }
+    return max;
+}
+
+evn_status setup_check(struct run *run) {
+    run->doubles = scratch_doubles(run->p, run->units);
+    const double needed = problem_bytes(run->p) + (double)evn_units_count(run->units) *
+                                                      (double)run->doubles * sizeof(double);
+    const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
+    if (there <= 0 || needed <= there) return EVN_OK;
+    return evn_fail(
+        EVN_MEMORY,
+        "%s class %c needs %.1f GB of memory and %.1f GB are available; choose a smaller "
+        "class",
+        run->name, run->p->class_, needed * 1e-9, there * 1e-9);
+}
+
+/* ---- work space ---------------------------------------------------------------------------- */
+
+static void make_scratch(evn_unit *unit, void *arg) {
+    struct run *run = arg;
+    struct scratch *s = &run->scratch[evn_unit_number(unit)];
+    if (s->memory) return;
+    s->doubles = run->doubles;
+    s->memory = aligned_alloc(64, (run->doubles * sizeof(double) + 63) / 64 * 64);
+    if (!s->memory) atomic_store(&run->out_of_memory, 1);
+}
+
+evn_status setup_make_scratch(struct run *run) {
+    evn_status status = evn_units_run(run->units, make_scratch, run);
+    if (!status && atomic_load(&run->out_of_memory))
+        return evn_fail(EVN_MEMORY, "%s: the system gave no memory for the units' work space",
+                        run->name);
+    return status;
+}
+
+static void clear_scratch(evn_unit *unit, void *arg) {
+    struct run *run = arg;
+    struct scratch *s = &run->scratch[evn_unit_number(unit)];
+    memset(s->memory, 0, s->doubles * sizeof(double));
+    memset(s->seconds, 0, sizeof s->seconds);
+}
+
+void setup_clear_scratch(struct run *run) { evn_units_run(run->units, clear_scratch, run); }
+
+/* ---- devices ------------------------------------------------------------------------------- */
+
+/* The part of a device's memory that zones may take: what they need beside the work space. */
+static double field_share(const struct problem *p, const struct gpu_solver *solver) {
+    double fields = problem_bytes(p), work = 0;
+    for (int z = 0; z < p->zones; z++)
+        work += (double)(solver->work(p, &p->zone[z]) * sizeof(double));
+    return 0.95 * fields / (fields + work);
+}
+
+static const struct gpu_solver *gpu_solver(const struct problem *p) {
+    static const struct gpu_solver *const solver[] = {
+        [NPBMZ_BT] = &gpu_bt, [NPBMZ_SP] = &gpu_sp, [NPBMZ_LU] = &gpu_lu};
+    return solver[p->benchmark];
+}
+
+/* Zones become regions that follow the schedule. */
+static evn_status open_place(struct run *run, double share) {
+    struct problem *p = run->p;
+    evn_status status = evn_place_open(&run->place, run->units, share);
+    if (status) return status;
+    const size_t zones = (size_t)p->zones, spaces = (size_t)evn_place_spaces(run->place);
+    run->region = malloc(zones * sizeof *run->region);
+    run->at = malloc(zones * spaces * sizeof *run->at);
+    run->gpu = calloc(spaces, sizeof *run->gpu);
+    if (!run->region || !run->at || !run->gpu)
+        return evn_fail(EVN_MEMORY, "%s: no memory for %zu zones", run->name, zones);
+    for (int z = 0; !status && z < p->zones; z++) {
+        size_t bytes;
+        void *block = zone_block(p, &p->zone[z], &bytes);
+        status = evn_place_add(run->place, block, bytes, &run->region[z]);
+    }
+    return status ? status
+                  : evn_loop_place(run->loop, run->place, 1, run->region, &(evn_access){EVN_BOTH});
+}
+
+evn_status setup_open_devices(struct run *run) {
+    const struct problem *p = run->p;
+    const struct gpu_solver *solver = gpu_solver(p);
+    if (!evn_units_devices(run->units)) return EVN_OK;
+    const double share = field_share(p, solver);
+    evn_status status = run->place ? EVN_OK : open_place(run, share);
+    for (int u = 0; u < evn_units_count(run->units); u++) {
+        evn_unit *unit = evn_units_get(run->units, u);
+        for (int d = 0; !status && d < evn_unit_devices(unit); d++) {
+            evn_device *device = evn_unit_device(unit, d);
+            const int space = evn_place_space(run->place, unit, d);
+            const double work = (0.95 - share) * (double)evn_device_traits(device)->memory;
+            if (!run->gpu[space])
+                status = gpu_open(&run->gpu[space], p, solver, device, evn_unit_queue(unit, d),
+                                  (size_t)work);
+        }
+    }
+    return status;
+}
+
+void setup_lose(struct run *run, evn_unit *unit) {
+    for (int d = 0; run->place && d < evn_unit_devices(unit); d++) {
+        struct gpu **g = &run->gpu[evn_place_space(run->place, unit, d)];
+        gpu_close(*g);
+        *g = NULL;
+    }
+    const int lost = evn_unit_number(unit), units = evn_units_count(run->units);
+    const struct scratch scratch = run->scratch[lost];
+    memmove(&run->scratch[lost], &run->scratch[lost + 1],
+            (size_t)(units - 1 - lost) * sizeof scratch);
+    run->scratch[units - 1] = scratch;
+}
+
+/* ---- faces --------------------------------------------------------------------------------- */
+
+evn_status setup_open_exchange(struct run *run) {
+    const struct problem *p = run->p;
+    evn_status status = EVN_OK;
+    if (run->exchange) return EVN_OK;
+    evn_face *face = malloc(4 * (size_t)p->zones * sizeof *face);
+    void **block = malloc((size_t)p->zones * sizeof *block);
+    if (!face || !block)
+        status = evn_fail(EVN_MEMORY, "%s: no memory for the list of faces", run->name);
+    for (int z = 0; !status && z < p->zones; z++) {
+        size_t bytes;
+        zone_faces(p, z, face + 4 * z);
+        block[z] = zone_block(p, &p->zone[z], &bytes);
+    }
+    if (!status)
+        status =
+            evn_exchange_open(&run->exchange, run->loop, sizeof(double), 4 * p->zones, face, block);
+    free(face);
+    free(block);
+    return status;
+}
+
+void setup_give_back(struct run *run) {
+    evn_exchange_close(run->exchange);
+    for (int s = 0; run->gpu && s < evn_place_spaces(run->place); s++) gpu_close(run->gpu[s]);
+    evn_place_close(run->place);
+    for (int z = 0; z < run->p->zones; z++) zone_free(&run->p->zone[z]);
+    for (int u = 0; run->scratch && u < run->scratches; u++) free(run->scratch[u].memory);
+    free(run->scratch);
+    free(run->gpu);
+    free(run->region);
+    free(run->at);
+}

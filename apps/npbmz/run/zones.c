@@ -1,0 +1,185 @@
+/* What is done with zones: passes over them by the cores of their owners, and their time step and
+ * norms on devices. */
+#include "npbmz/run/run.h"
+#include "npbmz/device/gpu.h"
+#include "npbmz/host/residual.h"
+#include "npbmz/mesh/exact.h"
+#include "npbmz/mesh/mesh.h"
+#include <omp.h>
+#include <stdlib.h>
+
+static void by_team(struct run *run, zone_pass *pass, int z, const evn_unit *unit) {
+    struct scratch *s = &run->scratch[evn_unit_number(unit)];
+    const int cores = evn_unit_cores(unit);
+    if (cores == 1) {
+        pass(run, z, s, &(struct team){0, 1});
+        return;
+    }
+#pragma omp parallel num_threads(cores)
+    pass(run, z, s, &(struct team){omp_get_thread_num(), cores});
+}
+
+/* The loop's body for every pass: the zones of the batch one after another, each by the whole team.
+ */
+static evn_status each_zone(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    for (int z; (z = evn_batch_next(batch)) >= 0;) by_team(o->run, o->pass, z, unit);
+    if (atomic_load(&o->run->out_of_memory))
+        return evn_fail(EVN_MEMORY, "%s: the system gave no memory for a zone", o->run->name);
+    return EVN_OK;
+}
+
+/* A pass over the zones on the host's cores. */
+evn_status zones_visit(struct run *run, zone_pass *pass, evn_access access) {
+    return evn_loop_visit_host(run->loop, each_zone, &(struct order){.run = run, .pass = pass},
+                               access);
+}
+
+void zone_make(struct run *run, int z, struct scratch *s, const struct team *t) {
+    struct zone *zone = &run->p->zone[z];
+    (void)s;
+    if (t->core != 0) return;
+    if (zone->u)
+        zone_clear(run->p, zone);
+    else if (zone_alloc(run->p, zone))
+        atomic_store(&run->out_of_memory, 1);
+}
+
+void zone_force(struct run *run, int z, struct scratch *s, const struct team *t) {
+    zone_forcing(run->p, &run->p->zone[z], s->memory, t);
+}
+
+/* The initial state, and what a solver derives from it. */
+void zone_begin(struct run *run, int z, struct scratch *s, const struct team *t) {
+    if (t->core == 0) zone_initialise(run->p, &run->p->zone[z]);
+    team_barrier(t);
+    if (run->p->solver->prepare) run->p->solver->prepare(run->p, &run->p->zone[z], s, t);
+}
+
+/* A perturbed start comes between the initial state and the solver's preparation. */
+void zone_begin_perturbed(struct run *run, int z, struct scratch *s, const struct team *t) {
+    if (t->core == 0) {
+        zone_initialise(run->p, &run->p->zone[z]);
+        zone_perturb(&run->p->zone[z], z);
+    }
+    team_barrier(t);
+    if (run->p->solver->prepare) run->p->solver->prepare(run->p, &run->p->zone[z], s, t);
+}
+
+void zone_step(struct run *run, int z, struct scratch *s, const struct team *t) {
+    phase_start(s, t);
+    run->p->solver->step(run->p, &run->p->zone[z], s, t);
+}
+
+/* Tells a device which zones it has, and where. */
+static evn_status place_batch(struct run *run, const evn_batch *batch) {
+    const int space = evn_batch_space(batch);
+    int count;
+    const int *zone = evn_batch_tasks(batch, &count);
+    size_t *at = run->at + (size_t)space * (size_t)run->p->zones;
+    for (int i = 0; i < count; i++) at[i] = evn_batch_at(batch, zone[i], 0);
+    return gpu_batch(run->gpu[space], evn_batch_buffer(batch), count, zone, at);
+}
+
+/* Time step of a batch of zones, on a unit's cores or on its device. */
+evn_status zones_step(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    const int device = evn_batch_device(batch);
+    if (device < 0) return each_zone(unit, batch, arg);
+    struct gpu *g = run->gpu[evn_batch_space(batch)];
+    evn_status status = place_batch(run, batch);
+    if (!status) status = gpu_step(g);
+    if (!status) status = gpu_finish(g);
+    return status;
+}
+
+static void begin_step(struct run *run, int z, struct scratch *s, const struct team *t) {
+    phase_start(s, t);
+    run->p->solver->begin(run->p, &run->p->zone[z], s, t);
+}
+
+static void finish_step(struct run *run, int z, struct scratch *s, const struct team *t) {
+    phase_start(s, t);
+    run->p->solver->finish(run->p, &run->p->zone[z], s, t);
+}
+
+/* The same while the faces are still on their way: what needs none of them first. */
+evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    const int device = evn_batch_device(batch);
+    if (device >= 0) {
+        struct gpu *g = run->gpu[evn_batch_space(batch)];
+        evn_status status = place_batch(run, batch);
+        if (!status) status = gpu_step(g);
+        if (!status) status = evn_exchange_finish(run->exchange, unit, device);
+        return status ? status : gpu_finish(g);
+    }
+    struct order part = {.run = run, .pass = begin_step};
+    evn_status status = each_zone(unit, batch, &part);
+    if (!status) status = evn_exchange_finish(run->exchange, unit, device);
+    int count;
+    const int *zone = evn_batch_tasks(batch, &count);
+    for (int i = 0; !status && i < count; i++) {
+        const double begin = evn_now();
+        by_team(run, finish_step, zone[i], unit);
+        evn_batch_add(batch, zone[i], evn_now() - begin);
+    }
+    return status;
+}
+
+/* BT and SP measure the residual of the last state; LU that which the last step left. */
+void zone_norm_residual(struct run *run, int z, struct scratch *s, const struct team *t) {
+    const struct zone *zone = &run->p->zone[z];
+    const double *r = zone->r;
+    if (!r) {
+        double *out = s->memory + ZONE_SLACK;
+        residual(run->p, zone, zone->u, zone->f, 1, out, s->memory + setup_field(run->p), t);
+        r = out;
+        team_barrier(t);
+    }
+    if (t->core == 0) zone_residual_norm(zone, r, run->norms[z].residual);
+}
+
+void zone_norm_others(struct run *run, int z, struct scratch *s, const struct team *t) {
+    (void)s;
+    if (t->core != 0) return;
+    const struct zone *zone = &run->p->zone[z];
+    zone_error_norm(run->p, zone, run->norms[z].error);
+    if (run->p->benchmark == NPBMZ_LU) run->norms[z].surface = zone_surface(run->p, zone);
+    run->hash[z] = zone_hash(zone);
+    if (run->sums) zone_sums(zone, run->sums + NC * z);
+}
+
+/* The same passes where zones may be on devices: a device makes all of a zone's norms at once. */
+static evn_status each_norm(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    const int device = evn_batch_device(batch);
+    if (device < 0) return each_zone(unit, batch, arg);
+    struct gpu *g = run->gpu[evn_batch_space(batch)];
+    int count;
+    const int *zone = evn_batch_tasks(batch, &count);
+    struct norms *norms = malloc((size_t)count * sizeof *norms);
+    uint64_t *hash = malloc((size_t)count * sizeof *hash);
+    evn_status status = EVN_OK;
+    if (!norms || !hash)
+        status = evn_fail(EVN_MEMORY, "%s: no memory for the norms of %d zones", run->name, count);
+    if (!status) status = place_batch(run, batch);
+    const int residual = o->pass == zone_norm_residual;
+    if (!status) status = gpu_norms(g, residual ? norms : NULL, residual ? NULL : hash);
+    for (int i = 0; !status && i < count; i++) {
+        if (residual) run->norms[zone[i]] = norms[i];
+        if (!residual) run->hash[zone[i]] = hash[i];
+    }
+    free(norms);
+    free(hash);
+    return status;
+}
+
+evn_status zones_norms(struct run *run, zone_pass *pass) {
+    /* sums of perturbed runs are taken on the host */
+    if (run->sums && pass == zone_norm_others) return zones_visit(run, pass, EVN_READ);
+    return evn_loop_visit(run->loop, each_norm, &(struct order){.run = run, .pass = pass});
+}
