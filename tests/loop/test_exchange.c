@@ -929,7 +929,11 @@ static void test_device_fails(void **state) {
                         status = evn_loop_run(f.loop, late, &h);
                     }
                 }
+                /* closing says nothing */
+                char why[1024];
+                snprintf(why, sizeof why, "%s", evn_message());
                 evn_exchange_close(h.x[0]);
+                assert_string_equal(evn_message(), why);
                 end(&f);
             }
     assert_true(failures > 20);
