@@ -24,8 +24,6 @@ static evn_status no_memory(const evn_exchange *x) {
 static void close_end(struct end *e) {
     evn_event_close(e->packed);
     evn_event_close(e->arrived);
-    evn_kernel_close(e->kernel);
-    evn_program_close(e->program);
     evn_buffer_close(e->outbox);
     evn_buffer_close(e->inbox);
     copies_close(&e->direct);
@@ -162,13 +160,11 @@ static evn_status find_end(evn_exchange *x, struct part *part) {
 /* What an end on a device needs whatever the plan is. */
 static evn_status equip(struct end *e, size_t element) {
     if (!e->on) return EVN_OK;
-    evn_status status = EVN_OK;
-    if (!e->program) status = evn_program_open(&e->program, e->on, &exchange_kernels, NULL);
+    evn_status status =
+        evn_kernel_get(e->on, &exchange_kernels, copies_kernel(element), &e->kernel);
     if (!status && !e->copies) status = evn_queue_open(&e->copies, e->on);
     if (!status && !e->packed) status = evn_event_open(&e->packed, e->on);
     if (!status && !e->arrived) status = evn_event_open(&e->arrived, e->on);
-    if (!status && !e->kernel)
-        status = evn_kernel_open(&e->kernel, e->program, copies_kernel(element));
     return status;
 }
 
