@@ -91,7 +91,7 @@ static void run_unit(evn_unit *unit, void *arg) {
     for (int i = 0; i < p->ends; i++)
         if (p->end[i].unit == me) note(x, me, send_from(x, &p->end[i], cores));
     double wait = 0;
-    if (p->messages) { /* all have packed; else nobody has to wait for anybody */
+    if (p->messages) { /* all have packed; without messages no unit waits */
         const double before = evn_now();
         evn_unit_synchronize(unit);
         wait = evn_now() - before;
