@@ -119,9 +119,27 @@ evn_status timed_begin(struct timed *t) {
     return status;
 }
 
+/* Makes a unit slow from its step on. */
+static void slow_down(struct timed *t, int done) {
+    const struct run_slow *slow = &t->options->slow;
+    if (t->slowed || slow->factor <= 1 || done < slow->step) return;
+    evn_unit *unit = evn_units_get(evn_loop_units(t->loop), slow->unit);
+    if (unit) evn_unit_slow(unit, slow->factor);
+    t->slowed = 1;
+}
+
+/* Units are as they were. */
+static void end_slow(struct timed *t) {
+    const evn_units *units = evn_loop_units(t->loop);
+    for (int u = 0; t->slowed && u < evn_units_count(units); u++)
+        evn_unit_slow(evn_units_get(units, u), 1);
+    t->slowed = 0;
+}
+
 static evn_status all_steps(struct timed *t, int *done, int steps, double since) {
     const struct run_options *o = t->options;
     while (*done < steps) {
+        slow_down(t, *done);
         evn_status status = t->advance(done, t->arg);
         if (status) return status;
         note_times(t);
@@ -142,6 +160,7 @@ evn_status timed_steps(struct timed *t, int done, int steps) {
         if (status) break;
         status = all_steps(t, &done, steps, since);
     }
+    end_slow(t);
     if (status) return status;
     t->result->seconds = evn_now() - since;
     t->result->steps = steps;

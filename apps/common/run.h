@@ -84,6 +84,7 @@ struct timed {
      * says its step; or hands the failure on. */
     evn_status (*recover)(evn_status failure, int *done, void *arg);
     void *arg;
+    int slowed;     /* run_options.slow has begun */
     double *sample; /* times of tasks in the latest instances */
     int samples;    /* noted so far */
 };

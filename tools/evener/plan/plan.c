@@ -3,7 +3,7 @@
 #include "cli/command.h"
 #include "common/output.h"
 #include "common/record.h"
-#include "plan/machine_file.h"
+#include "workload/machine_file.h"
 #include "plan/times_file.h"
 #include "workload/calibration.h"
 #include "workload/job.h"

@@ -123,8 +123,6 @@ static int check(const struct request *request, const struct workload *is) {
     else if (goes_on && !is->keeps)
         complain("--on-device-loss continue: %s cannot go on without a device, expected stop",
                  is->name);
-    else if (request->slow && !is->slows)
-        complain("--slow %s: %s has no such study; leave it out", request->slow, is->name);
     else
         return 0;
     return EXIT_USAGE;
