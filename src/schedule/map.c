@@ -69,7 +69,7 @@ enum {
 };
 
 /* Its reader of strategies keeps its place in static memory. */
-static pthread_mutex_t scotch_turn = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t scotch_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct whole_graph {
     SCOTCH_Num *start, *neighbour, *bytes, *weight, *speed, *owner;
@@ -171,9 +171,9 @@ static int scotch_candidate(const struct map_model *m, int i, int *owner) {
     if (i >= (int)(sizeof kind / sizeof *kind) || m->units < 2 || m->tasks < m->units ||
         m->tasks > SCOTCH_TASKS || m->units > SCOTCH_UNITS || whole_open(&w, m))
         return 1;
-    pthread_mutex_lock(&scotch_turn);
+    pthread_mutex_lock(&scotch_lock);
     int failed = scotch_map(m, &w, kind[i].strategy, kind[i].ratio, owner);
-    pthread_mutex_unlock(&scotch_turn);
+    pthread_mutex_unlock(&scotch_lock);
     whole_close(&w);
     return failed || map_feed(m, owner);
 }

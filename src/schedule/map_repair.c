@@ -85,7 +85,7 @@ int map_model_open(struct map_model *m, const evn_problem *p, const double *weig
      */
     int nothing = !(heaviest > 0);
     if (nothing) heaviest = 1;
-    double total = 0, lightest = 1, strength = 0, slowest = 1;
+    double total = 0, lightest = 1, total_speed = 0, slowest = 1;
     for (int t = 0; t < m->tasks; t++) {
         m->weight[t] = nothing || !weight ? 1 : weight[t] / heaviest;
         total += m->weight[t];
@@ -93,12 +93,12 @@ int map_model_open(struct map_model *m, const evn_problem *p, const double *weig
     }
     for (int u = 0; u < m->units; u++) {
         m->pace[u] = speed ? 1 / fmax(speed[u] / fastest, 1e-100) : 1;
-        strength += 1 / m->pace[u];
+        total_speed += 1 / m->pace[u];
         slowest = fmax(slowest, m->pace[u]);
     }
     /* the mean, the heaviest task on the fastest unit, the lightest on the
      * slowest */
-    m->bound = fmax(total / strength, 1);
+    m->bound = fmax(total / total_speed, 1);
     if (m->tasks >= m->units) m->bound = fmax(m->bound, lightest * slowest);
     m->time_unit = heaviest / fastest;
     m->per_byte = 0;
@@ -132,7 +132,7 @@ int map_better(struct map_score a, struct map_score b, double limit) {
     return a.makespan < b.makespan;
 }
 
-/* ---- the unit with the least or the most of something, kept up to date ----
+/* ---- the unit with the smallest or largest value, kept up to date ----
  */
 
 /* A tournament: node i is won by the better of 2i and 2i+1, the leaves are the
@@ -141,7 +141,7 @@ struct tournament {
     int leaves;
     int *winner;
     const double *value;
-    double sign; /* 1: the least wins; -1: the most. Of equals the lowest number */
+    double sign; /* 1: the smallest wins; -1: the largest. Of equals the lowest number */
 };
 
 static int beats(const struct tournament *c, int a, int b) {

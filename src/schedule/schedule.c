@@ -261,23 +261,23 @@ char *evn_schedule_explain(const evn_schedule *s) {
                 s->chunk == 1 ? "task" : "tasks", s->instance,
                 s->instance == 1 ? "instance" : "instances");
     } else if (f && load) {
-        double total = 0, strength = 0, longest = 0;
+        double total = 0, total_speed = 0, longest = 0;
         int last = 0;
         evn_problem_imbalance(p, s->owner, load);
         for (int u = 0; u < p->units; u++) {
             total += load[u];
-            strength += p->speed[u];
+            total_speed += p->speed[u];
             if (!(load[u] / p->speed[u] > longest)) continue;
             longest = load[u] / p->speed[u];
             last = u;
         }
-        const double mean = total / strength;
+        const double mean = total / total_speed;
         if (!(total > 0))
             fputs("no task weighs anything\n", f);
         else if (isinf(total) || isinf(longest / mean))
             fputs("the weights are too large to be added up\n", f);
         else
-            fprintf(f, "unit %d has most to do by weight, %.3f %% above the mean\n", last,
+            fprintf(f, "unit %d has the largest load by weight, %.3f %% above the mean\n", last,
                     100 * (longest / mean - 1));
     }
     if (f && load && s->policy->explain) s->policy->explain(s, f);

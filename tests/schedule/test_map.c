@@ -39,16 +39,16 @@ static double plain_makespan(const evn_problem *p, const int *owner) {
 }
 
 static double bound(const evn_problem *p) {
-    double total = 0, max = 0, strength = 0, fastest = 0;
+    double total = 0, max = 0, total_speed = 0, fastest = 0;
     for (int t = 0; t < p->tasks; t++) {
         total += p->weight[t];
         max = fmax(max, p->weight[t]);
     }
     for (int u = 0; u < p->units; u++) {
-        strength += p->speed[u];
+        total_speed += p->speed[u];
         fastest = fmax(fastest, p->speed[u]);
     }
-    return fmax(total / strength, max / fastest);
+    return fmax(total / total_speed, max / fastest);
 }
 
 /* The assignment that a schedule settles at. */
