@@ -368,11 +368,17 @@ static void test_cores(void **state) {
     int share[3];
     p.units = 3;
     evn_schedule *s = open_or_fail("binpack", &p);
-    assert_int_equal(evn_schedule_reassign(s, 12, 0, share), EVN_OK);
+    assert_false(evn_schedule_reassigns(s));
+    assert_int_equal(evn_schedule_reassign(s, 12, share), EVN_OK);
     assert_memory_equal(share, ((int[]){7, 3, 2}), sizeof share);
-    assert_int_equal(evn_schedule_reassign(s, 12, 5, share), EVN_OK);
-    for (int u = 0; u < 3; u++) assert_in_range(share[u], 1, 5);
-    assert_int_equal(evn_schedule_reassign(s, 2, 0, share), EVN_USAGE);
+    assert_int_equal(evn_schedule_reassign(s, 2, share), EVN_USAGE);
+    evn_schedule_close(s);
+    s = open_or_fail("binpack:reassign,cap=5", &p);
+    assert_true(evn_schedule_reassigns(s));
+    assert_string_equal(evn_schedule_text(s), "binpack:reassign,cap=5");
+    assert_int_equal(evn_schedule_reassign(s, 12, share), EVN_OK);
+    assert_memory_equal(share, ((int[]){5, 4, 3}), sizeof share);
+    assert_int_equal(evn_schedule_reassign(s, 16, share), EVN_USAGE);
     evn_schedule_close(s);
     npbmz_close(b);
 }

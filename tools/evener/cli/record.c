@@ -112,6 +112,14 @@ cJSON *record_numbers(const double *value, int n) {
     return array;
 }
 
+double unit_imbalance(const evn_unit_stats *unit, int units) {
+    double *seconds = malloc((size_t)units * sizeof *seconds);
+    for (int u = 0; seconds && u < units; u++) seconds[u] = unit[u].compute_s;
+    const double imbalance = seconds ? evn_imbalance(units, seconds) : NAN;
+    free(seconds);
+    return imbalance;
+}
+
 cJSON *record_machine(const evn_machine *m) {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "processor", evn_machine_processor(m));

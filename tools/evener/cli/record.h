@@ -31,6 +31,9 @@ void output_discard(struct output *o);
 void record_number(cJSON *object, const char *key, double value);
 cJSON *record_numbers(const double *value, int n);
 
+/* The imbalance of the units' compute times; NAN without memory. */
+double unit_imbalance(const evn_unit_stats *unit, int units);
+
 /* "machine" and "build" of a record. */
 cJSON *record_machine(const evn_machine *machine);
 cJSON *record_build(void);

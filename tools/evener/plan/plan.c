@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/record.h"
 #include "plan/times_file.h"
+#include "workload/slow.h"
 #include "workload/workload.h"
 #include <math.h>
 #include <stdio.h>
@@ -16,15 +17,8 @@
 struct wish {
     struct workload_names names;
     const char *machine, *times, *exchange, *slow, *json;
-    long iterations, cap;
+    long iterations;
     int quiet, verbose;
-};
-
-/* A unit that becomes slower in mid-run. */
-struct slow {
-    int unit; /* -1: none */
-    double factor;
-    long step; /* the first that is slower, from 1 */
 };
 
 struct planning {
@@ -39,21 +33,6 @@ struct planning {
     struct slow slow;
     char list[520]; /* of units */
 };
-
-static int read_slow(struct planning *p, const char *text) {
-    p->slow = (struct slow){.unit = -1};
-    if (!text) return 0;
-    int end = 0, units = p->w.tasks.units;
-    struct slow *s = &p->slow;
-    if (sscanf(text, "%d:%lf@%ld%n", &s->unit, &s->factor, &s->step, &end) == 3 && !text[end] &&
-        s->unit >= 0 && s->unit < units && s->factor > 0 && isfinite(s->factor) && s->step >= 1)
-        return 0;
-    complain(
-        "--slow %s: expected UNIT:FACTOR@STEP, as 0:2@10 for a unit 0 that is two times slower "
-        "from step 10; units are 0 to %d",
-        text, units - 1);
-    return EXIT_USAGE;
-}
 
 /* Seconds of all tasks one after another on one kind. */
 static double alone(const evn_model *m, int kind) {
@@ -145,7 +124,7 @@ static int open_planning(struct planning *p, const struct wish *wish) {
     p->problem.instances = (int)wish->iterations;
     p->model.model.sequential = wish->exchange && !strcmp(wish->exchange, "sequential");
     code = wish->machine || wish->times ? timed_model(p, wish) : plain_model(p, wish);
-    if (!code) code = read_slow(p, wish->slow);
+    if (!code) code = slow_read(&p->slow, wish->slow, p->w.units, 0);
     if (code) return code;
     evn_schedule_close(p->w.schedule);
     p->w.schedule = NULL;
@@ -232,16 +211,15 @@ static void print_units(const struct planning *p, const evn_simulation *clock, c
 }
 
 /* The cores that binpack's thread reassignment moves, where all units are CPUs. */
-static int reassign(const struct planning *p, const double *load, long cap, FILE *out,
-                    cJSON *root) {
+static int reassign(const struct planning *p, const double *load, FILE *out, cJSON *root) {
     const struct workload *w = &p->w;
     const int units = w->tasks.units, cores = workload_threads(w);
-    if (strcmp(evn_schedule_text(w->schedule), "binpack") != 0 || evn_units_gpus(w->units) ||
+    if (strncmp(evn_schedule_text(w->schedule), "binpack", 7) != 0 || evn_units_gpus(w->units) ||
         cores == units)
         return 0;
     int *share = malloc(sizeof *share * (size_t)units);
     if (!share) return 0;
-    evn_status status = evn_schedule_reassign(w->schedule, cores, (int)cap, share);
+    evn_status status = evn_schedule_reassign(w->schedule, cores, share);
     if (status) {
         free(share);
         return give_up(status);
@@ -308,7 +286,7 @@ static int plan(struct planning *p, const struct wish *wish, struct output *reco
     if (!status && out) print_heading(p, out);
     evn_step step = {0};
     for (long i = 1; !status && i <= wish->iterations; i++) {
-        if (i == p->slow.step && p->slow.unit >= 0) p->slower[p->slow.unit] *= p->slow.factor;
+        if (i - 1 == p->slow.step && p->slow.unit >= 0) p->slower[p->slow.unit] *= p->slow.factor;
         status = evn_simulation_step(clock, p->w.schedule, &step);
         if (status) break;
         evn_problem_imbalance(tasks, evn_simulation_owner(clock), load);
@@ -341,7 +319,7 @@ static int plan(struct planning *p, const struct wish *wish, struct output *reco
     if (!code) {
         root = record_plan(p, wish, list, explanation);
         list = NULL;
-        code = reassign(p, load, wish->cap, out, root);
+        code = reassign(p, load, out, root);
     }
     if (!code && record->path) {
         char *text = record_text(root);
@@ -376,10 +354,8 @@ int command_plan(int argc, char **argv) {
          &wish.times, 0, 0},
         {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
          &wish.exchange, 0, 0},
-        {"slow", "U:F@STEP", "unit U becomes F times slower with iteration STEP", OPTION_TEXT,
-         &wish.slow, 0, 0},
-        {"cap", "N", "cores that thread reassignment gives one unit at most (default: no limit)",
-         OPTION_NUMBER, &wish.cap, 1, 1000000},
+        {"slow", "U:F@N", "unit U takes F times as long from step N on; the first is 0",
+         OPTION_TEXT, &wish.slow, 0, 0},
         {"schedule", "SPEC",
          "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
          "optimal",

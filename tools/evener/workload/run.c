@@ -4,6 +4,7 @@
 #include "cli/progress.h"
 #include "cli/record.h"
 #include "workload/run_tdbem.h"
+#include "workload/slow.h"
 #include "workload/workload.h"
 #include <math.h>
 #include <stdio.h>
@@ -56,16 +57,6 @@ static void on_notice(const char *text, void *p) {
     struct watch *watch = p;
     progress_end(&watch->progress);
     complain("%s", text);
-}
-
-/* Longest over shortest compute time of the units (the papers' w.u.). */
-static double imbalance(const struct workload *w, const npbmz_result *r) {
-    double longest = 0, shortest = INFINITY;
-    for (int u = 0; u < evn_units_count(w->units); u++) {
-        longest = fmax(longest, r->unit[u].compute_s);
-        shortest = fmin(shortest, r->unit[u].compute_s);
-    }
-    return shortest > 0 ? longest / shortest : longest > 0 ? INFINITY : 1;
 }
 
 static cJSON *record_unit(const struct workload *w, const npbmz_result *r, int number) {
@@ -137,7 +128,7 @@ static cJSON *record_run(const struct workload *w, const npbmz_result *r, cJSON 
     for (int u = 0; u < evn_units_count(w->units); u++)
         cJSON_AddItemToArray(units, record_unit(w, r, u));
     cJSON_AddStringToObject(root, "schedule", evn_schedule_text(w->schedule));
-    record_number(root, "imbalance", imbalance(w, r));
+    record_number(root, "imbalance", unit_imbalance(r->unit, evn_units_count(w->units)));
     cJSON *periods = cJSON_AddObjectToObject(root, "periods");
     record_number(periods, "compute_s", r->totals.compute_s);
     record_number(periods, "communication_s", r->totals.exchange_s);
@@ -181,7 +172,7 @@ static void print_units(const struct workload *w, const npbmz_result *r, FILE *o
                 r->unit[u].exchange_s, r->unit[u].idle_s);
     }
     fprintf(out, "  imbalance %.3f (longest over shortest compute time), %lld migrations\n",
-            imbalance(w, r), r->totals.migrations);
+            unit_imbalance(r->unit, evn_units_count(w->units)), r->totals.migrations);
 }
 
 static void print_phases(const npbmz_result *r, FILE *out) {
@@ -235,35 +226,6 @@ enum { BURSTS_MAX = 1 << 20 };
 /* Steps from one state that is kept to the next, where a run is to survive the loss of a device. */
 enum { KEEP_EVERY = 10 };
 
-/* `1:2.5@100` */
-static int read_slow(npbmz_slow *s, const char *text, const evn_units *units) {
-    char *end;
-    long unit = strtol(text, &end, 10), step = 0;
-    int right = end != text && *end == ':';
-    const char *factor = end + 1;
-    s->factor = right ? strtod(factor, &end) : 0;
-    right = right && end != factor && s->factor >= 1 && s->factor <= 1000;
-    if (right && *end == '@') {
-        const char *number = end + 1;
-        step = strtol(number, &end, 10);
-        right = end != number && step >= 0 && step <= 1000000000;
-    }
-    if (!right || *end) {
-        complain("--slow %s: expected UNIT:FACTOR@STEP, as 1:2@100, with a factor from 1 to 1000",
-                 text);
-        return EXIT_USAGE;
-    }
-    if (unit < 0 || unit >= evn_units_count(units) ||
-        !evn_unit_is_cpu(evn_units_get(units, (int)unit))) {
-        complain("--slow %s: there is no CPU unit %ld among %s, counted from 0", text, unit,
-                 evn_units_text(units));
-        return EXIT_USAGE;
-    }
-    s->unit = (int)unit;
-    s->step = (int)step;
-    return 0;
-}
-
 int command_run(int argc, char **argv) {
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "td-bem")) return run_tdbem(argc, argv);
@@ -290,14 +252,11 @@ int command_run(int argc, char **argv) {
          "static, dynamic, guided:size (default), guided:time, weighted, binpack, interval, map, "
          "optimal",
          OPTION_TEXT, &names.schedule, 0, 0},
-        {"reassign", NULL, "with binpack: share the units' cores out again, by the units' loads",
-         OPTION_FLAG, &names.reassign, 0, 0},
-        {"cap", "N", "of --reassign: cores of a unit at most (default: no limit)", OPTION_NUMBER,
-         &names.cap, 1, 4096},
         {"json", "FILE", "the record; - is standard output", OPTION_TEXT, &json, 0, 0},
         {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
          &trace_path, 0, 0},
-        {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on", OPTION_TEXT,
+        {"slow", "U:F@N",
+         "for studies: unit U takes F times as long from step N on; the first is 0", OPTION_TEXT,
          &slow, 0, 0},
         {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
          &perturb, 0, 0},
@@ -330,8 +289,8 @@ int command_run(int argc, char **argv) {
     if (!code && output_open(&record, json)) code = EXIT_USAGE;
     if (!code && output_open(&trace, trace_path)) code = EXIT_USAGE;
     if (!code && trace_path && !(watch.trace = output_stream(&trace))) code = EXIT_USAGE;
-    npbmz_slow slowed = {.factor = 1};
-    if (!code && slow) code = read_slow(&slowed, slow, w.units);
+    struct slow slowed = {.factor = 1};
+    if (!code) code = slow_read(&slowed, slow, w.units, 1);
     if (!code) {
         snprintf(what, sizeof what, "%s %c", w.shape.name, w.shape.class_);
         progress_begin(&watch.progress, what, quiet);
@@ -347,7 +306,7 @@ int command_run(int argc, char **argv) {
                                  .arg = &watch,
                                  .keep = strcmp(on_loss, "stop") ? KEEP_EVERY : 0,
                                  .notice = on_notice,
-                                 .slow = slowed,
+                                 .slow = {slowed.unit, slowed.factor, (int)slowed.step},
                                  .stop = &interrupted};
         code = run(&w, &options, &watch, &record, quiet, verbose);
         progress_end(&watch.progress);

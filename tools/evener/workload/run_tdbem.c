@@ -314,15 +314,6 @@ static int threads(const evn_units *units) {
 
 /* ---- the record and the page ---- */
 
-static double imbalance(const struct job *j, const tdbem_result *r) {
-    double longest = 0, shortest = INFINITY;
-    for (int u = 0; u < j->tasks.units; u++) {
-        longest = fmax(longest, r->unit[u].compute_s);
-        shortest = fmin(shortest, r->unit[u].compute_s);
-    }
-    return shortest > 0 ? longest / shortest : longest > 0 ? INFINITY : 1;
-}
-
 static void unit_share(const struct job *j, const tdbem_result *r, int u, int *tasks,
                        double *weight) {
     *tasks = 0;
@@ -440,7 +431,7 @@ static cJSON *record_run(const struct job *j, const tdbem_result *r) {
     cJSON *units = cJSON_AddArrayToObject(root, "units");
     for (int u = 0; u < j->tasks.units; u++) cJSON_AddItemToArray(units, record_unit(j, r, u));
     cJSON_AddStringToObject(root, "schedule", evn_schedule_text(j->schedule));
-    record_number(root, "imbalance", imbalance(j, r));
+    record_number(root, "imbalance", unit_imbalance(r->unit, j->tasks.units));
     cJSON *periods = cJSON_AddObjectToObject(root, "periods");
     record_number(periods, "compute_s", r->totals.compute_s);
     record_number(periods, "communication_s", r->reduction_s + r->radiation_s + r->solve_s);
@@ -516,7 +507,7 @@ static void print_result(const struct job *j, const tdbem_result *r, FILE *out) 
                 r->unit[u].idle_s);
     }
     fprintf(out, "  imbalance %.3f (longest over shortest compute time), %lld migrations\n",
-            imbalance(j, r), r->totals.migrations);
+            unit_imbalance(r->unit, j->tasks.units), r->totals.migrations);
 }
 
 /* ---- running ---- */

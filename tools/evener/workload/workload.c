@@ -35,8 +35,8 @@ static int read_speeds(struct workload *w, const char *text) {
     return 0;
 }
 
-/* Thread reassignment of NPB-MZ (NAS-03-010, section 5): shares the list's cores out to its units
- * by what binpack gives them to do. */
+/* Thread reassignment of NPB-MZ (NAS-03-010, section 5), if the schedule asks for it: shares the
+ * list's cores out to its units by what the schedule gives them to do. */
 static int reassign_cores(struct workload *w, const struct workload_names *names) {
     evn_units *described = NULL;
     evn_schedule *schedule = NULL;
@@ -44,29 +44,25 @@ static int reassign_cores(struct workload *w, const struct workload_names *names
     int *share = NULL, cores = 0;
     evn_status status = evn_units_open(&described, w->machine, names->units, EVN_DESCRIBE_ONLY);
     if (!status && evn_units_gpus(described))
-        status =
-            evn_fail(EVN_USAGE, "--reassign: cores move between CPU units only, and %s has devices",
-                     names->units);
-    if (!status && strcspn(names->schedule, ":") != 7 && strcmp(names->schedule, "binpack"))
-        status =
-            evn_fail(EVN_USAGE, "--reassign: cores are reassigned with --schedule binpack, not %s",
-                     names->schedule);
+        status = evn_fail(EVN_USAGE, "%s: cores move between CPU units only, and %s has devices",
+                          names->schedule, names->units);
     if (!status) {
         tasks.units = evn_units_count(described);
         status = evn_schedule_open(&schedule, names->schedule, &tasks);
         share = calloc((size_t)tasks.units, sizeof *share);
         if (!share) status = evn_fail(EVN_MEMORY, "not enough memory for %d units", tasks.units);
     }
-    for (int u = 0; !status && u < tasks.units; u++)
+    const int reassigns = !status && evn_schedule_reassigns(schedule);
+    for (int u = 0; reassigns && u < tasks.units; u++)
         cores += evn_unit_cores(evn_units_get(described, u));
-    if (!status) status = evn_schedule_reassign(schedule, cores, (int)names->cap, share);
+    if (reassigns) status = evn_schedule_reassign(schedule, cores, share);
     size_t at = 0;
-    for (int u = 0; !status && u < tasks.units; u++) {
+    for (int u = 0; reassigns && !status && u < tasks.units; u++) {
         at += (size_t)snprintf(w->units_text + at, sizeof w->units_text - at, "%s1:CPU:%d",
                                u ? "," : "", share[u]);
         if (at >= sizeof w->units_text)
-            status = evn_fail(EVN_USAGE, "--reassign: %d units are too many to be reassigned",
-                              tasks.units);
+            status = evn_fail(EVN_USAGE, "%s: %d units are too many to be reassigned",
+                              names->schedule, tasks.units);
     }
     free(share);
     evn_schedule_close(schedule);
@@ -93,10 +89,10 @@ int workload_open(struct workload *w, const struct workload_names *names, unsign
     evn_status status = npbmz_open(&w->problem, benchmark, names->class_[0]);
     if (!status) status = evn_machine_open(&w->machine);
     const char *list = names->units;
-    if (!status && names->reassign) {
+    if (!status && !strncmp(names->schedule, "binpack:", 8)) {
         int wrong = reassign_cores(w, names);
         if (wrong) return wrong;
-        list = w->units_text;
+        if (*w->units_text) list = w->units_text;
     }
     if (!status)
         status = evn_units_open_on(&w->units, w->machine, list, names->devices,

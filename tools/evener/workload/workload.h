@@ -11,8 +11,6 @@ struct workload_names {
     const char *app, *class_, *units, *devices, *schedule, *speeds;
     int oversubscribe;
     long steps;     /* of the loop to come; -1: the class's own */
-    int reassign;   /* with binpack: CPU units get cores by their loads */
-    long cap;       /* at most so many each; 0: no limit */
     int calibrated; /* take speeds from evener calibrate where there are some */
 };
 
