@@ -16,12 +16,11 @@ void run_result_free(struct run_result *r) {
 }
 
 double run_imbalance(const struct run_result *r) {
-    double longest = 0, shortest = INFINITY;
-    for (int u = 0; u < r->units; u++) {
-        longest = fmax(longest, r->unit[u].compute_s);
-        shortest = fmin(shortest, r->unit[u].compute_s);
-    }
-    return shortest > 0 ? longest / shortest : longest > 0 ? INFINITY : 1;
+    double *seconds = malloc((size_t)r->units * sizeof *seconds);
+    for (int u = 0; seconds && u < r->units; u++) seconds[u] = r->unit[u].compute_s;
+    const double imbalance = seconds ? evn_imbalance(r->units, seconds) : NAN;
+    free(seconds);
+    return imbalance;
 }
 
 int run_share(const struct run_result *r, const evn_problem *tasks, int u, double *weight) {

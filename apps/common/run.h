@@ -60,8 +60,7 @@ struct run_result {
 };
 void run_result_free(struct run_result *result);
 
-/* Longest over shortest compute time of the units, the papers' w.u.; infinite where one had nothing
- * to do. */
+/* The imbalance of the units' compute times, evn_imbalance(); NAN without memory. */
 double run_imbalance(const struct run_result *result);
 
 /* Tasks that unit u owns at the end, and their weight. */
