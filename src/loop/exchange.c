@@ -207,11 +207,15 @@ static int stays(const evn_exchange *x) {
     const int *next = evn_schedule_owner(loop->schedule);
     for (int t = 0; t < x->tasks; t++)
         if (next[t] != loop->owner[t]) return 0;
+    /* a unit of several devices deals tasks that were drawn out anew */
+    const int several = evn_units_devices(loop->units) > evn_units_gpus(loop->units);
+    if (several) evn_loop_devices(loop, x->device);
     for (int i = 0; i < x->parts; i++) {
         const struct end *e = &x->plan.end[x->part[i].end];
         const int unit = next[x->part[i].task];
         if (e->unit != unit) return 0;
         if (evn_unit_is_gpu(evn_units_get(loop->units, unit)) && !e->on) return 0;
+        if (several && e->device != x->device[x->part[i].task]) return 0;
     }
     return 1;
 }
@@ -307,7 +311,8 @@ static evn_status take_faces(evn_exchange *x, int count, const evn_face *face, v
     x->face = malloc(n * sizeof *x->face);
     x->part = malloc(parts * sizeof *x->part);
     x->held = malloc(parts * sizeof *x->held);
-    if (!table || !x->face || !x->part || !x->held) {
+    x->device = malloc((size_t)x->tasks * sizeof *x->device);
+    if (!table || !x->face || !x->part || !x->held || !x->device) {
         free(table);
         return evn_fail(EVN_MEMORY, "exchange: no memory for %d faces of %d tasks", count,
                         x->tasks);
@@ -358,5 +363,6 @@ void evn_exchange_close(evn_exchange *x) {
     free(x->face);
     free(x->part);
     free(x->held);
+    free(x->device);
     free(x);
 }

@@ -91,7 +91,8 @@ struct evn_exchange {
     int faces;
     struct part *part; /* ascending by region */
     int parts;
-    int *held; /* room for numbers of regions */
+    int *held;   /* room for numbers of regions */
+    int *device; /* and for each task's device */
     struct plan plan;
     int open; /* the run at hand leaves unpacking to evn_exchange_finish() */
     struct half *half;

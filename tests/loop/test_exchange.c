@@ -533,6 +533,29 @@ static void test_halves(void **state) {
     assert_true(opened > 0 || !possible);
 }
 
+/* Tasks of one unit that its devices drew are dealt out by weight once they are kept: what the
+ * first half would send to where they were drawn is not left to a second one. */
+static void test_dealt_anew(void **state) {
+    (void)state;
+    evn_face face[FACES];
+    ring(face, 0);
+    struct fixture f;
+    struct halves h = {0};
+    if (!begin(&f, "1:GPU:2", "emulated", "dynamic:chunk=1,memorize=2", 1, VALUES * sizeof(double)))
+        return;
+    ok(evn_exchange_open(&h.x[0], f.loop, sizeof(double), FACES, face, NULL));
+    for (int i = 0; i < 5; i++) {
+        ok(evn_loop_run(f.loop, late, &h));
+        ok(evn_exchange_start(h.x[0], &h.open[0]));
+        plain(face, FACES, sizeof(double), 1, f.want);
+        assert_int_equal(h.open[0], i > 1);
+    }
+    ok(evn_loop_run(f.loop, late, &h));
+    compare(&f);
+    evn_exchange_close(h.x[0]);
+    end(&f);
+}
+
 /* Closed, or given other units, while messages are under way: these have gone nowhere. */
 static void test_given_up_between_halves(void **state) {
     (void)state;
@@ -1018,6 +1041,7 @@ int main(void) {
         cmocka_unit_test(test_memory_of_the_host),
         cmocka_unit_test(test_large_blocks),
         cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_dealt_anew),
         cmocka_unit_test(test_given_up_between_halves),
         cmocka_unit_test(test_several),
         cmocka_unit_test(test_who_counts),
