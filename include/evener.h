@@ -8,7 +8,8 @@
  *   3. runs it, step after step         evn_loop_run()      <evener/loop.h>
  *   4. closes all of it                 evn_close()         <evener/open.h>
  *
- * examples/uneven.c is such a program in fifty lines. <evener/machine.h>, <evener/unit.h> and
+ * examples/uneven.c is such a program in fifty lines, examples/heat.c one with data, devices and
+ * exchanges in seventy. <evener/machine.h>, <evener/unit.h> and
  * <evener/schedule.h> are for those that do 1 and 2 by themselves.
  *
  * Conventions. Every function that can fail returns an evn_status; 0 (EVN_OK) is success, and

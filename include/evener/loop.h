@@ -29,7 +29,7 @@ typedef struct evn_batch evn_batch;
 
 /* The body, called by the leader of `unit`. Anything but EVN_OK ends the instance: other units
  * finish the batch they are in and take no more. What it leaves with evn_fail() is the instance's
- * message. It may not run or visit a loop of these units. */
+ * message. It may not run, join or visit a loop of these units. */
 typedef evn_status (*evn_body)(evn_unit *unit, evn_batch *batch, void *arg);
 
 /* ---- what a body asks: its tasks ----
