@@ -1,17 +1,10 @@
 /* The loop: every task once, times where they belong, failures, first touch by owners, uneven
  * units. Run: ctest -R loop */
+#include "machine_of_test.h"
 #include <evener.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { TASKS = 37 };
 
@@ -19,19 +12,6 @@ static const char *const specs[] = {
     "static",      "dynamic",    "dynamic:chunk=4,memorize=0", "dynamic:chunk=1000,memorize=1",
     "guided:size", "guided:time"};
 enum { SPECS = sizeof specs / sizeof *specs };
-
-static evn_machine *machine;
-
-static int set_up(void **state) {
-    (void)state;
-    return evn_machine_open(&machine);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    evn_machine_close(machine);
-    return 0;
-}
 
 struct fixture {
     evn_units *units;

@@ -1,27 +1,9 @@
 /* map: its repair step by step against plain sums, what it promises on BT-MZ,
  * and what it learns. Run: ctest -R map */
+#include "schedule/open.h"
 #include "npbmz/npbmz.h"
 #include "schedule/map_repair.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-/* A reproducible sequence of numbers in [0, 1). */
-static double draw(unsigned long long *seed) {
-    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
-
-static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
-    evn_schedule *s;
-    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
-    return s;
-}
 
 /* The model in plain words, in the problem's units. */
 static double plain_makespan(const evn_problem *p, const int *owner) {

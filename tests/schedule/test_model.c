@@ -1,21 +1,9 @@
 /* The model of a step against sums done by hand, and what schedules do in it with a unit that
  * becomes slower in mid-run. All in virtual time. Run: ctest -R model */
+#include "schedule/open.h"
 #include "npbmz/npbmz.h"
 #include <evener/model.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
-    evn_schedule *s;
-    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
-    return s;
-}
 
 static void assert_near(double is, double expected) {
     if (!(fabs(is - expected) <= 1e-12 * fabs(expected)))

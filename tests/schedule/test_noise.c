@@ -2,16 +2,10 @@
  * not told, in a virtual clock with noise on every task and, in one of a hundred, a time ten times
  * as long. Data must stay where they are, the step must be about as short as without noise, and a
  * unit that becomes twice as slow must still be noticed. Run: ctest -R noise */
+#include "schedule/open.h"
 #include "npbmz/npbmz.h"
 #include <evener.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { U = 4, TASKS = 64, DRIFT = 400, STEPS = 500, SEEDS = 6 };
 
@@ -26,11 +20,7 @@ static const struct schedule {
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
-/* A reproducible sequence of numbers in [0, 1), and a normal one. */
-static double draw(unsigned long long *seed) {
-    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
+/* Numbers that are normally distributed. */
 static double normal(unsigned long long *seed) {
     const double a = draw(seed), b = draw(seed);
     return sqrt(-2 * log(1 - a)) * cos(6.283185307179586 * b);

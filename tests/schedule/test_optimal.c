@@ -1,17 +1,10 @@
 /* The exact schedule: its bounds against every assignment of small problems, its answers against
  * the best of them, and what it must prove on BT-MZ. Run: ctest -R optimal */
+#include "schedule/open.h"
 #include "npbmz/npbmz.h"
 #include "schedule/optimal_bound.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #ifndef EVENER_HAVE_CBC
 
@@ -31,17 +24,6 @@ int main(void) {
 }
 
 #else
-
-static double draw(unsigned long long *seed) {
-    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
-
-static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
-    evn_schedule *s;
-    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
-    return s;
-}
 
 /* The largest load, from the definition. */
 static double longest(const evn_problem *p, const int *owner) {

@@ -1,14 +1,8 @@
 /* Near and far, and memory: what binpack, map and optimal make of routes and capacities, against
  * all assignments of small problems. Run: ctest -R places */
+#include "schedule/open.h"
 #include <evener.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char *const heeds[] = {
     "binpack",
@@ -22,17 +16,6 @@ enum {
     HEEDS = sizeof heeds / sizeof *heeds,
     EXACT = 1 /* the first that looks at all links at once */
 };
-
-static double draw(unsigned long long *seed) {
-    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
-
-static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
-    evn_schedule *s;
-    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
-    return s;
-}
 
 /* ---- the models in plain words ---- */
 

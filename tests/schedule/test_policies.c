@@ -1,29 +1,11 @@
 /* What weighted, binpack and interval promise, each against numbers that were published or against
  * a plain way to find them, and what the learning they share does with slow units and spikes.
  * Run: ctest -R policies (and interval-table for the table of the paper interval is from) */
+#include "schedule/open.h"
 #include "npbmz/npbmz.h"
 #include "schedule/cores.h"
 #include "schedule/learn.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-/* A reproducible sequence of numbers in [0, 1). */
-static double draw(unsigned long long *seed) {
-    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
-
-static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
-    evn_schedule *s;
-    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
-    return s;
-}
 
 static void count(const int *owner, int tasks, int units, int *share) {
     memset(share, 0, sizeof *share * (size_t)units);

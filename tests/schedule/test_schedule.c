@@ -1,14 +1,8 @@
 /* Schedules, each as a pure policy: no thread is started here. One set of checks for all of them,
  * then what each promises. Run: ctest -R schedule */
+#include "schedule/open.h"
 #include "npbmz/npbmz.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const char *const specs[] = {
     "static",
@@ -30,18 +24,6 @@ static const char *const specs[] = {
 #endif
 };
 enum { SPECS = sizeof specs / sizeof *specs };
-
-/* A reproducible sequence of numbers in [0, 1). */
-static double draw(unsigned long long *seed) {
-    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (double)(*seed >> 11) / 9007199254740992.0;
-}
-
-static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
-    evn_schedule *s;
-    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
-    return s;
-}
 
 /* Weights of every awkward kind. The sum of the last is beyond what a number holds. */
 enum { KINDS = 9 };

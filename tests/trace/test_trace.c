@@ -1,35 +1,15 @@
 /* Traces: what is written is Chrome's Trace Event Format, and says what happened: every slice,
  * every migration, the bytes of every exchange. Run: ctest -R trace */
+#include "machine_of_test.h"
 #include <cjson/cJSON.h>
 #include <evener.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "open/comma.h"
 #include "trace/chrome.h"
 #include "trace/json.h"
 
 enum { TASKS = 12, UNITS = 3, LINK_BYTES = 100 };
-
-static evn_machine *machine;
-
-static int set_up(void **state) {
-    (void)state;
-    return evn_machine_open(&machine);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    evn_machine_close(machine);
-    return 0;
-}
 
 /* A loop over a ring of tasks, and what its bodies saw. */
 struct fixture {
