@@ -16,12 +16,11 @@ void run_result_free(struct run_result *r) {
 }
 
 double run_imbalance(const struct run_result *r) {
-    double longest = 0, shortest = INFINITY;
-    for (int u = 0; u < r->units; u++) {
-        longest = fmax(longest, r->unit[u].compute_s);
-        shortest = fmin(shortest, r->unit[u].compute_s);
-    }
-    return shortest > 0 ? longest / shortest : longest > 0 ? INFINITY : 1;
+    double *seconds = malloc((size_t)r->units * sizeof *seconds);
+    for (int u = 0; seconds && u < r->units; u++) seconds[u] = r->unit[u].compute_s;
+    const double imbalance = seconds ? evn_imbalance(r->units, seconds) : NAN;
+    free(seconds);
+    return imbalance;
 }
 
 int run_share(const struct run_result *r, const evn_problem *tasks, int u, double *weight) {
@@ -119,9 +118,27 @@ evn_status timed_begin(struct timed *t) {
     return status;
 }
 
+/* Makes a unit slow from its step on. */
+static void slow_down(struct timed *t, int done) {
+    const struct run_slow *slow = &t->options->slow;
+    if (t->slowed || slow->factor <= 1 || done < slow->step) return;
+    evn_unit *unit = evn_units_get(evn_loop_units(t->loop), slow->unit);
+    if (unit) evn_unit_slow(unit, slow->factor);
+    t->slowed = 1;
+}
+
+/* Units are as they were. */
+static void end_slow(struct timed *t) {
+    const evn_units *units = evn_loop_units(t->loop);
+    for (int u = 0; t->slowed && u < evn_units_count(units); u++)
+        evn_unit_slow(evn_units_get(units, u), 1);
+    t->slowed = 0;
+}
+
 static evn_status all_steps(struct timed *t, int *done, int steps, double since) {
     const struct run_options *o = t->options;
     while (*done < steps) {
+        slow_down(t, *done);
         evn_status status = t->advance(done, t->arg);
         if (status) return status;
         note_times(t);
@@ -142,6 +159,7 @@ evn_status timed_steps(struct timed *t, int done, int steps) {
         if (status) break;
         status = all_steps(t, &done, steps, since);
     }
+    end_slow(t);
     if (status) return status;
     t->result->seconds = evn_now() - since;
     t->result->steps = steps;

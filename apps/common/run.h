@@ -60,8 +60,7 @@ struct run_result {
 };
 void run_result_free(struct run_result *result);
 
-/* Longest over shortest compute time of the units, the papers' w.u.; infinite where one had nothing
- * to do. */
+/* The imbalance of the units' compute times, evn_imbalance(); NAN without memory. */
 double run_imbalance(const struct run_result *result);
 
 /* Tasks that unit u owns at the end, and their weight. */
@@ -84,6 +83,7 @@ struct timed {
      * says its step; or hands the failure on. */
     evn_status (*recover)(evn_status failure, int *done, void *arg);
     void *arg;
+    int slowed;     /* run_options.slow has begun */
     double *sample; /* times of tasks in the latest instances */
     int samples;    /* noted so far */
 };

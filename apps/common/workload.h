@@ -52,7 +52,6 @@ struct workload {
     const char *sample;   /* options that calibrations begin with, "--class=W --x=1"; or NULL */
     int variant;          /* for workloads that share functions */
     int keeps;            /* 1: it can go on without a device, --on-device-loss continue */
-    int slows;            /* 1: it does what run_options has of slow units */
     const struct option *options; /* of its own, in its state */
     size_t state;                 /* bytes */
 

@@ -2,7 +2,7 @@
  * the next is begun. */
 #include "tdbem/tdbem.h"
 #include "common/hash.h"
-#include "tdbem/matrices/matrices.h"
+#include "tdbem/matrices.h"
 #include "tdbem/mesh/numbering.h"
 #include <math.h>
 #include <stdarg.h>

@@ -109,7 +109,7 @@ tdbem_shape tdbem_describe(const tdbem *problem);
 
 typedef struct tdbem_run_options {
     struct run_options run; /* steps -1: default_steps; `stop` is looked at after each group. It
-                               neither goes on without a device nor slows units */
+                               does not go on without a device */
     /* files, all of them optional; CSV files are written at the end, whole or not at all */
     const char *probe_output;  /* t, then scattered and total pressure of each point */
     const char *vertex_output; /* a_n at `vertex`, n from 0 */

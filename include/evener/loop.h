@@ -200,10 +200,8 @@ typedef struct evn_loop_totals {
     double exchange_s;    /* wall time of visits: the Communication Period */
     long long instances;  /* runs */
     long long migrations; /* tasks that ran on another unit than in the instance before */
-    double bytes;         /* that crossed between units in exchanges; where the loop has no
-                             evn_exchange, in visits, by the schedule's links */
-    long long messages;   /* ordered pairs of units between which some crossed, summed over
-                             exchanges or visits */
+    double bytes;         /* that crossed between units in exchanges (evn_exchange_run()) */
+    long long messages;   /* ordered pairs of units between which some crossed, summed over them */
     long long copies;     /* copies from one space to another for exchanges */
 } evn_loop_totals;
 evn_loop_totals evn_loop_sum(const evn_loop *loop);

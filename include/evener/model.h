@@ -26,14 +26,6 @@
 extern "C" {
 #endif
 
-/* How bytes go from one unit to another: in one hop, or in two, staged in the host's memory. All 0:
- * it takes no time. */
-typedef struct evn_route {
-    int hops;           /* 2: staged; else one */
-    double latency[2];  /* s a message, of each hop */
-    double per_byte[2]; /* s a byte */
-} evn_route;
-
 /* A workload on a machine. The arrays belong to the caller and must live as long as simulations of
  * it; `slow` may be changed between two steps, as a unit may become slower in mid-run. */
 typedef struct evn_model {

@@ -5,15 +5,18 @@
  * answer. It is a plan (as FFTW's): made once for a problem, fed with times after each instance of
  * the loop, exported and imported as text.
  *
- * - static: consecutive tasks, n/U each, the remainder to the first units.
+ * - static: consecutive tasks, n/U each, the remainder to the first units. static:chunk=C: chunks
+ *   of C consecutive tasks to the units in turn, as OpenMP's static with a chunk.
  * - dynamic:chunk=C,memorize=M: C consecutive tasks to whichever unit asks; after M instances the
  *   assignment is kept for good (default chunk=1, memorize=3; memorize=0: never kept).
  * - guided:size: consecutive tasks; once per instance the boundary between two units moves towards
  *   equal sums of weights per speed, starting from static. guided:time: with measured times.
  * - weighted: consecutive tasks in shares by the units' speeds; weighted:size by size.
  * - binpack: the heaviest task to the unit that is done first, neighbours together where close.
+ *   binpack:reassign,cap=N: the cores are to follow, see evn_schedule_reassign().
  * - interval:iterations=N: slower units give up consecutive tasks to faster ones.
- * - map: balance first, then few bytes between units (better with Scotch).
+ * - map: balance first, then few bytes between units, or little time on their routes (better with
+ *   Scotch).
  * - optimal:limit=S,gap=F: the smallest largest load, with a proven bound (needs COIN-OR CBC).
  *
  * guided is Algorithm 3 and dynamic is section 3 of González and Morancho, "Multi-GPU
@@ -37,7 +40,26 @@ typedef struct evn_link {
     double bytes;
 } evn_link;
 
-/* What a schedule is made for. The arrays are copied. */
+/* How bytes go from one unit to another: in one hop, or in two, staged in the host's memory. All 0:
+ * it takes no time. */
+typedef struct evn_route {
+    int hops;           /* 2: staged; else one */
+    double latency[2];  /* s a message, of each hop */
+    double per_byte[2]; /* s a byte */
+} evn_route;
+
+/* What a schedule is made for. The arrays are copied; what is 0 or NULL is not known.
+ *
+ * Near and far: units are of kinds and on nodes, and a route leads from each kind to each, one
+ * between units of one node, another between units of two. So a cluster of a thousand like nodes is
+ * a few kinds and two small matrices, and two sockets of a node are two kinds. binpack, map and
+ * optimal keep neighbours near; the other schedules look at neither routes nor bandwidth. A link
+ * costs each of its units the longer of its two ways, each with the latency of a message of its
+ * own, in the unit of time in which speed is given (seconds, where speed is weight a second).
+ *
+ * Memory: binpack, map and optimal make their plan as if there was enough, and if that does not fit
+ * they make one that does; if none does, or none is found, one with few bytes over. The other
+ * schedules do not look at it. evn_schedule_explain() tells who is over in any case. */
 typedef struct evn_problem {
     int tasks;            /* n >= 1 */
     const double *weight; /* n sizes, >= 0 and finite; NULL: all 1 */
@@ -48,6 +70,14 @@ typedef struct evn_problem {
     double bandwidth; /* bytes a unit sends and receives per unit of time; 0: exchange is free */
     int instances;    /* of the loop that are to come, for schedules that weigh a remap against what
                          it saves; 0: many */
+    int kinds;        /* of units; 0: one */
+    const int *kind;  /* U, 0 .. kinds - 1; NULL: all are of kind 0 */
+    const int *node;  /* U, >= 0: where each unit is; NULL: all are on one node */
+    const evn_route *route; /* kinds x kinds, route[from * kinds + to]: between two units of a node;
+                               NULL: that is free if `far` is given, else the bandwidth holds */
+    const evn_route *far;   /* the same between units of different nodes; NULL: as `route` */
+    const double *bytes;    /* n, >= 0 and finite: what each task's data take where it is owned */
+    const double *capacity; /* U, >= 0: bytes that each unit's memory holds; 0, INFINITY: enough */
 } evn_problem;
 
 /* Makes the schedule that `text` names. EVN_USAGE: text or problem are not understood. */
@@ -90,20 +120,29 @@ evn_status evn_schedule_import(evn_schedule *schedule, const char *text);
 
 /* Why the next instance goes as it does, in a few lines of text that end with a newline each: what
  * the assignment is worth by the schedule's own model, the bound and the gap of `optimal`, how far
- * learning has come. malloc'ed, free() it; NULL if there is no memory. */
+ * learning has come, which units are over their capacity by how much and whether that must be.
+ * malloc'ed, free() it; NULL if there is no memory. */
 char *evn_schedule_explain(const evn_schedule *schedule);
 
+/* Whether the schedule is one after which cores are to be reassigned: binpack:reassign. */
+int evn_schedule_reassigns(const evn_schedule *schedule);
+
 /* Cores instead of tasks: shares `cores` cores out to the schedule's units by the loads that its
- * assignment gives them, at least one and at most `cap` each (0: no limit), so that the largest
- * load per core becomes small; `share`, U entries, receives them. It is the thread reassignment of
- * NPB-MZ, which follows its grouping of tasks (binpack): make the schedule for units of equal
- * speed, then give the units these cores. EVN_USAGE: there are fewer cores than units, or more than
- * units * cap. */
-evn_status evn_schedule_reassign(const evn_schedule *schedule, int cores, int cap, int *share);
+ * assignment gives them, at least one and at most N each under binpack:reassign,cap=N, so that the
+ * largest load per core becomes small; `share`, U entries, receives them. It is the thread
+ * reassignment of NPB-MZ (NAS-03-010, section 5), which follows its grouping of tasks: make the
+ * schedule for units of equal speed, then give the units these cores. Works after any schedule.
+ * EVN_USAGE: there are fewer cores than units, or more than units * N. */
+evn_status evn_schedule_reassign(const evn_schedule *schedule, int cores, int *share);
+
+/* The imbalance of units that took `seconds`: the longest time over the shortest, w.u. of the
+ * multi-GPU NPB-MZ paper. 1 is perfect, also where nobody took any time; infinite when a unit took
+ * none. */
+double evn_imbalance(int units, const double *seconds);
 
 /* What the assignment `owner` means for `problem`: `load`, U entries, the sum of each unit's
- * weights (may be NULL); returns the imbalance, the longest of load/speed over the shortest (1 is
- * perfect; infinite when a unit has nothing). */
+ * weights; returns the imbalance of load/speed. NULL instead of `load`: not asked for. Without
+ * memory for it, NAN. */
 double evn_problem_imbalance(const evn_problem *problem, const int *owner, double *load);
 
 /* One instance in a virtual clock, where a task takes weight / speed on its unit: fills `owner` and

@@ -1,6 +1,5 @@
 /* The exchange: opening one, and its two halves, before and after all units have packed. */
 #include <evener/clock.h>
-#include "base/message.h"
 #include "loop/transport.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +90,7 @@ static void run_unit(evn_unit *unit, void *arg) {
     for (int i = 0; i < p->ends; i++)
         if (p->end[i].unit == me) note(x, me, send_from(x, &p->end[i], cores));
     double wait = 0;
-    if (p->messages) { /* all have packed; else nobody has to wait for anybody */
+    if (p->messages) { /* all have packed; without messages no unit waits */
         const double before = evn_now();
         evn_unit_synchronize(unit);
         wait = evn_now() - before;
@@ -208,11 +207,15 @@ static int stays(const evn_exchange *x) {
     const int *next = evn_schedule_owner(loop->schedule);
     for (int t = 0; t < x->tasks; t++)
         if (next[t] != loop->owner[t]) return 0;
+    /* a unit of several devices deals tasks that were drawn out anew */
+    const int several = evn_units_devices(loop->units) > evn_units_gpus(loop->units);
+    if (several) evn_loop_devices(loop, x->device);
     for (int i = 0; i < x->parts; i++) {
         const struct end *e = &x->plan.end[x->part[i].end];
         const int unit = next[x->part[i].task];
         if (e->unit != unit) return 0;
         if (evn_unit_is_gpu(evn_units_get(loop->units, unit)) && !e->on) return 0;
+        if (several && e->device != x->device[x->part[i].task]) return 0;
     }
     return 1;
 }
@@ -308,7 +311,8 @@ static evn_status take_faces(evn_exchange *x, int count, const evn_face *face, v
     x->face = malloc(n * sizeof *x->face);
     x->part = malloc(parts * sizeof *x->part);
     x->held = malloc(parts * sizeof *x->held);
-    if (!table || !x->face || !x->part || !x->held) {
+    x->device = malloc((size_t)x->tasks * sizeof *x->device);
+    if (!table || !x->face || !x->part || !x->held || !x->device) {
         free(table);
         return evn_fail(EVN_MEMORY, "exchange: no memory for %d faces of %d tasks", count,
                         x->tasks);
@@ -342,7 +346,6 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
     x->slots = loop->place ? loop->regions : 1;
     x->listener = (struct loop_listener){.units_changed = units_changed, .arg = x};
     loop_listen(loop, &x->listener);
-    loop->exchanges++;
     status = take_faces(x, count, face, host);
     if (!status) status = exchange_check_overlaps(x);
     if (status) {
@@ -355,16 +358,11 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
 
 void evn_exchange_close(evn_exchange *x) {
     if (!x) return;
-    /* what it waits for may fail, and that is of no use to who closes it after another failure */
-    const unsigned messages = message_count();
-    char message[1024];
-    snprintf(message, sizeof message, "%s", evn_message());
     exchange_forget(x);
-    if (message_count() != messages) evn_fail(EVN_OK, "%s", message);
     loop_unlisten(x->loop, &x->listener);
-    x->loop->exchanges--;
     free(x->face);
     free(x->part);
     free(x->held);
+    free(x->device);
     free(x);
 }

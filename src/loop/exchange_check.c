@@ -2,7 +2,7 @@
  * their region, and values that two copy at the same time.
  *
  * The last is exact, value by value: a bit for each value of a stretch of memory that faces touch
- * is set by the face that writes it, and nobody else may find it set.
+ * is set by the face that writes it, and no other may find it set.
  */
 #include "loop/exchange_plan.h"
 #include <limits.h>

@@ -24,9 +24,6 @@ static evn_status no_memory(const evn_exchange *x) {
 static void close_end(struct end *e) {
     evn_event_close(e->packed);
     evn_event_close(e->arrived);
-    evn_queue_close(e->copies);
-    evn_kernel_close(e->kernel);
-    evn_program_close(e->program);
     evn_buffer_close(e->outbox);
     evn_buffer_close(e->inbox);
     copies_close(&e->direct);
@@ -39,16 +36,20 @@ static void close_messages(struct plan *p) {
     p->messages = 0;
 }
 
-/* Waits for what is under way, which uses memory of messages. The unit may be gone; queues for
- * copies are the end's own. */
-static void settle(struct plan *p) {
-    for (int i = 0; i < p->ends; i++)
-        if (p->end[i].copies) evn_queue_finish(p->end[i].copies);
+/* Waits for what is under way, which uses memory of messages: closing does, and says nothing where
+ * a device has failed, whose message is to stay. The unit may be gone; these queues are the end's
+ * own.
+ */
+static void close_queues(struct plan *p) {
+    for (int i = 0; i < p->ends; i++) {
+        evn_queue_close(p->end[i].copies);
+        p->end[i].copies = NULL;
+    }
 }
 
 void exchange_forget(evn_exchange *x) {
     struct plan *p = &x->plan;
-    settle(p);
+    close_queues(p);
     close_messages(p);
     for (int i = 0; i < p->ends; i++) close_end(&p->end[i]);
     free(p->message);
@@ -158,13 +159,13 @@ static evn_status find_end(evn_exchange *x, struct part *part) {
 
 /* What an end on a device needs whatever the plan is. */
 static evn_status equip(struct end *e, size_t element) {
-    if (!e->on || e->kernel) return EVN_OK;
-    evn_status status = EVN_OK;
-    if (!e->program) status = evn_program_open(&e->program, e->on, &exchange_kernels, NULL);
+    if (!e->on) return EVN_OK;
+    evn_status status =
+        evn_kernel_get(e->on, &exchange_kernels, copies_kernel(element), &e->kernel);
     if (!status && !e->copies) status = evn_queue_open(&e->copies, e->on);
     if (!status && !e->packed) status = evn_event_open(&e->packed, e->on);
     if (!status && !e->arrived) status = evn_event_open(&e->arrived, e->on);
-    return status ? status : evn_kernel_open(&e->kernel, e->program, copies_kernel(element));
+    return status;
 }
 
 static evn_status find_ends(evn_exchange *x) {
@@ -371,7 +372,7 @@ evn_status exchange_plan(evn_exchange *x) {
     evn_status status = open_units(x);
     if (status || !look(x)) return status;
     p->made = 0;
-    if (x->open) settle(p);
+    if (x->open) close_queues(p);
     x->open = 0;
     close_messages(p);
     status = find_ends(x);

@@ -39,9 +39,8 @@ struct end {
     /* on a device */
     evn_device *on; /* NULL: on the host */
     evn_queue *compute;
-    evn_queue *copies; /* beside the unit's queue for computing */
-    evn_program *program;
-    evn_kernel *kernel;
+    evn_queue *copies;  /* beside the unit's queue for computing */
+    evn_kernel *kernel; /* the device's */
     evn_event *packed, *arrived;
     evn_buffer *outbox, *inbox;
     size_t out_bytes, in_bytes;
@@ -92,7 +91,8 @@ struct evn_exchange {
     int faces;
     struct part *part; /* ascending by region */
     int parts;
-    int *held; /* room for numbers of regions */
+    int *held;   /* room for numbers of regions */
+    int *device; /* and for each task's device */
     struct plan plan;
     int open; /* the run at hand leaves unpacking to evn_exchange_finish() */
     struct half *half;

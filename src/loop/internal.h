@@ -110,11 +110,7 @@ struct evn_loop {
     int regions;        /* of each task; 0 */
     int *region;        /* [task * regions + i]; -1: none */
     evn_access *access; /* of each of a task's regions */
-    int exchanges;      /* that are open, and count bytes; none: visits do */
     struct loop_listener *listener;
-    int cut_stale; /* owners have changed since the cut was counted */
-    double cut_bytes;
-    int cut_pairs;
     /* the instance at hand */
     int chunk;
     int failed_unit;          /* the one that ended the last instance; -1 */

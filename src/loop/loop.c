@@ -209,7 +209,6 @@ static evn_status end_run(evn_loop *loop, double wall) {
     int migrations = 0;
     for (int t = 0; t < loop->problem->tasks; t++) migrations += loop->owner[t] != loop->before[t];
     loop->totals.migrations += migrations;
-    loop->cut_stale |= migrations > 0;
     return evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
 }
 
@@ -283,13 +282,6 @@ static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
         w->stats.idle_s += idle(wall, w);
     }
     loop->totals.exchange_s += wall;
-    if (loop->exchanges) return EVN_OK; /* which count what they move */
-    if (loop->cut_stale) {
-        loop->cut_bytes = evn_problem_cut(loop->problem, loop->owner, &loop->cut_pairs);
-        loop->cut_stale = 0;
-    }
-    loop->totals.bytes += loop->cut_bytes;
-    loop->totals.messages += loop->cut_pairs;
     return EVN_OK;
 }
 
@@ -358,7 +350,6 @@ static void begin_schedule(evn_loop *loop, evn_schedule *schedule) {
     const size_t n = (size_t)evn_schedule_problem(schedule)->tasks;
     loop->schedule = schedule;
     loop->problem = evn_schedule_problem(schedule);
-    loop->cut_stale = 1;
     loop->failed_unit = -1;
     memcpy(loop->owner, evn_schedule_owner(schedule), n * sizeof *loop->owner);
     memset(loop->seconds, 0, 3 * n * sizeof *loop->seconds);

@@ -4,6 +4,7 @@
 #include <evener/recover.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct evn_recovery {
     evn_loop *loop;
@@ -75,17 +76,39 @@ static int find_lost(const evn_loop *loop, evn_status failure, char *lost) {
 
 /* ---- going on ------------------------------------------------------------------------------ */
 
+/* All units' numbers of a kind but that of one; NULL where there are none, or no memory. */
+static void *without(const void *all, int units, size_t size, int lost) {
+    char *left = all ? malloc((size_t)units * size) : NULL;
+    if (!left) return NULL;
+    memcpy(left, all, (size_t)lost * size);
+    memcpy(left + (size_t)lost * size, (const char *)all + (size_t)(lost + 1) * size,
+           (size_t)(units - 1 - lost) * size);
+    return left;
+}
+
 /* The loop's schedule for all units but one. */
 static evn_status reschedule(const evn_loop *loop, int lost, evn_schedule **out) {
-    evn_problem p = *loop->problem;
-    double *speed = malloc((size_t)p.units * sizeof *speed);
-    if (!speed) return evn_fail(EVN_MEMORY, "recovery: no memory for the units' speeds");
-    for (int u = 0; u < p.units; u++)
-        if (u != lost) speed[u < lost ? u : u - 1] = p.speed[u];
+    const evn_problem *all = loop->problem;
+    evn_problem p = *all;
+    double *speed = without(all->speed, all->units, sizeof *speed, lost);
+    double *capacity = without(all->capacity, all->units, sizeof *capacity, lost);
+    int *kind = without(all->kind, all->units, sizeof *kind, lost);
+    int *node = without(all->node, all->units, sizeof *node, lost);
     p.units--;
     p.speed = speed;
-    evn_status status = evn_schedule_open(out, evn_schedule_text(loop->schedule), &p);
+    p.capacity = capacity;
+    p.kind = kind;
+    p.node = node;
+    evn_status status;
+    if (!speed != !all->speed || !capacity != !all->capacity || !kind != !all->kind ||
+        !node != !all->node)
+        status = evn_fail(EVN_MEMORY, "recovery: no memory for what is known of %d units", p.units);
+    else
+        status = evn_schedule_open(out, evn_schedule_text(loop->schedule), &p);
     free(speed);
+    free(capacity);
+    free(kind);
+    free(node);
     return status;
 }
 

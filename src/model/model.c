@@ -1,9 +1,10 @@
 /* The model in numbers: seconds of a step from seconds of tasks and the ways of bytes.
  *
- * Units that draw chunks stand in a heap by the time at which they are free. Messages are laid into
- * the ports of the units in rounds: in round r unit u sends to unit u + r, so that no two senders
- * want the same receiver as long as all have something for all, as good exchanges are ordered. */
+ * Messages are laid into the ports of the units in rounds: in round r unit u sends to unit u + r,
+ * so that no two senders want the same receiver as long as all have something for all, as good
+ * exchanges are ordered. */
 #include <evener/model.h>
+#include "schedule/draw.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,12 @@ struct evn_simulation {
     evn_model model;
     int steps;
     unsigned long long seed; /* of the noise */
-    evn_step last;           /* whose exchange holds as long as nobody has moved */
+    evn_step last;           /* whose exchange holds as long as no task has moved */
     int *owner, *before;
     double *seconds;                      /* of the tasks */
     double *compute, *migrate, *exchange; /* of the units */
     double *out, *in;                     /* when the ports of the units are free */
-    int *heap;                            /* units by `compute`, then by number */
+    int *heap;                            /* of the units, while they draw */
     struct message *message;              /* room for two of each link */
 };
 
@@ -133,7 +134,8 @@ static double whole_way(const evn_route *r, double bytes) {
 
 /* --- tasks --------------------------------------------------------------------------------- */
 
-static void take(evn_simulation *s, int t, int unit) {
+static void take(void *arg, int t, int unit) {
+    evn_simulation *s = arg;
     const evn_model *m = &s->model;
     const size_t at = (size_t)kind_of(m, unit) * (size_t)m->tasks + (size_t)t;
     s->owner[t] = unit;
@@ -150,35 +152,9 @@ static void take(evn_simulation *s, int t, int unit) {
     s->compute[unit] += time;
 }
 
-static int sooner(const evn_simulation *s, int a, int b) {
-    return s->compute[a] < s->compute[b] || (s->compute[a] == s->compute[b] && a < b);
-}
-
-/* The first of the heap has got later. */
-static void sink(evn_simulation *s) {
-    const int unit = s->heap[0], units = s->model.units;
-    int i = 0;
-    for (int c; (c = 2 * i + 1) < units; i = c) {
-        if (c + 1 < units && sooner(s, s->heap[c + 1], s->heap[c])) c++;
-        if (!sooner(s, s->heap[c], unit)) break;
-        s->heap[i] = s->heap[c];
-    }
-    s->heap[i] = unit;
-}
-
 static void run_tasks(evn_simulation *s, const evn_schedule *schedule) {
-    const int n = s->model.tasks, units = s->model.units, chunk = evn_schedule_chunk(schedule);
-    memset(s->compute, 0, 2 * (size_t)units * sizeof *s->compute);
-    if (!chunk) {
-        const int *owner = evn_schedule_owner(schedule);
-        for (int t = 0; t < n; t++) take(s, t, owner[t]);
-        return;
-    }
-    for (int u = 0; u < units; u++) s->heap[u] = u; /* all are free: in order */
-    for (int t = 0; t < n;) {
-        for (int end = t < n - chunk ? t + chunk : n; t < end; t++) take(s, t, s->heap[0]);
-        sink(s);
-    }
+    memset(s->compute, 0, 2 * (size_t)s->model.units * sizeof *s->compute);
+    schedule_draw(schedule, s->compute, s->heap, take, s);
 }
 
 /* --- exchange ------------------------------------------------------------------------------ */
@@ -278,15 +254,13 @@ evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_st
                         "%d on %d",
                         p->tasks, p->units, m->tasks, m->units);
     if (s->steps++) memcpy(s->before, s->owner, bytes);
-    *step = (evn_step){.imbalance = 1};
+    *step = (evn_step){0};
     run_tasks(s, schedule);
-    double shortest = INFINITY;
     for (int u = 0; u < m->units; u++) {
         step->compute_s = fmax(step->compute_s, s->compute[u]);
         step->migration_s = fmax(step->migration_s, s->migrate[u]);
-        shortest = fmin(shortest, s->compute[u]);
     }
-    if (step->compute_s > 0) step->imbalance = shortest > 0 ? step->compute_s / shortest : INFINITY;
+    step->imbalance = evn_imbalance(m->units, s->compute);
     for (int t = 0; t < m->tasks; t++) {
         if (s->owner[t] == s->before[t]) continue;
         step->migrations++;

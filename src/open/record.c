@@ -48,19 +48,12 @@ static void add(struct recorded_loop *sum, const struct recorded_loop *r) {
     sum->totals.copies += r->totals.copies;
 }
 
-/* Longest over shortest compute time of the units (the papers' w.u.); NaN if there is no memory. */
+/* The imbalance of the units' compute times; NaN if there is no memory. */
 static double imbalance(const struct recorded_loop *r) {
     double *seconds = malloc((size_t)r->units * sizeof *seconds);
-    int *self = malloc((size_t)r->units * sizeof *self);
-    double ratio = NAN;
-    for (int u = 0; seconds && self && u < r->units; u++) {
-        seconds[u] = r->unit[u].stats.compute_s;
-        self[u] = u;
-    }
-    const evn_problem units = {.tasks = r->units, .weight = seconds, .units = r->units};
-    if (seconds && self) ratio = evn_problem_imbalance(&units, self, NULL);
+    for (int u = 0; seconds && u < r->units; u++) seconds[u] = r->unit[u].stats.compute_s;
+    const double ratio = seconds ? evn_imbalance(r->units, seconds) : NAN;
     free(seconds);
-    free(self);
     return ratio;
 }
 

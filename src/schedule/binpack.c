@@ -1,8 +1,8 @@
 /* binpack: the load balancing of NPB-MZ. Tasks in descending order of weight go to the unit that is
  * done first; among tasks whose weights are within 5 % of the next one's, the one that exchanges
- * most with what the unit has already is taken. Cores can then be moved from unit to unit
- * (cores.h). Source: Jin and van der Wijngaart, "Performance characteristics of the multi-zone NAS
- * Parallel Benchmarks" (2006), and what the benchmarks do.
+ * most with what the unit has already is taken. Cores can then be moved from unit to unit, which is
+ * the caller's to do (cores.h). Source: Jin and van der Wijngaart, "Performance characteristics of
+ * the multi-zone NAS Parallel Benchmarks" (2006), and what the benchmarks do.
  *
  * Units of unequal speed: the one that would be done first with the task is taken, which for equal
  * speeds is the one with the smallest load; and the last tasks are kept for units that have none.
@@ -13,12 +13,15 @@
  * of the nx - 2 or ny - 2 points inside. With two faces in the unit against one the difference
  * decides (in class C it does), so what each face lacks is found out, see rim().
  *
+ * Where units are near and far, or this does not fit into their memories, see binpack_near.c.
+ *
  * The walks of the original over everything that is within 5 %, for each task anew, would take
  * hours for a million equal tasks. Here each unit keeps the tasks that its own ones are linked to
  * in heaps, and every step costs a logarithm.
  */
 #include <evener/status.h>
-#include "schedule/cores.h"
+#include "schedule/binpack_near.h"
+#include "schedule/capacity.h"
 #include "schedule/policy.h"
 #include <math.h>
 #include <stdint.h>
@@ -335,50 +338,57 @@ static evn_status group(const evn_problem *p, int *owner) {
     return status;
 }
 
-evn_status policy_reassign(const double *load, int groups, int threads, int cap, int *cores) {
-    if (groups < 1 || threads < groups)
-        return evn_fail(EVN_USAGE, "schedule: %d cores for %d units, expected one or more a unit",
-                        threads, groups);
-    if (cap < 0 || (cap && cap < (threads + groups - 1) / groups))
-        return evn_fail(
-            EVN_USAGE, "schedule: %d cores for %d units with at most %d each: not all can be given",
-            threads, groups, cap);
-    double total = 0;
-    for (int g = 0; g < groups; g++) total += load[g];
-    const double average = total > 0 ? total / threads : groups / (double)threads;
-#define LOAD(g) (total > 0 ? load[g] : 1)
-    int left = threads;
-    for (int g = 0; g < groups; g++) {
-        const double fair = floor(LOAD(g) / average);
-        cores[g] = fair < 1 ? 1 : fair < threads ? (int)fair : threads;
-        if (cap && cores[g] > cap) cores[g] = cap;
-        left -= cores[g];
+/* The plan as if there was enough memory, and if it does not fit, one that does; and one of its own
+ * where units are near and far. */
+static evn_status plan(const evn_problem *p, int *owner) {
+    struct routes routes;
+    double *used = malloc((size_t)p->units * sizeof *used), over = 0;
+    int least, failed = routes_open(&routes, p, 1);
+    evn_status status = used && !failed ? EVN_OK : EVN_MEMORY;
+    if (!status && routes.kinds)
+        status = binpack_near(p, &routes, 0, owner);
+    else if (!status)
+        status = group(p, owner);
+    if (!status && capacity_given(p) && capacity_over(p, owner, used) > 0) {
+        status = binpack_near(p, &routes, 1, owner);
+        if (!status && capacity_over(p, owner, used) > 0 && capacity_fit(p, owner, &over, &least))
+            status = EVN_MEMORY;
     }
-    for (; left > 0; left--) {
-        int max = -1;
-        for (int g = 0; g < groups; g++) {
-            if (cap && cores[g] >= cap) continue;
-            if (max < 0 || LOAD(g) / cores[g] > LOAD(max) / cores[max]) max = g;
-        }
-        cores[max]++;
-    }
-    for (; left < 0; left++) {
-        int least = -1;
-        for (int g = 0; g < groups; g++) {
-            if (cores[g] < 2) continue;
-            if (least < 0 || LOAD(g) / (cores[g] - 1) < LOAD(least) / (cores[least] - 1)) least = g;
-        }
-        cores[least]--;
-    }
-#undef LOAD
-    return EVN_OK;
+    free(used);
+    if (!failed) routes_close(&routes);
+    return status == EVN_MEMORY
+               ? evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks)
+               : status;
 }
 
 static evn_status open_binpack(evn_schedule *s, const evn_spec *spec) {
-    snprintf(s->text, sizeof s->text, "binpack");
+    long cap = 0;
+    for (int i = 0; i < spec->options; i++) {
+        const evn_option *o = &spec->option[i];
+        if (!strcmp(o->key, "reassign") && !o->value) {
+            s->reassigns = 1;
+        } else if (strcmp(o->key, "cap") != 0) {
+            return evn_fail(EVN_USAGE,
+                            "schedule: binpack has no option \"%s\", expected reassign or cap=N",
+                            o->key);
+        } else {
+            evn_status status = evn_spec_number(o, "schedule", spec->name, 1, 1000000, &cap);
+            if (status) return status;
+        }
+    }
+    if (cap && !s->reassigns)
+        return evn_fail(EVN_USAGE,
+                        "schedule: binpack:cap=%ld: cores are not reassigned, expected "
+                        "binpack:reassign,cap=%ld",
+                        cap, cap);
+    s->cap = (int)cap;
+    snprintf(s->text, sizeof s->text,
+             cap            ? "binpack:reassign,cap=%ld"
+             : s->reassigns ? "binpack:reassign"
+                            : "binpack",
+             cap);
     s->settled = 1;
-    evn_status status = policy_no_options(s, spec);
-    return status ? status : group(&s->problem, s->owner);
+    return plan(&s->problem, s->owner);
 }
 
 static void learn(evn_schedule *s, const int *owner, const double *seconds) {
@@ -393,7 +403,7 @@ static evn_status import(evn_schedule *s) {
 const struct policy policy_binpack = {
     .name = "binpack",
     .explanation = "heaviest task first to the unit that is done first, beside its neighbours if "
-                   "weights are close",
+                   "weights are close; reassign,cap=N: cores follow",
     .open = open_binpack,
     .learn = learn,
     .import = import,

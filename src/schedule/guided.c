@@ -11,7 +11,7 @@
  * algorithm would move data to and fro for ever. The times are those that were learnt (learn.h), so
  * that a spike moves nothing. The boundaries move once per instance until they stand still, or for
  * as many instances as they could need; then they are kept. And when the units or the tasks have
- * changed so much that moving again pays beyond doubt, all moves are made at once, on the times
+ * changed so much that moving again pays for certain, all moves are made at once, on the times
  * learnt. */
 #include <evener/status.h>
 #include "schedule/learn.h"
@@ -88,14 +88,14 @@ static int move(evn_schedule *s, const int *owner, const double *w) {
     double *done = state->done;
     for (int u = 0; u < units; u++) done[u] = 0;
     for (int t = 0; t < n; t++) done[owner[t]] += w[t];
-    double total = 0, strength = 0;
+    double total = 0, total_speed = 0;
     for (int u = 0; u < units; u++) {
         total += done[u];
-        strength += p->speed[u];
+        total_speed += p->speed[u];
     }
     int moved = 0;
     for (int u = 0; u < units - 1; u++) {
-        double share = state->by_time ? total / units : total * p->speed[u] / strength;
+        double share = state->by_time ? total / units : total * p->speed[u] / total_speed;
         double work = done[u];
         int l = state->last[u];
         int max =

@@ -15,7 +15,7 @@
  * over. The times are those that were learnt from the last instances (learn.h), so that a spike
  * moves no task. Where times scatter, a step that could gain no more than they do, or promises
  * nothing, is left out, though it counts. And what was kept is given up when units
- * or tasks have changed so that this pays beyond doubt: then all steps of a search are made at
+ * or tasks have changed so that this pays for certain: then all steps of a search are made at
  * once, on the times learnt, and the best is taken. */
 #include <evener/status.h>
 #include "schedule/learn.h"

@@ -51,7 +51,7 @@ struct learn {
     int kept, latest;     /* rows that hold one; the row of the last one */
     int since;            /* instances under the present assignment */
     int stints;           /* assignments there were */
-    double caution;       /* times the doubt that a gain must exceed */
+    double caution;       /* times the uncertainty that a gain must exceed */
     int moves;            /* that were decided on */
     double before, after; /* over even, of the last move: what it was, and the promise; 0: none */
     double refused;       /* the gain that was hoped for when a search was in vain */
@@ -400,7 +400,7 @@ static void look_at_promise(struct learn *l) {
     if (!l->before || l->since < PROVEN) return;
     const int *owner = l->owner + (size_t)l->latest * (size_t)l->problem.tasks;
     const double is = learn_makespan(l, owner) / learn_even(l);
-    if (is - l->after > 0.5 * (l->before - l->after) + learn_doubt(l))
+    if (is - l->after > 0.5 * (l->before - l->after) + learn_uncertainty(l))
         l->caution = fmin(2 * l->caution, MAX);
     l->before = 0;
 }
@@ -496,7 +496,7 @@ static double scatter(const struct learn *l, int u) {
     return off > spread && off > ROUNDING ? off : spread;
 }
 
-double learn_doubt(struct learn *l) {
+double learn_uncertainty(struct learn *l) {
     if (!l->kept) return 0;
     learn_makespan(l, l->owner + (size_t)l->latest * (size_t)l->problem.tasks);
     const double few = 1 + 3.0 / (l->fed < LEARN_MEMORY ? l->fed : LEARN_MEMORY);
@@ -514,7 +514,7 @@ double learn_doubt(struct learn *l) {
     return weights > 0 ? hypot(of_longest, sqrt(squares / weights)) : 0;
 }
 
-double learn_noise(struct learn *l) { return SIGNIFICANT * l->caution * learn_doubt(l); }
+double learn_noise(struct learn *l) { return SIGNIFICANT * l->caution * learn_uncertainty(l); }
 
 double learn_seconds_to_move(const struct learn *l, const int *from, const int *to) {
     double sum = 0;

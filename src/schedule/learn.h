@@ -14,13 +14,13 @@
  * tasks have moved, the problem's weights decide between them. Either way cost / speed predicts the
  * seconds of a task where it is.
  *
- * Whether to move is a question of doubt. The times of the units scatter from instance to instance,
- * and by the number of instances that stand behind them one knows how far the prediction may be
- * off; a gain counts only beyond a multiple of that. Who has moved and did not get what was
+ * Whether to move is a question of uncertainty. The times of the units scatter from instance to
+ * instance, and by the number of instances that stand behind them one knows how far the prediction
+ * may be off; a gain counts only beyond a multiple of that. Who has moved and did not get what was
  * promised, or has moved a short while ago, needs a larger multiple for a while; and who has looked
  * for something better in vain looks again after twice as many instances, or when things have
- * become a good deal worse. Where times do not scatter there is no doubt and none of this delays
- * anything.
+ * become a good deal worse. Where times do not scatter there is no uncertainty and none of this
+ * delays anything.
  *
  *     char *block = malloc(sizeof *state + learn_bytes(tasks, units, LEARN_WINDOW));
  *     struct learn *l = learn_init(block + sizeof *state, problem, LEARN_WINDOW);
@@ -93,9 +93,9 @@ double learn_even(const struct learn *l);
 
 /* How far the predicted time of an instance may be off, relative to it, as one standard error: from
  * the scatter of the units' times and the number of instances behind them. 0 where times repeat. */
-double learn_doubt(struct learn *l);
+double learn_uncertainty(struct learn *l);
 
-/* The relative gain that a change must exceed for doubt alone; 0 where there is none. */
+/* The relative gain that a change must exceed for uncertainty alone; 0 where there is none. */
 double learn_noise(struct learn *l);
 
 /* Seconds below which no change of the assignment is to be had: that each task that changes its
@@ -104,15 +104,16 @@ double learn_seconds_to_move(const struct learn *l, const int *from, const int *
 
 /* Whether to change the assignment: `now` and `then` are the seconds of an instance before and
  * after, `cost` the seconds that the change takes. It must save at least a fiftieth of an instance
- * and some times what doubt there is, and over the instances that are left more than it costs. */
+ * and some times what uncertainty there is, and over the instances that are left more than it
+ * costs. */
 int learn_pays(struct learn *l, double now, double then, double cost);
 
 /* Whether to look for another assignment, which may take long: `now` as above, `could` the best
  * that can be hoped for. It asks whether that would pay, and not too often. */
 int learn_asks(struct learn *l, double now, double could);
 
-/* What came of it: nothing worth having beyond doubt (`could` as asked with, `then` the best there
- * was), or a move that promises `then`. The promise is looked at after some instances. */
+/* What came of it: nothing that is certainly worth having (`could` as asked with, `then` the best
+ * there was), or a move that promises `then`. The promise is looked at after some instances. */
 void learn_stays(struct learn *l, double now, double could, double then);
 void learn_moves(struct learn *l, double now, double then);
 

@@ -3,7 +3,11 @@
  * The model: a unit's step takes load / speed + bytes / bandwidth, its load
  * being the weights of its tasks and its bytes those of the links that leave it
  * (counted once a link, as they go out while as many come in); the step takes
- * as long as the longest unit. Bandwidth 0: exchange takes no time.
+ * as long as the longest unit. Bandwidth 0: exchange takes no time. Where units
+ * are near and far, a link takes the time of its route instead, and "bytes" are
+ * such times throughout.
+ *
+ * Memory: with capacities, no step puts more bytes over them than there are.
  *
  * The order of objectives: first the makespan, and of assignments that keep a
  * limit on it the one that cuts the fewest bytes. The limit is what makes the
@@ -22,7 +26,7 @@
 #ifndef SCHEDULE_MAP_REPAIR_H
 #define SCHEDULE_MAP_REPAIR_H
 
-#include <evener/schedule.h>
+#include "schedule/routes.h"
 
 /* A problem made ready: weights and times scaled to be near 1, links as a graph
  * of neighbours. */
@@ -36,6 +40,10 @@ struct map_model {
     int *start;       /* tasks + 1: where each task's neighbours begin */
     int *neighbour;   /* each link twice */
     double *bytes;
+    struct routes routes; /* kinds > 0: they count instead of per_byte, which is 1 */
+    const double *memory; /* bytes of each task, the problem's; NULL: there is enough */
+    double *capacity;     /* of each unit */
+    int is_part;          /* what a node has of a larger problem; 0 at first */
 };
 
 /* Makes it from `p` with weights and speeds in place of the problem's (NULL:
@@ -45,14 +53,21 @@ int map_model_open(struct map_model *m, const evn_problem *p, const double *weig
                    const double *speed);
 void map_model_close(struct map_model *m);
 
+/* What entry i of `bytes` counts between units u and v, which differ. */
+static inline double map_cost(const struct map_model *m, int i, int u, int v) {
+    return m->routes.kinds ? routes_cost(&m->routes, u, v, m->bytes[i]) : m->bytes[i];
+}
+
 struct map_score {
+    double over;     /* bytes over the capacities */
     double makespan; /* in the model's time */
     double cut;      /* bytes, once a link */
 };
 /* `scratch` has units entries. */
 struct map_score map_score(const struct map_model *m, const int *owner, double *scratch);
 
-/* Whether to prefer a to b under a limit on the makespan: one that keeps it to
+/* Whether to prefer a to b under a limit on the makespan: one that puts fewer
+ * bytes over the capacities; of equal ones one that keeps the limit to
  * one that does not; of two that keep it the fewer bytes; of two that do not
  * the shorter. */
 int map_better(struct map_score a, struct map_score b, double limit);

@@ -1,4 +1,4 @@
-/* Lower bounds of the largest load, from four arguments:
+/* Lower bounds of the largest load, from some arguments:
  *
  * - All the work takes at least its weight over the sum of all speeds; the k heaviest tasks take at
  *   least their weight over the k largest speeds (k < U); and of any k U + 1 tasks, k + 1 share one
@@ -13,8 +13,11 @@
  *   the rest of the tasks fills none and the same holds for that. The least of the four is concave
  *   in the weight. A load limit T then limits what a unit can hold, and T is too small as long as
  *   all units together cannot hold everything.
+ * - Memory. What a unit holds is limited by its capacity, too: tasks with much weight for their
+ *   bytes first, the last one in parts.
  */
 #include "schedule/optimal_bound.h"
+#include "schedule/capacity.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,64 +114,129 @@ static double largest(const double *x, int n) {
     return max;
 }
 
-evn_status optimal_model_make(struct optimal_model *m, const evn_problem *p) {
-    *m = (struct optimal_model){.tasks = p->tasks, .units = p->units};
-    if (!(p->bandwidth >= 0) || isinf(p->bandwidth))
-        return evn_fail(EVN_USAGE, "schedule: the bandwidth is %g, expected a finite number from 0",
-                        p->bandwidth);
-    double bytes = 0;
-    for (int l = 0; l < p->links; l++) {
-        double b = p->link[l].bytes;
-        if (!(b >= 0) || isinf(b))
-            return evn_fail(
-                EVN_USAGE, "schedule: link %d has %g bytes, expected a finite number from 0", l, b);
-        if (p->link[l].task[0] != p->link[l].task[1]) bytes = fmax(bytes, b);
+/* Scales weights, speeds and times; ratios first, so that nothing overflows. `bytes`: of the
+ * largest link, `talk`: what it costs. */
+static void scale(struct optimal_model *m, const evn_problem *p, double talk) {
+    const double heaviest = largest(p->weight, p->tasks), fastest = largest(p->speed, p->units);
+    const double work = fmin(heaviest / fastest, 1e300);
+    m->unit = work > 0 || talk > 0 ? fmax(work, talk) : 1;
+    for (int t = 0; t < p->tasks; t++) {
+        m->weight[t] = heaviest > 0 ? p->weight[t] / heaviest * (work / m->unit) : 0;
+        m->total += m->weight[t];
+        m->heavy[t] = t;
     }
+    for (int u = 0; u < p->units; u++) m->speed[u] = fmax(p->speed[u] / fastest, 1e-150);
+    qsort_r(m->heavy, (size_t)p->tasks, sizeof *m->heavy, heavier, m->weight);
+}
+
+static int is_link(const evn_link *l) { return l->task[0] != l->task[1] && l->bytes > 0; }
+
+/* The first `links` links by task: count, sum up, fill (first[t + 1] moves from the start of t to
+ * its end). `bytes`: of the largest, `talk`: what it costs. */
+static void sort_links(struct optimal_model *m, const evn_problem *p, int links, double bytes,
+                       double talk) {
+    for (int l = 0; l < links; l++) {
+        if (!is_link(&p->link[l])) continue;
+        m->first[p->link[l].task[0] + 2]++;
+        m->first[p->link[l].task[1] + 2]++;
+        m->links++;
+    }
+    for (int t = 2; t <= m->tasks; t++) m->first[t + 1] += m->first[t];
+    for (int l = 0; l < links; l++) {
+        const int *end = p->link[l].task;
+        if (!is_link(&p->link[l])) continue;
+        for (int e = 0; e < 2; e++) {
+            int at = m->first[end[e] + 1]++;
+            m->other[at] = end[1 - e];
+            m->bytes[at] = fmin(p->link[l].bytes, 1e100);
+            m->cost[at] = p->link[l].bytes / bytes * (talk / m->unit);
+            double least, max;
+            if (m->routes.kinds) {
+                routes_range(&m->routes, m->bytes[at], &least, &max);
+                m->cost[at] = least / m->unit;
+            }
+            m->tied[end[e]] += m->cost[at];
+        }
+    }
+}
+
+/* What fits of a task's weight by memory: the weight that unit u can hold, with the last task in
+ * parts, tasks with much weight for their bytes first. */
+static double weight_by_memory(const struct optimal_model *m, int u, const int *dense) {
+    double room = m->capacity[u], weight = 0;
+    if (isinf(room)) return INFINITY;
+    for (int i = 0; i < m->tasks; i++) {
+        const int t = dense[i];
+        if (m->memory[t] > room) return weight + m->weight[t] * (room / m->memory[t]);
+        weight += m->weight[t];
+        room -= m->memory[t];
+    }
+    return weight;
+}
+
+static int denser(const void *a, const void *b, void *model) {
+    const struct optimal_model *m = model;
+    const int s = *(const int *)a, t = *(const int *)b;
+    const double x = m->weight[s] * m->memory[t], y = m->weight[t] * m->memory[s];
+    return x != y ? (x > y ? -1 : 1) : s - t;
+}
+
+/* Capacities, in parts of the largest task's memory. `over`: bytes that may be over them. */
+static evn_status add_memory(struct optimal_model *m, const evn_problem *p, double over) {
     const size_t n = (size_t)p->tasks, units = (size_t)p->units;
-    const int links = p->bandwidth > 0 && bytes > 0 && units > 1 ? p->links : 0;
+    const double unit = fmax(largest(p->bytes, p->tasks), 1e-300);
+    int *dense = malloc(n * sizeof *dense);
+    m->memory = malloc(n * sizeof *m->memory);
+    m->capacity = malloc(units * sizeof *m->capacity);
+    m->holds = malloc(units * sizeof *m->holds);
+    if (dense && m->memory && m->capacity && m->holds) {
+        m->over = over / unit;
+        for (int t = 0; t < p->tasks; t++) {
+            m->memory[t] = p->bytes[t] / unit;
+            dense[t] = t;
+        }
+        qsort_r(dense, n, sizeof *dense, denser, m);
+        for (int u = 0; u < p->units; u++) {
+            m->capacity[u] = capacity_of(p, u) / unit;
+            m->holds[u] = over > 0 ? INFINITY : weight_by_memory(m, u, dense) * (1 + 1e-9);
+        }
+    }
+    const int failed = !dense || !m->memory || !m->capacity || !m->holds;
+    free(dense);
+    return failed ? evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu tasks", n) : EVN_OK;
+}
+
+evn_status optimal_model_make(struct optimal_model *m, const evn_problem *p, int memory,
+                              double over) {
+    *m = (struct optimal_model){.tasks = p->tasks, .units = p->units};
+    const size_t n = (size_t)p->tasks, units = (size_t)p->units;
+    double bytes = 0;
+    for (int l = 0; l < p->links; l++)
+        if (is_link(&p->link[l])) bytes = fmax(bytes, p->link[l].bytes);
+    int failed = routes_open(&m->routes, p, 1);
+    const int talks = m->routes.kinds || m->routes.bandwidth > 0;
+    const int links = talks && bytes > 0 && units > 1 ? p->links : 0;
     m->weight = malloc(sizeof(double) * n);
     m->speed = malloc(sizeof(double) * units);
     m->heavy = malloc(sizeof(int) * n);
     m->first = calloc(n + 2, sizeof(int));
     m->other = malloc(sizeof(int) * (2 * (size_t)links + 1));
     m->cost = malloc(sizeof(double) * (2 * (size_t)links + 1));
+    m->bytes = malloc(sizeof(double) * (2 * (size_t)links + 1));
     m->tied = calloc(n, sizeof(double));
-    if (!m->weight || !m->speed || !m->heavy || !m->first || !m->other || !m->cost || !m->tied)
+    if (failed || !m->weight || !m->speed || !m->heavy || !m->first || !m->other || !m->cost ||
+        !m->bytes || !m->tied)
         return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu tasks", n);
-
-    /* ratios first, so that nothing overflows */
-    const double heaviest = largest(p->weight, p->tasks), fastest = largest(p->speed, p->units);
-    const double work = fmin(heaviest / fastest, 1e300);
-    const double talk = links ? fmin(bytes / p->bandwidth, 1e300) : 0;
-    m->unit = work > 0 || talk > 0 ? fmax(work, talk) : 1;
-    for (size_t t = 0; t < n; t++) {
-        m->weight[t] = heaviest > 0 ? p->weight[t] / heaviest * (work / m->unit) : 0;
-        m->total += m->weight[t];
-        m->heavy[t] = (int)t;
-    }
-    for (size_t u = 0; u < units; u++) m->speed[u] = fmax(p->speed[u] / fastest, 1e-150);
-    qsort_r(m->heavy, n, sizeof *m->heavy, heavier, m->weight);
-
-    /* links by task: count, sum up, fill (first[t + 1] moves from the start of t to its end) */
-    for (int l = 0; l < links; l++) {
-        const int *end = p->link[l].task;
-        if (end[0] == end[1] || !(p->link[l].bytes > 0)) continue;
-        m->first[end[0] + 2]++;
-        m->first[end[1] + 2]++;
-        m->links++;
-    }
-    for (size_t t = 2; t <= n; t++) m->first[t + 1] += m->first[t];
-    for (int l = 0; l < links; l++) {
-        const int *end = p->link[l].task;
-        if (end[0] == end[1] || !(p->link[l].bytes > 0)) continue;
-        for (int e = 0; e < 2; e++) {
-            int at = m->first[end[e] + 1]++;
-            m->other[at] = end[1 - e];
-            m->cost[at] = p->link[l].bytes / bytes * (talk / m->unit);
-            m->tied[end[e]] += m->cost[at];
-        }
-    }
-    return find_grid(m);
+    double least, talk = 0;
+    if (links && m->routes.kinds)
+        routes_range(&m->routes, fmin(bytes, 1e100), &least, &talk);
+    else if (links)
+        talk = bytes / m->routes.bandwidth;
+    talk = fmin(talk, 1e300);
+    scale(m, p, talk);
+    sort_links(m, p, links, bytes, talk);
+    evn_status status = memory ? add_memory(m, p, over) : EVN_OK;
+    return status ? status : find_grid(m);
 }
 
 void optimal_model_free(struct optimal_model *m) {
@@ -179,6 +247,23 @@ void optimal_model_free(struct optimal_model *m) {
     free(m->other);
     free(m->cost);
     free(m->tied);
+    free(m->bytes);
+    free(m->memory);
+    free(m->capacity);
+    free(m->holds);
+    routes_close(&m->routes);
+}
+
+double optimal_cost(const struct optimal_model *m, int at, int u, int v) {
+    if (u == v) return 0;
+    return m->routes.kinds ? routes_cost(&m->routes, u, v, m->bytes[at]) / m->unit : m->cost[at];
+}
+
+int optimal_alike(const struct optimal_model *m, int u, int v) {
+    const struct routes *r = &m->routes;
+    if (m->speed[u] != m->speed[v] || (m->capacity && m->capacity[u] != m->capacity[v])) return 0;
+    return !r->kinds ||
+           ((!r->kind || r->kind[u] == r->kind[v]) && (!r->node || r->node[u] == r->node[v]));
 }
 
 double optimal_load(const struct optimal_model *m, const int *owner, double *load) {
@@ -186,7 +271,7 @@ double optimal_load(const struct optimal_model *m, const int *owner, double *loa
     for (int t = 0; t < m->tasks; t++) {
         load[owner[t]] += m->weight[t] / m->speed[owner[t]];
         for (int l = m->first[t]; l < m->first[t + 1]; l++)
-            if (owner[m->other[l]] != owner[t]) load[owner[t]] += m->cost[l];
+            load[owner[t]] += optimal_cost(m, l, owner[t], owner[m->other[l]]);
     }
     return largest(load, m->units);
 }
@@ -202,7 +287,8 @@ double optimal_boundary(const struct optimal_model *m, double weight) {
 }
 
 double optimal_capacity(const struct optimal_model *m, int u, double longest) {
-    const double max = fmin(m->total, longest * m->speed[u]);
+    const double max =
+        fmin(fmin(m->total, m->holds ? m->holds[u] : INFINITY), longest * m->speed[u]);
     /* the boundary is concave: over [w, most] it is least at one of the ends */
     const double least = optimal_boundary(m, max);
     double fits = 0, above = max;
@@ -221,7 +307,7 @@ double optimal_capacity(const struct optimal_model *m, int u, double longest) {
 static int everything_fits(const struct optimal_model *m, double longest) {
     double sum = 0, capacity = 0;
     for (int u = 0; u < m->units; u++) {
-        if (!u || m->speed[u] != m->speed[u - 1]) capacity = optimal_capacity(m, u, longest);
+        if (!u || !optimal_alike(m, u, u - 1)) capacity = optimal_capacity(m, u, longest);
         sum += capacity;
         if (sum >= m->total * (1 - 1e-12)) return 1;
     }
@@ -258,7 +344,7 @@ double optimal_bound(const struct optimal_model *m, double longest, const char *
         improve(&bound, why, sum / speed[0], "more heavy tasks than units");
     }
     free(speed);
-    if (m->across && bound < longest && !everything_fits(m, bound)) {
+    if ((m->across || m->holds) && bound < longest && !everything_fits(m, bound)) {
         double low = bound, high = longest;
         for (int i = 0; i < 60; i++) {
             double middle = (low + high) / 2;
@@ -268,7 +354,10 @@ double optimal_bound(const struct optimal_model *m, double longest, const char *
                 low = middle;
             }
         }
-        improve(&bound, why, low, "isoperimetry of the grid of tasks");
+        improve(&bound, why, low,
+                !m->holds    ? "isoperimetry of the grid of tasks"
+                : !m->across ? "what the units' memories hold"
+                             : "what the units' memories hold, and isoperimetry");
     }
     return fmin(bound * (1 - 1e-12), longest); /* rounding is taken off */
 }

@@ -34,7 +34,9 @@ struct evn_schedule {
     int *owner;
     int chunk; /* 0: s->owner holds */
     int settled;
-    int instance; /* learnt so far */
+    int instance;  /* learnt so far */
+    int reassigns; /* cores are to follow the assignment, at most `cap` a unit (0: no limit) */
+    int cap;
     void *state;
 };
 

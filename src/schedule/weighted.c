@@ -42,10 +42,10 @@ static evn_status share_tasks(int tasks, int units, const double *speed, int *ow
     struct remainder *order = malloc((size_t)units * (sizeof *order + sizeof(int)));
     if (!order) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d units", units);
     int *share = (int *)(order + units);
-    const double strength = sum(speed, units);
+    const double total_speed = sum(speed, units);
     int left = tasks;
     for (int u = 0; u < units; u++) {
-        double ideal = tasks * (speed[u] / strength);
+        double ideal = tasks * (speed[u] / total_speed);
         /* speeds like 1 and 1/3 would else round 3 down for being 2.9999999 */
         double whole = floor(ideal * (1 + 1e-12));
         share[u] = whole < left ? (int)whole : left;
@@ -62,11 +62,11 @@ static evn_status share_tasks(int tasks, int units, const double *speed, int *ow
 
 static void share_size(int tasks, int units, const double *speed, const double *weight,
                        int *owner) {
-    const double total = sum(weight, tasks), strength = sum(speed, units);
+    const double total = sum(weight, tasks), total_speed = sum(speed, units);
     double passed = 0, given = 0; /* weight of the tasks up to t, speed of the units up to u */
     int t = 0;
     for (int u = 0; u < units; u++) {
-        given += speed[u] / strength;
+        given += speed[u] / total_speed;
         const double ideal = total * given;
         /* of the tasks that are left, those of the units behind are out of reach */
         const int least = tasks >= units ? t + 1 : t,

@@ -258,7 +258,6 @@ class BadInput(Base):
             self.assertEqual(done.returncode, 0, done.stderr)
         self.refuses(["run", "--json", "td-bem"], "which workload?")
         self.refuses(["plan", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz, lu-mz or td-bem"])
-        self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--slow", "0:2@1"], "td-bem has no such study")
         self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--on-device-loss", "continue"], "expected stop")
 
     def test_full_disk(self):

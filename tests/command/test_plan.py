@@ -104,7 +104,7 @@ class Machine(Base):
     def test_slow(self):
         file = self.write("m.json", machine())
         found = self.plan("bt-mz", "--class", "C", "--machine", file, "--units", "4:CPU:2", "--schedule",
-                          "guided:time", "--iterations", "24", "--slow", "1:2@12")["iterations"]
+                          "guided:time", "--iterations", "24", "--slow", "1:2@11")["iterations"]
         work = [sum(i["unit_compute_s"]) for i in found]
         self.assertLess(found[10]["imbalance"], 1.1)
         self.assertGreater(found[11]["imbalance"], 1.8)
@@ -212,18 +212,30 @@ class Times(Base):
 
 class Explained(Base):
     def test_explanations(self):
-        for schedule, says in (("static", "most to do"), ("map", "bytes cut"), ("interval", "iteration")):
+        for schedule, says in (("static", "largest load"), ("map", "bytes cut"), ("interval", "iteration")):
             done = self.evener("plan", "bt-mz", "--class", "W", "--units", "4:CPU:1", "--schedule", schedule)
             self.assertIn(says, done.stdout)
-        self.assertIn("most to do", self.plan("bt-mz", "--units", "2:CPU:1")["explanation"])
+        self.assertIn("largest load", self.plan("bt-mz", "--units", "2:CPU:1")["explanation"])
 
     def test_cores_move(self):
         """The example of NPB-MZ: class S, 3 groups of 4 threads become 7, 3 and 2."""
-        words = ("bt-mz", "--class", "S", "--units", "3:CPU:4", "--schedule", "binpack")
-        self.assertEqual(self.plan(*words)["cores"], [7, 3, 2])
-        self.assertIn("predicted speedup 10.67, before 7.11", self.evener("plan", *words).stdout)
-        self.assertEqual(max(self.plan(*words, "--cap", "5")["cores"]), 5)
-        self.refuses(["plan", *words, "--cap", "3"], "not all can be given")
+        words = ("bt-mz", "--class", "S", "--units", "3:CPU:4", "--schedule")
+        self.assertEqual(self.plan(*words, "binpack")["cores"], [7, 3, 2])
+        self.assertEqual(self.plan(*words, "binpack:reassign")["cores"], [7, 3, 2])
+        self.assertIn("predicted speedup 10.67, before 7.11", self.evener("plan", *words, "binpack").stdout)
+        self.assertEqual(max(self.plan(*words, "binpack:reassign,cap=5")["cores"]), 5)
+        self.refuses(["plan", *words, "binpack:reassign,cap=3"], "not all can be given")
+        self.refuses(["plan", *words, "binpack:cap=5"], "binpack:reassign,cap=5")
+
+    def test_cores_move_in_a_run(self):
+        """The run opens units with the cores that the plan reassigns."""
+        words = ("bt-mz", "--class", "S", "--units", "3:CPU:4", "--oversubscribe", "--steps", "1", "--schedule")
+        for schedule, units in (("binpack", "3:CPU:4"), ("binpack:reassign", "1:CPU:7,1:CPU:3,1:CPU:2"),
+                                ("binpack:reassign,cap=5", "1:CPU:5,1:CPU:4,1:CPU:3")):
+            done = self.evener("run", *words, schedule)
+            self.assertIn(f"Units {units}, schedule {schedule}\n", done.stdout)
+        self.refuses(["run", "bt-mz", "--class", "S", "--units", "1:CPU:1,1:GPU:1", "--schedule", "binpack:reassign"],
+                     "cores move between CPU units only")
 
 
 class Calibrate(Base):

@@ -108,7 +108,6 @@ class Toy(unittest.TestCase):
                             (["run", "toy", "--class", "S"], "no option --class"),
                             (["run", "toy", "--tasks", "0"], "from 1 to 100000"),
                             (["run", "toy", "--units", "1:GPU:1", "--devices", "emulated"], "CPU units only"),
-                            (["run", "toy", "--slow", "0:2@1"], "toy has no such study"),
                             (["run", "toy", "--on-device-loss", "continue"], "expected stop")):
             done = self.evener(*words, status=2)
             self.assertIn(says, done.stderr)

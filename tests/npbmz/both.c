@@ -2,7 +2,7 @@
 #include "both.h"
 
 #include "check.h"
-#include "npbmz/mesh/exact.h"
+#include "npbmz/host/exact.h"
 #include "npbmz/mesh/mesh.h"
 #include "padding.h"
 #include "plain.h"

@@ -4,7 +4,7 @@
  * Official runs of SP and LU start all zones alike, so nothing here relies on them for the
  * topology: the exchange is tested with every zone different. */
 #include "check.h"
-#include "npbmz/mesh/exact.h"
+#include "npbmz/host/exact.h"
 #include "copy_faces.h"
 #include "npbmz/mesh/mesh.h"
 #include "npbmz/host/norms.h"

@@ -39,16 +39,16 @@ static double plain_makespan(const evn_problem *p, const int *owner) {
 }
 
 static double bound(const evn_problem *p) {
-    double total = 0, max = 0, strength = 0, fastest = 0;
+    double total = 0, max = 0, total_speed = 0, fastest = 0;
     for (int t = 0; t < p->tasks; t++) {
         total += p->weight[t];
         max = fmax(max, p->weight[t]);
     }
     for (int u = 0; u < p->units; u++) {
-        strength += p->speed[u];
+        total_speed += p->speed[u];
         fastest = fmax(fastest, p->speed[u]);
     }
-    return fmax(total / strength, max / fastest);
+    return fmax(total / total_speed, max / fastest);
 }
 
 /* The assignment that a schedule settles at. */
@@ -193,6 +193,53 @@ static void test_repair(void **state) {
     }
 }
 
+/* The same where units are on two nodes and hold little more than they have: the sums of third
+ * units, whose links become longer or shorter as well, are right, and none is filled more. */
+static void test_repair_near(void **state) {
+    (void)state;
+    static const int node[] = {0, 0, 1, 1, 1, 0};
+    static const evn_route near = {1, {0.001}, {0.0001}}, far = {2, {0.01, 0.01}, {0.001, 0.002}};
+    double weight[TASKS], bytes[TASKS], capacity[6] = {0}, scratch[6];
+    evn_link link[2 * TASKS];
+    for (int round = 0; round < 24; round++) {
+        evn_problem p = torus(weight, link, (unsigned)round);
+        unsigned long long seed = 77 + (unsigned)round;
+        int owner[TASKS];
+        memset(capacity, 0, sizeof capacity);
+        for (int t = 0; t < TASKS; t++) {
+            owner[t] = (int)(draw(&seed) * 6);
+            bytes[t] = 1 + (int)(100 * draw(&seed));
+            capacity[owner[t]] += bytes[t];
+        }
+        for (int u = 0; u < 6; u++) capacity[u] += round % 2 ? 50 : -50;
+        p.node = node;
+        p.route = &near;
+        p.far = &far;
+        p.bytes = bytes;
+        p.capacity = capacity;
+        struct map_model m;
+        assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
+        struct map_repair *r = map_repair_open(&m);
+        struct map_score score = map_score(&m, owner, scratch);
+        assert_true(score.over == (round % 2 ? 0 : 300));
+        map_repair_start(r, owner, 10000000);
+        for (int part = 0; part < 2; part++) {
+            const double before = map_repair_makespan(r), over = score.over;
+            if (part)
+                map_smooth(r, before, before * 1.05);
+            else
+                map_balance(r, m.bound);
+            score = map_repair_score(r);
+            assert_true(fabs(map_repair_makespan(r) - score.makespan) < 1e-9 * score.makespan);
+            assert_true(fabs(map_repair_cut(r) - score.cut) < 1e-9 * score.cut);
+            assert_true(part ? score.makespan <= before * (1 + 1e-9) : score.makespan < before);
+            assert_true(score.over <= over);
+        }
+        map_repair_close(r);
+        map_model_close(&m);
+    }
+}
+
 /* Two rows of tasks whose best borders are known: two units, four by two tasks,
  * straight cut. */
 static void test_smooth_known(void **state) {
@@ -279,12 +326,14 @@ static void test_feeds(void **state) {
 
 static void test_better(void **state) {
     (void)state;
-    struct map_score shorter = {1.00, 50}, fewer = {1.01, 40}, longer = {1.05, 10};
+    struct map_score shorter = {0, 1.00, 50}, fewer = {0, 1.01, 40}, longer = {0, 1.05, 10},
+                     over = {1, 1.00, 10};
     assert_true(map_better(fewer, shorter, 1.02));
     assert_false(map_better(shorter, fewer, 1.02));
     assert_true(map_better(shorter, fewer, 1.00));
     assert_true(map_better(shorter, longer, 1.02));
     assert_true(map_better(fewer, longer, 0.5));
+    assert_false(map_better(over, longer, 1.02)); /* memory comes first */
 }
 
 /* Runs instances on units whose real speeds are `speed`. Returns how often
@@ -363,11 +412,12 @@ static void test_remap_must_pay(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bt_mz),       cmocka_unit_test(test_never_worse),
-        cmocka_unit_test(test_repair),      cmocka_unit_test(test_smooth_known),
-        cmocka_unit_test(test_consecutive), cmocka_unit_test(test_longest_first),
-        cmocka_unit_test(test_feeds),       cmocka_unit_test(test_better),
-        cmocka_unit_test(test_learns),      cmocka_unit_test(test_remap_must_pay),
+        cmocka_unit_test(test_bt_mz),          cmocka_unit_test(test_never_worse),
+        cmocka_unit_test(test_repair),         cmocka_unit_test(test_repair_near),
+        cmocka_unit_test(test_smooth_known),   cmocka_unit_test(test_consecutive),
+        cmocka_unit_test(test_longest_first),  cmocka_unit_test(test_feeds),
+        cmocka_unit_test(test_better),         cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_remap_must_pay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,9 +292,9 @@ static int rebalance(const char *spec, char class_, double noise, double enough,
         evn_step step;
         if (i == WHEN) slow[1] *= 2;
         assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
-        double strength = 0;
-        for (int u = 0; u < 4; u++) strength += 1 / slow[u];
-        const double ratio = step.compute_s / (total / strength);
+        double total_speed = 0;
+        for (int u = 0; u < 4; u++) total_speed += 1 / slow[u];
+        const double ratio = step.compute_s / (total / total_speed);
         if (i == WHEN - 1) *before = ratio;
         if (i >= WHEN && ratio > enough) last = i - WHEN + 1;
     }
@@ -350,7 +350,7 @@ static void explains(const char *spec, const char *word) {
 
 static void test_explain(void **state) {
     (void)state;
-    explains("static", "unit 3 has most to do by weight, 81.250 % above the mean");
+    explains("static", "unit 3 has the largest load by weight, 81.250 % above the mean");
     explains("dynamic:chunk=2", "units draw 2 tasks at a time");
     explains("interval", "iteration 0 of 40");
     explains("map", "bytes cut");
@@ -368,11 +368,17 @@ static void test_cores(void **state) {
     int share[3];
     p.units = 3;
     evn_schedule *s = open_or_fail("binpack", &p);
-    assert_int_equal(evn_schedule_reassign(s, 12, 0, share), EVN_OK);
+    assert_false(evn_schedule_reassigns(s));
+    assert_int_equal(evn_schedule_reassign(s, 12, share), EVN_OK);
     assert_memory_equal(share, ((int[]){7, 3, 2}), sizeof share);
-    assert_int_equal(evn_schedule_reassign(s, 12, 5, share), EVN_OK);
-    for (int u = 0; u < 3; u++) assert_in_range(share[u], 1, 5);
-    assert_int_equal(evn_schedule_reassign(s, 2, 0, share), EVN_USAGE);
+    assert_int_equal(evn_schedule_reassign(s, 2, share), EVN_USAGE);
+    evn_schedule_close(s);
+    s = open_or_fail("binpack:reassign,cap=5", &p);
+    assert_true(evn_schedule_reassigns(s));
+    assert_string_equal(evn_schedule_text(s), "binpack:reassign,cap=5");
+    assert_int_equal(evn_schedule_reassign(s, 12, share), EVN_OK);
+    assert_memory_equal(share, ((int[]){5, 4, 3}), sizeof share);
+    assert_int_equal(evn_schedule_reassign(s, 16, share), EVN_USAGE);
     evn_schedule_close(s);
     npbmz_close(b);
 }

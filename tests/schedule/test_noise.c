@@ -60,7 +60,7 @@ static struct outcome run(const struct schedule *which, double noise, double spi
     for (int i = 1; i <= STEPS; i++) {
         if (i == DRIFT + 1) speed[1] /= 2;
         assert_int_equal(evn_schedule_simulate(s, o.owner, seconds), EVN_OK);
-        double time[U] = {0}, total = 0, strength = 0, longest = 0;
+        double time[U] = {0}, total = 0, total_speed = 0, longest = 0;
         for (int t = 0; t < TASKS; t++) {
             const int u = o.owner[t];
             seconds[t] *= 1e-6 / speed[u];
@@ -71,10 +71,10 @@ static struct outcome run(const struct schedule *which, double noise, double spi
             o.migrations += i > which->settled && i <= DRIFT && o.owner[t] != before[t];
         }
         for (int u = 0; u < U; u++) {
-            strength += speed[u];
+            total_speed += speed[u];
             longest = fmax(longest, time[u]);
         }
-        const double even = longest / (total / strength);
+        const double even = longest / (total / total_speed);
         if (i > DRIFT - 100 && i <= DRIFT) o.even += even / 100;
         if (i > DRIFT && even > 1.25) o.uneven = i - DRIFT;
         memcpy(before, o.owner, sizeof before);

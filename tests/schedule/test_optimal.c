@@ -117,7 +117,7 @@ static void test_boundary(void **state) {
             struct sample s;
             struct optimal_model m;
             grid(&s, shape[k][0], shape[k][1], shape[k][2], 2, own, &seed);
-            assert_int_equal(optimal_model_make(&m, &s.p), EVN_OK);
+            assert_int_equal(optimal_model_make(&m, &s.p, 0, 0), EVN_OK);
             assert_true(m.across > 0);
             for (unsigned set = 1; set + 1 < 1u << s.p.tasks; set++) {
                 double weight = 0, boundary = 0;
@@ -156,7 +156,7 @@ static void test_bound(void **state) {
             const char *why;
             grid(&s, shape[k][0], shape[k][1], shape[k][2], shape[k][3], again & 1, &seed);
             if (again == 6) s.p.bandwidth = 0;
-            assert_int_equal(optimal_model_make(&m, &s.p), EVN_OK);
+            assert_int_equal(optimal_model_make(&m, &s.p, 0, 0), EVN_OK);
             /* far above the best, which would hide a bound that is too high */
             const int all_on_one[16] = {0};
             double best = smallest(&s.p), start = longest(&s.p, all_on_one) / m.unit;

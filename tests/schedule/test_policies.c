@@ -411,8 +411,8 @@ static void test_learn_pays(void **state) {
     free(l);
 }
 
-/* Scatter makes doubt, which grows less with time; what a gain must be goes by it. */
-static void test_learn_doubt(void **state) {
+/* Scatter makes predictions uncertain, less so with time; what a gain must be goes by it. */
+static void test_learn_uncertainty(void **state) {
     (void)state;
     unsigned long long seed = 41;
     double seconds[N];
@@ -424,21 +424,21 @@ static void test_learn_doubt(void **state) {
     for (int i = 0; i < 200; i++) {
         for (int t = 0; t < N; t++) seconds[t] = 0.5 + draw(&seed);
         learn_feed(l, owner, seconds);
-        if (i == 7) early = learn_doubt(l);
+        if (i == 7) early = learn_uncertainty(l);
     }
     /* a unit's ten tasks scatter by 29 % each, so it by 9 %; 64 instances: 1.1 % of it */
-    const double doubt = learn_doubt(l);
-    if (!(doubt > 0.008 && doubt < 0.04 && early > 1.5 * doubt))
-        fail_msg("doubt %.4f, early %.4f", doubt, early);
-    assert_true(learn_noise(l) >= 2 * doubt);
+    const double error = learn_uncertainty(l);
+    if (!(error > 0.008 && error < 0.04 && early > 1.5 * error))
+        fail_msg("error %.4f, early %.4f", error, early);
+    assert_true(learn_noise(l) >= 2 * error);
     assert_true(learn_pays(l, 1, 0.975 - learn_noise(l), 0));
     assert_false(learn_pays(l, 1, 0.985 - learn_noise(l), 0));
-    /* a unit that becomes slower is doubtful at first */
+    /* a unit that becomes slower is uncertain at first */
     for (int i = 0; i < 4; i++) {
         for (int t = 0; t < N; t++) seconds[t] = (0.5 + draw(&seed)) * (owner[t] == 1 ? 2 : 1);
         learn_feed(l, owner, seconds);
     }
-    assert_true(learn_doubt(l) > 1.5 * doubt);
+    assert_true(learn_uncertainty(l) > 1.5 * error);
     assert_true(learn_makespan(l, owner) > 1.5 * learn_even(l));
     free(l);
 }
@@ -474,7 +474,7 @@ static void test_learn_patience(void **state) {
     feed(l, owner, cost, speed, -1, -1);
     feed(l, owner, cost, speed, -1, -1);
     assert_true(learn_asks(l, 1.5 * even, even));
-    learn_stays(l, 1.5 * even, even, 1.1 * even); /* it was found, and too much in doubt */
+    learn_stays(l, 1.5 * even, even, 1.1 * even); /* it was found, and too uncertain */
     assert_false(learn_asks(l, 1.5 * even, even));
     for (int i = 0; i < 3; i++) feed(l, owner, cost, speed, -1, -1);
     assert_true(learn_asks(l, 1.5 * even, even));
@@ -518,7 +518,7 @@ static double go(struct world *w, int spiked_unit, int spiked_task) {
     double *seconds = malloc(sizeof *seconds * (size_t)w->tasks), time[8] = {0};
     int *owner = malloc(sizeof *owner * (size_t)w->tasks);
     memcpy(owner, evn_schedule_owner(w->s), sizeof *owner * (size_t)w->tasks);
-    double work = 0, strength = 0, longest = 0;
+    double work = 0, total_speed = 0, longest = 0;
     for (int t = 0; t < w->tasks; t++) {
         assert_true(!t || owner[t] >= owner[t - 1]);
         seconds[t] = w->cost[t] / w->speed[owner[t]];
@@ -527,13 +527,13 @@ static double go(struct world *w, int spiked_unit, int spiked_task) {
         if (owner[t] == spiked_unit || t == spiked_task) seconds[t] *= 100;
     }
     for (int u = 0; u < w->units; u++) {
-        strength += w->speed[u];
+        total_speed += w->speed[u];
         longest = fmax(longest, time[u]);
     }
     assert_int_equal(evn_schedule_learn(w->s, owner, seconds), EVN_OK);
     free(owner);
     free(seconds);
-    return longest / (work / strength);
+    return longest / (work / total_speed);
 }
 
 enum { TASKS = 2000 };
@@ -656,6 +656,9 @@ static void test_bad_options(void **state) {
         "000000000000000000000000",
         "binpack:x",
         "binpack:",
+        "binpack:reassign=1",
+        "binpack:cap=4",
+        "binpack:reassign,cap=0",
         "interval:",
         "interval:iterations",
         "interval:iterations=0",
@@ -688,7 +691,7 @@ int main(void) {
         cmocka_unit_test(test_learn),
         cmocka_unit_test(test_learn_odd),
         cmocka_unit_test(test_learn_pays),
-        cmocka_unit_test(test_learn_doubt),
+        cmocka_unit_test(test_learn_uncertainty),
         cmocka_unit_test(test_learn_patience),
         cmocka_unit_test(test_interval_step),
         cmocka_unit_test(test_interval_keeps_the_best),

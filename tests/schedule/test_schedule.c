@@ -12,6 +12,7 @@
 
 static const char *const specs[] = {
     "static",
+    "static:chunk=1",
     "dynamic",
     "dynamic:chunk=2,memorize=0",
     "dynamic:chunk=5,memorize=1",
@@ -43,7 +44,7 @@ static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
 }
 
 /* Weights of every awkward kind. The sum of the last is beyond what a number holds. */
-enum { KINDS = 7 };
+enum { KINDS = 9 };
 static void fill(double *w, int n, int kind) {
     unsigned long long seed = 7;
     for (int t = 0; t < n; t++)
@@ -53,7 +54,8 @@ static void fill(double *w, int n, int kind) {
                : kind == 3 ? t + 1
                : kind == 4 ? draw(&seed)
                : kind == 5 ? (t % 3 ? 0 : 1e-300)
-                           : 1e308;
+               : kind == 6 ? 1e308
+                           : t % 4;
 }
 
 /* What it says of itself, and that it goes on from where it was when it is written out and read. */
@@ -92,9 +94,22 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
                      /* where exchange costs as much as computing, CBC takes minutes */
                      .bandwidth = kind == 4 && strncmp(spec, "optimal", 7) != 0 ? 10 : 0,
                      .link = link};
+    /* near and far, with routes of every awkward kind, and memory that may be full */
+    static const int unit_kind[8] = {0, 1, 0, 1, 1, 1, 0, 0}, node[8] = {5, 5, 0, 0, 9, 5, 0, 9};
+    static const evn_route routes[4] = {
+        {1, {0}, {0}}, {1, {1e300}, {1e300}}, {2, {0, 1}, {1e-300, 1e-3}}, {1, {1e-9}, {1e-9}}};
+    if (kind >= 7) {
+        p.kinds = 2;
+        p.kind = unit_kind;
+        p.node = node;
+        p.route = kind == 7 ? NULL : routes;
+        p.far = routes;
+        p.bytes = kind == 8 ? w : NULL;
+        p.capacity = kind == 8 ? speed : NULL;
+    }
     /* a grid of rows of 8, once of links that say nothing and once of links that say too much */
     for (int t = 0; t < tasks && kind >= 2; t++) {
-        const double bytes = kind == 5 ? 0 : kind == 6 ? 1e300 : 1 + t % 5;
+        const double bytes = kind == 5 ? 0 : kind == 6 || kind == 7 ? 1e300 : 1 + t % 5;
         if (t + 1 < tasks && t % 8 < 7) link[p.links++] = (evn_link){{t, t + 1}, bytes};
         if (t + 8 < tasks) link[p.links++] = (evn_link){{t, t + 8}, bytes};
     }
@@ -109,9 +124,10 @@ static void conforms(const char *spec, int tasks, int units, int kind) {
                 if (again) assert_int_equal(owner[t], first[i * tasks + t]);
             }
             memcpy(first + i * tasks, owner, sizeof *owner * n);
-            /* a queue gives a unit nothing when others are free sooner; owners that are fixed
-             * starve nobody */
-            for (int u = 0; u < units && tasks >= units && strncmp(spec, "dynamic", 7) != 0; u++)
+            /* a queue gives a unit nothing when others are free sooner, and memory may decide;
+             * otherwise owners that are fixed starve nobody */
+            for (int u = 0;
+                 u < units && tasks >= units && kind < 8 && strncmp(spec, "dynamic", 7) != 0; u++)
                 if (!had[u])
                     fail_msg("%s: unit %d of %d starves with %d tasks, weights %d", spec, u, units,
                              tasks, kind);
@@ -136,7 +152,8 @@ static void test_conformance(void **state) {
         for (int n = 0; n < 7; n++)
             for (int u = 0; u < 5; u++)
                 for (int kind = 0; kind < KINDS; kind++)
-                    conforms(specs[i], tasks[n], units[u], kind);
+                    if (kind < 7 || tasks[n] < 7 || strncmp(specs[i], "optimal", 7) != 0)
+                        conforms(specs[i], tasks[n], units[u], kind);
 }
 
 static void test_static(void **state) {
@@ -148,6 +165,31 @@ static void test_static(void **state) {
     assert_int_equal(evn_schedule_chunk(s), 0);
     assert_true(evn_schedule_settled(s));
     evn_schedule_close(s);
+    /* chunks in turn, as OpenMP has them */
+    static const int chunks[] = {0, 0, 1, 1, 2, 2, 3, 3, 0, 0};
+    s = open_or_fail("static:chunk=2", &p);
+    assert_string_equal(evn_schedule_text(s), "static:chunk=2");
+    assert_memory_equal(evn_schedule_owner(s), chunks, sizeof chunks);
+    assert_int_equal(evn_schedule_chunk(s), 0);
+    assert_true(evn_schedule_settled(s));
+    evn_schedule_close(s);
+    s = open_or_fail("static:chunk=1000000000", &p); /* all to the first */
+    for (int t = 0; t < 10; t++) assert_int_equal(evn_schedule_owner(s)[t], 0);
+    evn_schedule_close(s);
+}
+
+static void test_imbalance(void **state) {
+    (void)state;
+    assert_true(evn_imbalance(3, (double[]){2, 1, 4}) == 4);
+    assert_true(evn_imbalance(1, (double[]){7}) == 1);
+    assert_true(evn_imbalance(2, (double[]){0, 0}) == 1);
+    assert_true(isinf(evn_imbalance(2, (double[]){3, 0})));
+    evn_problem p = {
+        .tasks = 3, .weight = (double[]){4, 2, 2}, .units = 2, .speed = (double[]){2, 1}};
+    double load[2];
+    assert_true(evn_problem_imbalance(&p, (int[]){0, 0, 1}, load) == 1.5);
+    assert_true(load[0] == 6 && load[1] == 2);
+    assert_true(evn_problem_imbalance(&p, (int[]){0, 0, 0}, NULL) == INFINITY);
 }
 
 static void test_dynamic_memory(void **state) {
@@ -285,6 +327,9 @@ static void test_bad_input(void **state) {
         "",
         "statik",
         "static:x",
+        "static:chunk",
+        "static:chunk=0",
+        "static:chunk=2,size",
         "dynamic:chunk=0",
         "dynamic:chunk=",
         "dynamic:chunk=-1",
@@ -318,9 +363,23 @@ static void test_bad_input(void **state) {
         {.tasks = 2, .units = 2, .links = 1, .link = &(evn_link){{0, 1}, NAN}},
         {.tasks = 2, .units = 2, .bandwidth = -1},
         {.tasks = 2, .units = 2, .bandwidth = INFINITY},
+        {.tasks = 2, .units = 2, .kinds = -1},
+        {.tasks = 2, .units = 2, .kind = (int[]){0, 1}},
+        {.tasks = 2, .units = 2, .kinds = 2, .kind = (int[]){0, 2}},
+        {.tasks = 2, .units = 2, .kinds = 2, .kind = (int[]){-1, 1}},
+        {.tasks = 2, .units = 2, .node = (int[]){0, -1}},
+        {.tasks = 2, .units = 2, .route = &(evn_route){1, {NAN}, {0}}},
+        {.tasks = 2, .units = 2, .route = &(evn_route){1, {0}, {-1}}},
+        {.tasks = 2, .units = 2, .far = &(evn_route){2, {0}, {0, INFINITY}}},
+        {.tasks = 2, .units = 2, .bytes = (double[]){1, -1}},
+        {.tasks = 2, .units = 2, .bytes = (double[]){1, INFINITY}},
+        {.tasks = 2, .units = 2, .capacity = (double[]){1, NAN}},
+        {.tasks = 2, .units = 2, .capacity = (double[]){-1, 0}},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(evn_schedule_open(&s, "static", &wrong[i]), EVN_USAGE);
+        assert_non_null(strstr(evn_message(), "expected"));
+    }
     s = open_or_fail("guided:time", &p);
     static const int owner[] = {0, 0, 1, 2}, right[] = {0, 0, 1, 1};
     static const double t[] = {1, 1, 1, 1}, negative[] = {1, -1, 1, 1};
@@ -345,10 +404,11 @@ static void test_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conformance),    cmocka_unit_test(test_static),
-        cmocka_unit_test(test_dynamic_memory), cmocka_unit_test(test_guided_size),
-        cmocka_unit_test(test_uneven_units),   cmocka_unit_test(test_export_import),
-        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_conformance),   cmocka_unit_test(test_static),
+        cmocka_unit_test(test_imbalance),     cmocka_unit_test(test_dynamic_memory),
+        cmocka_unit_test(test_guided_size),   cmocka_unit_test(test_uneven_units),
+        cmocka_unit_test(test_export_import), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

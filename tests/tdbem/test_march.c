@@ -5,12 +5,13 @@
  */
 #include "tdbem/files/checkpoint.h"
 #include "tdbem/summation/history.h"
-#include "tdbem/march/incident.h"
+#include "tdbem/incident.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/files/output.h"
 #include "tdbem/summation/radiation.h"
 #include "series.h"
 #include "tdbem/solve/solve.h"
+#include "tdbem/layout/kernel_rows.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/tdbem.h"
 

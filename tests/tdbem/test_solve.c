@@ -175,7 +175,7 @@ struct habit {
 };
 static void be_slow(evn_crew *crew, int me, int cores, void *arg) {
     struct habit *h = arg;
-    const struct timespec nap = {0, cores == h->slow ? 20000000 : 0};
+    const struct timespec nap = {0, cores == h->slow ? 200000000 : 0};
     (void)crew;
     if (!me) nanosleep(&nap, NULL);
     if (!me) h->cores = cores;

@@ -11,7 +11,7 @@
  * order of a residual, once a run. The hash reads 40 bytes a point.
  */
 #define NPBMZ_ITEM
-#include "npbmz/mesh/exact_part.h"
+#include "npbmz/host/exact_part.h"
 #include "npbmz/device/norms_part.h"
 #include "npbmz/device/residual_item.h"
 

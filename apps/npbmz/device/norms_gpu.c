@@ -1,7 +1,7 @@
 /* The host's side of norms.kernel.c: which kernels run, and what their results mean. */
 #include "npbmz/device/norms_gpu.h"
 
-#include "npbmz/mesh/exact.h"
+#include "npbmz/host/exact.h"
 #include "common/lanes.h"
 #include "npbmz/host/residual.h"
 #include <string.h>

@@ -6,7 +6,7 @@
  * rounding small, and the order never changes. */
 #include "npbmz/host/norms.h"
 
-#include "npbmz/mesh/exact.h"
+#include "npbmz/host/exact.h"
 #include "common/lanes.h"
 
 static double lanes_sum(vec a) {

@@ -44,10 +44,7 @@ static evn_status set_up(struct run *run) {
 static evn_status advance(int *done, void *arg) {
     struct run *run = arg;
     struct order order = {run, zone_step};
-    const struct run_slow *slow = &run->options->run.slow;
     int open = 0;
-    if (slow->factor > 1 && *done == slow->step)
-        evn_unit_slow(evn_units_get(run->units, slow->unit), slow->factor);
     evn_status status = run->p->solver->finish ? evn_exchange_start(run->exchange, &open)
                                                : evn_exchange_run(run->exchange);
     if (!status) status = evn_loop_run(run->loop, open ? zones_step_split : zones_step, &order);
@@ -182,12 +179,6 @@ static evn_status name_zones(const struct run *run, evn_status status) {
                     why);
 }
 
-/* The units' speeds as they were. */
-static void end_slow(const struct run *run) {
-    for (int u = 0; u < evn_units_count(run->units); u++)
-        evn_unit_slow(evn_units_get(run->units, u), 1);
-}
-
 evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
                      const npbmz_options *options, npbmz_result *result) {
     static const npbmz_options defaults = {.run = {.steps = -1}};
@@ -205,7 +196,6 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
         if (status == EVN_MEMORY) status = evn_fail(EVN_BODY, "%s", evn_message());
         if (status && status != EVN_STOPPED) status = name_zones(&run, status);
     }
-    end_slow(&run);
     setup_give_back(&run);
     evn_recovery_close(run.recovery);
     evn_loop_close(run.loop);

@@ -3,7 +3,7 @@
 #include "npbmz/run/run.h"
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/residual.h"
-#include "npbmz/mesh/exact.h"
+#include "npbmz/host/exact.h"
 #include "npbmz/mesh/faces.h"
 #include "npbmz/mesh/mesh.h"
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TDBEM_OUTPUT_H
 #define TDBEM_OUTPUT_H
 
-#include "tdbem/march/incident.h"
+#include "tdbem/incident.h"
 #include "tdbem/mesh/mesh.h"
 #include <complex.h>
 #include <evener/status.h>

@@ -1,7 +1,7 @@
 /* Converting slices into layouts: what lies where is decided first, for all slices, and then each
  * slice is copied to its places. */
 #include "tdbem/layout/layout_inside.h"
-#include "tdbem/summation/summation.h"
+#include "tdbem/layout/kernel_rows.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Row-vectors in strips: of each strip of consecutive rows the bundles of a block, one a slice, or
  * a few where the rows' starts lie too far apart for one. */
 #include "tdbem/layout/layout_inside.h"
-#include "tdbem/summation/summation.h"
+#include "tdbem/layout/kernel_rows.h"
 #include <stdlib.h>
 
 /* Vectors that make one bundle: `have` of them from `v` on. */

@@ -135,4 +135,8 @@ evn_status slices_matrix_open(struct slices_csr *out, const struct slices *s, in
 void slices_matrix_add(struct slices_csr *m, const struct slices *s);
 void slices_csr_free(struct slices_csr *m);
 
+/* The paper's score of an ordering (section 4.2): the mean over columns and consecutive rows of the
+ * square of how many k both row-vectors cover. */
+double slices_score(const struct slices *s);
+
 #endif

@@ -107,16 +107,3 @@ evn_status mesh_renumber(struct mesh *m, enum numbering numbering) {
     free(to);
     return EVN_OK;
 }
-
-double numbering_score(const struct slices *s) {
-    const size_t rows = (size_t)s->rows;
-    double sum = 0;
-    for (size_t j = 0; j < (size_t)s->columns; j++)
-        for (size_t at = j * rows; at + 1 < j * rows + (size_t)s->columns; at++) {
-            int a = s->first[at], b = s->first[at + 1];
-            int low = a > b ? a : b, high = a + s->count[at], other = b + s->count[at + 1];
-            if (other < high) high = other;
-            if (high > low) sum += (double)(high - low) * (high - low);
-        }
-    return s->columns > 1 ? sum / ((double)s->columns * (s->columns - 1)) : 0;
-}

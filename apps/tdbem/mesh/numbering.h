@@ -4,7 +4,6 @@
 #define TDBEM_NUMBERING_H
 
 #include "tdbem/mesh/mesh.h"
-#include "tdbem/matrices/slices.h"
 #include <stdint.h>
 
 enum numbering { NUMBERING_NONE, NUMBERING_MORTON, NUMBERING_HILBERT };
@@ -18,9 +17,5 @@ evn_status mesh_renumber(struct mesh *mesh, enum numbering numbering);
 /* Place of a point on the curve; coordinates are integers of 20 bits. */
 uint64_t numbering_morton(const uint32_t at[3]);
 uint64_t numbering_hilbert(const uint32_t at[3]);
-
-/* The paper's score of an ordering (section 4.2): the mean over columns and consecutive rows of the
- * square of how many k both row-vectors cover. */
-double numbering_score(const struct slices *s);
 
 #endif

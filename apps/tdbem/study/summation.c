@@ -370,7 +370,7 @@ static evn_status table(const struct slices *s, struct mesh *mesh, const char *n
         if (!status && renumbered(s, mesh, before, &other))
             status = evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
         if (!status) {
-            score[o] = numbering_score(&other);
+            score[o] = slices_score(&other);
             for (int b = 0; b < SIZES; b++)
                 fill[o][b] = layout_full_fill(&other, size[b][0], size[b][1]);
         }

@@ -1,7 +1,8 @@
 /* The kernels for every precision and number of steps, and the choice among them. */
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_tree.h"
-#include "tdbem/vector.h"
+#include "tdbem/layout/kernel_rows.h"
+#include "tdbem/summation/vector.h"
 #include <string.h>
 
 /* bytes of values to be fetched ahead of use: some bundles, since a bundle's sums keep the core

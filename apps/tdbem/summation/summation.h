@@ -14,17 +14,6 @@
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
 
-/* Rows of a bundle that the kernels want for groups of `wide` steps (a power of two). */
-int summation_bundle_rows(int single, int wide);
-
-/* Strips that the kernels want instead for rows in such groups: how many consecutive rows, and by
- * how many steps the first of them may begin earlier than the last one in a bundle that is near,
- * and in one that is far. No rows: no strips. */
-struct summation_strip {
-    int rows, near, far;
-};
-struct summation_strip summation_strip(int single, int wide);
-
 /* Whether rows' products are added to their sum one by one, and not first among themselves
  * (for each slice) and then to it: what a device must do to have the host's bits. */
 int summation_carries(const struct layout *layout);

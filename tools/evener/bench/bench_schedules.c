@@ -12,7 +12,7 @@
 #include "bench/bench_schedules.h"
 #include "bench/bench.h"
 #include "common/message.h"
-#include "plan/machine_file.h"
+#include "workload/machine_file.h"
 #include "workload/job.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,10 +3,11 @@
 #include "cli/command.h"
 #include "common/output.h"
 #include "common/record.h"
-#include "plan/machine_file.h"
+#include "workload/machine_file.h"
 #include "plan/times_file.h"
 #include "workload/calibration.h"
 #include "workload/job.h"
+#include "workload/slow.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +17,8 @@
 struct request {
     struct job_words words;
     const char *machine, *times, *exchange, *slow, *json;
-    long iterations, cap;
+    long iterations;
     int quiet, verbose;
-};
-
-/* A unit that becomes slower in mid-run. */
-struct slow {
-    int unit; /* -1: none */
-    double factor;
-    long step; /* the first that is slower, from 1 */
 };
 
 struct planning {
@@ -39,21 +33,6 @@ struct planning {
     struct slow slow;
     char list[520]; /* of units */
 };
-
-static int read_slow(struct planning *p, const char *text) {
-    p->slow = (struct slow){.unit = -1};
-    if (!text) return 0;
-    int end = 0, units = p->job.tasks.units;
-    struct slow *s = &p->slow;
-    if (sscanf(text, "%d:%lf@%ld%n", &s->unit, &s->factor, &s->step, &end) == 3 && !text[end] &&
-        s->unit >= 0 && s->unit < units && s->factor > 0 && isfinite(s->factor) && s->step >= 1)
-        return 0;
-    complain(
-        "--slow %s: expected UNIT:FACTOR@STEP, as 0:2@10 for a unit 0 that is two times slower "
-        "from step 10; units are 0 to %d",
-        text, units - 1);
-    return EXIT_USAGE;
-}
 
 /* Seconds of all tasks one after another on one kind. */
 static double alone(const evn_model *m, int kind) {
@@ -162,7 +141,7 @@ static int open_planning(struct planning *p, const struct request *request) {
     p->problem.instances = (int)request->iterations;
     p->model.model.sequential = request->exchange && !strcmp(request->exchange, "sequential");
     code = request->machine || request->times ? timed_model(p, request) : plain_model(p, request);
-    if (!code) code = read_slow(p, request->slow);
+    if (!code) code = slow_read(&p->slow, request->slow, p->job.units, 0);
     if (code) return code;
     p->job.tasks = p->problem;
     return job_schedule(&p->job, &words);
@@ -235,16 +214,15 @@ static void print_units(const struct planning *p, const evn_simulation *clock, c
 }
 
 /* The cores that binpack's thread reassignment moves, where all units are CPUs. */
-static int reassign(const struct planning *p, const double *load, long cap, FILE *out,
-                    cJSON *root) {
+static int reassign(const struct planning *p, const double *load, FILE *out, cJSON *root) {
     const struct job *w = &p->job;
     const int units = w->tasks.units, cores = job_cores(w);
-    if (strcmp(evn_schedule_text(w->schedule), "binpack") != 0 || evn_units_gpus(w->units) ||
+    if (strncmp(evn_schedule_text(w->schedule), "binpack", 7) != 0 || evn_units_gpus(w->units) ||
         cores == units)
         return 0;
     int *share = malloc(sizeof *share * (size_t)units);
     if (!share) return 0;
-    evn_status status = evn_schedule_reassign(w->schedule, cores, (int)cap, share);
+    evn_status status = evn_schedule_reassign(w->schedule, cores, share);
     if (status) {
         free(share);
         return give_up(status);
@@ -314,7 +292,7 @@ static evn_status iterate(struct planning *p, const struct request *request, evn
     evn_status status = EVN_OK;
     evn_step step = {0};
     for (long i = 1; !status && i <= request->iterations; i++) {
-        if (i == p->slow.step && p->slow.unit >= 0) p->slower[p->slow.unit] *= p->slow.factor;
+        if (i - 1 == p->slow.step && p->slow.unit >= 0) p->slower[p->slow.unit] *= p->slow.factor;
         status = evn_simulation_step(clock, p->job.schedule, &step);
         if (status) break;
         evn_problem_imbalance(&p->problem, evn_simulation_owner(clock), load);
@@ -369,7 +347,7 @@ static int plan(struct planning *p, const struct request *request, struct output
     if (!code) {
         root = record_plan(p, request, list, explanation);
         list = NULL;
-        code = reassign(p, load, request->cap, out, root);
+        code = reassign(p, load, out, root);
     }
     if (!code && record->path) {
         char *text = record_text(root);
@@ -397,10 +375,8 @@ static const struct option table[] = {
      AT(times), 0, 0},
     {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
      AT(exchange), 0, 0},
-    {"slow", "U:F@STEP", "unit U becomes F times slower with iteration STEP", OPTION_TEXT, AT(slow),
-     0, 0},
-    {"cap", "N", "cores that thread reassignment gives one unit at most (default: no limit)",
-     OPTION_NUMBER, AT(cap), 1, 1000000},
+    {"slow", "U:F@N", "unit U takes F times as long from step N on; the first is 0", OPTION_TEXT,
+     AT(slow), 0, 0},
     {"schedule", "SPEC",
      "static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
      OPTION_TEXT, AT(words.schedule), 0, 0},

@@ -1,7 +1,7 @@
 /* Reading the times of a record. */
 #include "plan/times_file.h"
 #include "common/message.h"
-#include "cli/json_file.h"
+#include "common/json_file.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

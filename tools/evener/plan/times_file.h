@@ -2,7 +2,7 @@
 #ifndef TOOL_TIMES_FILE_H
 #define TOOL_TIMES_FILE_H
 
-#include "plan/machine_file.h"
+#include "workload/machine_file.h"
 #include "workload/job.h"
 
 /* What the record says of the run as a whole. */

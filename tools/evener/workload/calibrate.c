@@ -7,9 +7,9 @@
  * units side by side tell what it costs between them. Steps are instances of the loop.
  */
 #include "cli/command.h"
-#include "cli/json_file.h"
+#include "common/json_file.h"
 #include "common/median.h"
-#include "plan/machine_file.h"
+#include "workload/machine_file.h"
 #include "workload/calibration.h"
 #include "workload/job.h"
 #include <math.h>

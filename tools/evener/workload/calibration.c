@@ -1,10 +1,10 @@
 /* The file that calibrations are kept in: which there may be, and which fits. */
 #include "workload/calibration.h"
-#include "cli/json_file.h"
+#include "common/json_file.h"
 #include "common/message.h"
 #include "common/output.h"
 #include "common/record.h"
-#include "plan/machine_file.h"
+#include "workload/machine_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -122,8 +122,8 @@ static int read_speeds(struct job *job, const char *text) {
     return 0;
 }
 
-/* Thread reassignment of NPB-MZ (NAS-03-010, section 5): shares the list's cores out to its units
- * by what binpack gives them to do. */
+/* Thread reassignment of NPB-MZ (NAS-03-010, section 5), if the schedule asks for it: shares the
+ * list's cores out to its units by what the schedule gives them to do. */
 static int reassign_cores(struct job *job, const struct job_words *words) {
     evn_units *described = NULL;
     evn_schedule *schedule = NULL;
@@ -132,27 +132,24 @@ static int reassign_cores(struct job *job, const struct job_words *words) {
     int *share = NULL, cores = 0;
     evn_status status = evn_units_open(&described, job->machine, words->units, EVN_DESCRIBE_ONLY);
     if (!status && evn_units_gpus(described))
-        status =
-            evn_fail(EVN_USAGE, "--reassign: cores move between CPU units only, and %s has devices",
-                     words->units);
-    if (!status && (strncmp(name, "binpack", 7) != 0 || (name[7] && name[7] != ':')))
-        status = evn_fail(EVN_USAGE,
-                          "--reassign: cores are reassigned with --schedule binpack, not %s", name);
+        status = evn_fail(EVN_USAGE, "%s: cores move between CPU units only, and %s has devices",
+                          name, words->units);
     if (!status) {
         tasks.units = evn_units_count(described);
         status = evn_schedule_open(&schedule, name, &tasks);
         share = calloc((size_t)tasks.units, sizeof *share);
         if (!share) status = evn_fail(EVN_MEMORY, "not enough memory for %d units", tasks.units);
     }
-    for (int u = 0; !status && u < tasks.units; u++)
+    const int reassigns = !status && evn_schedule_reassigns(schedule);
+    for (int u = 0; reassigns && u < tasks.units; u++)
         cores += evn_unit_cores(evn_units_get(described, u));
-    if (!status) status = evn_schedule_reassign(schedule, cores, (int)words->cap, share);
+    if (reassigns) status = evn_schedule_reassign(schedule, cores, share);
     size_t at = 0;
-    for (int u = 0; !status && u < tasks.units; u++) {
+    for (int u = 0; reassigns && !status && u < tasks.units; u++) {
         at += (size_t)snprintf(job->units_text + at, sizeof job->units_text - at, "%s1:CPU:%d",
                                u ? "," : "", share[u]);
         if (at >= sizeof job->units_text)
-            status = evn_fail(EVN_USAGE, "--reassign: %d units are too many to be reassigned",
+            status = evn_fail(EVN_USAGE, "%s: %d units are too many to be reassigned", name,
                               tasks.units);
     }
     free(share);
@@ -183,9 +180,11 @@ int job_try(struct job *job, const struct job_words *words) {
 }
 
 int job_units(struct job *job, const struct job_words *words, unsigned flags) {
-    int code = words->reassign ? reassign_cores(job, words) : 0;
+    const int may =
+        !(flags & EVN_DESCRIBE_ONLY) && !strncmp(schedule_name(job, words), "binpack:", 8);
+    int code = may ? reassign_cores(job, words) : 0;
     if (code) return code;
-    code = open_units(job, words, words->reassign ? job->units_text : words->units, flags);
+    code = open_units(job, words, *job->units_text ? job->units_text : words->units, flags);
     if (code) return code;
     const int steps = words->steps < 0 ? job->shape.steps : (int)words->steps;
     job->tasks.units = evn_units_count(job->units);

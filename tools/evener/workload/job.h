@@ -10,8 +10,6 @@ struct job_words {
     const char *units, *devices, *schedule, *speeds; /* schedule NULL: the workload's default */
     int oversubscribe;
     long steps;     /* of the run to come; -1: the workload's own number */
-    int reassign;   /* with binpack: CPU units get cores by their loads */
-    long cap;       /* at most so many each; 0: no limit */
     int calibrated; /* take speeds from evener calibrate where there are some */
 };
 

@@ -4,6 +4,7 @@
 #include "common/progress.h"
 #include "common/record.h"
 #include "workload/job.h"
+#include "workload/slow.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,15 +31,11 @@ static const struct option table[] = {
     {"schedule", "SPEC",
      "static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
      OPTION_TEXT, AT(words.schedule), 0, 0},
-    {"reassign", NULL, "with binpack: share the units' cores out again, by the units' loads",
-     OPTION_FLAG, AT(words.reassign), 0, 0},
-    {"cap", "N", "of --reassign: cores of a unit at most (default: no limit)", OPTION_NUMBER,
-     AT(words.cap), 1, 4096},
     {"json", "FILE", "the record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
     {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
      AT(trace), 0, 0},
-    {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on", OPTION_TEXT,
-     AT(slow), 0, 0},
+    {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on; the first is 0",
+     OPTION_TEXT, AT(slow), 0, 0},
     {"quiet", NULL, "no output but errors and warnings", OPTION_FLAG, AT(quiet), 0, 0},
     {"verbose", NULL, "more of what the workload knows", OPTION_FLAG, AT(verbose), 0, 0},
     {0},
@@ -86,35 +83,6 @@ static void on_notice(const char *text, void *p) {
 
 /* ---- options ---- */
 
-/* `1:2.5@100` */
-static int read_slow(struct run_slow *s, const char *text, const evn_units *units) {
-    char *end;
-    long unit = strtol(text, &end, 10), step = 0;
-    int right = end != text && *end == ':';
-    const char *factor = end + 1;
-    s->factor = right ? strtod(factor, &end) : 0;
-    right = right && end != factor && s->factor >= 1 && s->factor <= 1000;
-    if (right && *end == '@') {
-        const char *number = end + 1;
-        step = strtol(number, &end, 10);
-        right = end != number && step >= 0 && step <= 1000000000;
-    }
-    if (!right || *end) {
-        complain("--slow %s: expected UNIT:FACTOR@STEP, as 1:2@100, with a factor from 1 to 1000",
-                 text);
-        return EXIT_USAGE;
-    }
-    if (unit < 0 || unit >= evn_units_count(units) ||
-        !evn_unit_is_cpu(evn_units_get(units, (int)unit))) {
-        complain("--slow %s: there is no CPU unit %ld among %s, counted from 0", text, unit,
-                 evn_units_text(units));
-        return EXIT_USAGE;
-    }
-    s->unit = (int)unit;
-    s->step = (int)step;
-    return 0;
-}
-
 /* What can be wrong with the options of all runs before anything is opened. */
 static int check(const struct request *request, const struct workload *is) {
     const int goes_on = !strcmp(request->on_loss, "continue");
@@ -123,10 +91,8 @@ static int check(const struct request *request, const struct workload *is) {
     else if (goes_on && !is->keeps)
         complain("--on-device-loss continue: %s cannot go on without a device, expected stop",
                  is->name);
-    else if (request->slow && !is->slows)
-        complain("--slow %s: %s has no such study; leave it out", request->slow, is->name);
-    else
-        return 0;
+    else /* for which units is seen later */
+        return slow_read(&(struct slow){0}, request->slow, NULL, 1);
     return EXIT_USAGE;
 }
 
@@ -199,8 +165,10 @@ static int run_job(struct watch *watch) {
         .keep = strcmp(request->on_loss, "stop") ? KEEP_EVERY : 0,
         .stop = &interrupted,
     };
-    int code = request->slow ? read_slow(&options.slow, request->slow, job->units) : 0;
+    struct slow slow;
+    int code = slow_read(&slow, request->slow, job->units, 1);
     if (code) return code;
+    options.slow = (struct run_slow){slow.unit, (int)slow.step, slow.factor};
     char what[64];
     snprintf(what, sizeof what, "%s%s%s", job->is->name, job->shape.class_ ? " " : "",
              job->shape.class_ ? job->shape.class_ : "");

@@ -1,6 +1,6 @@
 /* JSON from files that a user names: parsed, or one line that says where it is wrong. */
-#ifndef TOOL_JSON_FILE_H
-#define TOOL_JSON_FILE_H
+#ifndef COMMON_JSON_FILE_H
+#define COMMON_JSON_FILE_H
 
 #include <cjson/cJSON.h>
 

@@ -1,5 +1,5 @@
 /* Sizes first, then a plan of what is where, then intervals. */
-#include "tdbem/matrices/matrices.h"
+#include "tdbem/matrices.h"
 #include "tdbem/matrices/slices_file.h"
 #include "tdbem/summation/summation_gpu.h"
 #include <math.h>

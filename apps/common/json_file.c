@@ -1,5 +1,5 @@
 /* Reading JSON files. */
-#include "cli/json_file.h"
+#include "common/json_file.h"
 #include "common/message.h"
 #include <errno.h>
 #include <math.h>

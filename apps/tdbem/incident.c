@@ -1,5 +1,5 @@
 /* Pulses, and their integrals over the triangles. */
-#include "tdbem/march/incident.h"
+#include "tdbem/incident.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

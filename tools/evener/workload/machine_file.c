@@ -1,8 +1,8 @@
 /* Reading described machines. Everything is checked when the file is opened, so that what is asked
  * later can only be missing, not wrong. */
-#include "plan/machine_file.h"
+#include "workload/machine_file.h"
 #include "common/message.h"
-#include "cli/json_file.h"
+#include "common/json_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

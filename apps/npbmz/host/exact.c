@@ -3,9 +3,9 @@
  * Cost: a point of the initial state takes 5 x (3 additions, 4 subtractions, 2 products) and 40 B
  * of stores, so it runs at the speed of memory.
  */
-#include "npbmz/mesh/exact.h"
+#include "npbmz/host/exact.h"
 
-#include "npbmz/mesh/exact_part.h"
+#include "npbmz/host/exact_part.h"
 #include "common/lanes.h"
 #include "npbmz/host/residual.h"
 

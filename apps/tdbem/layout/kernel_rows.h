@@ -1,0 +1,17 @@
+/* What the summation's kernels want of a layout; said by summation.c, since it follows from how the
+ * kernels are written. */
+#ifndef TDBEM_KERNEL_ROWS_H
+#define TDBEM_KERNEL_ROWS_H
+
+/* Rows of a bundle that the kernels want for groups of `wide` steps (a power of two). */
+int summation_bundle_rows(int single, int wide);
+
+/* Strips that the kernels want instead for rows in such groups: how many consecutive rows, and by
+ * how many steps the first of them may begin earlier than the last one in a bundle that is near,
+ * and in one that is far. No rows: no strips. */
+struct summation_strip {
+    int rows, near, far;
+};
+struct summation_strip summation_strip(int single, int wide);
+
+#endif

@@ -1,0 +1,168 @@
+/* Problems: checks, copies, and what an assignment means for one. */
+#include "schedule/problem.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_amount(double x) { return x >= 0 && !isinf(x); }
+
+/* An array of `n` amounts, which may be NULL. */
+static evn_status check_amounts(const double *x, int n, const char *what) {
+    for (int i = 0; x && i < n; i++)
+        if (!is_amount(x[i]))
+            return evn_fail(EVN_USAGE, "schedule: %s %d is %g, expected a finite number from 0",
+                            what, i, x[i]);
+    return EVN_OK;
+}
+
+static evn_status check_links(const evn_problem *p) {
+    for (int l = 0; l < p->links; l++) {
+        for (int e = 0; e < 2; e++)
+            if (p->link[l].task[e] < 0 || p->link[l].task[e] >= p->tasks)
+                return evn_fail(EVN_USAGE, "schedule: link %d names task %d, expected 0 to %d", l,
+                                p->link[l].task[e], p->tasks - 1);
+        if (!is_amount(p->link[l].bytes))
+            return evn_fail(EVN_USAGE,
+                            "schedule: link %d has %g bytes, expected a finite number from 0", l,
+                            p->link[l].bytes);
+    }
+    return EVN_OK;
+}
+
+static evn_status check_routes(const evn_problem *p, const evn_route *route, const char *what) {
+    const int kinds = p->kinds ? p->kinds : 1;
+    for (int i = 0; route && i < kinds * kinds; i++)
+        for (int h = 0; h < 2; h++)
+            if (!is_amount(route[i].latency[h]) || !is_amount(route[i].per_byte[h]))
+                return evn_fail(EVN_USAGE,
+                                "schedule: the %s from kind %d to %d takes %g and %g a byte, "
+                                "expected finite times from 0",
+                                what, i / kinds, i % kinds, route[i].latency[h],
+                                route[i].per_byte[h]);
+    return EVN_OK;
+}
+
+static evn_status check_places(const evn_problem *p) {
+    if (p->kinds < 0 || p->kinds > 32767)
+        return evn_fail(EVN_USAGE, "schedule: %d kinds of units, expected 0 to 32767", p->kinds);
+    const int kinds = p->kinds ? p->kinds : 1;
+    for (int u = 0; u < p->units; u++) {
+        if (p->kind && (p->kind[u] < 0 || p->kind[u] >= kinds))
+            return evn_fail(EVN_USAGE, "schedule: the kind of unit %d is %d, expected 0 to %d", u,
+                            p->kind[u], kinds - 1);
+        if (p->node && p->node[u] < 0)
+            return evn_fail(EVN_USAGE, "schedule: the node of unit %d is %d, expected one from 0",
+                            u, p->node[u]);
+        if (p->capacity && !(p->capacity[u] >= 0))
+            return evn_fail(EVN_USAGE,
+                            "schedule: the capacity of unit %d is %g, expected bytes from 0", u,
+                            p->capacity[u]);
+    }
+    evn_status status = check_routes(p, p->route, "route");
+    return status ? status : check_routes(p, p->far, "far route");
+}
+
+evn_status problem_check(const evn_problem *p) {
+    if (p->tasks < 1 || p->units < 1)
+        return evn_fail(EVN_USAGE, "schedule: %d tasks on %d units, expected at least one of each",
+                        p->tasks, p->units);
+    for (int u = 0; p->speed && u < p->units; u++)
+        if (!(p->speed[u] > 0) || isinf(p->speed[u]))
+            return evn_fail(
+                EVN_USAGE, "schedule: the speed of unit %d is %g, expected a finite number above 0",
+                u, p->speed[u]);
+    if (!is_amount(p->bandwidth))
+        return evn_fail(EVN_USAGE, "schedule: the bandwidth is %g, expected a finite number from 0",
+                        p->bandwidth);
+    evn_status status = check_amounts(p->weight, p->tasks, "the weight of task");
+    if (!status) status = check_amounts(p->bytes, p->tasks, "the memory of task");
+    if (!status) status = check_links(p);
+    return status ? status : check_places(p);
+}
+
+/* A copy of n things, NULL of NULL; *failed if there is no memory. */
+static void *copy(const void *from, size_t n, size_t size, int *failed) {
+    if (!from) return NULL;
+    void *to = malloc(n * size + 1);
+    if (to)
+        memcpy(to, from, n * size);
+    else
+        *failed = 1;
+    return to;
+}
+
+static double *copy_or_ones(const double *from, int n, int *failed) {
+    double *to = malloc(sizeof *to * (size_t)n);
+    *failed |= !to;
+    for (int i = 0; to && i < n; i++) to[i] = from ? from[i] : 1;
+    return to;
+}
+
+int problem_copy(evn_problem *to, const evn_problem *from) {
+    const size_t n = (size_t)from->tasks, units = (size_t)from->units;
+    const size_t kinds = from->kinds ? (size_t)from->kinds : 1;
+    const evn_link none = {{0}, 0};
+    int failed = 0;
+    *to = *from;
+    to->weight = copy_or_ones(from->weight, from->tasks, &failed);
+    to->speed = copy_or_ones(from->speed, from->units, &failed);
+    to->link =
+        copy(from->links ? from->link : &none, (size_t)from->links, sizeof *to->link, &failed);
+    to->kind = copy(from->kind, units, sizeof *to->kind, &failed);
+    to->node = copy(from->node, units, sizeof *to->node, &failed);
+    to->route = copy(from->route, kinds * kinds, sizeof *to->route, &failed);
+    to->far = copy(from->far, kinds * kinds, sizeof *to->far, &failed);
+    to->bytes = copy(from->bytes, n, sizeof *to->bytes, &failed);
+    to->capacity = copy(from->capacity, units, sizeof *to->capacity, &failed);
+    return failed;
+}
+
+void problem_drop(evn_problem *p) {
+    free((void *)p->weight);
+    free((void *)p->speed);
+    free((void *)p->link);
+    free((void *)p->kind);
+    free((void *)p->node);
+    free((void *)p->route);
+    free((void *)p->far);
+    free((void *)p->bytes);
+    free((void *)p->capacity);
+}
+
+double evn_imbalance(int units, const double *seconds) {
+    double longest = 0, shortest = INFINITY;
+    for (int u = 0; u < units; u++) {
+        longest = fmax(longest, seconds[u]);
+        shortest = fmin(shortest, seconds[u]);
+    }
+    return shortest > 0 ? longest / shortest : longest > 0 ? INFINITY : 1;
+}
+
+double evn_problem_imbalance(const evn_problem *p, const int *owner, double *load) {
+    double *time = malloc(2 * sizeof *time * (size_t)p->units);
+    if (!load) load = time ? time + p->units : NULL;
+    if (!load) return NAN;
+    for (int u = 0; u < p->units; u++) load[u] = 0;
+    for (int t = 0; t < p->tasks; t++) load[owner[t]] += p->weight ? p->weight[t] : 1;
+    for (int u = 0; time && u < p->units; u++) time[u] = load[u] / (p->speed ? p->speed[u] : 1);
+    const double imbalance = time ? evn_imbalance(p->units, time) : NAN;
+    free(time);
+    return imbalance;
+}
+
+double evn_problem_cut(const evn_problem *p, const int *owner, int *pairs) {
+    double bytes = 0;
+    size_t units = (size_t)p->units;
+    char *neighbours = pairs ? calloc(units, units) : NULL;
+    if (pairs) *pairs = 0;
+    for (int l = 0; l < p->links; l++) {
+        int a = owner[p->link[l].task[0]], b = owner[p->link[l].task[1]];
+        if (a == b) continue;
+        bytes += 2 * p->link[l].bytes;
+        if (!neighbours || neighbours[(size_t)a * units + (size_t)b]) continue;
+        neighbours[(size_t)a * units + (size_t)b] = neighbours[(size_t)b * units + (size_t)a] = 1;
+        *pairs += 2;
+    }
+    free(neighbours);
+    return bytes;
+}

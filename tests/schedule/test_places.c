@@ -1,0 +1,484 @@
+/* Near and far, and memory: what binpack, map and optimal make of routes and capacities, against
+ * all assignments of small problems. Run: ctest -R places */
+#include <evener.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const heeds[] = {
+    "binpack",
+    "map",
+#ifdef EVENER_HAVE_CBC
+    "optimal:gap=0,limit=60",
+    "optimal:limit=0",
+#endif
+};
+enum {
+    HEEDS = sizeof heeds / sizeof *heeds,
+    EXACT = 1 /* the first that looks at all links at once */
+};
+
+static double draw(unsigned long long *seed) {
+    *seed = *seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (double)(*seed >> 11) / 9007199254740992.0;
+}
+
+static evn_schedule *open_or_fail(const char *text, const evn_problem *p) {
+    evn_schedule *s;
+    if (evn_schedule_open(&s, text, p)) fail_msg("%s: %s", text, evn_message());
+    return s;
+}
+
+/* ---- the models in plain words ---- */
+
+static double one_way(const evn_problem *p, int u, int v, double bytes) {
+    const int kinds = p->kinds ? p->kinds : 1, a = p->kind ? p->kind[u] : 0,
+              b = p->kind ? p->kind[v] : 0;
+    const int far = p->node && p->node[u] != p->node[v];
+    const evn_route *matrix = far && p->far ? p->far : p->route;
+    if (!matrix) return 0;
+    const evn_route r = matrix[a * kinds + b];
+    return r.latency[0] + bytes * r.per_byte[0] +
+           (r.hops == 2 ? r.latency[1] + bytes * r.per_byte[1] : 0);
+}
+
+static double makespan(const evn_problem *p, const int *owner) {
+    double time[8] = {0}, longest = 0;
+    for (int t = 0; t < p->tasks; t++)
+        time[owner[t]] += p->weight[t] / (p->speed ? p->speed[owner[t]] : 1);
+    for (int l = 0; l < p->links; l++) {
+        const int u = owner[p->link[l].task[0]], v = owner[p->link[l].task[1]];
+        if (u == v) continue;
+        const double cost = p->route || p->far ? fmax(one_way(p, u, v, p->link[l].bytes),
+                                                      one_way(p, v, u, p->link[l].bytes))
+                            : p->bandwidth > 0 ? p->link[l].bytes / p->bandwidth
+                                               : 0;
+        time[u] += cost;
+        time[v] += cost;
+    }
+    for (int u = 0; u < p->units; u++) longest = fmax(longest, time[u]);
+    return longest;
+}
+
+static double over(const evn_problem *p, const int *owner) {
+    double used[8] = {0}, sum = 0;
+    for (int t = 0; t < p->tasks; t++) used[owner[t]] += p->bytes ? p->bytes[t] : 0;
+    for (int u = 0; u < p->units; u++)
+        if (p->capacity && p->capacity[u] > 0) sum += fmax(used[u] - p->capacity[u], 0);
+    return sum;
+}
+
+static double bytes_far(const evn_problem *p, const int *owner) {
+    double bytes = 0;
+    for (int l = 0; l < p->links; l++)
+        if (p->node[owner[p->link[l].task[0]]] != p->node[owner[p->link[l].task[1]]])
+            bytes += p->link[l].bytes;
+    return bytes;
+}
+
+static int has_empty(const evn_problem *p, const int *owner) {
+    int had = 0;
+    for (int t = 0; t < p->tasks; t++) had |= 1 << owner[t];
+    return had != (1 << p->units) - 1;
+}
+
+/* The next of all assignments; 0: there was none. */
+static int next(const evn_problem *p, int *owner) {
+    int t = 0;
+    while (t < p->tasks && ++owner[t] == p->units) owner[t++] = 0;
+    return t < p->tasks;
+}
+
+/* The least bytes over, and the shortest makespan of the assignments that have no more. `all`: of
+ * those only that leave no unit empty. */
+static void best_of_all(const evn_problem *p, int all, double *least, double *shortest) {
+    int owner[8] = {0};
+    *least = *shortest = INFINITY;
+    do {
+        if (all && has_empty(p, owner)) continue;
+        const double now = over(p, owner);
+        if (now <= *least) {
+            const double time = makespan(p, owner);
+            *shortest = now < *least ? time : fmin(time, *shortest);
+            *least = now;
+        }
+    } while (next(p, owner));
+}
+
+/* ---- near and far ---- */
+
+/* Two nodes of two units: free within a node (or cheap), dear between. */
+static const int two_by_two[] = {0, 0, 1, 1};
+static const evn_route dear = {1, {0.5}, {0.1}}, cheap = {1, {0.01}, {0.002}};
+
+/* Four pairs of tasks; each is tied by a thick link to another and by thin ones all round. */
+static evn_problem ring(double *weight, evn_link *link) {
+    for (int t = 0; t < 8; t++) {
+        weight[t] = 10;
+        link[t] = (evn_link){{t, (t + 1) % 8}, t % 4 == 3 ? 1 : 20};
+    }
+    return (evn_problem){.tasks = 8,
+                         .weight = weight,
+                         .links = 8,
+                         .link = link,
+                         .units = 4,
+                         .node = two_by_two,
+                         .route = &cheap,
+                         .far = &dear};
+}
+
+/* Only links between tasks 3 and 4 and between 7 and 0 are thin: those are cut between nodes. */
+static void test_far_links_are_the_thin_ones(void **state) {
+    (void)state;
+    double weight[8];
+    evn_link link[8];
+    const evn_problem p = ring(weight, link);
+    for (int i = EXACT; i < HEEDS; i++) {
+        evn_schedule *s = open_or_fail(heeds[i], &p);
+        const double far = bytes_far(&p, evn_schedule_owner(s));
+        if (far != 2) fail_msg("%s sends %g bytes between nodes, expected 2", heeds[i], far);
+        evn_schedule_close(s);
+    }
+    /* the same with kinds in place of nodes */
+    evn_problem q = p;
+    const evn_route matrix[] = {cheap, dear, dear, cheap};
+    q.node = NULL;
+    q.far = NULL;
+    q.kinds = 2;
+    q.kind = two_by_two;
+    q.route = matrix;
+    for (int i = EXACT; i < HEEDS; i++) {
+        evn_schedule *s = open_or_fail(heeds[i], &q), *as = open_or_fail(heeds[i], &p);
+        const double far = bytes_far(&p, evn_schedule_owner(s));
+        if (far != 2) fail_msg("%s sends %g bytes between kinds, expected 2", heeds[i], far);
+        assert_true(makespan(&q, evn_schedule_owner(s)) == makespan(&p, evn_schedule_owner(as)));
+        evn_schedule_close(s);
+        evn_schedule_close(as);
+    }
+}
+
+/* A random problem with routes by kind and node, near ones sometimes free, sometimes staged. */
+struct random {
+    double weight[8], bytes[8], speed[4], capacity[4];
+    int kind[4], node[4];
+    evn_link link[28];
+    evn_route route[4], far[4];
+};
+
+static evn_problem make_random(struct random *x, int tasks, int units, unsigned long long seed) {
+    evn_problem p = {.tasks = tasks,
+                     .weight = x->weight,
+                     .link = x->link,
+                     .units = units,
+                     .speed = x->speed,
+                     .kinds = 2,
+                     .kind = x->kind,
+                     .node = x->node,
+                     .route = x->route,
+                     .far = x->far};
+    draw(&seed);
+    for (int t = 0; t < tasks; t++) x->weight[t] = 1 + floor(20 * draw(&seed));
+    for (int u = 0; u < units; u++) {
+        x->speed[u] = 1 + floor(3 * draw(&seed));
+        x->kind[u] = draw(&seed) < 0.5;
+        x->node[u] = (int)(2 * draw(&seed)) * 7;
+    }
+    for (int a = 0; a < tasks; a++)
+        for (int b = a + 1; b < tasks; b++)
+            if (draw(&seed) < 0.5)
+                x->link[p.links++] = (evn_link){{a, b}, 1 + floor(30 * draw(&seed))};
+    const int free_near = draw(&seed) < 0.3;
+    for (int i = 0; i < 4; i++) {
+        const double near = free_near ? 0 : 0.1;
+        x->route[i] = (evn_route){1, {near * draw(&seed)}, {near * draw(&seed)}};
+        x->far[i] = (evn_route){1 + (draw(&seed) < 0.5),
+                                {2 * draw(&seed), draw(&seed)},
+                                {0.5 * draw(&seed), 0.2 * draw(&seed)}};
+    }
+    return p;
+}
+
+/* optimal is the optimum; map is near it, and never worse than what it makes without routes. */
+static void test_routes_against_all(void **state) {
+    (void)state;
+    struct random x;
+    double worst = 1, sum = 0, plain_sum = 0;
+    enum { ROUNDS = 30 };
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        const evn_problem p = make_random(&x, 6 + (int)(round % 2), 3 + (int)(round % 2), round);
+        double least, shortest;
+        best_of_all(&p, 0, &least, &shortest);
+#ifdef EVENER_HAVE_CBC
+        evn_schedule *o = open_or_fail("optimal:gap=0,limit=60", &p);
+        const double exact = makespan(&p, evn_schedule_owner(o));
+        if (exact > shortest * (1 + 1e-6))
+            fail_msg("round %u: optimal takes %.9g, expected %.9g", round, exact, shortest);
+        evn_schedule_close(o);
+#endif
+        best_of_all(&p, 1, &least, &shortest); /* map leaves none empty */
+        evn_schedule *s = open_or_fail("map", &p);
+        const double ratio = makespan(&p, evn_schedule_owner(s)) / shortest;
+        worst = fmax(worst, ratio);
+        sum += ratio / ROUNDS;
+        evn_schedule_close(s);
+        evn_problem plain = p;
+        plain.route = plain.far = NULL;
+        s = open_or_fail("map", &plain);
+        plain_sum += makespan(&p, evn_schedule_owner(s)) / shortest / ROUNDS;
+        evn_schedule_close(s);
+    }
+    if (worst > 1.35 || sum > 1.05 || plain_sum < 1.3)
+        fail_msg("map: %.3f of the optimum at worst, %.3f in the mean, %.3f without routes", worst,
+                 sum, plain_sum);
+}
+
+/* binpack puts neighbours near: with routes by nodes it sends less far than without. */
+static void test_binpack_near(void **state) {
+    (void)state;
+    double weight[36], far[2] = {0, 0}, longest[2] = {0, 0};
+    evn_link link[72];
+    for (unsigned round = 0; round < 20; round++) {
+        unsigned long long seed = round;
+        evn_problem p = {.tasks = 36,
+                         .weight = weight,
+                         .link = link,
+                         .units = 4,
+                         .node = two_by_two,
+                         .route = &cheap,
+                         .far = &dear};
+        for (int t = 0; t < 36; t++) {
+            weight[t] = round % 2 ? 10 : 100 + floor(30 * draw(&seed));
+            if (t % 6 < 5) link[p.links++] = (evn_link){{t, t + 1}, 10};
+            if (t < 30) link[p.links++] = (evn_link){{t, t + 6}, 10};
+        }
+        for (int plain = 0; plain < 2; plain++) {
+            evn_problem q = p;
+            if (plain) q.far = q.route = NULL;
+            evn_schedule *s = open_or_fail("binpack", &q);
+            far[plain] += bytes_far(&p, evn_schedule_owner(s));
+            q.far = q.route = NULL; /* the compute time alone */
+            longest[plain] += makespan(&q, evn_schedule_owner(s));
+            evn_schedule_close(s);
+        }
+    }
+    if (far[0] > 0.8 * far[1] || longest[0] > 1.02 * longest[1])
+        fail_msg("%g bytes far and %g long, without routes %g and %g", far[0], longest[0], far[1],
+                 longest[1]);
+}
+
+/* Routes that are all alike are a bandwidth. */
+static void test_alike(void **state) {
+    (void)state;
+    double weight[64];
+    evn_link link[112];
+    unsigned long long seed = 5;
+    evn_problem p = {.tasks = 64, .weight = weight, .link = link, .units = 5, .bandwidth = 8};
+    for (int t = 0; t < 64; t++) {
+        weight[t] = 10 + floor(90 * draw(&seed));
+        if (t % 8 < 7) link[p.links++] = (evn_link){{t, t + 1}, 40};
+        if (t < 56) link[p.links++] = (evn_link){{t, t + 8}, 48};
+    }
+    evn_problem q = p;
+    const evn_route eighth = {1, {0}, {0.125}}, staged = {2, {0}, {0.0625, 0.0625}};
+    static const int node[] = {3, 3, 4, 4, 4};
+    q.bandwidth = 0;
+    q.node = node;
+    q.route = &eighth;
+    q.far = &staged;
+    q.bytes = weight;
+    q.capacity = (double[]){0, 1e9, INFINITY, 0, 1e9};
+    for (int i = 0; i < HEEDS; i++) {
+        if (!strcmp(heeds[i], "optimal:gap=0,limit=60")) continue; /* it would take that long */
+        evn_schedule *a = open_or_fail(heeds[i], &p), *b = open_or_fail(heeds[i], &q);
+        assert_memory_equal(evn_schedule_owner(a), evn_schedule_owner(b), 64 * sizeof(int));
+        evn_schedule_close(a);
+        evn_schedule_close(b);
+    }
+}
+
+/* A hundred times as many tasks: map sends fewer bytes far than it does if it does not know. */
+static void test_nodes(void **state) {
+    (void)state;
+    enum { SIDE = 24, N = SIDE * SIDE, U = 16 };
+    static double weight[N];
+    static evn_link link[2 * N];
+    static int node[U];
+    unsigned long long seed = 9;
+    const evn_route none = {.hops = 1}, slow = {1, {0.001}, {0.01}};
+    evn_problem p = {
+        .tasks = N, .weight = weight, .link = link, .units = U, .node = node, .far = &slow};
+    for (int t = 0; t < N; t++) {
+        weight[t] = 10 + floor(10 * draw(&seed));
+        link[p.links++] = (evn_link){{t, t % SIDE < SIDE - 1 ? t + 1 : t + 1 - SIDE}, 8};
+        link[p.links++] = (evn_link){{t, (t + SIDE) % N}, 8};
+    }
+    for (int u = 0; u < U; u++) node[u] = u % 4; /* not in order */
+    p.route = &none;
+    evn_problem plain = p;
+    plain.far = NULL;
+    evn_schedule *s = open_or_fail("map", &p), *as = open_or_fail("map", &plain);
+    const double far = bytes_far(&p, evn_schedule_owner(s)),
+                 blind = bytes_far(&p, evn_schedule_owner(as));
+    /* four squares of 12 x 12 tasks have 4 x 24 links between them */
+    if (far > 1.3 * 4 * 24 * 8 || far > 0.8 * blind)
+        fail_msg("%g bytes go far, %g where it is not known", far, blind);
+    assert_true(evn_problem_imbalance(&p, evn_schedule_owner(s), NULL) < 1.15);
+    evn_schedule_close(s);
+    evn_schedule_close(as);
+}
+
+/* ---- memory ---- */
+
+/* What is over is what must be, and explained. */
+static void check_memory(const evn_problem *p, const char *spec, double least, unsigned round) {
+    evn_schedule *s = open_or_fail(spec, p);
+    const double is = over(p, evn_schedule_owner(s));
+    if (is > least * (1 + 1e-9))
+        fail_msg("round %u: %s has %g bytes over, expected %g", round, spec, is, least);
+    char *why = evn_schedule_explain(s);
+    assert_non_null(why);
+    if ((least > 0) != !!strstr(why, "no assignment fits") ||
+        (least > 0) != !!strstr(why, "is over its capacity by"))
+        fail_msg("round %u: %s has %g bytes over and says %s", round, spec, is, why);
+    free(why);
+    evn_schedule_close(s);
+}
+
+/* Room for hardly more than there is, or a little less: all that heed it find what there is. */
+static void test_memory_against_all(void **state) {
+    (void)state;
+    struct random x;
+    int fit = 0, full = 0;
+    for (unsigned round = 0; round < 100; round++) {
+        unsigned long long seed = 1000 + round;
+        evn_problem p = make_random(&x, 5 + (int)(round % 4), 2 + (int)(round % 2), round);
+        if (round % 3) p.route = p.far = NULL;
+        p.bandwidth = round % 3 == 1 ? 10 : 0;
+        p.bytes = x.bytes;
+        p.capacity = x.capacity;
+        double bytes = 0, least, shortest;
+        draw(&seed);
+        for (int t = 0; t < p.tasks; t++) bytes += x.bytes[t] = 1 + floor(100 * draw(&seed));
+        for (int u = 0; u < p.units; u++)
+            x.capacity[u] = floor(bytes / p.units * (0.8 + 0.5 * draw(&seed)));
+        if (round % 5 == 0) x.capacity[0] = round % 10 ? 0 : INFINITY;
+        best_of_all(&p, 0, &least, &shortest);
+        fit += least == 0;
+        full += least > 0;
+        for (int i = 0; i < HEEDS; i++)
+            if (i != EXACT + 1 || round % 4 == 0) check_memory(&p, heeds[i], least, round);
+#ifdef EVENER_HAVE_CBC
+        if (round % 4) continue; /* it takes a while */
+        evn_schedule *s = open_or_fail("optimal:gap=0,limit=60", &p);
+        const double time = makespan(&p, evn_schedule_owner(s));
+        if (time > shortest * (1 + 1e-6))
+            fail_msg("round %u: optimal takes %.9g, expected %.9g", round, time, shortest);
+        evn_schedule_close(s);
+#endif
+    }
+    assert_true(fit > 15 && full > 15);
+}
+
+/* With enough memory nothing changes, and with a little too little not much. */
+static void test_memory_of_many(void **state) {
+    (void)state;
+    enum { N = 400, U = 8 };
+    static double weight[N], bytes[N], capacity[U];
+    static evn_link link[2 * N];
+    unsigned long long seed = 21;
+    evn_problem p = {.tasks = N, .weight = weight, .link = link, .units = U, .bandwidth = 100};
+    double total = 0, sum = 0, used[U] = {0}, load[U];
+    for (int t = 0; t < N; t++) {
+        weight[t] = 10 + floor(90 * draw(&seed));
+        bytes[t] = 10 + floor(90 * draw(&seed));
+        sum += bytes[t];
+        if (t % 20 < 19) link[p.links++] = (evn_link){{t, t + 1}, 40};
+        if (t < N - 20) link[p.links++] = (evn_link){{t, t + 20}, 48};
+    }
+    for (int i = 0; i < 2; i++) {
+        evn_schedule *s = open_or_fail(heeds[i], &p);
+        memset(used, 0, sizeof used);
+        for (int t = 0; t < N; t++) used[evn_schedule_owner(s)[t]] += bytes[t];
+        p.bytes = bytes;
+        p.capacity = capacity;
+        memcpy(capacity, used, sizeof used); /* just enough */
+        evn_schedule *same = open_or_fail(heeds[i], &p);
+        assert_memory_equal(evn_schedule_owner(s), evn_schedule_owner(same), N * sizeof(int));
+        evn_schedule_close(same);
+        for (int u = 0; u < U; u++) capacity[u] = ceil(sum / U * 1.01);
+        same = open_or_fail(heeds[i], &p);
+        assert_true(over(&p, evn_schedule_owner(same)) == 0);
+        total = evn_problem_imbalance(&p, evn_schedule_owner(same), load);
+        if (total > 1.1) fail_msg("%s: imbalance %g", heeds[i], total);
+        evn_schedule_close(same);
+        evn_schedule_close(s);
+        p.bytes = p.capacity = NULL;
+    }
+}
+
+/* The others do as they do, and say what is over; an import, too. */
+static void test_others_tell(void **state) {
+    (void)state;
+    double bytes[] = {60, 60, 10, 10}, capacity[] = {100, 100};
+    evn_problem p = {.tasks = 4, .units = 2, .bytes = bytes, .capacity = capacity};
+    static const char *const others[] = {"static", "dynamic", "guided:size", "weighted",
+                                         "interval"};
+    for (int i = 0; i < 5; i++) {
+        evn_schedule *s = open_or_fail(others[i], &p);
+        assert_memory_equal(evn_schedule_owner(s), ((int[]){0, 0, 1, 1}), 4 * sizeof(int));
+        char *why = evn_schedule_explain(s);
+        if (!strstr(why, "unit 0 is over its capacity by 20 bytes, 120 of 100\n") ||
+            !strstr(why, "there is an assignment that fits\n"))
+            fail_msg("%s says %s", others[i], why);
+        free(why);
+        evn_schedule_close(s);
+    }
+    for (int i = 0; i < HEEDS; i++) check_memory(&p, heeds[i], 0, 0);
+    capacity[0] = 70;
+    capacity[1] = 65;
+    for (int i = 0; i < HEEDS; i++) check_memory(&p, heeds[i], 5, 0);
+}
+
+/* map keeps to the capacities when it learns that a unit is slow. */
+static void test_learns_within_memory(void **state) {
+    (void)state;
+    enum { N = 40 };
+    double weight[N], bytes[N], seconds[N];
+    const double capacity[] = {14, 14, 14}, slow[] = {1, 1, 0.25};
+    for (int t = 0; t < N; t++) weight[t] = bytes[t] = 1;
+    evn_problem p = {
+        .tasks = N, .weight = weight, .units = 3, .bytes = bytes, .capacity = capacity};
+    evn_schedule *s = open_or_fail("map", &p);
+    for (int i = 0; i < 20; i++) {
+        assert_true(over(&p, evn_schedule_owner(s)) == 0);
+        for (int t = 0; t < N; t++) seconds[t] = 1e-3 / slow[evn_schedule_owner(s)[t]];
+        int owner[N];
+        memcpy(owner, evn_schedule_owner(s), sizeof owner);
+        assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+    }
+    /* the slow unit has what does not fit elsewhere */
+    int count = 0;
+    for (int t = 0; t < N; t++) count += evn_schedule_owner(s)[t] == 2;
+    assert_int_equal(count, N - 28);
+    evn_schedule_close(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_far_links_are_the_thin_ones),
+        cmocka_unit_test(test_routes_against_all),
+        cmocka_unit_test(test_binpack_near),
+        cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_memory_against_all),
+        cmocka_unit_test(test_memory_of_many),
+        cmocka_unit_test(test_others_tell),
+        cmocka_unit_test(test_learns_within_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+/* --slow U:F@N: a unit that takes F times as long from step N on, for studies. Steps count from 0.
+ */
+#ifndef TOOL_SLOW_H
+#define TOOL_SLOW_H
+
+#include <evener.h>
+
+struct slow {
+    int unit; /* -1: none */
+    double factor;
+    long step; /* the first that is slower */
+};
+
+/* Reads `text`, NULL: none. With `real` it is for units that compute: a CPU unit, and a factor from
+ * 1 to 1000; else for those of a plan: any unit, and a factor above 0. units NULL: they are not
+ * known yet. Returns 0, or an exit status after a message. */
+int slow_read(struct slow *slow, const char *text, const evn_units *units, int real);
+
+#endif
