@@ -9,8 +9,8 @@
  *   4. closes all of it                 evn_close()         <evener/open.h>
  *
  * examples/uneven.c is such a program in fifty lines, examples/heat.c one with data, devices and
- * exchanges in seventy. <evener/machine.h>, <evener/unit.h> and
- * <evener/schedule.h> are for those that do 1 and 2 by themselves.
+ * exchanges in seventy. <evener/machine.h>, <evener/unit.h> and <evener/schedule.h> are for those
+ * that do 1 and 2 by themselves.
  *
  * Conventions. Every function that can fail returns an evn_status; 0 (EVN_OK) is success, and
  * evn_message() then says in one line what was wrong, where, and what would be right. Handles are

@@ -71,8 +71,8 @@ void evn_units_close(evn_units *units);
 
 /* Takes unit `number` away, whose device has failed, and closes its devices; those behind it move
  * up by one. Loops on these units can then only be closed, and places have lost the device's space
- * before (evn_place_lose()); <evener/recover.h> does all of it, and a loop goes on. EVN_USAGE: it is
- * the last one. */
+ * before (evn_place_lose()); <evener/recover.h> does all of it, and a loop goes on. EVN_USAGE: it
+ * is the last one. */
 evn_status evn_units_remove(evn_units *units, int number);
 
 /* The machine they are on. */
