@@ -1,8 +1,8 @@
 # The library from its objects, static or shared (BUILD_SHARED_LIBS). Programs see evn_* of it and nothing else.
 #
 # The archive holds one object, linked from all (ld -r; -d gives the locks of OpenMP's named critical sections a place),
-# whose other names are then made local: so a program may have a `host_time` of its own. The shared library has a list of what it exports, and is never unloaded, since OpenMP's threads
-# would return into it.
+# whose other names are then made local: so a program may have a `host_time` of its own. The shared library has a list of
+# what it exports, and is never unloaded, since OpenMP's threads would return into it.
 
 # the compiler's visibility would do for the shared library alone. Without interposition calls within a file stay calls
 # within it; link-time optimisation would leave no names to hide.

@@ -99,7 +99,8 @@ evn_status evn_batch_launch(const evn_batch *batch, const evn_kernel_source *sou
 /* ---- the loop ---- */
 
 /* A loop over the schedule's tasks on `units`; both must outlive its use, and it may be closed when
- * they are gone. EVN_USAGE: the schedule was made for another number of units. */
+ * they are gone, but not by its body (a message, and it stays open). EVN_USAGE: the schedule was
+ * made for another number of units. */
 evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule);
 void evn_loop_close(evn_loop *loop);
 

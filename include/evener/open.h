@@ -64,8 +64,9 @@ evn_status evn_open_loop(evn_loop **out, evn_session *session, const char *sched
 
 /* Closes one of the session's loops and its schedule before the others, as evn_close() does with
  * all that are left. What it did will be in the record, and is in the trace. NULL is accepted.
- * EVN_USAGE: it is no loop of the session, and was not closed; EVN_SYSTEM, EVN_MEMORY: its part of
- * record or trace could not be kept, which evn_close() says again. */
+ * EVN_USAGE: it is no loop of the session, or the units are at work, and was not closed;
+ * EVN_SYSTEM, EVN_MEMORY: its part of record or trace could not be kept, which evn_close() says
+ * again. */
 evn_status evn_close_loop(evn_session *session, evn_loop *loop);
 
 /* Closes everything, in the right order, and puts record and trace in their places. A file appears
@@ -73,8 +74,8 @@ evn_status evn_close_loop(evn_session *session, evn_loop *loop);
  * file do not mix, and one that fails, or exits without this call, leaves an earlier file as it
  * was. What stands on loops (exchanges, places) is to be closed before.
  *
- * Everything is closed in any case. EVN_SYSTEM, EVN_MEMORY: a file could not be written. NULL is
- * accepted. */
+ * Everything is closed in any case but EVN_USAGE: the units are at work, by a body that calls this.
+ * EVN_SYSTEM, EVN_MEMORY: a file could not be written. NULL is accepted. */
 evn_status evn_close(evn_session *session);
 
 /* They belong to the session. */

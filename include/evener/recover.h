@@ -60,9 +60,9 @@ evn_status evn_recovery_keep(evn_recovery *recovery, int step);
  * program begins anew. Counters and bursts of the loop begin anew.
  *
  * Otherwise it returns the failure with its message, and nothing has changed: no device has failed
- * (a body on cores, say, or bad input), or no unit would be left. Another status than the
- * failure's: going on has failed itself, and the loop can only be closed. EVN_USAGE: called with
- * EVN_OK, or while the units are at work.
+ * (a body on cores, say, or bad input), or no unit would be left. If going on fails itself, the
+ * message says why, too, and the loop can only be closed: so with a schedule whose text has a
+ * number for each unit. EVN_USAGE: called with EVN_OK, or while the units are at work.
  *
  * A device has failed if it says so (EVN_DEVICE), or if its unit ended the last instance for want
  * of memory (EVN_MEMORY). */

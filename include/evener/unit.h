@@ -67,12 +67,14 @@ evn_status evn_units_open(evn_units **out, const evn_machine *machine, const cha
  * closed with the units. */
 evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const char *list,
                              const char *devices, unsigned flags);
+
+/* Not from within a job: then there is a message, and nothing is closed. NULL is accepted. */
 void evn_units_close(evn_units *units);
 
 /* Takes unit `number` away, whose device has failed, and closes its devices; those behind it move
  * up by one. Loops on these units can then only be closed, and places have lost the device's space
  * before (evn_place_lose()); <evener/recover.h> does all of it, and a loop goes on. EVN_USAGE: it
- * is the last one. */
+ * is the last one, or the units are at work. */
 evn_status evn_units_remove(evn_units *units, int number);
 
 /* The machine they are on. */

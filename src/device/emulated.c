@@ -106,8 +106,8 @@ struct emulated_queue {
     pthread_cond_t work, idle;
     struct command *first, **last;
     int busy, stop;
-    /* of the thread that gives work out */
-    picoseconds ready;
+    /* of the thread that gives work out; others may wait for the queue meanwhile */
+    _Atomic picoseconds ready;
     /* of the queue's thread */
     struct store *held[HELD]; /* opened */
     int holds;
@@ -539,8 +539,10 @@ static evn_status no_memory(void) { return evn_fail(EVN_MEMORY, "not enough host
 
 /* When the next piece of work of this queue may begin, in virtual time. */
 static picoseconds ready(struct emulated_queue *q) {
-    picoseconds now = host_time();
-    return q->ready = q->ready > now ? q->ready : now;
+    picoseconds begin = q->ready;
+    const picoseconds now = host_time();
+    if (begin < now) q->ready = begin = now;
+    return begin;
 }
 
 static evn_status copy(evn_queue *base, enum task task, const evn_buffer *to, size_t to_at,

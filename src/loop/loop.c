@@ -395,6 +395,10 @@ evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedul
 
 void evn_loop_close(evn_loop *loop) {
     if (!loop) return;
+    if (at_work == loop) {
+        evn_fail(EVN_USAGE, "loop: evn_loop_close() from within its body, which must return first");
+        return;
+    }
     for (int u = 0; loop->worker && u < loop->count; u++) close_worker(&loop->worker[u]);
     regions_close(loop);
     evn_schedule_close(loop->own_schedule);

@@ -190,7 +190,7 @@ evn_status evn_recovery_go_on(evn_recovery *r, evn_status failure, int *step) {
         }
         status = go_on_without(r, lost, units);
         free(lost);
-        if (status) return status;
+        if (status) return evn_fail(failure, "%s; it cannot go on: %s", first, evn_message());
         failure = restore(r);
         if (!failure) break;
         snprintf(why, sizeof why, "%s", evn_message());

@@ -79,8 +79,12 @@ evn_status regions_acquire(evn_loop *loop, struct worker *w, const int *task, in
 
 void regions_release(evn_loop *loop, struct worker *w, const int *task, int held, int space) {
     if (!held) return;
-    worker_fail(loop, w,
-                evn_place_release(loop->place, held, w->region + place_of(loop, w, task), space));
+    const int *region = w->region + place_of(loop, w, task);
+    evn_status status = evn_place_release(loop->place, held, region, space);
+    if (!status) return;
+    /* the body has released some; nobody else will release the others */
+    worker_fail(loop, w, status);
+    for (int i = 0; i < held; i++) evn_place_release(loop->place, 1, &region[i], space);
 }
 
 evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int space, int *count) {

@@ -194,6 +194,11 @@ evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
     }
     evn_status status = open_schedule(&o.schedule, schedule, &whole);
     free(speed);
+    if (!status && evn_schedule_reassigns(o.schedule))
+        status = evn_fail(EVN_USAGE,
+                          "loop: \"%s\" shares cores out before units are opened, and these are "
+                          "open; expected binpack",
+                          evn_schedule_text(o.schedule));
     if (!status) status = evn_loop_open(&o.loop, s->units, o.schedule);
     o.begin = evn_now() - s->begin;
     if (!status && s->trace.name)
@@ -210,8 +215,19 @@ evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
     return EVN_OK;
 }
 
+/* Loops and units cannot be closed from within. */
+static evn_status refuse_at_work(const evn_session *s, const char *what) {
+    if (!evn_units_running(s->units)) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "session: %s while its units are at work, from within a body or a job; it must "
+                    "return first",
+                    what);
+}
+
 evn_status evn_close_loop(evn_session *s, evn_loop *loop) {
     if (!loop) return EVN_OK;
+    evn_status refused = refuse_at_work(s, "evn_close_loop()");
+    if (refused) return refused;
     for (int i = 0; i < s->loops; i++) {
         if (s->opened[i].loop != loop) continue;
         evn_status status = finish(s, &s->opened[i]);
@@ -261,12 +277,14 @@ static evn_status write_record(evn_session *s) {
 
 evn_status evn_close(evn_session *s) {
     if (!s) return EVN_OK;
+    evn_status status = refuse_at_work(s, "evn_close()");
+    if (status) return status;
     for (int i = 0; i < s->loops; i++) finish(s, &s->opened[i]);
     if (s->record.name && !s->record.failed) note(s, &s->record, write_record(s));
     if (s->trace.name) trace_end(&s->events);
     note(s, &s->record, output_commit(&s->record));
     note(s, &s->trace, output_commit(&s->trace));
-    evn_status status = s->status;
+    status = s->status;
     char message[sizeof s->message];
     memcpy(message, s->message, sizeof message);
     release(s);

@@ -93,12 +93,22 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
     return EVN_OK;
 }
 
+/* Leaders cannot be stopped by one of them. */
+static evn_status refuse_at_work(const evn_units *all, const char *what) {
+    if (!evn_units_running(all)) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "units: %s of \"%s\" from within a job of theirs; it must return first", what,
+                    all->text);
+}
+
 evn_status evn_units_remove(evn_units *all, int number) {
     if (number < 0 || number >= all->count)
         return evn_fail(EVN_USAGE, "units: there is no unit %d to remove", number);
     if (all->forks != process_forks())
         return evn_fail(EVN_USAGE, "units: \"%s\" were opened before this process was forked",
                         all->text);
+    evn_status status = refuse_at_work(all, "evn_units_remove()");
+    if (status) return status;
     if (all->count == 1)
         return evn_fail(EVN_USAGE, "units: unit 0 is the last one and cannot be removed");
     int had_threads = all->threads;
@@ -133,6 +143,7 @@ void evn_units_close(evn_units *all) {
     if (!all) return;
     /* in a process forked later there are no threads that could end */
     const int is_here = all->forks == process_forks();
+    if (is_here && refuse_at_work(all, "evn_units_close()")) return;
     if (is_here) leaders_stop(all);
     for (int i = 0; i < all->count; i++) {
         if (is_here) unit_devices_close(&all->unit[i]);

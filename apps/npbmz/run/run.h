@@ -1,5 +1,5 @@
 /* A run of a benchmark, as its files see it: run.c goes from the first step to the last, zones.c
- * has what is done with zones, on cores and on devices, and room.c what a run needs before.
+ * has what is done with zones, on cores and on devices, and setup.c what a run needs before.
  *
  * Inside of the application. */
 #ifndef NPBMZ_RUN_H

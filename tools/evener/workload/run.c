@@ -18,8 +18,8 @@ struct request {
 static const struct option table[] = {
     {"steps", "N", "time steps (default: the workload's own number)", OPTION_NUMBER,
      AT(words.steps), 0, 1000000000},
-    {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one of all cores)", OPTION_TEXT,
-     AT(words.units), 0, 0},
+    {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one a GPU, one of all other cores)",
+     OPTION_TEXT, AT(words.units), 0, 0},
     {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)", OPTION_FLAG,
      AT(words.oversubscribe), 0, 0},
     {"devices", "SPEC",

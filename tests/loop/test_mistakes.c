@@ -1,0 +1,386 @@
+/* The mistakes a user makes: each is a status and a message that says what was wrong and where, and
+ * afterwards all goes on. Run: ctest -R mistakes
+ *
+ * A row of the table below is a mistake. Those that are made with one room alone stand with its
+ * other tests:
+ *
+ *     released twice, or in the wrong space               place/test_place.c  test_release
+ *     a region, a space that there is not                                     test_numbers
+ *     removed while it is held, acquired after it was removed                 test_remove
+ *     faces that overlap                                  test_exchange.c     test_overlaps
+ *     faces beyond their region                                               test_impossible_faces
+ *     an exchange after evn_loop_place() with other regions                   test_used_wrongly
+ *     questions about a unit, a burst that there is not   test_bodies.c       test_out_of_range
+ *     a body that runs, visits or joins its loop or another one of the same units; that asks for a
+ *     task or region it has not; a kernel on cores                            test_mistakes
+ *     a body that fails without a message                                     test_silence
+ *     evn_loop_join() outside of a job                                        test_join
+ *     a loop closed after its units                                           test_closed_last
+ *     a loop whose units are fewer now                    test_recover.c      test_mistakes
+ *     evn_units_run() in a job, and by another thread     unit/test_unit.c    test_misuse
+ *     evn_units_get() beyond the last                                         test_questions
+ *     EVENER_UNITS=4:CPUS:4, files that cannot be written open/test_open.c    test_messages
+ */
+#include "check.h"
+#include <evener.h>
+#include <pthread.h>
+
+enum { TASKS = 6, VALUES = 8, BYTES = VALUES * sizeof(double) };
+
+struct fixture {
+    evn_session *session;
+    evn_units *units;
+    evn_loop *loop;
+    evn_place *place;
+    evn_exchange *exchange;
+    double block[TASKS][VALUES];
+    int region[TASKS];
+    int on; /* the unit whose body makes the mistake */
+    evn_status (*mistake)(struct fixture *f, evn_unit *unit, evn_batch *batch);
+};
+
+static evn_status nothing(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit, (void)batch, (void)arg;
+    return EVN_OK;
+}
+
+static void follow(struct fixture *f) {
+    assert_ok(evn_loop_place(f->loop, f->place, 1, f->region, (evn_access[]){EVN_BOTH}));
+}
+
+/* Each task's last value is the first of the next one's. */
+static void open_exchange(struct fixture *f) {
+    evn_face face[TASKS - 1];
+    for (int t = 0; t + 1 < TASKS; t++)
+        face[t] = (evn_face){.from = t, .to = t + 1, .from_at = VALUES - 1, .n = {1, 1, 1}};
+    assert_ok(evn_exchange_open(&f->exchange, f->loop, 8, TASKS - 1, face, NULL));
+}
+
+static void begin(struct fixture *f, const char *units) {
+    *f = (struct fixture){0};
+    assert_ok(evn_open(&f->session, units, "emulated", EVN_OVERSUBSCRIBE));
+    f->units = evn_session_units(f->session);
+    assert_ok(evn_open_loop(&f->loop, f->session, "static", &(evn_problem){.tasks = TASKS}));
+    assert_ok(evn_place_open(&f->place, f->units, 0.5));
+    for (int t = 0; t < TASKS; t++)
+        assert_ok(evn_place_add(f->place, f->block[t], BYTES, &f->region[t]));
+    follow(f);
+    open_exchange(f);
+}
+
+static void end(struct fixture *f) {
+    evn_exchange_close(f->exchange);
+    evn_place_close(f->place);
+    assert_ok(evn_close(f->session));
+}
+
+/* ---- made by the program ------------------------------------------------------------------- */
+
+static evn_status removed_then_run(struct fixture *f) {
+    assert_ok(evn_place_remove(f->place, f->region[4]));
+    return evn_loop_run(f->loop, nothing, NULL);
+}
+
+static evn_status removed_then_brought(struct fixture *f) {
+    assert_ok(evn_place_remove(f->place, f->region[4]));
+    return evn_loop_bring(f->loop);
+}
+
+static evn_status removed_then_exchanged(struct fixture *f) {
+    assert_ok(evn_place_remove(f->place, f->region[4]));
+    return evn_exchange_run(f->exchange);
+}
+
+static evn_status removed_then_opened(struct fixture *f) {
+    assert_ok(evn_place_remove(f->place, f->region[4]));
+    const evn_face face = {.from = 3, .to = 4, .n = {1, 1, 1}};
+    evn_exchange *exchange;
+    const evn_status status = evn_exchange_open(&exchange, f->loop, 8, 1, &face, NULL);
+    assert_null(exchange);
+    return status;
+}
+
+/* The number is a smaller region's now. */
+static evn_status replaced_then_exchanged(struct fixture *f) {
+    assert_ok(evn_place_remove(f->place, f->region[4]));
+    int region;
+    assert_ok(evn_place_add(f->place, f->block[4], BYTES / 2, &region));
+    assert_int_equal(region, f->region[4]);
+    return evn_exchange_run(f->exchange);
+}
+
+static evn_status left_then_run(struct fixture *f) {
+    assert_ok(evn_place_leave(f->place, f->region[4]));
+    return evn_loop_run(f->loop, nothing, NULL);
+}
+
+static evn_status never_registered(struct fixture *f) {
+    int region[TASKS] = {0, 1, 2, 3, 99, 5};
+    assert_ok(evn_loop_place(f->loop, f->place, 1, region, (evn_access[]){EVN_READ}));
+    return evn_loop_run(f->loop, nothing, NULL);
+}
+
+/* Somebody else holds what the loop wants. */
+static evn_status held_then_run(struct fixture *f) {
+    assert_ok(evn_place_acquire(f->place, 1, &f->region[4], EVN_HOST, EVN_READ));
+    const evn_status status = evn_loop_run(f->loop, nothing, NULL);
+    /* and holds it still, and nobody else anything */
+    assert_ok(evn_place_release(f->place, 1, &f->region[4], EVN_HOST));
+    assert_ok(evn_place_acquire(f->place, TASKS, f->region, EVN_HOST, EVN_WRITE));
+    assert_ok(evn_place_release(f->place, TASKS, f->region, EVN_HOST));
+    return status;
+}
+
+static evn_status made_then_read(struct fixture *f) {
+    int region[TASKS] = {-1, -1, -1, -1, -1, -1};
+    assert_ok(evn_place_make(f->place, BYTES, &region[4]));
+    assert_ok(evn_loop_place(f->loop, f->place, 1, region, (evn_access[]){EVN_BOTH}));
+    return evn_loop_run(f->loop, nothing, NULL);
+}
+
+static evn_status fewer_regions_then_exchanged(struct fixture *f) {
+    int region[2 * TASKS];
+    for (int i = 0; i < 2 * TASKS; i++) region[i] = i % 2 ? -1 : f->region[i / 2];
+    assert_ok(evn_loop_place(f->loop, f->place, 2, region, (evn_access[]){EVN_BOTH, EVN_READ}));
+    return evn_exchange_start(f->exchange, &(int){0});
+}
+
+static void *run_in_thread(void *arg) {
+    struct fixture *f = arg;
+    evn_status status = evn_loop_run(f->loop, nothing, NULL);
+    static char message[1024];
+    snprintf(message, sizeof message, "%s", evn_message());
+    return status == EVN_USAGE ? message : NULL;
+}
+
+static evn_status run_by_another(struct fixture *f) {
+    pthread_t thread;
+    void *message = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, run_in_thread, f), 0);
+    pthread_join(thread, &message);
+    return message ? evn_fail(EVN_USAGE, "%s", (char *)message) : EVN_OK;
+}
+
+static const struct made {
+    evn_status (*make)(struct fixture *f);
+    evn_status status;
+    const char *says[2];
+} made[] = {
+    {removed_then_run, EVN_BODY, {"unit 1: ", "there is no region 4"}},
+    {removed_then_brought, EVN_BODY, {"unit 1: ", "there is no region 4"}},
+    {removed_then_exchanged, EVN_USAGE, {"exchange: region 0 of task 4", "is nowhere"}},
+    {removed_then_opened, EVN_USAGE, {"face 0 writes", "region 0 of task 4, which has 0"}},
+    {replaced_then_exchanged, EVN_USAGE, {"region 0 of task 4 has 32 bytes now", "reach to 64"}},
+    {left_then_run, EVN_BODY, {"unit 1: ", "region 4 is absent"}},
+    {never_registered, EVN_BODY, {"unit 1: ", "there is no region 99"}},
+    {held_then_run, EVN_BODY, {"region 4 cannot be acquired in space", "held in space 0 for rea"}},
+    {made_then_read, EVN_BODY, {"region 6 is to be read", "acquire it with EVN_WRITE first"}},
+    {fewer_regions_then_exchanged, EVN_USAGE, {"other regions since", "after evn_loop_place()"}},
+    {run_by_another, EVN_USAGE, {"belong to the thread that opened them", "\"1:CPU:1,1:"}},
+};
+
+/* All is as it was: the regions, and what follows them. */
+static void mend(struct fixture *f) {
+    evn_exchange_close(f->exchange);
+    evn_place_close(f->place);
+    assert_ok(evn_place_open(&f->place, f->units, 0.5));
+    for (int t = 0; t < TASKS; t++)
+        assert_ok(evn_place_add(f->place, f->block[t], BYTES, &f->region[t]));
+    follow(f);
+    open_exchange(f);
+}
+
+static void goes_on(struct fixture *f) {
+    const int before = evn_schedule_instance(evn_loop_schedule(f->loop));
+    assert_ok(evn_loop_run(f->loop, nothing, NULL));
+    assert_ok(evn_exchange_run(f->exchange));
+    assert_int_equal(evn_schedule_instance(evn_loop_schedule(f->loop)), before + 1);
+}
+
+static void test_by_the_program(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, "1:CPU:1,1:GPU:1");
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        evn_fail(EVN_SYSTEM, "an old message");
+        const evn_status status = made[i].make(&f);
+        if (status != made[i].status) fail_msg("row %zu: %s", i, evn_message());
+        for (int k = 0; k < 2; k++)
+            if (!strstr(evn_message(), made[i].says[k])) fail_msg("row %zu: %s", i, evn_message());
+        mend(&f);
+        goes_on(&f);
+    }
+    end(&f);
+}
+
+/* ---- made by a body ------------------------------------------------------------------------ */
+
+static void job(evn_unit *unit, void *arg) { (void)unit, (void)arg; }
+
+static evn_status runs_a_job(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit, (void)batch;
+    return evn_units_run(f->units, job, NULL);
+}
+static evn_status runs_an_exchange(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit, (void)batch;
+    return evn_exchange_run(f->exchange);
+}
+static evn_status starts_an_exchange(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit, (void)batch;
+    return evn_exchange_start(f->exchange, &(int){0});
+}
+static evn_status brings(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit, (void)batch;
+    return evn_loop_bring(f->loop);
+}
+static evn_status visits_the_host(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit, (void)batch;
+    return evn_loop_visit_host(f->loop, nothing, NULL, EVN_READ);
+}
+static evn_status removes_its_region(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit;
+    return evn_place_remove(f->place, f->region[evn_batch_tasks(batch, &(int){0})[0]]);
+}
+static evn_status releases_its_region(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit;
+    const int t = evn_batch_tasks(batch, &(int){0})[0];
+    assert_ok(evn_place_release(f->place, 1, &f->region[t], evn_batch_space(batch)));
+    return EVN_OK; /* the loop finds it out */
+}
+static evn_status removes_a_unit(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)batch;
+    return evn_units_remove(f->units, evn_unit_number(unit));
+}
+static evn_status closes_units(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit, (void)batch;
+    evn_units_close(f->units);
+    return EVN_USAGE; /* with the message it has left */
+}
+static evn_status closes_its_loop(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit, (void)batch;
+    evn_loop_close(f->loop);
+    return EVN_USAGE;
+}
+static evn_status closes_a_loop_of_the_session(struct fixture *f, evn_unit *unit,
+                                               evn_batch *batch) {
+    (void)unit, (void)batch;
+    return evn_close_loop(f->session, f->loop);
+}
+static evn_status closes_the_session(struct fixture *f, evn_unit *unit, evn_batch *batch) {
+    (void)unit, (void)batch;
+    return evn_close(f->session);
+}
+
+static const struct by_body {
+    evn_status (*mistake)(struct fixture *f, evn_unit *unit, evn_batch *batch);
+    const char *says;
+} by_body[] = {
+    {runs_a_job, "for them"},
+    {runs_an_exchange, "cannot be acquired"},
+    {starts_an_exchange, "cannot be acquired"},
+    {brings, "evn_loop_bring() while its units are at work"},
+    {visits_the_host, "evn_loop_visit_host() while its units are at work"},
+    {removes_its_region, "cannot be removed: it is held in space"},
+    {releases_its_region, "is released in space"},
+    {removes_a_unit, "evn_units_remove() of \"1:CPU:1,1:GPU:1\" from within a job"},
+    {closes_units, "evn_units_close() of \"1:CPU:1,1:GPU:1\" from within a job"},
+    {closes_its_loop, "evn_loop_close() from within its body"},
+    {closes_a_loop_of_the_session, "evn_close_loop() while its units are at work"},
+    {closes_the_session, "evn_close() while its units are at work"},
+};
+
+static evn_status err(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct fixture *f = arg;
+    return evn_unit_number(unit) == f->on ? f->mistake(f, unit, batch) : EVN_OK;
+}
+
+/* By the first unit's leader, which is the program's own thread, and by another. */
+static void test_by_a_body(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, "1:CPU:1,1:GPU:1");
+    for (size_t i = 0; i < sizeof by_body / sizeof *by_body; i++)
+        for (f.on = 0; f.on < 2; f.on++) {
+            char unit[32];
+            snprintf(unit, sizeof unit, "unit %d: ", f.on);
+            f.mistake = by_body[i].mistake;
+            const char *says = by_body[i].says;
+            if (f.mistake == runs_a_job && !f.on) says = "must return first";
+            assert_int_equal(evn_loop_run(f.loop, err, &f), EVN_BODY);
+            if (strncmp(evn_message(), unit, strlen(unit)) != 0 || !strstr(evn_message(), says))
+                fail_msg("row %zu: %s", i, evn_message());
+            goes_on(&f);
+        }
+    end(&f);
+}
+
+/* ---- no mistakes --------------------------------------------------------------------------- */
+
+static evn_status finishes(evn_unit *unit, evn_batch *batch, void *arg) {
+    return evn_exchange_finish(arg, unit, evn_batch_device(batch));
+}
+
+/* Nothing was begun: nothing is finished. */
+static void test_finish_without_start(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, "1:CPU:1,1:GPU:1");
+    assert_ok(evn_exchange_finish(f.exchange, evn_units_get(f.units, 0), -1));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(evn_loop_run(f.loop, finishes, f.exchange));
+        assert_ok(evn_exchange_run(f.exchange));
+    }
+    assert_ok(evn_exchange_finish(f.exchange, evn_units_get(f.units, 1), 0));
+    assert_ok(evn_exchange_finish(f.exchange, evn_units_get(f.units, 1), 7));
+    end(&f);
+}
+
+/* A loop that the program has opened on the session's units, closed after the session. */
+static void test_session_closed_first(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, "1:CPU:1,1:GPU:1");
+    evn_schedule *schedule;
+    evn_loop *own;
+    assert_ok(evn_schedule_open(&schedule, "static", &(evn_problem){.tasks = 3, .units = 2}));
+    assert_ok(evn_loop_open(&own, f.units, schedule));
+    assert_ok(evn_loop_run(own, nothing, NULL));
+    end(&f);
+    assert_int_equal(evn_loop_owner(own)[2], 1);
+    evn_loop_close(own);
+    evn_schedule_close(schedule);
+}
+
+/* ---- the environment ----------------------------------------------------------------------- */
+
+static void test_environment(void **state) {
+    (void)state;
+    evn_session *session;
+    evn_loop *loop;
+    setenv("EVENER_DEVICES", "gpu", 1);
+    assert_fails(evn_open(&session, "1:GPU:1", NULL, 0), EVN_USAGE, "EVENER_DEVICES: ");
+    assert_says("\"gpu\"");
+    assert_says("emulated");
+    assert_null(session);
+    unsetenv("EVENER_DEVICES");
+    setenv("EVENER_SCHEDULE", "nonsense", 1);
+    assert_ok(evn_open(&session, "1:CPU:1", NULL, 0));
+    assert_fails(evn_open_loop(&loop, session, NULL, &(evn_problem){.tasks = 2}), EVN_USAGE,
+                 "EVENER_SCHEDULE: schedule: ");
+    assert_says("\"nonsense\"");
+    assert_says("static");
+    assert_null(loop);
+    unsetenv("EVENER_SCHEDULE");
+    assert_ok(evn_open_loop(&loop, session, NULL, &(evn_problem){.tasks = 2}));
+    assert_ok(evn_loop_run(loop, nothing, NULL));
+    assert_ok(evn_close(session));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_the_program),       cmocka_unit_test(test_by_a_body),
+        cmocka_unit_test(test_finish_without_start), cmocka_unit_test(test_session_closed_first),
+        cmocka_unit_test(test_environment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
