@@ -20,6 +20,18 @@
 
 enum { SKIPPED = 77 };
 
+/* 1 where this is built with it. */
+#if defined(__has_feature)
+#    if __has_feature(thread_sanitizer)
+#        define THREAD_SANITIZER 1
+#    endif
+#elif defined(__SANITIZE_THREAD__)
+#    define THREAD_SANITIZER 1
+#endif
+#ifndef THREAD_SANITIZER
+#    define THREAD_SANITIZER 0
+#endif
+
 /* The call returns EVN_OK. */
 #define assert_ok(call)                                                                            \
     do {                                                                                           \

@@ -167,8 +167,6 @@ struct backend {
     evn_status (*event_seconds)(evn_event *begin, evn_event *end, double *seconds);
 };
 
-const struct backend *device_backend(const evn_device *device);
-
 /* The kernel's entry in the source. EVN_USAGE lists those there are. */
 evn_status device_find_kernel(const evn_device *d, const evn_kernel_source *source,
                               const char *name, const evn_kernel_entry **entry);

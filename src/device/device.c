@@ -120,8 +120,6 @@ int evn_device_reaches(const evn_device *a, const evn_device *b) {
     return a->backend == b->backend && a->backend->copy_peer && a->traits.peer && b->traits.peer;
 }
 
-const struct backend *device_backend(const evn_device *d) { return d->backend; }
-
 evn_counts evn_device_counts(const evn_device *d) {
     return (evn_counts){
         .launches = atomic_load(&d->launches),

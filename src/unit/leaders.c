@@ -41,8 +41,7 @@ static evn_status check_caller(const evn_units *all) {
                         "units: \"%s\" belong to the thread that opened them, and "
                         "another one has a job for them",
                         all->text);
-    const evn_unit *here = evn_units_here();
-    if (here && here->all == all)
+    if (evn_units_running(all))
         return evn_fail(EVN_USAGE,
                         "units: a job of \"%s\" has a job for the same units; it must "
                         "return first",

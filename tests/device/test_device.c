@@ -20,17 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#    if __has_feature(thread_sanitizer)
-#        define THREAD_SANITIZER 1
-#    endif
-#elif defined(__SANITIZE_THREAD__)
-#    define THREAD_SANITIZER 1
-#endif
-#ifndef THREAD_SANITIZER
-#    define THREAD_SANITIZER 0
-#endif
-
 extern const evn_kernel_source probe_kernels;
 
 static const char *spec;  /* of the device under test */

@@ -1,32 +1,15 @@
 /* Units: descriptors, leaders, teams, binding. Run: ctest -R unit; it runs a second time with
  * OMP_PROC_BIND set, since the OpenMP runtime then binds the teams of all leaders to the same
  * places. */
+#include "check.h"
 #include "unit/descriptor.h"
 #include <evener.h>
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#if defined(__has_feature)
-#    if __has_feature(thread_sanitizer)
-#        define THREAD_SANITIZER 1
-#    endif
-#elif defined(__SANITIZE_THREAD__)
-#    define THREAD_SANITIZER 1
-#endif
-#ifndef THREAD_SANITIZER
-#    define THREAD_SANITIZER 0
-#endif
 
 static evn_machine *machine;
 static cpu_set_t at_start; /* where this thread may run */
@@ -119,7 +102,7 @@ static void test_refusals(void **state) {
 }
 
 /* Each GPU unit has devices and queues of its own; the leaders of GPU units may share cores. */
-static void test_devices(void **state) {
+static void test_units_of_devices(void **state) {
     (void)state;
     evn_units *units;
     assert_int_equal(
@@ -618,7 +601,7 @@ int main(void) {
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_parse_errors),
         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_units_of_devices),
         cmocka_unit_test(test_remove),
         cmocka_unit_test(test_questions),
         cmocka_unit_test(test_synchronize),

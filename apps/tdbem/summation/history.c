@@ -66,10 +66,6 @@ static double element(const struct history *h, int j, int t) {
     return h->single ? (double)((const float *)h->value)[at] : ((const double *)h->value)[at];
 }
 
-void history_get(const struct history *h, int back, double *a) {
-    for (int j = 0; j < h->columns; j++) a[j] = element(h, j, h->depth - back);
-}
-
 void history_export(const struct history *h, double *out) {
     for (int j = 0; j < h->columns; j++)
         for (int t = 0; t < h->depth; t++) *out++ = element(h, j, t);

@@ -30,9 +30,6 @@ void history_append(struct history *h, const double *a, int steps, int from, int
 /* The same, but what was before these steps becomes zero. */
 void history_replace(struct history *h, const double *a, int steps, int from, int to);
 
-/* a_(n-back)(j), 1 <= back <= depth, for all j. */
-void history_get(const struct history *h, int back, double *a);
-
 /* The whole past as doubles, [columns * depth], and back: a float's bits survive. */
 void history_export(const struct history *h, double *out);
 void history_import(struct history *h, const double *in);
