@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define TRY(call)                                                                                  \
-    if (call) return fprintf(stderr, "heat: %s\n", evn_message())
+    if (call) return fprintf(stderr, "heat: %s\n", evn_message()), 1
 enum { BLOCKS = 64, STEPS = 101, MAX = 62 * BLOCKS * ROW };
 static double whole[2][MAX], block[2][MAX];  /* both fields: of the plain loop, of the blocks */
 extern const evn_kernel_source heat_kernels; /* made from heat.kernel.c by evener_kernels() */
