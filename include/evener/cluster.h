@@ -1,0 +1,76 @@
+/* The processes of a run: ranks, on one node or on many, whose units do one loop together.
+ *
+ *     evn_cluster *cluster;
+ *     evn_cluster_open(&cluster, "auto");                       first of all
+ *     .. machine, units, as in a program of one process ..
+ *     evn_cluster_units(cluster, units, NULL);
+ *     .. a schedule for evn_cluster_unit_count() units, evn_loop_open_on() ..
+ *     evn_cluster_close(cluster, status);
+ *
+ * Open it first of all, before OpenMP regions, machine, units and devices: processes are forked
+ * here, and threads of MPI inherit the caller's cores. A program without it has one process and is
+ * not changed by it; no MPI is loaded unless a launcher has started the process.
+ *
+ * Functions that are collective are called by every rank, in the same order, from the thread that
+ * opened the cluster; they return the same status everywhere, the worst of all, and rank 0's
+ * evn_message() names the rank and its host.
+ */
+#ifndef EVENER_CLUSTER_H
+#define EVENER_CLUSTER_H
+
+#include <evener/status.h>
+#include <evener/unit.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct evn_cluster evn_cluster;
+
+/* `how`:
+ *     auto             MPI if a launcher (mpirun, srun) has started this process, else alone
+ *     alone            one rank
+ *     processes:N      N forked processes of this node; with options an emulated wire, as
+ *                      "processes:4,latency=20us,bandwidth=1GB/s"
+ *     mpi, mpi:FILE    MPI by the plug-in that fits the launcher, or by that one
+ * Returns in every rank. EVN_USAGE: the text; EVN_MISSING: a launcher has started us and no plug-in
+ * fits; EVN_SYSTEM, EVN_MEMORY. On failure there is nothing to close. */
+evn_status evn_cluster_open(evn_cluster **out, const char *how);
+
+/* Every rank calls it, when loops and exchanges on it are closed; returns when all have. `status`:
+ * what evn_cluster_agree() said last. */
+void evn_cluster_close(evn_cluster *cluster, evn_status status);
+
+int evn_cluster_rank(const evn_cluster *cluster);
+int evn_cluster_size(const evn_cluster *cluster);
+
+/* The kind of wire, "processes" or "Open MPI 4.1.4"; "alone" with one rank and no wire. */
+const char *evn_cluster_wire(const evn_cluster *cluster);
+
+/* The name of the host a rank runs on. */
+const char *evn_cluster_host(const evn_cluster *cluster, int rank);
+
+/* Tells all ranks of this one's units; from then on units have global numbers, rank after rank.
+ * `speed`: of mine, NULL: cores. Collective. EVN_USAGE, EVN_MEMORY. */
+evn_status evn_cluster_units(evn_cluster *cluster, const evn_units *mine, const double *speed);
+int evn_cluster_unit_count(const evn_cluster *cluster);
+int evn_cluster_first_unit(const evn_cluster *cluster, int rank);
+int evn_cluster_rank_of(const evn_cluster *cluster, int unit);
+/* Of all units, by global number. */
+const double *evn_cluster_speeds(const evn_cluster *cluster);
+
+/* The worst status of all ranks, the same everywhere. Collective. */
+evn_status evn_cluster_agree(evn_cluster *cluster, evn_status mine);
+
+/* `bytes` from each rank to rank 0, which gets them in the order of ranks (`all`: size x bytes, may
+ * be NULL elsewhere). Collective. */
+evn_status evn_cluster_gather(evn_cluster *cluster, const void *mine, size_t bytes, void *all);
+
+/* The same bytes from rank 0 to all. Collective. */
+evn_status evn_cluster_tell(evn_cluster *cluster, void *data, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
