@@ -79,21 +79,19 @@ static cJSON *record_devices(const evn_counts *device, int devices) {
     return list;
 }
 
-static cJSON *record_unit(const struct run_result *r, const evn_unit *unit,
-                          const evn_problem *tasks) {
-    const int number = evn_unit_number(unit);
-    const evn_unit_stats *stats = &r->unit[number];
+static cJSON *record_unit(const struct run_result *r, int number, const evn_problem *tasks) {
+    const struct run_unit *unit = &r->unit[number];
+    const evn_unit_stats *stats = &unit->stats;
     cJSON *o = cJSON_CreateObject(), *cores = cJSON_CreateArray();
     double weight;
     const int own = run_share(r, tasks, number, &weight);
-    for (int c = 0; c < evn_unit_cores(unit); c++)
-        if (evn_unit_core_number(unit, c) >= 0)
-            cJSON_AddItemToArray(cores, cJSON_CreateNumber(evn_unit_core_number(unit, c)));
+    for (int c = unit->first_core; c < unit->first_core + unit->cores; c++)
+        if (r->core[c] >= 0) cJSON_AddItemToArray(cores, cJSON_CreateNumber(r->core[c]));
     cJSON_AddNumberToObject(o, "id", number);
-    cJSON_AddStringToObject(o, "kind", evn_unit_is_cpu(unit) ? "cpu" : "gpu");
+    cJSON_AddStringToObject(o, "kind", unit->gpu ? "gpu" : "cpu");
     cJSON_AddItemToObject(o, "cores", cores);
-    if (evn_unit_is_gpu(unit))
-        cJSON_AddStringToObject(o, "device", evn_device_traits(evn_unit_device(unit, 0))->name);
+    if (unit->gpu)
+        cJSON_AddStringToObject(o, "device", unit->device);
     else
         cJSON_AddNullToObject(o, "device");
     cJSON_AddNumberToObject(o, "tasks", own);
@@ -117,8 +115,8 @@ static cJSON *record_transfers(const struct run_result *r) {
     return o;
 }
 
-void record_result(cJSON *root, const struct run_result *r, const evn_units *units,
-                   const char *schedule, const evn_problem *tasks) {
+void record_result(cJSON *root, const struct run_result *r, const char *schedule,
+                   const evn_problem *tasks) {
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
     cJSON_AddNumberToObject(root, "steps", r->steps);
@@ -132,7 +130,7 @@ void record_result(cJSON *root, const struct run_result *r, const evn_units *uni
     cJSON_AddStringToObject(root, "hash", hash);
     cJSON *list = cJSON_AddArrayToObject(root, "units");
     for (int u = 0; u < r->units; u++)
-        cJSON_AddItemToArray(list, record_unit(r, evn_units_get(units, u), tasks));
+        cJSON_AddItemToArray(list, record_unit(r, u, tasks));
     cJSON_AddStringToObject(root, "schedule", schedule);
     record_number(root, "imbalance", run_imbalance(r));
     cJSON *periods = cJSON_AddObjectToObject(root, "periods");

@@ -15,8 +15,8 @@ cJSON *record_machine(const evn_machine *machine);
 cJSON *record_build(void);
 
 /* What a run reports, as keys of its record. */
-void record_result(cJSON *root, const struct run_result *result, const evn_units *units,
-                   const char *schedule, const evn_problem *tasks);
+void record_result(cJSON *root, const struct run_result *result, const char *schedule,
+                   const evn_problem *tasks);
 
 /* Adds the bursts of the last `last` instances to a list. */
 void record_bursts(cJSON *list, const evn_loop *loop, int last);

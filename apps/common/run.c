@@ -1,7 +1,9 @@
 /* The timed part of a run, and its result. */
 #include "common/run.h"
 #include "common/median.h"
+#include "common/ranks.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@ enum { SAMPLES = 15 };
 
 void run_result_free(struct run_result *r) {
     free(r->unit);
+    free(r->core);
     free(r->owner);
     free(r->task_s);
     free(r->device);
@@ -17,7 +20,7 @@ void run_result_free(struct run_result *r) {
 
 double run_imbalance(const struct run_result *r) {
     double *seconds = malloc((size_t)r->units * sizeof *seconds);
-    for (int u = 0; seconds && u < r->units; u++) seconds[u] = r->unit[u].compute_s;
+    for (int u = 0; seconds && u < r->units; u++) seconds[u] = r->unit[u].stats.compute_s;
     const double imbalance = seconds ? evn_imbalance(r->units, seconds) : NAN;
     free(seconds);
     return imbalance;
@@ -122,7 +125,8 @@ evn_status timed_begin(struct timed *t) {
 static void slow_down(struct timed *t, int done) {
     const struct run_slow *slow = &t->options->slow;
     if (t->slowed || slow->factor <= 1 || done < slow->step) return;
-    evn_unit *unit = evn_units_get(evn_loop_units(t->loop), slow->unit);
+    evn_unit *unit = evn_units_get(evn_loop_units(t->loop),
+                                   slow->unit - evn_loop_first_unit(t->loop));
     if (unit) evn_unit_slow(unit, slow->factor);
     t->slowed = 1;
 }
@@ -142,7 +146,8 @@ static evn_status all_steps(struct timed *t, int *done, int steps, double since)
         evn_status status = t->advance(done, t->arg);
         if (status) return status;
         note_times(t);
-        const int stopping = o->stop && *o->stop && *done < steps;
+        const int asked = o->cluster ? evn_cluster_stopping(o->cluster) : o->stop && *o->stop;
+        const int stopping = asked && *done < steps;
         if (t->after) status = t->after(*done, stopping, t->arg);
         if (status) return status;
         if (o->progress) o->progress(*done, steps, evn_now() - since, o->arg);
@@ -167,22 +172,97 @@ evn_status timed_steps(struct timed *t, int done, int steps) {
     return EVN_OK;
 }
 
+/* ---- what came of it ---- */
+
+/* Our units, as the result tells of them, and the numbers of their cores. EVN_MEMORY. */
+static evn_status describe_units(const struct timed *t, struct run_unit **unit, int **core,
+                                 int *cores) {
+    const evn_units *units = evn_loop_units(t->loop);
+    const int count = evn_units_count(units);
+    *cores = 0;
+    for (int u = 0; u < count; u++) *cores += evn_unit_cores(evn_units_get(units, u));
+    *unit = calloc(count > 0 ? (size_t)count : 1, sizeof **unit);
+    *core = malloc(sizeof **core * (size_t)*cores);
+    if (!*unit || !*core) return evn_fail(EVN_MEMORY, "no memory for what %d units did", count);
+    for (int u = 0, c = 0; u < count; u++) {
+        const evn_unit *is = evn_units_get(units, u);
+        struct run_unit *r = &(*unit)[u];
+        r->rank = t->options->cluster ? evn_cluster_rank(t->options->cluster) : 0;
+        r->number = u;
+        r->gpu = evn_unit_is_gpu(is);
+        r->cores = evn_unit_cores(is);
+        r->stats = evn_loop_stats(t->loop, u);
+        if (r->gpu)
+            snprintf(r->device, sizeof r->device, "%.95s",
+                     evn_device_traits(evn_unit_device(is, 0))->name);
+        for (int i = 0; i < r->cores; i++) (*core)[c++] = evn_unit_core_number(is, i);
+    }
+    return EVN_OK;
+}
+
+/* Times of the whole are the longest rank's; what was counted is added up. */
+static void add_totals(evn_loop_totals *sum, const evn_loop_totals *of) {
+    sum->compute_s = fmax(sum->compute_s, of->compute_s);
+    sum->exchange_s = fmax(sum->exchange_s, of->exchange_s);
+    sum->bytes += of->bytes;
+    sum->messages += of->messages + of->rank_messages;
+    sum->copies += of->copies;
+    sum->rank_messages += of->rank_messages;
+    sum->rank_bytes += of->rank_bytes;
+    sum->moved += of->moved;
+    sum->moved_bytes += of->moved_bytes;
+}
+
+static evn_status share_totals(struct timed *t) {
+    evn_loop_totals *total = &t->result->totals, *all = NULL;
+    *total = evn_loop_sum(t->loop);
+    if (!t->options->cluster) return EVN_OK;
+    int count;
+    evn_status status = ranks_share(t->options->cluster, total, 1, sizeof *total, (void **)&all,
+                                    &count);
+    for (int r = 0; !status && r < count; r++)
+        if (r != evn_cluster_rank(t->options->cluster)) add_totals(total, &all[r]);
+    if (!status) total->messages += evn_loop_sum(t->loop).rank_messages;
+    free(all);
+    return status;
+}
+
+static evn_status share_units(struct timed *t) {
+    struct run_result *r = t->result;
+    struct run_unit *unit = NULL;
+    int *core = NULL, cores = 0;
+    evn_status status = describe_units(t, &unit, &core, &cores);
+    const int count = evn_units_count(evn_loop_units(t->loop));
+    evn_cluster *cluster = t->options->cluster;
+    if (cluster) status = evn_cluster_agree(cluster, status);
+    if (!status)
+        status = ranks_share(cluster, unit, count, sizeof *unit, (void **)&r->unit, &r->units);
+    if (!status)
+        status = ranks_share(cluster, core, cores, sizeof *core, (void **)&r->core, &r->cores);
+    for (int u = 0, c = 0; !status && u < r->units; c += r->unit[u++].cores)
+        r->unit[u].first_core = c;
+    free(unit);
+    free(core);
+    return status;
+}
+
 evn_status timed_end(struct timed *t) {
     struct run_result *r = t->result;
     const size_t tasks = (size_t)tasks_of(t);
-    r->units = evn_units_count(evn_loop_units(t->loop));
     r->tasks = (int)tasks;
-    r->totals = evn_loop_sum(t->loop);
-    r->communication_s = r->totals.exchange_s;
-    read_counters(t);
-    r->unit = malloc(sizeof *r->unit * (size_t)r->units);
     r->owner = malloc(sizeof *r->owner * tasks);
     r->task_s = malloc(sizeof *r->task_s * tasks);
-    if (!r->unit || !r->owner || !r->task_s)
-        return evn_fail(EVN_MEMORY, "no memory for the result of %zu tasks", tasks);
+    evn_status status = EVN_OK;
+    if (!r->owner || !r->task_s)
+        status = evn_fail(EVN_MEMORY, "no memory for the result of %zu tasks", tasks);
+    if (t->options->cluster) status = evn_cluster_agree(t->options->cluster, status);
+    if (!status) status = share_totals(t);
+    if (!status) status = share_units(t);
+    if (status) return status;
+    r->communication_s = r->totals.exchange_s;
+    read_counters(t);
     memcpy(r->owner, evn_loop_owner(t->loop), sizeof *r->owner * tasks);
     for (int i = 0; i < r->tasks; i++) r->task_s[i] = median_time(t, i);
-    for (int u = 0; u < r->units; u++) r->unit[u] = evn_loop_stats(t->loop, u);
     return EVN_OK;
 }
 

@@ -12,6 +12,7 @@
 #define COMMON_RUN_H
 
 #include <evener.h>
+#include <evener/cluster.h>
 #include <signal.h>
 #include <stdint.h>
 
@@ -39,7 +40,17 @@ struct run_options {
     int keep;
     struct run_slow slow;
     const volatile sig_atomic_t *stop; /* looked at after each step: not 0 ends the run. May be
-                                          NULL */
+                                          NULL; over ranks the cluster's is looked at */
+    evn_cluster *cluster;              /* whose ranks run it together; NULL: this process alone */
+};
+
+/* A unit, on whichever rank. */
+struct run_unit {
+    int rank, number; /* there */
+    int gpu;
+    int cores, first_core; /* in run_result.core */
+    char device[96];       /* its first one's name; "" */
+    evn_unit_stats stats;
 };
 
 /* What a run reports. */
@@ -52,7 +63,9 @@ struct run_result {
     uint64_t hash;          /* of the solution's bits, tasks in order */
     evn_loop_totals totals; /* since the units were what they are at the end */
     int units, tasks, devices;
-    evn_unit_stats *unit; /* of each unit */
+    struct run_unit *unit; /* of all ranks, by their global numbers */
+    int *core;             /* numbers of all units' cores; -1: bound to none */
+    int cores;
     int *owner;           /* unit of each task at the end */
     double *task_s;       /* time of each task, s: the median over the last instances */
     evn_counts *device;   /* what each device did in the timed part, by its number */
@@ -95,7 +108,7 @@ evn_status timed_begin(struct timed *timed);
 /* Steps done + 1 to `steps`. EVN_STOPPED: `stop` was seen before the last of them. */
 evn_status timed_steps(struct timed *timed, int done, int steps);
 
-/* Fills all of the result but verified, mops and hash. EVN_MEMORY. */
+/* Fills all of the result but verified, mops and hash, over ranks for all of them. EVN_MEMORY. */
 evn_status timed_end(struct timed *timed);
 void timed_close(struct timed *timed);
 

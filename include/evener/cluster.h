@@ -20,6 +20,7 @@
 
 #include <evener/status.h>
 #include <evener/unit.h>
+#include <signal.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -66,6 +67,12 @@ evn_status evn_cluster_agree(evn_cluster *cluster, evn_status mine);
 /* `bytes` from each rank to rank 0, which gets them in the order of ranks (`all`: size x bytes, may
  * be NULL elsewhere). Collective. */
 evn_status evn_cluster_gather(evn_cluster *cluster, const void *mine, size_t bytes, void *all);
+
+/* What says that this process is asked to end, as a handler of signals sets it; looked at whenever
+ * ranks meet. And whether some rank was asked to when they met last: the same on all of them, so
+ * that all can stop after the same step. */
+void evn_cluster_watch(evn_cluster *cluster, const volatile sig_atomic_t *stop);
+int evn_cluster_stopping(const evn_cluster *cluster);
 
 /* The same bytes from rank 0 to all. Collective. */
 evn_status evn_cluster_tell(evn_cluster *cluster, void *data, size_t bytes);

@@ -15,6 +15,7 @@
 #ifndef EVENER_LOOP_H
 #define EVENER_LOOP_H
 
+#include <evener/cluster.h>
 #include <evener/place.h>
 #include <evener/schedule.h>
 #include <evener/status.h>
@@ -104,6 +105,53 @@ evn_status evn_batch_launch(const evn_batch *batch, const evn_kernel_source *sou
 evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule);
 void evn_loop_close(evn_loop *loop);
 
+/* ---- over ranks ---- */
+
+/* A loop of all ranks' units: `units` are mine, the schedule was made for all of them
+ * (evn_cluster_unit_count()), and every rank makes the same one. Every call of the loop and of its
+ * exchanges is collective then. Each rank's bodies get tasks of its own units; owners are global
+ * numbers of units. Times of all tasks go to rank 0, whose schedule alone learns, and what it
+ * decides is told to all: so a schedule need not be the same computation everywhere. A task's
+ * memory is on the rank that owns it (its home), nowhere else.
+ *
+ * A failure on one rank is a failure of the instance on all, at its end; evn_message() names the
+ * rank. One in an exchange shows at the end of the next instance.
+ *
+ * A schedule from which units draw works on two levels: consecutive tasks to ranks, by speed, and
+ * chunks to the units of a rank.
+ *
+ * With a cluster of one rank, or NULL, it is evn_loop_open(). EVN_USAGE: evn_cluster_units() was
+ * not called, or the schedule was made for another number of units. */
+evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *schedule,
+                            evn_cluster *cluster);
+
+/* How a task's memory comes and goes when it moves to another rank. A task has `blocks` blocks of
+ * memory; where regions follow tasks (evn_loop_place()), block i is the memory of region i, and the
+ * loop lets regions leave and arrive. All are called by the thread that called the loop, between
+ * instances. */
+typedef struct evn_home {
+    int blocks;
+    /* Room for the blocks of a task that comes; what they hold does not matter. */
+    evn_status (*make)(void *arg, int task);
+    /* A block of a task that is here, and its bytes; NULL, 0: it has none. */
+    void *(*memory)(void *arg, int task, int block, size_t *bytes);
+    /* The task has gone: gives its blocks back. */
+    void (*drop)(void *arg, int task);
+} evn_home;
+
+/* Without it nothing travels when a task moves to another rank, which is a mistake where regions or
+ * faces belong to it. `arg` must outlive the loop's use. Call it on all ranks or none. */
+evn_status evn_loop_homes(evn_loop *loop, const evn_home *home, void *arg);
+
+/* Whether the task is on this rank: always, alone. */
+int evn_loop_has(const evn_loop *loop, int task);
+
+/* The cluster it runs on, NULL alone; and the global number of this rank's first unit. */
+evn_cluster *evn_loop_cluster(const evn_loop *loop);
+int evn_loop_first_unit(const evn_loop *loop);
+
+/* ---- running ---- */
+
 /* Lets regions follow tasks, `regions` of them each (at least 1): region[t * regions + i] is region
  * number i of task t, -1 if it has none, and access[i] how all tasks use theirs. They are brought
  * to the space of whichever unit takes the task and are acquired there while the body runs. If a
@@ -146,7 +194,8 @@ void evn_loop_devices(const evn_loop *loop, int *device);
 /* The unit whose failure ended the last instance, visit or exchange; -1 if none has. */
 int evn_loop_failed_unit(const evn_loop *loop);
 
-/* Unit of each task in the last instance or visit; the schedule's first assignment before that. */
+/* Unit of each task in the last instance or visit; the schedule's first assignment before that. A
+ * task that has gone to another rank since is its new owner's. */
 const int *evn_loop_owner(const evn_loop *loop);
 
 /* Time of each task in the last run, s. */
@@ -204,6 +253,11 @@ typedef struct evn_loop_totals {
     double bytes;         /* that crossed between units in exchanges (evn_exchange_run()) */
     long long messages;   /* ordered pairs of units between which some crossed, summed over them */
     long long copies;     /* copies from one space to another for exchanges */
+    /* over ranks, what this one sent */
+    long long rank_messages; /* messages of exchanges to other ranks */
+    double rank_bytes;       /* in them, without their headers */
+    long long moved;         /* tasks that went to another rank */
+    double moved_bytes;      /* of their memory */
 } evn_loop_totals;
 evn_loop_totals evn_loop_sum(const evn_loop *loop);
 void evn_loop_reset_stats(evn_loop *loop);

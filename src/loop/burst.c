@@ -5,7 +5,7 @@
 void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,
                  double end) {
     struct worker *w = &loop->worker[unit];
-    w->instance = evn_schedule_instance(loop->schedule);
+    w->instance = loop_instance(loop);
     burst_record(w, kind, task, count, begin, end);
 }
 

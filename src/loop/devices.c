@@ -48,15 +48,15 @@ void devices_split(const evn_loop *loop, struct worker *w, int count) {
 void evn_loop_devices(const evn_loop *loop, int *device) {
     const int n = loop->problem->tasks;
     for (int t = 0; t < n; t++) device[t] = -1;
-    if (evn_schedule_chunk(loop->schedule)) return;
-    const int *owner = evn_schedule_owner(loop->schedule);
+    if (loop_chunk(loop)) return;
+    const int *owner = loop_next(loop);
     for (int u = 0; u < loop->count; u++) {
         struct split s = {.devices = loop->worker[u].devices};
         if (!s.devices) continue;
         for (int t = 0; t < n; t++)
-            if (owner[t] == u) split_add(&s, loop->problem->weight[t]);
+            if (owner[t] == loop->first + u) split_add(&s, loop->problem->weight[t]);
         for (int t = 0; t < n; t++)
-            if (owner[t] == u) device[t] = split_next(&s, loop->problem->weight[t]);
+            if (owner[t] == loop->first + u) device[t] = split_next(&s, loop->problem->weight[t]);
     }
 }
 

@@ -1,6 +1,7 @@
 /* The exchange: opening one, and its two halves, before and after all units have packed. */
 #include <evener/clock.h>
 #include "loop/transport.h"
+#include "wire/meet.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ static evn_status send_from(evn_exchange *x, struct end *e, int cores) {
         status = m->transport->send(m);
         m->sent = !status;
     }
+    /* what goes to other ranks goes first: what stays is copied while that travels */
+    if (!status && x->far.ways) return far_pack(x, e);
     return status ? status : copy_directly(x, e, cores);
 }
 
@@ -67,16 +70,32 @@ static evn_status unpack(evn_exchange *x, struct end *e, int cores) {
         struct message *m = &x->plan.message[i];
         if (m->to == e && m->sent) status = m->transport->wait(m);
     }
+    if (!status && x->far.ways) status = far_receive(x, e);
     if (status) return status;
     if (!e->on) {
         copies_by_cores(&e->unpack, cores);
+        if (x->far.ways) far_release(x, e);
         return EVN_OK;
     }
+    if (x->far.ways) far_release(x, e);
     if (!e->unpack.pieces) return EVN_OK;
     status = evn_queue_wait(e->compute, e->arrived);
     return status ? status
                   : copies_launch(&e->unpack, e->compute, e->kernel, e->inbox,
                                   evn_place_buffer(x->place, e->space));
+}
+
+/* When all have packed: the first unit sends what goes to other ranks, and each copies what stays.
+ */
+static void send_and_copy(evn_exchange *x, int me, int cores) {
+    if (!me) {
+        evn_status failed = EVN_OK;
+        for (int u = 0; u < x->plan.units; u++)
+            if (x->half[u].status) failed = x->half[u].status;
+        far_send(x, failed);
+    }
+    for (int i = 0; i < x->plan.ends; i++)
+        if (x->plan.end[i].unit == me) note(x, me, copy_directly(x, &x->plan.end[i], cores));
 }
 
 static void run_unit(evn_unit *unit, void *arg) {
@@ -90,11 +109,12 @@ static void run_unit(evn_unit *unit, void *arg) {
     for (int i = 0; i < p->ends; i++)
         if (p->end[i].unit == me) note(x, me, send_from(x, &p->end[i], cores));
     double wait = 0;
-    if (p->messages) { /* all have packed; without messages no unit waits */
+    if (p->messages || x->far.ways) { /* all have packed; without messages no unit waits */
         const double before = evn_now();
         evn_unit_synchronize(unit);
         wait = evn_now() - before;
     }
+    if (x->far.ways) send_and_copy(x, me, cores);
     for (int i = 0; i < p->ends; i++) {
         struct end *e = &p->end[i];
         if (e->unit != me) continue;
@@ -176,6 +196,7 @@ static evn_status begin(evn_exchange *x) {
     if (!status) status = hold_all(x);
     if (status) return status;
     status = exchange_plan(x);
+    if (!status) status = far_begin(x);
     if (status) release_all(x);
     return status;
 }
@@ -195,24 +216,20 @@ static evn_status run(evn_exchange *x, int open) {
     return EVN_OK;
 }
 
-evn_status evn_exchange_run(evn_exchange *x) {
-    evn_status status = begin(x);
-    return status ? status : run(x, 0);
-}
-
 /* Whether every task will be computed where its regions are now, all of a unit's in one batch. */
 static int stays(const evn_exchange *x) {
     const evn_loop *loop = x->loop;
-    if (evn_schedule_chunk(loop->schedule)) return 0;
-    const int *next = evn_schedule_owner(loop->schedule);
+    if (loop_chunk(loop)) return 0;
+    const int *next = loop_next(loop);
     for (int t = 0; t < x->tasks; t++)
         if (next[t] != loop->owner[t]) return 0;
     /* a unit of several devices deals tasks that were drawn out anew */
     const int several = evn_units_devices(loop->units) > evn_units_gpus(loop->units);
     if (several) evn_loop_devices(loop, x->device);
     for (int i = 0; i < x->parts; i++) {
+        if (exchange_far(x, &x->part[i])) continue;
         const struct end *e = &x->plan.end[x->part[i].end];
-        const int unit = next[x->part[i].task];
+        const int unit = loop_own(loop, next[x->part[i].task]);
         if (e->unit != unit) return 0;
         if (evn_unit_is_gpu(evn_units_get(loop->units, unit)) && !e->on) return 0;
         if (several && e->device != x->device[x->part[i].task]) return 0;
@@ -220,11 +237,36 @@ static int stays(const evn_exchange *x) {
     return 1;
 }
 
+/* Begins and runs; `may_open`: it may be left open. Over ranks a failure is told to all at the end
+ * of the next instance: until then this rank sends its neighbours what says so. */
+static evn_status begin_and_run(evn_exchange *x, int may_open) {
+    evn_cluster *cluster = x->loop->cluster;
+    if (!cluster) {
+        evn_status status = begin(x);
+        return status ? status : run(x, may_open && x->plan.messages && stays(x));
+    }
+    far_find(x);
+    far_settle(x);
+    x->far.run++;
+    evn_status status = cluster_failed(cluster);
+    if (!status) status = begin(x);
+    if (!status) {
+        status = run(x, may_open && (x->plan.messages || x->far.ways) && stays(x));
+    } else {
+        x->open = 0;
+        far_begin(x);
+        far_send(x, status);
+    }
+    if (status || !x->open) far_settle(x);
+    if (status) cluster_fail(cluster, status);
+    return EVN_OK;
+}
+
+evn_status evn_exchange_run(evn_exchange *x) { return begin_and_run(x, 0); }
+
 evn_status evn_exchange_start(evn_exchange *x, int *open) {
-    *open = 0;
-    evn_status status = begin(x);
-    if (!status) status = run(x, x->plan.messages && stays(x));
-    if (!status) *open = x->open;
+    evn_status status = begin_and_run(x, 1);
+    *open = !status && x->open;
     return status;
 }
 
@@ -232,7 +274,7 @@ evn_status evn_exchange_start(evn_exchange *x, int *open) {
 static evn_status finish(evn_exchange *x, int end, int cores) {
     for (int i = 0; i < x->parts; i++) {
         const struct part *p = &x->part[i];
-        if (p->end == end && exchange_moved(x, p))
+        if (!exchange_far(x, p) && p->end == end && exchange_moved(x, p))
             return evn_fail(EVN_USAGE,
                             "exchange: region %d of task %d has moved between the two "
                             "halves of an exchange",
@@ -344,6 +386,7 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
     x->element = element;
     x->tasks = loop->problem->tasks;
     x->slots = loop->place ? loop->regions : 1;
+    far_open(x);
     x->listener = (struct loop_listener){.units_changed = units_changed, .arg = x};
     loop_listen(loop, &x->listener);
     status = take_faces(x, count, face, host);
@@ -359,6 +402,7 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
 void evn_exchange_close(evn_exchange *x) {
     if (!x) return;
     exchange_forget(x);
+    far_close(x);
     loop_unlisten(x->loop, &x->listener);
     free(x->face);
     free(x->part);

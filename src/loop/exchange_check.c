@@ -70,7 +70,8 @@ static evn_status check_face(const evn_loop *loop, size_t element, int number, c
         return evn_fail(EVN_USAGE, "exchange: face %d has %d x %d x %d values; none may be below 0",
                         number, f->n[0], f->n[1], f->n[2]);
     if (!f->n[0] || !f->n[1] || !f->n[2]) return EVN_OK;
-    if (!loop->place && (!host[f->from] || !host[f->to]))
+    if (!loop->place && ((evn_loop_has(loop, f->from) && !host[f->from]) ||
+                         (evn_loop_has(loop, f->to) && !host[f->to])))
         return evn_fail(EVN_USAGE,
                         "exchange: face %d goes from task %d to task %d, and task %d "
                         "has no memory",
@@ -103,7 +104,7 @@ evn_status exchange_check_faces(const evn_loop *loop, size_t element, int count,
 /* One side of a face; bytes from the beginning of the region, or addresses. */
 struct area {
     const struct face *face;
-    int written, region;     /* region: 0 where there is no place */
+    int written, region;     /* without a place 0; of a task of another rank one of its own */
     long long at, lo, hi;    /* value (0,0,0); the first byte; behind the last one */
     const long long *stride; /* in values */
 };
@@ -206,7 +207,9 @@ static struct area area_of(const evn_exchange *x, const struct face *f, int to) 
     const long long begin = x->place ? 0 : (long long)(uintptr_t)p->host;
     struct area a = {.face = f,
                      .written = to,
-                     .region = x->place ? p->region : 0,
+                     .region = x->place  ? p->region
+                               : p->host ? 0
+                                         : 1 + p->task,
                      .at = begin + element * (to ? f->of.to_at : f->of.from_at),
                      .stride = to ? f->of.to_stride : f->of.from_stride};
     exchange_reach(to ? f->of.to_at : f->of.from_at, a.stride, f->of.n, &a.lo, &a.hi);

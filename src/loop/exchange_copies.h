@@ -8,7 +8,8 @@
 
 /* One side of a block: where its first element is, and strides, all in bytes. */
 struct side {
-    char *host; /* `at` counts from here; NULL: from the beginning of a device's buffer */
+    char *host;        /* `at` counts from here; NULL: from the beginning of a device's buffer */
+    char *const *base; /* or from where this points at the time of copying; NULL */
     long long at;
     long long stride[3];
 };
@@ -17,7 +18,8 @@ struct side {
 struct copy {
     const char *from;
     char *to;
-    long long from_stride[3], to_stride[3]; /* bytes */
+    char *const *from_base, *const *to_base; /* not NULL: `from`, `to` are bytes from there */
+    long long from_stride[3], to_stride[3];  /* bytes */
     size_t element;
     int n[3];
 };

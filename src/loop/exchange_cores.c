@@ -1,6 +1,7 @@
 /* Blocks of elements copied by the cores of a unit. */
 #include "loop/exchange_copies.h"
 #include <omp.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { AHEAD = 128 }; /* lines asked for at a time: a quarter of a first-level cache */
@@ -12,8 +13,11 @@ int copies_add_to_cores(struct copies *c, const int n[3], size_t element, const 
     if (!more) return -1;
     c->copy = more;
     struct copy *copy = &c->copy[c->count++];
-    *copy =
-        (struct copy){.from = from->host + from->at, .to = to->host + to->at, .element = element};
+    *copy = (struct copy){.from = (const char *)((uintptr_t)from->host + (uintptr_t)from->at),
+                          .to = (char *)((uintptr_t)to->host + (uintptr_t)to->at),
+                          .from_base = from->base,
+                          .to_base = to->base,
+                          .element = element};
     for (int d = 0; d < 3; d++) {
         copy->from_stride[d] = from->stride[d];
         copy->to_stride[d] = to->stride[d];
@@ -78,8 +82,21 @@ static inline __attribute__((always_inline)) void copy_strided(const struct rows
     }
 }
 
+/* The block where it is now. */
+static struct copy based(const struct copy *c) {
+    struct copy here = *c;
+    if (c->from_base) here.from = *c->from_base + (uintptr_t)c->from;
+    if (c->to_base) here.to = *c->to_base + (uintptr_t)c->to;
+    return here;
+}
+
 /* One core's part of a block: whole rows where there are enough. */
 static void copy_part(const struct copy *c, int core, int cores) {
+    struct copy here;
+    if (c->from_base || c->to_base) {
+        here = based(c);
+        c = &here;
+    }
     const long long rows = (long long)c->n[0] * c->n[1], n2 = c->n[2];
     const long long element = (long long)c->element;
     struct rows r = {.copy = c, .hi = rows, .end = c->n[2]};

@@ -1,6 +1,7 @@
 /* The plan of an exchange: ends, messages between them, and which block of which face is copied
  * where and by whom. */
 #include "loop/exchange_plan.h"
+#include "loop/ranks.h"
 #include "loop/transport.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static void close_end(struct end *e) {
     copies_close(&e->direct);
     copies_close(&e->pack);
     copies_close(&e->unpack);
+    free(e->far_in);
 }
 
 static void close_messages(struct plan *p) {
@@ -95,12 +97,18 @@ evn_status exchange_find(evn_exchange *x) {
         return evn_fail(EVN_USAGE, "exchange: the loop has got another place since the exchange "
                                    "was opened; open it after evn_loop_place()");
     evn_status status = EVN_OK;
-    for (int i = 0; x->place && !status && i < x->parts; i++) status = find_part(x, &x->part[i]);
+    for (int i = 0; x->place && !status && i < x->parts; i++) {
+        struct part *p = &x->part[i];
+        if (!exchange_far(x, p))
+            status = find_part(x, p);
+        else
+            p->space = -1;
+    }
     return status;
 }
 
 int exchange_moved(const evn_exchange *x, const struct part *p) {
-    if (!x->place) return 0;
+    if (!x->place || exchange_far(x, p)) return 0;
     return p->space == EVN_HOST ? p->host != evn_place_host(x->place, p->region)
                                 : p->at != evn_place_at(x->place, p->region, p->space);
 }
@@ -115,6 +123,8 @@ static int look(evn_exchange *x) {
         if (owner == p->owner && !exchange_moved(x, p)) continue;
         changed = 1;
         p->owner = owner;
+        if (exchange_far(x, p)) continue;
+        if (!x->place) p->host = move_memory(x->loop, p->task, p->host);
         if (!x->place) continue;
         p->host = p->space == EVN_HOST ? evn_place_host(x->place, p->region) : NULL;
         p->at = evn_place_at(x->place, p->region, p->space);
@@ -139,10 +149,16 @@ static int find_device(const evn_exchange *x, int space, int *device) {
  * has the device, whoever owns the task now. */
 static evn_status find_end(evn_exchange *x, struct part *part) {
     struct plan *p = &x->plan;
-    int unit = part->owner, device = -1;
+    int unit = loop_own(x->loop, part->owner), device = -1;
+    if (unit < 0) return EVN_OK;
     if (part->space != EVN_HOST && (unit = find_device(x, part->space, &device)) < 0)
         return evn_fail(EVN_DEVICE, "exchange: region %d of task %d was on a device that is lost",
                         part->slot, part->task);
+    if (!x->place && !part->host)
+        return evn_fail(EVN_USAGE,
+                        "exchange: task %d has come to this rank, and has no memory here; "
+                        "say with evn_loop_homes() how it travels",
+                        part->task);
     for (part->end = 0; part->end < p->ends; part->end++)
         if (p->end[part->end].unit == unit && p->end[part->end].space == part->space) return EVN_OK;
     struct end *more = array_grow(p->end, p->ends, &p->end_room, sizeof *more);
@@ -189,12 +205,18 @@ static evn_status find_ends(evn_exchange *x) {
 
 enum { UNKNOWN = -1, NO_MESSAGE = -2 };
 
+/* Whether a face stays on this rank; one that is none of ours does not. */
+static int is_near(const evn_exchange *x, const struct face *f) {
+    return !x->loop->cluster ||
+           (!exchange_far(x, &x->part[f->from]) && !exchange_far(x, &x->part[f->to]));
+}
+
 /* A face's entry in a table of pairs of ends. */
 static int *pair_of(const evn_exchange *x, int *pair, const struct face *f) {
     return &pair[(size_t)x->part[f->from].end * (size_t)x->plan.ends + (size_t)x->part[f->to].end];
 }
 
-static size_t face_bytes(const evn_exchange *x, const evn_face *f) {
+size_t exchange_face_bytes(const evn_exchange *x, const evn_face *f) {
     return (size_t)f->n[0] * (size_t)f->n[1] * (size_t)f->n[2] * x->element;
 }
 
@@ -228,11 +250,12 @@ static evn_status find_messages(evn_exchange *x, int *pair) {
     struct plan *p = &x->plan;
     for (int i = 0; i < x->faces; i++) {
         const struct face *f = &x->face[i];
+        if (!is_near(x, f)) continue;
         int *number = pair_of(x, pair, f);
         evn_status status = *number == UNKNOWN ? find_message(x, f, number) : EVN_OK;
         if (status) return status;
         if (*number == NO_MESSAGE) continue;
-        p->message[*number].bytes += face_bytes(x, &f->of);
+        p->message[*number].bytes += exchange_face_bytes(x, &f->of);
         p->needs[f->of.to] = 1;
     }
     evn_status status = EVN_OK;
@@ -248,8 +271,8 @@ static evn_status find_messages(evn_exchange *x, int *pair) {
 
 /* ---- faces --------------------------------------------------------------------------------- */
 
-static struct side part_side(const evn_exchange *x, const struct part *p, long long at,
-                             const long long stride[3]) {
+struct side exchange_part_side(const evn_exchange *x, const struct part *p, long long at,
+                               const long long stride[3]) {
     const long long element = (long long)x->element;
     const struct end *e = &x->plan.end[p->end];
     struct side s = {.host = e->on ? NULL : p->host, .at = at * element};
@@ -258,16 +281,16 @@ static struct side part_side(const evn_exchange *x, const struct part *p, long l
     return s;
 }
 
-/* In a message, from byte `at` of a box, or of memory of the host. */
-static struct side message_side(const evn_exchange *x, const evn_face *f, char *host, size_t at) {
+struct side exchange_message_side(const evn_exchange *x, const evn_face *f, char *const *base,
+                                  size_t at) {
     const long long element = (long long)x->element;
-    return (struct side){.host = host,
+    return (struct side){.base = base,
                          .at = (long long)at,
                          .stride = {element * f->n[1] * f->n[2], element * f->n[2], element}};
 }
 
-static int add(const evn_exchange *x, const struct end *e, struct copies *c, const evn_face *f,
-               const struct side *from, const struct side *to) {
+int exchange_add(const evn_exchange *x, const struct end *e, struct copies *c, const evn_face *f,
+                 const struct side *from, const struct side *to) {
     return e->on ? copies_add_to_device(c, f->n, x->element, from, to)
                  : copies_add_to_cores(c, f->n, x->element, from, to);
 }
@@ -277,17 +300,17 @@ static int deal_face(evn_exchange *x, const struct face *face, int number) {
     const evn_face *f = &face->of;
     const struct part *a = &x->part[face->from], *b = &x->part[face->to];
     struct end *from = &x->plan.end[a->end], *to = &x->plan.end[b->end];
-    const struct side source = part_side(x, a, f->from_at, f->from_stride);
-    const struct side target = part_side(x, b, f->to_at, f->to_stride);
-    if (number == NO_MESSAGE) return add(x, to, &to->direct, f, &source, &target);
+    const struct side source = exchange_part_side(x, a, f->from_at, f->from_stride);
+    const struct side target = exchange_part_side(x, b, f->to_at, f->to_stride);
+    if (number == NO_MESSAGE) return exchange_add(x, to, &to->direct, f, &source, &target);
     struct message *m = &x->plan.message[number];
-    const struct side packed =
-        message_side(x, f, from->on ? NULL : m->host, m->filled + (from->on ? m->out_at : 0));
-    const struct side received =
-        message_side(x, f, to->on ? NULL : m->host, m->filled + (to->on ? m->in_at : 0));
-    m->filled += face_bytes(x, f);
-    const int failed = add(x, from, &from->pack, f, &source, &packed);
-    return failed ? failed : add(x, to, &to->unpack, f, &received, &target);
+    struct side packed = exchange_message_side(x, f, NULL, m->filled + (from->on ? m->out_at : 0));
+    struct side received = exchange_message_side(x, f, NULL, m->filled + (to->on ? m->in_at : 0));
+    packed.host = from->on ? NULL : m->host;
+    received.host = to->on ? NULL : m->host;
+    m->filled += exchange_face_bytes(x, f);
+    const int failed = exchange_add(x, from, &from->pack, f, &source, &packed);
+    return failed ? failed : exchange_add(x, to, &to->unpack, f, &received, &target);
 }
 
 /* What lists of devices need there. */
@@ -324,6 +347,12 @@ static evn_status open_units(evn_exchange *x) {
     return EVN_OK;
 }
 
+/* Our unit that has a part; -1: another rank has. */
+static int unit_of(const evn_exchange *x, int part) {
+    const struct part *p = &x->part[part];
+    return exchange_far(x, p) ? -1 : x->plan.end[p->end].unit;
+}
+
 /* The tasks of each unit, and what crosses between units. */
 static evn_status count_units(evn_exchange *x) {
     struct plan *p = &x->plan;
@@ -336,16 +365,19 @@ static evn_status count_units(evn_exchange *x) {
         p->tasks[u] = p->first_task[u] = 0;
     }
     for (int t = x->tasks - 1; t >= 0; t--) {
-        p->first_task[x->loop->owner[t]] = t;
-        p->tasks[x->loop->owner[t]]++;
+        const int u = loop_own(x->loop, x->loop->owner[t]);
+        if (u < 0) continue;
+        p->first_task[u] = t;
+        p->tasks[u]++;
     }
     for (int i = 0; i < x->faces; i++) {
         const struct face *f = &x->face[i];
-        const int a = p->end[x->part[f->from].end].unit, b = p->end[x->part[f->to].end].unit;
+        const int a = unit_of(x, f->from), b = unit_of(x, f->to);
         if (a == b) continue;
-        const double bytes = (double)face_bytes(x, &f->of);
-        p->out[a] += bytes;
-        p->in[b] += bytes;
+        const double bytes = (double)exchange_face_bytes(x, &f->of);
+        if (a >= 0) p->out[a] += bytes;
+        if (b >= 0) p->in[b] += bytes;
+        if (a < 0 || b < 0) continue; /* messages to other ranks are counted as they are sent */
         char *m = &met[(size_t)a * units + (size_t)b];
         p->pairs += !*m;
         *m = 1;
@@ -361,8 +393,10 @@ static evn_status deal_faces(evn_exchange *x) {
     for (size_t i = 0; i < pairs; i++) pair[i] = UNKNOWN;
     memset(x->plan.needs, 0, (size_t)x->tasks);
     evn_status status = find_messages(x, pair);
+    if (!status && far_deal(x)) status = no_memory(x);
     for (int i = 0; !status && i < x->faces; i++)
-        if (deal_face(x, &x->face[i], *pair_of(x, pair, &x->face[i]))) status = no_memory(x);
+        if (is_near(x, &x->face[i]) && deal_face(x, &x->face[i], *pair_of(x, pair, &x->face[i])))
+            status = no_memory(x);
     free(pair);
     return status;
 }
@@ -383,17 +417,27 @@ evn_status exchange_plan(evn_exchange *x) {
     return status;
 }
 
+/* The global number of the unit that has a part. */
+static int unit_among_all(const evn_exchange *x, int part) {
+    const int own = unit_of(x, part);
+    return own < 0 ? x->loop->owner[x->part[part].task] : x->loop->first + own;
+}
+
+/* Over ranks devices of others are known by their units only, which is what is asked for. */
 int evn_exchange_pairs(evn_exchange *x, double *bytes) {
+    if (x->loop->cluster) far_find(x);
     if (exchange_find(x) || exchange_plan(x)) return -1;
-    const struct plan *p = &x->plan;
-    const size_t units = (size_t)p->units;
+    const size_t units = (size_t)x->loop->problem->units;
     memset(bytes, 0, units * units * sizeof *bytes);
+    int pairs = 0;
     for (int i = 0; i < x->faces; i++) {
         const struct face *f = &x->face[i];
-        const int a = p->end[x->part[f->from].end].unit, b = p->end[x->part[f->to].end].unit;
-        bytes[(size_t)a * units + (size_t)b] += (double)face_bytes(x, &f->of);
+        const int a = unit_among_all(x, f->from), b = unit_among_all(x, f->to);
+        double *pair = &bytes[(size_t)a * units + (size_t)b];
+        pairs += a != b && *pair == 0;
+        *pair += (double)exchange_face_bytes(x, &f->of);
     }
-    return p->pairs;
+    return pairs;
 }
 
 int evn_exchange_needs(const evn_exchange *x, int task) {

@@ -9,6 +9,7 @@
 #define LOOP_EXCHANGE_PLAN_H
 
 #include "loop/exchange_copies.h"
+#include "loop/far.h"
 #include "loop/internal.h"
 #include <evener/exchange.h>
 
@@ -44,6 +45,8 @@ struct end {
     evn_event *packed, *arrived;
     evn_buffer *outbox, *inbox;
     size_t out_bytes, in_bytes;
+    /* over ranks */
+    int *far_in; /* faces that come from each neighbour */
 };
 
 /* All faces from one end to another, one after another. On a device they lie in the end's box, of
@@ -94,6 +97,7 @@ struct evn_exchange {
     int *held;   /* room for numbers of regions */
     int *device; /* and for each task's device */
     struct plan plan;
+    struct far far;
     int open; /* the run at hand leaves unpacking to evn_exchange_finish() */
     struct half *half;
     double *busy; /* both of each unit */
@@ -108,6 +112,21 @@ evn_status exchange_plan(evn_exchange *x);
 
 /* Whether a part lies elsewhere in its space than the plan says. */
 int exchange_moved(const evn_exchange *x, const struct part *p);
+
+/* For the lists of copies: bytes of a face; where it is in a part, and in a message, from byte `at`
+ * of a box or of what *base points to; and a block added to an end's list, -1: no memory. */
+size_t exchange_face_bytes(const evn_exchange *x, const evn_face *f);
+struct side exchange_part_side(const evn_exchange *x, const struct part *p, long long at,
+                               const long long stride[3]);
+struct side exchange_message_side(const evn_exchange *x, const evn_face *f, char *const *base,
+                                  size_t at);
+int exchange_add(const evn_exchange *x, const struct end *e, struct copies *c, const evn_face *f,
+                 const struct side *from, const struct side *to);
+
+/* Whether a part's task is another rank's. */
+static inline int exchange_far(const evn_exchange *x, const struct part *p) {
+    return loop_own(x->loop, x->loop->owner[p->task]) < 0;
+}
 
 /* Gives back all that a plan has made; waits for what is under way. */
 void exchange_forget(evn_exchange *x);

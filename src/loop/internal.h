@@ -99,7 +99,15 @@ struct evn_loop {
     evn_units *units;
     evn_schedule *schedule, *own_schedule; /* own: made after a unit was lost; else NULL */
     const evn_problem *problem;
-    int count;     /* units */
+    int count;            /* units of this rank */
+    int first;            /* number of the first of them among those of all ranks */
+    evn_cluster *cluster; /* NULL: alone */
+    struct together *together;
+    struct mover *mover;
+    evn_home home; /* home.memory NULL: tasks stay on their rank */
+    void *home_arg;
+    int plan;      /* of which assignment of tasks to ranks: counts what rank 0 has told */
+    int lo, hi;    /* tasks that our units draw: all, alone */
     double origin; /* when it was opened */
     struct worker *worker;
     int *owner, *before; /* of each task now, and in the instance before */
@@ -147,8 +155,23 @@ void loop_add_exchange(evn_loop *loop, const double *busy, double wall);
  * `copies` as in evn_loop_totals. */
 void loop_add_moved(evn_loop *loop, const double *in, const double *out, int messages, int copies);
 
+/* Adds a message that went to another rank. */
+void loop_add_sent(evn_loop *loop, double bytes);
+
 /* The unit whose failure has ended an exchange; -1: none has. */
 void loop_set_failed(evn_loop *loop, int unit);
+
+/* Of the next instance: 0, or how many tasks units draw at a time; the owners; how many were learnt
+ * from before. The schedule's own, or what rank 0 has told. */
+int loop_chunk(const evn_loop *loop);
+const int *loop_next(const evn_loop *loop);
+int loop_instance(const evn_loop *loop);
+
+/* The unit of this rank with a global number; -1: it is another rank's. */
+static inline int loop_own(const evn_loop *loop, int unit) {
+    const int own = unit - loop->first;
+    return own >= 0 && own < loop->count ? own : -1;
+}
 
 /* ---- batch.c ---- */
 

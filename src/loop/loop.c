@@ -3,7 +3,8 @@
  * What a unit writes while it runs (its times, its counters) lies in memory of its own, a cache
  * line apart from the others', and is gathered after the last one is done.
  */
-#include "loop/internal.h"
+#include "loop/ranks.h"
+#include "wire/meet.h"
 #include <evener/clock.h>
 #include <evener/status.h>
 #include <math.h>
@@ -66,7 +67,7 @@ static double run_batch(evn_loop *loop, struct worker *w, int count, double begi
 
 /* Draws the next chunk into w->mine at `at`; how many. */
 static int draw(evn_loop *loop, struct worker *w, int unit, int at) {
-    const int n = loop->problem->tasks;
+    const int n = loop->hi;
     long from = atomic_fetch_add_explicit(&loop->cursor, loop->chunk, memory_order_relaxed);
     if (from >= n) return 0;
     int count = n - from < loop->chunk ? n - (int)from : loop->chunk;
@@ -93,7 +94,7 @@ static int draw_all(evn_loop *loop, struct worker *w, int unit) {
 /* All tasks of the unit, owners being fixed. */
 static void run_own(evn_loop *loop, evn_unit *unit, struct worker *w, int devices) {
     const double begin = evn_now();
-    const int n = loop->problem->tasks, me = evn_unit_number(unit);
+    const int n = loop->problem->tasks, me = loop->first + evn_unit_number(unit);
     int count = 0;
     for (int t = 0; t < n; t++)
         if (loop->owner[t] == me) w->mine[count++] = t;
@@ -108,7 +109,7 @@ static void run_own(evn_loop *loop, evn_unit *unit, struct worker *w, int device
 
 /* Tasks as long as there are some to be drawn. */
 static void run_drawn(evn_loop *loop, evn_unit *unit, struct worker *w, int devices) {
-    const int me = evn_unit_number(unit);
+    const int me = loop->first + evn_unit_number(unit);
     double now = evn_now();
     while (!atomic_load_explicit(&loop->failed, memory_order_relaxed)) {
         const int count = devices ? draw_all(loop, w, me) : draw(loop, w, me, 0);
@@ -146,12 +147,12 @@ static void run_unit(evn_unit *unit, void *p) {
 static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
     for (int u = 0; u < loop->count; u++) {
         loop->worker[u].kind = kind;
-        loop->worker[u].instance = evn_schedule_instance(loop->schedule);
+        loop->worker[u].instance = loop_instance(loop);
     }
     loop->chunk = chunk;
     loop->failed_unit = -1;
     loop->failed_status = EVN_OK;
-    atomic_store(&loop->cursor, 0);
+    atomic_store(&loop->cursor, loop->lo);
     atomic_store(&loop->failed, 0);
 }
 
@@ -187,16 +188,14 @@ static double idle(double wall, const struct worker *w) {
 /* A run: who has which task in it. */
 static void begin_run(evn_loop *loop) {
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
-    const int chunk = evn_schedule_chunk(loop->schedule);
+    const int chunk = loop_chunk(loop);
     memcpy(loop->before, loop->owner, bytes);
-    if (!chunk) memcpy(loop->owner, evn_schedule_owner(loop->schedule), bytes);
+    if (!chunk) memcpy(loop->owner, loop_next(loop), bytes);
     begin_instance(loop, EVN_BURST_COMPUTE, chunk);
 }
 
-/* What came of it, for the counters and the schedule. */
-static evn_status end_run(evn_loop *loop, double wall) {
-    evn_status status = find_failure(loop);
-    if (status) return status;
+/* What came of it, for the counters. */
+static void count_run(evn_loop *loop, double wall) {
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
         w->stats.tasks += w->tasks;
@@ -209,16 +208,24 @@ static evn_status end_run(evn_loop *loop, double wall) {
     int migrations = 0;
     for (int t = 0; t < loop->problem->tasks; t++) migrations += loop->owner[t] != loop->before[t];
     loop->totals.migrations += migrations;
-    return evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
+}
+
+/* And for the schedule. */
+static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
+    if (!status) status = find_failure(loop);
+    if (!status) count_run(loop, wall);
+    if (loop->together) return together_learn(loop, status);
+    return status ? status : evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
 }
 
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg) {
     evn_status status = loop_may_begin(loop, "evn_loop_run()");
     if (status) return status;
     begin_run(loop);
-    double wall;
-    status = run_units(loop, body, arg, &wall);
-    return status ? status : end_run(loop, wall);
+    double wall = 0;
+    if (loop->together) status = cluster_failed(loop->cluster);
+    if (!status) status = run_units(loop, body, arg, &wall);
+    return end_run(loop, status, wall);
 }
 
 static evn_status may_join(const evn_loop *loop, const evn_unit *unit) {
@@ -257,7 +264,7 @@ evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *ar
     evn_unit_synchronize(unit);
     if (!me) {
         atomic_store(&loop->joined, 0);
-        loop->join_status = end_run(loop, evn_now() - begin);
+        loop->join_status = end_run(loop, EVN_OK, evn_now() - begin);
         if (loop->join_status)
             snprintf(loop->join_message, sizeof loop->join_message, "%s", evn_message());
     }
@@ -265,7 +272,7 @@ evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *ar
     return loop->join_status ? evn_fail(loop->join_status, "%s", loop->join_message) : EVN_OK;
 }
 
-static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
+static evn_status visit_own(evn_loop *loop, evn_body body, void *arg) {
     /* times of visits are not learnt: those of the last run are kept */
     double *seconds = loop->seconds;
     loop->seconds = seconds + loop->problem->tasks;
@@ -285,6 +292,13 @@ static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
     return EVN_OK;
 }
 
+static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
+    if (!loop->together) return visit_own(loop, body, arg);
+    evn_status status = cluster_failed(loop->cluster);
+    if (!status) status = visit_own(loop, body, arg);
+    return together_agree(loop, "evn_loop_visit()", status);
+}
+
 evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg) {
     evn_status status = loop_may_begin(loop, "evn_loop_visit()");
     return status ? status : visit(loop, body, arg);
@@ -302,7 +316,7 @@ evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_acc
 
 evn_status evn_loop_bring(evn_loop *loop) {
     evn_status status = loop_may_begin(loop, "evn_loop_bring()");
-    return status || !loop->place ? status : visit(loop, NULL, NULL);
+    return status || (!loop->place && !loop->together) ? status : visit(loop, NULL, NULL);
 }
 
 int evn_loop_failed_unit(const evn_loop *loop) { return loop->failed_unit; }
@@ -323,6 +337,11 @@ void loop_add_moved(evn_loop *loop, const double *in, const double *out, int mes
     }
     loop->totals.messages += messages;
     loop->totals.copies += copies;
+}
+
+void loop_add_sent(evn_loop *loop, double bytes) {
+    loop->totals.rank_messages++;
+    loop->totals.rank_bytes += bytes;
 }
 
 void loop_set_failed(evn_loop *loop, int unit) { loop->failed_unit = unit; }
@@ -350,6 +369,7 @@ static void begin_schedule(evn_loop *loop, evn_schedule *schedule) {
     const size_t n = (size_t)evn_schedule_problem(schedule)->tasks;
     loop->schedule = schedule;
     loop->problem = evn_schedule_problem(schedule);
+    loop->hi = loop->problem->tasks;
     loop->failed_unit = -1;
     memcpy(loop->owner, evn_schedule_owner(schedule), n * sizeof *loop->owner);
     memset(loop->seconds, 0, 3 * n * sizeof *loop->seconds);
@@ -373,24 +393,55 @@ static evn_status open_parts(evn_loop *loop, evn_schedule *schedule) {
     return status ? status : evn_loop_keep_bursts(loop, BURSTS);
 }
 
-evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule) {
+/* The cluster's size says how many units the schedule is for, and which of them are ours. */
+static evn_status join_cluster(evn_loop *loop, evn_cluster *cluster) {
+    if (!cluster || evn_cluster_size(cluster) == 1) return EVN_OK;
+    const int rank = evn_cluster_rank(cluster);
+    loop->cluster = cluster;
+    loop->first = evn_cluster_first_unit(cluster, rank);
+    if (!evn_cluster_unit_count(cluster))
+        return evn_fail(EVN_USAGE, "loop: evn_loop_open_on() before evn_cluster_units(), which "
+                                   "tells all ranks of each one's units");
+    return EVN_OK;
+}
+
+static evn_status check_count(const evn_loop *loop, const evn_schedule *schedule) {
+    const int made_for = evn_schedule_problem(schedule)->units;
+    const int count = loop->cluster ? evn_cluster_unit_count(loop->cluster) : loop->count;
+    if (made_for == count) return EVN_OK;
+    return evn_fail(EVN_USAGE, "loop: the schedule was made for %d units and there are %d%s",
+                    made_for, count, loop->cluster ? " on all ranks" : "");
+}
+
+static evn_status open_on(evn_loop *loop, evn_schedule *schedule, evn_cluster *cluster) {
+    evn_status status = join_cluster(loop, cluster);
+    if (!status) status = check_count(loop, schedule);
+    if (!status) status = open_parts(loop, schedule);
+    if (!loop->cluster) return status;
+    if (!status) status = together_open(loop);
+    if (!status) status = move_open(loop);
+    return together_begin(loop, status);
+}
+
+evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *schedule,
+                            evn_cluster *cluster) {
     *out = NULL;
-    const int count = evn_units_count(units), made_for = evn_schedule_problem(schedule)->units;
-    if (made_for != count)
-        return evn_fail(EVN_USAGE, "loop: the schedule was made for %d units and there are %d",
-                        made_for, count);
     evn_loop *loop = aligned_alloc(64, (sizeof *loop + 63) / 64 * 64);
     if (!loop) return evn_fail(EVN_MEMORY, "loop: not enough memory");
     memset(loop, 0, sizeof *loop);
     loop->units = units;
-    loop->count = count;
-    evn_status status = open_parts(loop, schedule);
+    loop->count = evn_units_count(units);
+    evn_status status = open_on(loop, schedule, cluster);
     if (status) {
         evn_loop_close(loop);
         return status;
     }
     *out = loop;
     return EVN_OK;
+}
+
+evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule) {
+    return evn_loop_open_on(out, units, schedule, NULL);
 }
 
 void evn_loop_close(evn_loop *loop) {
@@ -401,6 +452,8 @@ void evn_loop_close(evn_loop *loop) {
     }
     for (int u = 0; loop->worker && u < loop->count; u++) close_worker(&loop->worker[u]);
     regions_close(loop);
+    move_close(loop);
+    together_close(loop);
     evn_schedule_close(loop->own_schedule);
     free(loop->worker);
     free(loop->owner);
@@ -438,6 +491,12 @@ void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule) {
 
 const evn_units *evn_loop_units(const evn_loop *loop) { return loop->units; }
 const evn_schedule *evn_loop_schedule(const evn_loop *loop) { return loop->schedule; }
+evn_cluster *evn_loop_cluster(const evn_loop *loop) { return loop->cluster; }
+int evn_loop_first_unit(const evn_loop *loop) { return loop->first; }
+
+int evn_loop_has(const evn_loop *loop, int task) {
+    return task >= 0 && task < loop->problem->tasks && loop_own(loop, loop->owner[task]) >= 0;
+}
 
 const int *evn_loop_owner(const evn_loop *loop) { return loop->owner; }
 const double *evn_loop_seconds(const evn_loop *loop) { return loop->seconds; }

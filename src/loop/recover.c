@@ -19,6 +19,9 @@ evn_status evn_recovery_open(evn_recovery **out, evn_loop *loop, int every,
     if (every < 1)
         return evn_fail(EVN_USAGE, "recovery: the state kept every %d steps, expected 1 or more",
                         every);
+    if (loop->cluster)
+        return evn_fail(EVN_USAGE, "recovery: over ranks a run does not go on without a device; "
+                                   "keep checkpoints");
     evn_recovery *r = calloc(1, sizeof *r);
     if (!r) return evn_fail(EVN_MEMORY, "recovery: not enough memory");
     r->loop = loop;

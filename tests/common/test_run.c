@@ -136,7 +136,7 @@ static void test_steps(void **state) {
     assert_int_equal(r->units, 2);
     assert_int_equal(r->tasks, TASKS);
     assert_int_equal(r->totals.instances, STEPS); /* without the warm-up */
-    assert_int_equal(r->unit[0].tasks + r->unit[1].tasks, STEPS * TASKS);
+    assert_int_equal(r->unit[0].stats.tasks + r->unit[1].stats.tasks, STEPS * TASKS);
     assert_true(r->seconds > 0 && r->seconds >= r->totals.compute_s);
     for (int t = 0; t < TASKS; t++) assert_true(r->task_s[t] > 0);
     double weight;

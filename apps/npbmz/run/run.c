@@ -1,6 +1,7 @@
 /* A run of a benchmark: zones made where they are computed, warm-up, timed steps, norms,
  * verification (NAS-03-010, sections 3 and 4). */
 #include "npbmz/run/run.h"
+#include "common/ranks.h"
 #include "npbmz/host/verify.h"
 #include "npbmz/mesh/mesh.h"
 #include <stdio.h>
@@ -26,14 +27,20 @@ static evn_status warm_up(struct run *run) {
     return status;
 }
 
+/* Over ranks what one cannot do ends the run of all. */
+static evn_status agree(const struct run *run, evn_status mine) {
+    return run->cluster ? evn_cluster_agree(run->cluster, mine) : mine;
+}
+
 /* Up to the state that is timed; also once more, when a device has failed on the way. */
 static evn_status set_up(struct run *run) {
-    evn_status status = setup_make_scratch(run);
+    evn_status status = agree(run, setup_make_scratch(run));
     if (!status) status = zones_visit(run, zone_make, EVN_WRITE);
     if (!status) status = zones_visit(run, zone_force, EVN_WRITE);
     if (!status) setup_clear_scratch(run); /* forcing has used it, and solvers expect it zeroed */
     if (!status) status = setup_open_devices(run);
     if (!status) status = setup_open_exchange(run);
+    status = agree(run, status);
     if (!status) status = warm_up(run);
     if (!status && run->recovery) status = evn_recovery_keep(run->recovery, 0);
     return status;
@@ -93,14 +100,42 @@ static evn_status set_up_or_recover(struct run *run) {
 
 /* ---- the run ------------------------------------------------------------------------------- */
 
+/* The time of phases, over all units of all ranks. */
+static evn_status sum_phases(const struct run *run, npbmz_result *r) {
+    double mine[NPBMZ_PHASES] = {0}, *all = NULL;
+    int count = 0;
+    for (int u = 0; u < evn_units_count(run->units); u++)
+        for (int i = 0; i < NPBMZ_PHASES; i++) mine[i] += run->scratch[u].seconds[i];
+    evn_status status =
+        ranks_share(run->cluster, mine, NPBMZ_PHASES, sizeof *mine, (void **)&all, &count);
+    for (int i = 0; !status && i < count; i++) r->phase_s[i % NPBMZ_PHASES] += all[i];
+    free(all);
+    return status;
+}
+
+static int has_zone(void *run, int z) { return evn_loop_has(((struct run *)run)->loop, z); }
+
+/* What each rank knows of its zones, to all. */
+static evn_status share_norms(struct run *run) {
+    const int zones = run->p->zones;
+    evn_status status =
+        ranks_complete(run->cluster, run->norms, zones, sizeof *run->norms, has_zone, run);
+    if (!status)
+        status = ranks_complete(run->cluster, run->hash, zones, sizeof *run->hash, has_zone, run);
+    if (!status && run->sums)
+        status = ranks_complete(run->cluster, run->sums, zones, NC * sizeof *run->sums, has_zone,
+                                run);
+    return status;
+}
+
 /* All that is said about the end of it. */
 static evn_status conclude(struct run *run, npbmz_result *r) {
     const struct problem *p = run->p;
     evn_status status = timed_end(&run->timed);
-    for (int u = 0; !status && u < r->run.units; u++)
-        for (int i = 0; i < NPBMZ_PHASES; i++) r->phase_s[i] += run->scratch[u].seconds[i];
+    if (!status) status = sum_phases(run, r);
     if (!status && p->benchmark != NPBMZ_LU) status = zones_norms(run, zone_norm_residual);
     if (!status) status = zones_norms(run, zone_norm_others);
+    if (!status) status = share_norms(run);
     if (status) return status;
     struct norms total;
     norms_sum(run->norms, p->zones, &total);
@@ -122,12 +157,8 @@ static evn_status open_recovery(struct run *run) {
     return every ? evn_recovery_open(&run->recovery, run->loop, every, &calls) : EVN_OK;
 }
 
-static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result *r) {
-    struct problem *p = run->p;
-    evn_status status = evn_loop_open(&run->loop, run->units, schedule);
-    if (!status) status = open_recovery(run);
-    if (status) return status;
-    const size_t units = (size_t)evn_units_count(run->units), zones = (size_t)p->zones;
+static evn_status make_room(struct run *run) {
+    const size_t units = (size_t)evn_units_count(run->units), zones = (size_t)run->p->zones;
     run->scratch = calloc(units, sizeof *run->scratch);
     run->scratches = (int)units;
     run->norms = calloc(zones, sizeof *run->norms);
@@ -135,6 +166,19 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
     if (run->options->perturb) run->sums = calloc(zones * NC, sizeof *run->sums);
     if (!run->scratch || !run->norms || !run->hash || (run->options->perturb && !run->sums))
         return evn_fail(EVN_MEMORY, "%s: no memory for %zu zones", run->name, zones);
+    return EVN_OK;
+}
+
+static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result *r) {
+    const struct problem *p = run->p;
+    evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, run->cluster);
+    if (!status) status = setup_check(run);
+    if (!status) status = open_recovery(run);
+    if (!status) status = setup_homes(run);
+    if (!status) status = make_room(run);
+    status = agree(run, status);
+    if (status) return status;
+    run->begun = 1;
     status = set_up_or_recover(run);
     if (status) return status;
     run->timed = (struct timed){.options = &run->options->run,
@@ -170,7 +214,7 @@ static evn_status name_zones(const struct run *run, evn_status status) {
     const int failed = run->loop ? failed_unit(run) : -1;
     int first = -1, last = -1;
     for (int z = 0; failed >= 0 && z < run->p->zones; z++)
-        if (evn_loop_owner(run->loop)[z] == failed) {
+        if (evn_loop_owner(run->loop)[z] == evn_loop_first_unit(run->loop) + failed) {
             if (first < 0) first = z;
             last = z;
         }
@@ -186,16 +230,14 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
     struct run run = {.p = npbmz_problem(b),
                       .name = npbmz_describe(b).name,
                       .options = options ? options : &defaults,
-                      .units = units};
+                      .units = units,
+                      .cluster = options ? options->run.cluster : NULL};
+    if (run.cluster && evn_cluster_size(run.cluster) == 1) run.cluster = NULL;
     atomic_init(&run.out_of_memory, 0);
-    evn_status status = setup_check(&run);
-    if (!status) {
-        status = run_all(&run, schedule, result);
-        /* too little memory before anything was begun is the user's to change; now it is a failure
-         */
-        if (status == EVN_MEMORY) status = evn_fail(EVN_BODY, "%s", evn_message());
-        if (status && status != EVN_STOPPED) status = name_zones(&run, status);
-    }
+    evn_status status = run_all(&run, schedule, result);
+    /* too little memory before anything was begun is the user's to change; now it is a failure */
+    if (status == EVN_MEMORY && run.begun) status = evn_fail(EVN_BODY, "%s", evn_message());
+    if (run.begun && status && status != EVN_STOPPED) status = name_zones(&run, status);
     setup_give_back(&run);
     evn_recovery_close(run.recovery);
     evn_loop_close(run.loop);

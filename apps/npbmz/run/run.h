@@ -18,6 +18,8 @@ struct run {
     const char *name; /* "bt-mz", for messages */
     const npbmz_options *options;
     evn_units *units;
+    evn_cluster *cluster; /* NULL: this process alone */
+    int begun;            /* the problem fits, and its fields are being made */
     evn_loop *loop;
     struct scratch *scratch; /* of each unit */
     int scratches;
@@ -68,9 +70,12 @@ evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *order);
 
 /* ---- setup.c ---- */
 
-/* Whether all of it fits into what the system can still give. EVN_MEMORY says how much is needed.
- */
+/* Whether what this host's ranks own fits into what the system can still give. EVN_MEMORY says how
+ * much is needed. */
 evn_status setup_check(struct run *run);
+
+/* How zones go to another rank. */
+evn_status setup_homes(struct run *run);
 
 /* Doubles of a field with the slack around it that zone layouts ask for. */
 size_t setup_field(const struct problem *p);

@@ -1,6 +1,7 @@
 /* What a run needs before its first step: memory, on the host and on devices, and who exchanges
  * what with whom. */
 #include "npbmz/run/run.h"
+#include "common/ranks.h"
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/residual.h"
 #include "npbmz/host/exact.h"
@@ -27,8 +28,14 @@ static size_t scratch_doubles(const struct problem *p, const evn_units *units) {
 
 evn_status setup_check(struct run *run) {
     run->doubles = scratch_doubles(run->p, run->units);
-    const double needed = problem_bytes(run->p) + (double)evn_units_count(run->units) *
-                                                      (double)run->doubles * sizeof(double);
+    double needed = (double)evn_units_count(run->units) * (double)run->doubles * sizeof(double);
+    for (int z = 0; z < run->p->zones; z++) {
+        size_t bytes;
+        zone_block(run->p, &run->p->zone[z], &bytes);
+        if (evn_loop_has(run->loop, z)) needed += (double)bytes;
+    }
+    evn_status status = ranks_on_host(run->cluster, needed, &needed);
+    if (status) return status;
     const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
     if (there <= 0 || needed <= there) return EVN_OK;
     return evn_fail(
@@ -36,6 +43,28 @@ evn_status setup_check(struct run *run) {
         "%s class %c needs %.1f GB of memory and %.1f GB are available; choose a smaller "
         "class",
         run->name, run->p->class_, needed * 1e-9, there * 1e-9);
+}
+
+/* ---- zones that go to another rank --------------------------------------------------------- */
+
+static evn_status make_home(void *arg, int z) {
+    struct run *run = arg;
+    if (!zone_alloc(run->p, &run->p->zone[z])) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "%s: no memory for zone %d, which comes from another rank",
+                    run->name, z);
+}
+
+static void *home_memory(void *arg, int z, int block, size_t *bytes) {
+    const struct run *run = arg;
+    (void)block;
+    return zone_block(run->p, &run->p->zone[z], bytes);
+}
+
+static void drop_home(void *arg, int z) { zone_free(&((struct run *)arg)->p->zone[z]); }
+
+evn_status setup_homes(struct run *run) {
+    static const evn_home home = {1, make_home, home_memory, drop_home};
+    return evn_loop_homes(run->loop, &home, run);
 }
 
 /* ---- work space ---------------------------------------------------------------------------- */

@@ -228,7 +228,7 @@ static evn_status conclude(struct march *m, long long iterations) {
     r->solution = malloc((columns + 1) * sizeof *r->solution);
     if (!r->solution) return evn_fail(EVN_MEMORY, "td-bem: no memory left");
     memcpy(r->solution, m->before, columns * sizeof *r->solution);
-    for (int u = 0; u < r->run.units; u++) r->idle_s += r->run.unit[u].idle_s / r->run.units;
+    for (int u = 0; u < r->run.units; u++) r->idle_s += r->run.unit[u].stats.idle_s / r->run.units;
     return write_outputs(m);
 }
 

@@ -124,7 +124,7 @@ static int measure(struct job *job, const struct request *request, const char *l
         const struct run_result *r = NULL;
         code = job->is->run(job->state, job->units, job->schedule, &options, &r);
         if (!code) {
-            m->exchange_s = r->unit[u].exchange_s / instances;
+            m->exchange_s = r->unit[u].stats.exchange_s / instances;
             m->weight = job_weight(job);
             faces(&job->tasks, r->owner, u, &m->within, &m->between);
         }

@@ -72,6 +72,33 @@ int job_begin(struct job *job, const struct workload *is) {
     return status ? give_up(status) : 0;
 }
 
+int job_join(struct job *job, const struct job_words *words) {
+    char how[64];
+    if (words->processes) snprintf(how, sizeof how, "processes:%ld", words->processes);
+    const char *wire = words->processes ? how : words->wire ? words->wire : "auto";
+    evn_status status = evn_cluster_open(&job->cluster, wire);
+    if (status) return give_up(status);
+    if (evn_cluster_size(job->cluster) > 1) return 0;
+    evn_cluster_close(job->cluster, EVN_OK);
+    job->cluster = NULL;
+    return 0;
+}
+
+/* Units of all ranks, and their speeds. */
+static int join_units(struct job *job) {
+    if (!job->cluster) return 0;
+    evn_status status = evn_cluster_units(job->cluster, job->units, job->speed);
+    if (status) return give_up(status);
+    const size_t units = (size_t)evn_cluster_unit_count(job->cluster);
+    double *speed = malloc(units * sizeof *speed);
+    if (!speed) return give_up(evn_fail(EVN_MEMORY, "not enough memory for %zu units", units));
+    memcpy(speed, evn_cluster_speeds(job->cluster), units * sizeof *speed);
+    free(job->speed);
+    job->speed = speed;
+    job->tasks.units = (int)units;
+    return 0;
+}
+
 int job_check(struct job *job) { return job->is->check(job->state, job->is); }
 
 int job_open(struct job *job, int quiet) {
@@ -194,8 +221,10 @@ int job_units(struct job *job, const struct job_words *words, unsigned flags) {
     if (!code && words->calibrated && !words->speeds)
         code = calibration_speeds(job->is, job->shape.key, job->units, job->speed,
                                   &job->tasks.bandwidth);
+    if (code > 0) return code;
+    code = join_units(job);
     job->tasks.speed = job->speed;
-    return code > 0 ? code : 0;
+    return code;
 }
 
 void job_close_units(struct job *job) {
@@ -215,6 +244,7 @@ int job_schedule(struct job *job, const struct job_words *words) {
 void job_close(struct job *job) {
     job_close_units(job);
     evn_machine_close(job->machine);
+    evn_cluster_close(job->cluster, EVN_OK);
     if (job->state) job->is->close(job->state);
     free(job->state);
 }

@@ -8,6 +8,8 @@
 /* Units and schedule as the user names them; options_read() fills it. */
 struct job_words {
     const char *units, *devices, *schedule, *speeds; /* schedule NULL: the workload's default */
+    const char *wire; /* evn_cluster_open()'s text; NULL: auto */
+    long processes;   /* 0: as `wire` says */
     int oversubscribe;
     long steps;     /* of the run to come; -1: the workload's own number */
     int calibrated; /* take speeds from evener calibrate where there are some */
@@ -18,9 +20,10 @@ struct job {
     void *state;
     struct workload_shape shape; /* once the problem is open */
     evn_problem tasks;           /* likewise */
+    evn_cluster *cluster; /* NULL: this process alone */
     evn_machine *machine;
     evn_units *units;
-    double *speed;        /* of each unit */
+    double *speed;        /* of each unit, over ranks of all */
     char units_text[512]; /* with cores reassigned */
     evn_schedule *schedule;
 };
@@ -51,6 +54,8 @@ int job_begin(struct job *job, const struct workload *is);
 int job_check(struct job *job);
 /* Where the problem is costly to open: whether units and schedule can be had at all. */
 int job_try(struct job *job, const struct job_words *words);
+/* The ranks of the run, where there are several; before any units. */
+int job_join(struct job *job, const struct job_words *words);
 /* The problem: shape and tasks are known. */
 int job_open(struct job *job, int quiet);
 /* Units with their speeds, by `flags` of evn_units_open(); the job has none. */

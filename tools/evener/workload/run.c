@@ -20,6 +20,10 @@ static const struct option table[] = {
      AT(words.steps), 0, 1000000000},
     {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one a GPU, one of all other cores)",
      OPTION_TEXT, AT(words.units), 0, 0},
+    {"processes", "N", "on N processes of this node, each with these units", OPTION_NUMBER,
+     AT(words.processes), 1, 1024},
+    {"wire", "HOW", "auto (default), alone, processes:N, mpi, mpi:FILE: what ranks talk through",
+     OPTION_TEXT, AT(words.wire), 0, 0},
     {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)", OPTION_FLAG,
      AT(words.oversubscribe), 0, 0},
     {"devices", "SPEC",
@@ -109,8 +113,8 @@ static void print_units(const struct job *job, const struct run_result *r, FILE 
         double weight;
         const int own = run_share(r, &job->tasks, u, &weight);
         fprintf(out, "  %4d  %5d  %6d  %10.0f  %9.3f  %10.3f  %6.3f\n", u,
-                evn_unit_cores(evn_units_get(job->units, u)), own, weight, r->unit[u].compute_s,
-                r->unit[u].exchange_s, r->unit[u].idle_s);
+                r->unit[u].cores, own, weight, r->unit[u].stats.compute_s,
+                r->unit[u].stats.exchange_s, r->unit[u].stats.idle_s);
     }
     fprintf(out, "  imbalance %.3f (longest over shortest compute time), %lld migrations\n",
             run_imbalance(r), r->totals.migrations);
@@ -127,7 +131,7 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
     else
         cJSON_AddNullToObject(root, "class");
     cJSON_AddStringToObject(root, "problem", job->shape.key);
-    record_result(root, r, job->units, evn_schedule_text(job->schedule), &job->tasks);
+    record_result(root, r, evn_schedule_text(job->schedule), &job->tasks);
     if (job->is->record) job->is->record(job->state, root);
     if (watch->bursts) cJSON_AddItemToObject(root, "bursts", watch->bursts);
     watch->bursts = NULL;
@@ -164,6 +168,7 @@ static int run_job(struct watch *watch) {
                                   : 0,
         .keep = strcmp(request->on_loss, "stop") ? KEEP_EVERY : 0,
         .stop = &interrupted,
+        .cluster = job->cluster,
     };
     struct slow slow;
     int code = slow_read(&slow, request->slow, job->units, 1);
@@ -206,8 +211,12 @@ static int run_request(const struct request *request, struct job *job) {
         const int done = job->is->instead(job->state);
         if (done >= 0) return done;
     }
+    if (!code) code = job_join(job, words);
+    const int other = job->cluster && evn_cluster_rank(job->cluster);
+    if (other && !freopen("/dev/null", "w", stdout)) code = EXIT_FAILED;
     if (!code) code = job_try(job, words);
-    if (!code) code = open_outputs(&watch);
+    if (!code && !other) code = open_outputs(&watch);
+    if (other) watch.out = stdout;
     if (!code) catch_interrupts();
     if (!code) code = job_open(job, request->quiet);
     if (!code) code = job_units(job, words, 0);

@@ -1,0 +1,21 @@
+/* What a workload asks of the ranks it runs on; alone, all of it is about this process. */
+#ifndef COMMON_RANKS_H
+#define COMMON_RANKS_H
+
+#include <evener/cluster.h>
+
+/* `count` elements of `size` bytes of mine, and those of all ranks, one rank's after another's, on
+ * every rank: *all is to be freed, *of_all of them. Collective; cluster NULL: mine alone.
+ * EVN_MEMORY. */
+evn_status ranks_share(evn_cluster *cluster, const void *mine, int count, size_t size, void **all,
+                       int *of_all);
+
+/* The sum over the ranks of this rank's host, this one's among them. Collective. */
+evn_status ranks_on_host(evn_cluster *cluster, double mine, double *sum);
+
+/* Lets all ranks have, of `count` elements a task, those of the rank that has it. `has` says which
+ * are mine. Collective; alone nothing is done. EVN_MEMORY. */
+evn_status ranks_complete(evn_cluster *cluster, void *element, int count, size_t size,
+                          int (*has)(void *arg, int task), void *arg);
+
+#endif
