@@ -48,7 +48,7 @@ static evn_status map(void **out, size_t *bytes, size_t page) {
                     strerror(error));
 }
 
-evn_status wire_arena_open(struct wire_arena **out, int ranks) {
+evn_status wire_arena_open(struct wire_arena **out, int ranks, int supervised) {
     void *memory;
     size_t bytes = 0, page = (size_t)sysconf(_SC_PAGESIZE);
     *out = NULL;
@@ -58,6 +58,7 @@ evn_status wire_arena_open(struct wire_arena **out, int ranks) {
     a->bytes = bytes;
     a->page = page;
     a->ranks = ranks;
+    a->supervised = supervised;
     a->end = round_up(sizeof *a, page);
     pthread_mutexattr_t shared;
     pthread_mutexattr_init(&shared);

@@ -16,14 +16,21 @@ struct wire_arena;
 enum { ARENA_RANKS_MAX = 1024 };
 
 /* What becomes of a rank, for whoever looks after them. */
-enum wire_arena_rank_state { ARENA_JOINING, ARENA_CLOSED, ARENA_ABORTED };
+enum wire_arena_rank_state {
+    ARENA_JOINING, /* it is at work, or will be */
+    ARENA_CLOSED,
+    ARENA_ABORTED, /* ends all */
+    ARENA_GAVE_UP  /* another one was lost, and it ends without a word */
+};
 
 /* EVN_MEMORY, EVN_SYSTEM. */
-evn_status wire_arena_open(struct wire_arena **out, int ranks);
+/* `supervised`: somebody looks after the ranks, which are processes, and says what has happened to
+ * one that is lost: then others that wait end at once and say nothing. */
+evn_status wire_arena_open(struct wire_arena **out, int ranks, int supervised);
 /* Of the calling process alone. */
 void wire_arena_close(struct wire_arena *arena);
 
-/* `rank` has died: from now on all waits of the others fail. The first one is kept. */
+/* `rank` has died: from now on waits of the others end. The first one is kept. */
 void wire_arena_lose(struct wire_arena *arena, int rank);
 enum wire_arena_rank_state wire_arena_rank_state(const struct wire_arena *arena, int rank);
 /* Bytes that boxes have now, and those that the arena has ever given out. */

@@ -36,7 +36,7 @@ struct wire_arena_free {
 
 struct wire_arena {
     size_t bytes, page;
-    int ranks;
+    int ranks, supervised;
     pthread_mutex_t lock;
     size_t end;  /* what is above it was never used */
     size_t used; /* of what is below, the part that is in boxes */

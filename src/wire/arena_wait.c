@@ -40,6 +40,10 @@ void wire_arena_count(struct wire_arena_counter *c) {
 /* Whether a wait that began to be stopped at *since, 0: has not yet, goes on. */
 static evn_status go_on(evn_wire *w, double *since, int from) {
     const int lost = atomic_load(&w->arena->lost);
+    if (lost && w->arena->supervised) {
+        atomic_store(&w->arena->state[w->rank], ARENA_GAVE_UP);
+        _exit(3);
+    }
     if (lost)
         return w->host->fail(EVN_SYSTEM, "%s: rank %d has left the run, and rank %d waits for %s",
                              w->name, lost - 1, w->rank, from == lost - 1 ? "it" : "others");

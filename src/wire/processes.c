@@ -80,7 +80,7 @@ static evn_status processes_open(evn_wire **out, int processes, const char *opti
     struct wire_arena *arena;
     evn_status status = wire_arena_speed_read(&speed, "processes", options);
     if (!status) status = may_fork(processes, host);
-    if (!status) status = wire_arena_open(&arena, processes);
+    if (!status) status = wire_arena_open(&arena, processes, 1);
     if (status) return status;
     const int rank = fork_ranks(arena, processes);
     if (rank < 0) {

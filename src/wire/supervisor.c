@@ -96,7 +96,8 @@ static void note_signal(struct run *run, int rank, int number) {
 /* It has closed its wire, and so have all: or it is about to leave the others alone. */
 static void note_exit(struct run *run, int rank, int status) {
     switch (wire_arena_rank_state(run->arena, rank)) {
-    case ARENA_CLOSED: return;
+    case ARENA_CLOSED:
+    case ARENA_GAVE_UP: return;
     case ARENA_ABORTED:
         if (run->verdict < 0) run->verdict = status;
         wire_arena_lose(run->arena, rank);
@@ -176,8 +177,9 @@ static void take_pending(struct run *run, const sigset_t *mine) {
 
 /* ---- the end ---- */
 
-/* What a rank has returned by itself; -1: it was ended. */
+/* What a rank has returned by itself; -1: it was ended, or ended because another one was lost. */
 static int returned(const struct run *run, int rank) {
+    if (wire_arena_rank_state(run->arena, rank) == ARENA_GAVE_UP) return -1;
     return WIFEXITED(run->status[rank]) ? WEXITSTATUS(run->status[rank]) : -1;
 }
 

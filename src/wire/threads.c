@@ -46,7 +46,7 @@ evn_status threads_run(int ranks, void (*rank_main)(int rank, void *arg), void *
         return evn_fail(EVN_USAGE, "threads: %d: their number is 1 to %d", ranks, ARENA_RANKS_MAX);
     struct wire_arena *arena = NULL;
     struct rank *rank = calloc((size_t)ranks, sizeof *rank);
-    evn_status status = rank ? wire_arena_open(&arena, ranks)
+    evn_status status = rank ? wire_arena_open(&arena, ranks, 0)
                              : evn_fail(EVN_MEMORY, "threads: no memory for %d ranks", ranks);
     int made = 0;
     for (; !status && made < ranks; made++) {
