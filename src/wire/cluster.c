@@ -368,7 +368,11 @@ evn_status evn_cluster_open(evn_cluster **out, const char *how) {
         c->rank = c->kind->rank(c->wire);
         c->size = c->kind->size(c->wire);
     }
-    if (choice.is_plugin) status = wire_plugin_check(c->kind, c->wire);
+    if (choice.is_plugin) {
+        status = wire_plugin_check(c->kind, c->wire);
+        /* ranks do not know of each other: the first says it and ends all, or else another does */
+        if (status && wire_plugin_rank() > 0) sleep(1);
+    }
     if (!status) status = introduce(c);
     if (status && c->kind) cluster_abort(c);
     if (status)

@@ -2,6 +2,7 @@
 #include "wire/plugin_none.h"
 
 __attribute__((weak)) int wire_plugin_detected(void) { return 0; }
+__attribute__((weak)) int wire_plugin_rank(void) { return -1; }
 
 __attribute__((weak)) evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind,
                                                   void **library) {

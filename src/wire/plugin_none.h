@@ -6,6 +6,8 @@
 
 /* Whether a launcher (mpirun, srun) has started this process. */
 int wire_plugin_detected(void);
+/* The rank that the launcher says; -1: none. */
+int wire_plugin_rank(void);
 /* The kind in `file`, NULL: in that which fits the launcher, and the opened library. EVN_MISSING.
  */
 evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void **library);

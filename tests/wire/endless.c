@@ -7,6 +7,7 @@
  *     leave    RANK calls exit(STATUS) after some rounds, in the middle of everything
  *     every    all of them do
  *     fault    RANK writes to nowhere
+ *     busy     the same, and the others wait for nobody and do not end by themselves
  *     broken   RANK cannot agree, and ends the others
  *     return   all come to the end; RANK returns STATUS, the others 0
  *     hang     RANK waits for what never comes, and is told to end */
@@ -36,7 +37,7 @@ static void listen_to_signals(const char *word) {
 /* What one rank does in the middle of it. */
 static void go_wrong(evn_cluster *c, const char *word, int status) {
     if (!strcmp(word, "leave") || !strcmp(word, "every")) exit(status);
-    if (!strcmp(word, "fault")) *nowhere = 1;
+    if (!strcmp(word, "fault") || !strcmp(word, "busy")) *nowhere = 1;
     if (!strcmp(word, "broken")) {
         evn_fail(EVN_MEMORY, "mail: no room");
         cluster_abort(c);
@@ -68,6 +69,8 @@ int main(int argc, char **argv) {
     fflush(stdout);
     evn_status agreed = EVN_OK;
     for (long round = 0; !agreed; round++) {
+        if (round == 50 && me != chosen && !strcmp(word, "busy"))
+            for (;;) pause();
         if (round == 50 && (me == chosen || !strcmp(word, "every"))) go_wrong(c, word, status);
         if (round == 50 && !strcmp(word, "return")) break;
         if (round % 100 == 0) usleep(1000);

@@ -114,11 +114,13 @@ class Death(Base):
             self.assertEqual(self.end(run, pids), (-9, ""))
 
     def test_a_fault(self):
-        run = self.start(3, "fault", 2)
-        status, said = self.end(run, [])
-        self.assertEqual(status, 3)
-        self.assertRegex(said, r"^evener: process 2 of 3 \(pid \d+\) was ended by signal 11 "
-                               r"\(Segmentation fault\); the run is over\n$")
+        """Whether the others wait for that rank or are busy with something else."""
+        for word in "fault", "busy":
+            run = self.start(3, word, 2)
+            status, said = self.end(run, [])
+            self.assertEqual(status, 3)
+            self.assertRegex(said, r"^evener: process 2 of 3 \(pid \d+\) was ended by signal 11 "
+                                   r"\(Segmentation fault\); the run is over\n$")
 
     def test_cannot_agree(self):
         run = self.start(4, "broken", 1)
