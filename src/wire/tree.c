@@ -15,6 +15,7 @@ struct tree {
     const evn_wire_kind *kind;
     int children;
     struct link parent, child[CHILDREN];
+    struct record theirs; /* a child's, kept since it is needed again */
     int is_root;
     long messages;
 };
@@ -83,6 +84,7 @@ void tree_close(struct tree *t) {
     if (!t) return;
     link_close(&t->parent, t->kind);
     for (int i = 0; i < t->children; i++) link_close(&t->child[i], t->kind);
+    record_free(&t->theirs);
     free(t);
 }
 
@@ -146,16 +148,15 @@ static evn_status receive_record(struct tree *t, evn_mail *mail, struct record *
 }
 
 evn_status tree_up(struct tree *t, struct record *mine, tree_join join, void *arg) {
-    struct record theirs = {0};
+    struct record *theirs = &t->theirs;
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < t->children; i++) status = t->kind->expect(t->child[i].up);
     for (int i = 0; !status && i < t->children; i++) {
-        status = receive_record(t, t->child[i].up, &theirs);
+        status = receive_record(t, t->child[i].up, theirs);
         if (status) break;
-        status = join ? join(mine, theirs.data, theirs.bytes, arg)
-                      : record_add(mine, theirs.data, theirs.bytes);
+        status = join ? join(mine, theirs->data, theirs->bytes, arg)
+                      : record_add(mine, theirs->data, theirs->bytes);
     }
-    record_free(&theirs);
     if (!status && !t->is_root) status = send_record(t, t->parent.up, mine);
     return status;
 }

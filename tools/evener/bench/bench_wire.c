@@ -1,6 +1,6 @@
 /* bench wire: what messages between ranks take, by size: half a ping-pong with messages that are
  * left in place and such that are copied in and out, beside the two copies alone; a flood one way;
- * a barrier by the number of ranks. */
+ * a barrier by the number of ranks; an agreement. */
 #include "bench/bench.h"
 #include "common/median.h"
 #include "common/message.h"
@@ -214,6 +214,21 @@ static evn_status barriers(struct study *s) {
     return agreed;
 }
 
+/* What a loop's end costs at least: all statuses made one, up and down the control tree. */
+static evn_status agreement(struct study *s) {
+    double sample[SAMPLES_MAX];
+    evn_status status = EVN_OK;
+    for (int i = -1; !status && i < s->repeat; i++) {
+        const double begin = evn_now();
+        for (int k = 0; !status && k < 100; k++) status = evn_cluster_agree(s->cluster, EVN_OK);
+        if (i >= 0) sample[i] = (evn_now() - begin) / 100;
+    }
+    if (!status && !s->rank)
+        printf("\n  agreement of all %d: %.2f us\n", evn_cluster_size(s->cluster),
+               1e6 * median(sample, s->repeat));
+    return status;
+}
+
 static evn_status study(evn_cluster *cluster, long max, int repeat) {
     struct study s = {.cluster = cluster, .rank = evn_cluster_rank(cluster), .repeat = repeat};
     if (evn_cluster_size(cluster) < 2)
@@ -223,7 +238,8 @@ static evn_status study(evn_cluster *cluster, long max, int repeat) {
                evn_cluster_size(cluster), repeat);
     evn_status status = s.rank < 2 ? two_ranks(&s, (size_t)max) : EVN_OK;
     status = evn_cluster_agree(cluster, status);
-    return status ? status : barriers(&s);
+    if (!status) status = barriers(&s);
+    return status ? status : agreement(&s);
 }
 
 /* ---- the command ---- */
