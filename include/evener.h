@@ -28,6 +28,7 @@
 #include <evener/machine.h>
 #include <evener/device.h>
 #include <evener/unit.h>
+#include <evener/cluster.h>
 #include <evener/crew.h>
 #include <evener/place.h>
 #include <evener/schedule.h>

@@ -43,6 +43,11 @@ evn_status evn_cluster_open(evn_cluster **out, const char *how);
  * what evn_cluster_agree() said last. */
 void evn_cluster_close(evn_cluster *cluster, evn_status status);
 
+/* `flag` is not 0 once somebody wants this process to end, as a handler of SIGTERM says: who then
+ * waits for another rank and hears nothing for two seconds gives up with EVN_STOPPED, after which
+ * the ranks may not agree any more: close the cluster and leave. It must outlive the cluster. */
+void evn_cluster_stop_on(evn_cluster *cluster, const volatile int *flag);
+
 int evn_cluster_rank(const evn_cluster *cluster);
 int evn_cluster_size(const evn_cluster *cluster);
 

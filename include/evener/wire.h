@@ -10,8 +10,7 @@
  * wants (in the arena, in registered or pinned memory), and messages are written and read in place.
  *
  *     sender:    take(m, &room);   .. write it ..   send(m, bytes);
- *     receiver:  expect(m);        .. other work .. wait(m, &data, &bytes);  .. read it ..
- * release(m);
+ *     receiver:  expect(m);        .. other work .. wait(m, &data, &bytes);  .. read .. release(m);
  *
  * When both have done that nothing is outstanding, so a wire is closed without cancelling anything.
  *
@@ -28,7 +27,9 @@
 extern "C" {
 #endif
 
-#define EVN_WIRE_VERSION 1
+#define EVN_WIRE_VERSION   1
+#define EVN_WIRE_TAG_MAX   32767
+#define EVN_WIRE_BYTES_MAX ((size_t)1 << 30)
 
 /* Of the kind's own making. */
 typedef struct evn_wire evn_wire;
@@ -94,6 +95,11 @@ typedef struct evn_wire_kind {
     evn_status (*send_device)(evn_mail *mail, const void *from, size_t bytes);
     evn_status (*wait_device)(evn_mail *mail, void *to, size_t bytes);
 } evn_wire_kind;
+
+/* For studies and tests: the wire of a cluster, in *wire, and its kind; NULL: one rank alone. Tags
+ * from 32000 on are theirs. Nothing else of the cluster may be used meanwhile. */
+struct evn_cluster;
+const evn_wire_kind *evn_cluster_wire_of(struct evn_cluster *cluster, evn_wire **wire);
 
 #ifdef __cplusplus
 }

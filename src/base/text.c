@@ -1,6 +1,8 @@
 /* Taking apart what users write. */
 #include "base/text.h"
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int evn_text_number(const char **p, long max, long *out) {
@@ -52,4 +54,38 @@ evn_status evn_spec_number(const evn_option *option, const char *what, const cha
     if (p && evn_text_number(&p, max, out) && !*p && *out >= least) return EVN_OK;
     return evn_fail(EVN_USAGE, "%s: \"%s\": %s must be a whole number from %ld to %ld, not \"%s\"",
                     what, text, option->key, least, max, option->value ? option->value : "");
+}
+
+const evn_scale evn_rates[] = {{"TB/s", 1e12},       {"GB/s", 1e9},     {"MB/s", 1e6},
+                               {"kB/s", 1e3},        {"B/s", 1},        {"GiB/s", 1073741824},
+                               {"MiB/s", 1048576.0}, {"KiB/s", 1024.0}, {NULL, 0}};
+const evn_scale evn_times[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},
+                               {"ms", 1e-3},  {"s", 1},     {NULL, 0}};
+const evn_scale evn_sizes[] = {{"GiB", 1073741824}, {"MiB", 1048576}, {"KiB", 1024}, {"GB", 1e9},
+                               {"MB", 1e6},         {"kB", 1e3},      {"B", 1},      {NULL, 0}};
+const evn_scale evn_numbers[] = {{"", 1}, {NULL, 0}};
+
+evn_status evn_spec_quantity(const evn_option *option, const char *what, const char *text,
+                             const evn_scale *scale, double least, double max, double *out) {
+    const char *value = option->value ? option->value : "";
+    char *unit = (char *)value;
+    double number = -1;
+    /* strtod() would take "nan", "inf" and hexadecimal numbers too */
+    if (*value >= '0' && *value <= '9' && value[1] != 'x' && value[1] != 'X')
+        number = strtod(value, &unit);
+    char names[96] = "";
+    for (const evn_scale *s = scale; s->name; s++) {
+        if (!strcmp(unit, s->name) && number >= 0) {
+            double n = number * s->factor;
+            if (n >= least && n <= max) {
+                *out = n;
+                return EVN_OK;
+            }
+        }
+        size_t end = strlen(names);
+        snprintf(names + end, sizeof names - end, "%s%s", end ? ", " : "", s->name);
+    }
+    return evn_fail(EVN_USAGE, "%s: \"%s\": %s=%s must be a number from %g to %g%s%s", what, text,
+                    option->key, value, least, max,
+                    *names ? " in base units, written with one of " : "", names);
 }

@@ -10,45 +10,9 @@
 
 /* ---- options ---- */
 
-struct scale {
-    const char *name;
-    double factor;
-};
-
-static const struct scale rates[] = {{"TB/s", 1e12},       {"GB/s", 1e9},     {"MB/s", 1e6},
-                                     {"kB/s", 1e3},        {"B/s", 1},        {"GiB/s", 1073741824},
-                                     {"MiB/s", 1048576.0}, {"KiB/s", 1024.0}, {NULL, 0}};
-static const struct scale times[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},
-                                     {"ms", 1e-3},  {"s", 1},     {NULL, 0}};
-static const struct scale sizes[] = {
-    {"GiB", 1073741824}, {"MiB", 1048576}, {"KiB", 1024}, {"GB", 1e9},
-    {"MB", 1e6},         {"kB", 1e3},      {"B", 1},      {NULL, 0}};
-static const struct scale plain[] = {{"", 1}, {NULL, 0}};
-
-/* `8GB/s`: a decimal number in [least, most] and one of the units. */
-static evn_status quantity(const evn_option *o, const char *text, const struct scale *scale,
+static evn_status quantity(const evn_option *o, const char *text, const evn_scale *scale,
                            double least, double max, double *out) {
-    const char *value = o->value ? o->value : "";
-    char *unit = (char *)value;
-    double number = -1;
-    /* strtod() would take "nan", "inf" and hexadecimal numbers too */
-    if (*value >= '0' && *value <= '9' && value[1] != 'x' && value[1] != 'X')
-        number = strtod(value, &unit);
-    char names[96] = "";
-    for (const struct scale *s = scale; s->name; s++) {
-        if (!strcmp(unit, s->name) && number >= 0) {
-            double n = number * s->factor;
-            if (n >= least && n <= max) {
-                *out = n;
-                return EVN_OK;
-            }
-        }
-        size_t end = strlen(names);
-        snprintf(names + end, sizeof names - end, "%s%s", end ? ", " : "", s->name);
-    }
-    return evn_fail(EVN_USAGE, "device: \"%s\": %s=%s must be a number from %g to %g%s%s", text,
-                    o->key, value, least, max, *names ? " in base units, written with one of " : "",
-                    names);
+    return evn_spec_quantity(o, "device", text, scale, least, max, out);
 }
 
 /* One of the words; its place in the list. */
@@ -93,7 +57,7 @@ static evn_status own_item(const evn_option *o, const char *text, struct emulate
                         "most",
                         text, o->key, OWN_ITEMS, sizeof out->own[0].kernel - 1);
     strcpy(out->own[out->owns].kernel, kernel);
-    return quantity(o, text, times, 0, 1, &out->own[out->owns++].item);
+    return quantity(o, text, evn_times, 0, 1, &out->own[out->owns++].item);
 }
 
 evn_status emulated_options(struct emulated_options *out, const char *text) {
@@ -125,19 +89,19 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
                                 o->key, EMULATED_MAX);
             out->count = (int)number;
         } else if (!strcmp(o->key, "speed")) {
-            status = quantity(o, text, plain, 1e-6, 1e6, &out->speed);
+            status = quantity(o, text, evn_numbers, 1e-6, 1e6, &out->speed);
         } else if (!strcmp(o->key, "link")) {
-            status = quantity(o, text, rates, 1, 1e15, &out->link);
+            status = quantity(o, text, evn_rates, 1, 1e15, &out->link);
         } else if (!strcmp(o->key, "latency")) {
-            status = quantity(o, text, times, 0, 10, &out->latency);
+            status = quantity(o, text, evn_times, 0, 10, &out->latency);
         } else if (!strcmp(o->key, "launch")) {
-            status = quantity(o, text, times, 0, 10, &out->launch);
+            status = quantity(o, text, evn_times, 0, 10, &out->launch);
         } else if (!strcmp(o->key, "item")) {
-            status = quantity(o, text, times, 0, 1, &out->item);
+            status = quantity(o, text, evn_times, 0, 1, &out->item);
         } else if (!strncmp(o->key, "item.", 5)) {
             status = own_item(o, text, out);
         } else if (!strcmp(o->key, "memory")) {
-            status = quantity(o, text, sizes, 1, 1e15, &bytes);
+            status = quantity(o, text, evn_sizes, 1, 1e15, &bytes);
             if (!status) out->memory = (size_t)bytes;
         } else if (!strcmp(o->key, "peer")) {
             status = choice(o, text, no_yes, &out->peer);

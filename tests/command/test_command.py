@@ -339,7 +339,7 @@ class Other(Base):
 
     def test_help(self):
         for words in ([], ["run"], ["plan"], ["info"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"], ["bench", "td-bem"],
-                      ["bench", "exchange"], ["bench", "schedules"], ["bench", "links"], ["run", "bt-mz"], ["run", "td-bem"],
+                      ["bench", "exchange"], ["bench", "schedules"], ["bench", "links"], ["bench", "wire"], ["run", "bt-mz"], ["run", "td-bem"],
                       ["plan", "td-bem"], ["calibrate"], ["calibrate", "td-bem"], ["report"]):
             done = evener(*words, "--help")
             self.assertEqual(done.returncode, 0, words)

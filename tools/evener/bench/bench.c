@@ -7,6 +7,7 @@
 static const struct study general[] = {
     {"tasks", "cost of the loop itself for empty tasks, beside OpenMP and StarPU", bench_tasks},
     {"links", "latency and bandwidth between host and devices, by size", bench_links},
+    {"wire", "messages between ranks by size, and barriers", bench_wire},
     {"schedules", "all schedules beside each other on described machines, in virtual time",
      bench_schedules},
 };

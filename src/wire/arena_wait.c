@@ -1,0 +1,99 @@
+/* Waiting in the arena: counters that move, and what ends a wait otherwise. */
+#include "wire/arena_boxes.h"
+#include <evener/clock.h>
+#include <linux/futex.h>
+#include <math.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How often a rank with a core of its own looks before it sleeps: about 50 us, as leaders do. */
+enum { SPINS = 1500 };
+
+static const double PATIENCE = 2; /* s that a wait goes on when the run is to end */
+static const double LOOK = 0.1;   /* s after which a sleeper looks whether it is */
+
+static struct timespec duration(double seconds) {
+    struct timespec t = {.tv_sec = (time_t)seconds};
+    t.tv_nsec = (long)(1e9 * (seconds - (double)t.tv_sec));
+    return t;
+}
+
+static void pause_core(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Not private to the process: that is what it is for. */
+static void futex(atomic_uint *word, int what, unsigned value, const struct timespec *timeout) {
+    syscall(SYS_futex, word, what, value, timeout, NULL, 0);
+}
+
+void wire_arena_count(struct wire_arena_counter *c) {
+    /* both sides first say what they do and then look at the other (sequentially consistent), so
+     * either the sleeper is seen or it sees the new count */
+    atomic_fetch_add(&c->count, 1);
+    if (atomic_load(&c->sleepers)) futex(&c->count, FUTEX_WAKE, ARENA_RANKS_MAX, NULL);
+}
+
+/* Whether a wait that began to be stopped at *since, 0: has not yet, goes on. */
+static evn_status go_on(evn_wire *w, double *since, int from) {
+    const int lost = atomic_load(&w->arena->lost);
+    if (lost && w->arena->supervised) {
+        atomic_store(&w->arena->state[w->rank], ARENA_GAVE_UP);
+        _exit(3);
+    }
+    if (lost)
+        return w->host->fail(EVN_SYSTEM, "%s: rank %d has left the run, and rank %d waits for %s",
+                             w->name, lost - 1, w->rank, from == lost - 1 ? "it" : "others");
+    if (!*w->host->stop) return EVN_OK;
+    const double now = evn_now();
+    if (!*since) *since = now;
+    if (!w->is_leaving && now - *since < PATIENCE) return EVN_OK;
+    w->is_leaving = 1;
+    if (from < 0)
+        return w->host->fail(EVN_STOPPED, "%s: interrupted, and not all ranks came to the end",
+                             w->name);
+    return w->host->fail(EVN_STOPPED, "%s: interrupted, and nothing came from rank %d for %g s",
+                         w->name, from, PATIENCE);
+}
+
+static evn_status sleep_until_moved(evn_wire *w, struct wire_arena_counter *c, unsigned seen,
+                                    int from) {
+    const struct timespec look = duration(LOOK);
+    evn_status status = EVN_OK;
+    double since = 0;
+    atomic_fetch_add(&c->sleepers, 1);
+    while (atomic_load(&c->count) == seen && !(status = go_on(w, &since, from)))
+        futex(&c->count, FUTEX_WAIT, seen, &look);
+    atomic_fetch_sub(&c->sleepers, 1);
+    return status;
+}
+
+evn_status wire_arena_await(evn_wire *w, struct wire_arena_counter *c, unsigned seen, int from) {
+    const int spins = w->host->crowded ? 1 : SPINS;
+    for (int i = 0; i < spins; i++) {
+        if (atomic_load_explicit(&c->count, memory_order_acquire) != seen) return EVN_OK;
+        pause_core();
+    }
+    return sleep_until_moved(w, c, seen, from);
+}
+
+evn_status wire_arena_await_time(evn_wire *w, double when) {
+    /* the kernel wakes some 50 us late: what is left after that is spun, unless others need the
+     * core */
+    const double late = w->host->crowded ? 0 : 1e-4;
+    double left, since = 0;
+    evn_status status = EVN_OK;
+    while (!status && (left = when - evn_now()) > 0) {
+        if (left > late) {
+            const struct timespec t = duration(fmin(left - late, LOOK));
+            nanosleep(&t, NULL);
+            status = go_on(w, &since, w->rank);
+        } else {
+            pause_core();
+        }
+    }
+    return status;
+}

@@ -1,0 +1,64 @@
+/* What loops and exchanges ask of a cluster: its wire, mail, the lock, the control tree.
+ *
+ *     sending a step's messages:                       receiving:
+ *         cluster_lock(c);                                 cluster_lock(c);
+ *         kind->take(mail, &room);                         kind->expect(mail);  at the step's begin
+ *         cluster_unlock(c);                               ..
+ *         .. units write it ..                             kind->wait(mail, &data, &bytes);
+ *         cluster_lock(c);                                 cluster_unlock(c);
+ *         kind->send(mail, bytes);                         .. units read it ..
+ *         cluster_unlock(c);                               kind->release(mail);  under the lock
+ *
+ * Who waits with the lock keeps all others of this rank from the wire: everything that another rank
+ * waits for is sent before. */
+#ifndef WIRE_CLUSTER_H
+#define WIRE_CLUSTER_H
+
+#include "wire/tree.h"
+#include <evener/cluster.h>
+#include <evener/wire.h>
+
+/* NULL: alone, there is no wire and nothing below does anything. */
+const evn_wire_kind *cluster_kind(const evn_cluster *cluster);
+evn_wire *cluster_wire(const evn_cluster *cluster);
+struct tree *cluster_tree(const evn_cluster *cluster);
+
+/* One thread of this rank at a time calls functions of the wire. */
+void cluster_lock(evn_cluster *cluster);
+void cluster_unlock(evn_cluster *cluster);
+
+/* tree_up() and tree_down() under the lock. Collective; alone nothing happens. When they fail the
+ * ranks do not agree any more: EVN_STOPPED comes back, everything else ends the run. */
+evn_status cluster_up(evn_cluster *cluster, struct record *mine, tree_join join, void *arg);
+evn_status cluster_down(evn_cluster *cluster, struct record *record);
+
+/* kind->mail_open() and _close() under the lock. */
+evn_status cluster_mail_open(evn_cluster *cluster, evn_mail **mail, int peer, int tag, int out,
+                             size_t max);
+void cluster_mail_close(evn_cluster *cluster, evn_mail *mail);
+
+/* Who has which tags. */
+enum cluster_use {
+    CLUSTER_CONTROL,   /* the tree */
+    CLUSTER_MOVES,     /* tasks that change their rank */
+    CLUSTER_EXCHANGES, /* faces between ranks */
+    CLUSTER_PROGRAM,   /* evn_cluster_wire_of()'s callers */
+    CLUSTER_USES
+};
+
+/* A tag of the use's range, another one each time until all were given: take one for each plan, so
+ * that a message of the plan before is never taken for one of this. Every rank asks in the same
+ * order and has the same. */
+int cluster_tag(evn_cluster *cluster, enum cluster_use use);
+
+/* Lets messages come on, if no other thread is at the wire. From any thread, often: alone and over
+ * an arena it is a comparison. */
+void cluster_poll(evn_cluster *cluster);
+
+/* Whether two ranks run on the same host (by its name and boot). */
+int cluster_same_host(const evn_cluster *cluster, int rank, int other);
+
+/* Says evn_message() with this rank and its host and ends all ranks: agreement is impossible. */
+_Noreturn void cluster_abort(evn_cluster *cluster);
+
+#endif

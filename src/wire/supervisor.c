@@ -1,0 +1,223 @@
+/* The supervisor of forked ranks. */
+#include "wire/supervisor.h"
+#include <errno.h>
+#include <evener/clock.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FAILED = 3, INTERRUPTED = 130 };
+
+static const double PATIENCE = 10; /* s that ranks have to end after an interrupt */
+static const double GRACE = 1;     /* s that they have when one has left the run */
+
+struct run {
+    struct wire_arena *arena;
+    const pid_t *pid;
+    int count, left;
+    int status[ARENA_RANKS_MAX]; /* as waitpid() says */
+    int ended[ARENA_RANKS_MAX];
+    int interrupts;  /* that have come */
+    int verdict;     /* of the run; -1: what ranks return */
+    int deserter;    /* the first that left before the run was over; -1 */
+    int is_killed;   /* we have ended those that were there */
+    double deadline; /* when we do; 0: never */
+};
+
+void supervisor_take_signals(struct supervisor_signals *s) {
+    static const int number[] = {SIGINT, SIGTERM, SIGHUP};
+    sigemptyset(&s->mine);
+    sigaddset(&s->mine, SIGCHLD);
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+        struct sigaction action;
+        /* what is ignored stays so: nohup, jobs in the background */
+        if (!sigaction(number[i], NULL, &action) && action.sa_handler != SIG_IGN)
+            sigaddset(&s->mine, number[i]);
+    }
+    sigprocmask(SIG_BLOCK, &s->mine, &s->mask);
+    /* ignored children would vanish without a status */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &s->child);
+}
+
+void supervisor_give_signals(const struct supervisor_signals *s) {
+    sigaction(SIGCHLD, &s->child, NULL);
+    sigprocmask(SIG_SETMASK, &s->mask, NULL);
+}
+
+void supervisor_end(const pid_t *pid, int count) {
+    for (int i = 0; i < count; i++) kill(pid[i], SIGKILL);
+    for (int i = 0; i < count; i++)
+        while (waitpid(pid[i], NULL, 0) < 0 && errno == EINTR) {
+        }
+}
+
+static void say(const char *text) {
+    fprintf(stderr, "evener: %s\n", text);
+    fflush(stderr);
+}
+
+static void kill_rest(struct run *run) {
+    run->is_killed = 1;
+    run->deadline = 0;
+    for (int i = 0; i < run->count; i++)
+        if (!run->ended[i]) kill(run->pid[i], SIGKILL);
+}
+
+/* ---- ranks that end ---- */
+
+static void say_killed(const struct run *run, int rank, int number) {
+    char text[160];
+    snprintf(text, sizeof text,
+             "process %d of %d (pid %d) was ended by signal %d (%s); the run is over%s", rank,
+             run->count, (int)run->pid[rank], number, strsignal(number),
+             number == SIGKILL ? "; no memory left?" : "");
+    say(text);
+}
+
+static int is_interrupt(int number) {
+    return number == SIGINT || number == SIGTERM || number == SIGHUP;
+}
+
+static void note_signal(struct run *run, int rank, int number) {
+    wire_arena_lose(run->arena, rank);
+    if (run->interrupts && is_interrupt(number)) {
+        if (run->verdict < 0) run->verdict = INTERRUPTED;
+    } else if (run->verdict < 0) {
+        run->verdict = FAILED;
+        kill_rest(run);
+        say_killed(run, rank, number);
+    }
+    if (!run->is_killed) kill_rest(run);
+}
+
+/* It has closed its wire, and so have all: or it is about to leave the others alone. */
+static void note_exit(struct run *run, int rank, int status) {
+    switch (wire_arena_rank_state(run->arena, rank)) {
+    case ARENA_CLOSED:
+    case ARENA_GAVE_UP: return;
+    case ARENA_ABORTED:
+        if (run->verdict < 0) run->verdict = status;
+        wire_arena_lose(run->arena, rank);
+        kill_rest(run);
+        return;
+    case ARENA_JOINING:
+        wire_arena_lose(run->arena, rank);
+        if (run->deserter < 0) run->deserter = rank;
+        if (!run->deadline) run->deadline = evn_now() + GRACE;
+    }
+}
+
+static void look_for_ends(struct run *run) {
+    for (int i = 0; i < run->count; i++) {
+        if (run->ended[i]) continue;
+        pid_t pid = waitpid(run->pid[i], &run->status[i], WNOHANG);
+        if (pid == 0 || (pid < 0 && errno == EINTR)) continue;
+        run->ended[i] = 1;
+        run->left--;
+        if (run->is_killed) continue; /* by us */
+        if (WIFSIGNALED(run->status[i]))
+            note_signal(run, i, WTERMSIG(run->status[i]));
+        else
+            note_exit(run, i, WEXITSTATUS(run->status[i]));
+    }
+}
+
+/* ---- signals and time ---- */
+
+static void note_interrupt(struct run *run, const siginfo_t *info) {
+    run->interrupts++;
+    if (run->interrupts > 1) { /* who asks twice does not want to wait */
+        if (run->verdict < 0) run->verdict = INTERRUPTED;
+        kill_rest(run);
+        return;
+    }
+    run->deadline = evn_now() + PATIENCE;
+    /* a terminal has told all of its foreground group */
+    if (info->si_signo == SIGINT && info->si_code == SI_KERNEL) return;
+    if (!run->ended[0]) kill(run->pid[0], SIGTERM);
+}
+
+static void note_deadline(struct run *run) {
+    const int left = run->left;
+    kill_rest(run);
+    if (run->deserter >= 0 || run->verdict >= 0) return;
+    char text[120];
+    snprintf(text, sizeof text,
+             "%d of %d processes did not end within %g s of the interrupt and were ended", left,
+             run->count, PATIENCE);
+    say(text);
+    run->verdict = INTERRUPTED;
+}
+
+static void wait_for_something(struct run *run, const sigset_t *mine) {
+    siginfo_t info;
+    int number;
+    if (run->deadline) {
+        const double left = fmax(0, run->deadline - evn_now());
+        struct timespec t = {.tv_sec = (time_t)left};
+        t.tv_nsec = (long)(1e9 * (left - (double)t.tv_sec));
+        number = sigtimedwait(mine, &info, &t);
+    } else {
+        number = sigwaitinfo(mine, &info);
+    }
+    if (number > 0 && number != SIGCHLD) note_interrupt(run, &info);
+    if (run->deadline && evn_now() >= run->deadline) note_deadline(run);
+}
+
+/* Interrupts first: a rank that one of them has ended has not failed. */
+static void take_pending(struct run *run, const sigset_t *mine) {
+    sigset_t interrupts = *mine;
+    siginfo_t info;
+    sigdelset(&interrupts, SIGCHLD);
+    while (sigtimedwait(&interrupts, &info, &(struct timespec){0}) > 0) note_interrupt(run, &info);
+}
+
+/* ---- the end ---- */
+
+/* What a rank has returned by itself; -1: it was ended, or ended because another one was lost. */
+static int returned(const struct run *run, int rank) {
+    if (wire_arena_rank_state(run->arena, rank) == ARENA_GAVE_UP) return -1;
+    return WIFEXITED(run->status[rank]) ? WEXITSTATUS(run->status[rank]) : -1;
+}
+
+/* Somebody left before the run was over. If all did, with one status, they have said why. */
+static int deserted(const struct run *run, int status) {
+    const int own = returned(run, run->deserter);
+    int alike = own != 0;
+    for (int i = 0; i < run->count; i++) alike &= returned(run, i) == own;
+    if (!alike) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "process %d of %d (pid %d) ended with status %d before the run was over",
+                 run->deserter, run->count, (int)run->pid[run->deserter], own);
+        say(text);
+    }
+    return status ? status : FAILED;
+}
+
+static int judge(const struct run *run) {
+    int status = 0;
+    if (run->verdict >= 0) return run->verdict;
+    for (int i = 0; !status && i < run->count; i++)
+        if (returned(run, i) > 0) status = returned(run, i);
+    if (run->deserter >= 0 && !run->interrupts) return deserted(run, status);
+    if (run->interrupts && returned(run, 0) < 0) return INTERRUPTED;
+    return status;
+}
+
+_Noreturn void supervisor_run(struct wire_arena *arena, const pid_t *pid, int count,
+                              const struct supervisor_signals *signals) {
+    static struct run run;
+    run = (struct run){
+        .arena = arena, .pid = pid, .count = count, .left = count, .verdict = -1, .deserter = -1};
+    while (run.left) {
+        wait_for_something(&run, &signals->mine);
+        take_pending(&run, &signals->mine);
+        look_for_ends(&run);
+    }
+    /* what it was before it became the supervisor is the ranks' to close and to write out */
+    _exit(judge(&run));
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""The study of messages between ranks: what it prints, and what is refused. Nothing is timed.
+
+Run: ctest -R command-bench-wire, or tests/command/test_bench_wire.py build/evener [test ..]
+"""
+import re
+import subprocess
+import sys
+import unittest
+
+EVENER = "build/evener"
+
+
+class BenchWire(unittest.TestCase):
+    def wire(self, *words):
+        return subprocess.run([EVENER, "bench", "wire", "--repeat", "1", *words],
+                              capture_output=True, text=True, timeout=120)
+
+    def test_tables(self):
+        done = self.wire("--wire", "processes:3,latency=10us", "--max", "1000")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        # once, by rank 0
+        self.assertEqual(done.stdout.count("processes, 3 ranks, medians of 1 samples"), 1)
+        rows = re.findall(r"^ +(\d+)(?: +\d+\.\d+)+$", done.stdout, re.MULTILINE)
+        self.assertEqual(rows, ["8", "64", "512", "1000", "2", "3"])
+
+    def test_default(self):
+        done = self.wire("--max", "8")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("processes, 2 ranks", done.stdout)
+
+    def test_refused(self):
+        for words, says in ((("--wire", "alone"), "one rank"),
+                            (("--wire", "processes:1"), "one rank"),
+                            (("--wire", "tin:2"), "no such wire"),
+                            (("--wire", "processes:2,latency=2"), "latency=2"),
+                            (("--max", "7"), "--max")):
+            done = self.wire(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
+            self.assertIn(says, done.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = sys.argv.pop(1)
+    unittest.main()
