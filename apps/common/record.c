@@ -129,8 +129,7 @@ void record_result(cJSON *root, const struct run_result *r, const char *schedule
     record_number(root, "mops", r->mops);
     cJSON_AddStringToObject(root, "hash", hash);
     cJSON *list = cJSON_AddArrayToObject(root, "units");
-    for (int u = 0; u < r->units; u++)
-        cJSON_AddItemToArray(list, record_unit(r, u, tasks));
+    for (int u = 0; u < r->units; u++) cJSON_AddItemToArray(list, record_unit(r, u, tasks));
     cJSON_AddStringToObject(root, "schedule", schedule);
     record_number(root, "imbalance", run_imbalance(r));
     cJSON *periods = cJSON_AddObjectToObject(root, "periods");

@@ -125,8 +125,8 @@ evn_status timed_begin(struct timed *t) {
 static void slow_down(struct timed *t, int done) {
     const struct run_slow *slow = &t->options->slow;
     if (t->slowed || slow->factor <= 1 || done < slow->step) return;
-    evn_unit *unit = evn_units_get(evn_loop_units(t->loop),
-                                   slow->unit - evn_loop_first_unit(t->loop));
+    evn_unit *unit =
+        evn_units_get(evn_loop_units(t->loop), slow->unit - evn_loop_first_unit(t->loop));
     if (unit) evn_unit_slow(unit, slow->factor);
     t->slowed = 1;
 }
@@ -218,8 +218,8 @@ static evn_status share_totals(struct timed *t) {
     *total = evn_loop_sum(t->loop);
     if (!t->options->cluster) return EVN_OK;
     int count;
-    evn_status status = ranks_share(t->options->cluster, total, 1, sizeof *total, (void **)&all,
-                                    &count);
+    evn_status status =
+        ranks_share(t->options->cluster, total, 1, sizeof *total, (void **)&all, &count);
     for (int r = 0; !status && r < count; r++)
         if (r != evn_cluster_rank(t->options->cluster)) add_totals(total, &all[r]);
     if (!status) total->messages += evn_loop_sum(t->loop).rank_messages;

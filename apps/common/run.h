@@ -66,10 +66,10 @@ struct run_result {
     struct run_unit *unit; /* of all ranks, by their global numbers */
     int *core;             /* numbers of all units' cores; -1: bound to none */
     int cores;
-    int *owner;           /* unit of each task at the end */
-    double *task_s;       /* time of each task, s: the median over the last instances */
-    evn_counts *device;   /* what each device did in the timed part, by its number */
-    evn_moves moved;      /* regions that went from space to space in it */
+    int *owner;         /* unit of each task at the end */
+    double *task_s;     /* time of each task, s: the median over the last instances */
+    evn_counts *device; /* what each device did in the timed part, by its number */
+    evn_moves moved;    /* regions that went from space to space in it */
 };
 void run_result_free(struct run_result *result);
 

@@ -20,7 +20,6 @@
 
 #include <evener/status.h>
 #include <evener/unit.h>
-#include <signal.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -48,6 +47,10 @@ void evn_cluster_close(evn_cluster *cluster, evn_status status);
  * the ranks may not agree any more: close the cluster and leave. It must outlive the cluster. */
 void evn_cluster_stop_on(evn_cluster *cluster, const volatile int *flag);
 
+/* Whether some rank was asked to end, by its flag, when ranks did something together last: the same
+ * on all, so that all can stop after the same step. */
+int evn_cluster_stopping(const evn_cluster *cluster);
+
 int evn_cluster_rank(const evn_cluster *cluster);
 int evn_cluster_size(const evn_cluster *cluster);
 
@@ -72,12 +75,6 @@ evn_status evn_cluster_agree(evn_cluster *cluster, evn_status mine);
 /* `bytes` from each rank to rank 0, which gets them in the order of ranks (`all`: size x bytes, may
  * be NULL elsewhere). Collective. */
 evn_status evn_cluster_gather(evn_cluster *cluster, const void *mine, size_t bytes, void *all);
-
-/* What says that this process is asked to end, as a handler of signals sets it; looked at whenever
- * ranks meet. And whether some rank was asked to when they met last: the same on all of them, so
- * that all can stop after the same step. */
-void evn_cluster_watch(evn_cluster *cluster, const volatile sig_atomic_t *stop);
-int evn_cluster_stopping(const evn_cluster *cluster);
 
 /* The same bytes from rank 0 to all. Collective. */
 evn_status evn_cluster_tell(evn_cluster *cluster, void *data, size_t bytes);

@@ -68,7 +68,8 @@ static void deal_to_ranks(evn_loop *loop) {
 /* ---- rank 0 decides ------------------------------------------------------------------------ */
 
 /* Takes what the ranks have done, lets the schedule learn, and writes the decision. */
-static evn_status decide(void *arg, const struct cluster_record *of, const void **down, size_t *bytes) {
+static evn_status decide(void *arg, const struct cluster_record *of, const void **down,
+                         size_t *bytes) {
     evn_loop *loop = arg;
     const size_t n = (size_t)loop->problem->tasks;
     struct decision *d = loop->together->decision;

@@ -1,16 +1,7 @@
 /* What loops and exchanges ask of a cluster: its wire, mail, the lock, the control tree.
  *
- *     sending a step's messages:                       receiving:
- *         cluster_lock(c);                                 cluster_lock(c);
- *         kind->take(mail, &room);                         kind->expect(mail);  at the step's begin
- *         cluster_unlock(c);                               ..
- *         .. units write it ..                             kind->wait(mail, &data, &bytes);
- *         cluster_lock(c);                                 cluster_unlock(c);
- *         kind->send(mail, bytes);                         .. units read it ..
- *         cluster_unlock(c);                               kind->release(mail);  under the lock
- *
- * Who waits with the lock keeps all others of this rank from the wire: everything that another rank
- * waits for is sent before. */
+ * Who waits for mail keeps all others of this rank from the wire: everything that another rank
+ * waits for is sent before. Meetings are in wire/meet.h. */
 #ifndef WIRE_CLUSTER_H
 #define WIRE_CLUSTER_H
 
@@ -36,6 +27,13 @@ evn_status cluster_down(evn_cluster *cluster, struct record *record);
 evn_status cluster_mail_open(evn_cluster *cluster, evn_mail **mail, int peer, int tag, int out,
                              size_t max);
 void cluster_mail_close(evn_cluster *cluster, evn_mail *mail);
+
+/* One function of the kind, under the lock. */
+evn_status cluster_take(evn_cluster *cluster, evn_mail *mail, void **room);
+evn_status cluster_send(evn_cluster *cluster, evn_mail *mail, size_t bytes);
+evn_status cluster_expect(evn_cluster *cluster, evn_mail *mail);
+evn_status cluster_wait(evn_cluster *cluster, evn_mail *mail, const void **data, size_t *bytes);
+void cluster_release(evn_cluster *cluster, evn_mail *mail);
 
 /* Who has which tags. */
 enum cluster_use {

@@ -123,8 +123,8 @@ static evn_status share_norms(struct run *run) {
     if (!status)
         status = ranks_complete(run->cluster, run->hash, zones, sizeof *run->hash, has_zone, run);
     if (!status && run->sums)
-        status = ranks_complete(run->cluster, run->sums, zones, NC * sizeof *run->sums, has_zone,
-                                run);
+        status =
+            ranks_complete(run->cluster, run->sums, zones, NC * sizeof *run->sums, has_zone, run);
     return status;
 }
 

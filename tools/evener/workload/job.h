@@ -8,8 +8,8 @@
 /* Units and schedule as the user names them; options_read() fills it. */
 struct job_words {
     const char *units, *devices, *schedule, *speeds; /* schedule NULL: the workload's default */
-    const char *wire; /* evn_cluster_open()'s text; NULL: auto */
-    long processes;   /* 0: as `wire` says */
+    const char *wire;                                /* evn_cluster_open()'s text; NULL: auto */
+    long processes;                                  /* 0: as `wire` says */
     int oversubscribe;
     long steps;     /* of the run to come; -1: the workload's own number */
     int calibrated; /* take speeds from evener calibrate where there are some */
@@ -20,7 +20,7 @@ struct job {
     void *state;
     struct workload_shape shape; /* once the problem is open */
     evn_problem tasks;           /* likewise */
-    evn_cluster *cluster; /* NULL: this process alone */
+    evn_cluster *cluster;        /* NULL: this process alone */
     evn_machine *machine;
     evn_units *units;
     double *speed;        /* of each unit, over ranks of all */

@@ -112,9 +112,9 @@ static void print_units(const struct job *job, const struct run_result *r, FILE 
     for (int u = 0; u < r->units; u++) {
         double weight;
         const int own = run_share(r, &job->tasks, u, &weight);
-        fprintf(out, "  %4d  %5d  %6d  %10.0f  %9.3f  %10.3f  %6.3f\n", u,
-                r->unit[u].cores, own, weight, r->unit[u].stats.compute_s,
-                r->unit[u].stats.exchange_s, r->unit[u].stats.idle_s);
+        fprintf(out, "  %4d  %5d  %6d  %10.0f  %9.3f  %10.3f  %6.3f\n", u, r->unit[u].cores, own,
+                weight, r->unit[u].stats.compute_s, r->unit[u].stats.exchange_s,
+                r->unit[u].stats.idle_s);
     }
     fprintf(out, "  imbalance %.3f (longest over shortest compute time), %lld migrations\n",
             run_imbalance(r), r->totals.migrations);
