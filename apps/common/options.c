@@ -1,5 +1,6 @@
 /* Reading options by their tables. */
 #include "common/options.h"
+#include "common/files.h"
 #include "common/message.h"
 #include <errno.h>
 #include <stdio.h>
@@ -95,6 +96,11 @@ static int take(const char *command, const struct option_set *sets, int argc, ch
         *(int *)to = 1;
         return 0;
     }
+    if (!value && *i + 1 < argc && !strncmp(argv[*i + 1], "--", 2)) {
+        complain("--%s needs a value, and %s looks like an option; --%s=%s if it is meant", name,
+                 argv[*i + 1], name, argv[*i + 1]);
+        return EXIT_USAGE;
+    }
     if (!value && *i + 1 < argc) value = argv[++*i];
     if (!value || !*value) {
         complain("--%s needs a value: --%s %s", name, name, o->value);
@@ -103,6 +109,28 @@ static int take(const char *command, const struct option_set *sets, int argc, ch
     if (o->kind == OPTION_NUMBER) return take_number(o, value, to);
     *(const char **)to = value;
     return 0;
+}
+
+/* Whether the files that were given, by options that were read, leave each other alone. Of an
+ * option that was given twice the latter counts. */
+static int check_files(const struct option_set *sets, int argc, char **argv) {
+    struct named_file *file = calloc((size_t)argc + 1, sizeof *file);
+    int count = 0;
+    if (!file) return give_up(evn_fail(EVN_MEMORY, "not enough memory for %d words", argc));
+    for (int i = 1; i < argc; i++) {
+        const struct option *o = is_option(argv[i]) ? find(sets, -1, argv[i] + 2, NULL) : NULL;
+        if (!o || o->kind == OPTION_FLAG) continue;
+        const char *value = strchr(argv[i], '=');
+        value = value ? value + 1 : argv[++i];
+        if (o->kind < OPTION_INPUT) continue;
+        int f = 0;
+        while (f < count && strcmp(file[f].option, o->name) != 0) f++;
+        file[f] = (struct named_file){o->name, value, o->kind};
+        count += f == count;
+    }
+    const int code = files_check(file, count);
+    free(file);
+    return code;
 }
 
 int options_read(const char *command, const struct option_set *sets, int argc, char **argv,
@@ -122,7 +150,7 @@ int options_read(const char *command, const struct option_set *sets, int argc, c
             words[(*count)++] = word;
         }
     }
-    return code;
+    return code ? code : check_files(sets, argc, argv);
 }
 
 int options_words(const struct option_set *sets, int argc, char **argv, const char **words,

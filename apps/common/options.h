@@ -9,6 +9,11 @@ enum option_kind {
     OPTION_FLAG,   /* int: 1 when given */
     OPTION_TEXT,   /* const char *: never empty */
     OPTION_NUMBER, /* long within [least, max] */
+    /* texts that are files, of which none is lost by another (common/files.h) */
+    OPTION_INPUT,   /* read */
+    OPTION_RESUMED, /* read before anything is written, so that OPTION_KEPT may be the same one */
+    OPTION_OUTPUT,  /* written; - is standard output */
+    OPTION_KEPT,    /* written to be read again: never standard output */
 };
 
 struct option {
@@ -28,8 +33,8 @@ struct option_set {
 
 /* Reads argv[1..]; `--name value` and `--name=value` are the same. What is no option goes to
  * words[] (at most `room`), *count of them. Returns 0, or an exit status after a message that says
- * what is wrong and what would be right; -1 if --help was asked for. `command` is for messages,
- * "run". */
+ * what is wrong and what would be right; -1 if --help was asked for. A value that begins with --
+ * has to be given with an =. `command` is for messages, "run". */
 int options_read(const char *command, const struct option_set *sets, int argc, char **argv,
                  const char **words, int room, int *count);
 

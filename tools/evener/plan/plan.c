@@ -1,6 +1,7 @@
 /* evener plan: what a schedule does with a workload, iteration by iteration, in a virtual clock: on
  * the units of this node, on a machine described in a file, or with the times of a run. */
 #include "cli/command.h"
+#include "common/files.h"
 #include "common/output.h"
 #include "common/record.h"
 #include "workload/machine_file.h"
@@ -328,15 +329,13 @@ static void print_end(const struct planning *p, const struct request *request,
     free(text);
 }
 
-static int plan(struct planning *p, const struct request *request, struct output *record) {
+static int plan(struct planning *p, const struct request *request, evn_output *record) {
     const int units = p->problem.units;
     double *load = malloc((size_t)units * sizeof *load);
     evn_simulation *clock = NULL;
     cJSON *list = cJSON_CreateArray(), *root = NULL;
     evn_status status = EVN_OK;
-    FILE *out = request->quiet                               ? NULL
-                : record->path && !strcmp(record->path, "-") ? stderr
-                                                             : stdout;
+    FILE *out = request->quiet ? NULL : files_page();
     if (!load || !list) status = evn_fail(EVN_MEMORY, "not enough memory for %d units", units);
     if (!status) status = evn_simulation_open(&clock, &p->model.model);
     if (!status && out) print_heading(p, out);
@@ -349,7 +348,7 @@ static int plan(struct planning *p, const struct request *request, struct output
         list = NULL;
         code = reassign(p, load, out, root);
     }
-    if (!code && record->path) {
+    if (!code && record) {
         char *text = record_text(root);
         root = NULL;
         if (!text || output_commit(record, text)) code = EXIT_FAILED;
@@ -370,8 +369,8 @@ static const struct option table[] = {
     {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)", OPTION_TEXT,
      AT(words.speeds), 0, 0},
     {"machine", "FILE", "a described machine: its units, their times of tasks, its links",
-     OPTION_TEXT, AT(machine), 0, 0},
-    {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_TEXT,
+     OPTION_INPUT, AT(machine), 0, 0},
+    {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_INPUT,
      AT(times), 0, 0},
     {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
      AT(exchange), 0, 0},
@@ -382,7 +381,7 @@ static const struct option table[] = {
      OPTION_TEXT, AT(words.schedule), 0, 0},
     {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER, AT(iterations),
      1, 1000000},
-    {"json", "FILE", "the record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
     {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
     {"verbose", NULL, "the plan as text, too", OPTION_FLAG, AT(verbose), 0, 0},
     {0},
@@ -407,17 +406,17 @@ int command_plan(int argc, char **argv) {
     const struct workload *is = job_find(table, argc, argv, &code);
     if (!is) return code < 0 ? help(NULL) : code;
     struct planning p = {.slow = {.unit = -1}};
-    struct output record = {.fd = -1};
+    evn_output *record = NULL;
     code = job_begin(&p.job, is);
     if (!code) code = job_read(&p.job, "plan", table, &request, argc, argv);
     if (code < 0) {
         code = help(is);
     } else if (!code) {
         code = open_planning(&p, &request);
-        if (!code && output_open(&record, request.json)) code = EXIT_USAGE;
-        if (!code) code = plan(&p, &request, &record);
+        if (!code) code = output_open(&record, request.json);
+        if (!code) code = plan(&p, &request, record);
     }
-    output_discard(&record);
+    evn_output_close(record);
     close_planning(&p);
     return code;
 }

@@ -31,7 +31,7 @@ static const struct option table[] = {
     {"devices", "SPEC", "where GPU units come from", OPTION_TEXT, AT(devices), 0, 0},
     {"steps", "N", "steps of which the median counts (default 5)", OPTION_NUMBER, AT(steps), 1,
      1000},
-    {"output", "FILE", "instead of ~/.cache/evener/calibration.json", OPTION_TEXT, AT(output), 0,
+    {"output", "FILE", "instead of ~/.cache/evener/calibration.json", OPTION_KEPT, AT(output), 0,
      0},
     {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
     {0},

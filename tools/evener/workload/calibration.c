@@ -180,7 +180,7 @@ cJSON *calibration_read(const char *path, const evn_machine *machine) {
 }
 
 int calibration_save(const char *path, const evn_machine *machine, cJSON *entries) {
-    struct output file = {.fd = -1};
+    evn_output *file;
     if (output_open(&file, path)) {
         cJSON_Delete(entries);
         return EXIT_USAGE;
@@ -191,8 +191,8 @@ int calibration_save(const char *path, const evn_machine *machine, cJSON *entrie
     cJSON_AddItemToObject(root, "machine", record_machine(machine));
     cJSON_AddItemToObject(root, "entries", entries);
     char *text = record_text(root);
-    int code = !text || output_commit(&file, text) ? EXIT_FAILED : 0;
+    int code = !text || output_commit(file, text) ? EXIT_FAILED : 0;
     free(text);
-    output_discard(&file);
+    evn_output_close(file);
     return code;
 }

@@ -1,5 +1,6 @@
 /* evener run: a workload on units under a schedule, its result, its record. */
 #include "cli/command.h"
+#include "common/files.h"
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/record.h"
@@ -31,8 +32,8 @@ static const struct option table[] = {
     {"schedule", "SPEC",
      "static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
      OPTION_TEXT, AT(words.schedule), 0, 0},
-    {"json", "FILE", "the record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
-    {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+    {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_OUTPUT,
      AT(trace), 0, 0},
     {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on; the first is 0",
      OPTION_TEXT, AT(slow), 0, 0},
@@ -52,8 +53,7 @@ enum { KEEP_EVERY = 10 };
 struct watch {
     const struct request *request;
     struct job *job;
-    struct output record, trace;
-    FILE *trace_stream; /* NULL: none wanted */
+    evn_output *record, *trace; /* NULL: none wanted */
     evn_status trace_status;
     struct progress progress;
     cJSON *bursts; /* of the last steps, for the record; NULL: none wanted */
@@ -71,8 +71,9 @@ static void on_end(const evn_loop *loop, void *p) {
     struct watch *watch = p;
     progress_end(&watch->progress);
     if (watch->bursts) record_bursts(watch->bursts, loop, 2);
-    if (watch->trace_stream)
-        watch->trace_status = evn_trace_write(loop, watch->job->is->noun, watch->trace_stream);
+    if (watch->trace)
+        watch->trace_status =
+            evn_trace_write(loop, watch->job->is->noun, evn_output_stream(watch->trace));
 }
 
 static void on_notice(const char *text, void *p) {
@@ -142,12 +143,11 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
 /* All files are opened before anything is computed. */
 static int open_outputs(struct watch *watch) {
     const struct request *request = watch->request;
-    if (output_open(&watch->record, request->json)) return EXIT_USAGE;
-    if (output_open(&watch->trace, request->trace)) return EXIT_USAGE;
-    if (request->trace && !(watch->trace_stream = output_stream(&watch->trace))) return EXIT_USAGE;
+    int code = output_open(&watch->record, request->json);
+    if (!code) code = output_open(&watch->trace, request->trace);
     if (request->json) watch->bursts = cJSON_CreateArray();
-    watch->out = request->json && !strcmp(request->json, "-") ? stderr : stdout;
-    return 0;
+    watch->out = files_page();
+    return code;
 }
 
 static int run_job(struct watch *watch) {
@@ -185,21 +185,20 @@ static int run_job(struct watch *watch) {
     if (!request->quiet && job->is->print_result) job->is->print_result(job->state, &page);
     if (!request->quiet) print_units(job, r, watch->out);
     code = r->verified == 0 ? EXIT_UNVERIFIED : EXIT_DONE;
-    if (watch->record.path) {
+    if (watch->record) {
         char *text = record_text(record_all(watch, r));
-        if (!text || output_commit(&watch->record, text)) code = EXIT_FAILED;
+        if (!text || output_commit(watch->record, text)) code = EXIT_FAILED;
         free(text);
     }
     if (code <= EXIT_UNVERIFIED && watch->trace_status) code = give_up(watch->trace_status);
-    if (code <= EXIT_UNVERIFIED && output_commit(&watch->trace, NULL)) code = EXIT_FAILED;
+    if (code <= EXIT_UNVERIFIED && output_commit(watch->trace, NULL)) code = EXIT_FAILED;
     return code;
 }
 
 /* Once the options are read. */
 static int run_request(const struct request *request, struct job *job) {
     const struct job_words *words = &request->words;
-    struct watch watch = {
-        .request = request, .job = job, .record = {.fd = -1}, .trace = {.fd = -1}};
+    struct watch watch = {.request = request, .job = job};
     int code = check(request, job->is);
     if (!code) code = job_check(job);
     if (!code && job->is->instead) {
@@ -214,8 +213,8 @@ static int run_request(const struct request *request, struct job *job) {
     if (!code) code = job_schedule(job, words);
     if (!code) code = run_job(&watch);
     cJSON_Delete(watch.bursts);
-    output_discard(&watch.trace);
-    output_discard(&watch.record);
+    evn_output_close(watch.trace);
+    evn_output_close(watch.record);
     return code;
 }
 
