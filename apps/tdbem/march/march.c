@@ -193,14 +193,18 @@ static evn_status write_outputs(struct march *m) {
     const tdbem *p = m->p;
     evn_status status = EVN_OK;
     const double begin = evn_now();
-    if (o->probe_output)
-        status = output_points(o->probe_output, &m->points, p->incident, p->shape.eta, p->points,
-                               (const double(*)[3])p->point);
-    if (!status && o->vertex_output)
-        status = output_vertices(o->vertex_output, &m->vertices, o->vertex);
-    if (!status && o->spectrum) status = output_spectrum(o->spectrum, &m->spectra, p->mesh);
-    if (!status && o->far_field)
-        status = output_far_field(o->far_field, &m->spectra, p->mesh, p->incident->direction);
+    evn_output *const all[] = {m->probe_output, m->vertex_output, m->spectrum, m->far_field};
+    if (m->probe_output)
+        output_points(evn_output_stream(m->probe_output), &m->points, p->incident, p->shape.eta,
+                      p->points, (const double(*)[3])p->point);
+    if (m->vertex_output)
+        output_vertices(evn_output_stream(m->vertex_output), &m->vertices, o->vertex);
+    if (m->spectrum) output_spectrum(evn_output_stream(m->spectrum), &m->spectra, p->mesh);
+    if (m->far_field)
+        output_far_field(evn_output_stream(m->far_field), &m->spectra, p->mesh,
+                         p->incident->direction);
+    for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
+        status = evn_output_commit(all[i]);
     m->r->output_s += evn_now() - begin;
     return status;
 }
@@ -242,7 +246,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (!status) status = room_make(m);
     if (!status) status = room_find_vertices(m);
     if (!status) status = state_identify(m);
-    if (!status) status = room_try_files(m);
+    if (!status) status = room_open_files(m);
     if (!status) status = solver_attach(m->p->solver, m->units); /* it needs little */
     if (!status) status = sums_open_devices(m);
     if (status) return status;

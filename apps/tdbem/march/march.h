@@ -46,6 +46,7 @@ struct march {
     int *vertex;                /* present numbers of those to be written */
     struct table points, vertices;
     struct spectra spectra;
+    evn_output *probe_output, *vertex_output, *spectrum, *far_field; /* NULL: not wanted */
     char *identity;
     struct timed timed;
     int group_first;        /* step of the latest group */
@@ -71,7 +72,7 @@ evn_status state_restart(struct march *m, int *n);
 evn_status room_check(const tdbem_run_options *o, const tdbem *p);
 evn_status room_make(struct march *m);
 evn_status room_find_vertices(struct march *m);
-evn_status room_try_files(const struct march *m);
+evn_status room_open_files(struct march *m);
 evn_status room_begin_tables(struct march *m); /* step 0 */
 evn_status room_make_notes(struct march *m, int first);
 void room_give_back(struct march *m);
