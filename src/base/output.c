@@ -124,8 +124,9 @@ evn_status evn_output_reserve(evn_output *o, size_t bytes) {
 
 evn_status evn_output_try(const char *name, const char *path, size_t bytes) {
     struct stat there;
-    if (path && strcmp(path, "-") && !stat(path, &there) && !S_ISREG(there.st_mode) &&
-        !S_ISDIR(there.st_mode) && !S_ISSOCK(there.st_mode) && !access(path, W_OK))
+    const int opened = !path || output_descriptor(path) >= 0 || stat(path, &there);
+    if (!opened && (S_ISFIFO(there.st_mode) || S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode)) &&
+        !access(path, W_OK))
         return EVN_OK;
     evn_output *o;
     evn_status status = evn_output_open(&o, name, path);

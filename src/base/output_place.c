@@ -15,8 +15,7 @@ enum { LINKS_MAX = 40, TRIES = 100, READER_WAIT_S = 10 };
 
 /* -- written into -- */
 
-/* The number that a path of a descriptor has; -1: it is another path. */
-static int descriptor_of(const char *path) {
+int output_descriptor(const char *path) {
     static const char *const folder[] = {"/dev/fd/", "/proc/self/fd/"};
     if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout")) return STDOUT_FILENO;
     if (!strcmp(path, "/dev/stderr")) return STDERR_FILENO;
@@ -77,7 +76,7 @@ static int open_pipe(const char *path) {
 }
 
 int output_direct(const char *path, struct stat *there) {
-    const int number = descriptor_of(path);
+    const int number = output_descriptor(path);
     if (number >= 0) return duplicate(number);
     if (stat(path, there)) return errno == ENOENT ? OUTPUT_REPLACED : -1;
     const int standard = standard_at(there);
@@ -157,7 +156,7 @@ void output_place_close(struct output_place *place) {
 }
 
 static int stat_of(const char *path, struct stat *s) {
-    const int number = descriptor_of(path);
+    const int number = output_descriptor(path);
     return number >= 0 ? fstat(number, s) : stat(path, s);
 }
 
@@ -174,8 +173,8 @@ static int same_place(const char *path, const char *other) {
 
 int output_same(const char *path, const char *other) {
     struct stat a, b;
-    const int number = descriptor_of(path);
-    if (number >= 0 && number == descriptor_of(other)) return 1;
+    const int number = output_descriptor(path);
+    if (number >= 0 && number == output_descriptor(other)) return 1;
     const int there = !stat_of(path, &a), both = !stat_of(other, &b) && there;
     if (both && (S_ISCHR(a.st_mode) || S_ISBLK(a.st_mode))) return 0;
     if (both) return a.st_dev == b.st_dev && a.st_ino == b.st_ino;

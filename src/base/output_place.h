@@ -21,6 +21,9 @@ struct output_place {
     gid_t group;
 };
 
+/* The number that a path of a descriptor has, 1 for -; negative: it is another path. */
+int output_descriptor(const char *path);
+
 /* Opens what is written into where it is: standard output and error by whatever name, devices,
  * pipes. OUTPUT_REPLACED: it is none of these; OUTPUT_NO_READER: of a pipe; -1: errno. */
 int output_direct(const char *path, struct stat *there);

@@ -190,7 +190,8 @@ static int run_job(struct watch *watch) {
         if (!text || output_commit(watch->record, text)) code = EXIT_FAILED;
         free(text);
     }
-    if (code <= EXIT_UNVERIFIED && watch->trace_status) code = give_up(watch->trace_status);
+    if (code <= EXIT_UNVERIFIED && watch->trace_status && watch->trace_status != EVN_SYSTEM)
+        code = give_up(watch->trace_status); /* the system's reason is the file's, too */
     if (code <= EXIT_UNVERIFIED && output_commit(watch->trace, NULL)) code = EXIT_FAILED;
     return code;
 }
