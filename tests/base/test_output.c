@@ -164,7 +164,9 @@ static void test_whole(void **state) {
         evn_output *o = begin(path, "first");
         assert_int_equal(fflush(evn_output_stream(o)), 0);
         assert_int_equal(count_files(0), 0);
+        if (way == ALL) failing = "renameat"; /* one step is enough */
         assert_int_equal(end(o), EVN_OK);
+        failing = NULL;
         assert_holds(path, "first");
         o = begin(path, "second");
         assert_int_equal(count_files(0), 1);
