@@ -48,7 +48,7 @@ typedef struct evn_output evn_output;
  * begin, or NULL; both texts are copied. An earlier file is not touched.
  *
  * EVN_SYSTEM: it could not be put there (no such folder, not ours, a folder by itself, a pipe
- * without a reader, a socket); EVN_USAGE: path NULL; EVN_MEMORY. */
+ * without a reader, a socket); EVN_USAGE: out or path NULL; EVN_MEMORY. */
 evn_status evn_output_open(evn_output **out, const char *name, const char *path);
 
 /* The stream into it, which belongs to the output: not to be closed. It has a buffer and no

@@ -76,6 +76,7 @@ static int open_descriptor(struct evn_output *o) {
 }
 
 evn_status evn_output_open(evn_output **out, const char *name, const char *path) {
+    if (!out) return evn_fail(EVN_USAGE, "output: there is no place for its handle");
     *out = NULL;
     if (!path) return evn_fail(EVN_USAGE, "output: there is no path; expected a file's, or -");
     struct evn_output *o = calloc(1, sizeof *o);
@@ -104,11 +105,12 @@ evn_status evn_output_open(evn_output **out, const char *name, const char *path)
     return status;
 }
 
-FILE *evn_output_stream(evn_output *o) { return o->stream; }
+FILE *evn_output_stream(evn_output *o) { return o ? o->stream : NULL; }
 
 evn_status evn_output_reserve(evn_output *o, size_t bytes) {
     struct rlimit limit;
     int error = 0;
+    if (!o) return evn_fail(EVN_USAGE, "output: there is none to make sure of room for");
     if (!o->replaces || !bytes) return EVN_OK;
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
         bytes > limit.rlim_cur)
@@ -240,6 +242,7 @@ int evn_output_same(const char *path, const char *other) {
 }
 
 evn_status evn_output_scratch(int *descriptor, const char *folder) {
+    if (!descriptor) return evn_fail(EVN_USAGE, "output: there is no place for a descriptor");
     *descriptor = -1;
     if (!folder) return evn_fail(EVN_USAGE, "output: there is no folder; expected its path");
     const int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);

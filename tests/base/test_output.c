@@ -335,6 +335,10 @@ static void test_misuse(void **state) {
     assert_int_equal(evn_output_open(&o, "X", NULL), EVN_USAGE);
     assert_null(o);
     assert_int_equal(evn_output_try("X", NULL, 0), EVN_USAGE);
+    assert_int_equal(evn_output_open(NULL, "X", in_folder("a")), EVN_USAGE);
+    assert_null(evn_output_stream(NULL));
+    assert_int_equal(evn_output_reserve(NULL, 1), EVN_USAGE);
+    assert_int_equal(evn_output_scratch(NULL, root), EVN_USAGE);
     assert_int_equal(evn_output_commit(NULL), EVN_OK);
     evn_output_close(NULL);
     assert_int_equal(evn_output_same(NULL, "a"), 0);
@@ -443,16 +447,19 @@ static void test_refused(void **state) {
     refuses("/dev/fd/777", "Bad file descriptor");
     put(in_folder("file"), "");
     refuses(in_folder("file/a"), "Not a directory");
-    const int in = open("/dev/null", O_RDONLY), s = socket(AF_UNIX, SOCK_STREAM, 0);
+    const int s = socket(AF_UNIX, SOCK_STREAM, 0);
+    int ends[2];
     char path[40];
-    snprintf(path, sizeof path, "/dev/fd/%d", in);
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     refuses(path, "Bad file descriptor");
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     snprintf(name.sun_path, sizeof name.sun_path, "%.100s", in_folder("socket"));
     assert_int_equal(bind(s, (struct sockaddr *)&name, sizeof name), 0);
     refuses(in_folder("socket"), "Operation not supported");
     close(s);
-    close(in);
+    close(ends[0]);
+    close(ends[1]);
     assert_int_equal(count_files(0), 2);
 }
 
