@@ -266,7 +266,7 @@ int npbmz_study_phases(int argc, char **argv) {
         "Time, operations and bytes of each phase against the machine's peak of fused\n"
         "multiply-adds and its bandwidth on data as large as a zone; `floor` is the share of the\n"
         "time that the larger of the two would need.",
-        table, &request, argc, argv);
+        (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     evn_machine *machine;
     evn_units *units;

@@ -362,10 +362,20 @@ static const struct option table[] = {
 };
 #undef AT
 
+static const struct option_rule rules[] = {
+    {"map", OPTION_EXCLUDES, "planning apps steps exchange noise FILE",
+     "its table is of bt-mz's zones, on units of its own"},
+    {"planning", OPTION_EXCLUDES, "apps classes steps exchange noise FILE",
+     "its tasks and units are made up; --tasks and --unit-count say how many"},
+    {"tasks", OPTION_NEEDS, "planning", "whose tasks these are"},
+    {"unit-count", OPTION_NEEDS, "planning", "whose units these are"},
+    {0},
+};
+
 int bench_schedules(int argc, char **argv) {
     struct request request = {
         .apps = "bt-mz", .classes = "BCD", .tasks = 1000000, .units = 10000, .noise = 2};
-    const struct option_set sets[] = {{table, &request}, {0}};
+    const struct option_set sets[] = {{table, &request, rules}, {0}};
     const char *path[FILES];
     int files;
     int code = options_read("bench schedules", sets, argc, argv, path, FILES, &files);
@@ -373,7 +383,7 @@ int bench_schedules(int argc, char **argv) {
         printf("usage: evener bench schedules [options] FILE ..\n\n"
                "All schedules in virtual time on the machines that are described in the files, as\n"
                "bench/machines/power9-4v100.json and bench/machines/epyc-2mi50.json.\n\n");
-        options_help(sets, 0);
+        options_help("bench schedules", sets, 0);
         return EXIT_DONE;
     }
     if (code) return code;

@@ -86,11 +86,6 @@ static int timed_model(struct planning *p, const struct request *request) {
 }
 
 static int check(const struct request *request) {
-    if ((request->machine || request->times) && request->words.speeds) {
-        complain("--speeds and %s both say how fast units are; leave one of them out",
-                 request->machine ? "--machine" : "--times");
-        return EXIT_USAGE;
-    }
     if (request->exchange && strcmp(request->exchange, "parallel") != 0 &&
         strcmp(request->exchange, "sequential") != 0) {
         complain("--exchange %s: expected parallel or sequential", request->exchange);
@@ -142,6 +137,7 @@ static int open_planning(struct planning *p, const struct request *request) {
     p->model.model.sequential = request->exchange && !strcmp(request->exchange, "sequential");
     code = request->machine || request->times ? timed_model(p, request) : plain_model(p, request);
     if (!code) code = slow_read(&p->slow, request->slow, p->job.units, 0);
+    if (!code) code = slow_begins(&p->slow, request->slow, request->iterations);
     if (code) return code;
     p->job.tasks = p->problem;
     return job_schedule(&p->job, &words);
@@ -389,6 +385,14 @@ static const struct option table[] = {
 };
 #undef AT
 
+static const struct option_rule rules[] = {
+    {"speeds", OPTION_EXCLUDES, "machine times",
+     "both say how fast units are; leave one of them out"},
+    {"exchange", OPTION_NEEDS, "machine times", "without which exchange is free"},
+    {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},
+    {0},
+};
+
 static int help(const struct workload *is) {
     char usage[512];
     snprintf(usage, sizeof usage,
@@ -409,7 +413,8 @@ int command_plan(int argc, char **argv) {
     struct planning p = {.slow = {.unit = -1}};
     struct output record = {.fd = -1};
     code = job_begin(&p.job, is);
-    if (!code) code = job_read(&p.job, "plan", table, &request, argc, argv);
+    if (!code)
+        code = job_read(&p.job, "plan", (struct option_set){table, &request, rules}, argc, argv);
     if (code < 0) {
         code = help(is);
     } else if (!code) {

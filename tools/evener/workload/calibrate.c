@@ -238,7 +238,7 @@ static int calibrate_kinds(struct job *job, const struct request *request, cJSON
 
 /* The workloads that are named, or all there are. 0, or an exit status after a message. */
 static int find_apps(int argc, char **argv, const struct workload *app[APPS], int *apps) {
-    struct option_set sets[APPS + 2] = {{table, NULL}};
+    struct option_set sets[APPS + 2] = {{table, NULL, NULL}};
     const struct workload *w;
     const char *word[APPS];
     int sets_count = 1;
@@ -262,7 +262,8 @@ static int find_apps(int argc, char **argv, const struct workload *app[APPS], in
  * state will point. As options_read(). */
 static int read_arguments(struct job *job, struct request *request, int argc, char **argv,
                           const struct workload *const *app, int apps, char sample[SAMPLE]) {
-    struct option_set sets[APPS + 3] = {{table, request}, {job->is->options, job->state}};
+    struct option_set sets[APPS + 3] = {{table, request, NULL},
+                                        {job->is->options, job->state, job->is->rules}};
     const char *word[APPS];
     int n = 0, words = 0;
     size_t size = 0;
@@ -273,7 +274,7 @@ static int read_arguments(struct job *job, struct request *request, int argc, ch
     if (!code) {
         int known = 1 + (job->is->options != NULL);
         for (int i = 0; i < apps; i++)
-            if (app[i]->options) sets[known++] = (struct option_set){app[i]->options, unused};
+            if (app[i]->options) sets[known++] = (struct option_set){app[i]->options, unused, NULL};
         snprintf(sample, SAMPLE, "%s", job->is->sample ? job->is->sample : "");
         all[n++] = argv[0];
         for (char *p = strtok(sample, " "); p; p = strtok(NULL, " ")) all[n++] = p;

@@ -30,10 +30,9 @@ struct job {
  * named and --help is asked for. */
 const struct workload *job_find(const struct option *own, int argc, char **argv, int *code);
 
-/* Reads arguments into `to`, by the table `own`, and into the job's state. As options_read(): -1
- * where --help is asked for. */
-int job_read(struct job *job, const char *command, const struct option *own, void *to, int argc,
-             char **argv);
+/* Reads arguments into the set `own` and into the job's state. As options_read(): -1 where --help
+ * is asked for. */
+int job_read(struct job *job, const char *command, struct option_set own, int argc, char **argv);
 
 /* One option of the workload's own, "--class=B". As options_read(). */
 int job_option(struct job *job, const char *command, char *option);

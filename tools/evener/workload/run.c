@@ -42,6 +42,11 @@ static const struct option table[] = {
 };
 #undef AT
 
+static const struct option_rule rules[] = {
+    {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},
+    {0},
+};
+
 /* Bursts of each unit that a trace can hold: 40 MB of memory, more than a viewer likes. */
 enum { BURSTS_MAX = 1 << 20 };
 
@@ -166,13 +171,14 @@ static int run_job(struct watch *watch) {
         .stop = &interrupted,
     };
     struct slow slow;
+    const int steps = options.steps < 0 ? job->shape.steps : options.steps;
     int code = slow_read(&slow, request->slow, job->units, 1);
+    if (!code) code = slow_begins(&slow, request->slow, steps);
     if (code) return code;
     options.slow = (struct run_slow){slow.unit, (int)slow.step, slow.factor};
     char what[64];
     snprintf(what, sizeof what, "%s%s%s", job->is->name, job->shape.class_ ? " " : "",
              job->shape.class_ ? job->shape.class_ : "");
-    const int steps = options.steps < 0 ? job->shape.steps : options.steps;
     if (!request->quiet && job->is->print_problem)
         job->is->print_problem(job->state, steps, watch->out);
     fflush(watch->out);
@@ -239,7 +245,8 @@ int command_run(int argc, char **argv) {
     if (!is) return code < 0 ? help(NULL) : code;
     struct job job;
     code = job_begin(&job, is);
-    if (!code) code = job_read(&job, "run", table, &request, argc, argv);
+    if (!code)
+        code = job_read(&job, "run", (struct option_set){table, &request, rules}, argc, argv);
     if (code < 0)
         code = help(is);
     else if (!code)
