@@ -87,8 +87,8 @@ static void expected_real(char *text, const char *noun, evn_bounds b, const evn_
         n += snprintf(text + n, (size_t)(EXPECTED - n), " %s %g", b.above ? "above" : "from",
                       b.least);
     if (!isinf(b.max))
-        n += snprintf(text + n, (size_t)(EXPECTED - n), "%s %g", isinf(b.least) ? " up to" : " to",
-                      b.max);
+        n += snprintf(text + n, (size_t)(EXPECTED - n), "%s %g",
+                      isinf(b.least) || b.above ? " up to" : " to", b.max);
     const char *between = " in base units, written with one of ";
     for (; scale && scale->name && n < EXPECTED; scale++) {
         if (!*scale->name) continue;

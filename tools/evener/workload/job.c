@@ -72,6 +72,23 @@ int job_begin(struct job *job, const struct workload *is) {
     return status ? give_up(status) : 0;
 }
 
+int job_devices(const struct job *job, const char *list, const char *devices, int *gpus) {
+    char why[256];
+    evn_units *units;
+    int count = 0;
+    evn_status status = devices ? evn_devices_count(devices, &count, why, sizeof why) : EVN_OK;
+    if (status) return give_up(status);
+    status = evn_units_open_on(&units, job->machine, list, devices, EVN_DESCRIBE_ONLY);
+    if (status) return give_up(status);
+    /* auto takes the devices that are there, which a description does not look for */
+    *gpus = strcmp(list, "auto") ? evn_units_gpus(units) > 0 : !devices || count > 0;
+    if (devices && !*gpus)
+        complain("warning: with --units %s --devices changes nothing: no unit of it is a GPU",
+                 list);
+    evn_units_close(units);
+    return 0;
+}
+
 int job_check(struct job *job) { return job->is->check(job->state, job->is); }
 
 int job_open(struct job *job, int quiet) {
@@ -181,11 +198,11 @@ int job_units(struct job *job, const struct job_words *words, unsigned flags) {
     job->tasks.instances = (steps + job->shape.group - 1) / job->shape.group;
     job->tasks.bandwidth = 0;
     code = read_speeds(job, words->speeds);
-    if (!code && words->calibrated && !words->speeds)
-        code = calibration_speeds(job->is, job->shape.key, job->units, job->speed,
-                                  &job->tasks.bandwidth);
+    if (!code && words->calibrated && !words->speeds &&
+        evn_schedule_uses_speeds(schedule_name(job, words)))
+        calibration_speeds(job->is, job->shape.key, job->units, job->speed, &job->tasks.bandwidth);
     job->tasks.speed = job->speed;
-    return code > 0 ? code : 0;
+    return code;
 }
 
 void job_close_units(struct job *job) {

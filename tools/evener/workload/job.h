@@ -46,6 +46,9 @@ void job_help(const char *command, const char *usage, const struct option *own,
 
 /* The state with its defaults, and the machine. */
 int job_begin(struct job *job, const struct workload *is);
+/* Whether `devices` is understood (NULL: not given), and in *gpus whether a unit of the list is a
+ * GPU; where none is, there is a warning that --devices changes nothing. */
+int job_devices(const struct job *job, const char *list, const char *devices, int *gpus);
 /* The workload's own check of the options that were read. */
 int job_check(struct job *job);
 /* Where the problem is costly to open: whether units and schedule can be had at all. */

@@ -212,6 +212,12 @@ static int run_request(const struct request *request, struct job *job) {
         const int done = job->is->instead(job->state);
         if (done >= 0) return done;
     }
+    int gpus = 0;
+    if (!code) code = job_devices(job, words->units, words->devices, &gpus);
+    if (!code && !gpus && !strcmp(request->on_loss, "continue"))
+        complain(
+            "warning: with --units %s --on-device-loss changes nothing: no unit of it is a GPU",
+            words->units);
     if (!code) code = job_try(job, words);
     if (!code) code = open_outputs(&watch);
     if (!code) catch_interrupts();
