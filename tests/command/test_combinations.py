@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-EVENER = "build/evener"
+EVENER = os.path.abspath("build/evener")
 MACHINES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "machines")
 BODY = ["td-bem", "--mesh", "sphere:0"]
 
@@ -30,7 +30,7 @@ class Base(unittest.TestCase):
             f.write("0 0 0\n")
 
     def evener(self, *words):
-        return subprocess.run([os.path.abspath(EVENER), *words], capture_output=True, text=True, timeout=300,
+        return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=300,
                               env=self.environment, cwd=self.folder)
 
     def refuses(self, words, *says):
@@ -129,7 +129,7 @@ class Pairs(Base):
     def test_entries(self):
         """They are printed, and nothing else is done: what asks for more is refused, the rest is said."""
         entries = ["run", *BODY, "--entries", "entries"]
-        for words in [*self.results, ["--matrices", "m"], ["--trace", "t"]]:
+        for words in [*self.results, ["--matrices", "m"], ["--trace", "t"], ["--json", "r"]]:
             self.refuses([*entries, *words], f"--entries and {words[0]} do not go together", "stops")
         plain = self.silent(*entries, "--quiet", "--eta", "0", "--delta", "0.4", "--quad", "1").stdout
         self.assertRegex(plain, r"\A0,0,0,\S+\n\Z")
