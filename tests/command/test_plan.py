@@ -125,6 +125,7 @@ class Machine(Base):
         refuses(lambda m: m.pop("units"), "kinds of units")
         refuses(lambda m: m.update(speeds=1), 'no "speeds"', "links")
         refuses(lambda m: m["units"][0].update(unit="GPUS:1"), "units[0]", "GPU:1")
+        refuses(lambda m: m["units"][0].update(unit="GPU:4294967297"), "units[0]", "GPU:1")
         refuses(lambda m: m["units"][1].update(count=0), "units[1]", "whole number")
         refuses(lambda m: m["units"][1].update(speed={"bt-mz": 0}), "units[1]", "above 0")
         refuses(lambda m: m["units"][1].pop("speed"), "units[1]", '"seconds"')
