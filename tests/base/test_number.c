@@ -99,6 +99,8 @@ static void test_real(void **state) {
     assert_int_equal(evn_read_real("1.01", part, &x), EVN_USAGE);
     says("1.01", "too large; expected a number from 0 to 1");
     assert_int_equal(evn_read_real("0", part, &x), EVN_OK);
+    assert_int_equal(evn_read_real("0e-999", part, &x), EVN_OK);
+    assert_int_equal(evn_read_real("1e-999", part, &x), EVN_USAGE); /* no 0 was written */
 }
 
 static void test_units(void **state) {
