@@ -1,5 +1,5 @@
 /* Reading numbers: what is one, what is said of what is none, under any locale. Run: ctest -R
- * number */
+ * read */
 #include "open/comma.h"
 #include <evener/number.h>
 #include <limits.h>
