@@ -26,6 +26,7 @@
 #include <evener/clock.h>
 #include <evener/status.h>
 #include <evener/output.h>
+#include <evener/number.h>
 #include <evener/machine.h>
 #include <evener/device.h>
 #include <evener/unit.h>

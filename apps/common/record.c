@@ -61,6 +61,37 @@ char *record_text(cJSON *root) {
     return line;
 }
 
+/* An object's keys without its braces. */
+static int write_keys(FILE *out, cJSON *object) {
+    char *text = cJSON_Print(object);
+    cJSON_Delete(object);
+    char *end = text ? strrchr(text, '}') : NULL;
+    while (end && end > text && (end[-1] == '\n' || end[-1] == '\t')) end--;
+    if (end) fwrite(text + 1, 1, (size_t)(end - text - 1), out);
+    free(text);
+    return end && !ferror(out) ? 0 : -1;
+}
+
+int record_list_begin(FILE *out, cJSON *before, const char *key) {
+    fputc('{', out);
+    if (write_keys(out, before)) return -1;
+    return fprintf(out, ",\n\t\"%s\":\t[", key) < 0 ? -1 : 0;
+}
+
+int record_list_add(FILE *out, cJSON *item, long index) {
+    char *text = cJSON_PrintUnformatted(item);
+    cJSON_Delete(item);
+    const int failed = !text || fprintf(out, "%s\n\t\t%s", index ? "," : "", text) < 0;
+    free(text);
+    return failed ? -1 : 0;
+}
+
+int record_list_end(FILE *out, cJSON *behind) {
+    fputs("],", out);
+    if (write_keys(out, behind)) return -1;
+    return fputs("\n}\n", out) < 0 ? -1 : 0;
+}
+
 static cJSON *record_devices(const evn_counts *device, int devices) {
     cJSON *list = cJSON_CreateArray();
     for (int d = 0; d < devices; d++) {

@@ -137,6 +137,7 @@ static const struct workload tdbem_workload = {
     .schedule = "interval",
     .sample = "--mesh=sphere:3",
     .options = tdbem_words,
+    .rules = tdbem_rules,
     .state = sizeof(struct state),
     .defaults = defaults,
     .check = check,

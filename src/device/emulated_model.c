@@ -1,6 +1,7 @@
 /* The emulated machine's options and its virtual time. */
 #include "device/emulated_model.h"
 #include "base/text.h"
+#include <evener/number.h>
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -10,45 +11,25 @@
 
 /* ---- options ---- */
 
-struct scale {
-    const char *name;
-    double factor;
-};
+static const evn_scale rates[] = {{"TB/s", 1e12},       {"GB/s", 1e9},     {"MB/s", 1e6},
+                                  {"kB/s", 1e3},        {"B/s", 1},        {"GiB/s", 1073741824},
+                                  {"MiB/s", 1048576.0}, {"KiB/s", 1024.0}, {NULL, 0}};
+static const evn_scale times[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},
+                                  {"ms", 1e-3},  {"s", 1},     {NULL, 0}};
 
-static const struct scale rates[] = {{"TB/s", 1e12},       {"GB/s", 1e9},     {"MB/s", 1e6},
-                                     {"kB/s", 1e3},        {"B/s", 1},        {"GiB/s", 1073741824},
-                                     {"MiB/s", 1048576.0}, {"KiB/s", 1024.0}, {NULL, 0}};
-static const struct scale times[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},
-                                     {"ms", 1e-3},  {"s", 1},     {NULL, 0}};
-static const struct scale sizes[] = {
-    {"GiB", 1073741824}, {"MiB", 1048576}, {"KiB", 1024}, {"GB", 1e9},
-    {"MB", 1e6},         {"kB", 1e3},      {"B", 1},      {NULL, 0}};
-static const struct scale plain[] = {{"", 1}, {NULL, 0}};
+/* What a reader of numbers has said of the value of an option. */
+static evn_status wrong(const evn_option *o, const char *text) {
+    char why[256];
+    snprintf(why, sizeof why, "%s", evn_message());
+    return evn_fail(EVN_USAGE, "device: \"%s\": %s=%s: %s", text, o->key, o->value ? o->value : "",
+                    why);
+}
 
-/* `8GB/s`: a decimal number in [least, most] and one of the units. */
-static evn_status quantity(const evn_option *o, const char *text, const struct scale *scale,
+/* `8GB/s`: a number from `least` to `max` and one of the units. */
+static evn_status quantity(const evn_option *o, const char *text, const evn_scale *scale,
                            double least, double max, double *out) {
-    const char *value = o->value ? o->value : "";
-    char *unit = (char *)value;
-    double number = -1;
-    /* strtod() would take "nan", "inf" and hexadecimal numbers too */
-    if (*value >= '0' && *value <= '9' && value[1] != 'x' && value[1] != 'X')
-        number = strtod(value, &unit);
-    char names[96] = "";
-    for (const struct scale *s = scale; s->name; s++) {
-        if (!strcmp(unit, s->name) && number >= 0) {
-            double n = number * s->factor;
-            if (n >= least && n <= max) {
-                *out = n;
-                return EVN_OK;
-            }
-        }
-        size_t end = strlen(names);
-        snprintf(names + end, sizeof names - end, "%s%s", end ? ", " : "", s->name);
-    }
-    return evn_fail(EVN_USAGE, "device: \"%s\": %s=%s must be a number from %g to %g%s%s", text,
-                    o->key, value, least, max, *names ? " in base units, written with one of " : "",
-                    names);
+    const evn_bounds bounds = {least, max, 0};
+    return evn_read_scaled(o->value ? o->value : "", scale, bounds, out) ? wrong(o, text) : EVN_OK;
 }
 
 /* One of the words; its place in the list. */
@@ -64,6 +45,16 @@ static evn_status choice(const evn_option *o, const char *text, const char *cons
     }
     return evn_fail(EVN_USAGE, "device: \"%s\": %s must be %s, not \"%s\"", text, o->key, words,
                     o->value ? o->value : "");
+}
+
+static evn_status speed(const evn_option *o, const char *text, double *out) {
+    const evn_bounds bounds = {1e-6, 1e6, 0};
+    return evn_read_real(o->value ? o->value : "", bounds, out) ? wrong(o, text) : EVN_OK;
+}
+
+static evn_status memory(const evn_option *o, const char *text, double *out) {
+    const evn_bounds bounds = {1, 1e15, 0};
+    return evn_read_size(o->value ? o->value : "", bounds, out) ? wrong(o, text) : EVN_OK;
 }
 
 /* KIND@N */
@@ -125,7 +116,7 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
                                 o->key, EMULATED_MAX);
             out->count = (int)number;
         } else if (!strcmp(o->key, "speed")) {
-            status = quantity(o, text, plain, 1e-6, 1e6, &out->speed);
+            status = speed(o, text, &out->speed);
         } else if (!strcmp(o->key, "link")) {
             status = quantity(o, text, rates, 1, 1e15, &out->link);
         } else if (!strcmp(o->key, "latency")) {
@@ -137,7 +128,7 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
         } else if (!strncmp(o->key, "item.", 5)) {
             status = own_item(o, text, out);
         } else if (!strcmp(o->key, "memory")) {
-            status = quantity(o, text, sizes, 1, 1e15, &bytes);
+            status = memory(o, text, &bytes);
             if (!status) out->memory = (size_t)bytes;
         } else if (!strcmp(o->key, "peer")) {
             status = choice(o, text, no_yes, &out->peer);

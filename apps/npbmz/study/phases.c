@@ -253,6 +253,19 @@ static const struct option table[] = {
 };
 #undef AT
 
+/* --apps: some of the three, each once. */
+static int read_apps(struct option_list *apps, const char *text) {
+    int code = options_list(apps, "apps", text);
+    for (int i = 0; !code && i < apps->count; i++)
+        if (npbmz_find(apps->word[i]) < 0) {
+            complain("--apps %s: there is no \"%s\"; expected bt-mz, sp-mz or lu-mz, with commas "
+                     "between them",
+                     text, apps->word[i]);
+            code = EXIT_USAGE;
+        }
+    return code;
+}
+
 int npbmz_study_phases(int argc, char **argv) {
     struct request request = {.apps = "bt-mz,sp-mz,lu-mz",
                               .class_ = "A",
@@ -266,8 +279,11 @@ int npbmz_study_phases(int argc, char **argv) {
         "Time, operations and bytes of each phase against the machine's peak of fused\n"
         "multiply-adds and its bandwidth on data as large as a zone; `floor` is the share of the\n"
         "time that the larger of the two would need.",
-        table, &request, argc, argv);
+        (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
+    struct option_list apps;
+    code = read_apps(&apps, request.apps);
+    if (code) return code;
     evn_machine *machine;
     evn_units *units;
     evn_status status = evn_machine_open(&machine);
@@ -283,9 +299,6 @@ int npbmz_study_phases(int argc, char **argv) {
            evn_units_text(units), 1e-9 * peak);
     evn_units_close(units);
     evn_machine_close(machine);
-    char list[256];
-    snprintf(list, sizeof list, "%s", request.apps);
-    for (char *app = strtok(list, ","); app && !code; app = strtok(NULL, ","))
-        code = study(&request, app, peak);
+    for (int i = 0; i < apps.count && !code; i++) code = study(&request, apps.word[i], peak);
     return code;
 }

@@ -422,6 +422,12 @@ static const struct option options[] = {
 };
 #undef AT
 
+static const struct option_rule rules[] = {
+    {"devices", OPTION_NEEDS, "solvers", "one of which has a device"},
+    {"solvers", OPTION_EXCLUDES, "table", "it prints solvers side by side, and nothing else"},
+    {0},
+};
+
 int tdbem_study(int argc, char **argv) {
     struct request request = {.mesh = "sphere:3", .ratio = "0.5"};
     int code = options_read_plain(
@@ -429,21 +435,16 @@ int tdbem_study(int argc, char **argv) {
         "usage: evener bench td-bem [options]\n\n"
         "The summation stage on one core, by layout, precision and steps of a group, and the\n"
         "number of blocks by numbering; or solvers of M_0.",
-        options, &request, argc, argv);
+        (struct option_set){options, &request, rules}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     const char *name = request.mesh, *ratio = request.ratio, *devices = request.devices;
     const int solvers = request.solvers;
     char why[256];
     int count;
-    if (devices && !solvers) {
-        complain("--devices %s: only --solvers has a device", devices);
-        return EXIT_USAGE;
-    }
     if (devices && evn_devices_count(devices, &count, why, sizeof why)) return give_up(EVN_USAGE);
-    char *end;
-    const double x = strtod(ratio, &end);
-    if (end == ratio || *end || !(x > 0) || x > 1e6) {
-        complain("--delta-ratio %s: expected a number above 0", ratio);
+    double x;
+    if (evn_read_real(ratio, (evn_bounds){0, 1e6, 1}, &x)) {
+        complain("--delta-ratio %s: %s", ratio, evn_message());
         return EXIT_USAGE;
     }
     struct mesh *mesh = NULL;

@@ -149,7 +149,7 @@ int command_info(int argc, char **argv) {
     int code = options_read_plain("info",
                                   "usage: evener info [options]\n\n"
                                   "What this node has, and what could not be opened.",
-                                  table, &request, argc, argv);
+                                  (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     const char *json = request.json;
     evn_machine *machine;

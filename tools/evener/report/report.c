@@ -41,7 +41,7 @@ static const struct option table[] = {
 
 int command_report(int argc, char **argv) {
     struct request request = {.output = "report.html"};
-    const struct option_set sets[] = {{table, &request}, {0}};
+    const struct option_set sets[] = {{table, &request, NULL}, {0}};
     const char **file = calloc((size_t)argc, sizeof *file);
     struct report_record *record = calloc((size_t)argc, sizeof *record);
     int files = 0, read = 0, code = EXIT_FAILED;
@@ -57,7 +57,7 @@ int command_report(int argc, char **argv) {
             "evener plan): a step of each unit in time, the zones by unit, and where there are\n"
             "several records of one application and class, times, speedups and transfers by\n"
             "schedule and number of units. The page needs no network and no script.\n\n");
-        options_help(sets, 0);
+        options_help("report", sets, 0);
         code = EXIT_DONE;
     } else if (!code && !files) {
         complain("report: no records; expected FILE.json .., as of evener run APP --json FILE");

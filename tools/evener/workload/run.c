@@ -43,6 +43,11 @@ static const struct option table[] = {
 };
 #undef AT
 
+static const struct option_rule rules[] = {
+    {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},
+    {0},
+};
+
 /* Bursts of each unit that a trace can hold: 40 MB of memory, more than a viewer likes. */
 enum { BURSTS_MAX = 1 << 20 };
 
@@ -166,13 +171,14 @@ static int run_job(struct watch *watch) {
         .stop = &interrupted,
     };
     struct slow slow;
+    const int steps = options.steps < 0 ? job->shape.steps : options.steps;
     int code = slow_read(&slow, request->slow, job->units, 1);
+    if (!code) code = slow_begins(&slow, request->slow, steps);
     if (code) return code;
     options.slow = (struct run_slow){slow.unit, (int)slow.step, slow.factor};
     char what[64];
     snprintf(what, sizeof what, "%s%s%s", job->is->name, job->shape.class_ ? " " : "",
              job->shape.class_ ? job->shape.class_ : "");
-    const int steps = options.steps < 0 ? job->shape.steps : options.steps;
     if (!request->quiet && job->is->print_problem)
         job->is->print_problem(job->state, steps, watch->out);
     fflush(watch->out);
@@ -206,6 +212,12 @@ static int run_request(const struct request *request, struct job *job) {
         const int done = job->is->instead(job->state);
         if (done >= 0) return done;
     }
+    int gpus = 0;
+    if (!code) code = job_devices(job, words->units, words->devices, &gpus);
+    if (!code && !gpus && !strcmp(request->on_loss, "continue"))
+        complain(
+            "warning: with --units %s --on-device-loss changes nothing: no unit of it is a GPU",
+            words->units);
     if (!code) code = job_try(job, words);
     if (!code) code = open_outputs(&watch);
     if (!code) catch_interrupts();
@@ -239,7 +251,8 @@ int command_run(int argc, char **argv) {
     if (!is) return code < 0 ? help(NULL) : code;
     struct job job;
     code = job_begin(&job, is);
-    if (!code) code = job_read(&job, "run", table, &request, argc, argv);
+    if (!code)
+        code = job_read(&job, "run", (struct option_set){table, &request, rules}, argc, argv);
     if (code < 0)
         code = help(is);
     else if (!code)
