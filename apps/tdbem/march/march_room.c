@@ -187,6 +187,7 @@ void room_give_back(struct march *m) {
     free(m->points.value);
     free(m->vertices.value);
     spectra_close(&m->spectra);
+    free(m->mark.sums);
     free(m->identity);
     timed_close(&m->timed);
 }

@@ -1,5 +1,6 @@
 /* evener run: a workload on units under a schedule, its result, its record. */
 #include "cli/command.h"
+#include "common/interrupt.h"
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/record.h"
@@ -208,7 +209,6 @@ static int run_request(const struct request *request, struct job *job) {
     }
     if (!code) code = job_try(job, words);
     if (!code) code = open_outputs(&watch);
-    if (!code) catch_interrupts();
     if (!code) code = job_open(job, request->quiet);
     if (!code) code = job_units(job, words, 0);
     if (!code) code = job_schedule(job, words);
