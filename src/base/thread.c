@@ -17,7 +17,7 @@ static size_t read_size(const char *text) {
     if (!text || !isdigit((unsigned char)*text)) return 0;
     const unsigned long long n = strtoull(text, &end, 10);
     while (isspace((unsigned char)*end)) end++;
-    const char *const units = "bkmgt", *unit = *end ? strchr(units, tolower(*end)) : NULL;
+    const char *const units = "bkmg", *unit = *end ? strchr(units, tolower(*end)) : NULL;
     if (unit) shift = 10 * (int)(unit - units);
     if (unit) end++;
     while (isspace((unsigned char)*end)) end++;
