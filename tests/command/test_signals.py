@@ -43,6 +43,16 @@ COMMANDS = {
 }
 
 
+def wait_for_main(run):
+    """Before it the system's loader is at work, and signals do what they do by themselves."""
+    while run.poll() is None:
+        with open(f"/proc/{run.pid}/status") as file:
+            caught = [int(line.split()[1], 16) for line in file if line.startswith("SigCgt")]
+        if caught and caught[0] >> signal.SIGTERM - 1 & 1:
+            return
+        time.sleep(0.001)
+
+
 class Base(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -57,8 +67,10 @@ class Base(unittest.TestCase):
         words = [word.replace("OUT", self.path("out")) for word in words]
         environment = dict(os.environ, TMPDIR=self.path("tmp"), HOME=self.path("home"))
         environment.pop("EVENER_CALIBRATION", None)
-        return subprocess.Popen([EVENER, *words], env=environment, text=True, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, **options)
+        run = subprocess.Popen([EVENER, *words], env=environment, text=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, **options)
+        wait_for_main(run)
+        return run
 
     def left(self):
         return [os.path.join(place, name) for place in ("out", "tmp") for name in os.listdir(self.path(place))]
@@ -80,7 +92,7 @@ class Base(unittest.TestCase):
 
 
 class Moments(Base):
-    """Any moment; the first of each command is just after its start."""
+    """Any moment of main(); the first of each command is its beginning."""
 
 
 def at_random(name, words):
@@ -89,7 +101,7 @@ def at_random(name, words):
         longest = 1.5
         for i in range(EACH):
             run = self.start(words)
-            time.sleep(0.05 if not i else moments.uniform(0.05, longest))
+            time.sleep(0 if not i else moments.uniform(0, longest))
             if run.poll() is not None:
                 self.assertEqual(run.returncode, 0, run.communicate()[1])
                 for file in self.left():
@@ -152,6 +164,7 @@ class Ways(Base):
                 pass
             os.set_blocking(writer, True)
             run = subprocess.Popen([EVENER, "bench", "npbmz", "--class", "A"], stdout=subprocess.DEVNULL, stderr=writer)
+            wait_for_main(run)
             time.sleep(0.5)
             if gone:
                 os.close(reader)
