@@ -27,6 +27,7 @@
 #include <evener/status.h>
 #include <evener/output.h>
 #include <evener/number.h>
+#include <evener/text.h>
 #include <evener/machine.h>
 #include <evener/device.h>
 #include <evener/unit.h>

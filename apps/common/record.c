@@ -46,18 +46,25 @@ cJSON *record_build(void) {
     return o;
 }
 
+/* What is not UTF-8 is not JSON, and words from outside may hold it: U+FFFD instead. */
 char *record_text(cJSON *root) {
+    static const char instead[] = "\xef\xbf\xbd";
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
     if (!text) return NULL;
-    size_t n = strlen(text);
-    char *line = realloc(text, n + 2);
-    if (!line) {
-        free(text);
-        return NULL;
+    size_t n = 1, at = 0;
+    for (const char *p = text; *p; p += evn_utf8(p) ? evn_utf8(p) : 1)
+        n += evn_utf8(p) ? (size_t)evn_utf8(p) : sizeof instead - 1;
+    char *line = malloc(n + 1);
+    for (const char *p = text; line && *p;) {
+        const int bytes = evn_utf8(p);
+        const size_t size = bytes ? (size_t)bytes : sizeof instead - 1;
+        memcpy(line + at, bytes ? p : instead, size);
+        at += size;
+        p += bytes ? bytes : 1;
     }
-    line[n] = '\n';
-    line[n + 1] = 0;
+    free(text);
+    if (line) memcpy(line + at, "\n", 2);
     return line;
 }
 

@@ -140,9 +140,10 @@ static evn_status all_steps(struct timed *t, int *done, int steps, double since)
     while (*done < steps) {
         slow_down(t, *done);
         evn_status status = t->advance(done, t->arg);
-        if (status) return status;
-        note_times(t);
-        const int stopping = o->stop && *o->stop && *done < steps;
+        const int half = status == EVN_STOPPED; /* a step was given up */
+        if (status && !half) return status;
+        if (!half) note_times(t);
+        const int stopping = half || (o->stop && *o->stop && *done < steps);
         if (t->after) status = t->after(*done, stopping, t->arg);
         if (status) return status;
         if (o->progress) o->progress(*done, steps, evn_now() - since, o->arg);

@@ -1,18 +1,20 @@
 /* bench npbmz: NPB-MZ phase by phase against what the machine allows, and against another program
  * that prints NPB's labels, in turn within one run. */
 #include "npbmz/study/study.h"
+#include "common/interrupt.h"
 #include "common/median.h"
 #include "common/message.h"
 #include "common/options.h"
 #include "common/probe.h"
 #include "npbmz/npbmz.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What was asked for. */
@@ -33,7 +35,7 @@ struct bench {
     evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
-    char program[4096];
+    char program[PATH_MAX];
     double *ours, *theirs, *ratio; /* Mop/s of each sample, and the one over the other */
     npbmz_result best;             /* the fastest sample, the least disturbed one */
 };
@@ -51,8 +53,18 @@ static double points_of(const struct bench *b) {
     return points;
 }
 
-/* The child's side: on the units' cores, where no input file of NPB's lies about. */
-static void become(const struct bench *b, int out) {
+/* What the other program is to have: its units, and where its output goes. */
+struct other {
+    const struct bench *bench;
+    int out;
+};
+
+/* The child's side: on the units' cores, where no input file of NPB's lies about, and nothing to be
+ * read. */
+static int become(void *p) {
+    const struct other *other = p;
+    const struct bench *b = other->bench;
+    const int none = open("/dev/null", O_RDONLY);
     cpu_set_t mask;
     CPU_ZERO(&mask);
     for (int u = 0; u < b->tasks.units; u++) {
@@ -66,26 +78,20 @@ static void become(const struct bench *b, int out) {
     char threads[16];
     snprintf(threads, sizeof threads, "%d", cores_of(b));
     setenv("OMP_NUM_THREADS", threads, 1);
-    dup2(out, STDOUT_FILENO);
-    if (chdir("/")) _exit(127);
-    execl(b->program, b->program, (char *)NULL);
-    _exit(127);
+    return dup2(none, STDIN_FILENO) < 0 || dup2(other->out, STDOUT_FILENO) < 0 || chdir("/");
 }
 
 /* Runs the other program; its Mop/s, or -1 after a message. */
 static double run_other(const struct bench *b) {
     const char *program = b->program;
     int pipes[2];
-    if (pipe(pipes)) {
+    if (pipe2(pipes, O_CLOEXEC)) {
         complain("%s cannot be run: %s", program, strerror(errno));
         return -1;
     }
     fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        close(pipes[0]);
-        become(b, pipes[1]);
-    }
+    struct other other = {b, pipes[1]};
+    const pid_t child = child_start(program, become, &other);
     close(pipes[1]);
     double mops = -1;
     int verified = 0;
@@ -100,8 +106,7 @@ static double run_other(const struct bench *b) {
         fclose(out);
     else
         close(pipes[0]);
-    int status = 0;
-    if (child > 0) waitpid(child, &status, 0);
+    if (child > 0) child_wait(child);
     if (mops > 0 && verified) return mops;
     complain("%s printed no verified \"Mop/s total =\"; expected a program with NPB's labels",
              program);
@@ -136,6 +141,21 @@ static void print_phases(const struct bench *b, double peak, double near) {
     printf("  exchange and waiting: %.3f s of %.3f s\n", r->run.seconds - s, r->run.seconds);
 }
 
+/* The other program, by its whole path: it runs in another folder. */
+static int find_other(struct bench *b) {
+    const struct request *request = b->request;
+    char *name = NULL;
+    int found = asprintf(&name, "%s/%s.%s.x", request->against, b->app, request->class_) >= 0;
+    if (!found) name = NULL;
+    found = found && realpath(name, b->program) && !access(b->program, X_OK);
+    if (!found)
+        complain("%s is not a program: %s; --against names a folder with NPB's programs, as "
+                 "bt-mz.A.x",
+                 name ? name : request->against, strerror(errno));
+    free(name);
+    return found ? 0 : EXIT_USAGE;
+}
+
 /* 0, or an exit status after a message. */
 static int open_bench(struct bench *b, const struct request *request, const char *app) {
     const int n = (int)request->repeat, benchmark = npbmz_find(app);
@@ -164,11 +184,7 @@ static int open_bench(struct bench *b, const struct request *request, const char
     b->theirs = b->ours + n;
     b->ratio = b->theirs + n;
     if (!request->against) return 0;
-    snprintf(b->program, sizeof b->program, "%s/%s.%s.x", request->against, app, request->class_);
-    if (!access(b->program, X_OK)) return 0;
-    complain("%s is not a program: %s; --against names a folder with NPB's programs, as bt-mz.A.x",
-             b->program, strerror(errno));
-    return EXIT_USAGE;
+    return find_other(b);
 }
 
 static void close_bench(struct bench *b) {

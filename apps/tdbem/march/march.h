@@ -16,6 +16,13 @@ enum {
     NODE_MAX = 16 /* blocks that a core adds up before it is asked for the time */
 };
 
+/* What a group changes step by step, as it was before it. */
+struct march_mark {
+    char *sums;              /* the last steps, and the spectra; NULL: no stopping within a group */
+    size_t points, vertices; /* rows */
+    double max, max_after, null_field;
+};
+
 struct march {
     tdbem *p;
     const tdbem_run_options *o;
@@ -52,6 +59,8 @@ struct march {
     int group_first;        /* step of the latest group */
     int steps, every, over; /* over: the step when the pulse has left */
     double max, max_after, null_field;
+    struct march_mark mark; /* before the group under way */
+    int kept;               /* step of the latest checkpoint; 0: none by this run */
     long long solved;
     tdbem_result *r;
 };
@@ -67,6 +76,12 @@ void sums_close_devices(struct march *m);
 evn_status state_identify(struct march *m);
 evn_status state_save(struct march *m, int n);
 evn_status state_restart(struct march *m, int *n);
+/* Where a state is kept the run can be stopped within a group, and the group is given up: room for
+ * the mark, the mark before it, whether to stop, and the way back. */
+evn_status state_open_mark(struct march *m);
+void state_mark(struct march *m);
+int state_stop(const struct march *m);
+void state_go_back(struct march *m);
 
 /* march_room.c, in this order. */
 evn_status room_check(const tdbem_run_options *o, const tdbem *p);

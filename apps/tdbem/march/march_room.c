@@ -196,6 +196,7 @@ void room_give_back(struct march *m) {
     evn_output_close(m->vertex_output);
     evn_output_close(m->spectrum);
     evn_output_close(m->far_field);
+    free(m->mark.sums);
     free(m->identity);
     timed_close(&m->timed);
 }

@@ -116,7 +116,6 @@ static int make_room(struct planning *p) {
 static int open_problem(struct job *job, const struct request *request) {
     if (job->is->open && !request->quiet)
         fprintf(stderr, "%s: its tasks are known once its problem is open ..\n", job->is->name);
-    catch_interrupts();
     return job_open(job, request->quiet);
 }
 

@@ -119,8 +119,7 @@ static int measure(struct job *job, const struct request *request, const char *l
         const struct run_options options = {.steps = instances * job->shape.group,
                                             .inspect = inspect,
                                             .arg = &m->times,
-                                            .bursts = 4 * tasks * instances + 16,
-                                            .stop = &interrupted};
+                                            .bursts = 4 * tasks * instances + 16};
         const struct run_result *r = NULL;
         code = job->is->run(job->state, job->units, job->schedule, &options, &r);
         if (!code) {
@@ -371,7 +370,6 @@ int command_calibrate(int argc, char **argv) {
     int code = find_apps(argc, argv, app, &apps);
     if (code) return code;
     cJSON *entries = cJSON_CreateArray();
-    catch_interrupts();
     for (int i = 0; !code && i < apps; i++)
         code = calibrate(app, apps, i, &request, argc, argv, entries);
     if (!code) code = keep(&request, entries);

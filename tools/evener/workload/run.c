@@ -1,6 +1,7 @@
 /* evener run: a workload on units under a schedule, its result, its record. */
 #include "cli/command.h"
 #include "common/files.h"
+#include "common/interrupt.h"
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/record.h"
@@ -220,7 +221,6 @@ static int run_request(const struct request *request, struct job *job) {
             words->units);
     if (!code) code = job_try(job, words);
     if (!code) code = open_outputs(&watch);
-    if (!code) catch_interrupts();
     if (!code) code = job_open(job, request->quiet);
     if (!code) code = job_units(job, words, 0);
     if (!code) code = job_schedule(job, words);
