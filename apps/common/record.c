@@ -46,16 +46,17 @@ cJSON *record_build(void) {
     return o;
 }
 
-/* What is not UTF-8 is not JSON, and words from outside may hold it: U+FFFD instead. */
-char *record_text(cJSON *root) {
+/* As text, to be freed; what is not UTF-8 is not JSON, and words from outside may hold it: U+FFFD
+ * instead. Consumes `root`; NULL: no memory. */
+static char *print(cJSON *root, int formatted) {
     static const char instead[] = "\xef\xbf\xbd";
-    char *text = cJSON_Print(root);
+    char *text = formatted ? cJSON_Print(root) : cJSON_PrintUnformatted(root);
     cJSON_Delete(root);
     if (!text) return NULL;
-    size_t n = 1, at = 0;
+    size_t n = 2, at = 0; /* a newline may follow */
     for (const char *p = text; *p; p += evn_utf8(p) ? evn_utf8(p) : 1)
         n += evn_utf8(p) ? (size_t)evn_utf8(p) : sizeof instead - 1;
-    char *line = malloc(n + 1);
+    char *line = malloc(n);
     for (const char *p = text; line && *p;) {
         const int bytes = evn_utf8(p);
         const size_t size = bytes ? (size_t)bytes : sizeof instead - 1;
@@ -64,14 +65,18 @@ char *record_text(cJSON *root) {
         p += bytes ? bytes : 1;
     }
     free(text);
-    if (line) memcpy(line + at, "\n", 2);
+    if (line) line[at] = 0;
     return line;
+}
+
+char *record_text(cJSON *root) {
+    char *text = print(root, 1);
+    return text ? strcat(text, "\n") : NULL;
 }
 
 /* An object's keys without its braces. */
 static int write_keys(FILE *out, cJSON *object) {
-    char *text = cJSON_Print(object);
-    cJSON_Delete(object);
+    char *text = print(object, 1);
     char *end = text ? strrchr(text, '}') : NULL;
     while (end && end > text && (end[-1] == '\n' || end[-1] == '\t')) end--;
     if (end) fwrite(text + 1, 1, (size_t)(end - text - 1), out);
@@ -86,8 +91,7 @@ int record_list_begin(FILE *out, cJSON *before, const char *key) {
 }
 
 int record_list_add(FILE *out, cJSON *item, long index) {
-    char *text = cJSON_PrintUnformatted(item);
-    cJSON_Delete(item);
+    char *text = print(item, 0);
     const int failed = !text || fprintf(out, "%s\n\t\t%s", index ? "," : "", text) < 0;
     free(text);
     return failed ? -1 : 0;
