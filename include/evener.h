@@ -25,6 +25,9 @@
 #include <evener/version.h>
 #include <evener/clock.h>
 #include <evener/status.h>
+#include <evener/output.h>
+#include <evener/number.h>
+#include <evener/text.h>
 #include <evener/machine.h>
 #include <evener/device.h>
 #include <evener/unit.h>

@@ -9,11 +9,11 @@
 
 enum { LARGEST = 1 << 30 }; /* bytes; a record of class F has 2^14 zones and is 2 MB */
 
-/* The text of a file, ended by a 0; NULL after a message. */
-static char *read_all(const char *path) {
+/* The text of a file, ended by a 0; NULL with the reason in `why`. */
+static char *read_all(const char *path, char *why, size_t size) {
     FILE *f = fopen(path, "rb");
     if (!f) {
-        complain("%s cannot be read: %s", path, strerror(errno));
+        snprintf(why, size, "cannot be read: %s", strerror(errno));
         return NULL;
     }
     size_t n = 0, room = 0;
@@ -24,7 +24,7 @@ static char *read_all(const char *path) {
             room = room ? 2 * room : 1 << 16;
             char *more = room <= LARGEST ? realloc(text, room) : NULL;
             if (!more) {
-                complain("%s cannot be read: it is too large", path);
+                snprintf(why, size, "cannot be read: it is too large");
                 free(text);
                 fclose(f);
                 return NULL;
@@ -38,7 +38,7 @@ static char *read_all(const char *path) {
     int failed = ferror(f);
     fclose(f);
     if (failed) {
-        complain("%s cannot be read: %s", path, strerror(errno ? errno : EIO));
+        snprintf(why, size, "cannot be read: %s", strerror(errno ? errno : EIO));
         free(text);
         return NULL;
     }
@@ -46,10 +46,10 @@ static char *read_all(const char *path) {
     return text;
 }
 
-int json_file_read(cJSON **out, const char *path) {
+int json_file_try(cJSON **out, const char *path, char *why, size_t size) {
     *out = NULL;
-    char *text = read_all(path);
-    if (!text) return EXIT_USAGE;
+    char *text = read_all(path, why, size);
+    if (!text) return -1;
     const char *end = NULL;
     *out = cJSON_ParseWithOpts(text, &end, 1);
     if (!*out) {
@@ -58,10 +58,17 @@ int json_file_read(cJSON **out, const char *path) {
             column = *p == '\n' ? 1 : column + 1;
             line += *p == '\n';
         }
-        complain("%s: line %d, column %d: this is no JSON", path, line, column);
+        snprintf(why, size, "is no JSON: line %d, column %d", line, column);
     }
     free(text);
-    return *out ? 0 : EXIT_USAGE;
+    return *out ? 0 : -1;
+}
+
+int json_file_read(cJSON **out, const char *path) {
+    char why[256];
+    if (!json_file_try(out, path, why, sizeof why)) return 0;
+    complain("%s %s", path, why);
+    return EXIT_USAGE;
 }
 
 const char *json_text(const cJSON *o, const char *key) {

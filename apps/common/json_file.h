@@ -8,6 +8,10 @@
  * The caller deletes *out. */
 int json_file_read(cJSON **out, const char *path);
 
+/* The same without a message: 0, or -1 and what is wrong in `why`, to be put behind the
+ * path: "cannot be read: .." */
+int json_file_try(cJSON **out, const char *path, char *why, size_t size);
+
 /* The text of a key; NULL if there is none. */
 const char *json_text(const cJSON *object, const char *key);
 

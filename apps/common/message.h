@@ -1,9 +1,8 @@
-/* What every part of a command says and ends with: messages, exit statuses, interrupts. */
+/* What every part of a command says and ends with: messages and exit statuses. */
 #ifndef COMMON_MESSAGE_H
 #define COMMON_MESSAGE_H
 
 #include <evener.h>
-#include <signal.h>
 
 enum exit_status {
     EXIT_DONE = 0,
@@ -13,15 +12,12 @@ enum exit_status {
     EXIT_INTERRUPTED = 130,
 };
 
-/* Prints "evener: ..." on standard error. */
+/* Prints "evener: ..." on standard error, as evn_plain() makes it: in one line, whatever the words
+ * in it are. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Complains with evn_message() and gives the exit status that belongs to `status`. */
 int give_up(evn_status status);
-
-/* Set once SIGINT or SIGTERM has come, after catch_interrupts(). */
-extern volatile sig_atomic_t interrupted;
-void catch_interrupts(void);
 
 /* The command line as it was given, for records. */
 extern const char *command_line;

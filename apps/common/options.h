@@ -9,6 +9,11 @@ enum option_kind {
     OPTION_FLAG,   /* int: 1 when given */
     OPTION_TEXT,   /* const char *: never empty */
     OPTION_NUMBER, /* long within [least, max] */
+    /* texts that are files, of which none is lost by another (common/files.h) */
+    OPTION_INPUT,   /* read */
+    OPTION_RESUMED, /* read before anything is written, so that OPTION_KEPT may be the same one */
+    OPTION_OUTPUT,  /* written; - is standard output */
+    OPTION_KEPT,    /* written to be read again: never standard output */
 };
 
 struct option {
@@ -20,30 +25,63 @@ struct option {
     long least, max;
 };
 
-/* A table and what it fills. Of options that several tables have, the first one's counts. */
+/* What may be combined: lines beside a table. An option that would be passed over in silence is
+ * refused, or it is said. */
+enum option_relation {
+    OPTION_NEEDS,    /* one of `others` at least */
+    OPTION_EXCLUDES, /* all of `others`: refused */
+    OPTION_IGNORES,  /* all of `others`: a warning that they change nothing */
+};
+
+struct option_rule {
+    const char *given; /* an option; `name=value` where only that value counts; a command, as
+                          "evener plan"; NULL ends the list */
+    enum option_relation relation;
+    const char *others; /* options with a space between two; FILE: words that are no options.
+                           Those that a command does not have are never given */
+    const char *why;    /* ends the message */
+};
+
+/* A table, what it fills, and its rules (NULL: none), which may name options of other sets too. Of
+ * options that several tables have, the first one's counts. */
 struct option_set {
     const struct option *table; /* NULL ends a list of sets */
     void *to;
+    const struct option_rule *rules;
 };
 
 /* Reads argv[1..]; `--name value` and `--name=value` are the same. What is no option goes to
- * words[] (at most `room`), *count of them. Returns 0, or an exit status after a message that says
- * what is wrong and what would be right; -1 if --help was asked for. `command` is for messages,
- * "run". */
+ * words[] (at most `room`), *count of them. Of an option that is given twice the last counts; the
+ * rules of all sets, and what files are named, are checked once all is read. Returns 0, or an exit
+ * status after a message that says what is wrong and what would be right; -1 if --help was asked
+ * for. A value that begins with -- has to be given with an =. `command` is for messages, "run". */
 int options_read(const char *command, const struct option_set *sets, int argc, char **argv,
                  const char **words, int room, int *count);
 
 /* The same for a command with one table, without words; prints help that begins with `usage` where
  * it is asked for, and is -1 then. */
-int options_read_plain(const char *command, const char *usage, const struct option *table, void *to,
-                       int argc, char **argv);
+int options_read_plain(const char *command, const char *usage, struct option_set set, int argc,
+                       char **argv);
 
 /* The words alone, that are no options and no values of one of `sets`: how many of them lie in
  * words[] (at most `room`). Nothing is filled, `to` may be NULL. */
 int options_words(const struct option_set *sets, int argc, char **argv, const char **words,
                   int room);
 
-/* Prints set number `i` as help, without what sets before it have. */
-void options_help(const struct option_set *sets, int i);
+/* Prints set number `i` as help, without what sets before it have and without what the command does
+ * not take. */
+void options_help(const char *command, const struct option_set *sets, int i);
+
+/* The value of an option that is a list of words, `a,b,c`. */
+enum { OPTION_WORDS = 32 };
+struct option_list {
+    int count;
+    const char *word[OPTION_WORDS];
+    char copy[256];
+};
+
+/* Takes the list apart; none of its words may be empty or there twice. 0, or an exit status after a
+ * message. */
+int options_list(struct option_list *list, const char *option, const char *text);
 
 #endif

@@ -46,19 +46,61 @@ cJSON *record_build(void) {
     return o;
 }
 
-char *record_text(cJSON *root) {
-    char *text = cJSON_Print(root);
+/* As text, to be freed; what is not UTF-8 is not JSON, and words from outside may hold it: U+FFFD
+ * instead. Consumes `root`; NULL: no memory. */
+static char *print(cJSON *root, int formatted) {
+    static const char instead[] = "\xef\xbf\xbd";
+    char *text = formatted ? cJSON_Print(root) : cJSON_PrintUnformatted(root);
     cJSON_Delete(root);
     if (!text) return NULL;
-    size_t n = strlen(text);
-    char *line = realloc(text, n + 2);
-    if (!line) {
-        free(text);
-        return NULL;
+    size_t n = 2, at = 0; /* a newline may follow */
+    for (const char *p = text; *p; p += evn_utf8(p) ? evn_utf8(p) : 1)
+        n += evn_utf8(p) ? (size_t)evn_utf8(p) : sizeof instead - 1;
+    char *line = malloc(n);
+    for (const char *p = text; line && *p;) {
+        const int bytes = evn_utf8(p);
+        const size_t size = bytes ? (size_t)bytes : sizeof instead - 1;
+        memcpy(line + at, bytes ? p : instead, size);
+        at += size;
+        p += bytes ? bytes : 1;
     }
-    line[n] = '\n';
-    line[n + 1] = 0;
+    free(text);
+    if (line) line[at] = 0;
     return line;
+}
+
+char *record_text(cJSON *root) {
+    char *text = print(root, 1);
+    return text ? strcat(text, "\n") : NULL;
+}
+
+/* An object's keys without its braces. */
+static int write_keys(FILE *out, cJSON *object) {
+    char *text = print(object, 1);
+    char *end = text ? strrchr(text, '}') : NULL;
+    while (end && end > text && (end[-1] == '\n' || end[-1] == '\t')) end--;
+    if (end) fwrite(text + 1, 1, (size_t)(end - text - 1), out);
+    free(text);
+    return end && !ferror(out) ? 0 : -1;
+}
+
+int record_list_begin(FILE *out, cJSON *before, const char *key) {
+    fputc('{', out);
+    if (write_keys(out, before)) return -1;
+    return fprintf(out, ",\n\t\"%s\":\t[", key) < 0 ? -1 : 0;
+}
+
+int record_list_add(FILE *out, cJSON *item, long index) {
+    char *text = print(item, 0);
+    const int failed = !text || fprintf(out, "%s\n\t\t%s", index ? "," : "", text) < 0;
+    free(text);
+    return failed ? -1 : 0;
+}
+
+int record_list_end(FILE *out, cJSON *behind) {
+    fputs("],", out);
+    if (write_keys(out, behind)) return -1;
+    return fputs("\n}\n", out) < 0 ? -1 : 0;
 }
 
 static cJSON *record_devices(const evn_counts *device, int devices) {

@@ -5,6 +5,7 @@
 #include "common/run.h"
 #include <cjson/cJSON.h>
 #include <evener.h>
+#include <stdio.h>
 
 /* Adds a number with 17 digits; null where it is not finite (JSON has none). */
 void record_number(cJSON *object, const char *key, double value);
@@ -20,6 +21,13 @@ void record_result(cJSON *root, const struct run_result *result, const char *sch
 
 /* Adds the bursts of the last `last` instances to a list. */
 void record_bursts(cJSON *list, const evn_loop *loop, int last);
+
+/* A record with one list that may be too long for memory, written as it comes: first the keys
+ * before it and its own, then one item after another, then the keys behind it. All take the objects
+ * they are given. 0, or -1: it could not be written, or there was no memory. */
+int record_list_begin(FILE *out, cJSON *before, const char *key);
+int record_list_add(FILE *out, cJSON *item, long index);
+int record_list_end(FILE *out, cJSON *behind);
 
 /* The text of a record, to be freed; NULL if there is no memory. Consumes `root`. */
 char *record_text(cJSON *root);

@@ -144,10 +144,11 @@ static evn_status all_steps(struct timed *t, int *done, int steps, double since)
     while (*done < steps) {
         slow_down(t, *done);
         evn_status status = t->advance(done, t->arg);
-        if (status) return status;
-        note_times(t);
+        const int half = status == EVN_STOPPED; /* a step was given up */
+        if (status && !half) return status;
+        if (!half) note_times(t);
         const int asked = o->cluster ? evn_cluster_stopping(o->cluster) : o->stop && *o->stop;
-        const int stopping = asked && *done < steps;
+        const int stopping = half || (asked && *done < steps);
         if (t->after) status = t->after(*done, stopping, t->arg);
         if (status) return status;
         if (o->progress) o->progress(*done, steps, evn_now() - since, o->arg);

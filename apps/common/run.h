@@ -85,7 +85,8 @@ struct timed {
     struct run_result *result;
     evn_loop *loop;
     evn_place *place; /* NULL: no devices */
-    /* Computes the next step, or several with one instance of the loop; *done counts them. */
+    /* Computes the next step, or several with one instance of the loop; *done counts them.
+     * EVN_STOPPED: it has seen `stop`, and all is again as before it was called. */
     evn_status (*advance)(int *done, void *arg);
     /* May be NULL, as all below. After each advance: keeps a state, if one is due. `stopping`: no
      * step follows, though some are left. */
@@ -105,7 +106,8 @@ struct timed {
  * EVN_MEMORY. */
 evn_status timed_begin(struct timed *timed);
 
-/* Steps done + 1 to `steps`. EVN_STOPPED: `stop` was seen before the last of them. */
+/* Steps done + 1 to `steps`. EVN_STOPPED: `stop` was seen before the last of them was done, and
+ * `after` was called for those that are. */
 evn_status timed_steps(struct timed *timed, int done, int steps);
 
 /* Fills all of the result but verified, mops and hash, over ranks for all of them. EVN_MEMORY. */

@@ -24,6 +24,11 @@ static const struct option options[] = {
 };
 #undef AT
 
+static const struct option_rule rules[] = {
+    {"evener plan", OPTION_IGNORES, "perturb", "a plan computes nothing"},
+    {0},
+};
+
 static void defaults(void *p) {
     struct state *s = p;
     s->class_ = "S";
@@ -166,9 +171,10 @@ static const struct study studies[] = {
     .about = "One of the multi-zone NAS Parallel Benchmarks: a flow on a mesh of zones that\n"     \
              "exchange their boundary faces after each time step, verified by official norms.\n",  \
     .noun = "zone", .weight = "points", .schedule = "guided:size", .sample = "--class=W",          \
-    .keeps = 1, .options = options, .state = sizeof(struct state), .defaults = defaults,           \
-    .check = check, .describe = describe, .tasks = tasks, .print_problem = print_problem,          \
-    .run = run, .print_result = print_result, .record = record, .draw = draw, .close = close_state
+    .keeps = 1, .options = options, .rules = rules, .state = sizeof(struct state),                 \
+    .defaults = defaults, .check = check, .describe = describe, .tasks = tasks,                    \
+    .print_problem = print_problem, .run = run, .print_result = print_result, .record = record,    \
+    .draw = draw, .close = close_state
 
 static const struct workload bt = {.name = "bt-mz",
                                    .help = "NPB-MZ BT: zones of very unequal sizes",

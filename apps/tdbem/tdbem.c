@@ -5,6 +5,7 @@
 #include "tdbem/matrices.h"
 #include "tdbem/mesh/numbering.h"
 #include <math.h>
+#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,12 +263,22 @@ static evn_status open_all(tdbem *p) {
     return status;
 }
 
+/* Of each thread: sorting a slice's vectors takes a quarter of it. */
+enum { STACK = 1 << 20 };
+
+/* Threads of the largest region on the way. */
+static int most_threads(const tdbem_options *o) {
+    const int all = o->cores ? o->cores : omp_get_num_procs(), others = omp_get_max_threads();
+    return all > others ? all : others;
+}
+
 evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
     *out = NULL;
     tdbem *p = calloc(1, sizeof *p);
     if (!p) return evn_fail(EVN_MEMORY, "td-bem: not enough memory");
     p->options = *options;
-    evn_status status = open_all(p);
+    evn_status status = evn_threads_try(most_threads(options) - 1, STACK);
+    if (!status) status = open_all(p);
     if (status) {
         tdbem_close(p);
         return status;

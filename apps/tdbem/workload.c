@@ -40,7 +40,7 @@ static void begin_progress(struct state *s) {
 static int on_generate(double done, void *p) {
     struct state *s = p;
     progress_step(&s->progress, (int)(100 * done), 100, evn_now() - s->began);
-    return interrupted != 0;
+    return 0;
 }
 
 static void on_notice(const char *line, void *p) {
@@ -84,14 +84,6 @@ static evn_problem tasks(const void *p) {
 
 /* ---- the march ---- */
 
-static int stopped(const struct state *s, evn_status status) {
-    if (status == EVN_STOPPED && s->w.checkpoint) {
-        complain("interrupted: %s; go on with --restart %s", evn_message(), s->w.checkpoint);
-        return EXIT_INTERRUPTED;
-    }
-    return give_up(status);
-}
-
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
@@ -102,7 +94,7 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
         complain("warning: %s", tdbem_warning(s->problem, i));
     tdbem_result_free(r);
     evn_status status = tdbem_run(s->problem, units, schedule, &options, r);
-    if (status) return stopped(s, status);
+    if (status) return give_up(status);
     if (r->max_after > 10 * r->max)
         complain("warning: the solution grows: %.3g while the pulse was there, %.3g after it",
                  r->max, r->max_after);
@@ -137,6 +129,7 @@ static const struct workload tdbem_workload = {
     .schedule = "interval",
     .sample = "--mesh=sphere:3",
     .options = tdbem_words,
+    .rules = tdbem_rules,
     .state = sizeof(struct state),
     .defaults = defaults,
     .check = check,

@@ -44,8 +44,8 @@ typedef struct evn_session evn_session;
  * evn_units_open(), or 0; EVENER_OVERSUBSCRIBE=1 adds EVN_OVERSUBSCRIBE. The calling thread becomes
  * the leader of unit 0, and is the one that calls all of the below.
  *
- * That EVENER_RECORD and EVENER_TRACE can be written is found out here: for a file, that its folder
- * lets one be made; a pipe or a device is opened, and a named pipe waits here for its reader.
+ * EVENER_RECORD and EVENER_TRACE are opened here (<evener/output.h>): a folder that lets no file be
+ * made is found out now, and a named pipe waits for its reader, up to 10 s.
  *
  * The errors of evn_machine_open() and evn_units_open_on(); EVN_USAGE: a variable is not
  * understood, or both files are the same; EVN_SYSTEM: a file cannot be written. */
@@ -70,9 +70,9 @@ evn_status evn_open_loop(evn_loop **out, evn_session *session, const char *sched
 evn_status evn_close_loop(evn_session *session, evn_loop *loop);
 
 /* Closes everything, in the right order, and puts record and trace in their places. A file appears
- * whole or not at all: it is written beside its place and renamed, so two programs with the same
- * file do not mix, and one that fails, or exits without this call, leaves an earlier file as it
- * was. What stands on loops (exchanges, places) is to be closed before.
+ * whole or not at all (<evener/output.h>): two programs with the same file do not mix, and one that
+ * fails, or exits without this call, leaves an earlier file as it was, and nothing else. What
+ * stands on loops (exchanges, places) is to be closed before.
  *
  * Everything is closed in any case but EVN_USAGE: the units are at work, by a body that calls this.
  * EVN_SYSTEM, EVN_MEMORY: a file could not be written. NULL is accepted. */

@@ -84,6 +84,10 @@ typedef struct evn_problem {
 evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_problem *problem);
 void evn_schedule_close(evn_schedule *schedule);
 
+/* Whether the schedule that `text` names goes by the speeds of units: 0 for static and dynamic, and
+ * where there is no such schedule. Who has to find speeds out can leave it then. */
+int evn_schedule_uses_speeds(const char *text);
+
 /* The schedule written out with all its options, "dynamic:chunk=1,memorize=3". */
 const char *evn_schedule_text(const evn_schedule *schedule);
 

@@ -33,7 +33,8 @@ const char *evn_message(void);
 
 /* Keeps a message (printf style, one line) for this thread's evn_message() and returns `status`:
  * for bodies and applications, so that their failures read like the library's. The arguments may be
- * evn_message() itself. */
+ * evn_message() itself, and words from outside: the message is as evn_plain() of <evener/text.h>
+ * makes it. */
 evn_status evn_fail(evn_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -33,6 +33,7 @@
 #include <evener/device.h>
 #include <evener/machine.h>
 #include <evener/status.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,7 +58,8 @@ enum {
  * run (EVN_STAY_BOUND: until evn_units_close()); only it may run loops on these units.
  *
  * EVN_USAGE: the list is not understood, or asks for more cores than there are; EVN_MISSING: it
- * asks for more devices than there are; EVN_SYSTEM: a thread could not be made or bound. */
+ * asks for more devices than there are; EVN_SYSTEM: a thread could not be made or bound, or those
+ * of OpenMP have stacks of less than 64 kB. */
 evn_status evn_units_open(evn_units **out, const evn_machine *machine, const char *list,
                           unsigned flags);
 
@@ -96,6 +98,13 @@ evn_unit *evn_units_get(const evn_units *units, int number);
  * run: from within a job of these units, by another thread than the one that opened them, or in a
  * process forked since. EVN_SYSTEM: a thread could not be made or bound again. */
 evn_status evn_units_run(evn_units *units, void (*job)(evn_unit *unit, void *arg), void *arg);
+
+/* Whether this process can have `count` threads more now, with the stacks that OpenMP's will have,
+ * and whether these are `stack` bytes or more. For programs that open regions of their own: the
+ * runtime ends the program where it cannot have its threads. They are made, all at a time, and end;
+ * units do this when they are opened. Any thread. EVN_SYSTEM: how many there were, and why;
+ * EVN_MEMORY. */
+evn_status evn_threads_try(int count, size_t stack);
 
 /* The unit that the calling thread works for: a leader in a job, or a thread of its team. NULL
  * outside of jobs. A thread that the runtime makes for a region within a region of the team, which

@@ -1,9 +1,10 @@
 /* Statuses and the calling thread's last message. */
 #include "base/message.h"
 #include <evener/status.h>
+#include <evener/text.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 static _Thread_local char message[1024];
 static _Thread_local unsigned messages;
@@ -21,14 +22,20 @@ const char *evn_status_text(evn_status status) {
 const char *evn_message(void) { return message; }
 unsigned message_count(void) { return messages; }
 
+/* The words in it may be from outside and of any length. */
 evn_status evn_fail(evn_status status, const char *format, ...) {
     /* through a second buffer, since the arguments may be the message that is there */
-    char text[sizeof message];
-    va_list arguments;
+    char few[sizeof message], *text = few;
+    va_list arguments, again;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    va_copy(again, arguments);
+    const int n = vsnprintf(few, sizeof few, format, arguments);
+    if (n >= (int)sizeof few) text = malloc((size_t)n + 1);
+    if (text && text != few) vsnprintf(text, (size_t)n + 1, format, again);
+    evn_plain(message, sizeof message, text ? text : few);
+    if (text != few) free(text);
+    va_end(again);
     va_end(arguments);
-    memcpy(message, text, sizeof text);
     messages++;
     return status;
 }

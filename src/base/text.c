@@ -1,8 +1,9 @@
-/* Taking apart what users write. */
+/* Taking apart what users write, and making it fit for messages. */
 #include "base/text.h"
+#include <evener/text.h>
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int evn_text_number(const char **p, long max, long *out) {
@@ -56,36 +57,133 @@ evn_status evn_spec_number(const evn_option *option, const char *what, const cha
                     what, text, option->key, least, max, option->value ? option->value : "");
 }
 
-const evn_scale evn_rates[] = {{"TB/s", 1e12},       {"GB/s", 1e9},     {"MB/s", 1e6},
-                               {"kB/s", 1e3},        {"B/s", 1},        {"GiB/s", 1073741824},
-                               {"MiB/s", 1048576.0}, {"KiB/s", 1024.0}, {NULL, 0}};
-const evn_scale evn_times[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},
-                               {"ms", 1e-3},  {"s", 1},     {NULL, 0}};
-const evn_scale evn_sizes[] = {{"GiB", 1073741824}, {"MiB", 1048576}, {"KiB", 1024}, {"GB", 1e9},
-                               {"MB", 1e6},         {"kB", 1e3},      {"B", 1},      {NULL, 0}};
-const evn_scale evn_numbers[] = {{"", 1}, {NULL, 0}};
+/* ---- words from outside ---- */
 
-evn_status evn_spec_quantity(const evn_option *option, const char *what, const char *text,
-                             const evn_scale *scale, double least, double max, double *out) {
-    const char *value = option->value ? option->value : "";
-    char *unit = (char *)value;
-    double number = -1;
-    /* strtod() would take "nan", "inf" and hexadecimal numbers too */
-    if (*value >= '0' && *value <= '9' && value[1] != 'x' && value[1] != 'X')
-        number = strtod(value, &unit);
-    char names[96] = "";
-    for (const evn_scale *s = scale; s->name; s++) {
-        if (!strcmp(unit, s->name) && number >= 0) {
-            double n = number * s->factor;
-            if (n >= least && n <= max) {
-                *out = n;
-                return EVN_OK;
-            }
-        }
-        size_t end = strlen(names);
-        snprintf(names + end, sizeof names - end, "%s%s", end ? ", " : "", s->name);
+int evn_utf8(const char *text) {
+    const unsigned char *p = (const unsigned char *)text;
+    unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
+    int n;
+    if (*p < 0x80) return 1;
+    if (*p >= 0xc2 && *p <= 0xdf) {
+        n = 2;
+    } else if (*p >= 0xe0 && *p <= 0xef) {
+        n = 3;
+        if (*p == 0xe0) low = 0xa0;
+        if (*p == 0xed) high = 0x9f;
+    } else if (*p >= 0xf0 && *p <= 0xf4) {
+        n = 4;
+        if (*p == 0xf0) low = 0x90;
+        if (*p == 0xf4) high = 0x8f;
+    } else {
+        return 0;
     }
-    return evn_fail(EVN_USAGE, "%s: \"%s\": %s=%s must be a number from %g to %g%s%s", what, text,
-                    option->key, value, least, max,
-                    *names ? " in base units, written with one of " : "", names);
+    if (p[1] < low || p[1] > high) return 0;
+    for (int i = 2; i < n; i++)
+        if (p[i] < 0x80 || p[i] > 0xbf) return 0; /* also the text's end */
+    return n;
+}
+
+/* Characters of a word that are kept whole, and else of its beginning and its end. */
+enum { WORD_MAX = 250, WORD_HEAD = 120, WORD_TAIL = 100 };
+
+/* Whether a terminal would obey it: C1's controls, U+2028 to U+202E and U+2066 to U+2069 end lines
+ * or turn the direction of writing. */
+static int is_obeyed(const char *text, int n) {
+    const unsigned char *p = (const unsigned char *)text;
+    if (n == 1) return *p < ' ' || *p == 0x7f;
+    if (n == 2) return p[0] == 0xc2 && p[1] < 0xa0;
+    if (n != 3 || p[0] != 0xe2) return 0;
+    return (p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
+           (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
+}
+
+/* The character or byte at p as it is shown, at most 4 bytes in atom[]; *used: bytes at p. */
+static size_t show(const char *p, char atom[5], size_t *used) {
+    const int n = evn_utf8(p);
+    *used = n ? (size_t)n : 1;
+    if (n && !is_obeyed(p, n)) {
+        memcpy(atom, p, *used);
+        return *used;
+    }
+    *used = 1; /* of a longer one each byte by itself */
+    const char *letter = strchr("n\nr\rt\t", *p);
+    if (*p && letter && (unsigned char)*p < ' ') {
+        atom[0] = '\\';
+        atom[1] = letter[-1];
+        return 2;
+    }
+    snprintf(atom, 5, "\\x%02x", (unsigned char)*p);
+    return 4;
+}
+
+/* Where what is shown goes: but for what lies between `head` and `tail`, counted in bytes that were
+ * put. */
+struct shown {
+    char *out; /* NULL: only counted */
+    size_t at, put, head, tail;
+    int said; /* that something is left out */
+};
+
+static const char gap[] = " .. ";
+
+static void put(struct shown *s, const char *text, size_t n) {
+    const size_t begin = s->put;
+    s->put += n;
+    if (!s->out) return;
+    if (s->put > s->head && begin < s->tail) {
+        if (s->said) return;
+        s->said = 1;
+        text = gap;
+        n = sizeof gap - 1;
+    }
+    memcpy(s->out + s->at, text, n);
+    s->at += n;
+}
+
+static size_t shown_length(const char *word, size_t bytes) {
+    size_t length = 0, used;
+    char atom[5];
+    for (size_t i = 0; i < bytes; i += used) length += show(word + i, atom, &used);
+    return length;
+}
+
+static void put_word(struct shown *s, const char *word, size_t bytes) {
+    const size_t length = shown_length(word, bytes);
+    size_t at = 0, used;
+    int said = length <= WORD_MAX;
+    char atom[5], left_out[48];
+    for (size_t i = 0; i < bytes; i += used) {
+        const size_t n = show(word + i, atom, &used);
+        const int kept = length <= WORD_MAX || at + n <= WORD_HEAD || at >= length - WORD_TAIL;
+        if (kept) put(s, atom, n);
+        if (!kept && !said) {
+            put(s, left_out, (size_t)snprintf(left_out, sizeof left_out, "..(%zu bytes)..", bytes));
+            said = 1;
+        }
+        at += n;
+    }
+}
+
+static void put_words(struct shown *s, const char *text) {
+    while (*text) {
+        const size_t n = strcspn(text, " ");
+        put_word(s, text, n);
+        text += n;
+        if (*text) put(s, text++, 1);
+    }
+}
+
+char *evn_plain(char *out, size_t size, const char *text) {
+    struct shown all = {0};
+    put_words(&all, text);
+    struct shown s = {.out = out, .head = SIZE_MAX};
+    if (all.put >= size) {
+        const size_t room = size > sizeof gap ? size - sizeof gap : 0;
+        s.head = room - room / 3;
+        s.tail = all.put - room / 3;
+        s.said = !room; /* and else there is room for that */
+    }
+    put_words(&s, text);
+    out[s.at] = 0;
+    return out;
 }

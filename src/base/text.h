@@ -31,20 +31,4 @@ evn_status evn_spec_parse(evn_spec *spec, const char *what, const char *text);
 evn_status evn_spec_number(const evn_option *option, const char *what, const char *text, long least,
                            long max, long *out);
 
-/* Units in which a quantity may be written; a list ends with a NULL. */
-typedef struct evn_scale {
-    const char *name;
-    double factor;
-} evn_scale;
-
-extern const evn_scale evn_rates[];   /* B/s: GB/s, KiB/s, .. */
-extern const evn_scale evn_times[];   /* s: us, ms, .. */
-extern const evn_scale evn_sizes[];   /* B: GiB, MB, .. */
-extern const evn_scale evn_numbers[]; /* none is written */
-
-/* Reads `8GB/s`: a decimal number, within [least, max] once it is in base units, and one of the
- * units. EVN_USAGE. */
-evn_status evn_spec_quantity(const evn_option *option, const char *what, const char *text,
-                             const evn_scale *scale, double least, double max, double *out);
-
 #endif

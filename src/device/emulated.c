@@ -12,6 +12,7 @@
  * table entries as there are pages.
  */
 #include <evener/clock.h>
+#include "base/thread.h"
 #include "device/backend.h"
 #include "device/emulated_model.h"
 #include <errno.h>
@@ -663,7 +664,7 @@ static evn_status emulated_queue_open(evn_queue *base) {
     pthread_cond_init(&q->idle, NULL);
     q->last = &q->first;
     q->ready = host_time();
-    int error = pthread_create(&q->thread, NULL, serve, q);
+    int error = thread_make(&q->thread, serve, q);
     if (!error) return EVN_OK;
     pthread_mutex_destroy(&q->lock);
     pthread_cond_destroy(&q->work);
@@ -814,7 +815,7 @@ static evn_status emulated_open(evn_device *d, const char *text) {
     pthread_cond_init(&w->begin, NULL);
     pthread_cond_init(&w->end, NULL);
     for (; w->helpers < o->cores - 1; w->helpers++) {
-        int error = pthread_create(&w->thread[w->helpers], NULL, help, w);
+        int error = thread_make(&w->thread[w->helpers], help, w);
         if (!error) continue;
         emulated_close(d);
         return evn_fail(EVN_SYSTEM, "thread %d of %d cannot be made: %s", w->helpers + 2, o->cores,

@@ -1,11 +1,11 @@
 /* Machine, units and loops in a few calls, from the program, its user's environment and defaults;
  * and the files about what they did. */
-#include "open/output.h"
 #include "open/record.h"
 #include "trace/chrome.h"
 #include <errno.h>
 #include <evener/clock.h>
 #include <evener/open.h>
+#include <evener/output.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +23,18 @@ struct opened {
     struct recorded_loop record;
 };
 
+struct file {
+    evn_output *out; /* NULL: not wanted */
+    int failed;      /* something that belongs into it is lost: it is not put in its place */
+};
+
 struct evn_session {
     evn_machine *machine;
     evn_units *units;
     double begin;
     struct opened *opened;
     int loops;
-    struct output record, trace; /* name NULL: not wanted */
+    struct file record, trace;
     struct trace_file events;
     evn_status status; /* of the files: the first failure, and its message */
     char message[1024];
@@ -89,23 +94,22 @@ static evn_status open_files(evn_session *s) {
         return evn_fail(EVN_USAGE, "EVENER_TRACE: -: a trace is written while the program runs; "
                                    "name a file");
     evn_status status = EVN_OK;
-    if (record) status = output_open(&s->record, "EVENER_RECORD", record);
-    if (!status && trace) status = output_open(&s->trace, "EVENER_TRACE", trace);
-    if (!status && output_same(&s->record, &s->trace))
-        status =
-            evn_fail(EVN_USAGE, "EVENER_TRACE: %s is EVENER_RECORD's; name another file", trace);
+    if (record && trace && evn_output_same(record, trace))
+        return evn_fail(EVN_USAGE, "EVENER_TRACE: %s is EVENER_RECORD's; name another file", trace);
+    if (record) status = evn_output_open(&s->record.out, "EVENER_RECORD", record);
+    if (!status && trace) status = evn_output_open(&s->trace.out, "EVENER_TRACE", trace);
     if (status || !trace) return status;
     char about[1024];
     snprintf(about, sizeof about, "%s, units %s", program_invocation_short_name,
              evn_units_text(s->units));
-    trace_begin(&s->events, s->trace.stream, about);
+    trace_begin(&s->events, evn_output_stream(s->trace.out), about);
     return EVN_OK;
 }
 
 /* Keeps the first failure of a file for evn_close(). */
-static evn_status note(evn_session *s, struct output *o, evn_status status) {
+static evn_status note(evn_session *s, struct file *f, evn_status status) {
     if (!status) return EVN_OK;
-    o->failed = 1;
+    f->failed = 1;
     if (s->status) return status;
     s->status = status;
     snprintf(s->message, sizeof s->message, "%s", evn_message());
@@ -131,15 +135,15 @@ static void forget_bursts(evn_session *s) {
 static evn_status finish(evn_session *s, struct opened *o) {
     evn_status status = EVN_OK, traced = EVN_OK;
     if (!o->loop) return EVN_OK;
-    if (s->record.name) status = note(s, &s->record, record_take(&o->record, o->loop, o->begin));
-    if (s->trace.name) {
+    if (s->record.out) status = note(s, &s->record, record_take(&o->record, o->loop, o->begin));
+    if (s->trace.out) {
         char name[320];
         snprintf(name, sizeof name, "loop %d: %s", (int)(o - s->opened),
                  evn_schedule_text(evn_loop_schedule(o->loop)));
         traced = trace_add(&s->events, o->loop, "task", name, o->begin);
-        if (!traced && ferror(s->trace.stream))
-            traced = evn_fail(EVN_SYSTEM, "EVENER_TRACE: %s could not be written: %s",
-                              s->trace.path, strerror(errno));
+        if (!traced && ferror(evn_output_stream(s->trace.out))) /* which says why */
+            traced = s->trace.failed ? evn_fail(EVN_SYSTEM, "%s", s->message)
+                                     : evn_output_commit(s->trace.out);
         traced = note(s, &s->trace, traced);
     }
     evn_loop_close(o->loop);
@@ -201,9 +205,9 @@ evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
                           evn_schedule_text(o.schedule));
     if (!status) status = evn_loop_open(&o.loop, s->units, o.schedule);
     o.begin = evn_now() - s->begin;
-    if (!status && s->trace.name)
+    if (!status && s->trace.out)
         status = evn_loop_keep_bursts(o.loop, TRACE_BURSTS);
-    else if (!status && s->record.name)
+    else if (!status && s->record.out)
         status = evn_loop_keep_bursts(o.loop, record_bursts(whole.tasks));
     if (status) {
         evn_loop_close(o.loop);
@@ -243,8 +247,8 @@ evn_status evn_close_loop(evn_session *s, evn_loop *loop) {
 static void release(evn_session *s) {
     for (int i = s->loops - 1; i >= 0; i--) record_release(&s->opened[i].record);
     free(s->opened);
-    output_close(&s->record);
-    output_close(&s->trace);
+    evn_output_close(s->record.out);
+    evn_output_close(s->trace.out);
     evn_units_close(s->units);
     evn_machine_close(s->machine);
     free(s);
@@ -270,7 +274,7 @@ static evn_status write_record(evn_session *s) {
     if (!all) return evn_fail(EVN_MEMORY, "not enough memory for %d loops", s->loops);
     for (int i = 0; i < s->loops; i++) all[i] = s->opened[i].record;
     fflush(stdout); /* where the record may go, behind what is there */
-    evn_status status = record_write(s->record.stream, all, s->loops, s->units);
+    evn_status status = record_write(evn_output_stream(s->record.out), all, s->loops, s->units);
     free(all);
     return status;
 }
@@ -280,10 +284,10 @@ evn_status evn_close(evn_session *s) {
     evn_status status = refuse_at_work(s, "evn_close()");
     if (status) return status;
     for (int i = 0; i < s->loops; i++) finish(s, &s->opened[i]);
-    if (s->record.name && !s->record.failed) note(s, &s->record, write_record(s));
-    if (s->trace.name) trace_end(&s->events);
-    note(s, &s->record, output_commit(&s->record));
-    note(s, &s->trace, output_commit(&s->trace));
+    if (s->record.out && !s->record.failed) note(s, &s->record, write_record(s));
+    if (s->trace.out) trace_end(&s->events);
+    if (!s->record.failed) note(s, &s->record, evn_output_commit(s->record.out));
+    if (!s->trace.failed) note(s, &s->trace, evn_output_commit(s->trace.out));
     status = s->status;
     char message[sizeof s->message];
     memcpy(message, s->message, sizeof message);

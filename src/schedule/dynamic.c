@@ -55,6 +55,7 @@ static evn_status import(evn_schedule *s) {
 
 const struct policy policy_dynamic = {
     .name = "dynamic",
+    .blind = 1,
     .explanation =
         "chunk=C,memorize=M: chunks of C tasks to whichever unit asks; kept after M steps",
     .open = open_dynamic,

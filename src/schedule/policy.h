@@ -13,6 +13,7 @@
 struct policy {
     const char *name;
     const char *explanation; /* one line for help texts */
+    int blind;               /* 1: the speeds of units are nothing to it */
     /* Reads the options, checks them, writes the full specification into s->text, makes s->state
      * (one block, freed with free(); NULL if none is needed). `owner` is static by then; change it
      * if the policy begins otherwise. */

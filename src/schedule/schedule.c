@@ -73,6 +73,15 @@ void evn_schedule_close(evn_schedule *s) {
     free(s);
 }
 
+int evn_schedule_uses_speeds(const char *text) {
+    for (int i = 0; text && i < POLICIES; i++) {
+        const size_t length = strlen(policies[i]->name);
+        if (!strncmp(text, policies[i]->name, length) && (!text[length] || text[length] == ':'))
+            return !policies[i]->blind;
+    }
+    return 0;
+}
+
 const char *evn_schedule_text(const evn_schedule *s) { return s->text; }
 int evn_schedule_chunk(const evn_schedule *s) { return s->chunk; }
 const int *evn_schedule_owner(const evn_schedule *s) { return s->owner; }

@@ -1,42 +1,18 @@
 /* JSON's texts and numbers. printf() writes the decimal point of the locale that the program has
  * set, which is a comma in half of the world, so it is put right here. */
 #include "trace/json.h"
+#include <evener/text.h>
 #include <math.h>
 #include <string.h>
 
-/* Bytes of the character at p if it is well-formed UTF-8 (RFC 3629: nothing overlong, no
- * surrogates, nothing above U+10FFFF), else 0. */
-static int utf8_length(const unsigned char *p) {
-    unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
-    int n;
-    if (*p < 0x80) return 1;
-    if (*p >= 0xc2 && *p <= 0xdf) {
-        n = 2;
-    } else if (*p >= 0xe0 && *p <= 0xef) {
-        n = 3;
-        if (*p == 0xe0) low = 0xa0;
-        if (*p == 0xed) high = 0x9f;
-    } else if (*p >= 0xf0 && *p <= 0xf4) {
-        n = 4;
-        if (*p == 0xf0) low = 0x90;
-        if (*p == 0xf4) high = 0x8f;
-    } else {
-        return 0;
-    }
-    if (p[1] < low || p[1] > high) return 0;
-    for (int i = 2; i < n; i++)
-        if (p[i] < 0x80 || p[i] > 0xbf) return 0; /* also the text's end */
-    return n;
-}
-
 void json_escaped(FILE *out, const char *text) {
-    const unsigned char *p = (const unsigned char *)text;
-    while (*p) {
-        int n = utf8_length(p);
-        if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
-        else if (*p < ' ' || *p == 0x7f)
-            fprintf(out, "\\u%04x", *p);
+    for (const char *p = text; *p;) {
+        const unsigned char byte = (unsigned char)*p;
+        const int n = evn_utf8(p);
+        if (byte == '"' || byte == '\\')
+            fprintf(out, "\\%c", byte);
+        else if (byte < ' ' || byte == 0x7f)
+            fprintf(out, "\\u%04x", byte);
         else if (n)
             fwrite(p, 1, (size_t)n, out);
         else

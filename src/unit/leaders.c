@@ -5,6 +5,7 @@
  */
 #include "unit/team.h"
 #include "base/process.h"
+#include "base/thread.h"
 #include <string.h>
 
 /* How often a waiting leader looks before it sleeps: about 50 us, longer than an exchange lasts. */
@@ -106,12 +107,26 @@ evn_status leaders_status(const evn_units *all) {
     return EVN_OK;
 }
 
+/* What no body gets by with, and OpenMP's runtime does not say. */
+enum { LEAST_STACK = 64 << 10 };
+
+/* All threads that the units need beside the caller's. */
+static evn_status try_threads(const evn_units *all) {
+    int count = -1, teams = 0;
+    for (int i = 0; i < all->count; i++) count += all->unit[i].cores;
+    for (int i = 0; i < all->count; i++) teams += all->unit[i].cores > 1;
+    evn_status status = evn_threads_try(count, teams ? LEAST_STACK : 0);
+    return status ? evn_fail(status, "units: \"%s\": %s", all->text, evn_message()) : EVN_OK;
+}
+
 evn_status leaders_start(evn_units *all) {
     if (team_is_lost() && all->unit[0].cores > 1)
         return evn_fail(EVN_USAGE,
                         "units: this thread had a team of OpenMP's before the process was "
                         "forked, and the runtime does not know that it is gone; open "
                         "units in a new thread");
+    evn_status status = try_threads(all);
+    if (status) return status;
     all->caller = pthread_self();
     all->forks = process_forks();
     all->threads = 1;
@@ -122,13 +137,13 @@ evn_status leaders_start(evn_units *all) {
     gate_init(&all->barrier, spins);
     for (int i = 1; i < all->count; i++) {
         evn_unit *u = &all->unit[i];
-        int error = pthread_create(&u->thread, NULL, lead, u);
+        int error = thread_make(&u->thread, lead, u);
         if (error)
             return evn_fail(EVN_SYSTEM, "units: the thread of unit %d of %d cannot be made: %s", i,
                             all->count, strerror(error));
         u->started = 1;
     }
-    evn_status status = evn_units_run(all, bind_job, NULL);
+    status = evn_units_run(all, bind_job, NULL);
     return status ? status : leaders_status(all);
 }
 

@@ -1,9 +1,12 @@
-/* Reading numbers and specifications. Run: ctest -R text */
+/* Reading numbers and specifications; words from outside in messages. Run: ctest -R text */
 #include "base/text.h"
+#include <evener/text.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -62,11 +65,114 @@ static void test_message(void **state) {
     assert_non_null(evn_status_text((evn_status)99));
 }
 
+static void test_utf8(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int bytes;
+    } c[] = {{"a", 1},
+             {"", 1},
+             {"\xc3\xa4", 2},
+             {"\xe2\x82\xac", 3},
+             {"\xf0\x9f\x98\x80", 4},
+             {"\x80", 0},
+             {"\xc0\x80", 0},
+             {"\xe0\x80\x80", 0},
+             {"\xed\xa0\x80", 0},
+             {"\xf4\x90\x80\x80", 0},
+             {"\xe2\x82", 0},
+             {"\xff", 0},
+             {"\xc3", 0},
+             {"\xf0\x9f\x98", 0}};
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++)
+        assert_int_equal(evn_utf8(c[i].text), c[i].bytes);
+}
+
+static void test_plain(void **state) {
+    (void)state;
+    static const char *const c[][2] = {
+        {"run: \"x\" is none", "run: \"x\" is none"},
+        {"a\nb\tc\rd", "a\\nb\\tc\\rd"},
+        {"\x1b[31mred\x7f", "\\x1b[31mred\\x7f"},
+        {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+        {"\xff\xc3(", "\\xff\\xc3("},
+        {"\xc2\x9b"
+         "2J",
+         "\\xc2\\x9b2J"}, /* a control character of C1 */
+        {"\xe2\x80\xae"
+         "drow",
+         "\\xe2\\x80\\xaedrow"}, /* from right to left */
+        {"", ""},
+    };
+    char out[1024], again[1024];
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        assert_string_equal(evn_plain(out, sizeof out, c[i][0]), c[i][1]);
+        assert_string_equal(evn_plain(again, sizeof again, out), c[i][1]);
+    }
+}
+
+/* Of a long word the beginning, the end and the length are left, whatever it is made of. */
+static void test_plain_long_word(void **state) {
+    (void)state;
+    enum { LONG = 131072 };
+    char *text = malloc(LONG + 100), out[1024], again[1024];
+    assert_non_null(text);
+    static const char *const with[] = {"x", "\x1b", "\xc3\xa4", "\xff"};
+    for (size_t w = 0; w < sizeof with / sizeof *with; w++) {
+        const size_t bytes = strlen(with[w]), begin = (size_t)sprintf(text, "mesh: \"first");
+        for (size_t at = 0; at < LONG; at += bytes) memcpy(text + begin + at, with[w], bytes);
+        strcpy(text + begin + LONG, "last\" is none, expected a file");
+        evn_plain(out, sizeof out, text);
+        assert_in_range(strlen(out), 200, 320);
+        assert_int_equal(strncmp(out, "mesh: \"first", 12), 0);
+        assert_non_null(strstr(out, "(131083 bytes)"));
+        assert_non_null(strstr(out, "last\" is none, expected a file"));
+        for (const char *p = out; *p; p += evn_utf8(p)) assert_int_not_equal(evn_utf8(p), 0);
+        assert_string_equal(evn_plain(again, sizeof again, out), out);
+    }
+    free(text);
+}
+
+/* Many words lose those in the middle; nothing is written beyond `size`. */
+static void test_plain_size(void **state) {
+    (void)state;
+    char text[3000], out[64];
+    for (size_t i = 0; i < sizeof text; i++) text[i] = i % 7 ? 'w' : ' ';
+    memcpy(text, "begin", 5);
+    strcpy(text + sizeof text - 4, "end");
+    for (size_t size = 1; size <= sizeof out; size++) {
+        memset(out, '#', sizeof out);
+        evn_plain(out, size, text);
+        assert_in_range(strlen(out), 0, size - 1);
+        for (size_t i = size; i < sizeof out; i++) assert_int_equal(out[i], '#');
+    }
+    assert_int_equal(strncmp(out, "begin", 5), 0);
+    assert_non_null(strstr(out, " .. "));
+    assert_string_equal(out + strlen(out) - 3, "end");
+}
+
+/* A message of any length keeps what was right to say at its end. */
+static void test_long_message(void **state) {
+    (void)state;
+    char *word = malloc(131073);
+    assert_non_null(word);
+    memset(word, 'z', 131072);
+    word[131072] = 0;
+    evn_fail(EVN_USAGE, "thing: \"%s\" is none, expected another\x1b[2J", word);
+    free(word);
+    assert_in_range(strlen(evn_message()), 100, 400);
+    assert_non_null(strstr(evn_message(), "is none, expected another\\x1b[2J"));
+    evn_fail(EVN_BODY, "again: %s", evn_message());
+    assert_int_equal(strncmp(evn_message(), "again: thing: \"zzz", 18), 0);
+    assert_non_null(strstr(evn_message(), "is none, expected another\\x1b[2J"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_number),
-        cmocka_unit_test(test_spec),
-        cmocka_unit_test(test_message),
+        cmocka_unit_test(test_number),     cmocka_unit_test(test_spec),
+        cmocka_unit_test(test_message),    cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_plain),      cmocka_unit_test(test_plain_long_word),
+        cmocka_unit_test(test_plain_size), cmocka_unit_test(test_long_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Plans on described machines, with measured times, calibrations, the study of schedules: what the
-numbers are and what is refused. Nothing is timed but calibrate's own run.
+"""Plans on described machines, with measured times, the study of schedules: what the numbers are
+and what is refused. Nothing is timed but calibrate's own run.
 
 Run: ctest -R command-plan, or tests/command/test_plan.py build/evener [test ..]
 """
@@ -125,6 +125,7 @@ class Machine(Base):
         refuses(lambda m: m.pop("units"), "kinds of units")
         refuses(lambda m: m.update(speeds=1), 'no "speeds"', "links")
         refuses(lambda m: m["units"][0].update(unit="GPUS:1"), "units[0]", "GPU:1")
+        refuses(lambda m: m["units"][0].update(unit="GPU:4294967297"), "units[0]", "GPU:1")
         refuses(lambda m: m["units"][1].update(count=0), "units[1]", "whole number")
         refuses(lambda m: m["units"][1].update(speed={"bt-mz": 0}), "units[1]", "above 0")
         refuses(lambda m: m["units"][1].pop("speed"), "units[1]", '"seconds"')
@@ -238,58 +239,6 @@ class Explained(Base):
                      "cores move between CPU units only")
 
 
-class Calibrate(Base):
-    def test_calibrate(self):
-        """Measured, kept, used; and refused where it is not of this machine."""
-        words = ("bt-mz", "--class", "S", "--units", "1:CPU:1,1:CPU:2", "--schedule", "weighted")
-        self.assertEqual(self.plan(*words)["basis"], "speeds by cores")
-        done = self.evener("calibrate", "bt-mz", "--class", "S", "--units", "1:CPU:1", "--steps", "2")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"(?m)^bt-mz +S +CPU:1 +4 +\d+\.\d+ +1\.00 ")
-        file = os.path.join(self.folder, "cache", "evener", "calibration.json")
-        self.assertEqual(os.listdir(os.path.dirname(file)), ["calibration.json"])
-        self.assertEqual(self.plan(*words)["basis"], "speeds by cores")  # nothing is known of CPU:2
-        with open(file, encoding="utf-8") as f:
-            kept = json.load(f)
-        self.assertGreater(kept["entries"][0]["task_s"], 0)
-        kept["entries"].append(dict(kept["entries"][0], unit="CPU:2",
-                                    weight_per_s=3 * kept["entries"][0]["weight_per_s"]))
-        with open(file, "w", encoding="utf-8") as f:
-            json.dump(kept, f)
-        found = self.plan(*words)
-        self.assertEqual(found["basis"], "speeds as calibrated")
-        self.assertAlmostEqual(found["speed"][1] / found["speed"][0], 3)
-        # another class of the same workload; not another workload
-        self.assertEqual(self.plan("bt-mz", "--class", "W", *words[3:])["basis"], "speeds as calibrated")
-        self.assertEqual(self.plan("sp-mz", *words[1:])["basis"], "speeds by cores")
-        # a second calibration replaces its own entry only
-        done = self.evener("calibrate", "bt-mz", "--class", "S", "--units", "1:CPU:1", "--steps", "2", "--quiet")
-        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
-        with open(file, encoding="utf-8") as f:
-            self.assertEqual([e["unit"] for e in json.load(f)["entries"]], ["CPU:1", "CPU:2"])
-
-        def spoilt(what):
-            with open(file, "w", encoding="utf-8") as f:
-                f.write(what if isinstance(what, str) else json.dumps(what))
-        spoilt(dict(kept, machine=dict(kept["machine"], processor="abacus")))
-        self.refuses(["plan", *words], "another machine (abacus)", "evener calibrate")
-        spoilt(dict(kept, evener="0.0.1"))
-        self.refuses(["plan", *words], "0.0.1", "again")
-        spoilt(dict(kept, entries=[dict(kept["entries"][0], weight_per_s=-1)]))
-        self.refuses(["plan", *words], "is not a calibration")
-        spoilt("[1, 2")
-        self.refuses(["plan", *words], "calibration.json", "line 1")
-        self.assertEqual(self.evener("plan", "bt-mz", "--schedule", "static").returncode, 0)
-
-    def test_refusals(self):
-        self.refuses(["calibrate", "ft-mz"], "ft-mz")
-        self.refuses(["calibrate", "bt-mz", "--units", "1:CPUS:1"], "CPUS")
-        self.refuses(["calibrate", "bt-mz", "--output", "-"], "--output -")
-        missing = os.path.join(self.folder, "no", "where.json")
-        self.refuses(["calibrate", "bt-mz", "--class", "S", "--units", "1:CPU:1", "--steps", "1", "--quiet",
-                      "--output", missing], "cannot be written")
-
-
 class Tdbem(Base):
     """A workload whose tasks are known once its problem is open."""
     words = ("td-bem", "--mesh", "sphere:2", "--blocks", "12")
@@ -331,7 +280,9 @@ class Tdbem(Base):
     def test_calibrate(self):
         done = self.evener("calibrate", *self.words, "--units", "1:CPU:1", "--steps", "2", "--quiet")
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(os.path.join(self.folder, "cache", "evener", "calibration.json"), encoding="utf-8") as f:
+        folder = os.path.join(self.folder, "cache", "evener", "calibration")
+        name, = os.listdir(folder)
+        with open(os.path.join(folder, name), encoding="utf-8") as f:
             entry, = json.load(f)["entries"]
         self.assertEqual((entry["app"], entry["class"], entry["unit"]), ("td-bem", "sphere:2, double, rows, ng=16", "CPU:1"))
         self.assertEqual((entry["within_s_per_byte"], entry["between_s_per_byte"]), (0, 0))
@@ -344,6 +295,48 @@ class Tdbem(Base):
         self.refuses(["plan", "td-bem", "--class", "S"], "no option --class")
         self.refuses(["calibrate", "td-bem", "--mesh", "none.msh", "--quiet"], "none.msh")
         self.refuses(["calibrate", "bt-mz", "--mesh", "sphere:1"], "no option --mesh")
+
+
+class Memory(Base):
+    """Iterations are printed and written as they come, and none of them is kept."""
+
+    def peak(self, iterations, *words):
+        """The largest resident size in kB, VmHWM, as the system has counted it."""
+        child = subprocess.Popen([EVENER, "plan", "bt-mz", "--class", "W", "--units", "4:CPU:1", "--iterations",
+                                  str(iterations), *words], stdout=subprocess.DEVNULL, env=self.environment)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(child.returncode, 0)
+        return usage.ru_maxrss
+
+    def test_many(self):
+        few, many = 100, 30000
+        file = self.path("r.json")
+        for words in ([], ["--quiet"], ["--quiet", "--json", file], ["--json", "-"]):
+            if "-" in words:
+                words = [*words, "--quiet"]
+            self.assertLess(self.peak(many, *words), self.peak(few, *words) + 4000, words)
+
+    def test_whole(self):
+        """What is written as it comes is one object, in a file and on standard output, and says the same."""
+        words = ("plan", "bt-mz", "--class", "W", "--units", "2:CPU:2", "--schedule", "binpack:reassign", "--iterations", "300", "--quiet")
+        file = self.path("r.json")
+        done = self.evener(*words, "--json", "-")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.evener(*words, "--json", file).returncode, 0)
+        with open(file, encoding="utf-8") as f:
+            there = json.load(f)
+        here = json.loads(done.stdout)
+        self.assertEqual(len(here["iterations"]), 300)
+        self.assertEqual(sum(here["cores"]), 4)
+        self.assertIn("largest load", here["explanation"])
+        self.assertEqual({k: v for k, v in here.items() if k != "command"}, {k: v for k, v in there.items() if k != "command"})
+
+    def test_failure_leaves_the_earlier_one(self):
+        file = self.write("r.json", "[]")
+        self.assertEqual(self.evener("plan", "bt-mz", "--units", "2:CPU:1", "--schedule", "none", "--json", file).returncode, 2)
+        with open(file, encoding="utf-8") as f:
+            self.assertEqual(f.read(), "[]")
 
 
 class Study(Base):

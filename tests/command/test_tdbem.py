@@ -437,7 +437,7 @@ class Disk(Base):
         for fd in os.listdir(f"/proc/{run.pid}/fd"):
             path = f"/proc/{run.pid}/fd/{fd}"
             try:
-                if re.search(r"/evener-\w+ \(deleted\)$", os.readlink(path)):
+                if re.search(r"/(\.evener-\w+|#\d+) \(deleted\)$", os.readlink(path)):
                     os.truncate(path, 0)
                     lost += 1
             except FileNotFoundError:

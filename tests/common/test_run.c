@@ -23,8 +23,9 @@ struct program {
     struct run_options options;
     struct run_result result;
     struct timed timed;
-    int done_by_body, group, fail_at, kept, recovered, refuses;              /* what it does */
-    int advanced, after, stopping, finished, progressed, inspected, stop_at; /* what was called */
+    int done_by_body, group, fail_at, kept, recovered, refuses; /* what it does */
+    int advanced, after, stopping, finished, progressed, inspected, stop_at,
+        give_up_at; /* what was called */
     volatile sig_atomic_t stop;
 };
 
@@ -41,6 +42,7 @@ static evn_status advance(int *done, void *arg) {
         p->fail_at = 0;
         return evn_fail(EVN_DEVICE, "a device is lost");
     }
+    if (p->give_up_at && *done == p->give_up_at) return evn_fail(EVN_STOPPED, "given up");
     evn_status status = evn_loop_run(p->loop, body, p);
     *done += *done + p->group > STEPS ? STEPS - *done : p->group;
     p->advanced++;
@@ -170,6 +172,20 @@ static void test_stop(void **state) {
     end(&p);
 }
 
+/* A step that was given up does not count, and the state before it is kept. */
+static void test_given_up(void **state) {
+    (void)state;
+    struct program p = {.give_up_at = 6};
+    begin(&p);
+    assert_int_equal(timed_steps(&p.timed, 0, STEPS), EVN_STOPPED);
+    assert_non_null(strstr(evn_message(), "after step 6 of 10"));
+    assert_int_equal(p.stopping, 1);
+    assert_int_equal(p.after, 7);
+    assert_int_equal(p.kept, 6);
+    assert_int_equal(p.finished + p.inspected + p.recovered, 0);
+    end(&p);
+}
+
 /* Who asks at the last step has a whole run. */
 static void test_stop_at_the_end(void **state) {
     (void)state;
@@ -219,9 +235,13 @@ static void test_median(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps),   cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_stop),    cmocka_unit_test(test_stop_at_the_end),
-        cmocka_unit_test(test_recover), cmocka_unit_test(test_no_steps),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_stop_at_the_end),
+        cmocka_unit_test(test_recover),
+        cmocka_unit_test(test_no_steps),
         cmocka_unit_test(test_median),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -384,13 +384,28 @@ static void test_cut(void **state) {
     assert_int_equal(pairs, 6);
 }
 
+static void test_uses_speeds(void **state) {
+    (void)state;
+    static const char *const with[] = {"guided:size",    "guided:time", "weighted",
+                                       "binpack:cap=4",  "interval",    "map",
+                                       "optimal:limit=1"},
+                             *const without[] = {
+                                 "static", "static:chunk=2", "dynamic", "dynamic:chunk=2",
+                                 "none",   "stat",           "statics", ""};
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+        assert_int_equal(evn_schedule_uses_speeds(with[i]), 1);
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        assert_int_equal(evn_schedule_uses_speeds(without[i]), 0);
+    assert_int_equal(evn_schedule_uses_speeds(NULL), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conformance),   cmocka_unit_test(test_static),
         cmocka_unit_test(test_imbalance),     cmocka_unit_test(test_dynamic_memory),
         cmocka_unit_test(test_guided_size),   cmocka_unit_test(test_uneven_units),
         cmocka_unit_test(test_export_import), cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_cut),           cmocka_unit_test(test_uses_speeds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -596,8 +596,29 @@ static void test_synthetic(void **state) {
     assert_null(m);
 }
 
+/* Threads that are tried are gone again; of what cannot be it is said how many there were and why.
+ */
+static void test_threads_try(void **state) {
+    (void)state;
+    assert_int_equal(evn_threads_try(0, 0), EVN_OK);
+    assert_int_equal(evn_threads_try(-1, 0), EVN_OK);
+    for (int i = 0; i < 20; i++) assert_int_equal(evn_threads_try(16, 0), EVN_OK);
+    assert_int_equal(evn_threads_try(1, (size_t)1 << 60), EVN_SYSTEM);
+    assert_non_null(strstr(evn_message(), "OMP_STACKSIZE"));
+    setenv("OMP_STACKSIZE", " 200000 G ", 1); /* beyond the address space */
+    assert_int_equal(evn_threads_try(1, 0), EVN_SYSTEM);
+    assert_non_null(strstr(evn_message(), "0 of 1"));
+    setenv("OMP_STACKSIZE", "48k", 1);
+    assert_int_equal(evn_threads_try(1, 0), EVN_OK);
+    assert_int_equal(evn_threads_try(1, 64 << 10), EVN_SYSTEM);
+    setenv("OMP_STACKSIZE", "nonsense", 1);
+    assert_int_equal(evn_threads_try(1, 64 << 10), EVN_OK);
+    unsetenv("OMP_STACKSIZE");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads_try),
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_parse_errors),
         cmocka_unit_test(test_refusals),

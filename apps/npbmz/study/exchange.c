@@ -205,7 +205,7 @@ int npbmz_study_exchange(int argc, char **argv) {
         "bench exchange",
         "usage: evener bench exchange [options]\n\n"
         "The exchange of NPB-MZ's faces on several emulated devices, in their virtual clock.",
-        table, &request, argc, argv);
+        (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     const char *app = request.app, *class_ = request.class_;
     struct study s = {.schedule = request.schedule};

@@ -1,18 +1,20 @@
 /* bench npbmz: NPB-MZ phase by phase against what the machine allows, and against another program
  * that prints NPB's labels, in turn within one run. */
 #include "npbmz/study/study.h"
+#include "common/interrupt.h"
 #include "common/median.h"
 #include "common/message.h"
 #include "common/options.h"
 #include "common/probe.h"
 #include "npbmz/npbmz.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What was asked for. */
@@ -33,7 +35,7 @@ struct bench {
     evn_machine *machine;
     evn_units *units;
     evn_schedule *schedule;
-    char program[4096];
+    char program[PATH_MAX];
     double *ours, *theirs, *ratio; /* Mop/s of each sample, and the one over the other */
     npbmz_result best;             /* the fastest sample, the least disturbed one */
 };
@@ -51,8 +53,18 @@ static double points_of(const struct bench *b) {
     return points;
 }
 
-/* The child's side: on the units' cores, where no input file of NPB's lies about. */
-static void become(const struct bench *b, int out) {
+/* What the other program is to have: its units, and where its output goes. */
+struct other {
+    const struct bench *bench;
+    int out;
+};
+
+/* The child's side: on the units' cores, where no input file of NPB's lies about, and nothing to be
+ * read. */
+static int become(void *p) {
+    const struct other *other = p;
+    const struct bench *b = other->bench;
+    const int none = open("/dev/null", O_RDONLY);
     cpu_set_t mask;
     CPU_ZERO(&mask);
     for (int u = 0; u < b->tasks.units; u++) {
@@ -66,26 +78,20 @@ static void become(const struct bench *b, int out) {
     char threads[16];
     snprintf(threads, sizeof threads, "%d", cores_of(b));
     setenv("OMP_NUM_THREADS", threads, 1);
-    dup2(out, STDOUT_FILENO);
-    if (chdir("/")) _exit(127);
-    execl(b->program, b->program, (char *)NULL);
-    _exit(127);
+    return dup2(none, STDIN_FILENO) < 0 || dup2(other->out, STDOUT_FILENO) < 0 || chdir("/");
 }
 
 /* Runs the other program; its Mop/s, or -1 after a message. */
 static double run_other(const struct bench *b) {
     const char *program = b->program;
     int pipes[2];
-    if (pipe(pipes)) {
+    if (pipe2(pipes, O_CLOEXEC)) {
         complain("%s cannot be run: %s", program, strerror(errno));
         return -1;
     }
     fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        close(pipes[0]);
-        become(b, pipes[1]);
-    }
+    struct other other = {b, pipes[1]};
+    const pid_t child = child_start(program, become, &other);
     close(pipes[1]);
     double mops = -1;
     int verified = 0;
@@ -100,8 +106,7 @@ static double run_other(const struct bench *b) {
         fclose(out);
     else
         close(pipes[0]);
-    int status = 0;
-    if (child > 0) waitpid(child, &status, 0);
+    if (child > 0) child_wait(child);
     if (mops > 0 && verified) return mops;
     complain("%s printed no verified \"Mop/s total =\"; expected a program with NPB's labels",
              program);
@@ -136,6 +141,21 @@ static void print_phases(const struct bench *b, double peak, double near) {
     printf("  exchange and waiting: %.3f s of %.3f s\n", r->run.seconds - s, r->run.seconds);
 }
 
+/* The other program, by its whole path: it runs in another folder. */
+static int find_other(struct bench *b) {
+    const struct request *request = b->request;
+    char *name = NULL;
+    int found = asprintf(&name, "%s/%s.%s.x", request->against, b->app, request->class_) >= 0;
+    if (!found) name = NULL;
+    found = found && realpath(name, b->program) && !access(b->program, X_OK);
+    if (!found)
+        complain("%s is not a program: %s; --against names a folder with NPB's programs, as "
+                 "bt-mz.A.x",
+                 name ? name : request->against, strerror(errno));
+    free(name);
+    return found ? 0 : EXIT_USAGE;
+}
+
 /* 0, or an exit status after a message. */
 static int open_bench(struct bench *b, const struct request *request, const char *app) {
     const int n = (int)request->repeat, benchmark = npbmz_find(app);
@@ -164,11 +184,7 @@ static int open_bench(struct bench *b, const struct request *request, const char
     b->theirs = b->ours + n;
     b->ratio = b->theirs + n;
     if (!request->against) return 0;
-    snprintf(b->program, sizeof b->program, "%s/%s.%s.x", request->against, app, request->class_);
-    if (!access(b->program, X_OK)) return 0;
-    complain("%s is not a program: %s; --against names a folder with NPB's programs, as bt-mz.A.x",
-             b->program, strerror(errno));
-    return EXIT_USAGE;
+    return find_other(b);
 }
 
 static void close_bench(struct bench *b) {
@@ -253,6 +269,19 @@ static const struct option table[] = {
 };
 #undef AT
 
+/* --apps: some of the three, each once. */
+static int read_apps(struct option_list *apps, const char *text) {
+    int code = options_list(apps, "apps", text);
+    for (int i = 0; !code && i < apps->count; i++)
+        if (npbmz_find(apps->word[i]) < 0) {
+            complain("--apps %s: there is no \"%s\"; expected bt-mz, sp-mz or lu-mz, with commas "
+                     "between them",
+                     text, apps->word[i]);
+            code = EXIT_USAGE;
+        }
+    return code;
+}
+
 int npbmz_study_phases(int argc, char **argv) {
     struct request request = {.apps = "bt-mz,sp-mz,lu-mz",
                               .class_ = "A",
@@ -266,8 +295,11 @@ int npbmz_study_phases(int argc, char **argv) {
         "Time, operations and bytes of each phase against the machine's peak of fused\n"
         "multiply-adds and its bandwidth on data as large as a zone; `floor` is the share of the\n"
         "time that the larger of the two would need.",
-        table, &request, argc, argv);
+        (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
+    struct option_list apps;
+    code = read_apps(&apps, request.apps);
+    if (code) return code;
     evn_machine *machine;
     evn_units *units;
     evn_status status = evn_machine_open(&machine);
@@ -283,9 +315,6 @@ int npbmz_study_phases(int argc, char **argv) {
            evn_units_text(units), 1e-9 * peak);
     evn_units_close(units);
     evn_machine_close(machine);
-    char list[256];
-    snprintf(list, sizeof list, "%s", request.apps);
-    for (char *app = strtok(list, ","); app && !code; app = strtok(NULL, ","))
-        code = study(&request, app, peak);
+    for (int i = 0; i < apps.count && !code; i++) code = study(&request, apps.word[i], peak);
     return code;
 }

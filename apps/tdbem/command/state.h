@@ -34,6 +34,7 @@ struct state {
 /* words.c: the table fills a state's `w`; words_read() makes options of it. 0, or an exit status
  * after a message. */
 extern const struct option tdbem_words[];
+extern const struct option_rule tdbem_rules[];
 int words_read(struct state *s);
 /* Lines of `columns` numbers in a file; empty ones and those that begin with # are skipped. *to is
  * to be freed in any case. */

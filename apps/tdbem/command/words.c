@@ -9,7 +9,7 @@
 
 #define AT(field) offsetof(struct state, w.field)
 const struct option tdbem_words[] = {
-    {"mesh", "FILE", "closed surface: .msh .off .stl .obj, sphere:L, box:a,b,c,h", OPTION_TEXT,
+    {"mesh", "FILE", "closed surface: .msh .off .stl .obj, sphere:L, box:a,b,c,h", OPTION_INPUT,
      AT(mesh), 0, 0},
     {"problem", "NAME", "rigid (default) or soft", OPTION_TEXT, AT(problem), 0, 0},
     {"eta", "X", "combined field equation (default 0.5); 0: hypersingular alone", OPTION_TEXT,
@@ -32,88 +32,81 @@ const struct option tdbem_words[] = {
     {"solver", "NAME", "cg (default), cg:device or mumps", OPTION_TEXT, AT(solver), 0, 0},
     {"quad", "L", "finer quadrature: 4^L parts of each triangle (default 0)", OPTION_NUMBER,
      AT(quad), 0, 6},
-    {"probes", "FILE", "points in the air, lines of x y z", OPTION_TEXT, AT(probes), 0, 0},
-    {"probe-output", "FILE", "CSV: t, then scattered and total pressure of each", OPTION_TEXT,
+    {"probes", "FILE", "points in the air, lines of x y z", OPTION_INPUT, AT(probes), 0, 0},
+    {"probe-output", "FILE", "CSV: t, then scattered and total pressure of each", OPTION_OUTPUT,
      AT(probe_output), 0, 0},
     {"vertices", "LIST", "numbers of the mesh file, from 0", OPTION_TEXT, AT(vertices), 0, 0},
-    {"vertex-output", "FILE", "CSV: n, t, then the solution at each of them", OPTION_TEXT,
+    {"vertex-output", "FILE", "CSV: n, t, then the solution at each of them", OPTION_OUTPUT,
      AT(vertex_output), 0, 0},
-    {"entries", "FILE", "lines of k i j: prints M_k(i,j), and stops", OPTION_TEXT, AT(entries), 0,
+    {"entries", "FILE", "lines of k i j: prints M_k(i,j), and stops", OPTION_INPUT, AT(entries), 0,
      0},
     {"output", "DIR", "the surface as VTU files and surface.pvd", OPTION_TEXT, AT(output), 0, 0},
     {"every", "M", "steps between surfaces, and between checkpoints (default 100)", OPTION_NUMBER,
      AT(every), 1, 100000000},
     {"frequencies", "LIST", "angular frequencies", OPTION_TEXT, AT(frequencies), 0, 0},
-    {"spectrum", "FILE", "CSV: spectra at all vertices", OPTION_TEXT, AT(spectrum), 0, 0},
-    {"far-field", "FILE", "CSV: directivity", OPTION_TEXT, AT(far_field), 0, 0},
-    {"matrices", "FILE", "keep the matrices there, or take them from there", OPTION_TEXT,
+    {"spectrum", "FILE", "CSV: spectra at all vertices", OPTION_OUTPUT, AT(spectrum), 0, 0},
+    {"far-field", "FILE", "CSV: directivity", OPTION_OUTPUT, AT(far_field), 0, 0},
+    {"matrices", "FILE", "keep the matrices there, or take them from there", OPTION_KEPT,
      AT(matrices), 0, 0},
     {"memory", "SIZE", "that matrices may take, as 2GB or 512MiB (default: what there is)",
      OPTION_TEXT, AT(memory), 0, 0},
     {"scratch", "DIR", "on a disk, for what they have no room for (default $TMPDIR, /var/tmp)",
      OPTION_TEXT, AT(scratch), 0, 0},
-    {"checkpoint", "FILE", "keep the state there", OPTION_TEXT, AT(checkpoint), 0, 0},
-    {"restart", "FILE", "go on from a checkpoint", OPTION_TEXT, AT(restart), 0, 0},
+    {"checkpoint", "FILE", "keep the state there", OPTION_KEPT, AT(checkpoint), 0, 0},
+    {"restart", "FILE", "go on from a checkpoint", OPTION_RESUMED, AT(restart), 0, 0},
     {0},
 };
 #undef AT
 
-static int read_real(const char *option, const char *text, double least, int open, double *to) {
-    char *end;
-    if (!text) return 0;
-    const double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value) || value < least || (open && value == least)) {
-        complain("--%s %s: expected a number %s %g", option, text, open ? "above" : "from", least);
-        return EXIT_USAGE;
-    }
-    *to = value;
-    return 0;
+#define RESULTS                                                                                    \
+    "probes probe-output vertices vertex-output frequencies spectrum far-field output every "      \
+    "checkpoint restart"
+#define STOPS "it prints entries of the matrices, and stops"
+
+const struct option_rule tdbem_rules[] = {
+    {"probe-output", OPTION_NEEDS, "probes", "the points"},
+    {"probes", OPTION_NEEDS, "probe-output", "where their fields go"},
+    {"vertex-output", OPTION_NEEDS, "vertices", "which ones"},
+    {"vertices", OPTION_NEEDS, "vertex-output", "where they go"},
+    {"spectrum", OPTION_NEEDS, "frequencies", "of which it is"},
+    {"far-field", OPTION_NEEDS, "frequencies", "of which it is"},
+    {"frequencies", OPTION_NEEDS, "spectrum far-field", "where they go"},
+    {"every", OPTION_NEEDS, "output checkpoint", "which is written so often"},
+    {"delta", OPTION_EXCLUDES, "delta-ratio", "they say the same thing; give one of them"},
+    {"problem=soft", OPTION_EXCLUDES, "eta",
+     "the soft problem has no such parameter; leave it out"},
+    {"entries", OPTION_EXCLUDES, RESULTS " matrices json trace", STOPS},
+    {"entries", OPTION_IGNORES,
+     "steps units oversubscribe devices on-device-loss schedule slow verbose speed direction pulse "
+     "ng blocks precision layout order solver memory scratch",
+     STOPS},
+    {"evener plan", OPTION_EXCLUDES, RESULTS " entries", "a plan computes nothing"},
+    {"evener plan", OPTION_IGNORES, "speed direction pulse solver", "no task depends on it"},
+    {"evener calibrate", OPTION_EXCLUDES, RESULTS " entries",
+     "a calibration measures times, its results are those of a few steps"},
+    {0},
+};
+
+/* What a reader of numbers has said of the value of an option. */
+static int wrong(const char *option, const char *text) {
+    complain("--%s %s: %s", option, text, evn_message());
+    return EXIT_USAGE;
 }
 
-/* `500MB`, `1.5GiB`; bytes without a unit. */
+static int read_real(const char *option, const char *text, double least, int above, double *to) {
+    const evn_bounds bounds = {least, INFINITY, above};
+    return text && evn_read_real(text, bounds, to) ? wrong(option, text) : 0;
+}
+
 static int read_size(const char *option, const char *text, double *to) {
-    static const struct {
-        const char *name;
-        double bytes;
-    } unit[] = {{"", 1},      {"B", 1},        {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
-                {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
-    char *end;
-    if (!text) return 0;
-    const double value = strtod(text, &end);
-    for (size_t u = 0; end != text && u < sizeof unit / sizeof *unit; u++)
-        if (!strcmp(end, unit[u].name) && value > 0 && isfinite(value)) {
-            *to = value * unit[u].bytes;
-            return 0;
-        }
-    complain("--%s %s: expected a size above 0, as 500MB or 1.5GiB", option, text);
-    return EXIT_USAGE;
+    const evn_bounds bounds = {0, INFINITY, 1};
+    return text && evn_read_size(text, bounds, to) ? wrong(option, text) : 0;
 }
 
 /* Numbers with commas between them; exactly so many of them unless that is 0. */
 static int read_list(const char *option, const char *text, int exactly, double **to, int *count) {
-    int n = 1;
-    for (const char *c = text; *c; c++) n += *c == ',';
-    *to = malloc(sizeof **to * (size_t)n);
-    if (!*to) {
-        complain("--%s: not enough memory", option);
-        return EXIT_USAGE;
-    }
-    const char *p = text;
-    for (int i = 0; i < n; i++) {
-        char *end;
-        (*to)[i] = strtod(p, &end);
-        if (end == p || (*end && *end != ',') || !isfinite((*to)[i])) {
-            complain("--%s %s: item %d is no number", option, text, i + 1);
-            return EXIT_USAGE;
-        }
-        p = end + 1;
-    }
-    if (exactly && n != exactly) {
-        complain("--%s %s: expected %d numbers with commas between them", option, text, exactly);
-        return EXIT_USAGE;
-    }
-    *count = n;
-    return 0;
+    const evn_bounds bounds = {-INFINITY, INFINITY, 0};
+    return evn_read_reals(text, exactly, bounds, to, count) ? wrong(option, text) : 0;
 }
 
 static int read_direction(struct state *s) {
@@ -215,36 +208,10 @@ static int read_choice(const char *option, const char *text, const char *one, co
     return EXIT_USAGE;
 }
 
-/* What needs what. */
-static int check_together(const struct words *w) {
-    const struct {
-        const char *given, *name, *needed, *what;
-    } pair[] = {
-        {w->probe_output, "probe-output", w->probes, "--probes FILE, the points"},
-        {w->probes, "probes", w->probe_output, "--probe-output FILE, where their fields go"},
-        {w->vertex_output, "vertex-output", w->vertices, "--vertices LIST, which ones"},
-        {w->vertices, "vertices", w->vertex_output, "--vertex-output FILE, where they go"},
-        {w->spectrum, "spectrum", w->frequencies, "--frequencies LIST"},
-        {w->far_field, "far-field", w->frequencies, "--frequencies LIST"},
-        {w->every ? "" : NULL, "every", w->output ? w->output : w->checkpoint,
-         "--output DIR or --checkpoint FILE"},
-    };
-    for (size_t i = 0; i < sizeof pair / sizeof *pair; i++)
-        if (pair[i].given && !pair[i].needed) {
-            complain("--%s also needs %s", pair[i].name, pair[i].what);
-            return EXIT_USAGE;
-        }
-    if (w->delta && w->delta_ratio) {
-        complain("--delta and --delta-ratio say the same thing; give one of them");
-        return EXIT_USAGE;
-    }
-    return 0;
-}
-
 int words_read(struct state *s) {
     const struct words *w = &s->w;
     tdbem_options *o = &s->options;
-    int soft = 0, code = check_together(w);
+    int soft = 0, code = 0;
     *o = tdbem_defaults();
     o->mesh = w->mesh;
     o->pulse = w->pulse;
@@ -259,10 +226,6 @@ int words_read(struct state *s) {
     if (!code) code = read_choice("problem", w->problem, "rigid", "soft", &soft);
     if (!code) code = read_choice("precision", w->precision, "double", "float", &o->single);
     o->problem = soft ? TDBEM_SOFT : TDBEM_RIGID;
-    if (!code && soft && w->eta) {
-        complain("--eta %s: the soft problem has no such parameter; leave it out", w->eta);
-        code = EXIT_USAGE;
-    }
     if (!code) code = read_real("eta", w->eta, 0, 0, &o->eta);
     if (!code) code = read_real("delta", w->delta, 0, 1, &o->delta);
     if (!code) code = read_real("delta-ratio", w->delta_ratio, 0, 1, &o->delta_ratio);

@@ -1,8 +1,8 @@
 /* Reading and writing checkpoints. */
 #include "tdbem/files/checkpoint.h"
 #include "common/hash.h"
-#include "tdbem/files/output.h"
 #include <errno.h>
+#include <evener/output.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,19 +54,22 @@ static uint64_t checksum(uint64_t hash, const void *data, size_t bytes) {
 
 evn_status checkpoint_write(const char *path, const char *identity, const struct checkpoint *c) {
     if (c->failed) return evn_fail(EVN_MEMORY, "checkpoint: not enough memory");
-    struct file f;
-    evn_status status = file_begin(&f, path);
+    evn_output *output;
+    evn_status status = evn_output_open(&output, NULL, path);
     if (status) return status;
+    FILE *out = evn_output_stream(output);
     const uint64_t size[2] = {strlen(identity), c->bytes};
     uint64_t sum = checksum(HASH_SEED, size, sizeof size);
     sum = checksum(sum, identity, size[0]);
     sum = checksum(sum, c->data, c->bytes);
-    fwrite(magic, 1, sizeof magic, f.stream);
-    fwrite(size, 1, sizeof size, f.stream);
-    fwrite(identity, 1, size[0], f.stream);
-    fwrite(c->data, 1, c->bytes, f.stream);
-    fwrite(&sum, 1, sizeof sum, f.stream);
-    return file_commit(&f);
+    fwrite(magic, 1, sizeof magic, out);
+    fwrite(size, 1, sizeof size, out);
+    fwrite(identity, 1, size[0], out);
+    fwrite(c->data, 1, c->bytes, out);
+    fwrite(&sum, 1, sizeof sum, out);
+    status = evn_output_commit(output);
+    evn_output_close(output);
+    return status;
 }
 
 /* Says the first word in which the two differ. */

@@ -1,7 +1,7 @@
 /* Checkpoints: the state of a march on disk, whole or not at all.
  *
- * Written beside its place, forced to disk and renamed, so that whatever happens there is either
- * the earlier checkpoint or the new one. It names the run it belongs to, word by word
+ * Whatever happens there is either the earlier checkpoint or the new one (<evener/output.h>). It
+ * names the run it belongs to, word by word
  * ("key=value"), and ends with a checksum.
  */
 #ifndef TDBEM_CHECKPOINT_H

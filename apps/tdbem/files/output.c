@@ -1,8 +1,6 @@
-/* Writing files. */
+/* What is in the files that a march leaves behind. */
 #include "tdbem/files/output.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -10,84 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- files ---- */
-
-static void forget(struct file *f) {
-    free(f->path);
-    free(f->beside);
-    *f = (struct file){0};
-}
-
-static evn_status refuse(const char *path, int error) {
-    return evn_fail(EVN_SYSTEM,
-                    "%s cannot be written: %s; name a file in a folder that exists and "
-                    "is yours",
-                    path, strerror(error));
-}
-
-evn_status file_begin(struct file *f, const char *path) {
-    *f = (struct file){.path = strdup(path)};
-    if (asprintf(&f->beside, "%s.new", path) < 0) f->beside = NULL;
-    struct stat there;
-    int error = ENOMEM;
-    if (f->path && f->beside) {
-        const int folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
-        f->stream = folder ? NULL : fopen(f->beside, "wb");
-        error = folder ? EISDIR : errno;
-    }
-    if (f->stream) return EVN_OK;
-    forget(f);
-    return refuse(path, error);
-}
-
-/* The renaming itself has to reach the disk, too. */
-static void force_folder(const char *path) {
-    char copy[PATH_MAX];
-    snprintf(copy, sizeof copy, "%s", path);
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY);
-    if (fd < 0) return;
-    fsync(fd);
-    close(fd);
-}
-
-evn_status file_commit(struct file *f) {
-    errno = 0;
-    int failed = fflush(f->stream) || ferror(f->stream) || fsync(fileno(f->stream));
-    int error = errno;
-    if (fclose(f->stream) && !failed) failed = 1, error = errno;
-    if (!failed && rename(f->beside, f->path)) failed = 1, error = errno;
-    evn_status status = EVN_OK;
-    if (failed) {
-        unlink(f->beside);
-        status = evn_fail(EVN_SYSTEM, "%s could not be written: %s", f->path,
-                          strerror(error ? error : EIO));
-    } else {
-        force_folder(f->path);
-    }
-    forget(f);
-    return status;
-}
-
-evn_status file_try(const char *path, size_t bytes) {
-    struct file f;
-    if (file_begin(&f, path)) return evn_fail(EVN_USAGE, "%s", evn_message());
-    const int error = bytes ? posix_fallocate(fileno(f.stream), 0, (off_t)bytes) : 0;
-    fclose(f.stream);
-    unlink(f.beside);
-    forget(&f);
-    if (!error || error == EINVAL || error == EOPNOTSUPP) return EVN_OK;
-    return evn_fail(EVN_USAGE, "%s: there is no room for its %.3g MB: %s", path,
-                    (double)bytes * 1e-6, strerror(error));
-}
-
-evn_status folder_try(const char *path) {
-    char name[PATH_MAX];
-    if (mkdir(path, 0777) && errno != EEXIST)
-        return evn_fail(EVN_USAGE, "%s: this folder cannot be made: %s", path, strerror(errno));
-    snprintf(name, sizeof name, "%s/surface.pvd", path);
-    return file_try(name, 0);
-}
 
 /* ---- tables ---- */
 
@@ -102,43 +22,34 @@ double *table_row(struct table *t) {
     return t->value + t->rows++ * (size_t)t->columns;
 }
 
-evn_status output_points(const char *path, const struct table *t, const struct incident *in,
-                         double eta, int points, const double (*point)[3]) {
-    struct file f;
-    evn_status status = file_begin(&f, path);
-    if (status) return status;
-    fprintf(f.stream,
+void output_points(FILE *out, const struct table *t, const struct incident *in, double eta,
+                   int points, const double (*point)[3]) {
+    fprintf(out,
             "# c=%.17g dt=%.17g problem=%s eta=%.17g pulse=%s:sigma=%.17g,t0=%.17g "
             "direction=%.17g,%.17g,%.17g\n",
             in->speed, in->dt, in->problem == TDBEM_SOFT ? "soft" : "rigid", eta,
             in->pulse.kind == PULSE_RICKER ? "ricker" : "gaussian", in->pulse.sigma, in->pulse.t0,
             in->direction[0], in->direction[1], in->direction[2]);
     for (int p = 0; p < points; p++)
-        fprintf(f.stream, "# probe %d: %.17g %.17g %.17g\n", p + 1, point[p][0], point[p][1],
+        fprintf(out, "# probe %d: %.17g %.17g %.17g\n", p + 1, point[p][0], point[p][1],
                 point[p][2]);
-    fputs("t", f.stream);
-    for (int p = 0; p < points; p++) fprintf(f.stream, ",p_scattered_%d,p_total_%d", p + 1, p + 1);
+    fputs("t", out);
+    for (int p = 0; p < points; p++) fprintf(out, ",p_scattered_%d,p_total_%d", p + 1, p + 1);
     for (size_t r = 0; r < t->rows; r++)
         for (int c = 0; c < t->columns; c++)
-            fprintf(f.stream, "%s%.17g", c ? "," : "\n",
-                    t->value[r * (size_t)t->columns + (size_t)c]);
-    fputc('\n', f.stream);
-    return file_commit(&f);
+            fprintf(out, "%s%.17g", c ? "," : "\n", t->value[r * (size_t)t->columns + (size_t)c]);
+    fputc('\n', out);
 }
 
-evn_status output_vertices(const char *path, const struct table *t, const int *number) {
-    struct file f;
-    evn_status status = file_begin(&f, path);
-    if (status) return status;
-    fputs("n,t", f.stream);
-    for (int v = 0; v < t->columns - 1; v++) fprintf(f.stream, ",a%d", number[v]);
+void output_vertices(FILE *out, const struct table *t, const int *number) {
+    fputs("n,t", out);
+    for (int v = 0; v < t->columns - 1; v++) fprintf(out, ",a%d", number[v]);
     for (size_t r = 0; r < t->rows; r++) {
-        fprintf(f.stream, "\n%zu", r);
+        fprintf(out, "\n%zu", r);
         for (int c = 0; c < t->columns; c++)
-            fprintf(f.stream, ",%.17g", t->value[r * (size_t)t->columns + (size_t)c]);
+            fprintf(out, ",%.17g", t->value[r * (size_t)t->columns + (size_t)c]);
     }
-    fputc('\n', f.stream);
-    return file_commit(&f);
+    fputc('\n', out);
 }
 
 /* ---- the surface (VTK's XML format, appended raw data) ---- */
@@ -148,77 +59,116 @@ static void put_array(FILE *out, const void *data, uint64_t bytes) {
     fwrite(data, 1, bytes, out);
 }
 
-evn_status output_surface(const char *folder, int step, const struct mesh *m, const char *name,
-                          const double *a) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/surface_%06d.vtu", folder, step);
-    const size_t v = (size_t)m->vertices, t = (size_t)m->triangles;
-    const size_t max = 3 * (v > t ? v : t);
-    int32_t *buffer = malloc(max * sizeof *buffer);
-    struct file f;
-    if (!buffer) return evn_fail(EVN_MEMORY, "%s: not enough memory", path);
-    evn_status status = file_begin(&f, path);
-    if (status) {
-        free(buffer);
-        return status;
-    }
-    float *real = (float *)buffer;
-    const uint64_t size[] = {v * 4, v * 4, v * 12, t * 12, t * 4, t};
+/* Opens a file of the folder. */
+static evn_status open_in(evn_output **out, const char *folder, const char *name) {
+    char *path;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return evn_fail(EVN_MEMORY, "%s: not enough memory", folder);
+    evn_status status = evn_output_open(out, NULL, path);
+    free(path);
+    return status;
+}
+
+static evn_status commit(evn_output *out) {
+    evn_status status = evn_output_commit(out);
+    evn_output_close(out);
+    return status;
+}
+
+evn_status output_folder(const char *folder) {
+    evn_output *out;
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        return evn_fail(EVN_USAGE, "%s: this folder cannot be made: %s", folder, strerror(errno));
+    if (open_in(&out, folder, "surface.pvd")) return evn_fail(EVN_USAGE, "%s", evn_message());
+    evn_output_close(out);
+    return EVN_OK;
+}
+
+/* What says where the arrays of these sizes are. */
+static void put_head(FILE *out, size_t vertices, size_t triangles, const char *name,
+                     const uint64_t size[6]) {
     uint64_t offset[6] = {0};
     for (int i = 1; i < 6; i++) offset[i] = offset[i - 1] + size[i - 1] + 8;
-    fprintf(f.stream,
+    fprintf(out,
             "<?xml version=\"1.0\"?>\n"
             "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
             "header_type=\"UInt64\">\n<UnstructuredGrid>\n"
             "<Piece NumberOfPoints=\"%zu\" NumberOfCells=\"%zu\">\n<PointData Scalars=\"%s\">\n",
-            v, t, name);
+            vertices, triangles, name);
     static const char *const line =
         "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
         "offset=\"%llu\"/>\n";
-    fprintf(f.stream, line, "Float32", name, 1, (unsigned long long)offset[0]);
-    fprintf(f.stream, line, "Int32", "number", 1, (unsigned long long)offset[1]);
-    fputs("</PointData>\n<Points>\n", f.stream);
-    fprintf(f.stream, line, "Float32", "Points", 3, (unsigned long long)offset[2]);
-    fputs("</Points>\n<Cells>\n", f.stream);
-    fprintf(f.stream, line, "Int32", "connectivity", 1, (unsigned long long)offset[3]);
-    fprintf(f.stream, line, "Int32", "offsets", 1, (unsigned long long)offset[4]);
-    fprintf(f.stream, line, "UInt8", "types", 1, (unsigned long long)offset[5]);
-    fputs("</Cells>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_", f.stream);
+    fprintf(out, line, "Float32", name, 1, (unsigned long long)offset[0]);
+    fprintf(out, line, "Int32", "number", 1, (unsigned long long)offset[1]);
+    fputs("</PointData>\n<Points>\n", out);
+    fprintf(out, line, "Float32", "Points", 3, (unsigned long long)offset[2]);
+    fputs("</Points>\n<Cells>\n", out);
+    fprintf(out, line, "Int32", "connectivity", 1, (unsigned long long)offset[3]);
+    fprintf(out, line, "Int32", "offsets", 1, (unsigned long long)offset[4]);
+    fprintf(out, line, "UInt8", "types", 1, (unsigned long long)offset[5]);
+    fputs("</Cells>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_", out);
+}
+
+evn_status output_surface(const char *folder, int step, const struct mesh *m, const char *name,
+                          const double *a) {
+    char file[32];
+    snprintf(file, sizeof file, "surface_%06d.vtu", step);
+    const size_t v = (size_t)m->vertices, t = (size_t)m->triangles;
+    const size_t max = 3 * (v > t ? v : t);
+    const uint64_t size[] = {v * 4, v * 4, v * 12, t * 12, t * 4, t};
+    int32_t *buffer = malloc(max * sizeof *buffer);
+    evn_output *output;
+    if (!buffer) return evn_fail(EVN_MEMORY, "%s: not enough memory", folder);
+    evn_status status = open_in(&output, folder, file);
+    if (status) {
+        free(buffer);
+        return status;
+    }
+    FILE *out = evn_output_stream(output);
+    float *real = (float *)buffer;
+    put_head(out, v, t, name, size);
     for (size_t i = 0; i < v; i++) real[i] = (float)a[i];
-    put_array(f.stream, real, size[0]);
+    put_array(out, real, size[0]);
     for (size_t i = 0; i < v; i++) buffer[i] = m->number[i];
-    put_array(f.stream, buffer, size[1]);
+    put_array(out, buffer, size[1]);
     for (size_t i = 0; i < 3 * v; i++) real[i] = (float)m->x[i / 3][i % 3];
-    put_array(f.stream, real, size[2]);
+    put_array(out, real, size[2]);
     for (size_t i = 0; i < 3 * t; i++) buffer[i] = m->corner[i / 3][i % 3];
-    put_array(f.stream, buffer, size[3]);
+    put_array(out, buffer, size[3]);
     for (size_t i = 0; i < t; i++) buffer[i] = (int32_t)(3 * (i + 1));
-    put_array(f.stream, buffer, size[4]);
+    put_array(out, buffer, size[4]);
     memset(buffer, 5, t); /* VTK_TRIANGLE */
-    put_array(f.stream, buffer, size[5]);
-    fputs("\n</AppendedData>\n</VTKFile>\n", f.stream);
+    put_array(out, buffer, size[5]);
+    fputs("\n</AppendedData>\n</VTKFile>\n", out);
     free(buffer);
-    return file_commit(&f);
+    return commit(output);
+}
+
+/* Whether a file of the folder is there. */
+static int is_in(const char *folder, const char *name) {
+    char *path;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) return 0;
+    const int there = access(path, R_OK) == 0;
+    free(path);
+    return there;
 }
 
 evn_status output_collection(const char *folder, int every, int last, double dt) {
-    char path[PATH_MAX];
-    struct file f;
-    snprintf(path, sizeof path, "%s/surface.pvd", folder);
-    evn_status status = file_begin(&f, path);
+    evn_output *output;
+    evn_status status = open_in(&output, folder, "surface.pvd");
     if (status) return status;
+    FILE *out = evn_output_stream(output);
     fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n",
-          f.stream);
+          out);
     for (int n = every; n <= last; n += every) {
-        snprintf(path, sizeof path, "%s/surface_%06d.vtu", folder, n);
-        if (access(path, R_OK) == 0)
-            fprintf(f.stream,
-                    "<DataSet timestep=\"%.17g\" part=\"0\" file=\"surface_%06d.vtu\"/>\n", n * dt,
-                    n);
+        char file[32];
+        snprintf(file, sizeof file, "surface_%06d.vtu", n);
+        if (is_in(folder, file))
+            fprintf(out, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"%s\"/>\n", n * dt, file);
         if (n > INT_MAX - every) break;
     }
-    fputs("</Collection>\n</VTKFile>\n", f.stream);
-    return file_commit(&f);
+    fputs("</Collection>\n</VTKFile>\n", out);
+    return commit(output);
 }
 
 /* ---- spectra ---- */
@@ -293,22 +243,17 @@ double complex spectra_far(const struct spectra *s, int f, const struct mesh *m,
     return sum / (4 * M_PI);
 }
 
-evn_status output_spectrum(const char *path, const struct spectra *s, const struct mesh *m) {
-    struct file out;
-    evn_status status = file_begin(&out, path);
-    if (status) return status;
-    fputs("# over the incident wave's at the origin; exp(-i w t)\nvertex,x,y,z", out.stream);
-    for (int f = 0; f < s->count; f++) fprintf(out.stream, ",re_w%.9g,im_w%.9g", s->w[f], s->w[f]);
+void output_spectrum(FILE *out, const struct spectra *s, const struct mesh *m) {
+    fputs("# over the incident wave's at the origin; exp(-i w t)\nvertex,x,y,z", out);
+    for (int f = 0; f < s->count; f++) fprintf(out, ",re_w%.9g,im_w%.9g", s->w[f], s->w[f]);
     for (int v = 0; v < s->columns; v++) {
-        fprintf(out.stream, "\n%d,%.9g,%.9g,%.9g", m->number[v], m->x[v][0], m->x[v][1],
-                m->x[v][2]);
+        fprintf(out, "\n%d,%.9g,%.9g,%.9g", m->number[v], m->x[v][0], m->x[v][1], m->x[v][2]);
         for (int f = 0; f < s->count; f++) {
             const double complex u = spectra_value(s, f, v);
-            fprintf(out.stream, ",%.9g,%.9g", creal(u), cimag(u));
+            fprintf(out, ",%.9g,%.9g", creal(u), cimag(u));
         }
     }
-    fputc('\n', out.stream);
-    return file_commit(&out);
+    fputc('\n', out);
 }
 
 /* Two directions at right angles to d and to each other. */
@@ -326,17 +271,14 @@ static void across(const double d[3], double e[2][3]) {
         e[1][i] = d[(i + 1) % 3] * e[0][(i + 2) % 3] - d[(i + 2) % 3] * e[0][(i + 1) % 3];
 }
 
-evn_status output_far_field(const char *path, const struct spectra *s, const struct mesh *m,
-                            const double direction[3]) {
+void output_far_field(FILE *out, const struct spectra *s, const struct mesh *m,
+                      const double direction[3]) {
     double e[2][3];
-    struct file out;
-    evn_status status = file_begin(&out, path);
-    if (status) return status;
     across(direction, e);
     fputs("# F of p_s ~ F exp(ikr)/r, over the incident wave at the origin; theta from its "
           "direction\n"
           "w,plane,theta,x,y,z,re,im,abs",
-          out.stream);
+          out);
     for (int f = 0; f < s->count; f++)
         for (int plane = 0; plane < 2; plane++)
             for (int angle = 0; angle <= 180; angle += 5) {
@@ -345,9 +287,8 @@ evn_status output_far_field(const char *path, const struct spectra *s, const str
                     to[i] = cos(angle * M_PI / 180) * direction[i] +
                             sin(angle * M_PI / 180) * e[plane][i];
                 const double complex u = spectra_far(s, f, m, to);
-                fprintf(out.stream, "\n%.9g,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g", s->w[f], plane,
-                        angle, to[0], to[1], to[2], creal(u), cimag(u), cabs(u));
+                fprintf(out, "\n%.9g,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g", s->w[f], plane, angle,
+                        to[0], to[1], to[2], creal(u), cimag(u), cabs(u));
             }
-    fputc('\n', out.stream);
-    return file_commit(&out);
+    fputc('\n', out);
 }

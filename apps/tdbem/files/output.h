@@ -1,30 +1,12 @@
 /* What a march leaves behind: CSV of points and vertices, the surface as VTK XML files, spectra and
- * the far field. Every file is written beside its place and renamed. */
+ * the far field. The files are put in their places by who calls, unless a folder is given. */
 #ifndef TDBEM_OUTPUT_H
 #define TDBEM_OUTPUT_H
 
 #include "tdbem/incident.h"
 #include "tdbem/mesh/mesh.h"
 #include <complex.h>
-#include <evener/status.h>
-#include <stdio.h>
-
-/* ---- files ---- */
-
-struct file {
-    char *path, *beside;
-    FILE *stream;
-};
-/* EVN_SYSTEM: cannot be written there. */
-evn_status file_begin(struct file *f, const char *path);
-/* Forces it to disk and into its place, unless something could not be written: then EVN_SYSTEM, and
- * an earlier file is still there. */
-evn_status file_commit(struct file *f);
-
-/* Whether a file of `bytes` could be written there now; leaves nothing. EVN_USAGE: no. */
-evn_status file_try(const char *path, size_t bytes);
-/* Makes the folder if it is not there, and tries to write in it. EVN_USAGE. */
-evn_status folder_try(const char *path);
+#include <evener/output.h>
 
 /* ---- tables ---- */
 
@@ -38,12 +20,15 @@ struct table {
 double *table_row(struct table *t);
 
 /* t, then scattered and total pressure of each point. */
-evn_status output_points(const char *path, const struct table *t, const struct incident *in,
-                         double eta, int points, const double (*point)[3]);
+void output_points(FILE *out, const struct table *t, const struct incident *in, double eta,
+                   int points, const double (*point)[3]);
 /* n, t, then one column a vertex, called by the numbers in `number`. */
-evn_status output_vertices(const char *path, const struct table *t, const int *number);
+void output_vertices(FILE *out, const struct table *t, const int *number);
 
 /* ---- the surface ---- */
+
+/* Makes the folder if it is not there, and tries to write in it. EVN_USAGE. */
+evn_status output_folder(const char *folder);
 
 /* DIR/surface_000040.vtu: one field at the vertices. */
 evn_status output_surface(const char *folder, int step, const struct mesh *mesh, const char *name,
@@ -72,9 +57,9 @@ double complex spectra_value(const struct spectra *s, int f, int v);
 double complex spectra_far(const struct spectra *s, int f, const struct mesh *mesh,
                            const double to[3]);
 
-evn_status output_spectrum(const char *path, const struct spectra *s, const struct mesh *mesh);
+void output_spectrum(FILE *out, const struct spectra *s, const struct mesh *mesh);
 /* Angles 0 .. 180 degrees from the direction of the wave in steps of 5, in two planes. */
-evn_status output_far_field(const char *path, const struct spectra *s, const struct mesh *mesh,
-                            const double direction[3]);
+void output_far_field(FILE *out, const struct spectra *s, const struct mesh *mesh,
+                      const double direction[3]);
 
 #endif

@@ -3,6 +3,7 @@
 #include "tdbem/layout/stream.h"
 #include <errno.h>
 #include <evener/clock.h>
+#include <evener/output.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -43,29 +44,16 @@ struct stream {
 
 /* ---- the file ---- */
 
-/* A file that has no name any more: its descriptor, negative if there can be none. */
-static int nameless(const char *folder, int *reason) {
-    char *path;
-    *reason = ENOMEM;
-    if (asprintf(&path, "%s/evener-XXXXXX", folder) < 0) return -1;
-    const int fd = mkostemp(path, O_CLOEXEC);
-    *reason = errno;
-    if (fd >= 0) unlink(path);
-    free(path);
-    return fd;
-}
-
-static evn_status no_file(const char *folder, int reason) {
-    return evn_fail(EVN_USAGE, "scratch: %s: no file can be made there: %s", folder,
-                    strerror(reason));
+static evn_status open_nameless(int *fd, const char *folder) {
+    if (!evn_output_scratch(fd, folder)) return EVN_OK;
+    return evn_fail(EVN_USAGE, "scratch: %s", evn_message());
 }
 
 evn_status stream_folder(const char *folder) {
-    int reason;
-    const int fd = nameless(folder, &reason);
-    if (fd < 0) return no_file(folder, reason);
-    close(fd);
-    return EVN_OK;
+    int fd;
+    evn_status status = open_nameless(&fd, folder);
+    if (!status) close(fd);
+    return status;
 }
 
 /* Past the cache if the file system takes part; a trial shows it. */
@@ -83,9 +71,8 @@ static int open_direct(int fd) {
 }
 
 static evn_status open_file(struct stream *s) {
-    int reason;
-    s->fd = nameless(s->folder, &reason);
-    if (s->fd < 0) return no_file(s->folder, reason);
+    evn_status status = open_nameless(&s->fd, s->folder);
+    if (status) return status;
     const size_t bytes = s->layout->begin[s->layout->blocks];
     const int full = posix_fallocate(s->fd, 0, (off_t)bytes);
     if (full)

@@ -2,6 +2,7 @@
  * and gives its share to the rest of the group. */
 #include "tdbem/march/march.h"
 #include "common/hash.h"
+#include "common/interrupt.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,7 @@ static evn_status march_group(struct march *m, int n, int count) {
     evn_status status = sums_make(m, n + count <= m->steps);
     if (status) return status;
     for (int q = 0; q < count; q++) {
+        if (state_stop(m)) return evn_fail(EVN_STOPPED, "stopped at step %d", n + q);
         status = solve_step(m, n + q, q);
         if (status) return status;
         point_fields(m, n + q, q);
@@ -156,7 +158,12 @@ static evn_status advance(int *done, void *arg) {
     struct march *m = arg;
     const int group = m->p->options.group;
     const int count = m->steps - *done < group ? m->steps - *done : group;
+    state_mark(m);
     evn_status status = march_group(m, *done + 1, count);
+    if (status && state_stop(m)) {
+        state_go_back(m);
+        return EVN_STOPPED;
+    }
     if (status) return status;
     m->group_first = *done + 1;
     *done += count;
@@ -167,12 +174,26 @@ static evn_status advance(int *done, void *arg) {
 static evn_status keep_state(int done, int stopping, void *arg) {
     struct march *m = arg;
     const int whole = done - m->group_first + 1 == m->p->options.group;
-    if (!m->o->checkpoint || !whole) return EVN_OK;
+    if (!m->o->checkpoint || !whole || !done) return EVN_OK;
     if (!stopping && !due(m->group_first, done, m->every) && done != m->steps) return EVN_OK;
     const double since = evn_now();
     evn_status status = state_save(m, done);
+    if (!status) m->kept = done;
     m->r->output_s += evn_now() - since;
     return status;
+}
+
+/* Steps that can be interrupted, if their state is kept; else there is nothing to lose, and an
+ * interrupt ends the process. */
+static evn_status steps(struct march *m, int done) {
+    const char *kept = m->o->checkpoint, *begun = m->o->restart;
+    if (m->mark.sums) interrupts_defer(1);
+    evn_status status = timed_steps(&m->timed, done, m->steps);
+    interrupts_defer(0);
+    if (status != EVN_STOPPED || !m->mark.sums) return status;
+    if (m->kept) return evn_fail(status, "%s; go on with --restart %s", evn_message(), kept);
+    if (begun) return evn_fail(status, "%s; begin again with --restart %s", evn_message(), begun);
+    return evn_fail(status, "%s, and nothing was kept", evn_message());
 }
 
 /* Of the bits, vertices in the file's order. */
@@ -193,14 +214,18 @@ static evn_status write_outputs(struct march *m) {
     const tdbem *p = m->p;
     evn_status status = EVN_OK;
     const double begin = evn_now();
-    if (o->probe_output)
-        status = output_points(o->probe_output, &m->points, p->incident, p->shape.eta, p->points,
-                               (const double(*)[3])p->point);
-    if (!status && o->vertex_output)
-        status = output_vertices(o->vertex_output, &m->vertices, o->vertex);
-    if (!status && o->spectrum) status = output_spectrum(o->spectrum, &m->spectra, p->mesh);
-    if (!status && o->far_field)
-        status = output_far_field(o->far_field, &m->spectra, p->mesh, p->incident->direction);
+    evn_output *const all[] = {m->probe_output, m->vertex_output, m->spectrum, m->far_field};
+    if (m->probe_output)
+        output_points(evn_output_stream(m->probe_output), &m->points, p->incident, p->shape.eta,
+                      p->points, (const double(*)[3])p->point);
+    if (m->vertex_output)
+        output_vertices(evn_output_stream(m->vertex_output), &m->vertices, o->vertex);
+    if (m->spectrum) output_spectrum(evn_output_stream(m->spectrum), &m->spectra, p->mesh);
+    if (m->far_field)
+        output_far_field(evn_output_stream(m->far_field), &m->spectra, p->mesh,
+                         p->incident->direction);
+    for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)
+        status = evn_output_commit(all[i]);
     m->r->output_s += evn_now() - begin;
     return status;
 }
@@ -240,9 +265,10 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
                           evn_schedule_problem(schedule)->tasks, m->p->layout->blocks);
     if (!status) status = evn_crew_open(&m->crew, m->units, 0);
     if (!status) status = room_make(m);
+    if (!status) status = state_open_mark(m);
     if (!status) status = room_find_vertices(m);
     if (!status) status = state_identify(m);
-    if (!status) status = room_try_files(m);
+    if (!status) status = room_open_files(m);
     if (!status) status = solver_attach(m->p->solver, m->units); /* it needs little */
     if (!status) status = sums_open_devices(m);
     if (status) return status;
@@ -267,7 +293,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     const struct stream_stats before = stream_stats(m->p->layout->stream);
     if (done < m->steps) sums_read_ahead(m);
     const long long iterations = solver_iterations(m->p->solver);
-    status = timed_steps(&m->timed, done, m->steps);
+    status = steps(m, done);
     const struct stream_stats after = stream_stats(m->p->layout->stream);
     m->r->stream_bytes = after.bytes - before.bytes;
     m->r->stream_wait_s = after.waited_s - before.waited_s;

@@ -16,6 +16,13 @@ enum {
     NODE_MAX = 16 /* blocks that a core adds up before it is asked for the time */
 };
 
+/* What a group changes step by step, as it was before it. */
+struct march_mark {
+    char *sums;              /* the last steps, and the spectra; NULL: no stopping within a group */
+    size_t points, vertices; /* rows */
+    double max, max_after, null_field;
+};
+
 struct march {
     tdbem *p;
     const tdbem_run_options *o;
@@ -46,11 +53,14 @@ struct march {
     int *vertex;                /* present numbers of those to be written */
     struct table points, vertices;
     struct spectra spectra;
+    evn_output *probe_output, *vertex_output, *spectrum, *far_field; /* NULL: not wanted */
     char *identity;
     struct timed timed;
     int group_first;        /* step of the latest group */
     int steps, every, over; /* over: the step when the pulse has left */
     double max, max_after, null_field;
+    struct march_mark mark; /* before the group under way */
+    int kept;               /* step of the latest checkpoint; 0: none by this run */
     long long solved;
     tdbem_result *r;
 };
@@ -66,12 +76,18 @@ void sums_close_devices(struct march *m);
 evn_status state_identify(struct march *m);
 evn_status state_save(struct march *m, int n);
 evn_status state_restart(struct march *m, int *n);
+/* Where a state is kept the run can be stopped within a group, and the group is given up: room for
+ * the mark, the mark before it, whether to stop, and the way back. */
+evn_status state_open_mark(struct march *m);
+void state_mark(struct march *m);
+int state_stop(const struct march *m);
+void state_go_back(struct march *m);
 
 /* march_room.c, in this order. */
 evn_status room_check(const tdbem_run_options *o, const tdbem *p);
 evn_status room_make(struct march *m);
 evn_status room_find_vertices(struct march *m);
-evn_status room_try_files(const struct march *m);
+evn_status room_open_files(struct march *m);
 evn_status room_begin_tables(struct march *m); /* step 0 */
 evn_status room_make_notes(struct march *m, int first);
 void room_give_back(struct march *m);

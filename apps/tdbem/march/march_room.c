@@ -36,36 +36,41 @@ evn_status tdbem_check_files(const tdbem_run_options *o) {
                           o->far_field};
     evn_status status = EVN_OK;
     for (size_t i = 0; !status && i < sizeof path / sizeof *path; i++)
-        if (path[i]) status = file_try(path[i], 0);
-    if (!status && o->output) status = folder_try(o->output);
+        if (path[i]) status = tdbem_as_input(evn_output_try(NULL, path[i], 0));
+    if (!status && o->output) status = output_folder(o->output);
     if (!status && o->restart && access(o->restart, R_OK))
         status = evn_fail(EVN_USAGE, "%s: this checkpoint cannot be read: %s", o->restart,
                           strerror(errno));
     return status;
 }
 
-/* Whether all files can be written, and have room, before anything is computed. */
-evn_status room_try_files(const struct march *m) {
+/* All files, with room for what will be in them, before anything is computed. */
+evn_status room_open_files(struct march *m) {
     const tdbem_run_options *o = m->o;
     const size_t columns = (size_t)m->past->columns;
     const size_t state = columns * (size_t)m->past->depth + GUESS * columns +
                          (size_t)m->spectra.count * columns * 2 +
                          (size_t)m->steps * (size_t)(m->points.columns + m->vertices.columns);
     evn_status status = EVN_OK;
-    if (o->checkpoint) status = file_try(o->checkpoint, state * sizeof(double) + 4096);
-    if (!status && o->output) status = folder_try(o->output);
     const struct {
+        evn_output **out;
         const char *path;
         double numbers;
     } csv[] = {
-        {o->probe_output, (double)m->steps * m->points.columns},
-        {o->vertex_output, (double)m->steps * m->vertices.columns},
-        {o->spectrum, 2.0 * m->spectra.count * (double)columns},
-        {o->far_field, 0},
+        {&m->probe_output, o->probe_output, (double)m->steps * m->points.columns},
+        {&m->vertex_output, o->vertex_output, (double)m->steps * m->vertices.columns},
+        {&m->spectrum, o->spectrum, 2.0 * m->spectra.count * (double)columns},
+        {&m->far_field, o->far_field, 0},
     };
-    for (size_t i = 0; !status && i < sizeof csv / sizeof *csv; i++)
-        if (csv[i].path) status = file_try(csv[i].path, (size_t)(csv[i].numbers * 24));
-    return status;
+    for (size_t i = 0; !status && i < sizeof csv / sizeof *csv; i++) {
+        if (!csv[i].path) continue;
+        status = evn_output_open(csv[i].out, NULL, csv[i].path);
+        if (!status) status = evn_output_reserve(*csv[i].out, (size_t)(csv[i].numbers * 24));
+    }
+    if (!status && o->checkpoint)
+        status = evn_output_try(NULL, o->checkpoint, state * sizeof(double) + 4096);
+    if (!status && o->output) status = output_folder(o->output);
+    return tdbem_as_input(status);
 }
 
 static void *zeros(size_t count, size_t size) {
@@ -187,6 +192,11 @@ void room_give_back(struct march *m) {
     free(m->points.value);
     free(m->vertices.value);
     spectra_close(&m->spectra);
+    evn_output_close(m->probe_output);
+    evn_output_close(m->vertex_output);
+    evn_output_close(m->spectrum);
+    evn_output_close(m->far_field);
+    free(m->mark.sums);
     free(m->identity);
     timed_close(&m->timed);
 }

@@ -72,6 +72,59 @@ evn_status state_restart(struct march *m, int *n) {
     return status;
 }
 
+/* ---- within a group ---- */
+
+evn_status state_open_mark(struct march *m) {
+    if (!m->o->checkpoint || !m->o->run.stop) return EVN_OK;
+    const size_t columns = (size_t)m->past->columns, f = (size_t)m->spectra.count;
+    m->mark.sums =
+        malloc(GUESS * columns * sizeof *m->before + f * (columns + 1) * sizeof *m->spectra.a);
+    return m->mark.sums ? EVN_OK : evn_fail(EVN_MEMORY, "td-bem: not enough memory");
+}
+
+/* The last steps and the spectra, in both directions. */
+static void move_mark(struct march *m, int back) {
+    const size_t columns = (size_t)m->past->columns, f = (size_t)m->spectra.count;
+    const struct {
+        void *data;
+        size_t bytes;
+    } part[] = {{m->before, GUESS * columns * sizeof *m->before},
+                {m->spectra.a, f * columns * sizeof *m->spectra.a},
+                {m->spectra.incident, f * sizeof *m->spectra.incident}};
+    char *at = m->mark.sums;
+    for (int i = 0; i < 3; i++) {
+        if (part[i].bytes)
+            memcpy(back ? part[i].data : at, back ? at : part[i].data, part[i].bytes);
+        at += part[i].bytes;
+    }
+}
+
+void state_mark(struct march *m) {
+    struct march_mark *k = &m->mark;
+    if (!k->sums) return;
+    move_mark(m, 0);
+    k->points = m->points.rows;
+    k->vertices = m->vertices.rows;
+    k->max = m->max;
+    k->max_after = m->max_after;
+    k->null_field = m->null_field;
+}
+
+int state_stop(const struct march *m) { return m->mark.sums && *m->o->run.stop; }
+
+/* The past itself has grown only where the group was whole. */
+void state_go_back(struct march *m) {
+    const struct march_mark *k = &m->mark;
+    move_mark(m, 1);
+    m->points.rows = k->points;
+    m->vertices.rows = k->vertices;
+    m->max = k->max;
+    m->max_after = k->max_after;
+    m->null_field = k->null_field;
+}
+
+/* ---- the words of a run ---- */
+
 /* What the checkpoint holds besides the state: words like those of the problem's identity. */
 evn_status state_identify(struct march *m) {
     uint64_t hash = HASH_SEED;

@@ -18,6 +18,9 @@ static void sum_node(const struct march *m, int block, int tile, char *scratch) 
                    m->sums + (size_t)block * m->sums_bytes, scratch);
 }
 
+/* The group is given up, march.c. */
+static evn_status stopped(void) { return evn_fail(EVN_STOPPED, "summation: stopped on request"); }
+
 static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
     struct march *m = arg;
     const struct layout *l = m->p->layout;
@@ -45,7 +48,7 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
     evn_status status = EVN_OK;
     if (cores == 1) {
         for (int i = 0; !status && i < nodes; i++) {
-            status = stream_hold(l->stream, first[i]);
+            status = state_stop(m) ? stopped() : stream_hold(l->stream, first[i]);
             if (status) break;
             for (int t = 0; t < l->tiles; t++) sum_node(m, first[i], t, scratch[0]);
             stream_drop(l->stream, first[i], l->tiles);
@@ -57,6 +60,7 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(cores) reduction(max : failed)
     for (int i = 0; i < nodes * l->tiles; i++) {
         const int b = first[i / l->tiles];
+        if (state_stop(m)) continue;
         if (stream_hold(l->stream, b)) {
             failed = b;
             continue;
@@ -64,6 +68,7 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
         sum_node(m, b, i % l->tiles, scratch[omp_get_thread_num()]);
         stream_drop(l->stream, b, 1);
     }
+    if (state_stop(m)) return stopped();
     return failed < 0 ? EVN_OK : stream_hold(l->stream, failed); /* for this thread's message */
 }
 

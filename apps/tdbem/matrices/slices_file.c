@@ -1,8 +1,8 @@
 /* Matrices on disk: a header that says exactly what they were made from, the ranges, the values,
- * and a checksum of all. Written beside and renamed, so that a run that fails leaves an earlier
- * file whole. */
+ * and a checksum of all. */
 #include "tdbem/matrices/slices_file.h"
 #include <errno.h>
+#include <evener/output.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,20 +79,20 @@ int slices_file_exists(const char *file) { return access(file, F_OK) == 0; }
 /* ---- writing ---- */
 
 struct slices_writer {
-    FILE *file;
-    char *path, *beside;
+    evn_output *file;
     struct sum sum;
-    int failed; /* errno */
 };
 
 static void put(struct slices_writer *w, const void *data, size_t bytes) {
-    if (w->failed) return;
+    FILE *out = evn_output_stream(w->file);
+    if (ferror(out)) return;
     sum_bytes(&w->sum, data, bytes);
-    if (bytes && fwrite(data, 1, bytes, w->file) != bytes) w->failed = errno ? errno : EIO;
+    if (bytes) fwrite(data, 1, bytes, out);
 }
 
-static evn_status not_written(const struct slices_writer *w) {
-    return evn_fail(EVN_SYSTEM, "matrices: %s cannot be written: %s", w->path, strerror(w->failed));
+/* What is lost already need not wait until the end to be said. */
+static evn_status check(struct slices_writer *w) {
+    return ferror(evn_output_stream(w->file)) ? evn_output_commit(w->file) : EVN_OK;
 }
 
 evn_status slices_writer_open(struct slices_writer **out, const struct slices *s,
@@ -102,55 +102,46 @@ evn_status slices_writer_open(struct slices_writer **out, const struct slices *s
     struct slices_writer *w = calloc(1, sizeof *w);
     if (!w) return evn_fail(EVN_MEMORY, "matrices: no memory");
     w->sum = (struct sum){{1, 2, 3, 4}, 0};
-    w->path = strdup(file);
-    if (!w->path || asprintf(&w->beside, "%s.%ld.part", file, (long)getpid()) < 0) {
-        w->beside = NULL;
-        slices_writer_close(w);
-        return evn_fail(EVN_MEMORY, "matrices: no memory");
-    }
-    w->file = fopen(w->beside, "wb");
-    if (!w->file) w->failed = errno;
+    const size_t entries = (size_t)s->rows * (size_t)s->columns;
     struct header h = header_of(mesh, options);
     h.kmax = s->kmax;
     h.kmax_points = s->kmax_points;
     h.longest = s->longest;
     h.values = s->begin[s->columns];
     h.nnz = s->nnz;
-    const size_t entries = (size_t)s->rows * (size_t)s->columns;
-    put(w, &h, sizeof h);
-    put(w, s->first, entries * sizeof *s->first);
-    put(w, s->count, entries * sizeof *s->count);
-    if (w->failed) {
-        evn_status status = not_written(w);
-        slices_writer_close(w);
-        return status;
+    evn_status status = evn_output_open(&w->file, "matrices", file);
+    if (!status)
+        status = evn_output_reserve(w->file, sizeof h + sizeof(uint64_t) +
+                                                 entries * (sizeof *s->first + sizeof *s->count) +
+                                                 h.values * sizeof *s->value);
+    if (!status) {
+        put(w, &h, sizeof h);
+        put(w, s->first, entries * sizeof *s->first);
+        put(w, s->count, entries * sizeof *s->count);
+        status = check(w);
     }
-    *out = w;
-    return EVN_OK;
+    if (status)
+        slices_writer_close(w);
+    else
+        *out = w;
+    return status;
 }
 
 evn_status slices_writer_put(struct slices_writer *w, const struct slices *s) {
     for (int j = s->from; j < s->to; j++) /* in pieces that are still in the cache when summed */
         put(w, slices_column(s, j), (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
-    return w->failed ? not_written(w) : EVN_OK;
+    return check(w);
 }
 
 evn_status slices_writer_commit(struct slices_writer *w) {
     const uint64_t sum = sum_end(&w->sum);
     put(w, &sum, sizeof sum);
-    if (!w->failed && (fflush(w->file) || fsync(fileno(w->file)))) w->failed = errno;
-    if (fclose(w->file) && !w->failed) w->failed = errno;
-    w->file = NULL;
-    if (!w->failed && rename(w->beside, w->path)) w->failed = errno;
-    return w->failed ? not_written(w) : EVN_OK;
+    return evn_output_commit(w->file);
 }
 
 void slices_writer_close(struct slices_writer *w) {
     if (!w) return;
-    if (w->file) fclose(w->file);
-    if (w->beside) unlink(w->beside); /* not there any more where it was committed */
-    free(w->beside);
-    free(w->path);
+    evn_output_close(w->file);
     free(w);
 }
 

@@ -15,6 +15,7 @@
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_tree.h"
 #include <evener/device.h>
+#include <evener/output.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +149,7 @@ static void sparse_multiply(void *arg) {
 /* The same matrices through the program beside this one that is built with Eigen: GFlop/s; 0 if it
  * is not there. They travel in a file: rows, matrices, then of each starts, columns, values. */
 static double eigen_rate(const struct sparse *a) {
-    char program[4096], file[] = "/tmp/evener-bench-XXXXXX", command[4400], line[64];
+    char program[4096], command[4400], line[64];
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     if (n <= 0) return 0;
     program[n] = 0;
@@ -156,8 +157,8 @@ static double eigen_rate(const struct sparse *a) {
     if (!slash) return 0;
     snprintf(slash, sizeof program - (size_t)(slash - program), "/bench-tdbem-eigen");
     if (access(program, X_OK)) return 0;
-    const int fd = mkstemp(file);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
+    int fd;
+    FILE *out = evn_output_scratch(&fd, "/tmp") ? NULL : fdopen(fd, "wb");
     if (!out) return 0;
     const int32_t head[2] = {a->m[0].rows, a->count};
     fwrite(head, sizeof head, 1, out);
@@ -171,13 +172,13 @@ static double eigen_rate(const struct sparse *a) {
         fwrite(m->value, sizeof *m->value, m->start[m->rows], out);
     }
     double rate = 0;
-    if (!fclose(out)) {
-        snprintf(command, sizeof command, "'%s' '%s'", program, file);
+    if (!fflush(out)) {
+        snprintf(command, sizeof command, "'%s' /proc/%ld/fd/%d", program, (long)getpid(), fd);
         FILE *in = popen(command, "r");
         if (in && fgets(line, sizeof line, in)) rate = 2e-9 * (double)a->nnz / atof(line);
         if (in && pclose(in)) rate = 0;
     }
-    unlink(file);
+    fclose(out);
     return rate;
 }
 
@@ -421,6 +422,12 @@ static const struct option options[] = {
 };
 #undef AT
 
+static const struct option_rule rules[] = {
+    {"devices", OPTION_NEEDS, "solvers", "one of which has a device"},
+    {"solvers", OPTION_EXCLUDES, "table", "it prints solvers side by side, and nothing else"},
+    {0},
+};
+
 int tdbem_study(int argc, char **argv) {
     struct request request = {.mesh = "sphere:3", .ratio = "0.5"};
     int code = options_read_plain(
@@ -428,21 +435,16 @@ int tdbem_study(int argc, char **argv) {
         "usage: evener bench td-bem [options]\n\n"
         "The summation stage on one core, by layout, precision and steps of a group, and the\n"
         "number of blocks by numbering; or solvers of M_0.",
-        options, &request, argc, argv);
+        (struct option_set){options, &request, rules}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     const char *name = request.mesh, *ratio = request.ratio, *devices = request.devices;
     const int solvers = request.solvers;
     char why[256];
     int count;
-    if (devices && !solvers) {
-        complain("--devices %s: only --solvers has a device", devices);
-        return EXIT_USAGE;
-    }
     if (devices && evn_devices_count(devices, &count, why, sizeof why)) return give_up(EVN_USAGE);
-    char *end;
-    const double x = strtod(ratio, &end);
-    if (end == ratio || *end || !(x > 0) || x > 1e6) {
-        complain("--delta-ratio %s: expected a number above 0", ratio);
+    double x;
+    if (evn_read_real(ratio, (evn_bounds){0, 1e6, 1}, &x)) {
+        complain("--delta-ratio %s: %s", ratio, evn_message());
         return EXIT_USAGE;
     }
     struct mesh *mesh = NULL;

@@ -166,7 +166,7 @@ int bench_links(int argc, char **argv) {
         "bench links",
         "usage: evener bench links [options]\n\n"
         "How long messages take between the host and devices, and from device to device.",
-        table, &request, argc, argv);
+        (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     const char *devices = request.devices;
     char why[512];

@@ -214,14 +214,19 @@ static void check_orders(struct comparison *s, const char *set, struct row row[W
     }
 }
 
+/* The problem of a class, checked. The job is to be closed in any case. */
+static int begin_class(struct job *job, const struct workload *is, char class_) {
+    char option[16];
+    snprintf(option, sizeof option, "--class=%c", class_);
+    int code = job_begin(job, is);
+    if (!code) code = job_option(job, "bench schedules", option);
+    return code ? code : job_check(job);
+}
+
 /* All sets of a machine's file for one workload; prints the tables, and at the end the orders. */
 static int study_workload(struct comparison *s, const struct workload *is, char class_,
                           long steps) {
-    char option[16];
-    snprintf(option, sizeof option, "--class=%c", class_);
-    int code = job_begin(&s->job, is);
-    if (!code) code = job_option(&s->job, "bench schedules", option);
-    if (!code) code = job_check(&s->job);
+    int code = begin_class(&s->job, is, class_);
     if (!code) code = job_open(&s->job, 0);
     s->tasks = s->job.tasks;
     s->steps = steps > 0 ? (int)steps : s->job.shape.steps;
@@ -240,8 +245,41 @@ static int study_workload(struct comparison *s, const struct workload *is, char 
     return code;
 }
 
-static int study_file(struct comparison *s, const char *path, const char *apps, const char *classes,
-                      long steps) {
+static int has_classes(const struct workload *is) {
+    for (const struct option *o = is->options; o && o->name; o++)
+        if (!strcmp(o->name, "class")) return 1;
+    return 0;
+}
+
+/* --apps and --classes: workloads that have these classes, all of them once. */
+static int read_lists(struct option_list *apps, const char *text, const char *classes) {
+    int code = options_list(apps, "apps", text);
+    for (int i = 0; !code && i < apps->count; i++) {
+        const struct workload *is = workload_find(apps->word[i]);
+        if (!is) {
+            complain("--apps %s: there is no workload \"%s\", expected %s", text, apps->word[i],
+                     workload_list());
+            code = EXIT_USAGE;
+        }
+        if (!code && !has_classes(is)) {
+            complain("--apps %s: %s has no classes", text, is->name);
+            code = EXIT_USAGE;
+        }
+        for (const char *c = classes; !code && *c; c++) {
+            struct job job;
+            if (strchr(c + 1, *c)) {
+                complain("--classes %s: %c is there twice; name it once", classes, *c);
+                return EXIT_USAGE;
+            }
+            code = begin_class(&job, is, *c);
+            job_close(&job);
+        }
+    }
+    return code;
+}
+
+static int study_file(struct comparison *s, const char *path, const struct option_list *apps,
+                      const char *classes, long steps) {
     struct machine_file *file;
     int code = machine_file_open(&file, path);
     if (code) return code;
@@ -253,19 +291,9 @@ static int study_file(struct comparison *s, const char *path, const char *apps, 
     printf("\n== %s ==\nmilliseconds a step, mean over a run; /guided: step over guided:size's; "
            "speedup over the first unit alone;\nmigrated: tasks a step\n",
            machine_file_name(file));
-    for (const char *app = apps; !code && *app;) {
-        char name[16];
-        int length = (int)strcspn(app, ",");
-        snprintf(name, sizeof name, "%.*s", length, app);
-        const struct workload *is = workload_find(name);
-        if (!is) {
-            complain("--apps %s: there is no workload \"%s\", expected %s", apps, name,
-                     workload_list());
-            code = EXIT_USAGE;
-        }
-        for (const char *c = classes; !code && *c; c++) code = study_workload(s, is, *c, steps);
-        app += length + (app[length] == ',');
-    }
+    for (int i = 0; !code && i < apps->count; i++)
+        for (const char *c = classes; !code && *c; c++)
+            code = study_workload(s, workload_find(apps->word[i]), *c, steps);
     machine_file_close(file);
     return code;
 }
@@ -362,10 +390,20 @@ static const struct option table[] = {
 };
 #undef AT
 
+static const struct option_rule rules[] = {
+    {"map", OPTION_EXCLUDES, "planning apps steps exchange noise FILE",
+     "its table is of bt-mz's zones, on units of its own"},
+    {"planning", OPTION_EXCLUDES, "apps classes steps exchange noise FILE",
+     "its tasks and units are made up; --tasks and --unit-count say how many"},
+    {"tasks", OPTION_NEEDS, "planning", "whose tasks these are"},
+    {"unit-count", OPTION_NEEDS, "planning", "whose units these are"},
+    {0},
+};
+
 int bench_schedules(int argc, char **argv) {
     struct request request = {
         .apps = "bt-mz", .classes = "BCD", .tasks = 1000000, .units = 10000, .noise = 2};
-    const struct option_set sets[] = {{table, &request}, {0}};
+    const struct option_set sets[] = {{table, &request, rules}, {0}};
     const char *path[FILES];
     int files;
     int code = options_read("bench schedules", sets, argc, argv, path, FILES, &files);
@@ -373,9 +411,11 @@ int bench_schedules(int argc, char **argv) {
         printf("usage: evener bench schedules [options] FILE ..\n\n"
                "All schedules in virtual time on the machines that are described in the files, as\n"
                "bench/machines/power9-4v100.json and bench/machines/epyc-2mi50.json.\n\n");
-        options_help(sets, 0);
+        options_help("bench schedules", sets, 0);
         return EXIT_DONE;
     }
+    struct option_list apps;
+    if (!code) code = read_lists(&apps, request.apps, request.classes);
     if (code) return code;
     if (request.map) return bench_map_table(request.classes) ? EXIT_FAILED : EXIT_DONE;
     if (request.planning)
@@ -396,7 +436,7 @@ int bench_schedules(int argc, char **argv) {
     if (status) return give_up(status);
     s.machine = machine;
     for (int i = 0; !code && i < files; i++)
-        code = study_file(&s, path[i], request.apps, request.classes, request.steps);
+        code = study_file(&s, path[i], &apps, request.classes, request.steps);
     if (!code)
         printf("\n%d of the papers' orders do not hold here; each is said above\n", s.differ);
     evn_machine_close(machine);

@@ -135,7 +135,7 @@ int bench_tasks(int argc, char **argv) {
     int code = options_read_plain("bench tasks",
                                   "usage: evener bench tasks [options]\n\n"
                                   "The cost of the loop itself for empty tasks.",
-                                  table, &request, argc, argv);
+                                  (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     evn_machine *machine;
     evn_units *units;

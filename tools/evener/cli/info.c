@@ -139,7 +139,7 @@ struct request {
 
 #define AT(field) offsetof(struct request, field)
 static const struct option table[] = {
-    {"json", "FILE", "the same as a record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
+    {"json", "FILE", "the same as a record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
     {0},
 };
 #undef AT
@@ -149,13 +149,13 @@ int command_info(int argc, char **argv) {
     int code = options_read_plain("info",
                                   "usage: evener info [options]\n\n"
                                   "What this node has, and what could not be opened.",
-                                  table, &request, argc, argv);
+                                  (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     const char *json = request.json;
     evn_machine *machine;
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);
-    struct output record;
+    evn_output *record;
     if (output_open(&record, json)) {
         evn_machine_close(machine);
         return EXIT_USAGE;
@@ -171,10 +171,10 @@ int command_info(int argc, char **argv) {
         cJSON_AddItemToObject(root, "build", record_build());
         cJSON_AddStringToObject(root, "command", command_line);
         char *text = record_text(root);
-        if (!text || output_commit(&record, text)) code = EXIT_FAILED;
+        if (!text || output_commit(record, text)) code = EXIT_FAILED;
         free(text);
     }
-    output_discard(&record);
+    evn_output_close(record);
     evn_machine_close(machine);
     return code;
 }

@@ -1,6 +1,11 @@
 /* evener: the command. This file knows which parts there are; each part is a file of its own. */
 #include "cli/command.h"
+#include "cli/stack.h"
+#include "cli/standard.h"
+#include "common/interrupt.h"
 #include "workload/table.h"
+#include <errno.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,41 +44,57 @@ static void usage(FILE *out) {
 static char *join(int argc, char **argv) {
     size_t size = 1;
     for (int i = 0; i < argc; i++) size += strlen(argv[i]) + 1;
-    char *text = calloc(size, 1);
+    char *text = calloc(size, 1), *at = text;
     for (int i = 0; text && i < argc; i++) {
-        strcat(text, argv[i]);
-        if (i < argc - 1) strcat(text, " ");
+        at = stpcpy(at, argv[i]);
+        if (i < argc - 1) *at++ = ' ';
     }
     return text;
 }
 
-int main(int argc, char **argv) {
-    char *line = join(argc, argv);
-    if (line) command_line = line;
-    int status = -1;
+/* The part that the first word names. */
+static int run_part(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--version")) {
         printf("evener %s\n", EVN_VERSION);
-        status = EXIT_DONE;
-    } else if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+        return EXIT_DONE;
+    }
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
         usage(stdout);
-        status = EXIT_DONE;
+        return EXIT_DONE;
     }
     for (int i = 0; i < PARTS; i++)
-        if (!strcmp(name, parts[i].name)) status = parts[i].run(argc - 1, argv + 1);
-    if (status < 0) {
-        if (*name)
-            complain("there is no command \"%s\", expected info, run, plan, bench, calibrate "
-                     "or report",
-                     name);
-        else
-            usage(stderr);
-        status = EXIT_USAGE;
-    }
+        if (!strcmp(name, parts[i].name)) return parts[i].run(argc - 1, argv + 1);
+    if (*name)
+        complain("there is no command \"%s\", expected info, run, plan, bench, calibrate or report",
+                 name);
+    else
+        usage(stderr);
+    return EXIT_USAGE;
+}
+
+static int run(int argc, char **argv) {
+    /* more threads than there are cores are of no use, and too many end the process */
+    if (omp_get_max_threads() > omp_get_num_procs()) omp_set_num_threads(omp_get_num_procs());
+    int status = run_part(argc, argv);
+    errno = 0;
     if (fflush(stdout) || ferror(stdout)) {
-        complain("standard output cannot be written");
+        complain("standard output cannot be written%s%s", errno ? ": " : "",
+                 errno ? strerror(errno) : "");
         if (status == EXIT_DONE) status = EXIT_FAILED;
     }
+    /* also where the interrupt has made something fail */
+    return interrupted && status != EXIT_DONE && status != EXIT_UNVERIFIED ? EXIT_INTERRUPTED
+                                                                           : status;
+}
+
+int main(int argc, char **argv) {
+    standard_open();
+    interrupts_begin();
+    char *line = join(argc, argv);
+    if (line) command_line = line;
+    const int status = stack_run(run, argc, argv);
+    command_line = "";
     free(line);
     return status;
 }

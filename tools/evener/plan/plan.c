@@ -1,6 +1,7 @@
 /* evener plan: what a schedule does with a workload, iteration by iteration, in a virtual clock: on
  * the units of this node, on a machine described in a file, or with the times of a run. */
 #include "cli/command.h"
+#include "common/files.h"
 #include "common/output.h"
 #include "common/record.h"
 #include "workload/machine_file.h"
@@ -47,14 +48,13 @@ static double alone(const evn_model *m, int kind) {
 static int plain_model(struct planning *p, const struct request *request) {
     const int n = p->job.tasks.tasks, units = p->job.tasks.units;
     double bandwidth = 0;
-    int code = -1;
+    int known = -1;
     memcpy(p->speed, p->job.tasks.speed, sizeof *p->speed * (size_t)units);
     p->basis = request->words.speeds ? "speeds as given" : "speeds by cores";
     if (!request->words.speeds && request->words.schedule &&
         !strncmp(request->words.schedule, "weighted", 8))
-        code = calibration_speeds(p->job.is, p->job.shape.key, p->job.units, p->speed, &bandwidth);
-    if (code > 0) return code;
-    if (!code) p->basis = "speeds as calibrated";
+        known = calibration_speeds(p->job.is, p->job.shape.key, p->job.units, p->speed, &bandwidth);
+    if (!known) p->basis = "speeds as calibrated";
     for (int u = 0; u < units; u++) p->slower[u] = 1 / p->speed[u];
     for (int t = 0; t < n; t++) p->model.seconds[t] = p->job.tasks.weight[t];
     p->model.model.kinds = 1; /* units differ by their factor alone */
@@ -86,11 +86,6 @@ static int timed_model(struct planning *p, const struct request *request) {
 }
 
 static int check(const struct request *request) {
-    if ((request->machine || request->times) && request->words.speeds) {
-        complain("--speeds and %s both say how fast units are; leave one of them out",
-                 request->machine ? "--machine" : "--times");
-        return EXIT_USAGE;
-    }
     if (request->exchange && strcmp(request->exchange, "parallel") != 0 &&
         strcmp(request->exchange, "sequential") != 0) {
         complain("--exchange %s: expected parallel or sequential", request->exchange);
@@ -121,7 +116,6 @@ static int make_room(struct planning *p) {
 static int open_problem(struct job *job, const struct request *request) {
     if (job->is->open && !request->quiet)
         fprintf(stderr, "%s: its tasks are known once its problem is open ..\n", job->is->name);
-    catch_interrupts();
     return job_open(job, request->quiet);
 }
 
@@ -142,6 +136,7 @@ static int open_planning(struct planning *p, const struct request *request) {
     p->model.model.sequential = request->exchange && !strcmp(request->exchange, "sequential");
     code = request->machine || request->times ? timed_model(p, request) : plain_model(p, request);
     if (!code) code = slow_read(&p->slow, request->slow, p->job.units, 0);
+    if (!code) code = slow_begins(&p->slow, request->slow, request->iterations);
     if (code) return code;
     p->job.tasks = p->problem;
     return job_schedule(&p->job, &words);
@@ -158,16 +153,16 @@ static void close_planning(struct planning *p) {
 
 /* One iteration as an object of the record. */
 static cJSON *iteration(const struct planning *p, const evn_simulation *clock, const evn_step *step,
-                        const double *load, double cut, long messages) {
+                        const double *load) {
     const evn_problem *tasks = &p->problem;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddItemToObject(o, "owner",
                           cJSON_CreateIntArray(evn_simulation_owner(clock), tasks->tasks));
     cJSON_AddItemToObject(o, "load", record_numbers(load, tasks->units));
     record_number(o, "imbalance", step->imbalance);
-    record_number(o, "cut_bytes", cut);
+    record_number(o, "cut_bytes", step->bytes);
     cJSON_AddNumberToObject(o, "migrations", step->migrations);
-    cJSON_AddNumberToObject(o, "messages", (double)messages);
+    cJSON_AddNumberToObject(o, "messages", (double)step->messages);
     if (!p->timed) return o;
     record_number(o, "compute_s", step->compute_s);
     record_number(o, "migration_s", step->migration_s);
@@ -213,8 +208,9 @@ static void print_units(const struct planning *p, const evn_simulation *clock, c
     }
 }
 
-/* The cores that binpack's thread reassignment moves, where all units are CPUs. */
-static int reassign(const struct planning *p, const double *load, FILE *out, cJSON *root) {
+/* The cores that binpack's thread reassignment moves, where all units are CPUs; *record receives
+ * them for the record. */
+static int reassign(const struct planning *p, const double *load, FILE *out, cJSON **record) {
     const struct job *w = &p->job;
     const int units = w->tasks.units, cores = job_cores(w);
     if (strncmp(evn_schedule_text(w->schedule), "binpack", 7) != 0 || evn_units_gpus(w->units) ||
@@ -241,13 +237,13 @@ static int reassign(const struct planning *p, const double *load, FILE *out, cJS
                     load[u] / own, load[u] / share[u]);
     }
     if (out) fprintf(out, "  predicted speedup %.2f, before %.2f\n", total / after, total / before);
-    if (root) cJSON_AddItemToObject(root, "cores", cJSON_CreateIntArray(share, units));
+    *record = cJSON_CreateIntArray(share, units);
     free(share);
     return 0;
 }
 
-static cJSON *record_plan(const struct planning *p, const struct request *request, cJSON *list,
-                          const char *explanation) {
+/* What the record has before its iterations. */
+static cJSON *record_plan(const struct planning *p, const struct request *request) {
     const evn_problem *tasks = &p->problem;
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "evener", EVN_VERSION);
@@ -270,8 +266,14 @@ static cJSON *record_plan(const struct planning *p, const struct request *reques
     cJSON_AddItemToObject(root, "weight", record_numbers(tasks->weight, tasks->tasks));
     cJSON_AddItemToObject(root, "speed", record_numbers(tasks->speed, tasks->units));
     record_number(root, "bandwidth", tasks->bandwidth);
+    return root;
+}
+
+/* And what behind them. */
+static cJSON *record_end(const char *explanation, cJSON *cores) {
+    cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "explanation", explanation ? explanation : "");
-    cJSON_AddItemToObject(root, "iterations", list);
+    if (cores) cJSON_AddItemToObject(root, "cores", cores);
     cJSON_AddStringToObject(root, "command", command_line);
     return root;
 }
@@ -285,9 +287,21 @@ static double fastest_alone(const struct planning *p) {
     return fastest;
 }
 
-/* All iterations: a line and an object of `list` each, and the last one's loads in `load`. */
+static void print_iteration(const struct planning *p, long i, const evn_step *step, double fastest,
+                            FILE *out) {
+    const double computed = step->compute_s - step->migration_s;
+    fprintf(out, "%9ld  %9.3f  %9.3f  %12.0f  %8ld  %10d", i, step->imbalance,
+            computed > 0 ? fastest / computed : 1, step->bytes, step->messages, step->migrations);
+    if (p->timed)
+        fprintf(out, "  %11.4f  %11.4f  %11.4f", 1e3 * step->compute_s, 1e3 * step->exchange_s,
+                1e3 * (step->compute_s + step->exchange_s));
+    fputc('\n', out);
+}
+
+/* All iterations, of which nothing is kept: a line of the page and an object of the record each
+ * (NULL: not wanted), and the last one's loads in `load`. */
 static evn_status iterate(struct planning *p, const struct request *request, evn_simulation *clock,
-                          double *load, FILE *out, cJSON *list) {
+                          double *load, FILE *out, FILE *record) {
     const double fastest = fastest_alone(p);
     evn_status status = EVN_OK;
     evn_step step = {0};
@@ -296,16 +310,10 @@ static evn_status iterate(struct planning *p, const struct request *request, evn
         status = evn_simulation_step(clock, p->job.schedule, &step);
         if (status) break;
         evn_problem_imbalance(&p->problem, evn_simulation_owner(clock), load);
-        const double computed = step.compute_s - step.migration_s;
-        if (out)
-            fprintf(out, "%9ld  %9.3f  %9.3f  %12.0f  %8ld  %10d", i, step.imbalance,
-                    computed > 0 ? fastest / computed : 1, step.bytes, step.messages,
-                    step.migrations);
-        if (out && p->timed)
-            fprintf(out, "  %11.4f  %11.4f  %11.4f", 1e3 * step.compute_s, 1e3 * step.exchange_s,
-                    1e3 * (step.compute_s + step.exchange_s));
-        if (out) fputc('\n', out);
-        cJSON_AddItemToArray(list, iteration(p, clock, &step, load, step.bytes, step.messages));
+        if (out) print_iteration(p, i, &step, fastest, out);
+        if (record && record_list_add(record, iteration(p, clock, &step, load), i - 1))
+            status = evn_fail(EVN_SYSTEM, "the record could not be written");
+        if (out && ferror(out)) break; /* nobody reads on; main() says so */
     }
     return status;
 }
@@ -328,35 +336,29 @@ static void print_end(const struct planning *p, const struct request *request,
     free(text);
 }
 
-static int plan(struct planning *p, const struct request *request, struct output *record) {
+static int plan(struct planning *p, const struct request *request, evn_output *record) {
     const int units = p->problem.units;
     double *load = malloc((size_t)units * sizeof *load);
     evn_simulation *clock = NULL;
-    cJSON *list = cJSON_CreateArray(), *root = NULL;
+    cJSON *cores = NULL;
     evn_status status = EVN_OK;
-    FILE *out = request->quiet                               ? NULL
-                : record->path && !strcmp(record->path, "-") ? stderr
-                                                             : stdout;
-    if (!load || !list) status = evn_fail(EVN_MEMORY, "not enough memory for %d units", units);
+    FILE *out = request->quiet ? NULL : files_page();
+    FILE *list = record ? evn_output_stream(record) : NULL;
+    if (!load) status = evn_fail(EVN_MEMORY, "not enough memory for %d units", units);
     if (!status) status = evn_simulation_open(&clock, &p->model.model);
     if (!status && out) print_heading(p, out);
+    if (!status && list && record_list_begin(list, record_plan(p, request), "iterations"))
+        status = evn_fail(EVN_SYSTEM, "the record could not be written");
     if (!status) status = iterate(p, request, clock, load, out, list);
     char *explanation = status ? NULL : evn_schedule_explain(p->job.schedule);
     if (!status && out) print_end(p, request, clock, load, explanation, out);
-    int code = status ? give_up(status) : 0;
-    if (!code) {
-        root = record_plan(p, request, list, explanation);
-        list = NULL;
-        code = reassign(p, load, out, root);
+    int code = status ? give_up(status) : reassign(p, load, out, &cores);
+    if (!code && list) {
+        if (record_list_end(list, record_end(explanation, cores)) || output_commit(record, NULL))
+            code = EXIT_FAILED;
+        cores = NULL;
     }
-    if (!code && record->path) {
-        char *text = record_text(root);
-        root = NULL;
-        if (!text || output_commit(record, text)) code = EXIT_FAILED;
-        free(text);
-    }
-    cJSON_Delete(root);
-    cJSON_Delete(list);
+    cJSON_Delete(cores);
     free(explanation);
     free(load);
     evn_simulation_close(clock);
@@ -370,8 +372,8 @@ static const struct option table[] = {
     {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)", OPTION_TEXT,
      AT(words.speeds), 0, 0},
     {"machine", "FILE", "a described machine: its units, their times of tasks, its links",
-     OPTION_TEXT, AT(machine), 0, 0},
-    {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_TEXT,
+     OPTION_INPUT, AT(machine), 0, 0},
+    {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_INPUT,
      AT(times), 0, 0},
     {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
      AT(exchange), 0, 0},
@@ -382,12 +384,20 @@ static const struct option table[] = {
      OPTION_TEXT, AT(words.schedule), 0, 0},
     {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER, AT(iterations),
      1, 1000000},
-    {"json", "FILE", "the record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
     {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
     {"verbose", NULL, "the plan as text, too", OPTION_FLAG, AT(verbose), 0, 0},
     {0},
 };
 #undef AT
+
+static const struct option_rule rules[] = {
+    {"speeds", OPTION_EXCLUDES, "machine times",
+     "both say how fast units are; leave one of them out"},
+    {"exchange", OPTION_NEEDS, "machine times", "without which exchange is free"},
+    {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},
+    {0},
+};
 
 static int help(const struct workload *is) {
     char usage[512];
@@ -407,17 +417,18 @@ int command_plan(int argc, char **argv) {
     const struct workload *is = job_find(table, argc, argv, &code);
     if (!is) return code < 0 ? help(NULL) : code;
     struct planning p = {.slow = {.unit = -1}};
-    struct output record = {.fd = -1};
+    evn_output *record = NULL;
     code = job_begin(&p.job, is);
-    if (!code) code = job_read(&p.job, "plan", table, &request, argc, argv);
+    if (!code)
+        code = job_read(&p.job, "plan", (struct option_set){table, &request, rules}, argc, argv);
     if (code < 0) {
         code = help(is);
     } else if (!code) {
         code = open_planning(&p, &request);
-        if (!code && output_open(&record, request.json)) code = EXIT_USAGE;
-        if (!code) code = plan(&p, &request, &record);
+        if (!code) code = output_open(&record, request.json);
+        if (!code) code = plan(&p, &request, record);
     }
-    output_discard(&record);
+    evn_output_close(record);
     close_planning(&p);
     return code;
 }

@@ -6,13 +6,6 @@
 #include "common/record.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-/* Whether the page would replace one of the records it is made from. */
-static int replaces(const char *output, const char *file) {
-    struct stat a, b;
-    return !stat(output, &a) && !stat(file, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
 
 static int write_page(const struct report_record *record, int records, const char *path) {
     int groups;
@@ -21,15 +14,13 @@ static int write_page(const struct report_record *record, int records, const cha
         complain("not enough memory for %d records", records);
         return EXIT_FAILED;
     }
-    struct output output = {.fd = -1};
-    int code = output_open(&output, path) ? EXIT_USAGE : EXIT_DONE;
-    FILE *out = code ? NULL : output_stream(&output);
-    if (!code && !out) code = EXIT_FAILED;
+    evn_output *output;
+    int code = output_open(&output, path);
     if (!code) {
-        report_page(out, group, groups);
-        if (output_commit(&output, NULL)) code = EXIT_FAILED;
+        report_page(evn_output_stream(output), group, groups);
+        code = output_commit(output, NULL);
     }
-    output_discard(&output);
+    evn_output_close(output);
     report_group_free(group, groups);
     if (!code && strcmp(path, "-") != 0)
         printf("%s: a page from %d record%s\n", path, records, records == 1 ? "" : "s");
@@ -42,7 +33,7 @@ struct request {
 
 #define AT(field) offsetof(struct request, field)
 static const struct option table[] = {
-    {"output", "FILE", "the page (default report.html); - is standard output", OPTION_TEXT,
+    {"output", "FILE", "the page (default report.html); - is standard output", OPTION_OUTPUT,
      AT(output), 0, 0},
     {0},
 };
@@ -50,7 +41,7 @@ static const struct option table[] = {
 
 int command_report(int argc, char **argv) {
     struct request request = {.output = "report.html"};
-    const struct option_set sets[] = {{table, &request}, {0}};
+    const struct option_set sets[] = {{table, &request, NULL}, {0}};
     const char **file = calloc((size_t)argc, sizeof *file);
     struct report_record *record = calloc((size_t)argc, sizeof *record);
     int files = 0, read = 0, code = EXIT_FAILED;
@@ -66,7 +57,7 @@ int command_report(int argc, char **argv) {
             "evener plan): a step of each unit in time, the zones by unit, and where there are\n"
             "several records of one application and class, times, speedups and transfers by\n"
             "schedule and number of units. The page needs no network and no script.\n\n");
-        options_help(sets, 0);
+        options_help("report", sets, 0);
         code = EXIT_DONE;
     } else if (!code && !files) {
         complain("report: no records; expected FILE.json .., as of evener run APP --json FILE");
@@ -74,7 +65,7 @@ int command_report(int argc, char **argv) {
     } else if (!code) {
         for (; !code && read < files; read++) code = report_read(&record[read], file[read]);
         for (int i = 0; !code && i < files; i++)
-            if (replaces(path, file[i])) {
+            if (strcmp(path, "-") && evn_output_same(path, file[i])) {
                 complain("--output %s would replace a record it is made from; name another file",
                          path);
                 code = EXIT_USAGE;

@@ -31,8 +31,8 @@ static const struct option table[] = {
     {"devices", "SPEC", "where GPU units come from", OPTION_TEXT, AT(devices), 0, 0},
     {"steps", "N", "steps of which the median counts (default 5)", OPTION_NUMBER, AT(steps), 1,
      1000},
-    {"output", "FILE", "instead of ~/.cache/evener/calibration.json", OPTION_TEXT, AT(output), 0,
-     0},
+    {"output", "FILE", "the figures of this call, instead of keeping them for runs", OPTION_KEPT,
+     AT(output), 0, 0},
     {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
     {0},
 };
@@ -119,8 +119,7 @@ static int measure(struct job *job, const struct request *request, const char *l
         const struct run_options options = {.steps = instances * job->shape.group,
                                             .inspect = inspect,
                                             .arg = &m->times,
-                                            .bursts = 4 * tasks * instances + 16,
-                                            .stop = &interrupted};
+                                            .bursts = 4 * tasks * instances + 16};
         const struct run_result *r = NULL;
         code = job->is->run(job->state, job->units, job->schedule, &options, &r);
         if (!code) {
@@ -226,8 +225,8 @@ static int calibrate_kinds(struct job *job, const struct request *request, cJSON
                     job->shape.key, unit);
         code = calibrate_kind(job, request, kinds[k], &f);
         if (!code)
-            calibration_keep(entries,
-                             entry(job->is->name, job->shape.key, unit, (int)request->steps, &f));
+            cJSON_AddItemToArray(
+                entries, entry(job->is->name, job->shape.key, unit, (int)request->steps, &f));
     }
     free(kind);
     evn_units_close(units);
@@ -238,7 +237,7 @@ static int calibrate_kinds(struct job *job, const struct request *request, cJSON
 
 /* The workloads that are named, or all there are. 0, or an exit status after a message. */
 static int find_apps(int argc, char **argv, const struct workload *app[APPS], int *apps) {
-    struct option_set sets[APPS + 2] = {{table, NULL}};
+    struct option_set sets[APPS + 2] = {{table, NULL, NULL}};
     const struct workload *w;
     const char *word[APPS];
     int sets_count = 1;
@@ -253,6 +252,12 @@ static int find_apps(int argc, char **argv, const struct workload *app[APPS], in
             complain("there is no workload \"%s\", expected %s", word[i], workload_list());
             return EXIT_USAGE;
         }
+    for (int i = 1; i < words; i++)
+        for (int k = 0; k < i; k++)
+            if (app[i] == app[k]) {
+                complain("calibrate: %s is there twice; name it once", app[i]->name);
+                return EXIT_USAGE;
+            }
     if (words) *apps = words;
     return 0;
 }
@@ -262,7 +267,8 @@ static int find_apps(int argc, char **argv, const struct workload *app[APPS], in
  * state will point. As options_read(). */
 static int read_arguments(struct job *job, struct request *request, int argc, char **argv,
                           const struct workload *const *app, int apps, char sample[SAMPLE]) {
-    struct option_set sets[APPS + 3] = {{table, request}, {job->is->options, job->state}};
+    struct option_set sets[APPS + 3] = {{table, request, NULL},
+                                        {job->is->options, job->state, job->is->rules}};
     const char *word[APPS];
     int n = 0, words = 0;
     size_t size = 0;
@@ -273,7 +279,7 @@ static int read_arguments(struct job *job, struct request *request, int argc, ch
     if (!code) {
         int known = 1 + (job->is->options != NULL);
         for (int i = 0; i < apps; i++)
-            if (app[i]->options) sets[known++] = (struct option_set){app[i]->options, unused};
+            if (app[i]->options) sets[known++] = (struct option_set){app[i]->options, unused, NULL};
         snprintf(sample, SAMPLE, "%s", job->is->sample ? job->is->sample : "");
         all[n++] = argv[0];
         for (char *p = strtok(sample, " "); p; p = strtok(NULL, " ")) all[n++] = p;
@@ -298,6 +304,24 @@ static int help(const struct workload *is) {
 
 /* ---- the command ---- */
 
+/* Whether the figures will have a place, before they are measured. */
+static int try_place(const struct request *request) {
+    const char *output = request->output;
+    if (output && !strcmp(output, "-")) {
+        complain("--output -: figures are kept in a file; name one");
+        return EXIT_USAGE;
+    }
+    if (output) return calibration_try_file(output);
+    char *folder = calibration_folder();
+    if (!folder) {
+        complain("neither XDG_CACHE_HOME nor HOME is set: name the file with --output FILE");
+        return EXIT_USAGE;
+    }
+    const int code = calibration_try_folder(folder);
+    free(folder);
+    return code;
+}
+
 /* One workload, from its options to its entries. -1 where --help is asked for. */
 static int calibrate(const struct workload *const *app, int apps, int i, struct request *request,
                      int argc, char **argv, cJSON *entries) {
@@ -305,20 +329,37 @@ static int calibrate(const struct workload *const *app, int apps, int i, struct 
     char both[64], sample[SAMPLE];
     int code = job_begin(&job, app[i]);
     if (!code) code = read_arguments(&job, request, argc, argv, app, apps, sample);
-    if (!code && request->output && !strcmp(request->output, "-")) {
-        complain("--output -: a calibration is kept in a file; name one");
-        code = EXIT_USAGE;
-    }
+    if (!code && !i) code = try_place(request);
     if (!code && !request->units) {
         const int cores = evn_machine_cores(job.machine);
         snprintf(both, sizeof both, cores > 1 ? "1:CPU:1,1:CPU:%d" : "1:CPU:1", cores);
         request->units = both;
     }
+    int gpus; /* it is said once */
+    if (!code && !i) code = job_devices(&job, request->units, request->devices, &gpus);
     if (!code) code = job_check(&job);
     if (!code) code = job_open(&job, request->quiet);
     if (!code) code = calibrate_kinds(&job, request, entries);
     job_close(&job);
     if (request->units == both) request->units = NULL;
+    return code;
+}
+
+/* Writes what was measured to its place, and prints it with what is there already. */
+static int keep(const struct request *request, cJSON *entries) {
+    evn_machine *machine = NULL;
+    char *folder = request->output ? NULL : calibration_folder();
+    int code = evn_machine_open(&machine) ? give_up(EVN_SYSTEM) : 0;
+    if (!code && folder) code = calibration_keep(folder, machine, entries);
+    if (!code && !folder) code = calibration_write(request->output, machine, entries);
+    if (!code && !request->quiet) {
+        cJSON *all = folder ? calibration_kept(folder, machine) : NULL;
+        print_table(all ? all : entries, stdout);
+        printf("\nkept in %s\n", folder ? folder : request->output);
+        cJSON_Delete(all);
+    }
+    free(folder);
+    evn_machine_close(machine);
     return code;
 }
 
@@ -328,25 +369,10 @@ int command_calibrate(int argc, char **argv) {
     int apps = 0;
     int code = find_apps(argc, argv, app, &apps);
     if (code) return code;
-    cJSON *entries = cJSON_CreateArray(), *old = NULL;
-    catch_interrupts();
+    cJSON *entries = cJSON_CreateArray();
     for (int i = 0; !code && i < apps; i++)
         code = calibrate(app, apps, i, &request, argc, argv, entries);
-    char *own = NULL;
-    if (!code && !request.output && !(own = calibration_path())) code = EXIT_USAGE;
-    const char *path = own ? own : request.output;
-    evn_machine *machine = NULL;
-    if (!code && evn_machine_open(&machine)) code = give_up(EVN_SYSTEM);
-    if (!code) {
-        if (own) calibration_folders(path);
-        old = calibration_read(path, machine);
-        while (entries->child) calibration_keep(old, cJSON_DetachItemFromArray(entries, 0));
-        if (!request.quiet) print_table(old, stdout);
-        code = calibration_save(path, machine, old);
-        if (!code && !request.quiet) printf("\nkept in %s\n", path);
-    }
+    if (!code) code = keep(&request, entries);
     cJSON_Delete(entries);
-    free(own);
-    evn_machine_close(machine);
     return code < 0 ? help(apps == 1 ? app[0] : NULL) : code;
 }

@@ -1,42 +1,52 @@
-/* The file that calibrations are kept in: which there may be, and which fits. */
+/* The files that calibrations are kept in: which there are, and which fits. */
 #include "workload/calibration.h"
+#include "common/hash.h"
 #include "common/json_file.h"
 #include "common/message.h"
 #include "common/output.h"
 #include "common/record.h"
 #include "workload/machine_file.h"
+#include "workload/table.h"
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { FORMAT = 1, CLASSES = 8 };
+enum { FORMAT = 2, CLASSES = 8 };
 
-char *calibration_path(void) {
+/* ---- places ---- */
+
+char *calibration_folder(void) {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     const int given = cache && *cache == '/'; /* others are to be ignored, says the standard */
-    if (!given && !(home && *home)) {
-        complain("neither XDG_CACHE_HOME nor HOME is set: name the file with --output FILE");
-        return NULL;
-    }
     char *path = NULL;
-    if (asprintf(&path, "%s%s/evener/calibration.json", given ? cache : home,
-                 given ? "" : "/.cache") < 0) {
-        complain("not enough memory");
+    if (!given && !(home && *home)) return NULL;
+    if (asprintf(&path, "%s%s/evener/calibration", given ? cache : home, given ? "" : "/.cache") <
+        0)
         return NULL;
-    }
     return path;
 }
 
-void calibration_folders(const char *path) {
-    char *part = strdup(path);
+int calibration_try_folder(const char *folder) {
+    char *part = strdup(folder);
     for (char *p = part ? strchr(part + 1, '/') : NULL; p; p = strchr(p + 1, '/')) {
         *p = 0;
         mkdir(part, 0777);
         *p = '/';
     }
     free(part);
+    mkdir(folder, 0777);
+    DIR *there = opendir(folder);
+    const int sound = there && !access(folder, W_OK | X_OK);
+    if (!sound)
+        complain("%s cannot be written: %s; name a file for the figures with --output FILE", folder,
+                 strerror(errno));
+    if (there) closedir(there);
+    return sound ? 0 : EXIT_USAGE;
 }
 
 static const char *text_of(const cJSON *o, const char *key) {
@@ -44,42 +54,154 @@ static const char *text_of(const cJSON *o, const char *key) {
     return text ? text : "";
 }
 
-/* Whether `root` is a calibration of this machine by this version; complains of what is wrong with
- * the file at `path` (NULL: says nothing). */
-static int check(const cJSON *root, const char *path, const evn_machine *machine) {
-    const cJSON *there = cJSON_GetObjectItemCaseSensitive(root, "machine"), *o;
-    const cJSON *entries = cJSON_GetObjectItemCaseSensitive(root, "entries");
-    int sound = json_number(root, "calibration") == FORMAT && cJSON_IsArray(entries);
+/* What figures of one machine have in common, and others have not. Cores are not of it: how many
+ * there are for us changes from job to job. */
+static uint64_t machine_hash(const evn_machine *m) {
+    const char *processor = evn_machine_processor(m);
+    uint64_t hash = hash_bytes(HASH_SEED, processor, strlen(processor) + 1);
+    hash = hash_word(hash, (uint64_t)evn_machine_packages(m));
+    for (int level = 1; level <= 3; level++)
+        hash = hash_word(hash, evn_machine_cache(m, level, NULL));
+    return hash;
+}
+
+/* "bt-mz-0123456789abcdef-", with which the names of a workload's files of this machine begin. */
+static void prefix(char *text, size_t size, const char *app, const evn_machine *machine) {
+    snprintf(text, size, "%.60s-%016llx-", app, (unsigned long long)machine_hash(machine));
+}
+
+/* The file of an entry, to be freed: its unit is in the name, so that a list of them has an order.
+ */
+static char *file_of(const char *folder, const evn_machine *machine, const cJSON *entry) {
+    static const char *const keys[] = {"class", "unit", "device"};
+    char *path = NULL, name[96], unit[24];
+    uint64_t hash = HASH_SEED;
+    size_t n = 0;
+    prefix(name, sizeof name, text_of(entry, "app"), machine);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        const char *text = text_of(entry, keys[k]);
+        hash = hash_bytes(hash, text, strlen(text) + 1);
+    }
+    for (const char *p = text_of(entry, "unit"); *p && n < sizeof unit - 1; p++)
+        if (*p != ':') unit[n++] = *p;
+    unit[n] = 0;
+    if (asprintf(&path, "%s/%s%s-%016llx.json", folder, name, unit, (unsigned long long)hash) < 0)
+        return NULL;
+    return path;
+}
+
+/* ---- reading ---- */
+
+/* What is wrong with a calibration of any machine; NULL if nothing is. */
+static const char *unsound(const cJSON *root) {
+    const cJSON *entries = cJSON_GetObjectItemCaseSensitive(root, "entries"), *o;
+    const double format = json_number(root, "calibration");
+    int sound = format > 0 && cJSON_IsArray(entries);
     cJSON_ArrayForEach(o, entries) {
         sound = sound && *text_of(o, "app") && *text_of(o, "class") && *text_of(o, "unit") &&
                 json_number(o, "task_s") > 0 && json_number(o, "weight_per_s") > 0 &&
                 json_number(o, "within_s_per_byte") >= 0 &&
                 json_number(o, "between_s_per_byte") >= 0;
     }
-    if (!sound) {
-        if (path)
-            complain("%s is not a calibration as this version writes it; remove it, or run evener "
-                     "calibrate again",
-                     path);
-        return EXIT_USAGE;
-    }
-    if (strcmp(text_of(there, "processor"), evn_machine_processor(machine)) != 0 ||
-        json_number(there, "packages") != evn_machine_packages(machine)) {
-        if (path)
-            complain("%s was measured on another machine (%s); run evener calibrate on this one",
-                     path, text_of(there, "processor"));
-        return EXIT_USAGE;
-    }
-    if (strcmp(text_of(root, "evener"), EVN_VERSION) != 0) {
-        if (path)
-            complain("%s was measured with version %s and this is %s; run evener calibrate again",
-                     path, text_of(root, "evener"), EVN_VERSION);
-        return EXIT_USAGE;
-    }
-    return 0;
+    if (!sound) return "is not a calibration";
+    if (format != FORMAT || strcmp(text_of(root, "evener"), EVN_VERSION) != 0)
+        return "is of another version";
+    return NULL;
 }
 
-static const char classes[] = "SWABCDEF";
+static int is_of(const cJSON *root, const evn_machine *m) {
+    const cJSON *there = cJSON_GetObjectItemCaseSensitive(root, "machine");
+    int same = !strcmp(text_of(there, "processor"), evn_machine_processor(m)) &&
+               json_number(there, "packages") == evn_machine_packages(m);
+    for (int level = 1; level <= 3; level++) {
+        char key[16];
+        snprintf(key, sizeof key, "l%d", level);
+        same = same && json_number(there, key) == (double)evn_machine_cache(m, level, NULL);
+    }
+    return same;
+}
+
+/* What was wrong with the files of a folder: the first one, and how many. */
+struct doubts {
+    int count;
+    char first[512];
+};
+
+static void doubt(struct doubts *d, const char *folder, const char *file, const char *why) {
+    if (d->count++) return;
+    snprintf(d->first, sizeof d->first, "%.300s/%.100s %.80s", folder, file, why);
+}
+
+static void say_doubts(const struct doubts *d) {
+    char others[48] = "";
+    if (!d->count) return;
+    if (d->count > 1) snprintf(others, sizeof others, " (and %d more)", d->count - 1);
+    complain("warning: %s%s; its figures are left out until evener calibrate has measured them "
+             "again",
+             d->first, others);
+}
+
+/* Adds the entries of one file to `all`. */
+static void read_file(cJSON *all, const char *folder, const char *name, const evn_machine *machine,
+                      struct doubts *doubts) {
+    char *path = NULL, why[256] = "cannot be read: not enough memory";
+    cJSON *root = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) path = NULL;
+    const char *wrong = !path || json_file_try(&root, path, why, sizeof why) ? why : unsound(root);
+    if (!wrong && !is_of(root, machine)) wrong = "is of another machine";
+    if (wrong) doubt(doubts, folder, name, wrong);
+    cJSON *entries = wrong ? NULL : cJSON_GetObjectItemCaseSensitive(root, "entries");
+    while (entries && entries->child)
+        cJSON_AddItemToArray(all, cJSON_DetachItemFromArray(entries, 0));
+    cJSON_Delete(root);
+    free(path);
+}
+
+/* All entries of a workload that the folder has of this machine, in the order of the files' names.
+ */
+static cJSON *read_folder(const char *folder, const char *app, const evn_machine *machine,
+                          struct doubts *doubts) {
+    cJSON *all = cJSON_CreateArray();
+    struct dirent **file = NULL;
+    char begin[96];
+    prefix(begin, sizeof begin, app, machine);
+    const size_t length = strlen(begin);
+    const int files = scandir(folder, &file, NULL, versionsort);
+    for (int i = 0; i < files; i++) {
+        const char *name = file[i]->d_name, *end = strrchr(name, '.');
+        if (!strncmp(name, begin, length) && end && !strcmp(end, ".json"))
+            read_file(all, folder, name, machine, doubts);
+        free(file[i]);
+    }
+    free(file);
+    return all;
+}
+
+cJSON *calibration_kept(const char *folder, const evn_machine *machine) {
+    cJSON *all = cJSON_CreateArray();
+    struct doubts doubts = {0};
+    const struct workload *is;
+    for (int i = 0; (is = workload_at(i)); i++) {
+        cJSON *own = read_folder(folder, is->name, machine, &doubts);
+        while (own && own->child) cJSON_AddItemToArray(all, cJSON_DetachItemFromArray(own, 0));
+        cJSON_Delete(own);
+    }
+    say_doubts(&doubts);
+    return all;
+}
+
+/* Earlier versions had one file for everything, beside the folder. */
+static void say_older(const char *folder) {
+    char path[4096];
+    struct stat there;
+    snprintf(path, sizeof path, "%s.json", folder);
+    if (!stat(path, &there))
+        complain("warning: %s is of an earlier version and not read any more; run evener calibrate "
+                 "again, and remove it",
+                 path);
+}
+
+/* ---- what fits ---- */
 
 const char *calibration_device(const evn_unit *unit) {
     if (evn_unit_is_cpu(unit)) return "";
@@ -90,18 +212,19 @@ const char *calibration_device(const evn_unit *unit) {
 /* How far two problems' keys are apart: 0 the same, then classes by their order, then all others.
  */
 static int distance(const char *a, const char *b) {
+    static const char classes[] = "SWABCDEF";
     const char *x = strchr(classes, *a), *y = strchr(classes, *b);
     if (!strcmp(a, b)) return 0;
     return x && y && !a[1] && !b[1] ? abs((int)(x - y)) : CLASSES - 1;
 }
 
-/* The entry of a kind of units for a workload, of the nearest problem there is. */
-static const cJSON *find(const cJSON *root, const char *app, const char *key, const char *unit,
+/* The entry of a kind of units, of the nearest problem there is. */
+static const cJSON *find(const cJSON *entries, const char *key, const char *unit,
                          const char *device) {
     const cJSON *o, *best = NULL;
     int best_distance = CLASSES;
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(root, "entries")) {
-        if (strcmp(text_of(o, "app"), app) != 0 || strcmp(text_of(o, "unit"), unit) != 0) continue;
+    cJSON_ArrayForEach(o, entries) {
+        if (strcmp(text_of(o, "unit"), unit) != 0) continue;
         if (device && strcmp(text_of(o, "device"), device) != 0) continue;
         const int away = distance(text_of(o, "class"), key);
         if (away >= best_distance) continue;
@@ -111,30 +234,19 @@ static const cJSON *find(const cJSON *root, const char *app, const char *key, co
     return best;
 }
 
-int calibration_speeds(const struct workload *is, const char *key, const evn_units *units,
-                       double *speed, double *bandwidth) {
-    char *path = calibration_path();
-    struct stat there;
-    cJSON *root = NULL;
-    int *kind = malloc(sizeof *kind * (size_t)evn_units_count(units));
-    int code = -1;
-    if (path && kind && stat(path, &there) == 0) {
-        code = json_file_read(&root, path);
-        if (!code) code = check(root, path, evn_units_machine(units));
-    }
+/* What each unit does a second by these entries, as calibration_speeds(). */
+static int fill(const cJSON *entries, const char *key, const evn_units *units, int *kind,
+                double *speed, double *bandwidth) {
     struct unit_kind kinds[KINDS_MAX];
     double rate[KINDS_MAX], per_byte = 0;
-    const int n = kind ? unit_kinds(units, kinds, kind) : 0;
-    for (int k = 0; !code && k < n; k++) {
+    const int n = unit_kinds(units, kinds, kind);
+    for (int k = 0; k < n; k++) {
         char unit[24];
         int u = 0; /* one of them */
         while (kind[u] != k) u++;
-        const cJSON *o = find(root, is->name, key, unit_kind_text(kinds[k], unit),
+        const cJSON *o = find(entries, key, unit_kind_text(kinds[k], unit),
                               calibration_device(evn_units_get(units, u)));
-        if (!o) {
-            code = -1;
-            break;
-        }
+        if (!o) return -1;
         rate[k] = json_number(o, "weight_per_s");
         /* what it costs that a face lies between units; all that CPU units own lies in one memory
          */
@@ -142,57 +254,74 @@ int calibration_speeds(const struct workload *is, const char *key, const evn_uni
             per_byte = fmax(per_byte, json_number(o, "between_s_per_byte") -
                                           json_number(o, "within_s_per_byte"));
     }
-    if (!code) {
-        for (int u = 0; u < evn_units_count(units); u++) speed[u] = rate[kind[u]];
-        if (bandwidth) *bandwidth = per_byte > 0 ? 1 / per_byte : 0;
-    }
-    cJSON_Delete(root);
+    for (int u = 0; u < evn_units_count(units); u++) speed[u] = rate[kind[u]];
+    if (bandwidth) *bandwidth = per_byte > 0 ? 1 / per_byte : 0;
+    return 0;
+}
+
+int calibration_speeds(const struct workload *is, const char *key, const evn_units *units,
+                       double *speed, double *bandwidth) {
+    char *folder = calibration_folder();
+    int *kind = malloc(sizeof *kind * (size_t)evn_units_count(units));
+    struct doubts doubts = {0};
+    cJSON *entries =
+        folder && kind ? read_folder(folder, is->name, evn_units_machine(units), &doubts) : NULL;
+    const int code = entries ? fill(entries, key, units, kind, speed, bandwidth) : -1;
+    if (entries && !entries->child && !doubts.count) say_older(folder);
+    say_doubts(&doubts);
+    cJSON_Delete(entries);
     free(kind);
-    free(path);
+    free(folder);
     return code;
 }
 
-void calibration_keep(cJSON *entries, cJSON *fresh) {
-    int i = 0;
-    const cJSON *o;
-    cJSON_ArrayForEach(o, entries) {
-        if (!strcmp(text_of(o, "app"), text_of(fresh, "app")) &&
-            !strcmp(text_of(o, "class"), text_of(fresh, "class")) &&
-            !strcmp(text_of(o, "unit"), text_of(fresh, "unit")) &&
-            !strcmp(text_of(o, "device"), text_of(fresh, "device")))
-            break;
-        i++;
-    }
-    if (o)
-        cJSON_ReplaceItemInArray(entries, i, fresh);
-    else
-        cJSON_AddItemToArray(entries, fresh);
-}
+/* ---- writing ---- */
 
-cJSON *calibration_read(const char *path, const evn_machine *machine) {
+int calibration_try_file(const char *path) {
     struct stat there;
-    cJSON *root = NULL, *entries = NULL;
-    if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && !json_file_read(&root, path) &&
-        !check(root, NULL, machine))
-        entries = cJSON_DetachItemFromObjectCaseSensitive(root, "entries");
+    char why[256];
+    cJSON *root = NULL;
+    if (stat(path, &there) || !S_ISREG(there.st_mode) || !there.st_size) {
+        evn_output *file;
+        const int code = output_open(&file, path) ? EXIT_USAGE : 0;
+        evn_output_close(file);
+        return code;
+    }
+    const char *wrong = json_file_try(&root, path, why, sizeof why) ? why : NULL;
+    if (!wrong && !(json_number(root, "calibration") > 0)) wrong = "is not a calibration";
+    if (wrong)
+        complain("--output %s %s, and stays as it is; name another file, or remove it", path,
+                 wrong);
     cJSON_Delete(root);
-    return entries ? entries : cJSON_CreateArray();
+    return wrong ? EXIT_USAGE : 0;
 }
 
-int calibration_save(const char *path, const evn_machine *machine, cJSON *entries) {
-    struct output file = {.fd = -1};
-    if (output_open(&file, path)) {
-        cJSON_Delete(entries);
-        return EXIT_USAGE;
-    }
+int calibration_write(const char *path, const evn_machine *machine, const cJSON *entries) {
+    evn_output *file;
+    if (output_open(&file, path)) return EXIT_FAILED;
     cJSON *root = cJSON_CreateObject();
     cJSON_AddNumberToObject(root, "calibration", FORMAT);
     cJSON_AddStringToObject(root, "evener", EVN_VERSION);
     cJSON_AddItemToObject(root, "machine", record_machine(machine));
-    cJSON_AddItemToObject(root, "entries", entries);
+    cJSON_AddItemToObject(root, "entries", cJSON_Duplicate(entries, 1));
     char *text = record_text(root);
-    int code = !text || output_commit(&file, text) ? EXIT_FAILED : 0;
+    int code = !text || output_commit(file, text) ? EXIT_FAILED : 0;
     free(text);
-    output_discard(&file);
+    evn_output_close(file);
+    return code;
+}
+
+int calibration_keep(const char *folder, const evn_machine *machine, const cJSON *entries) {
+    const cJSON *o;
+    int code = 0;
+    cJSON_ArrayForEach(o, entries) {
+        char *path = file_of(folder, machine, o);
+        cJSON *one = cJSON_CreateArray();
+        cJSON_AddItemToArray(one, cJSON_Duplicate(o, 1));
+        if (!code && !path) code = give_up(evn_fail(EVN_MEMORY, "calibrate: not enough memory"));
+        if (!code) code = calibration_write(path, machine, one);
+        cJSON_Delete(one);
+        free(path);
+    }
     return code;
 }

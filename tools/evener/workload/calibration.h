@@ -1,5 +1,11 @@
 /* Calibrations: how long a task takes on each kind of units of this node, measured once and kept in
- * $XDG_CACHE_HOME/evener/calibration.json (or ~/.cache/evener), with the machine it is of. */
+ * $XDG_CACHE_HOME/evener/calibration (or ~/.cache/evener/calibration).
+ *
+ * Each figure is a file of its own, named after the workload, the machine (processor, packages,
+ * caches) and what was measured, and is replaced as a whole. So there is nothing to be merged, and
+ * nothing to be locked where several calibrate at once, or on several nodes with one home; figures
+ * of other machines lie beside ours and are not looked at; a file that is damaged is one figure
+ * less. */
 #ifndef TOOL_CALIBRATION_H
 #define TOOL_CALIBRATION_H
 
@@ -11,31 +17,35 @@
  * work in the host's memory and a face costs the same whoever owns it. Figures of another problem
  * of the same workload do where there are none of this one; of another class the nearest.
  *
- * 0: filled. -1: nothing is known of one of these kinds, nothing was said and nothing filled.
- * Otherwise an exit status after a message: the file is none of these, or of another machine or
- * version. */
+ * 0: filled. -1: nothing is known of one of these kinds, and nothing filled. Files that are none of
+ * these are passed over with a warning. */
 int calibration_speeds(const struct workload *is, const char *key, const evn_units *units,
                        double *speed, double *bandwidth);
 
-/* Where it is kept unless the user says otherwise, to be freed; NULL after a message: there is no
- * such place. */
-char *calibration_path(void);
+/* The folder that they are kept in, to be freed; NULL: neither XDG_CACHE_HOME nor HOME says where.
+ */
+char *calibration_folder(void);
 
-/* The entries of the file that may stay: none if it is not there, or not of this machine and
- * version. */
-cJSON *calibration_read(const char *path, const evn_machine *machine);
+/* Before anything is measured: whether the figures can be kept in the folder, which is made where
+ * it is missing. 0, or an exit status after a message. */
+int calibration_try_folder(const char *folder);
 
-/* Puts an entry in the place of an older one of the same. An entry has "app", "class" (the
- * problem's key), "unit", "device" (not of CPU units), "tasks", "steps", "task_s", "weight_per_s",
- * "within_s_per_byte" and "between_s_per_byte". */
-void calibration_keep(cJSON *entries, cJSON *fresh);
+/* The same of a file: it is not there yet, or empty, or a calibration, or no file but a pipe or a
+ * device. What is something else stays as it is. */
+int calibration_try_file(const char *path);
 
-/* Makes the folders on the way to a file, as far as they are missing. What fails shows when the
- * file is written. */
-void calibration_folders(const char *path);
+/* An entry has "app", "class" (the problem's key), "unit", "device" (not of CPU units), "tasks",
+ * "steps", "task_s", "weight_per_s", "within_s_per_byte" and "between_s_per_byte". */
 
-/* Writes the entries, which it takes. 0, or an exit status after a message. */
-int calibration_save(const char *path, const evn_machine *machine, cJSON *entries);
+/* Keeps each of the entries in the folder, in the place of an older one of the same. 0, or an exit
+ * status after a message. */
+int calibration_keep(const char *folder, const evn_machine *machine, const cJSON *entries);
+
+/* All that the folder has of this machine, a list to be deleted. */
+cJSON *calibration_kept(const char *folder, const evn_machine *machine);
+
+/* The entries as one file. 0, or an exit status after a message. */
+int calibration_write(const char *path, const evn_machine *machine, const cJSON *entries);
 
 /* The name of a unit's device, "" for CPU units; NULL: it is described only, and any will do. */
 const char *calibration_device(const evn_unit *unit);

@@ -12,7 +12,7 @@ enum { SETS = 64 };
 /* ---- arguments ---- */
 
 const struct workload *job_find(const struct option *own, int argc, char **argv, int *code) {
-    struct option_set sets[SETS] = {{own, NULL}};
+    struct option_set sets[SETS] = {{own, NULL, NULL}};
     const struct workload *w;
     for (int i = 0, n = 1; n < SETS - 1 && (w = workload_at(i)); i++)
         if (w->options) sets[n++].table = w->options;
@@ -29,16 +29,15 @@ const struct workload *job_find(const struct option *own, int argc, char **argv,
     return NULL;
 }
 
-int job_read(struct job *job, const char *command, const struct option *own, void *to, int argc,
-             char **argv) {
-    const struct option_set sets[] = {{own, to}, {job->is->options, job->state}, {0}};
+int job_read(struct job *job, const char *command, struct option_set own, int argc, char **argv) {
+    const struct option_set sets[] = {own, {job->is->options, job->state, job->is->rules}, {0}};
     const char *word;
     int words;
     return options_read(command, sets, argc, argv, &word, 1, &words);
 }
 
 int job_option(struct job *job, const char *command, char *option) {
-    const struct option_set sets[] = {{job->is->options, job->state}, {0}};
+    const struct option_set sets[] = {{job->is->options, job->state, NULL}, {0}};
     char *argv[] = {(char *)command, option};
     const char *word;
     int words;
@@ -47,14 +46,15 @@ int job_option(struct job *job, const char *command, char *option) {
 
 void job_help(const char *command, const char *usage, const struct option *own,
               const struct workload *is) {
-    const struct option_set sets[] = {{own, NULL}, {is ? is->options : NULL, NULL}, {0}};
+    const struct option_set sets[] = {
+        {own, NULL, NULL}, {is ? is->options : NULL, NULL, is ? is->rules : NULL}, {0}};
     const struct workload *w;
     printf("%s\n", usage);
     if (is && is->about) printf("%s: %s\n", is->name, is->about);
-    options_help(sets, 0);
+    options_help(command, sets, 0);
     if (is && is->options) {
         printf("\nOptions of %s, whose default schedule is %s:\n\n", is->name, is->schedule);
-        options_help(sets, 1);
+        options_help(command, sets, 1);
     }
     if (is) return;
     printf("\nWorkloads; evener %s APP --help shows what each takes besides:\n\n", command);
@@ -99,6 +99,23 @@ static int join_units(struct job *job) {
     return 0;
 }
 
+int job_devices(const struct job *job, const char *list, const char *devices, int *gpus) {
+    char why[256];
+    evn_units *units;
+    int count = 0;
+    evn_status status = devices ? evn_devices_count(devices, &count, why, sizeof why) : EVN_OK;
+    if (status) return give_up(status);
+    status = evn_units_open_on(&units, job->machine, list, devices, EVN_DESCRIBE_ONLY);
+    if (status) return give_up(status);
+    /* auto takes the devices that are there, which a description does not look for */
+    *gpus = strcmp(list, "auto") ? evn_units_gpus(units) > 0 : !devices || count > 0;
+    if (devices && !*gpus)
+        complain("warning: with --units %s --devices changes nothing: no unit of it is a GPU",
+                 list);
+    evn_units_close(units);
+    return 0;
+}
+
 int job_check(struct job *job) { return job->is->check(job->state, job->is); }
 
 int job_open(struct job *job, int quiet) {
@@ -124,28 +141,18 @@ static const char *schedule_name(const struct job *job, const struct job_words *
 /* Speeds of the units: as given, or the number of cores. */
 static int read_speeds(struct job *job, const char *text) {
     int units = evn_units_count(job->units);
+    if (text) {
+        const evn_bounds bounds = {0, INFINITY, 1};
+        if (!evn_read_reals(text, units, bounds, &job->speed, &units)) return 0;
+        complain("--speeds %s: %s; one is of each unit", text, evn_message());
+        return EXIT_USAGE;
+    }
     job->speed = malloc(sizeof *job->speed * (size_t)units);
     if (!job->speed) {
         complain("not enough memory for %d units", units);
         return EXIT_USAGE;
     }
-    const char *p = text;
-    for (int u = 0; u < units; u++) {
-        job->speed[u] = evn_unit_cores(evn_units_get(job->units, u));
-        if (!text) continue;
-        char *end;
-        double speed = strtod(p, &end);
-        if (end == p || !(speed > 0) || isinf(speed) || (*end != ',' && *end)) {
-            complain("--speeds %s: the speed of unit %d is not a number above 0", text, u);
-            return EXIT_USAGE;
-        }
-        if ((*end == 0) != (u == units - 1)) {
-            complain("--speeds %s: expected %d numbers, one a unit", text, units);
-            return EXIT_USAGE;
-        }
-        job->speed[u] = speed;
-        p = end + 1;
-    }
+    for (int u = 0; u < units; u++) job->speed[u] = evn_unit_cores(evn_units_get(job->units, u));
     return 0;
 }
 
@@ -218,11 +225,10 @@ int job_units(struct job *job, const struct job_words *words, unsigned flags) {
     job->tasks.instances = (steps + job->shape.group - 1) / job->shape.group;
     job->tasks.bandwidth = 0;
     code = read_speeds(job, words->speeds);
-    if (!code && words->calibrated && !words->speeds)
-        code = calibration_speeds(job->is, job->shape.key, job->units, job->speed,
-                                  &job->tasks.bandwidth);
-    if (code > 0) return code;
-    code = join_units(job);
+    if (!code && words->calibrated && !words->speeds &&
+        evn_schedule_uses_speeds(schedule_name(job, words)))
+        calibration_speeds(job->is, job->shape.key, job->units, job->speed, &job->tasks.bandwidth);
+    if (!code) code = join_units(job);
     job->tasks.speed = job->speed;
     return code;
 }

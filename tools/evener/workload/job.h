@@ -33,10 +33,9 @@ struct job {
  * named and --help is asked for. */
 const struct workload *job_find(const struct option *own, int argc, char **argv, int *code);
 
-/* Reads arguments into `to`, by the table `own`, and into the job's state. As options_read(): -1
- * where --help is asked for. */
-int job_read(struct job *job, const char *command, const struct option *own, void *to, int argc,
-             char **argv);
+/* Reads arguments into the set `own` and into the job's state. As options_read(): -1 where --help
+ * is asked for. */
+int job_read(struct job *job, const char *command, struct option_set own, int argc, char **argv);
 
 /* One option of the workload's own, "--class=B". As options_read(). */
 int job_option(struct job *job, const char *command, char *option);
@@ -50,6 +49,9 @@ void job_help(const char *command, const char *usage, const struct option *own,
 
 /* The state with its defaults, and the machine. */
 int job_begin(struct job *job, const struct workload *is);
+/* Whether `devices` is understood (NULL: not given), and in *gpus whether a unit of the list is a
+ * GPU; where none is, there is a warning that --devices changes nothing. */
+int job_devices(const struct job *job, const char *list, const char *devices, int *gpus);
 /* The workload's own check of the options that were read. */
 int job_check(struct job *job);
 /* Where the problem is costly to open: whether units and schedule can be had at all. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CORES_MAX = 1000000 }; /* cores of a unit */
+
 struct machine_file {
     const char *path;
     cJSON *root;
@@ -95,13 +97,13 @@ static int check_table(const struct machine_file *m, const cJSON *table, const c
 }
 
 static int read_unit_kind(const char *text, struct unit_kind *kind) {
-    char family[4];
-    int end = 0;
-    if (sscanf(text, "%3[A-Z]:%d%n", family, &kind->size, &end) != 2 || text[end] || kind->size < 1)
-        return 0;
-    kind->gpu = !strcmp(family, "GPU");
+    long size = 0;
+    kind->gpu = !strncmp(text, "GPU:", 4);
+    const int sound =
+        (kind->gpu || !strncmp(text, "CPU:", 4)) && !evn_read_whole(text + 4, 1, CORES_MAX, &size);
+    kind->size = (int)size;
     kind->count = 0;
-    return kind->gpu || !strcmp(family, "CPU");
+    return sound;
 }
 
 static int check_unit(struct machine_file *m, const cJSON *o, const char *where) {

@@ -1,5 +1,7 @@
 /* evener run: a workload on units under a schedule, its result, its record. */
 #include "cli/command.h"
+#include "common/files.h"
+#include "common/interrupt.h"
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/record.h"
@@ -35,8 +37,8 @@ static const struct option table[] = {
     {"schedule", "SPEC",
      "static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
      OPTION_TEXT, AT(words.schedule), 0, 0},
-    {"json", "FILE", "the record; - is standard output", OPTION_TEXT, AT(json), 0, 0},
-    {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_TEXT,
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+    {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_OUTPUT,
      AT(trace), 0, 0},
     {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on; the first is 0",
      OPTION_TEXT, AT(slow), 0, 0},
@@ -45,6 +47,11 @@ static const struct option table[] = {
     {0},
 };
 #undef AT
+
+static const struct option_rule rules[] = {
+    {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},
+    {0},
+};
 
 /* Bursts of each unit that a trace can hold: 40 MB of memory, more than a viewer likes. */
 enum { BURSTS_MAX = 1 << 20 };
@@ -56,8 +63,7 @@ enum { KEEP_EVERY = 10 };
 struct watch {
     const struct request *request;
     struct job *job;
-    struct output record, trace;
-    FILE *trace_stream; /* NULL: none wanted */
+    evn_output *record, *trace; /* NULL: none wanted */
     evn_status trace_status;
     struct progress progress;
     cJSON *bursts; /* of the last steps, for the record; NULL: none wanted */
@@ -75,8 +81,9 @@ static void on_end(const evn_loop *loop, void *p) {
     struct watch *watch = p;
     progress_end(&watch->progress);
     if (watch->bursts) record_bursts(watch->bursts, loop, 2);
-    if (watch->trace_stream)
-        watch->trace_status = evn_trace_write(loop, watch->job->is->noun, watch->trace_stream);
+    if (watch->trace)
+        watch->trace_status =
+            evn_trace_write(loop, watch->job->is->noun, evn_output_stream(watch->trace));
 }
 
 static void on_notice(const char *text, void *p) {
@@ -146,12 +153,11 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
 /* All files are opened before anything is computed. */
 static int open_outputs(struct watch *watch) {
     const struct request *request = watch->request;
-    if (output_open(&watch->record, request->json)) return EXIT_USAGE;
-    if (output_open(&watch->trace, request->trace)) return EXIT_USAGE;
-    if (request->trace && !(watch->trace_stream = output_stream(&watch->trace))) return EXIT_USAGE;
+    int code = output_open(&watch->record, request->json);
+    if (!code) code = output_open(&watch->trace, request->trace);
     if (request->json) watch->bursts = cJSON_CreateArray();
-    watch->out = request->json && !strcmp(request->json, "-") ? stderr : stdout;
-    return 0;
+    watch->out = files_page();
+    return code;
 }
 
 static int run_job(struct watch *watch) {
@@ -171,13 +177,14 @@ static int run_job(struct watch *watch) {
         .cluster = job->cluster,
     };
     struct slow slow;
+    const int steps = options.steps < 0 ? job->shape.steps : options.steps;
     int code = slow_read(&slow, request->slow, job->units, 1);
+    if (!code) code = slow_begins(&slow, request->slow, steps);
     if (code) return code;
     options.slow = (struct run_slow){slow.unit, (int)slow.step, slow.factor};
     char what[64];
     snprintf(what, sizeof what, "%s%s%s", job->is->name, job->shape.class_ ? " " : "",
              job->shape.class_ ? job->shape.class_ : "");
-    const int steps = options.steps < 0 ? job->shape.steps : options.steps;
     if (!request->quiet && job->is->print_problem)
         job->is->print_problem(job->state, steps, watch->out);
     fflush(watch->out);
@@ -190,21 +197,21 @@ static int run_job(struct watch *watch) {
     if (!request->quiet && job->is->print_result) job->is->print_result(job->state, &page);
     if (!request->quiet) print_units(job, r, watch->out);
     code = r->verified == 0 ? EXIT_UNVERIFIED : EXIT_DONE;
-    if (watch->record.path) {
+    if (watch->record) {
         char *text = record_text(record_all(watch, r));
-        if (!text || output_commit(&watch->record, text)) code = EXIT_FAILED;
+        if (!text || output_commit(watch->record, text)) code = EXIT_FAILED;
         free(text);
     }
-    if (code <= EXIT_UNVERIFIED && watch->trace_status) code = give_up(watch->trace_status);
-    if (code <= EXIT_UNVERIFIED && output_commit(&watch->trace, NULL)) code = EXIT_FAILED;
+    if (code <= EXIT_UNVERIFIED && watch->trace_status && watch->trace_status != EVN_SYSTEM)
+        code = give_up(watch->trace_status); /* the system's reason is the file's, too */
+    if (code <= EXIT_UNVERIFIED && output_commit(watch->trace, NULL)) code = EXIT_FAILED;
     return code;
 }
 
 /* Once the options are read. */
 static int run_request(const struct request *request, struct job *job) {
     const struct job_words *words = &request->words;
-    struct watch watch = {
-        .request = request, .job = job, .record = {.fd = -1}, .trace = {.fd = -1}};
+    struct watch watch = {.request = request, .job = job};
     int code = check(request, job->is);
     if (!code) code = job_check(job);
     if (!code && job->is->instead) {
@@ -214,17 +221,22 @@ static int run_request(const struct request *request, struct job *job) {
     if (!code) code = job_join(job, words);
     const int other = job->cluster && evn_cluster_rank(job->cluster);
     if (other && !freopen("/dev/null", "w", stdout)) code = EXIT_FAILED;
+    int gpus = 0;
+    if (!code) code = job_devices(job, words->units, words->devices, &gpus);
+    if (!code && !gpus && !strcmp(request->on_loss, "continue"))
+        complain(
+            "warning: with --units %s --on-device-loss changes nothing: no unit of it is a GPU",
+            words->units);
     if (!code) code = job_try(job, words);
     if (!code && !other) code = open_outputs(&watch);
     if (other) watch.out = stdout;
-    if (!code) catch_interrupts();
     if (!code) code = job_open(job, request->quiet);
     if (!code) code = job_units(job, words, 0);
     if (!code) code = job_schedule(job, words);
     if (!code) code = run_job(&watch);
     cJSON_Delete(watch.bursts);
-    output_discard(&watch.trace);
-    output_discard(&watch.record);
+    evn_output_close(watch.trace);
+    evn_output_close(watch.record);
     return code;
 }
 
@@ -248,7 +260,8 @@ int command_run(int argc, char **argv) {
     if (!is) return code < 0 ? help(NULL) : code;
     struct job job;
     code = job_begin(&job, is);
-    if (!code) code = job_read(&job, "run", table, &request, argc, argv);
+    if (!code)
+        code = job_read(&job, "run", (struct option_set){table, &request, rules}, argc, argv);
     if (code < 0)
         code = help(is);
     else if (!code)

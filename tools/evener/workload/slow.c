@@ -1,22 +1,35 @@
 /* Reading --slow. */
 #include "workload/slow.h"
 #include "common/message.h"
+#include <limits.h>
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
+
+/* UNIT:FACTOR@STEP, its parts as they are read; the message tells which of them is wrong. */
+static evn_status read_parts(struct slow *s, const char *text, int real) {
+    char copy[96];
+    if (strlen(text) >= sizeof copy) return evn_fail(EVN_USAGE, "too long");
+    strcpy(copy, text);
+    char *factor = strchr(copy, ':'), *step = factor ? strchr(factor, '@') : NULL;
+    if (!step) return evn_fail(EVN_USAGE, "there is no : with an @ behind it");
+    *factor++ = *step++ = 0;
+    long unit;
+    const evn_bounds bounds = {real ? 1 : 0, real ? 1000 : INFINITY, !real};
+    evn_status status = evn_read_whole(copy, 0, INT_MAX, &unit);
+    if (!status) status = evn_read_real(factor, bounds, &s->factor);
+    if (!status) status = evn_read_whole(step, 0, 1000000000, &s->step);
+    if (!status) s->unit = (int)unit;
+    return status;
+}
 
 int slow_read(struct slow *s, const char *text, const evn_units *units, int real) {
     *s = (struct slow){.unit = -1, .factor = 1};
     if (!text) return 0;
     struct slow read;
-    int end = 0;
-    const int right =
-        sscanf(text, "%d:%lf@%ld%n", &read.unit, &read.factor, &read.step, &end) == 3 &&
-        !text[end] && read.step >= 0 && read.step <= 1000000000 &&
-        (real ? read.factor >= 1 && read.factor <= 1000 : read.factor > 0 && isfinite(read.factor));
-    if (!right) {
-        complain("--slow %s: expected UNIT:FACTOR@STEP, as 1:2@100 for a unit 1 that takes 2 times "
-                 "as long from step 100 on; steps count from 0, factors are %s",
-                 text, real ? "from 1 to 1000" : "above 0");
+    if (read_parts(&read, text, real)) {
+        complain("--slow %s: %s; as UNIT:FACTOR@STEP, 1:2@100 for a unit 1 that takes 2 times as "
+                 "long from step 100 on; steps count from 0, factors are %s",
+                 text, evn_message(), real ? "from 1 to 1000" : "above 0");
         return EXIT_USAGE;
     }
     *s = read;
@@ -32,4 +45,10 @@ int slow_read(struct slow *s, const char *text, const evn_units *units, int real
         return EXIT_USAGE;
     }
     return 0;
+}
+
+int slow_begins(const struct slow *s, const char *text, long steps) {
+    if (s->unit < 0 || s->step < steps) return 0;
+    complain("--slow %s: there is no step %ld among %ld, which count from 0", text, s->step, steps);
+    return EXIT_USAGE;
 }

@@ -16,4 +16,7 @@ struct slow {
  * known yet. Returns 0, or an exit status after a message. */
 int slow_read(struct slow *slow, const char *text, const evn_units *units, int real);
 
+/* Whether it begins within so many steps. As above. */
+int slow_begins(const struct slow *slow, const char *text, long steps);
+
 #endif

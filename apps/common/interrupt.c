@@ -1,0 +1,112 @@
+/* Signals, and the children that end with us. */
+#include "common/interrupt.h"
+#include "common/message.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { GRACE = 25 /* s for the step under way and the last state */ };
+
+volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t deferred;
+static volatile sig_atomic_t group; /* of the child's processes; 0: there is none */
+static volatile sig_atomic_t on_terminal;
+
+/* ---- in a signal's handler ---- */
+
+static void say(const char *text) {
+    /* who does not read what we say must not keep us */
+    struct pollfd errors = {STDERR_FILENO, POLLOUT, 0};
+    if (poll(&errors, 1, 0) != 1 || !(errors.revents & POLLOUT)) return;
+    ssize_t n = 0;
+    if (on_terminal) n = write(STDERR_FILENO, "\r\033[K", 4); /* the line of progress */
+    if (n >= 0) n = write(STDERR_FILENO, text, strlen(text));
+    (void)n;
+}
+
+static _Noreturn void end_now(const char *why) {
+    signal(SIGPIPE, SIG_IGN); /* the status is 130, whoever reads */
+    if (group) kill(-(pid_t)group, SIGKILL);
+    say(why);
+    _exit(EXIT_INTERRUPTED);
+}
+
+static void on_time(int number) {
+    (void)number;
+    end_now("evener: interrupted, and the step under way did not end in time; what was kept last "
+            "is whole\n");
+}
+
+static void on_signal(int number) {
+    (void)number;
+    const int error = errno;
+    if (!deferred && !interrupted) end_now("evener: interrupted; nothing is half written\n");
+    if (interrupted) end_now("evener: interrupted again; what was kept last is whole\n");
+    interrupted = 1;
+    signal(SIGALRM, on_time);
+    alarm(GRACE);
+    errno = error;
+}
+
+/* ---- around it ---- */
+
+void interrupts_begin(void) {
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    /* restarting: an interrupt is no reason for a read or write to fail */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    on_terminal = isatty(STDERR_FILENO);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) sigaddset(&action.sa_mask, ends[i]);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (!sigaction(ends[i], NULL, &before) && before.sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+void interrupts_defer(int on) { deferred = on; }
+
+/* ---- children ---- */
+
+static void end_group(int number) {
+    (void)number;
+    kill(0, SIGKILL);
+}
+
+/* Leads the program's group, and ends it when we are killed and cannot: the system tells a child,
+ * but not the children that it has. */
+static _Noreturn void be_child(pid_t parent, const char *program, int (*become)(void *),
+                               void *arg) {
+    setpgid(0, 0);
+    signal(SIGTERM, end_group);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent || become(arg)) _exit(127);
+    const pid_t child = fork();
+    if (!child) {
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGXFSZ, SIG_DFL);
+        execl(program, program, (char *)NULL);
+    }
+    int status = 0;
+    if (child > 0) waitpid(child, &status, 0);
+    _exit(child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127);
+}
+
+pid_t child_start(const char *program, int (*become)(void *), void *arg) {
+    const pid_t parent = getpid(), child = fork();
+    if (!child) be_child(parent, program, become, arg);
+    if (child < 0) return -1;
+    setpgid(child, child); /* whoever of the two comes first */
+    group = child;
+    return child;
+}
+
+int child_wait(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    group = 0;
+    return status;
+}

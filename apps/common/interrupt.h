@@ -1,0 +1,29 @@
+/* Interrupts: INT, TERM and HUP end the command at any moment, since nothing that is being written
+ * has a name until it is whole, and children end with it. Only a run that keeps its state is asked
+ * to end instead, so that it can keep the last one. */
+#ifndef COMMON_INTERRUPT_H
+#define COMMON_INTERRUPT_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+/* From here on INT, TERM and HUP end the process at once with a line on standard error and status
+ * 130, each unless it was ignored already (nohup, a shell's background), and a write beyond the
+ * limit of files' sizes fails instead of ending it (XFSZ). PIPE is left as it is. First of all in
+ * main(). */
+void interrupts_begin(void);
+
+/* From now on the first signal only sets `interrupted`, for a run that asks for it often and then
+ * keeps its state; the second ends the process as before, and so does time: after 25 s, since batch
+ * systems kill 30 s after TERM. With 0 the first one ends the process again. */
+void interrupts_defer(int on);
+extern volatile sig_atomic_t interrupted;
+
+/* Starts `program`, an absolute path without arguments, in a process group that ends when this
+ * process does, however it ends; `become` is called there before with `arg`, to set what is to be
+ * different, and returns not 0 if it cannot. Its number, -1 with errno; then wait with
+ * child_wait(), which returns its status as waitpid() has it. One at a time. */
+pid_t child_start(const char *program, int (*become)(void *arg), void *arg);
+int child_wait(pid_t child);
+
+#endif

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Where the command meets the system: closed descriptors, small stacks, threads that are not to be had,
+words from outside that are long, raw or no text.
+
+Run: ctest -R command-edge, or tests/command/test_edge.py build/evener [test ..]
+"""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EVENER = "build/evener"
+MARCH = ["run", "td-bem", "--mesh", "sphere:1", "--steps", "20"]
+SMALL = ["run", "bt-mz", "--class", "S", "--steps", "2"]
+
+
+def evener(*words, close=(), limits=(), user=None, **options):
+    """Runs it with descriptors closed and limits of the process set."""
+    def before():
+        for limit, value in limits:
+            resource.setrlimit(limit, (value, value))
+        if user is not None:
+            os.setgid(user)
+            os.setuid(user)
+        for number in close:
+            os.close(number)
+    for stream in ("stdout", "stderr"):
+        options.setdefault(stream, subprocess.PIPE)
+    return subprocess.run([EVENER, *words], preexec_fn=before, timeout=300, **options)
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def one_line(self, done, status, *says):
+        text = done.stderr.decode()
+        self.assertEqual(done.returncode, status, text)
+        self.assertTrue(text.startswith("evener: "), text)
+        self.assertEqual(text.count("\n"), 1, text)
+        for word in says:
+            self.assertIn(word, text)
+
+
+class Descriptors(Base):
+    def test_record_is_a_record(self):
+        """The first file that is opened does not become standard output."""
+        for close in ((1,), (2,), (1, 2), (0, 1, 2)):
+            done = evener(*SMALL, "--quiet", "--json", self.path("r"), close=close)
+            self.assertEqual(done.returncode, 0, (close, done.stderr))
+            self.assertEqual(json.loads(self.read("r"))["steps"], 2)
+
+    def test_lost_output_fails(self):
+        """What was to be printed and cannot be is an error, as for cat; files are whole all the same."""
+        done = evener(*SMALL, "--json", self.path("r"), close=(1,))
+        self.one_line(done, 3, "standard output")
+        self.assertEqual(json.loads(self.read("r"))["steps"], 2)
+        self.one_line(evener("--version", close=(1,)), 3, "standard output")
+        self.one_line(evener(*SMALL, "--json", "-", "--quiet", close=(1,)), 3, "standard output")
+
+    def test_scratch_is_not_printed_into(self):
+        """With matrices on disk, messages do not come between their numbers: the file for them is the
+        first one that is opened, and a warning that was printed then was its beginning."""
+        for memory in ("2MB", "3MB", "4MB"):
+            words = ["run", "td-bem", "--mesh", "sphere:2", "--steps", "40", "--ng", "8", "--memory", memory,
+                     "--scratch", self.folder.name, "--pulse", "gaussian:sigma=0.1", "--vertices", "0,3",
+                     "--vertex-output"]
+            done = evener(*words, self.path("open"))
+            if done.returncode == 0 and b"blocks stream" in done.stderr:
+                break
+        else:
+            self.fail(f"nothing was on disk: {done.stderr}")
+        self.assertIn(b"warning", done.stderr)
+        for close in ((2,), (1, 2), (0, 1, 2)):
+            done = evener(*words, self.path("closed"), close=close)
+            self.assertEqual(done.returncode, 3 if 1 in close else 0)
+            self.assertEqual(self.read("closed"), self.read("open"), close)
+
+
+class Stacks(Base):
+    def test_small(self):
+        """The process's limit is no matter, on cores and on devices."""
+        for kilobytes in (100, 256):
+            limits = [(resource.RLIMIT_STACK, kilobytes << 10)]
+            for words in (MARCH, SMALL, MARCH + ["--units", "1:GPU:1", "--devices", "emulated"],
+                          SMALL + ["--units", "2:CPU:2", "--oversubscribe"], ["info"],
+                          ["plan", "bt-mz", "--class", "A", "--units", "4:CPU:2"]):
+                done = evener(*words, limits=limits)
+                self.assertEqual(done.returncode, 0, (kilobytes, words, done.stderr))
+
+    def test_of_openmp(self):
+        """What the user has set for the runtime is not ours to change: it is said what is needed."""
+        for size in ("64k", "100", " 16 K ", "65536B"):
+            environment = dict(os.environ, OMP_STACKSIZE=size)
+            self.one_line(evener(*MARCH, "--units", "1:CPU:2", "--oversubscribe", env=environment), 3,
+                          "OMP_STACKSIZE")
+        for size in ("16k", "32k"):
+            environment = dict(os.environ, OMP_STACKSIZE=size)
+            self.one_line(evener(*SMALL, "--units", "1:CPU:2", "--oversubscribe", env=environment), 3,
+                          "OMP_STACKSIZE")
+        for size in ("2M", "4096", "nonsense"):
+            environment = dict(os.environ, OMP_STACKSIZE=size)
+            done = evener(*MARCH, "--units", "1:CPU:2", "--oversubscribe", env=environment)
+            self.assertEqual(done.returncode, 0, (size, done.stderr))
+
+    def test_too_large(self):
+        environment = dict(os.environ, OMP_STACKSIZE="200000G")
+        self.one_line(evener(*SMALL, "--units", "1:CPU:2", "--oversubscribe", env=environment), 3,
+                      "0 of 1", "OMP_STACKSIZE")
+
+
+class Threads(Base):
+    def test_absurd_number(self):
+        for number in ("99999999", "2000000000", "99999999999999999"):
+            environment = dict(os.environ, OMP_NUM_THREADS=number)
+            for words in (MARCH, SMALL, ["plan", "td-bem", "--mesh", "sphere:1", "--units", "2:CPU:1"]):
+                done = evener(*words, env=environment)
+                self.assertEqual(done.returncode, 0, (number, words, done.stderr))
+
+    @unittest.skipUnless(os.geteuid() == 0, "another user's limit needs root")
+    def test_none_to_be_had(self):
+        """A limit of the user's processes: one line and 3, not the runtime's 1, which says unverified."""
+        limits = [(resource.RLIMIT_NPROC, 1)]
+        home = dict(os.environ, HOME=self.folder.name)
+        os.chmod(self.folder.name, 0o777)
+        for words in (SMALL + ["--units", "1:CPU:2"], SMALL + ["--units", "2:CPU:1"],
+                      MARCH + ["--units", "1:CPU:2"],
+                      ["plan", "td-bem", "--mesh", "sphere:1", "--units", "2:CPU:1", "--quiet"]):
+            if "run" in words:
+                words = words + ["--oversubscribe"]
+            done = evener(*words, limits=limits, user=54321, env=home)
+            if "plan" in words and os.cpu_count() == 1:
+                continue
+            self.one_line(done, 3, "threads", "ulimit -u")
+
+    @unittest.skipUnless(os.geteuid() == 0, "another user's limit needs root")
+    def test_no_stack_and_no_thread(self):
+        limits = [(resource.RLIMIT_NPROC, 1), (resource.RLIMIT_STACK, 256 << 10)]
+        self.one_line(evener(*SMALL, limits=limits, user=54321), 3, "ulimit -s")
+
+
+class Words(Base):
+    def test_long(self):
+        """Of a word that is too long, the beginning, the end and the length."""
+        word = "first" + 120000 * "x" + "last"
+        for words in ([word], ["run", word], ["run", "bt-mz", "--schedule", word],
+                      ["run", "bt-mz", "--units", word], ["run", "bt-mz", "--class", word],
+                      ["run", "td-bem", "--mesh", word], ["run", "bt-mz", "--" + word],
+                      ["plan", "bt-mz", "--machine", word], ["report", word],
+                      ["run", "bt-mz", "--json", word], ["bench", word], ["calibrate", word]):
+            done = evener(*words)
+            text = done.stderr.decode()
+            self.assertEqual(done.returncode, 2, (words[:3], text))
+            self.assertLess(len(text), 2100, words[:3])
+            self.assertIn("xxx", text)
+            self.assertTrue(text.startswith("evener: ") and text.count("\n") == 1, text)
+
+    def test_raw(self):
+        """A terminal is not told what to do; what is no text is shown as it is."""
+        word = b"a\x1b[2Jb\nc\x07\xff\xc2\x9bd\xe2\x80\xae"
+        for words in ([word], [b"run", word], [b"run", b"bt-mz", b"--schedule", word],
+                      [b"run", b"bt-mz", b"--units", word], [b"run", b"td-bem", b"--mesh", word],
+                      [b"run", b"bt-mz", b"--" + word], [b"plan", b"bt-mz", b"--machine", word],
+                      [b"report", word], [b"run", b"bt-mz", b"--devices", word, b"--units", b"1:GPU:1"]):
+            done = subprocess.run([os.fsencode(EVENER), *words], capture_output=True, timeout=100)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+            for byte in done.stderr[:-1]:
+                self.assertTrue(32 <= byte < 127, done.stderr)
+            self.assertIn(b"\\x1b[2J", done.stderr)
+
+    def test_raw_in_files(self):
+        """Also where the words come from records and machine files."""
+        nasty = "x\u001b[2J\u009b\n" + 5000 * "y"
+        for name, content in (("record", {"evener": nasty, "app": nasty, "units": nasty, "command": nasty}),
+                              ("machine", {"units": [{"kind": nasty}], "name": nasty, nasty: 1})):
+            with open(self.path(name), "w") as file:
+                json.dump(content, file)
+        for words in (["report", self.path("record"), "--output", self.path("page")],
+                      ["plan", "bt-mz", "--machine", self.path("machine")]):
+            done = evener(*words)
+            self.assertNotIn(b"\x1b", done.stderr + done.stdout)
+            self.assertNotIn(b"\xc2\x9b", done.stderr + done.stdout)
+            self.assertLess(len(done.stderr), 3000)
+
+    def test_record(self):
+        """A command line that is no UTF-8 still gives a record that is JSON; so do traces."""
+        name = os.fsencode(self.path("m")) + b"\xff\xed\xa0\x80.off"
+        os.symlink("/dev/null", os.fsencode(self.path("link")) + b"\xff")
+        words = [b"run", b"td-bem", b"--mesh", name, b"--steps", b"2", b"--quiet", b"--json",
+                 os.fsencode(self.path("r")), b"--trace", os.fsencode(self.path("t"))]
+        with open(name, "w") as file:
+            file.write("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n")
+        done = subprocess.run([os.fsencode(EVENER), *words], capture_output=True, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = json.loads(self.read("r").decode())
+        self.assertIn("\ufffd", record["command"])
+        self.assertIn("m\ufffd\ufffd\ufffd\ufffd.off", record["command"])
+        json.loads(self.read("t").decode())
+
+
+if __name__ == "__main__":
+    EVENER = os.path.abspath(sys.argv[1])
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:], verbosity=2)

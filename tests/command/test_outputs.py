@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+"""The files that a command line names: whole or not there, where they go, and which do not go together.
+
+Run: ctest -R '^command-outputs$', or tests/command/test_outputs.py build/evener [test ..]
+"""
+import csv
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+EVENER = "build/evener"
+BODY = ["run", "td-bem", "--mesh", "sphere:0", "--steps", "20", "--quiet"]
+CLASS = ["run", "bt-mz", "--class", "S", "--steps", "2", "--quiet"]
+OFF = "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n"
+
+# every output of a file: what goes before it
+OUTPUTS = {
+    "--json": [CLASS, [*BODY], ["plan", "bt-mz", "--quiet"], ["info"]],
+    "--trace": [CLASS, BODY],
+    "--vertex-output": [[*BODY, "--vertices", "0"]],
+    "--probe-output": [[*BODY, "--probes", "points"]],
+    "--spectrum": [[*BODY, "--frequencies", "1"]],
+    "--far-field": [[*BODY, "--frequencies", "1"]],
+    "--output": [["report", "record.json"]],
+}
+CASES = [(words, option) for option, several in OUTPUTS.items() for words in several]
+
+
+def evener(*words, **options):
+    return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=300, **options)
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+        self.write("points", "0 0 2\n")
+
+    def write(self, name, text):
+        with open(name, "w") as f:
+            f.write(text)
+        return name
+
+    def read(self, name):
+        with open(name) as f:
+            return f.read()
+
+    def record(self):
+        """What a report is made from."""
+        if not os.path.exists("record.json"):
+            self.assertEqual(evener(*CLASS, "--json", "record.json").returncode, 0)
+
+    def node(self, name, minor):
+        """A device of our own: 3 takes everything, 7 is always full."""
+        try:
+            os.mknod(name, stat.S_IFCHR | 0o666, os.makedev(1, minor))
+            with open(name, "wb"):
+                pass
+        except OSError:
+            self.skipTest("no devices can be made here")
+
+    def refuses(self, words, *says, status=2):
+        """The exit status, one line with these words, and nothing is made, changed or lost."""
+        def files():
+            there = {name: os.lstat(name) for name in os.listdir(".")}
+            return {name: (s.st_mode, s.st_ino, s.st_size, s.st_mtime_ns) for name, s in there.items()}
+        before = files()
+        done = evener(*words)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
+        self.assertRegex(done.stderr, r"\Aevener: [^\n]+\n\Z")
+        for word in says:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(files(), before)
+
+    def is_whole(self, option, text):
+        self.assertTrue(text.endswith("\n"), text[-200:])
+        if option == "--output":
+            self.assertTrue(text.endswith("</html>\n"), text[-200:])
+        if option in ("--json", "--trace"):
+            json.loads(text)
+        elif option == "--vertex-output":
+            self.assertEqual(len(text.splitlines()), 22)
+
+
+class Together(Base):
+    """Which files of a command line cannot be the same."""
+
+    def test_two_outputs(self):
+        os.mkdir("there")
+        self.write("a", "earlier")
+        os.symlink("a", "soft")
+        os.link("a", "hard")
+        os.symlink("new", "dangling")
+        for one, other in (("a", "a"), ("a", "there/../a"), ("a", "soft"), ("hard", "a"), ("new", "./new"),
+                           ("dangling", "new")):
+            with self.subTest(one=one, other=other):
+                self.refuses([*BODY, "--json", one, "--trace", other], f"--json {one} and --trace {other}", "same file")
+        self.refuses([*BODY, "--vertices", "0", "--vertex-output", "new", "--frequencies", "1", "--far-field", "new"],
+                     "--vertex-output new", "--far-field new")
+        self.refuses([*BODY, "--checkpoint", "c", "--matrices", "c"], "--checkpoint c and --matrices c")
+        self.refuses([*BODY, "--checkpoint", "c", "--json", "c"], "--checkpoint c and --json c")
+        done = evener(*CLASS, "--json", "a", "--json", "b", "--trace", "a") # the latter counts
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_devices(self):
+        """Two may go to the same device, here one of our own."""
+        self.node("nothing", 3)
+        os.symlink("nothing", "link")
+        done = evener(*CLASS, "--json", "nothing", "--trace", "link")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(os.path.islink("link"))
+        self.assertTrue(stat.S_ISCHR(os.stat("nothing").st_mode))
+
+    def test_inputs(self):
+        self.record()
+        self.write("body.off", OFF)
+        self.write("machine.json", "{}")
+        self.write("e", "0 0 0\n")
+        os.symlink("body.off", "link")
+        mesh = ["run", "td-bem", "--mesh", "body.off", "--steps", "2"]
+        for option in ("--json", "--trace", "--checkpoint", "--matrices"):
+            for name in ("body.off", "link"):
+                self.refuses([*mesh, option, name], f"{option} {name} would replace body.off", "--mesh")
+        self.refuses([*mesh, "--probes", "points", "--probe-output", "points"], "--probe-output points", "--probes")
+        self.refuses([*mesh, "--entries", "e", "--json", "e"], "--json e", "--entries")
+        self.refuses([*mesh, "--restart", "e", "--json", "e"], "--json e", "--restart")
+        self.refuses(["plan", "bt-mz", "--machine", "machine.json", "--json", "machine.json"], "--json", "--machine")
+        self.refuses(["plan", "bt-mz", "--times", "record.json", "--json", "./record.json"], "--json", "--times")
+        self.refuses(["report", "record.json", "--output", "record.json"], "would replace a record")
+        self.assertEqual(self.read("body.off"), OFF)
+
+    def test_checkpoint_goes_on(self):
+        """A state is read before it is kept again."""
+        words = [*BODY[:-3], "--quiet", "--checkpoint", "c", "--every", "8", "--ng", "4"]
+        self.assertEqual(evener(*words, "--steps", "20").returncode, 0)
+        first = self.read_bytes("c")
+        done = evener(*words, "--steps", "40", "--restart", "./c")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertNotEqual(self.read_bytes("c"), first)
+
+    def read_bytes(self, name):
+        with open(name, "rb") as f:
+            return f.read()
+
+    def test_standard_output(self):
+        """One of them; what is to be read again is none of them."""
+        self.refuses([*CLASS, "--json", "-", "--trace", "-"], "--json -", "--trace -", "standard output")
+        self.refuses([*CLASS, "--json", "/dev/stdout", "--trace", "-"], "standard output")
+        self.refuses([*BODY, "--checkpoint", "-"], "--checkpoint -", "kept in a file")
+        self.refuses([*BODY, "--matrices", "-"], "--matrices -", "kept in a file")
+        self.refuses(["calibrate", "bt-mz", "--output", "-"], "--output -", "kept in a file")
+
+    def test_options_are_no_files(self):
+        self.refuses(["run", "bt-mz", "--steps", "1", "--json", "--quiet"], "--json needs a value", "--json=--quiet")
+        self.refuses(["run", "td-bem", "--mesh", "--quiet"], "--mesh=--quiet")
+        self.refuses(["run", "bt-mz", "--json"], "--json needs a value")
+        done = evener("run", "bt-mz", "--steps", "1", "--json=--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        json.loads(self.read("--quiet"))
+        self.refuses(["run", "bt-mz", "--steps", "-1"], "expected a whole number")
+
+
+class Places(Base):
+    """Every output, wherever it goes."""
+
+    def test_standard_output(self):
+        self.record()
+        before = sorted(os.listdir("."))
+        for words, option in CASES:
+            with self.subTest(words=words, option=option):
+                done = evener(*words, option, "-")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.is_whole(option, done.stdout)
+                self.assertEqual(sorted(os.listdir(".")), before)
+        # the page goes to standard error then
+        done = evener(*[w for w in BODY if w != "--quiet"], "--vertices", "0", "--vertex-output", "-")
+        self.is_whole("--vertex-output", done.stdout)
+        self.assertIn("TD-BEM, sound-hard", done.stderr)
+        done = evener(*CLASS[:-1], "--trace", "-")
+        json.loads(done.stdout)
+        self.assertIn("BT-MZ Benchmark Completed", done.stderr)
+
+    def test_pipes(self):
+        self.record()
+        os.mkfifo("pipe")
+        for words, option in CASES:
+            with self.subTest(words=words, option=option):
+                got = []
+                reader = threading.Thread(target=lambda: got.append(self.read("pipe")))
+                reader.start()
+                done = evener(*words, option, "pipe")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                reader.join(60)
+                self.is_whole(option, got[0])
+                self.assertTrue(stat.S_ISFIFO(os.lstat("pipe").st_mode))
+
+    def test_pipe_without_reader(self):
+        os.mkfifo("pipe")
+        self.record()
+        runs = [subprocess.Popen([EVENER, *words, option, "pipe"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True) for words, option in CASES]
+        for run in runs:
+            out, errors = run.communicate(timeout=120)
+            self.assertEqual(run.returncode, 2, errors)
+            self.assertIn("evener: pipe cannot be written: nothing has opened this pipe for reading", errors)
+
+    def test_links_and_modes(self):
+        self.record()
+        for words, option in CASES:
+            with self.subTest(words=words, option=option):
+                for name in ("file", "link", "new"):
+                    if os.path.lexists(name):
+                        os.unlink(name)
+                self.write("file", "earlier")
+                os.chmod("file", 0o600)
+                os.symlink("file", "link")
+                done = evener(*words, option, "link")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.is_whole(option, self.read("file"))
+                self.assertTrue(os.path.islink("link"))
+                self.assertEqual(stat.S_IMODE(os.stat("file").st_mode), 0o600)
+                done = evener(*words, option, "new", preexec_fn=lambda: os.umask(0o026))
+                self.assertEqual(stat.S_IMODE(os.stat("new").st_mode), 0o640)
+        for words, name in ((["--checkpoint", "kept", "--every", "8"], "kept"), (["--matrices", "kept.m"], "kept.m")):
+            done = evener(*BODY, *words, preexec_fn=lambda: os.umask(0o077))
+            self.assertEqual(stat.S_IMODE(os.stat(name).st_mode), 0o600, done.stderr)
+
+    def test_devices(self):
+        self.record()
+        self.node("nothing", 3)
+        self.node("full", 7)
+        for words, option in CASES:
+            with self.subTest(words=words, option=option):
+                done = evener(*words, option, "nothing")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                done = evener(*words, option, "full")
+                self.assertEqual(done.returncode, 3)
+                self.assertEqual(done.stderr, "evener: full could not be written: No space left on device\n")
+                with open("full", "w") as out:
+                    done = subprocess.run([EVENER, *words, option, "-"], stdout=out, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 3)
+                self.assertEqual(done.stderr, "evener: standard output could not be written: No space left on device\n")
+        for name in ("nothing", "full"):
+            self.assertTrue(stat.S_ISCHR(os.lstat(name).st_mode))
+
+    def test_nowhere(self):
+        self.record()
+        for words, option in CASES + [(BODY, "--checkpoint"), (BODY, "--matrices")]:
+            with self.subTest(words=words, option=option):
+                self.refuses([*words, option, "no/such/file"], "no/such/file cannot be written: No such file")
+                self.refuses([*words, option, "."], ". ", "Is a directory" if option != "--matrices" else "matrices")
+
+
+class Whole(Base):
+    def test_size_limit(self):
+        """A file that becomes too large, where the signal for that is ignored: a line, and the earlier one is whole."""
+        self.record()
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        for words, option in CASES + [(BODY, "--checkpoint"), (BODY, "--matrices")]:
+            with self.subTest(words=words, option=option):
+                if option != "--matrices":
+                    self.write("file", "earlier")
+                before = sorted(os.listdir("."))
+                done = evener(*words, option, "file" if option != "--matrices" else "m", preexec_fn=limit)
+                self.assertIn(done.returncode, (2, 3), done.stderr)
+                self.assertRegex(done.stderr, r"\Aevener: [^\n]*File too large\n\Z")
+                self.assertEqual(sorted(os.listdir(".")), before)
+                self.assertEqual(self.read("file"), "earlier")
+
+    def test_failed_run(self):
+        """Where a run fails, what was there before stays."""
+        self.write("v", "earlier")
+        self.write("r", "earlier")
+        self.refuses([*BODY, "--vertices", "77", "--vertex-output", "v", "--json", "r"], "there is no vertex 77")
+
+    def test_interrupted(self):
+        """Nothing but the checkpoint."""
+        self.write("v.csv", "earlier")
+        words = [*BODY, "--steps", "10000000", "--vertices", "0", "--vertex-output", "v.csv", "--json", "r",
+                 "--checkpoint", "c", "--every", "16"]
+        run = subprocess.Popen([EVENER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while not os.path.exists("c") and time.monotonic() < deadline:
+            time.sleep(0.01)
+        run.send_signal(signal.SIGTERM)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, errors)
+        self.assertEqual(sorted(os.listdir(".")), ["c", "points", "v.csv"])
+        self.assertEqual(self.read("v.csv"), "earlier")
+
+    def pair(self, *lines):
+        """Both at once; both succeed."""
+        runs = [subprocess.Popen([EVENER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                for words in lines]
+        for run in runs:
+            _, errors = run.communicate(timeout=120)
+            self.assertEqual((run.returncode, errors), (0, ""))
+
+    def test_two_runs(self):
+        """The same outputs, 40 times: each file is whole and of one of both."""
+        words = ["--units", "1:CPU:1", "--vertices", "0", "--vertex-output", "v.csv", "--json", "r.json", "--trace",
+                 "t.json"]
+        for name in ("v.csv.new", "r.json.new"):
+            self.write(name, "the user's own")
+        for _ in range(40):
+            self.pair([*BODY, *words], [*BODY, "--steps", "300", *words])
+            rows = list(csv.reader(self.read("v.csv").splitlines()))
+            self.assertIn(len(rows), (22, 302))
+            self.assertEqual([row[0] for row in rows[1:]], [str(i) for i in range(len(rows) - 1)])
+            self.assertEqual({len(row) for row in rows}, {3})
+            self.assertIn(json.loads(self.read("r.json"))["steps"], (20, 300))
+            json.loads(self.read("t.json"))
+            self.assertEqual(sorted(os.listdir(".")),
+                             ["points", "r.json", "r.json.new", "t.json", "v.csv", "v.csv.new"])
+        self.assertEqual(self.read("v.csv.new"), "the user's own")
+
+    def test_two_checkpoints(self):
+        """Two runs that keep their state in one file, 20 times, beside files of the user's that are called alike."""
+        words = [*BODY[:-3], "--quiet", "--units", "1:CPU:1", "--ng", "4", "--every", "4", "--checkpoint", "cp"]
+        self.write("target", "the user's own")
+        os.symlink("target", "cp.new")
+        for _ in range(20):
+            self.pair([*words, "--steps", "40"], [*words, "--steps", "44"])
+            done = evener(*words, "--steps", "48", "--restart", "cp")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(sorted(os.listdir(".")), ["cp", "cp.new", "points", "target"])
+            os.unlink("cp")
+        self.assertEqual(self.read("target"), "the user's own")
+        self.assertTrue(os.path.islink("cp.new"))
+
+    def test_two_matrices(self):
+        for i in range(10):
+            words = [*BODY, "--units", "1:CPU:1", "--matrices", "m"]
+            self.pair(words, words)
+            self.pair(words)
+            self.assertEqual(sorted(os.listdir(".")), ["m", "points"])
+            os.unlink("m")
+
+    def test_killed(self):
+        """kill -9 at 40 moments leaves nothing: but a whole file, where it is between two calls."""
+        words = [*BODY[:-3], "--quiet", "--units", "1:CPU:1", "--ng", "4", "--every", "4", "--checkpoint", "cp",
+                 "--matrices", "m", "--vertices", "0", "--vertex-output", "v", "--json", "r", "--steps", "2000"]
+        left = 0
+        for i in range(40):
+            run = subprocess.Popen([EVENER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(0.005 + 0.0077 * (i % 20))
+            run.kill()
+            run.communicate(timeout=60)
+            names = set(os.listdir(".")) - {"cp", "m", "points", "r", "v"}
+            self.assertTrue(all(name.startswith(".evener-") for name in names), names)
+            left += len(names)
+            for name in names:
+                os.rename(name, "cp")
+            if os.path.exists("cp"):
+                done = evener(*words[:-1], "2004", "--restart", "cp")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                os.unlink("cp")
+            for name in ("m", "r", "v"):
+                if os.path.exists(name):
+                    os.unlink(name)
+        self.assertLessEqual(left, 2)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

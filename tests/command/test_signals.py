@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Signals at random moments of every command: status 130 soon, and nothing is left in the output's folder
+nor in the temporary one; a run that keeps its state goes on from it; children end too.
+
+Run: ctest -R command-signals, or tests/command/test_signals.py build/evener [test ..]
+With EVENER_SIGNALS=N there are N signals a command instead of 3, and the random moments follow EVENER_SEED.
+"""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+EVENER = "build/evener"
+EACH = int(os.environ.get("EVENER_SIGNALS", "3"))
+SEED = int(os.environ.get("EVENER_SEED", "1"))
+SOON = 10  # s; two of them are the promise, and other tests run
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+# each takes more than a second, and its longest phase is another
+COMMANDS = {
+    "steps": ["run", "sp-mz", "--class", "W", "--units", "2:CPU:1", "--oversubscribe", "--json", "OUT/r",
+              "--trace", "OUT/t"],
+    "large step": ["run", "bt-mz", "--class", "B", "--units", "1:CPU:1", "--steps", "3", "--json", "OUT/r"],
+    "device": ["run", "sp-mz", "--class", "W", "--units", "1:GPU:1", "--devices", "emulated", "--json", "OUT/r"],
+    "ranges": ["run", "td-bem", "--mesh", "sphere:5", "--steps", "10", "--json", "OUT/r", "--matrices", "OUT/m",
+               "--vertices", "0", "--vertex-output", "OUT/v"],
+    "mesh": ["run", "td-bem", "--mesh", "box:1,1,1,0.006", "--steps", "2", "--json", "OUT/r"],
+    "scratch": ["run", "td-bem", "--mesh", "sphere:4", "--memory", "60MB", "--scratch", "OUT", "--steps", "100000",
+                "--json", "OUT/r"],
+    "fields": ["run", "td-bem", "--mesh", "sphere:2", "--steps", "1000000", "--json", "OUT/r", "--trace", "OUT/t"],
+    "plan": ["plan", "bt-mz", "--class", "C", "--units", "8:CPU:1", "--iterations", "1000000", "--json", "OUT/p"],
+    "optimal": ["plan", "bt-mz", "--class", "C", "--units", "7:CPU:1", "--schedule", "optimal:limit=30",
+                "--json", "OUT/p"],
+    "plan of a mesh": ["plan", "td-bem", "--mesh", "sphere:5", "--units", "2:CPU:1", "--json", "OUT/p"],
+    "calibrate": ["calibrate", "bt-mz", "--class", "A", "--steps", "20", "--output", "OUT/c"],
+    "bench": ["bench", "npbmz", "--class", "A", "--repeat", "3"],
+    "bench tasks": ["bench", "tasks"],
+}
+
+
+def wait_for_main(run):
+    """Before it the system's loader is at work, and signals do what they do by themselves."""
+    while run.poll() is None:
+        with open(f"/proc/{run.pid}/status") as file:
+            caught = [int(line.split()[1], 16) for line in file if line.startswith("SigCgt")]
+        if caught and caught[0] >> signal.SIGTERM - 1 & 1:
+            return
+        time.sleep(0.001)
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        for name in ("out", "tmp", "home"):
+            os.mkdir(self.path(name))
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def start(self, words, **options):
+        words = [word.replace("OUT", self.path("out")) for word in words]
+        environment = dict(os.environ, TMPDIR=self.path("tmp"), HOME=self.path("home"))
+        environment.pop("EVENER_CALIBRATION", None)
+        run = subprocess.Popen([EVENER, *words], env=environment, text=True, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, **options)
+        wait_for_main(run)
+        return run
+
+    def left(self):
+        return [os.path.join(place, name) for place in ("out", "tmp") for name in os.listdir(self.path(place))]
+
+    def ends(self, run, number, statuses=(130,)):
+        """Sends the signal; the messages."""
+        run.send_signal(number)
+        sent = time.monotonic()
+        try:
+            errors = run.communicate(timeout=60)[1]
+        except subprocess.TimeoutExpired:
+            run.kill()
+            run.communicate()
+            self.fail(f"{run.args} goes on after {number!r}")
+        took = time.monotonic() - sent
+        self.assertIn(run.returncode, statuses, (run.args, number, errors))
+        self.assertLess(took, SOON, (run.args, number))
+        return errors
+
+
+class Moments(Base):
+    """Any moment of main(); the first of each command is its beginning."""
+
+
+def at_random(name, words):
+    def test(self):
+        moments = random.Random(f"{SEED} {name}")
+        longest = 1.5
+        for i in range(EACH):
+            run = self.start(words)
+            time.sleep(0 if not i else moments.uniform(0, longest))
+            if run.poll() is not None:
+                self.assertEqual(run.returncode, 0, run.communicate()[1])
+                for file in self.left():
+                    os.remove(self.path(file))
+                longest /= 2
+                continue
+            errors = self.ends(run, SIGNALS[i % 3], (130, 0) if longest < 1.5 else (130,))
+            if run.returncode:
+                self.assertEqual(errors.split("evener: ")[-1], "interrupted; nothing is half written\n")
+                self.assertEqual(self.left(), [], words)
+    return test
+
+
+for name, words in COMMANDS.items():
+    setattr(Moments, "test_" + name.replace(" ", "_"), at_random(name, words))
+
+
+class Ways(Base):
+    def test_earlier_files_stay(self):
+        with open(self.path("out/r"), "w") as file:
+            file.write("earlier")
+        run = self.start(COMMANDS["steps"])
+        time.sleep(0.5)
+        self.ends(run, signal.SIGTERM)
+        with open(self.path("out/r")) as file:
+            self.assertEqual(file.read(), "earlier")
+        self.assertEqual(self.left(), ["out/r"])
+
+    def test_ignored_stays_ignored(self):
+        """nohup: a signal that was ignored when the command began does not end it."""
+        def ignore():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        run = self.start(COMMANDS["steps"], preexec_fn=ignore)
+        time.sleep(0.3)
+        for number in (signal.SIGHUP, signal.SIGINT):
+            run.send_signal(number)
+            time.sleep(0.1)
+        self.assertIsNone(run.poll())
+        self.ends(run, signal.SIGTERM)
+
+    def test_nobody_reads(self):
+        """A filter whose reader has gone ends as filters do, and leaves nothing."""
+        run = subprocess.Popen([EVENER, "plan", "bt-mz", "--class", "C", "--units", "8:CPU:1", "--iterations",
+                                "1000000"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, restore_signals=True)
+        run.stdout.close()
+        run.send_signal(signal.SIGTERM)
+        self.assertIn(run.wait(timeout=60), (130, -signal.SIGTERM, -signal.SIGPIPE))
+
+    def test_messages_that_nobody_takes(self):
+        """Standard error is a pipe that is full: the end does not wait for a reader, and its absence is no
+        other status."""
+        for gone in (False, True):
+            reader, writer = os.pipe()
+            os.set_blocking(writer, False)
+            try:
+                while True:
+                    os.write(writer, 65536 * b"x")
+            except BlockingIOError:
+                pass
+            os.set_blocking(writer, True)
+            run = subprocess.Popen([EVENER, "bench", "npbmz", "--class", "A"], stdout=subprocess.DEVNULL, stderr=writer)
+            wait_for_main(run)
+            time.sleep(0.5)
+            if gone:
+                os.close(reader)
+            run.send_signal(signal.SIGTERM)
+            self.assertEqual(run.wait(timeout=60), 130)
+            os.close(writer)
+            if not gone:
+                os.close(reader)
+
+
+class States(Base):
+    """Runs that keep their state."""
+
+    def march(self, mesh, group, steps, *more):
+        return ["run", "td-bem", "--mesh", mesh, "--ng", str(group), "--steps", str(steps), "--quiet", *more]
+
+    def test_goes_on(self):
+        """Stopped again and again, also within a group of steps, the march ends with the bits of one that was not."""
+        for units in (["--units", "1:CPU:1"], ["--units", "2:CPU:2", "--oversubscribe"]):
+            done = subprocess.run([EVENER, *self.march("sphere:3", 32, 2560, *units, "--json", "-")],
+                                  capture_output=True, timeout=600, check=True)
+            whole = json.loads(done.stdout)
+            moments = random.Random(SEED)
+            state, more, stops, delay = self.path("out/state"), [], 0, 0.3
+            for i in range(60):
+                run = self.start(self.march("sphere:3", 32, 2560, *units, *more, "--checkpoint", state, "--every", "100000",
+                                            "--json", "OUT/r"))
+                if stops == 4:
+                    self.assertEqual(run.wait(timeout=300), 0)
+                    run.stderr.close()
+                    break
+                time.sleep(delay * moments.uniform(0.7, 1.3))
+                errors = self.ends(run, SIGNALS[i % 3], (130, 0))
+                self.assertLessEqual(set(self.left()), {"out/state", "out/r"})
+                if not run.returncode:
+                    break
+                self.assertNotIn("out/r", self.left())
+                if "go on with --restart " + state in errors:
+                    stops += 1
+                    more = ["--restart", state]
+                else: # the matrices were not there yet
+                    delay *= 1.4
+            self.assertGreater(stops, 0)
+            with open(self.path("out/r")) as file:
+                record = json.load(file)
+            self.assertEqual(record["hash"], whole["hash"])
+            for name in ("out/r", "out/state"):
+                os.remove(self.path(name))
+
+    def test_within_a_group(self):
+        """One group of steps that takes long is given up, and the state before it kept."""
+        state = self.path("out/state")
+        words = self.march("sphere:3", 32, 64000, "--units", "1:CPU:1", "--checkpoint", state, "--every", "32")
+        run = self.start(words)
+        while not os.path.exists(state) and run.poll() is None:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        errors = self.ends(run, signal.SIGTERM)
+        self.assertRegex(errors, r"^evener: interrupted: stopped after step \d+ of 64000; go on with --restart")
+        self.assertEqual(self.left(), ["out/state"])
+
+    def test_nothing_kept(self):
+        """Before a group is whole there is no state to be kept, and an earlier file is left alone."""
+        state = self.path("out/state")
+        with open(state, "w") as file:
+            file.write("somebody's")
+        run = self.start(self.march("sphere:4", 32, 3200, "--checkpoint", state))
+        time.sleep(0.3)
+        errors = self.ends(run, signal.SIGHUP)
+        if "go on with" not in errors:
+            with open(state) as file:
+                self.assertEqual(file.read(), "somebody's")
+        self.assertEqual(self.left(), ["out/state"])
+
+    def test_second_signal(self):
+        """Who asks twice does not wait."""
+        state = self.path("out/state")
+        run = self.start(self.march("sphere:3", 32, 64000, "--checkpoint", state, "--every", "32"))
+        while not os.path.exists(state) and run.poll() is None:
+            time.sleep(0.02)
+        run.send_signal(signal.SIGHUP)
+        self.ends(run, signal.SIGTERM)
+        self.assertEqual(self.left(), ["out/state"])
+
+
+PROGRAM = """#!/bin/sh
+sleep 600 &
+echo $$ $! > "{file}.part"
+mv "{file}.part" "{file}"
+wait
+"""
+
+
+def is_there(number):
+    """Neither gone nor only waiting to be asked for its status."""
+    try:
+        with open(f"/proc/{number}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Children(Base):
+    def other_program(self, text):
+        with open(self.path("out/bt-mz.S.x"), "w") as file:
+            file.write(text)
+        os.chmod(self.path("out/bt-mz.S.x"), 0o755)
+
+    def test_end_with_us(self):
+        """The other program and its children, whichever way the command ends."""
+        file = self.path("tmp/there")
+        self.other_program(PROGRAM.format(file=file))
+        for number in SIGNALS + [signal.SIGKILL]:
+            run = self.start(["bench", "npbmz", "--apps", "bt-mz", "--class", "S", "--repeat", "1", "--against", "OUT"])
+            while not os.path.exists(file) and run.poll() is None:
+                time.sleep(0.02)
+            with open(file) as lines:
+                children = lines.read().split()
+            os.remove(file)
+            self.assertTrue(all(is_there(child) for child in children))
+            self.ends(run, number, (-9,) if number == signal.SIGKILL else (130,))
+            until = time.monotonic() + SOON
+            while any(is_there(child) for child in children) and time.monotonic() < until:
+                time.sleep(0.02)
+            gone = [not is_there(child) for child in children]
+            for child in children:
+                if is_there(child):
+                    os.kill(int(child), signal.SIGKILL)
+            self.assertEqual(gone, [True, True], number)
+
+    def test_relative_folder(self):
+        """The folder is one of the command's, and the program runs in another."""
+        self.other_program("#!/bin/sh\npwd >&2\necho ' Verification    =   SUCCESSFUL'\necho ' Mop/s total     =  1000.0'\n")
+        for folder, there in ((".", self.path("out")), ("out", self.folder.name), ("../out/.", self.path("tmp"))):
+            done = subprocess.run([EVENER, "bench", "npbmz", "--apps", "bt-mz", "--class", "S", "--repeat", "1",
+                                   "--against", folder], cwd=there, capture_output=True, text=True, timeout=100)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"other +1000\.0")
+            self.assertEqual(done.stderr, "/\n")
+        done = subprocess.run([EVENER, "bench", "npbmz", "--apps", "bt-mz", "--class", "S", "--against", "nowhere"],
+                              cwd=self.folder.name, capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nowhere/bt-mz.S.x is not a program", done.stderr)
+
+
+if __name__ == "__main__":
+    EVENER = os.path.abspath(sys.argv[1])
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:], verbosity=2)
