@@ -1,5 +1,6 @@
 /* Statuses and the calling thread's last message. */
 #include "base/message.h"
+#include "base/number.h"
 #include <evener/status.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ evn_status evn_fail(evn_status status, const char *format, ...) {
     char text[sizeof message];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    number_vprint(text, sizeof text, format ? format : "no message", arguments);
     va_end(arguments);
     memcpy(message, text, sizeof text);
     messages++;

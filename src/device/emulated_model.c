@@ -1,5 +1,6 @@
 /* The emulated machine's options and its virtual time. */
 #include "device/emulated_model.h"
+#include "base/number.h"
 #include "base/text.h"
 #include <ctype.h>
 #include <limits.h>
@@ -28,27 +29,28 @@ static const struct scale plain[] = {{"", 1}, {NULL, 0}};
 /* `8GB/s`: a decimal number in [least, most] and one of the units. */
 static evn_status quantity(const evn_option *o, const char *text, const struct scale *scale,
                            double least, double max, double *out) {
-    const char *value = o->value ? o->value : "";
-    char *unit = (char *)value;
-    double number = -1;
-    /* strtod() would take "nan", "inf" and hexadecimal numbers too */
-    if (*value >= '0' && *value <= '9' && value[1] != 'x' && value[1] != 'X')
-        number = strtod(value, &unit);
+    const char *value = o->value ? o->value : "", *unit = value, *wrong = "an unknown unit";
+    double number = 0;
     char names[96] = "";
+    if (number_read(&unit, &number) == NUMBER_NONE) {
+        unit = NULL;
+        wrong = "no number";
+    }
     for (const struct scale *s = scale; s->name; s++) {
-        if (!strcmp(unit, s->name) && number >= 0) {
-            double n = number * s->factor;
+        if (unit && !strcmp(unit, s->name)) {
+            const double n = number * s->factor;
             if (n >= least && n <= max) {
                 *out = n;
                 return EVN_OK;
             }
+            wrong = n > max ? "too large" : "too small";
         }
         size_t end = strlen(names);
         snprintf(names + end, sizeof names - end, "%s%s", end ? ", " : "", s->name);
     }
-    return evn_fail(EVN_USAGE, "device: \"%s\": %s=%s must be a number from %g to %g%s%s", text,
-                    o->key, value, least, max, *names ? " in base units, written with one of " : "",
-                    names);
+    return evn_fail(EVN_USAGE, "device: \"%s\": %s=%s must be a number from %g to %g%s%s; it is %s",
+                    text, o->key, value, least, max,
+                    *names ? " in base units, written with one of " : "", names, wrong);
 }
 
 /* One of the words; its place in the list. */

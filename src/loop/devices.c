@@ -6,6 +6,7 @@
  * different things.
  */
 #include "loop/internal.h"
+#include "base/argument.h"
 #include <evener/clock.h>
 #include <math.h>
 #include <stdlib.h>
@@ -46,6 +47,8 @@ void devices_split(const evn_loop *loop, struct worker *w, int count) {
 }
 
 void evn_loop_devices(const evn_loop *loop, int *device) {
+    NEED_OR(, loop, "a loop");
+    NEED_OR(, device, "where to put the tasks' devices");
     const int n = loop->problem->tasks;
     for (int t = 0; t < n; t++) device[t] = -1;
     if (evn_schedule_chunk(loop->schedule)) return;

@@ -714,7 +714,7 @@ static int write_records(const char *units, int times) {
             evn_open_loop(&loop, s, "static", &problem))
             return 2;
         for (int step = 0; step < 3; step++)
-            if (evn_loop_run(loop, NULL, NULL)) return 3;
+            if (evn_loop_run(loop, touch, NULL)) return 3;
         if (evn_close(s)) return 4;
     }
     return 0;
@@ -783,7 +783,7 @@ static int leave(void) {
     evn_loop *loop;
     const evn_problem problem = {.tasks = TASKS};
     if (evn_open(&s, "1:CPU:1", NULL, 0) || evn_open_loop(&loop, s, NULL, &problem)) return 2;
-    if (evn_loop_run(loop, NULL, NULL) || evn_close_loop(s, loop)) return 3;
+    if (evn_loop_run(loop, touch, NULL) || evn_close_loop(s, loop)) return 3;
     _exit(0);
 }
 
