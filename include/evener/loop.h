@@ -101,7 +101,7 @@ evn_status evn_batch_launch(const evn_batch *batch, const evn_kernel_source *sou
 
 /* A loop over the schedule's tasks on `units`; both must outlive its use, and it may be closed when
  * they are gone, but not by its body (a message, and it stays open). EVN_USAGE: the schedule was
- * made for another number of units. */
+ * made for another number of units, or a GPU unit is only described. */
 evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule);
 void evn_loop_close(evn_loop *loop);
 
