@@ -1,6 +1,7 @@
 /* The exchange: opening one, and its two halves, before and after all units have packed. */
 #include <evener/clock.h>
 #include "loop/transport.h"
+#include "base/argument.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,7 @@ static evn_status run(evn_exchange *x, int open) {
 }
 
 evn_status evn_exchange_run(evn_exchange *x) {
+    NEED(x, "an exchange");
     evn_status status = begin(x);
     return status ? status : run(x, 0);
 }
@@ -221,6 +223,8 @@ static int stays(const evn_exchange *x) {
 }
 
 evn_status evn_exchange_start(evn_exchange *x, int *open) {
+    NEED(x, "an exchange");
+    NEED(open, "where to put whether there is something to finish");
     *open = 0;
     evn_status status = begin(x);
     if (!status) status = run(x, x->plan.messages && stays(x));
@@ -242,6 +246,11 @@ static evn_status finish(evn_exchange *x, int end, int cores) {
 }
 
 evn_status evn_exchange_finish(evn_exchange *x, evn_unit *unit, int device) {
+    NEED(x, "an exchange");
+    NEED(unit, "a unit");
+    if (evn_units_get(x->loop->units, evn_unit_number(unit)) != unit)
+        return evn_fail(EVN_USAGE, "exchange: evn_exchange_finish() with a unit that is not of the "
+                                   "loop's units");
     const int me = evn_unit_number(unit);
     evn_status status = EVN_OK;
     for (int i = 0; x->open && !status && i < x->plan.ends; i++) {
@@ -262,7 +271,7 @@ static void need_part(evn_exchange *x, int *table, int task, int slot, void *con
     x->part[x->parts++] = (struct part){
         .task = task,
         .slot = slot,
-        .region = x->place ? x->loop->region[task * x->slots + slot] : task,
+        .region = x->place ? x->loop->region[(size_t)task * (size_t)x->slots + (size_t)slot] : task,
         .host = x->place ? NULL : host[task],
     };
 }
@@ -334,7 +343,8 @@ static void units_changed(void *arg) { exchange_forget(arg); }
 
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(loop, "a loop");
     evn_status status = exchange_check_faces(loop, element, count, face, host);
     if (status) return status;
     evn_exchange *x = calloc(1, sizeof *x);
@@ -358,6 +368,11 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
 
 void evn_exchange_close(evn_exchange *x) {
     if (!x) return;
+    if (loop_is_at_work(x->loop)) {
+        evn_fail(EVN_USAGE, "exchange: evn_exchange_close() from within a body of its loop, which "
+                            "must return first");
+        return;
+    }
     exchange_forget(x);
     loop_unlisten(x->loop, &x->listener);
     free(x->face);

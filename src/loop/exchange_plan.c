@@ -2,6 +2,7 @@
  * where and by whom. */
 #include "loop/exchange_plan.h"
 #include "loop/transport.h"
+#include "base/argument.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -384,6 +385,8 @@ evn_status exchange_plan(evn_exchange *x) {
 }
 
 int evn_exchange_pairs(evn_exchange *x, double *bytes) {
+    NEED_OR(-1, x, "an exchange");
+    NEED_OR(-1, bytes, "where to put the bytes of each pair");
     if (exchange_find(x) || exchange_plan(x)) return -1;
     const struct plan *p = &x->plan;
     const size_t units = (size_t)p->units;
@@ -397,6 +400,7 @@ int evn_exchange_pairs(evn_exchange *x, double *bytes) {
 }
 
 int evn_exchange_needs(const evn_exchange *x, int task) {
+    NEED_OR(-1, x, "an exchange");
     if (task < 0 || task >= x->tasks) {
         evn_fail(EVN_USAGE, "exchange: there is no task %d, only 0 to %d", task, x->tasks - 1);
         return -1;
