@@ -103,10 +103,10 @@ class Tally:
             where = os.path.join(self.folder, name)
             keep(case, wrong, where, self.evener)
             for line in wrong:
-                cause = re.sub(r"0x[0-9a-f]+|[0-9a-f]{32}|(?<![-\w])[0-9]+\b", "N", line)
+                cause = box.cause(line)
                 if "sanitizer" in line:
                     cause += ": " + site(ended.err)
-                self.causes[cause].append((name, where, ended))
+                self.causes[cause].append((name, where, ended, case.get("about", "")))
             with open(os.path.join(where, "stderr"), "wb") as file:
                 file.write(ended.err[:100000])
             with open(os.path.join(where, "stdout"), "wb") as file:
@@ -115,12 +115,12 @@ class Tally:
     def print(self, total):
         for cause, found in sorted(self.causes.items(), key=lambda one: -len(one[1])):
             print(f"{len(found):5d}  {cause}")
-            for name, where, ended in found[:3]:
+            for name, where, ended, about in found[:3]:
                 said = ended.err.split(b"\n")[0][:160].decode(errors="replace")
-                print(f"       {name}: sh {shlex.quote(where)}/again.sh")
+                print(f"       {name}: sh {shlex.quote(where)}/again.sh  {about}".rstrip())
                 print(f"         {ended.status}: {ascii(said)}")
         statuses = ", ".join(f"{count} with {status}" for status, count in sorted(self.statuses.items()))
-        print(f"{total} cases, {len({n for f in self.causes.values() for n, _, _ in f})} of them wrong; they ended {statuses}")
+        print(f"{total} cases, {len({one[0] for found in self.causes.values() for one in found})} of them wrong; they ended {statuses}")
 
 
 def site(err):
@@ -168,15 +168,14 @@ def main():
     words.add_argument("--keep", help="folder for cases that fail (default: a new one)")
     words.add_argument("--again", help="run the case in this folder, and show what it says")
     given = words.parse_args()
-    cache = tempfile.mkdtemp(prefix="evener-attack-cache-")
-    evener = box.Evener(given.evener, cache=cache)
-    if given.again:
-        wrong, ended = box.play(evener, fetch(given.again))
-        sys.stdout.buffer.write(ended.out + ended.err)
-        print(f"status {ended.status}", *wrong, sep="\n")
-        return 1 if wrong else 0
-    folder = given.keep or tempfile.mkdtemp(prefix="evener-attack-kept-")
-    return 1 if fuzz(evener, given.format or ALL, given.cases, given.seed, given.jobs, folder) else 0
+    with box.opened(given.evener) as evener:
+        if given.again:
+            wrong, ended = box.play(evener, fetch(given.again))
+            sys.stdout.buffer.write(ended.out + ended.err)
+            print(f"status {ended.status}", *wrong, sep="\n")
+            return 1 if wrong else 0
+        folder = given.keep or os.path.join(tempfile.gettempdir(), f"evener-attack-{os.getpid()}")
+        return 1 if fuzz(evener, given.format or ALL, given.cases, given.seed, given.jobs, folder) else 0
 
 
 if __name__ == "__main__":

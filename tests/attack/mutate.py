@@ -112,7 +112,7 @@ def json_tree(random, data):
     """A whole JSON text with another meaning: values exchanged, dropped, doubled, of another kind."""
     try:
         root = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return data
     places = []
 
