@@ -6,6 +6,7 @@
 Records, traces, CSV files, checkpoints, matrices, figures of calibration, compiled kernels. Cases are runs, in rounds.
 """
 import argparse
+import collections
 import concurrent.futures
 import json
 import os
@@ -118,12 +119,12 @@ def crowd(evener, cases, seed):
     wrong, runs, number = [], 0, 0
     known = {kind: [] for kind in (outputs, calibrations, kernels)}
     while runs < cases:
-        kind = (outputs, calibrations, outputs, kernels)[number % 4]
+        kind = (outputs, calibrations, outputs, outputs if evener.sanitized else kernels)[number % 4]
         wrong += kind(evener, random.Random(f"crowd {seed} {number}"), known[kind])
         runs += AT_ONCE if kind is outputs else 3
         number += 1
-    for line in sorted(set(wrong)):
-        print(f"{wrong.count(line):5d}  {line}")
+    for line, count in collections.Counter(map(box.cause, wrong)).items():
+        print(f"{count:5d}  {line}")
     print(f"{runs} runs in {number} rounds; {len(wrong)} mistakes")
     return len(wrong)
 

@@ -7,6 +7,7 @@ else is left.
 A run is killed again and again and goes on each time from what it kept; then it is let go to its end.
 """
 import argparse
+import collections
 import json
 import os
 import random
@@ -71,8 +72,8 @@ def kills(evener, cases, seed):
             elif result(folder) != expected:
                 wrong.append("a restart has another result")
             shutil.rmtree(folder)
-    for line in sorted(set(wrong)):
-        print(f"{wrong.count(line):5d}  {line}")
+    for line, count in collections.Counter(map(box.cause, wrong)).items():
+        print(f"{count:5d}  {line}")
     print(f"{done} kills, {restarts} of them of runs that had gone on from a checkpoint; {len(wrong)} mistakes")
     return len(wrong)
 

@@ -135,7 +135,9 @@ class Maker:
         return [self.read("work/m")]
 
     def kernels(self):
-        """Compiled kernels, by their place in the cache; none where there is no OpenCL."""
+        """Compiled kernels, by their place in the cache; none where there is no OpenCL, or a sanitizer: PoCL takes a minute then."""
+        if self.evener.sanitized:
+            return []
         try:
             self.make("run", "bt-mz", "--steps", "1", "--quiet", "--units", "1:GPU:1", "--devices", "opencl",
                       EVENER_CACHE=f"{self.folder}/kernels")

@@ -81,9 +81,9 @@ def strike(evener, case, number, moment, limit):
         elif any(word in said[1] for word in box.SANITIZER_WORDS):
             wrong.append("a sanitizer's report")
         elif running and status not in allowed:
-            wrong.append(f"ended with {status}")
+            wrong.append(f"ended with {status} after {number.name}")
         elif running and number in ASK and status == 130 and seconds > limit * evener.slack:
-            wrong.append(f"ended {seconds:.1f} s after the signal")
+            wrong.append("it ended late")
         if not wrong:
             wrong = box.check_messages(ended, case)
         return wrong + box.check_files(before, box.tree(folder), case), running
@@ -111,7 +111,7 @@ def signals(evener, cases, seed, limit):
         wrong, running = strike(evener, case, number, moment, limit)
         struck[running] += 1
         for line in wrong:
-            failures[(line.split(" s after")[0] if "after" not in line else "ended late", key)].append((number.name, moment, line))
+            failures[(box.cause(line), key)].append((number.name, moment, line))
     for (line, key), some in sorted(failures.items(), key=lambda one: -len(one[1])):
         name, moment, what = some[0]
         print(f"{len(some):5d}  {what}\n       {name} after {moment:.3f} s: evener {key}")
