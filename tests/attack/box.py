@@ -270,6 +270,8 @@ def named(place, case):
             full = os.path.normpath(os.path.join("work", name)) if name else ""
             if full and full != "work" and (place == full or place.startswith(full + os.sep)):
                 return True
+    if case["words"][:1] == ["report"] and place == "work/report.html":
+        return True  # the page's name where none is given
     return may_change(place, case)
 
 

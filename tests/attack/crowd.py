@@ -36,8 +36,12 @@ def all_at_once(evener, folder, runs, environment=None):
 
 
 def read(folder, name):
-    with open(os.path.join(folder, "work", name), "rb") as file:
-        return file.read()
+    """A file of the runs; empty where it is not there."""
+    try:
+        with open(os.path.join(folder, "work", name), "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def failures(ends, runs):

@@ -53,6 +53,7 @@ COMMANDS = [["info", "--json", "o.json"],
             ["run", "sp-mz", "--steps", "2", "--json", "-"],
             ["plan", "bt-mz", "--json", "o.json", "--units", "2:CPU:1"],
             ["calibrate", "bt-mz", "--steps", "1", "--units", "1:CPU:1", "--output", "o.json", "--quiet"],
+            ["calibrate", "sp-mz", "--steps", "1", "--units", "1:CPU:1", "--quiet"],
             ["report", "r.json", "--output", "o.html"]]
 
 

@@ -1,6 +1,6 @@
 """The formats that evener reads: for each its seeds, the commands that read it, and what mutates it.
 
-A format is a function of the evener under test that gives a function (random) -> case. To add one, write it and name it in
+A format is a function of the evener under test that gives a function (random, number of the case) -> case. To add one, write it and name it in
 FORMATS; what it needs of evener's own files comes from seeds.Maker.
 """
 import checksums
@@ -13,7 +13,7 @@ QUIET = ["--quiet", "--units", "1:CPU:1"]
 
 def of_file(name, found, commands, mutations, others=None, mend=None):
     """Cases of one file that is an input: work/NAME, with any of the commands."""
-    def case(random):
+    def case(random, number):
         data = mutate.mutate(random, found, mutations)
         if mend and random.random() < 0.8:
             data = mend(random, data)
@@ -75,7 +75,7 @@ def calibration(evener):
                 ["plan", "bt-mz", "--quiet", "--units", "2:CPU:1"],
                 ["calibrate", "bt-mz", "--steps", "1", "--units", "1:CPU:1", "--quiet"]]
 
-    def case(random):
+    def case(random, number):
         return {"words": random.choice(commands), "files": {place: mutate.mutate(random, [content], mutate.JSON)},
                 "inout": [place]}
     return case
@@ -100,7 +100,7 @@ def kernels(evener):
     if not found:
         return None
 
-    def case(random):
+    def case(random, number):
         at = random.randrange(len(found))
         files = dict(found)
         files[found[at][0]] = mutate.mutate(random, [found[at][1]], mutate.BINARY)

@@ -12,6 +12,7 @@ import argparse
 import base64
 import collections
 import concurrent.futures
+import glob
 import json
 import os
 import random
@@ -27,21 +28,23 @@ import options
 import seeds
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ALL = [*formats.FORMATS, "options"]
+ALL = [*formats.FORMATS, "options", "extremes"]
 
 
-def of_options(evener):
+def of_options(evener, make):
     maker = seeds.Maker(evener)
     try:
         record = maker.records()[0]
     finally:
         maker.close()
     files = {"work/r.json": record, "work/m.json": seeds.texts("machine")[-1], "work/folder/a": b"kept\n"}
-    return options.cases(evener, files)
+    return make(evener, files)
 
 
 def open_format(evener, name):
-    return of_options(evener) if name == "options" else formats.FORMATS[name](evener)
+    if name in formats.FORMATS:
+        return formats.FORMATS[name](evener)
+    return of_options(evener, options.cases if name == "options" else options.extremes)
 
 
 # ---- cases that are kept ----
@@ -81,8 +84,7 @@ def fetch(folder):
 
 
 def kept_cases():
-    root = os.path.join(HERE, "kept")
-    return [os.path.join(root, name) for name in sorted(os.listdir(root)) if os.path.exists(os.path.join(root, name, "case.json"))]
+    return [os.path.dirname(path) for path in sorted(glob.glob(os.path.join(HERE, "kept", "*", "case.json")))]
 
 
 # ---- running ----
@@ -148,7 +150,7 @@ def fuzz(evener, names, cases, seed, jobs, folder, kept=True):
                 print(f"{name}: not here, skipped")
                 continue
             for number in range(cases):
-                case = make(random.Random(f"{name} {seed} {number}"))
+                case = make(random.Random(f"{name} {seed} {number}"), number)
                 waiting.append(pool.submit(play_one, evener, tally, f"{name}-{seed}-{number}", case))
                 if len(waiting) > 4 * jobs:
                     waiting.pop(0).result()

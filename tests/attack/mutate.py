@@ -58,10 +58,18 @@ def insert(random, data):
 
 
 def text_numbers(random, data):
-    """Numbers of a text by extremes: one of them, or several."""
+    """Numbers of a text by extremes, neighbours or each other: one of them, or several."""
     found = list(re.finditer(rb"[-+]?\d[\d.]*([eE][-+]?\d+)?", data))
     for one in sorted(random.sample(found, min(len(found), 1 + int(4 ** random.random()))), key=lambda m: -m.start()):
-        data = data[:one.start()] + random.choice(NUMBERS) + data[one.end():]
+        other, how = one.group(), random.random()
+        if how < 0.4:
+            other = random.choice(NUMBERS)
+        elif how < 0.7 or not other.lstrip(b"+-").isdigit() or len(other) > 300:
+            other = random.choice(found).group()
+        else:
+            old = int(other)
+            other = str(random.choice((old + 1, old - 1, 2 * old, -old, 10 * old, old + 100))).encode()
+        data = data[:one.start()] + other + data[one.end():]
     return data
 
 
@@ -114,19 +122,20 @@ def json_tree(random, data):
         root = json.loads(data)
     except (ValueError, RecursionError):
         return data
-    places = []
 
-    def walk(value):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-            places.append((value, key))
-            walk(part)
+    def somewhere(value):
+        """(what holds it, its key) of any value; all keys of an object alike, however much is under them."""
+        found = None
+        while isinstance(value, (dict, list)) and value and (not found or random.random() < 0.8):
+            key = random.choice(list(value)) if isinstance(value, dict) else random.randrange(len(value))
+            found, value = (value, key), value[key]
+        return found
 
-    walk(root)
-    for _ in range(1 + int(3 ** random.random()) if places else 0):
-        holder, key = random.choice(places)
-        if isinstance(holder, list) and key >= len(holder) or isinstance(holder, dict) and key not in holder:
-            continue
-        other, there = random.choice(places)
+    for _ in range(1 + int(3 ** random.random() - 0.5)):
+        places = somewhere(root), somewhere(root)
+        if not all(places):
+            break
+        (holder, key), (other, there) = places
         how = random.randrange(5)
         if how == 0:
             holder[key] = random.choice((None, True, "", [], {}, 0, -1, 1e308, 1e-308, 2**31, 2**53, 0.5, "x" * 500, "\x1b[2J\x07",
@@ -137,7 +146,7 @@ def json_tree(random, data):
             holder.extend([holder[key]] * random.choice((1, 3, 200)))
         elif how == 3 and isinstance(holder, dict):
             holder[random.choice(("", "a", "\0", key + " "))] = holder[key]
-        elif not (isinstance(other, list) and there >= len(other) or isinstance(other, dict) and there not in other):
+        else:
             try:  # a copy: what holds itself has no text
                 holder[key] = json.loads(json.dumps(other[there]))
             except RecursionError:
@@ -146,9 +155,9 @@ def json_tree(random, data):
 
 
 ANY = (flip_bits, set_bytes, truncate, delete, duplicate, insert)
-TEXT = ANY + (text_numbers, text_numbers, text_numbers, lines)
-BINARY = ANY + (binary_numbers, binary_numbers, binary_numbers, binary_numbers)
-JSON = TEXT + (nest, json_tree, json_tree, json_tree, json_tree)
+TEXT = ANY + 5 * (text_numbers,) + (lines,)
+BINARY = ANY + 6 * (binary_numbers,)
+JSON = TEXT + (nest,) + 12 * (json_tree,)
 
 
 def splice(random, one, other):
@@ -160,6 +169,6 @@ def mutate(random, seeds, mutations):
     data = random.choice(seeds)
     if len(seeds) > 1 and random.random() < 0.1:
         data = splice(random, data, random.choice(seeds))
-    for _ in range(1 + int(4 ** random.random() - 0.5)):
+    for _ in range(1 + int(3 ** random.random() - 0.7)):
         data = random.choice(mutations)(random, data)[:1 << 20]
     return data

@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+from random import Random
 
 import mutate
 
@@ -51,6 +52,31 @@ def examples(text):
     return [re.sub(r"\b[A-Z]\b", "2", word) for word in words if word and not word.startswith("(")]
 
 
+EXTREMES = ["0", "-1", "1e308", "-1e308", "1e-308", "1e101", "1e10", "nan", "inf", "2147483647", "2147483648", "9223372036854775808", "",
+            ",", "1,,2", "1e308,1e308", "1e-308,1e-308,1e-308", "-1,0", "1e308B", "0:1e308@0"]
+
+
+def extremes(evener, files):
+    """(random, number) -> case: one option after the other with one extreme after the other, in an order by chance; what they need
+    is there."""
+    need = {"frequencies": ["--spectrum", "new.csv"], "vertices": ["--vertex-output", "new.csv"],
+            "pulse": ["--steps", "5"], "noise": [], "every": ["--checkpoint", "new"]}
+    mixed = []
+    for command in commands(evener):
+        if command[0] in RARE:
+            continue
+        for name, placeholder, _ in options(evener, command):
+            if placeholder and placeholder not in ("FILE", "DIR", "FOLDER"):
+                mixed += [(command, name, value) for value in EXTREMES]
+    Random(0).shuffle(mixed)
+
+    def case(random, number):
+        command, name, value = mixed[number % len(mixed)]
+        words = [*command, *BASE.get(command, BASE.get(command[:1], [])), *need.get(name, []), f"--{name}", value]
+        return {"words": words, "files": files, "patience": 2}
+    return case
+
+
 def known_values():
     with open(os.path.join(HERE, "seeds", "values")) as file:
         return [line for line in file.read().split("\n") if line and not line.startswith("#")]
@@ -72,13 +98,13 @@ def value(random, placeholder, text, known):
 
 
 def cases(evener, files):
-    """(random) -> case: a command, its base, and one to four options with values that nobody expects."""
+    """(random, number) -> case: a command, its base, and one to four options with values that nobody expects."""
     table = [(command, options(evener, command)) for command in commands(evener)]
     known = known_values()
     often = [one for one in table if one[0][0] not in RARE]
 
-    def case(random):
-        command, its = random.choice(table if random.random() < 0.1 else often)
+    def case(random, number):
+        command, its = random.choice(table) if random.random() < 0.1 else random.choices(often, [1 + len(o) for _, o in often])[0]
         words = [*command, *BASE.get(command, BASE.get(command[:1], []))]
         for _ in range(random.choice((1, 1, 1, 2, 2, 3, 4)) if its else 0):
             name, placeholder, text = random.choice(its)
