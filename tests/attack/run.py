@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The whole attack: files and options, environments, signals, kills, runs at once. Each part is a program of its own, too.
 
-    run.py --evener build/evener --sanitized build/sanitized/evener --cases 40      as `make test` does: always the same
+    run.py --evener build/evener --sanitized build/sanitized/evener --cases 30      as `make test` does: always the same
     run.py --cases 3000 --seed today                                                more, and others
 """
 import argparse
