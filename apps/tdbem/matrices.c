@@ -365,7 +365,7 @@ static evn_status estimate(struct sizes *z, int *blocks, const tdbem *p, const s
 /* Where finding all ranges takes long: too little memory is told from a sample of the columns. A
  * few per cent more than the estimate are wanted, so that it is hardly ever told later. */
 static evn_status check_early(const tdbem *p, const struct source *from) {
-    enum { LONG = 4000, COLUMNS = 30000000, LEAST = 24, MAX = 256 };
+    enum { LONG = 4000, COLUMNS = 4000000, LEAST = 24, MAX = 64 };
     const double memory = p->options.memory;
     const int n = from->s->columns;
     if (memory <= 0 || !from->maker || n < LONG) return EVN_OK;
@@ -428,6 +428,7 @@ static void describe(tdbem *p, const struct slices *s) {
     shape->longest = s->longest;
     shape->nnz = s->nnz;
     shape->stored = l->values;
+    shape->held = l->nnz;
     shape->bytes = l->bytes;
     shape->blocks = shape->resident = l->blocks;
     shape->flop_per_step = 2.0 * (double)l->nnz + radiation_flop(p->radiation) / p->options.group;

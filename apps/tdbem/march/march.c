@@ -75,16 +75,20 @@ static void make_fields(evn_crew *crew, int me, int cores, void *arg) {
     }
 }
 
-static void point_fields(struct march *m, int n, int q) {
+static evn_status point_fields(struct march *m, int n, int q) {
     const tdbem *p = m->p;
     const int points = p->points + p->inside;
     struct step step = {m, n, q};
     const double work = (double)p->now.start[points] + points;
     evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, work, 8192), make_fields, &step);
+    for (int i = 0; i < points; i++)
+        if (!isfinite(m->scattered[i]))
+            return evn_fail(EVN_BODY, "step %d: the field at a point is not finite", n);
     for (int i = p->points; i < points; i++) {
         const double incident = incident_value(p->incident, p->point[i], n * p->incident->dt);
         m->null_field = fmax(m->null_field, fabs(m->scattered[i] + incident));
     }
+    return EVN_OK;
 }
 
 static evn_status keep_step(struct march *m, int n, int q) {
@@ -135,7 +139,8 @@ static evn_status march_group(struct march *m, int n, int count) {
     for (int q = 0; q < count; q++) {
         status = solve_step(m, n + q, q);
         if (status) return status;
-        point_fields(m, n + q, q);
+        status = point_fields(m, n + q, q);
+        if (status) return status;
         const double since = evn_now();
         status = keep_step(m, n + q, q);
         if (status) return status;
@@ -188,12 +193,26 @@ static uint64_t hash_solution(const struct mesh *mesh, const double *a) {
     return hash;
 }
 
+/* A pulse that has nothing at a frequency leaves nothing to be divided by. */
+static evn_status check_spectra(const struct spectra *s) {
+    for (int f = 0; f < s->count; f++)
+        for (int v = 0; v < s->columns; v++) {
+            const double complex u = spectra_value(s, f, v);
+            if (!isfinite(creal(u)) || !isfinite(cimag(u)))
+                return evn_fail(EVN_BODY,
+                                "frequencies: the spectrum at %g is not finite: the pulse has "
+                                "nothing there, or has not come yet",
+                                s->w[f]);
+        }
+    return EVN_OK;
+}
+
 static evn_status write_outputs(struct march *m) {
     const tdbem_run_options *o = m->o;
     const tdbem *p = m->p;
-    evn_status status = EVN_OK;
+    evn_status status = check_spectra(&m->spectra);
     const double begin = evn_now();
-    if (o->probe_output)
+    if (!status && o->probe_output)
         status = output_points(o->probe_output, &m->points, p->incident, p->shape.eta, p->points,
                                (const double(*)[3])p->point);
     if (!status && o->vertex_output)

@@ -328,6 +328,7 @@ static void point_range(const struct slices *s, const struct body *b, const doub
     double last = fmax(ceil(sqrt(far2)) - (s->problem == TDBEM_SOFT), first);
     int n = (int)fmin(last - first + 1, 1e9);
     if (n > UINT8_MAX || last > UINT16_MAX) {
+        n = (int)fmin(last, 1e9);
         if (n > *too_long) *too_long = n;
         first = 0;
         n = 1;
