@@ -1,7 +1,13 @@
-/* Sizes first, then a plan of what is where, then intervals. */
+/* Sizes first, then a plan of what is where, then intervals.
+ *
+ * Where the ranges of all columns take too much of the memory, they are found by parts: once for
+ * the plan, once for M_0 and once for the values. Whether there is enough memory at all is then
+ * known after the first of these, which may be minutes; so it is estimated before from some
+ * columns. */
 #include "tdbem/matrices.h"
 #include "tdbem/matrices/slices_file.h"
 #include "tdbem/summation/summation_gpu.h"
+#include <malloc.h>
 #include <math.h>
 #include <omp.h>
 #include <stdarg.h>
@@ -19,15 +25,16 @@ struct source {
     struct slices_reader *reader;
     struct slices_writer *writer;
     const struct slices *s;
+    int parts; /* ranges come by parts */
 };
 
 /* What takes memory, bytes. */
 struct sizes {
-    double ranges;  /* until all is made */
-    double kept;    /* tables and the radiation stage, for ever */
+    double ranges;  /* until all is made; by parts they are in `making` and `widest` */
+    double kept;    /* tables, the radiation stage, M_0 and the plan of the work, all the time */
     double layout;  /* all blocks */
     double largest; /* block */
-    double making;  /* all columns while they are made: values and their places */
+    double making;  /* all columns while they are made: values, their places, parts of ranges */
     double widest;  /* the same of one block's columns */
 };
 
@@ -56,15 +63,23 @@ static evn_status source_open(struct source *from, tdbem *p) {
     evn_status status;
     p->shape.reloaded = o->matrices && slices_file_exists(o->matrices);
     if (p->shape.reloaded) {
-        status = tdbem_as_input(slices_reader_open(&from->reader, p->mesh, &so, o->matrices));
+        status = tdbem_as_input(slices_reader_prepare(&from->reader, p->mesh, &so, o->matrices));
         if (!status) from->s = slices_reader_slices(from->reader);
         return status;
     }
-    status = slices_maker_open(&from->maker, p->mesh, &so, cores(o));
+    status = slices_maker_prepare(&from->maker, p->mesh, &so, cores(o));
     if (!status) from->s = slices_maker_slices(from->maker);
     if (!status && o->matrices)
-        status =
-            tdbem_as_input(slices_writer_open(&from->writer, from->s, p->mesh, &so, o->matrices));
+        status = tdbem_as_input(slices_writer_open(&from->writer, p->mesh, &so, o->matrices));
+    return status;
+}
+
+/* Ranges of columns from .. to-1; with `first`, when they come for the first time. */
+static evn_status source_ranges(struct source *from, int begin, int end, int first) {
+    if (from->reader) return tdbem_as_input(slices_reader_ranges(from->reader, begin, end));
+    evn_status status = slices_maker_ranges(from->maker, begin, end);
+    if (!status && first && from->writer)
+        status = slices_writer_ranges(from->writer, from->s, begin, end);
     return status;
 }
 
@@ -76,6 +91,12 @@ static evn_status source_next(struct source *from, int to) {
     return status;
 }
 
+/* Ranges that are there go; from now on they come by parts. */
+static evn_status source_forget(struct source *from) {
+    from->parts = 1;
+    return source_ranges(from, 0, 0, 0);
+}
+
 static void source_close(struct source *from) {
     slices_maker_close(from->maker);
     slices_reader_close(from->reader);
@@ -84,23 +105,36 @@ static void source_close(struct source *from) {
 
 /* ---- what fits ---- */
 
-/* Columns from .. to-1 while they are made: 8 bytes for a value, 8 for the place of a row-vector.
- */
-static double making(const struct slices *s, int from, int to) {
-    return 8.0 * (double)(s->begin[to] - s->begin[from]) + 8.0 * s->rows * (to - from);
+enum { RANGE = 3, PLACE = 8, VALUE = 8, ENTRY = 12 }; /* bytes; of M_0: an entry */
+
+/* Columns from .. to-1 while they are made: values, places of row-vectors, and their ranges where
+ * these come by parts. */
+static double making(const struct slices *s, int from, int to, int parts) {
+    return (double)VALUE * (double)(s->begin[to] - s->begin[from]) +
+           (parts ? RANGE + PLACE : PLACE) * (double)s->rows * (to - from);
 }
 
-static struct sizes measure(const tdbem *p, const struct slices *s) {
+/* M_0: what is made, and what the solver makes of it, or before that of the generator. */
+static double matrix_bytes(const struct slices_csr *m, double entries) {
+    return 2 * ENTRY * entries + 8.0 * m->rows;
+}
+
+static struct sizes measure(const tdbem *p, const struct source *from, const struct slices_csr *m) {
     const struct layout *l = p->layout;
+    const struct slices *s = from->s;
+    const int parts = from->parts;
     struct sizes z = {
-        .ranges = 3.0 * s->rows * s->columns + 8.0 * s->columns,
-        .kept = (double)layout_tables(l) + radiation_bytes(p->radiation),
+        .ranges = (parts ? 0 : (double)RANGE * s->rows * s->columns) + 8.0 * s->columns,
+        .kept = (double)layout_tables(l) + radiation_bytes(p->radiation) +
+                matrix_bytes(m, (double)slices_matrix_entries(m)) +
+                ENTRY * (double)slices_matrix_entries(&p->now) +
+                (from->maker ? slices_maker_plan_bytes(from->maker) : 0),
         .layout = (double)l->begin[l->blocks],
         .largest = (double)layout_largest(l),
-        .making = making(s, 0, s->columns),
+        .making = making(s, 0, s->columns, parts),
     };
     for (int b = 0; b < l->blocks; b++)
-        z.widest = fmax(z.widest, making(s, l->slice[b], l->slice[b + 1]));
+        z.widest = fmax(z.widest, making(s, l->slice[b], l->slice[b + 1], parts));
     return z;
 }
 
@@ -123,18 +157,30 @@ static double wanted_interval(const tdbem *p, const struct sizes *z) {
     return fmax(1073741824.0, z->making / 4);
 }
 
-/* By way of the disk: what generation and march need at least, and how the memory is shared. */
+/* Two blocks at a time come from disk. */
+static double ring_bytes(const struct sizes *z, int blocks) {
+    return blocks > 1 ? 2 * z->largest : z->largest;
+}
+
+/* By way of the disk: what generation and march need at least. */
+static double least_bytes(const struct sizes *z, int blocks) {
+    return fmax(z->ranges + z->kept + z->largest + z->widest, z->kept + ring_bytes(z, blocks));
+}
+
+static evn_status too_little(double memory, double least, const char *how, int blocks) {
+    return evn_fail(EVN_USAGE,
+                    "memory: %.4g MB for the matrices is too little; expected at least %.2f MB%s, "
+                    "which smaller blocks (--blocks, here %d) would make less",
+                    memory * 1e-6, ceil(least * 1e-4) * 1e-2, how, blocks);
+}
+
+/* How the memory is shared then. */
 static evn_status find_streaming(struct fit *f, const tdbem *p, const struct sizes *z,
                                  double memory) {
     const int blocks = p->layout->blocks, threads = cores(&p->options);
-    const double beside = z->ranges + z->kept + z->largest;
-    const double ring = blocks > 1 ? 2 * z->largest : z->largest;
-    const double least = fmax(beside + z->widest, z->kept + ring);
-    if (memory < least && p->options.memory > 0)
-        return evn_fail(EVN_USAGE,
-                        "memory: %.4g MB for the matrices is too little; expected at least %.2f "
-                        "MB, which smaller blocks (--blocks, here %d) would make less",
-                        memory * 1e-6, ceil(least * 1e-4) * 1e-2, blocks);
+    const double beside = z->ranges + z->kept + z->largest, ring = ring_bytes(z, blocks);
+    const double least = least_bytes(z, blocks);
+    if (memory < least && p->options.memory > 0) return too_little(memory, least, "", blocks);
     memory = fmax(memory, least);
     const double march = memory - z->kept;
     *f = (struct fit){.interval = memory - beside, .streams = 1, .resident = blocks};
@@ -147,14 +193,19 @@ static evn_status find_streaming(struct fit *f, const tdbem *p, const struct siz
     return EVN_OK;
 }
 
-static evn_status find_fit(struct fit *f, const tdbem *p, const struct slices *s, double memory) {
-    struct sizes z = measure(p, s);
+static evn_status find_fit(struct fit *f, const tdbem *p, struct source *from,
+                           const struct slices_csr *m, double memory) {
+    struct sizes z = measure(p, from, m);
     *f = (struct fit){.interval = memory - z.ranges - z.kept - z.layout};
     evn_status status = EVN_OK;
     if (f->interval < fmax(z.making / 8, z.widest)) {
         stream_align(p->layout);
-        z = measure(p, s);
-        status = find_streaming(f, p, &z, memory);
+        z = measure(p, from, m);
+        if (!from->parts && memory < least_bytes(&z, p->layout->blocks)) {
+            status = source_forget(from);
+            z = measure(p, from, m);
+        }
+        if (!status) status = find_streaming(f, p, &z, memory);
     }
     f->interval = fmin(f->interval, wanted_interval(p, &z));
     return status;
@@ -210,18 +261,126 @@ static evn_status begin_stream(tdbem *p, struct fit *f) {
 
 /* ---- all of it ---- */
 
-/* Layout, radiation, M_0 and the points' k = 0 from ranges alone; `m`: M_0. */
-static evn_status plan(tdbem *p, const struct slices *s, struct slices_csr *m) {
+static struct layout_options wanted_layout(const tdbem *p, int columns) {
     const tdbem_options *o = &p->options;
     struct layout_options lo = p->layout_options;
     lo.single = o->single;
     lo.group = o->group;
-    if (o->blocks) lo.per_block = (s->columns + o->blocks - 1) / o->blocks;
-    evn_status status = layout_plan(&p->layout, s, &lo);
-    if (!status) status = radiation_open(&p->radiation, s, o->group, o->single, cores(o));
-    if (!status) status = slices_matrix_open(m, s, 0, 0, s->columns);
-    if (!status) status = slices_matrix_open(&p->now, s, 0, s->columns, s->rows);
+    if (o->blocks) lo.per_block = (columns + o->blocks - 1) / o->blocks;
+    return lo;
+}
+
+/* The end of a part of the ranges that begins with block b: a quarter of the memory, whole blocks.
+ * If they all have room there, they are one part, which stays. */
+static int part_end(const struct layout *l, int b, double memory) {
+    const int begin = l->slice[b];
+    const double max = memory / 4 / ((double)RANGE * l->rows);
+    for (b++; b < l->blocks && l->slice[b + 1] - begin <= max;) b++;
+    return b;
+}
+
+/* All ranges, part by part, to the layout, and the first time to what else is planned. */
+static evn_status plan_parts(tdbem *p, struct source *from, struct slices_csr *m, double memory,
+                             int first) {
+    const struct slices *s = from->s;
+    evn_status status = EVN_OK;
+    for (int b = 0, end; !status && b < p->layout->blocks; b = end) {
+        end = part_end(p->layout, b, memory);
+        const int begin = p->layout->slice[b], to = p->layout->slice[end];
+        from->parts = to - begin < s->columns;
+        status = source_ranges(from, begin, to, first);
+        if (!status) status = layout_add(p->layout, s, begin, to);
+        if (status || !first) continue;
+        status = radiation_plan(p->radiation, s, begin, to);
+        slices_matrix_count(m, s, begin, to);
+        slices_matrix_count(&p->now, s, begin, to);
+    }
     return status;
+}
+
+/* Layout, radiation, M_0 and the points' k = 0 from ranges alone; `m`: M_0. */
+static evn_status plan(tdbem *p, struct source *from, struct slices_csr *m, double memory) {
+    const tdbem_options *o = &p->options;
+    const int columns = from->s->columns, rows = from->s->rows;
+    const struct layout_options lo = wanted_layout(p, columns);
+    evn_status status = layout_begin(&p->layout, columns, rows, &lo);
+    if (!status)
+        status = radiation_begin(&p->radiation, columns, rows, o->group, o->single, cores(o));
+    if (!status) status = slices_matrix_begin(m, 0, 0, columns);
+    if (!status) status = slices_matrix_begin(&p->now, 0, columns, rows);
+    for (int first = 1, again = 1; !status && again; first = 0) {
+        status = plan_parts(p, from, m, memory, first);
+        if (!status) status = layout_end(p->layout, &again);
+    }
+    if (!status) status = radiation_end(p->radiation);
+    return status;
+}
+
+/* What was planned gets its memory; M_0 and the near part for the radiation stage. */
+static evn_status reserve(tdbem *p, struct slices_csr *m) {
+    evn_status status = radiation_reserve(p->radiation);
+    if (!status) status = slices_matrix_ready(m);
+    return status ? status : slices_matrix_ready(&p->now);
+}
+
+/* ---- whether it can be done at all, before anything is ---- */
+
+/* Sizes as they will be, from slices of a sample of the columns, all alone in their blocks. */
+static evn_status estimate(struct sizes *z, int *blocks, const tdbem *p, const struct slices *few,
+                           const struct source *from) {
+    const tdbem_options *o = &p->options;
+    const struct slices *s = from->s;
+    const double each = (double)s->columns / few->columns;
+    struct layout_options lo = wanted_layout(p, s->columns);
+    const int per = lo.per_block ? lo.per_block : layout_per_block(s->columns);
+    lo.per_block = 1;
+    struct layout *l = NULL;
+    struct radiation *r = NULL;
+    struct slices_csr m = {0};
+    evn_status status = layout_plan(&l, few, &lo);
+    if (!status)
+        status = radiation_begin(&r, few->columns, few->rows, o->group, o->single, cores(o));
+    if (!status) status = radiation_plan(r, few, 0, few->columns);
+    if (!status) status = radiation_end(r);
+    if (!status) status = slices_matrix_begin(&m, 0, 0, s->columns);
+    if (!status) {
+        slices_matrix_count(&m, few, 0, few->columns);
+        double entries = 0;
+        for (int i = 0; i < m.rows; i++) entries += (double)m.start[i + 2];
+        *blocks = (s->columns + per - 1) / per;
+        const double tables = (double)layout_tables(l) * (l->strip ? *blocks : s->columns);
+        z->ranges = 8.0 * s->columns;
+        z->kept = tables / few->columns + each * radiation_bytes(r) +
+                  matrix_bytes(&m, each * entries) + slices_maker_plan_bytes(from->maker);
+        z->largest = per * (double)layout_largest(l);
+        for (int c = 0; c < few->columns; c++)
+            z->widest = fmax(z->widest, per * making(few, c, c + 1, 1));
+    }
+    layout_close(l);
+    radiation_close(r);
+    slices_csr_free(&m);
+    return status;
+}
+
+/* Where finding all ranges takes long: too little memory is told from a sample of the columns. A
+ * few per cent more than the estimate are wanted, so that it is hardly ever told later. */
+static evn_status check_early(const tdbem *p, const struct source *from) {
+    enum { LONG = 4000, COLUMNS = 4000000, LEAST = 24, MAX = 64 };
+    const double memory = p->options.memory;
+    const int n = from->s->columns;
+    if (memory <= 0 || !from->maker || n < LONG) return EVN_OK;
+    const int wanted = COLUMNS / n, count = wanted < LEAST ? LEAST : wanted > MAX ? MAX : wanted;
+    int column[MAX], blocks = 1;
+    for (int c = 0; c < count; c++) column[c] = (int)((2LL * c + 1) * n / (2 * count));
+    struct slices *few;
+    struct sizes z = {0};
+    evn_status status = slices_maker_sample(&few, from->maker, column, count);
+    if (status) return status;
+    status = estimate(&z, &blocks, p, few, from);
+    slices_close(few);
+    const double least = least_bytes(&z, blocks);
+    if (status || memory >= 1.05 * least) return status;
+    return too_little(memory, 1.1 * least, " or so", blocks);
 }
 
 /* The columns that there are, to where they belong. */
@@ -242,10 +401,11 @@ static evn_status put_away(tdbem *p, const struct slices *s, struct slices_csr *
 }
 
 /* Whole blocks, as many as an interval has room for. */
-static int next_cut(const struct layout *l, const struct slices *s, double interval) {
+static int next_cut(const struct layout *l, const struct source *from, double interval) {
+    const struct slices *s = from->s;
     int b = 0;
     while (l->slice[b] < s->to) b++;
-    for (b++; b < l->blocks && making(s, s->to, l->slice[b + 1]) <= interval;) b++;
+    for (b++; b < l->blocks && making(s, s->to, l->slice[b + 1], from->parts) <= interval;) b++;
     return l->slice[b];
 }
 
@@ -253,7 +413,7 @@ static evn_status fill(tdbem *p, struct source *from, const struct fit *f, struc
     const struct slices *s = from->s;
     evn_status status = EVN_OK;
     while (!status && s->to < s->columns) {
-        status = source_next(from, next_cut(p->layout, s, f->interval));
+        status = source_next(from, next_cut(p->layout, from, f->interval));
         if (!status) status = put_away(p, s, m);
         p->shape.intervals++;
     }
@@ -268,6 +428,7 @@ static void describe(tdbem *p, const struct slices *s) {
     shape->longest = s->longest;
     shape->nnz = s->nnz;
     shape->stored = l->values;
+    shape->held = l->nnz;
     shape->bytes = l->bytes;
     shape->blocks = shape->resident = l->blocks;
     shape->flop_per_step = 2.0 * (double)l->nnz + radiation_flop(p->radiation) / p->options.group;
@@ -284,12 +445,16 @@ static evn_status weigh(tdbem *p, const struct slices *s) {
 
 static evn_status make(tdbem *p, struct source *from, struct slices_csr *m, double available,
                        struct fit *f) {
-    evn_status status = plan(p, from->s, m);
+    const double given = p->options.memory;
+    const double about = given > 0 ? given : available > 0 ? 0.9 * available : INFINITY;
+    evn_status status = check_early(p, from);
+    if (!status) status = plan(p, from, m, about);
     if (!status) status = weigh(p, from->s);
     if (status) return status;
     describe(p, from->s);
-    const double memory = p->options.memory > 0 ? p->options.memory : default_memory(p, available);
-    status = find_fit(f, p, from->s, memory);
+    const double memory = given > 0 ? given : default_memory(p, available);
+    status = find_fit(f, p, from, m, memory);
+    if (!status) status = reserve(p, m);
     if (!status) status = f->streams ? open_stream(p, f, memory) : layout_reserve(p->layout, 1);
     return status ? status : fill(p, from, f, m);
 }
@@ -302,6 +467,7 @@ evn_status matrices_open(tdbem *p) {
     evn_status status = source_open(&from, p);
     if (!status) status = make(p, &from, &m, available, &f);
     source_close(&from);
+    malloc_trim(0); /* what the intervals took is not kept for later */
     if (!status && p->layout->stream) status = begin_stream(p, &f);
     p->shape.generate_s = evn_now() - begin;
     /* what a float keeps of the solution is a seventh digit */

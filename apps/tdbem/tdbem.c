@@ -215,6 +215,37 @@ static void describe(tdbem *p) {
     s->default_steps = steps < 1 ? 1 : steps > 1e9 ? 1000000000 : (int)steps;
 }
 
+/* Steps that are not even of the order of the body are a slip of a unit, and make numbers overflow.
+ */
+static evn_status check_delta(const tdbem *p) {
+    const double steps = p->mesh->longest / p->shape.delta;
+    if (steps > 1e-3 && steps < 1e9) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "delta: c dt = %.4g for a body %.4g long, expected about half of its mean edge "
+                    "of %.4g",
+                    p->shape.delta, p->mesh->longest, p->mesh->h_mean);
+}
+
+/* Numbers that are each in order may make others that are none. */
+static evn_status check_times(const tdbem *p) {
+    const struct incident *in = p->incident;
+    const double speed = p->options.speed;
+    if (!(in->dt > 0) || !isfinite(in->dt) || !isfinite(in->first) || !isfinite(in->last))
+        return evn_fail(
+            EVN_USAGE,
+            "speed: %g makes steps of %g for c dt = %.4g and a body %.4g long, expected "
+            "one with steps that are numbers",
+            speed, in->dt, p->shape.delta, p->mesh->longest);
+    const double end =
+        in->pulse.t0 + in->last + 6.5 * in->pulse.sigma + 3 * p->mesh->longest / speed;
+    if (!isfinite(pulse_highest(&in->pulse)) || !isfinite(end) || !isfinite(in->pulse.t0 / in->dt))
+        return evn_fail(EVN_USAGE,
+                        "pulse: sigma = %g and t0 = %g make no times that are numbers, with steps "
+                        "of %.4g",
+                        in->pulse.sigma, in->pulse.t0, in->dt);
+    return EVN_OK;
+}
+
 static uint64_t points_hash(const tdbem *p) {
     return hash_bytes(HASH_SEED, p->point, sizeof *p->point * (size_t)(p->points + p->inside));
 }
@@ -250,10 +281,13 @@ static evn_status open_all(tdbem *p) {
     if (!status) status = mesh_renumber(p->mesh, numbering);
     if (status) return status;
     p->shape.delta = o->delta > 0 ? o->delta : o->delta_ratio * p->mesh->h_mean;
+    status = check_delta(p);
+    if (status) return status;
     /* 8 edges a wavelength at the pulse's highest frequency */
     if (!o->pulse) pulse.sigma = 4 * p->mesh->h_mean / o->speed;
     status = incident_open(&p->incident, p->mesh, o->problem, o->eta, p->shape.delta, o->speed,
                            o->direction, &pulse);
+    if (!status) status = check_times(p);
     if (!status) status = place_points(p);
     if (status) return status;
     describe(p);

@@ -95,9 +95,10 @@ const char *tdbem_warning(const tdbem *problem, int i);
 typedef struct tdbem_shape {
     int vertices, triangles, components, points, inside; /* inside: points for the null field */
     double volume, h_mean, delta, dt, sigma, t0, eta;
-    int kmax, longest;    /* steps that a matrix reaches back; longest row-vector */
-    size_t nnz, stored;   /* values of the matrices; values in the layout, with padding */
-    double bytes;         /* of the layout */
+    int kmax, longest;  /* steps that a matrix reaches back; longest row-vector */
+    size_t nnz, stored; /* values of the matrices; values in the layout, with padding */
+    size_t held;        /* values in the layout without padding: those of k >= 1, and the points' */
+    double bytes;       /* of the layout */
     int blocks, resident; /* blocks of slices, and how many of them are in memory for good */
     int intervals;        /* of columns that the matrices were made by */
     double generate_s;    /* time it took to generate, or to reload, the matrices */

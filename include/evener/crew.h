@@ -23,7 +23,8 @@ typedef struct evn_crew evn_crew;
 typedef void (*evn_crew_job)(evn_crew *crew, int me, int cores, void *arg);
 
 /* Of cores that are not bound (oversubscribed), at most `max`; 0: as many as there are processors.
- * EVN_MEMORY. A crew may be NULL everywhere below: the calling thread alone. */
+ * EVN_USAGE: less than 0; EVN_MEMORY. A crew may be NULL everywhere below: the calling thread
+ * alone. */
 evn_status evn_crew_open(evn_crew **out, evn_units *units, int max);
 void evn_crew_close(evn_crew *crew);
 
@@ -41,16 +42,19 @@ typedef struct evn_crew_pace {
 } evn_crew_pace;
 
 /* Runs the job on at most so many cores (1 to all) and returns when all are done; with a pace on as
- * many of them as are fastest. Errors are those of evn_units_run(). */
+ * many of them as are fastest. Errors are those of evn_units_run(); EVN_USAGE also in a job of the
+ * crew. */
 evn_status evn_crew_run(evn_crew *crew, evn_crew_pace *pace, int cores, evn_crew_job job,
                         void *arg);
 
-/* Within a job: waits until all of its cores have come here, and sees what they have written. */
+/* Within a job: waits until all of its cores have come here, and sees what they have written. Where
+ * no job is run it returns at once, with a message. */
 void evn_crew_barrier(evn_crew *crew);
 
-/* Where the share of core `me` begins; that of core `me + 1` begins where it ends. */
+/* Where the share of core `me` begins; that of core `me + 1` begins where it ends. 0 where there is
+ * no core. */
 static inline int evn_crew_begin(int count, int me, int cores) {
-    return (int)((long long)count * me / cores);
+    return cores < 1 ? 0 : (int)((long long)count * me / cores);
 }
 
 #ifdef __cplusplus

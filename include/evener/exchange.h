@@ -52,6 +52,9 @@ typedef struct evn_face {
  * read (checked value by value, which takes as long as a few exchanges). EVN_MEMORY. */
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host);
+
+/* Not from within a body of the loop: then there is a message, and nothing is closed. NULL is
+ * accepted. */
 void evn_exchange_close(evn_exchange *exchange);
 
 /* Copies all faces; returns when all are where they belong. The exchange of faces between units is
@@ -67,7 +70,8 @@ evn_status evn_exchange_run(evn_exchange *exchange);
  * the next instance, so that nobody knows where to unpack). Otherwise the body of the next instance
  * must call the second half once in each batch, with its unit and evn_batch_device(), after
  * which what was received is where it belongs, or will be once the device's queue has come past.
- * Where there is nothing to finish the second half does nothing. */
+ * Where there is nothing to finish the second half does nothing. EVN_USAGE: the unit is not of the
+ * loop's units, or regions have moved between the halves. */
 evn_status evn_exchange_start(evn_exchange *exchange, int *open);
 evn_status evn_exchange_finish(evn_exchange *exchange, evn_unit *unit, int device);
 

@@ -55,7 +55,8 @@ int evn_batch_next(evn_batch *batch);
 const int *evn_batch_tasks(const evn_batch *batch, int *count);
 
 /* For bodies that do tasks together: the batch's next `count` tasks are done, and share by weight
- * the time since those before them were. Not in a body that uses evn_batch_next(). */
+ * the time since those before them were. More than are left, or less than 0, are a mistake. Not in
+ * a body that uses evn_batch_next(). */
 void evn_batch_done(evn_batch *batch, int count);
 
 /* Adds to the time of a task of the batch what is not in it: seconds that were spent on it later,
@@ -101,7 +102,7 @@ evn_status evn_batch_launch(const evn_batch *batch, const evn_kernel_source *sou
 
 /* A loop over the schedule's tasks on `units`; both must outlive its use, and it may be closed when
  * they are gone, but not by its body (a message, and it stays open). EVN_USAGE: the schedule was
- * made for another number of units. */
+ * made for another number of units, or a GPU unit is only described. */
 evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule);
 void evn_loop_close(evn_loop *loop);
 
@@ -157,14 +158,15 @@ int evn_loop_first_unit(const evn_loop *loop);
  * to the space of whichever unit takes the task and are acquired there while the body runs. If a
  * device cannot hold all regions of a batch at once, the body gets it in parts. The arrays are
  * copied; `place` must outlive the loop's use. Called again, it replaces what was said before.
- * EVN_USAGE; EVN_MEMORY: no regions follow. */
+ * EVN_USAGE: no regions, a number below -1, or no such access; a number that the place has not is
+ * found by the run that wants it. EVN_MEMORY: no regions follow. */
 evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const int *region,
                           const evn_access *access);
 
 /* One instance of the loop: every task exactly once, then the schedule learns. Call from the thread
  * that opened the units. EVN_BODY: a body failed; its status and message are in evn_message().
  * EVN_DEVICE: a device has failed, that of unit evn_loop_failed_unit(). EVN_USAGE: the units are at
- * work already. */
+ * work already, or belong to another thread or process. */
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg);
 
 /* The same from within a job: called by every leader in evn_units_run(), outside of its team's
@@ -174,12 +176,12 @@ evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg);
 evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *arg);
 
 /* Every task exactly once on the unit that owns it now, and nothing is learnt: for what goes
- * with the tasks' data, as first touch, and the exchange between two instances of the loop.
- * Failures as with evn_loop_run(). */
+ * with the tasks' data, as first touch, and the exchange between two instances of the loop. `body`
+ * NULL: regions are brought, and that is all. Failures as with evn_loop_run(). */
 evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg);
 
 /* The same on the host's cores: tasks of GPU units are visited by those units' leaders, and regions
- * are acquired for the host with `access`. */
+ * are acquired for the host with `access`; EVN_USAGE: none of the three. */
 evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access);
 
 /* Brings each task's regions to the unit that owns it, so that the next instance finds them there.
@@ -220,7 +222,8 @@ typedef struct evn_burst {
  * of a unit do not overlap. On cores there is one for what evn_batch_next() or evn_batch_done()
  * have ended; on a device the host's interval is cut as its marks are; where several devices of a
  * unit work at a time, one is for all their tasks. This keeps the latest `max` instead (at least 1)
- * and forgets those there are. EVN_MEMORY: then nothing has changed. */
+ * and forgets those there are. EVN_USAGE: less than 1, or from within a body; EVN_MEMORY: then
+ * nothing has changed. */
 evn_status evn_loop_keep_bursts(evn_loop *loop, int max);
 
 /* How many bursts of a unit there are, and the i-th of them, oldest first; 0 and an empty one, with

@@ -83,7 +83,8 @@ const double *evn_simulation_exchange(const evn_simulation *simulation);
  * a second, over all tasks. Returns the bandwidth for evn_problem, bytes a second: one over what a
  * byte takes longer between two units than within the one that receives it, the mean over all
  * ordered pairs of different units, with a latency for each mean face in sequence and none in
- * parallel; 0 if that is nothing. `weight` as in evn_problem (NULL: all 1). */
+ * parallel; 0 if that is nothing; NAN, with a message, for a model that evn_simulation_open() would
+ * refuse. `weight` as in evn_problem (NULL: all 1). */
 double evn_model_speeds(const evn_model *model, const double *weight, double *speed);
 
 #ifdef __cplusplus

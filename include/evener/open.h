@@ -75,7 +75,9 @@ evn_status evn_close_loop(evn_session *session, evn_loop *loop);
  * stands on loops (exchanges, places) is to be closed before.
  *
  * Everything is closed in any case but EVN_USAGE: the units are at work, by a body that calls this.
- * EVN_SYSTEM, EVN_MEMORY: a file could not be written. NULL is accepted. */
+ * EVN_SYSTEM, EVN_MEMORY: a file could not be written. NULL is accepted. In a process that was
+ * forked since evn_open() it gives memory back and touches no file; evn_open_loop() and
+ * evn_close_loop() are EVN_USAGE there. */
 evn_status evn_close(evn_session *session);
 
 /* They belong to the session. */

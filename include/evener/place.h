@@ -72,7 +72,8 @@ int evn_place_space(const evn_place *place, const evn_unit *unit, int device);
 /* The device of a space; NULL for the host's and for one that was lost. */
 evn_device *evn_place_device(const evn_place *place, int space);
 
-/* Another share for one device, from its next allocation on; an impossible one is ignored. */
+/* Another share for one device, from its next allocation on; an impossible one changes nothing and
+ * leaves a message. */
 void evn_place_limit(evn_place *place, int space, double share);
 
 /* ---- regions ---- */
@@ -173,7 +174,8 @@ evn_status evn_place_keep(evn_place *place);
 evn_status evn_place_restore(evn_place *place);
 
 /* The device of a space is lost, with all that was valid only there: closes what belongs to it, and
- * nobody holds anything there. Then evn_place_restore(). The numbers of other spaces stay. */
+ * nobody holds anything there. Then evn_place_restore(). The numbers of other spaces stay. The
+ * host's cannot be lost: a message, and nothing is. */
 void evn_place_lose(evn_place *place, int space);
 
 /* ---- counting ---- */

@@ -17,7 +17,8 @@
  * - interval:iterations=N: slower units give up consecutive tasks to faster ones.
  * - map: balance first, then few bytes between units, or little time on their routes (better with
  *   Scotch).
- * - optimal:limit=S,gap=F: the smallest largest load, with a proven bound (needs COIN-OR CBC).
+ * - optimal:limit=S,gap=F: the smallest largest load, with a proven bound (needs COIN-OR CBC). The
+ *   solver is used by one thread of a process at a time; others wait, which counts for the limit.
  *
  * guided is Algorithm 3 and dynamic is section 3 of González and Morancho, "Multi-GPU
  * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021).
@@ -69,7 +70,7 @@ typedef struct evn_problem {
     const double *speed;  /* U, > 0 and finite: weight done per unit of time; NULL: all 1 */
     double bandwidth; /* bytes a unit sends and receives per unit of time; 0: exchange is free */
     int instances;    /* of the loop that are to come, for schedules that weigh a remap against what
-                         it saves; 0: many */
+                         it saves; 0: many; not below */
     int kinds;        /* of units; 0: one */
     const int *kind;  /* U, 0 .. kinds - 1; NULL: all are of kind 0 */
     const int *node;  /* U, >= 0: where each unit is; NULL: all are on one node */
@@ -141,12 +142,12 @@ evn_status evn_schedule_reassign(const evn_schedule *schedule, int cores, int *s
 
 /* The imbalance of units that took `seconds`: the longest time over the shortest, w.u. of the
  * multi-GPU NPB-MZ paper. 1 is perfect, also where nobody took any time; infinite when a unit took
- * none. */
+ * none; NAN, with a message, for less than one unit. */
 double evn_imbalance(int units, const double *seconds);
 
 /* What the assignment `owner` means for `problem`: `load`, U entries, the sum of each unit's
  * weights; returns the imbalance of load/speed. NULL instead of `load`: not asked for. Without
- * memory for it, NAN. */
+ * memory for it, or with an owner that is no unit, NAN. */
 double evn_problem_imbalance(const evn_problem *problem, const int *owner, double *load);
 
 /* One instance in a virtual clock, where a task takes weight / speed on its unit: fills `owner` and
@@ -155,7 +156,8 @@ double evn_problem_imbalance(const evn_problem *problem, const int *owner, doubl
 evn_status evn_schedule_simulate(const evn_schedule *schedule, int *owner, double *seconds);
 
 /* Bytes per step that cross between units under `owner`, both ways; in *pairs (may be NULL) the
- * ordered pairs of units between which some cross: the messages of a step. */
+ * ordered pairs of units between which some cross: the messages of a step. NAN, with a message: an
+ * owner is no unit, or a link's end no task. */
 double evn_problem_cut(const evn_problem *problem, const int *owner, int *pairs);
 
 /* The i-th schedule's name and one line of explanation; NULL beyond the last. For help texts and

@@ -1,4 +1,14 @@
-/* What a function of the library returns, and the message that goes with a failure. */
+/* What a function of the library returns, and the message that goes with a failure.
+ *
+ * Wrong arguments end no program. NULL where something must be is EVN_USAGE, with a message that
+ * begins with the function's name; a function that returns no status answers 0, -1, NULL, "" or
+ * NAN, whichever is no right answer, and leaves the message. The functions that close accept NULL.
+ * What was closed before cannot be known, and must not be used. A number that there is not (of a
+ * unit, task, region, space ..), a negative or infinite one, and a call at the wrong time or by the
+ * wrong thread are treated alike, as each function says.
+ *
+ * Messages, and all that the library reads and writes, have a decimal point, whatever the locale.
+ */
 #ifndef EVENER_STATUS_H
 #define EVENER_STATUS_H
 

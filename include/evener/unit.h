@@ -50,7 +50,8 @@ enum {
                               own outside of bodies */
 };
 
-/* Makes the units of `list` on `machine`, which must outlive them. `flags`: the enum above, or 0.
+/* Makes the units of `list` on `machine`, which must outlive them. `flags`: the enum above, or 0;
+ * another bit is EVN_USAGE.
  *
  * Cores are dealt out in the machine's order, each to one unit, in the order of the list. Where
  * there are too few for all, CPU units come first and the leaders of GPU units, which mostly wait,
@@ -75,8 +76,9 @@ void evn_units_close(evn_units *units);
 
 /* Takes unit `number` away, whose device has failed, and closes its devices; those behind it move
  * up by one. Loops on these units can then only be closed, and places have lost the device's space
- * before (evn_place_lose()); <evener/recover.h> does all of it, and a loop goes on. EVN_USAGE: it
- * is the last one, or the units are at work. */
+ * before (evn_place_lose()); <evener/recover.h> does all of it, and a loop goes on. By the thread
+ * that opened the units. EVN_USAGE: another thread, it is the last one, or the units are at work.
+ */
 evn_status evn_units_remove(evn_units *units, int number);
 
 /* The machine they are on. */
@@ -144,7 +146,7 @@ void evn_unit_slow(evn_unit *unit, double factor);
 double evn_unit_slowness(const evn_unit *unit);
 
 /* Waits until all units have come here. Only inside evn_units_run(), by every leader, outside of
- * its team's regions. */
+ * its team's regions; where no job is run it returns at once, with a message. */
 void evn_unit_synchronize(evn_unit *unit);
 
 /* Checks where the threads of every unit really run: each team opens a region, and each thread

@@ -1,8 +1,7 @@
 /* Reading numbers. */
+#include "base/number.h"
 #include <evener/number.h>
-#include <locale.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,20 +48,11 @@ static evn_status no_number(const char *text, const char *expected) {
     return wrong(!*text ? "empty" : is_not_finite(text) ? "not finite" : "no number", expected);
 }
 
-/* strtod() takes the decimal point of the locale that the program has set. */
 static double value_of(const char *text) {
-    static _Atomic(locale_t) plain;
-    locale_t c = atomic_load(&plain);
-    if (!c) {
-        locale_t none = NULL, fresh = newlocale(LC_ALL_MASK, "C", NULL);
-        if (!fresh) return strtod(text, NULL);
-        c = fresh;
-        if (!atomic_compare_exchange_strong(&plain, &none, fresh)) {
-            freelocale(fresh);
-            c = none;
-        }
-    }
-    return strtod_l(text, NULL, c);
+    const locale_t before = number_locale_begin();
+    const double value = strtod(text, NULL);
+    number_locale_end(before);
+    return value;
 }
 
 /* Whether a number that was read as 0 was written as something else. */

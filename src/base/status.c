@@ -1,5 +1,6 @@
 /* Statuses and the calling thread's last message. */
 #include "base/message.h"
+#include "base/number.h"
 #include <evener/status.h>
 #include <evener/text.h>
 #include <stdarg.h>
@@ -29,9 +30,10 @@ evn_status evn_fail(evn_status status, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    const int n = vsnprintf(few, sizeof few, format, arguments);
+    const char *how = format ? format : "no message";
+    const int n = number_vprint(few, sizeof few, how, arguments);
     if (n >= (int)sizeof few) text = malloc((size_t)n + 1);
-    if (text && text != few) vsnprintf(text, (size_t)n + 1, format, again);
+    if (text && text != few) number_vprint(text, (size_t)n + 1, how, again);
     evn_plain(message, sizeof message, text ? text : few);
     if (text != few) free(text);
     va_end(again);

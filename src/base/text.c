@@ -57,6 +57,21 @@ evn_status evn_spec_number(const evn_option *option, const char *what, const cha
                     what, text, option->key, least, max, option->value ? option->value : "");
 }
 
+const evn_scale evn_rates[] = {{"TB/s", 1e12},       {"GB/s", 1e9},     {"MB/s", 1e6},
+                               {"kB/s", 1e3},        {"B/s", 1},        {"GiB/s", 1073741824},
+                               {"MiB/s", 1048576.0}, {"KiB/s", 1024.0}, {NULL, 0}};
+const evn_scale evn_times[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},
+                               {"ms", 1e-3},  {"s", 1},     {NULL, 0}};
+
+evn_status evn_spec_scaled(const evn_option *option, const char *what, const char *text,
+                           const evn_scale *scale, evn_bounds bounds, double *out) {
+    const char *value = option->value ? option->value : "";
+    char why[256];
+    if (!evn_read_scaled(value, scale, bounds, out)) return EVN_OK;
+    snprintf(why, sizeof why, "%s", evn_message());
+    return evn_fail(EVN_USAGE, "%s: \"%s\": %s=%s: %s", what, text, option->key, value, why);
+}
+
 /* ---- words from outside ---- */
 
 int evn_utf8(const char *text) {

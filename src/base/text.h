@@ -2,6 +2,7 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <evener/number.h>
 #include <evener/status.h>
 
 /* Reads a whole decimal number at *p, moves *p behind it; 0 and *p unmoved if there is none or it
@@ -30,5 +31,12 @@ evn_status evn_spec_parse(evn_spec *spec, const char *what, const char *text);
  * message. */
 evn_status evn_spec_number(const evn_option *option, const char *what, const char *text, long least,
                            long max, long *out);
+
+/* Units of rates (B/s) and of times (s) for the next. */
+extern const evn_scale evn_rates[], evn_times[];
+
+/* Reads `8GB/s`: a number with one of the units; the bounds are of the product. EVN_USAGE. */
+evn_status evn_spec_scaled(const evn_option *option, const char *what, const char *text,
+                           const evn_scale *scale, evn_bounds bounds, double *out);
 
 #endif

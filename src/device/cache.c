@@ -3,18 +3,21 @@
  * Hash: two sums of 64 bits run over the bytes; each byte is mixed in by exclusive or, a
  * multiplication with an odd constant and a rotation (constants and rotations of the two differ),
  * and at the end high bits are folded into low ones. It finds damage and tells texts apart; it is
- * no defence against somebody who wants two texts to collide, who could as well write into the
- * cache.
+ * no defence against somebody who wants two texts to collide: that is the folder, which must be the
+ * user's own.
  */
 #include "device/cache.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { FOLDER_NAME = 3072, FILE_NAME = 40 };
 
 struct hash {
     uint64_t sum[2];
@@ -76,26 +79,73 @@ struct cache_key cache_key(const char *const *part, int parts) {
     return key;
 }
 
-/* The folder, without a slash at its end; 0 if there is to be no cache or its name is too long. */
-static int folder(char *out, size_t size) {
+/* ---- the folder ---- */
+
+/* The folder's name, without a slash at its end; 0 if there is to be no cache or its name is too
+ * long. A base that is not told from the root on counts as none, as the XDG specification has it:
+ * it would be another one in each folder that a program is started in. */
+static int folder_name(char *out, size_t size) {
     const char *own = getenv("EVENER_CACHE"), *base;
     int n;
     if (own)
         n = snprintf(out, size, "%s", own);
-    else if ((base = getenv("XDG_CACHE_HOME")) && *base)
+    else if ((base = getenv("XDG_CACHE_HOME")) && *base == '/')
         n = snprintf(out, size, "%s/evener", base);
-    else if ((base = getenv("HOME")) && *base)
+    else if ((base = getenv("HOME")) && *base == '/')
         n = snprintf(out, size, "%s/.cache/evener", base);
     else
         return 0;
     return n > 0 && (size_t)n < size;
 }
 
-static int file_name(char *out, size_t size, const char *in, struct cache_key key) {
-    char hex[33];
-    for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", key.byte[i]);
-    int n = snprintf(out, size, "%s/%s.bin", in, hex);
-    return n > 0 && (size_t)n < size;
+/* mkdir -p, for nobody else; whether it worked is seen when it is opened */
+static void make_folders(const char *name) {
+    char part[FOLDER_NAME];
+    snprintf(part, sizeof part, "%s", name);
+    for (char *c = part + 1; *c; c++)
+        if (*c == '/') {
+            *c = 0;
+            mkdir(part, 0700);
+            *c = '/';
+        }
+    mkdir(part, 0700);
+}
+
+/* Whether nobody but this user (and root) can have written it: what a driver is given to run must
+ * be what a compiler has made, and drivers crash of anything else. */
+static int is_ours(const struct stat *about) {
+    return about->st_uid == geteuid() && !(about->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static void say_once(const char *name, const struct stat *about) {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&said)) return;
+    const int foreign = about->st_uid != geteuid();
+    fprintf(stderr,
+            "evener: device: kernels are not kept in %s, %s; expected a folder of your own that "
+            "only you can write (chmod go-w), or EVENER_CACHE= for none\n",
+            name, foreign ? "which is somebody else's" : "into which others can write");
+}
+
+/* The folder, opened; -1: there is none, or none that may be used. */
+static int open_folder(int make) {
+    char name[FOLDER_NAME];
+    struct stat about;
+    if (!folder_name(name, sizeof name)) return -1;
+    if (make) make_folders(name);
+    const int folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return -1;
+    if (!fstat(folder, &about)) {
+        if (is_ours(&about)) return folder;
+        say_once(name, &about);
+    }
+    close(folder);
+    return -1;
+}
+
+static void file_name(char out[FILE_NAME], struct cache_key key) {
+    for (int i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", key.byte[i]);
+    strcpy(out + 32, ".bin");
 }
 
 static int read_whole(int file, void *to, size_t size) {
@@ -127,57 +177,64 @@ static void make_header(struct header *h, struct cache_key key, const void *data
     put_number(h->size, size);
 }
 
-int cache_read(struct cache_key key, void **data, size_t *size) {
-    char in[3072], name[4096];
-    if (!folder(in, sizeof in) || !file_name(name, sizeof name, in, key)) return 0;
-    int file = open(name, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
+/* What is in the file behind its header, if that is right; NULL. */
+static void *read_content(int file, struct cache_key key, size_t *size) {
     struct header found, expected;
     struct stat about;
-    void *content = NULL;
-    int whole = 0;
-    if (!fstat(file, &about) && S_ISREG(about.st_mode) && about.st_size > (off_t)sizeof found &&
-        read_whole(file, &found, sizeof found)) {
-        size_t rest = (size_t)about.st_size - sizeof found;
-        content = malloc(rest);
-        if (content && read_whole(file, content, rest)) {
-            make_header(&expected, key, content, rest);
-            whole = !memcmp(&found, &expected, sizeof found);
-        }
-        if (whole) {
-            *data = content;
-            *size = rest;
-        }
+    if (fstat(file, &about) || !S_ISREG(about.st_mode) || !is_ours(&about) ||
+        about.st_size <= (off_t)sizeof found || !read_whole(file, &found, sizeof found))
+        return NULL;
+    *size = (size_t)about.st_size - sizeof found;
+    void *content = malloc(*size);
+    if (content && read_whole(file, content, *size)) {
+        make_header(&expected, key, content, *size);
+        if (!memcmp(&found, &expected, sizeof found)) return content;
     }
-    close(file);
-    if (!whole) free(content);
-    return whole;
+    free(content);
+    return NULL;
 }
 
-/* mkdir -p; whether it worked is seen when a file is made in there */
-static void make_folders(const char *name) {
-    char part[3072];
-    snprintf(part, sizeof part, "%s", name);
-    for (char *c = part + 1; *c; c++)
-        if (*c == '/') {
-            *c = 0;
-            mkdir(part, 0777);
-            *c = '/';
-        }
-    mkdir(part, 0777);
+int cache_read(struct cache_key key, void **data, size_t *size) {
+    char name[FILE_NAME];
+    const int folder = open_folder(0);
+    if (folder < 0) return 0;
+    file_name(name, key);
+    const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    size_t rest;
+    void *content = file < 0 ? NULL : read_content(file, key, &rest);
+    if (file >= 0) close(file);
+    close(folder);
+    if (!content) return 0;
+    *data = content;
+    *size = rest;
+    return 1;
+}
+
+/* A new file beside `name`, whose name is put into `beside`; -1. */
+static int make_beside(int folder, const char *name, char beside[FILE_NAME + 32]) {
+    static atomic_uint calls;
+    for (int i = 0; i < 100; i++) {
+        snprintf(beside, FILE_NAME + 32, "%s.%lx.%x", name, (unsigned long)getpid(),
+                 atomic_fetch_add(&calls, 1));
+        /* no more than the user's umask lets others */
+        const int file = openat(folder, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (file >= 0 || errno != EEXIST) return file;
+    }
+    return -1;
 }
 
 void cache_write(struct cache_key key, const void *data, size_t size) {
-    char in[3072], name[4096], beside[4096 + 8];
-    if (!size || !folder(in, sizeof in) || !file_name(name, sizeof name, in, key)) return;
-    make_folders(in);
-    snprintf(beside, sizeof beside, "%s.XXXXXX", name);
-    int file = mkstemp(beside);
-    if (file < 0) return;
-    struct header h;
-    make_header(&h, key, data, size);
-    int written = write_whole(file, &h, sizeof h) && write_whole(file, data, size);
-    /* others may use the cache if the folder lets them in */
-    written = written && !fchmod(file, 0644);
-    if (close(file) || !written || rename(beside, name)) unlink(beside);
+    char name[FILE_NAME], beside[FILE_NAME + 32];
+    const int folder = size ? open_folder(1) : -1;
+    if (folder < 0) return;
+    file_name(name, key);
+    const int file = make_beside(folder, name, beside);
+    if (file >= 0) {
+        struct header h;
+        make_header(&h, key, data, size);
+        const int written = write_whole(file, &h, sizeof h) && write_whole(file, data, size);
+        if (close(file) || !written || renameat(folder, beside, folder, name))
+            unlinkat(folder, beside, 0);
+    }
+    close(folder);
 }

@@ -1,11 +1,13 @@
 /* Compiled kernels on disk: what a compiler made of a text is kept under the hash of everything it
  * was made from.
  *
- * The folder is $EVENER_CACHE, else $XDG_CACHE_HOME/evener, else $HOME/.cache/evener; EVENER_CACHE
- * set but empty: no cache. A file is written beside its place and renamed, so that many processes
- * may use one cache, and carries a header with key, size and checksum; one that does not agree with
- * its header is not used. That nothing can be read or written is no error: then kernels are
- * compiled.
+ * The folder is $EVENER_CACHE, else $XDG_CACHE_HOME/evener, else $HOME/.cache/evener, where the two
+ * last are told from the root on; EVENER_CACHE set but empty: no cache. It is made for its user
+ * alone, and one that is somebody else's, or that others can write, is not used, which a line on
+ * standard error says once; nor are such files. A file is written beside its place and renamed, so
+ * that many processes may use one cache, and carries a header with key, size and checksum; one that
+ * does not agree with its header is not used. That nothing can be read or written is no error: then
+ * kernels are compiled.
  */
 #ifndef DEVICE_CACHE_H
 #define DEVICE_CACHE_H

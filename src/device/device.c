@@ -7,6 +7,8 @@
 #include "device/backend.h"
 #include "device/devices.h"
 #include "device/kept.h"
+#include "base/argument.h"
+#include "base/number.h"
 #include "base/process.h"
 #include <stdarg.h>
 #include <stdint.h>
@@ -28,7 +30,7 @@ static evn_status tell(evn_device *d, evn_status status, const char *operation, 
     char what[256], reason[512];
     va_list arguments;
     va_start(arguments, operation);
-    vsnprintf(what, sizeof what, operation, arguments);
+    number_vprint(what, sizeof what, operation, arguments);
     va_end(arguments);
     /* a compiler's log may be long: a message holds what fits */
     snprintf(reason, sizeof reason, "%s", evn_message());
@@ -49,7 +51,7 @@ static evn_status usage(const evn_device *d, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    number_vprint(text, sizeof text, format, arguments);
     va_end(arguments);
     return evn_fail(EVN_USAGE, "%s: %s", d ? d->label : "device", text);
 }
@@ -114,13 +116,18 @@ void evn_device_close(evn_device *d) {
     if (d && !is_foreign(d)) device_release(d);
 }
 
-const evn_traits *evn_device_traits(const evn_device *d) { return &d->traits; }
+const evn_traits *evn_device_traits(const evn_device *d) {
+    NEED_OR(NULL, d, "a device");
+    return &d->traits;
+}
 
 int evn_device_reaches(const evn_device *a, const evn_device *b) {
+    NEED_OR(0, a && b, "two devices");
     return a->backend == b->backend && a->backend->copy_peer && a->traits.peer && b->traits.peer;
 }
 
 evn_counts evn_device_counts(const evn_device *d) {
+    NEED_OR((evn_counts){0}, d, "a device");
     return (evn_counts){
         .launches = atomic_load(&d->launches),
         .copies_in = atomic_load(&d->copies_in),
@@ -135,6 +142,7 @@ evn_counts evn_device_counts(const evn_device *d) {
 }
 
 evn_counts evn_device_counts_since(const evn_device *d, evn_counts before) {
+    NEED_OR((evn_counts){0}, d, "a device");
     const evn_counts now = evn_device_counts(d);
     return (evn_counts){
         .launches = now.launches - before.launches,
@@ -202,9 +210,18 @@ void evn_buffer_close(evn_buffer *b) {
     device_release(d);
 }
 
-size_t evn_buffer_bytes(const evn_buffer *b) { return b->bytes; }
-size_t evn_device_used(const evn_device *d) { return atomic_load(&d->used); }
-size_t evn_device_used_max(const evn_device *d) { return atomic_load(&d->used_max); }
+size_t evn_buffer_bytes(const evn_buffer *b) {
+    NEED_OR(0, b, "a buffer");
+    return b->bytes;
+}
+size_t evn_device_used(const evn_device *d) {
+    NEED_OR(0, d, "a device");
+    return atomic_load(&d->used);
+}
+size_t evn_device_used_max(const evn_device *d) {
+    NEED_OR(0, d, "a device");
+    return atomic_load(&d->used_max);
+}
 
 evn_status evn_host_memory_open(void **out, evn_device *d, size_t bytes) {
     if (!out || !d) return usage(d, "evn_host_memory_open() without out or device");
@@ -224,7 +241,9 @@ evn_status evn_host_memory_open(void **out, evn_device *d, size_t bytes) {
 }
 
 void evn_host_memory_close(void *memory, evn_device *d) {
-    if (!memory || is_foreign(d)) return;
+    if (!memory) return;
+    NEED_OR(, d, "the device that the memory was opened for");
+    if (is_foreign(d)) return;
     if (d->backend->host_memory_close)
         d->backend->host_memory_close(memory, d);
     else
@@ -348,6 +367,8 @@ evn_status evn_program_open(evn_program **out, evn_device *d, const evn_kernel_s
                             const char *defines) {
     if (!out || !d || !source) return usage(d, "evn_program_open() without out, device or source");
     *out = NULL;
+    if (!source->name || !source->text || !source->entry)
+        return usage(d, "evn_program_open() of a source without name, text or entries");
     const char *own = source->defines ? source->defines : "";
     if (defines && strcmp(defines, own))
         return usage(d,
@@ -430,7 +451,10 @@ void evn_kernel_close(evn_kernel *k) {
     evn_program_close(p);
 }
 
-int evn_kernel_items(const evn_kernel *k) { return k->entry->items; }
+int evn_kernel_items(const evn_kernel *k) {
+    NEED_OR(0, k, "a kernel");
+    return k->entry->items;
+}
 
 /* Whether the arguments are what the kernel was declared with. */
 static evn_status check_arguments(const evn_device *d, const evn_kernel_entry *entry,

@@ -13,6 +13,7 @@
  */
 #include <evener/clock.h>
 #include "base/thread.h"
+#include "base/number.h"
 #include "device/backend.h"
 #include "device/emulated_model.h"
 #include <errno.h>
@@ -789,11 +790,11 @@ static void emulated_close(evn_device *d) {
 
 /* "3.5 GB/s" and the like, in the device's name */
 static void print_name(char *out, size_t size, const struct emulated_options *o) {
-    int n = snprintf(out, size, "emulated, %d core%s, speed %g", o->cores, o->cores == 1 ? "" : "s",
-                     o->speed);
+    int n = number_print(out, size, "emulated, %d core%s, speed %g", o->cores,
+                         o->cores == 1 ? "" : "s", o->speed);
     if (o->link > 0)
-        n += snprintf(out + n, size - (size_t)n, ", link %g GB/s + %g us", o->link * 1e-9,
-                      o->latency * 1e6);
+        n += number_print(out + n, size - (size_t)n, ", link %g GB/s + %g us", o->link * 1e-9,
+                          o->latency * 1e6);
     snprintf(out + n, size - (size_t)n, ", %s clock", o->is_virtual ? "virtual" : "real");
 }
 

@@ -11,12 +11,6 @@
 
 /* ---- options ---- */
 
-static const evn_scale rates[] = {{"TB/s", 1e12},       {"GB/s", 1e9},     {"MB/s", 1e6},
-                                  {"kB/s", 1e3},        {"B/s", 1},        {"GiB/s", 1073741824},
-                                  {"MiB/s", 1048576.0}, {"KiB/s", 1024.0}, {NULL, 0}};
-static const evn_scale times[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},
-                                  {"ms", 1e-3},  {"s", 1},     {NULL, 0}};
-
 /* What a reader of numbers has said of the value of an option. */
 static evn_status wrong(const evn_option *o, const char *text) {
     char why[256];
@@ -28,8 +22,7 @@ static evn_status wrong(const evn_option *o, const char *text) {
 /* `8GB/s`: a number from `least` to `max` and one of the units. */
 static evn_status quantity(const evn_option *o, const char *text, const evn_scale *scale,
                            double least, double max, double *out) {
-    const evn_bounds bounds = {least, max, 0};
-    return evn_read_scaled(o->value ? o->value : "", scale, bounds, out) ? wrong(o, text) : EVN_OK;
+    return evn_spec_scaled(o, "device", text, scale, (evn_bounds){least, max, 0}, out);
 }
 
 /* One of the words; its place in the list. */
@@ -84,7 +77,7 @@ static evn_status own_item(const evn_option *o, const char *text, struct emulate
                         "most",
                         text, o->key, OWN_ITEMS, sizeof out->own[0].kernel - 1);
     strcpy(out->own[out->owns].kernel, kernel);
-    return quantity(o, text, times, 0, 1, &out->own[out->owns++].item);
+    return quantity(o, text, evn_times, 0, 1, &out->own[out->owns++].item);
 }
 
 evn_status emulated_options(struct emulated_options *out, const char *text) {
@@ -118,13 +111,13 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
         } else if (!strcmp(o->key, "speed")) {
             status = speed(o, text, &out->speed);
         } else if (!strcmp(o->key, "link")) {
-            status = quantity(o, text, rates, 1, 1e15, &out->link);
+            status = quantity(o, text, evn_rates, 1, 1e15, &out->link);
         } else if (!strcmp(o->key, "latency")) {
-            status = quantity(o, text, times, 0, 10, &out->latency);
+            status = quantity(o, text, evn_times, 0, 10, &out->latency);
         } else if (!strcmp(o->key, "launch")) {
-            status = quantity(o, text, times, 0, 10, &out->launch);
+            status = quantity(o, text, evn_times, 0, 10, &out->launch);
         } else if (!strcmp(o->key, "item")) {
-            status = quantity(o, text, times, 0, 1, &out->item);
+            status = quantity(o, text, evn_times, 0, 1, &out->item);
         } else if (!strncmp(o->key, "item.", 5)) {
             status = own_item(o, text, out);
         } else if (!strcmp(o->key, "memory")) {

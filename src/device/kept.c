@@ -62,6 +62,9 @@ evn_status evn_kernel_get(evn_device *d, const evn_kernel_source *source, const 
                         d ? d->label : "device");
     *out = find(d, source, name);
     if (*out) return EVN_OK;
+    if (!source->name || !source->text || !source->entry)
+        return evn_fail(EVN_USAGE, "%s: evn_kernel_get() of a source without name, text or entries",
+                        d->label);
     const evn_kernel_entry *entry;
     evn_status status = device_find_kernel(d, source, name, &entry);
     if (status) return status;

@@ -7,7 +7,9 @@
  * not: no body can take a wrong value for a right one.
  */
 #include "loop/internal.h"
+#include "base/argument.h"
 #include "base/message.h"
+#include "base/number.h"
 #include <evener/clock.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -87,7 +89,7 @@ static evn_status mistake(const evn_batch *b, const char *format, ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    number_vprint(text, sizeof text, format, arguments);
     va_end(arguments);
     evn_status status = evn_fail(EVN_USAGE, "batch: %s", text);
     worker_fail(b->loop, b->worker, status);
@@ -142,6 +144,7 @@ static int next_special(evn_batch *b) {
 }
 
 int evn_batch_next(evn_batch *b) {
+    NEED_OR(-1, b, "a batch");
     if (b->next > b->plain) return next_special(b);
     /* the first task begins when the batch does: no clock to read */
     if (b->next) charge(b, evn_now());
@@ -149,17 +152,27 @@ int evn_batch_next(evn_batch *b) {
 }
 
 const int *evn_batch_tasks(const evn_batch *b, int *count) {
+    NEED_OR(NULL, b, "a batch");
+    if (!count) {
+        mistake(b, "evn_batch_tasks(): NULL instead of where to put how many there are");
+        return NULL;
+    }
     *count = b->count;
     return b->task;
 }
 
 void evn_batch_done(evn_batch *b, int count) {
+    NEED_OR(, b, "a batch");
     if (b->next) {
         mistake(b, "evn_batch_done() after evn_batch_next(); a body uses one of them");
         return;
     }
-    if (count > b->count - b->done) count = b->count - b->done;
-    if (count <= 0) return;
+    if (count < 0 || count > b->count - b->done) {
+        mistake(b, "%d more tasks are done, and %d of the batch's %d are left", count,
+                b->count - b->done, b->count);
+        return;
+    }
+    if (!count) return;
     b->plain = -1;
     if (!b->in_flight)
         charge_together(b, b->done, count, ended(b));
@@ -169,6 +182,7 @@ void evn_batch_done(evn_batch *b, int count) {
 }
 
 void evn_batch_add(evn_batch *b, int task, double seconds) {
+    NEED_OR(, b, "a batch");
     if (must_have(b, task)) return;
     if (!(seconds >= 0 && seconds < 1e300)) {
         mistake(b, "%g seconds added to task %d; expected 0 or more", seconds, task);
@@ -180,25 +194,32 @@ void evn_batch_add(evn_batch *b, int task, double seconds) {
 
 /* ---- where it runs ------------------------------------------------------------------------- */
 
-int evn_batch_device(const evn_batch *b) { return b->device; }
+int evn_batch_device(const evn_batch *b) {
+    NEED_OR(-1, b, "a batch");
+    return b->device;
+}
 
 int evn_batch_space(const evn_batch *b) {
+    NEED_OR(-1, b, "a batch");
     if (b->space < 0)
         mistake(b, "spaces are those of a place, and the loop has none; see evn_loop_place()");
     return b->space;
 }
 
 evn_queue *evn_batch_queue(const evn_batch *b) {
+    NEED_OR(NULL, b, "a batch");
     return b->in_flight ? evn_unit_queue(b->unit, b->device) : NULL;
 }
 
 evn_buffer *evn_batch_buffer(const evn_batch *b) {
+    NEED_OR(NULL, b, "a batch");
     if (!b->in_flight) return NULL;
     if (evn_batch_space(b) < 0) return NULL;
     return evn_place_buffer(b->loop->place, b->space);
 }
 
 size_t evn_batch_at(const evn_batch *b, int task, int i) {
+    NEED_OR(0, b, "a batch");
     int region;
     if (find_region(b, task, i, &region) || !b->in_flight) return 0;
     if (region >= 0) return evn_place_at(b->loop->place, region, b->space);
@@ -207,6 +228,7 @@ size_t evn_batch_at(const evn_batch *b, int task, int i) {
 }
 
 void *evn_batch_host(const evn_batch *b, int task, int i) {
+    NEED_OR(NULL, b, "a batch");
     int region;
     if (find_region(b, task, i, &region) || b->in_flight || region < 0) return NULL;
     return evn_place_host(b->loop->place, region);
@@ -256,6 +278,7 @@ static void close_table(struct table *t) {
 }
 
 evn_buffer *evn_batch_table(const evn_batch *b) {
+    NEED_OR(NULL, b, "a batch");
     if (!b->in_flight) return NULL;
     const size_t row = (size_t)(1 + b->loop->regions) * sizeof(evn_long);
     struct table *t = &b->in_flight->table;
@@ -272,6 +295,7 @@ evn_buffer *evn_batch_table(const evn_batch *b) {
 
 evn_status evn_batch_launch(const evn_batch *b, const evn_kernel_source *source, const char *name,
                             int groups, const evn_argument *argument, int arguments) {
+    NEED(b, "a batch");
     if (!b->in_flight)
         return evn_fail(EVN_USAGE,
                         "batch: evn_batch_launch() of \"%s\" on the cores of unit %d; ask "

@@ -1,5 +1,6 @@
 /* Bursts: the latest intervals of each unit, in a ring. */
 #include "loop/internal.h"
+#include "base/argument.h"
 #include <stdlib.h>
 
 void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,
@@ -9,9 +10,9 @@ void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int co
     burst_record(w, kind, task, count, begin, end);
 }
 
-evn_status evn_loop_keep_bursts(evn_loop *loop, int max) {
+evn_status loop_keep_bursts(evn_loop *loop, int max) {
     evn_burst **fresh = calloc((size_t)loop->count, sizeof *fresh);
-    int ok = fresh && max >= 1;
+    int ok = fresh != NULL;
     for (int u = 0; ok && u < loop->count; u++)
         ok = (fresh[u] = malloc(sizeof **fresh * (size_t)max)) != NULL;
     for (int u = 0; fresh && u < loop->count; u++) {
@@ -26,15 +27,28 @@ evn_status evn_loop_keep_bursts(evn_loop *loop, int max) {
     return evn_fail(EVN_MEMORY, "loop: no memory to keep %d bursts of %d units", max, loop->count);
 }
 
+evn_status evn_loop_keep_bursts(evn_loop *loop, int max) {
+    NEED(loop, "a loop");
+    if (max < 1)
+        return evn_fail(EVN_USAGE, "loop: the latest %d bursts to be kept, expected 1 or more",
+                        max);
+    if (loop_is_at_work(loop))
+        return evn_fail(EVN_USAGE, "loop: evn_loop_keep_bursts() from within its body, which must "
+                                   "return first");
+    return loop_keep_bursts(loop, max);
+}
+
 static int kept(const struct ring *r) { return r->next < r->size ? (int)r->next : r->size; }
 
 int evn_loop_bursts(const evn_loop *loop, int unit) {
+    NEED_OR(0, loop, "a loop");
     if (unit >= 0 && unit < loop->count) return kept(&loop->worker[unit].ring);
     evn_fail(EVN_USAGE, "loop: bursts of unit %d; there are units 0 to %d", unit, loop->count - 1);
     return 0;
 }
 
 evn_burst evn_loop_burst(const evn_loop *loop, int unit, int i) {
+    NEED_OR((evn_burst){0}, loop, "a loop");
     const int count = evn_loop_bursts(loop, unit);
     if (i < 0 || i >= count) {
         if (unit >= 0 && unit < loop->count)

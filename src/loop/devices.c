@@ -6,6 +6,7 @@
  * different things.
  */
 #include "loop/internal.h"
+#include "base/argument.h"
 #include <evener/clock.h>
 #include <math.h>
 #include <stdlib.h>
@@ -46,6 +47,8 @@ void devices_split(const evn_loop *loop, struct worker *w, int count) {
 }
 
 void evn_loop_devices(const evn_loop *loop, int *device) {
+    NEED_OR(, loop, "a loop");
+    NEED_OR(, device, "where to put the tasks' devices");
     const int n = loop->problem->tasks;
     for (int t = 0; t < n; t++) device[t] = -1;
     if (loop_chunk(loop)) return;
@@ -255,6 +258,9 @@ double devices_run(evn_loop *loop, evn_unit *unit, struct worker *w, double begi
 evn_status devices_open(evn_loop *loop, struct worker *w, evn_unit *unit) {
     const int devices = evn_unit_devices(unit);
     if (!devices) return EVN_OK;
+    if (!evn_unit_device(unit, 0))
+        return evn_fail(EVN_USAGE, "loop: unit %d is only described, and has no devices",
+                        evn_unit_number(unit));
     w->in_flight = calloc((size_t)devices, sizeof *w->in_flight);
     if (!w->in_flight)
         return evn_fail(EVN_MEMORY, "loop: not enough memory for %d tasks of unit %d",

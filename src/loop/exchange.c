@@ -2,6 +2,7 @@
 #include <evener/clock.h>
 #include "loop/transport.h"
 #include "wire/meet.h"
+#include "base/argument.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,9 +263,15 @@ static evn_status begin_and_run(evn_exchange *x, int may_open) {
     return EVN_OK;
 }
 
-evn_status evn_exchange_run(evn_exchange *x) { return begin_and_run(x, 0); }
+evn_status evn_exchange_run(evn_exchange *x) {
+    NEED(x, "an exchange");
+    return begin_and_run(x, 0);
+}
 
 evn_status evn_exchange_start(evn_exchange *x, int *open) {
+    NEED(x, "an exchange");
+    NEED(open, "where to put whether there is something to finish");
+    *open = 0;
     evn_status status = begin_and_run(x, 1);
     *open = !status && x->open;
     return status;
@@ -284,6 +291,11 @@ static evn_status finish(evn_exchange *x, int end, int cores) {
 }
 
 evn_status evn_exchange_finish(evn_exchange *x, evn_unit *unit, int device) {
+    NEED(x, "an exchange");
+    NEED(unit, "a unit");
+    if (evn_units_get(x->loop->units, evn_unit_number(unit)) != unit)
+        return evn_fail(EVN_USAGE, "exchange: evn_exchange_finish() with a unit that is not of the "
+                                   "loop's units");
     const int me = evn_unit_number(unit);
     evn_status status = EVN_OK;
     for (int i = 0; x->open && !status && i < x->plan.ends; i++) {
@@ -304,7 +316,7 @@ static void need_part(evn_exchange *x, int *table, int task, int slot, void *con
     x->part[x->parts++] = (struct part){
         .task = task,
         .slot = slot,
-        .region = x->place ? x->loop->region[task * x->slots + slot] : task,
+        .region = x->place ? x->loop->region[(size_t)task * (size_t)x->slots + (size_t)slot] : task,
         .host = x->place ? NULL : host[task],
     };
 }
@@ -376,7 +388,8 @@ static void units_changed(void *arg) { exchange_forget(arg); }
 
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(loop, "a loop");
     evn_status status = exchange_check_faces(loop, element, count, face, host);
     if (status) return status;
     evn_exchange *x = calloc(1, sizeof *x);
@@ -401,6 +414,11 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
 
 void evn_exchange_close(evn_exchange *x) {
     if (!x) return;
+    if (loop_is_at_work(x->loop)) {
+        evn_fail(EVN_USAGE, "exchange: evn_exchange_close() from within a body of its loop, which "
+                            "must return first");
+        return;
+    }
     exchange_forget(x);
     far_close(x);
     loop_unlisten(x->loop, &x->listener);

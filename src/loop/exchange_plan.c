@@ -3,6 +3,7 @@
 #include "loop/exchange_plan.h"
 #include "loop/ranks.h"
 #include "loop/transport.h"
+#include "base/argument.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -425,6 +426,8 @@ static int unit_among_all(const evn_exchange *x, int part) {
 
 /* Over ranks devices of others are known by their units only, which is what is asked for. */
 int evn_exchange_pairs(evn_exchange *x, double *bytes) {
+    NEED_OR(-1, x, "an exchange");
+    NEED_OR(-1, bytes, "where to put the bytes of each pair");
     if (x->loop->cluster) far_find(x);
     if (exchange_find(x) || exchange_plan(x)) return -1;
     const size_t units = (size_t)x->loop->problem->units;
@@ -441,6 +444,7 @@ int evn_exchange_pairs(evn_exchange *x, double *bytes) {
 }
 
 int evn_exchange_needs(const evn_exchange *x, int task) {
+    NEED_OR(-1, x, "an exchange");
     if (task < 0 || task >= x->tasks) {
         evn_fail(EVN_USAGE, "exchange: there is no task %d, only 0 to %d", task, x->tasks - 1);
         return -1;

@@ -138,6 +138,9 @@ struct evn_loop {
 /* A failure of a unit, with the thread's message; the first one counts. */
 void worker_fail(evn_loop *loop, struct worker *w, evn_status status);
 
+/* Whether the calling thread is in a body of the loop. */
+int loop_is_at_work(const evn_loop *loop);
+
 /* EVN_USAGE if the units are at work already; `what`: the call. */
 evn_status loop_may_begin(const evn_loop *loop, const char *what);
 
@@ -232,6 +235,9 @@ static inline void burst_record(struct worker *w, evn_burst_kind kind, int task,
                                                                .count = count,
                                                                .instance = w->instance};
 }
+
+/* evn_loop_keep_bursts() of a loop that nobody runs; EVN_MEMORY. */
+evn_status loop_keep_bursts(evn_loop *loop, int max);
 
 /* Records a burst of a unit between instances; times are evn_now()'s. */
 void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,

@@ -4,6 +4,7 @@
  * line apart from the others', and is gathered after the last one is done.
  */
 #include "loop/ranks.h"
+#include "base/argument.h"
 #include "wire/meet.h"
 #include <evener/clock.h>
 #include <evener/status.h>
@@ -14,6 +15,8 @@
 
 /* The loop whose tasks the calling thread, a leader, is running; NULL outside of instances. */
 static _Thread_local const evn_loop *at_work;
+
+int loop_is_at_work(const evn_loop *loop) { return at_work == loop; }
 
 void worker_fail(evn_loop *loop, struct worker *w, evn_status status) {
     if (!status || w->status) return;
@@ -219,6 +222,8 @@ static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
 }
 
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg) {
+    NEED(loop, "a loop");
+    NEED(body, "a body");
     evn_status status = loop_may_begin(loop, "evn_loop_run()");
     if (status) return status;
     begin_run(loop);
@@ -245,11 +250,18 @@ static evn_status may_join(const evn_loop *loop, const evn_unit *unit) {
 /* The first unit's leader begins and ends the instance; nobody looks at what it writes in between,
  * since all wait for each other before the tasks, after them, and when it is known what came of
  * them. */
+/* The other leaders wait for this one, so it fails with them. */
+static evn_status no_body(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit, (void)batch, (void)arg;
+    return argument_missing("evn_loop_join", "a body");
+}
+
 evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *arg) {
+    NEED(loop, "a loop");
     evn_status status = may_join(loop, unit);
     if (status) return status;
     const int me = evn_unit_number(unit);
-    loop->worker[me].body = body;
+    loop->worker[me].body = body ? body : no_body;
     loop->worker[me].arg = arg;
     if (!me) begin_run(loop);
     atomic_fetch_add(&loop->joined, 1);
@@ -300,11 +312,18 @@ static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
 }
 
 evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg) {
+    NEED(loop, "a loop");
     evn_status status = loop_may_begin(loop, "evn_loop_visit()");
     return status ? status : visit(loop, body, arg);
 }
 
 evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access) {
+    NEED(loop, "a loop");
+    if (access < EVN_READ || access > EVN_BOTH)
+        return evn_fail(EVN_USAGE,
+                        "loop: evn_loop_visit_host() with access %d, expected EVN_READ, EVN_WRITE "
+                        "or EVN_BOTH",
+                        (int)access);
     evn_status status = loop_may_begin(loop, "evn_loop_visit_host()");
     if (status) return status;
     loop->on_host = 1;
@@ -315,11 +334,15 @@ evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_acc
 }
 
 evn_status evn_loop_bring(evn_loop *loop) {
+    NEED(loop, "a loop");
     evn_status status = loop_may_begin(loop, "evn_loop_bring()");
     return status || (!loop->place && !loop->together) ? status : visit(loop, NULL, NULL);
 }
 
-int evn_loop_failed_unit(const evn_loop *loop) { return loop->failed_unit; }
+int evn_loop_failed_unit(const evn_loop *loop) {
+    NEED_OR(-1, loop, "a loop");
+    return loop->failed_unit;
+}
 
 void loop_add_exchange(evn_loop *loop, const double *busy, double wall) {
     for (int u = 0; u < loop->count; u++) {
@@ -390,7 +413,7 @@ static evn_status open_parts(evn_loop *loop, evn_schedule *schedule) {
     evn_status status = EVN_OK;
     for (int u = 0; !status && u < loop->count; u++) status = open_worker(loop, u);
     loop->origin = evn_now();
-    return status ? status : evn_loop_keep_bursts(loop, BURSTS);
+    return status ? status : loop_keep_bursts(loop, BURSTS);
 }
 
 /* The cluster's size says how many units the schedule is for, and which of them are ours. */
@@ -425,7 +448,9 @@ static evn_status open_on(evn_loop *loop, evn_schedule *schedule, evn_cluster *c
 
 evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *schedule,
                             evn_cluster *cluster) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(units, "units");
+    NEED(schedule, "a schedule");
     evn_loop *loop = aligned_alloc(64, (sizeof *loop + 63) / 64 * 64);
     if (!loop) return evn_fail(EVN_MEMORY, "loop: not enough memory");
     memset(loop, 0, sizeof *loop);
@@ -489,26 +514,52 @@ void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule) {
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-const evn_units *evn_loop_units(const evn_loop *loop) { return loop->units; }
-const evn_schedule *evn_loop_schedule(const evn_loop *loop) { return loop->schedule; }
-evn_cluster *evn_loop_cluster(const evn_loop *loop) { return loop->cluster; }
-int evn_loop_first_unit(const evn_loop *loop) { return loop->first; }
+const evn_units *evn_loop_units(const evn_loop *loop) {
+    NEED_OR(NULL, loop, "a loop");
+    return loop->units;
+}
+const evn_schedule *evn_loop_schedule(const evn_loop *loop) {
+    NEED_OR(NULL, loop, "a loop");
+    return loop->schedule;
+}
+
+evn_cluster *evn_loop_cluster(const evn_loop *loop) {
+    NEED_OR(NULL, loop, "a loop");
+    return loop->cluster;
+}
+
+int evn_loop_first_unit(const evn_loop *loop) {
+    NEED_OR(-1, loop, "a loop");
+    return loop->first;
+}
 
 int evn_loop_has(const evn_loop *loop, int task) {
+    NEED_OR(0, loop, "a loop");
     return task >= 0 && task < loop->problem->tasks && loop_own(loop, loop->owner[task]) >= 0;
 }
 
-const int *evn_loop_owner(const evn_loop *loop) { return loop->owner; }
-const double *evn_loop_seconds(const evn_loop *loop) { return loop->seconds; }
-evn_loop_totals evn_loop_sum(const evn_loop *loop) { return loop->totals; }
+const int *evn_loop_owner(const evn_loop *loop) {
+    NEED_OR(NULL, loop, "a loop");
+    return loop->owner;
+}
+const double *evn_loop_seconds(const evn_loop *loop) {
+    NEED_OR(NULL, loop, "a loop");
+    return loop->seconds;
+}
+evn_loop_totals evn_loop_sum(const evn_loop *loop) {
+    NEED_OR((evn_loop_totals){0}, loop, "a loop");
+    return loop->totals;
+}
 
 evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit) {
+    NEED_OR((evn_unit_stats){0}, loop, "a loop");
     if (unit >= 0 && unit < loop->count) return loop->worker[unit].stats;
     evn_fail(EVN_USAGE, "loop: what unit %d did; there are units 0 to %d", unit, loop->count - 1);
     return (evn_unit_stats){0};
 }
 
 void evn_loop_reset_stats(evn_loop *loop) {
+    NEED_OR(, loop, "a loop");
     for (int u = 0; u < loop->count; u++) loop->worker[u].stats = (evn_unit_stats){0};
     loop->totals = (evn_loop_totals){0};
 }

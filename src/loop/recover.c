@@ -1,6 +1,7 @@
 /* Recovery: the state kept on the host, and the loop going on without the units whose devices have
  * failed. */
 #include "loop/internal.h"
+#include "base/argument.h"
 #include <evener/recover.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@ struct evn_recovery {
 
 evn_status evn_recovery_open(evn_recovery **out, evn_loop *loop, int every,
                              const evn_recovery_calls *calls) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(loop, "a loop");
     if (every < 1)
         return evn_fail(EVN_USAGE, "recovery: the state kept every %d steps, expected 1 or more",
                         every);
@@ -35,6 +37,7 @@ evn_status evn_recovery_open(evn_recovery **out, evn_loop *loop, int every,
 void evn_recovery_close(evn_recovery *r) { free(r); }
 
 evn_status evn_recovery_keep(evn_recovery *r, int step) {
+    NEED(r, "a recovery");
     const evn_loop *loop = r->loop;
     if (step < 0)
         return evn_fail(EVN_USAGE, "recovery: step %d to be kept, expected 0 or more", step);
@@ -132,9 +135,9 @@ static evn_status drop(evn_recovery *r, int lost) {
 /* Regions are where a copy is left; those that were nowhere else are the host's again, for what the
  * program will write there. */
 static evn_status give_back(const evn_loop *loop) {
-    const int n = loop->problem->tasks * loop->regions;
+    const size_t n = (size_t)loop->problem->tasks * (size_t)loop->regions;
     evn_status status = EVN_OK;
-    for (int i = 0; loop->place && !status && i < n; i++) {
+    for (size_t i = 0; loop->place && !status && i < n; i++) {
         const int *region = &loop->region[i], spaces = evn_place_spaces(loop->place);
         int s = 0;
         if (*region < 0) continue;
@@ -173,6 +176,8 @@ static void tell(const evn_recovery *r, const char *why) {
 }
 
 evn_status evn_recovery_go_on(evn_recovery *r, evn_status failure, int *step) {
+    NEED(r, "a recovery");
+    NEED(step, "where to put the step");
     evn_loop *loop = r->loop;
     char first[512], why[1024];
     snprintf(why, sizeof why, "%s", evn_message());

@@ -1,5 +1,6 @@
 /* The regions that follow a loop's tasks: which they are, and bringing those of a batch. */
 #include "loop/internal.h"
+#include "base/argument.h"
 #include <evener/clock.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -113,6 +114,12 @@ static evn_status check(const evn_loop *loop, const evn_place *place, int region
                             "loop: access %d of the tasks' region %d, expected EVN_READ, "
                             "EVN_WRITE or EVN_BOTH",
                             (int)access[i], i);
+    for (size_t i = 0; i < (size_t)loop->problem->tasks * (size_t)regions; i++)
+        if (region[i] < -1)
+            return evn_fail(EVN_USAGE,
+                            "loop: region %zu of task %zu is number %d, expected one that "
+                            "evn_place_add() has given, or -1: none",
+                            i % (size_t)regions, i / (size_t)regions, region[i]);
     return EVN_OK;
 }
 
@@ -161,6 +168,7 @@ void regions_forget(struct worker *w) {
 
 evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const int *region,
                           const evn_access *access) {
+    NEED(loop, "a loop");
     evn_status status = check(loop, place, regions, region, access);
     if (status) return status;
     const size_t n = (size_t)loop->problem->tasks * (size_t)regions;

@@ -1,6 +1,7 @@
 /* The machine as hwloc and the kernel describe it, cut down to what this process may use. */
 #include <evener/status.h>
 #include <evener/machine.h>
+#include "base/argument.h"
 #include "machine/memory.h"
 #include <errno.h>
 #include <hwloc.h>
@@ -99,7 +100,6 @@ static uint64_t read_number(const char *path, const char *key) {
 }
 
 static evn_status open_with(evn_machine **out, const char *synthetic) {
-    *out = NULL;
     evn_machine *m = calloc(1, sizeof *m);
     if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
     m->here = !synthetic;
@@ -147,9 +147,14 @@ static evn_status open_with(evn_machine **out, const char *synthetic) {
     return EVN_OK;
 }
 
-evn_status evn_machine_open(evn_machine **out) { return open_with(out, NULL); }
+evn_status evn_machine_open(evn_machine **out) {
+    NEED_OUT(out);
+    return open_with(out, NULL);
+}
 
 evn_status evn_machine_open_synthetic(evn_machine **out, const char *description) {
+    NEED_OUT(out);
+    NEED(description, "a description, as \"package:2 core:8 pu:1\"");
     return open_with(out, description);
 }
 
@@ -161,13 +166,26 @@ void evn_machine_close(evn_machine *m) {
     free(m);
 }
 
-int evn_machine_cores(const evn_machine *m) { return m->cores; }
+int evn_machine_cores(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
+    return m->cores;
+}
 int evn_machine_core_number(const evn_machine *m, int core) {
+    NEED_OR(-1, m, "a machine");
     return core >= 0 && core < m->cores ? m->number[core] : -1;
 }
-int evn_machine_is_here(const evn_machine *m) { return m->here; }
-const char *evn_machine_processor(const evn_machine *m) { return m->processor; }
-uint64_t evn_machine_memory(const evn_machine *m) { return m->memory; }
+int evn_machine_is_here(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
+    return m->here;
+}
+const char *evn_machine_processor(const evn_machine *m) {
+    NEED_OR("", m, "a machine");
+    return m->processor;
+}
+uint64_t evn_machine_memory(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
+    return m->memory;
+}
 
 uint64_t evn_machine_memory_available(const evn_machine *m) {
     return !m || m->here ? memory_available("") : m->memory;
@@ -175,6 +193,7 @@ uint64_t evn_machine_memory_available(const evn_machine *m) {
 
 uint64_t evn_machine_cache(const evn_machine *m, int level, int *sharing) {
     if (sharing) *sharing = 0;
+    NEED_OR(0, m, "a machine");
     for (hwloc_obj_t o = m->core[0]; o; o = o->parent) {
         if (!hwloc_obj_type_is_dcache(o->type) || (int)o->attr->cache.depth != level) continue;
         for (int i = 0; sharing && i < m->cores; i++)
@@ -186,8 +205,10 @@ uint64_t evn_machine_cache(const evn_machine *m, int level, int *sharing) {
 
 static int at_least_one(int n) { return n > 0 ? n : 1; }
 int evn_machine_packages(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
     return at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_PACKAGE));
 }
 int evn_machine_numa_nodes(const evn_machine *m) {
+    NEED_OR(0, m, "a machine");
     return at_least_one(hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_NUMANODE));
 }

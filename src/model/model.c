@@ -5,6 +5,7 @@
  * exchanges are ordered. */
 #include <evener/model.h>
 #include "schedule/draw.h"
+#include "base/argument.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,13 @@ static evn_status check(const evn_model *m) {
         return evn_fail(EVN_USAGE,
                         "model: %d tasks on %d units of %d kinds, expected at least one of each",
                         m->tasks, m->units, m->kinds);
+    if (m->kinds > 32767)
+        return evn_fail(EVN_USAGE, "model: %d kinds of units, expected up to 32767", m->kinds);
+    if (!m->seconds)
+        return evn_fail(EVN_USAGE, "model: the tasks' seconds are NULL, expected kinds x tasks");
+    if (m->links < 0 || (m->links && !m->link))
+        return evn_fail(EVN_USAGE, "model: %d links%s, expected 0 or more and an array of them",
+                        m->links, m->link ? "" : " and no array of them");
     const size_t n = (size_t)m->tasks;
     if (!(m->noise >= 0 && m->noise < 1))
         return evn_fail(EVN_USAGE, "model: a noise of %g, expected 0 to below 1", m->noise);
@@ -78,7 +86,8 @@ static evn_status check(const evn_model *m) {
 }
 
 evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(model, "a model");
     evn_status status = check(model);
     if (status) return status;
     const size_t n = (size_t)model->tasks, units = (size_t)model->units;
@@ -245,6 +254,9 @@ static void in_sequence(evn_simulation *s, evn_step *step) {
 /* --- a step -------------------------------------------------------------------------------- */
 
 evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_step *step) {
+    NEED(s, "a simulation");
+    NEED(schedule, "a schedule");
+    NEED(step, "where to put what the step takes");
     const evn_model *m = &s->model;
     const evn_problem *p = evn_schedule_problem(schedule);
     const size_t bytes = (size_t)m->tasks * sizeof *s->owner;
@@ -279,13 +291,31 @@ evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_st
     return evn_schedule_learn(schedule, s->owner, s->seconds);
 }
 
-const int *evn_simulation_owner(const evn_simulation *s) { return s->owner; }
-const double *evn_simulation_seconds(const evn_simulation *s) { return s->seconds; }
-const double *evn_simulation_compute(const evn_simulation *s) { return s->compute; }
-const double *evn_simulation_migrate(const evn_simulation *s) { return s->migrate; }
-const double *evn_simulation_exchange(const evn_simulation *s) { return s->exchange; }
+const int *evn_simulation_owner(const evn_simulation *s) {
+    NEED_OR(NULL, s, "a simulation");
+    return s->owner;
+}
+const double *evn_simulation_seconds(const evn_simulation *s) {
+    NEED_OR(NULL, s, "a simulation");
+    return s->seconds;
+}
+const double *evn_simulation_compute(const evn_simulation *s) {
+    NEED_OR(NULL, s, "a simulation");
+    return s->compute;
+}
+const double *evn_simulation_migrate(const evn_simulation *s) {
+    NEED_OR(NULL, s, "a simulation");
+    return s->migrate;
+}
+const double *evn_simulation_exchange(const evn_simulation *s) {
+    NEED_OR(NULL, s, "a simulation");
+    return s->exchange;
+}
 
 double evn_model_speeds(const evn_model *m, const double *weight, double *speed) {
+    NEED_OR(NAN, m, "a model");
+    NEED_OR(NAN, speed, "where to put the units' speeds");
+    if (check(m)) return NAN;
     double total = 0;
     for (int t = 0; t < m->tasks; t++) total += weight ? weight[t] : 1;
     double *count = calloc((size_t)m->kinds, sizeof *count); /* units of each kind */

@@ -1,5 +1,7 @@
 /* Machine, units and loops in a few calls, from the program, its user's environment and defaults;
  * and the files about what they did. */
+#include "base/argument.h"
+#include "base/process.h"
 #include "open/record.h"
 #include "trace/chrome.h"
 #include <errno.h>
@@ -31,6 +33,7 @@ struct file {
 struct evn_session {
     evn_machine *machine;
     evn_units *units;
+    unsigned forks; /* process_forks() when it was opened */
     double begin;
     struct opened *opened;
     int loops;
@@ -103,6 +106,8 @@ static evn_status open_files(evn_session *s) {
     snprintf(about, sizeof about, "%s, units %s", program_invocation_short_name,
              evn_units_text(s->units));
     trace_begin(&s->events, evn_output_stream(s->trace.out), about);
+    /* else a process forked from this one would write it once more */
+    fflush(evn_output_stream(s->trace.out));
     return EVN_OK;
 }
 
@@ -141,6 +146,7 @@ static evn_status finish(evn_session *s, struct opened *o) {
         snprintf(name, sizeof name, "loop %d: %s", (int)(o - s->opened),
                  evn_schedule_text(evn_loop_schedule(o->loop)));
         traced = trace_add(&s->events, o->loop, "task", name, o->begin);
+        fflush(evn_output_stream(s->trace.out));
         if (!traced && ferror(evn_output_stream(s->trace.out))) /* which says why */
             traced = s->trace.failed ? evn_fail(EVN_SYSTEM, "%s", s->message)
                                      : evn_output_commit(s->trace.out);
@@ -182,9 +188,21 @@ static evn_status open_schedule(evn_schedule **out, const char *text, const evn_
     return evn_fail(EVN_USAGE, "EVENER_SCHEDULE: %s", message);
 }
 
+/* Threads and files are those of the process that has opened the session. */
+static evn_status refuse_forked(const evn_session *s, const char *what) {
+    if (s->forks == process_forks()) return EVN_OK;
+    return evn_fail(
+        EVN_USAGE, "session: %s in a process that was forked since evn_open(); open a session here",
+        what);
+}
+
 evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
                          const evn_problem *problem) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(s, "a session");
+    NEED(problem, "a problem");
+    evn_status here = refuse_forked(s, "evn_open_loop()");
+    if (here) return here;
     struct opened *more = realloc(s->opened, (size_t)(s->loops + 1) * sizeof *more);
     if (!more) return evn_fail(EVN_MEMORY, "loop: not enough memory");
     s->opened = more;
@@ -230,7 +248,9 @@ static evn_status refuse_at_work(const evn_session *s, const char *what) {
 
 evn_status evn_close_loop(evn_session *s, evn_loop *loop) {
     if (!loop) return EVN_OK;
-    evn_status refused = refuse_at_work(s, "evn_close_loop()");
+    NEED(s, "a session");
+    evn_status refused = refuse_forked(s, "evn_close_loop()");
+    if (!refused) refused = refuse_at_work(s, "evn_close_loop()");
     if (refused) return refused;
     for (int i = 0; i < s->loops; i++) {
         if (s->opened[i].loop != loop) continue;
@@ -255,9 +275,10 @@ static void release(evn_session *s) {
 }
 
 evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags) {
-    *out = NULL;
+    NEED_OUT(out);
     evn_session *s = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "session: not enough memory");
+    s->forks = process_forks();
     s->begin = evn_now();
     evn_status status = open_units(s, units, devices, flags);
     if (!status) status = open_files(s);
@@ -279,8 +300,19 @@ static evn_status write_record(evn_session *s) {
     return status;
 }
 
+/* In a process that was forked since: memory is given back, and the files stay as they are. */
+static evn_status close_forked(evn_session *s) {
+    for (int i = 0; i < s->loops; i++) {
+        evn_loop_close(s->opened[i].loop);
+        evn_schedule_close(s->opened[i].schedule);
+    }
+    release(s);
+    return EVN_OK;
+}
+
 evn_status evn_close(evn_session *s) {
     if (!s) return EVN_OK;
+    if (s->forks != process_forks()) return close_forked(s);
     evn_status status = refuse_at_work(s, "evn_close()");
     if (status) return status;
     for (int i = 0; i < s->loops; i++) finish(s, &s->opened[i]);
@@ -295,5 +327,11 @@ evn_status evn_close(evn_session *s) {
     return status ? evn_fail(status, "%s", message) : EVN_OK;
 }
 
-evn_units *evn_session_units(const evn_session *s) { return s->units; }
-const evn_machine *evn_session_machine(const evn_session *s) { return s->machine; }
+evn_units *evn_session_units(const evn_session *s) {
+    NEED_OR(NULL, s, "a session");
+    return s->units;
+}
+const evn_machine *evn_session_machine(const evn_session *s) {
+    NEED_OR(NULL, s, "a session");
+    return s->machine;
+}

@@ -1,5 +1,6 @@
 /* Acquiring and releasing: all that a call wants or nothing. Where regions are already, nothing is
  * looked at but the regions in the call's list. */
+#include "base/argument.h"
 #include "place/internal.h"
 
 /* Whether a region may be acquired, as far as it alone is concerned. */
@@ -143,6 +144,7 @@ static evn_status acquire(evn_place *p, const struct request *q) {
 }
 
 static evn_status check_and_acquire(evn_place *p, const struct request *q) {
+    if (!p) return argument_missing("evn_place_acquire", "a place");
     if (q->count < 0 || (q->count && (!q->region || !q->access)))
         return evn_fail(EVN_USAGE, "place: a list of %d regions%s", q->count,
                         q->count < 0 ? "" : " without regions or access modes");
@@ -189,6 +191,10 @@ static int add_users(evn_place *p, int count, const int *region, int space, int 
 }
 
 evn_status evn_place_release(evn_place *p, int count, const int *region, int space) {
+    NEED(p, "a place");
+    if (count < 0 || (count && !region))
+        return evn_fail(EVN_USAGE, "place: a list of %d regions to release%s", count,
+                        count < 0 ? "" : ", which is NULL");
     evn_status status = place_check_space(p, space);
     if (status) return status;
     pthread_mutex_lock(&p->lock);

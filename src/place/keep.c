@@ -1,5 +1,6 @@
 /* Keeping a copy of all regions, going back to it, and losing a device. Nobody works meanwhile, so
  * the lock is not let go. */
+#include "base/argument.h"
 #include "place/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static evn_status commit(evn_place *p, struct region *r, char *used) {
 }
 
 evn_status evn_place_keep(evn_place *p) {
+    NEED(p, "a place");
     pthread_mutex_lock(&p->lock);
     char used[p->spaces];
     memset(used, 0, sizeof used);
@@ -95,6 +97,7 @@ static evn_status restore(evn_place *p, struct region *r, char *used) {
 }
 
 evn_status evn_place_restore(evn_place *p) {
+    NEED(p, "a place");
     pthread_mutex_lock(&p->lock);
     evn_status status = p->kept ? each(p, can_restore, NULL)
                                 : evn_fail(EVN_USAGE, "place: no copy of the regions was kept");
@@ -118,7 +121,12 @@ static void lose_copy(struct region *r, int space) {
 }
 
 void evn_place_lose(evn_place *p, int space) {
-    if (space <= EVN_HOST || space >= p->spaces) return;
+    NEED_OR(, p, "a place");
+    if (space <= EVN_HOST || space >= p->spaces) {
+        evn_fail(EVN_USAGE, "place: space %d cannot be lost; devices' spaces are 1 to %d", space,
+                 p->spaces - 1);
+        return;
+    }
     pthread_mutex_lock(&p->lock);
     for (int i = 0; i < atomic_load(&p->regions); i++)
         if (region_of(p, i)) lose_copy(region_at(p, i), space);

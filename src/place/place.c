@@ -1,4 +1,5 @@
 /* A place and its spaces: opened for the devices of units, and closed; what moved between them. */
+#include "base/argument.h"
 #include "place/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,8 @@ static evn_status open_spaces(evn_place *p, evn_units *units, double share) {
 }
 
 evn_status evn_place_open(evn_place **out, evn_units *units, double share) {
-    *out = NULL;
-    if (!units) return evn_fail(EVN_USAGE, "place: opened without units");
+    NEED_OUT(out);
+    NEED(units, "units");
     if (!(share > 0 && share <= 1))
         return evn_fail(EVN_USAGE,
                         "place: a share of %g of devices' memory, expected above 0 and up to 1",
@@ -94,7 +95,10 @@ evn_status place_check_alive(const evn_place *p, int space) {
     return evn_fail(EVN_USAGE, "place: there is no space %d any more: its device was lost", space);
 }
 
-int evn_place_spaces(const evn_place *p) { return p->spaces; }
+int evn_place_spaces(const evn_place *p) {
+    NEED_OR(0, p, "a place");
+    return p->spaces;
+}
 
 /* Spaces are in the order of devices at first, so the search begins where it mostly ends. */
 static int space_of(const evn_place *p, const evn_device *device, int first) {
@@ -106,6 +110,7 @@ static int space_of(const evn_place *p, const evn_device *device, int first) {
 }
 
 int evn_place_space(const evn_place *p, const evn_unit *unit, int device) {
+    NEED_OR(-1, p, "a place");
     if (unit && (device == -1 || (device == 0 && evn_unit_is_cpu(unit)))) return EVN_HOST;
     evn_device *on = unit ? evn_unit_device(unit, device) : NULL;
     const int space = on ? space_of(p, on, evn_unit_device_number(unit, device) + 1) : -1;
@@ -125,25 +130,35 @@ int evn_place_space(const evn_place *p, const evn_unit *unit, int device) {
 }
 
 void evn_place_limit(evn_place *p, int space, double share) {
+    NEED_OR(, p, "a place");
     if (space > EVN_HOST && space < p->spaces && share > 0 && share <= 1)
         p->space[space].share = share;
+    else
+        evn_fail(EVN_USAGE,
+                 "place: a share of %g for space %d, expected above 0 and up to 1 for one of the "
+                 "%d devices' spaces, from 1",
+                 share, space, p->spaces - 1);
 }
 
 evn_buffer *evn_place_buffer(const evn_place *p, int space) {
+    NEED_OR(NULL, p, "a place");
     return place_check_space(p, space) ? NULL : p->space[space].buffer;
 }
 
 evn_device *evn_place_device(const evn_place *p, int space) {
+    NEED_OR(NULL, p, "a place");
     return place_check_space(p, space) ? NULL : p->space[space].device;
 }
 
 /* ---- moves --------------------------------------------------------------------------------- */
 
 evn_moves evn_place_moves(const evn_place *p, int from, int to) {
+    NEED_OR((evn_moves){0}, p, "a place");
     if (place_check_space(p, from) || place_check_space(p, to)) return (evn_moves){0};
     return p->moves[(size_t)from * (size_t)p->spaces + (size_t)to];
 }
 
 void evn_place_reset_moves(evn_place *p) {
+    NEED_OR(, p, "a place");
     memset(p->moves, 0, (size_t)p->spaces * (size_t)p->spaces * sizeof *p->moves);
 }

@@ -1,5 +1,6 @@
 /* The table of regions: what is registered, made, arrives, leaves and is removed; and questions
  * about regions. */
+#include "base/argument.h"
 #include "place/internal.h"
 #include <limits.h>
 #include <stdint.h>
@@ -68,6 +69,9 @@ static struct region *first_used(evn_place *p) {
 }
 
 static evn_status check_address(const evn_place *p, const void *host, size_t bytes, int number) {
+    if (bytes > UINTPTR_MAX - (uintptr_t)host)
+        return evn_fail(EVN_USAGE, "place: region %d of %zu bytes at %p ends beyond all addresses",
+                        number, bytes, host);
     const int other = address_overlaps(&p->addresses, host, bytes);
     if (other < 0) return EVN_OK;
     const struct region *r = region_at(p, other);
@@ -108,10 +112,13 @@ static void settle(evn_place *p, struct region *r, void *host) {
 static evn_status refuse_size(size_t bytes) {
     return bytes && bytes <= SIZE_MAX / 2
                ? EVN_OK
-               : evn_fail(EVN_USAGE, "place: a region of %zu bytes; the least is 1", bytes);
+               : evn_fail(EVN_USAGE, "place: a region of %zu bytes, expected 1 to %zu", bytes,
+                          SIZE_MAX / 2);
 }
 
 evn_status evn_place_add(evn_place *p, void *host, size_t bytes, int *region) {
+    NEED(p, "a place");
+    NEED(region, "where to put the region's number");
     evn_status status = refuse_size(bytes);
     if (status) return status;
     struct region *r = NULL;
@@ -124,11 +131,16 @@ evn_status evn_place_add(evn_place *p, void *host, size_t bytes, int *region) {
 }
 
 evn_status evn_place_make(evn_place *p, size_t bytes, int *region) {
+    NEED(p, "a place");
+    NEED(region, "where to put the region's number");
     evn_status status = refuse_size(bytes);
     if (status) return status;
     struct region *r = NULL;
     pthread_mutex_lock(&p->lock);
-    status = enter(p, NULL, bytes, &r);
+    if (bytes > SIZE_MAX / 2 - p->registered)
+        status = evn_fail(EVN_MEMORY, "place: %zu bytes beside %zu that are registered", bytes,
+                          p->registered);
+    if (!status) status = enter(p, NULL, bytes, &r);
     if (!status) {
         r->made = true;
         p->registered += arena_rounded(bytes);
@@ -139,6 +151,7 @@ evn_status evn_place_make(evn_place *p, size_t bytes, int *region) {
 }
 
 evn_status evn_place_arrive(evn_place *p, int region, void *host) {
+    NEED(p, "a place");
     if (!host) return evn_fail(EVN_USAGE, "place: region %d arrives at no memory", region);
     pthread_mutex_lock(&p->lock);
     struct region *r = region_of(p, region);
@@ -199,6 +212,7 @@ static evn_status tell_lost(int region) {
 }
 
 evn_status evn_place_leave(evn_place *p, int region) {
+    NEED(p, "a place");
     struct region *r;
     bool lost = false;
     pthread_mutex_lock(&p->lock);
@@ -217,6 +231,7 @@ evn_status evn_place_leave(evn_place *p, int region) {
 }
 
 evn_status evn_place_remove(evn_place *p, int region) {
+    NEED(p, "a place");
     struct region *r;
     bool lost = false;
     pthread_mutex_lock(&p->lock);
@@ -236,6 +251,8 @@ evn_status evn_place_remove(evn_place *p, int region) {
 /* ---- asking -------------------------------------------------------------------------------- */
 
 evn_status evn_place_find(evn_place *p, const void *address, int *region, size_t *offset) {
+    NEED(p, "a place");
+    NEED(region && offset, "where to put the region and the byte");
     pthread_mutex_lock(&p->lock);
     size_t at = 0;
     const int found = address_find(&p->addresses, address, &at);
@@ -258,26 +275,31 @@ static inline const struct region *ask(const evn_place *p, int region, int space
 }
 
 int evn_place_where(const evn_place *p, int region) {
+    NEED_OR(-1, p, "a place");
     const struct region *r = ask(p, region, EVN_HOST);
     return r ? atomic_load_explicit(&r->where, memory_order_relaxed) : -1;
 }
 
 int evn_place_valid(const evn_place *p, int region, int space) {
+    NEED_OR(0, p, "a place");
     const struct region *r = ask(p, region, space);
     return r && is_valid(r, space);
 }
 
 size_t evn_place_at(const evn_place *p, int region, int space) {
+    NEED_OR(0, p, "a place");
     const struct region *r = ask(p, region, space);
     return r && space != EVN_HOST ? r->copy[space].at : 0;
 }
 
 size_t evn_place_bytes(const evn_place *p, int region) {
+    NEED_OR(0, p, "a place");
     const struct region *r = ask(p, region, EVN_HOST);
     return r ? r->bytes : 0;
 }
 
 void *evn_place_host(const evn_place *p, int region) {
+    NEED_OR(NULL, p, "a place");
     const struct region *r = ask(p, region, EVN_HOST);
     return r ? r->host : NULL;
 }

@@ -1,6 +1,7 @@
 /* Room for regions: host memory of those the place makes, and devices' arenas, which are made for
  * what is registered, grow with it, and when they are full give up what was not used for the
  * longest time. */
+#include "base/argument.h"
 #include "place/internal.h"
 
 /* What came of looking for room. The lock is let go at one point only, after it is known that a
@@ -229,6 +230,11 @@ static evn_status count_fitting(const evn_place *p, const struct request *q, int
 }
 
 evn_status evn_place_fits(evn_place *p, int count, const int *region, int space, int *fit) {
+    NEED(p, "a place");
+    NEED(fit, "where to put how many fit");
+    if (count < 0 || (count && !region))
+        return evn_fail(EVN_USAGE, "place: a list of %d regions to fit%s", count,
+                        count < 0 ? "" : ", which is NULL");
     *fit = count;
     if (space == EVN_HOST || count == 0) return EVN_OK;
     const struct request q = {.count = count, .region = region, .space = space};

@@ -1,6 +1,7 @@
 /* An instance of the loop in virtual time, for evn_schedule_simulate() and for the model. Units
  * that draw stand in a heap by the time at which they are free, then by number. */
 #include "schedule/draw.h"
+#include "base/argument.h"
 #include "schedule/policy.h"
 #include <evener/status.h>
 #include <stdlib.h>
@@ -46,6 +47,8 @@ static void take(void *arg, int t, int unit) {
 }
 
 evn_status evn_schedule_simulate(const evn_schedule *s, int *owner, double *seconds) {
+    NEED(s, "a schedule");
+    NEED(owner && seconds, "where to put the tasks' owners and times");
     const size_t units = (size_t)s->problem.units;
     struct plain x = {&s->problem, owner, seconds, calloc(units, sizeof *x.busy)};
     int *heap = malloc(units * sizeof *heap);

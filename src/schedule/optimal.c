@@ -27,6 +27,7 @@
  * stop a run for as long as the solver takes. Give the times as weights instead.
  */
 #include <evener/status.h>
+#include "base/number.h"
 #include "schedule/optimal_bound.h"
 #include "schedule/capacity.h"
 #include "schedule/optimal_program.h"
@@ -45,14 +46,10 @@ struct state {
 /* --- options ------------------------------------------------------------------------------- */
 
 static evn_status read_fraction(const evn_option *o, double max, double *out) {
-    char *end = NULL;
-    double x = o->value && *o->value ? strtod(o->value, &end) : NAN;
-    if (end && !*end && x >= 0 && x <= max) {
-        *out = x;
-        return EVN_OK;
-    }
-    return evn_fail(EVN_USAGE, "schedule: optimal: %s is \"%s\", expected a number from 0 to %g",
-                    o->key, o->value ? o->value : "", max);
+    const char *wrong = number_check(o->value, 0, max, out);
+    if (!wrong) return EVN_OK;
+    return evn_fail(EVN_USAGE, "schedule: optimal: %s=%s %s, expected a number from 0 to %g",
+                    o->key, o->value ? o->value : "", wrong, max);
 }
 
 static evn_status read_options(evn_schedule *s, const evn_spec *spec,
@@ -81,8 +78,8 @@ static evn_status read_options(evn_schedule *s, const evn_spec *spec,
     if (options->nodes && !limited) options->limit = INFINITY;
     int at = snprintf(s->text, sizeof s->text, "optimal:");
     if (!isinf(options->limit))
-        at += snprintf(s->text + at, sizeof s->text - (size_t)at, "limit=%g,", options->limit);
-    at += snprintf(s->text + at, sizeof s->text - (size_t)at, "gap=%g", options->gap);
+        at += number_print(s->text + at, sizeof s->text - (size_t)at, "limit=%g,", options->limit);
+    at += number_print(s->text + at, sizeof s->text - (size_t)at, "gap=%g", options->gap);
     if (options->nodes)
         snprintf(s->text + at, sizeof s->text - (size_t)at, ",nodes=%ld", options->nodes);
     return EVN_OK;

@@ -9,12 +9,16 @@
  */
 #ifdef EVENER_HAVE_CBC
 #    include "schedule/optimal_program.h"
+#    include "base/number.h"
+#    include <evener/clock.h>
 #    include <Cbc_C_Interface.h>
 #    include <float.h>
 #    include <math.h>
+#    include <pthread.h>
 #    include <stdio.h>
 #    include <stdlib.h>
 #    include <string.h>
+#    include <time.h>
 
 /* Rows as they are written down, then columns as the solver wants them. */
 /* A link's step for a unit. */
@@ -332,7 +336,50 @@ static int load(Cbc_Model *solver, const struct program *p, double bound) {
     return failed;
 }
 
-static void set_up(Cbc_Model *solver, const struct optimal_options *options) {
+/* ---- the solver ---------------------------------------------------------------------------- */
+
+/* CBC keeps its options and the model at hand in static memory: two threads in it at a time mix
+ * theirs, and it asks its user on standard output what to do. So one is in it at a time. */
+static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
+static int left_behind; /* this process was forked while another thread was in it */
+
+static void forked(void) {
+    if (pthread_mutex_trylock(&in_use))
+        left_behind = 1;
+    else
+        pthread_mutex_unlock(&in_use);
+}
+static void watch_forks(void) { pthread_atfork(NULL, NULL, forked); }
+
+/* Waits until no other thread is in the solver; seconds that are left of `limit` then, and this
+ * thread is in it. 0: none, and it is not. */
+static double enter(double limit) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    if (left_behind) return 0;
+    if (isinf(limit)) {
+        pthread_mutex_lock(&in_use);
+        return limit;
+    }
+    struct timespec until;
+    const double begin = evn_now(), whole = floor(limit);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)whole;
+    until.tv_nsec += (long)((limit - whole) * 1e9);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    if (pthread_mutex_timedlock(&in_use, &until)) return 0;
+    const double left = limit - (evn_now() - begin);
+    if (left > 0) return left;
+    pthread_mutex_unlock(&in_use);
+    return 0;
+}
+
+static void leave(void) { pthread_mutex_unlock(&in_use); }
+
+static void set_up(Cbc_Model *solver, const struct optimal_options *options, double limit) {
     char text[64];
     Cbc_setLogLevel(solver, 0);
     Cbc_setParameter(solver, "log", "0");
@@ -340,9 +387,9 @@ static void set_up(Cbc_Model *solver, const struct optimal_options *options) {
     Cbc_setParameter(solver, "threads", "0");
     snprintf(text, sizeof text, "%.17g", options->gap / (1 + options->gap));
     Cbc_setParameter(solver, "ratioGap", text);
-    if (!isinf(options->limit)) {
+    if (!isinf(limit)) {
         Cbc_setParameter(solver, "timeMode", "elapsed");
-        snprintf(text, sizeof text, "%.17g", options->limit);
+        snprintf(text, sizeof text, "%.17g", limit);
         Cbc_setParameter(solver, "seconds", text);
     }
     if (options->nodes) {
@@ -351,18 +398,16 @@ static void set_up(Cbc_Model *solver, const struct optimal_options *options) {
     }
 }
 
-double optimal_solve(const struct optimal_model *m, const struct optimal_options *options,
-                     double bound, double longest, int *owner, int *nodes) {
-    struct program p = {.m = m};
+/* What this thread does in the solver, `limit` seconds at most. Returns what has been proven. */
+static double run(const struct program *p, const struct optimal_options *options, double limit,
+                  double bound, int *index, int *owner, int *nodes) {
+    const struct optimal_model *m = p->m;
     double proven = 0;
-    const int spare = make_columns(&p, longest, owner);
-    if (!p.failed) write_program(&p, longest, spare);
-    int *index = malloc(sizeof *index * ((size_t)p.columns + 1));
-    Cbc_Model *solver = p.failed || !index ? NULL : Cbc_newModel();
-    if (solver && !load(solver, &p, bound)) {
-        for (int c = 0; c < p.columns; c++) index[c] = c;
-        Cbc_setMIPStartI(solver, p.columns, index, p.start);
-        set_up(solver, options);
+    Cbc_Model *solver = Cbc_newModel();
+    if (solver && !load(solver, p, bound)) {
+        for (int c = 0; c < p->columns; c++) index[c] = c;
+        Cbc_setMIPStartI(solver, p->columns, index, p->start);
+        set_up(solver, options, limit);
         Cbc_solve(solver);
         *nodes = Cbc_getNodeCount(solver);
         double best = Cbc_getBestPossibleObjValue(solver);
@@ -374,6 +419,24 @@ double optimal_solve(const struct optimal_model *m, const struct optimal_options
                 if (x[x_of(m, t, u)] > 0.5) owner[t] = u;
     }
     if (solver) Cbc_deleteModel(solver);
+    return proven;
+}
+
+double optimal_solve(const struct optimal_model *m, const struct optimal_options *options,
+                     double bound, double longest, int *owner, int *nodes) {
+    struct program p = {.m = m};
+    double proven = 0;
+    const int spare = make_columns(&p, longest, owner);
+    if (!p.failed) write_program(&p, longest, spare);
+    int *index = malloc(sizeof *index * ((size_t)p.columns + 1));
+    const double limit = p.failed || !index ? 0 : enter(options->limit);
+    if (limit > 0) {
+        /* it reads its options with the C library */
+        const locale_t before = number_locale_begin();
+        proven = run(&p, options, limit, bound, index, owner, nodes);
+        number_locale_end(before);
+        leave();
+    }
     free(index);
     forget(&p);
     return proven;

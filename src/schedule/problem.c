@@ -1,5 +1,6 @@
 /* Problems: checks, copies, and what an assignment means for one. */
 #include "schedule/problem.h"
+#include "base/argument.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,9 @@ static evn_status check_amounts(const double *x, int n, const char *what) {
 }
 
 static evn_status check_links(const evn_problem *p) {
+    if (p->links < 0 || (p->links && !p->link))
+        return evn_fail(EVN_USAGE, "schedule: %d links%s, expected 0 or more and an array of them",
+                        p->links, p->link ? "" : " and no array of them");
     for (int l = 0; l < p->links; l++) {
         for (int e = 0; e < 2; e++)
             if (p->link[l].task[e] < 0 || p->link[l].task[e] >= p->tasks)
@@ -66,6 +70,9 @@ evn_status problem_check(const evn_problem *p) {
     if (p->tasks < 1 || p->units < 1)
         return evn_fail(EVN_USAGE, "schedule: %d tasks on %d units, expected at least one of each",
                         p->tasks, p->units);
+    if (p->instances < 0)
+        return evn_fail(EVN_USAGE, "schedule: %d instances to come, expected 0 (many) or more",
+                        p->instances);
     for (int u = 0; p->speed && u < p->units; u++)
         if (!(p->speed[u] > 0) || isinf(p->speed[u]))
             return evn_fail(
@@ -130,6 +137,11 @@ void problem_drop(evn_problem *p) {
 }
 
 double evn_imbalance(int units, const double *seconds) {
+    NEED_OR(NAN, seconds, "the units' times");
+    if (units < 1) {
+        evn_fail(EVN_USAGE, "schedule: the imbalance of %d units, expected at least 1", units);
+        return NAN;
+    }
     double longest = 0, shortest = INFINITY;
     for (int u = 0; u < units; u++) {
         longest = fmax(longest, seconds[u]);
@@ -138,7 +150,22 @@ double evn_imbalance(int units, const double *seconds) {
     return shortest > 0 ? longest / shortest : longest > 0 ? INFINITY : 1;
 }
 
+/* Whether each task of the problem has a unit of it. */
+static evn_status check_owner(const evn_problem *p, const int *owner) {
+    NEED(p, "a problem");
+    NEED(owner, "the tasks' owners");
+    if (p->tasks < 1 || p->units < 1)
+        return evn_fail(EVN_USAGE, "schedule: %d tasks on %d units, expected at least one of each",
+                        p->tasks, p->units);
+    for (int t = 0; t < p->tasks; t++)
+        if (owner[t] < 0 || owner[t] >= p->units)
+            return evn_fail(EVN_USAGE, "schedule: task %d is on unit %d, expected 0 to %d", t,
+                            owner[t], p->units - 1);
+    return EVN_OK;
+}
+
 double evn_problem_imbalance(const evn_problem *p, const int *owner, double *load) {
+    if (check_owner(p, owner)) return NAN;
     double *time = malloc(2 * sizeof *time * (size_t)p->units);
     if (!load) load = time ? time + p->units : NULL;
     if (!load) return NAN;
@@ -151,10 +178,11 @@ double evn_problem_imbalance(const evn_problem *p, const int *owner, double *loa
 }
 
 double evn_problem_cut(const evn_problem *p, const int *owner, int *pairs) {
+    if (pairs) *pairs = 0;
+    if (check_owner(p, owner) || check_links(p)) return NAN;
     double bytes = 0;
     size_t units = (size_t)p->units;
     char *neighbours = pairs ? calloc(units, units) : NULL;
-    if (pairs) *pairs = 0;
     for (int l = 0; l < p->links; l++) {
         int a = owner[p->link[l].task[0]], b = owner[p->link[l].task[1]];
         if (a == b) continue;

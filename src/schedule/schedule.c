@@ -1,5 +1,7 @@
 /* Schedules: the list of policies, and what all of them share. */
 #include <evener/status.h>
+#include "base/argument.h"
+#include "base/number.h"
 #include "schedule/capacity.h"
 #include "schedule/cores.h"
 #include "schedule/policy.h"
@@ -40,7 +42,9 @@ static const struct policy *find(const char *name) {
 }
 
 evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_problem *problem) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(text, "a schedule's name, as guided:time");
+    NEED(problem, "a problem");
     evn_spec spec;
     evn_status status = evn_spec_parse(&spec, "schedule", text);
     if (status) return status;
@@ -82,14 +86,34 @@ int evn_schedule_uses_speeds(const char *text) {
     return 0;
 }
 
-const char *evn_schedule_text(const evn_schedule *s) { return s->text; }
-int evn_schedule_chunk(const evn_schedule *s) { return s->chunk; }
-const int *evn_schedule_owner(const evn_schedule *s) { return s->owner; }
-int evn_schedule_instance(const evn_schedule *s) { return s->instance; }
-int evn_schedule_settled(const evn_schedule *s) { return s->settled; }
-const evn_problem *evn_schedule_problem(const evn_schedule *s) { return &s->problem; }
+const char *evn_schedule_text(const evn_schedule *s) {
+    NEED_OR("", s, "a schedule");
+    return s->text;
+}
+int evn_schedule_chunk(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->chunk;
+}
+const int *evn_schedule_owner(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
+    return s->owner;
+}
+int evn_schedule_instance(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->instance;
+}
+int evn_schedule_settled(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->settled;
+}
+const evn_problem *evn_schedule_problem(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
+    return &s->problem;
+}
 
 evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *seconds) {
+    NEED(s, "a schedule");
+    NEED(owner && seconds, "the tasks' owners and times");
     for (int t = 0; t < s->problem.tasks; t++) {
         if (owner[t] < 0 || owner[t] >= s->problem.units)
             return evn_fail(EVN_USAGE, "schedule: task %d ran on unit %d, expected 0 to %d", t,
@@ -104,6 +128,7 @@ evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *s
 }
 
 char *evn_schedule_export(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
@@ -137,6 +162,8 @@ static int read_runs(const char *p, int tasks, int units, int *owner) {
 }
 
 evn_status evn_schedule_import(evn_schedule *s, const char *text) {
+    NEED(s, "a schedule");
+    NEED(text, "a text that evn_schedule_export() has made");
     const int n = s->problem.tasks;
     char head[256];
     int length = snprintf(head, sizeof head, "%s %d tasks %d units:", s->text, n, s->problem.units);
@@ -182,7 +209,7 @@ static void explain_loads(const evn_schedule *s, const double *load, FILE *f) {
                 100 * (longest / mean - 1));
 }
 
-char *evn_schedule_explain(const evn_schedule *s) {
+static char *explain(const evn_schedule *s) {
     const evn_problem *p = &s->problem;
     char *text = NULL;
     size_t size;
@@ -205,9 +232,22 @@ char *evn_schedule_explain(const evn_schedule *s) {
     return NULL;
 }
 
-int evn_schedule_reassigns(const evn_schedule *s) { return s->reassigns; }
+char *evn_schedule_explain(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
+    const locale_t before = number_locale_begin();
+    char *text = explain(s);
+    number_locale_end(before);
+    return text;
+}
+
+int evn_schedule_reassigns(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->reassigns;
+}
 
 evn_status evn_schedule_reassign(const evn_schedule *s, int cores, int *share) {
+    NEED(s, "a schedule");
+    NEED(share, "where to put the units' cores");
     double *load = malloc((size_t)s->problem.units * sizeof *load);
     if (!load)
         return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d units", s->problem.units);

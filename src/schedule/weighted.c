@@ -12,8 +12,8 @@
  * the weights comes nearest to its ideal, so that a unit's load is within the largest weight of its
  * share, except that every unit has a task if there are enough. */
 #include <evener/status.h>
+#include "base/number.h"
 #include "schedule/policy.h"
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,13 +90,11 @@ static evn_status read_speeds(const char *text, int units, double *speed) {
             p = q + 1;
         else
             count = 1;
-        char *end;
-        double value = strtod(p, &end);
-        if (!isdigit((unsigned char)*p) || !(value > 0) || isinf(value) || (*end && *end != '+') ||
-            count > units - u)
+        double value;
+        if (number_read(&p, &value) || !(value > 0) || (*p && *p != '+') || count > units - u)
             break;
         while (count--) speed[u++] = value;
-        p = *end ? end + 1 : NULL;
+        p = *p ? p + 1 : NULL;
     }
     if (!p && u == units) return EVN_OK;
     return evn_fail(EVN_USAGE,

@@ -2,6 +2,7 @@
  * counters (C). */
 #include "trace/chrome.h"
 #include "trace/json.h"
+#include "base/argument.h"
 #include <evener/status.h>
 #include <evener/trace.h>
 #include <errno.h>
@@ -355,6 +356,9 @@ void trace_end(struct trace_file *file) {
 }
 
 evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
+    NEED(loop, "a loop");
+    NEED(noun, "what tasks are called, as \"zone\"");
+    NEED(out, "a stream");
     struct trace_file file;
     char about[1024];
     snprintf(about, sizeof about, "units %s, schedule %s", evn_units_text(evn_loop_units(loop)),

@@ -1,7 +1,7 @@
-/* JSON's texts and numbers. printf() writes the decimal point of the locale that the program has
- * set, which is a comma in half of the world, so it is put right here. */
+/* JSON's texts and numbers. */
 #include "trace/json.h"
 #include <evener/text.h>
+#include "base/number.h"
 #include <math.h>
 #include <string.h>
 
@@ -31,26 +31,14 @@ void json_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-/* What printf() made of a finite number, with a point where it has the locale's. */
-static void put(FILE *out, const char *text) {
-    while (*text) {
-        size_t n = strspn(text, "0123456789+-e");
-        fwrite(text, 1, n, out);
-        text += n;
-        if (!*text) return;
-        fputc('.', out);
-        text += strcspn(text, "0123456789"); /* it may have several bytes */
-    }
-}
-
 void json_number(FILE *out, double value) {
     char text[64];
     if (!isfinite(value)) {
         fputs("null", out);
         return;
     }
-    snprintf(text, sizeof text, "%.17g", value);
-    put(out, text);
+    number_print(text, sizeof text, "%.17g", value);
+    fputs(text, out);
 }
 
 void json_fixed(FILE *out, double value, int digits) {
@@ -59,6 +47,6 @@ void json_fixed(FILE *out, double value, int digits) {
         fputs("null", out);
         return;
     }
-    snprintf(text, sizeof text, "%.*f", digits, value);
-    put(out, text);
+    number_print(text, sizeof text, "%.*f", digits, value);
+    fputs(text, out);
 }

@@ -1,6 +1,7 @@
 /* The crew: cores of all units by number, and a barrier whose gate the last one to arrive opens. */
 #include <evener/clock.h>
 #include <evener/crew.h>
+#include "base/argument.h"
 #include "unit/internal.h"
 #include <omp.h>
 #include <stdatomic.h>
@@ -22,7 +23,7 @@ struct evn_crew {
     /* of the present job */
     evn_crew_job job;
     void *arg;
-    int cores;
+    int cores; /* 0 outside of jobs */
     struct gate barrier;
     _Alignas(64) atomic_int arrived;
 };
@@ -55,7 +56,10 @@ static void number_cores(evn_crew *c, int max) {
 }
 
 evn_status evn_crew_open(evn_crew **out, evn_units *units, int max) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(units, "units");
+    if (max < 0)
+        return evn_fail(EVN_USAGE, "crew: at most %d cores, expected 1 or more, or 0: all", max);
     const int count = evn_units_count(units);
     int cores = 0;
     for (int u = 0; u < count; u++) cores += evn_unit_cores(evn_units_get(units, u));
@@ -84,7 +88,7 @@ void evn_crew_close(evn_crew *c) {
 
 int evn_crew_cores(const evn_crew *c, double work, double least) {
     const double want = work / least;
-    if (!c || want < 2) return 1;
+    if (!c || !(want >= 2)) return 1; /* also where it is no number */
     return want < c->count ? (int)want : c->count;
 }
 
@@ -121,11 +125,16 @@ static evn_status run_on(evn_crew *c, int cores, evn_crew_job job, void *arg) {
         job(c, 0, 1, arg);
         return EVN_OK;
     }
+    if (c->cores)
+        return evn_fail(EVN_USAGE,
+                        "crew: a job of the crew has a job for it; it must return first");
     c->job = job;
     c->arg = arg;
     c->cores = cores < 1 ? 1 : cores < c->count ? cores : c->count;
-    return c->cores == 1 ? leaders_run_alone(c->units, run_alone, c)
-                         : evn_units_run(c->units, run_unit, c);
+    evn_status status = c->cores == 1 ? leaders_run_alone(c->units, run_alone, c)
+                                      : evn_units_run(c->units, run_unit, c);
+    c->cores = 0;
+    return status;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -147,6 +156,7 @@ static void choose(evn_crew_pace *p, int levels) {
 }
 
 evn_status evn_crew_run(evn_crew *c, evn_crew_pace *p, int cores, evn_crew_job job, void *arg) {
+    NEED(job, "a job");
     if (!p || !c || cores <= 1) return run_on(c, cores, job, arg);
     int levels = 1;
     while (levels < EVN_CREW_LEVELS && cores >> (levels - 1) > 1) levels++;
@@ -162,6 +172,10 @@ evn_status evn_crew_run(evn_crew *c, evn_crew_pace *p, int cores, evn_crew_job j
 
 void evn_crew_barrier(evn_crew *c) {
     if (!c || c->cores == 1) return;
+    if (!c->cores) { /* nobody else would come */
+        evn_fail(EVN_USAGE, "crew: evn_crew_barrier() outside of a job of evn_crew_run()");
+        return;
+    }
     const unsigned seen = gate_count(&c->barrier);
     if (atomic_fetch_add(&c->arrived, 1) != c->cores - 1) {
         gate_wait(&c->barrier, seen);

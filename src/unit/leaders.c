@@ -4,6 +4,7 @@
  * nested one costs 56 us with libgomp, under a thread of its own 5.5 us.
  */
 #include "unit/team.h"
+#include "base/argument.h"
 #include "base/process.h"
 #include "base/thread.h"
 #include <string.h>
@@ -73,10 +74,13 @@ static evn_status run_on(evn_units *all, int alone, void (*job)(evn_unit *, void
 }
 
 int evn_units_running(const evn_units *all) {
+    NEED_OR(0, all, "units");
     return atomic_load_explicit(&all->working, memory_order_relaxed);
 }
 
 evn_status evn_units_run(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
+    NEED(all, "units");
+    NEED(job, "a job");
     return run_on(all, 0, job, arg);
 }
 
@@ -85,8 +89,15 @@ evn_status leaders_run_alone(evn_units *all, void (*job)(evn_unit *, void *), vo
 }
 
 void evn_unit_synchronize(evn_unit *u) {
+    NEED_OR(, u, "a unit");
     evn_units *all = u->all;
     if (all->count == 1 || !all->threads) return;
+    if (!evn_units_running(all)) { /* nobody else would come */
+        evn_fail(EVN_USAGE,
+                 "units: evn_unit_synchronize() by unit %d of \"%s\" outside of evn_units_run()",
+                 u->number, all->text);
+        return;
+    }
     unsigned seen = gate_count(&all->barrier);
     if (atomic_fetch_add(&all->arrived, 1) == all->count - 1) {
         atomic_store(&all->arrived, 0);

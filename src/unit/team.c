@@ -7,6 +7,7 @@
  * know that it belongs here is bound.
  */
 #include "unit/team.h"
+#include "base/argument.h"
 #include "base/process.h"
 #include <errno.h>
 #include <omp.h>
@@ -220,6 +221,7 @@ static void check_job(evn_unit *u, void *unused) {
 }
 
 evn_status evn_units_check_binding(evn_units *all) {
+    NEED(all, "units");
     if (!all->bound) return EVN_OK;
     evn_status status = evn_units_run(all, check_job, NULL);
     return status ? status : leaders_status(all);

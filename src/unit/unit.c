@@ -1,5 +1,6 @@
 /* Units: opened from their list, taken away and closed, and asked what they are. */
 #include "unit/team.h"
+#include "base/argument.h"
 #include "base/process.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,14 @@ evn_status evn_units_open(evn_units **out, const evn_machine *machine, const cha
 
 evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const char *text,
                              const char *devices, unsigned flags) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(machine, "a machine");
+    NEED(text, "a list of units, as 2:CPU:1 or auto");
+    if (flags & ~(unsigned)(EVN_OVERSUBSCRIBE | EVN_DESCRIBE_ONLY | EVN_STAY_BOUND))
+        return evn_fail(EVN_USAGE,
+                        "units: flags %#x, expected 0 or EVN_OVERSUBSCRIBE, EVN_DESCRIBE_ONLY and "
+                        "EVN_STAY_BOUND",
+                        flags);
     struct unit_list list;
     int have = evn_machine_cores(machine), found = 0;
     int describe = (flags & EVN_DESCRIBE_ONLY) || !evn_machine_is_here(machine);
@@ -102,6 +110,7 @@ static evn_status refuse_at_work(const evn_units *all, const char *what) {
 }
 
 evn_status evn_units_remove(evn_units *all, int number) {
+    NEED(all, "units");
     if (number < 0 || number >= all->count)
         return evn_fail(EVN_USAGE, "units: there is no unit %d to remove", number);
     if (all->forks != process_forks())
@@ -109,6 +118,11 @@ evn_status evn_units_remove(evn_units *all, int number) {
                         all->text);
     evn_status status = refuse_at_work(all, "evn_units_remove()");
     if (status) return status;
+    if (all->threads && !pthread_equal(all->caller, pthread_self()))
+        return evn_fail(EVN_USAGE,
+                        "units: \"%s\" belong to the thread that opened them, and another one "
+                        "would remove one",
+                        all->text);
     if (all->count == 1)
         return evn_fail(EVN_USAGE, "units: unit 0 is the last one and cannot be removed");
     int had_threads = all->threads;
@@ -154,24 +168,65 @@ void evn_units_close(evn_units *all) {
     free(all);
 }
 
-const evn_machine *evn_units_machine(const evn_units *all) { return all->machine; }
-const char *evn_units_text(const evn_units *all) { return all->text; }
-int evn_units_count(const evn_units *all) { return all->count; }
-int evn_units_cpus(const evn_units *all) { return all->cpus; }
-int evn_units_gpus(const evn_units *all) { return all->gpus; }
+const evn_machine *evn_units_machine(const evn_units *all) {
+    NEED_OR(NULL, all, "units");
+    return all->machine;
+}
+const char *evn_units_text(const evn_units *all) {
+    NEED_OR("", all, "units");
+    return all->text;
+}
+int evn_units_count(const evn_units *all) {
+    NEED_OR(0, all, "units");
+    return all->count;
+}
+int evn_units_cpus(const evn_units *all) {
+    NEED_OR(0, all, "units");
+    return all->cpus;
+}
+int evn_units_gpus(const evn_units *all) {
+    NEED_OR(0, all, "units");
+    return all->gpus;
+}
 evn_unit *evn_units_get(const evn_units *all, int number) {
+    NEED_OR(NULL, all, "units");
     return number >= 0 && number < all->count ? &all->unit[number] : NULL;
 }
 
-int evn_unit_number(const evn_unit *u) { return u->number; }
-int evn_unit_count(const evn_unit *u) { return u->all->count; }
-int evn_unit_count_cpus(const evn_unit *u) { return u->all->cpus; }
-int evn_unit_count_gpus(const evn_unit *u) { return u->all->gpus; }
-int evn_unit_is_cpu(const evn_unit *u) { return u->family == UNIT_CPU; }
-int evn_unit_is_gpu(const evn_unit *u) { return u->family == UNIT_GPU; }
-int evn_unit_cores(const evn_unit *u) { return u->cores; }
-double evn_unit_slowness(const evn_unit *u) { return u->slowness; }
+int evn_unit_number(const evn_unit *u) {
+    NEED_OR(-1, u, "a unit");
+    return u->number;
+}
+int evn_unit_count(const evn_unit *u) {
+    NEED_OR(0, u, "a unit");
+    return u->all->count;
+}
+int evn_unit_count_cpus(const evn_unit *u) {
+    NEED_OR(0, u, "a unit");
+    return u->all->cpus;
+}
+int evn_unit_count_gpus(const evn_unit *u) {
+    NEED_OR(0, u, "a unit");
+    return u->all->gpus;
+}
+int evn_unit_is_cpu(const evn_unit *u) {
+    NEED_OR(0, u, "a unit");
+    return u->family == UNIT_CPU;
+}
+int evn_unit_is_gpu(const evn_unit *u) {
+    NEED_OR(0, u, "a unit");
+    return u->family == UNIT_GPU;
+}
+int evn_unit_cores(const evn_unit *u) {
+    NEED_OR(0, u, "a unit");
+    return u->cores;
+}
+double evn_unit_slowness(const evn_unit *u) {
+    NEED_OR(0, u, "a unit");
+    return u->slowness;
+}
 void evn_unit_slow(evn_unit *u, double factor) {
+    NEED_OR(, u, "a unit");
     if (factor >= 1 && factor <= 1000)
         u->slowness = factor;
     else
@@ -179,17 +234,27 @@ void evn_unit_slow(evn_unit *u, double factor) {
                  u->number, factor);
 }
 int evn_unit_core_number(const evn_unit *u, int core) {
+    NEED_OR(-1, u, "a unit");
     return u->core && core >= 0 && core < u->cores ? u->core[core] : -1;
 }
 
-int evn_unit_devices(const evn_unit *u) { return u->devices; }
+int evn_unit_devices(const evn_unit *u) {
+    NEED_OR(0, u, "a unit");
+    return u->devices;
+}
 evn_device *evn_unit_device(const evn_unit *u, int i) {
+    NEED_OR(NULL, u, "a unit");
     return u->gpu && i >= 0 && i < u->devices ? u->gpu[i] : NULL;
 }
 evn_queue *evn_unit_queue(const evn_unit *u, int i) {
+    NEED_OR(NULL, u, "a unit");
     return u->queue && i >= 0 && i < u->devices ? u->queue[i] : NULL;
 }
 int evn_unit_device_number(const evn_unit *u, int i) {
+    NEED_OR(-1, u, "a unit");
     return i >= 0 && i < u->devices ? u->device + i : -1;
 }
-int evn_units_devices(const evn_units *all) { return all->devices; }
+int evn_units_devices(const evn_units *all) {
+    NEED_OR(0, all, "units");
+    return all->devices;
+}

@@ -222,9 +222,11 @@ evn_status wire_arena_speed_read(struct wire_arena_speed *out, const char *what,
     for (int i = 0; !status && i < spec.options; i++) {
         const evn_option *o = &spec.option[i];
         if (!strcmp(o->key, "latency"))
-            status = evn_spec_quantity(o, what, options, evn_times, 0, 10, &out->latency);
+            status =
+                evn_spec_scaled(o, what, options, evn_times, (evn_bounds){0, 10, 0}, &out->latency);
         else if (!strcmp(o->key, "bandwidth"))
-            status = evn_spec_quantity(o, what, options, evn_rates, 1, 1e15, &out->bandwidth);
+            status = evn_spec_scaled(o, what, options, evn_rates, (evn_bounds){1, 1e15, 0},
+                                     &out->bandwidth);
         else
             status = evn_fail(EVN_USAGE,
                               "%s: \"%s\": unknown option \"%s\", expected latency or bandwidth",

@@ -1300,6 +1300,101 @@ static void test_cache(void **state) {
     setenv("EVENER_CACHE", scratch, 1);
 }
 
+static int mode_of(const char *name) {
+    struct stat about;
+    return stat(name, &about) ? -1 : (int)(about.st_mode & 0777);
+}
+
+/* Whether what is written is found again, in the folder `in`. */
+static int is_kept(const char *in) {
+    const char *const part = in;
+    const struct cache_key key = cache_key(&part, 1);
+    void *got = NULL;
+    size_t size;
+    cache_write(key, "kernel", 6);
+    const int found = cache_read(key, &got, &size);
+    free(got);
+    return found;
+}
+
+/* The folder is its user's alone: one that others can write, or that is somebody else's, is not
+ * used, which is said once; nor are files that others can write. Files obey the umask. */
+static void test_cache_is_ours(void **state) {
+    (void)state;
+    char in[200], name[512], said[1000] = "";
+    snprintf(in, sizeof in, "%s/ours/cache", scratch);
+    setenv("EVENER_CACHE", in, 1);
+    const mode_t before = umask(077);
+    assert_int_equal(is_kept(in), 1);
+    assert_int_equal(mode_of(in), 0700);
+    assert_true(cached_file(in, name, sizeof name) != 0);
+    assert_int_equal(mode_of(name), 0600);
+    unlink(name);
+    umask(002);
+    assert_int_equal(is_kept(in), 1);
+    assert_true(cached_file(in, name, sizeof name) != 0);
+    assert_int_equal(mode_of(name), 0644);
+    umask(before);
+    const char *const part = in;
+    void *got = NULL;
+    size_t size;
+    chmod(name, 0666);
+    assert_int_equal(cache_read(cache_key(&part, 1), &got, &size), 0);
+    chmod(name, 0644);
+    FILE *told = tmpfile();
+    const int error = dup(STDERR_FILENO);
+    assert_true(told && error >= 0 && dup2(fileno(told), STDERR_FILENO) >= 0);
+    const mode_t open_to_others[] = {0777, 0720, 0702, 01777};
+    int used = 0;
+    for (int i = 0; i < 4; i++) {
+        chmod(in, open_to_others[i]);
+        used += is_kept(in);
+    }
+    chmod(in, 0755);
+    const int readable = is_kept(in);
+    int foreign = 0;
+    if (!geteuid()) {
+        assert_int_equal(chown(in, 12345, (gid_t)-1), 0);
+        foreign = is_kept(in);
+        assert_int_equal(chown(in, 0, (gid_t)-1), 0);
+    }
+    dup2(error, STDERR_FILENO);
+    close(error);
+    rewind(told);
+    const size_t length = fread(said, 1, sizeof said - 1, told);
+    fclose(told);
+    assert_int_equal(used + foreign, 0);
+    assert_int_equal(readable, 1);
+    assert_true(length > 0 && strchr(said, '\n') == said + length - 1); /* one line */
+    assert_non_null(strstr(said, "only you can write"));
+    empty(in);
+    setenv("EVENER_CACHE", scratch, 1);
+}
+
+/* XDG_CACHE_HOME and HOME count where they are told from the root on. */
+static void test_cache_is_not_relative(void **state) {
+    (void)state;
+    const char *was = getenv("HOME");
+    char home[512], here[1024], name[1200];
+    snprintf(home, sizeof home, "%s", was ? was : "");
+    assert_true(getcwd(here, sizeof here) && !chdir(scratch));
+    unsetenv("EVENER_CACHE");
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    setenv("HOME", "also/relative", 1);
+    assert_int_equal(is_kept("none"), 0);
+    assert_int_equal(mode_of("relative"), -1);
+    assert_int_equal(mode_of("also"), -1);
+    setenv("HOME", scratch, 1);
+    assert_int_equal(is_kept("home"), 1);
+    assert_int_equal(mode_of("relative"), -1);
+    snprintf(name, sizeof name, "%s/.cache/evener", scratch);
+    empty(name);
+    assert_int_equal(chdir(here), 0);
+    unsetenv("XDG_CACHE_HOME");
+    if (*home) setenv("HOME", home, 1);
+    setenv("EVENER_CACHE", scratch, 1);
+}
+
 /* Built, found, found damaged, built again. */
 static void test_cached_programs(void **state) {
     (void)state;
@@ -2088,6 +2183,8 @@ int main(void) {
         cmocka_unit_test(test_any_number),
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_cache_is_ours),
+        cmocka_unit_test(test_cache_is_not_relative),
         cmocka_unit_test(test_cached_programs),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_emulated_list),

@@ -1,6 +1,9 @@
 /* The mistakes a user makes: each is a status and a message that says what was wrong and where, and
  * afterwards all goes on. Run: ctest -R mistakes
  *
+ * Wrong arguments of every function, each alone, are in misuse/. Here is what programs do in
+ * earnest.
+ *
  * A row of the table below is a mistake. Those that are made with one room alone stand with its
  * other tests:
  *

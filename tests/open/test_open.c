@@ -714,7 +714,7 @@ static int write_records(const char *units, int times) {
             evn_open_loop(&loop, s, "static", &problem))
             return 2;
         for (int step = 0; step < 3; step++)
-            if (evn_loop_run(loop, NULL, NULL)) return 3;
+            if (evn_loop_run(loop, touch, NULL)) return 3;
         if (evn_close(s)) return 4;
     }
     return 0;
@@ -778,12 +778,48 @@ static void test_unfinished(void **state) {
     assert_int_equal(files(0), 0);
 }
 
+/* A process that was forked since gives the session back, and the files are as if there was none;
+ * also where it ends with exit(), which writes what streams still have. */
+static void test_forked(void **state) {
+    (void)state;
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    setenv("EVENER_TRACE", in_folder("trace.json"), 1);
+    evn_session *s;
+    evn_loop *loop, *closed;
+    const evn_problem problem = {.tasks = TASKS};
+    assert_int_equal(evn_open(&s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_OK);
+    assert_int_equal(evn_open_loop(&closed, s, "static", &problem), EVN_OK);
+    assert_int_equal(evn_loop_run(closed, touch, NULL), EVN_OK);
+    assert_int_equal(evn_close_loop(s, closed), EVN_OK);
+    assert_int_equal(evn_open_loop(&loop, s, "static", &problem), EVN_OK);
+    assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
+    for (int closes = 0; closes < 2; closes++) {
+        fflush(stdout);
+        const pid_t child = fork();
+        if (!child) exit(closes ? (int)evn_close(s) : 0);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        assert_int_equal(files(0), 0);
+    }
+    assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
+    assert_int_equal(evn_close(s), EVN_OK);
+    cJSON *root = read_json(in_folder("record.json"));
+    assert_int_equal(cJSON_GetArraySize(get(root, "loops")), 2);
+    cJSON_Delete(root);
+    cJSON_Delete(read_json(in_folder("trace.json")));
+    assert_int_equal(files(0), 2);
+    files(1);
+    unsetenv("EVENER_RECORD");
+    unsetenv("EVENER_TRACE");
+}
+
 static int leave(void) {
     evn_session *s;
     evn_loop *loop;
     const evn_problem problem = {.tasks = TASKS};
     if (evn_open(&s, "1:CPU:1", NULL, 0) || evn_open_loop(&loop, s, NULL, &problem)) return 2;
-    if (evn_loop_run(loop, NULL, NULL) || evn_close_loop(s, loop)) return 3;
+    if (evn_loop_run(loop, touch, NULL) || evn_close_loop(s, loop)) return 3;
     _exit(0);
 }
 
@@ -814,6 +850,7 @@ int main(int argc, char **argv) {
         TEST(test_same_file),
         TEST(test_two_programs),
         TEST(test_unfinished),
+        TEST(test_forked),
     };
     return cmocka_run_group_tests_name("open", tests, set_up, tear_down);
 }

@@ -282,7 +282,7 @@ static void test_space_of_a_unit(void **state) {
     evn_place *none = f.place;
     expect(evn_place_open(&none, described, 0.5), EVN_USAGE, "unit 0 is only described");
     assert_null(none);
-    expect(evn_place_open(&none, NULL, 0.5), EVN_USAGE, "without units");
+    expect(evn_place_open(&none, NULL, 0.5), EVN_USAGE, "NULL instead of units");
     expect(evn_place_open(&none, f.units, 1.5), EVN_USAGE, "share of 1.5");
     evn_units_close(described);
     evn_place_lose(f.place, evn_place_space(f.place, gpu, 0));

@@ -4,6 +4,8 @@
 #include "npbmz/npbmz.h"
 #include "schedule/optimal_bound.h"
 #include <math.h>
+#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef EVENER_HAVE_CBC
@@ -324,6 +326,74 @@ static void test_slow_unit_used(void **state) {
     evn_schedule_close(s);
 }
 
+/* ---- threads: the solver keeps all that it knows in static memory ---- */
+
+enum { THREADS = 4, SOLVED_TASKS = 18 };
+
+struct solved {
+    unsigned long long seed;
+    int owner[SOLVED_TASKS];
+    double proven;
+};
+
+static void *solve_one(void *arg) {
+    struct solved *x = arg;
+    double weight[SOLVED_TASKS];
+    evn_link link[SOLVED_TASKS];
+    unsigned long long seed = x->seed;
+    for (int t = 0; t < SOLVED_TASKS; t++) {
+        weight[t] = 1 + (int)(97 * draw(&seed));
+        link[t] = (evn_link){{t, (t + 7) % SOLVED_TASKS}, 1 + (int)(50 * draw(&seed))};
+    }
+    const evn_problem p = {.tasks = SOLVED_TASKS,
+                           .weight = weight,
+                           .units = 3,
+                           .links = SOLVED_TASKS,
+                           .link = link,
+                           .bandwidth = 10};
+    evn_schedule *s;
+    if (evn_schedule_open(&s, "optimal:gap=0.0001,nodes=20", &p)) return NULL;
+    memcpy(x->owner, evn_schedule_owner(s), sizeof x->owner);
+    x->proven = optimal_proof(s)->solver;
+    evn_schedule_close(s);
+    return x;
+}
+
+/* Four at a time: what each alone would find, and not a byte on standard output. */
+static void test_threads(void **state) {
+    (void)state;
+    struct solved alone[THREADS], together[THREADS];
+    pthread_t thread[THREADS];
+    FILE *file = tmpfile();
+    fflush(stdout);
+    const int out = dup(STDOUT_FILENO);
+    assert_true(file && out >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
+    int solved = 0;
+    for (int i = 0; i < THREADS; i++) {
+        alone[i] = together[i] = (struct solved){.seed = 5 + (unsigned)i};
+        solved += solve_one(&alone[i]) != NULL;
+    }
+    for (int i = 0; i < THREADS; i++) pthread_create(&thread[i], NULL, solve_one, &together[i]);
+    for (int i = 0; i < THREADS; i++) {
+        void *done;
+        pthread_join(thread[i], &done);
+        solved += done != NULL;
+    }
+    fflush(NULL);
+    dup2(out, STDOUT_FILENO);
+    close(out);
+    struct stat about;
+    assert_int_equal(fstat(fileno(file), &about), 0);
+    fclose(file);
+    assert_int_equal(about.st_size, 0);
+    assert_int_equal(solved, 2 * THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        assert_memory_equal(alone[i].owner, together[i].owner, sizeof alone[i].owner);
+        assert_true(alone[i].proven == together[i].proven);
+    }
+    assert_true(alone[0].proven > 0); /* the solver was asked */
+}
+
 static void test_bad_input(void **state) {
     (void)state;
     static const char *const bad[] = {
@@ -362,6 +432,7 @@ int main(void) {
         cmocka_unit_test(test_stopped_early),
         cmocka_unit_test(test_awkward),
         cmocka_unit_test(test_slow_unit_used),
+        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -413,6 +413,37 @@ static void components(void **state) {
     mesh_close(m);
 }
 
+/* Many of them, each with a smaller one inside that is oriented like a cavity; more than can be
+ * compared one by one in any time. */
+static void many_components(void **state) {
+    (void)state;
+    enum { PAIRS = 4000, N = 2 * PAIRS };
+    struct mesh *m = body("box:1,1,1,1"), *r;
+    double(*x)[3] = malloc(8 * N * sizeof *x);
+    int(*corner)[3] = malloc(12 * N * sizeof *corner);
+    assert_true(x && corner);
+    for (int k = 0; k < N; k++) {
+        const int inner = k % 2, at[3] = {k / 2 % 16, k / 32 % 16, k / 512};
+        for (int v = 0; v < 8; v++)
+            for (int c = 0; c < 3; c++)
+                x[8 * k + v][c] = 2 * at[c] + (inner ? 0.25 + 0.5 * m->x[v][c] : m->x[v][c]);
+        for (int t = 0; t < 12; t++)
+            for (int e = 0; e < 3; e++)
+                corner[12 * k + t][e] = 8 * k + m->corner[t][inner ? 2 - e : e];
+    }
+    assert_ok(mesh_new(&r, 8 * N, (const double(*)[3])x, 12 * N, (const int(*)[3])corner));
+    assert_ok(mesh_check(r, "many"));
+    assert_int_equal(r->components, N);
+    assert_int_equal(r->flipped, 0);
+    assert_non_null(strstr(r->note, "4000 components lie inside"));
+    assert_null(strstr(r->note, "overlap"));
+    assert_true(fabs(r->volume - 0.875 * PAIRS) < 1e-8);
+    mesh_close(r);
+    mesh_close(m);
+    free(x);
+    free(corner);
+}
+
 /* ---- what is refused ---- */
 
 static void refuse(const char *name, const char *text, const char *why) {
@@ -621,6 +652,7 @@ int main(void) {
         cmocka_unit_test(generated_bodies),
         cmocka_unit_test(orientation_and_unused_vertices),
         cmocka_unit_test(components),
+        cmocka_unit_test(many_components),
         cmocka_unit_test(bad_meshes),
         cmocka_unit_test(bad_files),
         cmocka_unit_test(beginnings_are_refused),

@@ -577,6 +577,54 @@ static void intervals_have_the_same_bits(void **state) {
     }
 }
 
+/* Ranges that come by parts, and by others again: those of all at once. On the box distances are
+ * multiples of delta everywhere, where rounding decides. */
+static void ranges_by_parts(void **state) {
+    (void)state;
+    double x[3][3] = {{2, 0, 0}, {0.2, 0.1, 0.1}, {5, 5, 5}};
+    const char *const bodies[] = {"box:1,1,1,0.25", "sphere:2"};
+    const int widths[] = {1, 13, 60, 1000};
+    for (int c = 0; c < 16; c++) {
+        struct mesh *m = body(bodies[c & 1]);
+        assert_ok(mesh_renumber(m, c & 2 ? NUMBERING_HILBERT : NUMBERING_NONE));
+        struct slices_options o = rigid(m, 0.5, 0.5);
+        if (!(c & 1)) o.delta = 0.125;
+        o.points = 3;
+        o.point = (const double(*)[3])x;
+        struct slices *all = generate(m, &o, 2);
+        struct slices_maker *maker;
+        assert_ok(slices_maker_prepare(&maker, m, &o, 2));
+        assert_int_equal(slices_maker_next(maker, 1), EVN_USAGE); /* sizes are not known yet */
+        assert_int_equal(slices_maker_ranges(maker, 1, 2), EVN_USAGE);
+        const struct slices *s = slices_maker_slices(maker);
+        const int width = widths[c / 4], n = s->columns;
+        for (int pass = 0; pass < 2; pass++)
+            for (int from = 0; from < n; from += width) {
+                const int to = from + width < n ? from + width : n;
+                assert_ok(slices_maker_ranges(maker, from, to));
+                assert_true(s->low <= from && s->high >= to);
+                const size_t at = slices_at(all, from), count = slices_at(all, to) - at;
+                assert_memory_equal(s->first + slices_at(s, from), all->first + at,
+                                    count * sizeof *s->first);
+                assert_memory_equal(s->count + slices_at(s, from), all->count + at, count);
+            }
+        assert_memory_equal(s->begin, all->begin, ((size_t)n + 1) * sizeof *s->begin);
+        assert_true(s->kmax == all->kmax && s->kmax_points == all->kmax_points);
+        assert_true(s->nnz == all->nnz && s->longest == all->longest);
+        assert_ok(slices_maker_ranges(maker, 0, 0)); /* none is kept */
+        assert_int_equal(s->high, 0);
+        for (int from = 0, to = 40; from < n; from = to, to = to + 40 < n ? to + 40 : n) {
+            assert_ok(slices_maker_next(maker, to));
+            for (int j = from; j < to; j++)
+                assert_memory_equal(slices_column(s, j), slices_column(all, j),
+                                    (s->begin[j + 1] - s->begin[j]) * sizeof(double));
+        }
+        slices_maker_close(maker);
+        slices_close(all);
+        mesh_close(m);
+    }
+}
+
 /* ---- numbering ---- */
 
 static void curves(void **state) {
@@ -745,7 +793,9 @@ static void files_by_intervals(void **state) {
     assert_ok(slices_maker_open(&maker, k.m, &k.o, 2));
     const struct slices *made = slices_maker_slices(maker);
     for (int again = 0; again < 2; again++) { /* given up the first time */
-        assert_ok(slices_writer_open(&writer, made, k.m, &k.o, parts));
+        assert_ok(slices_writer_open(&writer, k.m, &k.o, parts));
+        assert_ok(slices_writer_ranges(writer, made, 0, 17));
+        assert_ok(slices_writer_ranges(writer, made, 17, 42));
         for (int to = 7; again && to <= 42; to += 7) {
             assert_ok(slices_maker_next(maker, to));
             assert_ok(slices_writer_put(writer, made));
@@ -819,6 +869,37 @@ static void files_are_checked(void **state) {
     drop(&k);
 }
 
+/* Ranges that lead astray, in files whose checksum is right. */
+static void files_are_not_believed(void **state) {
+    (void)state;
+    struct kept k;
+    keep(&k);
+    struct slices *s = k.s;
+    const size_t places[] = {0, (size_t)s->rows - 1, (size_t)s->rows * 17 + 20};
+    for (int c = 0; c < 3; c++) {
+        const uint16_t first = s->first[places[c]];
+        const uint8_t count = s->count[places[c]];
+        s->first[places[c]] = UINT16_MAX;
+        assert_ok(slices_save(s, k.m, &k.o, k.file));
+        refused(k.m, &k.o, k.file, "damaged");
+        s->first[places[c]] = (uint16_t)(places[c] % 44 < 42 ? s->kmax : 60000);
+        assert_ok(slices_save(s, k.m, &k.o, k.file));
+        refused(k.m, &k.o, k.file, "damaged");
+        s->first[places[c]] = first;
+        s->count[places[c]]--; /* one value too many then */
+        assert_ok(slices_save(s, k.m, &k.o, k.file));
+        refused(k.m, &k.o, k.file, "damaged");
+        s->count[places[c]] = count;
+    }
+    unlink(k.file);
+    assert_int_equal(mkfifo(k.file, 0600), 0);
+    FILE *ends = fopen(k.file, "r+");
+    assert_non_null(ends);
+    refused(k.m, &k.o, k.file, "no regular file");
+    fclose(ends);
+    drop(&k);
+}
+
 /* ---- bad options ---- */
 
 static int stop_early(double done, void *arg) {
@@ -882,11 +963,13 @@ int main(void) {
         cmocka_unit_test(values_are_entries),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(intervals_have_the_same_bits),
+        cmocka_unit_test(ranges_by_parts),
         cmocka_unit_test(curves),
         cmocka_unit_test(numbering_only_renumbers),
         cmocka_unit_test(files_are_kept),
         cmocka_unit_test(files_by_intervals),
         cmocka_unit_test(files_are_checked),
+        cmocka_unit_test(files_are_not_believed),
         cmocka_unit_test(bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,8 @@ void page_problem(const void *state, int steps, FILE *out) {
             "  matrices: %d steps back, %.4g values, row-vectors of %.2f (at most %d), %.3g GB as "
             "%s, %.0f %% of it padding\n",
             s.kmax, (double)s.nnz, (double)s.nnz / s.vertices / s.vertices, s.longest,
-            s.bytes * 1e-9, job->options.layout, 100 * (1 - (double)s.nnz / (double)s.stored));
+            s.bytes * 1e-9, job->options.layout,
+            s.stored ? 100 * (1 - (double)s.held / (double)s.stored) : 0.0);
     fprintf(out, "  %s in %.2f s", s.reloaded ? "reloaded" : "generated", s.generate_s);
     if (s.resident < s.blocks)
         fprintf(out, "; %d of %d blocks stream from disk", s.blocks - s.resident, s.blocks);

@@ -119,7 +119,8 @@ evn_status checkpoint_read(const char *path, const char *identity, struct checkp
         return damaged(in, name, c, path, "this checkpoint is damaged: its checksum is wrong");
     fclose(in);
     name[size[0]] = 0;
-    evn_status status = strcmp(name, identity) ? other_run(path, name, identity) : EVN_OK;
+    const int other = identity && strcmp(name, identity) != 0;
+    evn_status status = other ? other_run(path, name, identity) : EVN_OK;
     free(name);
     if (status) checkpoint_free(c);
     return status;

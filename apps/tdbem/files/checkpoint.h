@@ -25,7 +25,7 @@ void checkpoint_free(struct checkpoint *c);
 evn_status checkpoint_write(const char *path, const char *identity, const struct checkpoint *c);
 
 /* EVN_USAGE: cannot be read, is no checkpoint, is damaged, or of another run (the message says what
- * is different). */
+ * is different). identity NULL: of any run. */
 evn_status checkpoint_read(const char *path, const char *identity, struct checkpoint *c);
 
 #endif

@@ -39,7 +39,7 @@ int layout_gather(const struct slices *s, int j, int from, int to, int last, con
                   struct vector *v) {
     int n = 0;
     for (int i = from; i < to; i++) {
-        const size_t at = (size_t)j * (size_t)s->rows + (size_t)i;
+        const size_t at = slices_at(s, j) + (size_t)i;
         const int first = s->first[at], count = s->count[at], skip = first == 0 && count > 0;
         const int end = first + count <= last ? first + count : last + 1;
         if (end > first + skip)
@@ -48,21 +48,6 @@ int layout_gather(const struct slices *s, int j, int from, int to, int last, con
         if (*value) *value += count;
     }
     return n;
-}
-
-/* By start, then by length; rows stay ascending where both are equal. */
-static void sort_vectors(struct vector *v, struct vector *other, int n, int depth) {
-    int at[65536 + 1];
-    for (int pass = 0; pass < 2; pass++) {
-        const int range = pass ? depth + 1 : 256;
-        memset(at, 0, sizeof *at * (size_t)(range + 1));
-        for (int i = 0; i < n; i++) at[(pass ? v[i].start : v[i].length) + 1]++;
-        for (int k = 0; k < range; k++) at[k + 1] += at[k];
-        for (int i = 0; i < n; i++) other[at[pass ? v[i].start : v[i].length]++] = v[i];
-        struct vector *swap = v;
-        v = other;
-        other = swap;
-    }
 }
 
 /* Start and length that serve n vectors in common. */
@@ -103,11 +88,33 @@ struct cut {
     int at, have, start, length;
 };
 
-/* A core's work space: vectors of a tile, twice, and how they are cut into bundles, twice. */
+/* A core's work space: vectors of a tile, twice, how many of each start, and how they are cut into
+ * bundles, twice. */
 struct work {
     struct vector *v, *other;
+    int *at;
     struct cut *cut, *sorted;
 };
+enum { STARTS = UINT16_MAX + 2 }; /* entries of `at`: one more than there are starts */
+
+/* By start, then by length; rows stay ascending where both are equal. */
+static void sort_vectors(const struct work *w, int n) {
+    struct vector *v = w->v, *other = w->other;
+    int *at = w->at, range = 256, deepest = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        memset(at, 0, sizeof *at * (size_t)(range + 1));
+        for (int i = 0; i < n; i++) {
+            at[(pass ? v[i].start : v[i].length) + 1]++;
+            if (v[i].start > deepest) deepest = v[i].start;
+        }
+        for (int k = 0; k < range; k++) at[k + 1] += at[k];
+        for (int i = 0; i < n; i++) other[at[pass ? v[i].start : v[i].length]++] = v[i];
+        struct vector *swap = v;
+        v = other;
+        other = swap;
+        range = deepest + 1;
+    }
+}
 
 /* Cuts n sorted vectors into bundles, and orders these by length: the kernel's loop over l then
  * ends alike for many bundles in a row, which branch prediction rewards. */
@@ -128,11 +135,11 @@ static int cut_bundles(const struct work *w, int n, int take) {
     return count;
 }
 
-/* What slice j needs in a tile: parts and elements. Writes there if the layout has its memory. */
-static void place_rows(struct layout *a, const struct work *w, int n, int height, struct part *p,
-                       size_t *values, size_t *metas) {
+/* What slice j needs in a tile: bundles, and elements while it is planned. Writes there if the
+ * layout has its memory. */
+static void place_rows(struct layout *a, const struct work *w, int n, int height, struct part *p) {
     const int take = a->bundle_rows;
-    sort_vectors(w->v, w->other, n, a->depth);
+    sort_vectors(w, n);
     size_t value = 0, meta = 0;
     uint32_t where = 0;
     const int count = cut_bundles(w, n, take);
@@ -157,12 +164,12 @@ static void place_rows(struct layout *a, const struct work *w, int n, int height
         where += (uint32_t)c->length;
     }
     p->count = count;
-    *values = value;
-    *metas = meta;
+    if (a->memory) return;
+    p->value = value;
+    p->meta = meta;
 }
 
-static void place_full(struct layout *a, const struct work *w, int n, struct part *p,
-                       size_t *values, size_t *metas) {
+static void place_full(struct layout *a, const struct work *w, int n, struct part *p) {
     const size_t size = (size_t)a->tall * (size_t)a->is.bc;
     int count = 0;
     for (int b = 0; b < n; count++) {
@@ -184,8 +191,9 @@ static void place_full(struct layout *a, const struct work *w, int n, struct par
         b += have;
     }
     p->count = count;
-    *values = (size_t)count * size;
-    *metas = (size_t)count;
+    if (a->memory) return;
+    p->value = (size_t)count * size;
+    p->meta = (size_t)count;
 }
 
 static void place_contiguous(struct layout *a, const struct work *w, int n, int j) {
@@ -201,27 +209,22 @@ static void place_contiguous(struct layout *a, const struct work *w, int n, int 
     }
 }
 
-static void place(struct layout *a, const struct slices *s, const struct work *w, int j,
-                  size_t *values, size_t *metas) {
+static void place(struct layout *a, const struct slices *s, const struct work *w, int j) {
     const double *value = a->memory ? slices_column(s, j) : NULL;
+    const int last = layout_last(a);
     if (a->is.kind == LAYOUT_CONTIGUOUS) {
-        int n = layout_gather(s, j, 0, a->rows, a->depth, &value, w->v);
+        int n = layout_gather(s, j, 0, a->rows, last, &value, w->v);
         place_contiguous(a, w, n, j);
         return;
     }
     for (int t = 0; t < a->tiles; t++) {
         const int from = a->tile_row[t], to = a->tile_row[t + 1];
-        const size_t at = (size_t)t * (size_t)a->columns + (size_t)j;
-        size_t some[2];
-        int n = layout_gather(s, j, from, to, a->depth, &value, w->v);
+        struct part *p = &a->part[(size_t)t * (size_t)a->columns + (size_t)j];
+        int n = layout_gather(s, j, from, to, last, &value, w->v);
         if (a->is.kind == LAYOUT_ROWS)
-            place_rows(a, w, n, to - from, &a->part[at], &some[0], &some[1]);
+            place_rows(a, w, n, to - from, p);
         else
-            place_full(a, w, n, &a->part[at], &some[0], &some[1]);
-        if (values) {
-            values[at] = some[0];
-            metas[at] = some[1];
-        }
+            place_full(a, w, n, p);
     }
 }
 
@@ -238,34 +241,33 @@ static int tile_rows(const struct layout_options *o, int wide, int rows) {
 }
 
 /* One pass over slices, each by one core. */
-static int each_slice(struct layout *a, const struct slices *s, int from, int to, size_t *values,
-                      size_t *metas) {
+static int each_slice(struct layout *a, const struct slices *s, int from, int to) {
     int failed = 0;
-    if (a->strip) return layout_strips(a, s, from, to, values, metas);
+    if (a->strip) return layout_strips(a, s, from, to);
 #pragma omp parallel
     {
         const size_t n = (size_t)a->rows + 1;
         struct work w = {malloc(n * sizeof *w.v), malloc(n * sizeof *w.v),
-                         malloc(n * sizeof *w.cut), malloc(n * sizeof *w.cut)};
-        if (!w.v || !w.other || !w.cut || !w.sorted)
+                         malloc(STARTS * sizeof *w.at), malloc(n * sizeof *w.cut),
+                         malloc(n * sizeof *w.cut)};
+        if (!w.v || !w.other || !w.at || !w.cut || !w.sorted)
 #pragma omp atomic write
             failed = 1;
 #pragma omp barrier
 #pragma omp for schedule(dynamic, 8)
         for (int j = from; j < to; j++)
-            if (!failed) place(a, s, &w, j, values, metas);
+            if (!failed) place(a, s, &w, j);
         free(w.v);
         free(w.other);
+        free(w.at);
         free(w.cut);
         free(w.sorted);
     }
     return failed;
 }
 
-static evn_status no_memory(struct layout *a, double bytes) {
-    layout_close(a);
-    return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the matrices' layout, %.3g GB",
-                    bytes * 1e-9);
+static evn_status no_memory(void) {
+    return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the matrices' layout");
 }
 
 static evn_status check(const struct layout_options *o, int longest) {
@@ -318,54 +320,51 @@ static size_t part_of(const struct layout *a, int block, int n) {
     return (size_t)(n / slices) * (size_t)a->columns + (size_t)(a->slice[block] + n % slices);
 }
 
-/* Where each of them begins. */
-static void place_block(struct layout *a, int block, const size_t *values, const size_t *metas) {
+/* Where the next part begins, or how much there is. */
+struct extent {
+    size_t value, meta, where;
+};
+
+/* What a part takes; `p` has its sizes until they become its place. */
+static struct extent part_size(const struct layout *a, const struct part *p) {
+    if (a->is.kind == LAYOUT_CONTIGUOUS)
+        return (struct extent){(size_t)a->rows * (size_t)a->padded, (size_t)a->rows, 0};
     const int rows = a->is.kind == LAYOUT_ROWS && !a->strip;
-    const int whole = a->is.kind == LAYOUT_CONTIGUOUS,
-              slices = a->slice[block + 1] - a->slice[block];
-    const size_t describes = a->is.kind == LAYOUT_FULL ? sizeof *a->full : sizeof *a->meta;
-    size_t value = 0, meta = 0, where = 0;
-    for (int pass = 0; pass < 2; pass++) { /* sizes, then places */
-        const size_t begin = a->begin[block];
-        const size_t where_at = up(begin + value * real(a), sizeof *a->where);
-        const size_t meta_at = up(where_at + where * sizeof *a->where, describes);
-        if (pass) {
-            a->begin[block + 1] = up(meta_at + meta * describes, BLOCK_ALIGN);
-            a->values += value;
-            *(a->is.kind == LAYOUT_FULL ? &a->fulls : &a->metas) += meta;
-            value = begin / real(a);
-            where = where_at / sizeof *a->where;
-            meta = meta_at / describes;
-        }
-        for (int n = 0; n < (a->strip ? a->strips : a->tiles * slices); n++) {
-            const size_t at = part_of(a, block, n);
-            if (whole && n >= slices) {
-                a->part[at] = a->part[a->slice[block] + n % slices];
-                continue;
-            }
-            a->part[at].value = value;
-            a->part[at].meta = meta;
-            a->part[at].where = where;
-            value += whole ? (size_t)a->rows * (size_t)a->padded : values[at];
-            meta += whole ? (size_t)a->rows : metas[at];
-            if (rows) where += metas[at] / (2 + (size_t)a->bundle_rows);
-        }
-    }
+    return (struct extent){p->value, p->meta, rows ? (size_t)p->count : 0};
 }
 
-/* Cuts, and decides what lies where. */
-static evn_status arrange(struct layout *a, const struct slices *s) {
-    size_t *values = NULL, *metas = NULL;
-    int failed = cut(a);
-    if (!failed && a->is.kind != LAYOUT_CONTIGUOUS) {
-        values = calloc(layout_parts(a), sizeof *values);
-        metas = calloc(layout_parts(a), sizeof *metas);
-        failed = !values || !metas || each_slice(a, s, 0, a->columns, values, metas);
+static void advance(struct extent *at, struct extent by) {
+    at->value += by.value;
+    at->meta += by.meta;
+    at->where += by.where;
+}
+
+/* Where each of them begins. */
+static void place_block(struct layout *a, int block) {
+    const int whole = a->is.kind == LAYOUT_CONTIGUOUS,
+              slices = a->slice[block + 1] - a->slice[block];
+    const int parts = a->strip ? a->strips : whole ? slices : a->tiles * slices;
+    const size_t describes = a->is.kind == LAYOUT_FULL ? sizeof *a->full : sizeof *a->meta;
+    const size_t begin = a->begin[block];
+    struct extent all = {0};
+    for (int n = 0; n < parts; n++) advance(&all, part_size(a, &a->part[part_of(a, block, n)]));
+    const size_t where_at = up(begin + all.value * real(a), sizeof *a->where);
+    const size_t meta_at = up(where_at + all.where * sizeof *a->where, describes);
+    a->begin[block + 1] = up(meta_at + all.meta * describes, BLOCK_ALIGN);
+    a->values += all.value;
+    *(a->is.kind == LAYOUT_FULL ? &a->fulls : &a->metas) += all.meta;
+    struct extent at = {begin / real(a), meta_at / describes, where_at / sizeof *a->where};
+    for (int n = 0; n < parts; n++) {
+        struct part *p = &a->part[part_of(a, block, n)];
+        const struct extent size = part_size(a, p);
+        p->value = at.value;
+        p->meta = at.meta;
+        p->where = at.where;
+        advance(&at, size);
     }
-    for (int b = 0; !failed && b < a->blocks; b++) place_block(a, b, values, metas);
-    free(values);
-    free(metas);
-    return failed ? no_memory(a, 0) : EVN_OK;
+    for (int n = slices; whole && n < a->tiles * slices;
+         n++) /* a slice is the same for all tiles */
+        a->part[part_of(a, block, n)] = a->part[a->slice[block] + n % slices];
 }
 
 /* Neighbours in a bad numbering are no neighbours on the surface: strips would be mostly padding.
@@ -380,52 +379,88 @@ static void forget(struct layout *a) {
     a->slice = a->tile_row = NULL;
     a->part = NULL;
     a->begin = NULL;
-    a->values = a->metas = 0;
+    a->values = a->metas = a->nnz = 0;
     a->strip = a->strips = 0;
+}
+
+evn_status layout_begin(struct layout **out, int columns, int rows,
+                        const struct layout_options *options) {
+    *out = NULL;
+    evn_status status = check(options, 1);
+    if (status) return status;
+    struct layout *a = calloc(1, sizeof *a);
+    if (!a) return no_memory();
+    a->is = *options;
+    for (a->wide = 1; a->wide < options->group;) a->wide *= 2;
+    a->columns = columns;
+    a->rows = rows;
+    a->depth = a->padded = 1;
+    a->bundle_rows = summation_bundle_rows(options->single, a->wide);
+    a->tall = (options->br + a->bundle_rows - 1) / a->bundle_rows * a->bundle_rows;
+    /* of the last few steps alone a strip's rows have too different lengths, most of them none */
+    if (options->kind == LAYOUT_ROWS && !options->last)
+        a->strip = summation_strip(options->single, a->wide).rows;
+    if (cut(a)) {
+        layout_close(a);
+        return no_memory();
+    }
+    *out = a;
+    return EVN_OK;
+}
+
+/* The longest row-vector, the largest k, and how many values there are. */
+static void survey(struct layout *a, const struct slices *s, int from, int to) {
+    int longest = a->padded, deepest = a->depth;
+    const int last = layout_last(a);
+    size_t nnz = 0;
+#pragma omp parallel for schedule(static) reduction(max : longest, deepest) reduction(+ : nnz)
+    for (size_t at = slices_at(s, from); at < slices_at(s, to); at++) {
+        const int first = s->first[at], all = first + s->count[at] - 1,
+                  end = all < last ? all : last;
+        const int n = end - (first > 1 ? first : 1) + 1;
+        if (n <= 0) continue;
+        if (n > longest) longest = n;
+        if (end > deepest) deepest = end;
+        nnz += (size_t)n;
+    }
+    a->padded = longest;
+    a->depth = deepest;
+    a->nnz += nnz;
+}
+
+evn_status layout_add(struct layout *a, const struct slices *s, int from, int to) {
+    survey(a, s, from, to);
+    evn_status status = check(&a->is, a->padded);
+    if (!status && a->is.kind != LAYOUT_CONTIGUOUS && each_slice(a, s, from, to))
+        status = no_memory();
+    return status;
+}
+
+evn_status layout_end(struct layout *a, int *again) {
+    for (int b = 0; b < a->blocks; b++) place_block(a, b);
+    if (again) *again = a->strip && !worth_strips(a);
+    if (again && *again) {
+        forget(a);
+        return cut(a) ? no_memory() : EVN_OK;
+    }
+    /* a padded row-vector reaches so far beyond the oldest step, and what is loaded for strips
+     * three elements further */
+    a->front = (a->is.kind == LAYOUT_FULL ? a->is.bc : a->padded) + 3;
+    a->bytes = (double)a->begin[a->blocks];
+    return EVN_OK;
 }
 
 evn_status layout_plan(struct layout **out, const struct slices *s,
                        const struct layout_options *options) {
+    evn_status status = layout_begin(out, s->columns, s->rows, options);
+    for (int again = 1; !status && again;) {
+        status = layout_add(*out, s, 0, s->columns);
+        if (!status) status = layout_end(*out, &again);
+    }
+    if (!status) return EVN_OK;
+    layout_close(*out);
     *out = NULL;
-    int longest = 1, last = 1;
-    size_t nnz = 0;
-    for (size_t at = 0; at < (size_t)s->rows * (size_t)s->columns; at++) {
-        int end = s->first[at] + s->count[at] - 1;
-        if (options->last && end > options->last) end = options->last;
-        const int n = end - (s->first[at] > 1 ? s->first[at] : 1) + 1;
-        if (n <= 0) continue;
-        if (n > longest) longest = n;
-        if (end > last) last = end;
-        nnz += (size_t)n;
-    }
-    evn_status status = check(options, longest);
-    if (status) return status;
-    struct layout *a = calloc(1, sizeof *a);
-    if (!a) return no_memory(a, 0);
-    a->is = *options;
-    for (a->wide = 1; a->wide < options->group;) a->wide *= 2;
-    a->columns = s->columns;
-    a->rows = s->rows;
-    a->depth = last;
-    a->nnz = nnz;
-    a->padded = longest;
-    a->bundle_rows = summation_bundle_rows(options->single, a->wide);
-    a->tall = (options->br + a->bundle_rows - 1) / a->bundle_rows * a->bundle_rows;
-    /* a padded row-vector reaches so far beyond the oldest step, and what is loaded for strips
-     * three elements further */
-    a->front = (options->kind == LAYOUT_FULL ? options->bc : longest) + 3;
-    /* of the last few steps alone a strip's rows have too different lengths, most of them none */
-    if (options->kind == LAYOUT_ROWS && !options->last)
-        a->strip = summation_strip(options->single, a->wide).rows;
-    status = arrange(a, s);
-    if (!status && a->strip && !worth_strips(a)) {
-        forget(a);
-        status = arrange(a, s);
-    }
-    if (status) return status;
-    a->bytes = (double)a->begin[a->blocks];
-    *out = a;
-    return EVN_OK;
+    return status;
 }
 
 void layout_align(struct layout *a, size_t align) {
@@ -470,7 +505,7 @@ evn_status layout_reserve(struct layout *a, int large_pages) {
 }
 
 evn_status layout_fill(struct layout *a, const struct slices *s, int from, int to) {
-    if (!each_slice(a, s, from, to, NULL, NULL)) return EVN_OK;
+    if (!each_slice(a, s, from, to)) return EVN_OK;
     return evn_fail(EVN_MEMORY, "td-bem: not enough memory to lay the matrices out");
 }
 

@@ -119,13 +119,20 @@ evn_status layout_open(struct layout **out, const struct slices *s,
 void layout_close(struct layout *layout);
 
 /* The same one after the other. layout_plan(): from the slices' ranges alone, where all will lie;
- * sizes are known, there is no memory yet. layout_align(): begins of blocks become multiples of
+ * sizes are known, there is no memory yet. Where ranges come by parts it is done in three: begun,
+ * told of whole blocks in ascending order, and ended. `*again` (NULL: does not happen, with
+ * options.last) is set where strips turn out to be mostly padding: then all blocks are told of once
+ * more, and it is ended again. layout_align(): begins of blocks become multiples of
  * `align` bytes, a multiple of BLOCK_ALIGN; may be called before there is memory. layout_reserve():
  * addresses for all of it, which take memory only where something is put; in large pages or not.
  * layout_fill(): puts columns from .. to-1, whole blocks, of the same slices, whose values must be
  * there, in their places. EVN_USAGE, EVN_MEMORY. */
 evn_status layout_plan(struct layout **out, const struct slices *s,
                        const struct layout_options *options);
+evn_status layout_begin(struct layout **out, int columns, int rows,
+                        const struct layout_options *options);
+evn_status layout_add(struct layout *layout, const struct slices *s, int from, int to);
+evn_status layout_end(struct layout *layout, int *again);
 void layout_align(struct layout *layout, size_t align);
 evn_status layout_reserve(struct layout *layout, int large_pages);
 evn_status layout_fill(struct layout *layout, const struct slices *s, int from, int to);

@@ -3,6 +3,7 @@
 #define TDBEM_LAYOUT_INSIDE_H
 
 #include "tdbem/layout/layout.h"
+#include <limits.h>
 
 /* A row-vector without its k = 0, and cut where the layout ends. */
 struct vector {
@@ -23,10 +24,14 @@ static inline void layout_put(struct layout *a, size_t at, double value) {
         ((double *)a->value)[at] = value;
 }
 
-/* The strips of the blocks of columns from .. to-1, whole blocks: what each takes, [block * strips
- * + strip], values and 16-bit words of meta; or, where values is NULL, they are written to their
- * places. Non-zero without memory. */
-int layout_strips(struct layout *a, const struct slices *s, int from, int to, size_t *values,
-                  size_t *metas);
+/* Which k of the slices belong to it. */
+static inline int layout_last(const struct layout *a) {
+    return a->is.last ? a->is.last : INT_MAX - 1;
+}
+
+/* The strips of the blocks of columns from .. to-1, whole blocks: what each takes, values and
+ * 16-bit words of meta, to their parts; or, where the layout has its memory, they are written to
+ * their places. Non-zero without memory. */
+int layout_strips(struct layout *a, const struct slices *s, int from, int to);
 
 #endif

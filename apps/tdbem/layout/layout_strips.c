@@ -68,21 +68,20 @@ static void write(struct layout *a, const struct cut *c, size_t value, size_t me
 }
 
 static void place_block(struct layout *a, const struct slices *s, const struct work *w,
-                        const struct summation_strip *is, int block, size_t *values,
-                        size_t *metas) {
+                        const struct summation_strip *is, int block) {
     const int slices = a->slice[block + 1] - a->slice[block];
     const size_t words = (sizeof(struct strip_bundle) + (size_t)a->strip) / sizeof *a->meta;
     for (int j = 0; j < slices; j++)
-        w->value[j] = values ? NULL : slices_column(s, a->slice[block] + j);
+        w->value[j] = a->memory ? slices_column(s, a->slice[block] + j) : NULL;
     for (int strip = 0; strip < a->strips; strip++) {
         const size_t at = (size_t)block * (size_t)a->strips + (size_t)strip;
         const int from = strip * a->strip, max = a->rows - from;
         struct vector *v = w->v;
         int count = 0;
         for (int j = 0; j < slices; j++) {
-            const int n =
-                layout_gather(s, a->slice[block] + j, from,
-                              from + (max < a->strip ? max : a->strip), a->depth, &w->value[j], v);
+            const int n = layout_gather(s, a->slice[block] + j, from,
+                                        from + (max < a->strip ? max : a->strip), layout_last(a),
+                                        &w->value[j], v);
             sort_vectors(v, n);
             count += cut_slice(v, n, j, is, w->cut + count);
             v += n;
@@ -90,20 +89,19 @@ static void place_block(struct layout *a, const struct slices *s, const struct w
         qsort(w->cut, (size_t)count, sizeof *w->cut, order);
         size_t value = 0, meta = 0;
         for (int c = 0; c < count; c++) {
-            if (!values) write(a, &w->cut[c], a->part[at].value + value, a->part[at].meta + meta);
+            if (a->memory) write(a, &w->cut[c], a->part[at].value + value, a->part[at].meta + meta);
             value += (size_t)(w->cut[c].length * a->strip);
             meta += words;
         }
         a->part[at].count = count;
-        if (values) {
-            values[at] = value;
-            metas[at] = meta;
+        if (!a->memory) {
+            a->part[at].value = value;
+            a->part[at].meta = meta;
         }
     }
 }
 
-int layout_strips(struct layout *a, const struct slices *s, int from, int to, size_t *values,
-                  size_t *metas) {
+int layout_strips(struct layout *a, const struct slices *s, int from, int to) {
     const struct summation_strip is = summation_strip(a->is.single, a->wide);
     int failed = 0, widest = 0;
     for (int b = 0; b < a->blocks; b++)
@@ -120,7 +118,7 @@ int layout_strips(struct layout *a, const struct slices *s, int from, int to, si
 #pragma omp for schedule(dynamic, 1)
         for (int b = 0; b < a->blocks; b++)
             if (!failed && a->slice[b] >= from && a->slice[b + 1] <= to)
-                place_block(a, s, &w, &is, b, values, metas);
+                place_block(a, s, &w, &is, b);
         free(w.value);
         free(w.v);
         free(w.cut);

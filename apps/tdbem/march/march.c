@@ -76,16 +76,20 @@ static void make_fields(evn_crew *crew, int me, int cores, void *arg) {
     }
 }
 
-static void point_fields(struct march *m, int n, int q) {
+static evn_status point_fields(struct march *m, int n, int q) {
     const tdbem *p = m->p;
     const int points = p->points + p->inside;
     struct step step = {m, n, q};
     const double work = (double)p->now.start[points] + points;
     evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, work, 8192), make_fields, &step);
+    for (int i = 0; i < points; i++)
+        if (!isfinite(m->scattered[i]))
+            return evn_fail(EVN_BODY, "step %d: the field at a point is not finite", n);
     for (int i = p->points; i < points; i++) {
         const double incident = incident_value(p->incident, p->point[i], n * p->incident->dt);
         m->null_field = fmax(m->null_field, fabs(m->scattered[i] + incident));
     }
+    return EVN_OK;
 }
 
 static evn_status keep_step(struct march *m, int n, int q) {
@@ -137,7 +141,8 @@ static evn_status march_group(struct march *m, int n, int count) {
         if (state_stop(m)) return evn_fail(EVN_STOPPED, "stopped at step %d", n + q);
         status = solve_step(m, n + q, q);
         if (status) return status;
-        point_fields(m, n + q, q);
+        status = point_fields(m, n + q, q);
+        if (status) return status;
         const double since = evn_now();
         status = keep_step(m, n + q, q);
         if (status) return status;
@@ -209,19 +214,34 @@ static uint64_t hash_solution(const struct mesh *mesh, const double *a) {
     return hash;
 }
 
+/* A pulse that has nothing at a frequency leaves nothing to be divided by. */
+static evn_status check_spectra(const struct spectra *s) {
+    for (int f = 0; f < s->count; f++)
+        for (int v = 0; v < s->columns; v++) {
+            const double complex u = spectra_value(s, f, v);
+            if (!isfinite(creal(u)) || !isfinite(cimag(u)))
+                return evn_fail(EVN_BODY,
+                                "frequencies: the spectrum at %g is not finite: the pulse has "
+                                "nothing there, or has not come yet",
+                                s->w[f]);
+        }
+    return EVN_OK;
+}
+
 static evn_status write_outputs(struct march *m) {
     const tdbem_run_options *o = m->o;
     const tdbem *p = m->p;
-    evn_status status = EVN_OK;
+    evn_status status = check_spectra(&m->spectra);
     const double begin = evn_now();
     evn_output *const all[] = {m->probe_output, m->vertex_output, m->spectrum, m->far_field};
-    if (m->probe_output)
+    if (!status && m->probe_output)
         output_points(evn_output_stream(m->probe_output), &m->points, p->incident, p->shape.eta,
                       p->points, (const double(*)[3])p->point);
     if (m->vertex_output)
         output_vertices(evn_output_stream(m->vertex_output), &m->vertices, o->vertex);
-    if (m->spectrum) output_spectrum(evn_output_stream(m->spectrum), &m->spectra, p->mesh);
-    if (m->far_field)
+    if (!status && m->spectrum)
+        output_spectrum(evn_output_stream(m->spectrum), &m->spectra, p->mesh);
+    if (!status && m->far_field)
         output_far_field(evn_output_stream(m->far_field), &m->spectra, p->mesh,
                          p->incident->direction);
     for (size_t i = 0; !status && i < sizeof all / sizeof *all; i++)

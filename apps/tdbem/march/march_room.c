@@ -4,11 +4,9 @@
 #include "tdbem/march/march.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 evn_status room_find_vertices(struct march *m) {
     const tdbem_run_options *o = m->o;
@@ -38,9 +36,9 @@ evn_status tdbem_check_files(const tdbem_run_options *o) {
     for (size_t i = 0; !status && i < sizeof path / sizeof *path; i++)
         if (path[i]) status = tdbem_as_input(evn_output_try(NULL, path[i], 0));
     if (!status && o->output) status = output_folder(o->output);
-    if (!status && o->restart && access(o->restart, R_OK))
-        status = evn_fail(EVN_USAGE, "%s: this checkpoint cannot be read: %s", o->restart,
-                          strerror(errno));
+    struct checkpoint c = {0};
+    if (!status && o->restart) status = checkpoint_read(o->restart, NULL, &c);
+    checkpoint_free(&c);
     return status;
 }
 
@@ -136,6 +134,7 @@ evn_status room_make_notes(struct march *m, int first) {
 
 /* What belongs together. */
 evn_status room_check(const tdbem_run_options *o, const tdbem *p) {
+    const double highest = M_PI / p->incident->dt;
     if (o->probe_output && !p->points)
         return evn_fail(EVN_USAGE, "%s: there are no probes to be written there; give some",
                         o->probe_output);
@@ -149,6 +148,12 @@ evn_status room_check(const tdbem_run_options *o, const tdbem *p) {
         if (!(o->frequency[f] >= 0) || !isfinite(o->frequency[f]))
             return evn_fail(EVN_USAGE, "frequencies: %g is none, expected numbers from 0 on",
                             o->frequency[f]);
+    for (int f = 0; f < o->frequencies; f++)
+        if (o->frequency[f] > highest)
+            return evn_fail(EVN_USAGE,
+                            "frequencies: %g is more than steps of %.4g can show, expected %.4g at "
+                            "most, half a period a step",
+                            o->frequency[f], p->incident->dt, highest);
     if (o->every < 0) return evn_fail(EVN_USAGE, "every: %d, expected 1 or more", o->every);
     return EVN_OK;
 }

@@ -131,12 +131,13 @@ static void plan_close(struct plan *p) {
     free(p->tile);
 }
 
-static evn_status plan_open(struct plan *p, const struct body *b) {
-    memset(p, 0, sizeof *p);
+static void plan_size(struct plan *p, const struct body *b) {
     p->size = patch_size(b->triangles);
     p->patches = (b->triangles + p->size - 1) / p->size;
+}
+
+static evn_status plan_open(struct plan *p, const struct body *b) {
     if (patches_touch(p, b) && colour_tiles(p)) return EVN_OK;
-    plan_close(p);
     return evn_fail(EVN_MEMORY, "matrices: no memory for the plan of %d patches", p->patches);
 }
 
@@ -296,9 +297,16 @@ static void half_tile(const struct job *job, struct shells_result *r, const stru
     }
 }
 
-/* `begun` and `share`: of the whole generation, what was done before and what this is. */
-static evn_status all_tiles(const struct job *job, const struct plan *p,
-                            const struct slices_options *o, int cores, double begun, double share) {
+/* shares of the time: ranges, and M_0 where it is made apart */
+static const double RANGES = 0.05, RAW = 0.03;
+
+static void span_set(struct span *s, double begun, double share) {
+    s->begun = begun;
+    s->share = share;
+}
+
+static evn_status all_tiles(const struct job *job, const struct plan *p, const struct span *span,
+                            int cores) {
     int failed = 0, stopped = 0;
     const double all = (double)p->colour_start[p->colours];
     size_t done = 0;
@@ -327,8 +335,7 @@ static evn_status all_tiles(const struct job *job, const struct plan *p,
                 size_t now;
 #pragma omp atomic capture
                 now = ++done;
-                if (first && o->progress &&
-                    o->progress(begun + share * (double)now / all, o->arg)) {
+                if (first && span_tell(span, (double)now / all)) {
 #pragma omp atomic write
                     stopped = 1;
                 }
@@ -472,42 +479,6 @@ evn_status options_check(const struct slices_options *o, const struct mesh *mesh
     return EVN_OK;
 }
 
-/* With ranges, without values. */
-static evn_status slices_shape(struct slices **out, const struct body *body,
-                               const struct slices_options *o, int cores) {
-    *out = NULL;
-    struct slices *s = calloc(1, sizeof *s);
-    if (!s) return evn_fail(EVN_MEMORY, "matrices: no memory");
-    s->columns = body->vertices;
-    s->rows = body->vertices + o->points;
-    s->problem = o->problem;
-    s->delta = o->delta;
-    s->eta = o->problem == TDBEM_RIGID ? o->eta : 0;
-    s->quad = o->quad;
-    s->rule = o->rule;
-    const size_t entries = (size_t)s->rows * (size_t)s->columns;
-    s->first = malloc(entries * sizeof *s->first);
-    s->count = malloc(entries * sizeof *s->count);
-    s->begin = malloc(((size_t)s->columns + 1) * sizeof *s->begin);
-    evn_status status = EVN_OK;
-    if (!s->first || !s->count || !s->begin)
-        status = evn_fail(EVN_MEMORY, "matrices: no memory for %zu row-vectors", entries);
-    if (!status) status = ranges_find(s, body, o, cores);
-    if (status) {
-        slices_close(s);
-        return status;
-    }
-    s->begin[0] = 0;
-    for (int j = 0; j < s->columns; j++) {
-        const uint8_t *count = s->count + (size_t)j * (size_t)s->rows;
-        size_t sum = 0;
-        for (int i = 0; i < s->rows; i++) sum += count[i];
-        s->begin[j + 1] = s->begin[j] + sum;
-    }
-    *out = s;
-    return EVN_OK;
-}
-
 /* ---- intervals ---- */
 
 struct slices_maker {
@@ -518,7 +489,77 @@ struct slices_maker {
     struct plan plan;
     struct slices_csr raw; /* combined: M_0 before the skew lag, by columns */
     int cores;
+    int known; /* columns whose sizes are known */
+    struct span progress;
 };
+
+/* ---- ranges ---- */
+
+/* Columns, rows and kmax; no ranges. */
+static evn_status shape_open(struct slices **out, const struct mesh *mesh,
+                             const struct slices_options *o, int columns) {
+    struct slices *s = *out = calloc(1, sizeof *s);
+    if (!s) return evn_fail(EVN_MEMORY, "matrices: no memory");
+    s->columns = columns;
+    s->rows = mesh->vertices + o->points;
+    s->kmax_points = -1;
+    s->problem = o->problem;
+    s->delta = o->delta;
+    s->eta = o->problem == TDBEM_RIGID ? o->eta : 0;
+    s->quad = o->quad;
+    s->rule = o->rule;
+    s->begin = calloc((size_t)columns + 1, sizeof *s->begin);
+    if (!s->begin) return evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", columns);
+    return ranges_kmax(&s->kmax, mesh, o);
+}
+
+/* How many entries each column of M_0 has. */
+static void count_raw(struct slices_maker *m, int from, int to) {
+    const struct slices *s = m->s;
+    for (int j = from; j < to; j++) {
+        size_t n = 0;
+        for (size_t e = slices_at(s, j); e < slices_at(s, j) + (size_t)m->body.vertices; e++)
+            n += !s->first[e] && s->count[e];
+        m->raw.start[j + 1] = m->raw.start[j] + n;
+    }
+}
+
+evn_status slices_maker_ranges(struct slices_maker *m, int from, int to) {
+    struct slices *s = m->s;
+    if (from < to && from >= s->low && to <= s->high) return EVN_OK;
+    if (from > m->known) return evn_fail(EVN_USAGE, "matrices: ranges are found in order");
+    evn_status status = ranges_room(s, from, to);
+    if (from == to) return status;
+    if (m->known < s->columns)
+        span_set(&m->progress, RANGES * from / s->columns, RANGES * (to - from) / s->columns);
+    if (!status) status = ranges_find(s, &m->body, &m->options, m->cores, &m->progress);
+    if (status || to <= m->known) return status;
+    ranges_measure(s, m->known, m->body.vertices);
+    if (m->raw.start) count_raw(m, m->known, to);
+    m->known = to;
+    return EVN_OK;
+}
+
+evn_status slices_maker_sample(struct slices **out, const struct slices_maker *m, const int *column,
+                               int count) {
+    evn_status status = shape_open(out, m->body.mesh, &m->options, count);
+    if (!status) status = ranges_room(*out, 0, count);
+    if (!status) status = ranges_sample(*out, &m->body, &m->options, m->cores, column, count);
+    if (!status) {
+        ranges_measure(*out, 0, m->body.vertices);
+        return EVN_OK;
+    }
+    slices_close(*out);
+    *out = NULL;
+    return status;
+}
+
+double slices_maker_plan_bytes(const struct slices_maker *m) {
+    const double tiles = (double)tile_number(0, m->plan.patches);
+    return tiles * (sizeof *m->plan.tile + sizeof(uint16_t));
+}
+
+/* ---- one interval ---- */
 
 static void job_close(struct job *job) {
     free(job->wanted);
@@ -564,7 +605,7 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
     for (size_t c = 0; c < columns; c++) {
         uint32_t sum = 0;
         for (size_t i = 0; i < rows; i++) {
-            const size_t e = ((size_t)from + c) * rows + i;
+            const size_t e = slices_at(s, from) + c * rows + i;
             const int end = s->first[e] + s->count[e] - 1;
             const int cut = end > last ? end - last : 0;
             const int count = cut < s->count[e] ? s->count[e] - cut : 0;
@@ -583,55 +624,57 @@ static evn_status job_open(struct job *job, const struct slices_maker *m, int fr
     return EVN_OK;
 }
 
-/* Which rows a column of M_0 has, to raw->column; how many. */
-static size_t rows_of_now(const struct slices *s, int j, int *row) {
-    size_t n = 0;
-    for (int i = 0; i < s->columns; i++) {
-        const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
-        if (s->first[e] || !s->count[e]) continue;
-        if (row) row[n] = i;
-        n++;
-    }
-    return n;
-}
-
-static evn_status raw_open(struct slices_maker *m) {
-    const struct slices *s = m->s;
+static evn_status raw_room(struct slices_maker *m) {
     struct slices_csr *raw = &m->raw;
-    raw->rows = s->columns;
-    raw->start = calloc((size_t)s->columns + 1, sizeof *raw->start);
-    if (raw->start)
-        for (int j = 0; j < s->columns; j++)
-            raw->start[j + 1] = raw->start[j] + rows_of_now(s, j, NULL);
-    const size_t all = raw->start ? raw->start[s->columns] : 0;
+    const size_t all = raw->start[m->s->columns];
     raw->column = malloc((all + 1) * sizeof *raw->column);
     raw->value = malloc((all + 1) * sizeof *raw->value);
-    if (!raw->start || !raw->column || !raw->value)
-        return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_0", all);
-    for (int j = 0; j < s->columns; j++) rows_of_now(s, j, raw->column + raw->start[j]);
-    return EVN_OK;
+    if (raw->column && raw->value) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_0", all);
 }
 
-/* The interval's part of it. */
+/* The interval's part of it: the rows that its columns have, and their values. */
 static void take_raw(struct slices_maker *m, const struct job *job) {
-    for (int j = job->from; j < job->to; j++)
-        for (size_t e = m->raw.start[j]; e < m->raw.start[j + 1]; e++)
-            m->raw.value[e] = *entry(job, 0, m->raw.column[e], j);
+    const struct slices *s = m->s;
+    for (int j = job->from; j < job->to; j++) {
+        size_t at = m->raw.start[j];
+        for (int i = 0; i < m->body.vertices; i++) {
+            const size_t e = slices_at(s, j) + (size_t)i;
+            if (s->first[e] || !s->count[e]) continue;
+            m->raw.column[at] = i;
+            m->raw.value[at++] = *entry(job, 0, i, j);
+        }
+    }
 }
 
-/* M_0 alone, of all columns, a few pairs of triangles a column; no more memory than for columns
- * 0 .. to-1 with all k. */
-static evn_status make_raw(struct slices_maker *m, int to, double share) {
+/* Columns of M_0 that take no more than columns 0 .. to-1 with all k: the end of those from `from`
+ * on. Where ranges come by parts, these are in the account. */
+static int raw_cut(const struct slices_maker *m, int from, int to) {
     const struct slices *s = m->s;
-    const size_t step = (size_t)to + s->begin[to] / (size_t)s->rows;
+    const int whole = s->high - s->low == s->columns;
+    const double rows = (whole ? 8.0 : 11.0) * s->rows;
+    const double room = 8.0 * (double)s->begin[to] + rows * to;
+    double used = 0;
+    int end = from;
+    for (; end < s->columns; end++) {
+        used += rows + 8.0 * (double)(m->raw.start[end + 1] - m->raw.start[end]);
+        if (used > room && end > from) break;
+    }
+    return end;
+}
+
+/* M_0 alone, of all columns, a few pairs of triangles a column. */
+static evn_status make_raw(struct slices_maker *m, int to) {
+    const struct slices *s = m->s;
     evn_status status = EVN_OK;
     for (int from = 0; !status && from < s->columns;) {
         struct job job;
-        const int end = step < (size_t)(s->columns - from) ? from + (int)step : s->columns;
-        status = job_open(&job, m, from, end, 0);
+        const int end = raw_cut(m, from, to);
+        span_set(&m->progress, RANGES + RAW * from / s->columns, RAW * (end - from) / s->columns);
+        status = slices_maker_ranges(m, from, end);
+        if (!status) status = job_open(&job, m, from, end, 0);
         if (status) break;
-        status = all_tiles(&job, &m->plan, &m->options, m->cores, share * from / s->columns,
-                           share * (end - from) / s->columns);
+        status = all_tiles(&job, &m->plan, &m->progress, m->cores);
         if (!status) {
             add_mass(&job);
             take_raw(m, &job);
@@ -642,8 +685,8 @@ static evn_status make_raw(struct slices_maker *m, int to, double share) {
     return status;
 }
 
-evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
-                             const struct slices_options *o, int cores) {
+evn_status slices_maker_prepare(struct slices_maker **out, const struct mesh *mesh,
+                                const struct slices_options *o, int cores) {
     *out = NULL;
     evn_status status = options_check(o, mesh);
     if (status) return status;
@@ -651,17 +694,32 @@ evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
     if (!m) return evn_fail(EVN_MEMORY, "matrices: no memory");
     m->options = *o;
     m->cores = cores < 1 ? 1 : cores;
-    status = body_open(&m->body, mesh, o->delta);
-    if (!status) status = slices_shape(&m->s, &m->body, o, m->cores);
+    m->progress.options = &m->options;
+    status = shape_open(&m->s, mesh, o, mesh->vertices);
+    if (!status) status = body_open(&m->body, mesh, o->delta);
     if (!status) status = quadrature_open(&m->quadrature, o->rule, o->quad);
-    if (!status) status = plan_open(&m->plan, &m->body);
-    if (!status && options_kind(o) == SHELLS_COMBINED) status = raw_open(m);
+    if (!status) plan_size(&m->plan, &m->body);
+    if (!status && options_kind(o) == SHELLS_COMBINED) {
+        m->raw.rows = mesh->vertices;
+        m->raw.start = calloc((size_t)mesh->vertices + 1, sizeof *m->raw.start);
+        if (!m->raw.start) status = evn_fail(EVN_MEMORY, "matrices: no memory for M_0");
+    }
     if (status) {
         slices_maker_close(m);
         return status;
     }
     *out = m;
     return EVN_OK;
+}
+
+evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
+                             const struct slices_options *o, int cores) {
+    evn_status status = slices_maker_prepare(out, mesh, o, cores);
+    if (!status) status = slices_maker_ranges(*out, 0, (*out)->s->columns);
+    if (!status) return EVN_OK;
+    slices_maker_close(*out);
+    *out = NULL;
+    return status;
 }
 
 void slices_maker_close(struct slices_maker *m) {
@@ -680,19 +738,23 @@ evn_status slices_maker_next(struct slices_maker *m, int to) {
     struct slices *s = m->s;
     const int from = s->to, all = s->columns,
               combined = options_kind(&m->options) == SHELLS_COMBINED;
-    const double raw = 0.03; /* of the time: making M_0 apart */
+    if (m->known < all) return evn_fail(EVN_USAGE, "matrices: not all ranges have been found");
     free(s->value);
     s->value = NULL;
     s->from = from;
     struct job job;
-    evn_status status = EVN_OK;
+    evn_status status = m->plan.tile ? EVN_OK : plan_open(&m->plan, &m->body);
     const int apart = combined && (from > 0 || to < all);
-    if (apart && !from) status = make_raw(m, to, raw);
+    if (!status && combined && !from) status = raw_room(m);
+    if (!status && apart && !from) status = make_raw(m, to);
+    const double begun = RANGES + (apart ? RAW : 0), share = (1 - begun) / all;
+    const double begin = begun + share * from, again = 0.1 * share * (to - from);
+    span_set(&m->progress, begin, again);
+    if (!status) status = slices_maker_ranges(m, from, to);
     if (!status) status = job_open(&job, m, from, to, INT_MAX);
     if (status) return status;
-    const double begun = apart ? raw : 0, share = (1 - begun) / all;
-    status =
-        all_tiles(&job, &m->plan, &m->options, m->cores, begun + share * from, share * (to - from));
+    span_set(&m->progress, begin + again, share * (to - from) - again);
+    status = all_tiles(&job, &m->plan, &m->progress, m->cores);
     if (!status) status = all_points(&job, &m->options, m->cores);
     if (!status && combined) {
         add_mass(&job);
@@ -726,19 +788,15 @@ evn_status slices_generate(struct slices **out, const struct mesh *mesh,
 evn_status slices_size(struct slices_size *out, const struct mesh *mesh,
                        const struct slices_options *o, int cores) {
     memset(out, 0, sizeof *out);
-    evn_status status = options_check(o, mesh);
-    struct body body;
-    if (!status) status = body_open(&body, mesh, o->delta);
+    struct slices_maker *m;
+    evn_status status = slices_maker_open(&m, mesh, o, cores);
     if (status) return status;
-    struct slices *s;
-    status = slices_shape(&s, &body, o, cores < 1 ? 1 : cores);
-    body_close(&body);
-    if (status) return status;
+    const struct slices *s = m->s;
     out->kmax = s->kmax;
     out->longest = s->longest;
     out->nnz = s->nnz;
     out->values = s->begin[s->columns];
     out->bytes = 8.0 * (double)out->values + 3.0 * s->rows * s->columns + 8.0 * (s->columns + 1);
-    slices_close(s);
+    slices_maker_close(m);
     return EVN_OK;
 }

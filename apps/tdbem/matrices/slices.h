@@ -43,7 +43,8 @@ struct slices {
     double delta; /* c dt, a length */
     double eta;
     int quad, rule;
-    uint16_t *first; /* [j * rows + i] */
+    int low, high;   /* columns whose ranges are there: all, except where there is no room */
+    uint16_t *first; /* [(j - low) * rows + i] */
     uint8_t *count;
     size_t *begin; /* [columns + 1] */
     int from, to;  /* columns whose values are there */
@@ -84,6 +85,22 @@ struct slices_maker;
 evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
                              const struct slices_options *options, int cores);
 evn_status slices_maker_next(struct slices_maker *maker, int to);
+
+/* For who has no room for all ranges either. Without any of them: columns, rows and kmax are known.
+ * slices_maker_ranges() makes those of columns from .. to-1 be there, instead of others if some of
+ * these are not (none at all: from = to); the first time columns ascend, and sizes (begin, nnz,
+ * longest, kmax_points) are known as far as it has come. Once it has come to the end
+ * slices_maker_next() finds by itself those it needs. The same ranges to the bit; a pair of columns
+ * is measured once for all ranges at once, and twice for each time that all of them are found by
+ * parts. */
+evn_status slices_maker_prepare(struct slices_maker **out, const struct mesh *mesh,
+                                const struct slices_options *options, int cores);
+evn_status slices_maker_ranges(struct slices_maker *maker, int from, int to);
+/* Bytes of its plan of the work, which it has beside ranges, M_0, values and their places. */
+double slices_maker_plan_bytes(const struct slices_maker *maker);
+/* Ranges of `count` columns alone, all rows, as slices of so many columns, for estimates. */
+evn_status slices_maker_sample(struct slices **out, const struct slices_maker *maker,
+                               const int *column, int count);
 /* Belongs to the maker. */
 const struct slices *slices_maker_slices(const struct slices_maker *maker);
 void slices_maker_close(struct slices_maker *maker);
@@ -111,6 +128,11 @@ evn_status slices_entries(struct slices_entry *entry, int count, const struct me
 /* Mass matrix (int N_i N_j) times a vector: y = G x; for mass-weighted norms. */
 void slices_mass(const struct mesh *mesh, const double *x, double *y);
 
+/* Where the ranges of column j begin, low <= j < high. */
+static inline size_t slices_at(const struct slices *s, int j) {
+    return (size_t)(j - s->low) * (size_t)s->rows;
+}
+
 /* The values of column j, from <= j < to. */
 const double *slices_column(const struct slices *s, int j);
 
@@ -129,9 +151,14 @@ struct slices_csr {
 };
 evn_status slices_matrix(struct slices_csr *out, const struct slices *s, int k, int with_points);
 /* The same by intervals: opened for rows from .. to-1 when ranges are known, then given the values
- * of all columns in ascending order; complete after the last. */
+ * of all columns in ascending order; complete after the last. Where ranges come by parts, too, it
+ * is opened in three: begun, told of each part's columns, and made ready. */
 evn_status slices_matrix_open(struct slices_csr *out, const struct slices *s, int k, int from,
                               int to);
+evn_status slices_matrix_begin(struct slices_csr *out, int k, int from, int to);
+void slices_matrix_count(struct slices_csr *m, const struct slices *s, int from, int to);
+evn_status slices_matrix_ready(struct slices_csr *m);
+size_t slices_matrix_entries(const struct slices_csr *m);
 void slices_matrix_add(struct slices_csr *m, const struct slices *s);
 void slices_csr_free(struct slices_csr *m);
 

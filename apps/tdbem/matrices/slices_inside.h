@@ -34,9 +34,35 @@ evn_status options_check(const struct slices_options *o, const struct mesh *mesh
 
 enum shells_kind options_kind(const struct slices_options *o);
 
-/* Which k row-vectors have: fills first, count, kmax, kmax_points, longest, nnz. */
+/* Largest k that the body's matrices can have. EVN_USAGE: more than can be kept. */
+evn_status ranges_kmax(int *kmax, const struct mesh *mesh, const struct slices_options *o);
+
+/* What is being done, of the whole generation: what was done before, and how much it is. */
+struct span {
+    const struct slices_options *options;
+    double begun, share;
+};
+/* Says so; by one thread. Non-zero: stop. */
+static inline int span_tell(const struct span *s, double done) {
+    const struct slices_options *o = s->options;
+    return o->progress && o->progress(s->begun + s->share * done, o->arg);
+}
+
+/* Which k the row-vectors of columns s->low .. s->high-1 have: fills first and count, all rows.
+ * EVN_USAGE, EVN_MEMORY, EVN_STOPPED. */
 evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
-                       int cores);
+                       int cores, const struct span *span);
+
+/* The same for `count` columns anywhere, one after another. */
+evn_status ranges_sample(struct slices *s, const struct body *b, const struct slices_options *o,
+                         int cores, const int *column, int count);
+
+/* Room for the ranges of columns from .. to-1, instead of others. EVN_MEMORY. */
+evn_status ranges_room(struct slices *s, int from, int to);
+
+/* Sizes as far as the ranges go that are there, for columns from `from` on: begin, longest, nnz and
+ * kmax_points, which are known for those before. */
+void ranges_measure(struct slices *s, int from, int vertices);
 
 /* How near the triangles at two places are. */
 enum nearness pair_nearness(const struct body *b, int p, int q);

@@ -27,7 +27,7 @@ const double *slices_column(const struct slices *s, int j) {
 }
 
 const double *slices_row(const struct slices *s, int i, int j, int *first, int *count) {
-    const size_t e = (size_t)j * (size_t)s->rows;
+    const size_t e = slices_at(s, j);
     const double *value = slices_column(s, j);
     for (int r = 0; r < i; r++) value += s->count[e + (size_t)r];
     *first = s->first[e + (size_t)i];
@@ -35,33 +35,51 @@ const double *slices_row(const struct slices *s, int i, int j, int *first, int *
     return value;
 }
 
-evn_status slices_matrix_open(struct slices_csr *m, const struct slices *s, int k, int from,
-                              int to) {
+static evn_status no_matrix(struct slices_csr *m, size_t entries) {
+    const int k = m->k;
+    slices_csr_free(m);
+    return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_%d", entries, k);
+}
+
+evn_status slices_matrix_begin(struct slices_csr *m, int k, int from, int to) {
     *m = (struct slices_csr){.k = k, .first = from, .rows = to - from};
     m->start = calloc((size_t)m->rows + 2, sizeof *m->start);
-    size_t n = 0;
-    for (int j = 0; m->start && j < s->columns; j++)
-        for (int i = from; i < to; i++) {
-            const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
-            int has = k >= s->first[e] && k < s->first[e] + s->count[e];
-            m->start[i - from + 2] += (size_t)has;
-            n += (size_t)has;
+    return m->start ? EVN_OK : no_matrix(m, 0);
+}
+
+void slices_matrix_count(struct slices_csr *m, const struct slices *s, int from, int to) {
+    for (int j = from; j < to; j++) {
+        const size_t e = slices_at(s, j) + (size_t)m->first;
+        for (int i = 0; i < m->rows; i++) {
+            const int first = s->first[e + (size_t)i];
+            m->start[i + 2] += m->k >= first && m->k < first + s->count[e + (size_t)i];
         }
+    }
+}
+
+evn_status slices_matrix_ready(struct slices_csr *m) {
+    for (int i = 0; i < m->rows; i++) m->start[i + 2] += m->start[i + 1];
+    const size_t n = slices_matrix_entries(m);
     m->column = malloc((n + 1) * sizeof *m->column);
     m->value = malloc((n + 1) * sizeof *m->value);
-    if (!m->start || !m->column || !m->value) {
-        slices_csr_free(m);
-        return evn_fail(EVN_MEMORY, "matrices: no memory for the %zu entries of M_%d", n, k);
-    }
-    for (int i = 0; i < m->rows; i++) m->start[i + 2] += m->start[i + 1];
-    return EVN_OK;
+    return m->column && m->value ? EVN_OK : no_matrix(m, n);
+}
+
+size_t slices_matrix_entries(const struct slices_csr *m) { return m->start[m->rows + 1]; }
+
+evn_status slices_matrix_open(struct slices_csr *m, const struct slices *s, int k, int from,
+                              int to) {
+    evn_status status = slices_matrix_begin(m, k, from, to);
+    if (status) return status;
+    slices_matrix_count(m, s, 0, s->columns);
+    return slices_matrix_ready(m);
 }
 
 void slices_matrix_add(struct slices_csr *m, const struct slices *s) {
     for (int j = s->from; j < s->to; j++) { /* start[i+1] walks to the end of row i */
         const double *value = slices_column(s, j);
         for (int i = 0; i < m->first + m->rows; i++) {
-            const size_t e = (size_t)j * (size_t)s->rows + (size_t)i;
+            const size_t e = slices_at(s, j) + (size_t)i;
             const int first = s->first[e], count = s->count[e];
             if (i >= m->first && m->k >= first && m->k < first + count) {
                 size_t at = m->start[i - m->first + 1]++;

@@ -5,12 +5,17 @@
  *
  * The largest distance of two supports is one of two vertices. The smallest lies between the gap
  * along the line of the centroids and the distance of the nearest vertices; only where a multiple
- * of delta lies between these two bounds are triangles measured exactly. */
+ * of delta lies between these two bounds are triangles measured exactly.
+ *
+ * The range of (i,j) is that of (j,i). It is measured in one of two ways round, always with the
+ * larger number as the column: at a multiple of delta rounding decides, so that the other way could
+ * give another one. So the columns of an interval measure the rows before them, and all columns
+ * behind the interval measure the interval's as rows. */
 #include "tdbem/matrices/slices_inside.h"
 #include "tdbem/mesh/geometry.h"
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 static double clamp(double s) { return s < 0 ? 0 : s > 1 ? 1 : s; }
 
@@ -73,13 +78,17 @@ static double triangles2(const struct shells_triangle *s, const struct shells_tr
     return best;
 }
 
-/* Structures of arrays for the loops over everything; triangles by their lowest vertex, so that
- * those of rows 0 .. j come first. */
+/* Structures of arrays for the loops over all that belongs to rows from .. to-1: the triangles
+ * around them, by the lowest of these rows that each has, so that those of rows from .. j come
+ * first; and the vertices of these. */
 struct arrays {
+    int from, to;
+    int vertices, triangles;
     double *x[3];      /* vertices */
+    int *slot;         /* of vertex v, if it is there */
     double *corner[9]; /* triangles */
-    int *rank;         /* of the triangle at a place */
-    int *needed;       /* [j]: triangles with a vertex up to j */
+    int *rank;         /* of the triangle at a place, if it is there */
+    int *needed;       /* [j - from]: triangles with one of the rows from .. j */
 };
 
 /* Lower bounds of the distances of the first `count` triangles to triangle q, along the line of the
@@ -126,10 +135,10 @@ static double gap_of(const struct body *b, int p, int q) {
     return (bottom - top) / sqrt(dot(u, u) + 1e-300);
 }
 
-/* Squared distances of all vertices to the nearest and to the farthest vertex of j's star. */
+/* Squared distances of the vertices to the nearest and to the farthest vertex of j's star. */
 static void reaches(double *restrict near2, double *restrict far2, const struct arrays *s,
                     const struct body *b, int j) {
-    const int n = b->vertices;
+    const int n = s->vertices;
     const double *restrict x = s->x[0], *restrict y = s->x[1], *restrict z = s->x[2];
     for (int v = 0; v < n; v++) {
         near2[v] = INFINITY;
@@ -167,22 +176,32 @@ struct reach {
     double *low, *near2, *far2;
 };
 
-/* Column j, rows 0 .. j. The longest row-vector that does not fit its count is remembered. */
-static void column(struct slices *s, const struct body *b, const struct arrays *arrays,
-                   struct reach *w, int j, int *too_long) {
-    for (int p = 0; p < arrays->needed[j]; p++) w->low[p] = INFINITY;
+/* Where the ranges of rows i, i + 1, .. of a column go: to places `step` apart. */
+struct target {
+    uint16_t *first;
+    uint8_t *count;
+    size_t step;
+};
+
+/* Column j, rows from the arrays' first to `last_row`. The longest row-vector that does not fit its
+ * count is remembered. */
+static void column(const struct slices *s, const struct body *b, const struct arrays *arrays,
+                   struct reach *w, int j, int last_row, struct target to, int *too_long) {
+    const int needed = arrays->needed[last_row - arrays->from];
+    for (int p = 0; p < needed; p++) w->low[p] = INFINITY;
     for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
-        gaps(w->low, arrays, arrays->needed[j], &b->inner[b->ring[t]], b->centre[b->ring[t]]);
+        gaps(w->low, arrays, needed, &b->inner[b->ring[t]], b->centre[b->ring[t]]);
     reaches(w->near2, w->far2, arrays, b, j);
     const int rigid = s->problem == TDBEM_RIGID;
-    for (int i = 0; i <= j; i++) {
+    for (int i = arrays->from; i <= last_row; i++) {
         double low = INFINITY, near2 = INFINITY, far2 = 0;
         for (int t = b->ring_start[i]; t < b->ring_start[i + 1]; t++) {
             double gap = w->low[arrays->rank[b->ring[t]]];
             low = gap < low ? gap : low;
         }
         for (int v = b->star_start[i]; v < b->star_start[i + 1]; v++) {
-            double near = w->near2[b->star[v]], far = w->far2[b->star[v]];
+            const int slot = arrays->slot[b->star[v]];
+            double near = w->near2[slot], far = w->far2[slot];
             near2 = near < near2 ? near : near2;
             far2 = far > far2 ? far : far2;
         }
@@ -195,56 +214,92 @@ static void column(struct slices *s, const struct body *b, const struct arrays *
             if (n > *too_long) *too_long = n;
             last = first;
         }
-        size_t at = (size_t)j * (size_t)s->rows + (size_t)i;
-        s->first[at] = (uint16_t)first;
-        s->count[at] = (uint8_t)(last - first + 1);
+        const size_t at = (size_t)(i - arrays->from) * to.step;
+        to.first[at] = (uint16_t)first;
+        to.count[at] = (uint8_t)(last - first + 1);
     }
 }
 
-static int lowest(const int corner[3]) {
-    int low = corner[0] < corner[1] ? corner[0] : corner[1];
-    return low < corner[2] ? low : corner[2];
+/* The lowest of the rows that a triangle has; `to` if it has none. */
+static int lowest(const struct arrays *s, const int corner[3]) {
+    int low = s->to;
+    for (int e = 0; e < 3; e++)
+        if (corner[e] >= s->from && corner[e] < low) low = corner[e];
+    return low;
 }
 
 static void arrays_close(struct arrays *s) {
     for (int c = 0; c < 3; c++) free(s->x[c]);
     for (int c = 0; c < 9; c++) free(s->corner[c]);
+    free(s->slot);
     free(s->rank);
     free(s->needed);
 }
 
-static int arrays_open(struct arrays *s, const struct body *b) {
-    const size_t n = (size_t)b->vertices, t = (size_t)b->triangles;
-    int ok = 1;
-    for (int c = 0; c < 3; c++) ok &= (s->x[c] = malloc(n * sizeof(double))) != NULL;
-    for (int c = 0; c < 9; c++) ok &= (s->corner[c] = malloc(t * sizeof(double))) != NULL;
-    s->rank = malloc(t * sizeof *s->rank);
-    s->needed = calloc(n + 1, sizeof *s->needed);
-    if (!ok || !s->rank || !s->needed) {
-        arrays_close(s);
-        return 0;
+/* How many triangles have each row as their lowest, to needed[row + 1 - from]; and which vertices
+ * these have, to slot. */
+static void arrays_count(struct arrays *s, const struct body *b) {
+    for (int v = 0; v < b->vertices; v++) s->slot[v] = -1;
+    for (int p = 0; p < b->triangles; p++) {
+        const int low = lowest(s, b->corner[p]);
+        if (low == s->to) continue;
+        s->needed[low - s->from + 1]++;
+        s->triangles++;
+        for (int e = 0; e < 3; e++) s->slot[b->corner[p][e]] = 0;
     }
-    for (int c = 0; c < 3; c++)
-        for (size_t v = 0; v < n; v++) s->x[c][v] = b->x[v][c];
-    for (size_t p = 0; p < t; p++) s->needed[lowest(b->corner[p])]++;
-    for (size_t j = 1; j < n; j++) s->needed[j] += s->needed[j - 1];
-    for (size_t p = t; p-- > 0;) { /* counting down leaves each count at its beginning */
-        int rank = --s->needed[lowest(b->corner[p])];
+    for (int v = 0; v < b->vertices; v++)
+        if (!s->slot[v]) s->slot[v] = s->vertices++;
+}
+
+static void arrays_fill(struct arrays *s, const struct body *b) {
+    for (int v = 0; v < b->vertices; v++)
+        for (int c = 0; c < 3 && s->slot[v] >= 0; c++) s->x[c][s->slot[v]] = b->x[v][c];
+    const int rows = s->to - s->from;
+    for (int j = 0; j < rows; j++) s->needed[j + 1] += s->needed[j];
+    for (int p = 0; p < b->triangles; p++) {
+        const int low = lowest(s, b->corner[p]);
+        if (low == s->to) continue;
+        const int rank = s->needed[low - s->from]++; /* which becomes the count up to this row */
         s->rank[p] = rank;
         for (int c = 0; c < 9; c++) s->corner[c][rank] = b->inner[p].corner[c / 3][c % 3];
     }
-    for (size_t j = 0; j + 1 < n; j++) s->needed[j] = s->needed[j + 1];
-    s->needed[n - 1] = (int)t;
-    return 1;
 }
 
-/* Row of a point: one support, the largest k one less. */
-static void point_column(struct slices *s, const struct body *b, int row, const double point[3],
-                         int *too_long, int *kmax) {
-    double *near2 = malloc((size_t)b->triangles * sizeof *near2);
-    double x[3];
-    for (int c = 0; c < 3; c++) x[c] = (point[c] - b->middle[c]) / b->delta;
-    for (int p = 0; p < b->triangles && near2; p++) {
+static int arrays_open(struct arrays *s, const struct body *b, int from, int to) {
+    *s = (struct arrays){.from = from, .to = to};
+    s->slot = malloc((size_t)b->vertices * sizeof *s->slot);
+    s->rank = malloc((size_t)b->triangles * sizeof *s->rank);
+    s->needed = calloc((size_t)(to - from) + 1, sizeof *s->needed);
+    int ok = s->slot && s->rank && s->needed;
+    if (ok) arrays_count(s, b);
+    const size_t n = (size_t)s->vertices + 1, t = (size_t)s->triangles + 1;
+    for (int c = 0; c < 3; c++) ok = ok && (s->x[c] = malloc(n * sizeof(double)));
+    for (int c = 0; c < 9; c++) ok = ok && (s->corner[c] = malloc(t * sizeof(double)));
+    if (ok)
+        arrays_fill(s, b);
+    else
+        arrays_close(s);
+    return ok;
+}
+
+static int reach_open(struct reach *w, const struct arrays *s) {
+    w->low = malloc(((size_t)s->triangles + 1) * sizeof *w->low);
+    w->near2 = malloc(((size_t)s->vertices + 1) * sizeof *w->near2);
+    w->far2 = malloc(((size_t)s->vertices + 1) * sizeof *w->far2);
+    return w->low && w->near2 && w->far2;
+}
+
+static void reach_close(struct reach *w) {
+    free(w->low);
+    free(w->near2);
+    free(w->far2);
+}
+
+/* Squared distances of a point to the triangles that are wanted. */
+static void point_distances(const struct body *b, const double x[3], const char *wanted,
+                            double *near2) {
+    for (int p = 0; p < b->triangles; p++) {
+        if (!wanted[p]) continue;
         const struct shells_triangle *t = &b->inner[p];
         double height;
         near2[p] = foot2(t, x, &height);
@@ -256,98 +311,236 @@ static void point_column(struct slices *s, const struct body *b, int row, const 
             near2[p] = fmin(near2[p], dot(r, r));
         }
     }
-    for (int j = 0; j < s->columns && near2; j++) {
-        double low2 = INFINITY, far2 = 0;
-        for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
-            low2 = fmin(low2, near2[b->ring[t]]);
-        for (int v = b->star_start[j]; v < b->star_start[j + 1]; v++) {
-            double r[3];
-            for (int c = 0; c < 3; c++) r[c] = x[c] - b->x[b->star[v]][c];
-            far2 = fmax(far2, dot(r, r));
-        }
-        double first = floor(sqrt(low2));
-        double last = fmax(ceil(sqrt(far2)) - (s->problem == TDBEM_SOFT), first);
-        int n = (int)fmin(last - first + 1, 1e9);
-        if (n > UINT8_MAX || last > UINT16_MAX) {
-            if (n > *too_long) *too_long = n;
-            first = last = 0;
-            n = 1;
-        }
-        size_t at = (size_t)j * (size_t)s->rows + (size_t)row;
-        s->first[at] = (uint16_t)first;
-        s->count[at] = (uint8_t)n;
-        if (last > *kmax) *kmax = (int)last;
-    }
-    if (!near2) *kmax = -2;
-    free(near2);
 }
 
-/* The ranges of i and j from those of j and i, and what all of them are together. */
-static void complete(struct slices *s, int cores) {
-    const size_t rows = (size_t)s->rows, n = (size_t)s->columns;
-    int longest = 0;
-    size_t nnz = 0;
-#pragma omp parallel for num_threads(cores) schedule(static) reduction(max : longest)              \
-    reduction(+ : nnz)
-    for (size_t j = 0; j < n; j++) {
+/* Row of a point in column j: one support, the largest k one less. */
+static void point_range(const struct slices *s, const struct body *b, const double x[3],
+                        const double *near2, int j, size_t at, int *too_long) {
+    double low2 = INFINITY, far2 = 0;
+    for (int t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
+        low2 = fmin(low2, near2[b->ring[t]]);
+    for (int v = b->star_start[j]; v < b->star_start[j + 1]; v++) {
+        double r[3];
+        for (int c = 0; c < 3; c++) r[c] = x[c] - b->x[b->star[v]][c];
+        far2 = fmax(far2, dot(r, r));
+    }
+    double first = floor(sqrt(low2));
+    double last = fmax(ceil(sqrt(far2)) - (s->problem == TDBEM_SOFT), first);
+    int n = (int)fmin(last - first + 1, 1e9);
+    if (n > UINT8_MAX || last > UINT16_MAX) {
+        n = (int)fmin(last, 1e9);
+        if (n > *too_long) *too_long = n;
+        first = 0;
+        n = 1;
+    }
+    s->first[at] = (uint16_t)first;
+    s->count[at] = (uint8_t)n;
+}
+
+/* Columns whose ranges are made: `column[c]`, or low + c. */
+struct columns {
+    const int *column;
+    int low, count;
+};
+
+static int column_at(const struct columns *is, int c) {
+    return is->column ? is->column[c] : is->low + c;
+}
+
+/* Rows of all points; non-zero without memory. */
+static int points_find(const struct slices *s, const struct body *b, const struct slices_options *o,
+                       int cores, const struct columns *is, int *too_long) {
+    int failed = 0, longest = 0;
+    char *wanted = calloc((size_t)b->triangles, 1);
+    if (!wanted) return 1;
+    for (int c = 0; c < is->count; c++)
+        for (int j = column_at(is, c), t = b->ring_start[j]; t < b->ring_start[j + 1]; t++)
+            wanted[b->ring[t]] = 1;
+#pragma omp parallel for num_threads(cores) schedule(dynamic, 1) reduction(max : longest, failed)
+    for (int p = 0; p < o->points; p++) {
+        double *near2 = malloc((size_t)b->triangles * sizeof *near2), x[3];
+        failed |= !near2;
+        if (!near2) continue;
+        for (int c = 0; c < 3; c++) x[c] = (o->point[p][c] - b->middle[c]) / b->delta;
+        point_distances(b, x, wanted, near2);
+        for (int c = 0; c < is->count; c++)
+            point_range(s, b, x, near2, column_at(is, c),
+                        (size_t)c * (size_t)s->rows + (size_t)(s->rows - o->points + p), &longest);
+        free(near2);
+    }
+    free(wanted);
+    if (longest > *too_long) *too_long = longest;
+    return failed;
+}
+
+/* The ranges of i and j from those of j and i, both of the interval. */
+static void complete(const struct slices *s, int cores) {
+    const size_t rows = (size_t)s->rows, low = (size_t)s->low, n = (size_t)(s->high - s->low);
+#pragma omp parallel for num_threads(cores) schedule(static)
+    for (size_t j = 0; j < n; j++)
         for (size_t i = j + 1; i < n; i++) {
-            s->first[j * rows + i] = s->first[i * rows + j];
-            s->count[j * rows + i] = s->count[i * rows + j];
+            s->first[j * rows + low + i] = s->first[i * rows + low + j];
+            s->count[j * rows + low + i] = s->count[i * rows + low + j];
         }
-        for (size_t i = 0; i < rows; i++) {
-            int count = s->count[j * rows + i];
-            longest = count > longest ? count : longest;
-            if (i < n) nnz += (size_t)count;
-        }
-    }
-    s->longest = longest;
-    s->nnz = nnz;
 }
 
-evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
-                       int cores) {
-    const double steps = b->mesh->longest / s->delta;
+evn_status ranges_kmax(int *kmax, const struct mesh *mesh, const struct slices_options *o) {
+    const double steps = mesh->longest / o->delta;
     if (!(steps < UINT16_MAX - 4))
         return evn_fail(EVN_USAGE,
                         "matrices: the body is %.3g steps of delta %.3g long, at most %d can be "
                         "kept: expected a delta of at least %.3g",
-                        steps, s->delta, UINT16_MAX - 5, b->mesh->longest / (UINT16_MAX - 5));
-    s->kmax = (int)floor(steps) + (o->problem == TDBEM_RIGID ? 2 : 0);
-    s->kmax_points = -1;
-    int too_long = 0, failed = 0, kmax_points = -1;
-    struct arrays arrays;
-    if (!arrays_open(&arrays, b))
-        return evn_fail(EVN_MEMORY, "matrices: no memory for %d triangles", b->triangles);
+                        steps, o->delta, UINT16_MAX - 5, mesh->longest / (UINT16_MAX - 5));
+    *kmax = (int)floor(steps) + (o->problem == TDBEM_RIGID ? 2 : 0);
+    return EVN_OK;
+}
+
+static evn_status no_room(const struct body *b) {
+    return evn_fail(EVN_MEMORY, "matrices: no memory for the ranges of %d vertices", b->vertices);
+}
+
+static evn_status too_far(const struct body *b, int steps) {
+    return evn_fail(EVN_USAGE,
+                    "matrices: an entry has %d steps of delta %.3g, at most %d can be kept: "
+                    "triangles of %.3g are too large for it, or a point too far",
+                    steps, b->delta, UINT8_MAX, b->mesh->h_max);
+}
+
+/* Columns from .. to-1 by all cores: rows from the arrays' first to the column itself, or, if
+ * `across` is set, to the arrays' last, put as columns of these rows. */
+struct sweep {
+    const struct slices *s;
+    const struct body *b;
+    const struct arrays *arrays;
+    const struct columns *is; /* NULL: from .. to-1 */
+    int from, to, across;
+    struct span span;
+    int too_long, failed, stopped;
+};
+
+static void sweep_column(struct sweep *w, struct reach *reach, int c, int *too_long) {
+    const struct slices *s = w->s;
+    const struct arrays *a = w->arrays;
+    const int j = w->is ? column_at(w->is, c) : c;
+    const size_t rows = (size_t)s->rows;
+    const size_t at = w->across ? (size_t)j : (size_t)(c - (w->is ? 0 : s->low)) * rows;
+    const struct target to = {s->first + at, s->count + at, w->across ? rows : 1};
+    column(s, w->b, a, reach, j, w->across || w->is ? a->to - 1 : j, to, too_long);
+}
+
+static void sweep(struct sweep *w, int cores) {
+    int too_long = 0, failed = 0, stopped = 0, done = 0;
+    const int all = w->to - w->from;
 #pragma omp parallel num_threads(cores) reduction(max : too_long, failed)
     {
-        struct reach w;
-        w.low = malloc((size_t)b->triangles * sizeof *w.low);
-        w.near2 = malloc((size_t)b->vertices * sizeof *w.near2);
-        w.far2 = malloc((size_t)b->vertices * sizeof *w.far2);
-        failed = !w.low || !w.near2 || !w.far2;
+        struct reach reach;
+        failed = !reach_open(&reach, w->arrays);
 #pragma omp for schedule(dynamic, 8)
-        for (int j = b->vertices - 1; j >= 0; j--)
-            if (!failed) column(s, b, &arrays, &w, j, &too_long);
-        free(w.low);
-        free(w.near2);
-        free(w.far2);
+        for (int c = w->to - 1; c >= w->from; c--) {
+            int stop, now;
+#pragma omp atomic read
+            stop = stopped;
+            if (failed || stop) continue;
+            sweep_column(w, &reach, c, &too_long);
+#pragma omp atomic capture
+            now = ++done;
+            const int first = omp_get_thread_num() == 0;
+            if (first && now % 16 == 0 && span_tell(&w->span, (double)now / all)) {
+#pragma omp atomic write
+                stopped = 1;
+            }
+        }
+        reach_close(&reach);
     }
+    if (too_long > w->too_long) w->too_long = too_long;
+    w->failed |= failed;
+    w->stopped |= stopped;
+}
+
+/* The interval's columns and the rows before them. */
+static int sweep_before(struct sweep *w, int cores) {
+    struct arrays arrays;
+    if (!arrays_open(&arrays, w->b, 0, w->s->high)) return 1;
+    w->arrays = &arrays;
+    w->from = w->s->low;
+    w->to = w->s->high;
+    sweep(w, cores);
     arrays_close(&arrays);
-#pragma omp parallel for num_threads(cores) schedule(dynamic, 1)                                   \
-    reduction(max                                                                                  \
-              : too_long, kmax_points) reduction(|                                                 \
-                                                 : failed)
-    for (int p = 0; p < o->points; p++) {
-        point_column(s, b, b->vertices + p, o->point[p], &too_long, &kmax_points);
-        if (kmax_points == -2) failed = 1;
-    }
-    if (failed) return evn_fail(EVN_MEMORY, "matrices: no memory for %d vertices", b->vertices);
-    if (too_long)
-        return evn_fail(EVN_USAGE,
-                        "matrices: an entry has %d steps of delta %.3g, at most %d can be kept: "
-                        "triangles of %.3g are too large for it, or a point too far",
-                        too_long, s->delta, UINT8_MAX, b->mesh->h_max);
-    s->kmax_points = kmax_points;
+    return w->failed || w->stopped;
+}
+
+/* The columns behind it, and its columns as their rows. */
+static int sweep_behind(struct sweep *w, int cores, double share) {
+    struct arrays arrays;
+    if (w->s->high == w->b->vertices) return 0;
+    if (!arrays_open(&arrays, w->b, w->s->low, w->s->high)) return 1;
+    w->arrays = &arrays;
+    w->from = w->s->high;
+    w->to = w->b->vertices;
+    w->across = 1;
+    w->span.begun += w->span.share;
+    w->span.share = share;
+    sweep(w, cores);
+    arrays_close(&arrays);
+    return w->failed || w->stopped;
+}
+
+evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
+                       int cores, const struct span *span) {
+    const int n = b->vertices;
+    struct sweep w = {.s = s, .b = b, .span = *span};
+    const double before = s->low + s->high, behind = 2.0 * (n - s->high);
+    w.span.share *= before / (before + behind);
+    if (sweep_before(&w, cores) || sweep_behind(&w, cores, span->share - w.span.share))
+        return w.stopped ? evn_fail(EVN_STOPPED, "matrices: stopped on request") : no_room(b);
+    const struct columns is = {.low = s->low, .count = s->high - s->low};
+    if (points_find(s, b, o, cores, &is, &w.too_long)) return no_room(b);
+    if (w.too_long) return too_far(b, w.too_long);
     complete(s, cores);
     return EVN_OK;
+}
+
+evn_status ranges_sample(struct slices *s, const struct body *b, const struct slices_options *o,
+                         int cores, const int *column, int count) {
+    struct arrays arrays;
+    const struct columns is = {.column = column, .count = count};
+    if (!arrays_open(&arrays, b, 0, b->vertices)) return no_room(b);
+    const struct slices_options deaf = {.progress = NULL};
+    struct sweep w = {
+        .s = s, .b = b, .arrays = &arrays, .is = &is, .to = count, .span = {.options = &deaf}};
+    sweep(&w, cores);
+    arrays_close(&arrays);
+    if (w.failed || points_find(s, b, o, cores, &is, &w.too_long)) return no_room(b);
+    return w.too_long ? too_far(b, w.too_long) : EVN_OK;
+}
+
+evn_status ranges_room(struct slices *s, int from, int to) {
+    const size_t entries = (size_t)(to - from) * (size_t)s->rows;
+    free(s->first);
+    free(s->count);
+    s->low = from;
+    s->high = to;
+    s->first = malloc((entries + 1) * sizeof *s->first);
+    s->count = malloc((entries + 1) * sizeof *s->count);
+    if (s->first && s->count) return EVN_OK;
+    s->low = s->high = 0;
+    return evn_fail(EVN_MEMORY, "matrices: no memory for %zu row-vectors", entries);
+}
+
+void ranges_measure(struct slices *s, int from, int vertices) {
+    for (int j = from; j < s->high; j++) {
+        const uint16_t *first = s->first + slices_at(s, j);
+        const uint8_t *count = s->count + slices_at(s, j);
+        size_t sum = 0;
+        int longest = s->longest;
+        for (int i = 0; i < s->rows; i++) {
+            sum += count[i];
+            longest = count[i] > longest ? count[i] : longest;
+            if (i + 1 == vertices) s->nnz += sum;
+        }
+        for (int i = vertices; i < s->rows; i++)
+            if (first[i] + count[i] - 1 > s->kmax_points) s->kmax_points = first[i] + count[i] - 1;
+        s->longest = longest;
+        s->begin[j + 1] = s->begin[j] + sum;
+    }
 }

@@ -6,6 +6,7 @@
 #include "tdbem/mesh/geometry.h"
 #include "tdbem/mesh/mesh_read.h"
 #include "tdbem/mesh/mesh_make.h"
+#include "tdbem/mesh/mesh_tree.h"
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -386,19 +387,55 @@ static evn_status flood(struct mesh *m, const char *name, const int *across, int
     return EVN_OK;
 }
 
-/* Whether component c lies inside an odd number of the others: a cavity, if oriented like one. */
-static int nested(const struct mesh *m, const int *component, int c) {
-    int t = 0;
-    while (component[t] != c) t++;
-    const double *x = m->x[m->corner[t][0]];
-    double *angle = calloc((size_t)m->components, sizeof *angle);
-    if (!angle) return 0;
-    for (int s = 0; s < m->triangles; s++)
-        if (component[s] != c) angle[component[s]] += solid_angle(m, s, x);
-    int depth = 0;
-    for (int k = 0; k < m->components; k++) depth += fabs(angle[k]) > 2 * M_PI;
-    free(angle);
-    return depth % 2;
+/* Components among others: of each whether it lies inside of an odd number of them, a cavity if it
+ * is oriented like one; and two that overlap, if there are such. */
+struct nesting {
+    signed char *odd;      /* [component]; -1: not known, nothing but points on another one */
+    int vertex, component; /* inside of others, while another of its component is not; -1: none */
+};
+
+static void nest(struct nesting *out, const struct mesh *m, const struct mesh_tree *tree,
+                 const int *component, int *of_vertex) {
+    for (int v = 0; v < m->vertices; v++) of_vertex[v] = -1;
+    for (int t = 0; t < m->triangles; t++)
+        for (int e = 0; e < 3; e++) of_vertex[m->corner[t][e]] = component[t];
+    memset(out->odd, -1, (size_t)m->components);
+    out->vertex = -1;
+    for (int v = 0; v < m->vertices; v++) {
+        const int c = of_vertex[v];
+        const int odd = mesh_tree_odd(tree, m->x[v], component, c);
+        if (out->odd[c] < 0) out->odd[c] = (signed char)odd;
+        if (odd >= 0 && odd != out->odd[c] && out->vertex < 0) {
+            out->vertex = v;
+            out->component = c;
+        }
+    }
+}
+
+/* What overlaps cannot be a body's surface, but may have been meant: it is said, and where. */
+static void note_overlap(struct mesh *m, const struct mesh_tree *tree,
+                         const struct nesting *nesting) {
+    int t, other;
+    double x[3];
+    if (mesh_tree_cut(tree, &t, &other, x))
+        note(m, "the surface cuts itself: triangle %d goes through triangle %d at %.4g, %.4g, %.4g",
+             other, t, x[0], x[1], x[2]);
+    else if (nesting->vertex >= 0)
+        note(m,
+             "components overlap: vertex %d lies inside of another one, and others of its own do "
+             "not",
+             m->number[nesting->vertex]);
+}
+
+static evn_status find_nesting(struct mesh *m, const int *component, int *work, signed char *odd) {
+    struct nesting nesting = {.odd = odd, .vertex = -1};
+    struct mesh_tree *tree;
+    evn_status status = mesh_tree_open(&tree, m);
+    if (status) return status;
+    if (m->components > 1) nest(&nesting, m, tree, component, work);
+    note_overlap(m, tree, &nesting);
+    mesh_tree_close(tree);
+    return EVN_OK;
 }
 
 static evn_status orient(struct mesh *m, const char *name, const int *across, int *component,
@@ -408,10 +445,12 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
     double *volume = calloc((size_t)m->components, sizeof *volume);
     double *size = calloc((size_t)m->components, sizeof *size);
     unsigned char *whole = calloc((size_t)m->components, 1);
-    if (!volume || !size || !whole) {
+    signed char *odd = calloc((size_t)m->components, 1);
+    if (!volume || !size || !whole || !odd) {
         free(volume);
         free(size);
         free(whole);
+        free(odd);
         return evn_fail(EVN_MEMORY, "mesh: no memory for %d components", m->components);
     }
     for (int t = 0; t < m->triangles; t++) {
@@ -421,6 +460,7 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
         size[component[t]] += pow(mesh_normal(m, t, normal), 1.5);
     }
     int cavities = 0;
+    status = find_nesting(m, component, queue, odd);
     for (int c = 0; c < m->components && !status; c++) {
         if (!(fabs(volume[c]) > 1e-9 * size[c])) {
             int t = 0;
@@ -430,7 +470,7 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
                          name, t, volume[c]);
             break;
         }
-        int inner = m->components > 1 && nested(m, component, c);
+        int inner = odd[c] > 0;
         cavities += inner;
         whole[c] = volume[c] < 0 && !inner;
     }
@@ -451,6 +491,7 @@ static evn_status orient(struct mesh *m, const char *name, const int *across, in
     free(volume);
     free(size);
     free(whole);
+    free(odd);
     return status;
 }
 

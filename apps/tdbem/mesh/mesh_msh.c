@@ -326,7 +326,7 @@ static int by_tag(const void *a, const void *b) {
 }
 
 static evn_status sort_tags(struct msh *m) {
-    qsort(m->tag, m->tags, sizeof *m->tag, by_tag);
+    if (m->tags) qsort(m->tag, m->tags, sizeof *m->tag, by_tag);
     for (size_t n = 1; n < m->tags; n++)
         if (m->tag[n].tag == m->tag[n - 1].tag)
             return evn_fail(EVN_USAGE, "%s: node %lld is there twice", m->s->name, m->tag[n].tag);

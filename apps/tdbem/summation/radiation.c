@@ -14,7 +14,7 @@ enum {
 };
 
 struct radiation {
-    int group, levels, cores;
+    int rows, group, levels, cores;
     struct layout *layout[LEVELS_MAX];
     struct history *past[LEVELS_MAX];
     evn_crew_pace pace[LEVELS_MAX];
@@ -27,37 +27,77 @@ static size_t up(size_t n) { return (n + 63) / 64 * 64; }
 
 /* Rows of a tile for groups of so many steps: tiles are what cores share, so one for each, or up to
  * three where they are not small then. 0: as the layout chooses. */
-static int tile_rows(const struct slices *s, int steps, int cores) {
+static int tile_rows(int all, int steps, int cores) {
     if (cores == 1) return 0;
-    const int some = s->rows / (cores * ROWS), each = some < 1 ? 1 : some > 3 ? 3 : some;
-    const int rows = (s->rows + each * cores - 1) / (each * cores);
+    const int some = all / (cores * ROWS), each = some < 1 ? 1 : some > 3 ? 3 : some;
+    const int rows = (all + each * cores - 1) / (each * cores);
     const int max = SUMS / steps > 1024 ? SUMS / steps : 1024;
     return rows < ROWS_LEAST ? ROWS_LEAST : rows < max ? rows : max;
 }
 
-static evn_status open_levels(struct radiation *r, const struct slices *s, int single) {
-    const size_t real = single ? sizeof(float) : sizeof(double);
-    size_t scratch = 0, wide = 1;
-    for (int steps = 1; steps < r->group; steps *= 2, r->levels++) {
-        struct layout **a = &r->layout[r->levels];
+static evn_status begin_levels(struct radiation *r, int columns, int rows, int single) {
+    evn_status status = EVN_OK;
+    for (int steps = 1; !status && steps < r->group; steps *= 2) {
         const struct layout_options o = {.kind = LAYOUT_ROWS,
                                          .single = single,
                                          .group = steps,
-                                         .per_block = s->columns,
-                                         .tile = tile_rows(s, steps, r->cores),
+                                         .per_block = columns,
+                                         .tile = tile_rows(rows, steps, r->cores),
                                          .last = 2 * steps - 1};
-        evn_status status = layout_plan(a, s, &o);
-        if (!status) status = layout_reserve(*a, 1);
-        if (!status)
-            status = history_open(&r->past[r->levels], s->columns, (*a)->depth, (*a)->front, steps,
-                                  single);
-        if (status) return status;
-        if (summation_scratch(*a, 1) > scratch) scratch = summation_scratch(*a, 1);
-        wide = (size_t)(*a)->wide;
-        const int updates = (r->group - steps - 1) / (2 * steps) + 1;
-        r->flop += 2.0 * (double)(*a)->nnz * steps * updates;
+        status = layout_begin(&r->layout[r->levels], columns, rows, &o);
+        if (!status) r->levels++;
     }
-    r->sums = aligned_alloc(64, up((size_t)s->rows * wide * real) + 64);
+    return status;
+}
+
+evn_status radiation_begin(struct radiation **out, int columns, int rows, int group, int single,
+                           int cores) {
+    *out = NULL;
+    struct radiation *r = calloc(1, sizeof *r);
+    if (!r) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the radiation stage");
+    r->rows = rows;
+    r->group = group;
+    r->cores = cores;
+    evn_status status = begin_levels(r, columns, rows, single);
+    if (status) {
+        radiation_close(r);
+        return status;
+    }
+    *out = r;
+    return EVN_OK;
+}
+
+evn_status radiation_plan(struct radiation *r, const struct slices *s, int from, int to) {
+    evn_status status = EVN_OK;
+    for (int m = 0; !status && m < r->levels; m++) status = layout_add(r->layout[m], s, from, to);
+    return status;
+}
+
+evn_status radiation_end(struct radiation *r) {
+    evn_status status = EVN_OK;
+    for (int m = 0; !status && m < r->levels; m++) {
+        const int steps = r->layout[m]->is.group;
+        const int updates = (r->group - steps - 1) / (2 * steps) + 1;
+        status = layout_end(r->layout[m], NULL);
+        r->flop += 2.0 * (double)r->layout[m]->nnz * steps * updates;
+    }
+    return status;
+}
+
+evn_status radiation_reserve(struct radiation *r) {
+    size_t scratch = 0, sums = 0;
+    for (int m = 0; m < r->levels; m++) {
+        struct layout *a = r->layout[m];
+        const size_t real = a->is.single ? sizeof(float) : sizeof(double);
+        evn_status status = layout_reserve(a, 1);
+        if (!status)
+            status = history_open(&r->past[m], a->columns, a->depth, a->front, a->is.group,
+                                  a->is.single);
+        if (status) return status;
+        if (summation_scratch(a, 1) > scratch) scratch = summation_scratch(a, 1);
+        sums = (size_t)r->rows * (size_t)a->wide * real;
+    }
+    r->sums = aligned_alloc(64, up(sums) + 64);
     r->scratch_bytes = up(scratch) + 64;
     r->scratch = aligned_alloc(64, r->scratch_bytes * (size_t)r->cores);
     if (!r->sums || !r->scratch)
@@ -67,18 +107,15 @@ static evn_status open_levels(struct radiation *r, const struct slices *s, int s
 
 evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single,
                           int cores) {
+    evn_status status = radiation_begin(out, s->columns, s->rows, group, single, cores);
+    if (status) return status;
+    status = radiation_plan(*out, s, 0, s->columns);
+    if (!status) status = radiation_end(*out);
+    if (!status) status = radiation_reserve(*out);
+    if (!status) return EVN_OK;
+    radiation_close(*out);
     *out = NULL;
-    struct radiation *r = calloc(1, sizeof *r);
-    if (!r) return evn_fail(EVN_MEMORY, "td-bem: not enough memory for the radiation stage");
-    r->group = group;
-    r->cores = cores;
-    evn_status status = open_levels(r, s, single);
-    if (status) {
-        radiation_close(r);
-        return status;
-    }
-    *out = r;
-    return EVN_OK;
+    return status;
 }
 
 evn_status radiation_fill(struct radiation *r, const struct slices *s) {

@@ -23,6 +23,13 @@ struct radiation;
  * time. EVN_MEMORY. */
 evn_status radiation_open(struct radiation **out, const struct slices *s, int group, int single,
                           int cores);
+/* The same where ranges come by parts: begun, told of each part's columns, ascending, and ended;
+ * then sizes are known, and nothing has been taken yet. radiation_reserve(): the memory. */
+evn_status radiation_begin(struct radiation **out, int columns, int rows, int group, int single,
+                           int cores);
+evn_status radiation_plan(struct radiation *r, const struct slices *s, int from, int to);
+evn_status radiation_end(struct radiation *r);
+evn_status radiation_reserve(struct radiation *r);
 evn_status radiation_fill(struct radiation *r, const struct slices *s);
 void radiation_close(struct radiation *r);
 

@@ -1,0 +1,6 @@
+/* What is said where an argument is NULL. */
+#include "base/argument.h"
+
+evn_status argument_missing(const char *function, const char *what) {
+    return evn_fail(EVN_USAGE, "%s(): NULL instead of %s", function, what);
+}

@@ -1,0 +1,123 @@
+/* What wrong calls are made on: one of everything that the library opens, in a process of its own
+ * for each call; and how a call is written down.
+ *
+ * A list of calls is a function that makes the one of number `row` (it ends by CALLS_END) and says
+ * whether the library has answered as it must: with the right value, and a new message that has a
+ * certain word in it. */
+#ifndef MISUSE_WORLD_H
+#define MISUSE_WORLD_H
+
+#include <evener.h>
+
+enum { TASKS = 6, VALUES = 8, BYTES = VALUES * sizeof(double) };
+
+extern const evn_kernel_source probe_kernels;
+
+struct world {
+    evn_machine *machine;
+    evn_units *units, *other; /* on cores and two devices; on cores */
+    evn_units *described, *described_cores;
+    evn_unit *cpu, *gpu;
+    evn_session *session;
+    evn_crew *crew;
+    /* of a device */
+    evn_device *device, *device2;
+    evn_queue *queue, *queue2;
+    evn_buffer *buffer, *buffer2;
+    evn_event *event;
+    evn_program *program;
+    evn_kernel *kernel;
+    /* a place; `held` is acquired on the host */
+    evn_place *place;
+    int region[TASKS], held, made, absent, space;
+    double block[TASKS + 2][VALUES];
+    /* schedules for the units, and a loop with regions and one without */
+    evn_schedule *schedule, *plain_schedule, *of_three;
+    evn_loop *loop, *plain_loop, *session_loop;
+    evn_exchange *exchange;
+    evn_recovery *recovery;
+    evn_model model;
+    evn_simulation *simulation;
+    /* where things can be put */
+    int ints[64];
+    double doubles[64];
+    void *pointer;
+    size_t size;
+    char text[64];
+};
+
+void open_world(struct world *w);
+
+/* Ends: the list has no call of this number. */
+enum { RIGHT, WRONG, NO_SUCH_ROW = 2 };
+
+/* An old message, which the call must replace. */
+void begin_call(void);
+
+/* RIGHT if `is_right` and the message is a new one that has `says` in it; else WRONG, with a line
+ * that says of `call` what is wrong. */
+int end_call(const char *call, int is_right, const char *says);
+
+/* The same for a call that is right as it is: it need not leave a message. */
+int end_fine(const char *call, int is_right);
+
+#define ROW if (row-- == 0)
+
+/* A status; EVN_USAGE; a value; not a number; an empty text; nothing at all. Each with a message.
+ */
+#define FAILS(status, says, ...)                                                                   \
+    ROW {                                                                                          \
+        begin_call();                                                                              \
+        const evn_status got_ = (__VA_ARGS__);                                                     \
+        return end_call(#__VA_ARGS__, got_ == (status), says);                                     \
+    }
+#define USAGE(says, ...) FAILS(EVN_USAGE, says, __VA_ARGS__)
+#define GIVES(value, says, ...)                                                                    \
+    ROW {                                                                                          \
+        begin_call();                                                                              \
+        const int same_ = (__VA_ARGS__) == (value);                                                \
+        return end_call(#__VA_ARGS__, same_, says);                                                \
+    }
+#define NO_NUMBER(says, ...)                                                                       \
+    ROW {                                                                                          \
+        begin_call();                                                                              \
+        const double got_ = (__VA_ARGS__);                                                         \
+        return end_call(#__VA_ARGS__, got_ != got_, says);                                         \
+    }
+#define EMPTY(says, ...)                                                                           \
+    ROW {                                                                                          \
+        begin_call();                                                                              \
+        const char *got_ = (__VA_ARGS__);                                                          \
+        return end_call(#__VA_ARGS__, got_ && !*got_, says);                                       \
+    }
+#define SAYS(says, ...)                                                                            \
+    ROW {                                                                                          \
+        begin_call();                                                                              \
+        __VA_ARGS__;                                                                               \
+        return end_call(#__VA_ARGS__, 1, says);                                                    \
+    }
+/* Documented as harmless, without a message. */
+#define FINE(...)                                                                                  \
+    ROW {                                                                                          \
+        __VA_ARGS__;                                                                               \
+        return RIGHT;                                                                              \
+    }
+#define IS(value, ...)                                                                             \
+    ROW {                                                                                          \
+        const int same_ = (__VA_ARGS__) == (value);                                                \
+        return end_fine(#__VA_ARGS__, same_);                                                      \
+    }
+#define CALLS_END return NO_SUCH_ROW;
+
+/* The lists. */
+typedef int calls(struct world *w, int row);
+calls calls_status, calls_machine, calls_units, calls_unit, calls_crew;
+calls calls_device, calls_memory, calls_copies, calls_kernels, calls_events;
+calls calls_place, calls_regions, calls_acquire, calls_asking;
+calls calls_problem, calls_schedule, calls_assignment, calls_model;
+calls calls_loop, calls_loop_asking, calls_batch, calls_exchange, calls_faces;
+calls calls_recovery, calls_session;
+calls calls_in_body, calls_in_body_of_device, calls_batch_mistakes, calls_in_job;
+calls calls_of_another_thread, calls_of_another_process;
+
+#endif
