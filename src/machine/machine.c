@@ -98,8 +98,15 @@ static uint64_t read_number(const char *path, const char *key) {
     return value;
 }
 
-/* The topology, of this node or a synthetic one. */
-static evn_status read_topology(evn_machine *m, const char *synthetic) {
+#if HWLOC_API_VERSION >= 0x00020100
+enum { INCLUDE_DISALLOWED = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED };
+#else
+enum { INCLUDE_DISALLOWED = HWLOC_TOPOLOGY_FLAG_WHOLE_SYSTEM };
+#endif
+
+/* The topology, of this node or a synthetic one; `whole`: with cores that a cpuset keeps from us,
+ * so that the order of cores is the same in all processes of the node. */
+static evn_status read_topology(evn_machine *m, const char *synthetic, int whole) {
     if (hwloc_topology_init(&m->topology)) {
         m->topology = NULL;
         return evn_fail(EVN_SYSTEM, "machine: hwloc cannot start: %s", strerror(errno));
@@ -109,6 +116,7 @@ static evn_status read_topology(evn_machine *m, const char *synthetic) {
                         "machine: hwloc does not understand \"%s\", expected for example "
                         "\"package:2 core:8 pu:1\"",
                         synthetic);
+    if (!synthetic && whole) hwloc_topology_set_flags(m->topology, INCLUDE_DISALLOWED);
     if (hwloc_topology_load(m->topology))
         return evn_fail(EVN_SYSTEM, "machine: hwloc cannot read the topology: %s", strerror(errno));
     return EVN_OK;
@@ -162,7 +170,7 @@ static evn_status open_with(evn_machine **out, const char *synthetic, enum which
     evn_machine *m = calloc(1, sizeof *m);
     if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
     m->here = !synthetic;
-    evn_status status = read_topology(m, synthetic);
+    evn_status status = read_topology(m, synthetic, which != OURS);
     if (!status) status = choose_cores(m, which, cores, count);
     if (status) {
         evn_machine_close(m);

@@ -23,7 +23,7 @@ static void test_each_core(void **state) {
         assert_int_equal(evn_machine_core_of(share, number), 0);
         assert_int_equal(evn_machine_is_here(share), 1);
         assert_true(evn_machine_memory(share) == evn_machine_memory(machine));
-        assert_int_equal(evn_machine_packages(share), evn_machine_packages(machine));
+        assert_true(evn_machine_packages(share) >= evn_machine_packages(machine));
         evn_units *units;
         assert_ok(evn_units_open(&units, share, "1:CPU:1", 0));
         assert_int_equal(evn_unit_core_number(evn_units_get(units, 0), 0), number);
