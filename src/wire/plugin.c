@@ -65,6 +65,13 @@ int wire_plugin_size(void) {
     return l && !(l->without && getenv(l->without)) ? number_of(l->size) : -1;
 }
 
+/* What the launcher said when the plug-in was loaded: an MPI that starts alone writes variables of
+ * its own into the environment. */
+static struct {
+    const struct launcher *by;
+    int rank, size;
+} said;
+
 static evn_status load(const char *name, const char *file, const evn_wire_kind **kind,
                        void **library) {
     const evn_plugin plugin = {"wire", "EVENER_WIRE", name, "evener_wire_v1", EVN_WIRE_VERSION};
@@ -75,10 +82,13 @@ static evn_status load(const char *name, const char *file, const evn_wire_kind *
 }
 
 evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void **library) {
+    said.by = find();
+    said.rank = wire_plugin_rank();
+    said.size = wire_plugin_size();
     if (file) return load("a plug-in of wires", file, kind, library);
     *kind = NULL;
     *library = NULL;
-    const struct launcher *l = find();
+    const struct launcher *l = said.by;
     if (!l)
         return evn_fail(EVN_USAGE,
                         "wire: mpi: no launcher has started this process (none of %s, %s and %s "
@@ -99,16 +109,14 @@ evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void *
 }
 
 evn_status wire_plugin_check(const evn_wire_kind *kind, const evn_wire *wire) {
-    const struct launcher *l = find();
-    if (!l) return EVN_OK;
-    const int rank = wire_plugin_rank(), size = wire_plugin_size();
-    const int is_rank = kind->rank(wire), is_size = kind->size(wire);
-    if (is_rank == rank && (size < 0 || is_size == size)) return EVN_OK;
+    if (!said.by) return EVN_OK;
+    const int rank = kind->rank(wire), size = kind->size(wire);
+    if (rank == said.rank && (said.size < 0 || size == said.size)) return EVN_OK;
     char of[32] = "";
-    if (size >= 0) snprintf(of, sizeof of, " of %d", size);
+    if (said.size >= 0) snprintf(of, sizeof of, " of %d", said.size);
     return evn_fail(EVN_MISSING,
                     "wire: %s says that this is rank %d of %d, and %s that it is rank %d%s: they "
                     "are of different MPIs; use the plug-in of the launcher's MPI (--wire "
                     "mpi:FILE), or the launcher of this one",
-                    kind->name, is_rank, is_size, l->name, rank, of);
+                    kind->name, rank, size, said.by->name, said.rank, of);
 }

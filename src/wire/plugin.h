@@ -10,8 +10,8 @@
  * PMI_RANK with PMI_FD); 0: none. SLURM_* alone is no sign, since a batch script's shell has it. */
 int wire_plugin_detected(void);
 
-/* What the launcher's variables say; -1: nothing. For messages before the wire is open, which one
- * rank prints. */
+/* What the launcher's variables say before a wire is open, as for a message that one rank prints;
+ * -1: nothing. */
 int wire_plugin_rank(void);
 int wire_plugin_size(void);
 
@@ -21,9 +21,9 @@ int wire_plugin_size(void);
  * none that is one. */
 evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void **library);
 
-/* Whether the open wire has the launcher's rank and size. Another MPI's plug-in makes of every
- * process a group of its own, and says nothing; so does a stray MPI_Comm_rank() in the program.
- * EVN_MISSING. */
+/* Whether the open wire has the rank and size that the launcher's variables had when the plug-in
+ * was loaded. Another MPI's plug-in makes of every process a group of its own, and says nothing; so
+ * does a stray MPI_Comm_rank() in the program. EVN_MISSING. */
 evn_status wire_plugin_check(const evn_wire_kind *kind, const evn_wire *wire);
 
 #endif

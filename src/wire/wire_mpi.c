@@ -4,9 +4,9 @@
  * A way has two rooms at each end. Message number n is in room n % 2, and the sender writes it when
  * message n - 2 has left. Sends are synchronous: without that small ones would be stored at a
  * receiver who has not asked for them, any number of them. Messages are waited for by MPI_Test in a
- * loop, since MPI_Wait() cannot be left when the process is asked to end; for the same reason
- * closing waits for a barrier that is tested. Nothing is ever cancelled: MPIs differ in what that
- * does.
+ * loop, since MPI_Wait() cannot be left when the process is asked to end. Nothing is ever
+ * cancelled: MPIs differ in what that does. Mail that is closed while MPI still has a message of it
+ * goes when MPI is done, so closing is local.
  */
 #include <evener/wire.h>
 #include <mpi.h>
@@ -19,7 +19,7 @@
 
 enum {
     TAG_MAX = 32767, /* what every MPI has */
-    LOST = 3         /* the status of a rank that leaves without a word */
+    LOST = 3         /* the status of a run that has lost a rank or a message */
 };
 static const size_t bytes_max = (size_t)1 << 30; /* a count of MPI's is an int */
 static const double patience = 2;                /* seconds, once somebody wants us to end */
@@ -28,7 +28,8 @@ struct evn_wire {
     const evn_wire_host *host;
     MPI_Comm comm;
     int rank, size;
-    int initialised; /* by us, so it is finalised by us */
+    int initialised;   /* by us, so it is finalised by us */
+    evn_mail *closing; /* mail that is closed, and MPI has a message of it */
 };
 
 /* One message: `posted` and not `done`, it belongs to MPI. */
@@ -46,6 +47,7 @@ struct evn_mail {
     struct message message[2];
     /* messages so far: taken or expected, and sent or released */
     unsigned long begun, ended;
+    evn_mail *next; /* among those that are closing */
 };
 
 /* What MPI has of ours; for tests, which want none at the end of a step. */
@@ -101,11 +103,17 @@ static double now(void) {
 
 static pid_t inside; /* the process between MPI_Init and MPI_Finalize; 0: none */
 
-/* MPICH's launcher ends with 0 where a rank has left with 0 and without MPI_Finalize. A process
- * that this one has forked may leave as it likes. */
-static void guard(void) {
-    if (inside && inside == getpid()) MPI_Abort(MPI_COMM_WORLD, LOST);
+/* MPICH's launcher ends with 0 where a rank has left with 0 and without MPI_Finalize; any other
+ * status ends the run by itself. A process that this one has forked may leave as it likes. */
+static void guard(int status, void *unused) {
+    (void)unused;
+    if (!status && inside && inside == getpid()) MPI_Abort(MPI_COMM_WORLD, LOST);
 }
+
+#ifndef __GLIBC__
+static void guard_any(void) { guard(0, NULL); }
+#    define on_exit(function, arg) atexit(guard_any)
+#endif
 
 static evn_status start(evn_wire *w) {
     int is, was, level = MPI_THREAD_SINGLE, code;
@@ -121,7 +129,7 @@ static evn_status start(evn_wire *w) {
     if (!is) {
         inside = getpid();
         static int guarded;
-        if (!guarded) atexit(guard); /* behind MPI's own, so that it comes first */
+        if (!guarded) on_exit(guard, NULL); /* behind MPI's own, so that it comes first */
         guarded = 1;
     }
     if (level < MPI_THREAD_SERIALIZED)
@@ -129,6 +137,10 @@ static evn_status start(evn_wire *w) {
                              "wire: %s gives thread level %d, and MPI_THREAD_SERIALIZED (%d) is "
                              "needed",
                              library, level, MPI_THREAD_SERIALIZED);
+    if (!is) { /* MPICH asks these where a request of ours has failed */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    }
     code = MPI_Comm_dup(MPI_COMM_WORLD, &w->comm);
     if (!code) code = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
     if (!code) code = MPI_Comm_rank(w->comm, &w->rank);
@@ -169,23 +181,9 @@ static evn_status wire_open(evn_wire **out, int processes, const char *options,
 
 static void wire_abort(evn_wire *w, int status) {
     inside = 0;
-    MPI_Abort(w->comm, status);
+    (void)w;
+    MPI_Abort(MPI_COMM_WORLD, status);
     _exit(status);
-}
-
-static void wire_close(evn_wire *w) {
-    if (requests) { /* finalising would wait for ever */
-        fprintf(stderr, "evener: %s: rank %d leaves with %d messages on their way\n", library,
-                w->rank, requests);
-        wire_abort(w, LOST);
-    }
-    MPI_Request request;
-    int done = MPI_Ibarrier(w->comm, &request) != MPI_SUCCESS;
-    while (!done) {
-        if (MPI_Test(&request, &done, MPI_STATUS_IGNORE)) break;
-        if (!done && w->host->crowded) sched_yield();
-    }
-    finish(w);
 }
 
 static int wire_rank(const evn_wire *w) { return w->rank; }
@@ -228,19 +226,40 @@ static evn_status await(evn_mail *m, struct message *g) {
 
 /* ---- mail ---- */
 
-/* A room that MPI may still read or write stays its own. */
-static void free_mail(evn_mail *m) {
-    for (int i = 0; i < 2; i++) {
-        int done = 1;
-        if (m->message[i].posted) (void)test(m, &m->message[i], &done);
-        if (done) free(m->room[i]);
+/* Whether MPI is done with all of its messages, well or badly. */
+static int is_idle(evn_mail *m) {
+    int idle = 1, done;
+    for (int i = 0; i < 2; i++)
+        if (test(m, &m->message[i], &done) == EVN_OK) idle &= done;
+    return idle;
+}
+
+/* Gives back closed mail that MPI is done with. */
+static void sweep(evn_wire *w) {
+    for (evn_mail **at = &w->closing; *at;) {
+        evn_mail *m = *at;
+        if (is_idle(m)) {
+            *at = m->next;
+            free(m->room[0]);
+            free(m->room[1]);
+            free(m);
+        } else {
+            at = &m->next;
+        }
     }
-    free(m);
+}
+
+static void mail_close(evn_mail *m) {
+    if (!m) return;
+    m->next = m->wire->closing;
+    m->wire->closing = m;
+    sweep(m->wire);
 }
 
 static evn_status mail_open(evn_mail **out_mail, evn_wire *w, int peer, int tag, int out,
                             size_t max) {
     *out_mail = NULL;
+    sweep(w);
     if (peer < 0 || peer >= w->size)
         return w->host->fail(EVN_USAGE, "wire: there is no rank %d, there are %d", peer, w->size);
     if (tag < 0 || tag > TAG_MAX)
@@ -257,7 +276,8 @@ static evn_status mail_open(evn_mail **out_mail, evn_wire *w, int peer, int tag,
         m->room[i] = room;
     }
     if (failed) {
-        if (m) free_mail(m);
+        if (m) free(m->room[0]);
+        free(m);
         return w->host->fail(EVN_MEMORY, "wire: not enough memory for messages of %zu bytes", max);
     }
     m->wire = w;
@@ -267,13 +287,6 @@ static evn_status mail_open(evn_mail **out_mail, evn_wire *w, int peer, int tag,
     m->max = max;
     *out_mail = m;
     return EVN_OK;
-}
-
-/* A sender's last messages have been received, but MPI may not have told yet. */
-static void mail_close(evn_mail *m) {
-    if (!m) return;
-    for (int i = 0; m->out && i < 2; i++) (void)await(m, &m->message[i]);
-    free_mail(m);
 }
 
 static evn_status mail_take(evn_mail *m, void **room) {
@@ -343,9 +356,33 @@ static void mail_release(evn_mail *m) {
     if (!m->out && m->begun != m->ended && m->message[m->ended % 2].done) m->ended++;
 }
 
+/* ---- the wire's ---- */
+
 static void wire_poll(evn_wire *w) {
     int here;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, w->comm, &here, MPI_STATUS_IGNORE);
+    if (w->closing) sweep(w);
+}
+
+/* When all are here every message has been received; what is left then never will be. */
+static void wire_close(evn_wire *w) {
+    MPI_Request request;
+    int here = MPI_Ibarrier(w->comm, &request) != MPI_SUCCESS;
+    while (!here) {
+        if (MPI_Test(&request, &here, MPI_STATUS_IGNORE)) break;
+        sweep(w);
+        if (!here && w->host->crowded) sched_yield();
+    }
+    for (const double since = now(); requests && now() - since < patience;) {
+        sweep(w);
+        if (w->host->crowded) sched_yield();
+    }
+    if (requests) { /* finalising might wait for ever */
+        fprintf(stderr, "evener: %s: rank %d ends with %d messages on their way\n", library,
+                w->rank, requests);
+        wire_abort(w, LOST);
+    }
+    finish(w);
 }
 
 extern const evn_wire_kind evener_wire_v1;
