@@ -46,6 +46,12 @@ foreach(wrapper IN LISTS wrappers)
             DEPENDS ${folder}/evener-wire-build ${folder}/wire_mpi.c ${folder}/evener/wire.h ${folder}/evener/status.h
             VERBATIM COMMENT "Making ${name} with ${wrapper}")
         list(APPEND plugins ${folder}/${name})
+        # the study that is MPI's own program; made when it is asked for
+        string(REGEX REPLACE "evener-(wire-[a-z]+)[.]so" "bench-\\1" bench ${name})
+        add_custom_target(${bench}
+            COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -I ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/bench/wire_mpi.c
+                -o ${CMAKE_BINARY_DIR}/${bench} -ldl
+            DEPENDS ${folder}/${name} VERBATIM)
         list(APPEND EVENER_WIRES ${name})
     endif()
 endforeach()

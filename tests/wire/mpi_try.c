@@ -165,32 +165,39 @@ static void try_truncated(struct member *m) {
     m->kind->mail_close(out);
 }
 
-/* A third message waits until somebody wants the first: the sender gives up when it is asked to
- * end, two seconds later. */
-static void try_third(struct member *m) {
+/* Messages that nobody has received: how many a sender gets rid of before it waits, and gives up
+ * since it is asked to end, two seconds later. All of them come. */
+static int try_ahead(struct member *m, int tag, size_t max) {
     evn_mail *out, *in;
     void *room;
     const void *data;
     size_t bytes;
-    MUST(!m->kind->mail_open(&out, m->wire, m->me, 1, 1, 8));
-    MUST(!m->kind->mail_open(&in, m->wire, m->me, 1, 0, 8));
-    for (int i = 0; i < 2; i++) {
-        MUST(!m->kind->take(out, &room));
-        *(double *)room = i;
-        MUST(!m->kind->send(out, 8));
-    }
-    const double begin = evn_now();
+    int ahead = 0;
+    evn_status status;
+    MUST(!m->kind->mail_open(&out, m->wire, m->me, tag, 1, max));
+    MUST(!m->kind->mail_open(&in, m->wire, m->me, tag, 0, max));
     m->stop = 1;
-    MUST(m->kind->take(out, &room) == EVN_STOPPED);
-    MUST(evn_now() - begin > 1.9);
+    const double begin = evn_now();
+    while (!(status = m->kind->take(out, &room))) {
+        *(double *)room = ahead++;
+        MUST(!m->kind->send(out, max));
+        MUST(ahead < 1000);
+    }
+    MUST(status == EVN_STOPPED && evn_now() - begin > 1.9);
     m->stop = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < ahead; i++) {
         MUST(!m->kind->expect(in) && !m->kind->wait(in, &data, &bytes));
-        MUST(*(const double *)data == i);
+        MUST(bytes == max && *(const double *)data == i);
         m->kind->release(in);
     }
     m->kind->mail_close(in);
     m->kind->mail_close(out);
+    return ahead;
+}
+
+static void try_third(struct member *m) {
+    MUST(try_ahead(m, 1, 4 << 20) == 2);
+    MUST(try_ahead(m, 2, 8) <= 18);
 }
 
 /* A message that never comes. */
@@ -237,13 +244,14 @@ static void try_aborted(struct member *m) {
     m->kind->abort(m->wire, 5);
 }
 
-/* Rank 0 closes the wire, and nobody has received its message. */
+/* Rank 0 closes the wire, and nobody has received its message: a large one, since small ones have
+ * left. */
 static void try_unreceived(struct member *m) {
     evn_mail *out;
     void *room;
-    MUST(!m->kind->mail_open(&out, m->wire, 0, 7, 1, 8));
-    if (m->me) return m->kind->mail_close(out);
-    MUST(!m->kind->take(out, &room) && !m->kind->send(out, 8));
+    const size_t max = 4 << 20;
+    MUST(!m->kind->mail_open(&out, m->wire, 0, 7, 1, max));
+    if (!m->me) MUST(!m->kind->take(out, &room) && !m->kind->send(out, max));
     m->kind->mail_close(out);
 }
 
