@@ -1,9 +1,11 @@
 /* A rank of a group that a launcher of MPI has made, over the plug-in: what
  * tests/wire/mpi/test_mpi.py starts. usage: mpi_try [--plugin FILE] [--crowded] WHAT; exit status
  * 0: as it should be, 9: it is not, 2: no wire, with the message. */
+#include "tdbem/solve/solve_mumps.h"
 #include "wire/plugin.h"
 #include <dlfcn.h>
 #include <evener/clock.h>
+#include <evener/plugin.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -223,6 +225,27 @@ static void try_left(struct member *m) {
     exit(0);
 }
 
+/* MUMPS, whose library has an MPI_Comm_rank() of its own, and an MPI in one process. */
+static void try_mumps(struct member *m) {
+    static const evn_plugin plugin = {"solver", NULL, SOLVE_MUMPS_FILE, "evener_mumps_v1",
+                                      SOLVE_MUMPS_VERSION};
+    const void *functions;
+    if (evn_plugin_open(&functions, NULL, &plugin, NULL)) {
+        if (!m->me) printf("skipped: %s\n", evn_message());
+        return;
+    }
+    const struct solve_mumps_plugin *p = functions;
+    int row[] = {1, 2, 2}, column[] = {1, 1, 2};
+    double entry[] = {4, 2, 5}, a[] = {2, 9}; /* 4 2, 2 5 times -1/2, 2 */
+    struct solve_mumps *s;
+    MUST(!p->open(&s, 2, 3, row, column, entry, evn_fail));
+    try_random(m);
+    MUST(!p->solve(s, a));
+    MUST(a[0] > -0.5 - 1e-12 && a[0] < -0.5 + 1e-12 && a[1] > 2 - 1e-12 && a[1] < 2 + 1e-12);
+    p->close(s);
+    MUST(m->kind->rank(m->wire) == m->me && m->kind->size(m->wire) == m->size);
+}
+
 /* It knows that it cannot go on: its own status is the run's. */
 static void try_refused(struct member *m) {
     if (m->me < m->size - 1) wait_for_ever(m, m->size - 1);
@@ -279,10 +302,11 @@ static void try_suite(struct member *m) { (void)m; }
 static const struct {
     const char *name;
     void (*run)(struct member *m);
-} tries[] = {{"open", try_open},           {"random", try_random},         {"misuse", try_misuse},
-             {"truncated", try_truncated}, {"third", try_third},           {"killed", try_killed},
-             {"left", try_left},           {"refused", try_refused},       {"forked", try_forked},
-             {"aborted", try_aborted},     {"unreceived", try_unreceived}, {"suite", try_suite}};
+} tries[] = {{"open", try_open},           {"random", try_random},   {"misuse", try_misuse},
+             {"truncated", try_truncated}, {"third", try_third},     {"killed", try_killed},
+             {"left", try_left},           {"mumps", try_mumps},     {"refused", try_refused},
+             {"forked", try_forked},       {"aborted", try_aborted}, {"unreceived", try_unreceived},
+             {"suite", try_suite}};
 
 static int no_wire(void) {
     fprintf(stderr, "evener: %s\n", evn_message());

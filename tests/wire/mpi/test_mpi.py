@@ -85,6 +85,11 @@ class Good(unittest.TestCase):
     def test_third(self):
         self.check("third", 2)
 
+    def test_mumps(self):
+        out = self.check("mumps", 2)
+        if "skipped" in out:
+            self.skipTest(out)
+
 
 class Death(unittest.TestCase):
     def check(self, what, expected):
@@ -193,6 +198,38 @@ class Loading(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn("evener-wire-openmpi.so", done.stderr)
             self.assertIn("PMIX_RANK=3", done.stderr)
+
+
+class Script(unittest.TestCase):
+    """What a user of another MPI does: the folder of plug-ins has all that is needed to make one."""
+
+    def build(self, folder, *words):
+        return subprocess.run([f"{folder}/evener-wire-build", *words], capture_output=True, text=True, timeout=120)
+
+    def test_made(self):
+        mpicc = shutil.which(f"mpicc.{KIND}")
+        if not mpicc:
+            self.skipTest(f"no mpicc.{KIND}")
+        with tempfile.TemporaryDirectory() as outer:
+            folder = shutil.copytree(PLUGINS, f"{outer}/a folder", ignore=shutil.ignore_patterns("*.so"))
+            name = f"evener-wire-{KIND}.so"
+            self.assertEqual(self.build(folder, "--name", mpicc).stdout, f"{name}\n")
+            for words in ([mpicc], [mpicc, f"{outer}/other.so"]):
+                done = self.build(folder, *words)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            for file in (f"{folder}/{name}", f"{outer}/other.so"):
+                status, out, err = run(2, "open", EVENER_WIRE=file)
+                self.assertEqual(status, 0, err)
+                self.assertIn(f"rank 1 of 2 on {NAME}", out)
+            self.assertEqual(sorted(f for f in os.listdir(outer)), ["a folder", "other.so"])
+
+    def test_refused(self):
+        done = self.build(PLUGINS, "no-mpicc")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no no-mpicc", done.stderr)
+        done = self.build(PLUGINS, "false")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("false does not compile", done.stderr)
 
 
 if __name__ == "__main__":
