@@ -150,14 +150,16 @@ static void try_misuse(struct member *m) {
     MUST(!second);
 }
 
-/* What comes is larger than the receiver has room for: MPI's own words, and it stays a failure. */
+/* What comes is larger than the receiver has room for: MPI's own words, and it stays a failure. A
+ * small message between two ranks; Open MPI 4.1 says nothing of one to itself, and writes large
+ * ones past the room before it says so. */
 static void try_truncated(struct member *m) {
     evn_mail *out, *in;
     void *room;
     const void *data;
     size_t bytes;
-    MUST(!m->kind->mail_open(&out, m->wire, m->me, 1, 1, 100));
-    MUST(!m->kind->mail_open(&in, m->wire, m->me, 1, 0, 10));
+    MUST(!m->kind->mail_open(&out, m->wire, (m->me + 1) % m->size, 1, 1, 100));
+    MUST(!m->kind->mail_open(&in, m->wire, (m->me + m->size - 1) % m->size, 1, 0, 10));
     MUST(!m->kind->expect(in));
     MUST(!m->kind->take(out, &room) && !m->kind->send(out, 100));
     MUST(m->kind->wait(in, &data, &bytes) == EVN_SYSTEM);
