@@ -60,6 +60,18 @@ const char *evn_cluster_wire(const evn_cluster *cluster);
 /* The name of the host a rank runs on. */
 const char *evn_cluster_host(const evn_cluster *cluster, int rank);
 
+/* The machine as this rank may use it. On a host with several ranks they share its cores: each
+ * takes those that its launcher has bound it to, where these are its own, and else consecutive
+ * ones, by rank; `wanted` says how many (0: an equal part of what is left). Where a launcher binds
+ * to a core or two because it was not told otherwise (Open MPI does), and more are wanted, what the
+ * system gives is taken. Open units on it. Collective. EVN_USAGE: ranks' cores overlap, or more are
+ * wanted than there are and `oversubscribe` is 0; EVN_SYSTEM, EVN_MEMORY. */
+evn_status evn_cluster_machine(evn_cluster *cluster, evn_machine **out, int wanted,
+                               int oversubscribe);
+
+/* How that was decided, in words, "3 of 8 cores, shared by ranks 0 to 2"; "" before. */
+const char *evn_cluster_cores(const evn_cluster *cluster);
+
 /* Tells all ranks of this one's units; from then on units have global numbers, rank after rank.
  * `speed`: of mine, NULL: cores. Collective. EVN_USAGE, EVN_MEMORY. */
 evn_status evn_cluster_units(evn_cluster *cluster, const evn_units *mine, const double *speed);

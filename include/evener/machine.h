@@ -21,6 +21,14 @@ typedef struct evn_machine evn_machine;
 /* Looks at this node. EVN_SYSTEM if the topology cannot be read. */
 evn_status evn_machine_open(evn_machine **out);
 
+/* This node cut down to `count` cores of it, each given by a number that the operating system has
+ * for one of its hardware threads (two threads of one core are one core, bound to the first in
+ * number): a process's share where several run on a node. Nothing else decides, neither the mask of
+ * the calling thread nor OMP_PLACES; binding fails later where the kernel does not let us. Core
+ * numbers, caches and memory are the node's. `cores` NULL: all cores of the node, ours or not.
+ * EVN_USAGE: a number that is not on this node, or none; EVN_SYSTEM, EVN_MEMORY. */
+evn_status evn_machine_open_within(evn_machine **out, const int *cores, int count);
+
 /* A machine that is not there, from hwloc's synthetic description, as "package:2 l3:1 core:16 pu:1"
  * (see hwloc's manual, "Synthetic topologies"). Units on it are described but never bound. For
  * plans and tests. EVN_USAGE if hwloc does not understand the text. */
@@ -34,6 +42,9 @@ int evn_machine_cores(const evn_machine *machine);
 /* The number the operating system gives to core `core`, 0 <= core < evn_machine_cores(); -1 beyond.
  */
 int evn_machine_core_number(const evn_machine *machine, int core);
+
+/* The core that has the hardware thread `number` of the operating system; -1: none of ours. */
+int evn_machine_core_of(const evn_machine *machine, int number);
 
 /* Whether this is the node we run on (1) or a synthetic one (0). */
 int evn_machine_is_here(const evn_machine *machine);

@@ -99,41 +99,83 @@ static uint64_t read_number(const char *path, const char *key) {
     return value;
 }
 
-static evn_status open_with(evn_machine **out, const char *synthetic) {
-    evn_machine *m = calloc(1, sizeof *m);
-    if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
-    m->here = !synthetic;
+#if HWLOC_API_VERSION >= 0x00020100
+enum { INCLUDE_DISALLOWED = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED };
+#else
+enum { INCLUDE_DISALLOWED = HWLOC_TOPOLOGY_FLAG_WHOLE_SYSTEM };
+#endif
+
+/* The topology, of this node or a synthetic one; `whole`: with cores that a cpuset keeps from us,
+ * so that the order of cores is the same in all processes of the node. */
+static evn_status read_topology(evn_machine *m, const char *synthetic, int whole) {
     if (hwloc_topology_init(&m->topology)) {
-        free(m);
+        m->topology = NULL;
         return evn_fail(EVN_SYSTEM, "machine: hwloc cannot start: %s", strerror(errno));
     }
-    if (synthetic && hwloc_topology_set_synthetic(m->topology, synthetic)) {
-        hwloc_topology_destroy(m->topology);
-        free(m);
+    if (synthetic && hwloc_topology_set_synthetic(m->topology, synthetic))
         return evn_fail(EVN_USAGE,
                         "machine: hwloc does not understand \"%s\", expected for example "
                         "\"package:2 core:8 pu:1\"",
                         synthetic);
+    if (!synthetic && whole) hwloc_topology_set_flags(m->topology, INCLUDE_DISALLOWED);
+    if (hwloc_topology_load(m->topology))
+        return evn_fail(EVN_SYSTEM, "machine: hwloc cannot read the topology: %s", strerror(errno));
+    return EVN_OK;
+}
+
+/* The numbers in `cores` as a set, to *out. */
+static evn_status set_of(hwloc_cpuset_t *out, hwloc_topology_t topology, const int *cores,
+                         int count) {
+    hwloc_const_cpuset_t here = hwloc_topology_get_topology_cpuset(topology);
+    if (count < 1) return evn_fail(EVN_USAGE, "machine: a share of no cores");
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    for (int i = 0; set && i < count; i++) {
+        if (cores[i] < 0 || !hwloc_bitmap_isset(here, (unsigned)cores[i])) {
+            char list[200];
+            hwloc_bitmap_list_snprintf(list, sizeof list, here);
+            hwloc_bitmap_free(set);
+            return evn_fail(EVN_USAGE, "machine: there is no core %d on this node, expected %s",
+                            cores[i], list);
+        }
+        hwloc_bitmap_set(set, (unsigned)cores[i]);
     }
-    if (hwloc_topology_load(m->topology)) {
-        int error = errno;
-        hwloc_topology_destroy(m->topology);
-        free(m);
-        return evn_fail(EVN_SYSTEM, "machine: hwloc cannot read the topology: %s", strerror(error));
-    }
-    hwloc_cpuset_t allowed = synthetic
-                                 ? hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(m->topology))
-                                 : allowed_here();
+    *out = set;
+    return EVN_OK;
+}
+
+/* What decides which cores are ours. */
+enum which { OURS, WITHIN, WHOLE };
+
+static evn_status choose_cores(evn_machine *m, enum which which, const int *cores, int count) {
+    hwloc_cpuset_t allowed = NULL;
+    evn_status status = EVN_OK;
+    if (which == OURS)
+        allowed = allowed_here();
+    else if (which == WITHIN)
+        status = set_of(&allowed, m->topology, cores, count);
+    else
+        allowed = hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(m->topology));
+    if (status) return status;
     int ok = allowed && find_cores(m, allowed);
     hwloc_bitmap_free(allowed);
-    if (!ok) {
-        evn_machine_close(m);
-        return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
-    }
-    if (m->cores == 0) {
-        evn_machine_close(m);
+    if (!ok) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    if (m->cores == 0)
         return evn_fail(EVN_SYSTEM, "machine: no core of it may be used by this process; look at "
                                     "taskset, OMP_PLACES and the batch system's cpuset");
+    return EVN_OK;
+}
+
+static evn_status open_with(evn_machine **out, const char *synthetic, enum which which,
+                            const int *cores, int count) {
+    *out = NULL;
+    evn_machine *m = calloc(1, sizeof *m);
+    if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    m->here = !synthetic;
+    evn_status status = read_topology(m, synthetic, which != OURS);
+    if (!status) status = choose_cores(m, which, cores, count);
+    if (status) {
+        evn_machine_close(m);
+        return status;
     }
     hwloc_obj_t root = hwloc_get_root_obj(m->topology);
     /* hwloc adds up NUMA nodes as the firmware describes them, which virtual machines do wrongly */
@@ -149,18 +191,23 @@ static evn_status open_with(evn_machine **out, const char *synthetic) {
 
 evn_status evn_machine_open(evn_machine **out) {
     NEED_OUT(out);
-    return open_with(out, NULL);
+    return open_with(out, NULL, OURS, NULL, 0);
+}
+
+evn_status evn_machine_open_within(evn_machine **out, const int *cores, int count) {
+    NEED_OUT(out);
+    return open_with(out, NULL, cores ? WITHIN : WHOLE, cores, count);
 }
 
 evn_status evn_machine_open_synthetic(evn_machine **out, const char *description) {
     NEED_OUT(out);
     NEED(description, "a description, as \"package:2 core:8 pu:1\"");
-    return open_with(out, description);
+    return open_with(out, description, WHOLE, NULL, 0);
 }
 
 void evn_machine_close(evn_machine *m) {
     if (!m) return;
-    hwloc_topology_destroy(m->topology);
+    if (m->topology) hwloc_topology_destroy(m->topology);
     free(m->core);
     free(m->number);
     free(m);
@@ -173,6 +220,12 @@ int evn_machine_cores(const evn_machine *m) {
 int evn_machine_core_number(const evn_machine *m, int core) {
     NEED_OR(-1, m, "a machine");
     return core >= 0 && core < m->cores ? m->number[core] : -1;
+}
+int evn_machine_core_of(const evn_machine *m, int number) {
+    NEED_OR(-1, m, "a machine");
+    for (int i = 0; number >= 0 && i < m->cores; i++)
+        if (hwloc_bitmap_isset(m->core[i]->cpuset, (unsigned)number)) return i;
+    return -1;
 }
 int evn_machine_is_here(const evn_machine *m) {
     NEED_OR(0, m, "a machine");

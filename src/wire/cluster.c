@@ -1,7 +1,7 @@
 /* Clusters: opened over a wire or alone, who is where, and what all ranks say together. */
 #include "wire/inside.h"
 #include "wire/kinds.h"
-#include "wire/plugin_none.h"
+#include "wire/plugin.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>

@@ -136,14 +136,7 @@ static evn_status keep_units(evn_cluster *c, const unsigned char *all) {
     return EVN_OK;
 }
 
-/* What all ranks tell of their units, one behind the other. */
-struct roll {
-    const evn_cluster *cluster;
-    struct record all;
-};
-
-static evn_status enroll(void *arg, const struct cluster_record *of, const void **down,
-                         size_t *bytes) {
+evn_status roll_all(void *arg, const struct cluster_record *of, const void **down, size_t *bytes) {
     struct roll *roll = arg;
     evn_status status = EVN_OK;
     for (int r = 0; !status && r < roll->cluster->size; r++)
@@ -160,7 +153,7 @@ evn_status evn_cluster_units(evn_cluster *c, const evn_units *mine, const double
     struct meeting m = {.what = "evn_cluster_units()",
                         .up = own.data,
                         .up_bytes = own.bytes,
-                        .decide = enroll,
+                        .decide = roll_all,
                         .arg = &roll};
     status = cluster_meet(c, status, &m);
     if (!status) status = evn_cluster_agree(c, keep_units(c, m.down));

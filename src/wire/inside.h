@@ -4,6 +4,7 @@
 
 #include "wire/tree.h"
 #include "wire/cluster.h"
+#include "wire/meet.h"
 #include <pthread.h>
 #include <signal.h>
 
@@ -22,6 +23,7 @@ struct evn_cluster {
     /* meetings */
     evn_status failed; /* to be said at the next one */
     char failure[1024];
+    char share[160];      /* of the host's cores, in words */
     int stopping;         /* some rank was asked to stop, when they met last */
     struct record said;   /* by this rank, at the one at hand; on rank 0 by all */
     struct record answer; /* of the last one */
@@ -29,6 +31,14 @@ struct evn_cluster {
 
 /* Whether the ranks of this host have more threads, threads[rank] (NULL: one each), than cores. */
 int cluster_is_crowded(const evn_cluster *cluster, const int *threads);
+
+/* What all ranks say, one behind the other, for all: the `decide` of a meeting, with a roll that
+ * outlives it. */
+struct roll {
+    const evn_cluster *cluster;
+    struct record all;
+};
+evn_status roll_all(void *roll, const struct cluster_record *of, const void **down, size_t *bytes);
 
 #define MEET_TO_CLOSE "evn_cluster_close()"
 

@@ -1,14 +1,12 @@
-/* The choice among solvers, and MUMPS. */
+/* The choice among solvers; MUMPS is a plug-in, opened when somebody asks for it. */
 #include "tdbem/solve/solve.h"
 #include "tdbem/solve/solve_cg.h"
 #include "tdbem/solve/solve_gpu.h"
+#include "tdbem/solve/solve_mumps.h"
+#include <evener/plugin.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef EVENER_MUMPS
-#    include <dmumps_c.h>
-#endif
 
 struct solver {
     enum solver_kind kind;
@@ -17,11 +15,11 @@ struct solver {
     struct solve_gpu *gpu;
     long long iterations;
     size_t entries;
-#ifdef EVENER_MUMPS
-    DMUMPS_STRUC_C mumps;
-    int *irn, *jcn;
+    /* MUMPS's: entries of the lower triangle, from 1 */
+    const struct solve_mumps_plugin *plugin;
+    struct solve_mumps *mumps;
+    int *row, *column;
     double *entry;
-#endif
 };
 
 static const char *const names[] = {
@@ -29,19 +27,30 @@ static const char *const names[] = {
 
 const char *solver_name(enum solver_kind kind) { return names[kind]; }
 
+/* EVN_MISSING: it is not in this build, or its plug-in has gone. */
+static evn_status find_mumps(const struct solve_mumps_plugin **out) {
+#ifdef EVENER_MUMPS
+    static const evn_plugin plugin = {"solver", "EVENER_MUMPS", SOLVE_MUMPS_FILE, "evener_mumps_v1",
+                                      SOLVE_MUMPS_VERSION};
+    const void *functions;
+    evn_status status = evn_plugin_open(&functions, NULL, &plugin, NULL);
+    *out = functions;
+    return status;
+#else
+    *out = NULL;
+    return evn_fail(EVN_MISSING, "solver: this build is without MUMPS (libmumps-seq-dev was not "
+                                 "found when it was configured); use cg");
+#endif
+}
+
 evn_status solver_find(enum solver_kind *out, const char *name) {
     int kind = SOLVER_CG;
     while (kind <= SOLVER_MUMPS && strcmp(name, names[kind]) != 0) kind++;
     if (kind > SOLVER_MUMPS)
         return evn_fail(EVN_USAGE, "solver: \"%s\" is none, expected cg, cg:device or mumps", name);
     *out = (enum solver_kind)kind;
-    if (kind != SOLVER_MUMPS) return EVN_OK;
-#ifdef EVENER_MUMPS
-    return EVN_OK;
-#else
-    return evn_fail(EVN_MISSING, "solver: this build is without MUMPS (libmumps-seq-dev was not "
-                                 "found when it was configured); use cg");
-#endif
+    const struct solve_mumps_plugin *mumps;
+    return kind == SOLVER_MUMPS ? find_mumps(&mumps) : EVN_OK;
 }
 
 static evn_status no_memory(struct solver *s) {
@@ -49,50 +58,26 @@ static evn_status no_memory(struct solver *s) {
     return evn_fail(EVN_MEMORY, "td-bem: not enough memory for M_0");
 }
 
-#ifdef EVENER_MUMPS
-static evn_status mumps_job(struct solver *s, int job) {
-    s->mumps.job = job;
-    dmumps_c(&s->mumps);
-    if (s->mumps.infog[0] >= 0) return EVN_OK;
-    if (s->mumps.infog[0] == -10 || s->mumps.infog[0] == -40)
-        return evn_fail(EVN_USAGE, "td-bem: M_0 is not positive definite (MUMPS: INFOG(1) = %d)",
-                        s->mumps.infog[0]);
-    return evn_fail(EVN_BODY, "td-bem: MUMPS failed with INFOG(1) = %d, INFOG(2) = %d",
-                    s->mumps.infog[0], s->mumps.infog[1]);
-}
-
 static evn_status make_factors(struct solver *s, const struct slices_csr *m) {
+    evn_status status = find_mumps(&s->plugin);
+    if (status) return status;
     const size_t max = m->start[s->n];
-    s->irn = malloc(max * sizeof *s->irn);
-    s->jcn = malloc(max * sizeof *s->jcn);
+    s->row = malloc(max * sizeof *s->row);
+    s->column = malloc(max * sizeof *s->column);
     s->entry = malloc(max * sizeof *s->entry);
-    if (!s->irn || !s->jcn || !s->entry) return no_memory(NULL);
+    if (!s->row || !s->column || !s->entry) return no_memory(NULL);
     size_t count = 0;
     for (int i = 0; i < s->n; i++)
         for (size_t e = m->start[i]; e < m->start[i + 1]; e++)
             if (m->column[e] <= i) {
-                s->irn[count] = i + 1;
-                s->jcn[count] = m->column[e] + 1;
+                s->row[count] = i + 1;
+                s->column[count] = m->column[e] + 1;
                 s->entry[count++] = m->value[e];
             }
-    s->mumps.par = 1;
-    s->mumps.sym = 1;
-    s->mumps.comm_fortran = -987654; /* MUMPS's number for MPI_COMM_WORLD */
-    evn_status status = mumps_job(s, -1);
-    if (status) return status;
-    for (int i = 0; i < 4; i++) s->mumps.icntl[i] = i == 3 ? 0 : -1; /* silent */
-    s->mumps.n = s->n;
-    s->mumps.nnz = (MUMPS_INT8)count;
-    s->mumps.irn = s->irn;
-    s->mumps.jcn = s->jcn;
-    s->mumps.a = s->entry;
-    status = mumps_job(s, 4);
-    if (!status) s->entries = (size_t)s->mumps.infog[8];
-    s->mumps.nrhs = 1;
-    s->mumps.lrhs = s->n;
+    status = s->plugin->open(&s->mumps, s->n, count, s->row, s->column, s->entry, evn_fail);
+    if (!status) s->entries = s->plugin->entries(s->mumps);
     return status;
 }
-#endif
 
 evn_status solver_open(struct solver **out, const struct slices_csr *m, enum solver_kind kind,
                        double tolerance) {
@@ -104,10 +89,7 @@ evn_status solver_open(struct solver **out, const struct slices_csr *m, enum sol
     s->kind = kind;
     s->n = m->rows;
     s->entries = m->start[s->n];
-    if (kind != SOLVER_MUMPS) status = solve_cg_open(&s->cg, m, tolerance);
-#ifdef EVENER_MUMPS
-    if (kind == SOLVER_MUMPS) status = make_factors(s, m);
-#endif
+    status = kind == SOLVER_MUMPS ? make_factors(s, m) : solve_cg_open(&s->cg, m, tolerance);
     if (status) {
         solver_close(s);
         return status;
@@ -118,12 +100,10 @@ evn_status solver_open(struct solver **out, const struct slices_csr *m, enum sol
 
 void solver_close(struct solver *s) {
     if (!s) return;
-#ifdef EVENER_MUMPS
-    if (s->mumps.n) mumps_job(s, -2);
-    free(s->irn);
-    free(s->jcn);
+    if (s->mumps) s->plugin->close(s->mumps);
+    free(s->row);
+    free(s->column);
     free(s->entry);
-#endif
     solver_detach(s);
     solve_cg_close(s->cg);
     free(s);
@@ -158,13 +138,10 @@ void solver_detach(struct solver *s) {
 }
 
 evn_status solver_solve(struct solver *s, evn_crew *crew, const double *b, double *a) {
-#ifdef EVENER_MUMPS
     if (s->kind == SOLVER_MUMPS) {
         memcpy(a, b, sizeof *a * (size_t)s->n);
-        s->mumps.rhs = a;
-        return mumps_job(s, 3);
+        return s->plugin->solve(s->mumps, a);
     }
-#endif
     int iterations;
     evn_status status =
         s->gpu ? solve_gpu(s->gpu, b, a, &iterations) : solve_cg(s->cg, crew, b, a, &iterations);

@@ -4,7 +4,8 @@
  * the mesh, so 13 to 26 iterations do (Hestenes and Stiefel 1952). Bits do not depend on cores.
  * cg:device: the same on the first device of the units.
  * mumps: MUMPS's Cholesky factors, as the paper has it (Bramas, Coulaud, Sylvand 2015,
- * section 3.3); where it was found at configure time.
+ * section 3.3); where it was found at configure time. A plug-in (solve_mumps.h), opened when it is
+ * asked for.
  */
 #ifndef TDBEM_SOLVE_H
 #define TDBEM_SOLVE_H
@@ -17,7 +18,8 @@ enum solver_kind { SOLVER_CG, SOLVER_CG_DEVICE, SOLVER_MUMPS };
 
 struct solver;
 
-/* `cg`, `cg:device` or `mumps`. EVN_USAGE; EVN_MISSING: mumps is not in this build. */
+/* `cg`, `cg:device` or `mumps`. EVN_USAGE; EVN_MISSING: mumps is not in this build, or its plug-in
+ * not where it is looked for. */
 evn_status solver_find(enum solver_kind *out, const char *name);
 const char *solver_name(enum solver_kind kind);
 

@@ -1,0 +1,65 @@
+# MPI's plug-ins: one shared object for each MPI that is found, of one source (src/wire/wire_mpi.c), by the script that users have too.
+#
+# build/lib/evener and lib/evener of the installation have the same in them: plug-ins, source, headers and script. Nothing else of Evener
+# is compiled or linked with an MPI.
+
+set(EVENER_MPICC "" CACHE STRING "compiler wrappers of the MPIs to make plug-ins for (a list); empty: those that are found, OFF: none")
+set(folder ${CMAKE_BINARY_DIR}/lib/evener)
+configure_file(cmake/evener-wire-build ${folder}/evener-wire-build COPYONLY)
+configure_file(src/wire/wire_mpi.c ${folder}/wire_mpi.c COPYONLY)
+foreach(header wire status)
+    configure_file(include/evener/${header}.h ${folder}/evener/${header}.h COPYONLY)
+endforeach()
+
+# Debian has several beside each other; where none has a name of its own there is one
+set(wrappers ${EVENER_MPICC})
+if("${EVENER_MPICC}" STREQUAL "")
+    foreach(wrapper mpicc.openmpi mpicc.mpich)
+        find_program(EVENER_${wrapper} ${wrapper})
+        mark_as_advanced(EVENER_${wrapper})
+        if(EVENER_${wrapper})
+            list(APPEND wrappers ${EVENER_${wrapper}})
+        endif()
+    endforeach()
+    if(NOT wrappers)
+        find_program(EVENER_mpicc mpicc)
+        mark_as_advanced(EVENER_mpicc)
+        if(EVENER_mpicc)
+            set(wrappers ${EVENER_mpicc})
+        endif()
+    endif()
+elseif(NOT EVENER_MPICC)
+    set(wrappers "")
+endif()
+
+set(EVENER_WIRES "")
+set(plugins "")
+foreach(wrapper IN LISTS wrappers)
+    execute_process(COMMAND ${folder}/evener-wire-build --name ${wrapper}
+        OUTPUT_VARIABLE name ERROR_VARIABLE why RESULT_VARIABLE failed
+        OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
+    if(failed)
+        message(STATUS "${why}")
+    elseif(NOT ${folder}/${name} IN_LIST plugins)
+        add_custom_command(OUTPUT ${folder}/${name}
+            COMMAND ${folder}/evener-wire-build ${wrapper} ${folder}/${name}
+            DEPENDS ${folder}/evener-wire-build ${folder}/wire_mpi.c ${folder}/evener/wire.h ${folder}/evener/status.h
+            VERBATIM COMMENT "Making ${name} with ${wrapper}")
+        list(APPEND plugins ${folder}/${name})
+        # the study that is MPI's own program; made when it is asked for
+        string(REGEX REPLACE "evener-(wire-[a-z]+)[.]so" "bench-\\1" bench ${name})
+        add_custom_target(${bench}
+            COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -I ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/bench/wire_mpi.c
+                -o ${CMAKE_BINARY_DIR}/${bench} -ldl
+            DEPENDS ${folder}/${name} VERBATIM)
+        list(APPEND EVENER_WIRES ${name})
+    endif()
+endforeach()
+add_custom_target(wires ALL DEPENDS ${plugins})
+list(JOIN EVENER_WIRES ", " EVENER_WIRES)
+
+install(FILES ${plugins} DESTINATION lib/evener PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+install(PROGRAMS cmake/evener-wire-build DESTINATION lib/evener)
+install(FILES src/wire/wire_mpi.c DESTINATION lib/evener)
+install(FILES include/evener/wire.h include/evener/status.h DESTINATION lib/evener/evener)

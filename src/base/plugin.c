@@ -1,0 +1,112 @@
+/* Where plug-ins are looked for, and what makes a shared object one. */
+#include <evener/plugin.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PLACES = 3, PATH = 1024 };
+
+struct places {
+    int count;
+    char path[PLACES][PATH];
+};
+
+static int is_folder(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static int is_there(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0;
+}
+
+/* Appends folder/name, unless it is too long for a path. */
+static void add_place(struct places *all, const char *folder, const char *name) {
+    const int length = snprintf(all->path[all->count], PATH, "%s/%s", folder, name);
+    if (length > 0 && length < PATH) all->count++;
+}
+
+static void usual_places(struct places *all, const char *name) {
+    char folder[PATH - 32], place[PATH];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    char *slash = NULL;
+    if (length > 0) {
+        folder[length] = '\0';
+        slash = strrchr(folder, '/');
+    }
+    if (slash) {
+        *slash = '\0';
+        snprintf(place, sizeof place, "%s/lib/evener", folder);
+        add_place(all, place, name);
+        slash = strrchr(folder, '/');
+    }
+    if (slash) {
+        *slash = '\0';
+        snprintf(place, sizeof place, "%s/lib/evener", folder);
+        add_place(all, place, name);
+    }
+    add_place(all, EVENER_PLUGINS, name);
+}
+
+/* Opens this file. */
+static evn_status open_file(const void **out, void **library, const evn_plugin *p,
+                            const char *file) {
+    struct stat s;
+    if (stat(file, &s) || !S_ISREG(s.st_mode)) /* dlopen() would wait for who writes a pipe */
+        return evn_fail(EVN_MISSING, "%s: there is no plug-in %s", p->what, file);
+    char real[PATH_MAX]; /* without a slash it would be searched for as libraries are */
+    const char *path = realpath(file, real) ? real : file;
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!object) {
+        const char *error = dlerror();
+        return evn_fail(EVN_MISSING, "%s: the plug-in %s cannot be opened: %.400s", p->what, file,
+                        error ? error : "no reason is known");
+    }
+    const unsigned *version = dlsym(object, p->symbol);
+    if (!version)
+        return evn_fail(EVN_MISSING,
+                        "%s: %s has no %s: it is another plug-in than %s, or one of another "
+                        "version of Evener",
+                        p->what, file, p->symbol, p->name);
+    if (*version != p->version)
+        return evn_fail(EVN_MISSING,
+                        "%s: the plug-in %s is of version %u and version %u is needed; build it "
+                        "from this Evener's source",
+                        p->what, file, *version, p->version);
+    *out = version;
+    if (library) *library = object;
+    return EVN_OK;
+}
+
+evn_status evn_plugin_open(const void **out, void **library, const evn_plugin *p,
+                           const char *file) {
+    *out = NULL;
+    if (library) *library = NULL;
+    if (file) return open_file(out, library, p, file);
+    struct places all = {0};
+    const char *said = p->variable ? getenv(p->variable) : NULL;
+    if (said && !*said) said = NULL;
+    if (said && !is_folder(said)) {
+        evn_status status = open_file(out, library, p, said);
+        return status ? evn_fail(status, "%s (which %s says)", evn_message(), p->variable) : EVN_OK;
+    }
+    if (said)
+        add_place(&all, said, p->name);
+    else
+        usual_places(&all, p->name);
+    for (int i = 0; i < all.count; i++)
+        if (is_there(all.path[i])) return open_file(out, library, p, all.path[i]);
+    char list[900] = "";
+    for (int i = 0, n = 0; i < all.count && n < (int)sizeof list; i++)
+        n += snprintf(list + n, sizeof list - (size_t)n, "%s%s",
+                      !i                   ? ""
+                      : i + 1 == all.count ? " or "
+                                           : ", ",
+                      all.path[i]);
+    return evn_fail(EVN_MISSING, "%s: there is no plug-in %s", p->what, *list ? list : p->name);
+}

@@ -1,0 +1,411 @@
+/* MPI as a wire: the one source of every plug-in, compiled with an MPI's own compiler wrapper. It
+ * needs <evener/wire.h> and MPI 3, and links nothing of the library.
+ *
+ * A way has two rooms at each end. Message number n is in room n % 2, and the sender writes it when
+ * message n - 2 has left. Small messages leave before anybody asks for them, and MPI keeps them at
+ * the receiver: so one in SYNCHRONOUS is sent so that it leaves when it is received, and a sender
+ * is ahead by no more than that and two. (All of them so would cost 2.5 times at 8 bytes.)
+ *
+ * Messages are waited for by MPI_Test in a loop, since MPI_Wait() cannot be left when the process
+ * is asked to end. Nothing is ever cancelled: MPIs differ in what that does. Mail that is closed
+ * while MPI still has a message of it goes when MPI is done, so closing is local.
+ */
+#include <evener/wire.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TAG_MAX = 32767, /* what every MPI has */
+    SYNCHRONOUS = 16,
+    LOST = 3 /* the status of a run that has lost a rank or a message */
+};
+static const size_t bytes_max = (size_t)1 << 30; /* a count of MPI's is an int */
+static const double patience = 2;                /* seconds, once somebody wants us to end */
+
+struct evn_wire {
+    const evn_wire_host *host;
+    MPI_Comm comm;
+    int rank, size;
+    int initialised;   /* by us, so it is finalised by us */
+    evn_mail *closing; /* mail that is closed, and MPI has a message of it */
+};
+
+/* One message: `posted` and not `done`, it belongs to MPI. */
+struct message {
+    MPI_Request request;
+    int posted, done, code;
+    size_t bytes;
+};
+
+struct evn_mail {
+    evn_wire *wire;
+    int peer, tag, out;
+    size_t max;
+    char *room[2];
+    struct message message[2];
+    /* messages so far: taken or expected, and sent or released */
+    unsigned long begun, ended;
+    evn_mail *next; /* among those that are closing */
+};
+
+/* What MPI has of ours; for tests, which want none at the end of a step. */
+static int requests;
+__attribute__((visibility("default"))) int evener_wire_requests(void);
+int evener_wire_requests(void) { return requests; }
+
+static char library[64] = "MPI"; /* and its version */
+
+/* "Open MPI v4.1.4, package: .." and "MPICH Version:      4.0.2\n.." as "Open MPI 4.1.4" and
+ * "MPICH 4.0.2". */
+__attribute__((constructor)) static void find_name(void) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    if (MPI_Get_library_version(text, &length)) return;
+    text[strcspn(text, ",\r\n")] = '\0';
+    size_t n = 0;
+    for (char *state, *word = strtok_r(text, " \t", &state); word;
+         word = strtok_r(NULL, " \t", &state)) {
+        if (!strcmp(word, "Version:")) continue;
+        if (word[0] == 'v' && word[1] >= '0' && word[1] <= '9') word++;
+        n += (size_t)snprintf(library + n, sizeof library - n, "%s%s", n ? " " : "", word);
+        if (n >= sizeof library) break;
+    }
+}
+
+static evn_status say(const evn_wire *w, const char *what, int code) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Error_string(code, text, &length);
+    return w->host->fail(EVN_SYSTEM, "wire: %s: %s: %s", library, what, text);
+}
+
+static evn_status say_of(const evn_mail *m, int code) {
+    char what[80];
+    snprintf(what, sizeof what, "a message %s rank %d with tag %d", m->out ? "to" : "from", m->peer,
+             m->tag);
+    return say(m->wire, what, code);
+}
+
+static evn_status misuse(const evn_mail *m, const char *what) {
+    return m->wire->host->fail(EVN_USAGE, "wire: mail %s rank %d with tag %d: %s",
+                               m->out ? "to" : "from", m->peer, m->tag, what);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the group ---- */
+
+static pid_t inside; /* the process between MPI_Init and MPI_Finalize; 0: none */
+
+/* MPICH's launcher ends with 0 where a rank has left with 0 and without MPI_Finalize; any other
+ * status ends the run by itself. A process that this one has forked may leave as it likes. */
+static void guard(int status, void *unused) {
+    (void)unused;
+    if (!status && inside && inside == getpid()) MPI_Abort(MPI_COMM_WORLD, LOST);
+}
+
+#ifndef __GLIBC__
+static void guard_any(void) { guard(0, NULL); }
+#    define on_exit(function, arg) atexit(guard_any)
+#endif
+
+static evn_status start(evn_wire *w) {
+    int is, was, level = MPI_THREAD_SINGLE, code;
+    MPI_Initialized(&is);
+    MPI_Finalized(&was);
+    if (was)
+        return w->host->fail(EVN_USAGE, "wire: %s has ended in this process, and begins only once",
+                             library);
+    code =
+        is ? MPI_Query_thread(&level) : MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+    if (code) return say(w, "it cannot start", code);
+    w->initialised = !is;
+    if (!is) {
+        inside = getpid();
+        static int guarded;
+        if (!guarded) on_exit(guard, NULL); /* behind MPI's own, so that it comes first */
+        guarded = 1;
+    }
+    if (level < MPI_THREAD_SERIALIZED)
+        return w->host->fail(EVN_SYSTEM,
+                             "wire: %s gives thread level %d, and MPI_THREAD_SERIALIZED (%d) is "
+                             "needed",
+                             library, level, MPI_THREAD_SERIALIZED);
+    if (!is) { /* MPICH asks these where a request of ours has failed */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    }
+    code = MPI_Comm_dup(MPI_COMM_WORLD, &w->comm);
+    if (!code) code = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
+    if (!code) code = MPI_Comm_rank(w->comm, &w->rank);
+    if (!code) code = MPI_Comm_size(w->comm, &w->size);
+    return code ? say(w, "it cannot make a communicator", code) : EVN_OK;
+}
+
+static void finish(evn_wire *w) {
+    if (w->comm != MPI_COMM_NULL) MPI_Comm_free(&w->comm);
+    if (w->initialised) {
+        inside = 0;
+        MPI_Finalize();
+    }
+    free(w);
+}
+
+static evn_status wire_open(evn_wire **out, int processes, const char *options,
+                            const evn_wire_host *host) {
+    *out = NULL;
+    if (processes > 0)
+        return host->fail(EVN_USAGE, "wire: %s makes no processes, its launcher does: mpirun -n %d",
+                          library, processes);
+    if (options && *options)
+        return host->fail(EVN_USAGE, "wire: %s has no options, and these are given: %s", library,
+                          options);
+    evn_wire *w = calloc(1, sizeof *w);
+    if (!w) return host->fail(EVN_MEMORY, "wire: not enough memory");
+    w->host = host;
+    w->comm = MPI_COMM_NULL;
+    evn_status status = start(w);
+    if (status) {
+        finish(w);
+        return status;
+    }
+    *out = w;
+    return EVN_OK;
+}
+
+static void wire_abort(evn_wire *w, int status) {
+    inside = 0;
+    (void)w;
+    MPI_Abort(MPI_COMM_WORLD, status);
+    _exit(status);
+}
+
+static int wire_rank(const evn_wire *w) { return w->rank; }
+static int wire_size(const evn_wire *w) { return w->size; }
+
+/* ---- one message ---- */
+
+/* Whether it is done; asks MPI. A failure stays one. */
+static evn_status test(const evn_mail *m, struct message *g, int *done) {
+    if (g->posted && !g->done) {
+        MPI_Status status;
+        int bytes = 0;
+        g->code = MPI_Test(&g->request, &g->done, &status);
+        if (!g->code && g->done && !m->out) g->code = MPI_Get_count(&status, MPI_BYTE, &bytes);
+        if (g->code) g->done = 1; /* MPI has forgotten it */
+        g->bytes = (size_t)bytes;
+        requests -= g->done;
+    }
+    *done = !g->posted || g->done;
+    return g->code ? say_of(m, g->code) : EVN_OK;
+}
+
+/* Waits for it, but no longer than `patience` once somebody wants us to end. */
+static evn_status await(evn_mail *m, struct message *g) {
+    const evn_wire_host *host = m->wire->host;
+    double since = 0;
+    for (;;) {
+        int done;
+        evn_status status = test(m, g, &done);
+        if (status || done) return status;
+        if (host->crowded) sched_yield();
+        if (!*host->stop) continue;
+        if (!since) since = now();
+        if (now() - since > patience)
+            return host->fail(EVN_STOPPED,
+                              "wire: stopped while waiting for a message %s rank %d with tag %d",
+                              m->out ? "to" : "from", m->peer, m->tag);
+    }
+}
+
+/* ---- mail ---- */
+
+/* Whether MPI is done with all of its messages, well or badly. */
+static int is_idle(evn_mail *m) {
+    int idle = 1, done;
+    for (int i = 0; i < 2; i++)
+        if (test(m, &m->message[i], &done) == EVN_OK) idle &= done;
+    return idle;
+}
+
+/* Gives back closed mail that MPI is done with. */
+static void sweep(evn_wire *w) {
+    for (evn_mail **at = &w->closing; *at;) {
+        evn_mail *m = *at;
+        if (is_idle(m)) {
+            *at = m->next;
+            free(m->room[0]);
+            free(m->room[1]);
+            free(m);
+        } else {
+            at = &m->next;
+        }
+    }
+}
+
+static void mail_close(evn_mail *m) {
+    if (!m) return;
+    m->next = m->wire->closing;
+    m->wire->closing = m;
+    sweep(m->wire);
+}
+
+static evn_status mail_open(evn_mail **out_mail, evn_wire *w, int peer, int tag, int out,
+                            size_t max) {
+    *out_mail = NULL;
+    sweep(w);
+    if (peer < 0 || peer >= w->size)
+        return w->host->fail(EVN_USAGE, "wire: there is no rank %d, there are %d", peer, w->size);
+    if (tag < 0 || tag > TAG_MAX)
+        return w->host->fail(EVN_USAGE, "wire: tag %d is not in 0 .. %d", tag, TAG_MAX);
+    if (max > bytes_max)
+        return w->host->fail(EVN_USAGE, "wire: messages of %zu bytes, at most %zu are possible",
+                             max, bytes_max);
+    const long page = sysconf(_SC_PAGESIZE);
+    evn_mail *m = calloc(1, sizeof *m);
+    int failed = !m;
+    for (int i = 0; !failed && i < 2; i++) {
+        void *room = NULL;
+        failed = posix_memalign(&room, (size_t)page, max ? max : 1);
+        m->room[i] = room;
+    }
+    if (failed) {
+        if (m) free(m->room[0]);
+        free(m);
+        return w->host->fail(EVN_MEMORY, "wire: not enough memory for messages of %zu bytes", max);
+    }
+    m->wire = w;
+    m->peer = peer;
+    m->tag = tag;
+    m->out = out;
+    m->max = max;
+    *out_mail = m;
+    return EVN_OK;
+}
+
+static evn_status mail_take(evn_mail *m, void **room) {
+    struct message *g = &m->message[m->ended % 2];
+    *room = NULL;
+    if (!m->out) return misuse(m, "take() is for the sender");
+    if (m->begun == m->ended) {
+        evn_status status = await(m, g);
+        if (status) return status;
+        *g = (struct message){0};
+        m->begun++;
+    }
+    *room = m->room[m->ended % 2];
+    return EVN_OK;
+}
+
+/* Gives a message to MPI. */
+static evn_status post(evn_mail *m, struct message *g, int code) {
+    if (code) return say_of(m, code);
+    g->posted = 1;
+    requests++;
+    return EVN_OK;
+}
+
+static evn_status mail_send(evn_mail *m, size_t bytes) {
+    struct message *g = &m->message[m->ended % 2];
+    if (!m->out || m->begun == m->ended) return misuse(m, "send() without take()");
+    if (bytes > m->max) return misuse(m, "a message that is larger than its room");
+    int (*const give)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
+        m->ended % SYNCHRONOUS == SYNCHRONOUS - 1 ? MPI_Issend : MPI_Isend;
+    evn_status status = post(m, g,
+                             give(m->room[m->ended % 2], (int)bytes, MPI_BYTE, m->peer, m->tag,
+                                  m->wire->comm, &g->request));
+    if (!status) m->ended++;
+    return status;
+}
+
+static evn_status mail_expect(evn_mail *m) {
+    struct message *g = &m->message[m->begun % 2];
+    if (m->out) return misuse(m, "expect() is for the receiver");
+    if (m->begun - m->ended >= 2) return misuse(m, "three messages expected, and none released");
+    *g = (struct message){0};
+    evn_status status = post(m, g,
+                             MPI_Irecv(m->room[m->begun % 2], (int)m->max, MPI_BYTE, m->peer,
+                                       m->tag, m->wire->comm, &g->request));
+    if (!status) m->begun++;
+    return status;
+}
+
+static evn_status mail_look(evn_mail *m, int *here) {
+    *here = 0;
+    if (m->out || m->begun == m->ended) return misuse(m, "look() without expect()");
+    return test(m, &m->message[m->ended % 2], here);
+}
+
+static evn_status mail_wait(evn_mail *m, const void **data, size_t *bytes) {
+    struct message *g = &m->message[m->ended % 2];
+    *data = NULL;
+    *bytes = 0;
+    if (m->out || m->begun == m->ended) return misuse(m, "wait() without expect()");
+    evn_status status = await(m, g);
+    if (status) return status;
+    *data = m->room[m->ended % 2];
+    *bytes = g->bytes;
+    return EVN_OK;
+}
+
+static void mail_release(evn_mail *m) {
+    if (!m->out && m->begun != m->ended && m->message[m->ended % 2].done) m->ended++;
+}
+
+/* ---- the wire's ---- */
+
+static void wire_poll(evn_wire *w) {
+    int here;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, w->comm, &here, MPI_STATUS_IGNORE);
+    if (w->closing) sweep(w);
+}
+
+/* When all are here every message has been received; what is left then never will be. */
+static void wire_close(evn_wire *w) {
+    MPI_Request request;
+    int here = MPI_Ibarrier(w->comm, &request) != MPI_SUCCESS;
+    while (!here) {
+        if (MPI_Test(&request, &here, MPI_STATUS_IGNORE)) break;
+        sweep(w);
+        if (!here && w->host->crowded) sched_yield();
+    }
+    for (const double since = now(); requests && now() - since < patience;) {
+        sweep(w);
+        if (w->host->crowded) sched_yield();
+    }
+    if (requests) { /* finalising might wait for ever */
+        fprintf(stderr, "evener: %s: rank %d ends with %d messages on their way\n", library,
+                w->rank, requests);
+        wire_abort(w, LOST);
+    }
+    finish(w);
+}
+
+extern const evn_wire_kind evener_wire_v1;
+__attribute__((visibility("default"))) const evn_wire_kind evener_wire_v1 = {
+    .version = EVN_WIRE_VERSION,
+    .name = library,
+    .open = wire_open,
+    .close = wire_close,
+    .abort = wire_abort,
+    .rank = wire_rank,
+    .size = wire_size,
+    .mail_open = mail_open,
+    .mail_close = mail_close,
+    .take = mail_take,
+    .send = mail_send,
+    .expect = mail_expect,
+    .look = mail_look,
+    .wait = mail_wait,
+    .release = mail_release,
+    .poll = wire_poll,
+};

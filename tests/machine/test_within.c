@@ -1,0 +1,113 @@
+/* A machine that is a share of the node: its cores and no others, whatever the mask of the thread
+ * and the places of OpenMP say. Run: ctest -R '^within'; it runs a second time with OMP_PROC_BIND
+ * set, which binds the first thread to one place before main() begins. */
+#include "machine_of_test.h"
+#include <evener/unit.h>
+#include <pthread.h>
+#include <sched.h>
+
+static evn_machine *open_share(const int *cores, int count) {
+    evn_machine *share;
+    assert_ok(evn_machine_open_within(&share, cores, count));
+    return share;
+}
+
+/* Every core by itself: units are bound to it, and there is no second one. */
+static void test_each_core(void **state) {
+    (void)state;
+    for (int c = 0; c < evn_machine_cores(machine); c++) {
+        const int number = evn_machine_core_number(machine, c);
+        evn_machine *share = open_share(&number, 1);
+        assert_int_equal(evn_machine_cores(share), 1);
+        assert_int_equal(evn_machine_core_number(share, 0), number);
+        assert_int_equal(evn_machine_core_of(share, number), 0);
+        assert_int_equal(evn_machine_is_here(share), 1);
+        assert_true(evn_machine_memory(share) == evn_machine_memory(machine));
+        assert_true(evn_machine_packages(share) >= evn_machine_packages(machine));
+        evn_units *units;
+        assert_ok(evn_units_open(&units, share, "1:CPU:1", 0));
+        assert_int_equal(evn_unit_core_number(evn_units_get(units, 0), 0), number);
+        assert_ok(evn_units_check_binding(units));
+        evn_units_close(units);
+        assert_fails(evn_units_open(&units, share, "2:CPU:1", 0), EVN_USAGE, "there is 1");
+        assert_fails(evn_units_open(&units, share, "1:CPU:2", 0), EVN_USAGE, "there is 1");
+        evn_machine_close(share);
+    }
+}
+
+/* In the machine's order, however they are given; leaders and teams are bound within. */
+static void test_several(void **state) {
+    (void)state;
+    if (evn_machine_cores(machine) < 2) skip();
+    const int a = evn_machine_core_number(machine, 0), b = evn_machine_core_number(machine, 1);
+    const int turned[] = {b, a, b};
+    evn_machine *share = open_share(turned, 3);
+    assert_int_equal(evn_machine_cores(share), 2);
+    assert_int_equal(evn_machine_core_number(share, 0), a);
+    assert_int_equal(evn_machine_core_number(share, 1), b);
+    for (int i = 0; i < 2; i++) {
+        evn_units *units;
+        assert_ok(evn_units_open(&units, share, i ? "2:CPU:1" : "1:CPU:2", 0));
+        assert_ok(evn_units_check_binding(units));
+        evn_units_close(units);
+    }
+    evn_machine_close(share);
+}
+
+/* The calling thread's mask has no say. */
+static void test_mask(void **state) {
+    (void)state;
+    if (evn_machine_cores(machine) < 2) skip();
+    const int a = evn_machine_core_number(machine, 0), b = evn_machine_core_number(machine, 1);
+    cpu_set_t before, one;
+    pthread_getaffinity_np(pthread_self(), sizeof before, &before);
+    CPU_ZERO(&one);
+    CPU_SET(a, &one);
+    assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
+    evn_machine *share = open_share(&b, 1);
+    evn_units *units;
+    assert_ok(evn_units_open(&units, share, "1:CPU:1", 0));
+    assert_int_equal(evn_unit_core_number(evn_units_get(units, 0), 0), b);
+    assert_ok(evn_units_check_binding(units));
+    evn_units_close(units);
+    evn_machine_close(share);
+    pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+}
+
+/* All cores of the node: ours are among them, and numbers lead back. */
+static void test_whole(void **state) {
+    (void)state;
+    evn_machine *whole = open_share(NULL, 0);
+    assert_true(evn_machine_cores(whole) >= evn_machine_cores(machine));
+    for (int c = 0; c < evn_machine_cores(whole); c++)
+        assert_int_equal(evn_machine_core_of(whole, evn_machine_core_number(whole, c)), c);
+    for (int c = 0; c < evn_machine_cores(machine); c++)
+        assert_true(evn_machine_core_of(whole, evn_machine_core_number(machine, c)) >= c);
+    for (int level = 1; level <= 3; level++)
+        assert_true(evn_machine_cache(whole, level, NULL) ==
+                    evn_machine_cache(machine, level, NULL));
+    assert_int_equal(evn_machine_core_of(whole, -1), -1);
+    assert_int_equal(evn_machine_core_of(whole, 1 << 20), -1);
+    evn_machine_close(whole);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    evn_machine *share = machine;
+    const int wrong[] = {-1, 1 << 20};
+    for (int i = 0; i < 2; i++) {
+        assert_fails(evn_machine_open_within(&share, &wrong[i], 1), EVN_USAGE, "on this node");
+        assert_null(share);
+    }
+    assert_fails(evn_machine_open_within(&share, wrong, 0), EVN_USAGE, "no cores");
+    assert_fails(evn_machine_open_within(&share, wrong, -3), EVN_USAGE, "no cores");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_core), cmocka_unit_test(test_several),
+        cmocka_unit_test(test_mask),      cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
