@@ -16,6 +16,11 @@ enum exit_status {
  * in it are. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Where several processes are at one thing, one of them speaks for all: from now on the first
+ * complaint is kept instead, and what begins with "warning:" is passed over unless `warns`. With
+ * NULL complaints are printed again. `kept`: of `size` bytes, "" until there is one. */
+void complain_into(char *kept, size_t size, int warns);
+
 /* Complains with evn_message() and gives the exit status that belongs to `status`. */
 int give_up(evn_status status);
 

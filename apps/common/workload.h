@@ -52,6 +52,7 @@ struct workload {
     const char *sample;   /* options that calibrations begin with, "--class=W --x=1"; or NULL */
     int variant;          /* for workloads that share functions */
     int keeps;            /* 1: it can go on without a device, --on-device-loss continue */
+    int ranks;            /* 1: it runs on several ranks (run_options.cluster) */
     const struct option *options;    /* of its own, in its state */
     const struct option_rule *rules; /* of what may be combined with them; NULL: there are none */
     size_t state;                    /* bytes */

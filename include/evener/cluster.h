@@ -84,6 +84,9 @@ const double *evn_cluster_speeds(const evn_cluster *cluster);
 /* The worst status of all ranks, the same everywhere. Collective. */
 evn_status evn_cluster_agree(evn_cluster *cluster, evn_status mine);
 
+/* Whether what ranks did together last has failed: then all of them know. */
+int evn_cluster_failed(const evn_cluster *cluster);
+
 /* `bytes` from each rank to rank 0, which gets them in the order of ranks (`all`: size x bytes, may
  * be NULL elsewhere). Collective. */
 evn_status evn_cluster_gather(evn_cluster *cluster, const void *mine, size_t bytes, void *all);

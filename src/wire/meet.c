@@ -159,7 +159,9 @@ static evn_status alone(evn_cluster *c, evn_status mine, struct meeting *m) {
 
 evn_status cluster_meet(evn_cluster *c, evn_status mine, struct meeting *m) {
     int over;
-    return c->kind ? meet(c, mine, m, &over) : alone(c, mine, m);
+    const evn_status status = c->kind ? meet(c, mine, m, &over) : alone(c, mine, m);
+    c->broken = status != EVN_OK;
+    return status;
 }
 
 /* Until all are here: others may be in a meeting of another kind, which fails then. */

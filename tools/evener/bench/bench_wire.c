@@ -265,7 +265,7 @@ int bench_wire(int argc, char **argv) {
     int code = options_read_plain("bench wire",
                                   "usage: evener bench wire [options]\n\n"
                                   "How long messages between ranks take, and barriers of them.",
-                                  table, &request, argc, argv);
+                                  (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     evn_cluster *cluster;
     evn_status status = evn_cluster_open(&cluster, request.wire ? request.wire : "auto");

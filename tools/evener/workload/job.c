@@ -72,16 +72,37 @@ int job_begin(struct job *job, const struct workload *is) {
     return status ? give_up(status) : 0;
 }
 
-int job_join(struct job *job, const struct job_words *words) {
-    char how[64];
-    if (words->processes) snprintf(how, sizeof how, "processes:%ld", words->processes);
-    const char *wire = words->processes ? how : words->wire ? words->wire : "auto";
-    evn_status status = evn_cluster_open(&job->cluster, wire);
+/* Cores that a list of units asks for; 0: as many as there are. */
+static int wanted_cores(const struct job *job, const struct job_words *words, int *wanted) {
+    evn_units *units;
+    *wanted = 0;
+    if (!strcmp(words->units, "auto")) return 0;
+    evn_status status =
+        evn_units_open_on(&units, job->machine, words->units, words->devices, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
-    if (evn_cluster_size(job->cluster) > 1) return 0;
-    evn_cluster_close(job->cluster, EVN_OK);
-    job->cluster = NULL;
+    for (int u = 0; u < evn_units_count(units); u++)
+        *wanted += evn_unit_cores(evn_units_get(units, u));
+    evn_units_close(units);
     return 0;
+}
+
+int job_join(struct job *job, const struct job_words *words, int argc, char **argv) {
+    int wanted = 0, code = ranks_join(&job->cluster, &words->ranks);
+    if (code || !job->cluster) return code;
+    code = ranks_compare(job->cluster, argc, argv);
+    if (!code && !job->is->ranks) {
+        complain("%s does not run on several ranks yet; run it alone, with more units",
+                 job->is->name);
+        code = EXIT_USAGE;
+    }
+    if (!code) code = wanted_cores(job, words, &wanted);
+    code = ranks_agree(job->cluster, code);
+    if (code) return code;
+    evn_machine_close(job->machine);
+    job->machine = NULL;
+    evn_status status =
+        evn_cluster_machine(job->cluster, &job->machine, wanted, words->oversubscribe);
+    return status ? ranks_agree(job->cluster, give_up(status)) : 0;
 }
 
 /* Units of all ranks, and their speeds. */
@@ -250,7 +271,6 @@ int job_schedule(struct job *job, const struct job_words *words) {
 void job_close(struct job *job) {
     job_close_units(job);
     evn_machine_close(job->machine);
-    evn_cluster_close(job->cluster, EVN_OK);
     if (job->state) job->is->close(job->state);
     free(job->state);
 }

@@ -3,13 +3,13 @@
 #ifndef TOOL_JOB_H
 #define TOOL_JOB_H
 
+#include "workload/ranks.h"
 #include "workload/table.h"
 
 /* Units and schedule as the user names them; options_read() fills it. */
 struct job_words {
     const char *units, *devices, *schedule, *speeds; /* schedule NULL: the workload's default */
-    const char *wire;                                /* evn_cluster_open()'s text; NULL: auto */
-    long processes;                                  /* 0: as `wire` says */
+    struct rank_words ranks;
     int oversubscribe;
     long steps;     /* of the run to come; -1: the workload's own number */
     int calibrated; /* take speeds from evener calibrate where there are some */
@@ -56,8 +56,10 @@ int job_devices(const struct job *job, const char *list, const char *devices, in
 int job_check(struct job *job);
 /* Where the problem is costly to open: whether units and schedule can be had at all. */
 int job_try(struct job *job, const struct job_words *words);
-/* The ranks of the run, where there are several; before any units. */
-int job_join(struct job *job, const struct job_words *words);
+/* The ranks of the run, where there are several: job->cluster, and the machine is this rank's share
+ * of its host. After it all that can fail on one rank goes through ranks_agree(), and ranks_leave()
+ * ends it. */
+int job_join(struct job *job, const struct job_words *words, int argc, char **argv);
 /* The problem: shape and tasks are known. */
 int job_open(struct job *job, int quiet);
 /* Units with their speeds, by `flags` of evn_units_open(); the job has none. */

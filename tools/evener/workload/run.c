@@ -23,9 +23,9 @@ static const struct option table[] = {
     {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one a GPU, one of all other cores)",
      OPTION_TEXT, AT(words.units), 0, 0},
     {"processes", "N", "on N processes of this node, each with these units", OPTION_NUMBER,
-     AT(words.processes), 1, 1024},
+     AT(words.ranks.processes), 1, 1024},
     {"wire", "HOW", "auto (default), alone, processes:N, mpi, mpi:FILE: what ranks talk through",
-     OPTION_TEXT, AT(words.wire), 0, 0},
+     OPTION_TEXT, AT(words.ranks.wire), 0, 0},
     {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)", OPTION_FLAG,
      AT(words.oversubscribe), 0, 0},
     {"devices", "SPEC",
@@ -155,7 +155,8 @@ static int open_outputs(struct watch *watch) {
     const struct request *request = watch->request;
     int code = output_open(&watch->record, request->json);
     if (!code) code = output_open(&watch->trace, request->trace);
-    if (request->json) watch->bursts = cJSON_CreateArray();
+    /* those of this process alone would be half of the picture */
+    if (request->json && !watch->job->cluster) watch->bursts = cJSON_CreateArray();
     watch->out = files_page();
     return code;
 }
@@ -178,8 +179,10 @@ static int run_job(struct watch *watch) {
     };
     struct slow slow;
     const int steps = options.steps < 0 ? job->shape.steps : options.steps;
-    int code = slow_read(&slow, request->slow, job->units, 1);
+    int code = job->cluster ? slow_among(&slow, request->slow, job->tasks.units)
+                            : slow_read(&slow, request->slow, job->units, 1);
     if (!code) code = slow_begins(&slow, request->slow, steps);
+    code = ranks_agree(job->cluster, code);
     if (code) return code;
     options.slow = (struct run_slow){slow.unit, (int)slow.step, slow.factor};
     char what[64];
@@ -189,11 +192,11 @@ static int run_job(struct watch *watch) {
         job->is->print_problem(job->state, steps, watch->out);
     fflush(watch->out);
     const struct run_result *r = NULL;
-    progress_begin(&watch->progress, what, request->quiet);
+    progress_begin(&watch->progress, what, request->quiet || !ranks_speak(job->cluster));
     code = job->is->run(job->state, job->units, job->schedule, &options, &r);
     progress_end(&watch->progress);
-    if (code) return code;
-    const struct workload_page page = {watch->out, job_cores(job), request->verbose};
+    if (code || !ranks_speak(job->cluster)) return code;
+    const struct workload_page page = {watch->out, r->cores, request->verbose};
     if (!request->quiet && job->is->print_result) job->is->print_result(job->state, &page);
     if (!request->quiet) print_units(job, r, watch->out);
     code = r->verified == 0 ? EXIT_UNVERIFIED : EXIT_DONE;
@@ -208,8 +211,37 @@ static int run_job(struct watch *watch) {
     return code;
 }
 
+/* What does not go over ranks. */
+static int check_ranks(const struct request *request, const struct job *job) {
+    if (!job->cluster) return 0;
+    if (strcmp(request->on_loss, "stop") != 0)
+        complain("--on-device-loss %s: over ranks a lost device ends the run", request->on_loss);
+    else if (request->trace)
+        complain("--trace: traces of several ranks are not written yet");
+    else
+        return 0;
+    return EXIT_USAGE;
+}
+
+/* What may go wrong before units are there: devices, outputs, the problem. */
+static int begin(struct watch *watch) {
+    const struct request *request = watch->request;
+    const struct job_words *words = &request->words;
+    struct job *job = watch->job;
+    int gpus = 0, code = check_ranks(request, job);
+    if (!code) code = job_devices(job, words->units, words->devices, &gpus);
+    if (!code && !gpus && !strcmp(request->on_loss, "continue"))
+        complain(
+            "warning: with --units %s --on-device-loss changes nothing: no unit of it is a GPU",
+            words->units);
+    if (!code) code = job_try(job, words);
+    watch->out = stdout;
+    if (!code && ranks_speak(job->cluster)) code = open_outputs(watch);
+    return code ? code : job_open(job, request->quiet || !ranks_speak(job->cluster));
+}
+
 /* Once the options are read. */
-static int run_request(const struct request *request, struct job *job) {
+static int run_request(const struct request *request, struct job *job, int argc, char **argv) {
     const struct job_words *words = &request->words;
     struct watch watch = {.request = request, .job = job};
     int code = check(request, job->is);
@@ -218,26 +250,19 @@ static int run_request(const struct request *request, struct job *job) {
         const int done = job->is->instead(job->state);
         if (done >= 0) return done;
     }
-    if (!code) code = job_join(job, words);
-    const int other = job->cluster && evn_cluster_rank(job->cluster);
-    if (other && !freopen("/dev/null", "w", stdout)) code = EXIT_FAILED;
-    int gpus = 0;
-    if (!code) code = job_devices(job, words->units, words->devices, &gpus);
-    if (!code && !gpus && !strcmp(request->on_loss, "continue"))
-        complain(
-            "warning: with --units %s --on-device-loss changes nothing: no unit of it is a GPU",
-            words->units);
-    if (!code) code = job_try(job, words);
-    if (!code && !other) code = open_outputs(&watch);
-    if (other) watch.out = stdout;
-    if (!code) code = job_open(job, request->quiet);
+    if (!code) code = job_join(job, words, argc, argv);
+    if (code) return ranks_leave(job->cluster, code);
+    code = begin(&watch);
+    code = ranks_agree(job->cluster, code);
     if (!code) code = job_units(job, words, 0);
     if (!code) code = job_schedule(job, words);
+    code = ranks_agree(job->cluster, code);
     if (!code) code = run_job(&watch);
     cJSON_Delete(watch.bursts);
     evn_output_close(watch.trace);
     evn_output_close(watch.record);
-    return code;
+    job_close_units(job);
+    return ranks_leave(job->cluster, ranks_agree(job->cluster, code));
 }
 
 static int help(const struct workload *is) {
@@ -265,7 +290,7 @@ int command_run(int argc, char **argv) {
     if (code < 0)
         code = help(is);
     else if (!code)
-        code = run_request(&request, &job);
+        code = run_request(&request, &job, argc, argv);
     job_close(&job);
     return code;
 }

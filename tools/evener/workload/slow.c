@@ -47,6 +47,14 @@ int slow_read(struct slow *s, const char *text, const evn_units *units, int real
     return 0;
 }
 
+int slow_among(struct slow *s, const char *text, int units) {
+    int code = slow_read(s, text, NULL, 1);
+    if (code || s->unit < units) return code;
+    complain("--slow %s: there is no unit %d, units of all ranks are 0 to %d", text, s->unit,
+             units - 1);
+    return EXIT_USAGE;
+}
+
 int slow_begins(const struct slow *s, const char *text, long steps) {
     if (s->unit < 0 || s->step < steps) return 0;
     complain("--slow %s: there is no step %ld among %ld, which count from 0", text, s->step, steps);

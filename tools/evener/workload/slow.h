@@ -19,4 +19,7 @@ int slow_read(struct slow *slow, const char *text, const evn_units *units, int r
 /* Whether it begins within so many steps. As above. */
 int slow_begins(const struct slow *slow, const char *text, long steps);
 
+/* The same over ranks, with `units` of all of them. */
+int slow_among(struct slow *slow, const char *text, int units);
+
 #endif

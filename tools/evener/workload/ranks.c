@@ -1,0 +1,125 @@
+/* The ranks of a run of the command. */
+#include "workload/ranks.h"
+#include "common/interrupt.h"
+#include "common/message.h"
+#include "common/ranks.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char complaint[1024];
+
+int ranks_speak(const evn_cluster *cluster) { return !cluster || !evn_cluster_rank(cluster); }
+
+int ranks_join(evn_cluster **out, const struct rank_words *words) {
+    char how[64];
+    evn_cluster *cluster;
+    *out = NULL;
+    if (words->processes) snprintf(how, sizeof how, "processes:%ld", words->processes);
+    const char *wire = words->processes ? how : words->wire ? words->wire : "auto";
+    evn_status status = evn_cluster_open(&cluster, wire);
+    if (status) return give_up(status);
+    if (evn_cluster_size(cluster) == 1) {
+        evn_cluster_close(cluster, EVN_OK);
+        return 0;
+    }
+    *out = cluster;
+    interrupts_defer(1);
+    evn_cluster_stop_on(cluster, &interrupted);
+    complain_into(complaint, sizeof complaint, ranks_speak(cluster));
+    return ranks_speak(cluster) || freopen("/dev/null", "w", stdout) ? 0 : EXIT_FAILED;
+}
+
+static evn_status status_of(int code) {
+    switch (code) {
+    case 0:
+    case EXIT_UNVERIFIED: return EVN_OK;
+    case EXIT_USAGE: return EVN_USAGE;
+    case EXIT_INTERRUPTED: return EVN_STOPPED;
+    default: return EVN_BODY;
+    }
+}
+
+/* Rank 0 says what all have come to. */
+static int say(const evn_cluster *cluster, int code) {
+    char text[sizeof complaint];
+    snprintf(text, sizeof text, "%s", complaint);
+    complain_into(NULL, 0, 1);
+    if (ranks_speak(cluster) && *text) complain("%s", text);
+    complain_into(complaint, sizeof complaint, ranks_speak(cluster));
+    return code;
+}
+
+int ranks_agree(evn_cluster *cluster, int code) {
+    if (!cluster) return code;
+    /* where all have failed together, all know already */
+    if (code > EXIT_UNVERIFIED && evn_cluster_failed(cluster)) return say(cluster, code);
+    evn_status mine = status_of(code);
+    if (mine) evn_fail(mine, "%s", *complaint ? complaint : evn_status_text(mine));
+    *complaint = 0;
+    evn_status status = evn_cluster_agree(cluster, mine);
+    if (!status && evn_cluster_stopping(cluster))
+        status = evn_fail(EVN_STOPPED, "before the first step");
+    if (!status) return code;
+    /* the words are a complaint's already */
+    snprintf(complaint, sizeof complaint, "%s", evn_message());
+    const int worst = status == EVN_BODY      ? EXIT_FAILED
+                      : status == EVN_STOPPED ? EXIT_INTERRUPTED
+                      : status == EVN_USAGE   ? EXIT_USAGE
+                                              : EXIT_FAILED;
+    return say(cluster, worst);
+}
+
+/* ---- options ---- */
+
+/* Options that each rank has for itself, with their values: 1, 2 where the value is the next word.
+ */
+static int is_own(const char *word) {
+    static const char *const own[] = {"--units", "--devices", "--speeds", NULL};
+    if (!strcmp(word, "--oversubscribe")) return 1;
+    for (const char *const *o = own; *o; o++) {
+        const size_t length = strlen(*o);
+        if (!strncmp(word, *o, length) && (!word[length] || word[length] == '='))
+            return word[length] ? 1 : 2;
+    }
+    return 0;
+}
+
+/* The arguments that are to be the same, one behind the other, with the version in front. */
+static void same_words(char *text, size_t size, int argc, char **argv) {
+    size_t at = (size_t)snprintf(text, size, "evener %s", EVN_VERSION);
+    for (int i = 1; i < argc && at < size; i++) {
+        const int own = is_own(argv[i]);
+        i += own == 2;
+        if (!own) at += (size_t)snprintf(text + at, size - at, " %s", argv[i]);
+    }
+}
+
+int ranks_compare(evn_cluster *cluster, int argc, char **argv) {
+    enum { SIZE = 2048 };
+    if (!cluster) return 0;
+    char mine[SIZE] = "", *all = NULL;
+    int count;
+    same_words(mine, sizeof mine, argc, argv);
+    evn_status status = ranks_share(cluster, mine, 1, SIZE, (void **)&all, &count);
+    if (status) return ranks_agree(cluster, give_up(status));
+    int code = 0;
+    if (strcmp(mine, all) != 0) {
+        complain("this rank was given \"%s\", and rank 0 \"%s\"; all but --units, --devices and "
+                 "--speeds is to be the same",
+                 mine, all);
+        code = EXIT_USAGE;
+    }
+    free(all);
+    return ranks_agree(cluster, code);
+}
+
+/* Launchers end all ranks as soon as one returns something else than 0, so that rank 0 alone does;
+ * all do after an interrupt, since some launchers look at others. */
+int ranks_leave(evn_cluster *cluster, int code) {
+    if (!cluster) return code;
+    const int speaks = ranks_speak(cluster);
+    evn_cluster_close(cluster, status_of(code));
+    complain_into(NULL, 0, 1);
+    return speaks || code == EXIT_INTERRUPTED ? code : 0;
+}
