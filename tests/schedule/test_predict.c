@@ -1,0 +1,207 @@
+/* Processes by threads against the published figures: the columns "model" of the multi-zone
+ * benchmarks' table, their best combinations, figure 3's speedups; and the finer model by hand.
+ * Run: ctest -R predict */
+#include "check.h"
+#include "npbmz/npbmz.h"
+#include <evener/predict.h>
+#include <math.h>
+
+static const double alpha = 0.030; /* Origin 3000 */
+
+/* L of equation (2). */
+static int length_of(const npbmz *problem, enum npbmz_benchmark b) {
+    const npbmz_shape s = npbmz_describe(problem);
+    return b == NPBMZ_LU ? s.points[1] / s.zones[1] : s.points[2];
+}
+
+static double speedup(enum npbmz_benchmark b, char class_, int processes, int threads, int cap) {
+    npbmz *problem;
+    assert_int_equal(npbmz_open(&problem, b, class_), EVN_OK);
+    const evn_problem tasks = npbmz_tasks(problem);
+    const evn_processes p = {.processes = processes, .threads = threads, .cap = cap};
+    int owner[1024], own[1024];
+    assert_int_equal(evn_predict_group(&tasks, "binpack", &p, owner, own), EVN_OK);
+    const double s = evn_predict_speedup(&tasks, &p, owner, own, alpha, length_of(problem, b));
+    npbmz_close(problem);
+    return s;
+}
+
+/* The best of all processes x threads that give `cores`, with at most `threads_max` a process (0:
+ * as many as there are). */
+static double best(enum npbmz_benchmark b, char class_, int zones, int cores, int threads_max,
+                   int *processes) {
+    double max = 0;
+    *processes = 0;
+    for (int n = 1; n <= zones && n <= cores; n *= 2) {
+        if (threads_max && cores / n > threads_max) continue;
+        const double s = speedup(b, class_, n, cores / n, threads_max);
+        if (s <= max) continue;
+        max = s;
+        *processes = n;
+    }
+    return max;
+}
+
+static void assert_shown(double is, int digits, const char *shown) {
+    char text[32];
+    snprintf(text, sizeof text, "%.*f", digits, is);
+    assert_string_equal(text, shown);
+}
+
+static void test_table(void **state) {
+    (void)state;
+    static const struct {
+        enum npbmz_benchmark b;
+        int zones;
+        const char *best[5], *model[5]; /* on 16, 32, 64, 128 and 256 CPUs */
+    } row[] = {
+        {NPBMZ_LU,
+         16,
+         {"16x1", "16x2", "16x4", "16x8", "16x16"},
+         {"2.00", "3.88", "7.34", "13.22", "22.07"}},
+        {NPBMZ_SP,
+         256,
+         {"16x1", "32x1", "64x1", "128x1", "256x1"},
+         {"2.00", "4.00", "8.00", "16.00", "32.00"}},
+        {NPBMZ_BT,
+         256,
+         {"16x1", "32x1", "64x1", "64x2", "64x4"},
+         {"2.00", "3.94", "7.68", "14.90", "28.17"}},
+    };
+    for (int r = 0; r < 3; r++) {
+        int processes;
+        const double on8 = best(row[r].b, 'C', row[r].zones, 8, 0, &processes);
+        for (int i = 0; i < 5; i++) {
+            const int cores = 16 << i;
+            const double s = best(row[r].b, 'C', row[r].zones, cores, 0, &processes);
+            char text[32];
+            snprintf(text, sizeof text, "%dx%d", processes, cores / processes);
+            assert_string_equal(text, row[r].best[i]);
+            assert_shown(s / on8, 2, row[r].model[i]);
+        }
+    }
+}
+
+static void test_class_a(void **state) {
+    (void)state;
+    int n;
+    assert_shown(best(NPBMZ_BT, 'A', 16, 8, 0, &n), 2, "7.59");
+    assert_int_equal(n, 4);
+    assert_shown(best(NPBMZ_BT, 'A', 16, 16, 0, &n), 2, "14.35");
+    assert_int_equal(n, 4);
+    assert_shown(best(NPBMZ_BT, 'A', 16, 32, 0, &n), 2, "25.96");
+    assert_int_equal(n, 8);
+    assert_shown(best(NPBMZ_BT, 'A', 16, 64, 0, &n), 1, "51.1");
+    assert_int_equal(n, 8);
+    /* with four threads a process at most nothing is won beyond 16 */
+    assert_shown(best(NPBMZ_BT, 'A', 16, 32, 4, &n), 2, "18.91");
+    assert_shown(best(NPBMZ_BT, 'A', 16, 64, 4, &n), 2, "17.87");
+}
+
+/* A zone a process, 4 threads each: before and after threads have moved. */
+static void test_figure_3(void **state) {
+    (void)state;
+    npbmz *problem;
+    assert_int_equal(npbmz_open(&problem, NPBMZ_BT, 'C'), EVN_OK);
+    const evn_problem tasks = npbmz_tasks(problem);
+    evn_processes p = {.processes = 256, .threads = 4, .node = 4};
+    int owner[256], threads[256];
+    assert_int_equal(evn_predict_group(&tasks, "binpack", &p, owner, threads), EVN_OK);
+    assert_shown(evn_predict_speedup(&tasks, &p, owner, threads, 0, 0), 1, "283.7");
+    p.node = 0;
+    assert_int_equal(evn_predict_group(&tasks, "binpack", &p, owner, threads), EVN_OK);
+    assert_shown(evn_predict_speedup(&tasks, &p, owner, threads, 0, 0), 1, "886.2");
+    int least = threads[0], most = threads[0];
+    for (int i = 0; i < 256; i++) {
+        least = threads[i] < least ? threads[i] : least;
+        most = threads[i] > most ? threads[i] : most;
+    }
+    assert_int_equal(least, 1);
+    assert_int_equal(most, 14);
+    npbmz_close(problem);
+}
+
+/* f(1, 2, 4, 8, 16) for L = 52. */
+static void test_teams(void **state) {
+    (void)state;
+    const evn_phase loop = {1, 52};
+    static const char *const origin[] = {"1.000", "1.030", "1.090", "1.303", "1.785"},
+                             *const power3[] = {"1.000", "1.021", "1.063", "1.235", "1.618"};
+    for (int i = 0; i < 5; i++) {
+        assert_shown(evn_predict_team(0.030, 1, &loop, 1 << i), 3, origin[i]);
+        assert_shown(evn_predict_team(0.021, 1, &loop, 1 << i), 3, power3[i]);
+    }
+    const evn_phase two[] = {{0.25, 3}, {0.75, 4}};
+    assert_true(fabs(evn_predict_team(0, 2, two, 2) - (0.25 * 4 / 3 + 0.75)) < 1e-15);
+    assert_true(evn_predict_team(0.5, 0, NULL, 3) == 2);
+    assert_true(isnan(evn_predict_pieces(-1, 1)) && isnan(evn_predict_pieces(1, 0)));
+    assert_true(isnan(evn_predict_team(-1, 0, NULL, 1)));
+}
+
+static void test_slope(void **state) {
+    (void)state;
+    const double x[] = {0, 1, 3}, y[] = {5, 1, 4};
+    double rest;
+    assert_true(fabs(evn_predict_slope(3, x, y, &rest) - 1.3) < 1e-15);
+    assert_true(fabs(rest - sqrt((25 + 0.09 + 0.01) / 3)) < 1e-15);
+    assert_true(evn_predict_slope(1, x, y, NULL) == 0);
+}
+
+static int phases(const void *arg, int task, evn_phase *phase, int room) {
+    (void)arg;
+    (void)room;
+    *phase = (evn_phase){1, task ? 3 : 4};
+    return 1;
+}
+
+/* Four tasks in a ring on three processes, two of them on a node. */
+static void test_by_hand(void **state) {
+    (void)state;
+    const evn_link ring[] = {{{0, 1}, 10}, {{1, 2}, 20}, {{2, 3}, 30}, {{3, 0}, 40}};
+    const double seconds[] = {4, 6, 8, 2};
+    const evn_problem tasks = {.tasks = 4, .weight = seconds, .links = 4, .link = ring};
+    evn_prediction_input in = {.tasks = &tasks,
+                               .seconds = seconds,
+                               .alpha = 0.5,
+                               .phases = phases,
+                               .copy_per_byte = 0.001,
+                               .near = {0.1, 0.01},
+                               .far = {1, 0.02}};
+    const evn_processes p = {.processes = 3, .threads = 2, .node = 4};
+    const int owner[] = {0, 0, 1, 2}, threads[] = {3, 1, 2};
+    evn_prediction out;
+    assert_int_equal(evn_predict_step(&in, &p, owner, threads, &out), EVN_OK);
+    /* process 0: f(3) = 2 x 6/4 and 2 x 1; copies of 10 twice, 20 and 40; to 1 on its node, to 2
+     * on another. 1: 8 and copies of 50, messages of 20 and 30 */
+    const double c0 = 4 * 3. / 3 + 6 * 2. / 3, e0 = 0.08 + (0.1 + 0.2) + (1 + 0.8);
+    const double c1 = 8, e1 = 0.05 + (0.1 + 0.2) + (1 + 0.6);
+    assert_true(c0 + e0 > c1 + e1);
+    assert_true(fabs(out.compute_s - c0) < 1e-12 && fabs(out.exchange_s - e0) < 1e-12);
+    assert_true(fabs(out.tree_s - 4) < 1e-12);
+    assert_true(fabs(out.step_s - (c0 + e0 + 4)) < 1e-12);
+    const evn_processes together = {.processes = 3, .threads = 2};
+    assert_int_equal(evn_predict_step(&in, &together, owner, threads, &out), EVN_OK);
+    assert_true(fabs(out.exchange_s - (0.08 + 0.3 + 0.5)) < 1e-12);
+    assert_true(fabs(out.tree_s - 0.4) < 1e-12);
+    /* what is no number */
+    const double none[] = {4, NAN, 8, 2};
+    in.seconds = none;
+    assert_int_equal(evn_predict_step(&in, &p, owner, threads, &out), EVN_USAGE);
+    const int nobody[] = {0, 0, 3, 2};
+    assert_true(isnan(evn_predict_speedup(&tasks, &p, nobody, threads, 0, 0)));
+    const evn_processes wrong[] = {
+        {0, 1, 0, 0}, {1, 0, 0, 0}, {1, 4, 2, 0}, {1, 1, -1, 0}, {1, 2, 0, 1}};
+    int own[4], group[4];
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(evn_predict_group(&tasks, "binpack", &wrong[i], group, own), EVN_USAGE);
+    assert_int_equal(evn_predict_group(&tasks, "none", &p, group, own), EVN_USAGE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_class_a),
+        cmocka_unit_test(test_figure_3), cmocka_unit_test(test_teams),
+        cmocka_unit_test(test_slope),    cmocka_unit_test(test_by_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
