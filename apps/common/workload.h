@@ -18,6 +18,7 @@
 #include "common/options.h"
 #include "common/run.h"
 #include <cjson/cJSON.h>
+#include <evener/predict.h>
 #include <stdio.h>
 
 /* A problem as it is known once it is open. */
@@ -33,6 +34,14 @@ struct workload_shape {
 struct study {
     const char *name, *help; /* NULL ends a list */
     int (*run)(int argc, char **argv);
+};
+
+/* How a team shares a task, for evener model. */
+struct workload_teams {
+    /* Length of the loop in the published equation (2), f(n) of a team of n. */
+    int (*length)(const void *state);
+    /* The phases of a task, as evn_prediction_input has them; `state` is its arg. */
+    int (*phases)(const void *state, int task, evn_phase *phase, int room);
 };
 
 /* What the result is printed with. */
@@ -72,6 +81,7 @@ struct workload {
     /* Tasks and links; units and what is known of them are left open. The arrays belong to state.
      */
     evn_problem (*tasks)(const void *state);
+    const struct workload_teams *teams; /* NULL: there is no model of its teams */
     /* The heading of a run. NULL: none. */
     void (*print_problem)(const void *state, int steps, FILE *out);
     /* The result is the state's, until the next run or close. */

@@ -19,6 +19,7 @@
 #include "common/run.h"
 #include "npbmz/benchmark.h"
 #include <evener.h>
+#include <evener/predict.h>
 #include <stdint.h>
 
 typedef struct npbmz npbmz;
@@ -65,6 +66,14 @@ typedef struct npbmz_cost {
     double operations, bytes;
 } npbmz_cost;
 npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase);
+
+/* How a unit's team shares zone z, for <evener/predict.h>: its phases, each a loop of so many
+ * pieces with its share of the operations. Returns how many, at most `room`. */
+int npbmz_phases(const npbmz *problem, int z, evn_phase *phase, int room);
+
+/* Length of the loop that the benchmarks' authors share, for their equation: planes in z for BT and
+ * SP, a zone's rows in y for LU. */
+int npbmz_loop(const npbmz *problem);
 
 typedef struct npbmz_options {
     struct run_options run;

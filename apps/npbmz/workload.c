@@ -62,6 +62,14 @@ static evn_problem tasks(const void *p) {
     return npbmz_tasks(s->problem);
 }
 
+static int length(const void *p) { return npbmz_loop(((const struct state *)p)->problem); }
+
+static int phases(const void *p, int zone, evn_phase *phase, int room) {
+    return npbmz_phases(((const struct state *)p)->problem, zone, phase, room);
+}
+
+static const struct workload_teams teams = {length, phases};
+
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
@@ -171,8 +179,8 @@ static const struct study studies[] = {
     .about = "One of the multi-zone NAS Parallel Benchmarks: a flow on a mesh of zones that\n"     \
              "exchange their boundary faces after each time step, verified by official norms.\n",  \
     .noun = "zone", .weight = "points", .schedule = "guided:size", .sample = "--class=W",          \
-    .keeps = 1, .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state),                 \
-    .defaults = defaults, .check = check, .describe = describe, .tasks = tasks,                    \
+    .keeps = 1, .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state),     \
+    .defaults = defaults, .check = check, .describe = describe, .tasks = tasks, .teams = &teams,   \
     .print_problem = print_problem, .run = run, .print_result = print_result, .record = record,    \
     .draw = draw, .close = close_state
 

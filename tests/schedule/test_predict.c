@@ -8,12 +8,6 @@
 
 static const double alpha = 0.030; /* Origin 3000 */
 
-/* L of equation (2). */
-static int length_of(const npbmz *problem, enum npbmz_benchmark b) {
-    const npbmz_shape s = npbmz_describe(problem);
-    return b == NPBMZ_LU ? s.points[1] / s.zones[1] : s.points[2];
-}
-
 static double speedup(enum npbmz_benchmark b, char class_, int processes, int threads, int cap) {
     npbmz *problem;
     assert_int_equal(npbmz_open(&problem, b, class_), EVN_OK);
@@ -21,7 +15,7 @@ static double speedup(enum npbmz_benchmark b, char class_, int processes, int th
     const evn_processes p = {.processes = processes, .threads = threads, .cap = cap};
     int owner[1024], own[1024];
     assert_int_equal(evn_predict_group(&tasks, "binpack", &p, owner, own), EVN_OK);
-    const double s = evn_predict_speedup(&tasks, &p, owner, own, alpha, length_of(problem, b));
+    const double s = evn_predict_speedup(&tasks, &p, owner, own, alpha, npbmz_loop(problem));
     npbmz_close(problem);
     return s;
 }
