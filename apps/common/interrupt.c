@@ -77,8 +77,7 @@ static void end_group(int number) {
 
 /* Leads the program's group, and ends it when we are killed and cannot: the system tells a child,
  * but not the children that it has. */
-static _Noreturn void be_child(pid_t parent, const char *program, int (*become)(void *),
-                               void *arg) {
+static _Noreturn void be_child(pid_t parent, char *const *argv, int (*become)(void *), void *arg) {
     setpgid(0, 0);
     signal(SIGTERM, end_group);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -87,16 +86,16 @@ static _Noreturn void be_child(pid_t parent, const char *program, int (*become)(
     if (!child) {
         signal(SIGTERM, SIG_DFL);
         signal(SIGXFSZ, SIG_DFL);
-        execl(program, program, (char *)NULL);
+        execv(argv[0], argv);
     }
     int status = 0;
     if (child > 0) waitpid(child, &status, 0);
     _exit(child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127);
 }
 
-pid_t child_start(const char *program, int (*become)(void *), void *arg) {
+pid_t child_start(char *const *argv, int (*become)(void *), void *arg) {
     const pid_t parent = getpid(), child = fork();
-    if (!child) be_child(parent, program, become, arg);
+    if (!child) be_child(parent, argv, become, arg);
     if (child < 0) return -1;
     setpgid(child, child); /* whoever of the two comes first */
     group = child;

@@ -19,11 +19,11 @@ void interrupts_begin(void);
 void interrupts_defer(int on);
 extern volatile sig_atomic_t interrupted;
 
-/* Starts `program`, an absolute path without arguments, in a process group that ends when this
- * process does, however it ends; `become` is called there before with `arg`, to set what is to be
- * different, and returns not 0 if it cannot. Its number, -1 with errno; then wait with
- * child_wait(), which returns its status as waitpid() has it. One at a time. */
-pid_t child_start(const char *program, int (*become)(void *arg), void *arg);
+/* Starts a program, argv[0] an absolute path, in a process group that ends when this process does,
+ * however it ends; `become` is called there before with `arg`, to set what is to be different, and
+ * returns not 0 if it cannot. Its number, -1 with errno; then wait with child_wait(), which returns
+ * its status as waitpid() has it. One at a time. */
+pid_t child_start(char *const *argv, int (*become)(void *arg), void *arg);
 int child_wait(pid_t child);
 
 #endif

@@ -91,7 +91,8 @@ static double run_other(const struct bench *b) {
     }
     fflush(stdout);
     struct other other = {b, pipes[1]};
-    const pid_t child = child_start(program, become, &other);
+    char *const words[] = {(char *)program, NULL};
+    const pid_t child = child_start(words, become, &other);
     close(pipes[1]);
     double mops = -1;
     int verified = 0;

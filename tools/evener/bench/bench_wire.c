@@ -2,9 +2,12 @@
  * left in place and such that are copied in and out, beside the two copies alone; a flood one way;
  * a barrier by the number of ranks; an agreement. */
 #include "bench/bench.h"
+#include "common/files.h"
 #include "common/median.h"
 #include "common/message.h"
 #include "common/options.h"
+#include "common/output.h"
+#include "common/record.h"
 #include <evener.h>
 #include <evener/wire.h>
 #include <stdio.h>
@@ -59,6 +62,8 @@ struct study {
     struct ends ends; /* of ranks 0 and 1 */
     int rank, repeat;
     char *here, *there; /* memory of this rank's own */
+    FILE *page;
+    cJSON *sizes; /* of the record */
 };
 
 /* How often in a sample: it takes about a millisecond. */
@@ -123,10 +128,17 @@ static evn_status measure(struct study *s, size_t bytes, struct row *row) {
     return status;
 }
 
-static void print_row(size_t bytes, const struct row *row) {
-    printf("  %10zu %12.2f %12.2f %12.2f %12.2f %12.3f\n", bytes, 1e6 * row->in_place,
-           1e6 * row->copied, row->copied / row->in_place, row->copied / row->copies,
-           1e-9 * (double)bytes / row->flood);
+static void print_row(const struct study *s, size_t bytes, const struct row *row) {
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "bytes", (double)bytes);
+    record_number(o, "in_place_s", row->in_place);
+    record_number(o, "copied_s", row->copied);
+    record_number(o, "flood_s", row->flood);
+    record_number(o, "copies_s", row->copies);
+    cJSON_AddItemToArray(s->sizes, o);
+    fprintf(s->page, "  %10zu %12.2f %12.2f %12.2f %12.2f %12.3f\n", bytes, 1e6 * row->in_place,
+            1e6 * row->copied, row->copied / row->in_place, row->copied / row->copies,
+            1e-9 * (double)bytes / row->flood);
 }
 
 /* In factors of eight, and the longest. */
@@ -145,13 +157,13 @@ static evn_status two_ranks(struct study *s, size_t max) {
         memset(s->there, 1, max);
     }
     if (!status && !s->rank)
-        printf("\n  %10s %12s %12s %12s %12s %12s\n  %10s %12s %12s %12s %12s %12s\n", "bytes",
-               "in place, us", "copied, us", "copied over", "copied over", "flood, GB/s", "", "",
-               "", "in place", "two copies", "");
+        fprintf(s->page, "\n  %10s %12s %12s %12s %12s %12s\n  %10s %12s %12s %12s %12s %12s\n",
+                "bytes", "in place, us", "copied, us", "copied over", "copied over", "flood, GB/s",
+                "", "", "", "in place", "two copies", "");
     for (size_t bytes = 8; !status && bytes <= max; bytes = next_size(bytes, max)) {
         struct row row;
         status = measure(s, bytes, &row);
-        if (!status && !s->rank) print_row(bytes, &row);
+        if (!status && !s->rank) print_row(s, bytes, &row);
     }
     ends_close(&s->ends);
     free(s->here);
@@ -202,14 +214,14 @@ static evn_status barriers(struct study *s) {
     const int size = evn_cluster_size(s->cluster);
     double two = 0;
     evn_status agreed = EVN_OK;
-    if (!s->rank) printf("\n  %10s %12s %12s\n", "ranks", "barrier, us", "over two");
+    if (!s->rank) fprintf(s->page, "\n  %10s %12s %12s\n", "ranks", "barrier, us", "over two");
     for (int ranks = 2; !agreed && ranks <= size; ranks = next_ranks(ranks, size)) {
         double seconds = 0;
         evn_status status = s->rank < ranks ? time_barrier(s, ranks, &seconds) : EVN_OK;
         agreed = evn_cluster_agree(s->cluster, status);
         if (ranks == 2) two = seconds;
         if (!agreed && !s->rank)
-            printf("  %10d %12.2f %12.2f\n", ranks, 1e6 * seconds, seconds / two);
+            fprintf(s->page, "  %10d %12.2f %12.2f\n", ranks, 1e6 * seconds, seconds / two);
     }
     return agreed;
 }
@@ -224,18 +236,22 @@ static evn_status agreement(struct study *s) {
         if (i >= 0) sample[i] = (evn_now() - begin) / 100;
     }
     if (!status && !s->rank)
-        printf("\n  agreement of all %d: %.2f us\n", evn_cluster_size(s->cluster),
-               1e6 * median(sample, s->repeat));
+        fprintf(s->page, "\n  agreement of all %d: %.2f us\n", evn_cluster_size(s->cluster),
+                1e6 * median(sample, s->repeat));
     return status;
 }
 
-static evn_status study(evn_cluster *cluster, long max, int repeat) {
-    struct study s = {.cluster = cluster, .rank = evn_cluster_rank(cluster), .repeat = repeat};
+static evn_status study(evn_cluster *cluster, long max, int repeat, cJSON *sizes) {
+    struct study s = {.cluster = cluster,
+                      .rank = evn_cluster_rank(cluster),
+                      .repeat = repeat,
+                      .page = files_page(),
+                      .sizes = sizes};
     if (evn_cluster_size(cluster) < 2)
         return evn_fail(EVN_USAGE, "bench wire: --wire: there is one rank; messages need two");
     if (!s.rank)
-        printf("%s, %d ranks, medians of %d samples\n", evn_cluster_wire(cluster),
-               evn_cluster_size(cluster), repeat);
+        fprintf(s.page, "%s, %d ranks, medians of %d samples\n", evn_cluster_wire(cluster),
+                evn_cluster_size(cluster), repeat);
     evn_status status = s.rank < 2 ? two_ranks(&s, (size_t)max) : EVN_OK;
     status = evn_cluster_agree(cluster, status);
     if (!status) status = barriers(&s);
@@ -245,7 +261,7 @@ static evn_status study(evn_cluster *cluster, long max, int repeat) {
 /* ---- the command ---- */
 
 struct request {
-    const char *wire;
+    const char *wire, *json;
     long max, repeat;
 };
 
@@ -256,9 +272,42 @@ static const struct option table[] = {
     {"max", "BYTES", "the longest message (default 4194304)", OPTION_NUMBER, AT(max), 8, 1 << 30},
     {"repeat", "N", "samples, of which the median is shown (default 7)", OPTION_NUMBER, AT(repeat),
      1, SAMPLES_MAX},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
     {0},
 };
 #undef AT
+
+/* What the study came to; consumes `sizes`. */
+static int keep_record(evn_output *file, const evn_cluster *cluster, cJSON *sizes) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "evener", EVN_VERSION);
+    cJSON_AddStringToObject(root, "wire", evn_cluster_wire(cluster));
+    cJSON_AddNumberToObject(root, "ranks", evn_cluster_size(cluster));
+    cJSON_AddItemToObject(root, "sizes", sizes);
+    cJSON_AddStringToObject(root, "command", command_line);
+    char *text = record_text(root);
+    const int code = !text || output_commit(file, text) ? EXIT_FAILED : EXIT_DONE;
+    free(text);
+    return code;
+}
+
+/* Rank 0 has the record's file, before anything is measured. */
+static int measure_all(evn_cluster *cluster, const struct request *request, evn_status *agreed) {
+    const int rank = evn_cluster_rank(cluster);
+    evn_output *file = NULL;
+    const int refused = rank ? 0 : output_open(&file, request->json);
+    cJSON *sizes = cJSON_CreateArray();
+    *agreed = evn_cluster_agree(cluster, refused ? EVN_USAGE : EVN_OK);
+    if (!*agreed) *agreed = study(cluster, request->max, (int)request->repeat, sizes);
+    /* only rank 0 says so; launchers end all when another returns something else than 0 */
+    int code = refused ? refused : *agreed && !rank ? give_up(*agreed) : EXIT_DONE;
+    if (file && !*agreed)
+        code = keep_record(file, cluster, sizes);
+    else
+        cJSON_Delete(sizes);
+    evn_output_close(file);
+    return code;
+}
 
 int bench_wire(int argc, char **argv) {
     struct request request = {.max = 4 << 20, .repeat = 7};
@@ -274,10 +323,7 @@ int bench_wire(int argc, char **argv) {
         status = evn_cluster_open(&cluster, "processes:2");
     }
     if (status) return give_up(status);
-    const int rank = evn_cluster_rank(cluster);
-    status = study(cluster, request.max, (int)request.repeat);
-    /* only rank 0 says so; launchers end all when another returns something else than 0 */
-    code = status && !rank ? give_up(status) : EXIT_DONE;
+    code = measure_all(cluster, &request, &status);
     fflush(stdout);
     evn_cluster_close(cluster, status);
     return code;

@@ -275,6 +275,18 @@ int calibration_speeds(const struct workload *is, const char *key, const evn_uni
     return code;
 }
 
+cJSON *calibration_entry(const struct workload *is, const char *key, const char *unit,
+                         const evn_machine *machine) {
+    char *folder = calibration_folder();
+    struct doubts doubts = {0};
+    cJSON *entries = folder ? read_folder(folder, is->name, machine, &doubts) : NULL;
+    cJSON *found = cJSON_Duplicate(find(entries, key, unit, NULL), 1);
+    say_doubts(&doubts);
+    cJSON_Delete(entries);
+    free(folder);
+    return found;
+}
+
 /* ---- writing ---- */
 
 int calibration_try_file(const char *path) {

@@ -22,6 +22,11 @@
 int calibration_speeds(const struct workload *is, const char *key, const evn_units *units,
                        double *speed, double *bandwidth);
 
+/* What is kept of a workload on `unit` ("CPU:1") for that problem, of another one where there is
+ * nothing of this, of a class the nearest: an entry to be deleted; NULL: none. Warns as above. */
+cJSON *calibration_entry(const struct workload *is, const char *key, const char *unit,
+                         const evn_machine *machine);
+
 /* The folder that they are kept in, to be freed; NULL: neither XDG_CACHE_HOME nor HOME says where.
  */
 char *calibration_folder(void);
@@ -35,7 +40,8 @@ int calibration_try_folder(const char *folder);
 int calibration_try_file(const char *path);
 
 /* An entry has "app", "class" (the problem's key), "unit", "device" (not of CPU units), "tasks",
- * "steps", "task_s", "weight_per_s", "within_s_per_byte" and "between_s_per_byte". */
+ * "steps", "task_s", "weight_per_s", "within_s_per_byte" and "between_s_per_byte". That of the unit
+ * "team" is the model's (model/figures.h) and has more. */
 
 /* Keeps each of the entries in the folder, in the place of an older one of the same. 0, or an exit
  * status after a message. */

@@ -262,7 +262,7 @@ static int no_entry(const struct machine_file *m, struct unit_kind kind) {
     return EXIT_USAGE;
 }
 
-static double seconds_of(const cJSON *table, double points) {
+double machine_table_seconds(const cJSON *table, double points) {
     const cJSON *low = NULL, *high = table->child;
 #define POINTS(p)  ((p)->child->valuedouble)
 #define SECONDS(p) ((p)->child->next->valuedouble)
@@ -298,7 +298,8 @@ int machine_file_seconds(const struct machine_file *m, const char *app, struct u
     }
     for (int t = 0; t < n; t++)
         seconds[t] =
-            (table ? seconds_of(table, points[t]) : points[t] / speed->valuedouble) / times;
+            (table ? machine_table_seconds(table, points[t]) : points[t] / speed->valuedouble) /
+            times;
     return 0;
 }
 

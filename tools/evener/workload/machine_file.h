@@ -36,6 +36,7 @@
 #ifndef TOOL_MACHINE_FILE_H
 #define TOOL_MACHINE_FILE_H
 
+#include <cjson/cJSON.h>
 #include <evener.h>
 #include <evener/model.h>
 
@@ -77,6 +78,9 @@ double machine_file_published(const struct machine_file *m, const char *app, con
  * a message: the file does not have such a unit, or not for that workload. */
 int machine_file_seconds(const struct machine_file *m, const char *app, struct unit_kind kind,
                          int n, const double *points, double *seconds);
+
+/* What a table of seconds, [[points, s], ..] with ascending points, says of a task. */
+double machine_table_seconds(const cJSON *table, double points);
 
 /* The ways between kinds, kinds x kinds, and within them; errors as above. */
 int machine_file_routes(const struct machine_file *m, const struct unit_kind *kinds, int n,
