@@ -26,6 +26,7 @@ static const struct option options[] = {
 
 static const struct option_rule rules[] = {
     {"evener plan", OPTION_IGNORES, "perturb", "a plan computes nothing"},
+    {"evener model", OPTION_IGNORES, "perturb", "its runs are official ones"},
     {0},
 };
 

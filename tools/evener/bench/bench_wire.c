@@ -62,8 +62,8 @@ struct study {
     struct ends ends; /* of ranks 0 and 1 */
     int rank, repeat;
     char *here, *there; /* memory of this rank's own */
-    FILE *page;
-    cJSON *sizes; /* of the record */
+    FILE *page;         /* NULL: rank 0 prints nothing, either */
+    cJSON *sizes;       /* of the record */
 };
 
 /* How often in a sample: it takes about a millisecond. */
@@ -136,9 +136,10 @@ static void print_row(const struct study *s, size_t bytes, const struct row *row
     record_number(o, "flood_s", row->flood);
     record_number(o, "copies_s", row->copies);
     cJSON_AddItemToArray(s->sizes, o);
-    fprintf(s->page, "  %10zu %12.2f %12.2f %12.2f %12.2f %12.3f\n", bytes, 1e6 * row->in_place,
-            1e6 * row->copied, row->copied / row->in_place, row->copied / row->copies,
-            1e-9 * (double)bytes / row->flood);
+    if (s->page)
+        fprintf(s->page, "  %10zu %12.2f %12.2f %12.2f %12.2f %12.3f\n", bytes, 1e6 * row->in_place,
+                1e6 * row->copied, row->copied / row->in_place, row->copied / row->copies,
+                1e-9 * (double)bytes / row->flood);
 }
 
 /* In factors of eight, and the longest. */
@@ -156,7 +157,7 @@ static evn_status two_ranks(struct study *s, size_t max) {
         memset(s->here, 1, max);
         memset(s->there, 1, max);
     }
-    if (!status && !s->rank)
+    if (!status && s->page)
         fprintf(s->page, "\n  %10s %12s %12s %12s %12s %12s\n  %10s %12s %12s %12s %12s %12s\n",
                 "bytes", "in place, us", "copied, us", "copied over", "copied over", "flood, GB/s",
                 "", "", "", "in place", "two copies", "");
@@ -214,13 +215,13 @@ static evn_status barriers(struct study *s) {
     const int size = evn_cluster_size(s->cluster);
     double two = 0;
     evn_status agreed = EVN_OK;
-    if (!s->rank) fprintf(s->page, "\n  %10s %12s %12s\n", "ranks", "barrier, us", "over two");
+    if (s->page) fprintf(s->page, "\n  %10s %12s %12s\n", "ranks", "barrier, us", "over two");
     for (int ranks = 2; !agreed && ranks <= size; ranks = next_ranks(ranks, size)) {
         double seconds = 0;
         evn_status status = s->rank < ranks ? time_barrier(s, ranks, &seconds) : EVN_OK;
         agreed = evn_cluster_agree(s->cluster, status);
         if (ranks == 2) two = seconds;
-        if (!agreed && !s->rank)
+        if (!agreed && s->page)
             fprintf(s->page, "  %10d %12.2f %12.2f\n", ranks, 1e6 * seconds, seconds / two);
     }
     return agreed;
@@ -235,21 +236,21 @@ static evn_status agreement(struct study *s) {
         for (int k = 0; !status && k < 100; k++) status = evn_cluster_agree(s->cluster, EVN_OK);
         if (i >= 0) sample[i] = (evn_now() - begin) / 100;
     }
-    if (!status && !s->rank)
+    if (!status && s->page)
         fprintf(s->page, "\n  agreement of all %d: %.2f us\n", evn_cluster_size(s->cluster),
                 1e6 * median(sample, s->repeat));
     return status;
 }
 
-static evn_status study(evn_cluster *cluster, long max, int repeat, cJSON *sizes) {
+static evn_status study(evn_cluster *cluster, long max, int repeat, int quiet, cJSON *sizes) {
     struct study s = {.cluster = cluster,
                       .rank = evn_cluster_rank(cluster),
                       .repeat = repeat,
-                      .page = files_page(),
+                      .page = quiet || evn_cluster_rank(cluster) ? NULL : files_page(),
                       .sizes = sizes};
     if (evn_cluster_size(cluster) < 2)
         return evn_fail(EVN_USAGE, "bench wire: --wire: there is one rank; messages need two");
-    if (!s.rank)
+    if (s.page)
         fprintf(s.page, "%s, %d ranks, medians of %d samples\n", evn_cluster_wire(cluster),
                 evn_cluster_size(cluster), repeat);
     evn_status status = s.rank < 2 ? two_ranks(&s, (size_t)max) : EVN_OK;
@@ -263,6 +264,7 @@ static evn_status study(evn_cluster *cluster, long max, int repeat, cJSON *sizes
 struct request {
     const char *wire, *json;
     long max, repeat;
+    int quiet;
 };
 
 #define AT(field) offsetof(struct request, field)
@@ -273,6 +275,7 @@ static const struct option table[] = {
     {"repeat", "N", "samples, of which the median is shown (default 7)", OPTION_NUMBER, AT(repeat),
      1, SAMPLES_MAX},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+    {"quiet", NULL, "no tables", OPTION_FLAG, AT(quiet), 0, 0},
     {0},
 };
 #undef AT
@@ -298,7 +301,8 @@ static int measure_all(evn_cluster *cluster, const struct request *request, evn_
     const int refused = rank ? 0 : output_open(&file, request->json);
     cJSON *sizes = cJSON_CreateArray();
     *agreed = evn_cluster_agree(cluster, refused ? EVN_USAGE : EVN_OK);
-    if (!*agreed) *agreed = study(cluster, request->max, (int)request->repeat, sizes);
+    if (!*agreed)
+        *agreed = study(cluster, request->max, (int)request->repeat, request->quiet, sizes);
     /* only rank 0 says so; launchers end all when another returns something else than 0 */
     int code = refused ? refused : *agreed && !rank ? give_up(*agreed) : EXIT_DONE;
     if (file && !*agreed)

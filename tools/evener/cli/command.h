@@ -7,6 +7,7 @@
 int command_info(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_plan(int argc, char **argv);
+int command_model(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_report(int argc, char **argv);

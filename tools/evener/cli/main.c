@@ -19,6 +19,8 @@ static const struct part {
     {"run", "run a workload:", command_run}, /* and their names */
     {"plan", "a schedule's assignment, loads, imbalance and bytes cut; nothing is computed",
      command_plan},
+    {"model", "processes x threads: what a step takes, predicted and measured, and the best",
+     command_model},
     {"bench", "a study, as ratios in one run; without a name: which there are", command_bench},
     {"calibrate", "measure this node's units, for schedules and plans, and keep the figures",
      command_calibrate},
@@ -66,7 +68,8 @@ static int run_part(int argc, char **argv) {
     for (int i = 0; i < PARTS; i++)
         if (!strcmp(name, parts[i].name)) return parts[i].run(argc - 1, argv + 1);
     if (*name)
-        complain("there is no command \"%s\", expected info, run, plan, bench, calibrate or report",
+        complain("there is no command \"%s\", expected info, run, plan, model, bench, calibrate or "
+                 "report",
                  name);
     else
         usage(stderr);

@@ -1,0 +1,12 @@
+/* Runs of this command in processes of their own, whose records are what is measured: a process
+ * that forks ranks must not have had threads, and each run begins with a cold program. */
+#ifndef MODEL_RUNS_H
+#define MODEL_RUNS_H
+
+#include <cjson/cJSON.h>
+
+/* Runs `evener WORD ..` (words end with NULL) and gives what it writes to standard output, parsed;
+ * to be deleted. 0, or an exit status after a message. */
+int runs_record(const char *const *words, cJSON **record);
+
+#endif
