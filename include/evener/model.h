@@ -15,6 +15,10 @@
  * each unit sends one message at a time and receives one at a time. `Sequential` is that of
  * González and Morancho, "Multi-GPU Parallelization of the NAS Multi-Zone Parallel Benchmarks"
  * (2021): one zone after another, each face a message of its own.
+ *
+ * Units may be of ranks, the processes of a run on many nodes. Between two ranks all faces of all
+ * their units are one message, and it is the rank that sends and receives one at a time; within a
+ * rank all is as without.
  */
 #ifndef EVENER_MODEL_H
 #define EVENER_MODEL_H
@@ -39,10 +43,16 @@ typedef struct evn_model {
     const double *slow;     /* of each unit: times the seconds of its kind, > 0; NULL: all 1 */
     const evn_route *route; /* kinds x kinds: route[from * kinds + to]; NULL: exchange is free */
     const evn_route
-        *within;    /* kinds: of faces between two tasks of one unit; NULL: they are free */
-    int sequential; /* the exchange goes one zone after another */
-    double noise;   /* a task's seconds vary from step to step by up to this fraction, in a fixed
-                       sequence; from 0 to below 1 */
+        *within;     /* kinds: of faces between two tasks of one unit; NULL: they are free */
+    int sequential;  /* the exchange goes one zone after another */
+    double noise;    /* a task's seconds vary from step to step by up to this fraction, in a fixed
+                        sequence; from 0 to below 1 */
+    const int *rank; /* of each unit, from 0; NULL: all are of one */
+    const evn_route *far; /* kinds x kinds, as route: between ranks, by the kinds of their first
+                             units; NULL: as route */
+    double tree; /* s of a hop of the records that ranks send up and down a tree after each step */
+    int overlap; /* units do tasks that need nothing from other ranks while messages travel; in
+                    parallel only */
 } evn_model;
 
 /* What one step takes. */
@@ -52,9 +62,11 @@ typedef struct evn_step {
     double exchange_s;  /* until the last face is where it belongs */
     double imbalance;   /* longest over shortest compute time of a unit; infinite: one has none */
     double bytes;       /* exchanged between units, both ways */
-    long messages;      /* that they take: pairs of units, or in sequence faces */
+    long messages;      /* that they take: pairs of units or of ranks, or in sequence faces */
     double migrated_bytes; /* of tasks that changed their unit */
     int migrations;
+    double tree_s; /* for the tree of ranks, up and down: 2 ceil(log2 ranks) hops */
+    double step_s; /* all of it: compute_s + exchange_s + tree_s, less what overlap hides */
 } evn_step;
 
 typedef struct evn_simulation evn_simulation;

@@ -25,8 +25,12 @@ struct evn_simulation {
     double *seconds;                      /* of the tasks */
     double *compute, *migrate, *exchange; /* of the units */
     double *out, *in;                     /* when the ports of the units are free */
-    int *heap;                            /* of the units, while they draw */
-    struct message *message;              /* room for two of each link */
+    int ranks, *first;                    /* the first unit of each */
+    double *port;                         /* of the ranks: when their messages are there */
+    double *early;           /* of the units: with tasks that need nothing from other ranks */
+    char *needs;             /* of the tasks: something from another rank */
+    int *heap;               /* of the units, while they draw */
+    struct message *message; /* room for two of each link */
 };
 
 static evn_status wrong(const char *what, int i, double is, const char *right) {
@@ -77,12 +81,30 @@ static evn_status check(const evn_model *m) {
         if (!is_time(m->link[l].bytes))
             return wrong("the size of link", l, m->link[l].bytes, "bytes from 0");
     }
+    for (int u = 0; m->rank && u < m->units; u++)
+        if (m->rank[u] < 0 || m->rank[u] >= m->units)
+            return wrong("the rank of unit", u, m->rank[u], "0 to below the number of units");
+    if (!is_time(m->tree)) return wrong("the tree: hop", 0, m->tree, "seconds from 0");
     evn_status status = EVN_OK;
+    for (int i = 0; !status && m->far && i < m->kinds * m->kinds; i++)
+        status = check_route(&m->far[i], "far route", i);
     for (int i = 0; !status && m->route && i < m->kinds * m->kinds; i++)
         status = check_route(&m->route[i], "route", i);
     for (int i = 0; !status && m->within && i < m->kinds; i++)
         status = check_route(&m->within[i], "the route within kind", i);
     return status;
+}
+
+static int rank_of(const evn_model *m, int unit) { return m->rank ? m->rank[unit] : 0; }
+
+/* How many ranks there are, and each one's first unit; -1: it has none, and nothing to send. */
+static void find_ranks(evn_simulation *s) {
+    for (int u = 0; u < s->model.units; u++) s->first[u] = -1;
+    for (int u = s->model.units - 1; u >= 0; u--) {
+        const int r = rank_of(&s->model, u);
+        s->first[r] = u;
+        if (r >= s->ranks) s->ranks = r + 1;
+    }
 }
 
 evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
@@ -97,11 +119,12 @@ evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
         s->seed = 1;
         s->owner = malloc(2 * n * sizeof *s->owner);
         s->seconds = malloc(n * sizeof *s->seconds);
-        s->compute = malloc(5 * units * sizeof *s->compute);
-        s->heap = malloc(units * sizeof *s->heap);
+        s->compute = malloc(7 * units * sizeof *s->compute);
+        s->heap = malloc(2 * units * sizeof *s->heap);
+        s->needs = calloc(n, 1);
         s->message = malloc((2 * (size_t)model->links + 1) * sizeof *s->message);
     }
-    if (!s || !s->owner || !s->seconds || !s->compute || !s->heap || !s->message) {
+    if (!s || !s->owner || !s->seconds || !s->compute || !s->heap || !s->needs || !s->message) {
         evn_simulation_close(s);
         return evn_fail(EVN_MEMORY, "model: not enough memory for %zu tasks on %zu units", n,
                         units);
@@ -111,6 +134,10 @@ evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
     s->exchange = s->migrate + units;
     s->out = s->exchange + units;
     s->in = s->out + units;
+    s->port = s->in + units;
+    s->early = s->port + units;
+    s->first = s->heap + units;
+    find_ranks(s);
     *out = s;
     return EVN_OK;
 }
@@ -121,6 +148,7 @@ void evn_simulation_close(evn_simulation *s) {
     free(s->seconds);
     free(s->compute);
     free(s->heap);
+    free(s->needs);
     free(s->message);
     free(s);
 }
@@ -131,6 +159,7 @@ static const evn_route *route(const evn_model *m, int from, int to) {
     static const evn_route free_of_charge = {.hops = 1};
     const int a = kind_of(m, from), b = kind_of(m, to);
     if (from == to) return m->within ? &m->within[a] : &free_of_charge;
+    if (m->far && rank_of(m, from) != rank_of(m, to)) return &m->far[a * m->kinds + b];
     return m->route ? &m->route[a * m->kinds + b] : &free_of_charge;
 }
 
@@ -180,28 +209,24 @@ static int by_round(const void *a, const void *b) {
     return x->to != y->to ? (x->to < y->to ? -1 : 1) : (x->from > y->from) - (x->from < y->from);
 }
 
-/* One message a pair of units, in rounds. Returns their number. */
-static int gather(evn_simulation *s, int faces) {
-    const int units = s->model.units;
-    qsort(s->message, (size_t)faces, sizeof *s->message, by_pair);
+/* One message a pair of `ends`, units or ranks, in rounds. Returns their number. */
+static int gather(struct message *message, int faces, int ends) {
+    qsort(message, (size_t)faces, sizeof *message, by_pair);
     int pairs = 0;
     for (int i = 0; i < faces; i++) {
-        struct message *last = &s->message[pairs - 1];
-        if (pairs && last->from == s->message[i].from && last->to == s->message[i].to)
-            last->bytes += s->message[i].bytes;
+        struct message *last = &message[pairs - 1];
+        if (pairs && last->from == message[i].from && last->to == message[i].to)
+            last->bytes += message[i].bytes;
         else
-            s->message[pairs++] = s->message[i];
+            message[pairs++] = message[i];
     }
-    for (int i = 0; i < pairs; i++)
-        s->message[i].to = (s->message[i].to - s->message[i].from + units) % units;
-    qsort(s->message, (size_t)pairs, sizeof *s->message, by_round);
-    for (int i = 0; i < pairs; i++)
-        s->message[i].to = (s->message[i].to + s->message[i].from) % units;
+    for (int i = 0; i < pairs; i++) message[i].to = (message[i].to - message[i].from + ends) % ends;
+    qsort(message, (size_t)pairs, sizeof *message, by_round);
+    for (int i = 0; i < pairs; i++) message[i].to = (message[i].to + message[i].from) % ends;
     return pairs;
 }
 
-static void send(evn_simulation *s, const struct message *m) {
-    const evn_route *r = route(&s->model, m->from, m->to);
+static void send(evn_simulation *s, const struct message *m, const evn_route *r) {
     double *out = &s->out[m->from], *in = &s->in[m->to];
     const double first = r->latency[0] + m->bytes * r->per_byte[0];
     if (r->hops == 2) {
@@ -212,30 +237,72 @@ static void send(evn_simulation *s, const struct message *m) {
     }
 }
 
-static void in_parallel(evn_simulation *s, evn_step *step) {
+/* Faces between units of two ranks (`far`), or between two units of a rank. Within one unit they
+ * only count, bytes first. Returns how many there are; each goes both ways. */
+static int collect(evn_simulation *s, int far, evn_step *step) {
     const evn_model *m = &s->model;
-    const size_t units = (size_t)m->units;
-    memset(s->exchange, 0, 3 * units * sizeof *s->exchange); /* out and in follow it */
     int faces = 0;
     for (int l = 0; l < m->links; l++) {
-        const int a = s->owner[m->link[l].task[0]], b = s->owner[m->link[l].task[1]];
+        const int *task = m->link[l].task;
+        int a = s->owner[task[0]], b = s->owner[task[1]];
         const double bytes = m->link[l].bytes;
-        if (a == b) {
-            s->exchange[a] += 2 * bytes; /* bytes first, then seconds */
-            continue;
+        const int apart = rank_of(m, a) != rank_of(m, b);
+        if (a == b && !far) s->exchange[a] += 2 * bytes;
+        if (a == b || apart != far) continue;
+        if (far) {
+            s->needs[task[0]] = s->needs[task[1]] = 1;
+            a = rank_of(m, a);
+            b = rank_of(m, b);
         }
         s->message[faces++] = (struct message){a, b, bytes};
         s->message[faces++] = (struct message){b, a, bytes};
         step->bytes += 2 * bytes;
     }
-    const int pairs = gather(s, faces);
-    for (int i = 0; i < pairs; i++) send(s, &s->message[i]);
-    step->messages = pairs;
+    return faces;
+}
+
+/* Messages of all ranks, then, side by side with them, those of all units. */
+static void in_parallel(evn_simulation *s, evn_step *step) {
+    const evn_model *m = &s->model;
+    const size_t units = (size_t)m->units;
+    memset(s->needs, 0, (size_t)m->tasks);
+    memset(s->exchange, 0, 4 * units * sizeof *s->exchange); /* out, in and port follow it */
+    const int far = s->ranks > 1 ? gather(s->message, collect(s, 1, step), s->ranks) : 0;
+    for (int i = 0; i < far; i++) {
+        const struct message *g = &s->message[i];
+        send(s, g, route(m, s->first[g->from], s->first[g->to]));
+    }
+    for (int r = 0; r < s->ranks; r++) s->port[r] = fmax(s->out[r], s->in[r]);
+    memset(s->out, 0, 2 * units * sizeof *s->out);
+    const int near = gather(s->message, collect(s, 0, step), m->units);
+    for (int i = 0; i < near; i++)
+        send(s, &s->message[i], route(m, s->message[i].from, s->message[i].to));
+    step->messages = far + near;
     for (int u = 0; u < m->units; u++) {
         if (s->exchange[u] > 0) s->exchange[u] = whole_way(route(m, u, u), s->exchange[u]);
-        s->exchange[u] += fmax(s->out[u], s->in[u]);
+        s->exchange[u] += fmax(s->out[u], s->in[u]) + s->port[rank_of(m, u)];
         step->exchange_s = fmax(step->exchange_s, s->exchange[u]);
     }
+}
+
+/* What the step takes, once its tasks and its exchange are known. */
+static void add_up(evn_simulation *s, evn_step *step) {
+    const evn_model *m = &s->model;
+    int hops = 0;
+    while ((1LL << hops) < s->ranks) hops++;
+    step->tree_s = 2 * hops * m->tree;
+    step->step_s = step->compute_s + step->exchange_s;
+    if (m->overlap && !m->sequential) {
+        memset(s->early, 0, (size_t)m->units * sizeof *s->early);
+        for (int t = 0; t < m->tasks; t++)
+            if (!s->needs[t]) s->early[s->owner[t]] += s->seconds[t];
+        step->step_s = 0;
+        for (int u = 0; u < m->units; u++) {
+            const double hidden = fmin(s->early[u], s->port[rank_of(m, u)]);
+            step->step_s = fmax(step->step_s, s->compute[u] + s->exchange[u] - hidden);
+        }
+    }
+    step->step_s += step->tree_s;
 }
 
 static void in_sequence(evn_simulation *s, evn_step *step) {
@@ -287,6 +354,7 @@ evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_st
     } else {
         in_parallel(s, step);
     }
+    add_up(s, step);
     s->last = *step;
     return evn_schedule_learn(schedule, s->owner, s->seconds);
 }

@@ -93,6 +93,42 @@ static void test_by_hand(void **state) {
     assert_near(step_of(&m, (int[]){0, 1, 1, 2}).compute_s, 9);
 }
 
+/* A CPU unit is rank 0, two devices are rank 1: messages between them are one a pair of ranks. */
+static void test_ranks(void **state) {
+    (void)state;
+    static const int rank[] = {0, 1, 1};
+    static const evn_route far[] = {{.hops = 1}, {1, {1}, {0.1}}, {1, {2}, {0.2}}, {.hops = 1}};
+    evn_model m = small;
+    m.rank = rank;
+    m.far = far;
+    m.tree = 0.5;
+    evn_step s = step_of(&m, (int[]){0, 0, 1, 2});
+    /* 60 bytes there in 1 + 6, back in 2 + 12; 30 each way between the devices, as by hand above */
+    assert_near(s.exchange_s, 14 + 1.8);
+    assert_int_equal(s.messages, 4);
+    assert_near(s.bytes, 180);
+    assert_near(s.tree_s, 1);
+    assert_near(s.step_s, 12 + 15.8 + 1);
+    /* all tasks need something from the other rank: nothing hides, but units are not in step */
+    m.overlap = 1;
+    assert_near(step_of(&m, (int[]){0, 0, 1, 2}).step_s, 12 + 14 + 1);
+    /* task 1 does not: its 8 s hide as much of 2 + 14 */
+    s = step_of(&m, (int[]){0, 0, 0, 1});
+    assert_near(s.exchange_s, 16);
+    assert_near(s.step_s, 16 + 16 - 8 + 1);
+    /* without routes of their own they take those between kinds */
+    m.overlap = 0;
+    m.far = NULL;
+    assert_near(step_of(&m, (int[]){0, 0, 1, 2}).exchange_s, (0.1 + 1.2) + 1.8);
+    /* ranks that are none */
+    evn_simulation *clock;
+    m.rank = (int[]){0, 1, 3};
+    assert_int_equal(evn_simulation_open(&clock, &m), EVN_USAGE);
+    m.rank = rank;
+    m.tree = -1;
+    assert_int_equal(evn_simulation_open(&clock, &m), EVN_USAGE);
+}
+
 /* Units that draw: tasks 0, 1, 2 go to the units as they are all free; 3 to who is done first. Then
  * what moves, and what it costs. */
 static void test_draws_and_migrations(void **state) {
@@ -373,10 +409,15 @@ static void test_cores(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_draws_and_migrations),
-        cmocka_unit_test(test_like_simulate), cmocka_unit_test(test_speeds),
-        cmocka_unit_test(test_noise),         cmocka_unit_test(test_bad_models),
-        cmocka_unit_test(test_slow_unit),     cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_draws_and_migrations),
+        cmocka_unit_test(test_like_simulate),
+        cmocka_unit_test(test_speeds),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_bad_models),
+        cmocka_unit_test(test_slow_unit),
+        cmocka_unit_test(test_explain),
         cmocka_unit_test(test_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
