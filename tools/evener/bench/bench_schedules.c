@@ -105,7 +105,8 @@ static int run_set(const struct comparison *s, const char *set, struct row row[W
     *units_count = evn_units_count(units);
     *gpus = evn_units_gpus(units);
     struct machine_model m;
-    int code = machine_model_open(&m, units, &s->tasks, s->job.shape.bytes / job_weight(&s->job));
+    int code =
+        machine_model_open(&m, units, NULL, &s->tasks, s->job.shape.bytes / job_weight(&s->job));
     if (!code) code = machine_model_fill(&m, s->file, s->job.is->name, &s->tasks);
     double *speed = malloc(sizeof *speed * (size_t)*units_count);
     if (!speed) code = EXIT_FAILED;

@@ -5,6 +5,7 @@
 #include "common/output.h"
 #include "common/record.h"
 #include "workload/machine_file.h"
+#include "workload/nodes.h"
 #include "plan/times_file.h"
 #include "workload/calibration.h"
 #include "workload/job.h"
@@ -19,12 +20,13 @@ struct request {
     struct job_words words;
     const char *machine, *times, *exchange, *slow, *json;
     long iterations;
-    int quiet, verbose;
+    int overlap, quiet, verbose;
 };
 
 struct planning {
     struct job job;
     struct machine_file *machine; /* NULL: none described */
+    struct nodes nodes;
     struct machine_model model;
     struct times_file times;
     evn_problem problem; /* what the schedule is made for */
@@ -82,6 +84,12 @@ static int timed_model(struct planning *p, const struct request *request) {
         p->problem.weight = p->weight;
     }
     p->problem.bandwidth = evn_model_speeds(&m->model, p->problem.weight, p->speed);
+    if (!p->nodes.count) return 0;
+    p->problem.bandwidth = 0; /* schedules that keep neighbours near know the ways themselves */
+    p->problem.kinds = m->kinds;
+    p->problem.kind = m->kind;
+    p->problem.route = m->model.route;
+    p->problem.far = m->model.far;
     return 0;
 }
 
@@ -97,8 +105,8 @@ static int check(const struct request *request) {
 /* Room for the model, whose tasks and units are known. */
 static int make_room(struct planning *p) {
     const struct job *job = &p->job;
-    int code =
-        machine_model_open(&p->model, job->units, &job->tasks, job->shape.bytes / job_weight(job));
+    int code = machine_model_open(&p->model, job->units, &p->nodes, &job->tasks,
+                                  job->shape.bytes / job_weight(job));
     if (code) return code;
     p->speed = malloc(sizeof *p->speed * (size_t)job->tasks.units);
     p->slower = malloc(sizeof *p->slower * (size_t)job->tasks.units);
@@ -127,10 +135,16 @@ static int open_planning(struct planning *p, const struct request *request) {
     if (!code) code = open_problem(&p->job, request);
     if (code) return code;
     if (p->machine && !strcmp(words.units, "auto")) words.units = machine_file_units(p->machine);
-    code = job_units(&p->job, &words, EVN_DESCRIBE_ONLY);
+    if (nodes_are_in(words.units)) {
+        code = nodes_read(&p->nodes, words.units, p->machine);
+        words.units = p->nodes.units;
+    }
+    if (!code) code = job_units(&p->job, &words, EVN_DESCRIBE_ONLY);
     if (!code) code = make_room(p);
     if (code) return code;
     p->problem = p->job.tasks;
+    if (p->nodes.count) p->problem.node = p->nodes.node;
+    p->model.model.overlap = request->overlap;
     p->problem.speed = p->speed;
     p->problem.instances = (int)request->iterations;
     p->model.model.sequential = request->exchange && !strcmp(request->exchange, "sequential");
@@ -149,6 +163,7 @@ static void close_planning(struct planning *p) {
     machine_model_close(&p->model);
     job_close(&p->job);
     machine_file_close(p->machine);
+    nodes_close(&p->nodes);
 }
 
 /* One iteration as an object of the record. */
@@ -167,7 +182,8 @@ static cJSON *iteration(const struct planning *p, const evn_simulation *clock, c
     record_number(o, "compute_s", step->compute_s);
     record_number(o, "migration_s", step->migration_s);
     record_number(o, "communication_s", step->exchange_s);
-    record_number(o, "step_s", step->compute_s + step->exchange_s);
+    record_number(o, "tree_s", step->tree_s);
+    record_number(o, "step_s", step->step_s);
     record_number(o, "migrated_bytes", step->migrated_bytes);
     cJSON_AddItemToObject(o, "unit_compute_s",
                           record_numbers(evn_simulation_compute(clock), tasks->units));
@@ -181,6 +197,7 @@ static void print_heading(const struct planning *p, FILE *out) {
     fprintf(out, "%s%s%s: %d %ss on %s under %s", j->is->name, j->shape.class_ ? " class " : ": ",
             j->shape.key, j->tasks.tasks, j->is->noun, evn_units_text(j->units),
             evn_schedule_text(j->schedule));
+    if (p->nodes.count) fprintf(out, ", %d nodes", p->nodes.count);
     if (p->machine) fprintf(out, "\n%s", machine_file_name(p->machine));
     fprintf(out, "\n%s%s%s\n\n%9s  %9s  %9s  %12s  %8s  %10s", p->basis,
             p->timed ? ", exchange in " : "",
@@ -294,7 +311,7 @@ static void print_iteration(const struct planning *p, long i, const evn_step *st
             computed > 0 ? fastest / computed : 1, step->bytes, step->messages, step->migrations);
     if (p->timed)
         fprintf(out, "  %11.4f  %11.4f  %11.4f", 1e3 * step->compute_s, 1e3 * step->exchange_s,
-                1e3 * (step->compute_s + step->exchange_s));
+                1e3 * step->step_s);
     fputc('\n', out);
 }
 
@@ -367,7 +384,9 @@ static int plan(struct planning *p, const struct request *request, evn_output *r
 
 #define AT(field) offsetof(struct request, field)
 static const struct option table[] = {
-    {"units", "LIST", "compute units, as 4:CPU:4,2:GPU:1; they need not be there (default auto)",
+    {"units", "LIST",
+     "compute units, as 4:CPU:4,2:GPU:1, or nodes of them, as 64*1:CPU:16; they need not be there "
+     "(default auto)",
      OPTION_TEXT, AT(words.units), 0, 0},
     {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)", OPTION_TEXT,
      AT(words.speeds), 0, 0},
@@ -377,6 +396,8 @@ static const struct option table[] = {
      AT(times), 0, 0},
     {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
      AT(exchange), 0, 0},
+    {"overlap", NULL, "tasks that need nothing from other nodes are done while messages travel",
+     OPTION_FLAG, AT(overlap), 0, 0},
     {"slow", "U:F@N", "unit U takes F times as long from step N on; the first is 0", OPTION_TEXT,
      AT(slow), 0, 0},
     {"schedule", "SPEC",
@@ -395,6 +416,8 @@ static const struct option_rule rules[] = {
     {"speeds", OPTION_EXCLUDES, "machine times",
      "both say how fast units are; leave one of them out"},
     {"exchange", OPTION_NEEDS, "machine times", "without which exchange is free"},
+    {"overlap", OPTION_NEEDS, "machine", "whose nodes send messages"},
+    {"exchange=sequential", OPTION_EXCLUDES, "overlap", "in sequence nothing goes side by side"},
     {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},
     {0},
 };

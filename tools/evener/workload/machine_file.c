@@ -3,6 +3,7 @@
 #include "workload/machine_file.h"
 #include "common/message.h"
 #include "common/json_file.h"
+#include "workload/nodes.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,9 +145,116 @@ static int check_unit(struct machine_file *m, const cJSON *o, const char *where)
     return 0;
 }
 
+static const cJSON *node_at(const struct machine_file *m, int i) {
+    return cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(m->root, "nodes"), i);
+}
+
+static const cJSON *network_of(const struct machine_file *m, const cJSON *node) {
+    const char *name = json_text(node, "network");
+    return name ? cJSON_GetObjectItemCaseSensitive(
+                      cJSON_GetObjectItemCaseSensitive(m->root, "networks"), name)
+                : NULL;
+}
+
+static int check_node(struct machine_file *m, const cJSON *o, const char *where) {
+    static const char *const keys[] = {"count", "name", "units", "network", NULL};
+    int code = check_keys(m, o, where, keys);
+    if (code) return code;
+    const cJSON *count = cJSON_GetObjectItemCaseSensitive(o, "count"),
+                *units = cJSON_GetObjectItemCaseSensitive(o, "units"), *u;
+    if (!is_positive(count) || count->valuedouble != floor(count->valuedouble) ||
+        count->valuedouble > 4096)
+        return wrong(m, where, "\"count\" is not a whole number from 1 to 4096");
+    if (!json_text(o, "name") || strpbrk(json_text(o, "name"), ":*+,"))
+        return wrong(m, where, "\"name\" is not a name without : * + and commas");
+    if (!cJSON_IsArray(units) || !units->child)
+        return wrong(m, where, "\"units\" is not a list, as [\"1:CPU:32\"]");
+    cJSON_ArrayForEach(u, units) {
+        if (!cJSON_IsString(u) || strchr(u->valuestring, ',') || strchr(u->valuestring, '*') ||
+            !strchr(u->valuestring, ':'))
+            return wrong(m, where, "\"units\" are not as [\"2:GPU:1\", \"1:CPU:30\"]");
+    }
+    if (!network_of(m, o)) return wrong(m, where, "\"network\" is none of \"networks\"");
+    return 0;
+}
+
+/* Units of a node as one text, which belongs to the file. */
+static int join_units(struct machine_file *m, cJSON *node) {
+    char text[512] = "";
+    const cJSON *u;
+    cJSON_ArrayForEach(u, cJSON_GetObjectItemCaseSensitive(node, "units")) {
+        const size_t at = strlen(text);
+        if ((size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? "," : "", u->valuestring) >=
+            sizeof text - at)
+            return wrong(m, "\"nodes\"", "a list of units is too long");
+    }
+    cJSON_AddStringToObject(node, "list", text);
+    return 0;
+}
+
+static int check_nodes(struct machine_file *m) {
+    static const char *const way_keys[] = {"latency", "bandwidth", NULL};
+    const cJSON *networks = cJSON_GetObjectItemCaseSensitive(m->root, "networks");
+    char where[64], all[sizeof m->units] = "";
+    int code = 0;
+    for (const cJSON *o = networks ? networks->child : NULL; !code && o; o = o->next) {
+        snprintf(where, sizeof where, "network \"%.40s\"", o->string ? o->string : "");
+        code = check_keys(m, o, where, way_keys);
+        if (!code) code = check_way(m, o, where);
+    }
+    cJSON *o;
+    int i = 0;
+    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, "nodes")) {
+        snprintf(where, sizeof where, "nodes[%d]", i++);
+        if (!code) code = check_node(m, o, where);
+        if (!code) code = join_units(m, o);
+        if (code) return code;
+        const size_t at = strlen(all);
+        if ((size_t)snprintf(all + at, sizeof all - at, "%s%d*%s", at ? "+" : "",
+                             cJSON_GetObjectItemCaseSensitive(o, "count")->valueint,
+                             json_text(o, "name")) >= sizeof all - at)
+            return wrong(m, where, "too many kinds of nodes for one list");
+    }
+    if (*all) memcpy(m->units, all, sizeof all);
+    return code;
+}
+
+int machine_file_nodes(const struct machine_file *m) {
+    return cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(m->root, "nodes"));
+}
+
+const char *machine_file_node_units(const struct machine_file *m, int node) {
+    return json_text(node_at(m, node), "list");
+}
+
+int machine_file_node_count(const struct machine_file *m, int node) {
+    return cJSON_GetObjectItemCaseSensitive(node_at(m, node), "count")->valueint;
+}
+
+int machine_file_node(const struct machine_file *m, const char *text) {
+    const int nodes = machine_file_nodes(m);
+    for (int i = 0; i < nodes; i++)
+        if (!strcmp(json_text(node_at(m, i), "name"), text) ||
+            !strcmp(machine_file_node_units(m, i), text))
+            return i;
+    return nodes && strchr(text, ':') ? 0 : -1;
+}
+
+evn_route machine_file_network(const struct machine_file *m, int a, int b) {
+    evn_route worst = {.hops = 1};
+    const int end[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        const cJSON *way = network_of(m, node_at(m, end[i]));
+        const double latency = json_number(way, "latency");
+        if (latency > worst.latency[0]) worst.latency[0] = latency;
+        worst.per_byte[0] = fmax(worst.per_byte[0], 1 / json_number(way, "bandwidth"));
+    }
+    return worst;
+}
+
 static int check(struct machine_file *m) {
-    static const char *const keys[] = {"machine", "about",     "units", "links",
-                                       "sets",    "published", NULL},
+    static const char *const keys[] = {"machine",   "about",    "units", "links", "sets",
+                                       "published", "networks", "nodes", NULL},
                              *const link_keys[] = {"between", "latency", "bandwidth", NULL},
                              *const published_keys[] = {"app",      "class",   "units",
                                                         "schedule", "speedup", NULL};
@@ -186,7 +294,7 @@ static int check(struct machine_file *m) {
             !is_positive(cJSON_GetObjectItemCaseSensitive(o, "speedup")))
             return wrong(m, where, "expected app, class, units, schedule and a speedup above 0");
     }
-    return 0;
+    return check_nodes(m);
 }
 
 int machine_file_open(struct machine_file **out, const char *path) {
@@ -303,6 +411,25 @@ int machine_file_seconds(const struct machine_file *m, const char *app, struct u
     return 0;
 }
 
+/* Cores or devices of all nodes together. */
+static double of_all_nodes(const struct machine_file *m, int gpu) {
+    double sum = 0;
+    for (int i = 0; i < machine_file_nodes(m); i++) {
+        const cJSON *u;
+        cJSON_ArrayForEach(u, cJSON_GetObjectItemCaseSensitive(node_at(m, i), "units")) {
+            long count = 0;
+            struct unit_kind k = {0};
+            const char *colon = strchr(u->valuestring, ':');
+            char number[16];
+            snprintf(number, sizeof number, "%.*s", (int)(colon - u->valuestring), u->valuestring);
+            if (!evn_read_whole(number, 1, 4096, &count) && read_unit_kind(colon + 1, &k) &&
+                k.gpu == gpu)
+                sum += (double)machine_file_node_count(m, i) * (double)count * k.size;
+        }
+    }
+    return sum;
+}
+
 int machine_file_check(const struct machine_file *m, const struct unit_kind *kinds, int n) {
     for (int gpu = 0; gpu < 2; gpu++) {
         double wanted = 0, there = 0; /* cores, or devices */
@@ -316,6 +443,7 @@ int machine_file_check(const struct machine_file *m, const struct unit_kind *kin
             /* entries of several sizes describe the same cores */
             if (k.gpu == gpu) there = fmax(there, own);
         }
+        if (machine_file_nodes(m)) there = of_all_nodes(m, gpu);
         if (wanted <= there) continue;
         complain("%s: %.0f %s are asked for and the machine has %.0f; its units are %s", m->path,
                  wanted, gpu ? "devices" : "cores", there, m->units);
@@ -387,18 +515,43 @@ int machine_file_routes(const struct machine_file *m, const struct unit_kind *ki
 
 /* ---- both together ---- */
 
-int machine_model_open(struct machine_model *m, const evn_units *units, const evn_problem *tasks,
-                       double state_bytes) {
+/* The kinds of units, each once for every kind of nodes it is on. Returns how many. */
+static int split_kinds(struct machine_model *m, const evn_units *units, const struct nodes *nodes) {
+    struct unit_kind found[KINDS_MAX];
+    const int count = evn_units_count(units), kinds = unit_kinds(units, found, m->kind);
+    int from[KINDS_MAX], n = 0;
+    for (int u = 0; u < count; u++) {
+        const int entry = nodes && nodes->count ? nodes->entry[u] : -1;
+        int k = 0;
+        while (k < n && (from[k] != m->kind[u] || m->entry[k] != entry)) k++;
+        if (k == n && n == KINDS_MAX) return 0;
+        if (k == n) {
+            from[n] = m->kind[u];
+            m->unit_kind[n] = found[from[n]];
+            m->unit_kind[n].count = 0;
+            m->entry[n++] = entry;
+        }
+        m->unit_kind[k].count++;
+        m->kind[u] = k;
+    }
+    (void)kinds;
+    return n;
+}
+
+int machine_model_open(struct machine_model *m, const evn_units *units, const struct nodes *nodes,
+                       const evn_problem *tasks, double state_bytes) {
     *m = (struct machine_model){.kinds = 0};
     const size_t n = (size_t)tasks->tasks, count = (size_t)evn_units_count(units);
     m->kind = malloc(count * sizeof *m->kind);
+    m->entry = malloc(KINDS_MAX * sizeof *m->entry);
     m->state = malloc(n * sizeof *m->state);
-    if (m->kind) m->kinds = unit_kinds(units, m->unit_kind, m->kind);
+    if (m->kind && m->entry) m->kinds = split_kinds(m, units, nodes);
     const size_t kinds = (size_t)m->kinds;
     m->seconds = calloc(kinds * n + 1, sizeof *m->seconds);
-    m->route = calloc(kinds * kinds + 1, sizeof *m->route);
-    m->within = calloc(kinds + 1, sizeof *m->within);
-    if (!m->kind || !m->state || !m->seconds || !m->route || !m->within) {
+    m->route = calloc(3 * kinds * kinds + 1, sizeof *m->route);
+    m->within = m->route ? m->route + kinds * kinds : NULL;
+    m->far = m->route ? m->route + 2 * kinds * kinds : NULL;
+    if (!m->kinds || !m->state || !m->seconds || !m->route) {
         complain("not enough memory for %zu tasks on %zu units", n, count);
         return EXIT_USAGE;
     }
@@ -416,16 +569,29 @@ int machine_model_open(struct machine_model *m, const evn_units *units, const ev
         .route = m->route,
         .within = m->within,
     };
+    if (nodes && nodes->count) m->model.rank = nodes->node;
     return 0;
 }
 
 void machine_model_close(struct machine_model *m) {
     free(m->kind);
+    free(m->entry);
     free(m->seconds);
     free(m->state);
     free(m->route);
-    free(m->within);
     *m = (struct machine_model){.kinds = 0};
+}
+
+/* Ways between nodes; a hop of the tree is the longest of them. */
+static void fill_far(struct machine_model *m, const struct machine_file *file) {
+    if (!m->model.rank || !machine_file_nodes(file)) return;
+    for (int a = 0; a < m->kinds; a++)
+        for (int b = 0; b < m->kinds; b++) {
+            evn_route *r = &m->far[a * m->kinds + b];
+            *r = machine_file_network(file, m->entry[a], m->entry[b]);
+            m->model.tree = fmax(m->model.tree, r->latency[0]);
+        }
+    m->model.far = m->far;
 }
 
 int machine_model_fill(struct machine_model *m, const struct machine_file *file, const char *app,
@@ -434,5 +600,7 @@ int machine_model_fill(struct machine_model *m, const struct machine_file *file,
     for (int k = 0; !code && k < m->kinds; k++)
         code = machine_file_seconds(file, app, m->unit_kind[k], tasks->tasks, tasks->weight,
                                     m->seconds + (size_t)k * (size_t)tasks->tasks);
-    return code ? code : machine_file_routes(file, m->unit_kind, m->kinds, m->route, m->within);
+    if (!code) code = machine_file_routes(file, m->unit_kind, m->kinds, m->route, m->within);
+    if (!code) fill_far(m, file);
+    return code;
 }

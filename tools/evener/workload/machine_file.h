@@ -22,10 +22,17 @@
  *       {"between": ["host", "device"], "latency": 1e-5, "bandwidth": 1.2e10},
  *       {"between": ["device", "device"], "latency": 1e-5, "bandwidth": 2e10}
  *      ],
+ *      "nodes": [                                     of a cluster: "units" are of one of them
+ *       {"count": 1024, "name": "cpu", "units": ["1:CPU:32"], "network": "edr"}],
+ *      "networks": {"edr": {"latency": 2e-6, "bandwidth": 1.25e10}},
  *      "sets": ["1:GPU:1", "2:GPU:1,4:CPU:1"],          of units, for bench schedules
  *      "published": [{"app": "bt-mz", "class": "B", "units": "2:GPU:1", "schedule": "static",
  *                     "speedup": 1.5}]                  over one unit, in sequential exchange
  *     }
+ *
+ * Nodes are ranks, which send and receive one message at a time over their network; between nodes
+ * of two networks the longer latency and the smaller bandwidth hold. Lists of units may name nodes,
+ * "64*cpu" or "64*1:CPU:16" (nodes.h).
  *
  * A link holds for units in these two spaces, both ways. Two devices without a link are staged in
  * the host's memory, over both their links to it; two units of the host without one exchange for
@@ -64,8 +71,19 @@ void machine_file_close(struct machine_file *m);
 
 const char *machine_file_name(const struct machine_file *m);
 
-/* All units there are, "2:GPU:1,4:CPU:1"; of several sizes of a family the first one. */
+/* All units there are, "2:GPU:1,4:CPU:1"; of several sizes of a family the first one. Of a cluster
+ * all nodes, "1024*cpu". */
 const char *machine_file_units(const struct machine_file *m);
+
+/* Kinds of nodes: how many there are (0: no cluster); the one of that name or of those units, else
+ * the first one, -1 where there is none; the units of one, and their number of nodes and cores. */
+int machine_file_nodes(const struct machine_file *m);
+int machine_file_node(const struct machine_file *m, const char *text);
+const char *machine_file_node_units(const struct machine_file *m, int node);
+int machine_file_node_count(const struct machine_file *m, int node);
+
+/* How a message goes from a node of kind `a` to one of kind `b`. */
+evn_route machine_file_network(const struct machine_file *m, int a, int b);
 
 /* The i-th set of units; NULL beyond the last. */
 const char *machine_file_set(const struct machine_file *m, int i);
@@ -93,14 +111,18 @@ struct machine_model {
     struct unit_kind unit_kind[KINDS_MAX];
     int *kind;
     double *seconds, *state;
-    evn_route *route, *within;
+    evn_route *route, *within, *far; /* far: between nodes */
+    int *entry;                      /* of each kind: its node's in the file; -1: none */
 };
 
+struct nodes;
+
 /* Room for `tasks` on `units`: kinds are found, seconds are 0, all exchange is free, and a task's
- * data has state_bytes for each of its weight. 0, or an exit status after a message. Close it in
- * any case. */
-int machine_model_open(struct machine_model *m, const evn_units *units, const evn_problem *tasks,
-                       double state_bytes);
+ * data has state_bytes for each of its weight. `nodes` (NULL, or none in it: all are on one) are
+ * ranks; like units of two kinds of nodes are of two kinds. 0, or an exit status after a message.
+ * Close it in any case. */
+int machine_model_open(struct machine_model *m, const evn_units *units, const struct nodes *nodes,
+                       const evn_problem *tasks, double state_bytes);
 void machine_model_close(struct machine_model *m);
 
 /* Fills seconds and routes as the file has them, and checks that it has the units. */
