@@ -10,6 +10,8 @@ static const struct study general[] = {
     {"wire", "messages between ranks by size, and barriers", bench_wire},
     {"schedules", "all schedules beside each other on described machines, in virtual time",
      bench_schedules},
+    {"cluster", "schedules on described clusters of nodes, and a node that becomes slow, likewise",
+     bench_cluster},
 };
 enum { GENERAL = sizeof general / sizeof *general };
 

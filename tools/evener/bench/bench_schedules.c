@@ -215,8 +215,7 @@ static void check_orders(struct comparison *s, const char *set, struct row row[W
     }
 }
 
-/* The problem of a class, checked. The job is to be closed in any case. */
-static int begin_class(struct job *job, const struct workload *is, char class_) {
+int bench_begin_class(struct job *job, const struct workload *is, char class_) {
     char option[16];
     snprintf(option, sizeof option, "--class=%c", class_);
     int code = job_begin(job, is);
@@ -227,7 +226,7 @@ static int begin_class(struct job *job, const struct workload *is, char class_) 
 /* All sets of a machine's file for one workload; prints the tables, and at the end the orders. */
 static int study_workload(struct comparison *s, const struct workload *is, char class_,
                           long steps) {
-    int code = begin_class(&s->job, is, class_);
+    int code = bench_begin_class(&s->job, is, class_);
     if (!code) code = job_open(&s->job, 0);
     s->tasks = s->job.tasks;
     s->steps = steps > 0 ? (int)steps : s->job.shape.steps;
@@ -252,8 +251,7 @@ static int has_classes(const struct workload *is) {
     return 0;
 }
 
-/* --apps and --classes: workloads that have these classes, all of them once. */
-static int read_lists(struct option_list *apps, const char *text, const char *classes) {
+int bench_read_lists(struct option_list *apps, const char *text, const char *classes) {
     int code = options_list(apps, "apps", text);
     for (int i = 0; !code && i < apps->count; i++) {
         const struct workload *is = workload_find(apps->word[i]);
@@ -272,7 +270,7 @@ static int read_lists(struct option_list *apps, const char *text, const char *cl
                 complain("--classes %s: %c is there twice; name it once", classes, *c);
                 return EXIT_USAGE;
             }
-            code = begin_class(&job, is, *c);
+            code = bench_begin_class(&job, is, *c);
             job_close(&job);
         }
     }
@@ -416,7 +414,7 @@ int bench_schedules(int argc, char **argv) {
         return EXIT_DONE;
     }
     struct option_list apps;
-    if (!code) code = read_lists(&apps, request.apps, request.classes);
+    if (!code) code = bench_read_lists(&apps, request.apps, request.classes);
     if (code) return code;
     if (request.map) return bench_map_table(request.classes) ? EXIT_FAILED : EXIT_DONE;
     if (request.planning)

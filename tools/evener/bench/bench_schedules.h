@@ -2,11 +2,21 @@
 #ifndef TOOL_BENCH_SCHEDULES_H
 #define TOOL_BENCH_SCHEDULES_H
 
+#include "common/options.h"
+#include "workload/job.h"
+
 /* map beside the others on BT-MZ of these classes; 0, or 1 if what is asked of it does not hold. */
 int bench_map_table(const char *classes);
 
 /* Seconds of a plan of `tasks` tasks on `units` units under every schedule; 0, or 1 if one but
  * optimal takes `max` seconds or more. */
 int bench_planning(int tasks, int units, double max);
+
+/* The problem of a class, checked. 0, or an exit status after a message; the job is to be closed in
+ * any case. */
+int bench_begin_class(struct job *job, const struct workload *is, char class_);
+
+/* --apps and --classes: workloads that have these classes, all of them once. As above. */
+int bench_read_lists(struct option_list *apps, const char *text, const char *classes);
 
 #endif
