@@ -104,6 +104,21 @@ class Described(Base):
             self.assertAlmostEqual(row[g]["tree_s"], tree, 12)
             self.assertAlmostEqual(row[g]["step_s"], compute + exchange + tree, 12)
 
+    def test_nodes(self):
+        """Two nodes of two cores: what was near is far, and threads stay on their node."""
+        machine = self.machine()
+        machine.update(nodes=[{"count": 2, "name": "n", "units": ["2:CPU:1"], "network": "slow"}],
+                       networks={"slow": {"latency": 1e-3, "bandwidth": 1e7}})
+        found = self.model("sp-mz", "--class", "S", "--cores", "4", "--alpha", "0", "--machine", self.write("m.json", machine))
+        self.assertEqual(found["node"], 2)
+        rows = {r["processes"]: r for r in found["model"]}
+        self.assertEqual(sorted(rows), [2, 4])  # one process of four threads has no node
+        bytes_ = 4 * 10 * 4 * 5 * 8
+        near, far = 1e-4 + bytes_ / 2 / 1e8, 1e-3 + bytes_ / 2 / 1e7
+        # binpack deals equal zones out in turn: 0 1 2 3, of which 0 and 1, 2 and 3 are on a node
+        self.assertAlmostEqual(rows[4]["binpack"]["exchange_s"], bytes_ / 1e9 + near + far, 12)
+        self.assertAlmostEqual(rows[4]["binpack"]["tree_s"], 4e-3, 12)
+
     def test_refused(self):
         machine = self.write("m.json", self.machine())
         self.refuses(["model", "bt-mz", "--machine", machine, "--measure"], "--machine", "--measure")

@@ -86,6 +86,11 @@ int figures_described(struct figures *f, const struct job *job, const struct mac
     f->timed = 1;
     f->copy_per_byte = within.per_byte[0];
     f->near = f->far = (evn_way){route.latency[0], route.per_byte[0]};
+    if (machine_file_nodes(file)) {
+        const evn_route network = machine_file_network(file, 0, 0);
+        f->far = (evn_way){network.latency[0], network.per_byte[0]};
+        f->node = machine_file_node_cores(file, 0);
+    }
     snprintf(f->basis, sizeof f->basis, "costs as described");
     return 0;
 }

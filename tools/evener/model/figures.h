@@ -24,7 +24,8 @@ int figures_plain(struct figures *f, const struct job *job);
 /* As an entry of calibrations has it: -1 where there is none, or one that is damaged. */
 int figures_kept(struct figures *f, const struct job *job);
 
-/* As a machine file has it; alpha stays. 0, or an exit status after a message. */
+/* As a machine file has it, of several kinds of nodes the first; alpha stays. 0, or an exit status
+ * after a message. */
 int figures_described(struct figures *f, const struct job *job, const struct machine_file *file);
 
 /* Measures them in runs of `steps` steps, three of each kind, and keeps them. As above. */

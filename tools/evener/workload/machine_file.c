@@ -411,23 +411,32 @@ int machine_file_seconds(const struct machine_file *m, const char *app, struct u
     return 0;
 }
 
-/* Cores or devices of all nodes together. */
-static double of_all_nodes(const struct machine_file *m, int gpu) {
+/* Cores or devices of one node of that kind. */
+static double of_a_node(const struct machine_file *m, int node, int gpu) {
     double sum = 0;
-    for (int i = 0; i < machine_file_nodes(m); i++) {
-        const cJSON *u;
-        cJSON_ArrayForEach(u, cJSON_GetObjectItemCaseSensitive(node_at(m, i), "units")) {
-            long count = 0;
-            struct unit_kind k = {0};
-            const char *colon = strchr(u->valuestring, ':');
-            char number[16];
-            snprintf(number, sizeof number, "%.*s", (int)(colon - u->valuestring), u->valuestring);
-            if (!evn_read_whole(number, 1, 4096, &count) && read_unit_kind(colon + 1, &k) &&
-                k.gpu == gpu)
-                sum += (double)machine_file_node_count(m, i) * (double)count * k.size;
-        }
+    const cJSON *u;
+    cJSON_ArrayForEach(u, cJSON_GetObjectItemCaseSensitive(node_at(m, node), "units")) {
+        long count = 0;
+        struct unit_kind k = {0};
+        const char *colon = strchr(u->valuestring, ':');
+        char number[16];
+        snprintf(number, sizeof number, "%.*s", (int)(colon - u->valuestring), u->valuestring);
+        if (!evn_read_whole(number, 1, 4096, &count) && read_unit_kind(colon + 1, &k) &&
+            k.gpu == gpu)
+            sum += (double)count * k.size;
     }
     return sum;
+}
+
+static double of_all_nodes(const struct machine_file *m, int gpu) {
+    double sum = 0;
+    for (int i = 0; i < machine_file_nodes(m); i++)
+        sum += machine_file_node_count(m, i) * of_a_node(m, i, gpu);
+    return sum;
+}
+
+int machine_file_node_cores(const struct machine_file *m, int node) {
+    return (int)of_a_node(m, node, 0);
 }
 
 int machine_file_check(const struct machine_file *m, const struct unit_kind *kinds, int n) {

@@ -81,6 +81,7 @@ int machine_file_nodes(const struct machine_file *m);
 int machine_file_node(const struct machine_file *m, const char *text);
 const char *machine_file_node_units(const struct machine_file *m, int node);
 int machine_file_node_count(const struct machine_file *m, int node);
+int machine_file_node_cores(const struct machine_file *m, int node);
 
 /* How a message goes from a node of kind `a` to one of kind `b`. */
 evn_route machine_file_network(const struct machine_file *m, int a, int b);
