@@ -163,6 +163,30 @@ class Measured(Base):
             self.assertIn("damaged", done.stderr)
             self.assertEqual(json.loads(done.stdout)["alpha"], 0.03)
 
+    def test_report(self):
+        found = self.model("bt-mz", "--class", "S", "--calibrate", "--measure", "--steps", "2")
+        more = self.model("bt-mz", "--class", "C", "--cores", "16,64,256", "--alpha", "0.03")
+        one, two = self.write("a.json", found), self.write("b.json", more)
+        done = self.evener("run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", "run.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for records in ([one], [one, two], [two, os.path.join(self.folder, "run.json")]):
+            done = self.evener("report", *records, "--output", "-")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.stdout.count("processes x threads</h2>"), sum("run" not in r for r in records))
+            self.assertEqual("measured: " in done.stdout, one in records)
+            self.assertEqual("256 cores" in done.stdout, two in records)
+        for key, value in (("model", []), ("model", 3), ("model", [{}]), ("alpha", "x"),
+                           ("model", [dict(more["model"][0], cores=0)]), ("model", [dict(more["model"][0], binpack=1)])):
+            done = self.evener("report", self.write("c.json", dict(more, **{key: value})), "--output", "-")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertEqual(done.stderr.count("evener: "), 1, done.stderr)
+
+    def test_help(self):
+        for words in ([], ["bt-mz"]):
+            done = self.evener("model", *words, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("--calibrate", done.stdout)
+
     def test_page(self):
         done = self.evener("model", "lu-mz", "--class", "A", "--cores", "16")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -158,7 +158,7 @@ static void print_page(const struct modelling *m, FILE *out) {
 
 /* ---- the record ---- */
 
-static cJSON *record_row(const struct row *r, int timed) {
+static cJSON *record_row(const struct row *r, int timed, double alone) {
     static const char *const names[GROUPINGS] = {"binpack", "map"};
     cJSON *o = cJSON_CreateObject();
     cJSON_AddNumberToObject(o, "cores", r->cores);
@@ -172,6 +172,7 @@ static cJSON *record_row(const struct row *r, int timed) {
         /* without seconds: in units of weight */
         record_number(p, timed ? "step_s" : "step", r->with[g].step_s);
         record_number(p, timed ? "compute_s" : "compute", r->with[g].compute_s);
+        record_number(p, "speedup", alone / r->with[g].step_s);
         if (!timed) continue;
         record_number(p, "exchange_s", r->with[g].exchange_s);
         record_number(p, "tree_s", r->with[g].tree_s);
@@ -179,7 +180,9 @@ static cJSON *record_row(const struct row *r, int timed) {
     if (!isnan(r->measured[0])) record_number(o, "processes_s", r->measured[0]);
     if (!isnan(r->measured[1])) record_number(o, "units_s", r->measured[1]);
     cJSON_AddBoolToObject(o, "best", r->best);
-    if (!isnan(row_measured(r))) cJSON_AddBoolToObject(o, "best_measured", r->best_measured);
+    if (isnan(row_measured(r))) return o;
+    cJSON_AddBoolToObject(o, "best_measured", r->best_measured);
+    record_number(o, "speedup_measured", alone / row_measured(r));
     return o;
 }
 
@@ -202,7 +205,7 @@ static cJSON *record_model(const struct modelling *m) {
     record_number(root, f->timed ? "alone_s" : "alone", alone(m));
     cJSON *list = cJSON_AddArrayToObject(root, "model");
     for (int i = 0; i < m->rows.count; i++)
-        cJSON_AddItemToArray(list, record_row(&m->rows.row[i], f->timed));
+        cJSON_AddItemToArray(list, record_row(&m->rows.row[i], f->timed, alone(m)));
     double largest, middle;
     if (rows_errors(&m->rows, &largest, &middle)) {
         record_number(root, "largest_error", largest);

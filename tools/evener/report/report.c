@@ -7,9 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int write_page(const struct report_record *record, int records, const char *path) {
+/* Records of runs and plans to the front, those of evener model behind them, each in their order.
+ * How many are at the front; -1 without memory. */
+static int part(struct report_record *record, int records) {
+    struct report_record *copy = malloc((size_t)records * sizeof *copy);
+    int at = 0, front = 0;
+    if (!copy) return -1;
+    memcpy(copy, record, (size_t)records * sizeof *copy);
+    for (int model = 0; model < 2; model++) {
+        for (int i = 0; i < records; i++)
+            if ((copy[i].choices > 0) == model) record[at++] = copy[i];
+        if (!model) front = at;
+    }
+    free(copy);
+    return front;
+}
+
+static int write_page(struct report_record *record, int records, const char *path) {
     int groups;
-    struct report_group *group = report_group(record, records, &groups);
+    const int front = part(record, records);
+    struct report_group *group = front < 0 ? NULL : report_group(record, front, &groups);
     if (!group) {
         complain("not enough memory for %d records", records);
         return EXIT_FAILED;
@@ -17,7 +34,7 @@ static int write_page(const struct report_record *record, int records, const cha
     evn_output *output;
     int code = output_open(&output, path);
     if (!code) {
-        report_page(evn_output_stream(output), group, groups);
+        report_page(evn_output_stream(output), group, groups, record + front, records - front);
         code = output_commit(output, NULL);
     }
     evn_output_close(output);
@@ -56,7 +73,8 @@ int command_report(int argc, char **argv) {
             "Makes one page with pictures from the records of evener run APP --json FILE (and of\n"
             "evener plan): a step of each unit in time, the zones by unit, and where there are\n"
             "several records of one application and class, times, speedups and transfers by\n"
-            "schedule and number of units. The page needs no network and no script.\n\n");
+            "schedule and number of units; of evener model what it predicts and measures.\n"
+            "The page needs no network and no script.\n\n");
         options_help("report", sets, 0);
         code = EXIT_DONE;
     } else if (!code && !files) {

@@ -39,6 +39,19 @@ struct report_iteration {
     double *load;
 };
 
+/* Processes by threads, of a record of evener model; speedups over one core, 0: not known. */
+enum report_speedup {
+    SPEEDUP_PREDICTED,
+    SPEEDUP_MAP,
+    SPEEDUP_EQUATION,
+    SPEEDUP_MEASURED,
+    SPEEDUPS
+};
+struct report_choice {
+    int cores, processes, threads;
+    double speedup[SPEEDUPS];
+};
+
 /* A record. Strings belong to `json`; what is not there is NULL, 0 entries or NaN, as said. */
 struct report_record {
     const char *file;
@@ -66,6 +79,9 @@ struct report_record {
     int iterations;
     struct report_iteration *iteration;
     int load_is_weight; /* of iterations; otherwise it is s */
+    int choices;        /* of evener model; then there is nothing else but app, class and alpha */
+    struct report_choice *choice;
+    double alpha;
 };
 
 /* Reads a record; 0, or an exit status after a message. Free it in any case. */
@@ -198,7 +214,11 @@ void report_maps(struct page *page, const struct report_group *group);      /* r
 void report_iterations(struct page *page,
                        const struct report_group *group); /* report_iterations.c */
 
-/* The whole page (report_page.c). */
-void report_page(FILE *out, const struct report_group *group, int groups);
+/* A section of a record of evener model (report_model.c). */
+void report_model(struct page *page, const struct report_record *record, int number);
+
+/* The whole page (report_page.c); `model`: records of evener model, which are in no group. */
+void report_page(FILE *out, const struct report_group *group, int groups,
+                 const struct report_record *model, int models);
 
 #endif

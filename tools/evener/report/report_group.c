@@ -110,7 +110,7 @@ const char *row_head(const struct report_group *g, int i, struct sentence *s) {
 }
 
 struct report_group *report_group(const struct report_record *record, int records, int *groups) {
-    struct report_group *group = calloc((size_t)records, sizeof *group);
+    struct report_group *group = calloc((size_t)records + 1, sizeof *group);
     *groups = 0;
     for (int i = 0; group && i < records; i++) {
         int k = 0;

@@ -228,14 +228,15 @@ static void commands(struct page *page, const struct report_group *g) {
     put(page, "</ul></details>\n");
 }
 
-void report_page(FILE *out, const struct report_group *group, int groups) {
+void report_page(FILE *out, const struct report_group *group, int groups,
+                 const struct report_record *model, int models) {
     struct page page = {.out = out};
-    int records = 0;
+    int records = models;
     for (int k = 0; k < groups; k++) records += group[k].rows;
-    head(&page, records, groups);
+    head(&page, records, groups + models);
     navigation(&page, group, groups);
     put(&page, "<main>\n");
-    summary(&page, group, groups);
+    if (groups) summary(&page, group, groups);
     for (int k = 0; k < groups; k++) {
         const struct report_group *g = &group[k];
         put(&page, "<section id=\"g%d\">\n<h2>%s</h2>\n", k + 1, g->title);
@@ -251,6 +252,7 @@ void report_page(FILE *out, const struct report_group *group, int groups) {
         commands(&page, g);
         put(&page, "</section>\n");
     }
+    for (int i = 0; i < models; i++) report_model(&page, &model[i], i + 1);
     put(&page,
         "</main>\n<footer>Made by evener %s. Hold the pointer over a part of a picture for "
         "its numbers.</footer>\n</body>\n</html>\n",

@@ -11,7 +11,7 @@
 
 /* A record of a million tasks is 20 MiB; a text of this size becomes 2 GB of values at worst. */
 enum { FILE_MAX = 32 << 20 };
-enum { UNITS_MAX = 65536, TASKS_MAX = 1 << 24, PARTS_MAX = 24, TEXT_MAX = 400 };
+enum { UNITS_MAX = 65536, TASKS_MAX = 1 << 24, PARTS_MAX = 24, CHOICES_MAX = 4096, TEXT_MAX = 400 };
 
 static const struct report_kind kinds[] = {
     {"compute", "computing", 0},
@@ -387,6 +387,34 @@ static void read_plan(struct reader *in, struct report_record *r) {
         wrong(in, "\"speed\" has %d entries, expected 1 to %d", r->units, UNITS_MAX);
 }
 
+/* The rows of evener model. */
+static void read_model(struct reader *in, struct report_record *r) {
+    static const char *const key[] = {"binpack", "map"};
+    const cJSON *list = read_nest(in, r->json, "", "model", NEEDED, 1), *o;
+    const int n = cJSON_GetArraySize(list);
+    if (!in->bad && (n < 1 || n > CHOICES_MAX))
+        wrong(in, "\"model\" has %d rows, expected 1 to %d", n, CHOICES_MAX);
+    r->alpha = read_number(in, r->json, "", "alpha", NEEDED);
+    r->choice = in->bad ? NULL : room(in, n, sizeof *r->choice);
+    cJSON_ArrayForEach(o, list) {
+        char where[32];
+        if (in->bad || r->choices == n) break;
+        snprintf(where, sizeof where, "model[%d].", r->choices);
+        struct report_choice *c = &r->choice[r->choices++];
+        c->cores = read_whole(in, o, where, "cores", UNITS_MAX * 16);
+        c->processes = read_whole(in, o, where, "processes", UNITS_MAX * 16);
+        c->threads = read_whole(in, o, where, "threads", UNITS_MAX * 16);
+        if (!in->bad && (!c->cores || !c->processes || !c->threads))
+            wrong(in, "\"%scores\", \"processes\" or \"threads\" is 0", where);
+        for (int g = 0; g < 2; g++)
+            c->speedup[g] = read_number(in, read_nest(in, o, where, key[g], NEEDED, 0), where,
+                                        "speedup", NEEDED);
+        c->speedup[SPEEDUP_EQUATION] = read_number(in, o, where, "speedup_eq1", NEEDED);
+        const double measured = read_number(in, o, where, "speedup_measured", OPTIONAL);
+        c->speedup[SPEEDUP_MEASURED] = isnan(measured) ? 0 : measured;
+    }
+}
+
 static void read_record(struct reader *in, struct report_record *r) {
     if (!cJSON_IsObject(r->json)) {
         wrong(in, "is JSON, but no record: expected an object, as of evener run APP --json FILE");
@@ -399,10 +427,12 @@ static void read_record(struct reader *in, struct report_record *r) {
     r->app = read_text(in, r->json, "", "app", NEEDED);
     r->class_ = read_text(in, r->json, "", "class", OPTIONAL);
     r->noun = read_text(in, r->json, "", "noun", OPTIONAL);
-    r->schedule = read_text(in, r->json, "", "schedule", NEEDED);
+    const int model = cJSON_GetObjectItemCaseSensitive(r->json, "model") != NULL;
+    if (!model) r->schedule = read_text(in, r->json, "", "schedule", NEEDED);
     const cJSON *command = cJSON_GetObjectItemCaseSensitive(r->json, "command");
     if (cJSON_IsString(command)) r->command = command->valuestring;
-    if (in->bad) return;
+    if (model && !in->bad) read_model(in, r);
+    if (in->bad || model) return;
     r->plan = cJSON_IsString(cJSON_GetObjectItemCaseSensitive(r->json, "units"));
     if (r->plan)
         read_plan(in, r);
@@ -487,6 +517,7 @@ void report_free(struct report_record *r) {
         free(r->iteration[i].load);
     }
     free(r->iteration);
+    free(r->choice);
     free(r->part);
     free(r->burst);
     free(r->width[0]);
