@@ -205,7 +205,7 @@ class Run(Base):
 
 class BadInput(Base):
     def test_words(self):
-        self.refuses(["gallop"], ["gallop", "expected info, run, plan, bench, calibrate or report"])
+        self.refuses(["gallop"], ["gallop", "expected info, run, plan, model, bench, calibrate or report"])
         self.refuses(["run"], "expected bt-mz, sp-mz, lu-mz or td-bem")
         self.refuses(["run", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz, lu-mz or td-bem"])
         self.refuses(["run", "bt-mz", "sp-mz"], "one word too many")
@@ -338,7 +338,7 @@ class Other(Base):
         self.assertGreaterEqual(record["machine"]["cores"], 1)
 
     def test_help(self):
-        for words in ([], ["run"], ["plan"], ["info"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"], ["bench", "td-bem"],
+        for words in ([], ["run"], ["plan"], ["info"], ["model"], ["bench"], ["bench", "tasks"], ["bench", "npbmz"], ["bench", "td-bem"],
                       ["bench", "exchange"], ["bench", "schedules"], ["bench", "links"], ["bench", "wire"], ["run", "bt-mz"], ["run", "td-bem"],
                       ["plan", "td-bem"], ["calibrate"], ["calibrate", "td-bem"], ["report"]):
             done = evener(*words, "--help")
