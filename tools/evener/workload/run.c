@@ -112,16 +112,21 @@ static int check(const struct request *request, const struct workload *is) {
 static void print_units(const struct job *job, const struct run_result *r, FILE *out) {
     char tasks[32];
     snprintf(tasks, sizeof tasks, "%ss", job->is->noun);
-    fprintf(out, "\n Units %s, schedule %s\n\n", evn_units_text(job->units),
-            evn_schedule_text(job->schedule));
-    fprintf(out, "  unit  cores  %6s  %10s  compute s  exchange s  idle s\n", tasks,
-            job->is->weight);
+    fprintf(out, "\n Units %s%s, schedule %s\n", evn_units_text(job->units),
+            job->cluster ? " on rank 0" : "", evn_schedule_text(job->schedule));
+    if (job->cluster)
+        fprintf(out, " %d ranks, %s; rank 0: %s\n", r->ranks, evn_cluster_wire(job->cluster),
+                evn_cluster_cores(job->cluster));
+    fprintf(out, "\n  unit  cores  %6s  %10s  compute s  exchange s  idle s%s\n", tasks,
+            job->is->weight, job->cluster ? "  rank" : "");
     for (int u = 0; u < r->units; u++) {
         double weight;
         const int own = run_share(r, &job->tasks, u, &weight);
-        fprintf(out, "  %4d  %5d  %6d  %10.0f  %9.3f  %10.3f  %6.3f\n", u, r->unit[u].cores, own,
+        fprintf(out, "  %4d  %5d  %6d  %10.0f  %9.3f  %10.3f  %6.3f", u, r->unit[u].cores, own,
                 weight, r->unit[u].stats.compute_s, r->unit[u].stats.exchange_s,
                 r->unit[u].stats.idle_s);
+        if (job->cluster) fprintf(out, "  %4d", r->unit[u].rank);
+        fputc('\n', out);
     }
     fprintf(out, "  imbalance %.3f (longest over shortest compute time), %lld migrations\n",
             run_imbalance(r), r->totals.migrations);
@@ -138,6 +143,7 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
     else
         cJSON_AddNullToObject(root, "class");
     cJSON_AddStringToObject(root, "problem", job->shape.key);
+    if (job->cluster) cJSON_AddStringToObject(root, "wire", evn_cluster_wire(job->cluster));
     record_result(root, r, evn_schedule_text(job->schedule), &job->tasks);
     if (job->is->record) job->is->record(job->state, root);
     if (watch->bursts) cJSON_AddItemToObject(root, "bursts", watch->bursts);
