@@ -171,7 +171,7 @@ static const struct study studies[] = {
     .about = "One of the multi-zone NAS Parallel Benchmarks: a flow on a mesh of zones that\n"     \
              "exchange their boundary faces after each time step, verified by official norms.\n",  \
     .noun = "zone", .weight = "points", .schedule = "guided:size", .sample = "--class=W",          \
-    .keeps = 1, .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state),                 \
+    .keeps = 1, .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state),     \
     .defaults = defaults, .check = check, .describe = describe, .tasks = tasks,                    \
     .print_problem = print_problem, .run = run, .print_result = print_result, .record = record,    \
     .draw = draw, .close = close_state
