@@ -170,6 +170,9 @@ static cJSON *record_ranks(const struct run_result *r) {
         const struct run_rank *k = &r->rank[i];
         cJSON *o = cJSON_CreateObject();
         cJSON_AddStringToObject(o, "host", k->host);
+        cJSON *units = cJSON_AddArrayToObject(o, "units");
+        for (int u = 0; u < r->units; u++)
+            if (r->unit[u].rank == i) cJSON_AddItemToArray(units, cJSON_CreateNumber(u));
         cJSON_AddStringToObject(o, "processor", k->processor);
         cJSON_AddNumberToObject(o, "cores", k->cores);
         record_number(o, "memory", k->memory);

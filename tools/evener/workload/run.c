@@ -7,8 +7,10 @@
 #include "common/record.h"
 #include "workload/job.h"
 #include "workload/slow.h"
+#include "workload/units_file.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct request {
     struct job_words words;
@@ -20,7 +22,8 @@ struct request {
 static const struct option table[] = {
     {"steps", "N", "time steps (default: the workload's own number)", OPTION_NUMBER,
      AT(words.steps), 0, 1000000000},
-    {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one a GPU, one of all other cores)",
+    {"units", "LIST",
+     "compute units, as 4:CPU:4 (default auto: one a GPU, one of all other cores); @FILE: by host",
      OPTION_TEXT, AT(words.units), 0, 0},
     {"processes", "N", "on N processes of this node, each with these units", OPTION_NUMBER,
      AT(words.ranks.processes), 1, 1024},
@@ -283,20 +286,30 @@ static int help(const struct workload *is) {
     return EXIT_DONE;
 }
 
-int command_run(int argc, char **argv) {
+static int run(int argc, char **argv) {
     struct request request = {.words = {.units = "auto", .steps = -1, .calibrated = 1},
                               .on_loss = "stop"};
     int code;
     const struct workload *is = job_find(table, argc, argv, &code);
     if (!is) return code < 0 ? help(NULL) : code;
     struct job job;
+    char host[256] = "", *units = NULL;
     code = job_begin(&job, is);
     if (!code)
         code = job_read(&job, "run", (struct option_set){table, &request, rules}, argc, argv);
+    gethostname(host, sizeof host - 1);
+    if (!code) code = units_file_list(request.words.units, host, &units);
+    if (!code) request.words.units = units;
     if (code < 0)
         code = help(is);
     else if (!code)
         code = run_request(&request, &job, argc, argv);
     job_close(&job);
+    free(units);
     return code;
+}
+
+int command_run(int argc, char **argv) {
+    ranks_begin();
+    return ranks_end(run(argc, argv));
 }
