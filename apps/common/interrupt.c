@@ -15,12 +15,14 @@ volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t deferred;
 static volatile sig_atomic_t group; /* of the child's processes; 0: there is none */
 static volatile sig_atomic_t on_terminal;
+static volatile sig_atomic_t hushed;
 
 /* ---- in a signal's handler ---- */
 
 static void say(const char *text) {
     /* who does not read what we say must not keep us */
     struct pollfd errors = {STDERR_FILENO, POLLOUT, 0};
+    if (hushed) return;
     if (poll(&errors, 1, 0) != 1 || !(errors.revents & POLLOUT)) return;
     ssize_t n = 0;
     if (on_terminal) n = write(STDERR_FILENO, "\r\033[K", 4); /* the line of progress */
@@ -67,6 +69,7 @@ void interrupts_begin(void) {
 }
 
 void interrupts_defer(int on) { deferred = on; }
+void interrupts_hush(int on) { hushed = on; }
 
 /* ---- children ---- */
 

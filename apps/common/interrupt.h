@@ -19,6 +19,9 @@ void interrupts_begin(void);
 void interrupts_defer(int on);
 extern volatile sig_atomic_t interrupted;
 
+/* With 1 the process ends without a line: another one speaks for it. */
+void interrupts_hush(int on);
+
 /* Starts a program, argv[0] an absolute path, in a process group that ends when this process does,
  * however it ends; `become` is called there before with `arg`, to set what is to be different, and
  * returns not 0 if it cannot. Its number, -1 with errno; then wait with child_wait(), which returns

@@ -130,6 +130,8 @@ static cJSON *record_unit(const struct run_result *r, int number, const evn_prob
     for (int c = unit->first_core; c < unit->first_core + unit->cores; c++)
         if (r->core[c] >= 0) cJSON_AddItemToArray(cores, cJSON_CreateNumber(r->core[c]));
     cJSON_AddNumberToObject(o, "id", number);
+    if (r->ranks > 1) cJSON_AddNumberToObject(o, "rank", unit->rank);
+    if (r->ranks > 1) cJSON_AddStringToObject(o, "host", r->rank[unit->rank].host);
     cJSON_AddStringToObject(o, "kind", unit->gpu ? "gpu" : "cpu");
     cJSON_AddItemToObject(o, "cores", cores);
     if (unit->gpu)
@@ -154,7 +156,34 @@ static cJSON *record_transfers(const struct run_result *r) {
     cJSON_AddNumberToObject(o, "copies", (double)r->totals.copies);
     cJSON_AddNumberToObject(o, "moved_regions", (double)r->moved.copies);
     record_number(o, "moved_bytes", (double)r->moved.bytes);
+    if (r->ranks == 1) return o;
+    cJSON_AddNumberToObject(o, "rank_messages", (double)r->totals.rank_messages);
+    record_number(o, "rank_bytes", r->totals.rank_bytes);
+    cJSON_AddNumberToObject(o, "moved_between_ranks", (double)r->totals.moved);
+    record_number(o, "moved_bytes_between_ranks", r->totals.moved_bytes);
     return o;
+}
+
+static cJSON *record_ranks(const struct run_result *r) {
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < r->ranks; i++) {
+        const struct run_rank *k = &r->rank[i];
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddStringToObject(o, "host", k->host);
+        cJSON *units = cJSON_AddArrayToObject(o, "units");
+        for (int u = 0; u < r->units; u++)
+            if (r->unit[u].rank == i) cJSON_AddItemToArray(units, cJSON_CreateNumber(u));
+        cJSON_AddStringToObject(o, "processor", k->processor);
+        cJSON_AddNumberToObject(o, "cores", k->cores);
+        record_number(o, "memory", k->memory);
+        cJSON_AddNumberToObject(o, "messages", (double)k->messages);
+        record_number(o, "bytes", k->bytes);
+        cJSON_AddNumberToObject(o, "moved_tasks", (double)k->moved);
+        record_number(o, "moved_bytes", k->moved_bytes);
+        record_number(o, "wait_s", k->wait_s);
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
 }
 
 void record_result(cJSON *root, const struct run_result *r, const char *schedule,
@@ -172,6 +201,7 @@ void record_result(cJSON *root, const struct run_result *r, const char *schedule
     cJSON_AddStringToObject(root, "hash", hash);
     cJSON *list = cJSON_AddArrayToObject(root, "units");
     for (int u = 0; u < r->units; u++) cJSON_AddItemToArray(list, record_unit(r, u, tasks));
+    if (r->ranks > 1) cJSON_AddItemToObject(root, "ranks", record_ranks(r));
     cJSON_AddStringToObject(root, "schedule", schedule);
     record_number(root, "imbalance", run_imbalance(r));
     cJSON *periods = cJSON_AddObjectToObject(root, "periods");

@@ -11,6 +11,7 @@ enum { SAMPLES = 15 };
 
 void run_result_free(struct run_result *r) {
     free(r->unit);
+    free(r->rank);
     free(r->core);
     free(r->owner);
     free(r->task_s);
@@ -247,6 +248,28 @@ static evn_status share_units(struct timed *t) {
     return status;
 }
 
+static evn_status share_ranks(struct timed *t) {
+    const evn_units *units = evn_loop_units(t->loop);
+    const evn_machine *m = evn_units_machine(units);
+    evn_cluster *cluster = t->options->cluster;
+    const evn_loop_totals total = evn_loop_sum(t->loop);
+    struct run_rank mine = {.memory = (double)evn_machine_memory(m),
+                            .messages = total.rank_messages,
+                            .bytes = total.rank_bytes,
+                            .moved = total.moved,
+                            .moved_bytes = total.moved_bytes};
+    if (cluster)
+        snprintf(mine.host, sizeof mine.host, "%s",
+                 evn_cluster_host(cluster, evn_cluster_rank(cluster)));
+    snprintf(mine.processor, sizeof mine.processor, "%s", evn_machine_processor(m));
+    for (int u = 0; u < evn_units_count(units); u++) {
+        mine.cores += evn_unit_cores(evn_units_get(units, u));
+        mine.wait_s += evn_loop_stats(t->loop, u).idle_s;
+    }
+    return ranks_share(cluster, &mine, 1, sizeof mine, (void **)&t->result->rank,
+                       &t->result->ranks);
+}
+
 evn_status timed_end(struct timed *t) {
     struct run_result *r = t->result;
     const size_t tasks = (size_t)tasks_of(t);
@@ -259,6 +282,7 @@ evn_status timed_end(struct timed *t) {
     if (t->options->cluster) status = evn_cluster_agree(t->options->cluster, status);
     if (!status) status = share_totals(t);
     if (!status) status = share_units(t);
+    if (!status) status = share_ranks(t);
     if (status) return status;
     r->communication_s = r->totals.exchange_s;
     read_counters(t);

@@ -53,6 +53,19 @@ struct run_unit {
     evn_unit_stats stats;
 };
 
+/* A rank and what it sent. */
+struct run_rank {
+    char host[64];
+    char processor[96];
+    int cores;
+    double memory;      /* of its host */
+    double wait_s;      /* its units' idle time, summed */
+    long long messages; /* of exchanges, to other ranks */
+    double bytes;
+    long long moved; /* tasks that went to another rank */
+    double moved_bytes;
+};
+
 /* What a run reports. */
 struct run_result {
     int steps;
@@ -64,6 +77,8 @@ struct run_result {
     evn_loop_totals totals; /* since the units were what they are at the end */
     int units, tasks, devices;
     struct run_unit *unit; /* of all ranks, by their global numbers */
+    struct run_rank *rank; /* of each rank */
+    int ranks;             /* 1: this process alone */
     int *core;             /* numbers of all units' cores; -1: bound to none */
     int cores;
     int *owner;         /* unit of each task at the end */

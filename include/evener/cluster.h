@@ -38,6 +38,10 @@ typedef struct evn_cluster evn_cluster;
  * fits; EVN_SYSTEM, EVN_MEMORY. On failure there is nothing to close. */
 evn_status evn_cluster_open(evn_cluster **out, const char *how);
 
+/* What a launcher's variables say before a cluster is open: this process's rank, -1: no launcher
+ * has started it. For messages that only one of them is to print. */
+int evn_cluster_launched(void);
+
 /* Every rank calls it, when loops and exchanges on it are closed; returns when all have. `status`:
  * what evn_cluster_agree() said last. */
 void evn_cluster_close(evn_cluster *cluster, evn_status status);

@@ -8,6 +8,7 @@
  */
 #include "loop/internal.h"
 #include "base/argument.h"
+#include "wire/cluster.h"
 #include "base/message.h"
 #include "base/number.h"
 #include <evener/clock.h>
@@ -140,6 +141,8 @@ static int next_special(evn_batch *b) {
     }
     if (b->next && !b->in_flight) charge(b, ended(b));
     if (b->next && b->in_flight && devices_mark(b, b->next)) return -1;
+    /* messages between ranks come on while tasks are done */
+    if (b->loop->cluster) cluster_poll(b->loop->cluster);
     return b->next++ < b->count ? b->task[b->next - 1] : -1;
 }
 

@@ -109,7 +109,9 @@ evn_status exchange_find(evn_exchange *x) {
 }
 
 int exchange_moved(const evn_exchange *x, const struct part *p) {
-    if (!x->place || exchange_far(x, p)) return 0;
+    if (exchange_far(x, p)) return 0;
+    /* a task may have gone to another rank and come back since */
+    if (!x->place) return p->host != move_memory(x->loop, p->task, p->host);
     return p->space == EVN_HOST ? p->host != evn_place_host(x->place, p->region)
                                 : p->at != evn_place_at(x->place, p->region, p->space);
 }

@@ -57,7 +57,7 @@ static double run_batch(evn_loop *loop, struct worker *w, int count, double begi
     }
     b->count = count;
     b->next = b->done = b->adds = 0;
-    b->plain = b->slowness > 1 ? -1 : count;
+    b->plain = b->slowness > 1 || loop->cluster ? -1 : count;
     b->since = begin;
     evn_status status = batch_run(b);
     if (status) worker_fail(loop, w, status);

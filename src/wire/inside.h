@@ -24,7 +24,7 @@ struct evn_cluster {
     evn_status failed; /* to be said at the next one */
     char failure[1024];
     char share[160];      /* of the host's cores, in words */
-    int broken;   /* the last meeting has failed */
+    int broken;           /* the last meeting has failed */
     int stopping;         /* some rank was asked to stop, when they met last */
     struct record said;   /* by this rank, at the one at hand; on rank 0 by all */
     struct record answer; /* of the last one */

@@ -266,7 +266,10 @@ def named(place, case):
     """Whether the command line names this place of the box, or a folder that it is in."""
     for word in case["words"]:
         word = os.fsdecode(word)
-        for name in (word, word.partition("=")[2]):
+        names = [word, word.partition("=")[2]]
+        # what is written to a link goes where it leads
+        names += [target for link, target in case.get("links", ()) if link in names]
+        for name in names:
             full = os.path.normpath(os.path.join("work", name)) if name else ""
             if full and full != "work" and (place == full or place.startswith(full + os.sep)):
                 return True

@@ -132,7 +132,6 @@ class Together(Base):
             for name in ("body.off", "link"):
                 self.refuses([*mesh, option, name], f"{option} {name} would replace body.off", "--mesh")
         self.refuses([*mesh, "--probes", "points", "--probe-output", "points"], "--probe-output points", "--probes")
-        self.refuses([*mesh, "--entries", "e", "--json", "e"], "--json e", "--entries")
         self.refuses([*mesh, "--restart", "e", "--json", "e"], "--json e", "--restart")
         self.refuses(["plan", "bt-mz", "--machine", "machine.json", "--json", "machine.json"], "--json", "--machine")
         self.refuses(["plan", "bt-mz", "--times", "record.json", "--json", "./record.json"], "--json", "--times")

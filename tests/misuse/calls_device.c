@@ -17,9 +17,11 @@ int calls_device(struct world *w, int row) {
     USAGE("too large", evn_devices_count("emulated:speed=1e101", w->ints, w->text, sizeof w->text))
     USAGE("too large", evn_devices_count("emulated:speed=1e999", w->ints, w->text, sizeof w->text))
     USAGE("too small", evn_devices_count("emulated:speed=0", w->ints, w->text, sizeof w->text))
-    USAGE("no number", evn_devices_count("emulated:speed=nan", w->ints, w->text, sizeof w->text))
-    USAGE("no number", evn_devices_count("emulated:speed=0x2", w->ints, w->text, sizeof w->text))
-    USAGE("unit", evn_devices_count("emulated:memory=5 apples", w->ints, w->text, sizeof w->text))
+    USAGE("not finite", evn_devices_count("emulated:speed=nan", w->ints, w->text, sizeof w->text))
+    USAGE("behind the number",
+          evn_devices_count("emulated:speed=0x2", w->ints, w->text, sizeof w->text))
+    USAGE("behind the number",
+          evn_devices_count("emulated:memory=5 apples", w->ints, w->text, sizeof w->text))
     USAGE("out", evn_device_open(NULL, "emulated", 0))
     USAGE("text", evn_device_open(&d, NULL, 0))
     USAGE("no device -1", evn_device_open(&d, "emulated", -1))

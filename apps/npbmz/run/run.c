@@ -52,9 +52,11 @@ static evn_status advance(int *done, void *arg) {
     struct run *run = arg;
     struct order order = {run, zone_step};
     int open = 0;
-    evn_status status = run->p->solver->finish ? evn_exchange_start(run->exchange, &open)
+    const int halves = run->p->solver->finish != NULL;
+    evn_status status = halves || run->cluster ? evn_exchange_start(run->exchange, &open)
                                                : evn_exchange_run(run->exchange);
-    if (!status) status = evn_loop_run(run->loop, open ? zones_step_split : zones_step, &order);
+    evn_body body = !open ? zones_step : halves ? zones_step_split : zones_step_early;
+    if (!status) status = evn_loop_run(run->loop, body, &order);
     *done += !status;
     return status;
 }

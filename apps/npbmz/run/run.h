@@ -64,8 +64,10 @@ evn_status zones_visit(struct run *run, zone_pass *pass, evn_access access);
 /* One of the two passes for norms, where zones are. */
 evn_status zones_norms(struct run *run, zone_pass *pass);
 
-/* The loop's bodies for a time step; the second one where faces are still on their way. */
+/* The loop's bodies for a time step; the others where faces are still on their way: what needs none
+ * of them first, which is a part of each zone's step, or the steps of some zones. */
 evn_status zones_step(evn_unit *unit, evn_batch *batch, void *order);
+evn_status zones_step_early(evn_unit *unit, evn_batch *batch, void *order);
 evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *order);
 
 /* ---- setup.c ---- */

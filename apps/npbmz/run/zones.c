@@ -94,6 +94,29 @@ evn_status zones_step(evn_unit *unit, evn_batch *batch, void *arg) {
     return status;
 }
 
+/* Zones whose faces are on their way wait for the others; the time of each is its own. */
+evn_status zones_step_early(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    const int device = evn_batch_device(batch);
+    if (device >= 0) {
+        evn_status status = evn_exchange_finish(run->exchange, unit, device);
+        return status ? status : zones_step(unit, batch, arg);
+    }
+    for (int z; (z = evn_batch_next(batch)) >= 0;)
+        if (!evn_exchange_needs(run->exchange, z)) by_team(run, zone_step, z, unit);
+    evn_status status = evn_exchange_finish(run->exchange, unit, device);
+    int count;
+    const int *zone = evn_batch_tasks(batch, &count);
+    for (int i = 0; !status && i < count; i++) {
+        if (!evn_exchange_needs(run->exchange, zone[i])) continue;
+        const double begin = evn_now();
+        by_team(run, zone_step, zone[i], unit);
+        evn_batch_add(batch, zone[i], evn_now() - begin);
+    }
+    return status;
+}
+
 static void begin_step(struct run *run, int z, struct scratch *s, const struct team *t) {
     phase_start(s, t);
     run->p->solver->begin(run->p, &run->p->zone[z], s, t);

@@ -156,7 +156,7 @@ enum hit { MISSED, HIT, ON_IT, UNCLEAR };
 
 /* By the signs of the volumes that the ray spans with the sides. */
 static enum hit ray_hits(const struct ray *ray, const struct mesh *m, int t) {
-    double r[3][3], n[3], volume[3], size = 0, of_plane;
+    double r[3][3], n[3], volume[3], size = 0, of_plane = 0;
     for (int e = 0; e < 3; e++)
         for (int c = 0; c < 3; c++) {
             r[e][c] = m->x[m->corner[t][e]][c] - ray->x[c];

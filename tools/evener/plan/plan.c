@@ -335,15 +335,23 @@ static evn_status iterate(struct planning *p, const struct request *request, evn
     return status;
 }
 
+/* What the record says of a step; the parts only where it has them. */
+static void print_measured(const struct times_file *t, FILE *out) {
+    if (!isfinite(t->step_s)) return;
+    fprintf(out, "\nmeasured in the record: %.4f ms a step", 1e3 * t->step_s);
+    if (isfinite(t->compute_s) && isfinite(t->communication_s))
+        fprintf(out, ", %.4f compute and %.4f exchange", 1e3 * t->compute_s,
+                1e3 * t->communication_s);
+    fputc('\n', out);
+}
+
 /* What follows the iterations on the page. */
 static void print_end(const struct planning *p, const struct request *request,
                       const evn_simulation *clock, const double *load, const char *explanation,
                       FILE *out) {
     const struct job *job = &p->job;
     if (p->timed) print_units(p, clock, load, out);
-    if (request->times)
-        fprintf(out, "\nmeasured in the record: %.4f ms a step, %.4f compute and %.4f exchange\n",
-                1e3 * p->times.step_s, 1e3 * p->times.compute_s, 1e3 * p->times.communication_s);
+    if (request->times) print_measured(&p->times, out);
     if (explanation) fprintf(out, "\n%s", explanation);
     if (p->problem.units > 1 && job->is->draw)
         job->is->draw(job->state, evn_simulation_owner(clock), p->problem.units, out);

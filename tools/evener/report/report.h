@@ -13,6 +13,7 @@
 /* -- records (report_record.c) -- */
 
 struct report_unit {
+    int rank;    /* that has it */
     int gpu;     /* 1: devices with the core that manages them */
     int cores;   /* 0: not bound, the record does not say */
     int devices; /* of a GPU unit */

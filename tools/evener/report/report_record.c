@@ -150,20 +150,21 @@ static int *read_wholes(struct reader *in, const cJSON *list, const char *what, 
 /* -- the parts of a record -- */
 
 static int alike(const struct report_unit *a, const struct report_unit *b) {
-    return a->gpu == b->gpu && (a->gpu ? a->devices == b->devices : a->cores == b->cores);
+    return a->rank == b->rank && a->gpu == b->gpu &&
+           (a->gpu ? a->devices == b->devices : a->cores == b->cores);
 }
 
-/* "4:CPU:2,1:GPU:1": runs of units alike. */
+/* "4:CPU:2,1:GPU:1": runs of units alike; over ranks "2:CPU:1 | 2:CPU:1". */
 static void write_units(struct report_record *r) {
     char *at = r->units_text, *end = at + sizeof r->units_text;
     for (int u = 0; u < r->units;) {
         const struct report_unit *x = &r->unit[u];
         int n = 1;
+        const char *between = at == r->units_text ? "" : x->rank != x[-1].rank ? " | " : ",";
         while (u + n < r->units && alike(x, &r->unit[u + n])) n++;
         u += n;
         char run[48];
-        int length = snprintf(run, sizeof run, "%s%d:%s", at > r->units_text ? "," : "", n,
-                              x->gpu ? "GPU" : "CPU");
+        int length = snprintf(run, sizeof run, "%s%d:%s", between, n, x->gpu ? "GPU" : "CPU");
         /* the record does not say how many cores an oversubscribed unit has */
         if (x->gpu || x->cores)
             length += snprintf(run + length, sizeof run - (size_t)length, ":%d",
@@ -198,6 +199,8 @@ static void read_units(struct reader *in, struct report_record *r) {
         x->cores = cJSON_GetArraySize(read_nest(in, o, where, "cores", OPTIONAL, 1));
         const cJSON *device = cJSON_GetObjectItemCaseSensitive(o, "device"); /* one, or a list */
         x->devices = cJSON_IsArray(device) ? cJSON_GetArraySize(device) : 1;
+        const cJSON *rank = cJSON_GetObjectItemCaseSensitive(o, "rank"); /* alone there is none */
+        x->rank = cJSON_IsNumber(rank) ? rank->valueint : 0;
         x->tasks = read_whole(in, o, where, "tasks", TASKS_MAX);
         x->weight = read_number(in, o, where, "weight", NEEDED);
         x->compute_s = read_number(in, o, where, "compute_s", NEEDED);

@@ -6,10 +6,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char complaint[1024];
 
 int ranks_speak(const evn_cluster *cluster) { return !cluster || !evn_cluster_rank(cluster); }
+
+static int joined;
+
+void ranks_begin(void) {
+    if (evn_cluster_launched() <= 0) return;
+    complain_into(complaint, sizeof complaint, 0);
+    interrupts_hush(1);
+}
+
+int ranks_end(int code) {
+    if (joined || evn_cluster_launched() <= 0) return code;
+    complain_into(NULL, 0, 1);
+    if (code && *complaint) {
+        char text[sizeof complaint];
+        snprintf(text, sizeof text, "%s", complaint);
+        sleep(3);
+        complain("%s", text);
+    }
+    return code;
+}
 
 int ranks_join(evn_cluster **out, const struct rank_words *words) {
     char how[64];
@@ -24,6 +45,9 @@ int ranks_join(evn_cluster **out, const struct rank_words *words) {
         return 0;
     }
     *out = cluster;
+    joined = 1;
+    interrupts_begin(); /* some MPI has put its own handlers in place of ours */
+    interrupts_hush(!ranks_speak(cluster));
     interrupts_defer(1);
     evn_cluster_stop_on(cluster, &interrupted);
     complain_into(complaint, sizeof complaint, ranks_speak(cluster));

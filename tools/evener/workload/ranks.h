@@ -11,6 +11,12 @@ struct rank_words {
     long processes;   /* 0: as `wire` says */
 };
 
+/* Around all of a command that joins ranks: what is wrong with its arguments is said by the first
+ * process that a launcher has started; by another only where the first has not ended all within
+ * three seconds. Returns `code`. */
+void ranks_begin(void);
+int ranks_end(int code);
+
 /* Opens the cluster; *out NULL where this process is alone. From then on this rank's complaints are
  * kept for ranks_agree(), interrupts are asked for by all ranks alike, and only rank 0 prints. 0,
  * or an exit status after a message. */

@@ -7,8 +7,10 @@
 #include "common/record.h"
 #include "workload/job.h"
 #include "workload/slow.h"
+#include "workload/units_file.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct request {
     struct job_words words;
@@ -20,7 +22,8 @@ struct request {
 static const struct option table[] = {
     {"steps", "N", "time steps (default: the workload's own number)", OPTION_NUMBER,
      AT(words.steps), 0, 1000000000},
-    {"units", "LIST", "compute units, as 4:CPU:4 (default auto: one a GPU, one of all other cores)",
+    {"units", "LIST",
+     "compute units, as 4:CPU:4 (default auto: one a GPU, one of all other cores); @FILE: by host",
      OPTION_TEXT, AT(words.units), 0, 0},
     {"processes", "N", "on N processes of this node, each with these units", OPTION_NUMBER,
      AT(words.ranks.processes), 1, 1024},
@@ -112,16 +115,21 @@ static int check(const struct request *request, const struct workload *is) {
 static void print_units(const struct job *job, const struct run_result *r, FILE *out) {
     char tasks[32];
     snprintf(tasks, sizeof tasks, "%ss", job->is->noun);
-    fprintf(out, "\n Units %s, schedule %s\n\n", evn_units_text(job->units),
-            evn_schedule_text(job->schedule));
-    fprintf(out, "  unit  cores  %6s  %10s  compute s  exchange s  idle s\n", tasks,
-            job->is->weight);
+    fprintf(out, "\n Units %s%s, schedule %s\n", evn_units_text(job->units),
+            job->cluster ? " on rank 0" : "", evn_schedule_text(job->schedule));
+    if (job->cluster)
+        fprintf(out, " %d ranks, %s; rank 0: %s\n", r->ranks, evn_cluster_wire(job->cluster),
+                evn_cluster_cores(job->cluster));
+    fprintf(out, "\n  unit  cores  %6s  %10s  compute s  exchange s  idle s%s\n", tasks,
+            job->is->weight, job->cluster ? "  rank" : "");
     for (int u = 0; u < r->units; u++) {
         double weight;
         const int own = run_share(r, &job->tasks, u, &weight);
-        fprintf(out, "  %4d  %5d  %6d  %10.0f  %9.3f  %10.3f  %6.3f\n", u, r->unit[u].cores, own,
+        fprintf(out, "  %4d  %5d  %6d  %10.0f  %9.3f  %10.3f  %6.3f", u, r->unit[u].cores, own,
                 weight, r->unit[u].stats.compute_s, r->unit[u].stats.exchange_s,
                 r->unit[u].stats.idle_s);
+        if (job->cluster) fprintf(out, "  %4d", r->unit[u].rank);
+        fputc('\n', out);
     }
     fprintf(out, "  imbalance %.3f (longest over shortest compute time), %lld migrations\n",
             run_imbalance(r), r->totals.migrations);
@@ -138,6 +146,7 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
     else
         cJSON_AddNullToObject(root, "class");
     cJSON_AddStringToObject(root, "problem", job->shape.key);
+    if (job->cluster) cJSON_AddStringToObject(root, "wire", evn_cluster_wire(job->cluster));
     record_result(root, r, evn_schedule_text(job->schedule), &job->tasks);
     if (job->is->record) job->is->record(job->state, root);
     if (watch->bursts) cJSON_AddItemToObject(root, "bursts", watch->bursts);
@@ -277,20 +286,30 @@ static int help(const struct workload *is) {
     return EXIT_DONE;
 }
 
-int command_run(int argc, char **argv) {
+static int run(int argc, char **argv) {
     struct request request = {.words = {.units = "auto", .steps = -1, .calibrated = 1},
                               .on_loss = "stop"};
     int code;
     const struct workload *is = job_find(table, argc, argv, &code);
     if (!is) return code < 0 ? help(NULL) : code;
     struct job job;
+    char host[256] = "", *units = NULL;
     code = job_begin(&job, is);
     if (!code)
         code = job_read(&job, "run", (struct option_set){table, &request, rules}, argc, argv);
+    gethostname(host, sizeof host - 1);
+    if (!code) code = units_file_list(request.words.units, host, &units);
+    if (!code) request.words.units = units;
     if (code < 0)
         code = help(is);
     else if (!code)
         code = run_request(&request, &job, argc, argv);
     job_close(&job);
+    free(units);
     return code;
+}
+
+int command_run(int argc, char **argv) {
+    ranks_begin();
+    return ranks_end(run(argc, argv));
 }
