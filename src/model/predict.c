@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PHASES = 16 };
+enum { PHASES = 16, CORES_MAX = 1 << 24 };
+
+static int is_amount(double x) { return x >= 0 && isfinite(x); }
 
 /* ---- teams ---- */
 
@@ -35,6 +37,8 @@ double evn_predict_team(double alpha, int phases, const evn_phase *phase, int th
 }
 
 double evn_predict_slope(int n, const double *x, const double *y, double *residual) {
+    NEED_OR(NAN, x, "x");
+    NEED_OR(NAN, y, "y");
     double xy = 0, xx = 0, rest = 0;
     for (int i = 0; i < n; i++) {
         xy += x[i] * y[i];
@@ -48,12 +52,37 @@ double evn_predict_slope(int n, const double *x, const double *y, double *residu
 
 /* ---- processes ---- */
 
-static evn_status check(const evn_problem *tasks, const evn_processes *p) {
+static evn_status check_tasks(const evn_problem *tasks) {
     if (tasks->tasks < 1)
         return evn_fail(EVN_USAGE, "predict: %d tasks, expected 1 or more", tasks->tasks);
-    if (p->processes < 1 || p->threads < 1 || p->threads > 1 << 20)
-        return evn_fail(EVN_USAGE, "predict: %d processes of %d threads, expected one of each",
-                        p->processes, p->threads);
+    for (int t = 0; tasks->weight && t < tasks->tasks; t++)
+        if (!is_amount(tasks->weight[t]))
+            return evn_fail(EVN_USAGE, "predict: the weight of task %d is %g, expected one from 0",
+                            t, tasks->weight[t]);
+    if (tasks->links < 0 || (tasks->links && !tasks->link))
+        return evn_fail(EVN_USAGE, "predict: %d links, expected 0 or more and an array of them",
+                        tasks->links);
+    for (int l = 0; l < tasks->links; l++) {
+        const evn_link *link = &tasks->link[l];
+        for (int e = 0; e < 2; e++)
+            if (link->task[e] < 0 || link->task[e] >= tasks->tasks)
+                return evn_fail(EVN_USAGE, "predict: an end of link %d is task %d, of %d", l,
+                                link->task[e], tasks->tasks);
+        if (!is_amount(link->bytes))
+            return evn_fail(EVN_USAGE, "predict: link %d has %g bytes, expected some from 0", l,
+                            link->bytes);
+    }
+    return EVN_OK;
+}
+
+static evn_status check(const evn_problem *tasks, const evn_processes *p) {
+    const evn_status status = check_tasks(tasks);
+    if (status) return status;
+    if (p->processes < 1 || p->threads < 1 || p->processes > CORES_MAX / p->threads)
+        return evn_fail(EVN_USAGE,
+                        "predict: %d processes of %d threads, expected one of each or more, "
+                        "%d cores at most",
+                        p->processes, p->threads, CORES_MAX);
     if (p->node < 0 || (p->node && p->node < p->threads))
         return evn_fail(EVN_USAGE,
                         "predict: %d threads a process on nodes of %d cores, expected "
@@ -174,20 +203,19 @@ static void messages(const evn_prediction_input *in, const evn_processes *p, str
 }
 
 /* Seconds of each process with its tasks. */
-static evn_status teams(const evn_prediction_input *in, const evn_processes *p, const int *owner,
-                        const int *threads, double *compute) {
+static evn_status teams(const evn_prediction_input *in, const int *owner, const int *threads,
+                        double *compute) {
     for (int t = 0; t < in->tasks->tasks; t++) {
         evn_phase phase[PHASES];
         const int phases = in->phases ? in->phases(in->arg, t, phase, PHASES) : 0;
         const int n = threads[owner[t]];
         const double f = evn_predict_team(in->alpha, phases, phase, n);
         if (isnan(f)) return EVN_USAGE;
-        if (!(in->seconds[t] >= 0 && isfinite(in->seconds[t])))
+        if (!is_amount(in->seconds[t]))
             return evn_fail(EVN_USAGE, "predict: task %d takes %g s, expected a time from 0", t,
                             in->seconds[t]);
         compute[owner[t]] += in->seconds[t] * f / n;
     }
-    (void)p;
     return EVN_OK;
 }
 
@@ -209,6 +237,12 @@ evn_status evn_predict_step(const evn_prediction_input *in, const evn_processes 
     NEED(out, "where to put the prediction");
     NEED(in->tasks, "tasks");
     NEED(in->seconds, "the tasks' seconds");
+    const double numbers[] = {in->alpha,         in->copy_per_byte, in->near.latency,
+                              in->near.per_byte, in->far.latency,   in->far.per_byte};
+    for (int i = 0; i < 6; i++)
+        if (!is_amount(numbers[i]))
+            return evn_fail(EVN_USAGE, "predict: alpha or a way is %g, expected a number from 0",
+                            numbers[i]);
     const evn_problem *tasks = in->tasks;
     *out = (evn_prediction){0};
     evn_status status = check_owners(tasks, p, owner, threads);
@@ -218,7 +252,7 @@ evn_status evn_predict_step(const evn_prediction_input *in, const evn_processes 
     if (!compute || !pair)
         status = evn_fail(EVN_MEMORY, "predict: no memory for %d processes", p->processes);
     else
-        status = teams(in, p, owner, threads, compute);
+        status = teams(in, owner, threads, compute);
     double *exchange = compute + p->processes;
     int n = 0;
     for (int l = 0; !status && l < tasks->links; l++) {

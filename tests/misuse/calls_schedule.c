@@ -1,5 +1,6 @@
 /* Wrong calls of schedules: problems, texts, what is learnt, assignments; and of the model. */
 #include "misuse/world.h"
+#include <evener/predict.h>
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -131,6 +132,18 @@ int calls_assignment(struct world *w, int row) {
     CALLS_END
 }
 
+/* Predictions for tasks and processes that are right but for what is given. */
+static evn_status predict(evn_problem p, evn_processes how, const int *owner, double seconds) {
+    const double times[TASKS] = {seconds};
+    const int threads[2] = {1, 1};
+    evn_prediction out;
+    if (!p.tasks) p.tasks = TASKS;
+    if (!how.processes) how.processes = 2;
+    if (!how.threads) how.threads = 1;
+    const evn_prediction_input in = {.tasks = &p, .seconds = times, .alpha = seconds / 2};
+    return evn_predict_step(&in, &how, owner, threads, &out);
+}
+
 /* A simulation of a model that is right but for what is given. */
 static evn_status simulate(evn_model m) {
     static const double seconds[TASKS];
@@ -182,5 +195,31 @@ int calls_model(struct world *w, int row) {
     NO_NUMBER("a model", evn_model_speeds(NULL, NULL, w->doubles))
     NO_NUMBER("NULL", evn_model_speeds(&w->model, NULL, NULL))
     NO_NUMBER("seconds are NULL", evn_model_speeds(&empty, NULL, w->doubles))
+    USAGE("-1 tasks", predict((evn_problem){.tasks = -1}, (evn_processes){0}, first, 1))
+    USAGE("weight of task 2",
+          predict((evn_problem){.weight = no_number}, (evn_processes){0}, first, 1))
+    USAGE("end of link 0",
+          predict((evn_problem){.links = 1, .link = &out_of_range}, (evn_processes){0}, first, 1))
+    USAGE("link 0 has",
+          predict((evn_problem){.links = 1, .link = &less}, (evn_processes){0}, first, 1))
+    USAGE("1 links", predict((evn_problem){.links = 1}, (evn_processes){0}, first, 1))
+    USAGE("-1 processes", predict((evn_problem){0}, (evn_processes){.processes = -1}, first, 1))
+    USAGE("cores at most",
+          predict((evn_problem){0}, (evn_processes){INT_MAX, INT_MAX, 0, 0}, first, 1))
+    USAGE("task 1 is of process 2", predict((evn_problem){0}, (evn_processes){0}, beyond, 1))
+    USAGE("task 1 is of process -1", predict((evn_problem){0}, (evn_processes){0}, below, 1))
+    USAGE("alpha", predict((evn_problem){0}, (evn_processes){0}, first, NAN))
+    USAGE("alpha", predict((evn_problem){0}, (evn_processes){0}, first, -1))
+    USAGE("tasks and times", evn_predict_step(NULL, NULL, first, first, NULL))
+    USAGE("tasks", evn_predict_group(NULL, "binpack", NULL, NULL, NULL))
+    NO_NUMBER("tasks", evn_predict_speedup(NULL, NULL, first, first, 0, 0))
+    NO_NUMBER("alpha", evn_predict_team(NAN, 0, NULL, 1))
+    NO_NUMBER("phases", evn_predict_team(0, 1, NULL, 1))
+    NO_NUMBER("0 threads", evn_predict_pieces(1, 0))
+    NO_NUMBER("x", evn_predict_slope(1, NULL, w->doubles, NULL))
+    USAGE("rank of unit 1", simulate((evn_model){.rank = beyond}))
+    USAGE("rank of unit 1", simulate((evn_model){.rank = below}))
+    USAGE("far route 0", simulate((evn_model){.far = &slow}))
+    USAGE("tree", simulate((evn_model){.tree = NAN}))
     CALLS_END
 }

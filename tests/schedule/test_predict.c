@@ -132,6 +132,30 @@ static void test_teams(void **state) {
     assert_true(isnan(evn_predict_team(-1, 0, NULL, 1)));
 }
 
+/* What a zone of NPB-MZ is made of: all of its time, in pieces. */
+static void test_zones(void **state) {
+    (void)state;
+    for (int b = NPBMZ_BT; b <= NPBMZ_LU; b++) {
+        npbmz *problem;
+        assert_int_equal(npbmz_open(&problem, b, 'A'), EVN_OK);
+        for (int z = 0; z < npbmz_tasks(problem).tasks; z++) {
+            evn_phase phase[16];
+            const int n = npbmz_phases(problem, z, phase, 16);
+            double sum = 0;
+            assert_int_equal(n, b == NPBMZ_LU ? 3 : 4);
+            for (int i = 0; i < n; i++) {
+                int points[3];
+                npbmz_zone(problem, z, points);
+                sum += phase[i].share;
+                assert_in_range(phase[i].length, 1, points[0] * points[1] * points[2]);
+            }
+            assert_true(fabs(sum - 1) < 1e-12);
+            assert_int_equal(npbmz_phases(problem, z, phase, 2), 2);
+        }
+        npbmz_close(problem);
+    }
+}
+
 static void test_slope(void **state) {
     (void)state;
     const double x[] = {0, 1, 3}, y[] = {5, 1, 4};
@@ -195,7 +219,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),    cmocka_unit_test(test_class_a),
         cmocka_unit_test(test_figure_3), cmocka_unit_test(test_teams),
-        cmocka_unit_test(test_slope),    cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_slope),    cmocka_unit_test(test_zones),
+        cmocka_unit_test(test_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

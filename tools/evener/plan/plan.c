@@ -273,6 +273,7 @@ static cJSON *record_plan(const struct planning *p, const struct request *reques
     cJSON_AddStringToObject(root, "problem", p->job.shape.key);
     cJSON_AddStringToObject(root, "units", evn_units_text(p->job.units));
     cJSON_AddStringToObject(root, "schedule", evn_schedule_text(p->job.schedule));
+    if (p->nodes.count) cJSON_AddNumberToObject(root, "nodes", p->nodes.count);
     if (p->machine) cJSON_AddStringToObject(root, "described", machine_file_name(p->machine));
     cJSON_AddStringToObject(root, "basis", p->basis);
     if (p->timed)
