@@ -84,6 +84,10 @@ class Pairs(Base):
         self.refuses(["run", *BODY, "--quiet", "--units", "1:CPU:1", "--solver", "cg:device"], "cg:device")
         calibrate = ["calibrate", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--units", "1:CPU:1", "--devices"]
         self.refuses([*calibrate, "garbage"], "garbage")
+        # --output is the command's own here, and of the workload under run
+        with tempfile.TemporaryDirectory() as folder:
+            self.silent("calibrate", "td-bem", "--mesh", "sphere:0", "--steps", "1", "--units", "1:CPU:1", "--quiet",
+                        "--output", f"{folder}/figures.json")
         self.warns([*calibrate, "emulated"], "--devices")
 
     def test_plan(self):
