@@ -166,13 +166,23 @@ static int needs(const struct line *l, const struct option_rule *r, const char *
     return EXIT_USAGE;
 }
 
-/* The first of the rule's others that was given is one too many. */
-static int excludes(const struct line *l, const struct option_rule *r, const char *given) {
+/* Whether the option is one of a set's: a command's own may have the name of a workload's. */
+static int is_of(const struct option_set *set, const struct option *option) {
+    for (const struct option *o = set->table; o->name; o++)
+        if (o == option) return 1;
+    return 0;
+}
+
+/* The first of the rule's others that was given is one too many. What a set says of a command is
+ * about its own options. */
+static int excludes(const struct line *l, const struct option_set *set, const struct option_rule *r,
+                    const char *given) {
+    const int own = !strncmp(r->given, "evener ", 7);
     const char *word;
     for (const char *p = r->others; next_word(&p, &word);) {
         const int length = (int)(p - word), file = length == 4 && !strncmp(word, "FILE", 4);
         const struct given *other = file ? NULL : latest(l, word, (size_t)length);
-        if (file ? !l->words : !other) continue;
+        if (file ? !l->words : !other || (own && !is_of(set, other->option))) continue;
         const char *value = other && strchr(r->given, '=') ? other->value : NULL;
         complain("%s and %s%.*s%s%s do not go together: %s", given, file ? "" : "--", length, word,
                  value ? " " : "", value ? value : "", r->why);
@@ -199,7 +209,7 @@ static int check_rules(const struct line *l) {
             char given[80];
             if (!applies(l, r->given, given)) continue;
             if (r->relation == OPTION_NEEDS) code = needs(l, r, given);
-            if (r->relation == OPTION_EXCLUDES) code = excludes(l, r, given);
+            if (r->relation == OPTION_EXCLUDES) code = excludes(l, s, r, given);
             if (r->relation == OPTION_IGNORES) ignores(l, r, given);
         }
     return code;
@@ -270,9 +280,12 @@ int options_words(const struct option_set *sets, int argc, char **argv, const ch
 }
 
 /* Whether a command does not take an option at all. */
-static int is_excluded(const char *command, const struct option_set *sets, const char *name) {
+static int is_excluded(const char *command, const struct option_set *sets,
+                       const struct option *option) {
+    const char *name = option->name;
     for (; sets->table; sets++)
         for (const struct option_rule *r = sets->rules; r && r->given; r++) {
+            if (!is_of(sets, option)) break;
             if (r->relation != OPTION_EXCLUDES || strncmp(r->given, "evener ", 7) != 0 ||
                 strcmp(r->given + 7, command) != 0)
                 continue;
@@ -287,7 +300,7 @@ static int is_excluded(const char *command, const struct option_set *sets, const
 void options_help(const char *command, const struct option_set *sets, int i) {
     for (const struct option *o = sets[i].table; o->name; o++) {
         char left[64];
-        if (find(sets, i, o->name, NULL) || is_excluded(command, sets, o->name)) continue;
+        if (find(sets, i, o->name, NULL) || is_excluded(command, sets, o)) continue;
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
         printf("  %-22s %s\n", left, o->help);

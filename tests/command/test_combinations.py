@@ -84,6 +84,10 @@ class Pairs(Base):
         self.refuses(["run", *BODY, "--quiet", "--units", "1:CPU:1", "--solver", "cg:device"], "cg:device")
         calibrate = ["calibrate", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--units", "1:CPU:1", "--devices"]
         self.refuses([*calibrate, "garbage"], "garbage")
+        # --output is the command's own here, and of the workload under run
+        with tempfile.TemporaryDirectory() as folder:
+            self.silent("calibrate", "td-bem", "--mesh", "sphere:0", "--steps", "1", "--units", "1:CPU:1", "--quiet",
+                        "--output", f"{folder}/figures.json")
         self.warns([*calibrate, "emulated"], "--devices")
 
     def test_plan(self):
@@ -118,6 +122,8 @@ class Pairs(Base):
         """What only a run writes is not asked of a plan, nor of a calibration; and their help does not have it."""
         for command in ("plan", "calibrate"):
             for words in [*self.results, ["--entries", "entries"]]:
+                if command == "calibrate" and words[0] == "--output":  # which is its own
+                    continue
                 self.refuses([command, *BODY, "--quiet", *words], f"evener {command} and {words[0]} do not go together")
             for name in ("probes", "vertex-output", "spectrum", "checkpoint", "restart", "entries"):
                 self.assertNotIn("--" + name, self.evener(command, "td-bem", "--help").stdout)

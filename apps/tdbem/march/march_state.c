@@ -2,11 +2,26 @@
 #include "common/hash.h"
 #include "tdbem/files/checkpoint.h"
 #include "tdbem/march/march.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The state after step n, in both directions: `move` is checkpoint_put or checkpoint_get. */
+/* The state after step n, in both directions: checkpoint_put() or checkpoint_get(). */
+static void move(struct checkpoint *c, void *data, size_t bytes, int in) {
+    if (in)
+        checkpoint_get(c, data, bytes);
+    else
+        checkpoint_put(c, data, bytes);
+}
+
+/* Fields: a checksum shows damage and no intent, and a state that is not finite is none. */
+static void move_values(struct checkpoint *c, void *data, size_t count, int in) {
+    const double *value = data;
+    move(c, data, count * sizeof *value, in);
+    for (size_t i = 0; in && i < count && !c->failed; i++) c->failed = !isfinite(value[i]);
+}
+
 static void move_table(struct checkpoint *c, struct table *t, int in) {
     uint64_t rows = t->rows;
     if (in) {
@@ -15,19 +30,12 @@ static void move_table(struct checkpoint *c, struct table *t, int in) {
         for (uint64_t r = 0; !c->failed && r < rows; r++) {
             double *row = table_row(t);
             if (!row) c->failed = 1;
-            if (row) checkpoint_get(c, row, (size_t)t->columns * sizeof *row);
+            if (row) move_values(c, row, (size_t)t->columns, in);
         }
     } else {
         checkpoint_put(c, &rows, sizeof rows);
         checkpoint_put(c, t->value, t->rows * (size_t)t->columns * sizeof *t->value);
     }
-}
-
-static void move(struct checkpoint *c, void *data, size_t bytes, int in) {
-    if (in)
-        checkpoint_get(c, data, bytes);
-    else
-        checkpoint_put(c, data, bytes);
 }
 
 static evn_status move_state(struct march *m, struct checkpoint *c, int *n, int in) {
@@ -37,14 +45,14 @@ static evn_status move_state(struct march *m, struct checkpoint *c, int *n, int 
     if (!in) history_export(m->past, past);
     int32_t step = *n;
     move(c, &step, sizeof step, in);
-    move(c, past, columns * depth * sizeof *past, in);
-    move(c, m->before, GUESS * columns * sizeof *m->before, in);
+    move_values(c, past, columns * depth, in);
+    move_values(c, m->before, GUESS * columns, in);
     move(c, &m->max, sizeof m->max, in);
     move(c, &m->max_after, sizeof m->max_after, in);
     move(c, &m->null_field, sizeof m->null_field, in);
     const size_t f = (size_t)m->spectra.count;
-    move(c, m->spectra.a, f * columns * sizeof *m->spectra.a, in);
-    move(c, m->spectra.incident, f * sizeof *m->spectra.incident, in);
+    move_values(c, m->spectra.a, 2 * f * columns, in); /* complex */
+    move_values(c, m->spectra.incident, 2 * f, in);
     if (m->points.columns) move_table(c, &m->points, in);
     if (m->vertices.columns) move_table(c, &m->vertices, in);
     if (in) history_import(m->past, past);
@@ -67,7 +75,8 @@ evn_status state_restart(struct march *m, int *n) {
     if (status) return status;
     status = move_state(m, &c, n, 1);
     if (!status && (c.failed || c.at != c.bytes || *n < 0))
-        status = evn_fail(EVN_USAGE, "%s: this checkpoint does not fit this run", m->o->restart);
+        status = evn_fail(EVN_USAGE, "%s: this checkpoint is damaged, or does not fit this run",
+                          m->o->restart);
     checkpoint_free(&c);
     return status;
 }

@@ -338,11 +338,11 @@ static evn_status iterate(struct planning *p, const struct request *request, evn
 
 /* What the record says of a step; the parts only where it has them. */
 static void print_measured(const struct times_file *t, FILE *out) {
-    if (!isfinite(t->step_s)) return;
+    if (!isfinite(1e3 * t->step_s)) return;
     fprintf(out, "\nmeasured in the record: %.4f ms a step", 1e3 * t->step_s);
-    if (isfinite(t->compute_s) && isfinite(t->communication_s))
-        fprintf(out, ", %.4f compute and %.4f exchange", 1e3 * t->compute_s,
-                1e3 * t->communication_s);
+    const double compute = 1e3 * t->compute_s, exchange = 1e3 * t->communication_s;
+    if (isfinite(compute) && isfinite(exchange))
+        fprintf(out, ", %.4f compute and %.4f exchange", compute, exchange);
     fputc('\n', out);
 }
 
