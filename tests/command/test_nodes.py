@@ -75,8 +75,8 @@ class Table(Base):
                     # the table knows no tree
                     self.assertLess(abs(1e3 * (step["step_s"] - step["tree_s"]) / ms - 1), off)
                     if cut:
-                        self.assertLess(abs(1e-6 * step["cut_bytes"] / cut - 1), 5 * off)
-                        self.assertLess(abs(step["messages"] / count - 1), 5 * off)
+                        self.assertLess(abs(1e-6 * step["cut_bytes"] / cut - 1), 0.1)
+                        self.assertLess(abs(step["messages"] / count - 1), 0.1)
 
 
 class Nodes(Base):
