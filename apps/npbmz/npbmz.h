@@ -79,6 +79,11 @@ typedef struct npbmz_options {
     struct run_options run;
     int perturb; /* every zone starts from another state, to test the topology; then verified is -1
                   */
+    /* The state is kept there every `every` steps (0: 100), after the last one, and when `stop` was
+     * seen; NULL: nowhere. */
+    const char *checkpoint;
+    int every;
+    const char *restart; /* goes on from such a file, whoever wrote it; NULL: from the beginning */
 } npbmz_options;
 
 typedef struct npbmz_result {
@@ -88,13 +93,19 @@ typedef struct npbmz_result {
     double surface;               /* XCI: LU's surface integral; 0 otherwise */
     double phase_s[NPBMZ_PHASES]; /* time of the leaders in each phase, summed over units */
     double *zone_sums;            /* perturbed runs: 5 sums a zone; else NULL */
+    int restarted, restarted_from; /* 1: it went on from a file, after that step; `seconds` and
+                                      `mops` are of the steps since */
+    int checkpoints;               /* written, and how long that took */
+    double checkpoint_s;
 } npbmz_result;
 
 /* Runs it: fields are made where their owners are, warm-up step, fresh start, timed steps, norms,
  * verification. The schedule must have been made for these tasks and units. options NULL: all
  * defaults. EVN_MEMORY: it does not fit (says how much is needed and how much there is, before
- * anything is allocated); EVN_STOPPED: `stop` was seen; EVN_BODY; EVN_DEVICE. On failure *result
- * holds nothing to be freed. */
+ * anything is allocated); EVN_USAGE: `checkpoint` cannot be written, or `restart` is damaged or of
+ * another run; EVN_STOPPED: `stop` was seen, and the message says which state there is; EVN_SYSTEM:
+ * a state could not be kept, and the earlier one is still there; EVN_BODY; EVN_DEVICE. On failure
+ * *result holds nothing to be freed. */
 evn_status npbmz_run(npbmz *problem, evn_units *units, evn_schedule *schedule,
                      const npbmz_options *options, npbmz_result *result);
 

@@ -9,6 +9,8 @@
 struct state {
     const char *class_;
     int perturb;
+    const char *checkpoint, *restart;
+    long every;
     npbmz *problem;
     npbmz_shape shape;
     char key[2];
@@ -20,13 +22,22 @@ static const struct option options[] = {
     {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
     {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
      AT(perturb), 0, 0},
+    {"checkpoint", "FILE", "keep the state there", OPTION_KEPT, AT(checkpoint), 0, 0},
+    {"every", "M", "steps between checkpoints (default 100)", OPTION_NUMBER, AT(every), 1,
+     100000000},
+    {"restart", "FILE", "go on from a checkpoint", OPTION_RESUMED, AT(restart), 0, 0},
     {0},
 };
 #undef AT
 
 static const struct option_rule rules[] = {
+    {"every", OPTION_NEEDS, "checkpoint", "which is written so often"},
+    {"evener plan", OPTION_EXCLUDES, "checkpoint every restart", "a plan computes nothing"},
     {"evener plan", OPTION_IGNORES, "perturb", "a plan computes nothing"},
     {"evener model", OPTION_IGNORES, "perturb", "its runs are official ones"},
+    {"evener model", OPTION_EXCLUDES, "checkpoint every restart", "its runs are measurements"},
+    {"evener calibrate", OPTION_EXCLUDES, "checkpoint every restart",
+     "a calibration measures times, its results are those of a few steps"},
     {0},
 };
 
@@ -74,7 +85,11 @@ static const struct workload_teams teams = {length, phases};
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
-    const npbmz_options options = {.run = *o, .perturb = s->perturb};
+    const npbmz_options options = {.run = *o,
+                                   .perturb = s->perturb,
+                                   .checkpoint = s->checkpoint,
+                                   .every = (int)s->every,
+                                   .restart = s->restart};
     npbmz_result_free(&s->result);
     evn_status status = npbmz_run(s->problem, units, schedule, &options, &s->result);
     *result = &s->result.run;
@@ -161,6 +176,12 @@ static void record(const void *p, cJSON *root) {
     cJSON *phases = cJSON_AddObjectToObject(root, "phases");
     for (int i = 0; i < NPBMZ_PHASES; i++)
         if (r->phase_s[i] > 0) record_number(phases, npbmz_phase_name(i), r->phase_s[i]);
+    if (r->restarted) cJSON_AddNumberToObject(root, "restarted_from", r->restarted_from);
+    if (s->checkpoint) {
+        cJSON *checkpoints = cJSON_AddObjectToObject(root, "checkpoints");
+        cJSON_AddNumberToObject(checkpoints, "count", r->checkpoints);
+        record_number(checkpoints, "seconds", r->checkpoint_s);
+    }
     cJSON_AddItemToObject(root, "zones", record_zones(s));
     if (r->zone_sums)
         cJSON_AddItemToObject(root, "zone_sums", record_numbers(r->zone_sums, 5 * r->run.tasks));

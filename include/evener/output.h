@@ -56,6 +56,11 @@ evn_status evn_output_open(evn_output **out, const char *name, const char *path)
  * evn_output_commit(). Valid until then. */
 FILE *evn_output_stream(evn_output *output);
 
+/* Its descriptor, for pwrite(2) by several threads at a time, and beside the stream only where that
+ * is not used; valid until it is committed. -1: it is written into where it is, one byte after
+ * another (a pipe, a device, a descriptor of before). */
+int evn_output_descriptor(const evn_output *output);
+
 /* Makes sure of room for a file of `bytes`, where the file system can do so; what is not used
  * will be given back. EVN_SYSTEM: there is no room, or a limit forbids such a file. */
 evn_status evn_output_reserve(evn_output *output, size_t bytes);

@@ -107,6 +107,8 @@ evn_status evn_output_open(evn_output **out, const char *name, const char *path)
 
 FILE *evn_output_stream(evn_output *o) { return o ? o->stream : NULL; }
 
+int evn_output_descriptor(const evn_output *o) { return o && o->replaces ? o->fd : -1; }
+
 evn_status evn_output_reserve(evn_output *o, size_t bytes) {
     struct rlimit limit;
     int error = 0;

@@ -204,6 +204,7 @@ static evn_status introduce(evn_cluster *c) {
                           c->size);
     if (!status) memcpy(c->hello, all.data, all.bytes);
     record_free(&all);
+    if (!status) status = cluster_carry_open(c);
     if (!status) c->host.crowded = cluster_is_crowded(c, NULL);
     return status;
 }
@@ -247,6 +248,7 @@ evn_status evn_cluster_open(evn_cluster **out, const char *how) {
 void evn_cluster_close(evn_cluster *c, evn_status status) {
     if (!c) return;
     cluster_meet_to_close(c, status);
+    cluster_carry_close(c);
     tree_close(c->tree);
     if (c->kind) c->kind->close(c->wire);
     cluster_free(c);

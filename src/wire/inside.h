@@ -17,6 +17,7 @@ struct evn_cluster {
     pthread_mutex_t lock;
     struct hello *hello; /* of all ranks */
     int next_tag[CLUSTER_USES];
+    struct carriage *carriage; /* carry.c; NULL: alone */
     /* evn_cluster_units() */
     int *first; /* [size + 1] */
     double *speed;
@@ -32,6 +33,10 @@ struct evn_cluster {
 
 /* Whether the ranks of this host have more threads, threads[rank] (NULL: one each), than cores. */
 int cluster_is_crowded(const evn_cluster *cluster, const int *threads);
+
+/* What evn_cluster_carry() needs; on all ranks alike. */
+evn_status cluster_carry_open(evn_cluster *cluster);
+void cluster_carry_close(evn_cluster *cluster);
 
 /* What all ranks say, one behind the other, for all: the `decide` of a meeting, with a roll that
  * outlives it. */

@@ -253,7 +253,7 @@ static void line(FILE *out, const char *label, const char *text) {
 
 void report_print(const struct problem *p, const struct report *r, FILE *out) {
     char text[64];
-    double mops = r->seconds > 0 ? r->steps * problem_mop(p) / r->seconds : 0;
+    double mops = r->seconds > 0 ? (r->steps - r->before) * problem_mop(p) / r->seconds : 0;
     fprintf(out, "\n\n %s-MZ Benchmark Completed.\n", title(p));
     snprintf(text, sizeof text, "%c", p->class_);
     line(out, "Class", text);

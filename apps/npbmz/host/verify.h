@@ -45,6 +45,7 @@ void verification_print(const struct problem *p, const struct verification *v, F
  */
 struct report {
     int steps, threads, verdict;
+    int before; /* steps that an earlier run has done */
     double seconds;
     const char *version, *date;                           /* of the program */
     const char *compiler, *linker, *libraries, *includes; /* how it was built */

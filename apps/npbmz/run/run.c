@@ -1,9 +1,11 @@
 /* A run of a benchmark: zones made where they are computed, warm-up, timed steps, norms,
  * verification (NAS-03-010, sections 3 and 4). */
 #include "npbmz/run/run.h"
+#include "common/interrupt.h"
 #include "common/ranks.h"
 #include "npbmz/host/verify.h"
 #include "npbmz/mesh/mesh.h"
+#include "npbmz/run/checkpoint.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,33 +18,35 @@ static evn_status begin(struct run *run, zone_pass *pass) {
     return status ? status : evn_loop_bring(run->loop);
 }
 
+/* The state that is timed: the first one, or the one that was kept. */
+static evn_status begin_timed(struct run *run) {
+    if (!run->restart) return begin(run, run->options->perturb ? zone_begin_perturbed : zone_begin);
+    evn_status status = restart_load(run);
+    return status ? status : evn_loop_bring(run->loop);
+}
+
 /* The warm-up step, and the state that is timed. */
 static evn_status warm_up(struct run *run) {
     struct order order = {run, zone_step};
     evn_status status = begin(run, zone_begin);
     if (!status) status = evn_exchange_run(run->exchange);
     if (!status) status = evn_loop_visit(run->loop, zones_step, &order);
-    if (!status) status = begin(run, run->options->perturb ? zone_begin_perturbed : zone_begin);
+    if (!status) status = begin_timed(run);
     setup_clear_scratch(run);
     return status;
 }
 
-/* Over ranks what one cannot do ends the run of all. */
-static evn_status agree(const struct run *run, evn_status mine) {
-    return run->cluster ? evn_cluster_agree(run->cluster, mine) : mine;
-}
-
 /* Up to the state that is timed; also once more, when a device has failed on the way. */
 static evn_status set_up(struct run *run) {
-    evn_status status = agree(run, setup_make_scratch(run));
+    evn_status status = run_agree(run, setup_make_scratch(run));
     if (!status) status = zones_visit(run, zone_make, EVN_WRITE);
     if (!status) status = zones_visit(run, zone_force, EVN_WRITE);
     if (!status) setup_clear_scratch(run); /* forcing has used it, and solvers expect it zeroed */
     if (!status) status = setup_open_devices(run);
     if (!status) status = setup_open_exchange(run);
-    status = agree(run, status);
+    status = run_agree(run, status);
     if (!status) status = warm_up(run);
-    if (!status && run->recovery) status = evn_recovery_keep(run->recovery, 0);
+    if (!status && run->recovery) status = evn_recovery_keep(run->recovery, run->first);
     return status;
 }
 
@@ -58,12 +62,14 @@ static evn_status advance(int *done, void *arg) {
     evn_body body = !open ? zones_step : halves ? zones_step_split : zones_step_early;
     if (!status) status = evn_loop_run(run->loop, body, &order);
     *done += !status;
+    run->done = *done;
     return status;
 }
 
 static evn_status keep(int done, int stopping, void *arg) {
     struct run *run = arg;
-    if (!run->recovery || stopping || done == run->steps) return EVN_OK;
+    evn_status status = checkpoint_keep(run, done, stopping);
+    if (status || !run->recovery || stopping || done == run->steps) return status;
     return evn_recovery_keep(run->recovery, done);
 }
 
@@ -145,9 +151,14 @@ static evn_status conclude(struct run *run, npbmz_result *r) {
     memcpy(r->error, total.error, sizeof r->error);
     r->surface = total.surface;
     r->run.hash = problem_hash(run->hash, p->zones);
-    r->run.mops = r->run.seconds > 0 ? problem_mop(p) * run->steps / r->run.seconds : 0;
+    r->run.mops =
+        r->run.seconds > 0 ? problem_mop(p) * (run->steps - run->first) / r->run.seconds : 0;
     struct verification v;
     r->run.verified = verify(p, run->steps, run->options->perturb, &total, &v);
+    r->restarted = run->restart != NULL;
+    r->restarted_from = run->first;
+    r->checkpoints = run->kept.count;
+    r->checkpoint_s = run->kept.seconds;
     r->zone_sums = run->sums;
     run->sums = NULL;
     return EVN_OK;
@@ -171,14 +182,38 @@ static evn_status make_room(struct run *run) {
     return EVN_OK;
 }
 
+/* The timed steps. Where their state is kept they can be interrupted; else there is nothing to
+ * lose, and an interrupt ends the process. Ranks are always asked. */
+static evn_status all_steps(struct run *run) {
+    const int asks = run->options->checkpoint && !run->cluster;
+    if (asks) interrupts_defer(1);
+    evn_status status = timed_steps(&run->timed, run->first, run->steps);
+    if (asks) interrupts_defer(0);
+    return status == EVN_STOPPED ? checkpoint_stopped(run) : status;
+}
+
+/* What there is on disk is looked at before anything is computed. */
+static evn_status look_at_files(struct run *run) {
+    evn_status status = restart_open(run);
+    if (!status && run->first > run->steps)
+        status = evn_fail(EVN_USAGE, "%s: this checkpoint is at step %d, beyond the %d wanted",
+                          run->options->restart, run->first, run->steps);
+    status = run_agree(run, status);
+    return status ? status : checkpoint_try(run);
+}
+
 static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result *r) {
     const struct problem *p = run->p;
-    evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, run->cluster);
+    run->steps = run->options->run.steps < 0 ? p->steps : run->options->run.steps;
+    evn_status status = look_at_files(run);
+    if (status) return status;
+    restart_schedule(run, schedule);
+    status = evn_loop_open_on(&run->loop, run->units, schedule, run->cluster);
     if (!status) status = setup_check(run);
     if (!status) status = open_recovery(run);
     if (!status) status = setup_homes(run);
     if (!status) status = make_room(run);
-    status = agree(run, status);
+    status = run_agree(run, status);
     if (status) return status;
     run->begun = 1;
     status = set_up_or_recover(run);
@@ -192,9 +227,8 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
                                 .finish = finish,
                                 .recover = recover,
                                 .arg = run};
-    run->steps = run->options->run.steps < 0 ? p->steps : run->options->run.steps;
     status = timed_begin(&run->timed);
-    if (!status) status = timed_steps(&run->timed, 0, run->steps);
+    if (!status) status = all_steps(run);
     return status ? status : conclude(run, r);
 }
 
@@ -241,6 +275,7 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
     if (status == EVN_MEMORY && run.begun) status = evn_fail(EVN_BODY, "%s", evn_message());
     if (run.begun && status && status != EVN_STOPPED) status = name_zones(&run, status);
     setup_give_back(&run);
+    restart_close(&run);
     evn_recovery_close(run.recovery);
     evn_loop_close(run.loop);
     free(run.norms);

@@ -1,5 +1,6 @@
 /* A run of a benchmark, as its files see it: run.c goes from the first step to the last, zones.c
- * has what is done with zones, on cores and on devices, and setup.c what a run needs before.
+ * has what is done with zones, on cores and on devices, setup.c what a run needs before, and
+ * checkpoint.h keeps its state.
  *
  * Inside of the application. */
 #ifndef NPBMZ_RUN_H
@@ -11,6 +12,13 @@
 #include "npbmz/problem.h"
 #include <evener/recover.h>
 #include <stdatomic.h>
+
+/* The states that this run has kept. */
+struct kept {
+    int count, step; /* step of the last one */
+    double seconds;  /* for all */
+    double last_s;   /* for the last one */
+};
 
 /* What its passes over the zones share. */
 struct run {
@@ -34,7 +42,10 @@ struct run {
     uint64_t *hash;
     double *sums; /* of perturbed runs; NULL */
     struct timed timed;
-    int steps; /* of the timed part */
+    int steps;               /* of the timed part */
+    struct restart *restart; /* the file that it goes on from; NULL: from the beginning */
+    int first, done;         /* steps that are done in there, and until now */
+    struct kept kept;
     atomic_int out_of_memory;
 };
 
@@ -49,6 +60,11 @@ struct order {
     struct run *run;
     zone_pass *pass;
 };
+
+/* Over ranks what one cannot do ends the run of all. */
+static inline evn_status run_agree(const struct run *run, evn_status mine) {
+    return run->cluster ? evn_cluster_agree(run->cluster, mine) : mine;
+}
 
 /* ---- zones.c ---- */
 

@@ -1,6 +1,7 @@
 /* Reading and writing checkpoints. */
 #include "tdbem/files/checkpoint.h"
 #include "common/hash.h"
+#include "common/kept.h"
 #include <errno.h>
 #include <evener/output.h>
 #include <stdio.h>
@@ -40,18 +41,6 @@ void checkpoint_free(struct checkpoint *c) {
     *c = (struct checkpoint){0};
 }
 
-/* On words, against damage. */
-static uint64_t checksum(uint64_t hash, const void *data, size_t bytes) {
-    const unsigned char *p = data;
-    for (; bytes >= 8; p += 8, bytes -= 8) {
-        uint64_t word;
-        memcpy(&word, p, 8);
-        hash = hash_word(hash, word);
-        hash ^= hash >> 32;
-    }
-    return hash_bytes(hash, p, bytes);
-}
-
 evn_status checkpoint_write(const char *path, const char *identity, const struct checkpoint *c) {
     if (c->failed) return evn_fail(EVN_MEMORY, "checkpoint: not enough memory");
     evn_output *output;
@@ -59,9 +48,9 @@ evn_status checkpoint_write(const char *path, const char *identity, const struct
     if (status) return status;
     FILE *out = evn_output_stream(output);
     const uint64_t size[2] = {strlen(identity), c->bytes};
-    uint64_t sum = checksum(HASH_SEED, size, sizeof size);
-    sum = checksum(sum, identity, size[0]);
-    sum = checksum(sum, c->data, c->bytes);
+    uint64_t sum = kept_sum(HASH_SEED, size, sizeof size);
+    sum = kept_sum(sum, identity, size[0]);
+    sum = kept_sum(sum, c->data, c->bytes);
     fwrite(magic, 1, sizeof magic, out);
     fwrite(size, 1, sizeof size, out);
     fwrite(identity, 1, size[0], out);
@@ -70,20 +59,6 @@ evn_status checkpoint_write(const char *path, const char *identity, const struct
     status = evn_output_commit(output);
     evn_output_close(output);
     return status;
-}
-
-/* Says the first word in which the two differ. */
-static evn_status other_run(const char *path, const char *there, const char *here) {
-    while (*there || *here) {
-        const size_t a = strcspn(there, " "), b = strcspn(here, " ");
-        if (a != b || strncmp(there, here, a) != 0)
-            return evn_fail(EVN_USAGE,
-                            "%s: this checkpoint is of another run: %.*s there and %.*s here", path,
-                            (int)a, a ? there : "nothing", (int)b, b ? here : "nothing");
-        there += a + (there[a] == ' ');
-        here += b + (here[b] == ' ');
-    }
-    return evn_fail(EVN_USAGE, "%s: this checkpoint is of another run", path);
 }
 
 static evn_status damaged(FILE *in, char *identity, struct checkpoint *c, const char *path,
@@ -114,13 +89,12 @@ evn_status checkpoint_read(const char *path, const char *identity, struct checkp
     c->bytes = c->room = size[1];
     if (fread(name, 1, size[0], in) != size[0] || fread(c->data, 1, c->bytes, in) != c->bytes ||
         fread(&sum, 1, sizeof sum, in) != sizeof sum ||
-        sum != checksum(checksum(checksum(HASH_SEED, size, sizeof size), name, size[0]), c->data,
+        sum != kept_sum(kept_sum(kept_sum(HASH_SEED, size, sizeof size), name, size[0]), c->data,
                         c->bytes))
         return damaged(in, name, c, path, "this checkpoint is damaged: its checksum is wrong");
     fclose(in);
     name[size[0]] = 0;
-    const int other = identity && strcmp(name, identity) != 0;
-    evn_status status = other ? other_run(path, name, identity) : EVN_OK;
+    evn_status status = identity ? kept_compare(path, name, identity) : EVN_OK;
     free(name);
     if (status) checkpoint_free(c);
     return status;

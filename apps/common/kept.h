@@ -1,0 +1,17 @@
+/* What files of kept states have in common: a checksum, and words that say which run a state is of,
+ * "class=S perturb=0". */
+#ifndef COMMON_KEPT_H
+#define COMMON_KEPT_H
+
+#include <evener/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Against damage; goes on from `sum` (at first HASH_SEED). In pieces the same as at once where all
+ * but the last are multiples of 8 bytes. */
+uint64_t kept_sum(uint64_t sum, const void *data, size_t bytes);
+
+/* EVN_USAGE with the first word that differs; EVN_OK: none does. */
+evn_status kept_compare(const char *path, const char *there, const char *here);
+
+#endif
