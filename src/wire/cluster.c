@@ -111,7 +111,8 @@ void cluster_release(evn_cluster *c, evn_mail *mail) {
 }
 
 int cluster_tag(evn_cluster *c, enum cluster_use use) {
-    static const int first[CLUSTER_USES + 1] = {0, 16, 1024, 32000, EVN_WIRE_TAG_MAX + 1};
+    static const int first[CLUSTER_USES + 1] = {0, 16, 512, 1024, 32000,
+                                                  EVN_WIRE_TAG_MAX + 1};
     return first[use] + c->next_tag[use]++ % (first[use + 1] - first[use]);
 }
 
@@ -246,6 +247,7 @@ evn_status evn_cluster_open(evn_cluster **out, const char *how) {
 void evn_cluster_close(evn_cluster *c, evn_status status) {
     if (!c) return;
     cluster_meet_to_close(c, status);
+    parcels_close(c);
     tree_close(c->tree);
     if (c->kind) c->kind->close(c->wire);
     cluster_free(c);
