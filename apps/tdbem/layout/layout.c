@@ -376,6 +376,7 @@ static void forget(struct layout *a) {
     free(a->tile_row);
     free(a->part);
     free(a->begin);
+    free(a->away);
     a->slice = a->tile_row = NULL;
     a->part = NULL;
     a->begin = NULL;
@@ -525,7 +526,8 @@ size_t layout_tables(const struct layout *a) { return layout_parts(a) * sizeof *
 size_t layout_largest(const struct layout *a) {
     size_t max = 0;
     for (int b = 0; b < a->blocks; b++)
-        if (a->begin[b + 1] - a->begin[b] > max) max = a->begin[b + 1] - a->begin[b];
+        if (layout_has(a, b) && a->begin[b + 1] - a->begin[b] > max)
+            max = a->begin[b + 1] - a->begin[b];
     return max;
 }
 

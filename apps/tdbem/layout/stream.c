@@ -73,11 +73,14 @@ static int open_direct(int fd) {
 static evn_status open_file(struct stream *s) {
     evn_status status = open_nameless(&s->fd, s->folder);
     if (status) return status;
-    const size_t bytes = s->layout->begin[s->layout->blocks];
-    const int full = posix_fallocate(s->fd, 0, (off_t)bytes);
-    if (full)
-        return evn_fail(EVN_USAGE, "scratch: %s: no room for %.3g GB: %s", s->folder,
-                        1e-9 * (double)bytes, strerror(full));
+    const size_t *begin = s->layout->begin;
+    for (int b = 0; b < s->layout->blocks; b++) {
+        if (!layout_has(s->layout, b)) continue;
+        const int full = posix_fallocate(s->fd, (off_t)begin[b], (off_t)(begin[b + 1] - begin[b]));
+        if (full)
+            return evn_fail(EVN_USAGE, "scratch: %s: no room for %.3g GB: %s", s->folder,
+                            1e-9 * (double)begin[s->layout->blocks], strerror(full));
+    }
     s->direct = open_direct(s->fd);
     return EVN_OK;
 }
@@ -250,10 +253,12 @@ static evn_status not_read(const struct stream *s, int block, int reason) {
 }
 
 evn_status stream_begin(struct stream *s, int resident, size_t ahead) {
+    int own = 0, at = 0;
+    for (int b = 0; b < s->layout->blocks; b++) own += layout_has(s->layout, b);
     s->resident = resident;
     s->room = ahead > layout_largest(s->layout) ? ahead : layout_largest(s->layout);
     for (int b = 0; b < s->layout->blocks; b++) {
-        if (!stream_resident(b, s->layout->blocks, resident)) continue;
+        if (!layout_has(s->layout, b) || !stream_resident(at++, own, resident)) continue;
         const int reason = transfer(s, b, 0);
         if (reason) return not_read(s, b, reason);
         s->block[b].resident = 1;

@@ -69,8 +69,7 @@ evn_status near_reserve(struct near *n) {
 
 double near_bytes(const struct near *n) {
     return (double)n->vectors * sizeof *n->vector +
-           (double)n->begin[n->columns] * sizeof *n->value +
-           16.0 * (n->columns + 1);
+           (double)n->begin[n->columns] * sizeof *n->value + 16.0 * (n->columns + 1);
 }
 
 /* Columns s->low .. s->high-1, spread out. */
