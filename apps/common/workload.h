@@ -72,6 +72,11 @@ struct workload {
     /* Tasks and links; units and what is known of them are left open. The arrays belong to state.
      */
     evn_problem (*tasks)(const void *state);
+    /* Over ranks, where each makes its own part of the problem; else NULL, both. Before `open`:
+     * then that finds out the tasks and leaves what is costly. And when rank[t] says which rank has
+     * each task first: makes what belongs to mine, on all ranks together; units were given back. */
+    void (*join)(void *state, evn_cluster *cluster);
+    int (*make)(void *state, const int *rank);
     /* The heading of a run. NULL: none. */
     void (*print_problem)(const void *state, int steps, FILE *out);
     /* The result is the state's, until the next run or close. */

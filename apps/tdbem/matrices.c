@@ -28,6 +28,7 @@ struct source {
     struct slices_writer *writer;
     const struct slices *s;
     int parts;               /* ranges come by parts */
+    int streams;             /* values go to disk */
     struct handout *handout; /* over ranks: what others want; else NULL */
 };
 
@@ -53,8 +54,10 @@ struct sizes {
 struct fit {
     double interval; /* of `making` at a time */
     int streams;     /* by way of the disk */
+    int comes;       /* or not, but blocks that come from other ranks may have to go there */
     int resident;    /* then: blocks in memory for good */
     size_t ahead;    /* and bytes for the others */
+    size_t stay;     /* comes: bytes of blocks in memory */
 };
 
 /* ---- where values come from ---- */
@@ -237,6 +240,9 @@ static evn_status find_fit(struct fit *f, const tdbem *p, struct source *from,
         if (!status) status = find_streaming(f, p, &z, memory);
     }
     f->interval = fmin(f->interval, wanted_interval(p, &z));
+    f->comes = p->cluster && p->options.memory > 0 && !f->streams;
+    if (f->comes) f->ahead = (size_t)ring_bytes(&z, p->layout->blocks);
+    if (f->comes) f->stay = (size_t)fmax(memory - z.kept - (double)f->ahead, z.layout);
     return status;
 }
 
@@ -286,7 +292,7 @@ static evn_status begin_stream(tdbem *p, struct fit *f) {
     struct layout *l = p->layout;
     evn_status status = stream_begin(l->stream, f->resident, f->ahead);
     p->shape.resident = l->blocks - own_blocks(l) + f->resident;
-    if (status || p->shape.resident < l->blocks) return status;
+    if (status || p->shape.resident < l->blocks || p->cluster) return status;
     stream_close(l->stream);
     l->stream = NULL;
     return EVN_OK;
@@ -449,8 +455,8 @@ static evn_status put_away(tdbem *p, const struct source *from, struct slices_cs
     struct handout *handout = from->handout;
     struct layout *l = p->layout;
     evn_status status = EVN_OK;
-    if (!l->stream) status = layout_fill(l, s, s->from, s->to);
-    for (int b = 0; !status && l->stream && b < l->blocks; b++)
+    if (!from->streams) status = layout_fill(l, s, s->from, s->to);
+    for (int b = 0; !status && from->streams && b < l->blocks; b++)
         if (l->slice[b] >= s->from && l->slice[b] < s->to) {
             status = layout_fill(l, s, l->slice[b], l->slice[b + 1]);
             if (!status) status = stream_put(l->stream, b);
@@ -565,7 +571,14 @@ static evn_status make(tdbem *p, struct making *k, struct fit *f) {
     const double memory = given > 0 ? given : default_memory(p, k->available);
     evn_status status = find_fit(f, p, &k->from, &k->m, memory);
     if (!status) status = reserve(p, &k->m);
-    if (!status) status = f->streams ? open_stream(p, f, memory) : layout_reserve(p->layout, 1);
+    if (status) return status;
+    if (f->streams)
+        status = open_stream(p, f, memory);
+    else if (f->comes)
+        status = stream_open_whole(&p->layout->stream, p->layout, scratch_folder(&p->options));
+    else
+        status = layout_reserve(p->layout, 1);
+    k->from.streams = f->streams;
     if (!status && p->cluster) status = handout_open(&k->from.handout, p);
     return status ? status : fill(p, &k->from, f, &k->m);
 }
@@ -595,7 +608,8 @@ evn_status matrices_make(tdbem *p) {
     k->from.maker = NULL;
     k->from.reader = NULL;
     malloc_trim(0); /* what the intervals took is not kept for later */
-    if (!status && p->layout->stream) status = begin_stream(p, &f);
+    if (!status && f.streams) status = begin_stream(p, &f);
+    if (!status && f.comes) status = stream_begin_whole(p->layout->stream, f.stay, f.ahead);
     if (p->cluster) status = complete(p, k, status);
     p->shape.generate_s = k->seconds + evn_now() - begin;
     /* what a float keeps of the solution is a seventh digit */

@@ -139,6 +139,12 @@ typedef struct tdbem_run_options {
     void *arg;
 } tdbem_run_options;
 
+/* What ranks have sent each other, all together. */
+struct tdbem_traffic {
+    long long messages;
+    double bytes;
+};
+
 typedef struct tdbem_result {
     /* seconds: of the march; steps: solved, counted from the very beginning; hash: of the last
      * step's bits, vertices in the file's order; communication_s: reduction, radiation and solving
@@ -159,6 +165,8 @@ typedef struct tdbem_result {
     double stream_bytes; /* read from disk during the march */
     double stream_wait_s; /* of all threads, for blocks that were not there yet */
     double stream_max;    /* bytes of blocks that were in memory at a time; 0: nothing streams */
+    struct tdbem_traffic sums_sent; /* over ranks: sums of the past, and right-hand sides */
+    struct tdbem_traffic rows_sent;
 } tdbem_result;
 
 /* Whether the files that are wanted can be written, and the checkpoint be read: what can be told

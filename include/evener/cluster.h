@@ -107,8 +107,8 @@ typedef struct evn_parcel {
  * or written during the call.
  *
  * Collective, but not an agreement: `mine` is what this rank has come to. Of a rank that comes with
- * a failure, which gets it back, nothing is sent but that; who expects data of it gets EVN_BODY,
- * and what is in `in` is not to be used. All know at the next evn_cluster_agree(). Sizes on which
+ * a failure, which gets it back, nothing is sent but that, and nothing is written to what it has in
+ * `in`; who expects data of it gets EVN_BODY, and what is in `in` is not to be used. All know at the next evn_cluster_agree(). Sizes on which
  * ranks do not agree end the run. EVN_STOPPED, as everywhere; EVN_USAGE: this rank's own parcel. */
 evn_status evn_cluster_exchange(evn_cluster *cluster, evn_status mine, const evn_parcel *out,
                                 const evn_parcel *in);

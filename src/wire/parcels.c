@@ -94,7 +94,9 @@ static evn_status send_piece(evn_cluster *c, int peer, const evn_parcel *parcel,
     return cluster_send(c, way, sizeof header + (size_t)header.bytes);
 }
 
-static evn_status receive_piece(evn_cluster *c, int peer, const evn_parcel *parcel, size_t round) {
+/* Whoever has failed has no use for it. */
+static evn_status receive_piece(evn_cluster *c, int peer, const evn_parcel *parcel, size_t round,
+                                evn_status mine) {
     const size_t bytes = piece_bytes(parcel, round);
     evn_mail *way = find_way(c, peer, 0, bytes);
     struct piece_header header;
@@ -108,7 +110,7 @@ static evn_status receive_piece(evn_cluster *c, int peer, const evn_parcel *parc
     else if (all != sizeof header + bytes || header.bytes != (long long)bytes)
         status = evn_fail(EVN_USAGE, "cluster: rank %d sends %lld bytes, and rank %d expects %zu",
                           peer, header.bytes, c->rank, bytes);
-    else
+    else if (!mine)
         memcpy((char *)parcel->data + round * PIECE, (const char *)data + sizeof header, bytes);
     cluster_release(c, way);
     return status;
@@ -133,7 +135,7 @@ static evn_status exchange_round(evn_cluster *c, evn_status mine, const evn_parc
     for (int i = 1; !status && i < c->size; i++) {
         const int peer = (c->rank + c->size - i) % c->size;
         if (piece_bytes(&in[peer], round) && !c->parcels->way[peer].failed)
-            status = receive_piece(c, peer, &in[peer], round);
+            status = receive_piece(c, peer, &in[peer], round, mine);
     }
     return status;
 }

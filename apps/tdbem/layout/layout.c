@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 evn_status layout_find(struct layout_options *out, const char *text) {
     out->br = out->bc = 0;
@@ -519,6 +520,13 @@ evn_status layout_open(struct layout **out, const struct slices *s,
     layout_close(*out);
     *out = NULL;
     return status;
+}
+
+void layout_forget(const struct layout *a, int block) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t from = (a->begin[block] + page - 1) / page * page;
+    const size_t to = a->begin[block + 1] / page * page;
+    if (to > from) madvise(a->memory + from, to - from, MADV_DONTNEED);
 }
 
 size_t layout_tables(const struct layout *a) { return layout_parts(a) * sizeof *a->part; }

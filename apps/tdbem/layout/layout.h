@@ -138,6 +138,9 @@ void layout_align(struct layout *layout, size_t align);
 evn_status layout_reserve(struct layout *layout, int large_pages);
 evn_status layout_fill(struct layout *layout, const struct slices *s, int from, int to);
 
+/* Gives the memory of a block's whole pages back. */
+void layout_forget(const struct layout *layout, int block);
+
 /* Bytes of its tables, which are in memory at any rate; of its largest block that is here. */
 size_t layout_tables(const struct layout *layout);
 size_t layout_largest(const struct layout *layout);
