@@ -300,6 +300,13 @@ static evn_status open_all(tdbem *p) {
 /* Of each thread: sorting a slice's vectors takes a quarter of it. */
 enum { STACK = 1 << 20 };
 
+/* Over ranks OpenMP has no more threads than this one's share of the cores; which it had before. */
+static int limit_threads(const tdbem_options *o) {
+    const int all = omp_get_max_threads();
+    if (o->cluster && o->cores) omp_set_num_threads(o->cores);
+    return all;
+}
+
 /* Threads of the largest region on the way. */
 static int most_threads(const tdbem_options *o) {
     const int all = o->cores ? o->cores : omp_get_num_procs(), others = omp_get_max_threads();
@@ -317,8 +324,10 @@ evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
         p->me = evn_cluster_rank(p->cluster);
         p->ranks = evn_cluster_size(p->cluster);
     }
+    const int threads = limit_threads(options);
     evn_status status = evn_threads_try(most_threads(options) - 1, STACK);
     if (!status) status = open_all(p);
+    omp_set_num_threads(threads);
     if (status) {
         tdbem_close(p);
         return status;
@@ -342,7 +351,10 @@ evn_status tdbem_make(tdbem *p, const int *rank) {
         p->rank[b] = rank[b];
         p->layout->away[b] = rank[b] != p->me;
     }
-    return evn_cluster_agree(p->cluster, matrices_make(p));
+    const int threads = limit_threads(&p->options);
+    status = matrices_make(p);
+    omp_set_num_threads(threads);
+    return evn_cluster_agree(p->cluster, status);
 }
 
 void tdbem_close(tdbem *p) {

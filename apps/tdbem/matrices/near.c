@@ -88,15 +88,17 @@ static void spread(const struct near *n, struct slices *s) {
 evn_status near_visit(const struct near *n,
                       evn_status (*take)(void *arg, const struct slices *s, int from, int to),
                       void *arg) {
-    enum { COLUMNS = 64 };
-    const size_t room = (size_t)(n->to - n->from + 1) * COLUMNS;
+    enum { ROOM = 1 << 20 };
+    const int rows = n->to - n->from + 1, some = ROOM / rows + 1;
+    const int width = some < n->columns ? some : n->columns;
+    const size_t room = (size_t)rows * (size_t)width;
     struct slices s = {.columns = n->columns, .rows = n->to - n->from, .begin = n->begin};
     s.first = malloc(room * sizeof *s.first);
     s.count = malloc(room * sizeof *s.count);
     evn_status status = s.first && s.count ? EVN_OK : no_memory(n);
-    for (int from = 0; !status && from < n->columns; from += COLUMNS) {
+    for (int from = 0; !status && from < n->columns; from += width) {
         s.low = s.from = from;
-        s.high = s.to = from + COLUMNS < n->columns ? from + COLUMNS : n->columns;
+        s.high = s.to = from + width < n->columns ? from + width : n->columns;
         s.value = n->value ? n->value + n->begin[from] : NULL;
         spread(n, &s);
         status = take(arg, &s, s.from, s.to);
