@@ -102,7 +102,7 @@ typedef struct evn_parcel {
 
 /* Everybody's data to everybody: out[r] goes to rank r, in[r] comes from it, `size` of each. Both
  * ends know the size; of 0 bytes there is no message, else there is one for an ordered pair of
- * ranks, of more than 64 MiB one for each such piece. What a rank has for itself is copied, unless
+ * ranks, of more than 16 MiB one for each such piece. What a rank has for itself is copied, unless
  * it is in its place already. Where nothing is said of it, memory is the caller's and is only read
  * or written during the call.
  *

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES = 5 };
-static const size_t room_of[SIZES] = {4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
-#define PIECE (room_of[SIZES - 1])
+/* Rooms of a way of size s; the last is that of a piece. */
+enum { SIZES = 7, PIECE = 16 << 20 };
+static size_t room_of(int s) { return (size_t)4096 << (2 * s); }
+_Static_assert(4096 << (2 * (SIZES - 1)) == PIECE, "pieces go by the largest ways");
 
 /* Before the data of each piece. */
 struct piece_header {
@@ -63,10 +64,10 @@ static struct parcels *open_parcels(evn_cluster *c) {
 /* The way for a piece of so many bytes. */
 static evn_mail *find_way(evn_cluster *c, int peer, int out, size_t bytes) {
     int s = 0;
-    while (room_of[s] < bytes) s++;
+    while (room_of(s) < bytes) s++;
     struct ways *w = &c->parcels->way[peer];
     evn_mail **way = out ? &w->out[s] : &w->in[s];
-    const size_t room = sizeof(struct piece_header) + room_of[s];
+    const size_t room = sizeof(struct piece_header) + room_of(s);
     if (!*way && cluster_mail_open(c, way, peer, c->parcels->tag[s], out, room)) cluster_abort(c);
     return *way;
 }

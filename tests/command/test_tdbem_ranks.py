@@ -158,11 +158,11 @@ class Counts(Base):
 
     def test_even(self):
         """Even intervals of a power of two of blocks: a node a rank."""
-        record = self.run_it("--mesh", "sphere:2", "--steps", "16", "--blocks", "16", "--units", "1:CPU:1", "--processes",
+        record = self.run_it("--mesh", "sphere:2", "--steps", "16", "--blocks", "8", "--units", "1:CPU:1", "--processes",
                              "4", "--schedule", "static")
-        if record["matrix"]["blocks"] == 16:
-            self.assertEqual(record["sent"]["sums_messages"], 4 * 3)
-            self.assertEqual(record["sent"]["sums_bytes"], 165 * 16 * 8 * 3)
+        self.assertEqual(record["matrix"]["blocks"], 8)
+        self.assertEqual(record["sent"]["sums_messages"], 4 * 3)
+        self.assertEqual(record["sent"]["sums_bytes"], 165 * 16 * 8 * 3)
 
 
 class Moves(Base):

@@ -140,7 +140,7 @@ static void test_exchanges(void **state) {
 
 /* More than one message has room for: a rank's parcels come in three pieces, another's in one. */
 static void large(evn_cluster *c) {
-    const size_t many = (size_t)140 << 20, few = 5;
+    const size_t many = (size_t)40 << 20, few = 5;
     const int me = evn_cluster_rank(c);
     evn_parcel out[2] = {{0}}, in[2] = {{0}};
     out[!me] = (evn_parcel){malloc(me ? few : many), me ? few : many};
