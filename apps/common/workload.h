@@ -82,6 +82,11 @@ struct workload {
      */
     evn_problem (*tasks)(const void *state);
     const struct workload_teams *teams; /* NULL: there is no model of its teams */
+    /* Over ranks, where each makes its own part of the problem; else NULL, both. Before `open`:
+     * then that finds out the tasks and leaves what is costly. And when rank[t] says which rank has
+     * each task first: makes what belongs to mine, on all ranks together; units were given back. */
+    void (*join)(void *state, evn_cluster *cluster);
+    int (*make)(void *state, const int *rank);
     /* The heading of a run. NULL: none. */
     void (*print_problem)(const void *state, int steps, FILE *out);
     /* The result is the state's, until the next run or close. */

@@ -5,7 +5,9 @@
  * known after the first of these, which may be minutes; so it is estimated before from some
  * columns. */
 #include "tdbem/matrices.h"
+#include "tdbem/matrices_ranks.h"
 #include "tdbem/matrices/slices_file.h"
+#include "common/ranks.h"
 #include "tdbem/summation/summation_gpu.h"
 #include <malloc.h>
 #include <math.h>
@@ -25,7 +27,17 @@ struct source {
     struct slices_reader *reader;
     struct slices_writer *writer;
     const struct slices *s;
-    int parts; /* ranges come by parts */
+    int parts;               /* ranges come by parts */
+    int streams;             /* values go to disk */
+    struct handout *handout; /* over ranks: what others want; else NULL */
+};
+
+/* The matrices while they are made. */
+struct making {
+    struct source from;
+    struct slices_csr m; /* M_0 */
+    double available;    /* bytes of this machine's memory that a rank may have; 0: not known */
+    double seconds;      /* that it has taken until now */
 };
 
 /* What takes memory, bytes. */
@@ -42,8 +54,10 @@ struct sizes {
 struct fit {
     double interval; /* of `making` at a time */
     int streams;     /* by way of the disk */
+    int comes;       /* or not, but blocks that come from other ranks may have to go there */
     int resident;    /* then: blocks in memory for good */
     size_t ahead;    /* and bytes for the others */
+    size_t stay;     /* comes: bytes of blocks in memory */
 };
 
 /* ---- where values come from ---- */
@@ -69,6 +83,11 @@ static evn_status source_open(struct source *from, tdbem *p) {
     }
     status = slices_maker_prepare(&from->maker, p->mesh, &so, cores(o));
     if (!status) from->s = slices_maker_slices(from->maker);
+    if (!status && o->matrices && p->cluster)
+        return evn_fail(EVN_USAGE,
+                        "matrices: %s is not there, and several ranks do not make it; one process "
+                        "does",
+                        o->matrices);
     if (!status && o->matrices)
         status = tdbem_as_input(slices_writer_open(&from->writer, p->mesh, &so, o->matrices));
     return status;
@@ -101,6 +120,7 @@ static void source_close(struct source *from) {
     slices_maker_close(from->maker);
     slices_reader_close(from->reader);
     slices_writer_close(from->writer);
+    handout_close(from->handout);
 }
 
 /* ---- what fits ---- */
@@ -119,6 +139,7 @@ static double matrix_bytes(const struct slices_csr *m, double entries) {
     return 2 * ENTRY * entries + 8.0 * m->rows;
 }
 
+/* Of what is here, over ranks. */
 static struct sizes measure(const tdbem *p, const struct source *from, const struct slices_csr *m) {
     const struct layout *l = p->layout;
     const struct slices *s = from->s;
@@ -129,12 +150,16 @@ static struct sizes measure(const tdbem *p, const struct source *from, const str
                 matrix_bytes(m, (double)slices_matrix_entries(m)) +
                 ENTRY * (double)slices_matrix_entries(&p->now) +
                 (from->maker ? slices_maker_plan_bytes(from->maker) : 0),
-        .layout = (double)l->begin[l->blocks],
         .largest = (double)layout_largest(l),
-        .making = making(s, 0, s->columns, parts),
     };
-    for (int b = 0; b < l->blocks; b++)
-        z.widest = fmax(z.widest, making(s, l->slice[b], l->slice[b + 1], parts));
+    if (p->near) z.kept += near_bytes(p->near);
+    for (int b = 0; b < l->blocks; b++) {
+        if (!layout_has(l, b)) continue;
+        const double columns = making(s, l->slice[b], l->slice[b + 1], parts);
+        z.layout += (double)(l->begin[b + 1] - l->begin[b]);
+        z.making += columns;
+        z.widest = fmax(z.widest, columns);
+    }
     return z;
 }
 
@@ -174,10 +199,17 @@ static evn_status too_little(double memory, double least, const char *how, int b
                     memory * 1e-6, ceil(least * 1e-4) * 1e-2, how, blocks);
 }
 
+/* Blocks that are here. */
+static int own_blocks(const struct layout *l) {
+    int blocks = 0;
+    for (int b = 0; b < l->blocks; b++) blocks += layout_has(l, b);
+    return blocks;
+}
+
 /* How the memory is shared then. */
 static evn_status find_streaming(struct fit *f, const tdbem *p, const struct sizes *z,
                                  double memory) {
-    const int blocks = p->layout->blocks, threads = cores(&p->options);
+    const int blocks = own_blocks(p->layout), threads = cores(&p->options);
     const double beside = z->ranges + z->kept + z->largest, ring = ring_bytes(z, blocks);
     const double least = least_bytes(z, blocks);
     if (memory < least && p->options.memory > 0) return too_little(memory, least, "", blocks);
@@ -201,13 +233,16 @@ static evn_status find_fit(struct fit *f, const tdbem *p, struct source *from,
     if (f->interval < fmax(z.making / 8, z.widest)) {
         stream_align(p->layout);
         z = measure(p, from, m);
-        if (!from->parts && memory < least_bytes(&z, p->layout->blocks)) {
+        if (!from->parts && memory < least_bytes(&z, own_blocks(p->layout))) {
             status = source_forget(from);
             z = measure(p, from, m);
         }
         if (!status) status = find_streaming(f, p, &z, memory);
     }
     f->interval = fmin(f->interval, wanted_interval(p, &z));
+    f->comes = p->cluster && p->options.memory > 0 && !f->streams;
+    if (f->comes) f->ahead = (size_t)ring_bytes(&z, p->layout->blocks);
+    if (f->comes) f->stay = (size_t)fmax(memory - z.kept - (double)f->ahead, z.layout);
     return status;
 }
 
@@ -235,11 +270,15 @@ static evn_status open_stream(tdbem *p, const struct fit *f, double memory) {
     evn_status status = stream_open(&l->stream, l, folder);
     if (status) return status;
     p->shape.bytes = l->bytes;
-    if (f->resident < l->blocks)
+    const int blocks = own_blocks(l);
+    double bytes = 0;
+    for (int b = 0; b < l->blocks; b++)
+        if (layout_has(l, b)) bytes += (double)(l->begin[b + 1] - l->begin[b]);
+    if (f->resident < blocks)
         notice(p,
                "%d of %d blocks stream from %s: %.3g GB of matrices, of which %.3g GB may be in "
                "memory",
-               l->blocks - f->resident, l->blocks, folder, l->bytes * 1e-9, memory * 1e-9);
+               blocks - f->resident, blocks, folder, bytes * 1e-9, memory * 1e-9);
     if (stream_in_memory(l->stream))
         notice(p,
                "warning: %s keeps files in memory, so that nothing is gained; --scratch DIR on "
@@ -252,8 +291,8 @@ static evn_status open_stream(tdbem *p, const struct fit *f, double memory) {
 static evn_status begin_stream(tdbem *p, struct fit *f) {
     struct layout *l = p->layout;
     evn_status status = stream_begin(l->stream, f->resident, f->ahead);
-    p->shape.resident = f->resident;
-    if (status || f->resident < l->blocks) return status;
+    p->shape.resident = l->blocks - own_blocks(l) + f->resident;
+    if (status || p->shape.resident < l->blocks || p->cluster) return status;
     stream_close(l->stream);
     l->stream = NULL;
     return EVN_OK;
@@ -291,27 +330,54 @@ static evn_status plan_parts(tdbem *p, struct source *from, struct slices_csr *m
         status = source_ranges(from, begin, to, first);
         if (!status) status = layout_add(p->layout, s, begin, to);
         if (status || !first) continue;
-        status = radiation_plan(p->radiation, s, begin, to);
+        status =
+            p->near ? near_add(p->near, s, begin, to) : radiation_plan(p->radiation, s, begin, to);
         slices_matrix_count(m, s, begin, to);
         slices_matrix_count(&p->now, s, begin, to);
     }
     return status;
 }
 
+/* The near part as it comes from near.h. */
+static evn_status plan_near(void *p, const struct slices *s, int from, int to) {
+    return radiation_plan(((tdbem *)p)->radiation, s, from, to);
+}
+
+static evn_status fill_near(void *p, const struct slices *s, int from, int to) {
+    (void)from, (void)to;
+    return radiation_fill(((tdbem *)p)->radiation, s);
+}
+
+/* Rows of the radiation stage: over ranks those of this one. */
+static evn_status begin_radiation(tdbem *p) {
+    const tdbem_options *o = &p->options;
+    const int columns = p->layout->columns, from = tdbem_row(p, p->me),
+              to = tdbem_row(p, p->me + 1);
+    if (p->cluster && p->layout->rows < p->ranks)
+        return evn_fail(EVN_USAGE,
+                        "td-bem: %d rows are too few for %d ranks, expected %d ranks at "
+                        "most",
+                        p->layout->rows, p->ranks, p->layout->rows);
+    if (p->cluster) {
+        evn_status status = near_open(&p->near, columns, from, to, near_last(o->group));
+        if (status) return status;
+    }
+    return radiation_begin(&p->radiation, columns, to - from, o->group, o->single, cores(o));
+}
+
 /* Layout, radiation, M_0 and the points' k = 0 from ranges alone; `m`: M_0. */
 static evn_status plan(tdbem *p, struct source *from, struct slices_csr *m, double memory) {
-    const tdbem_options *o = &p->options;
     const int columns = from->s->columns, rows = from->s->rows;
     const struct layout_options lo = wanted_layout(p, columns);
     evn_status status = layout_begin(&p->layout, columns, rows, &lo);
-    if (!status)
-        status = radiation_begin(&p->radiation, columns, rows, o->group, o->single, cores(o));
+    if (!status) status = begin_radiation(p);
     if (!status) status = slices_matrix_begin(m, 0, 0, columns);
     if (!status) status = slices_matrix_begin(&p->now, 0, columns, rows);
     for (int first = 1, again = 1; !status && again; first = 0) {
         status = plan_parts(p, from, m, memory, first);
         if (!status) status = layout_end(p->layout, &again);
     }
+    if (!status && p->near) status = near_visit(p->near, plan_near, p);
     if (!status) status = radiation_end(p->radiation);
     return status;
 }
@@ -350,7 +416,7 @@ static evn_status estimate(struct sizes *z, int *blocks, const tdbem *p, const s
         *blocks = (s->columns + per - 1) / per;
         const double tables = (double)layout_tables(l) * (l->strip ? *blocks : s->columns);
         z->ranges = 8.0 * s->columns;
-        z->kept = tables / few->columns + each * radiation_bytes(r) +
+        z->kept = tables / few->columns + each * radiation_bytes(r) / p->ranks +
                   matrix_bytes(&m, each * entries) + slices_maker_plan_bytes(from->maker);
         z->largest = per * (double)layout_largest(l);
         for (int c = 0; c < few->columns; c++)
@@ -384,15 +450,18 @@ static evn_status check_early(const tdbem *p, const struct source *from) {
 }
 
 /* The columns that there are, to where they belong. */
-static evn_status put_away(tdbem *p, const struct slices *s, struct slices_csr *m) {
+static evn_status put_away(tdbem *p, const struct source *from, struct slices_csr *m) {
+    const struct slices *s = from->s;
+    struct handout *handout = from->handout;
     struct layout *l = p->layout;
     evn_status status = EVN_OK;
-    if (!l->stream) status = layout_fill(l, s, s->from, s->to);
-    for (int b = 0; !status && l->stream && b < l->blocks; b++)
+    if (!from->streams) status = layout_fill(l, s, s->from, s->to);
+    for (int b = 0; !status && from->streams && b < l->blocks; b++)
         if (l->slice[b] >= s->from && l->slice[b] < s->to) {
             status = layout_fill(l, s, l->slice[b], l->slice[b + 1]);
             if (!status) status = stream_put(l->stream, b);
         }
+    if (!status && handout) return handout_take(handout, p, s);
     if (!status) status = radiation_fill(p->radiation, s);
     if (status) return status;
     slices_matrix_add(m, s);
@@ -400,21 +469,40 @@ static evn_status put_away(tdbem *p, const struct slices *s, struct slices_csr *
     return EVN_OK;
 }
 
-/* Whole blocks, as many as an interval has room for. */
+/* The end of the next columns: whole blocks, as many as an interval has room for, all of them here
+ * or, one after another, none. */
 static int next_cut(const struct layout *l, const struct source *from, double interval) {
     const struct slices *s = from->s;
     int b = 0;
     while (l->slice[b] < s->to) b++;
-    for (b++; b < l->blocks && making(s, s->to, l->slice[b + 1], from->parts) <= interval;) b++;
+    if (!layout_has(l, b)) return l->slice[b + 1];
+    for (b++; b < l->blocks && layout_has(l, b) &&
+              making(s, s->to, l->slice[b + 1], from->parts) <= interval;)
+        b++;
     return l->slice[b];
+}
+
+/* Columns up to `to`-1 that are another rank's. A file is read to its end, where its checksum is.
+ */
+static evn_status leave_out(struct source *from, int to) {
+    if (from->reader) return source_next(from, to);
+    slices_maker_skip(from->maker, to);
+    return EVN_OK;
 }
 
 static evn_status fill(tdbem *p, struct source *from, const struct fit *f, struct slices_csr *m) {
     const struct slices *s = from->s;
     evn_status status = EVN_OK;
     while (!status && s->to < s->columns) {
-        status = source_next(from, next_cut(p->layout, from, f->interval));
-        if (!status) status = put_away(p, s, m);
+        const int to = next_cut(p->layout, from, f->interval);
+        int b = 0;
+        while (p->layout->slice[b] < s->to) b++;
+        if (!layout_has(p->layout, b)) {
+            status = leave_out(from, to);
+            continue;
+        }
+        status = source_next(from, to);
+        if (!status) status = put_away(p, from, m);
         p->shape.intervals++;
     }
     if (!status && from->writer) status = slices_writer_commit(from->writer);
@@ -443,36 +531,95 @@ static evn_status weigh(tdbem *p, const struct slices *s) {
     return EVN_OK;
 }
 
-static evn_status make(tdbem *p, struct source *from, struct slices_csr *m, double available,
-                       struct fit *f) {
+/* ---- in two parts, between which ranks are told their blocks ---- */
+
+/* Ranks of this one's host. */
+static int neighbours(const tdbem *p) {
+    int count = 0;
+    for (int r = 0; r < p->ranks; r++)
+        count += !p->cluster || r == p->me ||
+                 !strcmp(evn_cluster_host(p->cluster, r), evn_cluster_host(p->cluster, p->me));
+    return count;
+}
+
+evn_status matrices_plan(tdbem *p) {
+    const double given = p->options.memory, begin = evn_now();
+    struct making *k = p->making = calloc(1, sizeof *k);
+    if (!k) return evn_fail(EVN_MEMORY, "td-bem: no memory");
+    k->available = (double)evn_machine_memory_available(NULL) / neighbours(p);
+    const double about = given > 0 ? given : k->available > 0 ? 0.9 * k->available : INFINITY;
+    evn_status status = source_open(&k->from, p);
+    if (!status) status = check_early(p, &k->from);
+    if (!status) status = plan(p, &k->from, &k->m, about);
+    if (!status) status = weigh(p, k->from.s);
+    if (!status) describe(p, k->from.s);
+    k->seconds = evn_now() - begin;
+    return status;
+}
+
+void matrices_close(tdbem *p) {
+    if (!p->making) return;
+    source_close(&p->making->from);
+    slices_csr_free(&p->making->m);
+    free(p->making);
+    p->making = NULL;
+}
+
+/* Columns of this rank's blocks. */
+static evn_status make(tdbem *p, struct making *k, struct fit *f) {
     const double given = p->options.memory;
-    const double about = given > 0 ? given : available > 0 ? 0.9 * available : INFINITY;
-    evn_status status = check_early(p, from);
-    if (!status) status = plan(p, from, m, about);
-    if (!status) status = weigh(p, from->s);
+    const double memory = given > 0 ? given : default_memory(p, k->available);
+    evn_status status = find_fit(f, p, &k->from, &k->m, memory);
+    if (!status) status = reserve(p, &k->m);
     if (status) return status;
-    describe(p, from->s);
-    const double memory = given > 0 ? given : default_memory(p, available);
-    status = find_fit(f, p, from, m, memory);
-    if (!status) status = reserve(p, m);
-    if (!status) status = f->streams ? open_stream(p, f, memory) : layout_reserve(p->layout, 1);
-    return status ? status : fill(p, from, f, m);
+    if (f->streams)
+        status = open_stream(p, f, memory);
+    else if (f->comes)
+        status = stream_open_whole(&p->layout->stream, p->layout, scratch_folder(&p->options));
+    else
+        status = layout_reserve(p->layout, 1);
+    k->from.streams = f->streams;
+    if (!status && p->cluster) status = handout_open(&k->from.handout, p);
+    return status ? status : fill(p, &k->from, f, &k->m);
+}
+
+/* What ranks need of each other, and how much of it is on disk. */
+static evn_status complete(tdbem *p, struct making *k, evn_status mine) {
+    int streams = p->layout->blocks - p->shape.resident, *all = NULL, ranks = 0;
+    mine = evn_cluster_agree(p->cluster, mine);
+    if (!mine) mine = handout_exchange(k->from.handout, p, &k->m, EVN_OK);
+    if (!mine) mine = ranks_share(p->cluster, &streams, 1, sizeof streams, (void **)&all, &ranks);
+    for (int r = 0; !mine && r < ranks; r++)
+        if (r != p->me) p->shape.resident -= all[r];
+    free(all);
+    if (!mine) mine = near_visit(p->near, fill_near, p);
+    near_close(p->near);
+    p->near = NULL;
+    return mine;
+}
+
+evn_status matrices_make(tdbem *p) {
+    struct making *k = p->making;
+    const double begin = evn_now();
+    struct fit f = {0};
+    evn_status status = make(p, k, &f);
+    slices_maker_close(k->from.maker); /* its plan and ranges are not needed any more */
+    slices_reader_close(k->from.reader);
+    k->from.maker = NULL;
+    k->from.reader = NULL;
+    malloc_trim(0); /* what the intervals took is not kept for later */
+    if (!status && f.streams) status = begin_stream(p, &f);
+    if (!status && f.comes) status = stream_begin_whole(p->layout->stream, f.stay, f.ahead);
+    if (p->cluster) status = complete(p, k, status);
+    p->shape.generate_s = k->seconds + evn_now() - begin;
+    /* what a float keeps of the solution is a seventh digit */
+    if (!status)
+        status = solver_open(&p->solver, &k->m, p->solver_kind, p->options.single ? 1e-9 : 1e-13);
+    matrices_close(p);
+    return status;
 }
 
 evn_status matrices_open(tdbem *p) {
-    const double available = (double)evn_machine_memory_available(NULL), begin = evn_now();
-    struct source from = {0};
-    struct slices_csr m = {0};
-    struct fit f;
-    evn_status status = source_open(&from, p);
-    if (!status) status = make(p, &from, &m, available, &f);
-    source_close(&from);
-    malloc_trim(0); /* what the intervals took is not kept for later */
-    if (!status && p->layout->stream) status = begin_stream(p, &f);
-    p->shape.generate_s = evn_now() - begin;
-    /* what a float keeps of the solution is a seventh digit */
-    if (!status)
-        status = solver_open(&p->solver, &m, p->solver_kind, p->options.single ? 1e-9 : 1e-13);
-    slices_csr_free(&m);
-    return status;
+    evn_status status = matrices_plan(p);
+    return status ? status : matrices_make(p);
 }

@@ -7,6 +7,7 @@
 #include "tdbem/summation/radiation.h"
 #include "tdbem/solve/solve.h"
 #include "tdbem/layout/stream.h"
+#include "tdbem/matrices/near.h"
 #include "tdbem/tdbem.h"
 
 enum { WARNINGS = 8 };
@@ -27,8 +28,20 @@ struct tdbem {
     tdbem_shape shape;
     char warning[WARNINGS][256];
     int warnings;
-    char *identity; /* all that the bits depend on, for checkpoints: "key=value ..." */
+    /* over ranks; alone cluster and what follows are NULL */
+    evn_cluster *cluster;
+    int me, ranks;         /* alone 0 and 1 */
+    int *rank;             /* that has each block now */
+    struct near *near;     /* of this rank's rows, until the radiation stage has it */
+    struct making *making; /* what matrices_plan() has begun */
+    char *identity;        /* all that the bits depend on, for checkpoints: "key=value ..." */
 };
+
+/* Rows of the sums are shared out evenly: the first of a rank's; those of the last one end where
+ * rank `ranks` would begin. */
+static inline int tdbem_row(const struct tdbem *p, int rank) {
+    return evn_crew_begin(p->layout->rows, rank, p->ranks);
+}
 
 /* A file that cannot be read is bad input, as long as nothing has been started: EVN_USAGE for
  * EVN_SYSTEM, with the same message; others as they are. */

@@ -292,13 +292,20 @@ static evn_status open_all(tdbem *p) {
     if (status) return status;
     describe(p);
     warn_about(p);
-    status = matrices_open(p);
+    status = p->cluster ? matrices_plan(p) : matrices_open(p);
     if (!status) status = identify(p);
     return status;
 }
 
 /* Of each thread: sorting a slice's vectors takes a quarter of it. */
 enum { STACK = 1 << 20 };
+
+/* Over ranks OpenMP has no more threads than this one's share of the cores; which it had before. */
+static int limit_threads(const tdbem_options *o) {
+    const int all = omp_get_max_threads();
+    if (o->cluster && o->cores) omp_set_num_threads(o->cores);
+    return all;
+}
 
 /* Threads of the largest region on the way. */
 static int most_threads(const tdbem_options *o) {
@@ -311,8 +318,16 @@ evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
     tdbem *p = calloc(1, sizeof *p);
     if (!p) return evn_fail(EVN_MEMORY, "td-bem: not enough memory");
     p->options = *options;
+    p->ranks = 1;
+    if (options->cluster && evn_cluster_size(options->cluster) > 1) {
+        p->cluster = options->cluster;
+        p->me = evn_cluster_rank(p->cluster);
+        p->ranks = evn_cluster_size(p->cluster);
+    }
+    const int threads = limit_threads(options);
     evn_status status = evn_threads_try(most_threads(options) - 1, STACK);
     if (!status) status = open_all(p);
+    omp_set_num_threads(threads);
     if (status) {
         tdbem_close(p);
         return status;
@@ -321,8 +336,32 @@ evn_status tdbem_open(tdbem **out, const tdbem_options *options) {
     return EVN_OK;
 }
 
+evn_status tdbem_make(tdbem *p, const int *rank) {
+    const size_t blocks = (size_t)p->layout->blocks;
+    if (!p->cluster || p->rank)
+        return evn_fail(EVN_USAGE, "td-bem: tdbem_make() is for several ranks, and once");
+    p->rank = malloc(blocks * sizeof *p->rank);
+    p->layout->away = malloc(blocks);
+    evn_status status = p->rank && p->layout->away
+                            ? EVN_OK
+                            : evn_fail(EVN_MEMORY, "td-bem: no memory for %zu blocks", blocks);
+    status = evn_cluster_agree(p->cluster, status);
+    if (status) return status;
+    for (size_t b = 0; b < blocks; b++) {
+        p->rank[b] = rank[b];
+        p->layout->away[b] = rank[b] != p->me;
+    }
+    const int threads = limit_threads(&p->options);
+    status = matrices_make(p);
+    omp_set_num_threads(threads);
+    return evn_cluster_agree(p->cluster, status);
+}
+
 void tdbem_close(tdbem *p) {
     if (!p) return;
+    matrices_close(p);
+    near_close(p->near);
+    free(p->rank);
     solver_close(p->solver);
     radiation_close(p->radiation);
     if (p->layout) stream_close(p->layout->stream);

@@ -57,7 +57,9 @@ typedef struct tdbem_options {
     const char *matrices; /* file: reload the matrices from there, or keep them there; NULL */
     double memory;        /* bytes of the host's memory that matrices may take; 0: what there is */
     const char *scratch;  /* folder for what has no room there; NULL: $TMPDIR, else /var/tmp */
-    int cores;            /* threads for generation, cores of the march; 0: all */
+    evn_cluster
+        *cluster; /* whose ranks march together, see tdbem_make(); NULL: this process alone */
+    int cores;    /* threads for generation, cores of the march; 0: all */
     /* share of the generation done, 0..1; returning non-zero stops it. May be NULL */
     int (*progress)(double done, void *arg);
     /* a line about what happens on its own account, as blocks that go to disk. May be NULL */
@@ -74,6 +76,13 @@ tdbem_options tdbem_defaults(void);
  * EVN_MEMORY; EVN_SYSTEM: files; EVN_STOPPED. */
 evn_status tdbem_open(tdbem **out, const tdbem_options *options);
 void tdbem_close(tdbem *problem);
+
+/* Over ranks (options.cluster) tdbem_open() finds the tasks and no more. Once rank[b] says which
+ * rank has each block first, as the loop to come has it, this makes the matrices of those of this
+ * rank. Every rank keeps the past, M_0 and the mesh; blocks, and of the radiation stage as many
+ * rows, are shared out. Every rank calls it with the same, before it opens the units of the march.
+ * Errors as tdbem_open(), of all ranks. */
+evn_status tdbem_make(tdbem *problem, const int *rank);
 
 /* Whether all that can be wrong with options is right, as far as can be told without a mesh. */
 evn_status tdbem_check(const tdbem_options *options);
@@ -130,6 +139,12 @@ typedef struct tdbem_run_options {
     void *arg;
 } tdbem_run_options;
 
+/* What ranks have sent each other, all together. */
+struct tdbem_traffic {
+    long long messages;
+    double bytes;
+};
+
 typedef struct tdbem_result {
     /* seconds: of the march; steps: solved, counted from the very beginning; hash: of the last
      * step's bits, vertices in the file's order; communication_s: reduction, radiation and solving
@@ -150,6 +165,8 @@ typedef struct tdbem_result {
     double stream_bytes; /* read from disk during the march */
     double stream_wait_s; /* of all threads, for blocks that were not there yet */
     double stream_max;    /* bytes of blocks that were in memory at a time; 0: nothing streams */
+    struct tdbem_traffic sums_sent; /* over ranks: sums of the past, and right-hand sides */
+    struct tdbem_traffic rows_sent;
 } tdbem_result;
 
 /* Whether the files that are wanted can be written, and the checkpoint be read: what can be told

@@ -1,9 +1,11 @@
 /* TD-BEM as a workload of the command: scattering by a body, in the time domain. */
 #include "common/workload.h"
+#include "common/interrupt.h"
 #include "common/message.h"
 #include "tdbem/command/state.h"
 #include "tdbem/study/study.h"
 #include <stdlib.h>
+#include <string.h>
 
 static void defaults(void *p) {
     struct state *s = p;
@@ -40,14 +42,26 @@ static void begin_progress(struct state *s) {
 static int on_generate(double done, void *p) {
     struct state *s = p;
     progress_step(&s->progress, (int)(100 * done), 100, evn_now() - s->began);
-    return 0;
+    return s->options.cluster && interrupted; /* alone an interrupt ends the process */
 }
 
 static void on_notice(const char *line, void *p) {
     struct state *s = p;
     progress_end(&s->progress);
-    if (!s->quiet) complain("%s", line);
+    /* over ranks the page says it of all */
+    if (!s->quiet && (!s->options.cluster || !strncmp(line, "warning:", 8))) complain("%s", line);
     begin_progress(s);
+}
+
+static void join(void *p, evn_cluster *cluster) { ((struct state *)p)->options.cluster = cluster; }
+
+static int make(void *p, const int *rank) {
+    struct state *s = p;
+    s->began = evn_now();
+    begin_progress(s);
+    evn_status status = tdbem_make(s->problem, rank);
+    progress_end(&s->progress);
+    return status ? give_up(status) : 0;
 }
 
 static int open_problem(void *p, int quiet) {
@@ -127,6 +141,7 @@ static const struct workload tdbem_workload = {
     .noun = "block",
     .weight = "values",
     .schedule = "interval",
+    .ranks = 1,
     .sample = "--mesh=sphere:3",
     .options = tdbem_words,
     .rules = tdbem_rules,
@@ -138,6 +153,8 @@ static const struct workload tdbem_workload = {
     .open = open_problem,
     .describe = describe,
     .tasks = tasks,
+    .join = join,
+    .make = make,
     .print_problem = page_problem,
     .run = run,
     .print_result = page_result,

@@ -105,6 +105,28 @@ evn_status evn_cluster_tell(evn_cluster *cluster, void *data, size_t bytes);
  * it is neither of the two. */
 evn_status evn_cluster_carry(evn_cluster *cluster, int from, int to, void *data, size_t bytes);
 
+/* What goes to a rank, or comes from it. */
+typedef struct evn_parcel {
+    void *data;
+    size_t bytes;
+} evn_parcel;
+
+/* Everybody's data to everybody: out[r] goes to rank r, in[r] comes from it, `size` of each. Both
+ * ends know the size; of 0 bytes there is no message, else there is one for an ordered pair of
+ * ranks, of more than 16 MiB one for each such piece. What a rank has for itself is copied, unless
+ * it is in its place already. Where nothing is said of it, memory is the caller's and is only read
+ * or written during the call.
+ *
+ * Collective, but not an agreement: `mine` is what this rank has come to. Of a rank that comes with
+ * a failure, which gets it back, nothing is sent but that, and nothing is written to what it has in
+ * `in`; who expects data of it gets EVN_BODY, and what is in `in` is not to be used. All know at the next evn_cluster_agree(). Sizes on which
+ * ranks do not agree end the run. EVN_STOPPED, as everywhere; EVN_USAGE: this rank's own parcel. */
+evn_status evn_cluster_exchange(evn_cluster *cluster, evn_status mine, const evn_parcel *out,
+                                const evn_parcel *in);
+
+/* What this rank has sent by it until now: messages, and bytes without their headers. */
+void evn_cluster_exchanged(const evn_cluster *cluster, long long *messages, double *bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -138,6 +138,8 @@ typedef struct evn_home {
     void *(*memory)(void *arg, int task, int block, size_t *bytes);
     /* The task has gone: gives its blocks back. */
     void (*drop)(void *arg, int task);
+    /* All blocks of a task that comes have arrived; may be NULL. */
+    evn_status (*arrived)(void *arg, int task);
 } evn_home;
 
 /* Without it nothing travels when a task moves to another rank, which is a mistake where regions or
@@ -192,6 +194,11 @@ evn_status evn_loop_bring(evn_loop *loop);
  * that evn_schedule_owner() names; -1 for cores, and for all tasks where units will draw. Writes n
  * numbers. */
 void evn_loop_devices(const evn_loop *loop, int *device);
+
+/* Unit of each task in the next instance, among those of all ranks: what the schedule says, over
+ * ranks what rank 0 has told. While units draw, *draws (may be NULL) is not 0, and it is a unit of
+ * the rank whose units will. Valid until the next instance. */
+const int *evn_loop_next(const evn_loop *loop, int *draws);
 
 /* The unit whose failure ended the last instance, visit or exchange; -1 if none has. */
 int evn_loop_failed_unit(const evn_loop *loop);

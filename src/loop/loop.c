@@ -542,6 +542,13 @@ const int *evn_loop_owner(const evn_loop *loop) {
     NEED_OR(NULL, loop, "a loop");
     return loop->owner;
 }
+
+const int *evn_loop_next(const evn_loop *loop, int *draws) {
+    NEED_OR(NULL, loop, "a loop");
+    if (draws) *draws = loop_chunk(loop) > 0;
+    return loop_next(loop);
+}
+
 const double *evn_loop_seconds(const evn_loop *loop) {
     NEED_OR(NULL, loop, "a loop");
     return loop->seconds;

@@ -160,6 +160,7 @@ static evn_status receive_task(evn_loop *loop, int task, int peer, evn_status fa
             status = evn_place_arrive(loop->place, region_of(loop, task, i), block);
         if (status) failed = status;
     }
+    if (!failed && loop->home.arrived) failed = loop->home.arrived(loop->home_arg, task);
     return failed;
 }
 

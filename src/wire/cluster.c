@@ -111,7 +111,8 @@ void cluster_release(evn_cluster *c, evn_mail *mail) {
 }
 
 int cluster_tag(evn_cluster *c, enum cluster_use use) {
-    static const int first[CLUSTER_USES + 1] = {0, 16, 1024, 32000, EVN_WIRE_TAG_MAX + 1};
+    static const int first[CLUSTER_USES + 1] = {0, 16, 512, 1024, 32000,
+                                                  EVN_WIRE_TAG_MAX + 1};
     return first[use] + c->next_tag[use]++ % (first[use + 1] - first[use]);
 }
 
@@ -249,6 +250,7 @@ void evn_cluster_close(evn_cluster *c, evn_status status) {
     if (!c) return;
     cluster_meet_to_close(c, status);
     cluster_carry_close(c);
+    parcels_close(c);
     tree_close(c->tree);
     if (c->kind) c->kind->close(c->wire);
     cluster_free(c);

@@ -39,6 +39,7 @@ void cluster_release(evn_cluster *cluster, evn_mail *mail);
 enum cluster_use {
     CLUSTER_CONTROL,   /* the tree, and what is carried from rank to rank */
     CLUSTER_MOVES,     /* tasks that change their rank */
+    CLUSTER_PARCELS,   /* evn_cluster_exchange() */
     CLUSTER_EXCHANGES, /* faces between ranks */
     CLUSTER_PROGRAM,   /* evn_cluster_wire_of()'s callers */
     CLUSTER_USES

@@ -21,6 +21,7 @@ struct evn_cluster {
     /* evn_cluster_units() */
     int *first; /* [size + 1] */
     double *speed;
+    struct parcels *parcels; /* NULL: none has been sent yet */
     /* meetings */
     evn_status failed; /* to be said at the next one */
     char failure[1024];
@@ -45,6 +46,9 @@ struct roll {
     struct record all;
 };
 evn_status roll_all(void *roll, const struct cluster_record *of, const void **down, size_t *bytes);
+
+/* The ways of evn_cluster_exchange(). */
+void parcels_close(evn_cluster *cluster);
 
 #define MEET_TO_CLOSE "evn_cluster_close()"
 

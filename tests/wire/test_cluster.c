@@ -72,6 +72,97 @@ static void test_gathers(void **state) {
     everywhere(gathers);
 }
 
+/* ---- everybody's data to everybody ---- */
+
+static unsigned char byte_of(int from, int to, size_t i) {
+    return (unsigned char)(31 * from + 7 * to + (int)(i % 251));
+}
+
+/* Sizes depend on both ends; some pairs have nothing for each other. */
+static size_t bytes_of(int from, int to, int call) {
+    return from == to || (from + to + call) % 4 == 3 ? 0 : (size_t)(1 + from) * 3001 * (size_t)call;
+}
+
+static void exchange(evn_cluster *c, int call, evn_status mine, evn_status expected) {
+    const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
+    evn_parcel out[8] = {{0}}, in[8] = {{0}};
+    for (int r = 0; r < size; r++) {
+        out[r] = (evn_parcel){malloc(bytes_of(me, r, call) + 1), bytes_of(me, r, call)};
+        in[r] = (evn_parcel){calloc(bytes_of(r, me, call) + 1, 1), bytes_of(r, me, call)};
+        for (size_t i = 0; i < out[r].bytes; i++)
+            ((unsigned char *)out[r].data)[i] = byte_of(me, r, i);
+    }
+    must_give(evn_cluster_exchange(c, mine, out, in), expected);
+    for (int r = 0; r < size; r++) {
+        for (size_t i = 0; !expected && i < in[r].bytes; i++)
+            must(((unsigned char *)in[r].data)[i] == byte_of(r, me, i));
+        free(out[r].data);
+        free(in[r].data);
+    }
+}
+
+static void exchanges(evn_cluster *c) {
+    const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
+    long long messages = 0, wanted = 0;
+    double bytes = 0, sum = 0;
+    for (int call = 0; call < 40; call += 1 + call / 5) {
+        exchange(c, call, EVN_OK, EVN_OK);
+        for (int r = 0; r < size; r++) {
+            wanted += bytes_of(me, r, call) > 0;
+            sum += (double)bytes_of(me, r, call);
+        }
+    }
+    evn_cluster_exchanged(c, &messages, &bytes);
+    must(messages == wanted && bytes == sum);
+    /* one fails: those who expect something of it know at once, all at the next agreement */
+    const int told = me && bytes_of(0, me, 2);
+    exchange(c, 2, me ? EVN_OK : evn_fail(EVN_SYSTEM, "no"),
+             !me    ? EVN_SYSTEM
+             : told ? EVN_BODY
+                    : EVN_OK);
+    must_give(evn_cluster_agree(c, me ? EVN_OK : evn_fail(EVN_SYSTEM, "no")), EVN_SYSTEM);
+    exchange(c, 1, EVN_OK, EVN_OK); /* and it goes on */
+    /* what is a rank's own */
+    int one = 1 + me, other = 0;
+    evn_parcel out[8] = {{0}}, in[8] = {{0}};
+    out[me] = (evn_parcel){&one, sizeof one};
+    in[me] = (evn_parcel){&other, sizeof other};
+    must_ok(evn_cluster_exchange(c, EVN_OK, out, in));
+    must(other == 1 + me);
+    in[me].bytes = 2;
+    must_give(evn_cluster_exchange(c, EVN_OK, out, in), EVN_USAGE);
+}
+
+static void test_exchanges(void **state) {
+    (void)state;
+    everywhere(exchanges);
+}
+
+/* More than one message has room for: a rank's parcels come in three pieces, another's in one. */
+static void large(evn_cluster *c) {
+    const size_t many = (size_t)40 << 20, few = 5;
+    const int me = evn_cluster_rank(c);
+    evn_parcel out[2] = {{0}}, in[2] = {{0}};
+    out[!me] = (evn_parcel){malloc(me ? few : many), me ? few : many};
+    in[!me] = (evn_parcel){calloc(1, me ? many : few), me ? many : few};
+    for (size_t i = 0; i < out[!me].bytes; i++)
+        ((unsigned char *)out[!me].data)[i] = byte_of(me, !me, i);
+    must_ok(evn_cluster_exchange(c, EVN_OK, out, in));
+    for (size_t i = 0; i < in[!me].bytes; i++)
+        must(((unsigned char *)in[!me].data)[i] == byte_of(!me, me, i));
+    long long messages;
+    double bytes;
+    evn_cluster_exchanged(c, &messages, &bytes);
+    must(messages == (me ? 1 : 3) && bytes == (double)out[!me].bytes);
+    free(out[!me].data);
+    free(in[!me].data);
+}
+
+static void test_large(void **state) {
+    (void)state;
+    assert_int_equal(ranks_of_cluster(0, 2, large), 0);
+}
+
 /* ---- agreeing ---- */
 
 static void agrees(evn_cluster *c) {
@@ -220,7 +311,8 @@ static void test_works(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alone),    cmocka_unit_test(test_places),
-        cmocka_unit_test(test_gathers),  cmocka_unit_test(test_agrees),
+        cmocka_unit_test(test_gathers),  cmocka_unit_test(test_exchanges),
+        cmocka_unit_test(test_large),    cmocka_unit_test(test_agrees),
         cmocka_unit_test(test_messages), cmocka_unit_test(test_units),
         cmocka_unit_test(test_works),
     };

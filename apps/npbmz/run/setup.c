@@ -63,7 +63,8 @@ static void *home_memory(void *arg, int z, int block, size_t *bytes) {
 static void drop_home(void *arg, int z) { zone_free(&((struct run *)arg)->p->zone[z]); }
 
 evn_status setup_homes(struct run *run) {
-    static const evn_home home = {1, make_home, home_memory, drop_home};
+    static const evn_home home = {
+        .blocks = 1, .make = make_home, .memory = home_memory, .drop = drop_home};
     return evn_loop_homes(run->loop, &home, run);
 }
 

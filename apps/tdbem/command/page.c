@@ -48,6 +48,12 @@ void page_result(const void *state, const struct workload_page *page) {
                 "  %.3g GB came from disk, %.3g GB/s of the summation; cores waited %.3f s for "
                 "them\n",
                 r->stream_bytes * 1e-9, r->stream_bytes * 1e-9 / r->summation_s, r->stream_wait_s);
+    if (job->options.cluster)
+        fprintf(
+            out,
+            "  ranks sent %.3g MB of sums in %lld messages, %.3g MB of right-hand sides in %lld\n",
+            r->sums_sent.bytes * 1e-6, r->sums_sent.messages, r->rows_sent.bytes * 1e-6,
+            r->rows_sent.messages);
     fprintf(out,
             "  summation: %.2f GFlop/s on values, %.2f with padding; %s: %.1f iterations a step\n",
             r->gflops_effective, r->gflops_nominal, job->options.solver, r->iterations);

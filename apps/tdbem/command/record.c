@@ -16,6 +16,15 @@ static cJSON *record_groups(const tdbem_result *r) {
     return list;
 }
 
+/* What ranks have sent each other for groups and steps. */
+static void record_sent(const tdbem_result *r, cJSON *root) {
+    cJSON *sent = cJSON_AddObjectToObject(root, "sent");
+    record_number(sent, "sums_messages", (double)r->sums_sent.messages);
+    record_number(sent, "sums_bytes", r->sums_sent.bytes);
+    record_number(sent, "rows_messages", (double)r->rows_sent.messages);
+    record_number(sent, "rows_bytes", r->rows_sent.bytes);
+}
+
 void record_problem(const void *state, cJSON *root) {
     const struct state *job = state;
     const tdbem_result *r = &job->result;
@@ -31,6 +40,7 @@ void record_problem(const void *state, cJSON *root) {
     record_number(mesh, "volume", s.volume);
     record_number(mesh, "h_mean", s.h_mean);
     cJSON *matrix = cJSON_AddObjectToObject(root, "matrix");
+    cJSON_AddNumberToObject(matrix, "rows", s.vertices + s.points + s.inside);
     cJSON_AddNumberToObject(matrix, "kmax", s.kmax);
     record_number(matrix, "nnz", (double)s.nnz);
     record_number(matrix, "d_average", (double)s.nnz / s.vertices / s.vertices);
@@ -44,6 +54,7 @@ void record_problem(const void *state, cJSON *root) {
     record_number(stream, "bytes", r->stream_bytes);
     record_number(stream, "wait_s", r->stream_wait_s);
     record_number(stream, "most_bytes", r->stream_max);
+    if (job->options.cluster) record_sent(r, root);
     record_number(root, "delta", s.delta);
     record_number(root, "dt", s.dt);
     record_number(root, "sigma", s.sigma);

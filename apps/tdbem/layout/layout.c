@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 evn_status layout_find(struct layout_options *out, const char *text) {
     out->br = out->bc = 0;
@@ -376,6 +377,7 @@ static void forget(struct layout *a) {
     free(a->tile_row);
     free(a->part);
     free(a->begin);
+    free(a->away);
     a->slice = a->tile_row = NULL;
     a->part = NULL;
     a->begin = NULL;
@@ -520,12 +522,20 @@ evn_status layout_open(struct layout **out, const struct slices *s,
     return status;
 }
 
+void layout_forget(const struct layout *a, int block) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t from = (a->begin[block] + page - 1) / page * page;
+    const size_t to = a->begin[block + 1] / page * page;
+    if (to > from) madvise(a->memory + from, to - from, MADV_DONTNEED);
+}
+
 size_t layout_tables(const struct layout *a) { return layout_parts(a) * sizeof *a->part; }
 
 size_t layout_largest(const struct layout *a) {
     size_t max = 0;
     for (int b = 0; b < a->blocks; b++)
-        if (a->begin[b + 1] - a->begin[b] > max) max = a->begin[b + 1] - a->begin[b];
+        if (layout_has(a, b) && a->begin[b + 1] - a->begin[b] > max)
+            max = a->begin[b + 1] - a->begin[b];
     return max;
 }
 

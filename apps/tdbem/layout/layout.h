@@ -109,6 +109,7 @@ struct layout {
     size_t metas, fulls;   /* entries of meta, of full */
     size_t nnz;            /* of them, values of row-vectors with k >= 1 */
     double bytes;          /* of values and of what describes them */
+    char *away;            /* [blocks]: 1: another rank has it; NULL: all are here */
     struct stream *stream; /* whose blocks are on disk in part; NULL: all are in memory */
 };
 
@@ -137,9 +138,17 @@ void layout_align(struct layout *layout, size_t align);
 evn_status layout_reserve(struct layout *layout, int large_pages);
 evn_status layout_fill(struct layout *layout, const struct slices *s, int from, int to);
 
-/* Bytes of its tables, which are in memory at any rate; of its largest block. */
+/* Gives the memory of a block's whole pages back. */
+void layout_forget(const struct layout *layout, int block);
+
+/* Bytes of its tables, which are in memory at any rate; of its largest block that is here. */
 size_t layout_tables(const struct layout *layout);
 size_t layout_largest(const struct layout *layout);
+
+/* Whether a block is on this rank. */
+static inline int layout_has(const struct layout *layout, int block) {
+    return !layout->away || !layout->away[block];
+}
 
 /* How many parts it has. */
 size_t layout_parts(const struct layout *layout);

@@ -23,6 +23,7 @@ struct block {
     int holders, waiters;
     int done; /* parts of this pass */
     int rank; /* in the order of this pass */
+    int lent; /* held while it goes to another rank, or until it is put away here */
 };
 
 struct stream {
@@ -33,7 +34,7 @@ struct stream {
     int *order; /* blocks in the order in which they will be used; `count` of them, next is `at` */
     int count, at;
     size_t room, used, resident_bytes, max; /* bytes; `used` without the resident ones */
-    int resident;
+    size_t stay; /* that resident ones may have, where blocks come from other ranks */
     double bytes, waited_s;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -70,16 +71,22 @@ static int open_direct(int fd) {
     return -1;
 }
 
-static evn_status open_file(struct stream *s) {
+/* Room for a block. */
+static evn_status allocate(struct stream *s, int block) {
+    const size_t *begin = s->layout->begin;
+    const size_t bytes = begin[block + 1] - begin[block];
+    const int full = posix_fallocate(s->fd, (off_t)begin[block], (off_t)bytes);
+    if (!full) return EVN_OK;
+    return evn_fail(EVN_USAGE, "scratch: %s: no room for %.3g GB: %s", s->folder,
+                    1e-9 * (double)begin[s->layout->blocks], strerror(full));
+}
+
+static evn_status open_file(struct stream *s, int whole) {
     evn_status status = open_nameless(&s->fd, s->folder);
-    if (status) return status;
-    const size_t bytes = s->layout->begin[s->layout->blocks];
-    const int full = posix_fallocate(s->fd, 0, (off_t)bytes);
-    if (full)
-        return evn_fail(EVN_USAGE, "scratch: %s: no room for %.3g GB: %s", s->folder,
-                        1e-9 * (double)bytes, strerror(full));
-    s->direct = open_direct(s->fd);
-    return EVN_OK;
+    for (int b = 0; !status && !whole && b < s->layout->blocks; b++)
+        if (layout_has(s->layout, b)) status = allocate(s, b);
+    if (!status) s->direct = open_direct(s->fd);
+    return status;
 }
 
 /* All bytes of a block, one way or the other; errno, -1 for the end of the file, or 0. */
@@ -106,12 +113,9 @@ static const char *reason_text(int reason) {
     return reason < 0 ? "the file has become shorter" : strerror(reason);
 }
 
-static void forget(const struct stream *s, int block) {
-    const struct layout *a = s->layout;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t from = (a->begin[block] + page - 1) / page * page;
-    const size_t to = a->begin[block + 1] / page * page;
-    if (to > from) madvise(a->memory + from, to - from, MADV_DONTNEED);
+static evn_status not_written(const struct stream *s, int block, int reason) {
+    return evn_fail(EVN_SYSTEM, "scratch: %s: block %d of the matrices cannot be written: %s",
+                    s->folder, block, reason_text(reason));
 }
 
 static int in_large_pages(const struct layout *a) {
@@ -122,7 +126,8 @@ void stream_align(struct layout *a) {
     layout_align(a, in_large_pages(a) ? LARGE_PAGE : BLOCK_ALIGN);
 }
 
-evn_status stream_open(struct stream **out, struct layout *layout, const char *folder) {
+static evn_status open_stream(struct stream **out, struct layout *layout, const char *folder,
+                              int whole) {
     *out = NULL;
     struct stream *s = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "scratch: no memory");
@@ -137,8 +142,8 @@ evn_status stream_open(struct stream **out, struct layout *layout, const char *f
     evn_status status = s->folder && s->block && s->order
                             ? EVN_OK
                             : evn_fail(EVN_MEMORY, "scratch: no memory for %d blocks", (int)n);
-    if (!status) status = open_file(s);
-    if (!status) status = layout_reserve(layout, in_large_pages(layout));
+    if (!status) status = open_file(s, whole);
+    if (!status) status = layout_reserve(layout, whole || in_large_pages(layout));
     if (status) {
         stream_close(s);
         return status;
@@ -147,12 +152,18 @@ evn_status stream_open(struct stream **out, struct layout *layout, const char *f
     return EVN_OK;
 }
 
+evn_status stream_open(struct stream **out, struct layout *layout, const char *folder) {
+    return open_stream(out, layout, folder, 0);
+}
+
+evn_status stream_open_whole(struct stream **out, struct layout *layout, const char *folder) {
+    return open_stream(out, layout, folder, 1);
+}
+
 evn_status stream_put(struct stream *s, int block) {
     const int reason = transfer(s, block, 1);
-    forget(s, block);
-    if (!reason) return EVN_OK;
-    return evn_fail(EVN_SYSTEM, "scratch: %s: block %d of the matrices cannot be written: %s",
-                    s->folder, block, reason_text(reason));
+    layout_forget(s->layout, block);
+    return reason ? not_written(s, block, reason) : EVN_OK;
 }
 
 int stream_in_memory(const struct stream *s) {
@@ -183,7 +194,7 @@ static int next_block(struct stream *s, int *urgent) {
 }
 
 static void discard(struct stream *s, int block) {
-    forget(s, block);
+    layout_forget(s->layout, block);
     s->block[block].state = ON_DISK;
     s->used -= size_of(s, block);
 }
@@ -249,24 +260,43 @@ static evn_status not_read(const struct stream *s, int block, int reason) {
                     s->folder, block, reason_text(reason));
 }
 
-evn_status stream_begin(struct stream *s, int resident, size_t ahead) {
-    s->resident = resident;
+/* The two that read; `ahead` bytes are theirs. */
+static evn_status start_readers(struct stream *s, size_t ahead) {
     s->room = ahead > layout_largest(s->layout) ? ahead : layout_largest(s->layout);
-    for (int b = 0; b < s->layout->blocks; b++) {
-        if (!stream_resident(b, s->layout->blocks, resident)) continue;
-        const int reason = transfer(s, b, 0);
-        if (reason) return not_read(s, b, reason);
-        s->block[b].resident = 1;
-        s->block[b].state = HERE;
-        s->resident_bytes += size_of(s, b);
-    }
-    s->max = s->resident_bytes;
     for (; s->readers < READERS; s->readers++) {
         const int reason = pthread_create(&s->reader[s->readers], NULL, read_blocks, s);
         if (reason)
             return evn_fail(EVN_SYSTEM, "scratch: no thread for reading: %s", strerror(reason));
     }
     return EVN_OK;
+}
+
+/* It stays from now on. */
+static void make_resident(struct stream *s, int block) {
+    s->block[block].resident = 1;
+    s->block[block].state = HERE;
+    s->resident_bytes += size_of(s, block);
+    if (s->used + s->resident_bytes > s->max) s->max = s->used + s->resident_bytes;
+}
+
+evn_status stream_begin(struct stream *s, int resident, size_t ahead) {
+    int own = 0, at = 0;
+    for (int b = 0; b < s->layout->blocks; b++) own += layout_has(s->layout, b);
+    for (int b = 0; b < s->layout->blocks; b++) {
+        if (!layout_has(s->layout, b) || !stream_resident(at++, own, resident)) continue;
+        const int reason = transfer(s, b, 0);
+        if (reason) return not_read(s, b, reason);
+        make_resident(s, b);
+    }
+    s->stay = s->resident_bytes;
+    return start_readers(s, ahead);
+}
+
+evn_status stream_begin_whole(struct stream *s, size_t stay, size_t ahead) {
+    for (int b = 0; b < s->layout->blocks; b++)
+        if (layout_has(s->layout, b)) make_resident(s, b);
+    s->stay = stay;
+    return start_readers(s, ahead);
 }
 
 void stream_close(struct stream *s) {
@@ -383,11 +413,74 @@ int stream_failed(struct stream *s) {
 struct stream_stats stream_stats(struct stream *s) {
     if (!s) return (struct stream_stats){0};
     pthread_mutex_lock(&s->lock);
+    int resident = 0;
+    for (int b = 0; b < s->layout->blocks; b++) resident += s->block[b].resident;
     const struct stream_stats stats = {.blocks = s->layout->blocks,
-                                       .resident = s->resident,
+                                       .resident = resident,
                                        .bytes = s->bytes,
                                        .waited_s = s->waited_s,
                                        .max = (double)s->max};
     pthread_mutex_unlock(&s->lock);
     return stats;
+}
+
+int stream_reads(const struct stream *s) {
+    for (int b = 0; s && b < s->layout->blocks; b++)
+        if (layout_has(s->layout, b) && !s->block[b].resident) return 1;
+    return 0;
+}
+
+/* ---- blocks that go to other ranks ---- */
+
+evn_status stream_lend(struct stream *s, int block) {
+    if (!s || s->block[block].lent) return EVN_OK;
+    evn_status status = stream_hold(s, block);
+    s->block[block].lent = !status;
+    return status;
+}
+
+void stream_leave(struct stream *s, int block) {
+    struct block *b = &s->block[block];
+    pthread_mutex_lock(&s->lock);
+    if (b->resident) {
+        s->resident_bytes -= size_of(s, block);
+        layout_forget(s->layout, block);
+    } else if (b->state == HERE) {
+        discard(s, block);
+    }
+    *b = (struct block){.state = ON_DISK, .rank = s->layout->blocks};
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+evn_status stream_arrive(struct stream *s, int block) {
+    if (!s) return EVN_OK;
+    struct block *b = &s->block[block];
+    pthread_mutex_lock(&s->lock);
+    const int stays = s->resident_bytes + size_of(s, block) <= s->stay;
+    evn_status status = stays ? EVN_OK : allocate(s, block);
+    if (stays) make_resident(s, block);
+    if (!status) b->lent = 1;
+    if (!status && !stays) {
+        b->state = HERE;
+        b->holders = 1;
+        s->used += size_of(s, block);
+        if (s->room < size_of(s, block)) s->room = size_of(s, block);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+evn_status stream_keep(struct stream *s, int block) {
+    if (!s) return EVN_OK;
+    struct block *b = &s->block[block];
+    b->lent = 0;
+    if (b->resident) return EVN_OK;
+    const int reason = transfer(s, block, 1);
+    pthread_mutex_lock(&s->lock);
+    b->holders = 0;
+    discard(s, block);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    return reason ? not_written(s, block, reason) : EVN_OK;
 }

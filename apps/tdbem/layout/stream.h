@@ -38,10 +38,12 @@ evn_status stream_folder(const char *folder);
  * anything is measured. */
 void stream_align(struct layout *layout);
 
-/* A file in `folder` as large as the layout, which has no name any more, so that nothing is left
- * behind; and addresses for the layout, which must outlive it.
- * EVN_USAGE: not such a folder, not writable, no room; EVN_MEMORY. */
+/* A file in `folder` with room for the layout's blocks that are here, which has no name any more,
+ * so that nothing is left behind; and addresses for the layout, which must outlive it. Whole: they
+ * will stay in memory, and have no room in the file before one has to go there. EVN_USAGE: not such
+ * a folder, not writable, no room; EVN_MEMORY. */
 evn_status stream_open(struct stream **out, struct layout *layout, const char *folder);
+evn_status stream_open_whole(struct stream **out, struct layout *layout, const char *folder);
 void stream_close(struct stream *s);
 
 /* Block `block` goes to disk, and its memory back. EVN_SYSTEM. */
@@ -51,6 +53,9 @@ evn_status stream_put(struct stream *s, int block);
  * others; the largest one has room at any rate. EVN_SYSTEM: a block cannot be read back.
  * EVN_MEMORY. */
 evn_status stream_begin(struct stream *s, int resident, size_t ahead);
+/* The same where all are in memory, in which others may come to stay as far as there are `stay`
+ * bytes in all. */
+evn_status stream_begin_whole(struct stream *s, size_t stay, size_t ahead);
 
 /* Whether block b of n is one of the `resident` ones: spread evenly. */
 int stream_resident(int b, int n, int resident);
@@ -76,6 +81,18 @@ struct stream_stats stream_stats(struct stream *s);
 
 /* Whether a block could not be read: then nothing is read any more. */
 int stream_failed(struct stream *s);
+
+/* Whether some blocks are read each time. */
+int stream_reads(const struct stream *s);
+
+/* Blocks go to other ranks and come from them, between passes, by one thread. One that goes is lent
+ * (is there, as by stream_hold()) and leaves; of one that arrives the memory is there to be
+ * written, and then it is kept: it stays, or goes to disk. layout.away is the caller's. EVN_SYSTEM,
+ * EVN_USAGE: no room on disk. */
+evn_status stream_lend(struct stream *s, int block);
+void stream_leave(struct stream *s, int block);
+evn_status stream_arrive(struct stream *s, int block);
+evn_status stream_keep(struct stream *s, int block);
 
 /* Whether the folder keeps its files in memory: then nothing is gained. */
 int stream_in_memory(const struct stream *s);

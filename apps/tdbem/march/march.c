@@ -1,6 +1,6 @@
 /* The march: groups of steps. For each group the units sum the past; then step after step is solved
  * and gives its share to the rest of the group. */
-#include "tdbem/march/march.h"
+#include "tdbem/march/march_ranks.h"
 #include "common/hash.h"
 #include "common/interrupt.h"
 #include <math.h>
@@ -16,32 +16,32 @@ struct step {
     int n, q;
 };
 
-/* The right-hand side, and a first guess. */
+/* The right-hand side, and a first guess; over ranks the right-hand side of this one's rows, and
+ * the sums of its points. */
 static void make_equations(evn_crew *crew, int me, int cores, void *arg) {
     const struct step *step = arg;
     struct march *m = step->m;
     const int columns = m->p->layout->columns, wide = m->p->layout->wide;
     double *a = m->a + (size_t)step->q * (size_t)columns;
     const double *one = m->before, *two = one + columns, *three = two + columns;
+    const int begin = evn_crew_begin(columns, me, cores);
     const int end = evn_crew_begin(columns, me + 1, cores);
+    const int low = tdbem_row(m->p, m->p->me), high = tdbem_row(m->p, m->p->me + 1);
+    const double *total = m->total + step->q;
     incident_part(m->p->incident, crew, me, cores, step->n, m->load);
-    for (int i = evn_crew_begin(columns, me, cores); i < end; i++) {
-        m->b[i] = m->load[i] - m->total[(size_t)i * (size_t)wide + (size_t)step->q];
+    for (int i = begin > low ? begin : low; i < end && i < high; i++)
+        m->b[i] = m->load[i] - total[(size_t)i * (size_t)wide];
+    for (int i = begin; i < end; i++)
         a[i] = 3 * (one[i] - two[i]) + three[i]; /* through the last three steps */
-    }
+    for (int i = columns > low ? columns : low; me == 0 && i < high; i++)
+        m->b[i] = total[(size_t)i * (size_t)wide];
 }
 
-static evn_status solve_step(struct march *m, int n, int q) {
-    tdbem *p = m->p;
+/* The solution of step n, as it came from the solver. */
+static evn_status take_solution(struct march *m, int n, int q) {
+    const tdbem *p = m->p;
     const size_t columns = (size_t)p->layout->columns;
-    struct step step = {m, n, q};
     double *a = m->a + (size_t)q * columns;
-    double begin = evn_now(), end;
-    evn_crew_run(m->crew, &p->incident->pace, incident_cores(p->incident, m->crew, n),
-                 make_equations, &step);
-    m->r->load_s += (end = evn_now()) - begin;
-    evn_status status = solver_solve(p->solver, m->crew, m->b, a);
-    if (status) return evn_fail(status, "step %d: %s", n, evn_message());
     double max = 0, sum = 0;
     for (size_t i = 0; i < columns; i++) {
         if (p->options.single) a[i] = (double)(float)a[i];
@@ -54,9 +54,28 @@ static evn_status solve_step(struct march *m, int n, int q) {
     memcpy(m->before, a, columns * sizeof *a);
     double *record = n > m->over ? &m->max_after : &m->max;
     *record = fmax(*record, max);
-    m->r->solve_s += evn_now() - end;
     m->solved++;
     return EVN_OK;
+}
+
+/* `mine`: what has failed in the group before, over ranks, where the others go on. */
+static evn_status solve_step(struct march *m, int n, int q, evn_status mine) {
+    const tdbem *p = m->p;
+    struct step step = {m, n, q};
+    double *a = m->a + (size_t)q * (size_t)p->layout->columns;
+    const double begin = evn_now();
+    if (!mine)
+        evn_crew_run(m->crew, &p->incident->pace, incident_cores(p->incident, m->crew, n),
+                     make_equations, &step);
+    if (m->ranks) mine = ranks_share_rows(m, mine);
+    const double end = evn_now();
+    m->r->load_s += end - begin;
+    evn_status status =
+        m->ranks ? ranks_solve(m, q, mine) : solver_solve(p->solver, m->crew, m->b, a);
+    if (status) return mine ? status : evn_fail(status, "step %d: %s", n, evn_message());
+    status = take_solution(m, n, q);
+    m->r->solve_s += evn_now() - end;
+    return status;
 }
 
 /* Scattered pressure at the points: the sums of their rows, and what a_n itself gives. */
@@ -69,7 +88,8 @@ static void make_fields(evn_crew *crew, int me, int cores, void *arg) {
     const int points = p->points + p->inside, end = evn_crew_begin(points, me + 1, cores);
     (void)crew;
     for (int i = evn_crew_begin(points, me, cores); i < end; i++) {
-        double sum = m->total[(columns + (size_t)i) * wide + (size_t)step->q];
+        double sum = m->ranks ? m->b[columns + (size_t)i]
+                              : m->total[(columns + (size_t)i) * wide + (size_t)step->q];
         for (size_t e = p->now.start[i]; e < p->now.start[i + 1]; e++)
             sum += p->now.value[e] * a[p->now.column[e]];
         m->scattered[i] = sum;
@@ -113,7 +133,7 @@ static evn_status keep_step(struct march *m, int n, int q) {
     }
     if (m->spectra.count) spectra_add(&m->spectra, n, a, p->incident);
     if (m->o->step) m->o->step(n, t, a, m->scattered, m->o->arg);
-    if (!m->o->output || n % m->every) return EVN_OK;
+    if (!m->o->output || n % m->every || p->me) return EVN_OK;
     const int soft = p->options.problem == TDBEM_SOFT;
     evn_status status =
         output_surface(m->o->output, n, p->mesh, soft ? "normal_derivative" : "pressure", a);
@@ -133,25 +153,33 @@ static void append_group(evn_crew *crew, int me, int cores, void *arg) {
 /* Whether a multiple of `every` lies in first .. last. */
 static int due(int first, int last, int every) { return last / every != (first - 1) / every; }
 
+static evn_status one_step(struct march *m, int n, int q, int last, evn_status mine) {
+    const tdbem *p = m->p;
+    const size_t own = (size_t)tdbem_row(p, p->me) * (size_t)p->layout->wide;
+    evn_status status = solve_step(m, n, q, mine);
+    if (!status) status = point_fields(m, n, q);
+    const double since = evn_now();
+    if (!status) status = keep_step(m, n, q);
+    const double kept = evn_now();
+    m->r->output_s += kept - since;
+    if (status) return status;
+    if (!last) radiation_add(p->radiation, m->crew, q + 1, m->a, m->total + own, p->layout->wide);
+    m->r->radiation_s += evn_now() - kept;
+    return EVN_OK;
+}
+
+/* Over ranks one that has failed takes part until all of them know. */
 static evn_status march_group(struct march *m, int n, int count) {
-    tdbem *p = m->p;
     evn_status status = sums_make(m, n + count <= m->steps);
     if (status) return status;
+    status = sums_add(m);
     for (int q = 0; q < count; q++) {
-        if (state_stop(m)) return evn_fail(EVN_STOPPED, "stopped at step %d", n + q);
-        status = solve_step(m, n + q, q);
-        if (status) return status;
-        status = point_fields(m, n + q, q);
-        if (status) return status;
-        const double since = evn_now();
-        status = keep_step(m, n + q, q);
-        if (status) return status;
-        const double kept = evn_now();
-        m->r->output_s += kept - since;
-        if (q + 1 < count)
-            radiation_add(p->radiation, m->crew, q + 1, m->a, m->total, p->layout->wide);
-        m->r->radiation_s += evn_now() - kept;
+        if (!m->ranks && state_stop(m)) return evn_fail(EVN_STOPPED, "stopped at step %d", n + q);
+        status = one_step(m, n + q, q, q + 1 == count, status);
+        if (status && (!m->ranks || status == EVN_STOPPED)) return status;
     }
+    if (m->ranks) status = ranks_end_group(m, n + count - 1, count, status);
+    if (status) return status;
     struct step last = {m, n + count - 1, count - 1};
     const double elements = (double)m->past->columns * m->past->depth;
     evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, elements, 16384), append_group, &last);
@@ -165,7 +193,7 @@ static evn_status advance(int *done, void *arg) {
     const int count = m->steps - *done < group ? m->steps - *done : group;
     state_mark(m);
     evn_status status = march_group(m, *done + 1, count);
-    if (status && state_stop(m)) {
+    if (status && state_stopped(m)) {
         state_go_back(m);
         return EVN_STOPPED;
     }
@@ -175,26 +203,28 @@ static evn_status advance(int *done, void *arg) {
     return EVN_OK;
 }
 
-/* Keeps a checkpoint where one is due; between groups only: a restart must form the same groups. */
+/* Keeps a checkpoint where one is due, rank 0, since all have all of it; between groups only: a
+ * restart must form the same groups. */
 static evn_status keep_state(int done, int stopping, void *arg) {
     struct march *m = arg;
     const int whole = done - m->group_first + 1 == m->p->options.group;
     if (!m->o->checkpoint || !whole || !done) return EVN_OK;
     if (!stopping && !due(m->group_first, done, m->every) && done != m->steps) return EVN_OK;
     const double since = evn_now();
-    evn_status status = state_save(m, done);
+    evn_status status = m->p->me ? EVN_OK : state_save(m, done);
+    if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
     if (!status) m->kept = done;
     m->r->output_s += evn_now() - since;
     return status;
 }
 
 /* Steps that can be interrupted, if their state is kept; else there is nothing to lose, and an
- * interrupt ends the process. */
+ * interrupt ends the process. Over ranks they all end after the same group. */
 static evn_status steps(struct march *m, int done) {
     const char *kept = m->o->checkpoint, *begun = m->o->restart;
     if (m->mark.sums) interrupts_defer(1);
     evn_status status = timed_steps(&m->timed, done, m->steps);
-    interrupts_defer(0);
+    if (!m->ranks) interrupts_defer(0);
     if (status != EVN_STOPPED || !m->mark.sums) return status;
     if (m->kept) return evn_fail(status, "%s; go on with --restart %s", evn_message(), kept);
     if (begun) return evn_fail(status, "%s; begin again with --restart %s", evn_message(), begun);
@@ -256,6 +286,7 @@ static evn_status conclude(struct march *m, long long iterations) {
     const size_t columns = (size_t)l->columns;
     const int steps = m->steps - r->first + 1;
     evn_status status = timed_end(&m->timed);
+    if (!status && m->ranks) status = ranks_conclude(m);
     if (status) return status;
     r->run.verified = -1;
     r->run.communication_s = r->reduction_s + r->radiation_s + r->solve_s;
@@ -274,12 +305,13 @@ static evn_status conclude(struct march *m, long long iterations) {
     if (!r->solution) return evn_fail(EVN_MEMORY, "td-bem: no memory left");
     memcpy(r->solution, m->before, columns * sizeof *r->solution);
     for (int u = 0; u < r->run.units; u++) r->idle_s += r->run.unit[u].stats.idle_s / r->run.units;
-    return write_outputs(m);
+    status = m->p->me ? EVN_OK : write_outputs(m);
+    return m->ranks ? evn_cluster_agree(m->p->cluster, status) : status;
 }
 
-static evn_status run(struct march *m, evn_schedule *schedule) {
+/* All that the steps need, and in *done those that a checkpoint has. */
+static evn_status prepare(struct march *m, const evn_schedule *schedule, int *done) {
     evn_status status = room_check(m->o, m->p);
-    if (!status) status = evn_loop_open(&m->loop, m->units, schedule);
     if (!status && evn_schedule_problem(schedule)->tasks != m->p->layout->blocks)
         status = evn_fail(EVN_USAGE, "td-bem: the schedule was made for %d tasks, this has %d",
                           evn_schedule_problem(schedule)->tasks, m->p->layout->blocks);
@@ -288,19 +320,25 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     if (!status) status = state_open_mark(m);
     if (!status) status = room_find_vertices(m);
     if (!status) status = state_identify(m);
-    if (!status) status = room_open_files(m);
+    if (!status && !m->p->me) status = room_open_files(m);
     if (!status) status = solver_attach(m->p->solver, m->units); /* it needs little */
     if (!status) status = sums_open_devices(m);
-    if (status) return status;
+    if (!status) status = m->o->restart ? state_restart(m, done) : room_begin_tables(m);
+    if (!status && *done > m->steps)
+        status = evn_fail(EVN_USAGE, "%s: this checkpoint is at step %d, beyond the %d wanted",
+                          m->o->restart, *done, m->steps);
+    m->r->first = *done + 1;
+    if (!status) status = room_make_notes(m, *done + 1);
+    return status;
+}
+
+static evn_status run(struct march *m, evn_schedule *schedule) {
     int done = 0;
-    status = m->o->restart ? state_restart(m, &done) : room_begin_tables(m);
+    evn_status status = evn_loop_open_on(&m->loop, m->units, schedule, m->p->cluster);
+    if (!status) status = ranks_open(m);
     if (status) return status;
-    if (done > m->steps)
-        return evn_fail(EVN_USAGE, "%s: this checkpoint is at step %d, beyond the %d wanted",
-                        m->o->restart, done, m->steps);
-    m->r->first = done + 1;
-    status = room_make_notes(m, done + 1);
-    if (status) return status;
+    status = prepare(m, schedule, &done);
+    if (!status) status = ranks_homes(m);
     m->timed = (struct timed){.options = &m->o->run,
                               .result = &m->r->run,
                               .loop = m->loop,
@@ -308,7 +346,8 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
                               .advance = advance,
                               .after = keep_state,
                               .arg = m};
-    status = timed_begin(&m->timed);
+    if (!status) status = timed_begin(&m->timed);
+    if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
     if (status) return status;
     const struct stream_stats before = stream_stats(m->p->layout->stream);
     if (done < m->steps) sums_read_ahead(m);
@@ -318,7 +357,8 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
     m->r->stream_bytes = after.bytes - before.bytes;
     m->r->stream_wait_s = after.waited_s - before.waited_s;
     m->r->stream_max = after.max;
-    return status ? status : conclude(m, solver_iterations(m->p->solver) - iterations);
+    if (!status) status = conclude(m, solver_iterations(m->p->solver) - iterations);
+    return status;
 }
 
 evn_status tdbem_run(tdbem *p, evn_units *units, evn_schedule *schedule,

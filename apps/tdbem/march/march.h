@@ -26,6 +26,7 @@ struct march_mark {
 struct march {
     tdbem *p;
     const tdbem_run_options *o;
+    struct ranks *ranks; /* march_ranks.h; NULL: this process alone */
     evn_units *units;
     evn_loop *loop;
     evn_crew *crew;
@@ -48,7 +49,8 @@ struct march {
     int *reader;                /* of each block: the unit that it is read ahead for; work space */
     double *a;                  /* [group * columns]: the steps of this group */
     double *before;             /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
-    double *load, *b;           /* [columns] */
+    double *load;               /* [columns] */
+    double *b;                  /* [rows]: the right-hand side; over ranks then the points' sums */
     double *scattered;          /* of all points */
     int *vertex;                /* present numbers of those to be written */
     struct table points, vertices;
@@ -65,9 +67,10 @@ struct march {
     tdbem_result *r;
 };
 
-/* The march_sums.c part. Sums of the past for the next group into m->total; `again`: another group
- * will follow. */
+/* The march_sums.c part. Sums of the past for the next group, by nodes; `again`: another group will
+ * follow. Then all of them together into m->total; over ranks, of this one's rows. */
 evn_status sums_make(struct march *m, int again);
+evn_status sums_add(struct march *m);
 void sums_read_ahead(struct march *m);
 evn_status sums_open_devices(struct march *m);
 void sums_close_devices(struct march *m);
@@ -80,7 +83,8 @@ evn_status state_restart(struct march *m, int *n);
  * the mark, the mark before it, whether to stop, and the way back. */
 evn_status state_open_mark(struct march *m);
 void state_mark(struct march *m);
-int state_stop(const struct march *m);
+int state_stop(const struct march *m);    /* over ranks: whether this one was asked to */
+int state_stopped(const struct march *m); /* whether the group is to be given up, the same on all */
 void state_go_back(struct march *m);
 
 /* march_room.c, in this order. */

@@ -1,7 +1,7 @@
 /* What a march needs before its first step: options that belong together, files that can be
  * written, memory. */
 #include "tdbem/files/checkpoint.h"
-#include "tdbem/march/march.h"
+#include "tdbem/march/march_ranks.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
 #include <math.h>
@@ -98,7 +98,7 @@ evn_status room_make(struct march *m) {
     m->a = zeros(group * columns, sizeof *m->a);
     m->before = zeros(GUESS * columns, sizeof *m->before);
     m->load = zeros(columns, sizeof *m->load);
-    m->b = zeros(columns, sizeof *m->b);
+    m->b = zeros(rows, sizeof *m->b);
     m->scattered = zeros((size_t)(m->p->points + m->p->inside) + 1, sizeof *m->scattered);
     int ok = m->first_core && m->scratch && m->sums && m->first && m->total && m->a && m->before &&
              m->load && m->b && m->scattered;
@@ -175,6 +175,7 @@ evn_status room_begin_tables(struct march *m) {
 void room_give_back(struct march *m) {
     solver_detach(m->p->solver);
     sums_close_devices(m);
+    ranks_close(m);
     free(m->busy);
     free(m->node);
     free(m->reader);

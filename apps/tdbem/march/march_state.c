@@ -121,6 +121,10 @@ void state_mark(struct march *m) {
 
 int state_stop(const struct march *m) { return m->mark.sums && *m->o->run.stop; }
 
+int state_stopped(const struct march *m) {
+    return m->ranks ? m->mark.sums && evn_cluster_stopping(m->p->cluster) : state_stop(m);
+}
+
 /* The past itself has grown only where the group was whole. */
 void state_go_back(struct march *m) {
     const struct march_mark *k = &m->mark;

@@ -4,7 +4,7 @@
  * On devices blocks are regions. They are acquired in the body and not by the loop: the time of
  * streaming what a device has no room for is time of the summation, from which the schedule must
  * learn, and what is summed goes on meanwhile. */
-#include "tdbem/march/march.h"
+#include "tdbem/march/march_ranks.h"
 #include "tdbem/layout/stream.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
@@ -35,7 +35,8 @@ static evn_status sum_blocks(evn_unit *unit, evn_batch *batch, void *arg) {
     const int *block = evn_batch_tasks(batch, &count);
     const int me = evn_unit_number(unit), cores = evn_unit_cores(unit);
     char **scratch = m->scratch + m->first_core[me];
-    int *first = m->first[me], max = l->stream ? 1 : NODE_MAX; /* a block on disk comes by itself */
+    int *first = m->first[me],
+        max = stream_reads(l->stream) ? 1 : NODE_MAX; /* a block on disk comes by itself */
     /* a core takes a node and a tile at a time, and there ought to be some for each */
     while (max > 1 && cores > 1 && (long)max * 4 * cores > (long)count * l->tiles) max /= 2;
     summation_nodes(count, block, max, m->node);
@@ -85,7 +86,8 @@ static void add_up(evn_crew *crew, int me, int cores, void *arg) {
 /* Fetches what a unit's devices will need. */
 static void fetch(evn_unit *unit, void *arg) {
     struct march *m = arg;
-    const int devices = evn_unit_devices(unit), me = evn_unit_number(unit);
+    const int devices = evn_unit_devices(unit);
+    const int me = evn_loop_first_unit(m->loop) + evn_unit_number(unit);
     for (int d = 0; d < devices; d++) {
         int *block = m->fetched[evn_place_space(m->place, unit, d)], count = 0;
         for (int b = 0; b < m->p->layout->blocks; b++)
@@ -103,11 +105,11 @@ static void meet(evn_unit *unit, void *arg) {
 /* Where blocks have got new owners, they are there before the clock starts: that is done once, and
  * the schedule ought to learn what comes again. */
 static void follow_schedule(struct march *m) {
-    const evn_schedule *schedule = evn_loop_schedule(m->loop);
     const size_t bytes = sizeof *m->owner * (size_t)m->p->layout->blocks;
-    if (!m->place || evn_schedule_chunk(schedule)) return;
-    if (!memcmp(m->owner, evn_schedule_owner(schedule), bytes)) return;
-    memcpy(m->owner, evn_schedule_owner(schedule), bytes);
+    int draws;
+    const int *next = evn_loop_next(m->loop, &draws);
+    if (!m->place || draws || !memcmp(m->owner, next, bytes)) return;
+    memcpy(m->owner, next, bytes);
     evn_loop_devices(m->loop, m->device);
     evn_units_run(m->units, fetch, m);
     evn_units_run(m->units, meet, m);
@@ -117,28 +119,25 @@ static void follow_schedule(struct march *m) {
  * that a device has. */
 void sums_read_ahead(struct march *m) {
     const struct layout *l = m->p->layout;
-    const evn_schedule *schedule = evn_loop_schedule(m->loop);
+    int draws;
+    const int *next = evn_loop_next(m->loop, &draws);
     if (!l->stream) return;
-    if (evn_schedule_chunk(schedule)) {
-        stream_order(l->stream, NULL);
-        return;
-    }
     for (int b = 0; b < l->blocks; b++) {
-        const int u = evn_schedule_owner(schedule)[b];
+        const int u = draws ? 0 : next[b] - evn_loop_first_unit(m->loop);
         const evn_unit *unit = evn_units_get(m->units, u);
-        m->reader[b] = u;
-        for (int d = 0; d < evn_unit_devices(unit); d++)
+        m->reader[b] = layout_has(l, b) ? u : -1;
+        for (int d = 0; !draws && layout_has(l, b) && d < evn_unit_devices(unit); d++)
             if (evn_place_valid(m->place, m->region[b], evn_place_space(m->place, unit, d)))
                 m->reader[b] = -1;
     }
     stream_order(l->stream, m->reader);
 }
 
-/* What each unit has done for group number `group` of this run: what its counters have gained. */
+/* What each unit of this rank has done for group number `group` of this run: what its counters have
+ * gained. */
 static void note_group(struct march *m, int group, double *before) {
     tdbem_result *r = m->r;
-    const int units = evn_units_count(m->units);
-    const int *owner = evn_loop_owner(m->loop);
+    const int units = evn_units_count(m->units), first = evn_loop_first_unit(m->loop);
     double *seconds = r->group_s + (size_t)group * (size_t)units;
     int *blocks = r->group_blocks + (size_t)group * (size_t)units;
     for (int u = 0; u < units; u++) {
@@ -147,7 +146,10 @@ static void note_group(struct march *m, int group, double *before) {
         before[u] = now_s;
         blocks[u] = 0;
     }
-    for (int b = 0; b < m->p->layout->blocks; b++) blocks[owner[b]]++;
+    for (int b = 0; b < m->p->layout->blocks; b++) {
+        const int u = (m->ranks ? ranks_owner(m, b) : evn_loop_owner(m->loop)[b]) - first;
+        if (u >= 0 && u < units) blocks[u]++;
+    }
     r->groups = group + 1;
 }
 
@@ -205,6 +207,7 @@ void sums_close_devices(struct march *m) {
 evn_status sums_make(struct march *m, int again) {
     const double begin = evn_now();
     follow_schedule(m);
+    if (m->ranks) ranks_note_owners(m);
     for (int s = 1; m->place && s < evn_place_spaces(m->place); s++) summation_gpu_begin(m->gpu[s]);
     evn_status status = evn_loop_run(m->loop, sum_blocks, m);
     if (status)
@@ -212,10 +215,18 @@ evn_status sums_make(struct march *m, int again) {
                                                    : status;
     if (again) sums_read_ahead(m); /* while this group is solved */
     note_group(m, m->r->groups, m->busy);
-    const double summed = evn_now();
-    m->r->summation_s += summed - begin;
-    const double elements = (double)m->p->layout->rows * m->p->layout->wide;
-    evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, elements, 8192), add_up, m);
-    m->r->reduction_s += evn_now() - summed;
+    m->r->summation_s += evn_now() - begin;
     return EVN_OK;
+}
+
+evn_status sums_add(struct march *m) {
+    const double begin = evn_now();
+    const double elements = (double)m->p->layout->rows * m->p->layout->wide;
+    evn_status status = EVN_OK;
+    if (m->ranks)
+        status = ranks_sum(m);
+    else
+        evn_crew_run(m->crew, NULL, evn_crew_cores(m->crew, elements, 8192), add_up, m);
+    m->r->reduction_s += evn_now() - begin;
+    return status;
 }

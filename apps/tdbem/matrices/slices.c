@@ -647,13 +647,13 @@ static void take_raw(struct slices_maker *m, const struct job *job) {
     }
 }
 
-/* Columns of M_0 that take no more than columns 0 .. to-1 with all k: the end of those from `from`
- * on. Where ranges come by parts, these are in the account. */
-static int raw_cut(const struct slices_maker *m, int from, int to) {
+/* Columns of M_0 that take no more than columns `low` .. to-1 with all k: the end of those from
+ * `from` on. Where ranges come by parts, these are in the account. */
+static int raw_cut(const struct slices_maker *m, int from, int low, int to) {
     const struct slices *s = m->s;
     const int whole = s->high - s->low == s->columns;
     const double rows = (whole ? 8.0 : 11.0) * s->rows;
-    const double room = 8.0 * (double)s->begin[to] + rows * to;
+    const double room = 8.0 * (double)(s->begin[to] - s->begin[low]) + rows * (to - low);
     double used = 0;
     int end = from;
     for (; end < s->columns; end++) {
@@ -663,13 +663,14 @@ static int raw_cut(const struct slices_maker *m, int from, int to) {
     return end;
 }
 
-/* M_0 alone, of all columns, a few pairs of triangles a column. */
-static evn_status make_raw(struct slices_maker *m, int to) {
+/* M_0 alone, of all columns, a few pairs of triangles a column, in the memory of columns `low` ..
+ * to-1. */
+static evn_status make_raw(struct slices_maker *m, int low, int to) {
     const struct slices *s = m->s;
     evn_status status = EVN_OK;
     for (int from = 0; !status && from < s->columns;) {
         struct job job;
-        const int end = raw_cut(m, from, to);
+        const int end = raw_cut(m, from, low, to);
         span_set(&m->progress, RANGES + RAW * from / s->columns, RAW * (end - from) / s->columns);
         status = slices_maker_ranges(m, from, end);
         if (!status) status = job_open(&job, m, from, end, 0);
@@ -745,8 +746,9 @@ evn_status slices_maker_next(struct slices_maker *m, int to) {
     struct job job;
     evn_status status = m->plan.tile ? EVN_OK : plan_open(&m->plan, &m->body);
     const int apart = combined && (from > 0 || to < all);
-    if (!status && combined && !from) status = raw_room(m);
-    if (!status && apart && !from) status = make_raw(m, to);
+    const int first = combined && !m->raw.column;
+    if (!status && first) status = raw_room(m);
+    if (!status && first && apart) status = make_raw(m, from, to);
     const double begun = RANGES + (apart ? RAW : 0), share = (1 - begun) / all;
     const double begin = begun + share * from, again = 0.1 * share * (to - from);
     span_set(&m->progress, begin, again);
@@ -768,6 +770,12 @@ evn_status slices_maker_next(struct slices_maker *m, int to) {
     }
     job_close(&job);
     return status;
+}
+
+void slices_maker_skip(struct slices_maker *m, int to) {
+    free(m->s->value);
+    m->s->value = NULL;
+    m->s->from = m->s->to = to;
 }
 
 evn_status slices_generate(struct slices **out, const struct mesh *mesh,

@@ -86,6 +86,9 @@ evn_status slices_maker_open(struct slices_maker **out, const struct mesh *mesh,
                              const struct slices_options *options, int cores);
 evn_status slices_maker_next(struct slices_maker *maker, int to);
 
+/* Leaves columns out: the next ones that are made begin with `to`. */
+void slices_maker_skip(struct slices_maker *maker, int to);
+
 /* For who has no room for all ranges either. Without any of them: columns, rows and kmax are known.
  * slices_maker_ranges() makes those of columns from .. to-1 be there, instead of others if some of
  * these are not (none at all: from = to); the first time columns ascend, and sizes (begin, nnz,
@@ -160,6 +163,8 @@ void slices_matrix_count(struct slices_csr *m, const struct slices *s, int from,
 evn_status slices_matrix_ready(struct slices_csr *m);
 size_t slices_matrix_entries(const struct slices_csr *m);
 void slices_matrix_add(struct slices_csr *m, const struct slices *s);
+/* One entry; those of a row come by ascending columns. */
+void slices_matrix_put(struct slices_csr *m, int row, int column, double value);
 void slices_csr_free(struct slices_csr *m);
 
 /* The paper's score of an ordering (section 4.2): the mean over columns and consecutive rows of the

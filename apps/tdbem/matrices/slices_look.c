@@ -75,17 +75,21 @@ evn_status slices_matrix_open(struct slices_csr *m, const struct slices *s, int 
     return slices_matrix_ready(m);
 }
 
+/* start[i+1] walks to the end of row i. */
+void slices_matrix_put(struct slices_csr *m, int row, int column, double value) {
+    const size_t at = m->start[row - m->first + 1]++;
+    m->column[at] = column;
+    m->value[at] = value;
+}
+
 void slices_matrix_add(struct slices_csr *m, const struct slices *s) {
-    for (int j = s->from; j < s->to; j++) { /* start[i+1] walks to the end of row i */
+    for (int j = s->from; j < s->to; j++) {
         const double *value = slices_column(s, j);
         for (int i = 0; i < m->first + m->rows; i++) {
             const size_t e = slices_at(s, j) + (size_t)i;
             const int first = s->first[e], count = s->count[e];
-            if (i >= m->first && m->k >= first && m->k < first + count) {
-                size_t at = m->start[i - m->first + 1]++;
-                m->column[at] = j;
-                m->value[at] = value[m->k - first];
-            }
+            if (i >= m->first && m->k >= first && m->k < first + count)
+                slices_matrix_put(m, i, j, value[m->k - first]);
             value += count;
         }
     }

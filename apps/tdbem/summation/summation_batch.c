@@ -80,6 +80,12 @@ void batch_close(struct summation_gpu *g) {
     give_up(g, 0);
 }
 
+void summation_gpu_forget(struct summation_gpu *g) {
+    evn_queue_finish(g->queue);
+    batch_close(g);
+    g->knows = 0;
+}
+
 /* How many of the first of g->ordered stay. All, if they fit; else as many as leave room for two
  * batches in flight, and for a block more, since blocks differ and gaps between them are of no use.
  * Such a batch is of some blocks where there are many, since a launch of few keeps few cores busy.

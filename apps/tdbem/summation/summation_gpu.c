@@ -71,8 +71,8 @@ evn_status summation_gpu_share(double *share, const struct layout *a, const stru
 evn_status summation_gpu_regions(const struct layout *a, evn_place *place, int *region) {
     evn_status status = EVN_OK;
     for (int b = 0; !status && b < a->blocks; b++)
-        status = evn_place_add(place, a->memory + a->begin[b], a->begin[b + 1] - a->begin[b],
-                               &region[b]);
+        status = evn_place_add(place, layout_has(a, b) ? a->memory + a->begin[b] : NULL,
+                               a->begin[b + 1] - a->begin[b], &region[b]);
     return status;
 }
 

@@ -36,8 +36,8 @@ struct summation_gpu;
 evn_status summation_gpu_share(double *share, const struct layout *layout,
                                const struct history *past, evn_device *device);
 
-/* Registers all blocks; region[block]. They are the place's until it is closed, but since they
- * are only read, the host may read them at any time. */
+/* Registers all blocks, those of other ranks as absent; region[block]. They are the place's until
+ * it is closed, but since they are only read, the host may read them at any time. */
 evn_status summation_gpu_regions(const struct layout *layout, evn_place *place, int *region);
 
 /* Builds the kernels for this layout and gives the device its tables. Everything must outlive it.
@@ -56,6 +56,9 @@ void summation_gpu_fetch(struct summation_gpu *g, int count, const int *block);
 /* Waits, by any thread, until what was fetched last is there: units that begin together do not take
  * the others' links for theirs. */
 void summation_gpu_fetched(struct summation_gpu *g);
+
+/* Gives back what stays on the device from group to group, so that a block can leave. */
+void summation_gpu_forget(struct summation_gpu *g);
 
 /* What has come home until now is not needed any more. */
 void summation_gpu_begin(struct summation_gpu *g);

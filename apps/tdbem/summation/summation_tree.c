@@ -16,31 +16,45 @@ int summation_nodes(int count, const int *block, int max, struct summation_node 
 }
 
 /* A piece at a time, so that what is half done stays near. */
+enum { PIECE = 256, LEVELS = 32 };
+
 #define DEFINE(real)                                                                               \
     static void add_##real(real *left, const real *right, size_t count) {                          \
         for (size_t i = 0; i < count; i++) left[i] += right[i];                                    \
     }                                                                                              \
+    /* Elements at .. at+n-1 of the sum of blocks first .. end-1, in node[0]. */                   \
+    static void piece_##real(int first, int end, const struct summation_node *part, size_t at,     \
+                             size_t n, real node[LEVELS][PIECE]) {                                 \
+        int span[LEVELS], depth = 0;                                                               \
+        for (int b = first; b < end; b += part[b].span) {                                          \
+            const real *s = (const real *)part[b].sums + at;                                       \
+            int size = part[b].span;                                                               \
+            for (; depth && span[depth - 1] == size; size *= 2) {                                  \
+                real *left = node[--depth];                                                        \
+                add_##real(left, s, n);                                                            \
+                s = left;                                                                          \
+            }                                                                                      \
+            if (s != node[depth]) memcpy(node[depth], s, n * sizeof *s);                           \
+            span[depth++] = size;                                                                  \
+        }                                                                                          \
+        for (; depth > 1; depth--) add_##real(node[depth - 2], node[depth - 1], n);                \
+    }                                                                                              \
     static void total_##real(int blocks, const struct summation_node *part, size_t from,           \
                              size_t to, double *total) {                                           \
-        enum { PIECE = 256, LEVELS = 32 };                                                         \
         real node[LEVELS][PIECE];                                                                  \
-        int span[LEVELS];                                                                          \
         for (size_t at = from; at < to; at += PIECE) {                                             \
             const size_t n = to - at < PIECE ? to - at : PIECE;                                    \
-            int depth = 0;                                                                         \
-            for (int b = 0; b < blocks; b += part[b].span) {                                       \
-                const real *s = (const real *)part[b].sums + at;                                   \
-                int size = part[b].span;                                                           \
-                for (; depth && span[depth - 1] == size; size *= 2) {                              \
-                    real *left = node[--depth];                                                    \
-                    add_##real(left, s, n);                                                        \
-                    s = left;                                                                      \
-                }                                                                                  \
-                if (s != node[depth]) memcpy(node[depth], s, n * sizeof *s);                       \
-                span[depth++] = size;                                                              \
-            }                                                                                      \
-            for (; depth > 1; depth--) add_##real(node[depth - 2], node[depth - 1], n);            \
+            piece_##real(0, blocks, part, at, n, node);                                            \
             for (size_t i = 0; i < n; i++) total[at + i] = (double)node[0][i];                     \
+        }                                                                                          \
+    }                                                                                              \
+    static void join_##real(int first, int end, const struct summation_node *part, size_t from,    \
+                            size_t to, real *out) {                                                \
+        real node[LEVELS][PIECE];                                                                  \
+        for (size_t at = from; at < to; at += PIECE) {                                             \
+            const size_t n = to - at < PIECE ? to - at : PIECE;                                    \
+            piece_##real(first, end, part, at, n, node);                                           \
+            memcpy(out + (at - from), node[0], n * sizeof *out);                                   \
         }                                                                                          \
     }
 DEFINE(float)
@@ -52,6 +66,14 @@ void summation_total(const struct layout *a, const struct summation_node *node, 
         total_float(a->blocks, node, from, to, total);
     else
         total_double(a->blocks, node, from, to, total);
+}
+
+void summation_join(const struct layout *a, const struct summation_node *node, int first, int span,
+                    size_t from, size_t to, void *out) {
+    if (a->is.single)
+        join_float(first, first + span, node, from, to, out);
+    else
+        join_double(first, first + span, node, from, to, out);
 }
 
 void summation_add(const struct layout *a, void *left, const void *right, size_t count) {

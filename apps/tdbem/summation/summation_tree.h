@@ -25,6 +25,11 @@ int summation_nodes(int count, const int *block, int max, struct summation_node 
 void summation_total(const struct layout *layout, const struct summation_node *node, size_t from,
                      size_t to, double *total);
 
+/* Elements from .. to-1 of the node of `span` blocks from `first` on, which is made of whole ones
+ * of node[], into out[0 .. to-from-1], in the layout's precision. */
+void summation_join(const struct layout *layout, const struct summation_node *node, int first,
+                    int span, size_t from, size_t to, void *out);
+
 /* left += right, `count` elements in the layout's precision. */
 void summation_add(const struct layout *layout, void *left, const void *right, size_t count);
 

@@ -140,6 +140,7 @@ int job_devices(const struct job *job, const char *list, const char *devices, in
 int job_check(struct job *job) { return job->is->check(job->state, job->is); }
 
 int job_open(struct job *job, int quiet) {
+    if (job->cluster && job->is->join) job->is->join(job->state, job->cluster);
     int code = job->is->open ? job->is->open(job->state, quiet) : 0;
     if (code) return code;
     job->shape = job->is->describe(job->state);
@@ -266,6 +267,35 @@ void job_close_units(struct job *job) {
 int job_schedule(struct job *job, const struct job_words *words) {
     evn_status status = evn_schedule_open(&job->schedule, schedule_name(job, words), &job->tasks);
     return status ? give_up(status) : 0;
+}
+
+/* Which rank has each task in the first instance: as a loop has it. */
+static evn_status first_ranks(const struct job *job, int *rank) {
+    evn_loop *loop;
+    evn_status status = evn_loop_open_on(&loop, job->units, job->schedule, job->cluster);
+    if (status) return status;
+    const int *owner = evn_loop_next(loop, NULL);
+    for (int t = 0; t < job->tasks.tasks; t++)
+        rank[t] = evn_cluster_rank_of(job->cluster, owner[t]);
+    evn_loop_close(loop);
+    return EVN_OK;
+}
+
+int job_make(struct job *job, const struct job_words *words) {
+    if (!job->cluster || !job->is->make) return 0;
+    int *rank = malloc((size_t)job->tasks.tasks * sizeof *rank);
+    evn_status status =
+        rank ? EVN_OK : evn_fail(EVN_MEMORY, "not enough memory for %d tasks", job->tasks.tasks);
+    status = evn_cluster_agree(job->cluster, status);
+    if (!status) status = first_ranks(job, rank);
+    int code = status ? give_up(status) : 0;
+    evn_units_close(job->units);
+    job->units = NULL;
+    if (!code) code = job->is->make(job->state, rank);
+    free(rank);
+    code = ranks_agree(job->cluster, code);
+    const char *list = *job->units_text ? job->units_text : words->units;
+    return ranks_agree(job->cluster, code ? code : open_units(job, words, list, 0));
 }
 
 void job_close(struct job *job) {

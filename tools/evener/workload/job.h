@@ -67,6 +67,9 @@ int job_units(struct job *job, const struct job_words *words, unsigned flags);
 void job_close_units(struct job *job); /* and their schedule */
 /* The schedule for these tasks on these units. */
 int job_schedule(struct job *job, const struct job_words *words);
+/* Over ranks, once there is a schedule: what each makes of the problem for its own tasks. Units are
+ * opened anew. */
+int job_make(struct job *job, const struct job_words *words);
 void job_close(struct job *job);
 
 /* Cores of all units together. */

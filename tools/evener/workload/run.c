@@ -266,6 +266,7 @@ static int run_request(const struct request *request, struct job *job, int argc,
     if (!code) code = job_units(job, words, 0);
     if (!code) code = job_schedule(job, words);
     code = ranks_agree(job->cluster, code);
+    if (!code) code = job_make(job, words);
     if (!code) code = run_job(&watch);
     cJSON_Delete(watch.bursts);
     evn_output_close(watch.trace);

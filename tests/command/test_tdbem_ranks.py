@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""TD-BEM over ranks: the bits of one process, whatever the ranks, their units and schedules, also where blocks change their
+rank or are on disk on one of them; what is sent is what the formulas say; checkpoints go from any number of ranks to any.
+
+Run: ctest -R tdbem-ranks, or tests/command/test_tdbem_ranks.py build/evener [test ..]
+"""
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+EVENER = "build/evener"
+SCHEDULES = ["interval", "static", "static:chunk=2", "dynamic", "dynamic:memorize=0", "guided:size", "guided:time",
+             "weighted", "binpack", "map", "optimal:limit=1"]
+folder = None
+
+
+def evener(*words):
+    return subprocess.run([EVENER, "run", "td-bem", *words, "--oversubscribe"], capture_output=True, text=True,
+                          timeout=300)
+
+
+def text_of(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+class Base(unittest.TestCase):
+    def run_it(self, *words):
+        """The record."""
+        done = evener("--quiet", "--json", "-", *words)
+        self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
+        return json.loads(done.stdout)
+
+    def refused(self, code, line, *words):
+        done = evener("--quiet", *words)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(line, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+class Same(Base):
+    def test_ranks(self):
+        words = ["--mesh", "sphere:2", "--steps", "50"]
+        want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
+        for ranks, units in [(2, "1:CPU:1"), (3, "2:CPU:1"), (4, "1:CPU:2"), (5, "1:CPU:1"), (7, "1:CPU:1"),
+                             (8, "1:CPU:1")]:
+            with self.subTest(ranks=ranks, units=units):
+                self.assertEqual(self.run_it(*words, "--processes", str(ranks), "--units", units)["hash"], want)
+
+    def test_schedules(self):
+        words = ["--mesh", "sphere:2", "--steps", "66", "--blocks", "13"]
+        want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
+        for i, schedule in enumerate(SCHEDULES):
+            with self.subTest(schedule=schedule):
+                got = self.run_it(*words, "--processes", str(2 + i % 2), "--units", "2:CPU:1", "--schedule", schedule)
+                self.assertEqual(got["hash"], want)
+
+    def test_problems(self):
+        for words in [["--precision", "float"], ["--eta", "0"], ["--problem", "soft"], ["--ng", "1"], ["--ng", "5"],
+                      ["--layout", "contiguous"], ["--layout", "full:32x32", "--ng", "4"],
+                      ["--precision", "float", "--ng", "4"]]:
+            with self.subTest(words=words):
+                words = ["--mesh", "box:1,0.5,0.2,0.15", "--steps", "40", *words]
+                want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
+                self.assertEqual(self.run_it(*words, "--processes", "3", "--units", "1:CPU:1")["hash"], want)
+
+    def test_outputs(self):
+        probes = os.path.join(folder, "probes")
+        with open(probes, "w") as f:
+            f.write("0 0 2\n1.5 0 0\n0 1.01 0\n")
+        names = ["p.csv", "v.csv", "s.csv", "f.csv"]
+        outputs = []
+        for ranks in [["--processes", "3"], []]:
+            place = os.path.join(folder, f"out{len(outputs)}")
+            path = {name: os.path.join(place, name) for name in names}
+            os.mkdir(place)
+            r = self.run_it("--mesh", "sphere:1", "--steps", "60", "--units", "1:CPU:1", "--probes", probes,
+                            "--probe-output", path["p.csv"], "--vertices", "0,3,7", "--vertex-output", path["v.csv"],
+                            "--frequencies", "0.5,1", "--spectrum", path["s.csv"], "--far-field", path["f.csv"],
+                            "--output", os.path.join(place, "vtu"), "--every", "20", *ranks)
+            files = {name: text_of(path[name]) for name in names}
+            for name in sorted(os.listdir(os.path.join(place, "vtu"))):
+                files[name] = text_of(os.path.join(place, "vtu", name))
+            outputs.append((r["hash"], r["null_field"], r["norms"], files))
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertEqual(len(outputs[0][3]), 4 + 4)
+
+    def test_devices(self):
+        """Of GPU units the bits of one GPU unit; of both kinds the solution but for rounding."""
+        words = ["--mesh", "sphere:2", "--steps", "60", "--devices", "emulated", "--blocks", "13"]
+        want = self.run_it(*words, "--units", "1:GPU:1")["hash"]
+        self.assertEqual(self.run_it(*words, "--units", "1:GPU:1", "--processes", "2")["hash"], want)
+        want = self.run_it(*words, "--units", "1:GPU:1", "--solver", "cg:device")["hash"]
+        self.assertEqual(self.run_it(*words, "--units", "1:GPU:1", "--processes", "2", "--solver", "cg:device")["hash"],
+                         want)
+        rows = []
+        for case in [["--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--schedule", "guided:time"],
+                     ["--units", "1:GPU:1", "--processes", "2", "--schedule", "interval", "--devices",
+                      "emulated:memory=600kB"], ["--units", "1:GPU:1"]]:
+            path = os.path.join(folder, "d.csv")
+            self.run_it(*words, "--vertices", "0,40,100", "--vertex-output", path, *case)
+            with open(path, newline="") as f:
+                rows.append([[float(x) for x in row] for row in list(csv.reader(f))[1:]])
+        largest = max(abs(x) for row in rows[2] for x in row[1:])
+        for got in rows[:2]:
+            for a, b in zip(got, rows[2]):
+                for x, y in zip(a, b):
+                    self.assertLessEqual(abs(x - y), 1e-12 * largest)
+
+
+def nodes(tasks):
+    """Of consecutive blocks: how many nodes of the tree each rank has, by the tree's own rule."""
+    counts, first = [], 0
+    for n in tasks:
+        count, end = 0, first + n
+        while first < end:
+            size = 1
+            while first % (2 * size) == 0 and first + 2 * size <= end:
+                size *= 2
+            first += size
+            count += 1
+        counts.append(count)
+    return counts
+
+
+class Counts(Base):
+    def check(self, record, ranks, steps, wide, real):
+        rows = record["matrix"]["rows"]
+        share = [rows * (r + 1) // ranks - rows * r // ranks for r in range(ranks)]
+        messages = size = 0
+        for group in record["iterations"]:
+            of = nodes(group["tasks"])
+            messages += sum(ranks - 1 for n in of if n)
+            size += sum(n * wide * real * (rows - share[r]) for r, n in enumerate(of))
+        sent = record["sent"]
+        self.assertEqual(sent["sums_messages"], messages)
+        self.assertEqual(sent["sums_bytes"], size)
+        self.assertEqual(sent["rows_messages"], steps * ranks * (ranks - 1))
+        self.assertEqual(sent["rows_bytes"], steps * 8 * rows * (ranks - 1))
+
+    def test_formulas(self):
+        for ranks in range(2, 9):
+            for words, wide, real in [([], 16, 8), (["--ng", "5", "--precision", "float"], 8, 4)]:
+                if words and ranks % 3:
+                    continue
+                with self.subTest(ranks=ranks, words=words):
+                    record = self.run_it("--mesh", "sphere:2", "--steps", "37", "--blocks", "19", "--units", "1:CPU:1",
+                                         "--processes", str(ranks), *words)
+                    self.assertEqual(record["matrix"]["rows"], 162 + 3)
+                    self.check(record, ranks, 37, wide, real)
+
+    def test_even(self):
+        """Even intervals of a power of two of blocks: a node a rank."""
+        record = self.run_it("--mesh", "sphere:2", "--steps", "16", "--blocks", "8", "--units", "1:CPU:1", "--processes",
+                             "4", "--schedule", "static")
+        self.assertEqual(record["matrix"]["blocks"], 8)
+        self.assertEqual(record["sent"]["sums_messages"], 4 * 3)
+        self.assertEqual(record["sent"]["sums_bytes"], 165 * 16 * 8 * 3)
+
+
+class Moves(Base):
+    def test_between_ranks(self):
+        words = ["--mesh", "sphere:2", "--steps", "400", "--blocks", "40"]
+        want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
+        for case in [["--schedule", "interval"], ["--schedule", "guided:time"],
+                     ["--schedule", "interval", "--memory", "6MB"], ["--schedule", "guided:time", "--memory", "3.1MB"]]:
+            with self.subTest(case=case):
+                r = self.run_it(*words, "--units", "1:CPU:1", "--processes", "2", "--slow", "0:6@48", *case)
+                self.assertEqual(r["hash"], want)
+                have = {tuple(group["tasks"]) for group in r["iterations"]}
+                self.assertGreater(len(have), 1, "no block has changed its rank")
+                Counts.check(self, r, 2, 400, 16, 8)
+
+    def test_devices(self):
+        words = ["--mesh", "sphere:2", "--steps", "300", "--blocks", "40", "--devices", "emulated"]
+        want = self.run_it(*words, "--units", "1:GPU:1")["hash"]
+        for schedule in ["interval", "guided:time", "dynamic"]:
+            for memory in ["64MB", "700kB"]:
+                r = self.run_it(*words, "--units", "1:GPU:1", "--processes", "2", "--schedule", schedule, "--devices",
+                                f"emulated:memory={memory}")
+                self.assertEqual(r["hash"], want, schedule)
+
+    def test_disk_on_one(self):
+        """Three blocks are too much for a rank's memory, two are not."""
+        words = ["--mesh", "sphere:2", "--steps", "60", "--blocks", "5"]
+        want = self.run_it(*words, "--units", "1:CPU:1")["hash"]
+        seen = set()
+        for memory in range(3000, 4600, 100):
+            done = evener("--quiet", "--json", "-", *words, "--units", "1:CPU:1", "--processes", "2", "--schedule",
+                          "static", "--memory", f"{memory}kB")
+            if done.returncode == 2:
+                continue
+            self.assertEqual(done.returncode, 0, done.stderr)
+            r = json.loads(done.stdout)
+            self.assertEqual(r["hash"], want)
+            on_disk = r["matrix"]["blocks"] - r["matrix"]["resident_blocks"]
+            seen.add(on_disk)
+            self.assertEqual(r["stream"]["bytes"] > 0, on_disk > 0)
+            if on_disk == 0:
+                break
+        self.assertIn(0, seen)
+        self.assertGreater(len(seen), 1)
+
+
+class Long(Base):
+    def test_checkpoint(self):
+        words = ["--mesh", "sphere:2", "--units", "1:CPU:1", "--vertices", "0,5"]
+        path, out = os.path.join(folder, "c.bin"), os.path.join(folder, "c.csv")
+        want = self.run_it(*words, "--steps", "120", "--vertex-output", out)["hash"]
+        table = text_of(out)
+        for before, after in [(3, 1), (1, 4), (2, 3)]:
+            with self.subTest(before=before, after=after):
+                self.run_it(*words, "--steps", "64", "--vertex-output", out, "--checkpoint", path, "--every", "32",
+                            "--processes", str(before))
+                r = self.run_it(*words, "--steps", "120", "--vertex-output", out, "--restart", path, "--processes",
+                                str(after))
+                self.assertEqual(r["hash"], want)
+                self.assertEqual(text_of(out), table)
+
+    def test_interrupt(self):
+        path = os.path.join(folder, "i.bin")
+        words = ["--mesh", "sphere:2", "--units", "1:CPU:1", "--steps", "20000", "--ng", "8"]
+        run = subprocess.Popen([EVENER, "run", "td-bem", *words, "--processes", "2", "--oversubscribe", "--quiet",
+                                "--checkpoint", path, "--every", "200"], stderr=subprocess.PIPE, text=True)
+        for _ in range(600):
+            if os.path.exists(path):
+                break
+            time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, said)
+        self.assertIn("--restart", said)
+        self.assertEqual(len(said.splitlines()), 1, said)
+
+    def test_full_disk(self):
+        """Rank 0 alone cannot write, in mid-march: all of them end, with what it says."""
+        place = os.path.join(folder, "gone")
+        run = subprocess.Popen([EVENER, "run", "td-bem", "--mesh", "sphere:2", "--units", "1:CPU:1", "--steps", "200000",
+                                "--processes", "3", "--oversubscribe", "--quiet", "--output", place, "--every", "50"],
+                               stderr=subprocess.PIPE, text=True)
+        for _ in range(600):
+            if os.path.exists(place) and len(os.listdir(place)) > 2:
+                break
+            time.sleep(0.1)
+        os.rename(place, place + "2")
+        _, said = run.communicate(timeout=60)
+        shutil.rmtree(place + "2")
+        self.assertEqual(run.returncode, 3, said)
+        self.assertIn(place, said)
+        self.assertEqual(len(said.splitlines()), 1, said)
+
+    def test_matrices(self):
+        path = os.path.join(folder, "m.bin")
+        words = ["--mesh", "sphere:1", "--steps", "40", "--units", "1:CPU:1", "--matrices", path]
+        self.refused(2, "m.bin is not there, and several ranks do not make it", *words, "--processes", "2")
+        want = self.run_it(*words)["hash"]
+        for schedule in ["interval", "static:chunk=1"]:
+            self.assertEqual(self.run_it(*words, "--processes", "3", "--schedule", schedule)["hash"], want)
+
+    def test_refused(self):
+        self.refused(2, "expected 12 ranks at most", "--mesh", "sphere:0", "--steps", "1", "--units", "1:CPU:1",
+                     "--processes", "16")
+        self.refused(2, "is too little", "--mesh", "sphere:2", "--steps", "1", "--units", "1:CPU:1", "--processes", "2",
+                     "--memory", "1MB")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    with tempfile.TemporaryDirectory() as folder:
+        unittest.main()
