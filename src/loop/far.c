@@ -212,14 +212,26 @@ static evn_status expect(evn_cluster *cluster, struct way *w) {
     return cluster_expect(cluster, w->in);
 }
 
+void far_next(evn_exchange *x) {
+    x->far.run++;
+    atomic_store(&x->far.packing, x->loop->count);
+    atomic_store(&x->far.failed, EVN_OK);
+}
+
+static evn_status begin_way(evn_cluster *cluster, struct way *w) {
+    void *room = NULL;
+    evn_status status = expect(cluster, w);
+    if (!status && w->out) status = cluster_take(cluster, w->out, &room);
+    w->out_room = room ? (char *)room + sizeof(struct header) : NULL;
+    return status;
+}
+
+/* All of them, also where one has failed: neighbours are to hear of it. */
 evn_status far_begin(evn_exchange *x) {
     evn_status status = EVN_OK;
-    for (int i = 0; !status && i < x->far.ways; i++) {
-        struct way *w = &x->far.way[i];
-        void *room = NULL;
-        status = expect(x->loop->cluster, w);
-        if (!status && w->out) status = cluster_take(x->loop->cluster, w->out, &room);
-        w->out_room = room ? (char *)room + sizeof(struct header) : NULL;
+    for (int i = 0; i < x->far.ways; i++) {
+        evn_status begun = begin_way(x->loop->cluster, &x->far.way[i]);
+        if (begun) status = begun;
     }
     return status;
 }
@@ -237,19 +249,33 @@ evn_status far_pack(evn_exchange *x, struct end *e) {
     return status || !any ? status : evn_queue_finish(e->copies);
 }
 
-void far_send(evn_exchange *x, evn_status failed) {
+static void send_all(evn_exchange *x, evn_status failed) {
     struct far *far = &x->far;
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < far->ways; i++) {
         struct way *w = &far->way[i];
-        if (!w->out || !w->out_room) continue;
+        if (!w->out_room) continue;
         const size_t bytes = failed ? 0 : w->out_bytes;
         *header_of(w->out_room) = (struct header){
             .run = far->run, .bytes = (long long)bytes, .plan = x->loop->plan, .status = failed};
+        w->out_room = NULL;
         status = cluster_send(x->loop->cluster, w->out, sizeof(struct header) + bytes);
         loop_add_sent(x->loop, (double)bytes);
     }
     if (status) cluster_abort(x->loop->cluster); /* neighbours wait for what cannot be sent */
+}
+
+void far_packed(evn_exchange *x, evn_status status) {
+    if (status) atomic_store(&x->far.failed, (int)status);
+    if (atomic_fetch_sub(&x->far.packing, 1) == 1)
+        send_all(x, (evn_status)atomic_load(&x->far.failed));
+}
+
+int far_is_sent(const evn_exchange *x) { return atomic_load(&x->far.packing) <= 0; }
+
+void far_send_failure(evn_exchange *x, evn_status failed) {
+    far_begin(x);
+    send_all(x, failed);
 }
 
 /* ---- what comes ---------------------------------------------------------------------------- */
