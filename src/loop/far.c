@@ -47,9 +47,10 @@ void far_close(evn_exchange *x) {
     *far = (struct far){.plan = -1};
 }
 
-/* What crosses between this rank and another, and how. */
+/* What crosses between this rank and another, and how. The units are those of the next instance, as
+ * rank 0 has told: which unit has drawn a task is known to its rank alone. */
 struct crossing {
-    int face, from, to; /* units */
+    int face, from, to;
     int way;
     int out;
 };
@@ -75,6 +76,7 @@ static int find_way(struct far *far, int rank) {
 /* The faces that cross, in the order of messages. */
 static int find_crossings(evn_exchange *x, struct crossing *crossing) {
     const evn_loop *loop = x->loop;
+    const int *next = loop_next(loop);
     int count = 0;
     for (int i = 0; i < x->faces; i++) {
         const evn_face *f = &x->face[i].of;
@@ -82,7 +84,11 @@ static int find_crossings(evn_exchange *x, struct crossing *crossing) {
         const int sends = loop_own(loop, from) >= 0, receives = loop_own(loop, to) >= 0;
         if (sends == receives) continue;
         const int other = evn_cluster_rank_of(loop->cluster, sends ? to : from);
-        crossing[count++] = (struct crossing){i, from, to, find_way(&x->far, other), sends};
+        crossing[count++] = (struct crossing){.face = i,
+                                              .from = next[f->from],
+                                              .to = next[f->to],
+                                              .way = find_way(&x->far, other),
+                                              .out = sends};
     }
     qsort(crossing, (size_t)count, sizeof *crossing, by_message);
     return count;

@@ -2,11 +2,11 @@
  * ranks, whatever the number of units and tasks.
  *
  * Faces and owners are known to every rank, so both ends of a pair make the same list of what
- * crosses: by the unit that sends, the unit that receives, and the face's number. Its values lie in
- * the message in that order, one face after another. Each unit packs its faces into the message
- * (a device, by its outbox), and the last one to have packed sends it, before any of them waits:
- * who waits has the wire for itself. At the other end the first unit that needs the message waits
- * for it, and each unpacks what is its own.
+ * crosses: by the units that will have the tasks in the next instance, and the face's number. Its
+ * values lie in the message in that order, one face after another. Each unit packs its faces into
+ * the message (a device, by its outbox), and the last one to have packed sends it, before any of
+ * them waits: who waits has the wire for itself. At the other end the first unit that needs the
+ * message waits for it, and each unpacks what is its own.
  *
  * A rank that fails sends its messages all the same, with its status and nothing else, so that no
  * neighbour waits for ever; that it failed is told at the end of the next instance.

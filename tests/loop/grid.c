@@ -3,6 +3,7 @@
 #include "schedule/policy.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct trial *grid_trial;
 atomic_int grid_ran[TASKS], grid_who[2][TASKS], grid_wrong;
@@ -252,6 +253,7 @@ static evn_status work_on_device(const struct grid *g, const evn_batch *b, int t
 
 static evn_status work(struct grid *g, const evn_unit *unit, evn_batch *b, int task) {
     evn_status status = EVN_OK;
+    if (g->trial->pause) usleep((useconds_t)g->trial->pause);
     for (int i = 0; !status && !g->keep && i < g->blocks; i++) {
         if (!grid_has_block(g->trial, task, i)) continue;
         if (evn_batch_device(b) >= 0)

@@ -20,6 +20,7 @@ enum { CELLS = 12, TASKS = CELLS + 1, BARE = CELLS, SIDE = 7, BLOCKS = 2, RANKS_
 enum owners { BY_SCHEDULE, AT_RANDOM };
 
 struct trial {
+    int pause;          /* us a task: so that other units draw some, too */
     double share;       /* of a device's memory that regions have; 0: half */
     int ranks, columns; /* CELLS / columns rows */
     const char *schedule;

@@ -400,6 +400,7 @@ static void test_late(void **state) {
             trial.schedule =
                 again % 2 ? "dynamic:chunk=1,memorize=0" : "dynamic:chunk=1,memorize=2";
             trial.place = again / 2 % 2;
+            trial.pause = 100;
             run(&trial, late);
         }
 }
