@@ -288,8 +288,9 @@ void far_send_failure(evn_exchange *x, evn_status failed) {
 
 static evn_status check_header(const evn_exchange *x, const struct way *w, const struct header *h,
                                size_t bytes) {
+    /* that rank says why when all meet: a failure that follows from it must not be taken for it */
     if (h->status)
-        return evn_fail(EVN_BODY, "exchange: rank %d has failed: %s", w->rank,
+        return evn_fail(EVN_STOPPED, "exchange: rank %d has failed: %s", w->rank,
                         evn_status_text((evn_status)h->status));
     if (h->plan == x->loop->plan && h->run == x->far.run && bytes == sizeof *h + w->in_bytes &&
         h->bytes == (long long)w->in_bytes)

@@ -1,5 +1,6 @@
 /* The toy grid over ranks. */
 #include "loop/grid.h"
+#include "loop/internal.h"
 #include "schedule/policy.h"
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +178,7 @@ static void open_loop(struct grid *g) {
 
 static void open_blocks(struct grid *g) {
     static const evn_access access[] = {EVN_BOTH, EVN_BOTH};
-    const evn_home home = {.blocks = g->blocks, .make = make, .memory = memory, .drop = drop};
+    g->home = (evn_home){.blocks = g->blocks, .make = make, .memory = memory, .drop = drop};
     if (g->trial->place)
         must_ok(evn_place_open(&g->place, g->units, g->trial->share > 0 ? g->trial->share : 0.5));
     for (int t = 0; t < TASKS; t++) {
@@ -191,7 +192,7 @@ static void open_blocks(struct grid *g) {
         }
     }
     if (g->place) must_ok(evn_loop_place(g->loop, g->place, g->blocks, g->region, access));
-    must_ok(evn_loop_homes(g->loop, &home, g));
+    must_ok(evn_loop_homes(g->loop, &g->home, g));
 }
 
 static void open_exchanges(struct grid *g) {
@@ -214,6 +215,8 @@ void grid_open(struct grid *g, evn_cluster *cluster) {
     open_blocks(g);
     open_exchanges(g);
 }
+
+void grid_forget_homes(struct grid *g) { g->loop->home = (evn_home){0}; }
 
 void grid_close(struct grid *g) {
     for (int i = 0; i < g->exchanges; i++) evn_exchange_close(g->exchange[i]);
@@ -291,9 +294,13 @@ static evn_status body(evn_unit *unit, evn_batch *b, void *arg) {
     return status;
 }
 
-evn_status grid_step(struct grid *g) {
-    evn_status status = grid_exchange(g);
-    if (!status) status = evn_loop_run(g->loop, body, g);
+evn_status grid_run(struct grid *g) {
+    evn_status status = evn_loop_run(g->loop, body, g);
     if (!status) g->step++;
     return status;
+}
+
+evn_status grid_step(struct grid *g) {
+    evn_status status = grid_exchange(g);
+    return status ? status : grid_run(g);
 }

@@ -20,6 +20,7 @@ enum { CELLS = 12, TASKS = CELLS + 1, BARE = CELLS, SIDE = 7, BLOCKS = 2, RANKS_
 enum owners { BY_SCHEDULE, AT_RANDOM };
 
 struct trial {
+    unsigned flags;     /* of units, beside EVN_OVERSUBSCRIBE */
     int pause;          /* us a task: so that other units draw some, too */
     double share;       /* of a device's memory that regions have; 0: half */
     int ranks, columns; /* CELLS / columns rows */
@@ -48,6 +49,7 @@ struct grid {
     int blocks; /* of each task */
     char *block[TASKS][BLOCKS];
     int region[TASKS * BLOCKS];
+    evn_home home;
     evn_exchange *exchange[BLOCKS];
     int exchanges, open[BLOCKS];
     int step;
@@ -65,10 +67,11 @@ int grid_faces(const struct trial *trial, int block, int directions, evn_face *f
 /* The face that each exchange has. */
 int grid_faces_of(const struct grid *g, int exchange, evn_face *face);
 
-/* Of a rank: opens all of a trial; a step of the loop with its exchanges; closes. */
+/* Of a rank: opens all of a trial; begins or runs its exchanges; runs the loop; closes. */
 void grid_open(struct grid *g, evn_cluster *cluster);
 evn_status grid_exchange(struct grid *g);
-evn_status grid_step(struct grid *g);
+evn_status grid_run(struct grid *g);
+evn_status grid_step(struct grid *g); /* both */
 void grid_close(struct grid *g);
 
 /* How many of this rank's blocks are not what plain copies give after `steps` steps. */
@@ -79,6 +82,9 @@ int grid_has_block(const struct trial *trial, int task, int block);
 
 /* A list of tasks' owners that changes with each step, the same for everybody who asks. */
 int grid_random_owner(int step, int task, int units);
+/* Nothing was said of how tasks travel. */
+void grid_forget_homes(struct grid *g);
+
 void grid_at_random(evn_schedule *schedule);
 
 #endif
