@@ -159,7 +159,7 @@ static void open_units(struct grid *g) {
     must_ok(evn_machine_open(&g->machine));
     must_ok(evn_units_open_on(&g->units, g->machine, trial->list[g->rank],
                               trial->devices ? trial->devices[g->rank] : "emulated",
-                              EVN_OVERSUBSCRIBE));
+                              EVN_OVERSUBSCRIBE | g->trial->flags));
     must_ok(evn_cluster_units(g->cluster, g->units, NULL));
     g->first = evn_cluster_first_unit(g->cluster, g->rank);
 }

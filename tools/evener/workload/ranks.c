@@ -11,6 +11,16 @@ static char complaint[1024];
 
 int ranks_speak(const evn_cluster *cluster) { return !cluster || !evn_cluster_rank(cluster); }
 
+/* Ranks that a launcher has started on one host miss the same plug-in: the first of them says it.
+ */
+static int is_first_of_host(void) {
+    static const char *const variable[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                           "SLURM_LOCALID", NULL};
+    for (const char *const *v = variable; *v; v++)
+        if (getenv(*v)) return !strcmp(getenv(*v), "0");
+    return 1;
+}
+
 int ranks_join(evn_cluster **out, const struct rank_words *words) {
     char how[64];
     evn_cluster *cluster;
@@ -18,6 +28,7 @@ int ranks_join(evn_cluster **out, const struct rank_words *words) {
     if (words->processes) snprintf(how, sizeof how, "processes:%ld", words->processes);
     const char *wire = words->processes ? how : words->wire ? words->wire : "auto";
     evn_status status = evn_cluster_open(&cluster, wire);
+    if (status == EVN_MISSING && !is_first_of_host()) return EXIT_USAGE;
     if (status) return give_up(status);
     if (evn_cluster_size(cluster) == 1) {
         evn_cluster_close(cluster, EVN_OK);
