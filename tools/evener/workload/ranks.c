@@ -51,12 +51,14 @@ static evn_status status_of(int code) {
     }
 }
 
-/* Rank 0 says what all have come to. */
+/* Rank 0 says what all have come to; an interrupt once, which is no failure to know of. */
 static int say(const evn_cluster *cluster, int code) {
+    static int is_said;
     char text[sizeof complaint];
     snprintf(text, sizeof text, "%s", complaint);
     complain_into(NULL, 0, 1);
-    if (ranks_speak(cluster) && *text) complain("%s", text);
+    if (ranks_speak(cluster) && *text && !is_said) complain("%s", text);
+    is_said |= code == EXIT_INTERRUPTED;
     complain_into(complaint, sizeof complaint, ranks_speak(cluster));
     return code;
 }
@@ -70,7 +72,7 @@ int ranks_agree(evn_cluster *cluster, int code) {
     *complaint = 0;
     evn_status status = evn_cluster_agree(cluster, mine);
     if (!status && evn_cluster_stopping(cluster))
-        status = evn_fail(EVN_STOPPED, "before the first step");
+        status = evn_fail(EVN_STOPPED, "interrupted before the first step");
     if (!status) return code;
     /* the words are a complaint's already */
     snprintf(complaint, sizeof complaint, "%s", evn_message());
