@@ -86,15 +86,12 @@ static evn_status unpack(evn_exchange *x, struct end *e, int cores) {
                                   evn_place_buffer(x->place, e->space));
 }
 
-/* When all have packed: the first unit sends what goes to other ranks, and each copies what stays.
- */
-static void send_and_copy(evn_exchange *x, int me, int cores) {
-    if (!me) {
-        evn_status failed = EVN_OK;
-        for (int u = 0; u < x->plan.units; u++)
-            if (x->half[u].status) failed = x->half[u].status;
-        far_send(x, failed);
-    }
+/* When all have packed, each copies what stays on this rank. */
+static void copy_what_stays(evn_exchange *x, int me, int cores) {
+    if (!far_is_sent(x))
+        note(x, me,
+             evn_fail(EVN_USAGE, "units that are only described run one after another, and over "
+                                 "ranks all pack before any waits"));
     for (int i = 0; i < x->plan.ends; i++)
         if (x->plan.end[i].unit == me) note(x, me, copy_directly(x, &x->plan.end[i], cores));
 }
@@ -109,13 +106,14 @@ static void run_unit(evn_unit *unit, void *arg) {
         if (p->message[i].from->unit == me) p->message[i].sent = 0;
     for (int i = 0; i < p->ends; i++)
         if (p->end[i].unit == me) note(x, me, send_from(x, &p->end[i], cores));
+    if (x->far.ways) far_packed(x, x->half[me].status);
     double wait = 0;
     if (p->messages || x->far.ways) { /* all have packed; without messages no unit waits */
         const double before = evn_now();
         evn_unit_synchronize(unit);
         wait = evn_now() - before;
     }
-    if (x->far.ways) send_and_copy(x, me, cores);
+    if (x->far.ways) copy_what_stays(x, me, cores);
     for (int i = 0; i < p->ends; i++) {
         struct end *e = &p->end[i];
         if (e->unit != me) continue;
@@ -248,16 +246,15 @@ static evn_status begin_and_run(evn_exchange *x, int may_open) {
     }
     far_find(x);
     far_settle(x);
-    x->far.run++;
+    far_next(x);
     evn_status status = cluster_failed(cluster);
     if (!status) status = begin(x);
     if (!status) {
         status = run(x, may_open && (x->plan.messages || x->far.ways) && stays(x));
     } else {
         x->open = 0;
-        far_begin(x);
-        far_send(x, status);
     }
+    if (status && !far_is_sent(x)) far_send_failure(x, status);
     if (status || !x->open) far_settle(x);
     if (status) cluster_fail(cluster, status);
     return EVN_OK;

@@ -123,7 +123,8 @@ static int look(evn_exchange *x) {
     for (int i = 0; i < x->parts; i++) {
         struct part *p = &x->part[i];
         const int owner = x->loop->owner[p->task];
-        if (owner == p->owner && !exchange_moved(x, p)) continue;
+        /* a task that has gone to another rank and come back has other memory */
+        if (x->plan.made && owner == p->owner && !exchange_moved(x, p)) continue;
         changed = 1;
         p->owner = owner;
         if (exchange_far(x, p)) continue;

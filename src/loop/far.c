@@ -47,9 +47,10 @@ void far_close(evn_exchange *x) {
     *far = (struct far){.plan = -1};
 }
 
-/* What crosses between this rank and another, and how. */
+/* What crosses between this rank and another, and how. The units are those of the next instance, as
+ * rank 0 has told: which unit has drawn a task is known to its rank alone. */
 struct crossing {
-    int face, from, to; /* units */
+    int face, from, to;
     int way;
     int out;
 };
@@ -75,6 +76,7 @@ static int find_way(struct far *far, int rank) {
 /* The faces that cross, in the order of messages. */
 static int find_crossings(evn_exchange *x, struct crossing *crossing) {
     const evn_loop *loop = x->loop;
+    const int *next = loop_next(loop);
     int count = 0;
     for (int i = 0; i < x->faces; i++) {
         const evn_face *f = &x->face[i].of;
@@ -82,7 +84,11 @@ static int find_crossings(evn_exchange *x, struct crossing *crossing) {
         const int sends = loop_own(loop, from) >= 0, receives = loop_own(loop, to) >= 0;
         if (sends == receives) continue;
         const int other = evn_cluster_rank_of(loop->cluster, sends ? to : from);
-        crossing[count++] = (struct crossing){i, from, to, find_way(&x->far, other), sends};
+        crossing[count++] = (struct crossing){.face = i,
+                                              .from = next[f->from],
+                                              .to = next[f->to],
+                                              .way = find_way(&x->far, other),
+                                              .out = sends};
     }
     qsort(crossing, (size_t)count, sizeof *crossing, by_message);
     return count;
@@ -212,14 +218,26 @@ static evn_status expect(evn_cluster *cluster, struct way *w) {
     return cluster_expect(cluster, w->in);
 }
 
+void far_next(evn_exchange *x) {
+    x->far.run++;
+    atomic_store(&x->far.packing, x->loop->count);
+    atomic_store(&x->far.failed, EVN_OK);
+}
+
+static evn_status begin_way(evn_cluster *cluster, struct way *w) {
+    void *room = NULL;
+    evn_status status = expect(cluster, w);
+    if (!status && w->out) status = cluster_take(cluster, w->out, &room);
+    w->out_room = room ? (char *)room + sizeof(struct header) : NULL;
+    return status;
+}
+
+/* All of them, also where one has failed: neighbours are to hear of it. */
 evn_status far_begin(evn_exchange *x) {
     evn_status status = EVN_OK;
-    for (int i = 0; !status && i < x->far.ways; i++) {
-        struct way *w = &x->far.way[i];
-        void *room = NULL;
-        status = expect(x->loop->cluster, w);
-        if (!status && w->out) status = cluster_take(x->loop->cluster, w->out, &room);
-        w->out_room = room ? (char *)room + sizeof(struct header) : NULL;
+    for (int i = 0; i < x->far.ways; i++) {
+        evn_status begun = begin_way(x->loop->cluster, &x->far.way[i]);
+        if (begun) status = begun;
     }
     return status;
 }
@@ -237,27 +255,42 @@ evn_status far_pack(evn_exchange *x, struct end *e) {
     return status || !any ? status : evn_queue_finish(e->copies);
 }
 
-void far_send(evn_exchange *x, evn_status failed) {
+static void send_all(evn_exchange *x, evn_status failed) {
     struct far *far = &x->far;
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < far->ways; i++) {
         struct way *w = &far->way[i];
-        if (!w->out || !w->out_room) continue;
+        if (!w->out_room) continue;
         const size_t bytes = failed ? 0 : w->out_bytes;
         *header_of(w->out_room) = (struct header){
             .run = far->run, .bytes = (long long)bytes, .plan = x->loop->plan, .status = failed};
+        w->out_room = NULL;
         status = cluster_send(x->loop->cluster, w->out, sizeof(struct header) + bytes);
         loop_add_sent(x->loop, (double)bytes);
     }
     if (status) cluster_abort(x->loop->cluster); /* neighbours wait for what cannot be sent */
 }
 
+void far_packed(evn_exchange *x, evn_status status) {
+    if (status) atomic_store(&x->far.failed, (int)status);
+    if (atomic_fetch_sub(&x->far.packing, 1) == 1)
+        send_all(x, (evn_status)atomic_load(&x->far.failed));
+}
+
+int far_is_sent(const evn_exchange *x) { return atomic_load(&x->far.packing) <= 0; }
+
+void far_send_failure(evn_exchange *x, evn_status failed) {
+    far_begin(x);
+    send_all(x, failed);
+}
+
 /* ---- what comes ---------------------------------------------------------------------------- */
 
 static evn_status check_header(const evn_exchange *x, const struct way *w, const struct header *h,
                                size_t bytes) {
+    /* that rank says why when all meet: a failure that follows from it must not be taken for it */
     if (h->status)
-        return evn_fail(EVN_BODY, "exchange: rank %d has failed: %s", w->rank,
+        return evn_fail(EVN_STOPPED, "exchange: rank %d has failed: %s", w->rank,
                         evn_status_text((evn_status)h->status));
     if (h->plan == x->loop->plan && h->run == x->far.run && bytes == sizeof *h + w->in_bytes &&
         h->bytes == (long long)w->in_bytes)

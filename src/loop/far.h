@@ -2,10 +2,11 @@
  * ranks, whatever the number of units and tasks.
  *
  * Faces and owners are known to every rank, so both ends of a pair make the same list of what
- * crosses: by the unit that sends, the unit that receives, and the face's number. Its values lie in
- * the message in that order, one face after another. Each unit packs its faces into the message
- * (a device, by its outbox); when all have, the first one sends it. At the other end the first unit
- * that needs the message waits for it, and each unpacks what is its own.
+ * crosses: by the units that will have the tasks in the next instance, and the face's number. Its
+ * values lie in the message in that order, one face after another. Each unit packs its faces into
+ * the message (a device, by its outbox), and the last one to have packed sends it, before any of
+ * them waits: who waits has the wire for itself. At the other end the first unit that needs the
+ * message waits for it, and each unpacks what is its own.
  *
  * A rank that fails sends its messages all the same, with its status and nothing else, so that no
  * neighbour waits for ever; that it failed is told at the end of the next instance.
@@ -55,6 +56,9 @@ struct far {
     size_t *at; /* where each begins in its message */
     int faces;
     struct stretches out, in; /* of ends on devices */
+    /* in the run at hand */
+    atomic_int packing; /* units that have not packed */
+    atomic_int failed;  /* status of one that could not */
 };
 
 /* Of an exchange that is being opened, on all ranks. */
@@ -68,11 +72,20 @@ void far_find(struct evn_exchange *x);
 /* Deals the faces to the lists of our ends that pack and unpack them. -1: no memory. */
 int far_deal(struct evn_exchange *x);
 
+/* The next run, on all ranks alike. */
+void far_next(struct evn_exchange *x);
+
 /* In a run: makes room for what is sent; from an end on a device brings what it has packed there,
- * and returns when it has; sends all. `failed`: of this rank, whose messages are empty then. */
+ * and returns when it has. */
 evn_status far_begin(struct evn_exchange *x);
 evn_status far_pack(struct evn_exchange *x, struct end *e);
-void far_send(struct evn_exchange *x, evn_status failed);
+
+/* A unit has packed, or has failed: the last one sends all. Whether it has been sent. */
+void far_packed(struct evn_exchange *x, evn_status status);
+int far_is_sent(const struct evn_exchange *x);
+
+/* This rank has failed, outside of a run: its messages say so, and have nothing else. */
+void far_send_failure(struct evn_exchange *x, evn_status failed);
 
 /* Waits for the messages that an end unpacks, and brings them to its device; lets them go, when it
  * has unpacked them. */

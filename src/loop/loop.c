@@ -178,8 +178,9 @@ static evn_status find_failure(evn_loop *loop) {
         if (!w->status) continue;
         loop->failed_unit = u;
         loop->failed_status = w->status;
-        return evn_fail(w->status == EVN_DEVICE ? EVN_DEVICE : EVN_BODY, "unit %d: %s", u,
-                        w->message);
+        /* over ranks: what follows from another rank's failure stays that */
+        const int same = w->status == EVN_DEVICE || (loop->cluster && w->status == EVN_STOPPED);
+        return evn_fail(same ? w->status : EVN_BODY, "unit %d: %s", u, w->message);
     }
     return EVN_OK;
 }

@@ -103,8 +103,8 @@ static evn_status receive_block(evn_cluster *c, evn_mail *way, char *block, size
     evn_status status = receive_piece(c, way, &header, sizeof header);
     if (status) return status;
     if (!failed && header.status)
-        failed = evn_fail(header.status, "loop: the task was not sent: %s",
-                          evn_status_text(header.status));
+        failed = evn_fail(EVN_STOPPED, "loop: the task was not sent: %s",
+                          evn_status_text(header.status)); /* the sender says why */
     if (!failed && header.bytes != (long long)bytes)
         failed = evn_fail(EVN_USAGE,
                           "loop: a block has %lld bytes where it comes from and %zu where it goes "

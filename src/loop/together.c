@@ -74,10 +74,12 @@ static evn_status decide(void *arg, const struct cluster_record *of, const void 
     const size_t n = (size_t)loop->problem->tasks;
     struct decision *d = loop->together->decision;
     for (int r = 0; r < evn_cluster_size(loop->cluster); r++) {
-        const struct done *done = of[r].data;
-        for (size_t i = 0; i < of[r].bytes / sizeof *done; i++) {
-            loop->owner[done[i].task] = done[i].owner;
-            loop->seconds[done[i].task] = done[i].seconds;
+        const char *said = of[r].data;
+        for (size_t i = 0; i < of[r].bytes / sizeof(struct done); i++) {
+            struct done done; /* what was said lies anywhere */
+            memcpy(&done, said + i * sizeof done, sizeof done);
+            loop->owner[done.task] = done.owner;
+            loop->seconds[done.task] = done.seconds;
         }
     }
     evn_status status = evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);

@@ -58,11 +58,33 @@ static const unsigned char *hear(const unsigned char *p, struct up *up, const ch
 
 static int is_close(const char *what) { return !strcmp(what, MEET_TO_CLOSE); }
 
-/* A rank that is elsewhere than this one, where no failure tells why. */
-static evn_status elsewhere(const char *what, const char *theirs) {
-    return evn_fail(EVN_USAGE,
-                    "it is in %s and rank 0 in %s; all ranks make the same calls in the same order",
-                    theirs, what);
+/* A failure joins those there are. */
+static evn_status add_failure(struct record *failures, int rank, evn_status theirs,
+                              const char *text) {
+    struct record one = {0};
+    evn_status status = agree_record(&one, rank, theirs, text);
+    if (!status) status = agree_join(failures, one.data, one.bytes, NULL);
+    record_free(&one);
+    return status;
+}
+
+/* Where no failure tells why: ranks that are elsewhere than this one. */
+static evn_status compare_all(const evn_cluster *c, const struct record *all,
+                              const struct meeting *m, struct record *failures) {
+    const unsigned char *p = all->data;
+    evn_status status = EVN_OK;
+    for (int r = 0; !status && r < c->size; r++) {
+        struct up up;
+        const char *text;
+        struct cluster_record data;
+        p = hear(p, &up, &text, &data);
+        if (!strcmp(up.what, m->what)) continue;
+        evn_fail(EVN_USAGE,
+                 "it is in %s and rank 0 in %s; all ranks make the same calls in the same order",
+                 up.what, m->what);
+        status = add_failure(failures, r, EVN_USAGE, evn_message());
+    }
+    return status;
 }
 
 /* All that the ranks have said: what each gave, and the failures made one. */
@@ -77,17 +99,9 @@ static evn_status hear_all(const evn_cluster *c, const struct record *all, const
         p = hear(p, &up, &text, &of[r]);
         down->stop |= up.stop;
         down->over &= is_close(up.what);
-        evn_status theirs = (evn_status)up.status;
-        if (!theirs && strcmp(up.what, m->what) != 0) {
-            theirs = elsewhere(m->what, up.what);
-            text = evn_message();
-        }
-        struct record one = {0};
-        if (theirs) status = agree_record(&one, r, theirs, text);
-        if (!status && one.bytes) status = agree_join(failures, one.data, one.bytes, NULL);
-        record_free(&one);
+        if (up.status) status = add_failure(failures, r, (evn_status)up.status, text);
     }
-    return status;
+    return status || failures->bytes ? status : compare_all(c, all, m, failures);
 }
 
 /* Rank 0's answer to what the ranks have said. */
@@ -135,12 +149,14 @@ static evn_status take(evn_cluster *c, struct meeting *m, int *over) {
     return status ? evn_fail(status, "%s", text) : EVN_OK;
 }
 
+/* *over: all close their clusters; or, since some cannot be heard any more, nobody waits. */
 static evn_status meet(evn_cluster *c, evn_status mine, struct meeting *m, int *over) {
     if (c->failed) mine = cluster_failed(c);
     c->failed = EVN_OK;
     c->said.bytes = c->answer.bytes = 0;
     evn_status status = say(c, mine, m, &c->said);
     if (status) cluster_abort(c); /* the others wait for what cannot be said */
+    *over = 1;
     status = cluster_up(c, &c->said, NULL, NULL);
     if (!status && !c->rank && answer(c, m)) cluster_abort(c);
     if (!status) status = cluster_down(c, &c->answer);
@@ -169,6 +185,6 @@ void cluster_meet_to_close(evn_cluster *c, evn_status status) {
     int over = !c->kind;
     while (!over) {
         struct meeting m = {.what = MEET_TO_CLOSE};
-        if (meet(c, status, &m, &over) == EVN_STOPPED && !over) break;
+        meet(c, status, &m, &over);
     }
 }

@@ -12,6 +12,7 @@
 enum { FAILED = 3, INTERRUPTED = 130 };
 
 static const double PATIENCE = 10; /* s that ranks have to end after an interrupt */
+static const double ONE = 0.2;     /* s within which interrupts are one */
 static const double GRACE = 1;     /* s that they have when one has left the run */
 
 struct run {
@@ -21,6 +22,7 @@ struct run {
     int status[ARENA_RANKS_MAX]; /* as waitpid() says */
     int ended[ARENA_RANKS_MAX];
     int interrupts;  /* that have come */
+    double first;    /* when the first did */
     int verdict;     /* of the run; -1: what ranks return */
     int deserter;    /* the first that left before the run was over; -1 */
     int is_killed;   /* we have ended those that were there */
@@ -128,7 +130,9 @@ static void look_for_ends(struct run *run) {
 /* ---- signals and time ---- */
 
 static void note_interrupt(struct run *run, const siginfo_t *info) {
-    run->interrupts++;
+    /* one that has come to all of a group may be passed on by whoever is in it, too */
+    if (run->interrupts && evn_now() - run->first < ONE) return;
+    if (!run->interrupts++) run->first = evn_now();
     if (run->interrupts > 1) { /* who asks twice does not want to wait */
         if (run->verdict < 0) run->verdict = INTERRUPTED;
         kill_rest(run);

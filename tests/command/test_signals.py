@@ -246,6 +246,7 @@ class States(Base):
         while not os.path.exists(state) and run.poll() is None:
             time.sleep(0.02)
         run.send_signal(signal.SIGHUP)
+        time.sleep(0.3)  # within 0.2 s it would be the same one
         self.ends(run, signal.SIGTERM)
         self.assertEqual(self.left(), ["out/state"])
 

@@ -201,7 +201,7 @@ class Interrupt(Base):
         self.wait_for_ranks(run, 2)
         pids = children(run.pid)
         run.send_signal(signal.SIGTERM)
-        time.sleep(0.1)
+        time.sleep(0.3)  # within 0.2 s it would be the same one
         self.assertIsNone(run.poll())
         run.send_signal(signal.SIGTERM)
         self.assertEqual(self.end(run, pids)[0], 130)

@@ -32,6 +32,16 @@ int ranks_end(int code) {
     return code;
 }
 
+/* Ranks that a launcher has started on one host miss the same plug-in: the first of them says it.
+ */
+static int is_first_of_host(void) {
+    static const char *const variable[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                           "SLURM_LOCALID", NULL};
+    for (const char *const *v = variable; *v; v++)
+        if (getenv(*v)) return !strcmp(getenv(*v), "0");
+    return 1;
+}
+
 int ranks_join(evn_cluster **out, const struct rank_words *words) {
     char how[64];
     evn_cluster *cluster;
@@ -39,6 +49,7 @@ int ranks_join(evn_cluster **out, const struct rank_words *words) {
     if (words->processes) snprintf(how, sizeof how, "processes:%ld", words->processes);
     const char *wire = words->processes ? how : words->wire ? words->wire : "auto";
     evn_status status = evn_cluster_open(&cluster, wire);
+    if (status == EVN_MISSING && !is_first_of_host()) return EXIT_USAGE;
     if (status) return give_up(status);
     if (evn_cluster_size(cluster) == 1) {
         evn_cluster_close(cluster, EVN_OK);
@@ -64,12 +75,14 @@ static evn_status status_of(int code) {
     }
 }
 
-/* Rank 0 says what all have come to. */
+/* Rank 0 says what all have come to; an interrupt once, which is no failure to know of. */
 static int say(const evn_cluster *cluster, int code) {
+    static int is_said;
     char text[sizeof complaint];
     snprintf(text, sizeof text, "%s", complaint);
     complain_into(NULL, 0, 1);
-    if (ranks_speak(cluster) && *text) complain("%s", text);
+    if (ranks_speak(cluster) && *text && !is_said) complain("%s", text);
+    is_said |= code == EXIT_INTERRUPTED;
     complain_into(complaint, sizeof complaint, ranks_speak(cluster));
     return code;
 }
@@ -83,7 +96,7 @@ int ranks_agree(evn_cluster *cluster, int code) {
     *complaint = 0;
     evn_status status = evn_cluster_agree(cluster, mine);
     if (!status && evn_cluster_stopping(cluster))
-        status = evn_fail(EVN_STOPPED, "before the first step");
+        status = evn_fail(EVN_STOPPED, "interrupted before the first step");
     if (!status) return code;
     /* the words are a complaint's already */
     snprintf(complaint, sizeof complaint, "%s", evn_message());
