@@ -69,7 +69,8 @@ int main(void) {
                                  .speed = evn_cluster_speeds(cluster)};
     TRY(evn_schedule_open(&schedule, "guided:time", &problem));
     TRY(evn_loop_open_on(&loop, units, schedule, cluster));
-    TRY(evn_loop_homes(loop, &(evn_home){1, make, memory, drop}, NULL));
+    TRY(evn_loop_homes(loop, &(evn_home){.blocks = 1, .make = make, .memory = memory, .drop = drop},
+                       NULL));
     for (int i = 1; i <= cells; i++) whole[0][i] = i % 13;
     for (int t = 0, top = 0; t < BLOCKS; top += CELLS(t++)) {
         if (!evn_loop_has(loop, t)) continue;

@@ -101,8 +101,8 @@ evn_status evn_cluster_tell(evn_cluster *cluster, void *data, size_t bytes);
 /* `bytes` at `data` of rank `from` to `data` of rank `to`, which is another one. Both call it, with
  * the same numbers, and no others need to; what is not asked for yet waits with its sender, so that
  * ranks that all walk the same list of such ways do not wait in circles. EVN_STOPPED as
- * evn_cluster_stop_on() says, EVN_SYSTEM, EVN_MEMORY: then the two do not agree any more. EVN_USAGE:
- * it is neither of the two. */
+ * evn_cluster_stop_on() says, EVN_SYSTEM, EVN_MEMORY: then the two do not agree any more.
+ * EVN_USAGE: it is neither of the two. */
 evn_status evn_cluster_carry(evn_cluster *cluster, int from, int to, void *data, size_t bytes);
 
 /* What goes to a rank, or comes from it. */
@@ -119,8 +119,9 @@ typedef struct evn_parcel {
  *
  * Collective, but not an agreement: `mine` is what this rank has come to. Of a rank that comes with
  * a failure, which gets it back, nothing is sent but that, and nothing is written to what it has in
- * `in`; who expects data of it gets EVN_BODY, and what is in `in` is not to be used. All know at the next evn_cluster_agree(). Sizes on which
- * ranks do not agree end the run. EVN_STOPPED, as everywhere; EVN_USAGE: this rank's own parcel. */
+ * `in`; who expects data of it gets EVN_BODY, and what is in `in` is not to be used. All know at
+ * the next evn_cluster_agree(). Sizes on which ranks do not agree end the run. EVN_STOPPED, as
+ * everywhere; EVN_USAGE: this rank's own parcel. */
 evn_status evn_cluster_exchange(evn_cluster *cluster, evn_status mine, const evn_parcel *out,
                                 const evn_parcel *in);
 

@@ -111,8 +111,7 @@ void cluster_release(evn_cluster *c, evn_mail *mail) {
 }
 
 int cluster_tag(evn_cluster *c, enum cluster_use use) {
-    static const int first[CLUSTER_USES + 1] = {0, 16, 512, 1024, 32000,
-                                                  EVN_WIRE_TAG_MAX + 1};
+    static const int first[CLUSTER_USES + 1] = {0, 16, 512, 1024, 32000, EVN_WIRE_TAG_MAX + 1};
     return first[use] + c->next_tag[use]++ % (first[use + 1] - first[use]);
 }
 

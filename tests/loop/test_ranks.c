@@ -345,7 +345,7 @@ static void large_blocks(evn_cluster *c) {
     evn_units *units;
     evn_schedule *schedule;
     evn_loop *loop;
-    const evn_home home = {1, large_make, large_memory, large_drop};
+    const evn_home home = {1, large_make, large_memory, large_drop, NULL};
     must_ok(evn_machine_open(&machine));
     must_ok(evn_units_open(&units, machine, "1:CPU:1", EVN_OVERSUBSCRIBE));
     must_ok(evn_cluster_units(c, units, NULL));

@@ -188,7 +188,7 @@ static void no_homes(evn_cluster *c) {
     struct grid g;
     grid_open(&g, c);
     if (victim == 1) {
-        const evn_home one = {1, g.home.make, g.home.memory, g.home.drop};
+        const evn_home one = {1, g.home.make, g.home.memory, g.home.drop, NULL};
         must_ok(evn_loop_homes(g.loop, &one, &g));
     } else {
         must_give(evn_loop_homes(g.loop, NULL, &g), EVN_USAGE);

@@ -112,7 +112,8 @@ int ranks_agree(evn_cluster *cluster, int code) {
 /* Options that each rank has for itself, with their values: 1, 2 where the value is the next word.
  */
 static int is_own(const char *word) {
-    static const char *const own[] = {"--units", "--devices", "--speeds", "--memory", "--scratch", NULL};
+    static const char *const own[] = {"--units",  "--devices", "--speeds",
+                                      "--memory", "--scratch", NULL};
     if (!strcmp(word, "--oversubscribe")) return 1;
     for (const char *const *o = own; *o; o++) {
         const size_t length = strlen(*o);
