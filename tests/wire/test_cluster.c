@@ -5,6 +5,7 @@
 #include "wire/cluster.h"
 #include "wire/ranks.h"
 #include <evener.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +71,40 @@ static void gathers(evn_cluster *c) {
 static void test_gathers(void **state) {
     (void)state;
     everywhere(gathers);
+}
+
+/* ---- from one to another ---- */
+
+static unsigned char carried(size_t i, int from, int to) {
+    return (unsigned char)(i * 7 + (size_t)(31 * from + to));
+}
+
+/* Of all sizes about a piece, from everybody to everybody, who all walk the same list. */
+static void carries(evn_cluster *c) {
+    static const size_t BYTES[] = {0, 1, 4 << 20, (4 << 20) + 1, (9 << 20) + 5};
+    const int rank = evn_cluster_rank(c), size = evn_cluster_size(c);
+    unsigned char *data = malloc(BYTES[4]);
+    must(data != NULL);
+    for (size_t b = 0; b < sizeof BYTES / sizeof *BYTES; b++)
+        for (int from = 0; from < size; from++)
+            for (int to = 0; to < size; to++) {
+                if (from == to || (rank != from && rank != to)) continue;
+                if (b > 2 && to != (from + 1) % size) continue;
+                for (size_t i = 0; i < BYTES[b]; i++)
+                    data[i] = rank == from ? carried(i, from, to) : 0;
+                must_ok(evn_cluster_carry(c, from, to, data, BYTES[b]));
+                for (size_t i = 0; i < BYTES[b]; i++) must(data[i] == carried(i, from, to));
+            }
+    must_give(evn_cluster_carry(c, rank, rank, data, 1), EVN_USAGE);
+    must_give(evn_cluster_carry(c, rank, size, data, 1), EVN_USAGE);
+    must_give(evn_cluster_carry(c, -1, rank, data, 1), EVN_USAGE);
+    must_ok(evn_cluster_agree(c, EVN_OK));
+    free(data);
+}
+
+static void test_carries(void **state) {
+    (void)state;
+    everywhere(carries);
 }
 
 /* ---- agreeing ---- */
@@ -187,6 +222,7 @@ static void test_alone(void **state) {
     assert_null(evn_cluster_wire_of(c, &wire));
     places(c);
     gathers(c);
+    carries(c);
     agrees(c);
     units(c);
     evn_cluster_close(c, EVN_OK);
@@ -222,7 +258,7 @@ int main(void) {
         cmocka_unit_test(test_alone),    cmocka_unit_test(test_places),
         cmocka_unit_test(test_gathers),  cmocka_unit_test(test_agrees),
         cmocka_unit_test(test_messages), cmocka_unit_test(test_units),
-        cmocka_unit_test(test_works),
+        cmocka_unit_test(test_works),    cmocka_unit_test(test_carries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
