@@ -87,12 +87,12 @@ typedef struct npbmz_options {
 } npbmz_options;
 
 typedef struct npbmz_result {
-    struct run_result run;        /* hash: of the solution's bits, zones in order */
-    double residual[5];           /* XCR: sums over zones of the RMS residual of each component */
-    double error[5];              /* XCE: of the solution error */
-    double surface;               /* XCI: LU's surface integral; 0 otherwise */
-    double phase_s[NPBMZ_PHASES]; /* time of the leaders in each phase, summed over units */
-    double *zone_sums;            /* perturbed runs: 5 sums a zone; else NULL */
+    struct run_result run;         /* hash: of the solution's bits, zones in order */
+    double residual[5];            /* XCR: sums over zones of the RMS residual of each component */
+    double error[5];               /* XCE: of the solution error */
+    double surface;                /* XCI: LU's surface integral; 0 otherwise */
+    double phase_s[NPBMZ_PHASES];  /* time of the leaders in each phase, summed over units */
+    double *zone_sums;             /* perturbed runs: 5 sums a zone; else NULL */
     int restarted, restarted_from; /* 1: it went on from a file, after that step; `seconds` and
                                       `mops` are of the steps since */
     int checkpoints;               /* written, and how long that took */

@@ -99,10 +99,10 @@ evn_status evn_cluster_gather(evn_cluster *cluster, const void *mine, size_t byt
 evn_status evn_cluster_tell(evn_cluster *cluster, void *data, size_t bytes);
 
 /* `bytes` at `data` of rank `from` to `data` of rank `to`, which is another one. Both call it, with
- * the same numbers, and no others need to; what is not asked for yet waits with its sender, so that
+ * the same numbers, and no others need to. What was not asked for yet waits with its sender, so
  * ranks that all walk the same list of such ways do not wait in circles. EVN_STOPPED as
- * evn_cluster_stop_on() says, EVN_SYSTEM, EVN_MEMORY: then the two do not agree any more.
- * EVN_USAGE: it is neither of the two. */
+ * evn_cluster_stop_on() says, EVN_SYSTEM: then the two do not agree any more. EVN_USAGE: this rank
+ * is neither of the two. */
 evn_status evn_cluster_carry(evn_cluster *cluster, int from, int to, void *data, size_t bytes);
 
 /* What goes to a rank, or comes from it. */

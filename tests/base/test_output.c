@@ -328,6 +328,32 @@ static void test_reserve(void **state) {
     assert_int_equal(count_files(0), 1);
 }
 
+/* Written out of order by its descriptor; what is written into has none. */
+static void test_descriptor(void **state) {
+    (void)state;
+    for (way = ALL; way < WAYS; way++) {
+        evn_output *o = begin(in_folder("a"), "");
+        const int fd = evn_output_descriptor(o);
+        assert_true(fd >= 0);
+        assert_int_equal(pwrite(fd, "end", 3, 70000), 3);
+        assert_int_equal(pwrite(fd, "begin", 5, 0), 5);
+        assert_int_equal(end(o), EVN_OK);
+        char text[70004] = "";
+        FILE *in = fopen(in_folder("a"), "r");
+        assert_non_null(in);
+        assert_int_equal(fread(text, 1, sizeof text, in), 70003);
+        fclose(in);
+        assert_string_equal(text, "begin");
+        assert_string_equal(text + 70000, "end");
+    }
+    way = ALL;
+    evn_output *standard;
+    assert_int_equal(evn_output_open(&standard, NULL, "-"), EVN_OK);
+    assert_int_equal(evn_output_descriptor(standard), -1);
+    evn_output_close(standard);
+    assert_int_equal(evn_output_descriptor(NULL), -1);
+}
+
 static void test_misuse(void **state) {
     (void)state;
     evn_output *o;
@@ -672,7 +698,7 @@ int main(void) {
         TEST(test_modes),      TEST(test_owners),      TEST(test_links),
         TEST(test_refused),    TEST(test_pipe),        TEST(test_own_device),
         TEST(test_same),       TEST(test_scratch),     TEST(test_standard_output),
-        TEST(test_killed),     TEST(test_two_at_once),
+        TEST(test_killed),     TEST(test_two_at_once), TEST(test_descriptor),
     };
     return cmocka_run_group_tests_name("output", tests, set_up, tear_down);
 }

@@ -32,6 +32,7 @@ void record_problem(const void *state, cJSON *root) {
     cJSON *norms = cJSON_AddObjectToObject(root, "norms");
     record_number(norms, "most", r->max);
     record_number(norms, "most_after", r->max_after);
+    if (job->run.restart) cJSON_AddNumberToObject(root, "restarted_from", r->first - 1);
     cJSON_AddItemToObject(root, "iterations", record_groups(r));
     cJSON *mesh = cJSON_AddObjectToObject(root, "mesh");
     cJSON_AddNumberToObject(mesh, "vertices", s.vertices);
