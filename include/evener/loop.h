@@ -121,6 +121,9 @@ void evn_loop_close(evn_loop *loop);
  * A schedule from which units draw works on two levels: consecutive tasks to ranks, by speed, and
  * chunks to the units of a rank.
  *
+ * Exchanges want units that are at work side by side: several of a rank that are only described
+ * fail with EVN_USAGE.
+ *
  * With a cluster of one rank, or NULL, it is evn_loop_open(). EVN_USAGE: evn_cluster_units() was
  * not called, or the schedule was made for another number of units. */
 evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *schedule,
