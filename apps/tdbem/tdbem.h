@@ -173,7 +173,9 @@ typedef struct tdbem_result {
  * before there is a problem. EVN_USAGE. */
 evn_status tdbem_check_files(const tdbem_run_options *options);
 
-/* Marches. The schedule must have been made for these tasks and units. options NULL: all defaults.
+/* Marches. The schedule must have been made for these tasks and units; over ranks every rank calls
+ * it, with the same schedule for the units of all, and has the same result. Rank 0 alone writes
+ * files, each reads the checkpoint. options NULL: all defaults.
  * Files that cannot be written are an error before the first step. EVN_STOPPED: `stop` was seen (a
  * checkpoint has been written if one was wanted); EVN_USAGE: the checkpoint is of another run, a
  * vertex is not there; EVN_SYSTEM: a file; EVN_BODY. On failure *result holds nothing to be freed.
