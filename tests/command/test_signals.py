@@ -23,14 +23,14 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 # each takes more than a second, and its longest phase is another
 COMMANDS = {
-    "steps": ["run", "sp-mz", "--class", "W", "--units", "2:CPU:1", "--oversubscribe", "--json", "OUT/r",
+    "steps": ["run", "sp-mz", "--class", "A", "--units", "2:CPU:1", "--oversubscribe", "--json", "OUT/r",
               "--trace", "OUT/t"],
     "large step": ["run", "bt-mz", "--class", "B", "--units", "1:CPU:1", "--steps", "3", "--json", "OUT/r"],
     "device": ["run", "sp-mz", "--class", "W", "--units", "1:GPU:1", "--devices", "emulated", "--json", "OUT/r"],
     "ranges": ["run", "td-bem", "--mesh", "sphere:5", "--steps", "10", "--json", "OUT/r", "--matrices", "OUT/m",
                "--vertices", "0", "--vertex-output", "OUT/v"],
     "mesh": ["run", "td-bem", "--mesh", "box:1,1,1,0.006", "--steps", "2", "--json", "OUT/r"],
-    "scratch": ["run", "td-bem", "--mesh", "sphere:4", "--memory", "60MB", "--scratch", "OUT", "--steps", "100000",
+    "scratch": ["run", "td-bem", "--mesh", "sphere:4", "--memory", "100MB", "--scratch", "OUT", "--steps", "100000",
                 "--json", "OUT/r"],
     "fields": ["run", "td-bem", "--mesh", "sphere:2", "--steps", "1000000", "--json", "OUT/r", "--trace", "OUT/t"],
     "plan": ["plan", "bt-mz", "--class", "C", "--units", "8:CPU:1", "--iterations", "1000000", "--json", "OUT/p"],
