@@ -33,7 +33,8 @@ WORK = {("info",): ["--json", "o.json"], ("run",): ["--steps", "400", "--json", 
         ("calibrate",): ["--units", "1:CPU:1", "--output", "o.json"],
         ("calibrate", "td-bem"): ["--mesh", "sphere:3", "--units", "1:CPU:1", "--output", "o.json"],
         ("report",): ["r.json", "--output", "o.html"], ("bench", "tasks"): ["--tasks", "20000", "--repeat", "5"],
-        ("bench", "td-bem"): ["--mesh", "sphere:1"]}
+        ("bench", "td-bem"): ["--mesh", "sphere:1"], ("bench", "cluster"): ["cluster.json"]}
+CLUSTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "machines", "cluster-1024.json")
 
 
 def works(evener):
@@ -43,7 +44,9 @@ def works(evener):
         record = maker.records()[0]
     finally:
         maker.close()
-    files = {"work/r.json": record, "work/m.json": seeds.texts("machine")[-1]}
+    with open(CLUSTER, "rb") as file:
+        cluster = file.read()
+    files = {"work/r.json": record, "work/m.json": seeds.texts("machine")[-1], "work/cluster.json": cluster}
     found = []
     for command in options.commands(evener):
         words = WORK.get(command, WORK.get(command[:1], options.BASE.get(command, [])))
