@@ -327,12 +327,6 @@ static void let_go(evn_cluster *cluster, struct way *w) {
     w->in_room = NULL;
 }
 
-int far_unpacks(const evn_exchange *x, const struct end *e) {
-    for (int i = 0; i < x->far.ways; i++)
-        if (e->far_in[i]) return 1;
-    return 0;
-}
-
 evn_status far_receive(evn_exchange *x, struct end *e) {
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < x->far.ways; i++)

@@ -95,7 +95,4 @@ void far_release(struct evn_exchange *x, struct end *e);
 /* Receives what no end has, since its unit had no tasks or failed. */
 void far_settle(struct evn_exchange *x);
 
-/* Whether an end packs into, or unpacks from, some message. */
-int far_unpacks(const struct evn_exchange *x, const struct end *e);
-
 #endif

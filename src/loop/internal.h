@@ -103,7 +103,6 @@ struct evn_loop {
     int first;            /* number of the first of them among those of all ranks */
     evn_cluster *cluster; /* NULL: alone */
     struct together *together;
-    struct mover *mover;
     evn_home home; /* home.memory NULL: tasks stay on their rank */
     void *home_arg;
     int plan;      /* of which assignment of tasks to ranks: counts what rank 0 has told */

@@ -443,7 +443,6 @@ static evn_status open_on(evn_loop *loop, evn_schedule *schedule, evn_cluster *c
     if (!status) status = open_parts(loop, schedule);
     if (!loop->cluster) return status;
     if (!status) status = together_open(loop);
-    if (!status) status = move_open(loop);
     return together_begin(loop, status);
 }
 
@@ -478,7 +477,6 @@ void evn_loop_close(evn_loop *loop) {
     }
     for (int u = 0; loop->worker && u < loop->count; u++) close_worker(&loop->worker[u]);
     regions_close(loop);
-    move_close(loop);
     together_close(loop);
     evn_schedule_close(loop->own_schedule);
     free(loop->worker);

@@ -20,9 +20,7 @@ evn_status together_agree(evn_loop *loop, const char *what, evn_status mine);
 evn_status together_learn(evn_loop *loop, evn_status mine);
 
 /* Sends tasks from the ranks that owned them to those that will; all ranks. */
-evn_status move_open(evn_loop *loop);
 evn_status move_tasks(evn_loop *loop, const int *from, const int *to);
-void move_close(evn_loop *loop);
 
 /* A task's memory where it lies now; `known`: where homes were not said. */
 static inline char *move_memory(const evn_loop *loop, int task, char *known) {

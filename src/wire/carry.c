@@ -16,7 +16,7 @@ evn_status cluster_carry_open(evn_cluster *c) {
     const size_t ranks = (size_t)c->size;
     struct carriage *k = c->carriage = calloc(1, sizeof *k);
     if (k) {
-        k->tag = cluster_tag(c, CLUSTER_CONTROL);
+        k->tag = cluster_tag(c, CLUSTER_MOVES);
         k->out = calloc(ranks, sizeof(evn_mail *));
         k->in = calloc(ranks, sizeof(evn_mail *));
     }
@@ -58,27 +58,32 @@ static evn_status receive(evn_cluster *c, evn_mail *mail, void *data, size_t byt
     evn_status status = cluster_expect(c, mail);
     if (!status) status = cluster_wait(c, mail, &here, &come);
     if (status) return status;
-    if (come == bytes)
+    if (come == bytes && data)
         memcpy(data, here, bytes);
-    else
+    else if (come != bytes)
         status = evn_fail(EVN_SYSTEM, "cluster: a piece of %zu bytes has come, expected %zu", come,
                           bytes);
     cluster_release(c, mail);
     return status;
 }
 
-evn_status evn_cluster_carry(evn_cluster *c, int from, int to, void *data, size_t bytes) {
-    const int me = c->rank, out = from == me;
-    if (from == to || (me != from && me != to) || from < 0 || to < 0 || from >= c->size ||
-        to >= c->size)
-        return evn_fail(EVN_USAGE, "cluster: rank %d cannot carry bytes from rank %d to rank %d",
-                        me, from, to);
+evn_status cluster_carry(evn_cluster *c, int from, int to, void *data, size_t bytes) {
+    const int out = from == c->rank;
     evn_mail *mail = way(c, out ? to : from, out);
     evn_status status = EVN_OK;
     for (size_t at = 0; !status && at < bytes; at += PIECE) {
         const size_t left = bytes - at, piece = left < PIECE ? left : PIECE;
-        status = out ? send(c, mail, (char *)data + at, piece)
-                     : receive(c, mail, (char *)data + at, piece);
+        void *here = data ? (char *)data + at : NULL;
+        status = out ? send(c, mail, here, piece) : receive(c, mail, here, piece);
     }
     return status;
+}
+
+evn_status evn_cluster_carry(evn_cluster *c, int from, int to, void *data, size_t bytes) {
+    const int me = c->rank;
+    if (from == to || (me != from && me != to) || from < 0 || to < 0 || from >= c->size ||
+        to >= c->size)
+        return evn_fail(EVN_USAGE, "cluster: rank %d cannot carry bytes from rank %d to rank %d",
+                        me, from, to);
+    return cluster_carry(c, from, to, data, bytes);
 }

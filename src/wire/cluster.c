@@ -45,10 +45,10 @@ static evn_status kept(evn_cluster *c, evn_status status) {
     return status;
 }
 
-evn_status cluster_up(evn_cluster *c, struct record *mine, tree_join join, void *arg) {
+evn_status cluster_up(evn_cluster *c, struct record *mine) {
     if (!c->kind) return EVN_OK;
     cluster_lock(c);
-    evn_status status = tree_up(c->tree, mine, join, arg);
+    evn_status status = tree_up(c->tree, mine, NULL, NULL);
     cluster_unlock(c);
     return kept(c, status);
 }
@@ -197,7 +197,7 @@ static evn_status introduce(evn_cluster *c) {
     if (!c->kind) return EVN_OK;
     evn_status status = tree_open(&c->tree, c->kind, c->wire, cluster_tag(c, CLUSTER_CONTROL));
     if (!status) status = record_add(&all, &mine, sizeof mine);
-    if (!status) status = cluster_up(c, &all, NULL, NULL);
+    if (!status) status = cluster_up(c, &all);
     if (!status) status = cluster_down(c, &all);
     if (!status && all.bytes != sizeof mine * (size_t)c->size)
         status = evn_fail(EVN_SYSTEM, "cluster: rank 0 knows of %zu bytes of %d ranks", all.bytes,

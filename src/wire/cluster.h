@@ -20,7 +20,7 @@ void cluster_unlock(evn_cluster *cluster);
 
 /* tree_up() and tree_down() under the lock. Collective; alone nothing happens. When they fail the
  * ranks do not agree any more: EVN_STOPPED comes back, everything else ends the run. */
-evn_status cluster_up(evn_cluster *cluster, struct record *mine, tree_join join, void *arg);
+evn_status cluster_up(evn_cluster *cluster, struct record *mine);
 evn_status cluster_down(evn_cluster *cluster, struct record *record);
 
 /* kind->mail_open() and _close() under the lock. */
@@ -35,10 +35,15 @@ evn_status cluster_expect(evn_cluster *cluster, evn_mail *mail);
 evn_status cluster_wait(evn_cluster *cluster, evn_mail *mail, const void **data, size_t *bytes);
 void cluster_release(evn_cluster *cluster, evn_mail *mail);
 
+/* evn_cluster_carry(), where a receiver may have no use for what comes: `data` NULL lets it
+ * through.
+ */
+evn_status cluster_carry(evn_cluster *cluster, int from, int to, void *data, size_t bytes);
+
 /* Who has which tags. */
 enum cluster_use {
     CLUSTER_CONTROL,   /* the tree, and what is carried from rank to rank */
-    CLUSTER_MOVES,     /* tasks that change their rank */
+    CLUSTER_MOVES,     /* what goes from one rank to another: tasks that change theirs, states */
     CLUSTER_PARCELS,   /* evn_cluster_exchange() */
     CLUSTER_EXCHANGES, /* faces between ranks */
     CLUSTER_PROGRAM,   /* evn_cluster_wire_of()'s callers */

@@ -157,7 +157,7 @@ static evn_status meet(evn_cluster *c, evn_status mine, struct meeting *m, int *
     evn_status status = say(c, mine, m, &c->said);
     if (status) cluster_abort(c); /* the others wait for what cannot be said */
     *over = 1;
-    status = cluster_up(c, &c->said, NULL, NULL);
+    status = cluster_up(c, &c->said);
     if (!status && !c->rank && answer(c, m)) cluster_abort(c);
     if (!status) status = cluster_down(c, &c->answer);
     return status ? status : take(c, m, over);
