@@ -5,6 +5,8 @@ what cases have in common: `environment` (None: unset), `inout` (files that may 
 (lines before the command, as `ulimit -n 8`), `patience` (seconds of computing after which it is told to end, with TERM:
 it has much to do, which is no mistake), `nodes` (devices of its own, as [["full", 1, 7]]).
 """
+import argparse
+import collections
 import contextlib
 import json
 import math
@@ -144,6 +146,23 @@ def run(evener, case, folder):
         with open(f"{folder}/.said/{name}", "rb") as file:
             said.append(file.read(64 << 20))
     return Ended(status, *said, usage, asked, seconds)
+
+
+# ---- programs of the attack ----
+
+def arguments(about):
+    """A parser of what all of them take."""
+    words = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--evener", default="build/evener")
+    words.add_argument("--cases", type=int, default=100)
+    words.add_argument("--seed", default="1")
+    return words
+
+
+def tell(wrong):
+    """Prints what was wrong, the same together."""
+    for line, count in collections.Counter(map(cause, wrong)).items():
+        print(f"{count:5d}  {line}")
 
 
 # ---- what is wrong ----

@@ -5,8 +5,6 @@
 
 Records, traces, CSV files, checkpoints, matrices, figures of calibration, compiled kernels. Cases are runs, in rounds.
 """
-import argparse
-import collections
 import concurrent.futures
 import json
 import os
@@ -127,18 +125,13 @@ def crowd(evener, cases, seed):
         wrong += kind(evener, random.Random(f"crowd {seed} {number}"), known[kind])
         runs += AT_ONCE if kind is outputs else 3
         number += 1
-    for line, count in collections.Counter(map(box.cause, wrong)).items():
-        print(f"{count:5d}  {line}")
+    box.tell(wrong)
     print(f"{runs} runs in {number} rounds; {len(wrong)} mistakes")
     return len(wrong)
 
 
 def main():
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--evener", default="build/evener")
-    words.add_argument("--cases", type=int, default=100)
-    words.add_argument("--seed", default="1")
-    given = words.parse_args()
+    given = box.arguments(__doc__).parse_args()
     with box.opened(given.evener) as evener:
         return 1 if crowd(evener, given.cases, given.seed) else 0
 

@@ -6,8 +6,6 @@ else is left.
 
 A run is killed again and again and goes on each time from what it kept; then it is let go to its end.
 """
-import argparse
-import collections
 import json
 import os
 import random
@@ -76,18 +74,13 @@ def kills(evener, cases, seed):
             elif result(folder) != expected:
                 wrong.append("a restart has another result")
             shutil.rmtree(folder)
-    for line, count in collections.Counter(map(box.cause, wrong)).items():
-        print(f"{count:5d}  {line}")
+    box.tell(wrong)
     print(f"{done} kills, {restarts} of them of runs that had gone on from a checkpoint; {len(wrong)} mistakes")
     return len(wrong)
 
 
 def main():
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--evener", default="build/evener")
-    words.add_argument("--cases", type=int, default=100)
-    words.add_argument("--seed", default="1")
-    given = words.parse_args()
+    given = box.arguments(__doc__).parse_args()
     with box.opened(given.evener) as evener:
         return 1 if kills(evener, given.cases, given.seed) else 0
 

@@ -7,7 +7,6 @@ INT, TERM and HUP ask to end: 130 within the limit. PIPE and QUIT end a process 
 all of them there is nothing but what was named, and that is whole. A signal in the first moments, before main(), may end a
 process as it does every other.
 """
-import argparse
 import collections
 import os
 import random
@@ -125,10 +124,7 @@ def signals(evener, cases, seed, limit):
 
 
 def main():
-    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--evener", default="build/evener")
-    words.add_argument("--cases", type=int, default=100)
-    words.add_argument("--seed", default="1")
+    words = box.arguments(__doc__)
     words.add_argument("--limit", type=float, default=2.0, help="seconds to its end (default 2; five times that with sanitizers)")
     given = words.parse_args()
     with box.opened(given.evener) as evener:
