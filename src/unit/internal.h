@@ -6,6 +6,13 @@
 #include "unit/descriptor.h"
 #include "unit/gate.h"
 
+/* Where a bound thread may run: EVENER_BIND, for studies of what binding is worth. */
+enum unit_binding {
+    BOUND_TO_CORE, /* its own core; the default */
+    BOUND_TO_UNIT, /* any core of its unit */
+    BOUND_TO_NONE, /* wherever the process's parent may: the ranks' own share does not count */
+};
+
 struct evn_unit {
     evn_units *all;
     int number;
@@ -29,6 +36,7 @@ struct evn_units {
     evn_unit *unit;
     char text[512];
     int bound;
+    enum unit_binding binding;
     int crowded;          /* more threads than cores: nobody spins */
     int stays;            /* EVN_STAY_BOUND */
     unsigned long serial; /* no other units of this program have had it */

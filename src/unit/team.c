@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* By a unit's tag its threads know it. The runtime may keep a thread longer than its unit lives: so
  * tags are never freed but used again, and a thread knows for which use it was marked. */
@@ -76,12 +77,17 @@ evn_unit *evn_units_here(void) {
     return atomic_load_explicit(&t->unit, memory_order_relaxed);
 }
 
-static int bind_to(int core) {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    if (core < 0 || core >= CPU_SETSIZE) return EINVAL;
-    CPU_SET(core, &one);
-    return pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+/* The calling thread to a core of the unit, as far as threads are bound. */
+static int bind_to(const evn_unit *u, int core) {
+    const enum unit_binding binding = u->all->binding;
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    for (int i = 0; i < u->cores; i++) {
+        if (u->core[i] < 0 || u->core[i] >= CPU_SETSIZE) return EINVAL;
+        if (u->core[i] == core || binding == BOUND_TO_UNIT) CPU_SET(u->core[i], &mask);
+    }
+    if (binding == BOUND_TO_NONE && sched_getaffinity(getppid(), sizeof mask, &mask)) return errno;
+    return pthread_setaffinity_np(pthread_self(), sizeof mask, &mask);
 }
 
 /* Whether the calling thread may run on `core` and nowhere else. */
@@ -100,7 +106,7 @@ static int join(const evn_unit *u, int me, const cpu_set_t *mask) {
         /* a runtime that binds threads itself may have moved it: then it runs elsewhere */
         const int is_there = mine.tag == wanted.tag && mine.use == wanted.use &&
                              mine.core == wanted.core && sched_getcpu() == wanted.core;
-        if (!is_there) error = bind_to(wanted.core);
+        if (!is_there) error = bind_to(u, wanted.core);
     } else if (mine.core >= 0 && mask) {
         error = pthread_setaffinity_np(pthread_self(), sizeof *mask, mask);
     }
@@ -222,7 +228,7 @@ static void check_job(evn_unit *u, void *unused) {
 
 evn_status evn_units_check_binding(evn_units *all) {
     NEED(all, "units");
-    if (!all->bound) return EVN_OK;
+    if (!all->bound || all->binding != BOUND_TO_CORE) return EVN_OK;
     evn_status status = evn_units_run(all, check_job, NULL);
     return status ? status : leaders_status(all);
 }

@@ -41,6 +41,19 @@ static evn_status deal(evn_units *all, const evn_machine *machine, const struct 
     return status;
 }
 
+static evn_status read_binding(enum unit_binding *binding) {
+    static const char *const name[] = {"core", "unit", "none"};
+    const char *text = getenv("EVENER_BIND");
+    *binding = BOUND_TO_CORE;
+    if (!text || !*text) return EVN_OK;
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, name[i])) {
+            *binding = (enum unit_binding)i;
+            return EVN_OK;
+        }
+    return evn_fail(EVN_USAGE, "units: EVENER_BIND: \"%s\", expected core, unit or none", text);
+}
+
 static atomic_ulong serials;
 
 evn_status evn_units_open(evn_units **out, const evn_machine *machine, const char *text,
@@ -59,10 +72,12 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
                         "EVN_STAY_BOUND",
                         flags);
     struct unit_list list;
+    enum unit_binding binding;
     int have = evn_machine_cores(machine), found = 0;
     int describe = (flags & EVN_DESCRIBE_ONLY) || !evn_machine_is_here(machine);
-    evn_status status = EVN_OK;
-    if (!describe && unit_list_is_auto(text)) status = unit_devices_count(devices, &found);
+    evn_status status = read_binding(&binding);
+    if (!status && !describe && unit_list_is_auto(text))
+        status = unit_devices_count(devices, &found);
     if (!status) status = unit_list_parse(&list, text, have, found);
     if (status) return status;
     int wanted = list.cores - list.gpus; /* leaders of GPU units can share */
@@ -80,6 +95,7 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
     all->gpus = list.gpus;
     all->devices = list.devices;
     all->bound = !describe && wanted <= have;
+    all->binding = binding;
     all->crowded = list.cores > have;
     all->stays = (flags & EVN_STAY_BOUND) != 0;
     all->forks = process_forks();

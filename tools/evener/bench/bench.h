@@ -6,6 +6,7 @@
 int bench_tasks(int argc, char **argv);
 int bench_links(int argc, char **argv);
 int bench_wire(int argc, char **argv);
+int bench_pinning(int argc, char **argv);
 int bench_cluster(int argc, char **argv);
 int bench_schedules(int argc, char **argv);
 

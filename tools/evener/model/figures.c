@@ -6,7 +6,6 @@
 #include "common/median.h"
 #include "common/message.h"
 #include "common/record.h"
-#include "model/runs.h"
 #include "workload/calibration.h"
 #include <math.h>
 #include <stdio.h>
@@ -97,13 +96,14 @@ int figures_described(struct figures *f, const struct job *job, const struct mac
 
 /* ---- runs ---- */
 
-int figures_run(const struct job *job, int steps, int processes, int threads, enum as as,
+int figures_run(const struct job *job, int steps, struct way way, const struct runs_look *look,
                 double *seconds, cJSON **record) {
+    const int several = way.as == AS_PROCESSES;
     char class_[80], number[24], units[48], ranks[24];
     snprintf(class_, sizeof class_, "--class=%s", job->shape.class_);
     snprintf(number, sizeof number, "%d", steps);
-    snprintf(units, sizeof units, "%d:CPU:%d", as == AS_PROCESSES ? 1 : processes, threads);
-    snprintf(ranks, sizeof ranks, as == AS_PROCESSES ? "processes:%d" : "alone", processes);
+    snprintf(units, sizeof units, "%d:CPU:%d", several ? 1 : way.processes, way.threads);
+    snprintf(ranks, sizeof ranks, several ? "processes:%d" : "alone", way.processes);
     const char *const words[] = {"run",
                                  job->is->name,
                                  class_,
@@ -114,13 +114,13 @@ int figures_run(const struct job *job, int steps, int processes, int threads, en
                                  "--wire",
                                  ranks,
                                  "--schedule",
-                                 as == AS_REASSIGNED ? "binpack:reassign" : "binpack",
+                                 way.as == AS_REASSIGNED ? "binpack:reassign" : "binpack",
                                  "--json",
                                  "-",
                                  "--quiet",
                                  NULL};
     cJSON *root;
-    int code = runs_record(words, &root);
+    int code = runs_record(words, look, &root);
     if (code) return code;
     const double all = json_number(root, "seconds"), done = json_number(root, "steps");
     if (!(all > 0) || !(done >= 1)) {
@@ -246,7 +246,7 @@ static int measure_wire(cJSON *entry) {
                                         "--max",   "1048576", "--repeat", "3",
                                         "--quiet", "--json",  "-",        NULL};
     cJSON *root;
-    int code = runs_record(words, &root);
+    int code = runs_record(words, NULL, &root);
     if (code) return code;
     const cJSON *sizes = cJSON_GetObjectItemCaseSensitive(root, "sizes");
     const cJSON *last = cJSON_GetArrayItem(sizes, cJSON_GetArraySize(sizes) - 1);
@@ -275,8 +275,8 @@ static int measure_points(const struct job *job, struct point *point, int n, int
             if (!quiet)
                 fprintf(stderr, "%s %s: %d x %d, round %d of %d ..\n", job->is->name,
                         job->shape.key, point[i].processes, point[i].threads, r + 1, ROUNDS);
-            code = figures_run(job, steps, point[i].processes, point[i].threads, AS_UNITS,
-                               &point[i].sample[r], last ? record : NULL);
+            const struct way way = {point[i].processes, point[i].threads, AS_UNITS};
+            code = figures_run(job, steps, way, NULL, &point[i].sample[r], last ? record : NULL);
         }
     for (int i = 0; !code && i < n; i++) point[i].seconds = median(point[i].sample, ROUNDS);
     return code;

@@ -3,6 +3,7 @@
 #ifndef MODEL_FIGURES_H
 #define MODEL_FIGURES_H
 
+#include "model/runs.h"
 #include "workload/job.h"
 #include "workload/machine_file.h"
 #include <evener/predict.h>
@@ -35,9 +36,14 @@ int figures_measure(const struct job *job, int steps, int quiet);
  * threads are shared out again by what they have to do. */
 enum as { AS_PROCESSES, AS_UNITS, AS_REASSIGNED };
 
-/* One run: seconds of a step. `record`
- * (may be NULL) receives the record. As above. */
-int figures_run(const struct job *job, int steps, int processes, int threads, enum as as,
+struct way {
+    int processes, threads;
+    enum as as;
+};
+
+/* One run: seconds of a step. `record` (may be NULL) receives the record, `look` (may be NULL)
+ * looks at it meanwhile. As above. */
+int figures_run(const struct job *job, int steps, struct way way, const struct runs_look *look,
                 double *seconds, cJSON **record);
 
 void figures_close(struct figures *f);

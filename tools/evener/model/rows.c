@@ -101,8 +101,8 @@ static int measure(struct row *row, const struct job *job, int steps, int quiet)
             if (!quiet)
                 fprintf(stderr, "%s %s: %d x %d as %s, round %d of %d ..\n", job->is->name,
                         job->shape.key, row->processes, row->threads, name[way[w]], r + 1, ROUNDS);
-            code =
-                figures_run(job, steps, row->processes, row->threads, way[w], &sample[w][r], NULL);
+            code = figures_run(job, steps, (struct way){row->processes, row->threads, way[w]}, NULL,
+                               &sample[w][r], NULL);
         }
     for (int w = reassigned; !code && w < 2 - alone; w++)
         row->measured[w] = median(sample[w], ROUNDS);

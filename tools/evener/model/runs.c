@@ -5,17 +5,24 @@
 #include "common/message.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS = 32, PIECE = 65536 };
+enum { WORDS = 32, PIECE = 65536, BETWEEN_LOOKS = 20 /* ms */ };
 
 static int become(void *out) {
     const int none = open("/dev/null", O_RDONLY);
     return dup2(none, STDIN_FILENO) < 0 || dup2(*(int *)out, STDOUT_FILENO) < 0;
+}
+
+/* Looks again and again until there is something to read. */
+static void look_on(FILE *from, const struct runs_look *look, pid_t group) {
+    struct pollfd ready = {.fd = fileno(from), .events = POLLIN};
+    while (poll(&ready, 1, BETWEEN_LOOKS) == 0) look->at(look->arg, group);
 }
 
 /* All that comes, as a text to be freed; NULL without memory. */
@@ -35,7 +42,7 @@ static char *read_all(FILE *from) {
 }
 
 /* Its output in *text, to be freed. 0, or an exit status after a message. */
-static int run(char *const *argv, char **text) {
+static int run(char *const *argv, const struct runs_look *look, char **text) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) {
         complain("a run of its own cannot be started: %s", strerror(errno));
@@ -46,6 +53,7 @@ static int run(char *const *argv, char **text) {
     const int error = errno;
     close(ends[1]);
     FILE *from = child > 0 ? fdopen(ends[0], "r") : NULL;
+    if (from && look) look_on(from, look, child);
     *text = from ? read_all(from) : NULL;
     if (from)
         fclose(from);
@@ -65,7 +73,7 @@ static int run(char *const *argv, char **text) {
     return EXIT_FAILED;
 }
 
-int runs_record(const char *const *words, cJSON **record) {
+int runs_record(const char *const *words, const struct runs_look *look, cJSON **record) {
     char path[4096], *text = NULL;
     char *argv[WORDS] = {path};
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -76,7 +84,7 @@ int runs_record(const char *const *words, cJSON **record) {
     }
     path[n] = 0;
     for (int i = 0; words[i] && i < WORDS - 2; i++) argv[i + 1] = (char *)words[i];
-    int code = run(argv, &text);
+    int code = run(argv, look, &text);
     if (!code) *record = cJSON_Parse(text);
     if (!code && !*record) {
         complain("the record of evener %s is not JSON", words[0]);

@@ -4,9 +4,16 @@
 #define MODEL_RUNS_H
 
 #include <cjson/cJSON.h>
+#include <sys/types.h>
+
+/* Called about 50 times a second while a run goes on; `group` is the process group it runs in. */
+struct runs_look {
+    void (*at)(void *arg, pid_t group);
+    void *arg;
+};
 
 /* Runs `evener WORD ..` (words end with NULL) and gives what it writes to standard output, parsed;
- * to be deleted. 0, or an exit status after a message. */
-int runs_record(const char *const *words, cJSON **record);
+ * to be deleted. `look` may be NULL. 0, or an exit status after a message. */
+int runs_record(const char *const *words, const struct runs_look *look, cJSON **record);
 
 #endif
