@@ -181,6 +181,19 @@ class Measured(Base):
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertEqual(done.stderr.count("evener: "), 1, done.stderr)
 
+    def test_own_page(self):
+        """What evener report draws from the record; refused before anything is measured."""
+        page = os.path.join(self.folder, "p.html")
+        self.model("lu-mz", "--class", "A", "--cores", "4,16", "--report", page)
+        words = ["model", "lu-mz", "--class", "A", "--cores", "4,16", "--quiet"]
+        done = self.evener(*words, "--report", "-")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.count("processes x threads</h2>"), 1)
+        with open(page, encoding="utf-8") as f:
+            self.assertEqual(f.read().count("<svg"), done.stdout.count("<svg"))
+        self.refuses([*words, "--report", "nowhere/p.html"], "nowhere")
+        self.refuses([*words, "--report", page, "--json", page], "--report", "--json")
+
     def test_help(self):
         for words in ([], ["bt-mz"]):
             done = self.evener("model", *words, "--help")

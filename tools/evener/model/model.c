@@ -5,6 +5,7 @@
 #include "common/output.h"
 #include "common/record.h"
 #include "model/rows.h"
+#include "report/report.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 enum { CORES_MAX = 1 << 20 };
 
 struct request {
-    const char *cores, *machine, *alpha, *json;
+    const char *cores, *machine, *alpha, *json, *report;
     long node, steps;
     int calibrate, measure, quiet;
 };
@@ -235,6 +236,8 @@ static const struct option table[] = {
     {"steps", "N", "of each run that is measured (default 10)", OPTION_NUMBER, AT(steps), 1,
      1000000},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+    {"report", "FILE", "a page with speedups by cores and by threads a process", OPTION_OUTPUT,
+     AT(report), 0, 0},
     {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
     {0},
 };
@@ -272,7 +275,20 @@ static int check(const struct workload *is) {
     return EXIT_USAGE;
 }
 
-static int model(struct modelling *m, const struct request *request, evn_output *record) {
+/* As evener report draws it. */
+static int write_page(evn_output *page, const char *text) {
+    struct report_record record;
+    int code = report_take(&record, "evener model", cJSON_Parse(text));
+    if (!code) {
+        report_page(evn_output_stream(page), NULL, 0, &record, 1);
+        code = output_commit(page, NULL);
+    }
+    report_free(&record);
+    return code ? EXIT_FAILED : 0;
+}
+
+static int model(struct modelling *m, const struct request *request, evn_output *record,
+                 evn_output *page) {
     int code = open_figures(m, request);
     if (!code) code = add_rows(m, request);
     if (!code && request->measure)
@@ -280,9 +296,10 @@ static int model(struct modelling *m, const struct request *request, evn_output 
     if (code) return code;
     rows_rate(&m->rows);
     if (!request->quiet) print_page(m, files_page());
-    if (!record) return 0;
+    if (!record && !page) return 0;
     char *text = record_text(record_model(m));
-    code = !text || output_commit(record, text) ? EXIT_FAILED : 0;
+    code = !text || (record && output_commit(record, text)) ? EXIT_FAILED : 0;
+    if (!code && page) code = write_page(page, text);
     free(text);
     return code;
 }
@@ -293,7 +310,7 @@ int command_model(int argc, char **argv) {
     const struct workload *is = job_find(table, argc, argv, &code);
     if (!is) return code < 0 ? help(NULL) : code;
     struct modelling m = {.node = 0};
-    evn_output *record = NULL;
+    evn_output *record = NULL, *page = NULL;
     code = job_begin(&m.job, is);
     if (!code)
         code = job_read(&m.job, "model", (struct option_set){table, &request, rules}, argc, argv);
@@ -304,8 +321,10 @@ int command_model(int argc, char **argv) {
         if (!code) code = job_check(&m.job);
         if (!code) code = job_open(&m.job, request.quiet);
         if (!code) code = output_open(&record, request.json);
-        if (!code) code = model(&m, &request, record);
+        if (!code) code = output_open(&page, request.report);
+        if (!code) code = model(&m, &request, record, page);
     }
+    evn_output_close(page);
     evn_output_close(record);
     rows_close(&m.rows);
     figures_close(&m.figures);

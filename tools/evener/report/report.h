@@ -87,6 +87,8 @@ struct report_record {
 
 /* Reads a record; 0, or an exit status after a message. Free it in any case. */
 int report_read(struct report_record *r, const char *file);
+/* The same of one that is not in a file; `name` is for messages. `json` is r's from now on. */
+int report_take(struct report_record *r, const char *name, cJSON *json);
 void report_free(struct report_record *r);
 
 /* The kinds of bursts, `name` as records have it; NULL beyond the last. */

@@ -514,6 +514,16 @@ int report_read(struct report_record *r, const char *file) {
     return in.bad ? EXIT_USAGE : 0;
 }
 
+int report_take(struct report_record *r, const char *name, cJSON *json) {
+    struct reader in = {.file = name};
+    *r = (struct report_record){.file = name, .json = json};
+    if (json)
+        read_record(&in, r);
+    else
+        wrong(&in, "is no JSON");
+    return in.bad ? EXIT_USAGE : 0;
+}
+
 void report_free(struct report_record *r) {
     for (int i = 0; i < r->iterations; i++) {
         free(r->iteration[i].tasks);
