@@ -154,6 +154,14 @@ class Measured(Base):
         # figures of the model are none of units
         done = self.evener("plan", "bt-mz", "--units", "1:CPU:1", "--schedule", "weighted", "--json", "-", "--quiet")
         self.assertEqual(json.loads(done.stdout)["basis"], "speeds by cores")
+        # where it reaches beyond what was measured; once threads are slower than no threads it is doubted
+        kept["entries"] = [dict(entry, alpha=2, residual=0.3, points=2)]
+        self.write(path, kept)
+        said = "\n".join(self.model("bt-mz", "--class", "A", "--cores", "256", "--node", "128")["doubts"])
+        for words in ("alpha is 2:", "residual 0.3", f"up to {CORES} threads, and is taken for teams of up to 128",
+                      "costs are of class S", "messages between nodes are taken"):
+            self.assertIn(words, said)
+        self.assertEqual(self.model("bt-mz", "--class", "S", "--cores", "1", "--alpha", "0.1")["doubts"], [])
         # what is damaged is said, and left out
         for key, value in (("sizes", []), ("sizes", [[2, 1], [1, 1]]), ("sizes", [[1]]), ("alpha", "x"), ("latency_s", -1)):
             kept["entries"] = [dict(entry, **{key: value})]

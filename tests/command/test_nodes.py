@@ -149,8 +149,17 @@ class Bench(Base):
                            "--nodes", "16,64")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"(?m)^sp-mz +B +64 ")
+        # 64 zones of one size; 16 of them
+        self.assertIn("- sp-mz class B on 64 nodes: a zone a node: nothing can be balanced, the largest zone allows a speedup of 64\n",
+                      done.stdout)
+        self.assertIn("- sp-mz class B on 64 nodes: overlap hides nothing", done.stdout)
+        self.assertNotIn("sp-mz class B on 16 nodes: a zone", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^static .* never +0 ")
         self.assertRegex(done.stdout, r"(?m)^guided:time .* after \d+ ")
+        done = self.evener("bench", "cluster", os.path.join(MACHINES, "cluster-1024.json"), "--apps", "lu-mz", "--classes", "B",
+                           "--nodes", "17")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("- lu-mz class B on 17 nodes: left out, there are only 16 zones\n", done.stdout)
         self.refuses(["bench", "cluster"], "cluster-1024.json")
         self.refuses(["bench", "cluster", os.path.join(MACHINES, "epyc-2mi50.json")], "no \"nodes\"")
 

@@ -7,6 +7,7 @@
 #include "workload/job.h"
 #include "workload/nodes.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,21 +85,66 @@ static evn_status one_step(struct cluster *c, const char *text, int overlap, evn
 
 static void print_heading(const struct machine_file *file) {
     printf("\n== %s ==\nms a step; ports of nodes send and receive one message at a time; "
-           "overlap: what needs nothing from other nodes is done meanwhile\n\n"
+           "overlap: what needs nothing from other nodes is done meanwhile\n"
+           "taken for granted: a node is one unit, the network is never congested and all its "
+           "ways are alike\n\n"
            "%-6s %5s %6s  | %9s %9s %9s  | %9s %9s %9s  | %10s %10s  | %9s %9s  | %8s\n",
            machine_file_name(file), "app", "class", "nodes", "static", "binpack", "map", "overlap",
            "binpack", "map", "MB binpack", "MB map", "messages", "map", "speedup");
 }
 
-static int print_row(struct cluster *c) {
+/* What a reader of the table may take for a schedule's fault, or gain, and is none; in words. */
+enum { WORDS_MAX = 64 };
+struct words {
+    int count;
+    char text[WORDS_MAX][200];
+};
+
+__attribute__((format(printf, 3, 4))) static void say(struct words *w, const struct cluster *c,
+                                                      const char *format, ...) {
+    va_list arguments;
+    if (w->count == WORDS_MAX) return;
+    char *text = w->text[w->count++];
+    const int n = snprintf(text, sizeof w->text[0], "%s class %s on %d nodes: ", c->job->is->name,
+                           c->job->shape.key, c->nodes.count);
+    va_start(arguments, format);
+    vsnprintf(text + n, sizeof w->text[0] - (size_t)n, format, arguments);
+    va_end(arguments);
+}
+
+/* `plain` and `overlap`: steps with map; `alone`: seconds of all tasks on one node, of which the
+ * longest takes `longest`. */
+static void explain(struct words *w, const struct cluster *c, const evn_step *plain,
+                    const evn_step *overlap, double alone, double longest) {
+    const double balanced = alone / c->nodes.count, sent = plain->step_s - plain->compute_s;
+    const char *noun = c->job->is->noun;
+    if (c->problem.tasks == c->nodes.count)
+        say(w, c, "a %s a node: nothing can be balanced, the largest %s allows a speedup of %.0f",
+            noun, noun, alone / longest);
+    else if (longest > balanced)
+        say(w, c, "the largest %s alone is %.2f times a node's share", noun, longest / balanced);
+    if (sent > 0.2 * plain->step_s)
+        say(w, c,
+            "with map %.0f %% of a step are messages and the tree, which a network that is "
+            "shared makes longer",
+            100 * sent / plain->step_s);
+    if (overlap->step_s > plain->step_s - 0.01 * sent)
+        say(w, c, "overlap hides nothing: hardly a node has %ss that need no others' faces", noun);
+}
+
+static int print_row(struct cluster *c, struct words *words) {
     static const char *const fixed[FIXED] = {"static", "binpack", "map"};
     evn_step step[2][FIXED];
     evn_status status = EVN_OK;
     for (int o = 0; !status && o < 2; o++)
         for (int i = 0; !status && i < FIXED; i++) status = one_step(c, fixed[i], o, &step[o][i]);
     if (status) return give_up(status);
-    double alone = 0;
-    for (int t = 0; t < c->problem.tasks; t++) alone += c->model.seconds[t];
+    double alone = 0, longest = 0;
+    for (int t = 0; t < c->problem.tasks; t++) {
+        alone += c->model.seconds[t];
+        longest = fmax(longest, c->model.seconds[t]);
+    }
+    explain(words, c, &step[0][2], &step[1][2], alone, longest);
     printf("%-6s %5s %6d  |", c->job->is->name, c->job->shape.key, c->nodes.count);
     for (int o = 0; o < 2; o++) {
         for (int i = 0; i < FIXED; i++) printf(" %9.4g", 1e3 * step[o][i].step_s);
@@ -198,17 +244,20 @@ static int read_nodes(const struct request *request, const struct machine_file *
     return n;
 }
 
-/* One workload's class on so many nodes. What has fewer tasks than nodes is left out. */
+/* One workload's class on so many nodes. What has fewer tasks than nodes is left out, and `words`
+ * (NULL: what has become slow, where that was said before) say so. */
 static int study(const struct workload *is, char class_, const struct machine_file *file, int count,
-                 int slow) {
+                 struct words *words) {
     struct job job;
-    struct cluster c = {0};
+    struct cluster c = {.job = &job, .nodes = {.count = count}};
     int code = bench_begin_class(&job, is, class_);
     if (!code) code = job_open(&job, 1);
     if (!code && job.tasks.tasks >= count) {
         code = cluster_open(&c, &job, file, count);
-        if (!code) code = slow ? print_reactions(&c) : print_row(&c);
+        if (!code) code = words ? print_row(&c, words) : print_reactions(&c);
         cluster_close(&c);
+    } else if (!code && words) {
+        say(words, &c, "left out, there are only %d %ss", job.tasks.tasks, is->noun);
     }
     job_close(&job);
     return code;
@@ -223,12 +272,19 @@ static int study_file(const struct request *request, const char *path,
         code = EXIT_USAGE;
     }
     if (!code && !(n = read_nodes(request, file, count))) code = EXIT_USAGE;
+    struct words *words = calloc(1, sizeof *words);
+    if (!code && !words) code = give_up(evn_fail(EVN_MEMORY, "bench cluster: not enough memory"));
     if (!code) print_heading(file);
-    for (int slow = 0; slow < 2; slow++) /* the smallest number of nodes for what is slow */
+    for (int slow = 0; slow < 2; slow++) { /* the smallest number of nodes for what is slow */
         for (int i = 0; !code && i < apps->count; i++)
             for (const char *k = request->classes; !code && *k; k++)
                 for (int j = 0; !code && j < (slow ? 1 : n); j++)
-                    code = study(workload_find(apps->word[i]), *k, file, count[j], slow);
+                    code = study(workload_find(apps->word[i]), *k, file, count[j],
+                                 slow ? NULL : words);
+        if (!code && !slow && words->count) printf("\n");
+        for (int i = 0; !code && !slow && i < words->count; i++) printf("- %s\n", words->text[i]);
+    }
+    free(words);
     machine_file_close(file);
     return code;
 }

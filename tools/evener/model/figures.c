@@ -68,8 +68,8 @@ int figures_kept(struct figures *f, const struct job *job) {
         f->far = f->near;
         for (int t = 0; t < job->tasks.tasks; t++)
             f->seconds[t] = machine_table_seconds(sizes, f->seconds[t]);
-        snprintf(f->basis, sizeof f->basis, "costs as calibrated, class %s",
-                 json_text(entry, "class"));
+        snprintf(f->class_, sizeof f->class_, "%s", json_text(entry, "class"));
+        snprintf(f->basis, sizeof f->basis, "costs as calibrated, class %s", f->class_);
     }
     cJSON_Delete(entry);
     return sound ? 0 : -1;
@@ -265,20 +265,27 @@ static int measure_wire(cJSON *entry) {
     return code;
 }
 
-/* All points, in turn; the first one's last record goes to *record. */
+/* All points, in turn; the record of the first one's middle run goes to *record. */
 static int measure_points(const struct job *job, struct point *point, int n, int steps, int quiet,
                           cJSON **record) {
-    int code = 0;
+    cJSON *alone[ROUNDS] = {NULL};
+    int code = 0, middle = 0;
     for (int r = 0; !code && r < ROUNDS; r++)
         for (int i = 0; !code && i < n; i++) {
-            const int last = !i && r == ROUNDS - 1;
             if (!quiet)
                 fprintf(stderr, "%s %s: %d x %d, round %d of %d ..\n", job->is->name,
                         job->shape.key, point[i].processes, point[i].threads, r + 1, ROUNDS);
             const struct way way = {point[i].processes, point[i].threads, AS_UNITS};
-            code = figures_run(job, steps, way, NULL, &point[i].sample[r], last ? record : NULL);
+            code = figures_run(job, steps, way, NULL, &point[i].sample[r], i ? NULL : &alone[r]);
         }
+    double first[ROUNDS]; /* median() sorts */
+    memcpy(first, point->sample, sizeof first);
     for (int i = 0; !code && i < n; i++) point[i].seconds = median(point[i].sample, ROUNDS);
+    for (int r = 0; r < ROUNDS; r++)
+        if (!code && first[r] == point->seconds) middle = r;
+    *record = alone[middle];
+    alone[middle] = NULL;
+    for (int r = 0; r < ROUNDS; r++) cJSON_Delete(alone[r]);
     return code;
 }
 

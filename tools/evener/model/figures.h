@@ -9,8 +9,9 @@
 #include <evener/predict.h>
 
 struct figures {
-    int timed;      /* 0: a task's seconds are its weight, and all else is free */
-    char basis[96]; /* where they are from, for the heading */
+    int timed;       /* 0: a task's seconds are its weight, and all else is free */
+    char basis[96];  /* where they are from, for the heading */
+    char class_[16]; /* whose costs were measured; "": they were not */
     double *seconds;
     double alpha, residual;
     int points; /* runs that alpha was fitted to; 0: it was given */

@@ -4,6 +4,7 @@
 #include "common/files.h"
 #include "common/output.h"
 #include "common/record.h"
+#include "model/doubts.h"
 #include "model/rows.h"
 #include "report/report.h"
 #include <math.h>
@@ -141,6 +142,10 @@ static double alone(const struct modelling *m) {
     return sum;
 }
 
+static void find_doubts(const struct modelling *m, struct doubts *doubts) {
+    doubts_find(doubts, &m->job, &m->figures, &m->rows, m->node, m->machine != NULL);
+}
+
 static void print_page(const struct modelling *m, FILE *out) {
     print_heading(m, out);
     for (int i = 0; i < m->rows.count; i++) print_row(&m->rows.row[i], &m->figures, alone(m), out);
@@ -149,12 +154,17 @@ static void print_page(const struct modelling *m, FILE *out) {
             "one core;\npredicted: with binpack; ratio: predicted over measured; exchange: its "
             "share of the predicted\n");
     double largest, middle;
-    if (!rows_errors(&m->rows, &largest, &middle)) return;
-    const double choice = rows_choice(&m->rows);
-    fprintf(out,
-            "predicted against measured: off by at most %.1f %%, in the middle %.1f %%; the best "
-            "predicted takes %.3f times the best measured, which is %s 5 %%\n",
-            100 * largest, 100 * middle, choice, choice <= 1.05 ? "within" : "NOT within");
+    if (rows_errors(&m->rows, &largest, &middle)) {
+        const double choice = rows_choice(&m->rows);
+        fprintf(out,
+                "predicted against measured: off by at most %.1f %%, in the middle %.1f %%; the "
+                "best predicted takes %.3f times the best measured, which is %s 5 %%\n",
+                100 * largest, 100 * middle, choice, choice <= 1.05 ? "within" : "NOT within");
+    }
+    struct doubts doubts;
+    find_doubts(m, &doubts);
+    if (doubts.count) fprintf(out, "\nwhat the model takes for granted, and is not so:\n");
+    for (int i = 0; i < doubts.count; i++) fprintf(out, "- %s\n", doubts.text[i]);
 }
 
 /* ---- the record ---- */
@@ -213,6 +223,11 @@ static cJSON *record_model(const struct modelling *m) {
         record_number(root, "median_error", middle);
         record_number(root, "choice", rows_choice(&m->rows));
     }
+    struct doubts doubts;
+    find_doubts(m, &doubts);
+    cJSON *said = cJSON_AddArrayToObject(root, "doubts");
+    for (int i = 0; i < doubts.count; i++)
+        cJSON_AddItemToArray(said, cJSON_CreateString(doubts.text[i]));
     cJSON_AddStringToObject(root, "command", command_line);
     return root;
 }
