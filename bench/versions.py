@@ -8,32 +8,32 @@ the median seconds of both, and the median, the least and the largest of the rou
 second is faster. What a run measures is in its record: seconds of the timed part; for `bench tasks`, ns of an empty task.
 """
 import argparse
-import json
 import re
 import statistics
-import subprocess
-import sys
+
+import turns
 
 
 def seconds(command):
-    done = subprocess.run(command + ["--quiet", "--json", "-"], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.strip()}")
-    record = json.loads(done.stdout)
-    return record["seconds"], record["hash"]
+    found = turns.record(command)
+    return found["seconds"], found["hash"]
 
 
 def empty_task(command):
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = turns.output(command)
     # the median of the schedule named in the row, ns
     rows = re.findall(r"^  evener (\S+)\s+[\d.]+\s+([\d.]+)", text, re.M)
-    return {name: float(value) * 1e-9 for name, value in rows}
+    return {name: float(value) * 1e-9 for name, value in rows}, None
 
 
 def row(name, before, after, same):
-    ratios = [a / b for a, b in zip(before, after)]
+    middle, least, most = turns.ratios(before, after)
     print(f"{name:44} {statistics.median(before):10.4g} {statistics.median(after):10.4g}   "
-          f"{statistics.median(ratios):6.3f}  {min(ratios):6.3f} {max(ratios):6.3f}  {same}", flush=True)
+          f"{middle:6.3f}  {least:6.3f} {most:6.3f}  {same}", flush=True)
+
+
+def in_turn(words, measure):
+    return turns.in_turn({"before": [options.before] + words, "after": [options.after] + words}, options.rounds, measure)
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -55,21 +55,10 @@ print(f"{'':44} {'before s':>10} {'after s':>10}   {'ratio':>6}  {'least':>6} {'
 for name, words in RUNS.items():
     if options.only not in name:
         continue
-    samples = {options.before: [], options.after: []}
-    hashes = set()
-    for r in range(options.rounds):
-        pair = [options.before, options.after]
-        for command in pair if r % 2 == 0 else pair[::-1]:
-            took, bits = seconds([command] + words)
-            samples[command].append(took)
-            hashes.add(bits)
-    row(name, samples[options.before], samples[options.after], "same" if len(hashes) == 1 else "DIFFERENT")
+    samples, same = in_turn(words, seconds)
+    row(name, samples["before"], samples["after"], "same" if same else "DIFFERENT")
 
-tasks = {}
-for r in range(options.rounds if options.only in "empty tasks" else 0):
-    pair = [options.before, options.after]
-    for command in pair if r % 2 == 0 else pair[::-1]:
-        for name, value in empty_task([command, "bench", "tasks"]).items():
-            tasks.setdefault(name, {}).setdefault(command, []).append(value)
-for name, samples in tasks.items():
-    row(f"empty task, {name}", samples[options.before], samples[options.after], "")
+if options.only in "empty tasks":
+    samples, _ = in_turn(["bench", "tasks"], empty_task)
+    for name in samples["before"][0]:
+        row(f"empty task, {name}", *([s[name] for s in samples[kind]] for kind in ("before", "after")), "")
