@@ -30,6 +30,8 @@ evn_status log_keep(evn_cluster *c, int max) {
     return EVN_OK;
 }
 
+int log_is_kept(const evn_cluster *c) { return c->log != NULL; }
+
 int log_count(const evn_cluster *c) {
     const struct message_log *log = c->log;
     return !log ? 0 : log->next < log->size ? (int)log->next : log->size;

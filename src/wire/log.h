@@ -27,6 +27,8 @@ struct log_entry {
 /* Keeps the latest `max` entries of this rank from now on; 0: none. EVN_MEMORY: none is kept. */
 evn_status log_keep(evn_cluster *cluster, int max);
 
+int log_is_kept(const evn_cluster *cluster);
+
 /* Those that are kept, oldest first; how many there were that are not any more. */
 int log_count(const evn_cluster *cluster);
 struct log_entry log_get(const evn_cluster *cluster, int i);
