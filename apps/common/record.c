@@ -213,15 +213,14 @@ void record_result(cJSON *root, const struct run_result *r, const char *schedule
     cJSON_AddItemToObject(root, "task_s", record_numbers(r->task_s, r->tasks));
 }
 
-void record_bursts(cJSON *list, const evn_loop *loop, int last) {
+void record_bursts(cJSON *list, const evn_trace *trace, int first) {
     static const char *const kind[] = {[EVN_BURST_COMPUTE] = "compute",
                                        [EVN_BURST_EXCHANGE] = "exchange",
                                        [EVN_BURST_COPY] = "copy"};
-    const int instances = evn_schedule_instance(evn_loop_schedule(loop));
-    for (int u = 0; u < evn_units_count(evn_loop_units(loop)); u++)
-        for (int i = 0; i < evn_loop_bursts(loop, u); i++) {
-            const evn_burst b = evn_loop_burst(loop, u, i);
-            if (b.instance < instances - last) continue;
+    for (int u = 0; u < evn_trace_units(trace); u++)
+        for (int i = 0; i < evn_trace_bursts(trace, u); i++) {
+            const evn_burst b = evn_trace_burst(trace, u, i);
+            if (b.instance < first) continue;
             cJSON *o = cJSON_CreateObject();
             cJSON_AddNumberToObject(o, "unit", u);
             cJSON_AddStringToObject(o, "kind", kind[b.kind]);
@@ -232,4 +231,36 @@ void record_bursts(cJSON *list, const evn_loop *loop, int last) {
             cJSON_AddNumberToObject(o, "step", b.instance);
             cJSON_AddItemToArray(list, o);
         }
+}
+
+/* When the first burst of the instances from `first` on began. */
+static double begin_of(const evn_trace *trace, int first) {
+    double begin = INFINITY;
+    for (int u = 0; u < evn_trace_units(trace); u++)
+        for (int i = 0; i < evn_trace_bursts(trace, u); i++) {
+            const evn_burst b = evn_trace_burst(trace, u, i);
+            if (b.instance >= first) begin = fmin(begin, b.begin);
+        }
+    return begin;
+}
+
+void record_messages(cJSON *list, const evn_trace *trace, int first) {
+    static const char *const kind[] = {[EVN_MESSAGE_FACES] = "faces",
+                                       [EVN_MESSAGE_PARCEL] = "parcel",
+                                       [EVN_MESSAGE_TASK] = "task"};
+    const double since = begin_of(trace, first);
+    for (int i = 0; i < evn_trace_messages(trace); i++) {
+        const evn_rank_message m = evn_trace_message(trace, i);
+        if (m.receive_end < since) continue;
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddStringToObject(o, "kind", kind[m.kind]);
+        cJSON_AddNumberToObject(o, "from", m.from);
+        cJSON_AddNumberToObject(o, "to", m.to);
+        if (m.task >= 0) cJSON_AddNumberToObject(o, "task", m.task);
+        record_number(o, "bytes", m.bytes);
+        record_number(o, "sent", m.send_begin);
+        record_number(o, "awaited", m.receive_begin);
+        record_number(o, "received", m.receive_end);
+        cJSON_AddItemToArray(list, o);
+    }
 }

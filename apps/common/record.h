@@ -19,8 +19,10 @@ cJSON *record_build(void);
 void record_result(cJSON *root, const struct run_result *result, const char *schedule,
                    const evn_problem *tasks);
 
-/* Adds the bursts of the last `last` instances to a list. */
-void record_bursts(cJSON *list, const evn_loop *loop, int last);
+/* Adds what a trace has of the instances from `first` on: the bursts to a list; and the messages
+ * between ranks that were there after the first of these bursts had begun. */
+void record_bursts(cJSON *list, const evn_trace *trace, int first);
+void record_messages(cJSON *list, const evn_trace *trace, int first);
 
 /* A record with one list that may be too long for memory, written as it comes: first the keys
  * before it and its own, then one item after another, then the keys behind it. All take the objects

@@ -112,6 +112,13 @@ static double median_time(const struct timed *t, int task) {
 
 /* ---- the timed part ---- */
 
+/* What the caller begins with: over ranks all do, or none. */
+static evn_status begin_with(const struct run_options *o, evn_loop *loop, evn_status mine) {
+    if (!o->begin) return mine;
+    if (o->cluster) mine = evn_cluster_agree(o->cluster, mine);
+    return mine ? mine : o->begin(loop, o->arg);
+}
+
 evn_status timed_begin(struct timed *t) {
     const size_t tasks = (size_t)tasks_of(t);
     t->sample = calloc(tasks * SAMPLES, sizeof *t->sample);
@@ -119,7 +126,7 @@ evn_status timed_begin(struct timed *t) {
     evn_status status = start_counters(t);
     evn_loop_reset_stats(t->loop);
     if (!status && t->options->bursts) status = evn_loop_keep_bursts(t->loop, t->options->bursts);
-    return status;
+    return begin_with(t->options, t->loop, status);
 }
 
 /* Makes a unit slow from its step on. */
@@ -170,8 +177,7 @@ evn_status timed_steps(struct timed *t, int done, int steps) {
     if (status) return status;
     t->result->seconds = evn_now() - since;
     t->result->steps = steps;
-    if (t->options->inspect) t->options->inspect(t->loop, t->options->arg);
-    return EVN_OK;
+    return t->options->inspect ? t->options->inspect(t->loop, t->options->arg) : EVN_OK;
 }
 
 /* ---- what came of it ---- */

@@ -29,8 +29,10 @@ struct run_options {
     /* called by the calling thread after each step, with the seconds since the first began; may be
      * NULL */
     void (*progress)(int step, int steps, double seconds, void *arg);
-    /* called once the timed part is done, by the calling thread; may be NULL */
-    void (*inspect)(const evn_loop *loop, void *arg);
+    /* called when the timed part begins and once it is done, by the calling thread, over ranks on
+     * all of them: each may be collective, and its status is the run's; may be NULL */
+    evn_status (*begin)(evn_loop *loop, void *arg);
+    evn_status (*inspect)(const evn_loop *loop, void *arg);
     /* told when a run goes on without a device that has failed; may be NULL */
     void (*notice)(const char *text, void *arg);
     void *arg;
@@ -118,7 +120,7 @@ struct timed {
 };
 
 /* Statistics and counters begin here, and the loop keeps as many bursts as are asked for.
- * EVN_MEMORY. */
+ * Over ranks with `begin` collective. EVN_MEMORY; what `begin` says. */
 evn_status timed_begin(struct timed *timed);
 
 /* Steps done + 1 to `steps`. EVN_STOPPED: `stop` was seen before the last of them was done, and

@@ -63,6 +63,12 @@ void evn_batch_done(evn_batch *batch, int count);
  * or elsewhere. */
 void evn_batch_add(evn_batch *batch, int task, double seconds);
 
+/* The same for a body that comes back to a task when all of the batch were passed, since it had to
+ * wait for something, on the unit's cores: adds the time since `begin` of evn_now(), and there is a
+ * burst of it. A mistake on a device, and before the last task was passed (evn_batch_next() has
+ * given -1, or all are done). */
+void evn_batch_spent(evn_batch *batch, int task, double begin);
+
 /* ---- what a body asks: where it runs ---- */
 
 /* The device the batch is for: its number among its unit's devices (evn_unit_device()); -1 on

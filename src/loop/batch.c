@@ -195,6 +195,25 @@ void evn_batch_add(evn_batch *b, int task, double seconds) {
     b->adds = 1;
 }
 
+void evn_batch_spent(evn_batch *b, int task, double begin) {
+    NEED_OR(, b, "a batch");
+    if (must_have(b, task)) return;
+    if (b->in_flight) {
+        mistake(b, "evn_batch_spent() on a device; evn_batch_add() says what is known there");
+    } else if (batch_first_open(b) < b->count) {
+        mistake(b, "evn_batch_spent() before all tasks of the batch were passed");
+    } else if (!(begin >= b->since && begin <= evn_now())) {
+        mistake(b, "a time of %g s; expected one of evn_now() since the latest task ended", begin);
+    } else {
+        b->since = begin;
+        const double now = ended(b);
+        b->loop->added[task] += now - begin;
+        b->adds = 1;
+        burst_record(b->worker, b->worker->kind, task, 1, begin, now);
+        b->since = now;
+    }
+}
+
 /* ---- where it runs ------------------------------------------------------------------------- */
 
 int evn_batch_device(const evn_batch *b) {

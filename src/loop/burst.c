@@ -1,5 +1,6 @@
 /* Bursts: the latest intervals of each unit, in a ring. */
 #include "loop/internal.h"
+#include "loop/origin.h"
 #include "base/argument.h"
 #include <stdlib.h>
 
@@ -60,3 +61,7 @@ evn_burst evn_loop_burst(const evn_loop *loop, int unit, int i) {
     const long oldest = r->next - count;
     return r->burst[(oldest + i) % r->size];
 }
+
+double loop_origin(const evn_loop *loop) { return loop->origin; }
+
+evn_cluster *loop_cluster(const evn_loop *loop) { return loop->cluster; }

@@ -3,6 +3,7 @@
 #include "loop/exchange_plan.h"
 #include "loop/ranks.h"
 #include "wire/cluster.h"
+#include "wire/log.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,8 +126,8 @@ static int find_ways(evn_exchange *x) {
     }
     free(crossing);
     /* another one for each plan: mail of the old size must not be taken for mail of the new one */
-    const int tag = cluster_tag(x->loop->cluster, CLUSTER_EXCHANGES);
-    for (int i = 0; !failed && i < far->ways; i++) failed = open_mail(x, &far->way[i], tag);
+    far->tag = cluster_tag(x->loop->cluster, CLUSTER_EXCHANGES);
+    for (int i = 0; !failed && i < far->ways; i++) failed = open_mail(x, &far->way[i], far->tag);
     return failed;
 }
 
@@ -255,6 +256,11 @@ evn_status far_pack(evn_exchange *x, struct end *e) {
     return status || !any ? status : evn_queue_finish(e->copies);
 }
 
+/* For traces: the same at both ends, and another one for each message of a pair. */
+static long long message_number(const struct far *far) {
+    return (long long)far->tag << 40 | far->run;
+}
+
 static void send_all(evn_exchange *x, evn_status failed) {
     struct far *far = &x->far;
     evn_status status = EVN_OK;
@@ -265,7 +271,14 @@ static void send_all(evn_exchange *x, evn_status failed) {
         *header_of(w->out_room) = (struct header){
             .run = far->run, .bytes = (long long)bytes, .plan = x->loop->plan, .status = failed};
         w->out_room = NULL;
+        const double begin = log_begin(x->loop->cluster);
         status = cluster_send(x->loop->cluster, w->out, sizeof(struct header) + bytes);
+        log_end(x->loop->cluster, (struct log_entry){.begin = begin,
+                                                     .bytes = (double)bytes,
+                                                     .number = message_number(far),
+                                                     .peer = w->rank,
+                                                     .kind = LOG_FACES,
+                                                     .out = 1});
         loop_add_sent(x->loop, (double)bytes);
     }
     if (status) cluster_abort(x->loop->cluster); /* neighbours wait for what cannot be sent */
@@ -307,8 +320,15 @@ static evn_status arrive(const evn_exchange *x, struct way *w) {
     if (!w->here) {
         const void *data = NULL;
         size_t bytes = 0;
+        const double begin = log_begin(x->loop->cluster);
         w->status = cluster_wait(x->loop->cluster, w->in, &data, &bytes);
         if (!w->status) {
+            log_end(x->loop->cluster,
+                    (struct log_entry){.begin = begin,
+                                       .bytes = (double)(bytes - sizeof(struct header)),
+                                       .number = message_number(&x->far),
+                                       .peer = w->rank,
+                                       .kind = LOG_FACES});
             w->in_room = (char *)(uintptr_t)data + sizeof(struct header);
             w->status = check_header(x, w, data, bytes);
         }

@@ -49,6 +49,7 @@ struct stretches {
 
 struct far {
     int plan;      /* the assignment to ranks that the ways are for; -1: none */
+    int tag;       /* of the ways */
     long long run; /* counted on all ranks alike */
     struct way *way;
     int ways;

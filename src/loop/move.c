@@ -6,6 +6,7 @@
 #include "loop/ranks.h"
 #include "base/argument.h"
 #include "wire/cluster.h"
+#include "wire/log.h"
 
 /* Before each block. */
 struct block_header {
@@ -58,8 +59,17 @@ static evn_status leave(evn_loop *loop, int task) {
     return status;
 }
 
+/* A task that has gone or come. The plan it goes under is counted on all ranks alike. */
+static struct log_entry moved(const evn_loop *loop, int task, int peer, double begin) {
+    return (struct log_entry){.begin = begin,
+                              .number = (long long)loop->plan << 32 | task,
+                              .peer = peer,
+                              .kind = LOG_TASK};
+}
+
 /* A task leaves this rank; after a failure its receiver is told. */
 static evn_status send_task(evn_loop *loop, int task, int peer, evn_status failed) {
+    struct log_entry entry = moved(loop, task, peer, log_begin(loop->cluster));
     if (!failed) failed = leave(loop, task);
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < loop->home.blocks; i++) {
@@ -67,8 +77,11 @@ static evn_status send_task(evn_loop *loop, int task, int peer, evn_status faile
         char *block = loop->home.memory(loop->home_arg, task, i, &bytes);
         status = send_block(loop->cluster, peer, block, block ? bytes : 0, failed);
         if (!failed) loop->totals.moved_bytes += (double)bytes;
+        entry.bytes += (double)bytes;
     }
     if (failed || status) return failed ? failed : status;
+    entry.out = 1;
+    log_end(loop->cluster, entry);
     loop->home.drop(loop->home_arg, task);
     loop->totals.moved++;
     return EVN_OK;
@@ -76,6 +89,7 @@ static evn_status send_task(evn_loop *loop, int task, int peer, evn_status faile
 
 /* A task comes to this rank. */
 static evn_status receive_task(evn_loop *loop, int task, int peer, evn_status failed) {
+    struct log_entry entry = moved(loop, task, peer, log_begin(loop->cluster));
     if (!failed) failed = loop->home.make(loop->home_arg, task);
     for (int i = 0; i < loop->home.blocks; i++) {
         size_t bytes = 0;
@@ -84,7 +98,9 @@ static evn_status receive_task(evn_loop *loop, int task, int peer, evn_status fa
         if (!status && region_of(loop, task, i) >= 0)
             status = evn_place_arrive(loop->place, region_of(loop, task, i), block);
         if (status) failed = status;
+        entry.bytes += (double)bytes;
     }
+    if (!failed) log_end(loop->cluster, entry);
     if (!failed && loop->home.arrived) failed = loop->home.arrived(loop->home_arg, task);
     return failed;
 }

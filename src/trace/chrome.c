@@ -1,11 +1,13 @@
 /* Bursts as Chrome's Trace Event Format: complete slices (X), flows (s, f), track names (M),
  * counters (C). */
-#include "trace/chrome.h"
+#include "trace/events.h"
+#include "trace/gathered.h"
 #include "trace/json.h"
 #include "base/argument.h"
 #include <evener/status.h>
 #include <evener/trace.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,25 +33,31 @@ static const struct kind *kind_of(const evn_burst *b) {
 struct entry {
     evn_burst burst;
     int unit;
+    int rank;
     int exact; /* its tasks are known: task, task + 1, .. */
+};
+
+/* Where a burst ends, on which rank. */
+struct ending {
+    double when;
+    int rank;
 };
 
 /* All that is written, in the order of time. */
 struct trace {
-    struct trace_file *file;
-    FILE *out;
-    int pid;      /* a process a loop */
-    double shift; /* what the loop's times lie behind the trace's, s */
-    const evn_loop *loop;
+    struct events is;
+    const evn_trace *of;
     const evn_problem *problem;
-    int units;
+    int units, ranks;
     const char *noun;
     size_t n;
     struct entry *all;
-    double *end; /* of all but queues' bursts, ascending */
+    struct ending *end; /* of all but queues' bursts, ascending */
+    int *busy;          /* units of each rank that are at work */
     size_t ends;
     struct seen {
         int unit; /* where a task was last seen; -1: nowhere */
+        int rank;
         int track;
         double begin, end; /* of its slice */
     } * seen;
@@ -61,76 +69,65 @@ static int track_of(const struct trace *t, int unit, const evn_burst *b) {
     return kind_of(b)->queue ? t->units + unit : unit;
 }
 
-/* A moment or a length of time as the format has it, in microseconds. */
-static void put_us(FILE *out, const char *key, double seconds) {
-    fprintf(out, ",\"%s\":", key);
-    json_fixed(out, 1e6 * seconds, 3);
-}
-
-/* The beginning of an event of this track at this moment of the loop's. */
-static void event(const struct trace *t, const char *phase, int track, double when) {
-    fprintf(t->out, "{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d", phase, t->pid, track);
-    put_us(t->out, "ts", t->shift + when);
-}
-
-static void name_track(const struct trace *t, int track, int rank, const char *name) {
-    fprintf(t->out,
-            "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":"
-            "\"%s\"}},\n"
-            "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_sort_index\",\"args\":"
-            "{\"sort_index\":%d}},\n",
-            t->pid, track, name, t->pid, track, rank);
-}
-
 static void name_tracks(const struct trace *t) {
     for (int u = 0; u < t->units; u++) {
-        const evn_unit *unit = evn_units_get(evn_loop_units(t->loop), u);
+        const struct trace_unit is = trace_unit(t->of, u);
         char name[64];
-        int cores = evn_unit_cores(unit), queue = 0;
-        snprintf(name, sizeof name, "unit %d (%s, %d core%s)", u,
-                 evn_unit_is_gpu(unit) ? "GPU" : "CPU", cores, cores == 1 ? "" : "s");
-        name_track(t, u, 2 * u, name);
+        int queue = 0;
+        snprintf(name, sizeof name, "unit %d (%s, %d core%s)", u, is.gpu ? "GPU" : "CPU", is.cores,
+                 is.cores == 1 ? "" : "s");
+        events_track(&t->is, is.rank, u, 2 * u, name);
         for (size_t i = 0; i < t->n && !queue; i++)
             queue = t->all[i].unit == u && kind_of(&t->all[i].burst)->queue;
         if (!queue) continue;
         snprintf(name, sizeof name, "unit %d copy queue", u);
-        name_track(t, t->units + u, 2 * u + 1, name);
+        events_track(&t->is, is.rank, t->units + u, 2 * u + 1, name);
     }
 }
 
 static void slice(const struct trace *t, const struct entry *e) {
     const evn_burst *b = &e->burst;
-    event(t, "X", track_of(t, e->unit, b), b->begin);
-    put_us(t->out, "dur", b->end - b->begin);
-    fprintf(t->out, ",\"cat\":\"%s\",\"name\":\"", kind_of(b)->category);
-    if (b->count != 1) fprintf(t->out, "%d ", b->count);
-    json_escaped(t->out, t->noun);
-    fprintf(t->out, b->count == 1 ? " %d" : "s from %d", b->task);
-    fprintf(t->out, "\",\"cname\":\"%s\",\"args\":{\"instance\":%d}},\n", kind_of(b)->cname,
+    FILE *out = t->is.file->out;
+    events_begin(&t->is, "X", e->rank, track_of(t, e->unit, b), b->begin);
+    events_us(&t->is, "dur", b->end - b->begin);
+    fprintf(out, ",\"cat\":\"%s\",\"name\":\"", kind_of(b)->category);
+    if (b->count != 1) fprintf(out, "%d ", b->count);
+    json_escaped(out, t->noun);
+    fprintf(out, b->count == 1 ? " %d" : "s from %d", b->task);
+    fprintf(out, "\",\"cname\":\"%s\",\"args\":{\"instance\":%d}},\n", kind_of(b)->cname,
             b->instance);
 }
 
-/* An arrow from where a task was to where it is, if that is another unit. */
+/* An arrow from where a task was to where it is, if that is another unit. From another rank it has
+ * come as a message, which has its own. */
 static void flow(const struct trace *t, const struct entry *e, int task) {
     static const char *const name = "\"cat\":\"migration\",\"name\":\"migration\"},\n";
     const struct seen *from = &t->seen[task];
-    if (from->unit < 0 || from->unit == e->unit) return;
+    if (from->unit < 0 || from->unit == e->unit || from->rank != e->rank) return;
     double last = from->end - 1e-9; /* still in the slice, however short that is */
     if (last < from->begin) last = from->begin;
-    const int number = t->file->flows++;
-    event(t, "s", from->track, last);
-    fprintf(t->out, ",\"id\":%d,%s", number, name);
-    event(t, "f", track_of(t, e->unit, &e->burst), e->burst.begin);
-    fprintf(t->out, ",\"bp\":\"e\",\"id\":%d,%s", number, name);
+    FILE *out = t->is.file->out;
+    const int number = t->is.file->flows++;
+    events_begin(&t->is, "s", e->rank, from->track, last);
+    fprintf(out, ",\"id\":%d,%s", number, name);
+    events_begin(&t->is, "f", e->rank, track_of(t, e->unit, &e->burst), e->burst.begin);
+    fprintf(out, ",\"bp\":\"e\",\"id\":%d,%s", number, name);
 }
 
-static void count(const struct trace *t, double when, const char *name, const char *what,
+static void count(const struct trace *t, int rank, double when, const char *name, const char *what,
                   double value) {
-    fprintf(t->out, "{\"ph\":\"C\",\"pid\":%d", t->pid);
-    put_us(t->out, "ts", t->shift + when);
-    fprintf(t->out, ",\"name\":\"%s\",\"args\":{\"%s\":", name, what);
-    json_fixed(t->out, value, 0);
-    fputs("}},\n", t->out);
+    FILE *out = t->is.file->out;
+    fprintf(out, "{\"ph\":\"C\",\"pid\":%d", t->is.pid + rank);
+    events_us(&t->is, "ts", t->is.shift + when);
+    fprintf(out, ",\"name\":\"%s\",\"args\":{\"%s\":", name, what);
+    json_fixed(out, value, 0);
+    fputs("}},\n", out);
+}
+
+/* One unit of a rank more at work, or one less. */
+static void count_busy(const struct trace *t, int rank, double when, int change) {
+    t->busy[rank] += change;
+    count(t, rank, when, "units at work", "units", t->busy[rank]);
 }
 
 /* -- whose tasks were whose -- */
@@ -209,23 +206,22 @@ static evn_status mark_exact(const struct trace *t) {
 
 /* Slices, flows, and the number of units that are at work. */
 static void write_slices(const struct trace *t) {
-    int busy = 0;
     size_t ended = 0;
     for (size_t i = 0; i < t->n; i++) {
         const struct entry *e = &t->all[i];
         const evn_burst *b = &e->burst;
         if (!kind_of(b)->queue) {
-            while (ended < t->ends && t->end[ended] <= b->begin)
-                count(t, t->end[ended++], "units at work", "units", --busy);
-            count(t, b->begin, "units at work", "units", ++busy);
+            for (; ended < t->ends && t->end[ended].when <= b->begin; ended++)
+                count_busy(t, t->end[ended].rank, t->end[ended].when, -1);
+            count_busy(t, e->rank, b->begin, 1);
         }
         slice(t, e);
         for (int k = b->task; e->exact && k < b->task + b->count; k++) {
             flow(t, e, k);
-            t->seen[k] = (struct seen){e->unit, track_of(t, e->unit, b), b->begin, b->end};
+            t->seen[k] = (struct seen){e->unit, e->rank, track_of(t, e->unit, b), b->begin, b->end};
         }
     }
-    while (ended < t->ends) count(t, t->end[ended++], "units at work", "units", --busy);
+    for (; ended < t->ends; ended++) count_busy(t, t->end[ended].rank, t->end[ended].when, -1);
 }
 
 /* -- bytes between units -- */
@@ -257,8 +253,9 @@ static evn_status write_bytes(const struct trace *t) {
             known = 1;
         }
         if (exchanges && known) {
-            count(t, begin, "bytes between units", "bytes", evn_problem_cut(t->problem, own, NULL));
-            count(t, end, "bytes between units", "bytes", 0);
+            const double cut = evn_problem_cut(t->problem, own, NULL);
+            count(t, 0, begin, "bytes between units", "bytes", cut);
+            count(t, 0, end, "bytes between units", "bytes", 0);
         }
         int *swap = before;
         before = after;
@@ -278,36 +275,42 @@ static int by_begin(const void *a, const void *b) {
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+static int by_end(const void *a, const void *b) {
+    const struct ending *x = a, *y = b;
+    return (x->when > y->when) - (x->when < y->when);
 }
 
 static void gather(struct trace *t) {
     for (int k = 0; k < t->problem->tasks; k++) t->seen[k].unit = -1;
     size_t at = 0;
-    for (int u = 0; u < t->units; u++)
-        for (int i = 0; i < evn_loop_bursts(t->loop, u); i++) {
-            t->all[at] = (struct entry){evn_loop_burst(t->loop, u, i), u, 0};
-            if (!kind_of(&t->all[at].burst)->queue) t->end[t->ends++] = t->all[at].burst.end;
-            at++;
+    for (int u = 0; u < t->units; u++) {
+        const struct trace_unit is = trace_unit(t->of, u);
+        for (int i = 0; i < is.bursts; i++) {
+            const evn_burst b = trace_burst(t->of, u, i);
+            t->all[at++] = (struct entry){b, u, is.rank, 0};
+            if (!kind_of(&b)->queue) t->end[t->ends++] = (struct ending){b.end, is.rank};
         }
+    }
     qsort(t->all, t->n, sizeof *t->all, by_begin);
-    qsort(t->end, t->ends, sizeof *t->end, by_value);
+    qsort(t->end, t->ends, sizeof *t->end, by_end);
 }
 
-/* Everything of one loop. */
+/* A process a loop, or a rank of it. */
+static void name_processes(const struct trace *t, const char *name) {
+    for (int r = 0; r < t->ranks; r++) {
+        char rank[128];
+        snprintf(rank, sizeof rank, "rank %d on %s", r,
+                 t->of->cluster ? evn_cluster_host(t->of->cluster, r) : "");
+        events_process(&t->is, r, t->ranks > 1 ? rank : name);
+    }
+}
+
+/* Everything of one loop. What crosses between ranks is shown as messages. */
 static evn_status write_loop(const struct trace *t, const char *name) {
-    fprintf(t->out,
-            "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":", t->pid);
-    json_text(t->out, name);
-    fprintf(
-        t->out,
-        "}},\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":"
-        "%d}},\n",
-        t->pid, t->pid);
+    name_processes(t, name);
     name_tracks(t);
     write_slices(t);
+    if (t->ranks > 1) return messages_write(&t->is, t->of, 2 * t->units);
     return t->problem->links && t->units > 1 ? write_bytes(t) : EVN_OK;
 }
 
@@ -318,34 +321,46 @@ void trace_begin(struct trace_file *file, FILE *out, const char *about) {
     fprintf(out, "},\n\"traceEvents\":[\n");
 }
 
-evn_status trace_add(struct trace_file *file, const evn_loop *loop, const char *noun,
-                     const char *name, double shift) {
-    struct trace t = {.file = file,
-                      .out = file->out,
-                      .pid = ++file->loops,
-                      .shift = shift,
-                      .loop = loop,
-                      .problem = evn_schedule_problem(evn_loop_schedule(loop)),
-                      .units = evn_units_count(evn_loop_units(loop)),
+static int make_room(struct trace *t) {
+    for (int u = 0; u < t->units; u++) t->n += (size_t)trace_unit(t->of, u).bursts;
+    t->all = malloc((t->n + 1) * sizeof *t->all);
+    t->end = malloc((t->n + 1) * sizeof *t->end);
+    t->busy = calloc((size_t)t->ranks, sizeof *t->busy);
+    t->seen = malloc((size_t)t->problem->tasks * sizeof *t->seen);
+    t->owner = malloc(3 * (size_t)t->problem->tasks * sizeof *t->owner);
+    return t->all && t->end && t->busy && t->seen && t->owner ? 0 : -1;
+}
+
+/* What is kept of a loop, on all ranks or here. */
+static evn_status add(struct trace_file *file, const evn_trace *of, const char *noun,
+                      const char *name, double shift) {
+    struct trace t = {.is = {.file = file, .pid = file->loops + 1, .shift = shift},
+                      .of = of,
+                      .problem = evn_schedule_problem(evn_loop_schedule(of->loop)),
+                      .units = of->unit ? of->units : evn_units_count(evn_loop_units(of->loop)),
+                      .ranks = of->unit ? of->ranks : 1,
                       .noun = noun};
-    for (int u = 0; u < t.units; u++) t.n += (size_t)evn_loop_bursts(loop, u);
-    t.all = malloc((t.n + 1) * sizeof *t.all);
-    t.end = malloc((t.n + 1) * sizeof *t.end);
-    t.seen = malloc((size_t)t.problem->tasks * sizeof *t.seen);
-    t.owner = malloc(3 * (size_t)t.problem->tasks * sizeof *t.owner);
+    file->loops += t.ranks;
     evn_status status = EVN_OK;
-    if (t.all && t.end && t.seen && t.owner) {
+    if (make_room(&t)) {
+        status = evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t.n);
+    } else {
         gather(&t);
         status = mark_exact(&t);
         if (!status) status = write_loop(&t, name);
-    } else {
-        status = evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t.n);
     }
     free(t.all);
     free(t.end);
+    free(t.busy);
     free(t.seen);
     free(t.owner);
     return status;
+}
+
+evn_status trace_add(struct trace_file *file, const evn_loop *loop, const char *noun,
+                     const char *name, double shift) {
+    const evn_trace of = {.loop = (evn_loop *)(uintptr_t)loop};
+    return add(file, &of, noun, name, shift);
 }
 
 void trace_end(struct trace_file *file) {
@@ -355,18 +370,35 @@ void trace_end(struct trace_file *file) {
         "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":1}}]}\n");
 }
 
-evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
-    NEED(loop, "a loop");
-    NEED(noun, "what tasks are called, as \"zone\"");
-    NEED(out, "a stream");
+/* A trace of one loop. */
+static evn_status write_all(const evn_trace *of, const char *noun, FILE *out) {
     struct trace_file file;
-    char about[1024];
-    snprintf(about, sizeof about, "units %s, schedule %s", evn_units_text(evn_loop_units(loop)),
-             evn_schedule_text(evn_loop_schedule(loop)));
+    char about[1024], ranks[64] = "";
+    if (of->unit) snprintf(ranks, sizeof ranks, "%d ranks, rank 0: ", of->ranks);
+    snprintf(about, sizeof about, "%sunits %s, schedule %s", ranks,
+             evn_units_text(evn_loop_units(of->loop)),
+             evn_schedule_text(evn_loop_schedule(of->loop)));
     trace_begin(&file, out, about);
-    evn_status status = trace_add(&file, loop, noun, "evener", 0);
+    evn_status status = add(&file, of, noun, "evener", 0);
     trace_end(&file);
     if (!status && (fflush(out) || ferror(out)))
         return evn_fail(EVN_SYSTEM, "trace: could not be written: %s", strerror(errno));
     return status;
+}
+
+evn_status evn_trace_write(const evn_loop *loop, const char *noun, FILE *out) {
+    NEED(loop, "a loop");
+    NEED(noun, "what tasks are called, as \"zone\"");
+    NEED(out, "a stream");
+    return write_all(&(evn_trace){.loop = (evn_loop *)(uintptr_t)loop}, noun, out);
+}
+
+evn_status evn_trace_put(const evn_trace *trace, const char *noun, FILE *out) {
+    NEED(trace, "a trace");
+    NEED(noun, "what tasks are called, as \"zone\"");
+    NEED(out, "a stream");
+    if (trace->cluster && !trace->unit)
+        return evn_fail(EVN_USAGE, "trace: evn_trace_put() where nothing was gathered; after "
+                                   "evn_trace_gather(), rank 0 has it");
+    return write_all(trace, noun, out);
 }

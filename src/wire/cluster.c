@@ -1,6 +1,7 @@
 /* Clusters: opened over a wire or alone, who is where, and what all ranks say together. */
 #include "wire/inside.h"
 #include "wire/kinds.h"
+#include "wire/log.h"
 #include "wire/plugin.h"
 #include <pthread.h>
 #include <sched.h>
@@ -250,6 +251,7 @@ void evn_cluster_close(evn_cluster *c, evn_status status) {
     cluster_meet_to_close(c, status);
     cluster_carry_close(c);
     parcels_close(c);
+    log_close(c);
     tree_close(c->tree);
     if (c->kind) c->kind->close(c->wire);
     cluster_free(c);

@@ -22,6 +22,7 @@ struct evn_cluster {
     int *first; /* [size + 1] */
     double *speed;
     struct parcels *parcels; /* NULL: none has been sent yet */
+    struct message_log *log; /* NULL: none is kept */
     /* meetings */
     evn_status failed; /* to be said at the next one */
     char failure[1024];

@@ -7,6 +7,7 @@
  * In each round a rank sends its next piece to all before it waits for anybody's, and a way has
  * room for two, so no circle of waiting can arise: whoever is furthest behind can go on. */
 #include "wire/inside.h"
+#include "wire/log.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ struct ways {
 struct parcels {
     int tag[SIZES];
     struct ways *way;
+    long long calls; /* of evn_cluster_exchange() */
     long long messages;
     double bytes;
 };
@@ -79,11 +81,17 @@ static size_t piece_bytes(const evn_parcel *parcel, size_t round) {
     return parcel->bytes - at < PIECE ? parcel->bytes - at : PIECE;
 }
 
+/* The same at both ends; no parcel has so many pieces. */
+static long long piece_number(const evn_cluster *c, size_t round) {
+    return c->parcels->calls << 24 | (long long)round;
+}
+
 static evn_status send_piece(evn_cluster *c, int peer, const evn_parcel *parcel, size_t round,
                              evn_status mine) {
     const size_t bytes = piece_bytes(parcel, round);
     evn_mail *way = find_way(c, peer, 1, bytes);
     void *room;
+    const double begin = log_begin(c);
     evn_status status = cluster_take(c, way, &room);
     if (status) return status;
     const struct piece_header header = {mine ? 0 : (long long)bytes, mine};
@@ -92,7 +100,14 @@ static evn_status send_piece(evn_cluster *c, int peer, const evn_parcel *parcel,
         memcpy((char *)room + sizeof header, (const char *)parcel->data + round * PIECE, bytes);
     c->parcels->messages++;
     c->parcels->bytes += (double)header.bytes;
-    return cluster_send(c, way, sizeof header + (size_t)header.bytes);
+    status = cluster_send(c, way, sizeof header + (size_t)header.bytes);
+    log_end(c, (struct log_entry){.begin = begin,
+                                  .bytes = (double)header.bytes,
+                                  .number = piece_number(c, round),
+                                  .peer = peer,
+                                  .kind = LOG_PARCEL,
+                                  .out = 1});
+    return status;
 }
 
 /* Whoever has failed has no use for it. */
@@ -103,6 +118,7 @@ static evn_status receive_piece(evn_cluster *c, int peer, const evn_parcel *parc
     struct piece_header header;
     const void *data;
     size_t all;
+    const double begin = log_begin(c);
     evn_status status = cluster_wait(c, way, &data, &all);
     if (status) return status;
     memcpy(&header, data, sizeof header);
@@ -114,6 +130,11 @@ static evn_status receive_piece(evn_cluster *c, int peer, const evn_parcel *parc
     else if (!mine)
         memcpy((char *)parcel->data + round * PIECE, (const char *)data + sizeof header, bytes);
     cluster_release(c, way);
+    log_end(c, (struct log_entry){.begin = begin,
+                                  .bytes = (double)header.bytes,
+                                  .number = piece_number(c, round),
+                                  .peer = peer,
+                                  .kind = LOG_PARCEL});
     return status;
 }
 
@@ -157,6 +178,7 @@ evn_status evn_cluster_exchange(evn_cluster *c, evn_status mine, const evn_parce
     if (!c->kind) return mine;
     struct parcels *p = open_parcels(c);
     size_t rounds = 0;
+    p->calls++;
     for (int r = 0; r < c->size; r++) {
         const size_t bytes = out[r].bytes > in[r].bytes ? out[r].bytes : in[r].bytes;
         if (r != c->rank && (bytes + PIECE - 1) / PIECE > rounds)

@@ -79,10 +79,11 @@ static void on_progress(int step, int steps, double seconds, void *arg) {
     p->progressed++;
 }
 
-static void on_end(const evn_loop *loop, void *arg) {
+static evn_status on_end(const evn_loop *loop, void *arg) {
     struct program *p = arg;
     assert_ptr_equal(loop, p->loop);
     p->inspected++;
+    return EVN_OK;
 }
 
 static void ok(evn_status status) {

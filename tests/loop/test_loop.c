@@ -264,6 +264,46 @@ static void test_bursts(void **state) {
     close_fixture(&f);
 }
 
+/* A body that passes all tasks and then comes back to each. */
+static evn_status returning(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct fixture *f = arg;
+    int count;
+    const int *task = evn_batch_tasks(batch, &count);
+    (void)unit;
+    while (evn_batch_next(batch) >= 0) continue;
+    for (int i = 0; i < count; i++) {
+        const double begin = evn_now();
+        wait_for(f->wait[task[i]]);
+        evn_batch_spent(batch, task[i], begin);
+    }
+    return EVN_OK;
+}
+
+/* Two bursts a task: of passing it, and of coming back, which its time is. */
+static void test_coming_back(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "2:CPU:1", "static");
+    for (int t = 0; t < TASKS; t++) f.wait[t] = 1e-4 * (1 + t % 3);
+    evn_unit_slow(evn_units_get(f.units, 1), 3);
+    assert_int_equal(evn_loop_run(f.loop, returning, &f), EVN_OK);
+    for (int u = 0; u < 2; u++) {
+        const int mine = u ? TASKS / 2 : TASKS / 2 + 1, first = u ? TASKS / 2 + 1 : 0;
+        double end = 0;
+        assert_int_equal(evn_loop_bursts(f.loop, u), 2 * mine);
+        for (int i = 0; i < 2 * mine; i++) {
+            const evn_burst b = evn_loop_burst(f.loop, u, i);
+            const int t = first + i % mine;
+            assert_true(b.begin >= end && b.end >= b.begin);
+            assert_true(b.kind == EVN_BURST_COMPUTE && b.task == t && b.count == 1);
+            if (i >= mine) assert_true(b.end - b.begin > (u ? 2.9 : 0.9) * f.wait[t]);
+            if (i >= mine) assert_true(evn_loop_seconds(f.loop)[t] >= b.end - b.begin - 1e-9);
+            end = b.end;
+        }
+    }
+    close_fixture(&f);
+}
+
 static void test_wrong_schedule(void **state) {
     (void)state;
     evn_units *units;
@@ -283,7 +323,7 @@ int main(void) {
         cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_times),
         cmocka_unit_test(test_failure),         cmocka_unit_test(test_uneven_units),
         cmocka_unit_test(test_counters),        cmocka_unit_test(test_bursts),
-        cmocka_unit_test(test_wrong_schedule),
+        cmocka_unit_test(test_coming_back),     cmocka_unit_test(test_wrong_schedule),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -86,11 +86,40 @@ int calls_loop_asking(struct world *w, int row) {
     CALLS_END
 }
 
+int calls_trace(struct world *w, int row) {
+    evn_trace *t = NULL;
+    USAGE("where to put", evn_trace_open(NULL, w->plain_loop, 1, 1))
+    USAGE("a loop", evn_trace_open(&t, NULL, 1, 1))
+    USAGE("latest 0 bursts", evn_trace_open(&t, w->plain_loop, 0, 1))
+    USAGE("latest -1 messages", evn_trace_open(&t, w->plain_loop, 1, -1))
+    FINE(evn_trace_close(NULL))
+    USAGE("a trace", evn_trace_gather(NULL))
+    USAGE("a trace", evn_trace_put(NULL, "task", stdout))
+    GIVES(0, "a trace", evn_trace_units(NULL))
+    GIVES(0, "a trace", evn_trace_bursts(NULL, 0))
+    GIVES(0, "a trace", evn_trace_burst(NULL, 0, 0).count)
+    GIVES(0, "a trace", evn_trace_messages(NULL))
+    GIVES(0, "a trace", evn_trace_message(NULL, 0).bytes)
+    GIVES(0, "a trace", evn_trace_lost(NULL))
+    GIVES(0, "a trace", evn_trace_uncertainty(NULL))
+    if (evn_trace_open(&t, w->plain_loop, 8, 8)) return WRONG;
+    USAGE("what tasks are called", evn_trace_put(t, NULL, stdout))
+    USAGE("a stream", evn_trace_put(t, "task", NULL))
+    GIVES(0, "unit -1", evn_trace_bursts(t, -1))
+    GIVES(0, "unit 99", evn_trace_burst(t, 99, 0).count)
+    GIVES(0, "burst -1", evn_trace_burst(t, 0, -1).count)
+    GIVES(0, "burst 9", evn_trace_burst(t, 0, 9).count)
+    GIVES(0, "message 0", evn_trace_message(t, 0).bytes)
+    GIVES(0, "message -1", evn_trace_message(t, -1).bytes)
+    CALLS_END
+}
+
 int calls_batch(struct world *w, int row) {
     GIVES(-1, "a batch", evn_batch_next(NULL))
     GIVES(NULL, "a batch", evn_batch_tasks(NULL, w->ints))
     SAYS("a batch", evn_batch_done(NULL, 1))
     SAYS("a batch", evn_batch_add(NULL, 0, 1))
+    SAYS("a batch", evn_batch_spent(NULL, 0, 1))
     GIVES(-1, "a batch", evn_batch_device(NULL))
     GIVES(-1, "a batch", evn_batch_space(NULL))
     GIVES(NULL, "a batch", evn_batch_queue(NULL))

@@ -106,6 +106,8 @@ static int mistakes(struct inside *in, int row) {
     SAYS("-1 seconds", evn_batch_add(b, mine, -1))
     SAYS("seconds", evn_batch_add(b, mine, NAN))
     SAYS("inf seconds", evn_batch_add(b, mine, INFINITY))
+    SAYS("task -1", evn_batch_spent(b, -1, evn_now()))
+    SAYS("evn_batch_spent()", evn_batch_spent(b, mine, evn_now()))
     GIVES(0, "task -1", evn_batch_at(b, -1, 0))
     GIVES(0, "region 1", evn_batch_at(b, mine, 1))
     GIVES(0, "region -1", evn_batch_at(b, mine, -1))

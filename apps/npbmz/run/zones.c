@@ -112,11 +112,7 @@ evn_status zones_step_early(evn_unit *unit, evn_batch *batch, void *arg) {
         if (!evn_exchange_needs(run->exchange, zone[i])) continue;
         const double begin = evn_now();
         by_team(run, zone_step, zone[i], unit);
-        /* a unit that is to be slow is slow here, too */
-        const double until = begin + (evn_now() - begin) * evn_unit_slowness(unit);
-        double now;
-        while ((now = evn_now()) < until) continue;
-        evn_batch_add(batch, zone[i], now - begin);
+        evn_batch_spent(batch, zone[i], begin);
     }
     return status;
 }
@@ -151,7 +147,7 @@ evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *arg) {
     for (int i = 0; !status && i < count; i++) {
         const double begin = evn_now();
         by_team(run, finish_step, zone[i], unit);
-        evn_batch_add(batch, zone[i], evn_now() - begin);
+        evn_batch_spent(batch, zone[i], begin);
     }
     return status;
 }

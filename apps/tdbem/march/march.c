@@ -346,6 +346,7 @@ static evn_status run(struct march *m, evn_schedule *schedule) {
                               .advance = advance,
                               .after = keep_state,
                               .arg = m};
+    if (m->ranks) status = evn_cluster_agree(m->p->cluster, status); /* all begin, or none */
     if (!status) status = timed_begin(&m->timed);
     if (m->ranks) status = evn_cluster_agree(m->p->cluster, status);
     if (status) return status;

@@ -28,6 +28,20 @@ struct report_burst {
     int task, count, step;
 };
 
+/* A rank of a run over several, over the whole of it. */
+struct report_rank {
+    const char *host;
+    double messages, bytes, moved, moved_bytes, wait_s; /* what it sent; its units' waiting */
+};
+
+/* A message between ranks in the last steps. */
+struct report_message {
+    const char *kind; /* "faces", "parcel", "task" */
+    int from, to;
+    int task; /* that changes its rank; -1 */
+    double bytes, sent, received;
+};
+
 /* A stage or phase of a program and its time. */
 struct report_part {
     const char *name;
@@ -68,6 +82,11 @@ struct report_record {
     char units_text[96];                /* "4:CPU:2,1:GPU:1" */
     int units;
     struct report_unit *unit; /* NULL in a plan */
+    int ranks;                /* 0: one process; else each has some of the units, in order */
+    struct report_rank *rank;
+    int messages_shown; /* between ranks, in the last steps */
+    struct report_message *message;
+    double uncertainty; /* of times of other hosts; 0: all are on one, or it is not known */
     int tasks;
     int *owner;
     int zones[2]; /* 0: not in the record */
@@ -164,6 +183,9 @@ void svg_begin_scaled(struct page *page, double width, double height, const char
 void svg_box(struct page *page, const char *class_, double x, double y, double width, double height,
              const char *tip);
 void svg_line(struct page *page, const char *class_, double x0, double y0, double x1, double y1);
+/* An arrow with a head at its end. */
+void svg_arrow(struct page *page, const char *class_, double x0, double y0, double x1, double y1,
+               const char *tip);
 enum anchor { START, MIDDLE, END };
 void svg_text(struct page *page, const char *class_, enum anchor anchor, double x, double dx,
               double y, const char *text);
@@ -205,11 +227,30 @@ struct sentence row_label(const struct report_row *row);
 /* "4 units (4:CPU:1)" for the first row of those units; NULL for others. */
 const char *row_head(const struct report_group *group, int i, struct sentence *text);
 
+/* Lines of units, one below another, where x is time; over ranks in lanes with heads
+ * (report_lanes.c). */
+struct lanes {
+    const struct report_record *record;
+    int units; /* drawn */
+    double pitch;
+};
+double lanes_height(const struct lanes *lanes);
+double lane_unit(const struct lanes *lanes, int unit); /* where its line begins */
+/* The heads; `busy` are the seconds of each unit, of `length`. */
+void lanes_heads(struct page *page, const struct lanes *lanes, double length, const double *busy);
+/* The messages that came in a span of time, as arrows; `left` and `scale` make x of it. Returns
+ * how many there are, and *drawn of them, which are the first. */
+struct span {
+    double begin, end, left, scale;
+};
+int lanes_arrows(struct page *page, const struct lanes *lanes, const struct span *span, int *drawn);
+
 /* -- the pictures, a file each; each leaves itself out with a sentence where records lack what it
  * needs -- */
 void report_periods(struct page *page, const struct report_group *group);   /* report_periods.c */
 void report_parts(struct page *page, const struct report_group *group);     /* report_parts.c */
 void report_units(struct page *page, const struct report_group *group);     /* report_units.c */
+void report_ranks(struct page *page, const struct report_group *group);     /* report_ranks.c */
 void report_transfers(struct page *page, const struct report_group *group); /* report_transfers.c */
 void report_speedups(struct page *page, const struct report_group *group);  /* report_speedup.c */
 void report_timelines(struct page *page, const struct report_group *group); /* report_timeline.c */

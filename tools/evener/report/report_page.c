@@ -59,6 +59,8 @@ static const char style[] =
     "outline-color:var(--rule)}\n"
     ".rule,.grid{stroke:var(--rule)}.axis{stroke:var(--soft)}\n"
     "line.leader{stroke-width:1.2;stroke-dasharray:1 3}\n"
+    ".arrow{stroke:var(--ink);stroke-width:1.1;opacity:.75}.arrow.moves{stroke-width:2.2}"
+    ".tip{fill:var(--ink)}svg text.lane{font-weight:600}\n"
     ".ideal{stroke:var(--soft);stroke-dasharray:5 4;stroke-width:1.3}\n"
     ".hatch1{fill:url(#hatch1)}.hatch2{fill:url(#hatch2)}.hatch1,.hatch2{pointer-events:none}\n"
     ".hatch-line{stroke:var(--page);stroke-width:1.6;opacity:.75}\n"
@@ -130,7 +132,10 @@ static void head(struct page *page, int records, int groups) {
         "y2=\"7\"/></pattern>"
         "<pattern id=\"hatch2\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
         "patternTransform=\"rotate(-45)\"><line class=\"hatch-line\" x1=\"0\" y1=\"0\" x2=\"0\" "
-        "y2=\"7\"/></pattern></defs></svg>\n"
+        "y2=\"7\"/></pattern>"
+        "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"7\" "
+        "markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"tip\" "
+        "d=\"M0 0.8L8 4L0 7.2z\"/></marker></defs></svg>\n"
         "<header>\n<h1>Evener report</h1>\n<p class=\"lead\">%d record%s of %d workload%s.</p>\n",
         records, records == 1 ? "" : "s", groups, groups == 1 ? "" : "s");
 }
@@ -246,6 +251,7 @@ void report_page(FILE *out, const struct report_group *group, int groups,
         report_transfers(&page, g);
         report_timelines(&page, g);
         report_maps(&page, g);
+        report_ranks(&page, g);
         report_units(&page, g);
         report_parts(&page, g);
         report_iterations(&page, g);

@@ -269,6 +269,59 @@ static void read_bursts(struct reader *in, struct report_record *r) {
     r->bursts = n;
 }
 
+/* Where there are ranks each has some units, one rank's after another's. */
+static void read_ranks(struct reader *in, struct report_record *r) {
+    const cJSON *list = read_nest(in, r->json, "", "ranks", OPTIONAL, 1), *o;
+    if (!list || in->bad) return;
+    const int n = cJSON_GetArraySize(list);
+    int last = -1, ordered = n <= r->units;
+    for (int u = 0; u < r->units; last = r->unit[u++].rank)
+        ordered &= r->unit[u].rank == last || r->unit[u].rank == last + 1;
+    if (!ordered || !r->units || r->unit[0].rank || last != n - 1) {
+        wrong(in, "\"units\" are not of the %d ranks, one rank's after another's", n);
+        return;
+    }
+    r->rank = room(in, n, sizeof *r->rank);
+    cJSON_ArrayForEach(o, list) {
+        if (in->bad) return;
+        char where[32];
+        snprintf(where, sizeof where, "ranks[%d].", r->ranks);
+        struct report_rank *x = &r->rank[r->ranks++];
+        x->host = read_text(in, o, where, "host", NEEDED);
+        x->messages = read_number(in, o, where, "messages", NEEDED);
+        x->bytes = read_number(in, o, where, "bytes", NEEDED);
+        x->moved = read_number(in, o, where, "moved_tasks", NEEDED);
+        x->moved_bytes = read_number(in, o, where, "moved_bytes", NEEDED);
+        x->wait_s = read_number(in, o, where, "wait_s", NEEDED);
+    }
+}
+
+/* Messages between ranks, in the order in which they were sent. */
+static void read_messages(struct reader *in, struct report_record *r) {
+    const cJSON *list = read_nest(in, r->json, "", "messages", OPTIONAL, 1), *o;
+    const cJSON *clocks = read_nest(in, r->json, "", "clocks", OPTIONAL, 0);
+    if (clocks) r->uncertainty = read_number(in, clocks, "clocks.", "uncertainty_s", NEEDED);
+    if (!list || in->bad) return;
+    if (!r->ranks && list->child) wrong(in, "\"messages\" are there, but no \"ranks\"");
+    r->message = room(in, cJSON_GetArraySize(list), sizeof *r->message);
+    cJSON_ArrayForEach(o, list) {
+        if (in->bad) return;
+        char where[32];
+        snprintf(where, sizeof where, "messages[%d].", r->messages_shown);
+        struct report_message *m = &r->message[r->messages_shown++];
+        m->kind = read_text(in, o, where, "kind", NEEDED);
+        m->from = read_whole(in, o, where, "from", r->ranks - 1);
+        m->to = read_whole(in, o, where, "to", r->ranks - 1);
+        m->task = cJSON_GetObjectItemCaseSensitive(o, "task")
+                      ? read_whole(in, o, where, "task", TASKS_MAX)
+                      : -1;
+        m->bytes = read_number(in, o, where, "bytes", NEEDED);
+        m->sent = read_number(in, o, where, "sent", NEEDED);
+        m->received = read_number(in, o, where, "received", NEEDED);
+        if (m->from == m->to) wrong(in, "\"%sto\" is the rank that it is from", where);
+    }
+}
+
 /* Stages (TD-BEM) or phases (NPB-MZ): names and times, the _s of a name left out. */
 static void read_parts(struct reader *in, struct report_record *r) {
     const char *key = cJSON_GetObjectItemCaseSensitive(r->json, "stages") ? "stages" : "phases";
@@ -342,6 +395,7 @@ static void read_run(struct reader *in, struct report_record *r) {
     r->hash = read_text(in, root, "", "hash", OPTIONAL);
     r->imbalance = read_number(in, root, "", "imbalance", OPTIONAL); /* null: infinite */
     read_units(in, r);
+    if (!in->bad) read_ranks(in, r);
     const cJSON *periods = read_nest(in, root, "", "periods", NEEDED, 0);
     const cJSON *transfers = read_nest(in, root, "", "transfers", NEEDED, 0);
     if (in->bad) return;
@@ -353,6 +407,7 @@ static void read_run(struct reader *in, struct report_record *r) {
     if (!in->bad) read_owner(in, r);
     if (!in->bad) read_zones(in, r);
     if (!in->bad) read_bursts(in, r);
+    if (!in->bad) read_messages(in, r);
     if (!in->bad) read_parts(in, r);
     const cJSON *mesh = read_nest(in, root, "", "mesh", OPTIONAL, 0);
     if (mesh) r->triangles = read_number(in, mesh, "mesh.", "triangles", OPTIONAL);
@@ -532,6 +587,8 @@ void report_free(struct report_record *r) {
     free(r->iteration);
     free(r->choice);
     free(r->part);
+    free(r->message);
+    free(r->rank);
     free(r->burst);
     free(r->width[0]);
     free(r->width[1]);

@@ -41,6 +41,14 @@ void svg_line(struct page *page, const char *class_, double x0, double y0, doubl
         x0, y0, x1, y1);
 }
 
+void svg_arrow(struct page *page, const char *class_, double x0, double y0, double x1, double y1,
+               const char *tip) {
+    put(page,
+        "<line class=\"%s\" x1=\"%.3f%%\" y1=\"%.1f\" x2=\"%.3f%%\" y2=\"%.1f\" "
+        "marker-end=\"url(#arrow)\"><title>%s</title></line>\n",
+        class_, x0, y0, x1, y1, tip);
+}
+
 void svg_text(struct page *page, const char *class_, enum anchor anchor, double x, double dx,
               double y, const char *text) {
     static const char *const name[] = {"", " mid", " end"};

@@ -94,6 +94,16 @@ static void axis(struct page *page, double y, double length, double scale) {
     }
 }
 
+/* The heads of ranks, with what their units did in the step. */
+static void heads(struct page *page, const struct lanes *lanes, const struct step *s,
+                  const struct report_burst *b, int n) {
+    double *busy = calloc((size_t)lanes->record->units, sizeof *busy);
+    for (int i = 0; busy && i < n; i++)
+        if (!report_kind(b[i].kind)->queue) busy[b[i].unit] += b[i].end - b[i].begin;
+    if (busy) lanes_heads(page, lanes, s->end - s->begin, busy);
+    free(busy);
+}
+
 /* The lines of units; `length` is the time that the whole width stands for. */
 static void picture(struct page *page, const struct report_row *row, const struct step *s,
                     double length) {
@@ -109,7 +119,8 @@ static void picture(struct page *page, const struct report_row *row, const struc
         else
             busy += b[i].end - b[i].begin;
     }
-    const double pitch = BAR + GAP + (queues ? QUEUE + 1 : 0), scale = WIDTH / length;
+    const struct lanes lanes = {r, units, BAR + GAP + (queues ? QUEUE + 1 : 0)};
+    const double scale = WIDTH / length, height = lanes_height(&lanes);
     put(page,
         "<div class=\"title\"><h4>%s</h4><p class=\"note\">step %d: %s, units busy for %s of it</p>"
         "</div>\n",
@@ -117,14 +128,16 @@ static void picture(struct page *page, const struct report_row *row, const struc
         share_text(busy, (s->end - s->begin) * r->units).text);
     struct sentence title;
     snprintf(title.text, sizeof title.text, "One step of %.190s", row_name(row).text);
-    svg_begin(page, pitch * units + AXIS, title.text,
+    svg_begin(page, height + AXIS, title.text,
               "One line a unit from the begin of a step to its end; boxes are bursts of computing "
-              "and exchange, what is empty is waiting.");
-    double y = 0;
+              "and exchange, what is empty is waiting, arrows are messages between ranks.");
     for (int u = 0; u < units; u++)
-        svg_box(page, "wait", GUTTER, pitch * u + 2, scale * (s->end - s->begin), BAR, NULL);
-    axis(page, pitch * units, length, scale);
-    for (int u = 0, i = 0; u < units; u++, y += pitch) {
+        svg_box(page, "wait", GUTTER, lane_unit(&lanes, u) + 2, scale * (s->end - s->begin), BAR,
+                NULL);
+    axis(page, height, length, scale);
+    heads(page, &lanes, s, b, n);
+    for (int u = 0, i = 0; u < units; u++) {
+        const double y = lane_unit(&lanes, u);
         char name[16];
         snprintf(name, sizeof name, "%d", u);
         svg_text(page, "value", END, GUTTER - 1.5, 0, y + 15, name);
@@ -140,9 +153,18 @@ static void picture(struct page *page, const struct report_row *row, const struc
             i += m;
         }
     }
+    const struct span span = {s->begin, s->end, GUTTER, scale};
+    int drawn;
+    const int messages = lanes_arrows(page, &lanes, &span, &drawn);
     svg_end(page);
     if (r->units > units)
         put(page, "<p class=\"note\">The first %d of %d units.</p>\n", units, r->units);
+    if (messages > drawn)
+        put(page, "<p class=\"note\">Arrows of %d of %d messages.</p>\n", drawn, messages);
+    if (r->uncertainty > 0)
+        put(page,
+            "<p class=\"note\">Clocks of hosts were compared; a time may be wrong by %s.</p>\n",
+            seconds_text(r->uncertainty).text);
     free(b);
 }
 

@@ -47,7 +47,7 @@ struct times {
     int failed;
 };
 
-static void inspect(const evn_loop *loop, void *arg) {
+static evn_status inspect(const evn_loop *loop, void *arg) {
     struct times *times = arg;
     const int steps = times->steps;
     double *sample = malloc(sizeof *sample * (size_t)times->tasks * (size_t)steps);
@@ -68,6 +68,7 @@ static void inspect(const evn_loop *loop, void *arg) {
             whole || !count[t] ? evn_loop_seconds(loop)[t] : median(sample + t * steps, count[t]);
     free(count);
     free(sample);
+    return EVN_OK; /* `failed` says what is wrong */
 }
 
 /* What is measured of a kind of units. */

@@ -56,8 +56,13 @@ static const struct option_rule rules[] = {
     {0},
 };
 
-/* Bursts of each unit that a trace can hold: 40 MB of memory, more than a viewer likes. */
-enum { BURSTS_MAX = 1 << 20 };
+/* Bursts of each unit that a trace can hold: 40 MB of memory, more than a viewer likes. Over ranks
+ * they share that number, since one file and one memory hold all of them; and as many messages of
+ * each. Without a trace a record shows some of the last ones. */
+enum { BURSTS_MAX = 1 << 20, BURSTS_LEAST = 1024, MESSAGES_SHOWN = 4096 };
+
+/* Instances whose bursts a record shows. */
+enum { SHOWN = 2 };
 
 /* Steps from one state that is kept to the next, where a run is to survive the loss of a device. */
 enum { KEEP_EVERY = 10 };
@@ -68,9 +73,10 @@ struct watch {
     struct job *job;
     evn_output *record, *trace; /* NULL: none wanted */
     evn_status trace_status;
+    evn_trace *kept; /* what the units do; NULL: nobody wants to know */
     struct progress progress;
-    cJSON *bursts; /* of the last steps, for the record; NULL: none wanted */
-    FILE *out;     /* where the page goes */
+    cJSON *shown; /* of the last steps, for the record; NULL: none wanted */
+    FILE *out;    /* where the page goes */
 };
 
 /* ---- what a run calls ---- */
@@ -80,13 +86,42 @@ static void on_step(int step, int steps, double seconds, void *p) {
     progress_step(&watch->progress, step, steps, seconds);
 }
 
-static void on_end(const evn_loop *loop, void *p) {
+static evn_status on_begin(evn_loop *loop, void *p) {
+    struct watch *watch = p;
+    const int ranks = watch->job->cluster ? evn_cluster_size(watch->job->cluster) : 1;
+    const int share = BURSTS_MAX / ranks, shown = 4 * watch->job->tasks.tasks + 64;
+    const int most = share > BURSTS_LEAST ? share : BURSTS_LEAST;
+    if (watch->request->trace) return evn_trace_open(&watch->kept, loop, most, most);
+    if (watch->request->json) return evn_trace_open(&watch->kept, loop, shown, MESSAGES_SHOWN);
+    return EVN_OK;
+}
+
+/* What the record shows of the last steps. */
+static void show(struct watch *watch, const evn_loop *loop) {
+    const int first = evn_schedule_instance(evn_loop_schedule(loop)) - SHOWN;
+    cJSON *o = watch->shown;
+    if (!o) return;
+    if (watch->job->cluster) {
+        cJSON *clocks = cJSON_AddObjectToObject(o, "clocks");
+        record_number(clocks, "uncertainty_s", evn_trace_uncertainty(watch->kept));
+        record_messages(cJSON_AddArrayToObject(o, "messages"), watch->kept, first);
+    }
+    record_bursts(cJSON_AddArrayToObject(o, "bursts"), watch->kept, first);
+}
+
+static evn_status on_end(const evn_loop *loop, void *p) {
     struct watch *watch = p;
     progress_end(&watch->progress);
-    if (watch->bursts) record_bursts(watch->bursts, loop, 2);
-    if (watch->trace)
-        watch->trace_status =
-            evn_trace_write(loop, watch->job->is->noun, evn_output_stream(watch->trace));
+    evn_status status = watch->kept ? evn_trace_gather(watch->kept) : EVN_OK;
+    if (!status && ranks_speak(watch->job->cluster)) {
+        show(watch, loop);
+        if (watch->trace)
+            watch->trace_status =
+                evn_trace_put(watch->kept, watch->job->is->noun, evn_output_stream(watch->trace));
+    }
+    evn_trace_close(watch->kept);
+    watch->kept = NULL;
+    return status;
 }
 
 static void on_notice(const char *text, void *p) {
@@ -149,8 +184,10 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
     if (job->cluster) cJSON_AddStringToObject(root, "wire", evn_cluster_wire(job->cluster));
     record_result(root, r, evn_schedule_text(job->schedule), &job->tasks);
     if (job->is->record) job->is->record(job->state, root);
-    if (watch->bursts) cJSON_AddItemToObject(root, "bursts", watch->bursts);
-    watch->bursts = NULL;
+    while (watch->shown && watch->shown->child) {
+        cJSON *part = cJSON_DetachItemViaPointer(watch->shown, watch->shown->child);
+        cJSON_AddItemToObject(root, part->string, part);
+    }
     cJSON_AddItemToObject(root, "machine", record_machine(job->machine));
     cJSON_AddItemToObject(root, "build", record_build());
     cJSON_AddStringToObject(root, "command", command_line);
@@ -164,8 +201,7 @@ static int open_outputs(struct watch *watch) {
     const struct request *request = watch->request;
     int code = output_open(&watch->record, request->json);
     if (!code) code = output_open(&watch->trace, request->trace);
-    /* those of this process alone would be half of the picture */
-    if (request->json && !watch->job->cluster) watch->bursts = cJSON_CreateArray();
+    if (request->json) watch->shown = cJSON_CreateObject();
     watch->out = files_page();
     return code;
 }
@@ -176,12 +212,10 @@ static int run_job(struct watch *watch) {
     struct run_options options = {
         .steps = (int)request->words.steps,
         .progress = on_step,
+        .begin = on_begin,
         .inspect = on_end,
         .notice = on_notice,
         .arg = watch,
-        .bursts = request->trace  ? BURSTS_MAX
-                  : request->json ? 4 * job->tasks.tasks + 64
-                                  : 0,
         .keep = strcmp(request->on_loss, "stop") ? KEEP_EVERY : 0,
         .stop = &interrupted,
         .cluster = job->cluster,
@@ -225,8 +259,6 @@ static int check_ranks(const struct request *request, const struct job *job) {
     if (!job->cluster) return 0;
     if (strcmp(request->on_loss, "stop") != 0)
         complain("--on-device-loss %s: over ranks a lost device ends the run", request->on_loss);
-    else if (request->trace)
-        complain("--trace: traces of several ranks are not written yet");
     else
         return 0;
     return EXIT_USAGE;
@@ -268,7 +300,8 @@ static int run_request(const struct request *request, struct job *job, int argc,
     code = ranks_agree(job->cluster, code);
     if (!code) code = job_make(job, words);
     if (!code) code = run_job(&watch);
-    cJSON_Delete(watch.bursts);
+    cJSON_Delete(watch.shown);
+    evn_trace_close(watch.kept);
     evn_output_close(watch.trace);
     evn_output_close(watch.record);
     job_close_units(job);

@@ -1,0 +1,342 @@
+/* Traces over ranks: every rank keeps its bursts and messages, and at the end rank 0 gets them, one
+ * rank's after another's, on its own clock. */
+#include "trace/compare.h"
+#include "trace/gathered.h"
+#include "loop/origin.h"
+#include "wire/cluster.h"
+#include "wire/meet.h"
+#include "base/argument.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a rank says of what it has to tell: so many units with their bursts, then messages. */
+struct summary {
+    long long units, bursts, messages, lost;
+    double origin; /* of its loop */
+};
+struct told_unit {
+    int gpu, cores, bursts, unused;
+};
+
+static size_t told_bytes(const struct summary *s) {
+    return (size_t)s->units * sizeof(struct told_unit) + (size_t)s->bursts * sizeof(evn_burst) +
+           (size_t)s->messages * sizeof(struct log_entry);
+}
+
+/* ---- opened and closed --------------------------------------------------------------------- */
+
+static evn_status agree(evn_trace *t, const char *what, evn_status mine) {
+    return cluster_meet(t->cluster, mine, &(struct meeting){.what = what});
+}
+
+static evn_status keep(evn_trace *t, int bursts, int messages) {
+    evn_status status = EVN_OK;
+    t->clock = calloc((size_t)t->ranks, sizeof *t->clock);
+    t->told = calloc((size_t)t->ranks, sizeof *t->told);
+    if (!t->clock || !t->told)
+        status = evn_fail(EVN_MEMORY, "trace: not enough memory for %d ranks", t->ranks);
+    if (!status) status = evn_loop_keep_bursts(t->loop, bursts);
+    if (!status) status = log_keep(t->cluster, messages);
+    t->keeps = !status;
+    return status;
+}
+
+/* Each rank's clock against rank 0's; nothing where all are on one host. */
+static evn_status compare(evn_trace *t, const char *what, int at_end) {
+    struct clock_point *point = NULL;
+    if (!compare_is_needed(t->cluster)) return EVN_OK;
+    evn_status status = EVN_OK;
+    point = calloc((size_t)t->ranks, sizeof *point);
+    if (!point) status = evn_fail(EVN_MEMORY, "trace: not enough memory for %d ranks", t->ranks);
+    status = agree(t, what, status);
+    if (!status) status = compare_clocks(t->cluster, point);
+    for (int r = 0; !status && r < t->ranks; r++)
+        *(at_end ? &t->clock[r].end : &t->clock[r].begin) = point[r];
+    free(point);
+    return status;
+}
+
+static evn_status open_over_ranks(evn_trace *t, evn_status status, int bursts, int messages) {
+    static const char what[] = "evn_trace_open()";
+    if (!status && log_is_kept(t->cluster))
+        status = evn_fail(EVN_USAGE, "trace: another trace of this cluster is open; close it");
+    if (!status) status = keep(t, bursts, messages);
+    status = agree(t, what, status);
+    return status ? status : compare(t, what, 0);
+}
+
+evn_status evn_trace_open(evn_trace **out, evn_loop *loop, int bursts, int messages) {
+    NEED_OUT(out);
+    NEED(loop, "a loop");
+    evn_status status = EVN_OK;
+    evn_trace *t = calloc(1, sizeof *t);
+    if (!t) status = evn_fail(EVN_MEMORY, "trace: not enough memory");
+    if (messages < 0)
+        status = evn_fail(EVN_USAGE, "trace: the latest %d messages to be kept, expected 0 or more",
+                          messages);
+    evn_trace none = {0}; /* who has no memory says so where the others meet */
+    evn_trace *at = t ? t : &none;
+    at->loop = loop;
+    at->cluster = loop_cluster(loop);
+    at->ranks = at->cluster ? evn_cluster_size(at->cluster) : 1;
+    if (at->cluster)
+        status = open_over_ranks(at, status, bursts, messages);
+    else if (!status)
+        status = evn_loop_keep_bursts(loop, bursts);
+    if (status) {
+        evn_trace_close(t);
+        return status;
+    }
+    *out = t;
+    return EVN_OK;
+}
+
+void evn_trace_close(evn_trace *t) {
+    if (!t) return;
+    if (t->keeps) log_close(t->cluster);
+    for (int r = 0; t->told && r < t->ranks; r++) free(t->told[r]);
+    free(t->told);
+    free(t->clock);
+    free(t->unit);
+    free(t->message);
+    free(t);
+}
+
+/* ---- what a rank tells --------------------------------------------------------------------- */
+
+static struct summary summarize(const evn_trace *t) {
+    const int units = evn_units_count(evn_loop_units(t->loop));
+    struct summary s = {.units = units,
+                        .messages = log_count(t->cluster),
+                        .lost = log_lost(t->cluster),
+                        .origin = compare_shown(t->cluster, loop_origin(t->loop))};
+    for (int u = 0; u < units; u++) s.bursts += evn_loop_bursts(t->loop, u);
+    return s;
+}
+
+/* All of it, behind each other, by what this rank's clock shows. NULL: no memory. */
+static char *write_down(const evn_trace *t, const struct summary *s) {
+    char *all = malloc(told_bytes(s)), *at = all;
+    const double origin = loop_origin(t->loop);
+    for (int u = 0; all && u < (int)s->units; u++, at += sizeof(struct told_unit)) {
+        const evn_unit *unit = evn_units_get(evn_loop_units(t->loop), u);
+        const struct told_unit told = {evn_unit_is_gpu(unit), evn_unit_cores(unit),
+                                       evn_loop_bursts(t->loop, u), 0};
+        memcpy(at, &told, sizeof told);
+    }
+    for (int u = 0; all && u < (int)s->units; u++)
+        for (int i = 0; i < evn_loop_bursts(t->loop, u); i++, at += sizeof(evn_burst)) {
+            evn_burst b = evn_loop_burst(t->loop, u, i);
+            b.begin = compare_shown(t->cluster, origin + b.begin);
+            b.end = compare_shown(t->cluster, origin + b.end);
+            memcpy(at, &b, sizeof b);
+        }
+    for (int i = 0; all && i < (int)s->messages; i++, at += sizeof(struct log_entry)) {
+        struct log_entry e = log_get(t->cluster, i);
+        e.begin = compare_shown(t->cluster, e.begin);
+        e.end = compare_shown(t->cluster, e.end);
+        memcpy(at, &e, sizeof e);
+    }
+    return all;
+}
+
+/* ---- rank 0 -------------------------------------------------------------------------------- */
+
+/* What rank 0 needs while it gathers. */
+struct gathering {
+    evn_trace *trace;
+    struct summary *of; /* what each rank has said */
+    struct message_end *end;
+    size_t ends;
+};
+
+/* Room for all that comes; where there is none, nothing does. */
+static evn_status make_room(void *arg, const struct cluster_record *said, const void **down,
+                            size_t *bytes) {
+    struct gathering *g = arg;
+    evn_trace *t = g->trace;
+    size_t all = 0;
+    int failed = !(g->of = malloc((size_t)t->ranks * sizeof *g->of));
+    (void)down;
+    (void)bytes;
+    for (int r = 0; !failed && r < t->ranks; r++) {
+        memcpy(&g->of[r], said[r].data, sizeof g->of[r]);
+        g->ends += (size_t)g->of[r].messages;
+        all += told_bytes(&g->of[r]);
+        if (r) failed = !(t->told[r] = malloc(told_bytes(&g->of[r])));
+    }
+    t->units = evn_cluster_unit_count(t->cluster);
+    if (!failed) {
+        g->end = malloc((g->ends + 1) * sizeof *g->end);
+        t->message = malloc((g->ends / 2 + 1) * sizeof *t->message);
+        t->unit = malloc((size_t)t->units * sizeof *t->unit);
+        failed = !g->end || !t->message || !t->unit;
+    }
+    if (!failed && g->ends <= INT_MAX) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "trace: not enough memory for what %d ranks have kept, %.3g GB",
+                    t->ranks, 1e-9 * (double)all);
+}
+
+/* Seconds since rank 0 has opened the loop. */
+static double moment(const struct gathering *g, int rank, double there) {
+    return clock_here(&g->trace->clock[rank], there) - g->of[0].origin;
+}
+
+/* A rank's units and bursts; returns where its messages begin. */
+static char *take_units(const struct gathering *g, int rank) {
+    const evn_trace *t = g->trace;
+    const struct summary *s = &g->of[rank];
+    char *told = t->told[rank], *at = told + (size_t)s->units * sizeof(struct told_unit);
+    for (int u = 0; u < (int)s->units; u++) {
+        struct told_unit is;
+        memcpy(&is, told + (size_t)u * sizeof is, sizeof is);
+        evn_burst *burst = (evn_burst *)(void *)at; /* it is aligned: units are 16 bytes each */
+        t->unit[evn_cluster_first_unit(t->cluster, rank) + u] =
+            (struct trace_unit){rank, is.gpu, is.cores, is.bursts, burst};
+        for (int i = 0; i < is.bursts; i++) {
+            burst[i].begin = moment(g, rank, burst[i].begin);
+            burst[i].end = moment(g, rank, burst[i].end);
+        }
+        at += (size_t)is.bursts * sizeof *burst;
+    }
+    return at;
+}
+
+static void take_messages(struct gathering *g, int rank, const char *at) {
+    for (int i = 0; i < (int)g->of[rank].messages; i++, at += sizeof(struct log_entry)) {
+        struct message_end *end = &g->end[g->ends++];
+        memcpy(&end->is, at, sizeof end->is);
+        end->is.begin = moment(g, rank, end->is.begin);
+        end->is.end = moment(g, rank, end->is.end);
+        end->rank = rank;
+    }
+}
+
+/* Puts together what all have told. */
+static void conclude(struct gathering *g) {
+    evn_trace *t = g->trace;
+    g->ends = 0;
+    for (int r = 0; r < t->ranks; r++) {
+        take_messages(g, r, take_units(g, r));
+        t->lost += g->of[r].lost;
+    }
+    t->messages = trace_match((int)g->ends, g->end, t->message);
+    t->lost += (long long)g->ends - 2 * (long long)t->messages;
+}
+
+/* ---- together ------------------------------------------------------------------------------ */
+
+/* To rank 0, one rank after another, so that it has one sender at a time. */
+static evn_status carry(const evn_trace *t, const struct gathering *g, const struct summary *mine,
+                        char *all) {
+    const int me = evn_cluster_rank(t->cluster);
+    evn_status status = EVN_OK;
+    if (me) return evn_cluster_carry(t->cluster, me, 0, all, told_bytes(mine));
+    for (int r = 1; !status && r < t->ranks; r++)
+        status = evn_cluster_carry(t->cluster, r, 0, t->told[r], told_bytes(&g->of[r]));
+    return status;
+}
+
+static evn_status gather(evn_trace *t, struct gathering *g) {
+    static const char what[] = "evn_trace_gather()";
+    evn_status status = compare(t, what, 1);
+    if (status) return status;
+    struct summary mine = summarize(t);
+    char *all = write_down(t, &mine);
+    if (!all)
+        status = evn_fail(EVN_MEMORY, "trace: not enough memory for %lld bursts and %lld messages",
+                          mine.bursts, mine.messages);
+    struct meeting m = {
+        .what = what, .up = &mine, .up_bytes = sizeof mine, .decide = make_room, .arg = g};
+    status = cluster_meet(t->cluster, status, &m);
+    if (!status) status = carry(t, g, &mine, all);
+    if (!status && !evn_cluster_rank(t->cluster)) {
+        t->told[0] = all;
+        all = NULL;
+        conclude(g);
+    }
+    free(all);
+    return status ? status : agree(t, what, status);
+}
+
+evn_status evn_trace_gather(evn_trace *t) {
+    NEED(t, "a trace");
+    if (t->gathered) return evn_fail(EVN_USAGE, "trace: evn_trace_gather() a second time");
+    if (!t->cluster) return EVN_OK;
+    struct gathering g = {.trace = t};
+    evn_status status = gather(t, &g);
+    t->gathered = !status;
+    free(g.of);
+    free(g.end);
+    if (!status) return EVN_OK;
+    free(t->unit);
+    t->unit = NULL;
+    t->messages = 0;
+    return status;
+}
+
+/* ---- what there is ------------------------------------------------------------------------- */
+
+struct trace_unit trace_unit(const evn_trace *t, int u) {
+    if (t->unit) return t->unit[u];
+    const evn_unit *unit = evn_units_get(evn_loop_units(t->loop), u);
+    return (struct trace_unit){.gpu = evn_unit_is_gpu(unit),
+                               .cores = evn_unit_cores(unit),
+                               .bursts = evn_loop_bursts(t->loop, u)};
+}
+
+evn_burst trace_burst(const evn_trace *t, int unit, int i) {
+    return t->unit ? t->unit[unit].burst[i] : evn_loop_burst(t->loop, unit, i);
+}
+
+int evn_trace_units(const evn_trace *t) {
+    NEED_OR(0, t, "a trace");
+    if (t->cluster) return t->unit ? t->units : 0;
+    return evn_units_count(evn_loop_units(t->loop));
+}
+
+int evn_trace_bursts(const evn_trace *t, int unit) {
+    NEED_OR(0, t, "a trace");
+    const int units = evn_trace_units(t);
+    if (unit >= 0 && unit < units) return trace_unit(t, unit).bursts;
+    evn_fail(EVN_USAGE, "trace: bursts of unit %d; those of %d units are here", unit, units);
+    return 0;
+}
+
+evn_burst evn_trace_burst(const evn_trace *t, int unit, int i) {
+    NEED_OR((evn_burst){0}, t, "a trace");
+    const int count = evn_trace_bursts(t, unit);
+    if (i >= 0 && i < count) return trace_burst(t, unit, i);
+    if (unit >= 0 && unit < evn_trace_units(t))
+        evn_fail(EVN_USAGE, "trace: burst %d of unit %d, of which %d are here, from 0", i, unit,
+                 count);
+    return (evn_burst){0};
+}
+
+int evn_trace_messages(const evn_trace *t) {
+    NEED_OR(0, t, "a trace");
+    return t->messages;
+}
+
+evn_rank_message evn_trace_message(const evn_trace *t, int i) {
+    NEED_OR((evn_rank_message){0}, t, "a trace");
+    if (i >= 0 && i < t->messages) return t->message[i];
+    evn_fail(EVN_USAGE, "trace: message %d, of which %d are here, from 0", i, t->messages);
+    return (evn_rank_message){0};
+}
+
+long long evn_trace_lost(const evn_trace *t) {
+    NEED_OR(0, t, "a trace");
+    return t->lost;
+}
+
+double evn_trace_uncertainty(const evn_trace *t) {
+    NEED_OR(0, t, "a trace");
+    double most = 0;
+    for (int r = 0; t->cluster && r < t->ranks; r++) {
+        const double of = clock_uncertainty(&t->clock[r]);
+        if (of > most) most = of;
+    }
+    return most;
+}
