@@ -250,7 +250,10 @@ int job_try(struct job *job, const struct job_words *words) {
     int code = open_units(job, words, words->units, 0);
     if (code) return code;
     const evn_problem one = {.tasks = 1, .units = evn_units_count(job->units)};
-    evn_status status = evn_schedule_open(&job->schedule, schedule_name(job, words), &one);
+    /* over ranks such speeds are of all units, whose number is not known yet */
+    const char *name = schedule_name(job, words);
+    const int later = job->cluster && strstr(name, "speed=");
+    evn_status status = later ? EVN_OK : evn_schedule_open(&job->schedule, name, &one);
     job_close_units(job);
     return status ? give_up(status) : 0;
 }
