@@ -102,6 +102,9 @@ class Bad(Base):
         self.refused(2, "--matrices", self.path("m"), "--processes", "2", "--eta", "0.25", says="has eta 0.5, here it is 0.25")
         self.refused(2, "--matrices", "/nowhere/m", "--processes", "2", says="matrices: .*/nowhere")
         self.refused(2, "--matrices", self.folder, "--processes", "2", says="no regular file")
+        os.mkfifo(self.path("pipe"))
+        self.refused(2, "--matrices", self.path("pipe"), "--processes", "2", says="pipe is no regular file")
+        self.refused(2, "--matrices", self.path("pipe"), says="pipe is no regular file")
 
     def test_no_room(self):
         """A limit on files that rank 0's ranges are within, and others' values are not."""

@@ -10,6 +10,7 @@
 #include "common/kept.h"
 #include <errno.h>
 #include <evener/output.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -343,7 +344,9 @@ static evn_status read_header(struct slices_reader *in, const struct header *wan
 
 static evn_status open_file(struct slices_reader *in, int fd) {
     struct stat is;
-    in->file = fd < 0 ? fopen(in->path, "rb") : fdopen(fd, "rb");
+    /* a pipe is not waited for */
+    if (fd < 0) fd = open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    in->file = fd < 0 ? NULL : fdopen(fd, "rb");
     if (in->file) rewind(in->file);
     if (!in->file || fstat(fileno(in->file), &is))
         return evn_fail(EVN_SYSTEM, "matrices: %s: %s", in->path, strerror(errno));
