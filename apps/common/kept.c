@@ -2,7 +2,13 @@
 #include "common/kept.h"
 #include "common/hash.h"
 #include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 uint64_t kept_sum(uint64_t sum, const void *data, size_t bytes) {
     const unsigned char *p = data;
@@ -27,4 +33,49 @@ evn_status kept_compare(const char *path, const char *there, const char *here) {
         here += b + (here[b] == ' ');
     }
     return evn_fail(EVN_USAGE, "%s: this checkpoint is of another run", path);
+}
+
+int kept_write(int fd, const void *data, size_t bytes, uint64_t at) {
+    for (const char *p = data; bytes;) {
+        const ssize_t n = pwrite(fd, p, bytes, (off_t)at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n ? errno : EIO;
+        p += n;
+        at += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+int kept_read(int fd, void *data, size_t bytes, uint64_t at) {
+    for (char *p = data; bytes;) {
+        const ssize_t n = pread(fd, p, bytes, (off_t)at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n ? errno : EIO;
+        p += n;
+        at += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+int kept_mark(struct kept_place *place, int fd, uint64_t at) {
+    *place = (struct kept_place){.process = getpid(), .descriptor = fd, .at = at};
+    if (getrandom(place->word, sizeof place->word, 0) != sizeof place->word)
+        place->word[0] = (uint64_t)getpid();
+    return kept_write(fd, place->word, sizeof place->word, at);
+}
+
+int kept_look(const struct kept_place *place) {
+    char path[64];
+    uint64_t word[2];
+    struct stat is;
+    snprintf(path, sizeof path, "/proc/%lld/fd/%d", (long long)place->process, place->descriptor);
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0) return -1;
+    if (!fstat(fd, &is) && S_ISREG(is.st_mode) && !kept_read(fd, word, sizeof word, place->at) &&
+        !memcmp(word, place->word, sizeof word))
+        return fd;
+    close(fd);
+    return -1;
 }

@@ -100,6 +100,9 @@ struct workload {
     /* Gives back all that the others have made, whatever came of them. */
     void (*close)(void *state);
 
+    /* The whole of evener model, where `teams` is not what there is to say; as a study. NULL: none.
+     */
+    int (*model)(int argc, char **argv);
     const struct study *studies; /* NULL: none */
 };
 

@@ -5,6 +5,7 @@
  * known after the first of these, which may be minutes; so it is estimated before from some
  * columns. */
 #include "tdbem/matrices.h"
+#include "tdbem/matrices_file.h"
 #include "tdbem/matrices_ranks.h"
 #include "tdbem/matrices/slices_file.h"
 #include "common/ranks.h"
@@ -27,9 +28,10 @@ struct source {
     struct slices_reader *reader;
     struct slices_writer *writer;
     const struct slices *s;
-    int parts;               /* ranges come by parts */
-    int streams;             /* values go to disk */
-    struct handout *handout; /* over ranks: what others want; else NULL */
+    int parts;                  /* ranges come by parts */
+    int streams;                /* values go to disk */
+    struct handout *handout;    /* over ranks: what others want; else NULL */
+    struct matrices_file *file; /* likewise, where there is one */
 };
 
 /* The matrices while they are made. */
@@ -62,9 +64,9 @@ struct fit {
 
 /* ---- where values come from ---- */
 
-static evn_status source_open(struct source *from, tdbem *p) {
+static struct slices_options wanted_slices(const tdbem *p) {
     const tdbem_options *o = &p->options;
-    const struct slices_options so = {
+    return (struct slices_options){
         .problem = o->problem,
         .eta = o->problem == TDBEM_SOFT ? 0 : o->eta,
         .delta = p->shape.delta,
@@ -74,22 +76,26 @@ static evn_status source_open(struct source *from, tdbem *p) {
         .progress = o->progress,
         .arg = o->arg,
     };
-    evn_status status;
-    p->shape.reloaded = o->matrices && slices_file_exists(o->matrices);
-    if (p->shape.reloaded) {
-        status = tdbem_as_input(slices_reader_prepare(&from->reader, p->mesh, &so, o->matrices));
+}
+
+/* Over ranks it is rank 0's file that counts; another one that this rank finds under its name will
+ * do for the ranges. */
+static evn_status source_open(struct source *from, tdbem *p) {
+    const tdbem_options *o = &p->options;
+    const struct slices_options so = wanted_slices(p);
+    evn_status status = EVN_OK;
+    if (o->matrices && slices_file_exists(o->matrices)) {
+        status = slices_reader_prepare(&from->reader, p->mesh, &so, o->matrices, -1);
         if (!status) from->s = slices_reader_slices(from->reader);
-        return status;
+        p->shape.reloaded = 1;
+        if (!status || !p->me) return tdbem_as_input(status);
     }
+    p->shape.reloaded = 0;
     status = slices_maker_prepare(&from->maker, p->mesh, &so, cores(o));
     if (!status) from->s = slices_maker_slices(from->maker);
-    if (!status && o->matrices && p->cluster)
-        return evn_fail(EVN_USAGE,
-                        "matrices: %s is not there, and several ranks do not make it; one process "
-                        "does",
-                        o->matrices);
-    if (!status && o->matrices)
-        status = tdbem_as_input(slices_writer_open(&from->writer, p->mesh, &so, o->matrices));
+    if (!status && o->matrices && !p->me)
+        status = tdbem_as_input(
+            slices_writer_open(&from->writer, p->mesh, &so, o->matrices, p->cluster != NULL));
     return status;
 }
 
@@ -116,11 +122,20 @@ static evn_status source_forget(struct source *from) {
     return source_ranges(from, 0, 0, 0);
 }
 
-static void source_close(struct source *from) {
+/* No more columns come. */
+static void source_end(struct source *from) {
     slices_maker_close(from->maker);
     slices_reader_close(from->reader);
+    from->maker = NULL;
+    from->reader = NULL;
+    from->s = NULL;
+}
+
+static void source_close(struct source *from) {
+    source_end(from);
     slices_writer_close(from->writer);
     handout_close(from->handout);
+    matrices_file_close(from->file);
 }
 
 /* ---- what fits ---- */
@@ -482,12 +497,12 @@ static int next_cut(const struct layout *l, const struct source *from, double in
     return l->slice[b];
 }
 
-/* Columns up to `to`-1 that are another rank's. A file is read to its end, where its checksum is.
- */
-static evn_status leave_out(struct source *from, int to) {
-    if (from->reader) return source_next(from, to);
-    slices_maker_skip(from->maker, to);
-    return EVN_OK;
+/* Columns up to `to`-1 that are another rank's. */
+static void leave_out(struct source *from, int to) {
+    if (from->reader)
+        slices_reader_skip(from->reader, to);
+    else
+        slices_maker_skip(from->maker, to);
 }
 
 static evn_status fill(tdbem *p, struct source *from, const struct fit *f, struct slices_csr *m) {
@@ -498,14 +513,15 @@ static evn_status fill(tdbem *p, struct source *from, const struct fit *f, struc
         int b = 0;
         while (p->layout->slice[b] < s->to) b++;
         if (!layout_has(p->layout, b)) {
-            status = leave_out(from, to);
+            leave_out(from, to);
             continue;
         }
         status = source_next(from, to);
         if (!status) status = put_away(p, from, m);
         p->shape.intervals++;
     }
-    if (!status && from->writer) status = slices_writer_commit(from->writer);
+    if (!status && from->writer && !p->cluster)
+        status = slices_writer_commit(from->writer, from->s);
     return status;
 }
 
@@ -565,11 +581,61 @@ void matrices_close(tdbem *p) {
     p->making = NULL;
 }
 
+/* Values come from elsewhere than ranges came from: `was` had them. They are found again, and are
+ * to be the same. */
+static evn_status change_source(tdbem *p, struct source *from, const struct slices *was,
+                                double memory) {
+    const struct slices_options so = wanted_slices(p);
+    const struct layout *l = p->layout;
+    evn_status status = EVN_OK;
+    if (!from->reader)
+        status = slices_maker_prepare(&from->maker, p->mesh, &so, cores(&p->options));
+    if (status) return status;
+    from->s = from->reader ? slices_reader_slices(from->reader) : slices_maker_slices(from->maker);
+    for (int b = 0, end; !status && b < l->blocks; b = end) {
+        end = from->parts ? part_end(l, b, memory) : l->blocks;
+        status = source_ranges(from, l->slice[b], l->slice[end], 0);
+    }
+    const size_t bytes = ((size_t)was->columns + 1) * sizeof *was->begin;
+    if (!status && memcmp(from->s->begin, was->begin, bytes) != 0)
+        status = evn_fail(EVN_USAGE, "matrices: %s has other ranges than are found here",
+                          p->options.matrices);
+    return status;
+}
+
+/* Over ranks: the file of them all. */
+static evn_status join_file(tdbem *p, struct source *from, double memory) {
+    const struct slices_options so = wanted_slices(p);
+    struct matrices_ends ends = {from->reader, from->writer, from->s, scratch_folder(&p->options)};
+    int again = 0;
+    if (!p->cluster || !p->options.matrices) return EVN_OK;
+    evn_status status = matrices_file_begin(&from->file, p, &ends, &so, &again);
+    struct slices_maker *maker = from->maker;
+    struct slices_reader *reader = ends.reader != from->reader ? from->reader : NULL;
+    from->reader = ends.reader;
+    from->writer = ends.writer;
+    p->shape.reloaded = ends.reader != NULL;
+    if (again) from->maker = NULL;
+    if (!status && again) status = change_source(p, from, ends.s, memory);
+    if (again) slices_maker_close(maker);
+    slices_reader_close(reader);
+    return evn_cluster_agree(p->cluster, status);
+}
+
+/* Once what is this rank's of it has been made. */
+static evn_status leave_file(tdbem *p, struct source *from, evn_status mine) {
+    struct matrices_ends ends = {.writer = from->writer, .s = from->s};
+    if (!p->cluster || !p->options.matrices) return mine;
+    mine = evn_cluster_agree(p->cluster, mine);
+    return mine ? mine : matrices_file_end(from->file, p, &ends);
+}
+
 /* Columns of this rank's blocks. */
 static evn_status make(tdbem *p, struct making *k, struct fit *f) {
     const double given = p->options.memory;
     const double memory = given > 0 ? given : default_memory(p, k->available);
-    evn_status status = find_fit(f, p, &k->from, &k->m, memory);
+    evn_status status = join_file(p, &k->from, memory);
+    if (!status) status = find_fit(f, p, &k->from, &k->m, memory);
     if (!status) status = reserve(p, &k->m);
     if (status) return status;
     if (f->streams)
@@ -603,11 +669,9 @@ evn_status matrices_make(tdbem *p) {
     const double begin = evn_now();
     struct fit f = {0};
     evn_status status = make(p, k, &f);
-    slices_maker_close(k->from.maker); /* its plan and ranges are not needed any more */
-    slices_reader_close(k->from.reader);
-    k->from.maker = NULL;
-    k->from.reader = NULL;
-    malloc_trim(0); /* what the intervals took is not kept for later */
+    status = leave_file(p, &k->from, status);
+    source_end(&k->from); /* its plan and ranges are not needed any more */
+    malloc_trim(0);       /* what the intervals took is not kept for later */
     if (!status && f.streams) status = begin_stream(p, &f);
     if (!status && f.comes) status = stream_begin_whole(p->layout->stream, f.stay, f.ahead);
     if (p->cluster) status = complete(p, k, status);

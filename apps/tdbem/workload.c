@@ -160,6 +160,7 @@ static const struct workload tdbem_workload = {
     .print_result = page_result,
     .record = record_problem,
     .close = close_state,
+    .model = tdbem_model,
     .studies = studies,
 };
 

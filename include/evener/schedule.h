@@ -60,7 +60,14 @@ typedef struct evn_route {
  *
  * Memory: binpack, map and optimal make their plan as if there was enough, and if that does not fit
  * they make one that does; if none does, or none is found, one with few bytes over. The other
- * schedules do not look at it. evn_schedule_explain() tells who is over in any case. */
+ * schedules do not look at it. evn_schedule_explain() tells who is over in any case.
+ *
+ * States: where units do not share their memory (`space`, the ranks of a run), a task that goes to
+ * a unit of another space takes its `state` along. guided:time, interval and map, which move tasks
+ * by what was measured, do that only where it pays: what it saves over the instances that are left
+ * is to be more than carrying takes; and if units have changed their speed before, also what it
+ * saves in as many instances as the present speeds have lasted, so that one that comes and goes
+ * does not make states travel to and fro. */
 typedef struct evn_problem {
     int tasks;            /* n >= 1 */
     const double *weight; /* n sizes, >= 0 and finite; NULL: all 1 */
@@ -79,6 +86,11 @@ typedef struct evn_problem {
     const evn_route *far;   /* the same between units of different nodes; NULL: as `route` */
     const double *bytes;    /* n, >= 0 and finite: what each task's data take where it is owned */
     const double *capacity; /* U, >= 0: bytes that each unit's memory holds; 0, INFINITY: enough */
+    const int *space;       /* U, >= 0: units of one space share their memory; NULL: all do */
+    const double *state; /* n, >= 0 and finite: bytes of each task that go along to another space;
+                            NULL: none */
+    double carry;        /* s that a byte of them takes, >= 0 and finite; 0: not known, 1e-9 until
+                            evn_schedule_carried() */
 } evn_problem;
 
 /* Makes the schedule that `text` names. EVN_USAGE: text or problem are not understood. */
@@ -108,6 +120,11 @@ const int *evn_schedule_owner(const evn_schedule *schedule);
  * each). With this the schedule decides about the next instance. EVN_USAGE: an owner is no unit or
  * a time is negative or not finite; then nothing was learnt. */
 evn_status evn_schedule_learn(evn_schedule *schedule, const int *owner, const double *seconds);
+
+/* Tells what carrying took: `bytes` of the tasks' states went to other spaces in `seconds`. What it
+ * takes a byte is from now on what was told, of late more than long ago. EVN_USAGE: bytes that are
+ * not above 0 or a time that is below, or either not finite. */
+evn_status evn_schedule_carried(evn_schedule *schedule, double bytes, double seconds);
 
 /* Instances learnt so far. */
 int evn_schedule_instance(const evn_schedule *schedule);

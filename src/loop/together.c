@@ -2,6 +2,7 @@
  * about the next instance is told to all. (A plan that every rank makes for itself would have to be
  * the same everywhere; a schedule with a time limit, or with a library that differs between nodes,
  * cannot promise that.) */
+#include <evener/clock.h>
 #include "loop/ranks.h"
 #include "wire/meet.h"
 #include <stdlib.h>
@@ -108,6 +109,15 @@ static int find_crossing(evn_loop *loop, const int *from, const int *to) {
     return count;
 }
 
+/* Bytes of their states, as the schedule weighs them. */
+static double crossing_state(const evn_loop *loop, const int *from, const int *to) {
+    const evn_problem *p = loop->problem;
+    double bytes = 0;
+    for (int t = 0; p->space && p->state && t < p->tasks; t++)
+        if (p->space[from[t]] != p->space[to[t]]) bytes += p->state[t];
+    return bytes;
+}
+
 /* What rank 0 has decided. Tasks that were drawn stay on their rank: their owners there are known
  * to it alone until the assignment is kept. */
 static evn_status follow(evn_loop *loop, const struct decision *d) {
@@ -119,12 +129,17 @@ static evn_status follow(evn_loop *loop, const struct decision *d) {
     const int *next = (const int *)(d + 1);
     evn_status status = EVN_OK;
     const int across = find_crossing(loop, g->next, next);
-    if (across) {
-        loop->plan++;
-        status = move_tasks(loop, g->next, next);
+    if (!across) {
+        memcpy(g->next, next, bytes);
+        return EVN_OK;
     }
+    const double state = crossing_state(loop, g->next, next), begin = evn_now();
+    loop->plan++;
+    status = move_tasks(loop, g->next, next);
     memcpy(g->next, next, bytes);
-    return across ? together_agree(loop, "evn_loop_run()", status) : EVN_OK;
+    status = together_agree(loop, "evn_loop_run()", status);
+    if (status || !(state > 0)) return status;
+    return evn_schedule_carried(loop->schedule, state, evn_now() - begin);
 }
 
 evn_status together_learn(evn_loop *loop, evn_status mine) {

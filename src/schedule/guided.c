@@ -188,7 +188,8 @@ static void keep(evn_schedule *s) {
     if (!learn_ready(l) || !learn_asks(l, now, even)) return;
     memcpy(state->present, s->owner, bytes);
     const double then = move_on(s);
-    if (learn_pays(l, now, then, learn_seconds_to_move(l, state->present, s->owner))) {
+    if (learn_pays(l, now, then, learn_seconds_to_move(l, state->present, s->owner)) &&
+        learn_carries(l, now, then, state->present, s->owner)) {
         learn_moves(l, now, then);
         s->settled = 0;
     } else {
@@ -196,6 +197,17 @@ static void keep(evn_schedule *s) {
         bounds(s);
         learn_stays(l, now, even, then);
     }
+}
+
+/* Back to `owner` if a first move would carry states to other spaces and that does not pay. */
+static int stays(evn_schedule *s, const int *owner) {
+    struct learn *l = ((struct state *)s->state)->learn;
+    if (!(learn_seconds_to_carry(l, owner, s->owner) > 0) ||
+        learn_carries(l, learn_makespan(l, owner), learn_makespan(l, s->owner), owner, s->owner))
+        return 0;
+    memcpy(s->owner, owner, (size_t)s->problem.tasks * sizeof *owner);
+    bounds(s);
+    return 1;
 }
 
 static void learn(evn_schedule *s, const int *owner, const double *seconds) {
@@ -207,7 +219,7 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     }
     learn_feed(state->learn, owner, seconds);
     if (!state->keeping) {
-        const int moved = move(s, owner, times(state, p, owner));
+        const int moved = move(s, owner, times(state, p, owner)) && !stays(s, owner);
         state->keeping = !moved || learn_instances(state->learn) >= FIRST_MOVES + p->units;
         if (moved) return;
     }

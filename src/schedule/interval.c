@@ -9,14 +9,15 @@
  * each. No step is sure to be an improvement; after a fixed number of them the best one seen is
  * taken and kept.
  *
- * Four things are ours. Where costs jump from one task to the next, the steps as published swing
+ * Five things are ours. Where costs jump from one task to the next, the steps as published swing
  * to and fro for ever, several per cent from the optimum; so after one that was no improvement
  * steps become shorter, and longer again while they improve, and fractions of tasks are carried
  * over. The times are those that were learnt from the last instances (learn.h), so that a spike
  * moves no task. Where times scatter, a step that could gain no more than they do, or promises
- * nothing, is left out, though it counts. And what was kept is given up when units
- * or tasks have changed so that this pays for certain: then all steps of a search are made at
- * once, on the times learnt, and the best is taken. */
+ * nothing, is left out, though it counts. Where carrying states to other spaces takes longer than a
+ * step saves, the boundaries between spaces stay. And what was kept is given up when units or tasks
+ * have changed so that this pays for certain: then all steps of a search are made at once, on the
+ * times learnt, and the best is taken. */
 #include <evener/status.h>
 #include "schedule/learn.h"
 #include "schedule/policy.h"
@@ -91,29 +92,28 @@ static evn_status open_interval(evn_schedule *s, const evn_spec *spec) {
     return EVN_OK;
 }
 
-/* The sizes in state->want as whole numbers that add up to n, each less than one off, and none of
- * them 0 if there are enough tasks. */
-static void round_off(struct state *state, int n, int units) {
-    const int least = n >= units;
+/* The sizes that units from .. to-1 want as whole numbers that add up to n, each less than one off,
+ * and none of them 0 if there are enough tasks. */
+static void round_off(struct state *state, int n, int from, int to) {
+    const int least = n >= to - from;
     double sum = 0;
     int end = 0;
-    for (int u = 0; u < units; u++) {
+    for (int u = from; u < to; u++) {
         const int begin = end;
         sum += state->want[u];
-        end = u == units - 1 ? n : (int)fmin(fmax(floor(sum + 0.5), 0), n);
+        end = u == to - 1 ? n : (int)fmin(fmax(floor(sum + 0.5), 0), n);
         /* at least one, and one for each of those behind */
-        if (end > n - least * (units - 1 - u)) end = n - least * (units - 1 - u);
+        if (end > n - least * (to - 1 - u)) end = n - least * (to - 1 - u);
         if (end < begin + least) end = begin + least;
         state->given[u] = end - begin;
     }
 }
 
-/* The next intervals, from how long each unit took for its own. */
-static void step(struct state *state, int n, int units, double mean, int *owner) {
-    if (memcmp(state->given, state->tasks, sizeof *state->given * (size_t)units) != 0)
-        for (int u = 0; u < units; u++) state->want[u] = state->tasks[u];
+/* The next sizes of units from .. to-1, whose times have this mean, for the n tasks that they have.
+ */
+static void step_of(struct state *state, int n, int from, int to, double mean) {
     double removed = 0, wanted = 0;
-    for (int u = 0; u < units; u++) {
+    for (int u = from; u < to; u++) {
         /* nobody can use more than all */
         state->change[u] = fmin((mean - state->time[u]) / state->cost[u], n);
         if (state->change[u] > 0)
@@ -121,11 +121,29 @@ static void step(struct state *state, int n, int units, double mean, int *owner)
         else
             removed -= state->change[u];
     }
-    for (int u = 0; u < units; u++) {
+    for (int u = from; u < to; u++) {
         if (state->change[u] > 0) state->change[u] *= removed / wanted;
         state->want[u] = fmax(state->want[u] + state->length * state->change[u], 0);
     }
-    round_off(state, n, units);
+    round_off(state, n, from, to);
+}
+
+/* The next intervals, from how long each unit took for its own; `within`: of the units of each
+ * space for themselves, so that no task goes to another. */
+static void step(struct state *state, const evn_problem *p, double mean, int within, int *owner) {
+    const int units = p->units;
+    if (memcmp(state->given, state->tasks, sizeof *state->given * (size_t)units) != 0)
+        for (int u = 0; u < units; u++) state->want[u] = state->tasks[u];
+    if (!within) step_of(state, p->tasks, 0, units, mean);
+    for (int from = 0, to; within && from < units; from = to) {
+        int n = state->tasks[from];
+        double sum = state->time[from];
+        for (to = from + 1; to < units && p->space[to] == p->space[from]; to++) {
+            n += state->tasks[to];
+            sum += state->time[to];
+        }
+        step_of(state, n, from, to, sum / (to - from));
+    }
     for (int u = 0, t = 0; u < units; u++)
         for (int i = 0; i < state->given[u]; i++) owner[t++] = u;
 }
@@ -160,9 +178,9 @@ static void set_length(struct state *state, double longest) {
     state->last_time = longest;
 }
 
-/* A whole search at once, from s->owner, on the times learnt: its best in state->best. Returns the
- * longest time of that. */
-static double search_at_once(evn_schedule *s) {
+/* A whole search at once, from s->owner, on the times learnt: its best in state->best. `within`: no
+ * task goes to another space. Returns the longest time of that. */
+static double search_at_once(evn_schedule *s, int within) {
     struct state *state = s->state;
     const evn_problem *p = &s->problem;
     const size_t bytes = sizeof *s->owner * (size_t)p->tasks;
@@ -177,23 +195,27 @@ static double search_at_once(evn_schedule *s) {
             memcpy(state->best, state->trial, bytes);
         }
         if (!(mean > 0)) break;
-        step(state, p->tasks, p->units, mean, state->trial);
+        step(state, p, mean, within, state->trial);
     }
     state->keeping = s->settled = 1;
     return state->best_time;
 }
 
-/* Searches at once, and takes the best if it beats `now`, what an instance takes, by enough. */
+/* Searches at once, and takes the best if it beats `now`, what an instance takes, by enough. Where
+ * carrying states does not pay, the best without. */
 static void search_again(evn_schedule *s, double now, double could) {
     struct state *state = s->state;
     struct learn *l = state->learn;
-    const double even = state->even, then = search_at_once(s);
+    const double even = state->even;
+    const double least = search_at_once(s, 0);
+    const int within = !learn_carries(l, now, least, s->owner, state->best);
+    const double then = within ? search_at_once(s, 1) : least;
     if (learn_pays(l, now, then, learn_seconds_to_move(l, s->owner, state->best))) {
         learn_moves(l, now, then);
         memcpy(s->owner, state->best, sizeof *s->owner * (size_t)s->problem.tasks);
         s->settled = 0;
     } else {
-        learn_stays(l, now, could, then);
+        learn_stays(l, now, could, fmin(least, then));
     }
     double mean;
     look(state, &s->problem, state->best, &mean);
@@ -217,8 +239,10 @@ static void keep(evn_schedule *s, double longest, double mean) {
 static void end_search(evn_schedule *s, double noise) {
     struct state *state = s->state;
     state->keeping = s->settled = 1;
-    const double best = learn_makespan(state->learn, state->best);
-    if (best <= (1.1 + noise) * state->best_time)
+    const double best = learn_makespan(state->learn, state->best),
+                 now = learn_makespan(state->learn, s->owner);
+    if (best <= (1.1 + noise) * state->best_time &&
+        learn_carries(state->learn, now, best, s->owner, state->best))
         memcpy(s->owner, state->best, sizeof *s->owner * (size_t)s->problem.tasks);
     else
         state->left_out = 1;
@@ -254,7 +278,14 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
         return;
     }
     set_length(state, longest);
-    step(state, p->tasks, p->units, mean, s->owner);
+    step(state, p, mean, 0, s->owner);
+    if (learn_seconds_to_carry(state->learn, owner, s->owner) > 0 &&
+        !learn_carries(state->learn, longest, learn_makespan(state->learn, s->owner), owner,
+                       s->owner)) {
+        state->left_out = 1;
+        state->given[0] = -1; /* fractions are those of a step that is not made */
+        step(state, p, mean, 1, s->owner);
+    }
     if (!(noise > 0) || learn_makespan(state->learn, s->owner) < longest) return;
     memcpy(s->owner, owner, bytes); /* not even by the times learnt it would be better */
     state->left_out = 1;

@@ -58,6 +58,9 @@ struct learn {
     double reach;         /* over even: what that search found */
     int wait, ask;        /* instances between searches; the instance of the next one, */
     int hold;             /* and that before which there is none in any case */
+    int changed;          /* instance in which a unit's speed last changed; 0: none has */
+    double price;         /* s of carrying that did not pay last; 0: it did */
+    const double *carry;  /* s a byte */
     double shift;         /* log of all that speeds were scaled by */
     double *cost, *speed; /* what is believed */
     double *seconds;      /* window x tasks, one row an instance */
@@ -124,6 +127,7 @@ struct learn *learn_init(void *block, const evn_problem *problem, int window) {
         .problem = *problem,
         .window = window,
         .caution = 1,
+        .carry = &problem->carry,
         .cost = (double *)(base + at[0]),
         .speed = (double *)(base + at[1]),
         .seconds = (double *)(base + at[2]),
@@ -350,6 +354,7 @@ static void learn_unit(struct learn *l, size_t u) {
         l->speed[u] = bounded(middle);
         b->behind += now || !b->behind;
     } else if (has_changed(l, b, l->speed[u], value, known, middle, PROOF)) {
+        if (fabs(log(bounded(middle) / l->speed[u])) > log(1.1)) l->changed = l->fed;
         l->speed[u] = bounded(middle);
         b->behind = PROOF;
     } else if (now) {
@@ -520,7 +525,28 @@ double learn_seconds_to_move(const struct learn *l, const int *from, const int *
     double sum = 0;
     for (int t = 0; t < l->problem.tasks; t++)
         if (from[t] != to[t]) sum += l->cost[t] / l->speed[to[t]];
-    return sum;
+    return sum + learn_seconds_to_carry(l, from, to);
+}
+
+double learn_seconds_to_carry(const struct learn *l, const int *from, const int *to) {
+    const evn_problem *p = &l->problem;
+    double bytes = 0;
+    if (!p->space || !p->state) return 0;
+    for (int t = 0; t < p->tasks; t++)
+        if (p->space[from[t]] != p->space[to[t]]) bytes += p->state[t];
+    return bytes > 0 ? bytes * *l->carry : 0;
+}
+
+/* Instances for which speeds may be counted on: a change was seen when it had lasted some. */
+static double lasting(const struct learn *l) {
+    return l->changed ? fmin(learn_left(l), l->fed - l->changed + PROOF) : learn_left(l);
+}
+
+int learn_carries(struct learn *l, double now, double then, const int *from, const int *to) {
+    const double price = learn_seconds_to_carry(l, from, to);
+    if (!(price > 0)) return 1;
+    l->price = (now - then) * lasting(l) > price ? 0 : price;
+    return !l->price;
 }
 
 int learn_pays(struct learn *l, double now, double then, double cost) {
@@ -530,7 +556,10 @@ int learn_pays(struct learn *l, double now, double then, double cost) {
 
 int learn_asks(struct learn *l, double now, double could) {
     if (!(could < now) || l->fed < l->hold || !learn_pays(l, now, could, 0)) return 0;
-    if (l->fed >= l->ask || learn_pays(l, now, fmax(could, l->reach * learn_even(l)), 0)) return 1;
+    const double reach = fmax(could, l->reach * learn_even(l));
+    if (l->fed >= l->ask ||
+        (learn_pays(l, now, reach, 0) && (!l->price || (now - reach) * lasting(l) > l->price)))
+        return 1;
     if (now - could <= WORSE * l->refused * now) return 0;
     l->wait = 0;
     return 1;
@@ -549,7 +578,7 @@ void learn_moves(struct learn *l, double now, double then) {
     l->before = now / even;
     l->after = then / even;
     if (l->moves++) l->caution = fmin(CAUTION * l->caution, MAX);
-    l->refused = l->reach = 0;
+    l->refused = l->reach = l->price = 0;
     l->wait = 0;
     l->ask = l->hold = l->fed + HOLD;
 }

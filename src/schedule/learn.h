@@ -54,8 +54,8 @@ size_t learn_bytes(int tasks, int units, int window);
 
 /* Makes one in `block`, which the caller allocated (aligned as malloc does; a struct before it must
  * have a size that is a multiple of 8) and frees: a learner owns nothing else. `problem` is copied
- * but for its arrays, which must live as long. Costs start as the weights, speeds as the
- * problem's. 1 <= window <= LEARN_WINDOW_MAX. */
+ * but for its arrays, which must live as long, as must its `carry`, which may change. Costs start
+ * as the weights, speeds as the problem's. 1 <= window <= LEARN_WINDOW_MAX. */
 struct learn *learn_init(void *block, const evn_problem *problem, int window);
 
 /* An instance is over: `owner` ran each task in `seconds` (n entries each, as checked by
@@ -99,8 +99,17 @@ double learn_uncertainty(struct learn *l);
 double learn_noise(struct learn *l);
 
 /* Seconds below which no change of the assignment is to be had: that each task that changes its
- * unit takes once on the new one, because its data are cold there, wherever they come from. */
+ * unit takes once on the new one, because its data are cold there, wherever they come from; and
+ * that states take to other spaces. */
 double learn_seconds_to_move(const struct learn *l, const int *from, const int *to);
+
+/* The latter alone. */
+double learn_seconds_to_carry(const struct learn *l, const int *from, const int *to);
+
+/* Whether states may be carried to other spaces where an instance takes `now` and `then` seconds
+ * before and after: that must be worth it over the instances that are left, and once units have
+ * changed their speed by a tenth also over as many as they have kept it. 1 where none would be. */
+int learn_carries(struct learn *l, double now, double then, const int *from, const int *to);
 
 /* Whether to change the assignment: `now` and `then` are the seconds of an instance before and
  * after, `cost` the seconds that the change takes. It must save at least a fiftieth of an instance

@@ -148,7 +148,8 @@ static int remap(evn_schedule *s, const struct map_model *m, const evn_problem *
         }
     }
     *promise = learn_makespan(l, renewed);
-    if (!learn_pays(l, now, then, move)) return 0;
+    if (!learn_pays(l, now, then, move) || !learn_carries(l, now, then, s->owner, renewed))
+        return 0;
     learn_moves(l, learn_makespan(l, s->owner), *promise);
     memcpy(s->owner, renewed, (size_t)p->tasks * sizeof *renewed);
     return 1;

@@ -35,7 +35,8 @@ struct evn_schedule {
     int *owner;
     int chunk; /* 0: s->owner holds */
     int settled;
-    int instance;  /* learnt so far */
+    int instance;                    /* learnt so far */
+    double carried_bytes, carried_s; /* of states, those of late more than the others */
     int reassigns; /* cores are to follow the assignment, at most `cap` a unit (0: no limit) */
     int cap;
     void *state;

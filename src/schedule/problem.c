@@ -57,6 +57,9 @@ static evn_status check_places(const evn_problem *p) {
         if (p->node && p->node[u] < 0)
             return evn_fail(EVN_USAGE, "schedule: the node of unit %d is %d, expected one from 0",
                             u, p->node[u]);
+        if (p->space && p->space[u] < 0)
+            return evn_fail(EVN_USAGE, "schedule: the space of unit %d is %d, expected one from 0",
+                            u, p->space[u]);
         if (p->capacity && !(p->capacity[u] >= 0))
             return evn_fail(EVN_USAGE,
                             "schedule: the capacity of unit %d is %g, expected bytes from 0", u,
@@ -83,6 +86,13 @@ evn_status problem_check(const evn_problem *p) {
                         p->bandwidth);
     evn_status status = check_amounts(p->weight, p->tasks, "the weight of task");
     if (!status) status = check_amounts(p->bytes, p->tasks, "the memory of task");
+    if (!status) status = check_amounts(p->state, p->tasks, "the state of task");
+    if (!status && !is_amount(p->carry))
+        status =
+            evn_fail(EVN_USAGE,
+                     "schedule: a byte of state is carried in %g s, expected a finite time from "
+                     "0",
+                     p->carry);
     if (!status) status = check_links(p);
     return status ? status : check_places(p);
 }
@@ -121,6 +131,9 @@ int problem_copy(evn_problem *to, const evn_problem *from) {
     to->far = copy(from->far, kinds * kinds, sizeof *to->far, &failed);
     to->bytes = copy(from->bytes, n, sizeof *to->bytes, &failed);
     to->capacity = copy(from->capacity, units, sizeof *to->capacity, &failed);
+    to->space = copy(from->space, units, sizeof *to->space, &failed);
+    to->state = copy(from->state, n, sizeof *to->state, &failed);
+    if (!to->carry) to->carry = 1e-9;
     return failed;
 }
 
@@ -134,6 +147,8 @@ void problem_drop(evn_problem *p) {
     free((void *)p->far);
     free((void *)p->bytes);
     free((void *)p->capacity);
+    free((void *)p->space);
+    free((void *)p->state);
 }
 
 double evn_imbalance(int units, const double *seconds) {

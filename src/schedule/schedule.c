@@ -127,6 +127,19 @@ evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *s
     return EVN_OK;
 }
 
+evn_status evn_schedule_carried(evn_schedule *s, double bytes, double seconds) {
+    NEED(s, "a schedule");
+    if (!(bytes > 0) || isinf(bytes) || !(seconds >= 0) || isinf(seconds))
+        return evn_fail(EVN_USAGE,
+                        "schedule: %g bytes were carried in %g s, expected finite numbers, bytes "
+                        "above 0 and a time from 0",
+                        bytes, seconds);
+    s->carried_bytes = 0.5 * s->carried_bytes + bytes;
+    s->carried_s = 0.5 * s->carried_s + seconds;
+    s->problem.carry = fmin(s->carried_s / s->carried_bytes, 1e300);
+    return EVN_OK;
+}
+
 char *evn_schedule_export(const evn_schedule *s) {
     NEED_OR(NULL, s, "a schedule");
     char *text = NULL;

@@ -128,7 +128,6 @@ class Described(Base):
         self.refuses(["model", "bt-mz", "--alpha", "-1"], "--alpha -1", "from 0")
         self.refuses(["model", "bt-mz", "--steps", "3"], "--steps", "--calibrate")
         self.refuses(["model", "bt-mz", "--measure"], "add --calibrate")
-        self.refuses(["model", "td-bem", "--mesh", "sphere:0"], "no model", "bt-mz")
         self.refuses(["model", "bt-mz", "--json", "nowhere/r.json"], "nowhere")
 
 

@@ -259,14 +259,6 @@ class Long(Base):
         self.assertIn(place, said)
         self.assertEqual(len(said.splitlines()), 1, said)
 
-    def test_matrices(self):
-        path = os.path.join(folder, "m.bin")
-        words = ["--mesh", "sphere:1", "--steps", "40", "--units", "1:CPU:1", "--matrices", path]
-        self.refused(2, "m.bin is not there, and several ranks do not make it", *words, "--processes", "2")
-        want = self.run_it(*words)["hash"]
-        for schedule in ["interval", "static:chunk=1"]:
-            self.assertEqual(self.run_it(*words, "--processes", "3", "--schedule", schedule)["hash"], want)
-
     def test_refused(self):
         self.refused(2, "expected 12 ranks at most", "--mesh", "sphere:0", "--steps", "1", "--units", "1:CPU:1",
                      "--processes", "16")

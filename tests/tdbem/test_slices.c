@@ -793,21 +793,21 @@ static void files_by_intervals(void **state) {
     assert_ok(slices_maker_open(&maker, k.m, &k.o, 2));
     const struct slices *made = slices_maker_slices(maker);
     for (int again = 0; again < 2; again++) { /* given up the first time */
-        assert_ok(slices_writer_open(&writer, k.m, &k.o, parts));
+        assert_ok(slices_writer_open(&writer, k.m, &k.o, parts, 0));
         assert_ok(slices_writer_ranges(writer, made, 0, 17));
         assert_ok(slices_writer_ranges(writer, made, 17, 42));
         for (int to = 7; again && to <= 42; to += 7) {
             assert_ok(slices_maker_next(maker, to));
             assert_ok(slices_writer_put(writer, made));
         }
-        if (again) assert_ok(slices_writer_commit(writer));
+        if (again) assert_ok(slices_writer_commit(writer, made));
         slices_writer_close(writer);
         assert_int_equal(slices_file_exists(parts), again);
     }
     slices_maker_close(maker);
     same_files(k.file, parts);
     for (int bad = 0; bad < 2; bad++) {
-        if (bad) change_byte(parts, -9); /* in the last column */
+        if (bad) change_byte(parts, -9 - 42 * 8); /* in the last column */
         assert_ok(slices_reader_open(&reader, k.m, &k.o, parts));
         const struct slices *r = slices_reader_slices(reader);
         for (int to = 2; to <= 42; to += 8) {

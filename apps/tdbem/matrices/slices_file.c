@@ -1,12 +1,16 @@
 /* Matrices on disk: a header that says exactly what they were made from, the ranges of each column
- * (first of all rows, then count of all rows), the values, and a checksum of all.
+ * (first of all rows, then count of all rows), the values, a checksum of each column's values, and
+ * one of all that is not values. So columns can be written in any order, by several at a time, and
+ * who reads some of them knows that they are whole.
  *
  * A checksum shows damage, and no intent: all that is read is compared with what it leads to, the
  * ranges with the largest k that the body can have, their counts with the length of the file. */
 #include "tdbem/matrices/slices_file.h"
 #include "tdbem/matrices/slices_inside.h"
+#include "common/kept.h"
 #include <errno.h>
 #include <evener/output.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +19,7 @@
 #include <unistd.h>
 
 /* Raise it when the values' meaning or the file's layout changes. */
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 struct header {
     char magic[8];
@@ -82,41 +86,115 @@ static struct header header_of(const struct mesh *mesh, const struct slices_opti
 
 int slices_file_exists(const char *file) { return access(file, F_OK) == 0; }
 
+/* Of a column's values, or of all else. */
+static const struct sum sum_begin = {{1, 2, 3, 4}, 0};
+
+static uint64_t sum_of(const void *data, size_t bytes) {
+    struct sum s = sum_begin;
+    sum_bytes(&s, data, bytes);
+    return sum_end(&s);
+}
+
+/* Bytes of the file before column j's ranges, before its values, and before its checksum. */
+static size_t ranges_begin(const struct slices *s, int j) {
+    return sizeof(struct header) + 3 * (size_t)s->rows * (size_t)j;
+}
+static size_t values_begin(const struct slices *s, int j) {
+    return ranges_begin(s, s->columns) + s->begin[j] * sizeof *s->value;
+}
+static size_t sums_begin(const struct slices *s) { return values_begin(s, s->columns); }
+
+size_t slices_file_begin(const struct slices *s, int j) { return values_begin(s, j); }
+size_t slices_file_size(const struct slices *s) {
+    return sums_begin(s) + ((size_t)s->columns + 1) * sizeof(uint64_t);
+}
+
 /* ---- writing ---- */
 
 struct slices_writer {
-    evn_output *file;
-    struct sum sum;
+    evn_output *file; /* NULL: another process has it */
+    char *path;
+    int fd;           /* that all goes to in its place; -1: to the stream, one after another */
+    int error;        /* errno of what could not be written there */
+    size_t at;        /* of the next of header and ranges */
+    struct sum sum;   /* of these */
+    uint64_t *column; /* checksums */
+    int columns;
 };
 
+static void put_at(struct slices_writer *w, const void *data, size_t bytes, size_t at) {
+    if (w->fd < 0) {
+        FILE *out = evn_output_stream(w->file);
+        if (bytes && !ferror(out)) fwrite(data, 1, bytes, out);
+    } else if (!w->error) {
+        w->error = kept_write(w->fd, data, bytes, at);
+    }
+}
+
+/* Header and ranges, and then what says that all is there. */
 static void put(struct slices_writer *w, const void *data, size_t bytes) {
-    FILE *out = evn_output_stream(w->file);
-    if (ferror(out)) return;
     sum_bytes(&w->sum, data, bytes);
-    if (bytes) fwrite(data, 1, bytes, out);
+    put_at(w, data, bytes, w->at);
+    w->at += bytes;
 }
 
 /* What is lost already need not wait until the end to be said. */
 static evn_status check(struct slices_writer *w) {
-    return ferror(evn_output_stream(w->file)) ? evn_output_commit(w->file) : EVN_OK;
+    if (w->error)
+        return evn_fail(EVN_SYSTEM, "matrices: %s could not be written: %s", w->path,
+                        strerror(w->error));
+    return w->fd < 0 && ferror(evn_output_stream(w->file)) ? evn_output_commit(w->file) : EVN_OK;
+}
+
+static evn_status writer_begin(struct slices_writer **out, const char *file, int columns) {
+    struct slices_writer *w = *out = calloc(1, sizeof *w);
+    if (!w) return evn_fail(EVN_MEMORY, "matrices: no memory");
+    w->fd = -1;
+    w->columns = columns;
+    w->sum = sum_begin;
+    w->path = strdup(file);
+    w->column = calloc((size_t)columns, sizeof *w->column);
+    return w->path && w->column
+               ? EVN_OK
+               : evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", columns);
+}
+
+/* By descriptor it has to be a file. */
+static evn_status writer_open(struct slices_writer *w, const struct mesh *mesh,
+                              const struct slices_options *options, int places) {
+    const struct header h = header_of(mesh, options);
+    evn_status status = evn_output_open(&w->file, "matrices", w->path);
+    if (status) return status;
+    if (places) w->fd = evn_output_descriptor(w->file);
+    if (places && w->fd < 0)
+        return evn_fail(EVN_USAGE, "matrices: %s is no regular file, expected one of matrices",
+                        w->path);
+    put(w, &h, sizeof h);
+    return check(w);
 }
 
 evn_status slices_writer_open(struct slices_writer **out, const struct mesh *mesh,
-                              const struct slices_options *options, const char *file) {
+                              const struct slices_options *options, const char *file, int places) {
+    evn_status status = writer_begin(out, file, mesh->vertices);
+    if (!status) status = writer_open(*out, mesh, options, places);
+    if (!status) return EVN_OK;
+    slices_writer_close(*out);
     *out = NULL;
-    struct slices_writer *w = calloc(1, sizeof *w);
-    if (!w) return evn_fail(EVN_MEMORY, "matrices: no memory");
-    w->sum = (struct sum){{1, 2, 3, 4}, 0};
-    const struct header h = header_of(mesh, options);
-    evn_status status = evn_output_open(&w->file, "matrices", file);
-    if (!status) put(w, &h, sizeof h);
-    if (!status) status = check(w);
-    if (status)
-        slices_writer_close(w);
-    else
-        *out = w;
     return status;
 }
+
+evn_status slices_writer_into(struct slices_writer **out, int columns, const char *file, int fd) {
+    evn_status status = writer_begin(out, file, columns);
+    if (!status) (*out)->fd = fd;
+    if (!status) return EVN_OK;
+    slices_writer_close(*out);
+    *out = NULL;
+    return status;
+}
+
+int slices_writer_descriptor(const struct slices_writer *w) { return w->fd; }
+uint64_t *slices_writer_sums(struct slices_writer *w) { return w->column; }
+
 evn_status slices_writer_ranges(struct slices_writer *w, const struct slices *s, int from, int to) {
     const size_t rows = (size_t)s->rows;
     for (int j = from; j < to; j++) {
@@ -127,31 +205,39 @@ evn_status slices_writer_ranges(struct slices_writer *w, const struct slices *s,
 }
 
 evn_status slices_writer_put(struct slices_writer *w, const struct slices *s) {
-    for (int j = s->from; j < s->to; j++) /* in pieces that are still in the cache when summed */
-        put(w, slices_column(s, j), (s->begin[j + 1] - s->begin[j]) * sizeof *s->value);
+    for (int j = s->from; j < s->to; j++) { /* in pieces that are still in the cache when summed */
+        const size_t bytes = (s->begin[j + 1] - s->begin[j]) * sizeof *s->value;
+        w->column[j] = sum_of(slices_column(s, j), bytes);
+        put_at(w, slices_column(s, j), bytes, values_begin(s, j));
+    }
     return check(w);
 }
 
-evn_status slices_writer_commit(struct slices_writer *w) {
+evn_status slices_writer_commit(struct slices_writer *w, const struct slices *s) {
+    w->at = sums_begin(s);
+    put(w, w->column, (size_t)w->columns * sizeof *w->column);
     const uint64_t sum = sum_end(&w->sum);
     put(w, &sum, sizeof sum);
-    return evn_output_commit(w->file);
+    evn_status status = check(w);
+    return status ? status : evn_output_commit(w->file);
 }
 
 void slices_writer_close(struct slices_writer *w) {
     if (!w) return;
     evn_output_close(w->file);
+    free(w->path);
+    free(w->column);
     free(w);
 }
 
 evn_status slices_save(const struct slices *s, const struct mesh *mesh,
                        const struct slices_options *options, const char *file) {
     struct slices_writer *w;
-    evn_status status = slices_writer_open(&w, mesh, options, file);
+    evn_status status = slices_writer_open(&w, mesh, options, file, 0);
     if (status) return status;
     status = slices_writer_ranges(w, s, 0, s->columns);
     if (!status) status = slices_writer_put(w, s);
-    if (!status) status = slices_writer_commit(w);
+    if (!status) status = slices_writer_commit(w, s);
     slices_writer_close(w);
     return status;
 }
@@ -162,8 +248,10 @@ struct slices_reader {
     struct slices *s;
     FILE *file;
     char *path;
-    size_t bytes; /* of the file */
-    struct sum sum;
+    size_t bytes;        /* of the file */
+    struct sum sum;      /* of header and ranges */
+    uint64_t *column;    /* checksums; NULL until they have been read */
+    uint64_t total;      /* then: of all but the values */
     int vertices, reach; /* reach: largest k that a point's row can have */
     int known;           /* columns whose ranges have been read and summed up */
     int failed;
@@ -254,9 +342,12 @@ static evn_status read_header(struct slices_reader *in, const struct header *wan
                     : evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", s->columns);
 }
 
-static evn_status open_file(struct slices_reader *in) {
+static evn_status open_file(struct slices_reader *in, int fd) {
     struct stat is;
-    in->file = fopen(in->path, "rb");
+    /* a pipe is not waited for */
+    if (fd < 0) fd = open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    in->file = fd < 0 ? NULL : fdopen(fd, "rb");
+    if (in->file) rewind(in->file);
     if (!in->file || fstat(fileno(in->file), &is))
         return evn_fail(EVN_SYSTEM, "matrices: %s: %s", in->path, strerror(errno));
     if (!S_ISREG(is.st_mode))
@@ -267,16 +358,16 @@ static evn_status open_file(struct slices_reader *in) {
 }
 
 evn_status slices_reader_prepare(struct slices_reader **out, const struct mesh *mesh,
-                                 const struct slices_options *options, const char *file) {
+                                 const struct slices_options *options, const char *file, int fd) {
     *out = NULL;
     struct slices_reader *in = calloc(1, sizeof *in);
     if (!in) return evn_fail(EVN_MEMORY, "matrices: no memory");
-    in->sum = (struct sum){{1, 2, 3, 4}, 0};
+    in->sum = sum_begin;
     in->s = calloc(1, sizeof *in->s);
     in->path = strdup(file);
     const struct header want = header_of(mesh, options);
     evn_status status = in->s && in->path ? EVN_OK : evn_fail(EVN_MEMORY, "matrices: no memory");
-    if (!status) status = open_file(in);
+    if (!status) status = open_file(in, fd);
     if (!status) status = read_header(in, &want, mesh, options);
     if (status) {
         slices_reader_close(in);
@@ -288,7 +379,7 @@ evn_status slices_reader_prepare(struct slices_reader **out, const struct mesh *
 
 evn_status slices_reader_open(struct slices_reader **out, const struct mesh *mesh,
                               const struct slices_options *options, const char *file) {
-    evn_status status = slices_reader_prepare(out, mesh, options, file);
+    evn_status status = slices_reader_prepare(out, mesh, options, file, -1);
     if (!status) status = slices_reader_ranges(*out, 0, (*out)->s->columns);
     if (!status) return EVN_OK;
     slices_reader_close(*out);
@@ -297,14 +388,6 @@ evn_status slices_reader_open(struct slices_reader **out, const struct mesh *mes
 }
 
 const struct slices *slices_reader_slices(const struct slices_reader *in) { return in->s; }
-
-/* Bytes of the file before column j's ranges, or before its values. */
-static size_t ranges_begin(const struct slices *s, int j) {
-    return sizeof(struct header) + 3 * (size_t)s->rows * (size_t)j;
-}
-static size_t values_begin(const struct slices *s, int j) {
-    return ranges_begin(s, s->columns) + s->begin[j] * sizeof *s->value;
-}
 
 static int ranges_within(const struct slices_reader *in, int j) {
     const struct slices *s = in->s;
@@ -347,38 +430,66 @@ evn_status slices_reader_ranges(struct slices_reader *in, int from, int to) {
     if (to <= in->known) return EVN_OK;
     ranges_measure(s, in->known, in->vertices);
     in->known = to;
-    const size_t all = values_begin(s, s->columns) + sizeof(uint64_t);
-    return to == s->columns && in->bytes != all ? damaged(in->path) : EVN_OK;
+    return to == s->columns && in->bytes != slices_file_size(s) ? damaged(in->path) : EVN_OK;
+}
+
+evn_status slices_reader_sum(struct slices_reader *in, uint64_t *sum) {
+    const struct slices *s = in->s;
+    if (in->known < s->columns)
+        return evn_fail(EVN_USAGE, "matrices: not all ranges have been read");
+    if (!in->column) {
+        in->column = malloc((size_t)s->columns * sizeof *in->column);
+        if (!in->column)
+            return evn_fail(EVN_MEMORY, "matrices: no memory for %d columns", s->columns);
+        in->failed |= fseeko(in->file, (off_t)sums_begin(s), SEEK_SET) != 0;
+        get(in, in->column, (size_t)s->columns * sizeof *in->column);
+        in->total = sum_end(&in->sum);
+        uint64_t kept = 0;
+        get(in, &kept, sizeof kept);
+        in->failed |= kept != in->total;
+    }
+    if (sum) *sum = in->total;
+    return in->failed ? damaged(in->path) : EVN_OK;
+}
+
+/* A column's values: summed while they are in the cache. */
+static void get_values(struct slices_reader *in, int j, double *value) {
+    const struct slices *s = in->s;
+    const size_t values = s->begin[j + 1] - s->begin[j];
+    if (in->failed) return;
+    in->failed = fread(value, sizeof *value, values, in->file) != values ||
+                 sum_of(value, values * sizeof *value) != in->column[j];
 }
 
 evn_status slices_reader_next(struct slices_reader *in, int to) {
     struct slices *s = in->s;
-    if (in->known < s->columns)
-        return evn_fail(EVN_USAGE, "matrices: not all ranges have been read");
-    free(s->value);
-    s->value = NULL;
-    s->from = s->to;
-    s->to = to;
-    evn_status status = slices_reader_ranges(in, s->from, to);
+    evn_status status = slices_reader_sum(in, NULL);
     if (status) return status;
-    const size_t values = s->begin[to] - s->begin[s->from];
+    const int from = s->to;
+    slices_reader_skip(in, from);
+    s->to = to;
+    status = slices_reader_ranges(in, from, to);
+    if (status) return status;
+    const size_t values = s->begin[to] - s->begin[from];
     s->value = malloc((values + 8) * sizeof *s->value);
     if (!s->value) return evn_fail(EVN_MEMORY, "matrices: no memory for %zu values", values);
-    in->failed |= fseeko(in->file, (off_t)values_begin(s, s->from), SEEK_SET) != 0;
-    double *value = s->value;
-    for (int j = s->from; j < to; j++) { /* summed while it is in the cache */
-        get(in, value, (s->begin[j + 1] - s->begin[j]) * sizeof *value);
-        value += s->begin[j + 1] - s->begin[j];
-    }
-    if (!in->failed && to < s->columns) return EVN_OK;
-    uint64_t sum = sum_end(&in->sum), kept = 0;
-    get(in, &kept, sizeof kept);
-    return in->failed || kept != sum ? damaged(in->path) : EVN_OK;
+    in->failed |= fseeko(in->file, (off_t)values_begin(s, from), SEEK_SET) != 0;
+    for (int j = from; j < to; j++) get_values(in, j, s->value + (s->begin[j] - s->begin[from]));
+    return in->failed ? damaged(in->path) : EVN_OK;
 }
+
+void slices_reader_skip(struct slices_reader *in, int to) {
+    free(in->s->value);
+    in->s->value = NULL;
+    in->s->from = in->s->to = to;
+}
+
+int slices_reader_descriptor(const struct slices_reader *in) { return fileno(in->file); }
 
 void slices_reader_close(struct slices_reader *in) {
     if (!in) return;
     if (in->file) fclose(in->file);
+    free(in->column);
     slices_close(in->s);
     free(in->path);
     free(in);

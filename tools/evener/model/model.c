@@ -324,6 +324,7 @@ int command_model(int argc, char **argv) {
     int code;
     const struct workload *is = job_find(table, argc, argv, &code);
     if (!is) return code < 0 ? help(NULL) : code;
+    if (is->model) return is->model(argc, argv);
     struct modelling m = {.node = 0};
     evn_output *record = NULL, *page = NULL;
     code = job_begin(&m.job, is);

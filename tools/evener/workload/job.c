@@ -105,6 +105,26 @@ int job_join(struct job *job, const struct job_words *words, int argc, char **ar
     return status ? ranks_agree(job->cluster, give_up(status)) : 0;
 }
 
+/* Which units share a memory, and each task's part of the data by its weight, which goes along
+ * where it changes its rank. */
+static int find_spaces(struct job *job) {
+    const size_t units = (size_t)job->tasks.units, tasks = (size_t)job->tasks.tasks;
+    const double all = job_weight(job);
+    free(job->space);
+    free(job->bytes);
+    job->space = malloc(units * sizeof *job->space);
+    job->bytes = malloc(tasks * sizeof *job->bytes);
+    if (!job->space || !job->bytes)
+        return give_up(evn_fail(EVN_MEMORY, "not enough memory for %zu tasks", tasks));
+    for (size_t u = 0; u < units; u++) job->space[u] = evn_cluster_rank_of(job->cluster, (int)u);
+    for (size_t t = 0; t < tasks; t++)
+        job->bytes[t] =
+            all > 0 ? job->shape.bytes * ((job->tasks.weight ? job->tasks.weight[t] : 1) / all) : 0;
+    job->tasks.space = job->space;
+    job->tasks.state = job->bytes;
+    return 0;
+}
+
 /* Units of all ranks, and their speeds. */
 static int join_units(struct job *job) {
     if (!job->cluster) return 0;
@@ -117,7 +137,7 @@ static int join_units(struct job *job) {
     free(job->speed);
     job->speed = speed;
     job->tasks.units = (int)units;
-    return 0;
+    return find_spaces(job);
 }
 
 int job_devices(const struct job *job, const char *list, const char *devices, int *gpus) {
@@ -230,7 +250,10 @@ int job_try(struct job *job, const struct job_words *words) {
     int code = open_units(job, words, words->units, 0);
     if (code) return code;
     const evn_problem one = {.tasks = 1, .units = evn_units_count(job->units)};
-    evn_status status = evn_schedule_open(&job->schedule, schedule_name(job, words), &one);
+    /* over ranks such speeds are of all units, whose number is not known yet */
+    const char *name = schedule_name(job, words);
+    const int later = job->cluster && strstr(name, "speed=");
+    evn_status status = later ? EVN_OK : evn_schedule_open(&job->schedule, name, &one);
     job_close_units(job);
     return status ? give_up(status) : 0;
 }
@@ -259,6 +282,10 @@ void job_close_units(struct job *job) {
     evn_schedule_close(job->schedule);
     evn_units_close(job->units);
     free(job->speed);
+    free(job->space);
+    free(job->bytes);
+    job->space = NULL;
+    job->bytes = NULL;
     job->schedule = NULL;
     job->units = NULL;
     job->speed = NULL;

@@ -24,6 +24,8 @@ struct job {
     evn_machine *machine;
     evn_units *units;
     double *speed;        /* of each unit, over ranks of all */
+    int *space;           /* over ranks: that of each unit; else NULL */
+    double *bytes;        /* likewise: of each task's data */
     char units_text[512]; /* with cores reassigned */
     evn_schedule *schedule;
 };

@@ -1,0 +1,33 @@
+/* What a group of steps takes on P ranks, from what it takes on one: the costs of TD-BEM over ranks
+ * as the march has them, in formulas. */
+#ifndef TDBEM_STUDY_SCALING_H
+#define TDBEM_STUDY_SCALING_H
+
+/* A problem, and a group of its steps on one rank, in seconds. Sums, radiation and right-hand sides
+ * are shared out by ranks; what is left, solving above all, each does whole. */
+struct scaling_case {
+    double rows; /* vertices and points */
+    int group, wide, real, blocks;
+    double sum_s, radiation_s, right_s, solve_s;
+    double latency, per_byte; /* of a message between two ranks, s */
+};
+
+struct scaling {
+    int ranks;
+    double nodes;                       /* of the tree of sums, that a rank sends, in the mean */
+    double messages, sums_b, rows_b;    /* of a group, of all ranks; bytes */
+    double sum_s, radiation_s, right_s; /* of a group, as all that follows */
+    double sent_s, shared_s;            /* rows of sums to their owners; right-hand sides to all */
+    double solve_s, group_s;
+    double efficiency;
+};
+
+/* Nodes of the tree that a rank has, of `blocks` blocks in `ranks` intervals whose ends are up to
+ * half an interval off even ones: the mean of many. 0: no memory. */
+double scaling_nodes(int blocks, int ranks);
+
+/* `nodes`: as above, or of an assignment that is known. A rank sends its P - 1 messages one after
+ * another, each with its latency. 1 <= ranks. */
+struct scaling scaling_predict(const struct scaling_case *of, int ranks, double nodes);
+
+#endif

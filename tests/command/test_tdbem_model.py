@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""evener model td-bem: groups of steps on many ranks. The published case against arithmetic made here, what comes of a run's
+record, messages and bytes against those of runs over ranks, records that make no sense.
+
+Run: ctest -R tdbem-model, or tests/command/test_tdbem_model.py build/evener [test ..]
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EVENER = "build/evener"
+
+
+def evener(*words):
+    return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=120)
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def record(self, *words):
+        done = evener(*words, "--quiet", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def model(self, *words):
+        return self.record("model", "td-bem", *words)
+
+    def write(self, name, record):
+        with open(self.path(name), "w") as f:
+            json.dump(record, f)
+        return self.path(name)
+
+    def refuses(self, *words, says):
+        done = evener("model", "td-bem", *words)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn(says, done.stderr)
+
+
+class Published(Base):
+    def test_table(self):
+        """Table of cluster.md: 0.98, 0.87 and 0.76 on 2, 8 and 16 nodes of 600 GFlop/s; the paper's own had 0.78 on 8."""
+        rows = {r["ranks"]: r for r in self.model("--ranks", "1,2,8,16")["over_ranks"]}
+        self.assertEqual([round(rows[p]["efficiency"], 2) for p in (1, 2, 8, 16)], [1, 0.98, 0.87, 0.76])
+        alone = 0.291 + 0.0081 + 0.005
+        for p, r in rows.items():
+            self.assertEqual(r["messages"], p * (p - 1) * 17)
+            sent = (p - 1) * 2e-6 + r["nodes"] * 23962 * 16 * 8 * (p - 1) / p / 12.5e9
+            shared = 16 * ((p - 1) * 2e-6 + 8 * 23962 * (p - 1) / p / 12.5e9)
+            group = (0.291 + 0.0081) / p + sent + shared + 0.005
+            self.assertAlmostEqual(r["group_s"], group, delta=1e-12)
+            self.assertAlmostEqual(r["efficiency"], alone / p / group, delta=1e-9)
+        self.assertEqual(rows[1]["nodes"], 0)
+        self.assertTrue(3 < rows[8]["nodes"] < 4)
+
+    def test_network(self):
+        slow = self.model("--ranks", "8", "--latency", "20", "--bandwidth", "1")["over_ranks"][0]
+        self.assertAlmostEqual(slow["sums_sent_s"], 7 * 20e-6 + slow["sums_bytes"] / 8 / 1e9, delta=1e-12)
+        self.assertAlmostEqual(slow["rows_shared_s"], 16 * 7 * 20e-6 + slow["rows_bytes"] / 8 / 1e9, delta=1e-12)
+
+
+class Runs(Base):
+    BODY = ["run", "td-bem", "--mesh", "sphere:1", "--steps", "48", "--blocks", "16", "--units", "1:CPU:1"]
+
+    def test_counts(self):
+        """What is predicted of a group is what a run over ranks has sent, and one rank takes what it took."""
+        one = self.record(*self.BODY)
+        name = self.write("one", one)
+        for ranks in (2, 3, 4):
+            many = self.record(*self.BODY, "--processes", str(ranks), "--schedule", "static", "--oversubscribe")
+            found = self.model("--record", name, "--measured", self.write("many", many), "--ranks", "1")
+            rows = {r["ranks"]: r for r in found["over_ranks"]}
+            self.assertEqual(sorted(rows), [1, ranks])
+            self.assertAlmostEqual(rows[1]["group_s"], one["seconds"] / 3, delta=1e-9)
+            self.assertAlmostEqual(rows[ranks]["measured_s"], many["seconds"] / 3, delta=1e-9)
+            sent, r = many["sent"], rows[ranks]
+            self.assertEqual(3 * r["messages"], sent["sums_messages"] + sent["rows_messages"])
+            self.assertAlmostEqual(3 * r["sums_bytes"], sent["sums_bytes"], delta=1)
+            self.assertEqual(3 * r["rows_bytes"], sent["rows_bytes"])
+
+    def test_shares(self):
+        stages = {"summation_s": 8, "reduction_s": 2, "radiation_s": 4, "right_hand_side_s": 1, "solve_s": 3}
+        record = {"app": "td-bem", "problem": "x, float, rows, ng=5", "steps": 10, "seconds": 20, "stages": stages,
+                  "matrix": {"rows": 100, "blocks": 4}}
+        name = self.write("one", record)
+        r = self.model("--record", name, "--ranks", "4", "--latency", "1e6", "--bandwidth", "1e-6")["over_ranks"][0]
+        want = {"summation_s": 5 / 4, "radiation_s": 2 / 4, "right_hand_side_s": 0.5 / 4, "solve_s": 2.5,
+                "sums_bytes": 3 * r["nodes"] * 100 * 8 * 4, "rows_bytes": 3 * 5 * 8 * 100, "messages": 12 * 6}
+        for key, value in want.items():
+            self.assertAlmostEqual(r[key], value, delta=1e-9)
+        self.assertAlmostEqual(r["sums_sent_s"], 3 + r["sums_bytes"] / 4 / 1e3, delta=1e-9)
+        self.refuses("--record", name, "--ranks", "5", says="expected at most 4")
+        for key, value in [("steps", 0), ("seconds", 1), ("problem", "x, float"), ("problem", "x, ng=99"), ("app", "bt-mz"),
+                           ("matrix", {}), ("stages", {}), ("ranks", [1, 2])]:
+            self.refuses("--record", self.write("bad", {**record, key: value}), says="bad: ")
+        many = {**record, "ranks": [1, 2], "sent": {"sums_bytes": 1}, "problem": "y, float, rows, ng=5"}
+        self.refuses("--record", name, "--measured", self.write("bad", many), says="is of y")
+        self.refuses("--record", name, "--measured", name, says="on several ranks")
+
+
+class Refused(Base):
+    def test_options(self):
+        self.refuses("--ranks", "0", says="whole number from 1")
+        self.refuses("--ranks", "2,2", says="twice")
+        self.refuses("--latency", "-1", says="--latency -1")
+        self.refuses("--bandwidth", "nan", says="--bandwidth nan")
+        self.refuses("--measured", "x", says="--record")
+        self.refuses("--record", "nowhere", says="nowhere")
+        self.refuses("--record", self.write("bad", []), says="bad: ")
+        self.refuses("--json", "nowhere/r", says="nowhere")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
