@@ -17,12 +17,16 @@ static const double A0 = -8.0 / 3, A2 = 1.0 / 6, A3 = 1.0 / 12;
 #    define LOW(a, b)    __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #    define HIGH(a, b)   __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #elif LANES == 4
-#    define BEFORE(p, a) __builtin_shufflevector(p, a, 3, 4, 5, 6)
-#    define AFTER(a, n)  __builtin_shufflevector(a, n, 1, 2, 3, 4)
-#    define EVEN(a, b)   __builtin_shufflevector(a, b, 0, 2, 4, 6)
-#    define ODD(a, b)    __builtin_shufflevector(a, b, 1, 3, 5, 7)
-#    define LOW(a, b)    __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#    define HIGH(a, b)   __builtin_shufflevector(a, b, 2, 6, 3, 7)
+/* by way of what lies half in each of two vectors, which both neighbours have use for */
+#    define MIDDLE(p, a)        __builtin_shufflevector(p, a, 2, 3, 4, 5)
+#    define AFTER_MIDDLE(a, m)  __builtin_shufflevector(a, m, 1, 4, 3, 6)
+#    define BEFORE_MIDDLE(m, a) __builtin_shufflevector(m, a, 1, 4, 3, 6)
+#    define BEFORE(p, a)        BEFORE_MIDDLE(MIDDLE(p, a), a)
+#    define AFTER(a, n)         AFTER_MIDDLE(a, MIDDLE(a, n))
+#    define EVEN(a, b)          __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#    define ODD(a, b)           __builtin_shufflevector(a, b, 1, 3, 5, 7)
+#    define LOW(a, b)           __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#    define HIGH(a, b)          __builtin_shufflevector(a, b, 2, 6, 3, 7)
 #else
 #    define BEFORE(p, a) __builtin_shufflevector(p, a, 1, 2)
 #    define AFTER(a, n)  __builtin_shufflevector(a, n, 1, 2)
@@ -30,6 +34,11 @@ static const double A0 = -8.0 / 3, A2 = 1.0 / 6, A3 = 1.0 / 12;
 #    define ODD(a, b)    __builtin_shufflevector(a, b, 1, 3)
 #    define LOW(a, b)    __builtin_shufflevector(a, b, 0, 2)
 #    define HIGH(a, b)   __builtin_shufflevector(a, b, 1, 3)
+#endif
+
+#if LANES != 4
+#    define MIDDLE(p, a)        (p)
+#    define BEFORE_MIDDLE(m, a) BEFORE(m, a)
 #endif
 
 /* What a point's own column gives (`base`) and what its neighbours along x get from it (`side`). */
@@ -72,11 +81,17 @@ INLINE struct part smooth_part(const struct rows *r, int i, const struct smoothe
     return p;
 }
 
-/* base and both sides, of row j */
-INLINE vec whole(int j, const struct part *before, const struct part *here,
-                 const struct part *after) {
-    return here->base[j] +
-           (BEFORE(before->side[j], here->side[j]) + AFTER(here->side[j], after->side[j]));
+/* base and both sides of row j; *middle: between the side before and this, and then the next. */
+INLINE vec whole(int j, vec middle[2], const struct part *here, const struct part *after) {
+    const vec before = BEFORE_MIDDLE(middle[j], here->side[j]);
+#if LANES == 4
+    middle[j] = MIDDLE(here->side[j], after->side[j]);
+    const vec behind = AFTER_MIDDLE(here->side[j], middle[j]);
+#else
+    middle[j] = here->side[j];
+    const vec behind = AFTER(here->side[j], after->side[j]);
+#endif
+    return here->base[j] + (before + behind);
 }
 
 /* ---- point by point ------------------------------------------------------------------------ */
@@ -149,14 +164,15 @@ static void short_restrict(double *first, double *more, const double *const r[3]
 
 INLINE void long_residual(double *const out[2], const double *const v[2], const struct rows *x,
                           int n) {
-    struct part before = residual_part(x, n - LANES), here = residual_part(x, 0), after;
+    const struct part before = residual_part(x, n - LANES);
+    struct part here = residual_part(x, 0), after;
+    vec middle[2] = {MIDDLE(before.side[0], here.side[0]), MIDDLE(before.side[1], here.side[1])};
     for (int i = 0; i < n; i += LANES) {
         after = residual_part(x, (i + LANES) & (n - 1));
         for (int j = 0; j < 2; j++) {
-            const vec a = whole(j, &before, &here, &after);
+            const vec a = whole(j, middle, &here, &after);
             vec_store(out[j] + i, v ? vec_load(v[j] + i) - a : -a);
         }
-        before = here;
         here = after;
     }
 }
@@ -175,12 +191,15 @@ void rows_smooth(double *const u[2], const struct rows *r, const struct smoother
         short_smooth(u, r, s, n);
         return;
     }
-    struct part before = smooth_part(r, n - LANES, s), here = smooth_part(r, 0, s), after;
+    const struct smoother local = *s; /* which no store can change */
+    s = &local;
+    const struct part before = smooth_part(r, n - LANES, s);
+    struct part here = smooth_part(r, 0, s), after;
+    vec middle[2] = {MIDDLE(before.side[0], here.side[0]), MIDDLE(before.side[1], here.side[1])};
     for (int i = 0; i < n; i += LANES) {
         after = smooth_part(r, (i + LANES) & (n - 1), s);
         for (int j = 0; j < 2; j++)
-            vec_store(u[j] + i, vec_load(u[j] + i) + whole(j, &before, &here, &after));
-        before = here;
+            vec_store(u[j] + i, vec_load(u[j] + i) + whole(j, middle, &here, &after));
         here = after;
     }
 }

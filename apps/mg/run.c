@@ -170,9 +170,12 @@ static double *aside_of(const struct run *run, int begin) {
     return run->pieces.planes + run->pieces.aside[begin] * SWEEP_ASIDE * g->level[g->finest].plane;
 }
 
+/* The pieces are those of the instance to come, whatever batches this visit has. */
 static void ghosts(struct run *run, struct work *work, int begin, int end, int what) {
     (void)work;
     (void)what;
+    if (!run->pieces.first[begin]) return;
+    while (end < run->tasks && !run->pieces.first[end]) end++;
     sweep_aside(&run->p, MG_PLANES * begin, MG_PLANES * end, aside_of(run, begin));
 }
 
