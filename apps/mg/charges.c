@@ -69,3 +69,22 @@ void charges_add(const struct charges *c, double *row, int y, int z) {
     for (int i = 0; c->in[z] && i < CHARGES; i++)
         if (c->at[i].z == z && c->at[i].y == y) row[c->at[i].x] += c->at[i].value;
 }
+
+/* What a coordinate has to do with coarse point 2 i + 1 of an axis: 1 there, 1/2 beside it, else 0.
+ */
+static double along(int x, int i, int n) {
+    const int d = (x - 2 * i) & (n - 1);
+    return d == 1 ? 1 : d == 0 || d == 2 ? 0.5 : 0;
+}
+
+void charges_restrict(const struct charges *c, double *row, int n, int j, int k) {
+    if (!(c->in[2 * k] | c->in[2 * k + 1] | c->in[(2 * k + 2) & (n - 1)])) return;
+    for (int q = 0; q < CHARGES; q++) {
+        const struct charge *at = &c->at[q];
+        const double weight = 0.5 * at->value * along(at->y, j, n) * along(at->z, k, n);
+        const int half = at->x / 2, before = (half + n / 2 - 1) & (n / 2 - 1);
+        if (weight == 0) continue;
+        row[half] += weight * along(at->x, half, n);
+        if (!(at->x & 1)) row[before] += weight * 0.5;
+    }
+}

@@ -33,4 +33,7 @@ int charges_choose(struct charges *charges, int n, struct candidate *found, int 
 /* Adds the charges of row y of plane z to it. */
 void charges_add(const struct charges *charges, double *row, int y, int z);
 
+/* Adds P v to row j of coarse plane k; n points a side of the finer level. */
+void charges_restrict(const struct charges *charges, double *row, int n, int j, int k);
+
 #endif

@@ -260,6 +260,58 @@ void rows_restrict(double *first, double *more, const double *const r[3], double
     }
 }
 
+void rows_averages(double *a, double *b, const double *const u[5], int n) {
+    for (int i = 0; i < n; i += LANES) {
+        const vec far = vec_load(u[0] + i) + vec_load(u[4] + i),
+                  near = vec_load(u[1] + i) + vec_load(u[3] + i), here = vec_load(u[2] + i);
+        vec_store(a + i, here + 0.5 * near);
+        vec_store(b + i, near + 0.25 * far + 1.5 * here);
+    }
+}
+
+/* Two vectors of what bx and tx are applied to, apart by even and odd points. */
+struct halves {
+    vec even[2], odd[2];
+};
+
+INLINE void across_both(const double *const a[5], const double *const b[5], int i, vec of[2]) {
+    const vec near_a = vec_load(a[1] + i) + vec_load(a[3] + i),
+              near_b = vec_load(b[1] + i) + vec_load(b[3] + i),
+              far_a = vec_load(a[0] + i) + vec_load(a[4] + i),
+              far_b = vec_load(b[0] + i) + vec_load(b[4] + i);
+    const vec here_a = vec_load(a[2] + i), here_b = vec_load(b[2] + i);
+    const vec tt = here_a + 0.5 * near_a, tb = here_b + 0.5 * near_b;
+    of[0] = near_b + 0.25 * far_b + 1.5 * here_b - tt;
+    of[1] = near_a + 0.25 * far_a + 1.5 * here_a + tb + 2 * tt;
+}
+
+INLINE struct halves halves_at(const double *const a[5], const double *const b[5], int i) {
+    struct halves h;
+    vec low[2], high[2];
+    across_both(a, b, i, low);
+    across_both(a, b, i + LANES, high);
+    for (int q = 0; q < 2; q++) {
+        h.even[q] = EVEN(low[q], high[q]);
+        h.odd[q] = ODD(low[q], high[q]);
+    }
+    return h;
+}
+
+void rows_last(double *r, const double *const a[5], const double *const b[5], int n) {
+    vec before = halves_at(a, b, n - 2 * LANES).odd[0];
+    struct halves here = halves_at(a, b, 0);
+    for (int i = 0; i < n; i += 2 * LANES) {
+        const struct halves next = halves_at(a, b, (i + 2 * LANES) & (n - 1));
+        const vec far = BEFORE(before, here.odd[0]) + AFTER(here.odd[0], next.odd[0]);
+        const vec near = here.even[0] + AFTER(here.even[0], next.even[0]);
+        const vec five = near + 0.25 * far + 1.5 * here.odd[0];
+        const vec three = here.odd[1] + 0.5 * (here.even[1] + AFTER(here.even[1], next.even[1]));
+        vec_store(r + i / 2, (three - five) * (1.0 / 3));
+        before = here.odd[0];
+        here = next;
+    }
+}
+
 void rows_square(double sum[8], const double *r, int n) {
     double s[8];
     const int width = n < 8 ? n : 8;

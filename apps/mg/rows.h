@@ -31,6 +31,17 @@ void rows_interpolate(double *const u[2], const double *const z[2][2], int n, in
  * planes, times `weight`: it begins with `first`, and is added to `more`; either may be NULL. */
 void rows_restrict(double *first, double *more, const double *const r[3], double weight, int n);
 
+/* P A as one operator. With t the average of a point and its neighbours along an axis, (1/2, 1,
+ * 1/2), A = 2/3 (tx ty tz - tx - ty - tz - 2) and P = 1/2 tx ty tz; so that, with b = t t = (1/4,
+ * 1, 3/2, 1, 1/4), 3 P A = bx (by bz - ty tz) - tx (by tz + ty bz + 2 ty tz). Rows of 16 points or
+ * more.
+ *
+ * First along z: a = tz u and b = bz u of a row, from its five in planes 2 k - 1 .. 2 k + 3. Then r
+ * =
+ * - P A u, row j of coarse plane k, from a and b of rows 2 j - 1 .. 2 j + 3. */
+void rows_averages(double *a, double *b, const double *const u[5], int n);
+void rows_last(double *r, const double *const a[5], const double *const b[5], int n);
+
 /* Squares of a row's points, added to eight sums, by x mod 8. */
 void rows_square(double sum[8], const double *r, int n);
 

@@ -5,7 +5,7 @@
 
 ptrdiff_t work_doubles(int n) {
     const struct level l = level_shape(n);
-    return (3 + SWEEP_ASIDE) * l.plane + 4 * l.row;
+    return (3 + SWEEP_ASIDE) * l.plane + 16 * l.row;
 }
 
 int work_open(struct work *w, int n) {
@@ -112,78 +112,69 @@ static void restrict_row(const struct level *to, int n, int k, int j, const doub
     if (first || add) rows_restrict(first, add, row, odd ? 0.5 : 0.25, n);
 }
 
-/* A plane's last residual: its pairs in order, from pair 2 on, and the rows that are still there.
- */
-struct last {
-    int k, begin, end; /* the plane, and the coarse planes it gives to */
-    int squares;
-    double *u[3];
-};
-
-/* The fourth stage. Pairs n/2 and n/2 + 1 are 0 and 1 again, and n/2 + 2 is there for its first row
- * once more, which the last coarse row needs. */
-static void finish(const struct sweep *s, const struct last *last, int b) {
+/* The last residual of rows 2 b and 2 b + 1 of plane k, for its squares. */
+static void square(const struct sweep *s, double *const u[3], int k, int b) {
     const struct level *level = s->level;
-    const int pairs = level->n / 2;
     struct rows rows;
-    gather(level, last->u, b, &rows);
-    double *const row = s->work->row;
-    double *const out[2] = {row + (2 * b & 3) * level->row, row + ((2 * b + 1) & 3) * level->row};
+    gather(level, u, b, &rows);
+    double *const out[2] = {s->work->row, s->work->row + level->row};
     rows_residual(out, NULL, &rows, level->n);
-    add_charges(s, out, last->k, b);
-    if (last->squares && b < pairs + 2)
-        for (int j = 0; j < 2; j++)
-            rows_square(s->p->square + 8 * (last->k & (level->n - 1)), out[j], level->n);
+    add_charges(s, out, k, b);
+    for (int j = 0; j < 2; j++)
+        rows_square(s->p->square + 8 * (k & (level->n - 1)), out[j], level->n);
 }
 
-/* The coarse row that pair b's first row completes; between the two rows of a pair, since the four
- * rows that are kept are those of pairs b - 1 and b. */
-static void pass_down(const struct sweep *s, const struct last *last, int b) {
-    const struct level *level = s->level;
-    double *const row = s->work->row;
-    if (b < 3 || last->begin >= last->end) return;
-    const double *const from[3] = {row + ((2 * b - 2) & 3) * level->row,
-                                   row + ((2 * b - 1) & 3) * level->row,
-                                   row + (2 * b & 3) * level->row};
-    restrict_row(s->below, level->n, last->k, b - 1, from, last->begin, last->end);
+static void begin_squares(const struct sweep *s, int k) {
+    memset(s->p->square + 8 * (k & (s->level->n - 1)), 0, 8 * sizeof(double));
 }
 
-static void begin_squares(const struct sweep *s, const struct last *last) {
-    if (last->squares)
-        memset(s->p->square + 8 * (last->k & (s->level->n - 1)), 0, 8 * sizeof(double));
+/* Where the two averages along z of fine row j are kept: those of four pairs of rows. */
+static double *average(const struct sweep *s, int which, int j) {
+    return s->work->row + (8 * which + (j & 7)) * s->level->row;
+}
+
+/* The fourth stage, of coarse plane k: takes pair b of its five planes, and makes the coarse row
+ * that this completes. Pairs come in order from 1 on; pair n/2 is 0 again, and n/2 + 1 and n/2 + 2
+ * are there once more for the last rows. */
+static void restrict_pair(const struct sweep *s, double *const u[5], int k, int b) {
+    const struct level *level = s->level, *to = s->below;
+    const double *from[2][5];
+    for (int j = 2 * b; j < 2 * b + 2; j++) {
+        const double *row[5];
+        for (int q = 0; q < 5; q++) row[q] = row_of(level, u[q], j);
+        rows_averages(average(s, 0, j), average(s, 1, j), row, level->n);
+    }
+    if (b < 3) return;
+    for (int which = 0; which < 2; which++)
+        for (int q = 0; q < 5; q++) from[which][q] = average(s, which, 2 * b - 3 + q);
+    double *r = row_of(to, level_plane(to, to->r, k), b - 1);
+    rows_last(r, from[0], from[1], level->n);
+    charges_restrict(&s->p->charges, r, level->n, (b - 1) & (to->n - 1), k);
 }
 
 /* ---- a plane through the stages ------------------------------------------------------------ */
 
 static int within(int k, int begin, int end) { return k >= begin && k < end; }
 
-/* What becomes of plane k's last residual within a range that is swept. */
-static struct last last_of(const struct sweep *s, int k) {
-    struct last last = {.k = k, .begin = s->begin / 2 + 1, .end = s->end / 2 - 1};
-    if (!(s->what & SWEEP_RESTRICT) || !within(k, s->begin + 2, s->end - 1)) last.end = last.begin;
-    last.squares = s->what & SWEEP_SQUARES && within(k, s->begin + 1, s->end - 1);
-    if (last.squares || last.end > last.begin)
-        for (int q = 0; q < 3; q++) last.u[q] = plane_u(s, k - 1 + q);
-    return last;
-}
-
-/* Plane t enters; each stage is two pairs of rows behind the one before, one where it needs no
- * more, since planes are periodic along y, too. */
+/* Plane t enters; r is two pairs of rows behind it and a plane, u two more; what is made of the
+ * last residual follows u: the coarse plane whose five planes are complete with this one, or the
+ * squares of the plane before. */
 static void sweep_plane(const struct sweep *s, int t) {
-    const int pairs = s->level->n / 2;
+    const int pairs = s->level->n / 2, k = (t - 5) / 2;
     const int enters = t < s->end + 2, first = within(t - 1, s->begin - 1, s->end + 1),
-              second = within(t - 2, s->begin, s->end);
-    const struct last last = last_of(s, t - 3);
-    const int third = last.squares || last.end > last.begin;
-    begin_squares(s, &last);
-    for (int b = 0; b < pairs + 7; b++) {
+              second = within(t - 2, s->begin, s->end),
+              third = s->what & SWEEP_RESTRICT && t & 1 && within(t - 5, s->begin + 1, s->end - 3),
+              squares = s->what & SWEEP_SQUARES && within(t - 3, s->begin + 1, s->end - 1);
+    double *u[5] = {NULL};
+    for (int q = 0; (third || squares) && q < 5; q++)
+        if (t - 6 + q >= s->begin) u[q] = plane_u(s, t - 6 + q);
+    if (squares) begin_squares(s, t - 3);
+    for (int b = 0; b < pairs + 6; b++) {
         if (enters && b < pairs) interpolate(s, t, (b + pairs - 1) % pairs);
         if (first && within(b, 2, pairs + 2)) residual(s, t - 1, b - 2);
         if (second && within(b, 4, pairs + 4)) smooth(s, t - 2, b - 3);
-        if (third && b >= 6) {
-            finish(s, &last, b - 4);
-            pass_down(s, &last, b - 4);
-        }
+        if (third && b >= 4) restrict_pair(s, u, k, b - 3);
+        if (squares && b >= 6) square(s, u + 2, t - 3, b - 4);
     }
 }
 
@@ -211,21 +202,17 @@ void sweep_aside(const struct problem *p, int begin, int end, double *aside) {
 
 /* ---- the residual of what is swept ---------------------------------------------------------- */
 
-/* Planes [begin, end] of the last residual, for coarse planes [first, last); squares of those of
- * [begin, end). */
-static void residual_planes(const struct sweep *s, int begin, int end, int first, int last,
-                            int squares) {
-    const struct level *level = s->level;
-    for (int k = begin; k <= end; k++) {
-        struct last is = {.k = k, .begin = first, .end = last, .squares = squares && k < end};
-        for (int q = 0; q < 3; q++) is.u[q] = level_plane(level, level->u, k - 1 + q);
-        if (!is.squares && first >= last) continue;
-        begin_squares(s, &is);
-        for (int b = 2; b < level->n / 2 + 3; b++) {
-            finish(s, &is, b);
-            pass_down(s, &is, b);
-        }
-    }
+static void square_plane(const struct sweep *s, int k) {
+    double *u[3];
+    for (int q = 0; q < 3; q++) u[q] = level_plane(s->level, s->level->u, k - 1 + q);
+    begin_squares(s, k);
+    for (int b = 2; b < s->level->n / 2 + 2; b++) square(s, u, k, b);
+}
+
+static void restrict_plane(const struct sweep *s, int k) {
+    double *u[5];
+    for (int q = 0; q < 5; q++) u[q] = level_plane(s->level, s->level->u, 2 * k - 1 + q);
+    for (int b = 1; b < s->level->n / 2 + 3; b++) restrict_pair(s, u, k, b);
 }
 
 static struct sweep of_finest(const struct problem *p, struct work *work) {
@@ -238,19 +225,19 @@ static struct sweep of_finest(const struct problem *p, struct work *work) {
 
 void sweep_residual(const struct problem *p, struct work *work, int begin, int end, int what) {
     const struct sweep s = of_finest(p, work);
-    const int none = !(what & SWEEP_RESTRICT);
-    residual_planes(&s, begin, end, begin / 2, none ? begin / 2 : end / 2, what & SWEEP_SQUARES);
+    for (int k = begin; k < end && what & SWEEP_SQUARES; k++) square_plane(&s, k);
+    for (int k = begin / 2; k < end / 2 && what & SWEEP_RESTRICT; k++) restrict_plane(&s, k);
 }
 
 void sweep_edges(const struct problem *p, struct work *work, int begin, int end, int what) {
     const struct sweep s = of_finest(p, work);
     if (what & SWEEP_RESTRICT) {
-        residual_planes(&s, begin, begin + 2, begin / 2, begin / 2 + 1, 0);
-        if (end - begin > 2) residual_planes(&s, end - 2, end, end / 2 - 1, end / 2, 0);
+        restrict_plane(&s, begin / 2);
+        if (end - begin > 2) restrict_plane(&s, end / 2 - 1);
     }
     if (what & SWEEP_SQUARES) {
-        residual_planes(&s, begin, begin + 1, 0, 0, 1);
-        residual_planes(&s, end - 1, end, 0, 0, 1);
+        square_plane(&s, begin);
+        square_plane(&s, end - 1);
     }
 }
 

@@ -7,13 +7,13 @@
  *     u = u + Q z      of plane t        (below the finest level: u = Q z)
  *     r = v - A u      of plane t - 1
  *     u = u + S r      of plane t - 2
- *     P (v - A u)      of plane t - 3    (on the finest level; or its squares)
+ *     P (v - A u)      of the coarse plane that needs no plane of u behind t - 2 (finest level)
  *
  * so that a plane of u comes from memory once and goes there once, r is three planes in cache, and
- * the last residual is three rows. Memory is u's own: what the stages read of planes outside of the
- * range they compute themselves, in planes aside that begin as copies of the neighbours' (finest
- * level) or as nothing (below). So ranges can be swept at the same time, and a plane's bits do not
- * depend on how planes are cut into ranges. */
+ * the last residual is nowhere, but for its squares after the last cycle. Memory is u's own: what
+ * the stages read of planes outside of the range they compute themselves, in planes aside that
+ * begin as copies of the neighbours' (finest level) or as nothing (below). So ranges can be swept
+ * at the same time, and a plane's bits do not depend on how planes are cut into ranges. */
 #ifndef MG_SWEEP_H
 #define MG_SWEEP_H
 
@@ -39,7 +39,7 @@ struct problem {
 struct work {
     double *r;     /* three planes */
     double *aside; /* SWEEP_ASIDE planes, for levels below the finest */
-    double *row;   /* four rows: of the last residual */
+    double *row;   /* sixteen rows: of the last residual */
     void *memory;
 };
 
