@@ -113,6 +113,7 @@ static evn_status start(evn_wire *w) {
     int is, was, level = MPI_THREAD_SINGLE, code;
     MPI_Initialized(&is);
     MPI_Finalized(&was);
+    if (!is) wire_mpi_choose_engine();
     if (was)
         return w->host->fail(EVN_USAGE, "wire: %s has ended in this process, and begins only once",
                              library);

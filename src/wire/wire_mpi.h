@@ -22,5 +22,7 @@ evn_status wire_mpi_say(const evn_wire *wire, const char *what, int code);
 double wire_mpi_now(void);
 
 extern const evn_wire_shared wire_mpi_shared;
+/* Before MPI begins: by what it is to put to other nodes. */
+void wire_mpi_choose_engine(void);
 
 #endif

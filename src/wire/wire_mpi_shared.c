@@ -8,6 +8,7 @@
  * network that writes to memory by itself nothing comes unless this rank calls MPI.
  */
 #include "wire_mpi.h"
+#include <dirent.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +30,22 @@ struct evn_segment {
     uint64_t *raised;        /* words of each rank, by this one from another node */
 };
 
+/* Without a network that writes to memory Open MPI 4 takes an engine for one-sided memory that
+ * refuses TCP (rdma) or hangs over it (ucx): measured with 4.1.4. The one that is made of messages
+ * does neither. Who has said which one (mpirun --mca osc) has it. */
+void wire_mpi_choose_engine(void) {
+#if defined OPEN_MPI && OMPI_MAJOR_VERSION < 5
+    DIR *adapters = opendir("/sys/class/infiniband");
+    int some = 0;
+    for (struct dirent *e; adapters && (e = readdir(adapters));) some |= e->d_name[0] != '.';
+    if (adapters) closedir(adapters);
+    if (!some) setenv("OMPI_MCA_osc", "sm,pt2pt", 0);
+#endif
+}
+
 /* ---- opened and closed ---- */
+
+static size_t page(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 /* This rank's failure, and EVN_STOPPED if another one has failed. */
 static evn_status agree(const evn_wire *w, evn_status mine, const char *what) {
@@ -54,7 +70,7 @@ static const char *backing(void) {
 /* What lies in a file system that is full ends a process by a signal when it is written. */
 static evn_status look_for_room(const evn_segment *s, size_t bytes) {
     const evn_wire *w = s->wire;
-    unsigned long long mine = bytes, all = 0;
+    unsigned long long mine = bytes + 2 * page(), all = 0;
     struct statvfs f;
     int ranks = 1;
     MPI_Comm_size(s->node, &ranks);
@@ -75,15 +91,20 @@ static evn_status look_for_room(const evn_segment *s, size_t bytes) {
     );
 }
 
+/* Open MPI's parts begin anywhere, but in all processes alike. */
+static unsigned char *align(void *part) {
+    return (unsigned char *)part + (page() - (uintptr_t)part % page()) % page();
+}
+
 static int share(evn_segment *s, size_t bytes) {
     MPI_Info info;
     void *mine = NULL;
     int code = MPI_Info_create(&info);
     if (code) return code;
-    MPI_Info_set(info, "alloc_shared_noncontig", "true"); /* each part begins a page */
-    code = MPI_Win_allocate_shared((MPI_Aint)bytes, 1, info, s->node, &mine, &s->near);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true"); /* each part has pages of its own */
+    code = MPI_Win_allocate_shared((MPI_Aint)(bytes + page()), 1, info, s->node, &mine, &s->near);
     MPI_Info_free(&info);
-    if (!code) s->there[s->wire->rank] = mine;
+    if (!code) s->there[s->wire->rank] = align(mine);
     return code;
 }
 
@@ -100,7 +121,7 @@ static int find_neighbours(evn_segment *s) {
         int unit, rank;
         code = MPI_Group_translate_ranks(node, 1, &r, all, &rank);
         if (!code) code = MPI_Win_shared_query(s->near, r, &bytes, &unit, &part);
-        if (!code) s->there[rank] = part;
+        if (!code) s->there[rank] = align(part);
     }
     MPI_Group_free(&node);
     MPI_Group_free(&all);
@@ -136,7 +157,7 @@ static void segment_close(evn_segment *s) {
 }
 
 static evn_segment *make(evn_wire *w, int words) {
-    const size_t ranks = (size_t)w->size, page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t ranks = (size_t)w->size;
     evn_segment *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     *s = (evn_segment){.wire = w,
@@ -144,7 +165,7 @@ static evn_segment *make(evn_wire *w, int words) {
                        .near = MPI_WIN_NULL,
                        .far = MPI_WIN_NULL,
                        .there = calloc(ranks, sizeof *s->there),
-                       .head = ((size_t)words * sizeof(uint64_t) + page - 1) / page * page,
+                       .head = ((size_t)words * sizeof(uint64_t) + page() - 1) / page() * page(),
                        .words = words,
                        .is_dirty = calloc(ranks, 1),
                        .raised = calloc(ranks * (size_t)words + 1, sizeof *s->raised)};
