@@ -76,6 +76,11 @@ static evn_status look_for_room(const evn_segment *s, size_t bytes) {
     MPI_Comm_size(s->node, &ranks);
     const int code = MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, s->node);
     if (code) return wire_mpi_say(w, "it cannot count memory", code);
+    const unsigned long long has = (unsigned long long)sysconf(_SC_PHYS_PAGES) * page();
+    if (all > has)
+        return w->host->fail(EVN_MEMORY,
+                             "wire: %s: %llu MiB of shared memory on this node, which has %llu MiB",
+                             wire_mpi_library(), all >> 20, has >> 20);
     if (ranks == 1 || statvfs(backing(), &f)) return EVN_OK; /* it is the process's own */
     const unsigned long long left = (unsigned long long)f.f_bavail * f.f_frsize;
     if (all <= left) return EVN_OK;
