@@ -79,9 +79,6 @@ void wire_arena_count(struct wire_arena_counter *counter);
  * rank, -1: all. EVN_STOPPED, EVN_SYSTEM: a rank has died. */
 evn_status wire_arena_await(evn_wire *wire, struct wire_arena_counter *counter, unsigned seen,
                             int from);
-/* Whether a wait goes on that began to be stopped at *since, 0: has not yet. EVN_STOPPED,
- * EVN_SYSTEM. */
-evn_status wire_arena_go_on(evn_wire *wire, double *since, int from);
 /* Returns at time `when`. */
 evn_status wire_arena_await_time(evn_wire *wire, double when);
 

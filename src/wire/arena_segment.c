@@ -3,7 +3,6 @@
  * another's memory, and what was raised is seen when all that was put before could have come. */
 #include "wire/arena_boxes.h"
 #include <evener/clock.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -164,12 +163,18 @@ static evn_status segment_raise(evn_segment *s, int to, int word, int direct) {
 
 /* ---- what comes in ---- */
 
+/* When what this thread has looked for comes, and has rung the bell already; 0: it has not. */
+static _Thread_local double pending;
+
 static unsigned long long segment_value(evn_segment *s, int word) {
     struct word *w = &s->mine->word[word];
     const unsigned long long count = atomic_load_explicit(&w->count, memory_order_acquire);
     if (!is_emulated(s->wire)) return count;
-    if (atomic_load_explicit(&w->visible, memory_order_relaxed) <= evn_now())
+    const double visible = atomic_load_explicit(&w->visible, memory_order_relaxed);
+    if (visible <= evn_now())
         atomic_store_explicit(&s->seen[word], count, memory_order_relaxed);
+    else if (pending <= 0 || visible < pending)
+        pending = visible;
     return atomic_load_explicit(&s->seen[word], memory_order_relaxed);
 }
 
@@ -177,9 +182,11 @@ static unsigned segment_bell(const evn_segment *s) { return atomic_load(&s->mine
 
 static evn_status segment_rest(evn_segment *s, unsigned bell, int from, double *since) {
     evn_wire *w = s->wire;
-    if (!is_emulated(w)) return wire_arena_await(w, &s->mine->bell, bell, from);
-    const evn_status status = wire_arena_go_on(w, since, from);
-    return status ? status : wire_arena_await_time(w, evn_now() + fmax(w->speed.latency / 8, 1e-6));
+    (void)since;
+    if (pending <= 0) return wire_arena_await(w, &s->mine->bell, bell, from);
+    const double when = pending;
+    pending = 0;
+    return wire_arena_await_time(w, when);
 }
 
 const evn_wire_shared wire_arena_shared = {.open = segment_open,

@@ -37,7 +37,8 @@ void wire_arena_count(struct wire_arena_counter *c) {
     if (atomic_load(&c->sleepers)) futex(&c->count, FUTEX_WAKE, ARENA_RANKS_MAX, NULL);
 }
 
-evn_status wire_arena_go_on(evn_wire *w, double *since, int from) {
+/* Whether a wait that began to be stopped at *since, 0: has not yet, goes on. */
+static evn_status go_on(evn_wire *w, double *since, int from) {
     const int lost = atomic_load(&w->arena->lost);
     if (lost && w->arena->supervised) {
         atomic_store(&w->arena->state[w->rank], ARENA_GAVE_UP);
@@ -64,7 +65,7 @@ static evn_status sleep_until_moved(evn_wire *w, struct wire_arena_counter *c, u
     evn_status status = EVN_OK;
     double since = 0;
     atomic_fetch_add(&c->sleepers, 1);
-    while (atomic_load(&c->count) == seen && !(status = wire_arena_go_on(w, &since, from)))
+    while (atomic_load(&c->count) == seen && !(status = go_on(w, &since, from)))
         futex(&c->count, FUTEX_WAIT, seen, &look);
     atomic_fetch_sub(&c->sleepers, 1);
     return status;
@@ -89,7 +90,7 @@ evn_status wire_arena_await_time(evn_wire *w, double when) {
         if (left > late) {
             const struct timespec t = duration(fmin(left - late, LOOK));
             nanosleep(&t, NULL);
-            status = wire_arena_go_on(w, &since, w->rank);
+            status = go_on(w, &since, w->rank);
         } else {
             pause_core();
         }

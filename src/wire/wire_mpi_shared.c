@@ -77,7 +77,7 @@ static evn_status look_for_room(const evn_segment *s, size_t bytes) {
     const int code = MPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, s->node);
     if (code) return wire_mpi_say(w, "it cannot count memory", code);
     const unsigned long long has = (unsigned long long)sysconf(_SC_PHYS_PAGES) * page();
-    if (all > has)
+    if (ranks == 1 && all > has)
         return w->host->fail(EVN_MEMORY,
                              "wire: %s: %llu MiB of shared memory on this node, which has %llu MiB",
                              wire_mpi_library(), all >> 20, has >> 20);
