@@ -10,6 +10,8 @@ static const struct study general[] = {
     {"wire", "messages between ranks by size, and barriers", bench_wire},
     {"pinning", "processes and units with bound threads, and with threads that are not",
      bench_pinning},
+    {"put", "one-sided puts between ranks by size, beside messages and copies to a device",
+     bench_put},
     {"schedules", "all schedules beside each other on described machines, in virtual time",
      bench_schedules},
     {"cluster", "schedules on described clusters of nodes, and a node that becomes slow, likewise",
