@@ -13,21 +13,30 @@ static struct {
     unsigned forks;
     int rank;
     int all_know; /* the ranks were left together, with a failure */
+    int silent;   /* there are no ranks, and another process of this host says why */
 } joined;
 
 static int is_here(void) { return joined.cluster && joined.forks == process_forks(); }
 
 /* ---- joining and leaving ------------------------------------------------------------------- */
 
-/* "4", and options as processes:4 has them. */
+/* "4", and options as processes:4 has them. Under a launcher its ranks refuse that together. */
 static evn_status open_cluster(evn_cluster **out, const char *processes) {
     char how[256];
-    if (!processes) return evn_cluster_open(out, "auto");
+    if (!processes || evn_cluster_launched() >= 0) return evn_cluster_open(out, "auto");
     if (strlen(processes) > 200)
         return evn_fail(EVN_USAGE, "EVENER_PROCESSES: longer than 200 characters");
     snprintf(how, sizeof how, "processes:%s", processes);
     evn_status status = evn_cluster_open(out, how);
     return status == EVN_USAGE ? session_blame("EVENER_PROCESSES", status) : status;
+}
+
+static evn_status check_processes(const char *processes) {
+    if (!processes || evn_cluster_launched() < 0) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "EVENER_PROCESSES: \"%.40s\": a launcher (mpirun, srun) has started this "
+                    "process already; ask for one of the two",
+                    processes);
 }
 
 evn_status session_join(evn_session *s, unsigned flags) {
@@ -37,17 +46,18 @@ evn_status session_join(evn_session *s, unsigned flags) {
                                    "says EVN_OVER_RANKS where it runs over several");
     if (!(flags & EVN_OVER_RANKS)) return EVN_OK;
     evn_status status = open_cluster(&s->cluster, processes);
+    joined.silent = status == EVN_MISSING && !evn_cluster_speaks();
     if (status) return status;
     joined.rank = evn_cluster_rank(s->cluster);
-    if (evn_cluster_size(s->cluster) == 1) {
-        evn_cluster_close(s->cluster, EVN_OK);
-        s->cluster = NULL;
-        return EVN_OK;
-    }
     joined.cluster = s->cluster;
     joined.forks = process_forks();
     joined.all_know = 0;
-    return EVN_OK;
+    status = session_agree(s, check_processes(processes));
+    if (!status && evn_cluster_size(s->cluster) == 1) {
+        session_leave(s->cluster, EVN_OK);
+        s->cluster = NULL;
+    }
+    return status;
 }
 
 void session_leave(evn_cluster *cluster, evn_status status) {
@@ -80,6 +90,7 @@ evn_status session_cores(const char *list, const char *devices, int *wanted) {
 
 int evn_complain(const char *program) {
     NEED_OR(1, program, "the program's name");
+    if (joined.silent) return 0;
     /* who leaves with a failure tells it to the others, and rank 0 says it for all */
     char text[2048];
     snprintf(text, sizeof text, "%s", evn_message());

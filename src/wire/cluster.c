@@ -173,6 +173,7 @@ int evn_cluster_size(const evn_cluster *c) { return c->size; }
 const char *evn_cluster_wire(const evn_cluster *c) { return c->kind ? c->kind->name : "alone"; }
 
 int evn_cluster_launched(void) { return wire_plugin_detected() ? wire_plugin_rank() : -1; }
+int evn_cluster_speaks(void) { return wire_plugin_first(); }
 int evn_cluster_failed(const evn_cluster *c) { return c->broken; }
 int evn_cluster_stopping(const evn_cluster *c) { return c->stopping; }
 void evn_cluster_stop_on(evn_cluster *c, const volatile int *flag) { c->host.stop = flag; }
@@ -209,6 +210,15 @@ static evn_status introduce(evn_cluster *c) {
     return status;
 }
 
+/* Another MPI's wire, over which this process is alone: there is nobody to end. */
+static evn_status leave_stranger(evn_cluster *c, evn_status status) {
+    char why[1024];
+    snprintf(why, sizeof why, "%s", evn_message());
+    c->kind->close(c->wire);
+    cluster_free(c);
+    return evn_fail(status, "%s", why);
+}
+
 evn_status evn_cluster_open(evn_cluster **out, const char *how) {
     static const volatile int never;
     struct wire_choice choice;
@@ -231,11 +241,8 @@ evn_status evn_cluster_open(evn_cluster **out, const char *how) {
         c->rank = c->kind->rank(c->wire);
         c->size = c->kind->size(c->wire);
     }
-    if (choice.is_plugin) {
-        status = wire_plugin_check(c->kind, c->wire);
-        /* ranks do not know of each other: the first says it and ends all, or else another does */
-        if (status && wire_plugin_rank() > 0) sleep(1);
-    }
+    if (choice.is_plugin) status = wire_plugin_check(c->kind, c->wire);
+    if (status && c->size == 1) return leave_stranger(c, status);
     if (!status) status = introduce(c);
     if (status && c->kind) cluster_abort(c);
     if (status)

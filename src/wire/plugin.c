@@ -65,6 +65,15 @@ int wire_plugin_size(void) {
     return l && !(l->without && getenv(l->without)) ? number_of(l->size) : -1;
 }
 
+int wire_plugin_first(void) {
+    static const char *const variable[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                           "SLURM_LOCALID", NULL};
+    if (!wire_plugin_detected()) return 1;
+    for (const char *const *v = variable; *v; v++)
+        if (number_of(*v) >= 0) return number_of(*v) == 0;
+    return 1;
+}
+
 /* What the launcher said when the plug-in was loaded: an MPI that starts alone writes variables of
  * its own into the environment. */
 static struct {
