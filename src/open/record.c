@@ -200,7 +200,8 @@ static void put_ranks(FILE *out, const evn_cluster *c) {
         fprintf(out, "%s{\"host\": ", r ? ",\n " : "");
         json_text(out, evn_cluster_host(c, r));
         fputs(", \"units\": [", out);
-        for (const int from = u; evn_cluster_rank_of(c, u) == r; u++)
+        for (const int from = u; u < evn_cluster_unit_count(c) && evn_cluster_rank_of(c, u) == r;
+             u++)
             fprintf(out, "%s%d", u > from ? ", " : "", u);
         fputs("]}", out);
     }
