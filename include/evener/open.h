@@ -50,8 +50,9 @@ typedef struct evn_session evn_session;
  * What changes for the program: problem->units 0 is the number of all ranks' units, and bodies get
  * the tasks of their rank's. Its tasks' memory is on the rank that has the task (evn_loop_has()),
  * which evn_session_place() or evn_loop_homes() sees to, and is on rank 0 after
- * evn_session_collect(). Rank 0 alone prints and writes (evn_session_rank()). Without this flag the
- * processes of a launcher are programs of their own, and EVENER_PROCESSES is EVN_USAGE. */
+ * evn_session_collect(). Rank 0 alone prints and writes (evn_session_rank()). Ranks are joined
+ * once: a second session over them is EVN_USAGE. Without this flag the processes of a launcher are
+ * programs of their own, and EVENER_PROCESSES of more than 1 is EVN_USAGE. */
 enum { EVN_OVER_RANKS = 1 << 16 };
 
 /* Opens the machine and units on it (evn_units_open_on()). `units` and `devices` NULL or "default":

@@ -41,10 +41,13 @@ static evn_status check_processes(const char *processes) {
 
 evn_status session_join(evn_session *s, unsigned flags) {
     const char *processes = session_variable("EVENER_PROCESSES");
-    if (processes && !(flags & EVN_OVER_RANKS))
+    const int over_ranks = (flags & EVN_OVER_RANKS) != 0;
+    if (processes && strcmp(processes, "1") != 0 && !over_ranks)
         return evn_fail(EVN_USAGE, "EVENER_PROCESSES: this program runs in one process alone; it "
                                    "says EVN_OVER_RANKS where it runs over several");
-    if (!(flags & EVN_OVER_RANKS)) return EVN_OK;
+    if (!over_ranks) return EVN_OK;
+    if (is_here())
+        return evn_fail(EVN_USAGE, "session: a second one over ranks; a program joins them once");
     evn_status status = open_cluster(&s->cluster, processes);
     joined.silent = status == EVN_MISSING && !evn_cluster_speaks();
     if (status) return status;

@@ -132,6 +132,11 @@ static void refuse(void) {
     MUST(evn_open_loop(&other, session, "static", &(evn_problem){.tasks = 4, .units = 1}) ==
          EVN_USAGE);
     MUST(strstr(evn_message(), "3 on all ranks"));
+    evn_session *second;
+    MUST(evn_open(&second, "1:CPU:1", NULL, EVN_OVER_RANKS | EVN_OVERSUBSCRIBE) == EVN_USAGE);
+    MUST(strstr(evn_message(), "a second one") && !second);
+    MUST(evn_open(&second, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE) == EVN_USAGE);
+    MUST(strstr(evn_message(), "EVENER_PROCESSES"));
     close_all();
 }
 

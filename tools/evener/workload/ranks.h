@@ -12,8 +12,8 @@ struct rank_words {
 };
 
 /* Around all of a command that joins ranks. What is wrong before it has joined them, as with its
- * arguments, is agreed on by all that a launcher has started, and said once; where they cannot meet,
- * by the first of each host. Returns what the process is to return. */
+ * arguments, is agreed on by all that a launcher has started, and said once; where they cannot
+ * meet, by the first of each host. Returns what the process is to return. */
 void ranks_begin(void);
 int ranks_end(int code);
 
