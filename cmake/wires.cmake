@@ -1,7 +1,13 @@
 # MPI's plug-ins: one shared object for each MPI that is found, of one source (src/wire/wire_mpi*), by the script that users have too.
 #
 # build/lib/evener and lib/evener of the installation have the same in them: plug-ins, source, headers and script. Nothing else of Evener
-# is compiled or linked with an MPI.
+# is compiled or linked with an MPI; but for -DEVENER_WIRE=builtin, where one is linked in, for machines on which dlopen() is no option.
+
+set(EVENER_WIRE plugins CACHE STRING "how an MPI is reached: by plugins that are opened where a launcher has started the process, or builtin")
+set_property(CACHE EVENER_WIRE PROPERTY STRINGS plugins builtin)
+if(NOT EVENER_WIRE MATCHES "^(plugins|builtin)$")
+    message(FATAL_ERROR "EVENER_WIRE is \"${EVENER_WIRE}\"; expected plugins or builtin")
+endif()
 
 set(EVENER_MPICC "" CACHE STRING "compiler wrappers of the MPIs to make plug-ins for (a list); empty: those that are found, OFF: none")
 set(folder ${CMAKE_BINARY_DIR}/lib/evener)
@@ -36,6 +42,27 @@ endif()
 
 set(EVENER_WIRES "")
 set(plugins "")
+set(EVENER_MPI_BUILTIN OFF)
+if(EVENER_WIRE STREQUAL builtin)
+    if(NOT wrappers)
+        message(FATAL_ERROR "EVENER_WIRE=builtin: there is no MPI; say its compiler wrapper with -DEVENER_MPICC=..")
+    endif()
+    list(GET wrappers 0 wrapper)
+    find_program(EVENER_builtin ${wrapper})
+    mark_as_advanced(EVENER_builtin)
+    set(MPI_C_COMPILER ${EVENER_builtin})
+    find_package(MPI REQUIRED COMPONENTS C)
+    target_sources(evener_objects PRIVATE src/wire/wire_mpi.c)
+    set_source_files_properties(src/wire/plugin.c PROPERTIES COMPILE_DEFINITIONS EVENER_WIRE_BUILTIN)
+    target_link_libraries(evener_objects PRIVATE MPI::MPI_C)
+    list(APPEND EVENER_NEEDS MPI::MPI_C)
+    foreach(library IN LISTS MPI_C_LIBRARIES)
+        string(APPEND EVENER_ENGINES " ${library}")
+    endforeach()
+    set(EVENER_MPI_BUILTIN ON)
+    set(EVENER_WIRES "built in, by ${MPI_C_COMPILER}")
+    set(wrappers "")
+endif()
 foreach(wrapper IN LISTS wrappers)
     execute_process(COMMAND ${folder}/evener-wire-build --name ${wrapper}
         OUTPUT_VARIABLE name ERROR_VARIABLE why RESULT_VARIABLE failed

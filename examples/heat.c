@@ -1,12 +1,13 @@
 /* Heat in a pipe of 64 blocks of uneven length, on any list of units, checked by a plain loop:
- *     EVENER_UNITS=1:CPU:1,2:GPU:1 EVENER_DEVICES=emulated EVENER_RECORD=heat.json ./heat */
+ *     EVENER_UNITS=1:CPU:1,2:GPU:1 EVENER_DEVICES=emulated EVENER_RECORD=heat.json ./heat
+ * and over ranks:  EVENER_PROCESSES=2 ./heat   or   mpirun -n 2 ./heat */
 #include "heat.h"
 #include <evener.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TRY(call)                                                                                  \
-    if (call) return fprintf(stderr, "heat: %s\n", evn_message()), 1
+    if (call) return evn_complain("heat")
 enum { BLOCKS = 64, STEPS = 101, MAX = 62 * BLOCKS * ROW };
 static double whole[2][MAX], block[2][MAX];  /* both fields: of the plain loop, of the blocks */
 extern const evn_kernel_source heat_kernels; /* made from heat.kernel.c by evener_kernels() */
@@ -40,7 +41,7 @@ int main(void) {
     for (int at = 0; at < MAX; at++) whole[0][at] = whole[1][at] = at % 11;
     for (int t = 0; t < BLOCKS; t++) top[t + 1] = top[t] + (int)(size[t] = ROWS(t));
     evn_problem problem = {.tasks = BLOCKS, .weight = size, .instances = STEPS};
-    TRY(evn_open(&session, NULL, NULL, 0));
+    TRY(evn_open(&session, NULL, NULL, EVN_OVER_RANKS));
     TRY(evn_open_loop(&loop, session, NULL, &problem));
     TRY(evn_place_open(&place, evn_session_units(session), 0.5));
     for (int i = 0; i < 2 * BLOCKS; i++) {
@@ -51,7 +52,8 @@ int main(void) {
         to[0] = (evn_face){t, t + 1, end, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, f, f};
         to[1] = (evn_face){t + 1, t, ROW, end + ROW, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, f, f};
     }
-    TRY(evn_loop_place(loop, place, 2, region[0], (evn_access[]){EVN_BOTH, EVN_BOTH}));
+    evn_access both[] = {EVN_BOTH, EVN_BOTH};
+    TRY(evn_session_place(session, loop, place, 2, region[0], both));
     for (int f = 0; f < 2; f++)
         TRY(evn_exchange_open(&exchange[f], loop, 8, 2 * BLOCKS - 2, face[f], NULL));
     for (int step = 0; step < STEPS; step++, from = 1 - from) {
@@ -59,10 +61,11 @@ int main(void) {
         TRY(evn_exchange_run(exchange[1 - from]));
         move(whole[from], whole[1 - from], top[BLOCKS]);
     }
-    TRY(evn_place_acquire(place, 2 * BLOCKS, region[0], EVN_HOST, EVN_READ));
-    for (int t = 0; t < BLOCKS; t++)
+    TRY(evn_session_collect(session, loop)); /* to rank 0 */
+    for (int t = 0; t < BLOCKS && !evn_session_rank(session); t++)
         wrong += memcmp(mine[from][t], &whole[from][top[t] * ROW], BYTES(t)) != 0;
-    printf("%s: %d blocks are wrong\n", evn_units_text(evn_session_units(session)), wrong);
+    if (!evn_session_rank(session))
+        printf("%s: %d blocks are wrong\n", evn_units_text(evn_session_units(session)), wrong);
     for (int f = 0; f < 2; f++) evn_exchange_close(exchange[f]);
     evn_place_close(place);
     TRY(evn_close(session));

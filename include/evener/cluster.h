@@ -35,12 +35,18 @@ typedef struct evn_cluster evn_cluster;
  *                      "processes:4,latency=20us,bandwidth=1GB/s"
  *     mpi, mpi:FILE    MPI by the plug-in that fits the launcher, or by that one
  * Returns in every rank. EVN_USAGE: the text; EVN_MISSING: a launcher has started us and no plug-in
- * fits; EVN_SYSTEM, EVN_MEMORY. On failure there is nothing to close. */
+ * fits, or that of another MPI, where each process is a rank of its own; EVN_SYSTEM, EVN_MEMORY. On
+ * failure there is nothing to close. */
 evn_status evn_cluster_open(evn_cluster **out, const char *how);
 
 /* What a launcher's variables say before a cluster is open: this process's rank, -1: no launcher
  * has started it. For messages that only one of them is to print. */
 int evn_cluster_launched(void);
+
+/* Whether this process is to say that evn_cluster_open() has failed with EVN_MISSING: the first of
+ * each host on which a launcher has started several, who all miss the same plug-in. The others
+ * return 0 without a word, since launchers end all as soon as one returns something else. */
+int evn_cluster_speaks(void);
 
 /* Every rank calls it, when loops and exchanges on it are closed; returns when all have. `status`:
  * what evn_cluster_agree() said last. */

@@ -1,4 +1,5 @@
 /* Where plug-ins are looked for, and what makes a shared object one. */
+#include "base/argument.h"
 #include <evener/plugin.h>
 #include <dlfcn.h>
 #include <limits.h>
@@ -85,7 +86,10 @@ static evn_status open_file(const void **out, void **library, const evn_plugin *
 
 evn_status evn_plugin_open(const void **out, void **library, const evn_plugin *p,
                            const char *file) {
-    *out = NULL;
+    NEED_OUT(out);
+    NEED(p, "a plug-in");
+    NEED(p->name, "the plug-in's file name");
+    NEED(p->symbol, "the plug-in's symbol");
     if (library) *library = NULL;
     if (file) return open_file(out, library, p, file);
     struct places all = {0};

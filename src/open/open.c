@@ -2,12 +2,9 @@
  * and the files about what they did. */
 #include "base/argument.h"
 #include "base/process.h"
-#include "open/record.h"
-#include "trace/chrome.h"
+#include "open/session.h"
 #include <errno.h>
 #include <evener/clock.h>
-#include <evener/open.h>
-#include <evener/output.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,49 +14,21 @@ enum {
     FEW_INSTANCES = 10,      /* fewer are over before guided:time has learnt */
 };
 
-/* A loop of the session, and what is left of one that was closed. */
-struct opened {
-    evn_loop *loop; /* NULL: closed */
-    evn_schedule *schedule;
-    double begin; /* s since the session was opened */
-    struct recorded_loop record;
-};
-
-struct file {
-    evn_output *out; /* NULL: not wanted */
-    int failed;      /* something that belongs into it is lost: it is not put in its place */
-};
-
-struct evn_session {
-    evn_machine *machine;
-    evn_units *units;
-    unsigned forks; /* process_forks() when it was opened */
-    double begin;
-    struct opened *opened;
-    int loops;
-    struct file record, trace;
-    struct trace_file events;
-    evn_status status; /* of the files: the first failure, and its message */
-    char message[1024];
-};
-
 /* -- the environment -- */
 
 static int is_default(const char *text) { return !text || !strcmp(text, "default"); }
 
-/* The value of a variable; NULL where it says nothing. */
-static const char *variable(const char *name) {
+const char *session_variable(const char *name) {
     const char *text = secure_getenv(name);
     return text && *text ? text : NULL;
 }
 
-/* The failure that evn_message() tells is that variable's. */
-static evn_status blame(const char *name, evn_status status) {
+evn_status session_blame(const char *name, evn_status status) {
     return evn_fail(status, "%s: %s", name, evn_message());
 }
 
 static evn_status read_oversubscribe(unsigned *flags) {
-    const char *text = variable("EVENER_OVERSUBSCRIBE");
+    const char *text = session_variable("EVENER_OVERSUBSCRIBE");
     if (!text || !strcmp(text, "0")) return EVN_OK;
     if (strcmp(text, "1") != 0)
         return evn_fail(EVN_USAGE, "EVENER_OVERSUBSCRIBE: \"%.40s\", expected 1 or 0", text);
@@ -67,35 +36,87 @@ static evn_status read_oversubscribe(unsigned *flags) {
     return EVN_OK;
 }
 
+/* What the user has said of units, where the program does not. */
+struct words {
+    const char *list, *devices;
+    const char *asked_list, *asked_devices; /* the same, where it was the user */
+};
+
+static struct words read_words(const char *list, const char *devices) {
+    struct words w = {.list = list, .devices = devices};
+    if (is_default(list)) w.list = w.asked_list = session_variable("EVENER_UNITS");
+    if (is_default(devices)) w.devices = w.asked_devices = session_variable("EVENER_DEVICES");
+    if (is_default(w.list)) w.list = "auto";
+    if (is_default(w.devices)) w.devices = NULL;
+    return w;
+}
+
+static evn_status blame_words(const struct words *w, evn_status status) {
+    if (status && w->asked_list) return session_blame("EVENER_UNITS", status);
+    if (status == EVN_MISSING && w->asked_devices) return session_blame("EVENER_DEVICES", status);
+    return status;
+}
+
+/* The machine as this process may use it. */
+static evn_status open_machine(evn_session *s, const struct words *w, unsigned flags) {
+    int wanted = 0;
+    if (!s->cluster) return evn_machine_open(&s->machine);
+    evn_status status = blame_words(w, session_cores(w->list, w->devices, &wanted));
+    status = session_agree(s, status);
+    if (status) return status;
+    return evn_cluster_machine(s->cluster, &s->machine, wanted, (flags & EVN_OVERSUBSCRIBE) != 0);
+}
+
+/* Speed of each unit as far as anybody knows before it has run: its cores, or its devices. */
+static double *count_speeds(const evn_units *units) {
+    const int n = evn_units_count(units);
+    double *speed = malloc((size_t)n * sizeof *speed);
+    for (int u = 0; speed && u < n; u++) {
+        const evn_unit *unit = evn_units_get(units, u);
+        speed[u] = evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_cores(unit);
+    }
+    return speed;
+}
+
+/* All ranks know all units. */
+static evn_status tell_units(evn_session *s) {
+    double *speed = count_speeds(s->units);
+    evn_status status = speed ? EVN_OK : evn_fail(EVN_MEMORY, "units: not enough memory");
+    status = session_agree(s, status);
+    if (!status) status = evn_cluster_units(s->cluster, s->units, speed);
+    free(speed);
+    return status;
+}
+
 static evn_status open_units(evn_session *s, const char *list, const char *devices,
                              unsigned flags) {
-    const char *asked_list = NULL, *asked_devices = NULL;
-    if (is_default(list)) list = asked_list = variable("EVENER_UNITS");
-    if (is_default(devices)) devices = asked_devices = variable("EVENER_DEVICES");
-    if (is_default(list)) list = "auto";
-    if (is_default(devices)) devices = NULL;
+    const struct words w = read_words(list, devices);
     evn_status status = read_oversubscribe(&flags);
-    if (!status && asked_devices && devices) {
+    if (!status && w.asked_devices && w.devices) {
         int count;
         char why[512];
-        status = evn_devices_count(devices, &count, why, sizeof why);
-        if (status) return blame("EVENER_DEVICES", status);
+        status = evn_devices_count(w.devices, &count, why, sizeof why);
+        if (status) session_blame("EVENER_DEVICES", status);
     }
-    if (!status) status = evn_machine_open(&s->machine);
+    status = session_agree(s, status);
+    if (!status) status = open_machine(s, &w, flags);
     if (status) return status;
-    status = evn_units_open_on(&s->units, s->machine, list, devices, flags);
-    if (status && asked_list) return blame("EVENER_UNITS", status);
-    if (status == EVN_MISSING && asked_devices) return blame("EVENER_DEVICES", status);
-    return status;
+    status = blame_words(&w, evn_units_open_on(&s->units, s->machine, w.list, w.devices, flags));
+    status = session_agree(s, status);
+    return status || !s->cluster ? status : tell_units(s);
 }
 
 /* -- the files -- */
 
 static evn_status open_files(evn_session *s) {
-    const char *record = variable("EVENER_RECORD"), *trace = variable("EVENER_TRACE");
+    const char *record = session_variable("EVENER_RECORD"),
+               *trace = session_variable("EVENER_TRACE");
     if (trace && !strcmp(trace, "-"))
         return evn_fail(EVN_USAGE, "EVENER_TRACE: -: a trace is written while the program runs; "
                                    "name a file");
+    if (trace && s->cluster)
+        return evn_fail(EVN_USAGE, "EVENER_TRACE: traces of several ranks are not written yet");
+    if (s->cluster && evn_cluster_rank(s->cluster)) return EVN_OK; /* rank 0 writes */
     evn_status status = EVN_OK;
     if (record && trace && evn_output_same(record, trace))
         return evn_fail(EVN_USAGE, "EVENER_TRACE: %s is EVENER_RECORD's; name another file", trace);
@@ -136,11 +157,17 @@ static void forget_bursts(evn_session *s) {
 
 /* -- loops -- */
 
+/* Over ranks rank 0 has what all have done. */
+static evn_status take(evn_session *s, struct opened *o) {
+    evn_status status = session_agree(s, record_take(&o->record, o->loop, o->begin));
+    return status ? status : session_gather_record(s, &o->record);
+}
+
 /* Takes down what the loop did and closes it. */
 static evn_status finish(evn_session *s, struct opened *o) {
     evn_status status = EVN_OK, traced = EVN_OK;
     if (!o->loop) return EVN_OK;
-    if (s->record.out) status = note(s, &s->record, record_take(&o->record, o->loop, o->begin));
+    if (s->records) status = note(s, &s->record, take(s, o));
     if (s->trace.out) {
         char name[320];
         snprintf(name, sizeof name, "loop %d: %s", (int)(o - s->opened),
@@ -154,25 +181,16 @@ static evn_status finish(evn_session *s, struct opened *o) {
     }
     evn_loop_close(o->loop);
     evn_schedule_close(o->schedule);
+    session_forget(o->regions);
     o->loop = NULL;
     o->schedule = NULL;
+    o->regions = NULL;
     return status ? status : traced;
-}
-
-/* Speed of each unit as far as anybody knows before it has run: its cores, or its devices. */
-static double *count_speeds(const evn_units *units) {
-    const int n = evn_units_count(units);
-    double *speed = malloc((size_t)n * sizeof *speed);
-    for (int u = 0; speed && u < n; u++) {
-        const evn_unit *unit = evn_units_get(units, u);
-        speed[u] = evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_cores(unit);
-    }
-    return speed;
 }
 
 static evn_status open_schedule(evn_schedule **out, const char *text, const evn_problem *problem) {
     const char *asked = NULL;
-    if (is_default(text)) text = asked = variable("EVENER_SCHEDULE");
+    if (is_default(text)) text = asked = session_variable("EVENER_SCHEDULE");
     if (is_default(text))
         text = problem->instances > 0 && problem->instances < FEW_INSTANCES ? "dynamic"
                                                                             : "guided:time";
@@ -188,12 +206,46 @@ static evn_status open_schedule(evn_schedule **out, const char *text, const evn_
     return evn_fail(EVN_USAGE, "EVENER_SCHEDULE: %s", message);
 }
 
-/* Threads and files are those of the process that has opened the session. */
-static evn_status refuse_forked(const evn_session *s, const char *what) {
+evn_status session_forked(const evn_session *s, const char *what) {
     if (s->forks == process_forks()) return EVN_OK;
     return evn_fail(
         EVN_USAGE, "session: %s in a process that was forked since evn_open(); open a session here",
         what);
+}
+
+static evn_status room_for_one(evn_session *s) {
+    struct opened *more = realloc(s->opened, (size_t)(s->loops + 1) * sizeof *more);
+    if (!more) return evn_fail(EVN_MEMORY, "loop: not enough memory");
+    s->opened = more;
+    return EVN_OK;
+}
+
+/* The problem with what the session knows of units. */
+static evn_status open_own_schedule(evn_session *s, evn_schedule **out, const char *schedule,
+                                    const evn_problem *problem) {
+    const int units = s->cluster ? evn_cluster_unit_count(s->cluster) : evn_units_count(s->units);
+    evn_problem whole = *problem;
+    double *speed = NULL;
+    if (!whole.units) whole.units = units;
+    if (!whole.speed && whole.units == units && s->cluster) {
+        whole.speed = evn_cluster_speeds(s->cluster);
+    } else if (!whole.speed && whole.units == units) {
+        whole.speed = speed = count_speeds(s->units);
+        if (!speed) return evn_fail(EVN_MEMORY, "loop: not enough memory");
+    }
+    evn_status status = open_schedule(out, schedule, &whole);
+    free(speed);
+    if (!status && evn_schedule_reassigns(*out))
+        status = evn_fail(EVN_USAGE,
+                          "loop: \"%s\" shares cores out before units are opened, and these are "
+                          "open; expected binpack",
+                          evn_schedule_text(*out));
+    return status;
+}
+
+static evn_status keep_bursts(const evn_session *s, evn_loop *loop, int tasks) {
+    if (s->trace.out) return evn_loop_keep_bursts(loop, TRACE_BURSTS);
+    return s->record.out ? evn_loop_keep_bursts(loop, record_bursts(tasks)) : EVN_OK;
 }
 
 evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
@@ -201,32 +253,15 @@ evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
     NEED_OUT(out);
     NEED(s, "a session");
     NEED(problem, "a problem");
-    evn_status here = refuse_forked(s, "evn_open_loop()");
+    evn_status here = session_forked(s, "evn_open_loop()");
     if (here) return here;
-    struct opened *more = realloc(s->opened, (size_t)(s->loops + 1) * sizeof *more);
-    if (!more) return evn_fail(EVN_MEMORY, "loop: not enough memory");
-    s->opened = more;
     struct opened o = {0};
-    evn_problem whole = *problem;
-    double *speed = NULL;
-    if (!whole.units) whole.units = evn_units_count(s->units);
-    if (!whole.speed && whole.units == evn_units_count(s->units)) {
-        whole.speed = speed = count_speeds(s->units);
-        if (!speed) return evn_fail(EVN_MEMORY, "loop: not enough memory");
-    }
-    evn_status status = open_schedule(&o.schedule, schedule, &whole);
-    free(speed);
-    if (!status && evn_schedule_reassigns(o.schedule))
-        status = evn_fail(EVN_USAGE,
-                          "loop: \"%s\" shares cores out before units are opened, and these are "
-                          "open; expected binpack",
-                          evn_schedule_text(o.schedule));
-    if (!status) status = evn_loop_open(&o.loop, s->units, o.schedule);
+    evn_status status = room_for_one(s);
+    if (!status) status = open_own_schedule(s, &o.schedule, schedule, problem);
+    status = session_agree(s, status);
+    if (!status) status = evn_loop_open_on(&o.loop, s->units, o.schedule, s->cluster);
     o.begin = evn_now() - s->begin;
-    if (!status && s->trace.out)
-        status = evn_loop_keep_bursts(o.loop, TRACE_BURSTS);
-    else if (!status && s->record.out)
-        status = evn_loop_keep_bursts(o.loop, record_bursts(whole.tasks));
+    if (!status) status = session_agree(s, keep_bursts(s, o.loop, problem->tasks));
     if (status) {
         evn_loop_close(o.loop);
         evn_schedule_close(o.schedule);
@@ -237,8 +272,7 @@ evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
     return EVN_OK;
 }
 
-/* Loops and units cannot be closed from within. */
-static evn_status refuse_at_work(const evn_session *s, const char *what) {
+evn_status session_at_work(const evn_session *s, const char *what) {
     if (!evn_units_running(s->units)) return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "session: %s while its units are at work, from within a body or a job; it must "
@@ -246,20 +280,25 @@ static evn_status refuse_at_work(const evn_session *s, const char *what) {
                     what);
 }
 
+struct opened *session_find(evn_session *s, const evn_loop *loop) {
+    for (int i = 0; i < s->loops; i++)
+        if (s->opened[i].loop == loop) return &s->opened[i];
+    evn_fail(EVN_USAGE, "loop: it is none of this session's, or was closed before; "
+                        "evn_loop_close() closes what evn_loop_open() has opened");
+    return NULL;
+}
+
 evn_status evn_close_loop(evn_session *s, evn_loop *loop) {
     if (!loop) return EVN_OK;
     NEED(s, "a session");
-    evn_status refused = refuse_forked(s, "evn_close_loop()");
-    if (!refused) refused = refuse_at_work(s, "evn_close_loop()");
+    evn_status refused = session_forked(s, "evn_close_loop()");
+    if (!refused) refused = session_at_work(s, "evn_close_loop()");
     if (refused) return refused;
-    for (int i = 0; i < s->loops; i++) {
-        if (s->opened[i].loop != loop) continue;
-        evn_status status = finish(s, &s->opened[i]);
-        forget_bursts(s);
-        return status;
-    }
-    return evn_fail(EVN_USAGE, "loop: it is none of this session's, or was closed before; "
-                               "evn_loop_close() closes what evn_loop_open() has opened");
+    struct opened *o = session_find(s, loop);
+    if (!o) return EVN_USAGE;
+    evn_status status = finish(s, o);
+    forget_bursts(s);
+    return status;
 }
 
 /* -- the whole -- */
@@ -274,29 +313,54 @@ static void release(evn_session *s) {
     free(s);
 }
 
+/* All that is left of it, and the ranks last. */
+static void leave(evn_session *s, evn_status status) {
+    evn_cluster *cluster = s->cluster;
+    s->cluster = NULL;
+    release(s);
+    session_leave(cluster, status);
+}
+
 evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags) {
     NEED_OUT(out);
     evn_session *s = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "session: not enough memory");
+    evn_status status = session_join(s, flags);
     s->forks = process_forks();
     s->begin = evn_now();
-    evn_status status = open_units(s, units, devices, flags);
-    if (!status) status = open_files(s);
+    if (!status) status = open_units(s, units, devices, flags & ~(unsigned)EVN_OVER_RANKS);
+    if (!status) status = session_agree(s, open_files(s));
+    s->records = s->record.out != NULL;
+    if (!status && s->cluster)
+        status = evn_cluster_tell(s->cluster, &s->records, sizeof s->records);
     if (status) {
-        release(s);
-        return status;
+        char message[sizeof s->message];
+        snprintf(message, sizeof message, "%s", evn_message());
+        leave(s, status);
+        return evn_fail(status, "%s", message);
     }
     *out = s;
     return EVN_OK;
 }
 
+/* What the record says of units is said by each rank, and written by rank 0. */
 static evn_status write_record(evn_session *s) {
-    struct recorded_loop *all = calloc((size_t)s->loops + 1, sizeof *all);
-    if (!all) return evn_fail(EVN_MEMORY, "not enough memory for %d loops", s->loops);
-    for (int i = 0; i < s->loops; i++) all[i] = s->opened[i].record;
+    struct record_parts parts = {.cluster = s->cluster, .units = s->units};
+    char *units = NULL, *devices = NULL;
+    evn_status status = session_agree(s, record_describe(&parts, &units, &devices));
+    if (!status) status = session_gather_text(s, units, &parts.unit);
+    if (!status) status = session_gather_text(s, devices, &parts.device);
+    free(units);
+    free(devices);
+    struct recorded_loop *all = status ? NULL : calloc((size_t)s->loops + 1, sizeof *all);
+    if (!status && !all) status = evn_fail(EVN_MEMORY, "not enough memory for %d loops", s->loops);
+    for (int i = 0; !status && i < s->loops; i++) all[i] = s->opened[i].record;
     fflush(stdout); /* where the record may go, behind what is there */
-    evn_status status = record_write(evn_output_stream(s->record.out), all, s->loops, s->units);
+    if (!status && s->record.out)
+        status = record_write(evn_output_stream(s->record.out), all, s->loops, &parts);
     free(all);
+    free(parts.unit);
+    free(parts.device);
     return status;
 }
 
@@ -305,25 +369,27 @@ static evn_status close_forked(evn_session *s) {
     for (int i = 0; i < s->loops; i++) {
         evn_loop_close(s->opened[i].loop);
         evn_schedule_close(s->opened[i].schedule);
+        session_forget(s->opened[i].regions);
     }
-    release(s);
+    release(s); /* the ranks are its parent's */
     return EVN_OK;
 }
 
 evn_status evn_close(evn_session *s) {
     if (!s) return EVN_OK;
     if (s->forks != process_forks()) return close_forked(s);
-    evn_status status = refuse_at_work(s, "evn_close()");
+    evn_status status = session_at_work(s, "evn_close()");
     if (status) return status;
     for (int i = 0; i < s->loops; i++) finish(s, &s->opened[i]);
-    if (s->record.out && !s->record.failed) note(s, &s->record, write_record(s));
+    if (s->records && !s->record.failed) note(s, &s->record, write_record(s));
     if (s->trace.out) trace_end(&s->events);
     if (!s->record.failed) note(s, &s->record, evn_output_commit(s->record.out));
     if (!s->trace.failed) note(s, &s->trace, evn_output_commit(s->trace.out));
-    status = s->status;
+    if (s->status) evn_fail(s->status, "%s", s->message);
+    status = session_agree(s, s->status);
     char message[sizeof s->message];
-    memcpy(message, s->message, sizeof message);
-    release(s);
+    snprintf(message, sizeof message, "%s", evn_message());
+    leave(s, status);
     return status ? evn_fail(status, "%s", message) : EVN_OK;
 }
 

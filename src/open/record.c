@@ -46,6 +46,11 @@ static void add(struct recorded_loop *sum, const struct recorded_loop *r) {
     sum->totals.bytes += r->totals.bytes;
     sum->totals.messages += r->totals.messages;
     sum->totals.copies += r->totals.copies;
+    sum->totals.rank_messages += r->totals.rank_messages;
+    sum->totals.rank_bytes += r->totals.rank_bytes;
+    sum->totals.moved += r->totals.moved;
+    sum->totals.moved_bytes += r->totals.moved_bytes;
+    sum->ranks = r->ranks;
 }
 
 /* The imbalance of the units' compute times; NaN if there is no memory. */
@@ -85,16 +90,20 @@ static void put_unit_numbers(FILE *out, const struct recorded_unit *u) {
     put(out, "bytes_out", u->stats.bytes_out);
 }
 
-static void put_unit(FILE *out, const evn_unit *unit, const struct recorded_unit *numbers) {
+/* Of a unit what it is; its numbers follow. */
+static void put_unit(FILE *out, const evn_unit *unit, const evn_cluster *c) {
     const evn_device *device = evn_unit_device(unit, 0);
-    fprintf(out, "{\"id\": %d, \"kind\": \"%s\", \"cores\": [", evn_unit_number(unit),
-            evn_unit_is_gpu(unit) ? "gpu" : "cpu");
-    for (int c = 0; c < evn_unit_cores(unit) && evn_unit_core_number(unit, c) >= 0; c++)
-        fprintf(out, "%s%d", c ? ", " : "", evn_unit_core_number(unit, c));
+    const int rank = c ? evn_cluster_rank(c) : 0;
+    const int first = c ? evn_cluster_first_unit(c, rank) : 0;
+    fprintf(out, "{\"id\": %d", first + evn_unit_number(unit));
+    if (c) put(out, "rank", rank);
+    if (c) put_text(out, "host", evn_cluster_host(c, rank));
+    fprintf(out, ", \"kind\": \"%s\", \"cores\": [", evn_unit_is_gpu(unit) ? "gpu" : "cpu");
+    for (int k = 0; k < evn_unit_cores(unit) && evn_unit_core_number(unit, k) >= 0; k++)
+        fprintf(out, "%s%d", k ? ", " : "", evn_unit_core_number(unit, k));
     fputc(']', out);
     put_text(out, "device", device ? evn_device_traits(device)->name : NULL);
-    put_unit_numbers(out, numbers);
-    fputc('}', out);
+    fputc('\n', out);
 }
 
 /* What records say of a loop, or of all. */
@@ -107,7 +116,14 @@ static void put_sums(FILE *out, const struct recorded_loop *r) {
     fprintf(out, "},\n \"transfers\": {\"migrations\": %lld, \"messages\": %lld",
             r->totals.migrations, r->totals.messages);
     put(out, "bytes", r->totals.bytes);
-    fprintf(out, ", \"copies\": %lld}", r->totals.copies);
+    fprintf(out, ", \"copies\": %lld", r->totals.copies);
+    if (r->ranks > 1) {
+        fprintf(out, ", \"rank_messages\": %lld, \"moved_between_ranks\": %lld",
+                r->totals.rank_messages, r->totals.moved);
+        put(out, "rank_bytes", r->totals.rank_bytes);
+        put(out, "moved_bytes_between_ranks", r->totals.moved_bytes);
+    }
+    fputc('}', out);
 }
 
 static void put_loop(FILE *out, const struct recorded_loop *r, int first) {
@@ -124,22 +140,71 @@ static void put_loop(FILE *out, const struct recorded_loop *r, int first) {
     fputs("]}", out);
 }
 
-static void put_devices(FILE *out, const evn_units *units) {
+static void put_device(FILE *out, const evn_device *device) {
+    const evn_counts c = evn_device_counts(device);
+    fprintf(out,
+            "\"launches\": %lld, \"copies_in\": %lld, \"copies_out\": %lld, "
+            "\"copies_peer\": %lld, \"bytes_in\": %lld, \"bytes_out\": %lld, "
+            "\"bytes_peer\": %lld}\n",
+            c.launches, c.copies_in, c.copies_out, c.copies_peer, c.bytes_in, c.bytes_out,
+            c.bytes_peer);
+}
+
+evn_status record_describe(const struct record_parts *p, char **units, char **devices) {
+    size_t size;
+    *units = *devices = NULL;
+    FILE *unit = open_memstream(units, &size), *device = open_memstream(devices, &size);
+    for (int u = 0; unit && device && u < evn_units_count(p->units); u++) {
+        const evn_unit *is = evn_units_get(p->units, u);
+        put_unit(unit, is, p->cluster);
+        for (int d = 0; d < evn_unit_devices(is); d++)
+            if (evn_unit_device(is, d)) put_device(device, evn_unit_device(is, d));
+    }
+    const int done = unit && device;
+    const int failed = (unit && fclose(unit)) | (device && fclose(device));
+    return done && !failed ? EVN_OK : evn_fail(EVN_MEMORY, "record: not enough memory for units");
+}
+
+/* Writes a line of the text, without its end, and gives the next one. */
+static const char *put_line(FILE *out, const char *text) {
+    const size_t length = strcspn(text, "\n");
+    fwrite(text, 1, length, out);
+    return text + length + (text[length] == '\n');
+}
+
+static void put_units(FILE *out, const char *unit, const struct recorded_loop *sum) {
+    fputs(",\n\"units\": [", out);
+    for (int u = 0; u < sum->units; u++) {
+        fputs(u ? ",\n " : "", out);
+        unit = put_line(out, unit);
+        put_unit_numbers(out, &sum->unit[u]);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+static void put_devices(FILE *out, const char *device) {
     fputs(",\n\"devices\": [", out);
-    int number = 0;
-    for (int u = 0; u < evn_units_count(units); u++)
-        for (int d = 0; d < evn_unit_devices(evn_units_get(units, u)); d++) {
-            const evn_device *device = evn_unit_device(evn_units_get(units, u), d);
-            if (!device) continue;
-            const evn_counts c = evn_device_counts(device);
-            fprintf(out,
-                    "%s{\"id\": %d, \"launches\": %lld, \"copies_in\": %lld, \"copies_out\": %lld, "
-                    "\"copies_peer\": %lld, \"bytes_in\": %lld, \"bytes_out\": %lld, "
-                    "\"bytes_peer\": %lld}",
-                    number ? ",\n " : "", number, c.launches, c.copies_in, c.copies_out,
-                    c.copies_peer, c.bytes_in, c.bytes_out, c.bytes_peer);
-            number++;
-        }
+    for (int number = 0; *device; number++) {
+        fprintf(out, "%s{\"id\": %d, ", number ? ",\n " : "", number);
+        device = put_line(out, device);
+    }
+    fputc(']', out);
+}
+
+static void put_ranks(FILE *out, const evn_cluster *c) {
+    if (!c) return;
+    put_text(out, "wire", evn_cluster_wire(c));
+    fputs(",\n\"ranks\": [", out);
+    for (int r = 0, u = 0; r < evn_cluster_size(c); r++) {
+        fprintf(out, "%s{\"host\": ", r ? ",\n " : "");
+        json_text(out, evn_cluster_host(c, r));
+        fputs(", \"units\": [", out);
+        for (const int from = u; u < evn_cluster_unit_count(c) && evn_cluster_rank_of(c, u) == r;
+             u++)
+            fprintf(out, "%s%d", u > from ? ", " : "", u);
+        fputs("]}", out);
+    }
     fputc(']', out);
 }
 
@@ -266,8 +331,9 @@ static void put_command(FILE *out) {
 }
 
 evn_status record_write(FILE *out, const struct recorded_loop *loop, int loops,
-                        const evn_units *units) {
-    const int count = evn_units_count(units);
+                        const struct record_parts *parts) {
+    const int count =
+        parts->cluster ? evn_cluster_unit_count(parts->cluster) : evn_units_count(parts->units);
     const struct recorded_loop *main_loop = longest(loop, loops, count);
     struct recorded_loop sum = {.units = count,
                                 .schedule = main_loop ? main_loop->schedule : "none"};
@@ -283,14 +349,10 @@ evn_status record_write(FILE *out, const struct recorded_loop *loop, int loops,
     fprintf(out, ", \"class\": null, \"steps\": %lld, \"verified\": null",
             main_loop ? main_loop->totals.instances : 0);
     put(out, "seconds", seconds_of(&sum));
-    fputs(",\n\"units\": [", out);
-    for (int u = 0; u < count; u++) {
-        fputs(u ? ",\n " : "", out);
-        put_unit(out, evn_units_get(units, u), &sum.unit[u]);
-    }
-    fputc(']', out);
+    put_units(out, parts->unit, &sum);
+    put_ranks(out, parts->cluster);
     put_sums(out, &sum);
-    put_devices(out, units);
+    put_devices(out, parts->device);
     put_tasks(out, loop, loops, count);
     put_all_bursts(out, main_loop, loop, loops);
     fputs(",\n\"loops\": [", out);
@@ -300,7 +362,7 @@ evn_status record_write(FILE *out, const struct recorded_loop *loop, int loops,
         if (loop[i].units == count) first += loop[i].tasks;
     }
     fputc(']', out);
-    put_machine(out, evn_units_machine(units));
+    put_machine(out, evn_units_machine(parts->units));
     put_command(out);
     fputs("}\n", out);
     free(sum.unit);

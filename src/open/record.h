@@ -21,7 +21,7 @@ struct recorded_unit {
 /* What a record says of a loop, kept beyond its end. */
 struct recorded_loop {
     char *schedule;
-    int tasks, units;
+    int tasks, units, ranks; /* units of all ranks */
     int *owner;
     double *task_s;
     struct recorded_unit *unit;
@@ -34,13 +34,24 @@ struct recorded_loop {
  * time. */
 int record_bursts(int tasks);
 
-/* Takes down what a loop has done, which was opened `opened` seconds after the session. EVN_MEMORY.
- */
+/* Takes down what a loop has done on this process's units, which was opened `opened` seconds after
+ * the session. Over ranks without bursts: those of one would be half of the picture. EVN_MEMORY. */
 evn_status record_take(struct recorded_loop *out, const evn_loop *loop, double opened);
 void record_release(struct recorded_loop *loop);
 
+/* What a record says of units and ranks. */
+struct record_parts {
+    const evn_cluster *cluster; /* NULL: alone */
+    const evn_units *units;     /* of this process */
+    char *unit, *device;        /* a line for each, of all ranks: record_describe() */
+};
+
+/* A line for each unit of this process, as it begins in a record, and for each of its devices; both
+ * are to be freed, also after a failure. EVN_MEMORY. */
+evn_status record_describe(const struct record_parts *parts, char **unit, char **device);
+
 /* Writes the record. EVN_MEMORY. */
 evn_status record_write(FILE *out, const struct recorded_loop *loop, int loops,
-                        const evn_units *units);
+                        const struct record_parts *parts);
 
 #endif

@@ -17,6 +17,7 @@ int record_bursts(int tasks) {
 
 static void take_bursts(struct recorded_loop *r, const evn_loop *loop, double opened) {
     const int max = record_bursts(r->tasks);
+    if (r->ranks > 1) return;
     for (int u = 0; u < r->units; u++) {
         const int have = evn_loop_bursts(loop, u);
         for (int i = have > max ? have - max : 0; i < have; i++) {
@@ -66,10 +67,15 @@ evn_status record_take(struct recorded_loop *r, const evn_loop *loop, double ope
     const evn_problem *problem = evn_schedule_problem(evn_loop_schedule(loop));
     const size_t tasks = (size_t)problem->tasks, units = (size_t)problem->units;
     size_t bursts = 1;
-    for (int u = 0; u < problem->units; u++) bursts += (size_t)evn_loop_bursts(loop, u);
+    const evn_cluster *cluster = evn_loop_cluster(loop);
+    const int first = evn_loop_first_unit(loop),
+              own = cluster ? evn_units_count(evn_loop_units(loop)) : problem->units;
+    for (int u = 0; u < own; u++) bursts += (size_t)evn_loop_bursts(loop, u);
     if (bursts > units * (size_t)record_bursts(problem->tasks))
         bursts = units * (size_t)record_bursts(problem->tasks);
-    *r = (struct recorded_loop){.tasks = problem->tasks, .units = problem->units};
+    *r = (struct recorded_loop){.tasks = problem->tasks,
+                                .units = problem->units,
+                                .ranks = cluster ? evn_cluster_size(cluster) : 1};
     r->schedule = strdup(evn_schedule_text(evn_loop_schedule(loop)));
     r->owner = malloc(tasks * sizeof *r->owner);
     r->task_s = malloc(tasks * sizeof *r->task_s);
@@ -80,7 +86,7 @@ evn_status record_take(struct recorded_loop *r, const evn_loop *loop, double ope
     if (done) {
         memcpy(r->owner, evn_loop_owner(loop), tasks * sizeof *r->owner);
         r->totals = evn_loop_sum(loop);
-        for (int u = 0; u < r->units; u++) r->unit[u].stats = evn_loop_stats(loop, u);
+        for (int u = 0; u < own; u++) r->unit[first + u].stats = evn_loop_stats(loop, u);
         for (int t = 0; t < r->tasks; t++) {
             r->unit[r->owner[t]].tasks++;
             r->unit[r->owner[t]].weight += problem->weight[t];

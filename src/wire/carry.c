@@ -1,5 +1,6 @@
 /* Bytes from one rank to another: in pieces, over a way of the pair that is opened when it is first
  * needed. */
+#include "base/argument.h"
 #include "wire/inside.h"
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +81,12 @@ evn_status cluster_carry(evn_cluster *c, int from, int to, void *data, size_t by
 }
 
 evn_status evn_cluster_carry(evn_cluster *c, int from, int to, void *data, size_t bytes) {
+    NEED(c, "a cluster");
     const int me = c->rank;
     if (from == to || (me != from && me != to) || from < 0 || to < 0 || from >= c->size ||
         to >= c->size)
         return evn_fail(EVN_USAGE, "cluster: rank %d cannot carry bytes from rank %d to rank %d",
                         me, from, to);
+    if (bytes) NEED(data, "bytes to carry");
     return cluster_carry(c, from, to, data, bytes);
 }

@@ -1,4 +1,5 @@
 /* Clusters: opened over a wire or alone, who is where, and what all ranks say together. */
+#include "base/argument.h"
 #include "wire/inside.h"
 #include "wire/kinds.h"
 #include "wire/log.h"
@@ -29,6 +30,8 @@ void cluster_lock(evn_cluster *c) { pthread_mutex_lock(&c->lock); }
 void cluster_unlock(evn_cluster *c) { pthread_mutex_unlock(&c->lock); }
 
 const evn_wire_kind *evn_cluster_wire_of(evn_cluster *c, evn_wire **wire) {
+    NEED_OR(NULL, c, "a cluster");
+    NEED_OR(NULL, wire, "where to put the wire");
     *wire = c->wire;
     return c->kind;
 }
@@ -165,19 +168,42 @@ static int seems_crowded(int processes) {
 }
 
 const char *evn_cluster_host(const evn_cluster *c, int rank) {
-    return rank >= 0 && rank < c->size && c->hello ? c->hello[rank].host : "";
+    NEED_OR("", c, "a cluster");
+    if (rank >= 0 && rank < c->size) return c->hello ? c->hello[rank].host : "";
+    evn_fail(EVN_USAGE, "cluster: the host of rank %d; there are ranks 0 to %d", rank, c->size - 1);
+    return "";
 }
 
 /* ---- opened and closed ---- */
 
-int evn_cluster_rank(const evn_cluster *c) { return c->rank; }
-int evn_cluster_size(const evn_cluster *c) { return c->size; }
-const char *evn_cluster_wire(const evn_cluster *c) { return c->kind ? c->kind->name : "alone"; }
+int evn_cluster_rank(const evn_cluster *c) {
+    NEED_OR(-1, c, "a cluster");
+    return c->rank;
+}
+int evn_cluster_size(const evn_cluster *c) {
+    NEED_OR(0, c, "a cluster");
+    return c->size;
+}
+const char *evn_cluster_wire(const evn_cluster *c) {
+    NEED_OR("", c, "a cluster");
+    return c->kind ? c->kind->name : "alone";
+}
 
 int evn_cluster_launched(void) { return wire_plugin_detected() ? wire_plugin_rank() : -1; }
-int evn_cluster_failed(const evn_cluster *c) { return c->broken; }
-int evn_cluster_stopping(const evn_cluster *c) { return c->stopping; }
-void evn_cluster_stop_on(evn_cluster *c, const volatile int *flag) { c->host.stop = flag; }
+int evn_cluster_speaks(void) { return wire_plugin_first(); }
+int evn_cluster_failed(const evn_cluster *c) {
+    NEED_OR(0, c, "a cluster");
+    return c->broken;
+}
+int evn_cluster_stopping(const evn_cluster *c) {
+    NEED_OR(0, c, "a cluster");
+    return c->stopping;
+}
+void evn_cluster_stop_on(evn_cluster *c, const volatile int *flag) {
+    NEED_OR(, c, "a cluster");
+    NEED_OR(, flag, "a flag");
+    c->host.stop = flag;
+}
 
 static void cluster_free(evn_cluster *c) {
     pthread_mutex_destroy(&c->lock);
@@ -211,10 +237,19 @@ static evn_status introduce(evn_cluster *c) {
     return status;
 }
 
+/* Another MPI's wire, over which this process is alone: there is nobody to end. */
+static evn_status leave_stranger(evn_cluster *c, evn_status status) {
+    char why[1024];
+    snprintf(why, sizeof why, "%s", evn_message());
+    c->kind->close(c->wire);
+    cluster_free(c);
+    return evn_fail(status, "%s", why);
+}
+
 evn_status evn_cluster_open(evn_cluster **out, const char *how) {
     static const volatile int never;
     struct wire_choice choice;
-    *out = NULL;
+    NEED_OUT(out);
     evn_status status = wire_choose(&choice, how ? how : "auto");
     if (status) return status;
     evn_cluster *c = calloc(1, sizeof *c);
@@ -233,11 +268,8 @@ evn_status evn_cluster_open(evn_cluster **out, const char *how) {
         c->rank = c->kind->rank(c->wire);
         c->size = c->kind->size(c->wire);
     }
-    if (choice.is_plugin) {
-        status = wire_plugin_check(c->kind, c->wire);
-        /* ranks do not know of each other: the first says it and ends all, or else another does */
-        if (status && wire_plugin_rank() > 0) sleep(1);
-    }
+    if (choice.is_plugin) status = wire_plugin_check(c->kind, c->wire);
+    if (status && c->size == 1) return leave_stranger(c, status);
     if (!status) status = introduce(c);
     if (status && c->kind) cluster_abort(c);
     if (status)

@@ -1,4 +1,5 @@
 /* What ranks of a cluster say together: statuses, bytes, units. */
+#include "base/argument.h"
 #include "wire/inside.h"
 #include "wire/meet.h"
 #include <stdint.h>
@@ -6,7 +7,14 @@
 #include <string.h>
 
 evn_status evn_cluster_agree(evn_cluster *c, evn_status mine) {
+    NEED(c, "a cluster");
     return cluster_meet(c, mine, &(struct meeting){.what = "evn_cluster_agree()"});
+}
+
+/* Bytes that a rank has nowhere; all ranks know of it when they meet. */
+static evn_status check_bytes(const char *what, const void *data, size_t bytes) {
+    if (data || !bytes) return EVN_OK;
+    return evn_fail(EVN_USAGE, "cluster: %s %zu bytes that are nowhere (NULL)", what, bytes);
 }
 
 /* What is told is rank 0's, in the size that all expect. */
@@ -32,13 +40,14 @@ static evn_status tell(void *arg, const struct cluster_record *of, const void **
 }
 
 evn_status evn_cluster_tell(evn_cluster *c, void *data, size_t bytes) {
+    NEED(c, "a cluster");
     struct tale tale = {c, data, bytes};
     struct meeting m = {.what = "evn_cluster_tell()",
                         .up = &bytes,
                         .up_bytes = sizeof bytes,
                         .decide = tell,
                         .arg = &tale};
-    evn_status status = cluster_meet(c, EVN_OK, &m);
+    evn_status status = cluster_meet(c, check_bytes("evn_cluster_tell()", data, bytes), &m);
     if (!status && c->rank && bytes) memcpy(data, m.down, bytes);
     return status;
 }
@@ -66,13 +75,14 @@ static evn_status gather(void *arg, const struct cluster_record *of, const void 
 }
 
 evn_status evn_cluster_gather(evn_cluster *c, const void *mine, size_t bytes, void *all) {
+    NEED(c, "a cluster");
     struct heap heap = {c, all, bytes};
     struct meeting m = {.what = "evn_cluster_gather()",
                         .up = mine,
                         .up_bytes = bytes,
                         .decide = gather,
                         .arg = &heap};
-    return cluster_meet(c, EVN_OK, &m);
+    return cluster_meet(c, check_bytes("evn_cluster_gather()", mine, bytes), &m);
 }
 
 /* ---- units ---- */
@@ -147,6 +157,8 @@ evn_status roll_all(void *arg, const struct cluster_record *of, const void **dow
 }
 
 evn_status evn_cluster_units(evn_cluster *c, const evn_units *mine, const double *speed) {
+    NEED(c, "a cluster");
+    NEED(mine, "units");
     struct record own = {0};
     struct roll roll = {.cluster = c};
     evn_status status = own_units(&own, mine, speed);
@@ -162,15 +174,32 @@ evn_status evn_cluster_units(evn_cluster *c, const evn_units *mine, const double
     return status;
 }
 
-int evn_cluster_unit_count(const evn_cluster *c) { return c->first ? c->first[c->size] : 0; }
-const double *evn_cluster_speeds(const evn_cluster *c) { return c->speed; }
+int evn_cluster_unit_count(const evn_cluster *c) {
+    NEED_OR(0, c, "a cluster");
+    return c->first ? c->first[c->size] : 0;
+}
+
+const double *evn_cluster_speeds(const evn_cluster *c) {
+    NEED_OR(NULL, c, "a cluster");
+    return c->speed;
+}
 
 int evn_cluster_first_unit(const evn_cluster *c, int rank) {
-    return c->first && rank >= 0 && rank < c->size ? c->first[rank] : -1;
+    NEED_OR(-1, c, "a cluster");
+    if (c->first && rank >= 0 && rank < c->size) return c->first[rank];
+    evn_fail(EVN_USAGE, "cluster: the first unit of rank %d; there are ranks 0 to %d, %s", rank,
+             c->size - 1, c->first ? "with units" : "whose units evn_cluster_units() tells first");
+    return -1;
 }
 
 int evn_cluster_rank_of(const evn_cluster *c, int unit) {
-    if (unit < 0 || unit >= evn_cluster_unit_count(c)) return -1;
+    NEED_OR(-1, c, "a cluster");
+    const int units = c->first ? c->first[c->size] : 0;
+    if (unit < 0 || unit >= units) {
+        evn_fail(EVN_USAGE, "cluster: the rank of unit %d; all ranks together have %d units", unit,
+                 units);
+        return -1;
+    }
     int rank = 0;
     while (unit >= c->first[rank + 1]) rank++;
     return rank;

@@ -6,6 +6,7 @@
  *
  * In each round a rank sends its next piece to all before it waits for anybody's, and a way has
  * room for two, so no circle of waiting can arise: whoever is furthest behind can go on. */
+#include "base/argument.h"
 #include "wire/inside.h"
 #include "wire/log.h"
 #include <stdio.h>
@@ -162,6 +163,15 @@ static evn_status exchange_round(evn_cluster *c, evn_status mine, const evn_parc
     return status;
 }
 
+static evn_status check_parcels(const evn_cluster *c, const evn_parcel *out, const evn_parcel *in) {
+    for (int r = 0; r < c->size; r++)
+        if ((!out[r].data && out[r].bytes) || (!in[r].data && in[r].bytes))
+            return evn_fail(
+                EVN_USAGE, "cluster: %s rank %d is nowhere (NULL)",
+                !out[r].data && out[r].bytes ? "what goes to" : "room for what comes of", r);
+    return EVN_OK;
+}
+
 /* What goes from a rank to itself. */
 static evn_status keep_own(const evn_cluster *c, const evn_parcel *out, const evn_parcel *in) {
     const evn_parcel *from = &out[c->rank], *to = &in[c->rank];
@@ -174,6 +184,10 @@ static evn_status keep_own(const evn_cluster *c, const evn_parcel *out, const ev
 
 evn_status evn_cluster_exchange(evn_cluster *c, evn_status mine, const evn_parcel *out,
                                 const evn_parcel *in) {
+    NEED(c, "a cluster");
+    NEED(out, "parcels that go");
+    NEED(in, "room for parcels that come");
+    if (!mine) mine = check_parcels(c, out, in);
     if (!mine) mine = keep_own(c, out, in);
     if (!c->kind) return mine;
     struct parcels *p = open_parcels(c);
@@ -199,6 +213,9 @@ evn_status evn_cluster_exchange(evn_cluster *c, evn_status mine, const evn_parce
 }
 
 void evn_cluster_exchanged(const evn_cluster *c, long long *messages, double *bytes) {
+    NEED_OR(, c, "a cluster");
+    NEED_OR(, messages, "where to put the messages");
+    NEED_OR(, bytes, "where to put the bytes");
     *messages = c->parcels ? c->parcels->messages : 0;
     *bytes = c->parcels ? c->parcels->bytes : 0;
 }

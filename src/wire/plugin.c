@@ -65,6 +65,15 @@ int wire_plugin_size(void) {
     return l && !(l->without && getenv(l->without)) ? number_of(l->size) : -1;
 }
 
+int wire_plugin_first(void) {
+    static const char *const variable[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                           "SLURM_LOCALID", NULL};
+    if (!wire_plugin_detected()) return 1;
+    for (const char *const *v = variable; *v; v++)
+        if (number_of(*v) >= 0) return number_of(*v) == 0;
+    return 1;
+}
+
 /* What the launcher said when the plug-in was loaded: an MPI that starts alone writes variables of
  * its own into the environment. */
 static struct {
@@ -72,6 +81,22 @@ static struct {
     int rank, size;
 } said;
 
+/* Where one MPI is linked in another one's functions would be its. */
+#ifdef EVENER_WIRE_BUILTIN
+extern const evn_wire_kind evener_wire_v1;
+
+static evn_status load_fitting(const struct launcher *l, const char *file,
+                               const evn_wire_kind **kind, void **library) {
+    (void)l, (void)library;
+    if (!file) file = getenv("EVENER_WIRE");
+    if (!file || !*file) *kind = &evener_wire_v1;
+    if (*kind) return EVN_OK;
+    return evn_fail(EVN_MISSING,
+                    "wire: %s: this Evener has %s built in and opens no plug-in; name none "
+                    "(--wire mpi:FILE, EVENER_WIRE), or build it with -DEVENER_WIRE=plugins",
+                    file, evener_wire_v1.name);
+}
+#else
 static evn_status load(const char *name, const char *file, const evn_wire_kind **kind,
                        void **library) {
     const evn_plugin plugin = {"wire", "EVENER_WIRE", name, "evener_wire_v1", EVN_WIRE_VERSION};
@@ -81,19 +106,10 @@ static evn_status load(const char *name, const char *file, const evn_wire_kind *
     return status;
 }
 
-evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void **library) {
-    said.by = find();
-    said.rank = wire_plugin_rank();
-    said.size = wire_plugin_size();
+/* `file`, or (NULL) what fits. */
+static evn_status load_fitting(const struct launcher *l, const char *file,
+                               const evn_wire_kind **kind, void **library) {
     if (file) return load("a plug-in of wires", file, kind, library);
-    *kind = NULL;
-    *library = NULL;
-    const struct launcher *l = said.by;
-    if (!l)
-        return evn_fail(EVN_USAGE,
-                        "wire: mpi: no launcher has started this process (none of %s, %s and %s "
-                        "with %s is in its environment); start it with mpirun or srun",
-                        launchers[0].rank, launchers[1].rank, launchers[2].rank, launchers[2].with);
     evn_status status = EVN_MISSING;
     char why[600] = "";
     for (int i = 0; status && i < FITTING && l->file[i]; i++) {
@@ -106,6 +122,22 @@ evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void *
                     "evener-wire-build MPICC, say where one is with EVENER_WIRE, or run --wire "
                     "alone",
                     why, l->name, l->rank, getenv(l->rank));
+}
+#endif
+
+evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void **library) {
+    said.by = find();
+    said.rank = wire_plugin_rank();
+    said.size = wire_plugin_size();
+    *kind = NULL;
+    *library = NULL;
+    const struct launcher *l = said.by;
+    if (!l && !file)
+        return evn_fail(EVN_USAGE,
+                        "wire: mpi: no launcher has started this process (none of %s, %s and %s "
+                        "with %s is in its environment); start it with mpirun or srun",
+                        launchers[0].rank, launchers[1].rank, launchers[2].rank, launchers[2].with);
+    return load_fitting(l, file, kind, library);
 }
 
 evn_status wire_plugin_check(const evn_wire_kind *kind, const evn_wire *wire) {

@@ -15,6 +15,10 @@ int wire_plugin_detected(void);
 int wire_plugin_rank(void);
 int wire_plugin_size(void);
 
+/* Whether this process is the first of its host that the launcher has started, or nothing is known
+ * of others. */
+int wire_plugin_first(void);
+
 /* Opens `file`, or (NULL) the plug-in that fits the launcher, as <evener/plugin.h> looks for it:
  * $EVENER_WIRE, beside the executable, the configured folder. *library is what dlopen() gave; it is
  * never closed. EVN_USAGE: no file is said and there is no launcher; EVN_MISSING: no plug-in, or

@@ -31,15 +31,23 @@ static evn_status take_share(evn_cluster *c, struct cores_facts *facts,
     return status;
 }
 
+static evn_status no_cores(int wanted) {
+    return evn_fail(EVN_USAGE,
+                    "cluster: %d cores are wanted; expected their number, or 0 for an equal part",
+                    wanted);
+}
+
 evn_status evn_cluster_machine(evn_cluster *c, evn_machine **out, int wanted, int oversubscribe) {
     NEED_OUT(out);
     NEED(c, "a cluster");
+    if (wanted < 0 && !c->kind) return no_cores(wanted);
     if (!c->kind) return evn_machine_open(out);
     struct cores_facts facts;
     struct cores_host *host = malloc(sizeof *host);
     struct cores_share *share = calloc(1, sizeof *share);
     evn_status status = EVN_OK;
     if (!host || !share) status = evn_fail(EVN_MEMORY, "cluster: not enough memory");
+    if (!status && wanted < 0) status = no_cores(wanted);
     if (!status) status = cores_read(&facts, host);
     status = evn_cluster_agree(c, status);
     if (!status) {

@@ -232,6 +232,7 @@ int calls_recovery(struct world *w, int row) {
 int calls_session(struct world *w, int row) {
     evn_session *s;
     evn_loop *l;
+    const evn_access both = EVN_BOTH;
     const evn_problem p = {.tasks = TASKS}, none = {0}, three = {.tasks = TASKS, .units = 3};
     USAGE("NULL", evn_open(NULL, "1:CPU:1", NULL, 0))
     USAGE("column", evn_open(&s, "1:CPU", NULL, 0))
@@ -254,5 +255,18 @@ int calls_session(struct world *w, int row) {
     IS(EVN_OK, evn_close(NULL))
     GIVES(NULL, "a session", evn_session_units(NULL))
     GIVES(NULL, "a session", evn_session_machine(NULL))
+    GIVES(NULL, "a session", evn_session_cluster(NULL))
+    GIVES(0, "a session", evn_session_rank(NULL))
+    USAGE("a session", evn_session_place(NULL, w->loop, w->place, 1, w->region, &both))
+    USAGE("a loop", evn_session_place(w->session, NULL, w->place, 1, w->region, &both))
+    USAGE("none of this", evn_session_place(w->session, w->loop, w->place, 1, w->region, &both))
+    USAGE("no place", evn_session_place(w->session, w->session_loop, NULL, 1, w->region, &both))
+    USAGE("0 regions",
+          evn_session_place(w->session, w->session_loop, w->place, 0, w->region, &both))
+    USAGE("a session", evn_session_collect(NULL, w->session_loop))
+    USAGE("a loop", evn_session_collect(w->session, NULL))
+    USAGE("none of this session's", evn_session_collect(w->session, w->loop))
+    USAGE("without regions", evn_session_collect(w->session, w->session_loop))
+    GIVES(1, "program's name", evn_complain(NULL))
     CALLS_END
 }

@@ -73,6 +73,7 @@ void open_world(struct world *w) {
     open_place(w);
     open_loops(w);
     open_model(w);
+    must(evn_cluster_open(&w->cluster, "alone"));
     must(evn_open(&w->session, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE));
     must(evn_open_loop(&w->session_loop, w->session, "static", &(evn_problem){.tasks = TASKS}));
 }

@@ -1,9 +1,11 @@
 /* evener info: what this node has, and what could not be opened and why. */
 #include "cli/command.h"
+#include "cli/info_ranks.h"
 #include "common/build.h"
 #include "common/options.h"
 #include "common/output.h"
 #include "common/record.h"
+#include "workload/ranks.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,14 +21,14 @@ static const char *size_text(double bytes, char text[32]) {
 }
 
 static void print_cores(const evn_machine *m) {
-    int n = evn_machine_cores(m);
-    printf("cores      %d:", n);
-    for (int i = 0; i < n;) {
-        int from = evn_machine_core_number(m, i), to = from;
-        while (++i < n && evn_machine_core_number(m, i) == to + 1) to++;
-        printf(from == to ? " %d" : " %d-%d", from, to);
-    }
-    printf("  (packages %d, NUMA nodes %d)\n", evn_machine_packages(m), evn_machine_numa_nodes(m));
+    const int n = evn_machine_cores(m);
+    int *core = malloc((size_t)n * sizeof *core);
+    char text[1024] = "";
+    for (int i = 0; core && i < n; i++) core[i] = evn_machine_core_number(m, i);
+    if (core) info_cores(core, n, text, sizeof text);
+    free(core);
+    printf("cores      %d: %s  (packages %d, NUMA nodes %d)\n", n, text, evn_machine_packages(m),
+           evn_machine_numa_nodes(m));
 }
 
 /* Each back end: its devices, or why there are none. What is emulated is always there. */
@@ -135,46 +137,77 @@ static int check_binding(const evn_machine *m, int quiet) {
 
 struct request {
     const char *json;
+    struct rank_words ranks;
 };
 
 #define AT(field) offsetof(struct request, field)
 static const struct option table[] = {
     {"json", "FILE", "the same as a record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+    {"processes", "N", "and of N processes of this node: which cores each would take",
+     OPTION_NUMBER, AT(ranks.processes), 1, 1024},
     {0},
 };
 #undef AT
 
-int command_info(int argc, char **argv) {
-    struct request request = {0};
-    int code = options_read_plain("info",
-                                  "usage: evener info [options]\n\n"
-                                  "What this node has, and what could not be opened.",
-                                  (struct option_set){table, &request, NULL}, argc, argv);
-    if (code) return code < 0 ? EXIT_DONE : code;
-    const char *json = request.json;
-    evn_machine *machine;
-    evn_status status = evn_machine_open(&machine);
-    if (status) return give_up(status);
+/* What is said of, and by whom. */
+struct info {
+    evn_cluster *cluster;   /* NULL: alone */
+    evn_machine *machine;   /* as this process sees it */
+    evn_machine *share;     /* over ranks: its part */
+    struct info_rank *rank; /* over ranks: all of them */
     evn_output *record;
-    if (output_open(&record, json)) {
-        evn_machine_close(machine);
-        return EXIT_USAGE;
-    }
-    int alone = json && json[0] == '-' && !json[1];
-    if (!alone) print(machine);
-    code = check_binding(machine, alone);
-    if (!code && json) {
-        cJSON *root = cJSON_CreateObject();
-        cJSON_AddStringToObject(root, "evener", EVN_VERSION);
-        cJSON_AddItemToObject(root, "machine", record_machine(machine));
-        cJSON_AddItemToObject(root, "devices", record_backends());
-        cJSON_AddItemToObject(root, "build", record_build());
-        cJSON_AddStringToObject(root, "command", command_line);
-        char *text = record_text(root);
-        if (!text || output_commit(record, text)) code = EXIT_FAILED;
+};
+
+static char *make_record(const struct info *info) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "evener", EVN_VERSION);
+    cJSON_AddItemToObject(root, "machine", record_machine(info->machine));
+    cJSON_AddItemToObject(root, "devices", record_backends());
+    if (info->cluster) info_record_ranks(root, info->cluster, info->rank);
+    cJSON_AddItemToObject(root, "build", record_build());
+    cJSON_AddStringToObject(root, "command", command_line);
+    return record_text(root);
+}
+
+/* Rank 0 prints and writes; all look at their own cores. */
+static int tell(struct info *info, const char *json) {
+    const int speaks = ranks_speak(info->cluster);
+    const int quiet = !speaks || (json && json[0] == '-' && !json[1]);
+    evn_status status = evn_machine_open(&info->machine);
+    int code = status ? give_up(status) : 0;
+    if (!code && speaks && output_open(&info->record, json)) code = EXIT_USAGE;
+    code = ranks_agree(info->cluster, code);
+    if (!code && info->cluster) code = info_ranks(info->cluster, &info->share, &info->rank);
+    if (!code && !quiet) print(info->machine);
+    if (!code && !quiet && info->cluster) info_print_ranks(info->cluster, info->rank);
+    if (!code) code = check_binding(info->cluster ? info->share : info->machine, quiet);
+    if (!code && speaks && json) {
+        char *text = make_record(info);
+        if (!text || output_commit(info->record, text)) code = EXIT_FAILED;
         free(text);
     }
-    evn_output_close(record);
-    evn_machine_close(machine);
-    return code;
+    return ranks_agree(info->cluster, code);
+}
+
+static int run(int argc, char **argv) {
+    struct request request = {0};
+    struct info info = {0};
+    int code = options_read_plain("info",
+                                  "usage: evener info [options]\n\n"
+                                  "What this node has, and what could not be opened; where a "
+                                  "launcher (mpirun, srun)\nhas started it, what each rank has.",
+                                  (struct option_set){table, &request, NULL}, argc, argv);
+    if (code) return code < 0 ? EXIT_DONE : code;
+    code = ranks_join(&info.cluster, &request.ranks);
+    if (!code) code = tell(&info, request.json);
+    evn_output_close(info.record);
+    free(info.rank);
+    evn_machine_close(info.share);
+    evn_machine_close(info.machine);
+    return ranks_leave(info.cluster, code);
+}
+
+int command_info(int argc, char **argv) {
+    ranks_begin();
+    return ranks_end(run(argc, argv));
 }

@@ -6,40 +6,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static char complaint[1024];
 
 int ranks_speak(const evn_cluster *cluster) { return !cluster || !evn_cluster_rank(cluster); }
 
-static int joined;
+/* Whether it is known with whom this process runs; or that another one says what is wrong. */
+static int settled, silent;
 
 void ranks_begin(void) {
-    if (evn_cluster_launched() <= 0) return;
-    complain_into(complaint, sizeof complaint, 0);
-    interrupts_hush(1);
+    if (evn_cluster_launched() < 0) return;
+    complain_into(complaint, sizeof complaint, !evn_cluster_launched());
+    interrupts_hush(evn_cluster_launched() > 0);
+}
+
+/* What comes behind opened ranks. */
+static void settle(evn_cluster *cluster) {
+    settled = 1;
+    interrupts_begin(); /* some MPI has put its own handlers in place of ours */
+    interrupts_hush(!ranks_speak(cluster));
+    interrupts_defer(1);
+    evn_cluster_stop_on(cluster, &interrupted);
 }
 
 int ranks_end(int code) {
-    if (joined || evn_cluster_launched() <= 0) return code;
-    complain_into(NULL, 0, 1);
-    if (code && *complaint) {
-        char text[sizeof complaint];
-        snprintf(text, sizeof text, "%s", complaint);
-        sleep(3);
-        complain("%s", text);
+    evn_cluster *cluster;
+    if (silent) return 0;
+    if (settled || evn_cluster_launched() < 0) return code;
+    if (code && *complaint && !evn_cluster_open(&cluster, "auto")) {
+        settle(cluster);
+        return ranks_leave(cluster, ranks_agree(cluster, code));
     }
+    complain_into(NULL, 0, 1);
+    if (!code || !*complaint) return code;
+    if (!evn_cluster_speaks()) return 0;
+    char text[sizeof complaint];
+    snprintf(text, sizeof text, "%s", complaint);
+    complain("%s", text);
     return code;
 }
 
-/* Ranks that a launcher has started on one host miss the same plug-in: the first of them says it.
- */
-static int is_first_of_host(void) {
-    static const char *const variable[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                           "SLURM_LOCALID", NULL};
-    for (const char *const *v = variable; *v; v++)
-        if (getenv(*v)) return !strcmp(getenv(*v), "0");
-    return 1;
+/* There are no ranks: what is wrong is said at once. */
+static void speak_alone(void) {
+    settled = 1;
+    complain_into(NULL, 0, 1);
 }
 
 int ranks_join(evn_cluster **out, const struct rank_words *words) {
@@ -49,18 +59,20 @@ int ranks_join(evn_cluster **out, const struct rank_words *words) {
     if (words->processes) snprintf(how, sizeof how, "processes:%ld", words->processes);
     const char *wire = words->processes ? how : words->wire ? words->wire : "auto";
     evn_status status = evn_cluster_open(&cluster, wire);
-    if (status == EVN_MISSING && !is_first_of_host()) return EXIT_USAGE;
+    if (status == EVN_MISSING) {
+        speak_alone();
+        silent = !evn_cluster_speaks();
+        if (silent) return EXIT_USAGE;
+    }
     if (status) return give_up(status);
     if (evn_cluster_size(cluster) == 1) {
         evn_cluster_close(cluster, EVN_OK);
+        speak_alone();
+        interrupts_hush(0);
         return 0;
     }
     *out = cluster;
-    joined = 1;
-    interrupts_begin(); /* some MPI has put its own handlers in place of ours */
-    interrupts_hush(!ranks_speak(cluster));
-    interrupts_defer(1);
-    evn_cluster_stop_on(cluster, &interrupted);
+    settle(cluster);
     complain_into(complaint, sizeof complaint, ranks_speak(cluster));
     return ranks_speak(cluster) || freopen("/dev/null", "w", stdout) ? 0 : EXIT_FAILED;
 }

@@ -11,9 +11,9 @@ struct rank_words {
     long processes;   /* 0: as `wire` says */
 };
 
-/* Around all of a command that joins ranks: what is wrong with its arguments is said by the first
- * process that a launcher has started; by another only where the first has not ended all within
- * three seconds. Returns `code`. */
+/* Around all of a command that joins ranks. What is wrong before it has joined them, as with its
+ * arguments, is agreed on by all that a launcher has started, and said once; where they cannot
+ * meet, by the first of each host. Returns what the process is to return. */
 void ranks_begin(void);
 int ranks_end(int code);
 

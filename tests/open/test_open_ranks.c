@@ -1,0 +1,261 @@
+/* Sessions over forked ranks: what each rank has, regions that are where their tasks are and come
+ * to rank 0 in the end, what is refused, one record, one voice. (Programs under MPI's launchers:
+ * test_heat.py.)
+ *
+ * Each case is a run of its own: a child that opens the session becomes its supervisor, and the
+ * ranks are that one's children. Run: ctest -R open-ranks */
+#include "check.h"
+#include <evener.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RANKS = 3, TASKS = 12, VALUES = 5, FAILED = 9 };
+
+/* In a rank: the run fails, and says where. */
+#define MUST(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, evn_message());    \
+            _exit(FAILED);                                                                         \
+        }                                                                                          \
+    } while (0)
+
+static evn_session *session;
+static evn_loop *loop;
+static evn_place *place;
+static double value[TASKS][VALUES];
+static int region[TASKS];
+static const evn_access both = EVN_BOTH;
+
+/* Every task's values become its number, and count how often it was done. */
+static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit, (void)arg;
+    for (int t; (t = evn_batch_next(batch)) >= 0;) {
+        double *v = evn_batch_host(batch, t, 0);
+        v[0] = t;
+        for (int i = 1; i < VALUES; i++) v[i]++;
+    }
+    return EVN_OK;
+}
+
+static evn_status nothing(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit, (void)batch, (void)arg;
+    return EVN_OK;
+}
+
+static evn_status failing(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit, (void)batch, (void)arg;
+    return evn_session_rank(session) == 1 ? evn_fail(EVN_BODY, "it is Sunday") : EVN_OK;
+}
+
+static void open_all(const char *schedule) {
+    MUST(!evn_open(&session, "1:CPU:1", NULL, EVN_OVER_RANKS | EVN_OVERSUBSCRIBE));
+    MUST(!evn_open_loop(&loop, session, schedule, &(evn_problem){.tasks = TASKS}));
+    MUST(!evn_place_open(&place, evn_session_units(session), 0.5));
+    for (int t = 0; t < TASKS; t++)
+        MUST(!evn_place_add(place, value[t], sizeof value[t], &region[t]));
+}
+
+static void close_all(void) {
+    evn_place_close(place);
+    MUST(!evn_close(session));
+}
+
+/* ---- cases --------------------------------------------------------------------------------- */
+
+static void ask(void) {
+    open_all("static");
+    evn_cluster *c = evn_session_cluster(session);
+    MUST(evn_cluster_size(c) == RANKS);
+    MUST(evn_cluster_rank(c) == evn_session_rank(session));
+    MUST(evn_cluster_unit_count(c) == RANKS);
+    MUST(evn_units_count(evn_session_units(session)) == 1);
+    MUST(evn_schedule_problem(evn_loop_schedule(loop))->units == RANKS);
+    for (int t = 0; t < TASKS; t++)
+        MUST(evn_loop_has(loop, t) == (evn_session_rank(session) == t / (TASKS / RANKS)));
+    close_all();
+}
+
+static void collect(void) {
+    static const int steps = 7;
+    open_all("guided:time");
+    MUST(!evn_session_place(session, loop, place, 1, region, &both));
+    for (int s = 0; s < steps; s++) {
+        MUST(!evn_loop_run(loop, body, NULL));
+        if (s == 3) MUST(!evn_session_collect(session, loop));
+    }
+    MUST(!evn_session_collect(session, loop));
+    for (int t = 0; t < TASKS; t++) {
+        if (evn_session_rank(session) && !evn_loop_has(loop, t)) continue;
+        MUST(value[t][0] == t);
+        for (int i = 1; i < VALUES; i++) MUST(value[t][i] == steps);
+    }
+    close_all();
+}
+
+/* A second loop beside the first, about nothing, that is closed before. */
+static void two_loops(void) {
+    evn_loop *second;
+    open_all("dynamic");
+    MUST(!evn_session_place(session, loop, place, 1, region, &both));
+    MUST(!evn_open_loop(&second, session, "static", &(evn_problem){.tasks = 4}));
+    for (int i = 0; i < 3; i++) MUST(!evn_loop_run(loop, body, NULL));
+    MUST(!evn_close_loop(session, second));
+    MUST(!evn_session_collect(session, loop));
+    for (int t = 0; t < TASKS; t++) MUST(evn_session_rank(session) || value[t][1] == 3);
+    close_all();
+}
+
+static void refuse(void) {
+    int twice[TASKS], made[TASKS];
+    open_all("static");
+    memcpy(twice, region, sizeof twice);
+    memcpy(made, region, sizeof made);
+    twice[5] = region[1];
+    MUST(evn_session_place(session, loop, place, 1, twice, &both) == EVN_USAGE);
+    MUST(strstr(evn_message(), "named twice"));
+    evn_loop *other;
+    MUST(!evn_open_loop(&other, session, "static", &(evn_problem){.tasks = TASKS}));
+    MUST(!evn_place_make(place, 8, &made[2]));
+    MUST(evn_session_place(session, other, place, 1, made, &both) == EVN_USAGE);
+    MUST(strstr(evn_message(), "of task 2 has no memory"));
+    evn_loop *third;
+    MUST(!evn_open_loop(&third, session, "static", &(evn_problem){.tasks = TASKS}));
+    MUST(evn_session_collect(session, third) == EVN_USAGE);
+    MUST(!evn_session_place(session, third, place, 1, region, &both));
+    MUST(evn_session_place(session, third, place, 1, region, &both) == EVN_USAGE);
+    MUST(strstr(evn_message(), "said once"));
+    MUST(evn_open_loop(&other, session, "static", &(evn_problem){.tasks = 4, .units = 1}) ==
+         EVN_USAGE);
+    MUST(strstr(evn_message(), "3 on all ranks"));
+    evn_session *second;
+    MUST(evn_open(&second, "1:CPU:1", NULL, EVN_OVER_RANKS | EVN_OVERSUBSCRIBE) == EVN_USAGE);
+    MUST(strstr(evn_message(), "a second one") && !second);
+    MUST(evn_open(&second, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE) == EVN_USAGE);
+    MUST(strstr(evn_message(), "EVENER_PROCESSES"));
+    close_all();
+}
+
+/* A rank that has no problem with its task hears of another one's, and rank 0 says it. */
+static void give_up_together(void) {
+    open_all("static");
+    MUST(evn_loop_run(loop, failing, NULL) == EVN_BODY);
+    exit(evn_complain("try"));
+}
+
+/* One rank leaves by itself. */
+static void give_up_alone(void) {
+    open_all("static");
+    if (evn_session_rank(session) == 2) {
+        evn_fail(EVN_SYSTEM, "the file is gone");
+        exit(evn_complain("try"));
+    }
+    MUST(evn_loop_run(loop, nothing, NULL));
+    exit(evn_complain("try"));
+}
+
+static void record(void) {
+    open_all("static");
+    MUST(!evn_session_place(session, loop, place, 1, region, &both));
+    MUST(!evn_loop_run(loop, body, NULL));
+    close_all();
+}
+
+/* ---- runs of them -------------------------------------------------------------------------- */
+
+static char said[4096];
+
+/* The exit status of the case in `ranks` processes; what it has written is in said[]. */
+static int run(const char *ranks, void (*what)(void)) {
+    int end[2], status;
+    assert_int_equal(pipe(end), 0);
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (!pid) {
+        if (ranks) setenv("EVENER_PROCESSES", ranks, 1);
+        dup2(end[1], 1);
+        dup2(end[1], 2);
+        close(end[0]);
+        close(end[1]);
+        alarm(60);
+        signal(SIGSEGV, SIG_DFL); /* cmocka would go on with its next test */
+        what();
+        exit(0);
+    }
+    close(end[1]);
+    size_t at = 0;
+    for (ssize_t n;
+         at < sizeof said - 1 && (n = read(end[0], said + at, sizeof said - 1 - at)) > 0;)
+        at += (size_t)n;
+    said[at] = '\0';
+    close(end[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (*said) printf("%s", said);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void test_ask(void **state) {
+    (void)state;
+    assert_int_equal(run("3", ask), 0);
+    assert_int_not_equal(run(NULL, ask), 0); /* it is noticed */
+}
+
+static void test_collect(void **state) {
+    (void)state;
+    static const char *const ranks[] = {NULL, "1", "2", "3", "2,latency=1us"};
+    for (int i = 0; i < 5; i++) assert_int_equal(run(ranks[i], collect), 0);
+}
+
+static void test_two_loops(void **state) {
+    (void)state;
+    assert_int_equal(run("2", two_loops), 0);
+}
+
+static void test_refuse(void **state) {
+    (void)state;
+    assert_int_equal(run("3", refuse), 0);
+}
+
+static int lines(void) {
+    int n = 0;
+    for (const char *c = said; *c; c++) n += *c == '\n';
+    return n;
+}
+
+static void test_give_up(void **state) {
+    (void)state;
+    assert_int_equal(run("3", give_up_together), 1);
+    assert_non_null(strstr(said, "try: rank 1 on "));
+    assert_non_null(strstr(said, "it is Sunday"));
+    assert_int_equal(lines(), 1);
+    assert_int_equal(run("3", give_up_alone), 1);
+    assert_non_null(strstr(said, "try: rank 2 on "));
+    assert_non_null(strstr(said, "the file is gone"));
+    assert_int_equal(lines(), 1);
+}
+
+static void test_record(void **state) {
+    (void)state;
+    setenv("EVENER_RECORD", "-", 1);
+    const int status = run("3", record);
+    unsetenv("EVENER_RECORD");
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(said, "\"owner\": [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]"));
+    assert_non_null(strstr(said, "\"wire\": \"processes\""));
+    assert_non_null(strstr(said, "\"rank\": 2"));
+    assert_non_null(strstr(said, "\"tasks\": 4"));
+    assert_null(strstr(strstr(said, "\"evener\"") + 1, "\"evener\""));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ask),       cmocka_unit_test(test_collect),
+        cmocka_unit_test(test_two_loops), cmocka_unit_test(test_refuse),
+        cmocka_unit_test(test_give_up),   cmocka_unit_test(test_record),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
