@@ -28,6 +28,7 @@ static int run(const struct trial *trial, void (*rank_main)(evn_cluster *cluster
 
 /* For each way (place, halves) and each rank as the victim. */
 static void everywhere(struct trial trial, void (*rank_main)(evn_cluster *cluster)) {
+    const int place = trial.place;
     for (int i = 0; i < SIZES; i++)
         for (int way = 0; way < 4; way++)
             for (victim = 0; victim < RANKS[i]; victim++) {
@@ -35,7 +36,7 @@ static void everywhere(struct trial trial, void (*rank_main)(evn_cluster *cluste
                 trial.columns = 4;
                 trial.schedule = trial.schedule ? trial.schedule : "static";
                 trial.list = trial.list ? trial.list : CPUS;
-                trial.place |= way % 2;
+                trial.place = place || way % 2;
                 trial.split = way / 2;
                 assert_int_equal(run(&trial, rank_main), 0);
             }
@@ -124,6 +125,33 @@ static void exchange_fails(evn_cluster *c) {
 static void test_exchange(void **state) {
     (void)state;
     everywhere((struct trial){.place = 1}, exchange_fails);
+}
+
+/* It fails on all of them: each hears from its neighbours that they have failed, and the reason
+ * that is told is still its own. */
+static void exchange_fails_on_all(evn_cluster *c) {
+    struct grid g;
+    grid_open(&g, c);
+    int *region = &g.region[own_task(&g) * g.blocks];
+    must_ok(evn_place_acquire(g.place, 1, region, EVN_HOST, EVN_BOTH));
+    must_ok(grid_exchange(&g));
+    must_ok(evn_place_release(g.place, 1, region, EVN_HOST));
+    if (!g.trial->split) g.exchanges = 0;
+    evn_status status = grid_run(&g);
+    must(status == EVN_USAGE);
+    must_name(&g, 0, "region");
+    must_agree(&g, status);
+    grid_close(&g);
+}
+
+static void test_exchange_on_all(void **state) {
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct trial trial = {
+            .ranks = 2 + way / 2, .columns = 4, .schedule = "static", .list = CPUS, .place = 1};
+        trial.split = way % 2;
+        run(&trial, exchange_fails_on_all);
+    }
 }
 
 /* A device of the victim fails at its n-th launch, copy or wait, wherever that is: nobody waits for
@@ -277,10 +305,11 @@ static void test_described(void **state) {
 /* ---- messages that are altered ------------------------------------------------------------- */
 
 /* What is done to a message of faces between being written and being sent. */
-enum alter { NOTHING, VALUE, FACES, BEFORE, PLAN, RUN, BYTES, SHORT, STATUS, ALTERS };
-static const char *const ALTERED[] = {"nothing",           "a value",    "two faces",
-                                      "the step before's", "its plan",   "its run",
-                                      "its bytes",         "its length", "its status"};
+enum alter { NOTHING, VALUE, FACES, OLD, BEFORE, PLAN, RUN, BYTES, SHORT, STATUS, ALTERS };
+static const char *const ALTERED[] = {
+    "nothing",           "a value",   "two faces", "values of the step before's",
+    "the step before's", "its plan",  "its run",   "its bytes",
+    "its length",        "its status"};
 
 /* The first bytes of a message are these; values begin at byte 64. */
 struct header {
@@ -340,6 +369,7 @@ static size_t alter_message(struct mail *m, size_t bytes) {
         memcpy(value, value + alter_face, alter_face);
         memcpy(value + alter_face, face, alter_face);
         break;
+    case OLD: memcpy(value, m->before + VALUES_AT, bytes - VALUES_AT); break;
     case BEFORE: memcpy(m->room, m->before, bytes); break;
     case PLAN: h->plan++; break;
     case RUN: h->run++; break;
@@ -375,7 +405,7 @@ static void with_altered(evn_cluster *c) {
     grid_open(&g, c);
     evn_status status = EVN_OK;
     while (!status && g.step < g.trial->steps) status = grid_step(&g);
-    if (alter > FACES) {
+    if (alter > OLD) {
         /* in halves a body waits for the message, and fails with it */
         must(status == (alter == STATUS ? EVN_STOPPED : g.trial->split ? EVN_BODY : EVN_SYSTEM));
         must(g.step == 2);
@@ -405,7 +435,7 @@ static void test_altered(void **state) {
             alter_face = (SIDE - 2) * grid_element(0);
             const int wrong = run(&trial, with_altered);
             assert_int_equal(altered, alter != NOTHING);
-            if (alter > FACES) continue;
+            if (alter > OLD) continue;
             if ((wrong > 0) != (alter != NOTHING))
                 fail_msg("%s altered: %d blocks are wrong", ALTERED[alter], wrong);
         }
@@ -414,9 +444,10 @@ static void test_altered(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_body),      cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_on_device), cmocka_unit_test(test_make),
-        cmocka_unit_test(test_no_homes),  cmocka_unit_test(test_gives_up),
-        cmocka_unit_test(test_described), cmocka_unit_test(test_altered),
+        cmocka_unit_test(test_on_device), cmocka_unit_test(test_exchange_on_all),
+        cmocka_unit_test(test_make),      cmocka_unit_test(test_no_homes),
+        cmocka_unit_test(test_gives_up),  cmocka_unit_test(test_described),
+        cmocka_unit_test(test_altered),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
