@@ -204,7 +204,7 @@ def main(names):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 and not ranks.ALL:
+    if len(sys.argv) < 3 and os.environ.get("EVENER_RANKS") != "all":
         print("half an hour: EVENER_RANKS=all")
         sys.exit(77)
     if len(sys.argv) > 1:
