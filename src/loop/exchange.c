@@ -254,9 +254,10 @@ static evn_status begin_and_run(evn_exchange *x, int may_open) {
     } else {
         x->open = 0;
     }
+    /* before neighbours' messages, which may say that they have failed, too */
+    if (status) cluster_fail(cluster, status);
     if (status && !far_is_sent(x)) far_send_failure(x, status);
     if (status || !x->open) far_settle(x);
-    if (status) cluster_fail(cluster, status);
     return EVN_OK;
 }
 

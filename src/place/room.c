@@ -87,6 +87,19 @@ static evn_status grow(evn_place *p, int space, bool *grown) {
     return EVN_OK;
 }
 
+/* The same where nothing is in the arena any more: the device need not have memory for both. */
+static evn_status renew(evn_place *p, int space, bool *grown) {
+    struct space *s = &p->space[space];
+    *grown = !s->holds && !arena_pieces(s->arena) && wanted(p, s, 0) > s->capacity;
+    if (!*grown) return EVN_OK;
+    evn_buffer_close(s->buffer);
+    arena_close(s->arena);
+    s->buffer = NULL;
+    s->arena = NULL;
+    s->refused = 0;
+    return need_arena(p, space);
+}
+
 /* ---- who has to leave ---------------------------------------------------------------------- */
 
 /* A region leaves a device, if it is valid elsewhere. */
@@ -206,6 +219,9 @@ evn_status place_make_room(evn_place *p, const struct request *q, bool *missing,
     if (!status && s.outcome == FULL) { /* gaps were too small: nothing stays that can leave */
         clear(p, q->space, &s);
         if (s.outcome == ROOM) status = pin(p, q, &s);
+        bool grown = false;
+        if (!status && s.outcome == FULL) status = renew(p, q->space, &grown);
+        if (!status && grown) status = pin(p, q, &s);
         if (!status && s.outcome == FULL) return too_large(p, q);
     }
     *again = !status && s.outcome != ROOM;

@@ -3,7 +3,7 @@
 under MPI's launchers, with unequal ranks too; a rank that is killed, interrupts, and ranks that were told different things.
 
 Run: ctest -R command-ranks, or tests/command/test_ranks.py build/evener [test ..]
-EVENER_RANKS=all: classes S and W, 1 to 8 processes, all lists with all schedules; about an hour.
+All lists with all schedules on 1 to 8 ranks are test_ranks_matrix.py's.
 """
 import itertools
 import json
@@ -18,13 +18,14 @@ import tempfile
 import time
 import unittest
 
+import test_hybrid as mesh
+
 EVENER = "build/evener"
-ALL = os.environ.get("EVENER_RANKS") == "all"
 APPS = "bt-mz", "sp-mz", "lu-mz"
 LISTS = ["1:CPU:1", "2:CPU:1", "1:CPU:2", "1:CPU:1,1:CPU:2"]
 SCHEDULES = ["static", "static:chunk=1", "dynamic", "dynamic:chunk=2,memorize=0", "guided:size", "guided:time", "weighted",
              "weighted:size", "binpack", "interval", "map", "optimal:limit=1"]
-PROCESSES = range(1, 9) if ALL else (1, 2, 3, 5)
+PROCESSES = 1, 2, 3, 5
 STEPS = "8"  # of perturbed runs, which are compared with each other and nothing else
 SOON = 3  # s from a death to the end; tests allow for a machine that has other things to do
 PATIENCE = 10
@@ -106,20 +107,19 @@ class Bits(Base):
     def test_one_hash(self):
         """Each schedule with each number of processes and, of the lists, another one each time."""
         begin, runs = time.monotonic(), 0
-        for app, name in itertools.product(APPS, "SW" if ALL else "S"):
-            words = ["--class", name, "--perturb", "--steps", STEPS]
+        for app in APPS:
+            words = ["--perturb", "--steps", STEPS]
             bits = self.alone(app, *words)["hash"]
             lists = itertools.cycle(LISTS)
             for processes, schedule in itertools.product(PROCESSES, SCHEDULES):
-                for units in LISTS if ALL else [next(lists)]:
-                    # teams of several cores on fewer take their time
-                    if not ALL and processes > 2 and ":CPU:2" in units:
-                        units = "3:CPU:1"
-                    record = self.record(command(app, *words, "--processes", str(processes), "--units", units,
-                                                 "--schedule", schedule, "--oversubscribe"))
-                    self.assertEqual(record["hash"], bits, record["command"])
-                    runs += 1
-                next(lists)
+                units = next(lists)
+                # teams of several cores on fewer take their time
+                if processes > 2 and ":CPU:2" in units:
+                    units = "3:CPU:1"
+                record = self.record(command(app, *words, "--processes", str(processes), "--units", units, "--schedule",
+                                             schedule, "--oversubscribe"))
+                self.assertEqual(record["hash"], bits, record["command"])
+                runs += 1
         print(f"{runs} runs in {time.monotonic() - begin:.0f} s: one hash each", file=sys.stderr)
 
     def test_devices(self):
@@ -186,6 +186,19 @@ class Counts(Base):
                 self.assertEqual((moved["migrations"], moved["moved_bytes"]), (0, 0))
                 if units == "1:CPU:1":  # else a message of two ranks has what several units send
                     self.assertEqual(moved["messages"], 7 * messages, record["command"])
+                if processes > 1:
+                    self.check_ranks(record, app, name)
+
+    def check_ranks(self, record, app, name):
+        """The same between ranks, from the cut of the class's mesh."""
+        of_rank = [record["units"][unit]["rank"] for unit in record["owner"]]
+        amount, pairs = mesh.crossing(app, name, of_rank)
+        moved, by_rank = record["transfers"], record["ranks"]
+        self.assertEqual((moved["rank_messages"], moved["rank_bytes"]), (7 * pairs, 7 * amount), record["command"])
+        self.assertEqual(sum(r["messages"] for r in by_rank), 7 * pairs)
+        self.assertEqual(sum(r["bytes"] for r in by_rank), 7 * amount)
+        self.assertEqual((moved["moved_between_ranks"], moved["moved_bytes_between_ranks"]), (0, 0))
+        self.assertEqual(sum(r["moved_tasks"] for r in by_rank), 0)
 
 
 class Launchers(Base):

@@ -6,7 +6,7 @@
 #include "loop/grid.h"
 #include "wire/inside.h"
 #include "wire/threads.h"
-#include <pthread.h>
+#include "wire/watched.h"
 #include <unistd.h>
 
 static const char *const CPUS[RANKS_MAX] = {"2:CPU:1", "1:CPU:1", "3:CPU:1", "1:CPU:2",
@@ -28,6 +28,7 @@ static int run(const struct trial *trial, void (*rank_main)(evn_cluster *cluster
 
 /* For each way (place, halves) and each rank as the victim. */
 static void everywhere(struct trial trial, void (*rank_main)(evn_cluster *cluster)) {
+    const int place = trial.place;
     for (int i = 0; i < SIZES; i++)
         for (int way = 0; way < 4; way++)
             for (victim = 0; victim < RANKS[i]; victim++) {
@@ -35,7 +36,7 @@ static void everywhere(struct trial trial, void (*rank_main)(evn_cluster *cluste
                 trial.columns = 4;
                 trial.schedule = trial.schedule ? trial.schedule : "static";
                 trial.list = trial.list ? trial.list : CPUS;
-                trial.place |= way % 2;
+                trial.place = place || way % 2;
                 trial.split = way / 2;
                 assert_int_equal(run(&trial, rank_main), 0);
             }
@@ -124,6 +125,33 @@ static void exchange_fails(evn_cluster *c) {
 static void test_exchange(void **state) {
     (void)state;
     everywhere((struct trial){.place = 1}, exchange_fails);
+}
+
+/* It fails on all of them: each hears from its neighbours that they have failed, and the reason
+ * that is told is still its own. */
+static void exchange_fails_on_all(evn_cluster *c) {
+    struct grid g;
+    grid_open(&g, c);
+    int *region = &g.region[own_task(&g) * g.blocks];
+    must_ok(evn_place_acquire(g.place, 1, region, EVN_HOST, EVN_BOTH));
+    must_ok(grid_exchange(&g));
+    must_ok(evn_place_release(g.place, 1, region, EVN_HOST));
+    if (!g.trial->split) g.exchanges = 0;
+    evn_status status = grid_run(&g);
+    must(status == EVN_USAGE);
+    must_name(&g, 0, "region");
+    must_agree(&g, status);
+    grid_close(&g);
+}
+
+static void test_exchange_on_all(void **state) {
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct trial trial = {
+            .ranks = 2 + way / 2, .columns = 4, .schedule = "static", .list = CPUS, .place = 1};
+        trial.split = way % 2;
+        run(&trial, exchange_fails_on_all);
+    }
 }
 
 /* A device of the victim fails at its n-th launch, copy or wait, wherever that is: nobody waits for
@@ -276,147 +304,58 @@ static void test_described(void **state) {
 
 /* ---- messages that are altered ------------------------------------------------------------- */
 
-/* What is done to a message of faces between being written and being sent. */
-enum alter { NOTHING, VALUE, FACES, BEFORE, PLAN, RUN, BYTES, SHORT, STATUS, ALTERS };
-static const char *const ALTERED[] = {"nothing",           "a value",    "two faces",
-                                      "the step before's", "its plan",   "its run",
-                                      "its bytes",         "its length", "its status"};
-
-/* The first bytes of a message are these; values begin at byte 64. */
-struct header {
-    long long run, bytes;
-    int plan, status;
-};
-enum { VALUES_AT = 64, MAILS = 256 };
-
-/* Mail of exchanges: the room of the message at hand, and the whole message of before. */
-static struct mail {
-    evn_mail *mail;
-    char *room, before[4096];
-    size_t bytes;
-} mails[MAILS];
-static int mail_count, altered;
-static enum alter alter;
-static size_t alter_face; /* bytes of a face */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static struct mail *find_mail(const evn_mail *m) {
-    for (int i = mail_count; i-- > 0;)
-        if (mails[i].mail == m) return &mails[i];
-    return NULL;
-}
-
-static evn_status altered_open(evn_mail **out_mail, evn_wire *wire, int peer, int tag, int out,
-                               size_t max) {
-    evn_status status = wire_threads.mail_open(out_mail, wire, peer, tag, out, max);
-    pthread_mutex_lock(&lock);
-    if (!status && out && tag >= 1024) {
-        must(mail_count < MAILS);
-        mails[mail_count++] = (struct mail){.mail = *out_mail};
-    }
-    pthread_mutex_unlock(&lock);
-    return status;
-}
-
-static evn_status altered_take(evn_mail *mail, void **room) {
-    evn_status status = wire_threads.take(mail, room);
-    pthread_mutex_lock(&lock);
-    struct mail *m = find_mail(mail);
-    if (m) m->room = *room;
-    pthread_mutex_unlock(&lock);
-    return status;
-}
-
-/* Alters the message; how long it is then. */
-static size_t alter_message(struct mail *m, size_t bytes) {
-    struct header *h = (struct header *)m->room;
-    char *value = m->room + VALUES_AT, face[4096];
-    if (alter == FACES && bytes < VALUES_AT + 2 * alter_face) return bytes;
-    altered++;
-    switch (alter) {
-    case VALUE: value[bytes - VALUES_AT - 1] ^= 4; break;
-    case FACES:
-        memcpy(face, value, alter_face);
-        memcpy(value, value + alter_face, alter_face);
-        memcpy(value + alter_face, face, alter_face);
-        break;
-    case BEFORE: memcpy(m->room, m->before, bytes); break;
-    case PLAN: h->plan++; break;
-    case RUN: h->run++; break;
-    case BYTES: h->bytes--; break;
-    case SHORT: return bytes - 1;
-    case STATUS: h->status = EVN_DEVICE; break;
-    default: break;
-    }
-    return bytes;
-}
-
-/* One message is altered: the first one of the third run of an exchange that can be. */
-static evn_status altered_send(evn_mail *mail, size_t bytes) {
-    pthread_mutex_lock(&lock);
-    struct mail *m = find_mail(mail);
-    if (m) {
-        const long long number = ((struct header *)m->room)->run;
-        must(bytes <= sizeof m->before);
-        if (alter && !altered && number == 3 && bytes > VALUES_AT)
-            bytes = alter_message(m, bytes);
-        else
-            memcpy(m->before, m->room, bytes);
-    }
-    pthread_mutex_unlock(&lock);
-    return wire_threads.send(mail, bytes);
-}
-
-static evn_wire_kind altering;
+static struct watched_order order;
+static evn_wire_kind watched;
 
 static void with_altered(evn_cluster *c) {
     struct grid g;
-    c->kind = &altering;
+    c->kind = &watched;
     grid_open(&g, c);
     evn_status status = EVN_OK;
     while (!status && g.step < g.trial->steps) status = grid_step(&g);
-    if (alter > FACES) {
+    if (order.change >= WATCHED_BEFORE) {
+        const int is_status = order.change == WATCHED_STATUS;
         /* in halves a body waits for the message, and fails with it */
-        must(status == (alter == STATUS ? EVN_STOPPED : g.trial->split ? EVN_BODY : EVN_SYSTEM));
+        must(status == (is_status ? EVN_STOPPED : g.trial->split ? EVN_BODY : EVN_SYSTEM));
         must(g.step == 2);
-        must(strstr(evn_message(), alter == STATUS ? "has failed" : " of faces of run "));
+        must(strstr(evn_message(), is_status ? "has failed" : " of faces of run "));
     } else {
         must_ok(status);
         atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, g.step));
     }
     must_agree(&g, status);
     grid_close(&g);
-    c->kind = &wire_threads;
 }
 
 static void test_altered(void **state) {
     (void)state;
-    altering = wire_threads;
-    altering.mail_open = altered_open;
-    altering.take = altered_take;
-    altering.send = altered_send;
-    for (alter = NOTHING; alter < ALTERS; alter++)
+    watched = watched_kind(&wire_threads, NULL);
+    for (int change = WATCHED_NOTHING; change < WATCHED_CHANGES; change++)
         for (int way = 0; way < 8; way++) {
             struct trial trial = {
                 .ranks = 2 + way / 4, .columns = 4, .schedule = "static", .list = CPUS, .steps = 4};
             trial.place = way % 2;
             trial.split = way / 2 % 2;
-            mail_count = altered = 0;
-            alter_face = (SIDE - 2) * grid_element(0);
+            order = (struct watched_order){(enum watched_change)change, 3,
+                                           (SIDE - 2) * grid_element(0)};
+            watched_begin(&order);
             const int wrong = run(&trial, with_altered);
-            assert_int_equal(altered, alter != NOTHING);
-            if (alter > FACES) continue;
-            if ((wrong > 0) != (alter != NOTHING))
-                fail_msg("%s altered: %d blocks are wrong", ALTERED[alter], wrong);
+            int altered;
+            watched_end(&altered);
+            assert_int_equal(altered, change != WATCHED_NOTHING);
+            if (change >= WATCHED_BEFORE) continue;
+            if ((wrong > 0) != (change != WATCHED_NOTHING))
+                fail_msg("%s altered: %d blocks are wrong", watched_change_name[change], wrong);
         }
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_body),      cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_on_device), cmocka_unit_test(test_make),
-        cmocka_unit_test(test_no_homes),  cmocka_unit_test(test_gives_up),
-        cmocka_unit_test(test_described), cmocka_unit_test(test_altered),
+        cmocka_unit_test(test_on_device), cmocka_unit_test(test_exchange_on_all),
+        cmocka_unit_test(test_make),      cmocka_unit_test(test_no_homes),
+        cmocka_unit_test(test_gives_up),  cmocka_unit_test(test_described),
+        cmocka_unit_test(test_altered),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

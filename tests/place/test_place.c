@@ -739,6 +739,40 @@ static void test_growth_has_limits(void **state) {
     close_fixture(&f);
 }
 
+/* A region that is larger than the whole buffer, as one that comes from another rank may be, and
+ * the device has no memory for two buffers: the first one goes before there is another. */
+static void test_growth_for_one(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:GPU:1", "emulated:1,memory=200KiB", 0.9);
+    for (int i = 0; i < REGIONS; i++) {
+        acquire(&f, i, 1, EVN_BOTH); /* 48 kB of 204 */
+        add_on_device(&f, i, 1);
+        release(&f, i, 1);
+    }
+    double *large = malloc(15 * BYTES);
+    for (int i = 0; i < 15 * DOUBLES; i++) large[i] = i;
+    int region;
+    assert_int_equal(evn_place_add(f.place, large, 15 * BYTES, &region), EVN_OK);
+    for (int i = 0; i < 2; i++) {
+        use(&f, region, 1, EVN_BOTH);
+        use(&f, 0, 1, EVN_BOTH);
+    }
+    use(&f, region, EVN_HOST, EVN_READ);
+    for (int i = 0; i < 15 * DOUBLES; i++) assert_true(large[i] == i);
+    for (int i = 0; i < REGIONS; i++) {
+        use(&f, i, EVN_HOST, EVN_READ);
+        expect_host(&f, i, 100);
+    }
+    /* a device that has no memory for it at all says so */
+    int huge;
+    assert_int_equal(evn_place_make(f.place, 30 * BYTES, &huge), EVN_OK);
+    const evn_access access = EVN_WRITE;
+    assert_int_equal(evn_place_acquire(f.place, 1, &huge, 1, access), EVN_MEMORY);
+    use(&f, region, 1, EVN_READ);
+    close_fixture(&f);
+    free(large);
+}
+
 static int by_begin(const void *a, const void *b) {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
@@ -1086,6 +1120,7 @@ int main(void) {
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_growth),
         cmocka_unit_test(test_growth_has_limits),
+        cmocka_unit_test(test_growth_for_one),
         cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_many_pieces),
         cmocka_unit_test(test_many_spaces),
