@@ -109,7 +109,7 @@ static void after_step(int step, int steps, double seconds, void *cluster) {
     pthread_mutex_unlock(&lock);
 }
 
-static void add_totals(const evn_loop *loop, void *cluster) {
+static evn_status add_totals(const evn_loop *loop, void *cluster) {
     (void)cluster;
     const evn_loop_totals t = evn_loop_sum(loop);
     pthread_mutex_lock(&lock);
@@ -118,6 +118,7 @@ static void add_totals(const evn_loop *loop, void *cluster) {
     found.moved += t.moved;
     found.moved_bytes += t.moved_bytes;
     pthread_mutex_unlock(&lock);
+    return EVN_OK;
 }
 
 static void add_hash(uint64_t hash) {
