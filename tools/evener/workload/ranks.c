@@ -42,15 +42,51 @@ static int is_first_of_host(void) {
     return 1;
 }
 
+static int restarts;
+int ranks_restarts(void) { return restarts; }
+
+static int goes_on(const struct rank_words *words) { return strcmp(words->on_loss, "end") != 0; }
+
+int ranks_check(const struct rank_words *words) {
+    const char *what = words->on_loss;
+    if (strcmp(what, "end") != 0 && strcmp(what, "restart") != 0 &&
+        strcmp(what, "restart:same") != 0)
+        complain("--on-rank-loss %s: expected end, restart or restart:same", what);
+    else if (goes_on(words) && evn_cluster_launched() >= 0)
+        complain("--on-rank-loss %s: a launcher (mpirun, srun) has started this process, and ends "
+                 "the run when a rank is lost; go on with --restart then",
+                 what);
+    else if (goes_on(words) && !words->processes &&
+             (!words->wire || strncmp(words->wire, "processes:", 10) != 0))
+        complain("--on-rank-loss %s: only processes that are forked here can be begun anew; "
+                 "expected --processes N beside it",
+                 what);
+    else
+        return 0;
+    return EXIT_USAGE;
+}
+
+/* evn_cluster_open()'s text; to be freed, NULL without memory. */
+static char *how(const struct rank_words *words) {
+    char *text, number[32];
+    snprintf(number, sizeof number, "processes:%ld", words->processes);
+    const char *wire = words->processes ? number : words->wire ? words->wire : "auto";
+    const char *then = !goes_on(words)                     ? ""
+                       : strcmp(words->on_loss, "restart") ? ",restart=same"
+                                                           : ",restart=fewer";
+    return asprintf(&text, "%s%s", wire, then) < 0 ? NULL : text;
+}
+
 int ranks_join(evn_cluster **out, const struct rank_words *words) {
-    char how[64];
     evn_cluster *cluster;
+    char *text = how(words);
     *out = NULL;
-    if (words->processes) snprintf(how, sizeof how, "processes:%ld", words->processes);
-    const char *wire = words->processes ? how : words->wire ? words->wire : "auto";
-    evn_status status = evn_cluster_open(&cluster, wire);
+    evn_status status =
+        text ? evn_cluster_open(&cluster, text) : evn_fail(EVN_MEMORY, "not enough memory");
+    free(text);
     if (status == EVN_MISSING && !is_first_of_host()) return EXIT_USAGE;
     if (status) return give_up(status);
+    restarts = evn_cluster_restarts(cluster);
     if (evn_cluster_size(cluster) == 1) {
         evn_cluster_close(cluster, EVN_OK);
         return 0;
