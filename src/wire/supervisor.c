@@ -138,6 +138,7 @@ static void note_interrupt(struct run *run, const siginfo_t *info) {
     if (run->interrupts && evn_now() - run->first < ONE) return;
     if (!run->interrupts++) run->first = evn_now();
     if (run->interrupts > 1) { /* who asks twice does not want to wait */
+        if (run->verdict < 0 && run->left) say("interrupted again; what was kept last is whole");
         if (run->verdict < 0) run->verdict = INTERRUPTED;
         kill_rest(run);
         return;
@@ -215,7 +216,11 @@ static int judge(const struct run *run) {
     for (int i = 0; !status && i < run->count; i++)
         if (returned(run, i) > 0) status = returned(run, i);
     if (run->deserter >= 0 && !run->interrupts) return deserted(run, status);
-    if (run->interrupts && returned(run, 0) < 0) return INTERRUPTED;
+    if (run->interrupts && returned(run, 0) < 0) {
+        /* it waited for one that the interrupt has ended */
+        if (WIFEXITED(run->status[0])) say("interrupted; nothing is half written");
+        return INTERRUPTED;
+    }
     return status;
 }
 

@@ -224,7 +224,7 @@ static evn_status steps(struct march *m, int done) {
     const char *kept = m->o->checkpoint, *begun = m->o->restart;
     if (m->mark.sums) interrupts_defer(1);
     evn_status status = timed_steps(&m->timed, done, m->steps);
-    if (!m->ranks) interrupts_defer(0);
+    interrupts_defer(0);
     if (status != EVN_STOPPED || !m->mark.sums) return status;
     if (m->kept) return evn_fail(status, "%s; go on with --restart %s", evn_message(), kept);
     if (begun) return evn_fail(status, "%s; begin again with --restart %s", evn_message(), begun);

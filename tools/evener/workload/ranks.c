@@ -95,7 +95,8 @@ int ranks_join(evn_cluster **out, const struct rank_words *words) {
     joined = 1;
     interrupts_begin(); /* some MPI has put its own handlers in place of ours */
     interrupts_hush(!ranks_speak(cluster));
-    interrupts_defer(1);
+    /* forked ranks are all told, and end at once, as one process does */
+    if (evn_cluster_launched() >= 0) interrupts_defer_all();
     evn_cluster_stop_on(cluster, &interrupted);
     complain_into(complaint, sizeof complaint, ranks_speak(cluster));
     return ranks_speak(cluster) || freopen("/dev/null", "w", stdout) ? 0 : EXIT_FAILED;
