@@ -14,4 +14,9 @@ uint64_t kept_sum(uint64_t sum, const void *data, size_t bytes);
 /* EVN_USAGE with the first word that differs; EVN_OK: none does. */
 evn_status kept_compare(const char *path, const char *there, const char *here);
 
+/* Adds to the message of a run that was stopped how it goes on from `file`: with --restart, and
+ * where a launcher has started its ranks, whose last words this may be, with the whole command.
+ * `verb`: "go on". EVN_STOPPED. */
+evn_status kept_stopped(const char *verb, const char *file);
+
 #endif

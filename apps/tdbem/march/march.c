@@ -3,6 +3,7 @@
 #include "tdbem/march/march_ranks.h"
 #include "common/hash.h"
 #include "common/interrupt.h"
+#include "common/kept.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,8 +227,8 @@ static evn_status steps(struct march *m, int done) {
     evn_status status = timed_steps(&m->timed, done, m->steps);
     interrupts_defer(0);
     if (status != EVN_STOPPED || !m->mark.sums) return status;
-    if (m->kept) return evn_fail(status, "%s; go on with --restart %s", evn_message(), kept);
-    if (begun) return evn_fail(status, "%s; begin again with --restart %s", evn_message(), begun);
+    if (m->kept) return kept_stopped("go on", kept);
+    if (begun) return kept_stopped("begin again", begun);
     return evn_fail(status, "%s, and nothing was kept", evn_message());
 }
 
