@@ -22,16 +22,23 @@
 enum {
     TAG_MAX = 32767, /* what every MPI has */
     SYNCHRONOUS = 16,
-    LOST = 3 /* the status of a run that has lost a rank or a message */
+    LOST = 3, /* the status of a run that has lost a rank or a message */
+    INTERRUPTED = 130
 };
 static const size_t bytes_max = (size_t)1 << 30; /* a count of MPI's is an int */
 static const double patience = 2;                /* seconds, once somebody wants us to end */
+
+/* The same under Open MPI's mpirun, which kills a second after it has told ranks to end, also
+ * because one of them has died: so that this is said. */
+static const double hurry = 0.6;
 
 struct evn_wire {
     const evn_wire_host *host;
     MPI_Comm comm;
     int rank, size;
     int initialised;   /* by us, so it is finalised by us */
+    double patience;   /* of waits */
+    int is_leaving;    /* one of them has ended so: the next ones end at once */
     evn_mail *closing; /* mail that is closed, and MPI has a message of it */
 };
 
@@ -173,6 +180,7 @@ static evn_status wire_open(evn_wire **out, int processes, const char *options,
     if (!w) return host->fail(EVN_MEMORY, "wire: not enough memory");
     w->host = host;
     w->comm = MPI_COMM_NULL;
+    w->patience = getenv("OMPI_COMM_WORLD_RANK") ? hurry : patience;
     evn_status status = start(w);
     if (status) {
         finish(w);
@@ -182,7 +190,7 @@ static evn_status wire_open(evn_wire **out, int processes, const char *options,
     return EVN_OK;
 }
 
-static void wire_abort(evn_wire *w, int status) {
+static _Noreturn void wire_abort(evn_wire *w, int status) {
     inside = 0;
     (void)w;
     MPI_Abort(MPI_COMM_WORLD, status);
@@ -209,7 +217,7 @@ static evn_status test(const evn_mail *m, struct message *g, int *done) {
     return g->code ? say_of(m, g->code) : EVN_OK;
 }
 
-/* Waits for it, but no longer than `patience` once somebody wants us to end. */
+/* Waits for it, but not for long once somebody wants us to end. */
 static evn_status await(evn_mail *m, struct message *g) {
     const evn_wire_host *host = m->wire->host;
     double since = 0;
@@ -220,10 +228,12 @@ static evn_status await(evn_mail *m, struct message *g) {
         if (host->crowded) sched_yield();
         if (!*host->stop) continue;
         if (!since) since = now();
-        if (now() - since > patience)
-            return host->fail(EVN_STOPPED,
-                              "wire: stopped while waiting for a message %s rank %d with tag %d",
-                              m->out ? "to" : "from", m->peer, m->tag);
+        if (!m->wire->is_leaving && now() - since < m->wire->patience) continue;
+        m->wire->is_leaving = 1;
+        return host->fail(EVN_STOPPED,
+                          "ended from outside (a rank has died, or the run was interrupted), and "
+                          "nothing went %s rank %d",
+                          m->out ? "to" : "on from", m->peer);
     }
 }
 
@@ -369,9 +379,18 @@ static void wire_poll(evn_wire *w) {
     if (w->closing) sweep(w);
 }
 
+/* Ranks that do not agree any more cannot finalise together; the first one may still have to say
+ * why.
+ */
+static _Noreturn void leave(evn_wire *w) {
+    for (const double since = now(); w->rank && now() - since < patience;) usleep(10000);
+    wire_abort(w, INTERRUPTED);
+}
+
 /* When all are here every message has been received; what is left then never will be. */
 static void wire_close(evn_wire *w) {
     MPI_Request request;
+    if (w->is_leaving) leave(w);
     int here = MPI_Ibarrier(w->comm, &request) != MPI_SUCCESS;
     while (!here) {
         if (MPI_Test(&request, &here, MPI_STATUS_IGNORE)) break;
