@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static char complaint[1024];
@@ -40,6 +41,25 @@ static int is_first_of_host(void) {
     for (const char *const *v = variable; *v; v++)
         if (getenv(*v)) return !strcmp(getenv(*v), "0");
     return 1;
+}
+
+/* MPIs keep what ranks of one host tell each other in /dev/shm. Where that is too small one of them
+ * ends with a page that does not say so. */
+static void check_shared_memory(void) {
+    static const double each = 16 << 20;
+    struct statvfs is;
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    if (!local) local = getenv("MPI_LOCALNRANKS");
+    const double ranks = local ? atof(local) : 1;
+    if (evn_cluster_launched() != 0 || getenv("OMPI_MCA_btl_vader_backing_directory") ||
+        statvfs("/dev/shm", &is))
+        return;
+    const double there = (double)is.f_bavail * (double)is.f_frsize;
+    if (there < ranks * each)
+        complain(
+            "warning: /dev/shm has %.3g MB left and MPI may want %g for %g ranks of this host; "
+            "a larger one (docker run --shm-size=1g), or --processes, which needs none",
+            1e-6 * there, 1e-6 * ranks * each, ranks);
 }
 
 static int restarts;
@@ -81,6 +101,7 @@ int ranks_join(evn_cluster **out, const struct rank_words *words) {
     evn_cluster *cluster;
     char *text = how(words);
     *out = NULL;
+    check_shared_memory();
     evn_status status =
         text ? evn_cluster_open(&cluster, text) : evn_fail(EVN_MEMORY, "not enough memory");
     free(text);
