@@ -14,6 +14,7 @@ enum { FAILED = 3, INTERRUPTED = 130 };
 static const double PATIENCE = 10; /* s that ranks have to end after an interrupt */
 static const double ONE = 0.2;     /* s within which interrupts are one */
 static const double GRACE = 1;     /* s that they have when one has left the run */
+static const double AFTER = 3;     /* s when one has ended after an interrupt, as all should */
 
 struct run {
     struct wire_arena *arena;
@@ -124,6 +125,7 @@ static void look_for_ends(struct run *run) {
         run->ended[i] = 1;
         run->left--;
         if (run->is_killed) continue; /* by us */
+        if (run->interrupts) run->deadline = fmin(run->deadline, evn_now() + AFTER);
         if (WIFSIGNALED(run->status[i]))
             note_signal(run, i, WTERMSIG(run->status[i]));
         else
@@ -155,12 +157,13 @@ static void note_deadline(struct run *run) {
     const int left = run->left;
     kill_rest(run);
     if (run->deserter >= 0 || run->verdict >= 0) return;
+    run->verdict = INTERRUPTED;
+    if (run->ended[0]) return; /* which has spoken for all */
     char text[120];
     snprintf(text, sizeof text,
-             "%d of %d processes did not end within %g s of the interrupt and were ended", left,
-             run->count, PATIENCE);
+             "%d of %d processes did not end within %.0f s of the interrupt and were ended", left,
+             run->count, evn_now() - run->first);
     say(text);
-    run->verdict = INTERRUPTED;
 }
 
 static void wait_for_something(struct run *run, const sigset_t *mine) {

@@ -217,6 +217,14 @@ static evn_status test(const evn_mail *m, struct message *g, int *done) {
     return g->code ? say_of(m, g->code) : EVN_OK;
 }
 
+/* What is said of mail that nobody waits for any more. */
+static evn_status left(const evn_mail *m) {
+    return m->wire->host->fail(EVN_STOPPED,
+                               "ended from outside (a rank has died, or the run was interrupted), "
+                               "and nothing went %s rank %d",
+                               m->out ? "to" : "on from", m->peer);
+}
+
 /* Waits for it, but not for long once somebody wants us to end. */
 static evn_status await(evn_mail *m, struct message *g) {
     const evn_wire_host *host = m->wire->host;
@@ -230,10 +238,7 @@ static evn_status await(evn_mail *m, struct message *g) {
         if (!since) since = now();
         if (!m->wire->is_leaving && now() - since < m->wire->patience) continue;
         m->wire->is_leaving = 1;
-        return host->fail(EVN_STOPPED,
-                          "ended from outside (a rank has died, or the run was interrupted), and "
-                          "nothing went %s rank %d",
-                          m->out ? "to" : "on from", m->peer);
+        return left(m);
     }
 }
 
@@ -340,6 +345,7 @@ static evn_status mail_send(evn_mail *m, size_t bytes) {
 static evn_status mail_expect(evn_mail *m) {
     struct message *g = &m->message[m->begun % 2];
     if (m->out) return misuse(m, "expect() is for the receiver");
+    if (m->wire->is_leaving) return left(m);
     if (m->begun - m->ended >= 2) return misuse(m, "three messages expected, and none released");
     *g = (struct message){0};
     evn_status status = post(m, g,

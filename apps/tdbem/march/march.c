@@ -194,7 +194,8 @@ static evn_status advance(int *done, void *arg) {
     const int count = m->steps - *done < group ? m->steps - *done : group;
     state_mark(m);
     evn_status status = march_group(m, *done + 1, count);
-    if (status && state_stopped(m)) {
+    /* ranks that do not agree any more have given the group up, too */
+    if (status && (state_stopped(m) || (status == EVN_STOPPED && m->mark.sums))) {
         state_go_back(m);
         return EVN_STOPPED;
     }
