@@ -174,7 +174,9 @@ int evn_cluster_size(const evn_cluster *c) { return c->size; }
 const char *evn_cluster_wire(const evn_cluster *c) { return c->kind ? c->kind->name : "alone"; }
 
 int evn_cluster_launched(void) { return wire_plugin_detected() ? wire_plugin_rank() : -1; }
-int evn_cluster_restarts(const evn_cluster *c) { return c->kind ? wire_processes_restarts() : 0; }
+int evn_cluster_restarts(const evn_cluster *c) {
+    return c && c->kind ? wire_processes_restarts() : 0;
+}
 int evn_cluster_failed(const evn_cluster *c) { return c->broken; }
 int evn_cluster_stopping(const evn_cluster *c) { return c->stopping; }
 void evn_cluster_stop_on(evn_cluster *c, const volatile int *flag) { c->host.stop = flag; }

@@ -1,10 +1,11 @@
-/* Preloaded, it makes one rank poor: from its SCARCE_AT-th allocation or write of a file on, so many of them fail in rank
- * SCARCE_RANK. tests/attack/ranks.py compiles it.
+/* Preloaded, it makes one rank poor: some of its allocations or writes to files fail. ranks.py
+ * beside it compiles it.
  *
  *     SCARCE=memory|disk   what fails
- *     SCARCE_RANK=N        of forked processes by the order in which they are forked, else by what the launcher says
- *     SCARCE_AT=N          the first that fails, counted from 1; 0: none, and SCARCE_COUNT names a file to add the number to
- *     SCARCE_FOR=N         how many fail
+ *     SCARCE_RANK=N        in the N-th process that is forked, or the rank that a launcher says
+ *     SCARCE_AT=N          the first that fails, counted from 1; 0: none does
+ *     SCARCE_FOR=N         how many fail (default 1)
+ *     SCARCE_COUNT=FILE    the number of all is added there at the end
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -361,8 +361,7 @@ evn_status checkpoint_keep(struct run *run, int done, int stopping) {
 evn_status checkpoint_stopped(const struct run *run) {
     const npbmz_options *o = run->options;
     if (!o->checkpoint) return EVN_STOPPED;
-    if (run->kept.count && run->kept.step == run->done)
-        return kept_stopped("go on", o->checkpoint);
+    if (run->kept.count && run->kept.step == run->done) return kept_stopped("go on", o->checkpoint);
     if (run->kept.count) {
         evn_fail(EVN_STOPPED, "%s; the state of step %d is in %s", evn_message(), run->kept.step,
                  o->checkpoint);
