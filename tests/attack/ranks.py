@@ -90,9 +90,10 @@ class Case:
 
     def end(self, going, known=(), since=None):
         """Waits for the end of all."""
+        patience = 20 if since else 200
         since = since or time.monotonic()
         known = set(known) | {pid for pid in ranks.descendants(going.pid) if ranks.is_rank(pid)}
-        limit, wrong = since + 20 * self.trial.patience, []
+        limit, wrong = since + patience * self.trial.patience, []
         while going.poll() is None or any(map(ranks.is_there, known)):
             if time.monotonic() > limit:
                 wrong.append("it hangs" if going.poll() is None else "a rank is left")
