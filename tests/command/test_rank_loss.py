@@ -187,7 +187,7 @@ class Refused(Base):
 class Hear(Base):
     def test_all(self):
         """Ranks that are at something long, one at the mesh and none at a step, all end at once."""
-        going = self.start("td-bem", "--mesh", "sphere:5", "--processes", "3")
+        going = self.start("td-bem", "--mesh", "sphere:6", "--processes", "3")
         self.until(lambda: len(self.ranks(going)) == 3)
         time.sleep(1)
         since = time.monotonic()
