@@ -217,6 +217,8 @@ static evn_status test(const evn_mail *m, struct message *g, int *done) {
     return g->code ? say_of(m, g->code) : EVN_OK;
 }
 
+static int leaves(evn_wire *w) { return w->is_leaving = w->is_leaving && *w->host->stop; }
+
 /* What is said of mail that nobody waits for any more. */
 static evn_status left(const evn_mail *m) {
     return m->wire->host->fail(EVN_STOPPED,
@@ -236,7 +238,7 @@ static evn_status await(evn_mail *m, struct message *g) {
         if (host->crowded) sched_yield();
         if (!*host->stop) continue;
         if (!since) since = now();
-        if (!m->wire->is_leaving && now() - since < m->wire->patience) continue;
+        if (!leaves(m->wire) && now() - since < m->wire->patience) continue;
         m->wire->is_leaving = 1;
         return left(m);
     }
@@ -345,7 +347,7 @@ static evn_status mail_send(evn_mail *m, size_t bytes) {
 static evn_status mail_expect(evn_mail *m) {
     struct message *g = &m->message[m->begun % 2];
     if (m->out) return misuse(m, "expect() is for the receiver");
-    if (m->wire->is_leaving) return left(m);
+    if (leaves(m->wire)) return left(m);
     if (m->begun - m->ended >= 2) return misuse(m, "three messages expected, and none released");
     *g = (struct message){0};
     evn_status status = post(m, g,
@@ -396,7 +398,7 @@ static _Noreturn void leave(evn_wire *w) {
 /* When all are here every message has been received; what is left then never will be. */
 static void wire_close(evn_wire *w) {
     MPI_Request request;
-    if (w->is_leaving) leave(w);
+    if (leaves(w)) leave(w);
     int here = MPI_Ibarrier(w->comm, &request) != MPI_SUCCESS;
     while (!here) {
         if (MPI_Test(&request, &here, MPI_STATUS_IGNORE)) break;
