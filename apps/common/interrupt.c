@@ -81,7 +81,14 @@ void interrupts_begin(void) {
     signal(SIGXFSZ, SIG_IGN);
 }
 
-void interrupts_defer(int on) { deferred = on; }
+static int defers_all;
+void interrupts_defer(int on) { deferred = on || defers_all; }
+
+void interrupts_defer_all(void) {
+    defers_all = 1;
+    deferred = 1;
+}
+
 void interrupts_hush(int on) { hushed = on; }
 
 /* ---- children ---- */

@@ -19,6 +19,10 @@ void interrupts_begin(void);
 void interrupts_defer(int on);
 extern volatile sig_atomic_t interrupted;
 
+/* Deferred from here on, whatever interrupts_defer() says: where a launcher has started the ranks,
+ * one that ends by itself makes it end the others with a page of its own. */
+void interrupts_defer_all(void);
+
 /* With 1 the process ends without a line: another one speaks for it. */
 void interrupts_hush(int on);
 

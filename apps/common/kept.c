@@ -1,9 +1,11 @@
 /* What files of kept states have in common. */
 #include "common/kept.h"
 #include "common/hash.h"
+#include "common/message.h"
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <evener/cluster.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -78,4 +80,29 @@ int kept_look(const struct kept_place *place) {
         return fd;
     close(fd);
     return -1;
+}
+
+/* The command that was given, without the state that it went on from itself. */
+static void command(char *text, size_t size) {
+    static const char option[] = "--restart";
+    const size_t long_ = sizeof option - 1;
+    size_t at = 0;
+    for (const char *p = command_line; *p;) {
+        size_t word = strcspn(p, " ");
+        const int is = !strncmp(p, option, long_) && (word == long_ || p[long_] == '=');
+        if (is && word == long_ && p[word]) word += 1 + strcspn(p + word + 1, " ");
+        if (!is && at < size) at += (size_t)snprintf(text + at, size - at, "%.*s ", (int)word, p);
+        p += word;
+        p += *p == ' ';
+    }
+}
+
+evn_status kept_stopped(const char *verb, const char *file) {
+    char text[600] = "";
+    if (evn_cluster_launched() >= 0) command(text, sizeof text);
+    /* a command that is too long for a message is the user's to know */
+    if (!*text || strlen(text) == sizeof text - 1)
+        return evn_fail(EVN_STOPPED, "%s; %s with --restart %s", evn_message(), verb, file);
+    return evn_fail(EVN_STOPPED, "%s; %s with: mpirun .. %s--restart %s", evn_message(), verb, text,
+                    file);
 }

@@ -31,4 +31,9 @@ int kept_mark(struct kept_place *place, int fd, uint64_t at);
 /* The file of another process, to be closed; -1: this process does not see it. */
 int kept_look(const struct kept_place *place);
 
+/* Adds to the message of a run that was stopped how it goes on from `file`: with --restart, and
+ * where a launcher has started its ranks, whose last words this may be, with the whole command.
+ * `verb`: "go on". EVN_STOPPED. */
+evn_status kept_stopped(const char *verb, const char *file);
+
 #endif

@@ -147,12 +147,21 @@ static void end_slow(struct timed *t) {
     t->slowed = 0;
 }
 
+/* Where ranks do not agree any more `why` is all that is known. */
+static evn_status stopped(const struct run_options *o, int done, int steps, const char *why) {
+    const int alone = o->cluster && evn_cluster_failed(o->cluster) && *why;
+    return evn_fail(EVN_STOPPED, "%s%sstopped after step %d of %d", alone ? why : "",
+                    alone ? "; " : "", done, steps);
+}
+
 static evn_status all_steps(struct timed *t, int *done, int steps, double since) {
     const struct run_options *o = t->options;
     while (*done < steps) {
         slow_down(t, *done);
         evn_status status = t->advance(done, t->arg);
         const int half = status == EVN_STOPPED; /* a step was given up */
+        char why[256] = "";
+        if (half) snprintf(why, sizeof why, "%s", evn_message());
         if (status && !half) return status;
         if (!half) note_times(t);
         const int asked = o->cluster ? evn_cluster_stopping(o->cluster) : o->stop && *o->stop;
@@ -160,7 +169,7 @@ static evn_status all_steps(struct timed *t, int *done, int steps, double since)
         if (t->after) status = t->after(*done, stopping, t->arg);
         if (status) return status;
         if (o->progress) o->progress(*done, steps, evn_now() - since, o->arg);
-        if (stopping) return evn_fail(EVN_STOPPED, "stopped after step %d of %d", *done, steps);
+        if (stopping) return stopped(o, *done, steps, why);
     }
     return t->finish ? t->finish(t->arg) : EVN_OK;
 }

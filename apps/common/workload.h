@@ -44,6 +44,13 @@ struct workload_teams {
     int (*phases)(const void *state, int task, evn_phase *phase, int room);
 };
 
+/* Where a run keeps its state on disk, and where it goes on from: what --checkpoint and --restart
+ * say. */
+struct workload_kept {
+    const char *checkpoint; /* NULL: nowhere */
+    const char **restart;   /* NULL in it: from the beginning */
+};
+
 /* What the result is printed with. */
 struct workload_page {
     FILE *out;
@@ -87,6 +94,8 @@ struct workload {
      * each task first: makes what belongs to mine, on all ranks together; units were given back. */
     void (*join)(void *state, evn_cluster *cluster);
     int (*make)(void *state, const int *rank);
+    /* Once the options are read. NULL: it keeps no states. */
+    struct workload_kept (*kept)(void *state);
     /* The heading of a run. NULL: none. */
     void (*print_problem)(const void *state, int steps, FILE *out);
     /* The result is the state's, until the next run or close. */

@@ -96,6 +96,11 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
     return status ? give_up(status) : 0;
 }
 
+static struct workload_kept kept(void *p) {
+    struct state *s = p;
+    return (struct workload_kept){s->checkpoint, &s->restart};
+}
+
 static void close_state(void *p) {
     struct state *s = p;
     npbmz_result_free(&s->result);
@@ -203,8 +208,8 @@ static const struct study studies[] = {
     .noun = "zone", .weight = "points", .schedule = "guided:size", .sample = "--class=W",          \
     .keeps = 1, .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state),     \
     .defaults = defaults, .check = check, .describe = describe, .tasks = tasks, .teams = &teams,   \
-    .print_problem = print_problem, .run = run, .print_result = print_result, .record = record,    \
-    .draw = draw, .close = close_state
+    .kept = kept, .print_problem = print_problem, .run = run, .print_result = print_result,        \
+    .record = record, .draw = draw, .close = close_state
 
 static const struct workload bt = {.name = "bt-mz",
                                    .help = "NPB-MZ BT: zones of very unequal sizes",

@@ -116,6 +116,11 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
     return 0;
 }
 
+static struct workload_kept kept(void *p) {
+    struct state *s = p;
+    return (struct workload_kept){s->run.checkpoint, &s->run.restart};
+}
+
 static void close_state(void *p) {
     struct state *s = p;
     tdbem_result_free(&s->result);
@@ -155,6 +160,7 @@ static const struct workload tdbem_workload = {
     .tasks = tasks,
     .join = join,
     .make = make,
+    .kept = kept,
     .print_problem = page_problem,
     .run = run,
     .print_result = page_result,

@@ -32,12 +32,18 @@ typedef struct evn_cluster evn_cluster;
  *     auto             MPI if a launcher (mpirun, srun) has started this process, else alone
  *     alone            one rank
  *     processes:N      N forked processes of this node; with options an emulated wire, as
- *                      "processes:4,latency=20us,bandwidth=1GB/s"
+ *                      "processes:4,latency=20us,bandwidth=1GB/s"; with restart=fewer or
+ *                      restart=same a rank that is ended by a signal does not end the run: it
+ *                      returns once more in ranks forked anew, one fewer or as many, which go on
+ *                      from what the program has kept on disk; three times at most
  *     mpi, mpi:FILE    MPI by the plug-in that fits the launcher, or by that one
  * Returns in every rank. EVN_USAGE: the text; EVN_MISSING: a launcher has started us and no plug-in
  * fits, or that of another MPI, where each process is a rank of its own; EVN_SYSTEM, EVN_MEMORY. On
  * failure there is nothing to close. */
 evn_status evn_cluster_open(evn_cluster **out, const char *how);
+
+/* How often ranks of this run were forked anew before this one, because one was lost. */
+int evn_cluster_restarts(const evn_cluster *cluster);
 
 /* What a launcher's variables say before a cluster is open: this process's rank, -1: no launcher
  * has started it. For messages that only one of them is to print. */

@@ -4,6 +4,7 @@
 #include "wire/kinds.h"
 #include "wire/log.h"
 #include "wire/plugin.h"
+#include "wire/processes.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -191,6 +192,10 @@ const char *evn_cluster_wire(const evn_cluster *c) {
 
 int evn_cluster_launched(void) { return wire_plugin_detected() ? wire_plugin_rank() : -1; }
 int evn_cluster_speaks(void) { return wire_plugin_first(); }
+int evn_cluster_restarts(const evn_cluster *c) {
+    NEED_OR(0, c, "a cluster");
+    return c->kind ? wire_processes_restarts() : 0;
+}
 int evn_cluster_failed(const evn_cluster *c) {
     NEED_OR(0, c, "a cluster");
     return c->broken;

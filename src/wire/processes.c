@@ -3,13 +3,19 @@
 #include "wire/arena.h"
 #include "wire/supervisor.h"
 #include <errno.h>
+#include <evener/status.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+enum { RESTARTS = 3 }; /* at most */
+
 static int is_rank; /* this process is one already */
+static int restarts;
+
+int wire_processes_restarts(void) { return restarts; }
 
 /* Threads of this process; 1 where the system does not say. */
 static int threads(void) {
@@ -48,29 +54,96 @@ static void tie_to(pid_t parent) {
     if (getppid() != parent) _exit(3);
 }
 
-/* Returns in the ranks, with their number; on failure in the caller, with -1. */
-static int fork_ranks(struct wire_arena *arena, int processes) {
-    static pid_t pid[ARENA_RANKS_MAX];
+/* In the ranks, with their number; in the caller -1 with errno: they cannot be made, -2: they were.
+ */
+static int fork_ranks(pid_t *pid, int processes, const struct supervisor_signals *signals) {
     const pid_t parent = getpid();
-    struct supervisor_signals signals;
     fflush(NULL); /* or each would write what is waiting */
-    supervisor_take_signals(&signals);
     for (int r = 0; r < processes; r++) {
         pid[r] = fork();
         if (pid[r] == 0) {
             tie_to(parent);
-            supervisor_give_signals(&signals);
+            supervisor_give_signals(signals);
             return r;
         }
         if (pid[r] < 0) {
             const int error = errno;
             supervisor_end(pid, r);
-            supervisor_give_signals(&signals);
             errno = error;
             return -1;
         }
     }
-    supervisor_run(arena, pid, processes, &signals);
+    return -2;
+}
+
+/* What is done when a rank is lost. */
+enum on_loss { END, FEWER, SAME };
+
+/* Takes the option restart=.. out of `options`. */
+static evn_status take_restart(char *options, const char *whole, enum on_loss *on_loss,
+                               const evn_wire_host *host) {
+    static const char key[] = "restart=";
+    char *at = options;
+    *on_loss = END;
+    while (*at && strncmp(at, key, sizeof key - 1) != 0) {
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    if (!*at) return EVN_OK;
+    const size_t length = strcspn(at, ",");
+    const char *value = at + sizeof key - 1;
+    const size_t rest = length - (sizeof key - 1);
+    if (rest == 5 && !strncmp(value, "fewer", rest))
+        *on_loss = FEWER;
+    else if (rest == 4 && !strncmp(value, "same", rest))
+        *on_loss = SAME;
+    else
+        return host->fail(EVN_USAGE, "processes: \"%s\": expected restart=fewer or restart=same",
+                          whole);
+    memmove(at, at + length + (at[length] == ','), strlen(at + length + (at[length] == ',')) + 1);
+    const size_t left = strlen(options);
+    if (left && options[left - 1] == ',') options[left - 1] = 0;
+    return EVN_OK;
+}
+
+/* How many go on when one of `processes` is lost; 0: none. */
+static int next_count(int processes, enum on_loss on_loss) {
+    if (on_loss == END || restarts == RESTARTS) return 0;
+    return on_loss == SAME ? processes : processes - 1;
+}
+
+/* Returns in the ranks, with their arena and number; where the first cannot be made, in the caller.
+ */
+static evn_status run_ranks(struct wire_arena **arena, int *rank, int processes,
+                            enum on_loss on_loss, const evn_wire_host *host) {
+    static pid_t pid[ARENA_RANKS_MAX];
+    struct supervisor_signals signals;
+    evn_status status = wire_arena_open(arena, processes, 1);
+    supervisor_take_signals(&signals);
+    while (!status) {
+        *rank = fork_ranks(pid, processes, &signals);
+        if (*rank >= 0) return EVN_OK;
+        if (*rank == -1) {
+            status = host->fail(EVN_SYSTEM, "processes: %d cannot be made: %s", processes,
+                                strerror(errno));
+            wire_arena_close(*arena);
+            break;
+        }
+        const int next = next_count(processes, on_loss);
+        const int verdict = supervisor_run(*arena, pid, processes, next, &signals);
+        /* what it was before it became the supervisor is the ranks' to close and to write out */
+        if (verdict != SUPERVISOR_GO_ON) _exit(verdict);
+        wire_arena_close(*arena);
+        processes = next;
+        restarts++;
+        status = wire_arena_open(arena, processes, 1);
+    }
+    if (restarts) {
+        fprintf(stderr, "evener: %s\n", evn_message());
+        _exit(3);
+    }
+    supervisor_give_signals(&signals);
+    return status;
 }
 
 static evn_status processes_open(evn_wire **out, int processes, const char *options,
@@ -78,16 +151,16 @@ static evn_status processes_open(evn_wire **out, int processes, const char *opti
     *out = NULL;
     struct wire_arena_speed speed;
     struct wire_arena *arena;
-    evn_status status = wire_arena_speed_read(&speed, "processes", options);
+    enum on_loss on_loss;
+    int rank = -1;
+    char *own = strdup(options ? options : "");
+    if (!own) return host->fail(EVN_MEMORY, "processes: not enough memory");
+    evn_status status = take_restart(own, options, &on_loss, host);
+    if (!status) status = wire_arena_speed_read(&speed, "processes", own);
+    free(own);
     if (!status) status = may_fork(processes, host);
-    if (!status) status = wire_arena_open(&arena, processes, 1);
+    if (!status) status = run_ranks(&arena, &rank, processes, on_loss, host);
     if (status) return status;
-    const int rank = fork_ranks(arena, processes);
-    if (rank < 0) {
-        wire_arena_close(arena);
-        return host->fail(EVN_SYSTEM, "processes: %d cannot be made: %s", processes,
-                          strerror(errno));
-    }
     is_rank = 1;
     return wire_arena_join(out, arena, rank, "processes", &speed, host);
 }

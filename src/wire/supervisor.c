@@ -14,11 +14,12 @@ enum { FAILED = 3, INTERRUPTED = 130 };
 static const double PATIENCE = 10; /* s that ranks have to end after an interrupt */
 static const double ONE = 0.2;     /* s within which interrupts are one */
 static const double GRACE = 1;     /* s that they have when one has left the run */
+static const double AFTER = 3;     /* s when one has ended after an interrupt, as all should */
 
 struct run {
     struct wire_arena *arena;
     const pid_t *pid;
-    int count, left;
+    int count, left, next;
     int status[ARENA_RANKS_MAX]; /* as waitpid() says */
     int ended[ARENA_RANKS_MAX];
     int interrupts;  /* that have come */
@@ -26,6 +27,7 @@ struct run {
     int verdict;     /* of the run; -1: what ranks return */
     int deserter;    /* the first that left before the run was over; -1 */
     int is_killed;   /* we have ended those that were there */
+    int goes_on;     /* with others, after a loss */
     double deadline; /* when we do; 0: never */
 };
 
@@ -71,11 +73,13 @@ static void kill_rest(struct run *run) {
 /* ---- ranks that end ---- */
 
 static void say_killed(const struct run *run, int rank, int number) {
-    char text[160];
-    snprintf(text, sizeof text,
-             "process %d of %d (pid %d) was ended by signal %d (%s); the run is over%s", rank,
-             run->count, (int)run->pid[rank], number, strsignal(number),
-             number == SIGKILL ? "; no memory left?" : "");
+    char text[240], over[80] = "the run is over";
+    if (run->goes_on)
+        snprintf(over, sizeof over, "the run goes on from its last state with %d process%s",
+                 run->next, run->next == 1 ? "" : "es");
+    snprintf(text, sizeof text, "process %d of %d (pid %d) was ended by signal %d (%s); %s%s", rank,
+             run->count, (int)run->pid[rank], number, strsignal(number), over,
+             number == SIGKILL && !run->goes_on ? "; no memory left?" : "");
     say(text);
 }
 
@@ -89,6 +93,7 @@ static void note_signal(struct run *run, int rank, int number) {
         if (run->verdict < 0) run->verdict = INTERRUPTED;
     } else if (run->verdict < 0) {
         run->verdict = FAILED;
+        run->goes_on = run->next && !run->interrupts;
         kill_rest(run);
         say_killed(run, rank, number);
     }
@@ -120,6 +125,7 @@ static void look_for_ends(struct run *run) {
         run->ended[i] = 1;
         run->left--;
         if (run->is_killed) continue; /* by us */
+        if (run->interrupts) run->deadline = fmin(run->deadline, evn_now() + AFTER);
         if (WIFSIGNALED(run->status[i]))
             note_signal(run, i, WTERMSIG(run->status[i]));
         else
@@ -134,6 +140,7 @@ static void note_interrupt(struct run *run, const siginfo_t *info) {
     if (run->interrupts && evn_now() - run->first < ONE) return;
     if (!run->interrupts++) run->first = evn_now();
     if (run->interrupts > 1) { /* who asks twice does not want to wait */
+        if (run->verdict < 0 && run->left) say("interrupted again; what was kept last is whole");
         if (run->verdict < 0) run->verdict = INTERRUPTED;
         kill_rest(run);
         return;
@@ -141,19 +148,22 @@ static void note_interrupt(struct run *run, const siginfo_t *info) {
     run->deadline = evn_now() + PATIENCE;
     /* a terminal has told all of its foreground group */
     if (info->si_signo == SIGINT && info->si_code == SI_KERNEL) return;
-    if (!run->ended[0]) kill(run->pid[0], SIGTERM);
+    /* all of them: who computes for long hears it, too, and nobody waits for who has not */
+    for (int i = 0; i < run->count; i++)
+        if (!run->ended[i]) kill(run->pid[i], SIGTERM);
 }
 
 static void note_deadline(struct run *run) {
     const int left = run->left;
     kill_rest(run);
     if (run->deserter >= 0 || run->verdict >= 0) return;
+    run->verdict = INTERRUPTED;
+    if (run->ended[0]) return; /* which has spoken for all */
     char text[120];
     snprintf(text, sizeof text,
-             "%d of %d processes did not end within %g s of the interrupt and were ended", left,
-             run->count, PATIENCE);
+             "%d of %d processes did not end within %.0f s of the interrupt and were ended", left,
+             run->count, evn_now() - run->first);
     say(text);
-    run->verdict = INTERRUPTED;
 }
 
 static void wait_for_something(struct run *run, const sigset_t *mine) {
@@ -204,24 +214,33 @@ static int deserted(const struct run *run, int status) {
 
 static int judge(const struct run *run) {
     int status = 0;
+    if (run->goes_on) return run->interrupts ? INTERRUPTED : SUPERVISOR_GO_ON;
     if (run->verdict >= 0) return run->verdict;
     for (int i = 0; !status && i < run->count; i++)
         if (returned(run, i) > 0) status = returned(run, i);
     if (run->deserter >= 0 && !run->interrupts) return deserted(run, status);
-    if (run->interrupts && returned(run, 0) < 0) return INTERRUPTED;
+    if (run->interrupts && returned(run, 0) < 0) {
+        /* it waited for one that the interrupt has ended */
+        if (WIFEXITED(run->status[0])) say("interrupted; nothing is half written");
+        return INTERRUPTED;
+    }
     return status;
 }
 
-_Noreturn void supervisor_run(struct wire_arena *arena, const pid_t *pid, int count,
-                              const struct supervisor_signals *signals) {
+int supervisor_run(struct wire_arena *arena, const pid_t *pid, int count, int next,
+                   const struct supervisor_signals *signals) {
     static struct run run;
-    run = (struct run){
-        .arena = arena, .pid = pid, .count = count, .left = count, .verdict = -1, .deserter = -1};
+    run = (struct run){.arena = arena,
+                       .pid = pid,
+                       .count = count,
+                       .left = count,
+                       .next = next,
+                       .verdict = -1,
+                       .deserter = -1};
     while (run.left) {
         wait_for_something(&run, &signals->mine);
         take_pending(&run, &signals->mine);
         look_for_ends(&run);
     }
-    /* what it was before it became the supervisor is the ranks' to close and to write out */
-    _exit(judge(&run));
+    return judge(&run);
 }

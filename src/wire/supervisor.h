@@ -22,12 +22,15 @@ void supervisor_give_signals(const struct supervisor_signals *signals);
 /* Ends these `count` processes and waits for them. */
 void supervisor_end(const pid_t *pid, int count);
 
-/* Waits until all ranks have ended and ends the process:
+/* Waits until all ranks have ended. What the run returns:
  *   0 or rank 0's status, else the first other one that is not 0;
  *   3, with a message, if a rank was ended by a signal or left the run before it was over: the
  *     others are ended then;
- *   130 if SIGINT, SIGTERM or SIGHUP came and rank 0 was ended by it, or ten seconds passed. */
-_Noreturn void supervisor_run(struct wire_arena *arena, const pid_t *pid, int count,
-                              const struct supervisor_signals *signals);
+ *   130 if SIGINT, SIGTERM or SIGHUP came and rank 0 was ended by it, or ten seconds passed.
+ * `next`, not 0: a rank that is ended by a signal does not end the run, which goes on with so many
+ * processes; the message says so, the others are ended, and SUPERVISOR_GO_ON is returned. */
+enum { SUPERVISOR_GO_ON = -1 };
+int supervisor_run(struct wire_arena *arena, const pid_t *pid, int count, int next,
+                   const struct supervisor_signals *signals);
 
 #endif

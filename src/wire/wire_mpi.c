@@ -21,9 +21,16 @@
 enum {
     TAG_MAX = 32767, /* what every MPI has */
     SYNCHRONOUS = 16,
-    LOST = 3 /* the status of a run that has lost a rank or a message */
+    LOST = 3, /* the status of a run that has lost a rank or a message */
+    INTERRUPTED = 130
 };
 static const size_t bytes_max = (size_t)1 << 30; /* a count of MPI's is an int */
+
+/* What waits do once somebody wants us to end, in seconds; less under Open MPI's mpirun, which
+ * kills a second after it has told ranks to end, also because one of them has died: so that this is
+ * said.
+ */
+static const double patience = 2, hurry = 0.6;
 
 /* One message: `posted` and not `done`, it belongs to MPI. */
 struct message {
@@ -165,6 +172,7 @@ static evn_status wire_open(evn_wire **out, int processes, const char *options,
     if (!w) return host->fail(EVN_MEMORY, "wire: not enough memory");
     w->host = host;
     w->comm = MPI_COMM_NULL;
+    w->patience = getenv("OMPI_COMM_WORLD_RANK") ? hurry : patience;
     evn_status status = start(w);
     if (status) {
         finish(w);
@@ -174,7 +182,7 @@ static evn_status wire_open(evn_wire **out, int processes, const char *options,
     return EVN_OK;
 }
 
-static void wire_abort(evn_wire *w, int status) {
+static _Noreturn void wire_abort(evn_wire *w, int status) {
     inside = 0;
     (void)w;
     MPI_Abort(MPI_COMM_WORLD, status);
@@ -201,7 +209,17 @@ static evn_status test(const evn_mail *m, struct message *g, int *done) {
     return g->code ? say_of(m, g->code) : EVN_OK;
 }
 
-/* Waits for it, but no longer than `WIRE_MPI_PATIENCE` once somebody wants us to end. */
+static int leaves(evn_wire *w) { return w->is_leaving = w->is_leaving && *w->host->stop; }
+
+/* What is said of mail that nobody waits for any more. */
+static evn_status left(const evn_mail *m) {
+    return m->wire->host->fail(EVN_STOPPED,
+                               "ended from outside (a rank has died, or the run was interrupted), "
+                               "and nothing went %s rank %d",
+                               m->out ? "to" : "on from", m->peer);
+}
+
+/* Waits for it, but not for long once somebody wants us to end. */
 static evn_status await(evn_mail *m, struct message *g) {
     const evn_wire_host *host = m->wire->host;
     double since = 0;
@@ -212,10 +230,9 @@ static evn_status await(evn_mail *m, struct message *g) {
         if (host->crowded) sched_yield();
         if (!*host->stop) continue;
         if (!since) since = wire_mpi_now();
-        if (wire_mpi_now() - since > WIRE_MPI_PATIENCE)
-            return host->fail(EVN_STOPPED,
-                              "wire: stopped while waiting for a message %s rank %d with tag %d",
-                              m->out ? "to" : "from", m->peer, m->tag);
+        if (!leaves(m->wire) && wire_mpi_now() - since < m->wire->patience) continue;
+        m->wire->is_leaving = 1;
+        return left(m);
     }
 }
 
@@ -322,6 +339,7 @@ static evn_status mail_send(evn_mail *m, size_t bytes) {
 static evn_status mail_expect(evn_mail *m) {
     struct message *g = &m->message[m->begun % 2];
     if (m->out) return misuse(m, "expect() is for the receiver");
+    if (leaves(m->wire)) return left(m);
     if (m->begun - m->ended >= 2) return misuse(m, "three messages expected, and none released");
     *g = (struct message){0};
     evn_status status = post(m, g,
@@ -361,17 +379,26 @@ static void wire_poll(evn_wire *w) {
     if (w->closing) sweep(w);
 }
 
+/* Ranks that do not agree any more cannot finalise together; the first one may still have to say
+ * why.
+ */
+static _Noreturn void leave(evn_wire *w) {
+    for (const double since = wire_mpi_now(); w->rank && wire_mpi_now() - since < patience;)
+        usleep(10000);
+    wire_abort(w, INTERRUPTED);
+}
+
 /* When all are here every message has been received; what is left then never will be. */
 static void wire_close(evn_wire *w) {
     MPI_Request request;
+    if (leaves(w)) leave(w);
     int here = MPI_Ibarrier(w->comm, &request) != MPI_SUCCESS;
     while (!here) {
         if (MPI_Test(&request, &here, MPI_STATUS_IGNORE)) break;
         sweep(w);
         if (!here && w->host->crowded) sched_yield();
     }
-    for (const double since = wire_mpi_now();
-         requests && wire_mpi_now() - since < WIRE_MPI_PATIENCE;) {
+    for (const double since = wire_mpi_now(); requests && wire_mpi_now() - since < patience;) {
         sweep(w);
         if (w->host->crowded) sched_yield();
     }

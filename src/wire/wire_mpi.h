@@ -5,13 +5,13 @@
 #include <evener/wire.h>
 #include <mpi.h>
 
-#define WIRE_MPI_PATIENCE 2.0 /* seconds, once somebody wants us to end */
-
 struct evn_wire {
     const evn_wire_host *host;
     MPI_Comm comm;
     int rank, size;
     int initialised;   /* by us, so it is finalised by us */
+    double patience;   /* seconds of waits, once somebody wants us to end */
+    int is_leaving;    /* one of them has ended so: the next ones end at once */
     evn_mail *closing; /* mail that is closed, and MPI has a message of it */
 };
 

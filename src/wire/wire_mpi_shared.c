@@ -287,8 +287,12 @@ static evn_status segment_rest(evn_segment *s, unsigned bell, int from, double *
     if (!*host->stop) return EVN_OK;
     const double now = wire_mpi_now();
     if (!*since) *since = now;
-    if (now - *since < WIRE_MPI_PATIENCE) return EVN_OK;
-    return host->fail(EVN_STOPPED, "wire: stopped while waiting for a signal of rank %d", from);
+    if (!s->wire->is_leaving && now - *since < s->wire->patience) return EVN_OK;
+    s->wire->is_leaving = 1;
+    return host->fail(EVN_STOPPED,
+                      "ended from outside (a rank has died, or the run was interrupted), "
+                      "and no signal came from rank %d",
+                      from);
 }
 
 const evn_wire_shared wire_mpi_shared = {.open = segment_open,

@@ -177,7 +177,7 @@ static int try_ahead(struct member *m, int tag, size_t max) {
         MUST(!m->kind->send(out, max));
         MUST(ahead < 1000);
     }
-    MUST(status == EVN_STOPPED && evn_now() - begin > 1.9);
+    MUST(status == EVN_STOPPED && evn_now() - begin > 0.5);
     m->stop = 0;
     for (int i = 0; i < ahead; i++) {
         MUST(!m->kind->expect(in) && !m->kind->wait(in, &data, &bytes));

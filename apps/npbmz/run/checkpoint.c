@@ -1,6 +1,7 @@
 /* Keeping the state: one file, written by all ranks that can. */
 #include "npbmz/run/checkpoint.h"
 #include "common/hash.h"
+#include "common/kept.h"
 #include "common/lanes.h"
 #include "common/ranks.h"
 #include <errno.h>
@@ -360,13 +361,12 @@ evn_status checkpoint_keep(struct run *run, int done, int stopping) {
 evn_status checkpoint_stopped(const struct run *run) {
     const npbmz_options *o = run->options;
     if (!o->checkpoint) return EVN_STOPPED;
-    if (run->kept.count && run->kept.step == run->done)
-        return evn_fail(EVN_STOPPED, "%s; go on with --restart %s", evn_message(), o->checkpoint);
-    if (run->kept.count)
-        return evn_fail(EVN_STOPPED, "%s; the state of step %d is in %s; go on with --restart %s",
-                        evn_message(), run->kept.step, o->checkpoint, o->checkpoint);
-    if (o->restart)
-        return evn_fail(EVN_STOPPED, "%s; begin again with --restart %s", evn_message(),
-                        o->restart);
+    if (run->kept.count && run->kept.step == run->done) return kept_stopped("go on", o->checkpoint);
+    if (run->kept.count) {
+        evn_fail(EVN_STOPPED, "%s; the state of step %d is in %s", evn_message(), run->kept.step,
+                 o->checkpoint);
+        return kept_stopped("go on", o->checkpoint);
+    }
+    if (o->restart) return kept_stopped("begin again", o->restart);
     return evn_fail(EVN_STOPPED, "%s, and nothing was kept", evn_message());
 }

@@ -183,9 +183,9 @@ static evn_status make_room(struct run *run) {
 }
 
 /* The timed steps. Where their state is kept they can be interrupted; else there is nothing to
- * lose, and an interrupt ends the process. Ranks are always asked. */
+ * lose, and an interrupt ends the process. */
 static evn_status all_steps(struct run *run) {
-    const int asks = run->options->checkpoint && !run->cluster;
+    const int asks = run->options->checkpoint != NULL;
     if (asks) interrupts_defer(1);
     evn_status status = timed_steps(&run->timed, run->first, run->steps);
     if (asks) interrupts_defer(0);
@@ -227,7 +227,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
                                 .finish = finish,
                                 .recover = recover,
                                 .arg = run};
-    status = timed_begin(&run->timed);
+    status = run_agree(run, timed_begin(&run->timed)); /* or the others wait for faces */
     if (!status) status = all_steps(run);
     return status ? status : conclude(run, r);
 }

@@ -3,6 +3,7 @@
 #include "tdbem/march/march_ranks.h"
 #include "common/hash.h"
 #include "common/interrupt.h"
+#include "common/kept.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,7 +194,8 @@ static evn_status advance(int *done, void *arg) {
     const int count = m->steps - *done < group ? m->steps - *done : group;
     state_mark(m);
     evn_status status = march_group(m, *done + 1, count);
-    if (status && state_stopped(m)) {
+    /* ranks that do not agree any more have given the group up, too */
+    if (status && (state_stopped(m) || (status == EVN_STOPPED && m->mark.sums))) {
         state_go_back(m);
         return EVN_STOPPED;
     }
@@ -224,10 +226,10 @@ static evn_status steps(struct march *m, int done) {
     const char *kept = m->o->checkpoint, *begun = m->o->restart;
     if (m->mark.sums) interrupts_defer(1);
     evn_status status = timed_steps(&m->timed, done, m->steps);
-    if (!m->ranks) interrupts_defer(0);
+    interrupts_defer(0);
     if (status != EVN_STOPPED || !m->mark.sums) return status;
-    if (m->kept) return evn_fail(status, "%s; go on with --restart %s", evn_message(), kept);
-    if (begun) return evn_fail(status, "%s; begin again with --restart %s", evn_message(), begun);
+    if (m->kept) return kept_stopped("go on", kept);
+    if (begun) return kept_stopped("begin again", begun);
     return evn_fail(status, "%s, and nothing was kept", evn_message());
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SETS = 64 };
 
@@ -86,8 +87,36 @@ static int wanted_cores(const struct job *job, const struct job_words *words, in
     return 0;
 }
 
+/* What lies under the name of a state: another one each time that it is written. */
+static struct stat look(const char *path) {
+    struct stat is;
+    if (!path || stat(path, &is)) memset(&is, 0, sizeof is);
+    return is;
+}
+
+static int is_same(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Ranks that were begun anew go on from what those before them have kept; if that is nothing, from
+ * where these began. A file that was there `before` is of another run. */
+static int go_on(struct job *job, const struct workload_kept *kept, const struct stat *before) {
+    const struct stat now = look(kept->checkpoint);
+    int there = now.st_ino && !is_same(&now, before);
+    evn_status status =
+        job->cluster ? evn_cluster_tell(job->cluster, &there, sizeof there) : EVN_OK;
+    if (status) return give_up(status);
+    if (there) *kept->restart = kept->checkpoint;
+    return 0;
+}
+
 int job_join(struct job *job, const struct job_words *words, int argc, char **argv) {
+    const struct workload_kept kept =
+        job->is->kept ? job->is->kept(job->state) : (struct workload_kept){0};
+    const struct stat before = look(kept.checkpoint);
     int wanted = 0, code = ranks_join(&job->cluster, &words->ranks);
+    if (!code && ranks_restarts() && kept.checkpoint) code = go_on(job, &kept, &before);
     if (code || !job->cluster) return code;
     code = ranks_compare(job->cluster, argc, argv);
     if (!code && !job->is->ranks) {

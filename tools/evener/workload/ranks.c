@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 static char complaint[1024];
 
@@ -25,7 +26,8 @@ static void settle(evn_cluster *cluster) {
     settled = 1;
     interrupts_begin(); /* some MPI has put its own handlers in place of ours */
     interrupts_hush(!ranks_speak(cluster));
-    interrupts_defer(1);
+    /* forked ranks are all told, and end at once, as one process does */
+    if (evn_cluster_launched() >= 0) interrupts_defer_all();
     evn_cluster_stop_on(cluster, &interrupted);
 }
 
@@ -52,19 +54,75 @@ static void speak_alone(void) {
     complain_into(NULL, 0, 1);
 }
 
+/* MPIs keep what ranks of one host tell each other in /dev/shm. Where that is too small one of them
+ * ends with a page that does not say so. */
+static void check_shared_memory(void) {
+    static const double each = 16 << 20;
+    struct statvfs is;
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    if (!local) local = getenv("MPI_LOCALNRANKS");
+    const double ranks = local ? atof(local) : 1;
+    if (evn_cluster_launched() != 0 || getenv("OMPI_MCA_btl_vader_backing_directory") ||
+        statvfs("/dev/shm", &is))
+        return;
+    const double there = (double)is.f_bavail * (double)is.f_frsize;
+    if (there < ranks * each)
+        complain(
+            "warning: /dev/shm has %.3g MB left and MPI may want %g for %g ranks of this host; "
+            "a larger one (docker run --shm-size=1g), or --processes, which needs none",
+            1e-6 * there, 1e-6 * ranks * each, ranks);
+}
+
+static int restarts;
+int ranks_restarts(void) { return restarts; }
+
+static int goes_on(const struct rank_words *words) { return strcmp(words->on_loss, "end") != 0; }
+
+int ranks_check(const struct rank_words *words) {
+    const char *what = words->on_loss;
+    if (strcmp(what, "end") != 0 && strcmp(what, "restart") != 0 &&
+        strcmp(what, "restart:same") != 0)
+        complain("--on-rank-loss %s: expected end, restart or restart:same", what);
+    else if (goes_on(words) && evn_cluster_launched() >= 0)
+        complain("--on-rank-loss %s: a launcher (mpirun, srun) has started this process, and ends "
+                 "the run when a rank is lost; go on with --restart then",
+                 what);
+    else if (goes_on(words) && !words->processes &&
+             (!words->wire || strncmp(words->wire, "processes:", 10) != 0))
+        complain("--on-rank-loss %s: only processes that are forked here can be begun anew; "
+                 "expected --processes N beside it",
+                 what);
+    else
+        return 0;
+    return EXIT_USAGE;
+}
+
+/* evn_cluster_open()'s text; to be freed, NULL without memory. */
+static char *how(const struct rank_words *words) {
+    char *text, number[32];
+    snprintf(number, sizeof number, "processes:%ld", words->processes);
+    const char *wire = words->processes ? number : words->wire ? words->wire : "auto";
+    const char *then = !goes_on(words)                     ? ""
+                       : strcmp(words->on_loss, "restart") ? ",restart=same"
+                                                           : ",restart=fewer";
+    return asprintf(&text, "%s%s", wire, then) < 0 ? NULL : text;
+}
+
 int ranks_join(evn_cluster **out, const struct rank_words *words) {
-    char how[64];
     evn_cluster *cluster;
+    char *text = how(words);
     *out = NULL;
-    if (words->processes) snprintf(how, sizeof how, "processes:%ld", words->processes);
-    const char *wire = words->processes ? how : words->wire ? words->wire : "auto";
-    evn_status status = evn_cluster_open(&cluster, wire);
+    check_shared_memory();
+    evn_status status =
+        text ? evn_cluster_open(&cluster, text) : evn_fail(EVN_MEMORY, "not enough memory");
+    free(text);
     if (status == EVN_MISSING) {
         speak_alone();
         silent = !evn_cluster_speaks();
         if (silent) return EXIT_USAGE;
     }
     if (status) return give_up(status);
+    restarts = evn_cluster_restarts(cluster);
     if (evn_cluster_size(cluster) == 1) {
         evn_cluster_close(cluster, EVN_OK);
         speak_alone();

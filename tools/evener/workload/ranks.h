@@ -7,9 +7,18 @@
 
 /* How ranks are asked for. */
 struct rank_words {
-    const char *wire; /* evn_cluster_open()'s text; NULL: auto */
-    long processes;   /* 0: as `wire` says */
+    const char *wire;    /* evn_cluster_open()'s text; NULL: auto */
+    long processes;      /* 0: as `wire` says */
+    const char *on_loss; /* of a rank: end, restart, restart:same */
 };
+
+/* Whether `words` say something of lost ranks that can be done. 0, or an exit status after a
+ * message. */
+int ranks_check(const struct rank_words *words);
+
+/* How often a rank was lost before the ranks that this one is of were begun; before ranks_join()
+ * and alone 0. */
+int ranks_restarts(void);
 
 /* Around all of a command that joins ranks. What is wrong before it has joined them, as with its
  * arguments, is agreed on by all that a launcher has started, and said once; where they cannot

@@ -29,6 +29,10 @@ static const struct option table[] = {
      AT(words.ranks.processes), 1, 1024},
     {"wire", "HOW", "auto (default), alone, processes:N, mpi, mpi:FILE: what ranks talk through",
      OPTION_TEXT, AT(words.ranks.wire), 0, 0},
+    {"on-rank-loss", "WHAT",
+     "end (default), or go on from the last state with the processes left (restart) or as many "
+     "again (restart:same)",
+     OPTION_TEXT, AT(words.ranks.on_loss), 0, 0},
     {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)", OPTION_FLAG,
      AT(words.oversubscribe), 0, 0},
     {"devices", "SPEC",
@@ -53,6 +57,8 @@ static const struct option table[] = {
 
 static const struct option_rule rules[] = {
     {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},
+    {"on-rank-loss=restart", OPTION_NEEDS, "checkpoint", "from which it goes on"},
+    {"on-rank-loss=restart:same", OPTION_NEEDS, "checkpoint", "from which it goes on"},
     {0},
 };
 
@@ -188,6 +194,8 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
         cJSON *part = cJSON_DetachItemViaPointer(watch->shown, watch->shown->child);
         cJSON_AddItemToObject(root, part->string, part);
     }
+    if (strcmp(watch->request->words.ranks.on_loss, "end") != 0)
+        cJSON_AddNumberToObject(root, "restarts", ranks_restarts());
     cJSON_AddItemToObject(root, "machine", record_machine(job->machine));
     cJSON_AddItemToObject(root, "build", record_build());
     cJSON_AddStringToObject(root, "command", command_line);
@@ -291,6 +299,7 @@ static int run_request(const struct request *request, struct job *job, int argc,
         const int done = job->is->instead(job->state);
         if (done >= 0) return done;
     }
+    if (!code) code = ranks_check(&words->ranks);
     if (!code) code = job_join(job, words, argc, argv);
     if (code) return ranks_leave(job->cluster, code);
     code = begin(&watch);
@@ -323,6 +332,7 @@ static int help(const struct workload *is) {
 static int run(int argc, char **argv) {
     struct request request = {.words = {.units = "auto", .steps = -1, .calibrated = 1},
                               .on_loss = "stop"};
+    request.words.ranks.on_loss = "end";
     int code;
     const struct workload *is = job_find(table, argc, argv, &code);
     if (!is) return code < 0 ? help(NULL) : code;
