@@ -48,7 +48,7 @@ static void stopped(evn_cluster *c) {
     stop = 1;
     const double begin = evn_now();
     must_give(evn_shared_wait(s, 0, 0, 1), EVN_STOPPED);
-    must(evn_now() - begin >= 1.9);
+    must(evn_now() - begin >= 0.5);
     stop = 0;
     evn_shared_close(s);
 }

@@ -76,7 +76,9 @@ static void check_shared_memory(void) {
 static int restarts;
 int ranks_restarts(void) { return restarts; }
 
-static int goes_on(const struct rank_words *words) { return strcmp(words->on_loss, "end") != 0; }
+static int goes_on(const struct rank_words *words) {
+    return words->on_loss && strcmp(words->on_loss, "end") != 0;
+}
 
 int ranks_check(const struct rank_words *words) {
     const char *what = words->on_loss;

@@ -9,7 +9,7 @@
 struct rank_words {
     const char *wire;    /* evn_cluster_open()'s text; NULL: auto */
     long processes;      /* 0: as `wire` says */
-    const char *on_loss; /* of a rank: end, restart, restart:same */
+    const char *on_loss; /* of a rank: end, restart, restart:same; NULL: end */
 };
 
 /* Whether `words` say something of lost ranks that can be done. 0, or an exit status after a
