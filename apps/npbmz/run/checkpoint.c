@@ -6,11 +6,9 @@
 #include "common/ranks.h"
 #include <errno.h>
 #include <evener/output.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,10 +111,9 @@ evn_status filing_share(struct run *run, int mine, int **all, int *ranks) {
 
 /* What rank 0 tells of it. */
 struct told {
-    int64_t process;
-    int32_t descriptor, skip; /* skip: there is no time for it */
+    struct kept_place place; /* which it begins with, for now */
     uint64_t header;
-    uint64_t word[2]; /* that it begins with, for now */
+    int64_t skip; /* there is no time for it */
 };
 
 /* A state that is being kept. */
@@ -186,31 +183,18 @@ static evn_status begin(struct keeping *k, int stopping) {
     const char *path = run->options->checkpoint;
     evn_status status = open_file(&k->output, path, k->file.bytes);
     if (status) return status;
-    t->process = getpid();
-    t->descriptor = evn_output_descriptor(k->output);
     t->header = k->file.header;
-    if (getrandom(t->word, sizeof t->word, 0) != sizeof t->word) t->word[0] = (uint64_t)getpid();
-    int error = ftruncate(t->descriptor, (off_t)k->file.bytes) ? errno : 0;
-    if (!error) error = state_write(t->descriptor, t->word, sizeof t->word, 0);
+    const int fd = evn_output_descriptor(k->output);
+    int error = ftruncate(fd, (off_t)k->file.bytes) ? errno : 0;
+    if (!error) error = kept_mark(&t->place, fd, 0);
     return error ? evn_fail(EVN_SYSTEM, "%s could not be written: %s", path, strerror(error))
                  : EVN_OK;
 }
 
-/* The file that rank 0 has opened, through its descriptor; -1: this rank cannot see it. */
+/* The file that rank 0 has opened; -1: this rank cannot see it. */
 static int look(const struct run *run, const struct told *t) {
-    char path[64];
-    uint64_t word[2];
-    struct stat is;
     const char *host = evn_cluster_host(run->cluster, evn_cluster_rank(run->cluster));
-    if (strcmp(host, evn_cluster_host(run->cluster, 0)) != 0) return -1;
-    snprintf(path, sizeof path, "/proc/%lld/fd/%d", (long long)t->process, t->descriptor);
-    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0) return -1;
-    if (!fstat(fd, &is) && S_ISREG(is.st_mode) && !state_read(fd, word, sizeof word, 0) &&
-        !memcmp(word, t->word, sizeof word))
-        return fd;
-    close(fd);
-    return -1;
+    return strcmp(host, evn_cluster_host(run->cluster, 0)) != 0 ? -1 : kept_look(&t->place);
 }
 
 /* ---- zones --------------------------------------------------------------------------------- */
@@ -230,8 +214,8 @@ static evn_status write_zone(struct filing *f, int z, double *piece) {
         const size_t count = doubles - at < STATE_PIECE ? doubles - at : STATE_PIECE;
         state_pack(&f->run->p->zone[z], at, count, piece);
         sum = state_sum(sum, piece, count);
-        status = cannot(f->path, state_write(f->fd, piece, count * sizeof *piece,
-                                             part->at + at * sizeof *piece));
+        status = cannot(f->path, kept_write(f->fd, piece, count * sizeof *piece,
+                                            part->at + at * sizeof *piece));
     }
     part->sum = state_sum_end(sum, part->bytes);
     filing_release(f->run, z);
@@ -255,9 +239,9 @@ static evn_status carry_zone(struct keeping *k, int z, int from, double *piece,
         if (held) sum = state_sum(sum, piece, count);
         status = evn_cluster_carry(run->cluster, from, 0, piece, count * sizeof *piece);
         if (!status && !mine && !*failed)
-            *failed =
-                cannot(k->filing.path, state_write(k->told.descriptor, piece, count * sizeof *piece,
-                                                   part->at + at * sizeof *piece));
+            *failed = cannot(k->filing.path,
+                             kept_write(k->told.place.descriptor, piece, count * sizeof *piece,
+                                        part->at + at * sizeof *piece));
     }
     if (held) filing_release(run, z);
     if (mine) part->sum = state_sum_end(sum, part->bytes);
@@ -292,7 +276,7 @@ static evn_status write_zones(struct keeping *k) {
     struct filing *f = &k->filing;
     f->path = run->options->checkpoint;
     f->zone = write_zone;
-    f->fd = leads(run) ? k->told.descriptor : look(run, &k->told);
+    f->fd = leads(run) ? k->told.place.descriptor : look(run, &k->told);
     const int sees = f->fd >= 0;
     evn_status status = filing_share(run, sees, &k->sees, &k->ranks), failed = EVN_OK;
     if (status) return status;
@@ -316,7 +300,7 @@ static evn_status write_header(struct keeping *k) {
     unsigned char *header = state_header(&k->file);
     if (!header) return evn_fail(EVN_MEMORY, "checkpoint: no memory for its header");
     evn_status status =
-        cannot(k->filing.path, state_write(k->told.descriptor, header, k->file.header, 0));
+        cannot(k->filing.path, kept_write(k->told.place.descriptor, header, k->file.header, 0));
     free(header);
     return status ? status : evn_output_commit(k->output);
 }

@@ -75,7 +75,7 @@ static evn_status check_zone(struct filing *f, int z, double *piece) {
     for (uint64_t at = part->at; at < end; at += STATE_PIECE * sizeof *piece) {
         const uint64_t left = end - at, most = STATE_PIECE * sizeof *piece;
         const size_t bytes = left < most ? left : most;
-        const int error = state_read(f->fd, piece, bytes, at);
+        const int error = kept_read(f->fd, piece, bytes, at);
         if (error) return unreadable(f->path, error);
         sum = kept_sum(sum, piece, bytes);
     }
@@ -91,7 +91,7 @@ static evn_status read_zone(struct filing *f, int z, double *piece) {
     for (size_t at = 0; !status && at < doubles; at += STATE_PIECE) {
         const size_t count = doubles - at < STATE_PIECE ? doubles - at : STATE_PIECE;
         const int error =
-            state_read(f->fd, piece, count * sizeof *piece, part->at + at * sizeof *piece);
+            kept_read(f->fd, piece, count * sizeof *piece, part->at + at * sizeof *piece);
         if (error) status = unreadable(f->path, error);
         sum = state_sum(sum, piece, count);
         state_unpack(&f->run->p->zone[z], at, count, piece);
@@ -188,7 +188,7 @@ static evn_status carry_zone(struct filing *f, int z, int to, double *piece, evn
         const size_t count = doubles - at < STATE_PIECE ? doubles - at : STATE_PIECE;
         if (!mine) {
             const int error =
-                state_read(f->fd, piece, count * sizeof *piece, part->at + at * sizeof *piece);
+                kept_read(f->fd, piece, count * sizeof *piece, part->at + at * sizeof *piece);
             if (error && !*failed) *failed = unreadable(f->path, error);
         }
         status = evn_cluster_carry(run->cluster, 0, to, piece, count * sizeof *piece);

@@ -3,12 +3,10 @@
 #include "common/hash.h"
 #include "common/kept.h"
 #include "npbmz/mesh/mesh.h"
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { PAGE = 4096 };
 
@@ -107,7 +105,7 @@ evn_status state_read_header(int fd, const char *path, unsigned char **header, s
     struct stat is;
     *header = NULL;
     if (fstat(fd, &is) || !S_ISREG(is.st_mode)) return refuse(path, "this is no file");
-    if (state_read(fd, head, sizeof head, 0) || memcmp(head, magic, sizeof magic) != 0)
+    if (kept_read(fd, head, sizeof head, 0) || memcmp(head, magic, sizeof magic) != 0)
         return refuse(path, foreign);
     turn(head, HEAD);
     if (head[BYTES] != (uint64_t)is.st_size || head[HEADER] > head[BYTES] || head[HEADER] % PAGE ||
@@ -117,7 +115,7 @@ evn_status state_read_header(int fd, const char *path, unsigned char **header, s
     *header = malloc(*bytes);
     if (!*header)
         return evn_fail(EVN_MEMORY, "%s: no memory for a header of %zu bytes", path, *bytes);
-    if (!state_read(fd, *header, *bytes, 0)) return EVN_OK;
+    if (!kept_read(fd, *header, *bytes, 0)) return EVN_OK;
     free(*header);
     *header = NULL;
     return refuse(path, cut);
@@ -233,30 +231,4 @@ uint64_t state_sum(uint64_t sum, const double *piece, size_t doubles) {
 uint64_t state_sum_end(uint64_t sum, uint64_t bytes) {
     static const unsigned char zeros[PAGE];
     return kept_sum(sum, zeros, fill_up(bytes, PAGE) - bytes);
-}
-
-/* ---- bytes --------------------------------------------------------------------------------- */
-
-int state_write(int fd, const void *data, size_t bytes, uint64_t at) {
-    for (const char *p = data; bytes;) {
-        const ssize_t n = pwrite(fd, p, bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return n ? errno : EIO;
-        p += n;
-        at += (uint64_t)n;
-        bytes -= (size_t)n;
-    }
-    return 0;
-}
-
-int state_read(int fd, void *data, size_t bytes, uint64_t at) {
-    for (char *p = data; bytes;) {
-        const ssize_t n = pread(fd, p, bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return n ? errno : EIO;
-        p += n;
-        at += (uint64_t)n;
-        bytes -= (size_t)n;
-    }
-    return 0;
 }

@@ -63,8 +63,4 @@ void state_unpack(struct zone *z, size_t from, size_t count, double *data); /* d
 uint64_t state_sum(uint64_t sum, const double *piece, size_t doubles);
 uint64_t state_sum_end(uint64_t sum, uint64_t bytes);
 
-/* All of `bytes` at `at`; 0, or errno (EIO: the file ends before). */
-int state_write(int fd, const void *data, size_t bytes, uint64_t at);
-int state_read(int fd, void *data, size_t bytes, uint64_t at);
-
 #endif
