@@ -22,6 +22,7 @@ struct grid {
     int finest;
     struct level level[GRID_LEVELS + 1]; /* from 1 */
     void *memory;
+    size_t bytes; /* of it */
 };
 
 /* A level of n points a side, without memory. */
@@ -30,7 +31,7 @@ struct level level_shape(int n);
 /* Bytes of a grid of n points a side; n is a power of two. */
 double grid_bytes(int n);
 
-/* Memory for it, not yet touched. EVN_MEMORY. */
+/* Memory for it, not yet touched: what is not touched takes none. EVN_MEMORY. */
 evn_status grid_open(struct grid *grid, int n);
 void grid_close(struct grid *grid);
 

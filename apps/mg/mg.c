@@ -99,10 +99,8 @@ double mg_official(const mg *m) {
 }
 
 const char *mg_phase_name(enum mg_phase phase) {
-    static const char *const name[MG_PHASES] = {[MG_FIRST] = "first",
-                                                [MG_FINEST] = "finest",
-                                                [MG_EDGES] = "edges",
-                                                [MG_MIDDLE] = "middle",
-                                                [MG_COARSE] = "coarse"};
+    static const char *const name[MG_PHASES] = {
+        [MG_FIRST] = "first",   [MG_FINEST] = "finest", [MG_EDGES] = "edges",
+        [MG_MIDDLE] = "middle", [MG_COARSE] = "coarse", [MG_EXCHANGE] = "exchange"};
     return name[phase];
 }

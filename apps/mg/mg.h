@@ -10,6 +10,7 @@
 #include "mg/grid.h"
 #include "mg/rows.h"
 #include <evener/schedule.h>
+#include <evener/shared.h>
 
 enum { MG_PLANES = 4, MG_SHARED = 3 }; /* planes a task; levels that are the tasks' */
 enum { MG_LEAST = 16, MG_MOST = 1 << GRID_LEVELS };
@@ -38,7 +39,7 @@ mg_shape mg_describe(const mg *problem);
 evn_problem mg_tasks(const mg *problem);
 
 /* Where the time of a run goes, as the calling thread sees it. */
-enum mg_phase { MG_FIRST, MG_FINEST, MG_EDGES, MG_MIDDLE, MG_COARSE, MG_PHASES };
+enum mg_phase { MG_FIRST, MG_FINEST, MG_EDGES, MG_MIDDLE, MG_COARSE, MG_EXCHANGE, MG_PHASES };
 const char *mg_phase_name(enum mg_phase phase);
 
 typedef struct mg_result {
@@ -46,11 +47,13 @@ typedef struct mg_result {
     double norm;           /* of the last residual, sqrt(sum r^2 / n^3) */
     double first_norm;     /* of the first */
     double phase_s[MG_PHASES];
+    evn_shared_counts puts; /* of all ranks, in the timed part */
 } mg_result;
 
 /* Runs it: charges, a warm-up step, a fresh start, the timed steps with the residual's norm before
  * and after them, verification. CPU units only. The schedule must have been made for these tasks
- * and units. EVN_MEMORY: it does not fit (says how much is needed and how much there is); EVN_BODY,
+ * and units; over ranks (run_options.cluster) for all of theirs, and all of them call it.
+ * EVN_MEMORY: it does not fit (says how much is needed and how much there is); EVN_BODY,
  * EVN_STOPPED, EVN_SYSTEM. On failure *result holds nothing to be freed. */
 evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, mg_result *result);

@@ -1,6 +1,7 @@
 /* MG as a workload of the command. */
 #include "common/workload.h"
 #include "common/message.h"
+#include "common/puts.h"
 #include "common/record.h"
 #include "mg/mg.h"
 #include <string.h>
@@ -135,6 +136,7 @@ static void record(const void *p, cJSON *root) {
     record_number(root, "norm", r->norm);
     cJSON_AddNumberToObject(root, "size", s->shape.n);
     cJSON_AddStringToObject(root, "smoother", s->shape.smoother == 'b' ? "b" : "a");
+    puts_record(root, &r->puts);
     cJSON *phases = cJSON_AddObjectToObject(root, "phases");
     for (int i = 0; i < MG_PHASES; i++) record_number(phases, mg_phase_name(i), r->phase_s[i]);
 }
@@ -149,6 +151,7 @@ static const struct workload mg_workload = {
     .weight = "points",
     .schedule = "static",
     .sample = "--class=W",
+    .ranks = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),
