@@ -1,11 +1,14 @@
 /* The problem as its users see it: classes, sizes, tasks. */
 #include "mg/mg.h"
+#include "mg/blocks.h"
 #include "mg/sweep.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct mg {
     mg_shape shape;
+    mg_variant variant;
     int tasks, links;
     double *weight;
     evn_link *link;
@@ -43,7 +46,7 @@ static evn_status open_shape(mg **out, mg_shape shape) {
     if (m) {
         m->shape = shape;
         m->tasks = shape.n / MG_PLANES;
-        m->weight = malloc((size_t)m->tasks * sizeof *m->weight);
+        m->weight = malloc((size_t)(m->tasks > 8 ? m->tasks : 8) * sizeof *m->weight);
         m->link = malloc((size_t)m->tasks * sizeof *m->link);
     }
     if (!m || !m->weight || !m->link) {
@@ -77,6 +80,23 @@ evn_status mg_open_size(mg **out, long n, char smoother) {
         return evn_fail(EVN_USAGE, "mg: there is no smoother \"%c\", expected a or b", smoother);
     return open_shape(out, (mg_shape){.n = (int)n, .steps = 4, .smoother = smoother});
 }
+
+evn_status mg_choose(mg *m, mg_variant variant, int ranks) {
+    if (variant == MG_BEST) return EVN_OK;
+    if (ranks != 1 && ranks != 2 && ranks != 4 && ranks != 8)
+        return evn_fail(EVN_USAGE,
+                        "mg: blocks for %d ranks, expected 1, 2, 4 or 8: the coarsest level has 2 "
+                        "points a side",
+                        ranks);
+    m->variant = variant;
+    m->tasks = ranks;
+    m->links = 0;
+    for (int t = 0; t < ranks; t++) m->weight[t] = pow(m->shape.n, 3) / ranks;
+    m->shape.bytes = blocks_doubles(m->shape.n, ranks) * ranks * sizeof(double);
+    return EVN_OK;
+}
+
+mg_variant mg_chosen(const mg *m) { return m->variant; }
 
 void mg_close(mg *m) {
     if (!m) return;

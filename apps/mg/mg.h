@@ -25,6 +25,18 @@ evn_status mg_open_class(mg **out, char class_);
 evn_status mg_open_size(mg **out, long n, char smoother);
 void mg_close(mg *problem);
 
+/* How it is computed over ranks. */
+typedef enum mg_variant {
+    MG_BEST,    /* in one pass over the finest level; tasks are slabs of planes */
+    MG_BULK,    /* operator after operator, each followed by an exchange of all faces: a task is a
+                   rank's block of the cube */
+    MG_OVERLAP, /* the same; points within a block are done while its faces are on their way */
+} mg_variant;
+
+/* For so many ranks. EVN_USAGE: blocks are for 1, 2, 4 or 8 of them. */
+evn_status mg_choose(mg *problem, mg_variant variant, int ranks);
+mg_variant mg_chosen(const mg *problem);
+
 typedef struct mg_shape {
     char class_; /* 0: a size of its own, which has no official figures */
     int n, steps;
@@ -34,8 +46,10 @@ typedef struct mg_shape {
 } mg_shape;
 mg_shape mg_describe(const mg *problem);
 
-/* Tasks and links: weights in points of the finest level, and between neighbours, periodic, the
- * four planes that a sweep reads beyond its own. The arrays belong to `problem`. */
+/* Tasks and links: of slabs, weights in points of the finest level, and between neighbours,
+ * periodic, the four planes that a sweep reads beyond its own; of blocks no links. The arrays
+ * belong to `problem`.
+ */
 evn_problem mg_tasks(const mg *problem);
 
 /* Where the time of a run goes, as the calling thread sees it. */
@@ -58,6 +72,11 @@ typedef struct mg_result {
 evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, mg_result *result);
 void mg_result_free(mg_result *result);
+
+/* The part of it that runs in blocks; mg_run() calls it. `finest`, `coarse`, `first` and `exchange`
+ * are their phases. EVN_USAGE: a rank has not one unit, or not the block that is its own. */
+evn_status mg_run_blocks(mg *problem, evn_units *units, evn_schedule *schedule,
+                         const struct run_options *options, mg_result *result);
 
 /* The official norm of a class; 0: there is none. */
 double mg_official(const mg *problem);

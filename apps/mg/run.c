@@ -450,6 +450,8 @@ static void give_back(struct run *run) {
 
 evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, mg_result *result) {
+    if (mg_chosen(problem) != MG_BEST)
+        return mg_run_blocks(problem, units, schedule, options, result);
     struct run run = {.problem = problem,
                       .shape = mg_describe(problem),
                       .options = options,

@@ -7,8 +7,10 @@
 #include <string.h>
 
 struct state {
-    const char *class_, *smoother;
+    const char *class_, *smoother, *variant;
     long size;
+    mg_variant chosen;
+    int ranks;
     mg *problem;
     mg_shape shape;
     char class_text[2], key[32];
@@ -21,6 +23,9 @@ static const struct option options[] = {
     {"size", "N", "points a side instead of a class's, a power of two (4 steps)", OPTION_NUMBER,
      AT(size), MG_LEAST, MG_MOST},
     {"smoother", "a|b", "the smoother of --size (default a)", OPTION_TEXT, AT(smoother), 0, 0},
+    {"variant", "WORD",
+     "best (default): slabs in one pass; bulk, overlap: blocks, exchanged after each operator",
+     OPTION_TEXT, AT(variant), 0, 0},
     {0},
 };
 #undef AT
@@ -52,10 +57,29 @@ static int open_class(struct state *s) {
     return status ? give_up(status) : 0;
 }
 
+/* The variant by its name. */
+static int choose(struct state *s) {
+    static const char *const name[] = {
+        [MG_BEST] = "best", [MG_BULK] = "bulk", [MG_OVERLAP] = "overlap"};
+    const char *word = s->variant ? s->variant : "best";
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(word, name[i])) {
+            s->chosen = (mg_variant)i;
+            return 0;
+        }
+    if (!strcmp(word, "funneled"))
+        complain("--variant: mg has no kernels yet, so nothing to funnel; expected bulk, overlap "
+                 "or best");
+    else
+        complain("--variant: there is no \"%s\", expected bulk, overlap or best", word);
+    return EXIT_USAGE;
+}
+
 static int check(void *p, const struct workload *is) {
     struct state *s = p;
     (void)is;
-    const int failed = s->size ? open_size(s) : open_class(s);
+    int failed = choose(s);
+    if (!failed) failed = s->size ? open_size(s) : open_class(s);
     if (failed) return failed;
     s->shape = mg_describe(s->problem);
     s->class_text[0] = s->shape.class_;
@@ -71,6 +95,18 @@ static int check_units(void *p, const evn_units *units) {
     if (!evn_units_gpus(units)) return 0;
     complain("mg: it has no kernels; expected CPU units only, not %s", evn_units_text(units));
     return EXIT_USAGE;
+}
+
+static void join(void *p, evn_cluster *cluster) {
+    ((struct state *)p)->ranks = evn_cluster_size(cluster);
+}
+
+static int choose_tasks(void *p, int quiet) {
+    struct state *s = p;
+    (void)quiet;
+    evn_status status = mg_choose(s->problem, s->chosen, s->ranks ? s->ranks : 1);
+    s->shape = mg_describe(s->problem);
+    return status ? give_up(status) : 0;
 }
 
 static struct workload_shape describe(const void *p) {
@@ -157,6 +193,8 @@ static const struct workload mg_workload = {
     .state = sizeof(struct state),
     .check = check,
     .check_units = check_units,
+    .join = join,
+    .open = choose_tasks,
     .describe = describe,
     .tasks = tasks,
     .print_problem = print_problem,
