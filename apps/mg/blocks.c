@@ -45,7 +45,8 @@ static void lay(struct blocks *b, int n) {
     b->v.at = next;
 }
 
-evn_status blocks_open(struct blocks *b, evn_cluster *cluster, int n, char smoother, int cores) {
+evn_status blocks_open(struct blocks *b, evn_cluster *cluster, int n, char smoother, int cores,
+                       int per_node) {
     static const double weights[2][4] = {{-3.0 / 8, 1.0 / 32, -1.0 / 64, 0},
                                          {-3.0 / 17, 1.0 / 33, -1.0 / 61, 0}};
     memset(b, 0, sizeof *b);
@@ -61,7 +62,7 @@ evn_status blocks_open(struct blocks *b, evn_cluster *cluster, int n, char smoot
     evn_status status =
         b->memory && b->rows ? EVN_OK : evn_fail(EVN_MEMORY, "mg: no memory for blocks");
     if (cluster) status = evn_cluster_agree(cluster, status);
-    if (!status) status = faces_open(&b->faces, cluster, shape(n, grid).l);
+    if (!status) status = faces_open(&b->faces, cluster, shape(n, grid).l, per_node);
     if (!status) lay(b, n);
     return status;
 }

@@ -27,8 +27,8 @@ double blocks_doubles(int n, int ranks);
 
 /* Fields for this rank, not yet touched. Collective: an agreement. EVN_MEMORY, EVN_MISSING,
  * EVN_SYSTEM. cluster NULL: one rank. */
-evn_status blocks_open(struct blocks *blocks, evn_cluster *cluster, int n, char smoother,
-                       int cores);
+evn_status blocks_open(struct blocks *blocks, evn_cluster *cluster, int n, char smoother, int cores,
+                       int per_node);
 void blocks_close(struct blocks *blocks);
 
 /* u = 0, and the charges. */

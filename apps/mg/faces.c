@@ -31,7 +31,7 @@ static size_t face_points(const int l[3], int axis) {
     return axis == 0 ? y * z : axis == 1 ? (x + 2) * z : (x + 2) * (y + 2);
 }
 
-evn_status faces_open(struct faces *f, evn_cluster *cluster, const int l[3]) {
+evn_status faces_open(struct faces *f, evn_cluster *cluster, const int l[3], int per_node) {
     *f = (struct faces){0};
     faces_grid(cluster ? evn_cluster_size(cluster) : 1, f->ranks);
     place(f, cluster ? evn_cluster_rank(cluster) : 0);
@@ -48,8 +48,9 @@ evn_status faces_open(struct faces *f, evn_cluster *cluster, const int l[3]) {
     if (!cluster) return status;
     status = evn_cluster_agree(cluster, status);
     if (status) return status;
-    return evn_shared_open(&f->shared, cluster,
-                           &(evn_shared_shape){.bytes = f->bytes, .signals = 3 * SIDES});
+    return evn_shared_open(
+        &f->shared, cluster,
+        &(evn_shared_shape){.bytes = f->bytes, .signals = 3 * SIDES, .per_node = per_node});
 }
 
 void faces_close(struct faces *f) {

@@ -33,9 +33,9 @@ struct block_field {
  * powers along y, and the rest along z. */
 void faces_grid(int ranks, int grid[3]);
 
-/* For blocks of at most l points an axis. Collective: an agreement. EVN_MEMORY, EVN_MISSING,
- * EVN_SYSTEM. cluster NULL: one rank. */
-evn_status faces_open(struct faces *faces, evn_cluster *cluster, const int l[3]);
+/* For blocks of at most l points an axis; per_node as evn_shared_shape has it. Collective: an
+ * agreement. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. cluster NULL: one rank. */
+evn_status faces_open(struct faces *faces, evn_cluster *cluster, const int l[3], int per_node);
 void faces_close(struct faces *faces);
 
 /* Fills the ghost cells. `meanwhile`, if not NULL, is called once in each phase while messages are

@@ -29,8 +29,9 @@ static size_t plane_bytes(const struct halo *h, enum halo_kind kind) {
 
 int halo_task(int k, int down) { return down < MG_SHARED ? k / (MG_PLANES >> down) : 2 * k; }
 
-evn_status halo_open(struct halo *h, evn_cluster *cluster, const struct grid *grid, int tasks) {
-    *h = (struct halo){.cluster = cluster, .grid = grid, .tasks = tasks};
+evn_status halo_open(struct halo *h, evn_cluster *cluster, const struct grid *grid, int tasks,
+                     int per_node) {
+    *h = (struct halo){.cluster = cluster, .grid = grid, .tasks = tasks, .per_node = per_node};
     if (!cluster) return EVN_OK;
     h->rank = malloc((size_t)tasks * sizeof *h->rank);
     h->wanted = malloc((size_t)grid->level[grid->finest].n);
@@ -126,8 +127,9 @@ static evn_status make_array(struct halo *h) {
     h->shared = NULL;
     h->bytes = bytes;
     memset(h->seen, 0, (size_t)evn_cluster_size(h->cluster) * HALO_KINDS * sizeof *h->seen);
-    return evn_shared_open(&h->shared, h->cluster,
-                           &(evn_shared_shape){.bytes = bytes, .signals = HALO_KINDS});
+    return evn_shared_open(
+        &h->shared, h->cluster,
+        &(evn_shared_shape){.bytes = bytes, .signals = HALO_KINDS, .per_node = h->per_node});
 }
 
 evn_status halo_plan(struct halo *h, const evn_loop *loop) {

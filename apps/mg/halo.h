@@ -38,6 +38,7 @@ struct strips {
 struct halo {
     evn_cluster *cluster; /* NULL: alone, nothing is exchanged */
     const struct grid *grid;
+    int per_node;
     int tasks, *rank;      /* of each task */
     unsigned char *wanted; /* of each plane of a level: by the rank that is looked at */
     struct strips out[HALO_KINDS], in[HALO_KINDS];
@@ -49,8 +50,9 @@ struct halo {
     evn_shared_counts counted; /* by arrays that are closed */
 };
 
-/* For a problem of so many tasks. EVN_MEMORY. */
-evn_status halo_open(struct halo *halo, evn_cluster *cluster, const struct grid *grid, int tasks);
+/* For a problem of so many tasks; per_node as evn_shared_shape has it. EVN_MEMORY. */
+evn_status halo_open(struct halo *halo, evn_cluster *cluster, const struct grid *grid, int tasks,
+                     int per_node);
 void halo_close(struct halo *halo);
 
 /* As the loop's tasks lie among ranks now. Collective, and an agreement where they lie otherwise

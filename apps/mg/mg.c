@@ -8,7 +8,7 @@
 
 struct mg {
     mg_shape shape;
-    mg_variant variant;
+    mg_way way;
     int tasks, links;
     double *weight;
     evn_link *link;
@@ -81,14 +81,14 @@ evn_status mg_open_size(mg **out, long n, char smoother) {
     return open_shape(out, (mg_shape){.n = (int)n, .steps = 4, .smoother = smoother});
 }
 
-evn_status mg_choose(mg *m, mg_variant variant, int ranks) {
-    if (variant == MG_BEST) return EVN_OK;
+evn_status mg_choose(mg *m, mg_way way, int ranks) {
+    m->way = way;
+    if (way.variant == MG_BEST) return EVN_OK;
     if (ranks != 1 && ranks != 2 && ranks != 4 && ranks != 8)
         return evn_fail(EVN_USAGE,
                         "mg: blocks for %d ranks, expected 1, 2, 4 or 8: the coarsest level has 2 "
                         "points a side",
                         ranks);
-    m->variant = variant;
     m->tasks = ranks;
     m->links = 0;
     for (int t = 0; t < ranks; t++) m->weight[t] = pow(m->shape.n, 3) / ranks;
@@ -96,7 +96,7 @@ evn_status mg_choose(mg *m, mg_variant variant, int ranks) {
     return EVN_OK;
 }
 
-mg_variant mg_chosen(const mg *m) { return m->variant; }
+mg_way mg_chosen(const mg *m) { return m->way; }
 
 void mg_close(mg *m) {
     if (!m) return;

@@ -33,9 +33,14 @@ typedef enum mg_variant {
     MG_OVERLAP, /* the same; points within a block are done while its faces are on their way */
 } mg_variant;
 
+typedef struct mg_way {
+    mg_variant variant;
+    int per_node; /* for studies, as evn_shared_shape has it; 0: as it is */
+} mg_way;
+
 /* For so many ranks. EVN_USAGE: blocks are for 1, 2, 4 or 8 of them. */
-evn_status mg_choose(mg *problem, mg_variant variant, int ranks);
-mg_variant mg_chosen(const mg *problem);
+evn_status mg_choose(mg *problem, mg_way way, int ranks);
+mg_way mg_chosen(const mg *problem);
 
 typedef struct mg_shape {
     char class_; /* 0: a size of its own, which has no official figures */

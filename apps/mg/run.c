@@ -399,7 +399,9 @@ static evn_status make_room(struct run *run) {
     evn_status status = grid_open(&run->p.grid, run->shape.n);
     if (!status) status = make_work(run);
     if (!status) status = pieces_open(&run->pieces, run->tasks);
-    if (!status) status = halo_open(&run->halo, run->cluster, &run->p.grid, run->tasks);
+    if (!status)
+        status = halo_open(&run->halo, run->cluster, &run->p.grid, run->tasks,
+                           mg_chosen(run->problem).per_node);
     if (status) return status;
     const struct level *level = &run->p.grid.level[run->p.grid.finest];
     return pieces_plan(&run->pieces, run->loop, (size_t)level->plane);
@@ -450,7 +452,7 @@ static void give_back(struct run *run) {
 
 evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, mg_result *result) {
-    if (mg_chosen(problem) != MG_BEST)
+    if (mg_chosen(problem).variant != MG_BEST)
         return mg_run_blocks(problem, units, schedule, options, result);
     struct run run = {.problem = problem,
                       .shape = mg_describe(problem),

@@ -187,8 +187,9 @@ static evn_status begin(struct run *run, evn_schedule *schedule,
     if (!status) status = agree(run, check_memory(run));
     if (!status)
         status = blocks_open(&run->blocks, run->cluster, run->shape.n, run->shape.smoother,
-                             evn_unit_cores(evn_units_get(run->units, 0)));
-    run->blocks.overlap = mg_chosen(run->problem) == MG_OVERLAP;
+                             evn_unit_cores(evn_units_get(run->units, 0)),
+                             mg_chosen(run->problem).per_node);
+    run->blocks.overlap = mg_chosen(run->problem).variant == MG_OVERLAP;
     return status ? status : warm_up(run);
 }
 

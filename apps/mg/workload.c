@@ -8,7 +8,7 @@
 
 struct state {
     const char *class_, *smoother, *variant;
-    long size;
+    long size, per_node;
     mg_variant chosen;
     int ranks;
     mg *problem;
@@ -23,9 +23,11 @@ static const struct option options[] = {
     {"size", "N", "points a side instead of a class's, a power of two (4 steps)", OPTION_NUMBER,
      AT(size), MG_LEAST, MG_MOST},
     {"smoother", "a|b", "the smoother of --size (default a)", OPTION_TEXT, AT(smoother), 0, 0},
-    {"variant", "WORD",
-     "best (default): slabs in one pass; bulk, overlap: blocks, exchanged after each operator",
+    {"variant", "NAME",
+     "best (default): slabs in one pass; bulk, overlap: blocks, faces after each operator",
      OPTION_TEXT, AT(variant), 0, 0},
+    {"per-node", "N", "for studies: as if each node had N of the ranks", OPTION_NUMBER,
+     AT(per_node), 1, 1 << 20},
     {0},
 };
 #undef AT
@@ -33,7 +35,9 @@ static const struct option options[] = {
 static const struct option_rule rules[] = {
     {"size", OPTION_EXCLUDES, "class", "a class has its size; give one of them"},
     {"smoother", OPTION_NEEDS, "size", "a class has its smoother"},
-    {"evener plan", OPTION_IGNORES, "smoother", "a plan computes nothing"},
+    {"evener plan", OPTION_IGNORES, "smoother per-node", "a plan computes nothing"},
+    {"evener plan", OPTION_EXCLUDES, "variant", "a plan is one of slabs"},
+    {"evener calibrate", OPTION_EXCLUDES, "variant", "it measures slabs"},
     {0},
 };
 
@@ -104,7 +108,8 @@ static void join(void *p, evn_cluster *cluster) {
 static int choose_tasks(void *p, int quiet) {
     struct state *s = p;
     (void)quiet;
-    evn_status status = mg_choose(s->problem, s->chosen, s->ranks ? s->ranks : 1);
+    evn_status status =
+        mg_choose(s->problem, (mg_way){s->chosen, (int)s->per_node}, s->ranks ? s->ranks : 1);
     s->shape = mg_describe(s->problem);
     return status ? give_up(status) : 0;
 }

@@ -46,7 +46,7 @@ class Mg(unittest.TestCase):
             points = r["size"] ** 3
             self.assertEqual(sum(u["weight"] for u in r["units"]), points)
             self.assertAlmostEqual(r["mops"] * r["seconds"] / (58e-6 * r["steps"] * points), 1, 9)
-            self.assertEqual(set(r["phases"]), {"first", "finest", "edges", "middle", "coarse"})
+            self.assertEqual(set(r["phases"]), {"first", "finest", "edges", "middle", "coarse", "exchange"})
 
     def test_same_bits(self):
         schedules = ("static", "dynamic:chunk=1", "dynamic:chunk=3", "guided:time", "binpack", "interval")
