@@ -55,7 +55,11 @@ static void *addresses(struct grid *g, size_t bytes) {
 evn_status grid_open(struct grid *g, int n) {
     memset(g, 0, sizeof *g);
     double *next = addresses(g, doubles(n) * sizeof(double));
-    if (!next) return evn_fail(EVN_MEMORY, "mg: no memory for a grid of %d points a side", n);
+    g->plane = malloc((size_t)n * sizeof *g->plane);
+    if (!next || !g->plane) {
+        grid_close(g);
+        return evn_fail(EVN_MEMORY, "mg: no memory for a grid of %d points a side", n);
+    }
     for (int m = n, l = g->finest = __builtin_ctz((unsigned)n); l > 0; l--, m /= 2) {
         struct level *level = &g->level[l];
         *level = level_shape(m);
@@ -65,10 +69,17 @@ evn_status grid_open(struct grid *g, int n) {
         level->r = next;
         next += field(level);
     }
+    grid_planes(g);
     return EVN_OK;
 }
 
+void grid_planes(struct grid *g) {
+    const struct level *level = &g->level[g->finest];
+    for (int k = 0; k < level->n; k++) g->plane[k] = level_plane(level, level->u, k);
+}
+
 void grid_close(struct grid *g) {
+    free(g->plane);
     if (g->memory) munmap(g->memory, g->bytes);
     memset(g, 0, sizeof *g);
 }

@@ -29,7 +29,7 @@ static size_t plane_bytes(const struct halo *h, enum halo_kind kind) {
 
 int halo_task(int k, int down) { return down < MG_SHARED ? k / (MG_PLANES >> down) : 2 * k; }
 
-evn_status halo_open(struct halo *h, evn_cluster *cluster, const struct grid *grid, int tasks,
+evn_status halo_open(struct halo *h, evn_cluster *cluster, struct grid *grid, int tasks,
                      int per_node) {
     *h = (struct halo){.cluster = cluster, .grid = grid, .tasks = tasks, .per_node = per_node};
     if (!cluster) return EVN_OK;
@@ -142,6 +142,7 @@ evn_status halo_plan(struct halo *h, const evn_loop *loop) {
         h->rank[t] = rank;
     }
     if (!changed) return EVN_OK;
+    grid_planes(h->grid);
     evn_status status = EVN_OK;
     for (int kind = 0; !status && kind < HALO_KINDS; kind++) status = list(h, kind);
     status = evn_cluster_agree(h->cluster, status);
@@ -172,12 +173,20 @@ static evn_status put(const struct halo *h, enum halo_kind kind) {
     return status;
 }
 
+/* The finest level's planes are large: they stay in their slots until others come. */
+static void take_strip(struct halo *h, enum halo_kind kind, const struct strip *is, char *slots) {
+    const size_t bytes = plane_bytes(h, kind);
+    if (kind != HALO_U0) memcpy(plane_of(h, kind, is->plane), slots, (size_t)is->planes * bytes);
+    for (int i = 0; kind == HALO_U0 && i < is->planes; i++)
+        h->grid->plane[is->plane + i] = (double *)(void *)(slots + (size_t)i * bytes);
+}
+
 /* Once a rank has raised its signal, all of its strips are there. */
 static evn_status take(struct halo *h, enum halo_kind kind) {
     const struct strips *s = &h->in[kind];
     const size_t bytes = plane_bytes(h, kind);
     const int ranks = evn_cluster_size(h->cluster);
-    const char *slots = (const char *)evn_shared_memory(h->shared) + h->at[kind];
+    char *slots = (char *)evn_shared_memory(h->shared) + h->at[kind];
     for (int rank = 0; rank < ranks; rank++) {
         int waited = 0;
         for (int i = 0; i < s->count; i++) {
@@ -188,8 +197,7 @@ static evn_status take(struct halo *h, enum halo_kind kind) {
                 evn_status status = evn_shared_wait(h->shared, rank, kind, ++*seen);
                 if (status) return status;
             }
-            memcpy(plane_of(h, kind, is->plane), slots + (size_t)is->slot * bytes,
-                   (size_t)is->planes * bytes);
+            take_strip(h, kind, is, slots + (size_t)is->slot * bytes);
         }
     }
     return EVN_OK;

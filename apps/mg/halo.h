@@ -3,7 +3,8 @@
  * Every rank has addresses for the whole cube and memory for the planes that it touches: those of
  * its tasks, and next to them copies of others', at their own places. So no sweep knows of ranks.
  * The copies come as one-sided puts into the target's part of an array, one for planes that lie
- * side by side, and a signal (<evener/shared.h>); from there each rank takes them itself.
+ * side by side, and a signal (<evener/shared.h>); from there each rank takes them itself, or reads
+ * them where they are, the finest level's.
  *
  * Between two exchanges of a kind all ranks meet, in a visit or an instance of the loop: so what is
  * put has been taken before it is put again. */
@@ -37,7 +38,7 @@ struct strips {
 
 struct halo {
     evn_cluster *cluster; /* NULL: alone, nothing is exchanged */
-    const struct grid *grid;
+    struct grid *grid;
     int per_node;
     int tasks, *rank;      /* of each task */
     unsigned char *wanted; /* of each plane of a level: by the rank that is looked at */
@@ -51,7 +52,7 @@ struct halo {
 };
 
 /* For a problem of so many tasks; per_node as evn_shared_shape has it. EVN_MEMORY. */
-evn_status halo_open(struct halo *halo, evn_cluster *cluster, const struct grid *grid, int tasks,
+evn_status halo_open(struct halo *halo, evn_cluster *cluster, struct grid *grid, int tasks,
                      int per_node);
 void halo_close(struct halo *halo);
 
