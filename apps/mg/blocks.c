@@ -19,30 +19,48 @@ static struct block_field shape(int n, const int grid[3]) {
     return (struct block_field){.l = {n / grid[0], n / grid[1], n / grid[2]}};
 }
 
+static const int one[3] = {1, 1, 1};
+
+/* z has the most ranks. */
+int blocks_whole(int n, int ranks) {
+    int grid[3];
+    faces_grid(ranks, grid);
+    if (2 * grid[2] > n) return -1;
+    return grid[2] > 2 ? __builtin_ctz((unsigned)grid[2]) : 0;
+}
+
 double blocks_doubles(int n, int ranks) {
     int grid[3];
+    const int whole = blocks_whole(n, ranks);
     double sum = 0;
     faces_grid(ranks, grid);
-    for (int m = 2; m <= n; m *= 2) {
-        const struct block_field f = shape(m, grid);
+    for (int m = 2, l = 1; m <= n; m *= 2, l++) {
+        const struct block_field f = shape(m, l > whole ? grid : one), part = shape(m, grid);
         sum += (m == n ? 3.0 : 2.0) * (double)points_of(&f);
+        if (l == whole) sum += 2.0 * (double)points_of(&part);
     }
     return sum;
 }
 
+/* Room for a field, which begins at *next. */
+static struct block_field lay_field(struct block_field f, double **next) {
+    f.at = *next;
+    *next += points_of(&f);
+    return f;
+}
+
 static void lay(struct blocks *b, int n) {
+    const int *grid = b->faces.ranks;
     double *next = b->memory;
-    struct block_field f = {.at = NULL};
+    b->v = lay_field(shape(n, grid), &next);
     for (int l = b->finest, m = n; l > 0; l--, m /= 2) {
-        f = shape(m, b->faces.ranks);
-        f.at = next;
-        b->level[l].u = f;
-        f.at = next += points_of(&f);
-        b->level[l].r = f;
-        next += points_of(&f);
+        const struct block_field f = shape(m, l > b->whole ? grid : one);
+        b->level[l].u = lay_field(f, &next);
+        b->level[l].r = lay_field(f, &next);
+        if (l != b->whole) continue;
+        b->part_u = lay_field(shape(m, grid), &next);
+        b->part_r = lay_field(shape(m, grid), &next);
     }
-    b->v = b->level[b->finest].u;
-    b->v.at = next;
 }
 
 evn_status blocks_open(struct blocks *b, evn_cluster *cluster, int n, char smoother, int cores,
@@ -62,7 +80,9 @@ evn_status blocks_open(struct blocks *b, evn_cluster *cluster, int n, char smoot
     evn_status status =
         b->memory && b->rows ? EVN_OK : evn_fail(EVN_MEMORY, "mg: no memory for blocks");
     if (cluster) status = evn_cluster_agree(cluster, status);
-    if (!status) status = faces_open(&b->faces, cluster, shape(n, grid).l, per_node);
+    b->whole = blocks_whole(n, ranks);
+    const size_t all = b->whole ? (size_t)1 << 3 * b->whole : 0;
+    if (!status) status = faces_open(&b->faces, cluster, shape(n, grid).l, all, per_node);
     if (!status) lay(b, n);
     return status;
 }
@@ -89,6 +109,7 @@ void blocks_start(struct blocks *b, const struct charges *charges) {
         clear(b, &b->level[l].u);
         clear(b, &b->level[l].r);
     }
+    if (b->whole) clear(b, &b->part_r);
     clear(b, &b->v);
     for (int i = 0; i < CHARGES; i++) {
         const struct charge *c = &charges->at[i];
@@ -104,7 +125,7 @@ void blocks_start(struct blocks *b, const struct charges *charges) {
 /* A, with its sign turned: r = v + (-A) u. */
 static const double MINUS_A[4] = {8.0 / 3, 0, -1.0 / 6, -1.0 / 12};
 
-/* An operator of 27 points of a level: weights of a point, and of its 6, 12 and 8 neighbours. `y`
+/* An operator of 27 points: weights of a point, and of its 6, 12 and 8 neighbours. `y`
  * and `b` may be the same field. */
 struct stencil {
     const struct blocks *blocks;
@@ -163,18 +184,26 @@ static void stencil_within(void *arg, int phase) {
                   (int[3]){l[0], l[1], 2 + planes * (phase + 1) / 3});
 }
 
+/* The ghost cells of a field of a level. */
+static evn_status around(struct blocks *b, int level, const struct block_field *field,
+                         void (*meanwhile)(void *arg, int phase), void *arg) {
+    if (level > b->whole) return faces_exchange(&b->faces, field, meanwhile, arg);
+    faces_wrap(&b->faces, field);
+    return EVN_OK;
+}
+
 /* The operator, and the exchange of what it has made. */
-static evn_status stencil(struct blocks *b, const struct block_field *y,
+static evn_status stencil(struct blocks *b, int level, const struct block_field *y,
                           const struct block_field *base, const struct block_field *x,
                           const double weight[4]) {
     struct stencil s = {b, *y, *base, *x, weight};
     const int *l = y->l;
-    const int apart = b->overlap && l[0] > 2 && l[1] > 2 && l[2] > 4;
+    const int apart = level > b->whole && b->overlap && l[0] > 2 && l[1] > 2 && l[2] > 4;
     if (apart)
         stencil_faces(&s);
     else
         stencil_range(&s, (int[3]){1, 1, 1}, (int[3]){l[0] + 1, l[1] + 1, l[2] + 1});
-    return faces_exchange(&b->faces, y, apart ? stencil_within : NULL, &s);
+    return around(b, level, y, apart ? stencil_within : NULL, &s);
 }
 
 /* ---- between levels ------------------------------------------------------------------------- */
@@ -196,11 +225,14 @@ static void restrict_row(const struct block_field *from, const struct block_fiel
 
 /* r of level l to r of level l - 1: coarse point i, from 1, is fine point 2 i. */
 static evn_status go_down(struct blocks *b, int l) {
-    const struct block_field *from = &b->level[l].r, *to = &b->level[l - 1].r;
+    const int gather = b->whole && l - 1 == b->whole;
+    const struct block_field *from = &b->level[l].r, *whole = &b->level[l - 1].r,
+                             *to = gather ? &b->part_r : whole;
 #pragma omp parallel for num_threads(b->cores) schedule(static) if (to->l[2] > 3)
     for (int k = 1; k <= to->l[2]; k++)
         for (int j = 1; j <= to->l[1]; j++) restrict_row(from, to, j, k);
-    return faces_exchange(&b->faces, to, NULL, NULL);
+    evn_status status = gather ? faces_gather(&b->faces, to, whole) : EVN_OK;
+    return status ? status : around(b, l - 1, whole, NULL, NULL);
 }
 
 /* Fine points of a row lie on coarse ones or between two: the mean of up to eight. */
@@ -218,9 +250,23 @@ static void interpolate_row(double *restrict sum, const struct block_field *from
     }
 }
 
+/* This rank's block of u of what is all there, ghost cells too. */
+static const struct block_field *cut_out(struct blocks *b) {
+    const struct block_field *whole = &b->level[b->whole].u, *part = &b->part_u;
+    const int *l = part->l, *here = b->faces.at;
+    for (int k = 0; k < l[2] + 2; k++)
+        for (int j = 0; j < l[1] + 2; j++)
+            memcpy(at(part, j, k),
+                   at(whole, here[1] * l[1] + j, here[2] * l[2] + k) + here[0] * l[0],
+                   row_of(part) * sizeof(double));
+    return part;
+}
+
 /* u of level l from that of l - 1, ghost cells too. */
 static void go_up(struct blocks *b, int l) {
-    const struct block_field *from = &b->level[l - 1].u, *to = &b->level[l].u;
+    const struct block_field *from =
+                                 l - 1 == b->whole && b->whole ? cut_out(b) : &b->level[l - 1].u,
+                             *to = &b->level[l].u;
 #pragma omp parallel for num_threads(b->cores) schedule(static) if (to->l[2] > 3)
     for (int k = 0; k < to->l[2] + 2; k++)
         for (int j = 0; j < to->l[1] + 2; j++)
@@ -231,12 +277,12 @@ static void go_up(struct blocks *b, int l) {
 
 static evn_status residual(struct blocks *b, int l) {
     const struct block_field *r = &b->level[l].r;
-    return stencil(b, r, l == b->finest ? &b->v : r, &b->level[l].u, MINUS_A);
+    return stencil(b, l, r, l == b->finest ? &b->v : r, &b->level[l].u, MINUS_A);
 }
 
 static evn_status smooth(struct blocks *b, int l) {
     const struct block_field *u = &b->level[l].u;
-    return stencil(b, u, u, &b->level[l].r, b->smoother);
+    return stencil(b, l, u, u, &b->level[l].r, b->smoother);
 }
 
 evn_status blocks_residual(struct blocks *b) { return residual(b, b->finest); }

@@ -1,6 +1,8 @@
 /* MG in blocks, one a rank: the V-cycle operator after operator, each with its fields from memory
  * and an exchange of faces after it (mg/faces.h), as in the reference; 3 L - 1 exchanges a cycle of
- * L levels and one before the first. What the pass of mg/sweep.h is compared with. */
+ * L levels and one before the first. Where a level has fewer points than the ranks' grid, the
+ * level above is gathered, and it and those below are done on every rank, without exchanges. What
+ * the pass of mg/sweep.h is compared with. */
 #ifndef MG_BLOCKS_H
 #define MG_BLOCKS_H
 
@@ -17,10 +19,16 @@ struct blocks {
         struct block_field u, r;
     } level[GRID_LEVELS + 1]; /* from 1 */
     struct block_field v;
-    size_t longest; /* doubles of a row of work space */
-    double *rows;   /* two rows of work space for each core */
-    double *memory; /* of all fields */
+    int whole;                         /* the finest level that is all on every rank; 0: none */
+    struct block_field part_u, part_r; /* this rank's block of it */
+    size_t longest;                    /* doubles of a row of work space */
+    double *rows;                      /* two rows of work space for each core */
+    double *memory;                    /* of all fields */
 };
+
+/* The finest level that is all on every rank, where n points a side are so many ranks'; 0: none;
+ * -1: the blocks of the finest level have not two points along each axis. */
+int blocks_whole(int n, int ranks);
 
 /* Doubles of a rank's blocks, of n points a side and so many ranks. */
 double blocks_doubles(int n, int ranks);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDES = 2, TURNS = 2 };
+enum { SIDES = 2, TURNS = 2, GATHERED = 3 * SIDES /* its signal */ };
 
 void faces_grid(int ranks, int grid[3]) {
     const int all = __builtin_ctz((unsigned)ranks), x = all / 3, y = (all - x) / 2;
@@ -31,11 +31,13 @@ static size_t face_points(const int l[3], int axis) {
     return axis == 0 ? y * z : axis == 1 ? (x + 2) * z : (x + 2) * (y + 2);
 }
 
-evn_status faces_open(struct faces *f, evn_cluster *cluster, const int l[3], int per_node) {
+evn_status faces_open(struct faces *f, evn_cluster *cluster, const int l[3], size_t all,
+                      int per_node) {
     *f = (struct faces){0};
     faces_grid(cluster ? evn_cluster_size(cluster) : 1, f->ranks);
     place(f, cluster ? evn_cluster_rank(cluster) : 0);
-    size_t doubles = 0, most = 0;
+    size_t doubles = TURNS * all, most = all;
+    f->all = all;
     for (int axis = 0; axis < 3; axis++) {
         f->part[axis] = face_points(l, axis);
         doubles += SIDES * TURNS * f->part[axis];
@@ -50,7 +52,7 @@ evn_status faces_open(struct faces *f, evn_cluster *cluster, const int l[3], int
     if (status) return status;
     return evn_shared_open(
         &f->shared, cluster,
-        &(evn_shared_shape){.bytes = f->bytes, .signals = 3 * SIDES, .per_node = per_node});
+        &(evn_shared_shape){.bytes = f->bytes, .signals = GATHERED + 1, .per_node = per_node});
 }
 
 void faces_close(struct faces *f) {
@@ -101,7 +103,7 @@ static int ghost(const struct block_field *f, int axis, int side) {
 
 /* The buffer of a face that comes from a side, in bytes from the part's beginning. */
 static size_t buffer_at(const struct faces *f, int axis, int side) {
-    size_t before = 0;
+    size_t before = TURNS * f->all;
     for (int a = 0; a < axis; a++) before += SIDES * TURNS * f->part[a];
     const size_t turn = f->done % TURNS;
     return (before + (TURNS * (size_t)side + turn) * f->part[axis]) * sizeof(double);
@@ -176,6 +178,56 @@ evn_status faces_exchange(struct faces *f, const struct block_field *field,
         if (!status && !alone) status = receive(f, field, axis);
     }
     f->done++;
+    f->seconds += evn_now() - since;
+    return status;
+}
+
+void faces_wrap(struct faces *f, const struct block_field *field) {
+    for (int axis = 0; axis < 3; axis++) copy_around(f, field, axis);
+}
+
+/* ---- gathers -------------------------------------------------------------------------------- */
+
+/* The rows of a rank's block in all of a level, packed in `points`. */
+static void unpack(const struct faces *f, const struct block_field *part,
+                   const struct block_field *whole, int rank, const double *points) {
+    const int *p = f->ranks, *l = part->l;
+    const int x = rank % p[0] * l[0], y = rank / p[0] % p[1] * l[1], z = rank / p[0] / p[1] * l[2];
+    const size_t row = (size_t)whole->l[0] + 2, plane = row * ((size_t)whole->l[1] + 2);
+    for (int k = 1; k <= l[2]; k++)
+        for (int j = 1; j <= l[1]; j++, points += l[0])
+            memcpy(whole->at + (size_t)(z + k) * plane + (size_t)(y + j) * row + x + 1, points,
+                   (size_t)l[0] * sizeof *points);
+}
+
+static void pack(const struct block_field *part, double *points) {
+    const size_t row = (size_t)part->l[0] + 2, plane = row * ((size_t)part->l[1] + 2);
+    for (int k = 1; k <= part->l[2]; k++)
+        for (int j = 1; j <= part->l[1]; j++, points += part->l[0])
+            memcpy(points, part->at + (size_t)k * plane + (size_t)j * row + 1,
+                   (size_t)part->l[0] * sizeof *points);
+}
+
+evn_status faces_gather(struct faces *f, const struct block_field *part,
+                        const struct block_field *whole) {
+    const double since = evn_now();
+    const int ranks = f->ranks[0] * f->ranks[1] * f->ranks[2];
+    const int me = f->at[0] + f->ranks[0] * (f->at[1] + f->ranks[1] * f->at[2]);
+    const size_t points = (size_t)part->l[0] * (size_t)part->l[1] * (size_t)part->l[2];
+    const size_t begin = f->gathered++ % TURNS * f->all;
+    evn_status status = EVN_OK;
+    pack(part, f->packed[0]);
+    unpack(f, part, whole, me, f->packed[0]);
+    for (int i = 1; !status && i < ranks; i++)
+        status = evn_shared_put_signal(f->shared, (me + i) % ranks,
+                                       (begin + (size_t)me * points) * sizeof(double), f->packed[0],
+                                       points * sizeof(double), GATHERED);
+    const double *all = (const double *)evn_shared_memory(f->shared) + begin;
+    for (int i = 1; !status && i < ranks; i++) {
+        const int from = (me + i) % ranks;
+        status = evn_shared_wait(f->shared, from, GATHERED, f->gathered);
+        if (!status) unpack(f, part, whole, from, all + (size_t)from * points);
+    }
     f->seconds += evn_now() - since;
     return status;
 }

@@ -19,8 +19,10 @@ struct faces {
     evn_shared *shared;      /* NULL: one rank */
     double *packed[2];       /* faces on their way, below and above */
     size_t part[3], bytes;   /* doubles of a face at most; bytes of all buffers of a rank */
+    size_t all;              /* doubles of what all ranks gather at most */
     unsigned long long done; /* exchanges */
-    double seconds;          /* in them, without what was done meanwhile */
+    unsigned long long gathered;
+    double seconds; /* in them, without what was done meanwhile */
 };
 
 /* A field of a block: l points along each axis and a ghost cell on both sides. */
@@ -33,14 +35,24 @@ struct block_field {
  * powers along y, and the rest along z. */
 void faces_grid(int ranks, int grid[3]);
 
-/* For blocks of at most l points an axis; per_node as evn_shared_shape has it. Collective: an
- * agreement. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. cluster NULL: one rank. */
-evn_status faces_open(struct faces *faces, evn_cluster *cluster, const int l[3], int per_node);
+/* For blocks of at most l points an axis, and gathers of at most `all` points in all; per_node as
+ * evn_shared_shape has it. Collective: an agreement. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. cluster
+ * NULL: one rank. */
+evn_status faces_open(struct faces *faces, evn_cluster *cluster, const int l[3], size_t all,
+                      int per_node);
 void faces_close(struct faces *faces);
 
 /* Fills the ghost cells. `meanwhile`, if not NULL, is called once in each phase while messages are
  * on their way, with its number from 0 to 2; what it does may change no point of a face. */
 evn_status faces_exchange(struct faces *faces, const struct block_field *field,
                           void (*meanwhile)(void *arg, int phase), void *arg);
+
+/* The same where a field is all of a level, on every rank. */
+void faces_wrap(struct faces *faces, const struct block_field *field);
+
+/* Lets each rank have all of a level: `part` is this one's block, `whole` all of it, of which ghost
+ * cells are left as they are. Each rank puts its points to each other one. */
+evn_status faces_gather(struct faces *faces, const struct block_field *part,
+                        const struct block_field *whole);
 
 #endif

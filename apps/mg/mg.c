@@ -46,7 +46,7 @@ static evn_status open_shape(mg **out, mg_shape shape) {
     if (m) {
         m->shape = shape;
         m->tasks = shape.n / MG_PLANES;
-        m->weight = malloc((size_t)(m->tasks > 8 ? m->tasks : 8) * sizeof *m->weight);
+        m->weight = malloc((size_t)m->tasks * sizeof *m->weight);
         m->link = malloc((size_t)m->tasks * sizeof *m->link);
     }
     if (!m || !m->weight || !m->link) {
@@ -84,11 +84,14 @@ evn_status mg_open_size(mg **out, long n, char smoother) {
 evn_status mg_choose(mg *m, mg_way way, int ranks) {
     m->way = way;
     if (way.variant == MG_BEST) return EVN_OK;
-    if (ranks != 1 && ranks != 2 && ranks != 4 && ranks != 8)
-        return evn_fail(EVN_USAGE,
-                        "mg: blocks for %d ranks, expected 1, 2, 4 or 8: the coarsest level has 2 "
-                        "points a side",
-                        ranks);
+    if (ranks < 1 || ranks & (ranks - 1))
+        return evn_fail(EVN_USAGE, "mg: blocks for %d ranks, expected a power of two", ranks);
+    if (blocks_whole(m->shape.n, ranks) < 0)
+        return evn_fail(EVN_USAGE, "mg: %d blocks of a cube of %d points a side, expected fewer",
+                        ranks, m->shape.n);
+    double *weight = realloc(m->weight, (size_t)ranks * sizeof *weight);
+    if (!weight) return evn_fail(EVN_MEMORY, "mg: not enough memory for the list of tasks");
+    m->weight = weight;
     m->tasks = ranks;
     m->links = 0;
     for (int t = 0; t < ranks; t++) m->weight[t] = pow(m->shape.n, 3) / ranks;

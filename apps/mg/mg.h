@@ -38,7 +38,8 @@ typedef struct mg_way {
     int per_node; /* for studies, as evn_shared_shape has it; 0: as it is */
 } mg_way;
 
-/* For so many ranks. EVN_USAGE: blocks are for 1, 2, 4 or 8 of them. */
+/* For so many ranks. EVN_USAGE: blocks are for powers of two, and not more than there are points
+ * for; EVN_MEMORY. */
 evn_status mg_choose(mg *problem, mg_way way, int ranks);
 mg_way mg_chosen(const mg *problem);
 

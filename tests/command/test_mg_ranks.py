@@ -39,10 +39,15 @@ def grid(ranks):
 
 def faces(ranks, n, steps):
     """Messages and bytes of all ranks in the timed part: as many exchanges of each level as the cycle has, each of two faces
-    a rank for every axis along which there is another rank."""
+    a rank for every axis along which there is another rank. Of more than 8 ranks the level with as many points a side as there are ranks
+    along z is gathered, from all to all, and has no exchanges, nor have those below."""
     levels = n.bit_length() - 1
     count = size = 0
-    for level in range(1, levels + 1):
+    whole = max(grid(ranks)).bit_length() - 1 if ranks > 8 else 0
+    if whole:
+        count += steps * ranks * (ranks - 1)
+        size += 8 * steps * (ranks - 1) * (1 << whole) ** 3
+    for level in range(whole + 1, levels + 1):
         exchanges = (2 if level == 1 else 3) * steps + (level == levels)
         x, y, z = ((1 << level) // p for p in grid(ranks))
         face = y * z, (x + 2) * z, (x + 2) * (y + 2)
@@ -126,7 +131,7 @@ class Ranks(unittest.TestCase):
         """Official norms, close to the slabs', and as many messages and bytes as the decomposition says."""
         for name in CLASSES:
             best = self.record("--class", name, "--units", "1:CPU:1")
-            for ranks in (1, 2, 4, 8):
+            for ranks in (1, 2, 4, 8, 16) if name == "S" else (1, 2, 4, 8):
                 bits = set()
                 for variant in ("bulk", "overlap"):
                     r = self.record("--class", name, "--units", "1:CPU:1", "--processes", str(ranks), "--variant", variant)
@@ -138,7 +143,7 @@ class Ranks(unittest.TestCase):
                 self.assertLess(max(bits) / min(bits) - 1, 1e-10)
 
     def test_blocks_on_nodes(self):
-        for ranks, variant, per_node in ((8, "overlap", 2), (8, "bulk", 4), (4, "overlap", 1)):
+        for ranks, variant, per_node in ((8, "overlap", 2), (16, "bulk", 4), (4, "overlap", 1)):
             r = self.record("--class", "S", "--units", "1:CPU:1", "--processes", str(ranks), "--variant", variant, "--per-node",
                             str(per_node))
             self.assertIs(r["verified"], True)
@@ -169,7 +174,7 @@ class Ranks(unittest.TestCase):
 
     def test_refused(self):
         words = "--units", "1:CPU:1", "--oversubscribe", "--processes"
-        self.refuses(*words, "3", "--variant", "bulk", says="expected 1, 2, 4 or 8")
+        self.refuses(*words, "3", "--variant", "bulk", says="blocks for 3 ranks, expected a power of two")
         self.refuses(*words, "2", "--variant", "funneled", says="no kernels yet")
         self.refuses(*words, "2", "--variant", "slabs", says='there is no "slabs", expected bulk, overlap or best')
         self.refuses(*words, "2", "--variant", "bulk", "--units", "2:CPU:1", says="expected one unit a rank")
