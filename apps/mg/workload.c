@@ -4,6 +4,7 @@
 #include "common/puts.h"
 #include "common/record.h"
 #include "mg/mg.h"
+#include "mg/study.h"
 #include <string.h>
 
 struct state {
@@ -182,6 +183,11 @@ static void record(const void *p, cJSON *root) {
     for (int i = 0; i < MG_PHASES; i++) record_number(phases, mg_phase_name(i), r->phase_s[i]);
 }
 
+static const struct study studies[] = {
+    {"mg", "MG: pass by pass against the bytes it must move and memory's bandwidth", mg_study},
+    {0},
+};
+
 static const struct workload mg_workload = {
     .name = "mg",
     .help = "NPB MG: multigrid on a periodic cube",
@@ -207,6 +213,7 @@ static const struct workload mg_workload = {
     .print_result = print_result,
     .record = record,
     .close = close_state,
+    .studies = studies,
 };
 
 extern const struct workload *const mg_workloads[];

@@ -99,6 +99,18 @@ class Mg(unittest.TestCase):
         self.assertEqual((len(owner), set(owner)), (64, {0, 1, 2}))
         self.assertGreater(plan["iterations"][0]["cut_bytes"], 0)
 
+    def test_bench(self):
+        """A line for each pass over each level that is the tasks', and one for those below."""
+        out = self.evener("bench", "mg", "--class", "S").stdout
+        lines = [line.split() for line in out.splitlines() if line.startswith("   ")][1:]
+        self.assertEqual([(line[0], line[1]) for line in lines],
+                         [("32", "up"), ("32", "norm"), ("16", "up"), ("16", "down"), ("8", "up"), ("8", "down"), ("4", "below")])
+        for line in lines[:-1]:  # GB/s are bytes a point by points a second
+            self.assertAlmostEqual(float(line[3]) * float(line[4]) * 1e-3, float(line[5]), delta=0.01 + 0.01 * float(line[5]))
+        self.refuses("bench", "mg", "--class", "X", says='there is no class "X"')
+        self.refuses("bench", "mg", "--cores", "0", says="--cores 0")
+        self.refuses("bench", "mg", "--class", "F", says="choose a smaller one")
+
     def test_page_and_report(self):
         out = self.evener("run", "mg", "--verbose", "--units", "2:CPU:1", "--oversubscribe", "--json", "r.json").stdout
         for word in ("MG class S: 32 x 32 x 32 points, smoother a, 4 steps", "norm of the residual  5.30770700573", "finest", "slabs"):
