@@ -21,7 +21,11 @@ struct level {
 struct grid {
     int finest;
     struct level level[GRID_LEVELS + 1]; /* from 1 */
+    /* Of the finest level's u: where a plane is read that is beside what is swept. Its own place,
+     * or where it has come to from another rank. */
+    double **plane;
     void *memory;
+    size_t bytes; /* of it */
 };
 
 /* A level of n points a side, without memory. */
@@ -30,8 +34,10 @@ struct level level_shape(int n);
 /* Bytes of a grid of n points a side; n is a power of two. */
 double grid_bytes(int n);
 
-/* Memory for it, not yet touched. EVN_MEMORY. */
+/* Memory for it, not yet touched: what is not touched takes none. EVN_MEMORY. */
 evn_status grid_open(struct grid *grid, int n);
+/* Its own places again. */
+void grid_planes(struct grid *grid);
 void grid_close(struct grid *grid);
 
 /* `bytes` of memory on huge pages where the system has them, to be freed; NULL without. */

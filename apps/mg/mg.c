@@ -1,11 +1,14 @@
 /* The problem as its users see it: classes, sizes, tasks. */
 #include "mg/mg.h"
+#include "mg/blocks.h"
 #include "mg/sweep.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct mg {
     mg_shape shape;
+    mg_way way;
     int tasks, links;
     double *weight;
     evn_link *link;
@@ -78,6 +81,26 @@ evn_status mg_open_size(mg **out, long n, char smoother) {
     return open_shape(out, (mg_shape){.n = (int)n, .steps = 4, .smoother = smoother});
 }
 
+evn_status mg_choose(mg *m, mg_way way, int ranks) {
+    m->way = way;
+    if (way.variant == MG_BEST) return EVN_OK;
+    if (ranks < 1 || ranks & (ranks - 1))
+        return evn_fail(EVN_USAGE, "mg: blocks for %d ranks, expected a power of two", ranks);
+    if (blocks_whole(m->shape.n, ranks) < 0)
+        return evn_fail(EVN_USAGE, "mg: %d blocks of a cube of %d points a side, expected fewer",
+                        ranks, m->shape.n);
+    double *weight = realloc(m->weight, (size_t)ranks * sizeof *weight);
+    if (!weight) return evn_fail(EVN_MEMORY, "mg: not enough memory for the list of tasks");
+    m->weight = weight;
+    m->tasks = ranks;
+    m->links = 0;
+    for (int t = 0; t < ranks; t++) m->weight[t] = pow(m->shape.n, 3) / ranks;
+    m->shape.bytes = blocks_doubles(m->shape.n, ranks) * ranks * sizeof(double);
+    return EVN_OK;
+}
+
+mg_way mg_chosen(const mg *m) { return m->way; }
+
 void mg_close(mg *m) {
     if (!m) return;
     free(m->weight);
@@ -99,10 +122,8 @@ double mg_official(const mg *m) {
 }
 
 const char *mg_phase_name(enum mg_phase phase) {
-    static const char *const name[MG_PHASES] = {[MG_FIRST] = "first",
-                                                [MG_FINEST] = "finest",
-                                                [MG_EDGES] = "edges",
-                                                [MG_MIDDLE] = "middle",
-                                                [MG_COARSE] = "coarse"};
+    static const char *const name[MG_PHASES] = {
+        [MG_FIRST] = "first",   [MG_FINEST] = "finest", [MG_EDGES] = "edges",
+        [MG_MIDDLE] = "middle", [MG_COARSE] = "coarse", [MG_EXCHANGE] = "exchange"};
     return name[phase];
 }

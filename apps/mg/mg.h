@@ -10,6 +10,7 @@
 #include "mg/grid.h"
 #include "mg/rows.h"
 #include <evener/schedule.h>
+#include <evener/shared.h>
 
 enum { MG_PLANES = 4, MG_SHARED = 3 }; /* planes a task; levels that are the tasks' */
 enum { MG_LEAST = 16, MG_MOST = 1 << GRID_LEVELS };
@@ -24,6 +25,24 @@ evn_status mg_open_class(mg **out, char class_);
 evn_status mg_open_size(mg **out, long n, char smoother);
 void mg_close(mg *problem);
 
+/* How it is computed over ranks. */
+typedef enum mg_variant {
+    MG_BEST,    /* in one pass over the finest level; tasks are slabs of planes */
+    MG_BULK,    /* operator after operator, each followed by an exchange of all faces: a task is a
+                   rank's block of the cube */
+    MG_OVERLAP, /* the same; points within a block are done while its faces are on their way */
+} mg_variant;
+
+typedef struct mg_way {
+    mg_variant variant;
+    int per_node; /* for studies, as evn_shared_shape has it; 0: as it is */
+} mg_way;
+
+/* For so many ranks. EVN_USAGE: blocks are for powers of two, and not more than there are points
+ * for; EVN_MEMORY. */
+evn_status mg_choose(mg *problem, mg_way way, int ranks);
+mg_way mg_chosen(const mg *problem);
+
 typedef struct mg_shape {
     char class_; /* 0: a size of its own, which has no official figures */
     int n, steps;
@@ -33,12 +52,14 @@ typedef struct mg_shape {
 } mg_shape;
 mg_shape mg_describe(const mg *problem);
 
-/* Tasks and links: weights in points of the finest level, and between neighbours, periodic, the
- * four planes that a sweep reads beyond its own. The arrays belong to `problem`. */
+/* Tasks and links: of slabs, weights in points of the finest level, and between neighbours,
+ * periodic, the four planes that a sweep reads beyond its own; of blocks no links. The arrays
+ * belong to `problem`.
+ */
 evn_problem mg_tasks(const mg *problem);
 
 /* Where the time of a run goes, as the calling thread sees it. */
-enum mg_phase { MG_FIRST, MG_FINEST, MG_EDGES, MG_MIDDLE, MG_COARSE, MG_PHASES };
+enum mg_phase { MG_FIRST, MG_FINEST, MG_EDGES, MG_MIDDLE, MG_COARSE, MG_EXCHANGE, MG_PHASES };
 const char *mg_phase_name(enum mg_phase phase);
 
 typedef struct mg_result {
@@ -46,15 +67,22 @@ typedef struct mg_result {
     double norm;           /* of the last residual, sqrt(sum r^2 / n^3) */
     double first_norm;     /* of the first */
     double phase_s[MG_PHASES];
+    evn_shared_counts puts; /* of all ranks, in the timed part */
 } mg_result;
 
 /* Runs it: charges, a warm-up step, a fresh start, the timed steps with the residual's norm before
  * and after them, verification. CPU units only. The schedule must have been made for these tasks
- * and units. EVN_MEMORY: it does not fit (says how much is needed and how much there is); EVN_BODY,
+ * and units; over ranks (run_options.cluster) for all of theirs, and all of them call it.
+ * EVN_MEMORY: it does not fit (says how much is needed and how much there is); EVN_BODY,
  * EVN_STOPPED, EVN_SYSTEM. On failure *result holds nothing to be freed. */
 evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, mg_result *result);
 void mg_result_free(mg_result *result);
+
+/* The part of it that runs in blocks; mg_run() calls it. `finest`, `coarse`, `first` and `exchange`
+ * are their phases. EVN_USAGE: a rank has not one unit, or not the block that is its own. */
+evn_status mg_run_blocks(mg *problem, evn_units *units, evn_schedule *schedule,
+                         const struct run_options *options, mg_result *result);
 
 /* The official norm of a class; 0: there is none. */
 double mg_official(const mg *problem);

@@ -1,7 +1,10 @@
 /* A run: charges, the warm-up step, the timed steps, the norm. One instance of the loop is the
  * sweep of the finest level, which is nearly all there is to do; the levels below are visits. */
 #include "common/hash.h"
+#include "common/puts.h"
+#include "common/ranks.h"
 #include "common/run.h"
+#include "mg/halo.h"
 #include "mg/mg.h"
 #include "mg/pieces.h"
 #include "mg/sweep.h"
@@ -18,6 +21,9 @@ struct run {
     evn_units *units;
     evn_loop *loop;
     struct problem p;
+    evn_cluster *cluster; /* NULL: this process alone */
+    struct halo halo;
+    evn_shared_counts puts; /* before the timed part */
     struct pieces pieces;
     struct work **work; /* of each unit, of each core */
     int steps;
@@ -30,7 +36,7 @@ struct run {
     double phase_s[MG_PHASES];
 };
 
-enum { FOUND = 8192 };
+enum { FOUND = 8192, SQUARES = 8 * MG_PLANES /* of a task */ };
 
 /* ---- bodies -------------------------------------------------------------------------------- */
 
@@ -72,6 +78,16 @@ static evn_status visit_phase(struct run *run, enum mg_phase phase, piece_pass *
     return status;
 }
 
+/* Planes of other ranks; nothing alone. */
+static evn_status exchange(struct run *run, enum halo_kind kind) {
+    const double begin = evn_now();
+    evn_status status = halo_exchange(&run->halo, kind);
+    run->phase_s[MG_EXCHANGE] += evn_now() - begin;
+    return status;
+}
+
+static int has_task(void *arg, int t) { return evn_loop_has(((const struct run *)arg)->loop, t); }
+
 /* ---- before the first step ----------------------------------------------------------------- */
 
 static void work_begin(evn_unit *unit, void *arg) {
@@ -96,13 +112,17 @@ static evn_status make_work(struct run *run) {
     return status;
 }
 
-/* What is needed, against what there is. */
-static evn_status check_memory(const struct run *run) {
+/* What is needed, against what there is. Of each level a rank has what its tasks have. */
+static evn_status check_memory(struct run *run) {
     const struct level level = level_shape(run->shape.n);
-    double needed = run->shape.bytes;
+    int own = 0;
+    for (int t = 0; t < run->tasks; t++) own += evn_loop_has(run->loop, t);
+    double needed = run->shape.bytes * own / run->tasks;
     for (int u = 0; u < evn_units_count(run->units); u++)
         needed += evn_unit_cores(evn_units_get(run->units, u)) *
                   ((double)work_doubles(level.n) + SWEEP_ASIDE * (double)level.plane) * 8;
+    evn_status status = ranks_on_host(run->cluster, needed, &needed);
+    if (status) return status;
     const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
     if (there <= 0 || needed <= there) return EVN_OK;
     return evn_fail(EVN_MEMORY,
@@ -128,10 +148,14 @@ static evn_status make_charges(struct run *run) {
     for (run->wanted = 64;; run->wanted *= 2) {
         atomic_store(&run->count, 0);
         evn_status status = visit(run, look_for_charges, 0);
-        const int count = atomic_load(&run->count);
-        if (status) return status;
-        if (count <= FOUND && !charges_choose(&run->p.charges, run->shape.n, run->found, count))
-            return EVN_OK;
+        struct candidate *all = NULL;
+        int count = atomic_load(&run->count);
+        if (!status)
+            status = ranks_share(run->cluster, run->found, count < FOUND ? count : FOUND,
+                                 sizeof *all, (void **)&all, &count);
+        const int chosen = status ? 0 : charges_choose(&run->p.charges, run->shape.n, all, count);
+        free(all);
+        if (status || !chosen) return status;
     }
 }
 
@@ -158,6 +182,12 @@ static void down(struct run *run, struct work *work, int begin, int end, int l) 
     const int planes = MG_PLANES >> (run->p.grid.finest - l + 1);
     (void)work;
     sweep_down(&run->p, l, begin * planes, end * planes);
+}
+
+/* A plane of the first level that is no task's own lies under two tasks: it is the first one's. */
+static void down_shared(struct run *run, struct work *work, int begin, int end, int l) {
+    (void)work;
+    sweep_down(&run->p, l, (begin + 1) / 2, (end + 1) / 2);
 }
 
 static void up(struct run *run, struct work *work, int begin, int end, int l) {
@@ -188,24 +218,36 @@ static void edges(struct run *run, struct work *work, int begin, int end, int wh
     sweep_edges(&run->p, work, MG_PLANES * begin, MG_PLANES * end, what);
 }
 
-/* The levels of no task, by this thread. */
+/* The levels of no task, by this thread; on every rank the same. */
 static void coarse(struct run *run) {
     const double begin = evn_now();
     const int top = run->p.grid.finest - MG_SHARED;
-    sweep_down(&run->p, top + 1, 0, run->p.grid.level[top].n);
+    if (!run->cluster) sweep_down(&run->p, top + 1, 0, run->p.grid.level[top].n);
     sweep_below(&run->p, &run->work[0][0], top);
     run->phase_s[MG_COARSE] += evn_now() - begin;
+}
+
+/* From the second level to the first one that is no task's own. */
+static evn_status down_to_coarse(struct run *run) {
+    const int top = run->p.grid.finest;
+    evn_status status = exchange(run, HALO_R1);
+    if (!status) status = visit_phase(run, MG_MIDDLE, down, top - 1);
+    if (status || !run->cluster) return status;
+    status = exchange(run, HALO_R2);
+    if (!status) status = visit_phase(run, MG_MIDDLE, down_shared, top - 2);
+    return status ? status : exchange(run, HALO_R3);
 }
 
 /* All of a cycle below the finest level, whose restricted residual is there. */
 static evn_status below_finest(struct run *run) {
     const int top = run->p.grid.finest;
-    evn_status status = visit_phase(run, MG_MIDDLE, down, top - 1);
+    evn_status status = down_to_coarse(run);
     if (status) return status;
     coarse(run);
-    for (int l = top - MG_SHARED + 1; !status && l < top; l++)
-        status = visit_phase(run, MG_MIDDLE, up, l);
-    return status;
+    status = visit_phase(run, MG_MIDDLE, up, top - 2);
+    if (!status) status = exchange(run, HALO_U2);
+    if (!status) status = visit_phase(run, MG_MIDDLE, up, top - 1);
+    return status ? status : exchange(run, HALO_U1);
 }
 
 /* A cycle, and the residual after it: its squares after the last, else restricted for the next.
@@ -219,7 +261,16 @@ static evn_status step(struct run *run, int what, int counts) {
     const double begin = evn_now();
     if (!status) status = (counts ? evn_loop_run : evn_loop_visit)(run->loop, each_piece, &order);
     run->phase_s[MG_FINEST] += evn_now() - begin;
+    if (!status) status = halo_plan(&run->halo, run->loop); /* some may have moved */
+    if (!status) status = exchange(run, HALO_U0);
     return status ? status : visit_phase(run, MG_EDGES, edges, what);
+}
+
+/* Lets all ranks have the squares of each plane. */
+static evn_status share_squares(void *arg) {
+    struct run *run = arg;
+    return ranks_complete(run->cluster, run->p.square, run->tasks, SQUARES * sizeof(double),
+                          has_task, run);
 }
 
 /* Of the squares of each plane, planes in order. */
@@ -235,6 +286,7 @@ static evn_status advance(int *done, void *arg) {
     evn_status status = EVN_OK;
     if (!*done) {
         status = visit_phase(run, MG_FIRST, first_residual, SWEEP_RESTRICT | SWEEP_SQUARES);
+        if (!status) status = share_squares(run);
         run->first_norm = norm(run);
     }
     if (!status) status = step(run, *done + 1 == run->steps ? SWEEP_SQUARES : SWEEP_RESTRICT, 1);
@@ -244,14 +296,22 @@ static evn_status advance(int *done, void *arg) {
 
 /* ---- the run ------------------------------------------------------------------------------- */
 
+/* u = 0, also where it is a copy of another rank's. */
+static evn_status clear_all(struct run *run, int coarse_too) {
+    evn_status status = visit(run, clear, coarse_too);
+    return status ? status : exchange(run, HALO_U0);
+}
+
 /* A step that is not timed, and a fresh start. */
 static evn_status warm_up(struct run *run) {
-    evn_status status = visit(run, clear, 1);
+    evn_status status = clear_all(run, 1);
     if (!status) status = make_charges(run);
     if (!status) status = visit(run, first_residual, SWEEP_RESTRICT | SWEEP_SQUARES);
     if (!status) status = step(run, SWEEP_RESTRICT, 0);
+    if (!status) status = clear_all(run, 0);
     memset(run->phase_s, 0, sizeof run->phase_s);
-    return status ? status : visit(run, clear, 0);
+    run->puts = halo_counts(&run->halo);
+    return status;
 }
 
 static void hash_planes(struct run *run, struct work *work, int begin, int end, int what) {
@@ -274,6 +334,12 @@ static void hash_planes(struct run *run, struct work *work, int begin, int end, 
 static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     evn_status status = timed_end(timed);
     if (!status) status = visit(run, hash_planes, 0);
+    if (!status)
+        status = ranks_complete(run->cluster, run->hash, run->tasks, MG_PLANES * sizeof *run->hash,
+                                has_task, run);
+    const evn_shared_counts puts = halo_counts(&run->halo);
+    const evn_shared_counts mine = puts_between(&run->puts, &puts);
+    if (!status) status = puts_of_ranks(run->cluster, &mine, &r->puts);
     if (status) return status;
     r->run.hash = HASH_SEED;
     for (int k = 0; k < run->shape.n; k++) r->run.hash = hash_word(r->run.hash, run->hash[k]);
@@ -288,6 +354,40 @@ static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     return EVN_OK;
 }
 
+/* ---- tasks that go to another rank ---------------------------------------------------------- */
+
+/* A task's state is u of its planes; the squares of the last residual go with it. What is made of u
+ * when the sweep is over is made where it has come to: it is a piece of its own for that. */
+static evn_status make_home(void *arg, int task) {
+    (void)arg;
+    (void)task;
+    return EVN_OK;
+}
+
+static void *home_memory(void *arg, int task, int block, size_t *bytes) {
+    const struct run *run = arg;
+    const struct level *level = &run->p.grid.level[run->p.grid.finest];
+    *bytes = block ? SQUARES * sizeof(double) : (size_t)(MG_PLANES * level->plane) * sizeof(double);
+    return block ? run->p.square + SQUARES * task : level_plane(level, level->u, MG_PLANES * task);
+}
+
+static void drop_home(void *arg, int task) {
+    (void)arg;
+    (void)task;
+}
+
+static evn_status arrived(void *arg, int task) {
+    struct run *run = arg;
+    run->pieces.first[task] = 1;
+    if (task + 1 < run->tasks) run->pieces.first[task + 1] = 1;
+    return EVN_OK;
+}
+
+static const evn_home home = {
+    .blocks = 2, .make = make_home, .memory = home_memory, .drop = drop_home, .arrived = arrived};
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
 static evn_status make_room(struct run *run) {
     const size_t n = (size_t)run->shape.n;
     static const struct smoother smoother[] = {{-3.0 / 8, 1.0 / 32, -1.0 / 64},
@@ -299,21 +399,33 @@ static evn_status make_room(struct run *run) {
     evn_status status = grid_open(&run->p.grid, run->shape.n);
     if (!status) status = make_work(run);
     if (!status) status = pieces_open(&run->pieces, run->tasks);
+    if (!status)
+        status = halo_open(&run->halo, run->cluster, &run->p.grid, run->tasks,
+                           mg_chosen(run->problem).per_node);
     if (status) return status;
     const struct level *level = &run->p.grid.level[run->p.grid.finest];
     return pieces_plan(&run->pieces, run->loop, (size_t)level->plane);
 }
 
+static evn_status agree(const struct run *run, evn_status status) {
+    return run->cluster ? evn_cluster_agree(run->cluster, status) : status;
+}
+
 static evn_status run_all(struct run *run, evn_schedule *schedule, mg_result *r) {
-    evn_status status = check_memory(run);
-    if (!status) status = evn_loop_open(&run->loop, run->units, schedule);
-    if (!status) status = make_room(run);
+    evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, run->options->cluster);
+    if (status) return status;
+    run->cluster = evn_loop_cluster(run->loop);
+    status = agree(run, check_memory(run));
+    if (!status) status = agree(run, make_room(run));
+    if (!status) status = agree(run, evn_loop_homes(run->loop, &home, run));
+    if (!status) status = halo_plan(&run->halo, run->loop);
     if (!status) status = warm_up(run);
     if (status) return status;
     struct timed timed = {.options = run->options,
                           .result = &r->run,
                           .loop = run->loop,
                           .advance = advance,
+                          .finish = share_squares,
                           .arg = run};
     status = timed_begin(&timed);
     if (!status) status = timed_steps(&timed, 0, run->steps);
@@ -330,6 +442,7 @@ static void give_back(struct run *run) {
     }
     free(run->work);
     pieces_close(&run->pieces);
+    halo_close(&run->halo);
     evn_loop_close(run->loop);
     grid_close(&run->p.grid);
     free(run->p.square);
@@ -339,6 +452,8 @@ static void give_back(struct run *run) {
 
 evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, mg_result *result) {
+    if (mg_chosen(problem).variant != MG_BEST)
+        return mg_run_blocks(problem, units, schedule, options, result);
     struct run run = {.problem = problem,
                       .shape = mg_describe(problem),
                       .options = options,

@@ -192,11 +192,15 @@ void sweep_up(const struct problem *p, struct work *work, int l, int begin, int 
     for (int t = begin - 2; t < end + 2; t++) sweep_plane(&s, t);
 }
 
+/* Plane k of the finest level's u, wherever it is. */
+static double *finest_plane(const struct problem *p, int k) {
+    return p->grid.plane[k & (p->grid.level[p->grid.finest].n - 1)];
+}
+
 void sweep_aside(const struct problem *p, int begin, int end, double *aside) {
     const struct level *level = &p->grid.level[p->grid.finest];
     for (int q = 0; q < SWEEP_ASIDE; q++)
-        memcpy(aside + q * level->plane,
-               level_plane(level, level->u, q < 2 ? begin - 2 + q : end + q - 2),
+        memcpy(aside + q * level->plane, finest_plane(p, q < 2 ? begin - 2 + q : end + q - 2),
                (size_t)level->plane * sizeof(double));
 }
 
@@ -204,14 +208,14 @@ void sweep_aside(const struct problem *p, int begin, int end, double *aside) {
 
 static void square_plane(const struct sweep *s, int k) {
     double *u[3];
-    for (int q = 0; q < 3; q++) u[q] = level_plane(s->level, s->level->u, k - 1 + q);
+    for (int q = 0; q < 3; q++) u[q] = finest_plane(s->p, k - 1 + q);
     begin_squares(s, k);
     for (int b = 2; b < s->level->n / 2 + 2; b++) square(s, u, k, b);
 }
 
 static void restrict_plane(const struct sweep *s, int k) {
     double *u[5];
-    for (int q = 0; q < 5; q++) u[q] = level_plane(s->level, s->level->u, 2 * k - 1 + q);
+    for (int q = 0; q < 5; q++) u[q] = finest_plane(s->p, 2 * k - 1 + q);
     for (int b = 1; b < s->level->n / 2 + 3; b++) restrict_pair(s, u, k, b);
 }
 

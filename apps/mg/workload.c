@@ -1,13 +1,17 @@
 /* MG as a workload of the command. */
 #include "common/workload.h"
 #include "common/message.h"
+#include "common/puts.h"
 #include "common/record.h"
 #include "mg/mg.h"
+#include "mg/study.h"
 #include <string.h>
 
 struct state {
-    const char *class_, *smoother;
-    long size;
+    const char *class_, *smoother, *variant;
+    long size, per_node;
+    mg_variant chosen;
+    int ranks;
     mg *problem;
     mg_shape shape;
     char class_text[2], key[32];
@@ -20,6 +24,11 @@ static const struct option options[] = {
     {"size", "N", "points a side instead of a class's, a power of two (4 steps)", OPTION_NUMBER,
      AT(size), MG_LEAST, MG_MOST},
     {"smoother", "a|b", "the smoother of --size (default a)", OPTION_TEXT, AT(smoother), 0, 0},
+    {"variant", "NAME",
+     "best (default): slabs in one pass; bulk, overlap: blocks, faces after each operator",
+     OPTION_TEXT, AT(variant), 0, 0},
+    {"per-node", "N", "for studies: as if each node had N of the ranks", OPTION_NUMBER,
+     AT(per_node), 1, 1 << 20},
     {0},
 };
 #undef AT
@@ -27,7 +36,9 @@ static const struct option options[] = {
 static const struct option_rule rules[] = {
     {"size", OPTION_EXCLUDES, "class", "a class has its size; give one of them"},
     {"smoother", OPTION_NEEDS, "size", "a class has its smoother"},
-    {"evener plan", OPTION_IGNORES, "smoother", "a plan computes nothing"},
+    {"evener plan", OPTION_IGNORES, "smoother per-node", "a plan computes nothing"},
+    {"evener plan", OPTION_EXCLUDES, "variant", "a plan is one of slabs"},
+    {"evener calibrate", OPTION_EXCLUDES, "variant", "it measures slabs"},
     {0},
 };
 
@@ -51,10 +62,29 @@ static int open_class(struct state *s) {
     return status ? give_up(status) : 0;
 }
 
+/* The variant by its name. */
+static int choose(struct state *s) {
+    static const char *const name[] = {
+        [MG_BEST] = "best", [MG_BULK] = "bulk", [MG_OVERLAP] = "overlap"};
+    const char *word = s->variant ? s->variant : "best";
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(word, name[i])) {
+            s->chosen = (mg_variant)i;
+            return 0;
+        }
+    if (!strcmp(word, "funneled"))
+        complain("--variant: mg has no kernels yet, so nothing to funnel; expected bulk, overlap "
+                 "or best");
+    else
+        complain("--variant: there is no \"%s\", expected bulk, overlap or best", word);
+    return EXIT_USAGE;
+}
+
 static int check(void *p, const struct workload *is) {
     struct state *s = p;
     (void)is;
-    const int failed = s->size ? open_size(s) : open_class(s);
+    int failed = choose(s);
+    if (!failed) failed = s->size ? open_size(s) : open_class(s);
     if (failed) return failed;
     s->shape = mg_describe(s->problem);
     s->class_text[0] = s->shape.class_;
@@ -70,6 +100,19 @@ static int check_units(void *p, const evn_units *units) {
     if (!evn_units_gpus(units)) return 0;
     complain("mg: it has no kernels; expected CPU units only, not %s", evn_units_text(units));
     return EXIT_USAGE;
+}
+
+static void join(void *p, evn_cluster *cluster) {
+    ((struct state *)p)->ranks = evn_cluster_size(cluster);
+}
+
+static int choose_tasks(void *p, int quiet) {
+    struct state *s = p;
+    (void)quiet;
+    evn_status status =
+        mg_choose(s->problem, (mg_way){s->chosen, (int)s->per_node}, s->ranks ? s->ranks : 1);
+    s->shape = mg_describe(s->problem);
+    return status ? give_up(status) : 0;
 }
 
 static struct workload_shape describe(const void *p) {
@@ -135,9 +178,15 @@ static void record(const void *p, cJSON *root) {
     record_number(root, "norm", r->norm);
     cJSON_AddNumberToObject(root, "size", s->shape.n);
     cJSON_AddStringToObject(root, "smoother", s->shape.smoother == 'b' ? "b" : "a");
+    puts_record(root, &r->puts);
     cJSON *phases = cJSON_AddObjectToObject(root, "phases");
     for (int i = 0; i < MG_PHASES; i++) record_number(phases, mg_phase_name(i), r->phase_s[i]);
 }
+
+static const struct study studies[] = {
+    {"mg", "MG: pass by pass against the bytes it must move and memory's bandwidth", mg_study},
+    {0},
+};
 
 static const struct workload mg_workload = {
     .name = "mg",
@@ -149,11 +198,14 @@ static const struct workload mg_workload = {
     .weight = "points",
     .schedule = "static",
     .sample = "--class=W",
+    .ranks = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),
     .check = check,
     .check_units = check_units,
+    .join = join,
+    .open = choose_tasks,
     .describe = describe,
     .tasks = tasks,
     .print_problem = print_problem,
@@ -161,6 +213,7 @@ static const struct workload mg_workload = {
     .print_result = print_result,
     .record = record,
     .close = close_state,
+    .studies = studies,
 };
 
 extern const struct workload *const mg_workloads[];

@@ -46,7 +46,7 @@ class Mg(unittest.TestCase):
             points = r["size"] ** 3
             self.assertEqual(sum(u["weight"] for u in r["units"]), points)
             self.assertAlmostEqual(r["mops"] * r["seconds"] / (58e-6 * r["steps"] * points), 1, 9)
-            self.assertEqual(set(r["phases"]), {"first", "finest", "edges", "middle", "coarse"})
+            self.assertEqual(set(r["phases"]), {"first", "finest", "edges", "middle", "coarse", "exchange"})
 
     def test_same_bits(self):
         schedules = ("static", "dynamic:chunk=1", "dynamic:chunk=3", "guided:time", "binpack", "interval")
@@ -98,6 +98,18 @@ class Mg(unittest.TestCase):
         owner = plan["iterations"][0]["owner"]
         self.assertEqual((len(owner), set(owner)), (64, {0, 1, 2}))
         self.assertGreater(plan["iterations"][0]["cut_bytes"], 0)
+
+    def test_bench(self):
+        """A line for each pass over each level that is the tasks', and one for those below."""
+        out = self.evener("bench", "mg", "--class", "S").stdout
+        lines = [line.split() for line in out.splitlines() if line.startswith("   ")][1:]
+        self.assertEqual([(line[0], line[1]) for line in lines],
+                         [("32", "up"), ("32", "norm"), ("16", "up"), ("16", "down"), ("8", "up"), ("8", "down"), ("4", "below")])
+        for line in lines[:-1]:  # GB/s are bytes a point by points a second
+            self.assertAlmostEqual(float(line[3]) * float(line[4]) * 1e-3, float(line[5]), delta=0.01 + 0.01 * float(line[5]))
+        self.refuses("bench", "mg", "--class", "X", says='there is no class "X"')
+        self.refuses("bench", "mg", "--cores", "0", says="--cores 0")
+        self.refuses("bench", "mg", "--class", "F", says="choose a smaller one")
 
     def test_page_and_report(self):
         out = self.evener("run", "mg", "--verbose", "--units", "2:CPU:1", "--oversubscribe", "--json", "r.json").stdout

@@ -3,6 +3,7 @@
  * of the plain one, half a minute. */
 #include "check.h"
 #include "common/npb_random.h"
+#include "mg/blocks.h"
 #include "mg/mg.h"
 #include "mg/plain.h"
 #include "mg/sweep.h"
@@ -112,7 +113,7 @@ static struct computed compute(int n, int steps, int b, int cuts) {
     assert_int_equal(work_open(&work, n), 0);
     /* whatever is not u of the finest level is computed before it is read */
     const struct level *level = &c.p.grid.level[c.p.grid.finest];
-    memset(c.p.grid.memory, 0xff, (size_t)grid_bytes(n));
+    memset(c.p.grid.memory, 0xff, c.p.grid.bytes);
     memset(work.memory, 0xff, (size_t)work_doubles(n) * sizeof(double));
     memset(level->u, 0, (size_t)(level->plane * n) * sizeof(double));
     double *aside = grid_room((size_t)(cuts * SWEEP_ASIDE * level->plane) * sizeof(double));
@@ -154,6 +155,56 @@ static void as_plain(void **state) {
                 free(plain);
                 give_back(&c);
             }
+}
+
+/* Largest distance of a block of all of the cube from the plain fields. */
+static double distance(const struct blocks *b, const double *plain) {
+    const struct block_field *u = &b->level[b->finest].u;
+    const int n = u->l[0];
+    double most = 0;
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++)
+                most = fmax(most, fabs(u->at[i + 1 + (n + 2) * (j + 1 + (n + 2) * (k + 1))] -
+                                       plain[i + n * (j + n * k)]));
+    return most;
+}
+
+/* Operator after operator, in one block; faces first or not; both smoothers. */
+static void blocks_as_plain(void **state) {
+    (void)state;
+    for (int n = 16; n <= 32; n *= 2)
+        for (int how = 0; how < 4; how++) {
+            const struct charges charges = charges_of(n, n, 64);
+            double norm;
+            double *plain = plain_mg(n, 3, how & 1, &norm);
+            struct blocks b;
+            assert_ok(blocks_open(&b, NULL, n, how & 1 ? 'b' : 'a', 1 + how / 2, 0));
+            b.overlap = how / 2;
+            blocks_start(&b, &charges);
+            assert_ok(blocks_residual(&b));
+            for (int i = 0; i < 3; i++) assert_ok(blocks_cycle(&b));
+            assert_true(distance(&b, plain) < 2e-15);
+            assert_true(fabs(sqrt(blocks_squares(&b) / pow(n, 3)) - norm) < 1e-13 * norm);
+            free(plain);
+            blocks_close(&b);
+        }
+}
+
+/* The reference's grids of ranks, and where there are points for all of them. */
+static void grids(void **state) {
+    (void)state;
+    static const int of[][4] = {{1, 1, 1, 1},  {2, 1, 1, 2},  {4, 1, 2, 2}, {8, 2, 2, 2},
+                                {16, 2, 2, 4}, {32, 2, 4, 4}, {64, 4, 4, 4}};
+    for (int i = 0; i < 7; i++) {
+        int grid[3];
+        faces_grid(of[i][0], grid);
+        assert_memory_equal(grid, &of[i][1], sizeof grid);
+    }
+    assert_int_equal(blocks_whole(32, 8), 0);
+    assert_int_equal(blocks_whole(32, 16), 2);
+    assert_int_equal(blocks_whole(16, 512), 3);
+    assert_int_equal(blocks_whole(16, 1024), -1);
 }
 
 /* Ranges of four planes, of eight, .., of all: the same bits, of the norm, too. */
@@ -215,6 +266,10 @@ static void problems(void **state) {
     assert_int_equal(mg_open_class(&problem, 'X'), EVN_USAGE);
     assert_ok(mg_open_size(&problem, 32, 'b'));
     assert_true(mg_official(problem) == 0);
+    assert_int_equal(mg_choose(problem, (mg_way){.variant = MG_BULK}, 3), EVN_USAGE);
+    assert_int_equal(mg_choose(problem, (mg_way){.variant = MG_BULK}, 1 << 20), EVN_USAGE);
+    assert_ok(mg_choose(problem, (mg_way){.variant = MG_BULK}, 16));
+    assert_int_equal(mg_tasks(problem).tasks, 16);
     mg_close(problem);
 }
 
@@ -224,6 +279,7 @@ int main(void) {
         cmocka_unit_test(published_charges), cmocka_unit_test(too_few_charges),
         cmocka_unit_test(as_plain),          cmocka_unit_test(the_same_bits),
         cmocka_unit_test(official),          cmocka_unit_test(problems),
+        cmocka_unit_test(blocks_as_plain),   cmocka_unit_test(grids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,58 @@
+/* A cube in blocks, one a rank, and the exchange of their faces, as the reference and the hybrid
+ * PGAS paper have it: ranks in a grid of powers of two, one layer of ghost cells, and one exchange
+ * in three phases that depend on each other, x, y, z, of two messages each. The faces of y take
+ * along what x has brought, and those of z all, so that edges and corners come without messages of
+ * their own. An axis with one rank is a copy.
+ *
+ * Faces of x and y are packed, those of z go as they lie. A message is a put and a signal
+ * (<evener/shared.h>); there are two buffers for each, in turn: who puts the one after the next has
+ * had the next one from the same neighbour, who had taken this one by then. */
+#ifndef MG_FACES_H
+#define MG_FACES_H
+
+#include <evener/cluster.h>
+#include <evener/shared.h>
+
+struct faces {
+    int ranks[3], at[3];     /* of the grid; where this one is in it */
+    int neighbour[3][2];     /* ranks below and above */
+    evn_shared *shared;      /* NULL: one rank */
+    double *packed[2];       /* faces on their way, below and above */
+    size_t part[3], bytes;   /* doubles of a face at most; bytes of all buffers of a rank */
+    size_t all;              /* doubles of what all ranks gather at most */
+    unsigned long long done; /* exchanges */
+    unsigned long long gathered;
+    double seconds; /* in them, without what was done meanwhile */
+};
+
+/* A field of a block: l points along each axis and a ghost cell on both sides. */
+struct block_field {
+    int l[3];
+    double *at;
+};
+
+/* The grid of so many ranks, a power of two: L = log2, 2^(L/3) along x, of what is left half of the
+ * powers along y, and the rest along z. */
+void faces_grid(int ranks, int grid[3]);
+
+/* For blocks of at most l points an axis, and gathers of at most `all` points in all; per_node as
+ * evn_shared_shape has it. Collective: an agreement. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. cluster
+ * NULL: one rank. */
+evn_status faces_open(struct faces *faces, evn_cluster *cluster, const int l[3], size_t all,
+                      int per_node);
+void faces_close(struct faces *faces);
+
+/* Fills the ghost cells. `meanwhile`, if not NULL, is called once in each phase while messages are
+ * on their way, with its number from 0 to 2; what it does may change no point of a face. */
+evn_status faces_exchange(struct faces *faces, const struct block_field *field,
+                          void (*meanwhile)(void *arg, int phase), void *arg);
+
+/* The same where a field is all of a level, on every rank. */
+void faces_wrap(struct faces *faces, const struct block_field *field);
+
+/* Lets each rank have all of a level: `part` is this one's block, `whole` all of it, of which ghost
+ * cells are left as they are. Each rank puts its points to each other one. */
+evn_status faces_gather(struct faces *faces, const struct block_field *part,
+                        const struct block_field *whole);
+
+#endif

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""NPB MG over ranks: the bits of one process from any number of them, lists and schedules, over forked processes and MPI;
+blocks (bulk, overlap) with messages and bytes as the reference's decomposition has them; a slow unit, a rank that dies.
+
+Run: ctest -R command-mg-ranks, or tests/command/test_mg_ranks.py build/evener [test ..]; EVENER_MG=all adds class A.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+EVENER = "build/evener"
+NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
+CLASSES = "SWA" if os.environ.get("EVENER_MG") == "all" else "SW"
+PATIENCE = 20  # s from a death to the end, on a machine that has other things to do
+
+
+def clean():
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "EVENER_"))}
+    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    # a container's /dev/shm may be too small for it
+    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
+        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
+    return env
+
+
+def grid(ranks):
+    """Ranks along x, y and z."""
+    power = ranks.bit_length() - 1
+    x = power // 3
+    y = (power - x) // 2
+    return 1 << x, 1 << y, 1 << (power - x - y)
+
+
+def faces(ranks, n, steps):
+    """Messages and bytes of all ranks in the timed part: as many exchanges of each level as the cycle has, each of two faces
+    a rank for every axis along which there is another rank. Of more than 8 ranks the level with as many points a side as there are ranks
+    along z is gathered, from all to all, and has no exchanges, nor have those below."""
+    levels = n.bit_length() - 1
+    count = size = 0
+    whole = max(grid(ranks)).bit_length() - 1 if ranks > 8 else 0
+    if whole:
+        count += steps * ranks * (ranks - 1)
+        size += 8 * steps * (ranks - 1) * (1 << whole) ** 3
+    for level in range(whole + 1, levels + 1):
+        exchanges = (2 if level == 1 else 3) * steps + (level == levels)
+        x, y, z = ((1 << level) // p for p in grid(ranks))
+        face = y * z, (x + 2) * z, (x + 2) * (y + 2)
+        for points, p in zip(face, grid(ranks)):
+            if p > 1:
+                count += 2 * exchanges * ranks
+                size += 16 * points * exchanges * ranks
+    return count, size
+
+
+class Ranks(unittest.TestCase):
+    def run_it(self, *words, launcher=(), status=0):
+        done = subprocess.run([*launcher, EVENER, "run", "mg", "--quiet", *words], capture_output=True, text=True, timeout=300,
+                              env=clean())
+        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
+        return done
+
+    def record(self, *words, launcher=()):
+        done = self.run_it("--oversubscribe", "--json", "-", *words, launcher=launcher)
+        self.assertEqual(done.stderr, "", words)
+        return json.loads(done.stdout)
+
+    def refuses(self, *words, says):
+        done = self.run_it(*words, status=2)
+        self.assertIn(says, done.stderr)
+        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+
+    def same(self, r, alone):
+        self.assertEqual((r["hash"], r["norm"], r["verified"]), (alone["hash"], alone["norm"], alone["verified"]), r["command"])
+
+    def test_same_bits(self):
+        for name in CLASSES:
+            alone = self.record("--class", name, "--units", "1:CPU:1")
+            self.assertIs(alone["verified"], True)
+            self.assertEqual(alone["puts"], {"count": 0, "bytes": 0, "same_node": 0, "remote": 0})
+            for ranks in (1, 2, 3, 5, 8):
+                r = self.record("--class", name, "--units", "1:CPU:1", "--processes", str(ranks))
+                self.same(r, alone)
+                # 4 kinds of ghost planes, from both neighbours, and all that is coarse from all: at least so many
+                if ranks > 2:
+                    self.assertGreaterEqual(r["puts"]["count"], r["steps"] * ranks * (2 * 4 + ranks - 1))
+                self.assertEqual(r["puts"]["remote"], 0)
+
+    def test_schedules(self):
+        """Several units a rank, unequal ones, units that draw; nodes that are others."""
+        alone = self.record("--class", "S", "--units", "1:CPU:1")
+        for schedule in ("static", "dynamic:chunk=1", "dynamic:chunk=3,memorize=0", "guided:time", "binpack", "interval",
+                         "static:chunk=1"):
+            for ranks, units in ((2, "2:CPU:1"), (3, "1:CPU:2,1:CPU:1"), (3, "1:CPU:1")):
+                self.same(self.record("--class", "S", "--units", units, "--processes", str(ranks), "--schedule", schedule), alone)
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "nodes")
+            with open(file, "w", encoding="utf-8") as f:
+                f.write("* 2:CPU:1\n")
+            self.same(self.record("--class", "S", "--units", "@" + file, "--processes", "2"), alone)
+
+    def test_fewer_slabs_than_ranks(self):
+        self.same(self.record("--size", "16", "--units", "1:CPU:1", "--processes", "6"),
+                  self.record("--size", "16", "--units", "1:CPU:1"))
+        first = self.record("--size", "32", "--steps", "0", "--processes", "3", "--units", "1:CPU:1")
+        self.assertAlmostEqual(first["norm"], (20 / 32**3) ** 0.5, 15)
+
+    def test_tasks_that_move(self):
+        """A rank that becomes slow gives slabs to the others."""
+        words = "--class", "W", "--units", "1:CPU:1", "--steps", "12"
+        moved = self.record(*words, "--processes", "3", "--schedule", "guided:time", "--slow", "1:8@2")
+        self.assertGreater(moved["transfers"]["moved_between_ranks"], 0)
+        self.same(moved, self.record(*words))
+
+    def test_nodes(self):
+        """As if ranks were on two nodes: what goes between them goes over the wire, and is the same."""
+        alone = self.record("--class", "S", "--units", "1:CPU:1")
+        one = self.record("--class", "S", "--units", "1:CPU:1", "--processes", "4")
+        two = self.record("--class", "S", "--units", "1:CPU:1", "--processes", "4", "--per-node", "2")
+        self.same(two, alone)
+        self.assertEqual([two["puts"][k] for k in ("count", "bytes")], [one["puts"][k] for k in ("count", "bytes")])
+        self.assertGreater(two["puts"]["remote"], 0)
+        self.assertEqual(two["puts"]["remote"] + two["puts"]["same_node"], two["puts"]["count"])
+
+    def test_blocks(self):
+        """Official norms, close to the slabs', and as many messages and bytes as the decomposition says."""
+        for name in CLASSES:
+            best = self.record("--class", name, "--units", "1:CPU:1")
+            for ranks in (1, 2, 4, 8, 16) if name == "S" else (1, 2, 4, 8):
+                bits = set()
+                for variant in ("bulk", "overlap"):
+                    r = self.record("--class", name, "--units", "1:CPU:1", "--processes", str(ranks), "--variant", variant)
+                    self.assertIs(r["verified"], True)
+                    self.assertLess(abs(r["norm"] / best["norm"] - 1), 1e-10)
+                    self.assertLess(abs(r["norm"] / NORM[name] - 1), 1e-10)
+                    self.assertEqual((r["puts"]["count"], r["puts"]["bytes"]), faces(ranks, r["size"], r["steps"]))
+                    bits.add(r["norm"])
+                self.assertLess(max(bits) / min(bits) - 1, 1e-10)
+
+    def test_blocks_on_nodes(self):
+        for ranks, variant, per_node in ((8, "overlap", 2), (16, "bulk", 4), (4, "overlap", 1)):
+            r = self.record("--class", "S", "--units", "1:CPU:1", "--processes", str(ranks), "--variant", variant, "--per-node",
+                            str(per_node))
+            self.assertIs(r["verified"], True)
+            self.assertEqual((r["puts"]["count"], r["puts"]["bytes"]), faces(ranks, 32, 4))
+            self.assertGreater(r["puts"]["remote"], 0)
+            self.assertEqual(r["puts"]["remote"] + r["puts"]["same_node"], r["puts"]["count"])
+        self.assertEqual(r["puts"]["same_node"], 0)
+
+    def test_blocks_of_teams(self):
+        one, two = (self.record("--size", "64", "--units", f"1:CPU:{cores}", "--processes", "2", "--variant", "overlap")
+                    for cores in (1, 2))
+        self.assertEqual((one["hash"], one["norm"]), (two["hash"], two["norm"]))
+
+    def test_mpi(self):
+        for kind, counts in (("openmpi", (2, 3)), ("mpich", (2,))):
+            found = shutil.which(f"mpirun.{kind}")
+            plugin = os.path.join(os.path.dirname(EVENER), "lib", "evener", f"evener-wire-{kind}.so")
+            if not found or not os.path.exists(plugin):
+                continue
+            alone = self.record("--class", "W", "--units", "1:CPU:1")
+            for ranks in counts:
+                launcher = [found, *(["-q", "--oversubscribe"] if kind == "openmpi" else []), "-n", str(ranks)]
+                self.same(self.record("--class", "W", "--units", "1:CPU:1", launcher=launcher), alone)
+            launcher[-1] = "2"
+            for variant in ("bulk", "overlap"):
+                r = self.record("--class", "S", "--units", "1:CPU:1", "--variant", variant, launcher=launcher)
+                self.assertEqual((r["puts"]["count"], r["puts"]["bytes"], r["verified"]), (*faces(2, 32, 4), True))
+
+    def test_refused(self):
+        words = "--units", "1:CPU:1", "--oversubscribe", "--processes"
+        self.refuses(*words, "3", "--variant", "bulk", says="blocks for 3 ranks, expected a power of two")
+        self.refuses(*words, "2", "--variant", "funneled", says="no kernels yet")
+        self.refuses(*words, "2", "--variant", "slabs", says='there is no "slabs", expected bulk, overlap or best')
+        self.refuses(*words, "2", "--variant", "bulk", "--units", "2:CPU:1", says="expected one unit a rank")
+        self.refuses(*words, "2", "--variant", "bulk", "--schedule", "guided:time", says="expected the schedule static")
+
+    def test_death(self):
+        """Of a rank in the middle of it: one line, soon, and nobody is left."""
+        for variant in ("best", "overlap"):
+            run = subprocess.Popen([EVENER, "run", "mg", "--size", "128", "--steps", "100000", "--units", "1:CPU:1", "--quiet",
+                                    "--oversubscribe", "--processes", "4", "--variant", variant], stderr=subprocess.PIPE, text=True,
+                                   env=clean())
+            time.sleep(2)
+            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as f:
+                ranks = [int(word) for word in f.read().split()]
+            self.assertGreaterEqual(len(ranks), 3)
+            os.kill(ranks[1], signal.SIGKILL)
+            _, said = run.communicate(timeout=PATIENCE)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertEqual(said.count("\n"), 1, said)
+            for pid in ranks:
+                self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
