@@ -1,4 +1,4 @@
-# MPI's plug-ins: one shared object for each MPI that is found, of one source (src/wire/wire_mpi.c), by the script that users have too.
+# MPI's plug-ins: one shared object for each MPI that is found, of one source (src/wire/wire_mpi*), by the script that users have too.
 #
 # build/lib/evener and lib/evener of the installation have the same in them: plug-ins, source, headers and script. Nothing else of Evener
 # is compiled or linked with an MPI.
@@ -6,7 +6,9 @@
 set(EVENER_MPICC "" CACHE STRING "compiler wrappers of the MPIs to make plug-ins for (a list); empty: those that are found, OFF: none")
 set(folder ${CMAKE_BINARY_DIR}/lib/evener)
 configure_file(cmake/evener-wire-build ${folder}/evener-wire-build COPYONLY)
-configure_file(src/wire/wire_mpi.c ${folder}/wire_mpi.c COPYONLY)
+foreach(file wire_mpi.c wire_mpi_shared.c wire_mpi.h)
+    configure_file(src/wire/${file} ${folder}/${file} COPYONLY)
+endforeach()
 foreach(header wire status)
     configure_file(include/evener/${header}.h ${folder}/evener/${header}.h COPYONLY)
 endforeach()
@@ -43,7 +45,7 @@ foreach(wrapper IN LISTS wrappers)
     elseif(NOT ${folder}/${name} IN_LIST plugins)
         add_custom_command(OUTPUT ${folder}/${name}
             COMMAND ${folder}/evener-wire-build ${wrapper} ${folder}/${name}
-            DEPENDS ${folder}/evener-wire-build ${folder}/wire_mpi.c ${folder}/evener/wire.h ${folder}/evener/status.h
+            DEPENDS ${folder}/evener-wire-build ${folder}/wire_mpi.c ${folder}/wire_mpi_shared.c ${folder}/wire_mpi.h ${folder}/evener/wire.h ${folder}/evener/status.h
             VERBATIM COMMENT "Making ${name} with ${wrapper}")
         list(APPEND plugins ${folder}/${name})
         # the study that is MPI's own program; made when it is asked for
@@ -61,5 +63,5 @@ list(JOIN EVENER_WIRES ", " EVENER_WIRES)
 install(FILES ${plugins} DESTINATION lib/evener PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 install(PROGRAMS cmake/evener-wire-build DESTINATION lib/evener)
-install(FILES src/wire/wire_mpi.c DESTINATION lib/evener)
+install(FILES src/wire/wire_mpi.c src/wire/wire_mpi_shared.c src/wire/wire_mpi.h DESTINATION lib/evener)
 install(FILES include/evener/wire.h include/evener/status.h DESTINATION lib/evener/evener)

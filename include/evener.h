@@ -32,6 +32,7 @@
 #include <evener/device.h>
 #include <evener/unit.h>
 #include <evener/cluster.h>
+#include <evener/shared.h>
 #include <evener/crew.h>
 #include <evener/place.h>
 #include <evener/schedule.h>

@@ -27,13 +27,14 @@
 extern "C" {
 #endif
 
-#define EVN_WIRE_VERSION   1
+#define EVN_WIRE_VERSION   2
 #define EVN_WIRE_TAG_MAX   32767
 #define EVN_WIRE_BYTES_MAX ((size_t)1 << 30)
 
 /* Of the kind's own making. */
 typedef struct evn_wire evn_wire;
 typedef struct evn_mail evn_mail;
+typedef struct evn_segment evn_segment;
 
 /* What the library does for a kind. Valid from open() to close(). */
 typedef struct evn_wire_host {
@@ -45,6 +46,43 @@ typedef struct evn_wire_host {
     /* More ranks than cores here: waits give their core away at once. */
     int crowded;
 } evn_wire_host;
+
+/* One-sided memory, what <evener/shared.h> is made of: a segment has a piece of memory on each
+ * rank, and beside it words that other ranks raise, one by one. A word is raised by one rank only.
+ *
+ * What is called under the library's lock is called by one thread at a time with all else of the
+ * wire; what is not, by any thread at any time. */
+typedef struct evn_wire_shared {
+    /* `bytes` of zeros of this rank, page-aligned, and `words` of 0, the same number on all. Every
+     * rank calls it, in the same order. Fails on all or on none: with EVN_STOPPED where the cause
+     * is another rank. Under the lock. EVN_MEMORY: there is no room, said before anything was
+     * written; EVN_SYSTEM. */
+    evn_status (*open)(evn_segment **out, evn_wire *wire, size_t bytes, int words);
+    /* Every rank calls it; nothing is on its way. Under the lock. */
+    void (*close)(evn_segment *segment);
+    /* The memory of `rank` where this one can read and write it itself; NULL: it cannot. */
+    void *(*memory)(const evn_segment *segment, int rank);
+
+    /* `bytes` at `from` to `at` of rank `to`, whether memory() gives it or not. Does not wait;
+     * `from` may be written again after flush(). Under the lock. */
+    evn_status (*put)(evn_segment *segment, int to, size_t at, const void *from, size_t bytes);
+    /* Until all that was put to rank `to` (-1: to all) is there. Under the lock. */
+    evn_status (*flush)(evn_segment *segment, int to);
+    /* Adds 1 to a word of rank `to`. Who sees it sees what was written before: by put(), or, with
+     * `direct` (and then not under the lock), by the processor. */
+    evn_status (*raise)(evn_segment *segment, int to, int word, int direct);
+
+    /* Of this rank's own, as far as it has come. */
+    unsigned long long (*value)(evn_segment *segment, int word);
+    /* Lets what is on its way come on. Under the lock. NULL: it comes by itself. */
+    void (*poll)(evn_segment *segment);
+    /* How often something was raised here; taken before value(), for rest(). */
+    unsigned (*bell)(const evn_segment *segment);
+    /* A moment's wait for something to be raised since `bell`: sleeps, or gives the core away, and
+     * may return early, but not late. *since: 0 before the first one of a wait. `from`: the rank
+     * that is waited for, -1: any, for messages. EVN_STOPPED as wait() of mail; EVN_SYSTEM. */
+    evn_status (*rest)(evn_segment *segment, unsigned bell, int from, double *since);
+} evn_wire_shared;
 
 typedef struct evn_wire_kind {
     unsigned version; /* EVN_WIRE_VERSION */
@@ -94,6 +132,8 @@ typedef struct evn_wire_kind {
     int (*device_memory)(const evn_wire *wire);
     evn_status (*send_device)(evn_mail *mail, const void *from, size_t bytes);
     evn_status (*wait_device)(evn_mail *mail, void *to, size_t bytes);
+
+    const evn_wire_shared *shared; /* NULL: it has no one-sided memory */
 } evn_wire_kind;
 
 /* For studies and tests: the wire of a cluster, in *wire, and its kind; NULL: one rank alone. Tags

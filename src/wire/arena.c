@@ -83,11 +83,12 @@ static int class_of(size_t pages, size_t *rounded) {
     return 4 * log + (int)(*rounded >> log);
 }
 
-static void *deal(struct wire_arena *a, size_t bytes) {
+void *wire_arena_deal(struct wire_arena *a, size_t bytes, int *is_clean) {
     size_t pages;
     const int class = class_of(round_up(bytes, a->page) / a->page, &pages);
     bytes = pages * a->page;
     void *memory = a->free[class];
+    *is_clean = !memory;
     if (memory) {
         a->free[class] = a->free[class]->next;
     } else if (bytes <= a->bytes - a->end) {
@@ -100,7 +101,7 @@ static void *deal(struct wire_arena *a, size_t bytes) {
     return memory;
 }
 
-static void give_back(struct wire_arena *a, void *memory, size_t bytes) {
+void wire_arena_give_back(struct wire_arena *a, void *memory, size_t bytes) {
     size_t pages;
     const int class = class_of(round_up(bytes, a->page) / a->page, &pages);
     struct wire_arena_free *f = memory;
@@ -126,7 +127,8 @@ static int is_way(const struct wire_arena_box *b, int from, int to, int tag) {
 
 static struct wire_arena_box *box_make(struct wire_arena *a, int from, int to, int tag,
                                        size_t max) {
-    struct wire_arena_box *b = deal(a, box_bytes(a, max));
+    int is_clean;
+    struct wire_arena_box *b = wire_arena_deal(a, box_bytes(a, max), &is_clean);
     if (!b) return NULL;
     memset(b, 0, sizeof *b);
     b->from = from;
@@ -185,7 +187,7 @@ void wire_arena_box_close(struct wire_arena_box *b, struct wire_arena *a, int en
         struct wire_arena_box **at = list_of(a, b->from, b->to, b->tag);
         while (*at != b) at = &(*at)->next;
         *at = b->next;
-        give_back(a, b, box_bytes(a, b->max));
+        wire_arena_give_back(a, b, box_bytes(a, b->max));
     }
     pthread_mutex_unlock(&a->lock);
 }

@@ -67,11 +67,13 @@ evn_status wire_arena_expect(evn_mail *mail);
 evn_status wire_arena_look(evn_mail *mail, int *here);
 evn_status wire_arena_wait(evn_mail *mail, const void **data, size_t *bytes);
 void wire_arena_release(evn_mail *mail);
+extern const evn_wire_shared wire_arena_shared;
 
 #define ARENA_FUNCTIONS                                                                            \
     .abort = wire_arena_abort, .rank = wire_arena_rank, .size = wire_arena_size,                   \
     .mail_open = wire_arena_mail_open, .mail_close = wire_arena_mail_close,                        \
     .take = wire_arena_take, .send = wire_arena_send, .expect = wire_arena_expect,                 \
-    .look = wire_arena_look, .wait = wire_arena_wait, .release = wire_arena_release
+    .look = wire_arena_look, .wait = wire_arena_wait, .release = wire_arena_release,               \
+    .shared = &wire_arena_shared
 
 #endif

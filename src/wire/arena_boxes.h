@@ -42,7 +42,8 @@ struct wire_arena {
     size_t used; /* of what is below, the part that is in boxes */
     struct wire_arena_free *free[ARENA_CLASSES];
     struct wire_arena_box *list[ARENA_LISTS];
-    atomic_int lost; /* 1 + the rank that has died; 0: none */
+    struct wire_arena_segment *segments; /* of one-sided memory that are open */
+    atomic_int lost;                     /* 1 + the rank that has died; 0: none */
     struct wire_arena_counter left;
     atomic_int state[ARENA_RANKS_MAX];
 };
@@ -54,9 +55,17 @@ struct evn_wire {
     const char *name;
     const evn_wire_host *host;
     struct wire_arena_speed speed;
-    double port;    /* when all that was sent is through it */
-    int is_leaving; /* a wait has ended because of a stop: the next ones end at once */
+    double port;           /* when all that was sent is through it */
+    atomic_int is_leaving; /* a wait has ended because of a stop: the next ones end at once */
+    unsigned segments;     /* opened so far */
 };
+
+/* Pages for `bytes`, under the arena's lock; *is_clean: they are zeros. NULL: no room. */
+void *wire_arena_deal(struct wire_arena *arena, size_t bytes, int *is_clean);
+void wire_arena_give_back(struct wire_arena *arena, void *memory, size_t bytes);
+
+/* When `bytes` that the rank sends now have come, by the emulated speed; 0: at once. */
+double wire_arena_through(evn_wire *wire, size_t bytes);
 
 /* The box of a way whose `end` the caller opens now. EVN_USAGE, EVN_MEMORY. */
 evn_status wire_arena_box_open(struct wire_arena_box **out, struct wire_arena *arena,

@@ -88,8 +88,7 @@ evn_status wire_arena_take(evn_mail *m, void **room) {
     return EVN_OK;
 }
 
-/* When a message of `bytes` that is sent now can be seen. */
-static double through(evn_wire *w, size_t bytes) {
+double wire_arena_through(evn_wire *w, size_t bytes) {
     if (w->speed.latency <= 0 && w->speed.bandwidth <= 0) return 0;
     const double now = evn_now();
     if (w->port < now) w->port = now;
@@ -104,7 +103,7 @@ evn_status wire_arena_send(evn_mail *m, size_t bytes) {
                                    m->wire->name, b->tag, m->peer, bytes,
                                    m->is_taken ? "from a room of fewer" : "that have no room");
     b->length[m->count % 2] = bytes;
-    b->visible[m->count % 2] = through(m->wire, bytes);
+    b->visible[m->count % 2] = wire_arena_through(m->wire, bytes);
     m->is_taken = 0;
     m->count++;
     wire_arena_count(&b->sent);

@@ -23,6 +23,7 @@ evn_wire *cluster_wire(const evn_cluster *c) { return c->wire; }
 struct tree *cluster_tree(const evn_cluster *c) {
     return c->tree;
 }
+const evn_wire_host *cluster_host(const evn_cluster *c) { return &c->host; }
 void cluster_lock(evn_cluster *c) { pthread_mutex_lock(&c->lock); }
 void cluster_unlock(evn_cluster *c) { pthread_mutex_unlock(&c->lock); }
 

@@ -13,6 +13,8 @@
 const evn_wire_kind *cluster_kind(const evn_cluster *cluster);
 evn_wire *cluster_wire(const evn_cluster *cluster);
 struct tree *cluster_tree(const evn_cluster *cluster);
+/* What the wire knows of this process; alone, too. */
+const evn_wire_host *cluster_host(const evn_cluster *cluster);
 
 /* One thread of this rank at a time calls functions of the wire. */
 void cluster_lock(evn_cluster *cluster);

@@ -1,5 +1,5 @@
-/* MPI as a wire: the one source of every plug-in, compiled with an MPI's own compiler wrapper. It
- * needs <evener/wire.h> and MPI 3, and links nothing of the library.
+/* MPI as a wire: with wire_mpi_shared.c the source of every plug-in, compiled with an MPI's own
+ * compiler wrapper. It needs <evener/wire.h> and MPI 3, and links nothing of the library.
  *
  * A way has two rooms at each end. Message number n is in room n % 2, and the sender writes it when
  * message n - 2 has left. Small messages leave before anybody asks for them, and MPI keeps them at
@@ -10,8 +10,7 @@
  * is asked to end. Nothing is ever cancelled: MPIs differ in what that does. Mail that is closed
  * while MPI still has a message of it goes when MPI is done, so closing is local.
  */
-#include <evener/wire.h>
-#include <mpi.h>
+#include "wire_mpi.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,15 +24,6 @@ enum {
     LOST = 3 /* the status of a run that has lost a rank or a message */
 };
 static const size_t bytes_max = (size_t)1 << 30; /* a count of MPI's is an int */
-static const double patience = 2;                /* seconds, once somebody wants us to end */
-
-struct evn_wire {
-    const evn_wire_host *host;
-    MPI_Comm comm;
-    int rank, size;
-    int initialised;   /* by us, so it is finalised by us */
-    evn_mail *closing; /* mail that is closed, and MPI has a message of it */
-};
 
 /* One message: `posted` and not `done`, it belongs to MPI. */
 struct message {
@@ -59,6 +49,7 @@ __attribute__((visibility("default"))) int evener_wire_requests(void);
 int evener_wire_requests(void) { return requests; }
 
 static char library[64] = "MPI"; /* and its version */
+const char *wire_mpi_library(void) { return library; }
 
 /* "Open MPI v4.1.4, package: .." and "MPICH Version:      4.0.2\n.." as "Open MPI 4.1.4" and
  * "MPICH 4.0.2". */
@@ -77,7 +68,7 @@ __attribute__((constructor)) static void find_name(void) {
     }
 }
 
-static evn_status say(const evn_wire *w, const char *what, int code) {
+evn_status wire_mpi_say(const evn_wire *w, const char *what, int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
     MPI_Error_string(code, text, &length);
@@ -88,7 +79,7 @@ static evn_status say_of(const evn_mail *m, int code) {
     char what[80];
     snprintf(what, sizeof what, "a message %s rank %d with tag %d", m->out ? "to" : "from", m->peer,
              m->tag);
-    return say(m->wire, what, code);
+    return wire_mpi_say(m->wire, what, code);
 }
 
 static evn_status misuse(const evn_mail *m, const char *what) {
@@ -96,7 +87,7 @@ static evn_status misuse(const evn_mail *m, const char *what) {
                                m->out ? "to" : "from", m->peer, m->tag, what);
 }
 
-static double now(void) {
+double wire_mpi_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -122,12 +113,13 @@ static evn_status start(evn_wire *w) {
     int is, was, level = MPI_THREAD_SINGLE, code;
     MPI_Initialized(&is);
     MPI_Finalized(&was);
+    if (!is) wire_mpi_choose_engine();
     if (was)
         return w->host->fail(EVN_USAGE, "wire: %s has ended in this process, and begins only once",
                              library);
     code =
         is ? MPI_Query_thread(&level) : MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
-    if (code) return say(w, "it cannot start", code);
+    if (code) return wire_mpi_say(w, "it cannot start", code);
     w->initialised = !is;
     if (!is) {
         inside = getpid();
@@ -148,7 +140,7 @@ static evn_status start(evn_wire *w) {
     if (!code) code = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
     if (!code) code = MPI_Comm_rank(w->comm, &w->rank);
     if (!code) code = MPI_Comm_size(w->comm, &w->size);
-    return code ? say(w, "it cannot make a communicator", code) : EVN_OK;
+    return code ? wire_mpi_say(w, "it cannot make a communicator", code) : EVN_OK;
 }
 
 static void finish(evn_wire *w) {
@@ -209,7 +201,7 @@ static evn_status test(const evn_mail *m, struct message *g, int *done) {
     return g->code ? say_of(m, g->code) : EVN_OK;
 }
 
-/* Waits for it, but no longer than `patience` once somebody wants us to end. */
+/* Waits for it, but no longer than `WIRE_MPI_PATIENCE` once somebody wants us to end. */
 static evn_status await(evn_mail *m, struct message *g) {
     const evn_wire_host *host = m->wire->host;
     double since = 0;
@@ -219,8 +211,8 @@ static evn_status await(evn_mail *m, struct message *g) {
         if (status || done) return status;
         if (host->crowded) sched_yield();
         if (!*host->stop) continue;
-        if (!since) since = now();
-        if (now() - since > patience)
+        if (!since) since = wire_mpi_now();
+        if (wire_mpi_now() - since > WIRE_MPI_PATIENCE)
             return host->fail(EVN_STOPPED,
                               "wire: stopped while waiting for a message %s rank %d with tag %d",
                               m->out ? "to" : "from", m->peer, m->tag);
@@ -378,7 +370,8 @@ static void wire_close(evn_wire *w) {
         sweep(w);
         if (!here && w->host->crowded) sched_yield();
     }
-    for (const double since = now(); requests && now() - since < patience;) {
+    for (const double since = wire_mpi_now();
+         requests && wire_mpi_now() - since < WIRE_MPI_PATIENCE;) {
         sweep(w);
         if (w->host->crowded) sched_yield();
     }
@@ -408,4 +401,5 @@ __attribute__((visibility("default"))) const evn_wire_kind evener_wire_v1 = {
     .wait = mail_wait,
     .release = mail_release,
     .poll = wire_poll,
+    .shared = &wire_mpi_shared,
 };

@@ -8,6 +8,8 @@ static const struct study general[] = {
     {"tasks", "cost of the loop itself for empty tasks, beside OpenMP and StarPU", bench_tasks},
     {"links", "latency and bandwidth between host and devices, by size", bench_links},
     {"wire", "messages between ranks by size, and barriers", bench_wire},
+    {"put", "one-sided puts between ranks by size, beside messages and copies to a device",
+     bench_put},
     {"schedules", "all schedules beside each other on described machines, in virtual time",
      bench_schedules},
     {"cluster", "schedules on described clusters of nodes, and a node that becomes slow, likewise",

@@ -22,7 +22,8 @@ struct way {
     double seconds[SIZES];
 };
 
-static evn_status move(const struct way *w, size_t bytes) {
+static evn_status move(const void *way, size_t bytes) {
+    const struct way *w = way;
     evn_status status = EVN_OK;
     switch (w->kind) {
     case HOST_COPY: memcpy(w->target, w->host, bytes); return EVN_OK;
@@ -33,19 +34,19 @@ static evn_status move(const struct way *w, size_t bytes) {
     return status ? status : evn_queue_finish(w->queue);
 }
 
-/* The device's own clock where that is virtual; else the host's. */
-static evn_status once(const struct way *w, size_t bytes, int count, double *seconds) {
+evn_status bench_timed(evn_device *device, evn_queue *queue,
+                       evn_status (*move)(const void *way, size_t bytes), const void *way,
+                       size_t bytes, int count, double *seconds) {
     evn_event *event[2] = {0};
-    int is_virtual = w->device && evn_device_traits(w->device)->clock_is_virtual;
+    int is_virtual = device && evn_device_traits(device)->clock_is_virtual;
     evn_status status = EVN_OK;
-    for (int e = 0; !status && is_virtual && e < 2; e++)
-        status = evn_event_open(&event[e], w->device);
-    if (!status && is_virtual) status = evn_event_record(event[0], w->queue);
+    for (int e = 0; !status && is_virtual && e < 2; e++) status = evn_event_open(&event[e], device);
+    if (!status && is_virtual) status = evn_event_record(event[0], queue);
     double begin = evn_now();
-    for (int i = 0; !status && i < count; i++) status = move(w, bytes);
+    for (int i = 0; !status && i < count; i++) status = move(way, bytes);
     *seconds = (evn_now() - begin) / count;
-    if (!status && is_virtual) status = evn_event_record(event[1], w->queue);
-    if (!status && is_virtual) status = evn_queue_finish(w->queue);
+    if (!status && is_virtual) status = evn_event_record(event[1], queue);
+    if (!status && is_virtual) status = evn_queue_finish(queue);
     if (!status && is_virtual) {
         status = evn_event_seconds(event[0], event[1], seconds);
         *seconds /= count;
@@ -63,7 +64,8 @@ static evn_status measure(struct way *w, int repeat) {
         double sample[1000];
         size_t bytes = size_of(s);
         int count = bytes >= 1 << 20 ? 1 : 32;
-        for (int r = 0; !status && r < repeat; r++) status = once(w, bytes, count, &sample[r]);
+        for (int r = 0; !status && r < repeat; r++)
+            status = bench_timed(w->device, w->queue, move, w, bytes, count, &sample[r]);
         w->seconds[s] = median(sample, repeat);
     }
     return status;
