@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #define NPB_RANDOM_FACTOR UINT64_C(1220703125)
-#define NPB_RANDOM_SEED UINT64_C(314159265)
-#define NPB_RANDOM_MASK ((UINT64_C(1) << 46) - 1)
+#define NPB_RANDOM_SEED   UINT64_C(314159265)
+#define NPB_RANDOM_MASK   ((UINT64_C(1) << 46) - 1)
 
 /* a^k mod 2^46 */
 static inline uint64_t npb_random_power(uint64_t a, uint64_t k) {

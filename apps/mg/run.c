@@ -1,0 +1,359 @@
+/* A run: charges, the warm-up step, the timed steps, the norm. One instance of the loop is the
+ * sweep of the finest level, which is nearly all there is to do; the levels below are visits. */
+#include "common/hash.h"
+#include "common/run.h"
+#include "mg/mg.h"
+#include "mg/pieces.h"
+#include "mg/sweep.h"
+#include <math.h>
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct run {
+    const mg *problem;
+    mg_shape shape;
+    const struct run_options *options;
+    evn_units *units;
+    evn_loop *loop;
+    struct problem p;
+    struct pieces pieces;
+    struct work **work; /* of each unit, of each core */
+    int steps;
+    int tasks;
+    uint64_t *hash; /* of each plane of the finest level */
+    struct candidate *found;
+    atomic_int count;
+    double wanted;
+    double first_norm;
+    double phase_s[MG_PHASES];
+};
+
+enum { FOUND = 8192 };
+
+/* ---- bodies -------------------------------------------------------------------------------- */
+
+/* What is done with a piece, tasks [begin, end), by one thread. */
+typedef void piece_pass(struct run *run, struct work *work, int begin, int end, int what);
+
+struct order {
+    struct run *run;
+    piece_pass *pass;
+    int what;
+};
+
+/* The pieces of the batch, by the unit's team. */
+static evn_status each_piece(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    int count, cores = evn_unit_cores(unit);
+    const int *task = evn_batch_tasks(batch, &count);
+    int *begin = malloc(2 * (size_t)count * sizeof *begin);
+    if (!begin) return evn_fail(EVN_MEMORY, "mg: not enough memory");
+    const int pieces = pieces_of(&run->pieces, task, count, begin, begin + count);
+    struct work *work = run->work[evn_unit_number(unit)];
+#pragma omp parallel for num_threads(cores) schedule(static, 1) if (pieces > 1)
+    for (int i = 0; i < pieces; i++)
+        o->pass(run, &work[omp_get_thread_num()], begin[i], begin[count + i], o->what);
+    free(begin);
+    return EVN_OK;
+}
+
+static evn_status visit(struct run *run, piece_pass *pass, int what) {
+    return evn_loop_visit(run->loop, each_piece, &(struct order){run, pass, what});
+}
+
+/* A visit whose time is noted. */
+static evn_status visit_phase(struct run *run, enum mg_phase phase, piece_pass *pass, int what) {
+    const double begin = evn_now();
+    evn_status status = visit(run, pass, what);
+    run->phase_s[phase] += evn_now() - begin;
+    return status;
+}
+
+/* ---- before the first step ----------------------------------------------------------------- */
+
+static void work_begin(evn_unit *unit, void *arg) {
+    struct run *run = arg;
+    const int u = evn_unit_number(unit), cores = evn_unit_cores(unit);
+    struct work *work = calloc((size_t)cores, sizeof *work);
+    run->work[u] = work;
+    if (!work) return;
+#pragma omp parallel num_threads(cores)
+    work_open(&work[omp_get_thread_num()], run->shape.n);
+}
+
+static evn_status make_work(struct run *run) {
+    const int units = evn_units_count(run->units);
+    run->work = calloc((size_t)units, sizeof *run->work);
+    if (!run->work) return evn_fail(EVN_MEMORY, "mg: not enough memory");
+    evn_status status = evn_units_run(run->units, work_begin, run);
+    for (int u = 0; !status && u < units; u++)
+        for (int c = 0; !status && c < evn_unit_cores(evn_units_get(run->units, u)); c++)
+            if (!run->work[u] || !run->work[u][c].memory)
+                status = evn_fail(EVN_MEMORY, "mg: no memory for the work space of unit %d", u);
+    return status;
+}
+
+/* What is needed, against what there is. */
+static evn_status check_memory(const struct run *run) {
+    const struct level level = level_shape(run->shape.n);
+    double needed = run->shape.bytes;
+    for (int u = 0; u < evn_units_count(run->units); u++)
+        needed += evn_unit_cores(evn_units_get(run->units, u)) *
+                  ((double)work_doubles(level.n) + SWEEP_ASIDE * (double)level.plane) * 8;
+    const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
+    if (there <= 0 || needed <= there) return EVN_OK;
+    return evn_fail(EVN_MEMORY,
+                    "mg needs %.1f GB of memory for %d points a side and %.1f GB are available; "
+                    "choose a smaller class or size",
+                    needed * 1e-9, level.n, there * 1e-9);
+}
+
+static void look_for_charges(struct run *run, struct work *work, int begin, int end, int what) {
+    struct candidate found[256];
+    (void)work;
+    (void)what;
+    const int count =
+        charges_look(run->shape.n, MG_PLANES * begin, MG_PLANES * end, run->wanted, found, 256);
+    const int at = atomic_fetch_add(&run->count, count);
+    for (int i = 0; i < count && i < 256 && at + i < FOUND; i++) run->found[at + i] = found[i];
+}
+
+/* More and more are wanted until there are ten of each kind, which is nearly always at once. */
+static evn_status make_charges(struct run *run) {
+    run->found = malloc(FOUND * sizeof *run->found);
+    if (!run->found) return evn_fail(EVN_MEMORY, "mg: not enough memory");
+    for (run->wanted = 64;; run->wanted *= 2) {
+        atomic_store(&run->count, 0);
+        evn_status status = visit(run, look_for_charges, 0);
+        const int count = atomic_load(&run->count);
+        if (status) return status;
+        if (count <= FOUND && !charges_choose(&run->p.charges, run->shape.n, run->found, count))
+            return EVN_OK;
+    }
+}
+
+/* u = 0, first touched by its owner; where a task has planes of a level. */
+static void clear(struct run *run, struct work *work, int begin, int end, int what) {
+    const struct grid *g = &run->p.grid;
+    (void)work;
+    for (int l = g->finest; l > g->finest - MG_SHARED; l--) {
+        const struct level *level = &g->level[l];
+        const int planes = MG_PLANES >> (g->finest - l);
+        const size_t bytes = (size_t)((end - begin) * planes * level->plane) * sizeof(double);
+        memset(level->u + begin * planes * level->plane, 0, bytes);
+        if (level->r && what) memset(level->r + begin * planes * level->plane, 0, bytes);
+    }
+}
+
+/* ---- a step -------------------------------------------------------------------------------- */
+
+static void first_residual(struct run *run, struct work *work, int begin, int end, int what) {
+    sweep_residual(&run->p, work, MG_PLANES * begin, MG_PLANES * end, what);
+}
+
+static void down(struct run *run, struct work *work, int begin, int end, int l) {
+    const int planes = MG_PLANES >> (run->p.grid.finest - l + 1);
+    (void)work;
+    sweep_down(&run->p, l, begin * planes, end * planes);
+}
+
+static void up(struct run *run, struct work *work, int begin, int end, int l) {
+    const int planes = MG_PLANES >> (run->p.grid.finest - l);
+    sweep_up(&run->p, work, l, begin * planes, end * planes, NULL, 0);
+}
+
+static double *aside_of(const struct run *run, int begin) {
+    const struct grid *g = &run->p.grid;
+    return run->pieces.planes + run->pieces.aside[begin] * SWEEP_ASIDE * g->level[g->finest].plane;
+}
+
+/* The pieces are those of the instance to come, whatever batches this visit has. */
+static void ghosts(struct run *run, struct work *work, int begin, int end, int what) {
+    (void)work;
+    (void)what;
+    if (!run->pieces.first[begin]) return;
+    while (end < run->tasks && !run->pieces.first[end]) end++;
+    sweep_aside(&run->p, MG_PLANES * begin, MG_PLANES * end, aside_of(run, begin));
+}
+
+static void finest(struct run *run, struct work *work, int begin, int end, int what) {
+    sweep_up(&run->p, work, run->p.grid.finest, MG_PLANES * begin, MG_PLANES * end,
+             aside_of(run, begin), what);
+}
+
+static void edges(struct run *run, struct work *work, int begin, int end, int what) {
+    sweep_edges(&run->p, work, MG_PLANES * begin, MG_PLANES * end, what);
+}
+
+/* The levels of no task, by this thread. */
+static void coarse(struct run *run) {
+    const double begin = evn_now();
+    const int top = run->p.grid.finest - MG_SHARED;
+    sweep_down(&run->p, top + 1, 0, run->p.grid.level[top].n);
+    sweep_below(&run->p, &run->work[0][0], top);
+    run->phase_s[MG_COARSE] += evn_now() - begin;
+}
+
+/* All of a cycle below the finest level, whose restricted residual is there. */
+static evn_status below_finest(struct run *run) {
+    const int top = run->p.grid.finest;
+    evn_status status = visit_phase(run, MG_MIDDLE, down, top - 1);
+    if (status) return status;
+    coarse(run);
+    for (int l = top - MG_SHARED + 1; !status && l < top; l++)
+        status = visit_phase(run, MG_MIDDLE, up, l);
+    return status;
+}
+
+/* A cycle, and the residual after it: its squares after the last, else restricted for the next.
+ * `counts`: an instance of the loop, of which the schedule learns. */
+static evn_status step(struct run *run, int what, int counts) {
+    struct order order = {run, finest, what};
+    const struct grid *g = &run->p.grid;
+    evn_status status = below_finest(run);
+    if (!status) status = pieces_plan(&run->pieces, run->loop, (size_t)g->level[g->finest].plane);
+    if (!status) status = visit_phase(run, MG_EDGES, ghosts, 0);
+    const double begin = evn_now();
+    if (!status) status = (counts ? evn_loop_run : evn_loop_visit)(run->loop, each_piece, &order);
+    run->phase_s[MG_FINEST] += evn_now() - begin;
+    return status ? status : visit_phase(run, MG_EDGES, edges, what);
+}
+
+/* Of the squares of each plane, planes in order. */
+static double norm(const struct run *run) {
+    const int n = run->shape.n;
+    double sum = 0;
+    for (int i = 0; i < 8 * n; i++) sum += run->p.square[i];
+    return sqrt(sum / n / n / n);
+}
+
+static evn_status advance(int *done, void *arg) {
+    struct run *run = arg;
+    evn_status status = EVN_OK;
+    if (!*done) {
+        status = visit_phase(run, MG_FIRST, first_residual, SWEEP_RESTRICT | SWEEP_SQUARES);
+        run->first_norm = norm(run);
+    }
+    if (!status) status = step(run, *done + 1 == run->steps ? SWEEP_SQUARES : SWEEP_RESTRICT, 1);
+    *done += !status;
+    return status;
+}
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+/* A step that is not timed, and a fresh start. */
+static evn_status warm_up(struct run *run) {
+    evn_status status = visit(run, clear, 1);
+    if (!status) status = make_charges(run);
+    if (!status) status = visit(run, first_residual, SWEEP_RESTRICT | SWEEP_SQUARES);
+    if (!status) status = step(run, SWEEP_RESTRICT, 0);
+    memset(run->phase_s, 0, sizeof run->phase_s);
+    return status ? status : visit(run, clear, 0);
+}
+
+static void hash_planes(struct run *run, struct work *work, int begin, int end, int what) {
+    const struct level *level = &run->p.grid.level[run->p.grid.finest];
+    (void)work;
+    (void)what;
+    for (int k = MG_PLANES * begin; k < MG_PLANES * end; k++) {
+        uint64_t hash = HASH_SEED, word;
+        for (int j = 0; j < level->n; j++) {
+            const double *row = level->u + k * level->plane + j * level->row;
+            for (int i = 0; i < level->n; i++) {
+                memcpy(&word, &row[i], sizeof word);
+                hash = hash_word(hash, word);
+            }
+        }
+        run->hash[k] = hash;
+    }
+}
+
+static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
+    evn_status status = timed_end(timed);
+    if (!status) status = visit(run, hash_planes, 0);
+    if (status) return status;
+    r->run.hash = HASH_SEED;
+    for (int k = 0; k < run->shape.n; k++) r->run.hash = hash_word(r->run.hash, run->hash[k]);
+    r->run.mops = r->run.seconds > 0 ? run->shape.mop * run->steps / r->run.seconds : 0;
+    r->first_norm = run->steps ? run->first_norm : norm(run);
+    r->norm = norm(run);
+    memcpy(r->phase_s, run->phase_s, sizeof r->phase_s);
+    const double official = mg_official(run->problem);
+    r->run.verified = -1;
+    if (official > 0 && run->steps == run->shape.steps)
+        r->run.verified = fabs(r->norm - official) <= 1e-8 * official;
+    return EVN_OK;
+}
+
+static evn_status make_room(struct run *run) {
+    const size_t n = (size_t)run->shape.n;
+    static const struct smoother smoother[] = {{-3.0 / 8, 1.0 / 32, -1.0 / 64},
+                                               {-3.0 / 17, 1.0 / 33, -1.0 / 61}};
+    run->p.smoother = smoother[run->shape.smoother == 'b'];
+    run->p.square = calloc(8 * n, sizeof *run->p.square);
+    run->hash = calloc(n, sizeof *run->hash);
+    if (!run->p.square || !run->hash) return evn_fail(EVN_MEMORY, "mg: not enough memory");
+    evn_status status = grid_open(&run->p.grid, run->shape.n);
+    if (!status) status = make_work(run);
+    if (!status) status = pieces_open(&run->pieces, run->tasks);
+    if (status) return status;
+    const struct level *level = &run->p.grid.level[run->p.grid.finest];
+    return pieces_plan(&run->pieces, run->loop, (size_t)level->plane);
+}
+
+static evn_status run_all(struct run *run, evn_schedule *schedule, mg_result *r) {
+    evn_status status = check_memory(run);
+    if (!status) status = evn_loop_open(&run->loop, run->units, schedule);
+    if (!status) status = make_room(run);
+    if (!status) status = warm_up(run);
+    if (status) return status;
+    struct timed timed = {.options = run->options,
+                          .result = &r->run,
+                          .loop = run->loop,
+                          .advance = advance,
+                          .arg = run};
+    status = timed_begin(&timed);
+    if (!status) status = timed_steps(&timed, 0, run->steps);
+    if (!status) status = conclude(run, &timed, r);
+    timed_close(&timed);
+    return status;
+}
+
+static void give_back(struct run *run) {
+    for (int u = 0; run->work && u < evn_units_count(run->units); u++) {
+        for (int c = 0; run->work[u] && c < evn_unit_cores(evn_units_get(run->units, u)); c++)
+            work_close(&run->work[u][c]);
+        free(run->work[u]);
+    }
+    free(run->work);
+    pieces_close(&run->pieces);
+    evn_loop_close(run->loop);
+    grid_close(&run->p.grid);
+    free(run->p.square);
+    free(run->hash);
+    free(run->found);
+}
+
+evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
+                  const struct run_options *options, mg_result *result) {
+    struct run run = {.problem = problem,
+                      .shape = mg_describe(problem),
+                      .options = options,
+                      .units = units,
+                      .tasks = mg_tasks(problem).tasks};
+    memset(result, 0, sizeof *result);
+    atomic_init(&run.count, 0);
+    run.steps = options->steps < 0 ? run.shape.steps : options->steps;
+    evn_status status = run_all(&run, schedule, result);
+    give_back(&run);
+    if (status) mg_result_free(result);
+    return status;
+}
+
+void mg_result_free(mg_result *r) {
+    run_result_free(&r->run);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,167 @@
+/* MG as a workload of the command. */
+#include "common/workload.h"
+#include "common/message.h"
+#include "common/record.h"
+#include "mg/mg.h"
+#include <string.h>
+
+struct state {
+    const char *class_, *smoother;
+    long size;
+    mg *problem;
+    mg_shape shape;
+    char class_text[2], key[32];
+    mg_result result;
+};
+
+#define AT(field) offsetof(struct state, field)
+static const struct option options[] = {
+    {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
+    {"size", "N", "points a side instead of a class's, a power of two (4 steps)", OPTION_NUMBER,
+     AT(size), MG_LEAST, MG_MOST},
+    {"smoother", "a|b", "the smoother of --size (default a)", OPTION_TEXT, AT(smoother), 0, 0},
+    {0},
+};
+#undef AT
+
+static const struct option_rule rules[] = {
+    {"size", OPTION_EXCLUDES, "class", "a class has its size; give one of them"},
+    {"smoother", OPTION_NEEDS, "size", "a class has its smoother"},
+    {"evener plan", OPTION_IGNORES, "smoother", "a plan computes nothing"},
+    {0},
+};
+
+static int open_size(struct state *s) {
+    const char *smoother = s->smoother ? s->smoother : "a";
+    if (strlen(smoother) != 1) {
+        complain("--smoother: there is no \"%s\", expected a or b", smoother);
+        return EXIT_USAGE;
+    }
+    evn_status status = mg_open_size(&s->problem, s->size, smoother[0]);
+    return status ? give_up(status) : 0;
+}
+
+static int open_class(struct state *s) {
+    const char *class_ = s->class_ ? s->class_ : "S";
+    if (strlen(class_) != 1) {
+        complain("mg: there is no class \"%s\", expected one of S W A B C D E F", class_);
+        return EXIT_USAGE;
+    }
+    evn_status status = mg_open_class(&s->problem, class_[0]);
+    return status ? give_up(status) : 0;
+}
+
+static int check(void *p, const struct workload *is) {
+    struct state *s = p;
+    (void)is;
+    const int failed = s->size ? open_size(s) : open_class(s);
+    if (failed) return failed;
+    s->shape = mg_describe(s->problem);
+    s->class_text[0] = s->shape.class_;
+    if (s->shape.class_)
+        snprintf(s->key, sizeof s->key, "%c", s->shape.class_);
+    else
+        snprintf(s->key, sizeof s->key, "%d, smoother %c", s->shape.n, s->shape.smoother);
+    return 0;
+}
+
+static int check_units(void *p, const evn_units *units) {
+    (void)p;
+    if (!evn_units_gpus(units)) return 0;
+    complain("mg: it has no kernels; expected CPU units only, not %s", evn_units_text(units));
+    return EXIT_USAGE;
+}
+
+static struct workload_shape describe(const void *p) {
+    const struct state *s = p;
+    return (struct workload_shape){.class_ = s->shape.class_ ? s->class_text : NULL,
+                                   .key = s->key,
+                                   .steps = s->shape.steps,
+                                   .group = 1,
+                                   .bytes = s->shape.bytes};
+}
+
+static evn_problem tasks(const void *p) { return mg_tasks(((const struct state *)p)->problem); }
+
+static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
+               const struct run_result **result) {
+    struct state *s = p;
+    mg_result_free(&s->result);
+    evn_status status = mg_run(s->problem, units, schedule, o, &s->result);
+    *result = &s->result.run;
+    return status ? give_up(status) : 0;
+}
+
+static void close_state(void *p) {
+    struct state *s = p;
+    mg_result_free(&s->result);
+    mg_close(s->problem);
+}
+
+/* ---- the page and the record ---------------------------------------------------------------- */
+
+static void print_problem(const void *p, int steps, FILE *out) {
+    const mg_shape *shape = &((const struct state *)p)->shape;
+    fprintf(out, "MG");
+    if (shape->class_) fprintf(out, " class %c", shape->class_);
+    fprintf(out, ": %d x %d x %d points, smoother %c, %d steps\n", shape->n, shape->n, shape->n,
+            shape->smoother, steps);
+}
+
+static void print_phases(const mg_result *r, FILE *out) {
+    double sum = 0;
+    for (int i = 0; i < MG_PHASES; i++) sum += r->phase_s[i];
+    fprintf(out, "\n  phase      seconds  share\n");
+    for (int i = 0; i < MG_PHASES && sum > 0; i++)
+        fprintf(out, "  %-9s  %7.3f  %4.1f %%\n", mg_phase_name(i), r->phase_s[i],
+                100 * r->phase_s[i] / sum);
+}
+
+static void print_result(const void *p, const struct workload_page *page) {
+    const struct state *s = p;
+    const mg_result *r = &s->result;
+    const double official = mg_official(s->problem);
+    fprintf(page->out, "\n  norm of the residual  %.13e", r->norm);
+    if (r->run.verified >= 0)
+        fprintf(page->out, "  official %.13e, relative error %.1e", official,
+                (r->norm - official) / official);
+    fprintf(page->out, "\n  Mop/s                 %.1f\n", r->run.mops);
+    if (page->verbose) print_phases(r, page->out);
+}
+
+static void record(const void *p, cJSON *root) {
+    const struct state *s = p;
+    const mg_result *r = &s->result;
+    record_number(root, "norm", r->norm);
+    cJSON_AddNumberToObject(root, "size", s->shape.n);
+    cJSON_AddStringToObject(root, "smoother", s->shape.smoother == 'b' ? "b" : "a");
+    cJSON *phases = cJSON_AddObjectToObject(root, "phases");
+    for (int i = 0; i < MG_PHASES; i++) record_number(phases, mg_phase_name(i), r->phase_s[i]);
+}
+
+static const struct workload mg_workload = {
+    .name = "mg",
+    .help = "NPB MG: multigrid on a periodic cube",
+    .about = "The NAS Parallel Benchmark MG: V-cycles of multigrid for a Poisson equation on a\n"
+             "periodic cube, verified by the norm of the last residual. A task is four planes of\n"
+             "the finest level.\n",
+    .noun = "slab",
+    .weight = "points",
+    .schedule = "static",
+    .sample = "--class=W",
+    .options = options,
+    .rules = rules,
+    .state = sizeof(struct state),
+    .check = check,
+    .check_units = check_units,
+    .describe = describe,
+    .tasks = tasks,
+    .print_problem = print_problem,
+    .run = run,
+    .print_result = print_result,
+    .record = record,
+    .close = close_state,
+};
+
+extern const struct workload *const mg_workloads[];
+const struct workload *const mg_workloads[] = {&mg_workload, NULL};

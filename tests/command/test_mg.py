@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""NPB MG by the command: official norms, the same bits from every set of units and every schedule, sizes of one's own, bad input.
+
+Run: ctest -R command-mg, or tests/command/test_mg.py build/evener [test ..]; EVENER_MG=all adds class B, a minute.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EVENER = "build/evener"
+NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05, "B": 0.1800564401355e-05}
+
+
+class Mg(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
+
+    def evener(self, *words, status=0):
+        done = subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=300, cwd=self.folder,
+                              env=self.environment)
+        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
+        return done
+
+    def record(self, *words):
+        return json.loads(self.evener("run", "mg", *words, "--oversubscribe", "--json", "-", "--quiet").stdout)
+
+    def refuses(self, *words, says):
+        done = self.evener(*words, status=2)
+        self.assertIn(says, done.stderr)
+        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+
+    def test_official(self):
+        """Within 1e-8 counts as verified; what is rounded differently is far below."""
+        for name in "SWAB" if os.environ.get("EVENER_MG") == "all" else "SWA":
+            r = self.record("--class", name, "--units", "2:CPU:1")
+            self.assertIs(r["verified"], True)
+            self.assertLess(abs(r["norm"] / NORM[name] - 1), 1e-11)
+            self.assertEqual((r["app"], r["class"], r["noun"]), ("mg", name, "slab"))
+            self.assertEqual(len(r["owner"]), r["size"] // 4)
+            points = r["size"] ** 3
+            self.assertEqual(sum(u["weight"] for u in r["units"]), points)
+            self.assertAlmostEqual(r["mops"] * r["seconds"] / (58e-6 * r["steps"] * points), 1, 9)
+            self.assertEqual(set(r["phases"]), {"first", "finest", "edges", "middle", "coarse"})
+
+    def test_same_bits(self):
+        schedules = ("static", "dynamic:chunk=1", "dynamic:chunk=3", "guided:time", "binpack", "interval")
+        for name, lists, schedules in (("S", ("1:CPU:1", "2:CPU:1", "1:CPU:3", "2:CPU:2,1:CPU:1"), schedules),
+                                       ("W", ("1:CPU:1", "1:CPU:3", "1:CPU:2,1:CPU:1"), schedules[:2])):
+            seen = set()
+            for units in lists:
+                for schedule in schedules:
+                    r = self.record("--class", name, "--units", units, "--schedule", schedule)
+                    self.assertIs(r["verified"], True, f"{name} {units} {schedule}")
+                    seen.add((r["hash"], r["norm"]))
+            self.assertEqual(len(seen), 1)
+
+    def test_tasks_that_move(self):
+        """A unit that becomes slow gives slabs away while the run goes on, and nobody sees it in the bits."""
+        alone = self.record("--class", "W", "--units", "1:CPU:1", "--steps", "12")
+        moved = self.record("--class", "W", "--units", "3:CPU:1", "--steps", "12", "--schedule", "guided:time", "--slow", "1:8@2")
+        self.assertGreater(moved["transfers"]["migrations"], 0)
+        self.assertEqual((moved["hash"], moved["norm"], moved["verified"]), (alone["hash"], alone["norm"], None))
+
+    def test_sizes(self):
+        for words, verified in ((["--size", "16"], None), (["--size", "32"], None), (["--size", "64", "--steps", "1"], None),
+                                (["--class", "S", "--steps", "3"], None), (["--class", "S", "--steps", "4"], True)):
+            self.assertIs(self.record(*words, "--units", "2:CPU:1")["verified"], verified)
+        a, b = (self.record("--size", "32", "--smoother", s) for s in "ab")
+        self.assertNotEqual(a["norm"], b["norm"])
+        self.assertEqual((a["norm"], a["hash"]), tuple(self.record("--class", "S")[k] for k in ("norm", "hash")))
+        first = self.record("--size", "32", "--steps", "0")
+        self.assertAlmostEqual(first["norm"], (20 / 32**3) ** 0.5, 15)
+
+    def test_bad_input(self):
+        run = ("run", "mg")
+        self.refuses(*run, "--class", "X", says='there is no class "X"')
+        self.refuses(*run, "--class", "SS", says='there is no class "SS"')
+        self.refuses(*run, "--size", "48", says="power of two from 16 to 4096")
+        self.refuses(*run, "--size", "8", says="--size 8: this is too small")
+        self.refuses(*run, "--size", "x", says="--size")
+        self.refuses(*run, "--size", "32", "--class", "S", says="--size and --class")
+        self.refuses(*run, "--smoother", "b", says="--smoother also needs --size")
+        for word in ("c", "ab"):
+            self.refuses(*run, "--size", "32", "--smoother", word, says="expected a or b")
+        self.assertIn("choose a smaller class or size", self.evener(*run, "--class", "F", status=2).stderr)
+        self.refuses(*run, "--units", "1:GPU:1", "--devices", "emulated", says="expected CPU units only")
+        self.refuses("model", "mg", says="there is no model")
+
+    def test_plan(self):
+        plan = json.loads(self.evener("plan", "mg", "--class", "A", "--units", "3:CPU:1", "--schedule", "interval", "--json", "-",
+                                      "--quiet").stdout)
+        owner = plan["iterations"][0]["owner"]
+        self.assertEqual((len(owner), set(owner)), (64, {0, 1, 2}))
+        self.assertGreater(plan["iterations"][0]["cut_bytes"], 0)
+
+    def test_page_and_report(self):
+        out = self.evener("run", "mg", "--verbose", "--units", "2:CPU:1", "--oversubscribe", "--json", "r.json").stdout
+        for word in ("MG class S: 32 x 32 x 32 points, smoother a, 4 steps", "norm of the residual  5.30770700573", "finest", "slabs"):
+            self.assertIn(word, out)
+        self.evener("report", "r.json", "--output", "r.html")
+        self.assertTrue(os.path.getsize(os.path.join(self.folder, "r.html")) > 1000)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
