@@ -96,6 +96,6 @@ const double *ft_official(const ft *f, int t) {
 
 const char *ft_phase_name(enum ft_phase phase) {
     static const char *const name[FT_PHASES] = {
-        [FT_START] = "start", [FT_Z] = "z", [FT_XY] = "xy", [FT_SUM] = "sum"};
+        [FT_START] = "start", [FT_Z] = "z", [FT_XY] = "xy", [FT_PUT] = "put", [FT_SUM] = "sum"};
     return name[phase];
 }

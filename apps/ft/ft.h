@@ -11,6 +11,7 @@
 
 #include "common/run.h"
 #include <evener/schedule.h>
+#include <evener/shared.h>
 
 enum { FT_LEAST_X = 8, FT_LEAST = 2, FT_MOST = 1 << 14 };
 
@@ -40,22 +41,40 @@ double ft_mop(const ft *problem, int steps);
 evn_problem ft_tasks(const ft *problem);
 
 /* Where the time of a run goes, as the calling thread sees it: the field and its first transform;
- * z with the transpose; x and y; sums. */
-enum ft_phase { FT_START, FT_Z, FT_XY, FT_SUM, FT_PHASES };
+ * z with the transpose; x and y; over ranks, puts of whole fields and waiting for what was put;
+ * sums. */
+enum ft_phase { FT_START, FT_Z, FT_XY, FT_PUT, FT_SUM, FT_PHASES };
 const char *ft_phase_name(enum ft_phase phase);
+
+/* How ranks transpose.
+ *
+ * FT_BEST    who is on the same node is written to by the pass before; to others each task's rows
+ *            are put as soon as they are there
+ * FT_SLABS   rows are put to all other ranks, each task's as soon as they are there (R8)
+ * FT_PACKED  first all tasks, then one put to each other rank (R6)
+ *
+ * R6, R8: González, "UPC + CUDA". */
+enum ft_variant { FT_BEST, FT_SLABS, FT_PACKED };
+
+struct ft_way {
+    enum ft_variant variant;
+    int transposes; /* of each transform: 1, V stays in layout Y; 2, in layout Z, as in the paper */
+    int per_node;   /* as evn_shared_shape.per_node */
+};
 
 typedef struct ft_result {
     struct run_result run; /* hash: of the last field, plane by plane in order */
     double (*checksum)[2]; /* of each step */
     double error;          /* verified >= 0: the largest relative one */
     double phase_s[FT_PHASES];
+    evn_shared_counts puts; /* of all ranks, in the timed part */
 } ft_result;
 
 /* Runs it: a transform to warm up, then timed: the field, its transform, the steps with their
  * checksums; verification. CPU units only. The schedule must have been made for these tasks and
  * units. EVN_MEMORY: it does not fit (says how much is needed and how much there is); EVN_BODY,
  * EVN_STOPPED, EVN_SYSTEM. On failure *result holds nothing to be freed. */
-evn_status ft_run(ft *problem, evn_units *units, evn_schedule *schedule,
+evn_status ft_run(ft *problem, const struct ft_way *way, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, ft_result *result);
 void ft_result_free(ft_result *result);
 

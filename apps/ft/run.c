@@ -1,13 +1,14 @@
 /* A run: a transform to warm up, then the field, its transform and the steps. A step is a visit of
- * the loop along z, which is its transpose too, and an instance along x and y; the schedule learns
- * from the times of both. */
+ * the loop along z, which is its transpose too, and an instance along x and y; with two transposes
+ * it is a visit along x and y and an instance along z. The schedule learns from the times of both.
+ *
+ * Over ranks a visit or an instance ends when all ranks have come to its end. */
 #include "common/hash.h"
+#include "common/ranks.h"
 #include "common/room.h"
 #include "common/run.h"
-#include "ft/ft.h"
 #include "ft/parts.h"
-#include "ft/start.h"
-#include "ft/transform.h"
+#include "ft/passes.h"
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
@@ -17,178 +18,147 @@
 struct run {
     const ft *problem;
     ft_shape shape;
+    const struct ft_way *way;
     const struct run_options *options;
+    evn_cluster *cluster; /* NULL: alone */
     evn_units *units;
     evn_loop *loop;
-    struct transform t;
-    int tasks, steps;
-    double **block;           /* of each task: its planes, then its slabs */
-    double **plane, **slab;   /* of each z, of each y */
-    double **work;            /* of each unit, for all of its cores */
-    size_t work_doubles;      /* of a core */
-    double *seconds;          /* of each task, along z */
-    struct decay rate, decay; /* exponents, and what they are in a step */
+    struct work w;
+    int steps;
+    double **room;       /* of each unit, for all of its cores */
+    size_t room_doubles; /* of a core */
+    double *seconds;     /* of each task, in the visit before the instance */
+    int *rank;           /* of each task in the instance to come */
+    struct decay rate;   /* exponents of w.decay, of one step */
     double (*checksum)[2];
-    uint64_t *hash; /* of each task's planes */
+    atomic_int next; /* task of each_own() */
     atomic_int out_of_memory;
     double phase_s[FT_PHASES];
+    evn_shared_counts before; /* the timed part */
 };
 
 /* ---- bodies -------------------------------------------------------------------------------- */
 
-/* What core `me` of `cores` does of a task; `work` is its own. Where a pass has a barrier it is the
- * team's. */
-typedef void task_pass(struct run *run, int task, int me, int cores, double *work);
+enum { NO_TURN = -1 };
 
 struct order {
     struct run *run;
     task_pass *pass;
+    int turn;   /* what the pass is followed by, as each task is done */
+    int learns; /* the visit before this instance had times, too */
 };
 
-static int share(int count, int me, int cores) { return (int)((long long)count * me / cores); }
-
-/* Planes or rows [begin, end) of a task. */
-static void planes_of(const struct run *run, int task, int range[2]) {
-    for (int i = 0; i < 2; i++) range[i] = parts_begin(run->shape.n[2], run->tasks, task + i);
-}
-static void rows_of(const struct run *run, int task, int range[2]) {
-    for (int i = 0; i < 2; i++) range[i] = parts_begin(run->shape.n[1], run->tasks, task + i);
-}
-
 static void by_team(struct run *run, task_pass *pass, int task, const evn_unit *unit) {
-    double *work = run->work[evn_unit_number(unit)];
+    double *room = run->room[evn_unit_number(unit)];
     const int cores = evn_unit_cores(unit);
     if (cores == 1) {
-        pass(run, task, 0, 1, work);
+        pass(&run->w, task, 0, 1, room);
         return;
     }
 #pragma omp parallel num_threads(cores)
-    pass(run, task, omp_get_thread_num(), cores,
-         work + (size_t)omp_get_thread_num() * run->work_doubles);
+    pass(&run->w, task, omp_get_thread_num(), cores,
+         room + (size_t)omp_get_thread_num() * run->room_doubles);
 }
 
+/* Planes go one by one, the rows of a task together. */
+static evn_status send_task(const struct order *o, int task) {
+    struct work *w = &o->run->w;
+    const int turn = o->turn;
+    if (turn == NO_TURN || !w->f.boxes || o->run->way->variant == FT_PACKED) return EVN_OK;
+    const struct axis *a = turn == TURN_Z_TO_Y ? &w->f.owners.z : &w->f.owners.y;
+    const int first = a->at[parts_begin(a->n, w->tasks, task)];
+    const int end =
+        first + parts_begin(a->n, w->tasks, task + 1) - parts_begin(a->n, w->tasks, task);
+    evn_status status = EVN_OK;
+    if (turn == TURN_Y_TO_Z) return fields_send(&w->f, TURN_Y_TO_Z, first, end);
+    for (int i = first; !status && i < end; i++) status = fields_send(&w->f, TURN_Z_TO_Y, i, i + 1);
+    return status;
+}
+
+/* The batch's tasks; the time of each is noted for the instance that follows, or is all there was
+ * since. */
 static evn_status each_task(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
-    for (int task; (task = evn_batch_next(batch)) >= 0;) by_team(o->run, o->pass, task, unit);
-    if (atomic_load(&o->run->out_of_memory))
-        return evn_fail(EVN_MEMORY, "ft: the system gave no memory for the fields");
-    return EVN_OK;
-}
-
-static evn_status visit(struct run *run, task_pass *pass) {
-    return evn_loop_visit(run->loop, each_task, &(struct order){run, pass});
-}
-
-/* Along z, with the time of each task noted for the instance that follows. */
-static evn_status each_slab(evn_unit *unit, evn_batch *batch, void *arg) {
-    const struct order *o = arg;
+    struct run *run = o->run;
     for (int task; (task = evn_batch_next(batch)) >= 0;) {
         const double begin = evn_now();
-        by_team(o->run, o->pass, task, unit);
-        o->run->seconds[task] = evn_now() - begin;
+        by_team(run, o->pass, task, unit);
+        evn_status status = send_task(o, task);
+        if (status) return status;
+        if (o->learns)
+            evn_batch_add(batch, task, run->seconds[task]);
+        else
+            run->seconds[task] = evn_now() - begin;
     }
     return EVN_OK;
 }
 
-static evn_status each_plane(evn_unit *unit, evn_batch *batch, void *arg) {
+static evn_status visit(struct run *run, task_pass *pass, int turn) {
+    return evn_loop_visit(run->loop, each_task, &(struct order){run, pass, turn, 0});
+}
+
+static evn_status instance(struct run *run, task_pass *pass) {
+    return evn_loop_run(run->loop, each_task, &(struct order){run, pass, NO_TURN, 1});
+}
+
+static evn_status touch(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct run *run = arg;
+    (void)unit;
+    for (int task; (task = evn_batch_next(batch)) >= 0;)
+        if (fields_touch(&run->w.f, task))
+            return evn_fail(EVN_MEMORY, "ft: the system gave no memory for the fields");
+    return EVN_OK;
+}
+
+static evn_status agree(const struct run *run, evn_status status) {
+    return run->cluster ? evn_cluster_agree(run->cluster, status) : status;
+}
+
+/* Tasks whose planes this rank has, wherever their next instance is; collective. */
+static void own_tasks(evn_unit *unit, void *arg) {
     const struct order *o = arg;
-    for (int task; (task = evn_batch_next(batch)) >= 0;) {
-        by_team(o->run, o->pass, task, unit);
-        evn_batch_add(batch, task, o->run->seconds[task]);
-    }
-    return EVN_OK;
+    const struct owners *of = &o->run->w.f.owners;
+    for (int task; (task = atomic_fetch_add(&o->run->next, 1)) < of->tasks;)
+        if (of->rank[task] == of->me) by_team(o->run, o->pass, task, unit);
 }
 
-/* ---- what is done with tasks ---------------------------------------------------------------- */
-
-/* Fields, first touched by their owner. */
-static void make_fields(struct run *run, int task, int me, int cores, double *work) {
-    const size_t plane = transform_plane(&run->t), slab = transform_slab(&run->t);
-    int z[2], y[2];
-    (void)cores;
-    (void)work;
-    if (me) return;
-    planes_of(run, task, z);
-    rows_of(run, task, y);
-    const size_t doubles = plane * (size_t)(z[1] - z[0]) + slab * (size_t)(y[1] - y[0]);
-    double *at = run->block[task] = room(doubles * sizeof *at);
-    if (!at) {
-        atomic_store(&run->out_of_memory, 1);
-        return;
-    }
-    memset(at, 0, doubles * sizeof *at);
-    for (int k = z[0]; k < z[1]; k++, at += plane) run->plane[k] = at;
-    for (int j = y[0]; j < y[1]; j++, at += slab) run->slab[j] = at;
+static evn_status each_own(struct run *run, task_pass *pass) {
+    atomic_store(&run->next, 0);
+    return agree(run,
+                 evn_units_run(run->units, own_tasks, &(struct order){.run = run, .pass = pass}));
 }
 
-/* The field at the start, along x and y into layout Y. */
-static void start(struct run *run, int task, int me, int cores, double *work) {
-    const struct transform *t = &run->t;
-    const int y0 = share(t->ny, me, cores), y1 = share(t->ny, me + 1, cores);
-    const int p0 = share(t->packs, me, cores), p1 = share(t->packs, me + 1, cores);
-    int z[2];
-    planes_of(run, task, z);
-    for (int k = z[0]; k < z[1]; k++) {
-        start_rows(t, run->plane[k], k, y0, y1);
-        transform_x(t, run->plane[k], y0, y1, LINE_PLUS, work);
-        if (cores > 1) {
-#pragma omp barrier
-        }
-        transform_y_to_slabs(t, run->plane[k], k, run->slab, p0, p1, LINE_PLUS, work);
-    }
+/* ---- tasks that go to another rank ---------------------------------------------------------- */
+
+static evn_status make_home(void *arg, int task) {
+    struct fields *f = &((struct run *)arg)->w.f;
+    size_t bytes;
+    fields_kept(f, task, &bytes);
+    if ((f->come[task] = room(bytes))) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "ft: no memory for slab %d, which comes from another rank", task);
 }
 
-static void start_z(struct run *run, int task, int me, int cores, double *work) {
-    const struct transform *t = &run->t;
-    int y[2];
-    rows_of(run, task, y);
-    for (int j = y[0]; j < y[1]; j++)
-        transform_z(t, run->slab[j], share(t->packs, me, cores), share(t->packs, me + 1, cores),
-                    LINE_PLUS, work);
+static void *home_memory(void *arg, int task, int block, size_t *bytes) {
+    (void)block;
+    return fields_kept(&((struct run *)arg)->w.f, task, bytes);
 }
 
-static void step_z(struct run *run, int task, int me, int cores, double *work) {
-    const struct transform *t = &run->t;
-    int y[2];
-    rows_of(run, task, y);
-    for (int j = y[0]; j < y[1]; j++)
-        transform_z_to_planes(t, run->slab[j], j, &run->decay, run->plane,
-                              share(t->packs, me, cores), share(t->packs, me + 1, cores),
-                              LINE_MINUS, work);
+/* What has gone is given back with all of the old arrays. */
+static void drop_home(void *arg, int task) {
+    (void)arg;
+    (void)task;
 }
 
-static void step_xy(struct run *run, int task, int me, int cores, double *work) {
-    const struct transform *t = &run->t;
-    int z[2];
-    planes_of(run, task, z);
-    for (int k = z[0]; k < z[1]; k++) {
-        transform_x(t, run->plane[k], share(t->ny, me, cores), share(t->ny, me + 1, cores),
-                    LINE_MINUS, work);
-        if (cores > 1) {
-#pragma omp barrier
-        }
-        transform_y(t, run->plane[k], share(t->packs, me, cores), share(t->packs, me + 1, cores),
-                    LINE_MINUS, work);
-    }
-}
-
-/* Of the values in order: planes, rows, points, real part first. */
-static void hash_planes(struct run *run, int task, int me, int cores, double *work) {
-    const struct transform *t = &run->t;
-    uint64_t hash = HASH_SEED, word;
-    int z[2];
-    (void)cores;
-    (void)work;
-    if (me) return;
-    planes_of(run, task, z);
-    for (int k = z[0]; k < z[1]; k++)
-        for (int j = 0; j < t->ny; j++)
-            for (int i = 0; i < 2 * t->nx; i++) {
-                const double *pack = run->plane[k] + j * t->row + i / PACK * PACK;
-                memcpy(&word, pack + (i % 2 * PACK_PART + i % PACK / 2), sizeof word);
-                hash = hash_word(hash, word);
-            }
-    run->hash[task] = hash;
+/* Over ranks: arrays as tasks lie now, made anew where they have moved. */
+static evn_status deal(struct run *run) {
+    struct fields *f = &run->w.f;
+    if (!run->cluster) return EVN_OK;
+    const int *owner = evn_loop_next(run->loop, NULL);
+    for (int t = 0; t < run->w.tasks; t++)
+        run->rank[t] = evn_cluster_rank_of(run->cluster, owner[t]);
+    if (f->shared && !memcmp(run->rank, f->owners.rank, (size_t)run->w.tasks * sizeof(int)))
+        return EVN_OK;
+    return fields_deal(f, run->rank);
 }
 
 /* ---- the steps ----------------------------------------------------------------------------- */
@@ -206,24 +176,45 @@ static void make_rates(struct run *run) {
 
 static void make_decay(struct run *run, int step) {
     const double *rate[3] = {run->rate.x, run->rate.y, run->rate.z};
-    double *decay[3] = {run->decay.x, run->decay.y, run->decay.z};
+    double *decay[3] = {run->w.decay.x, run->w.decay.y, run->w.decay.z};
     for (int d = 0; d < 3; d++)
         for (int i = 0; i < run->shape.n[d]; i++) decay[d][i] = exp(rate[d][i] * step);
 }
 
-/* (1/N) times the sum of 1024 points j: (j mod nx, 3j mod ny, 5j mod nz). */
-static void sum(struct run *run, double checksum[2]) {
-    const struct transform *t = &run->t;
-    const double points = (double)t->nx * t->ny * t->nz;
-    double re = 0, im = 0;
-    for (int j = 1; j <= 1024; j++) {
+enum { POINTS = 1024 };
+
+/* Points j: (j mod nx, 3j mod ny, 5j mod nz), as far as they are here. */
+static void gather_points(const struct run *run, double value[2 * POINTS]) {
+    const struct transform *t = &run->w.t;
+    const struct fields *f = &run->w.f;
+    for (int j = 1; j <= POINTS; j++, value += 2) {
         const int x = j % t->nx, y = 3 * j % t->ny, z = 5 * j % t->nz;
-        const double *pack = run->plane[z] + y * t->row + x / PACK_PART * PACK;
-        re += pack[x % PACK_PART];
-        im += pack[PACK_PART + x % PACK_PART];
+        value[0] = value[1] = 0;
+        if (f->owners.z.rank[z] != f->owners.me) continue;
+        const double *pack = f->plane[z] + y * t->row + x / PACK_PART * PACK;
+        value[0] = pack[x % PACK_PART];
+        value[1] = pack[PACK_PART + x % PACK_PART];
+    }
+}
+
+/* (1/N) times their sum, in order: over ranks each has all of them first, since zeros change
+ * nothing. */
+static evn_status sum(struct run *run, double checksum[2]) {
+    const struct transform *t = &run->w.t;
+    const double points = (double)t->nx * t->ny * t->nz;
+    double value[2 * POINTS], re = 0, im = 0;
+    gather_points(run, value);
+    if (run->cluster) {
+        evn_status status = evn_shared_reduce(run->w.f.shared, EVN_SUM, value, 2 * POINTS);
+        if (status) return status;
+    }
+    for (int j = 0; j < POINTS; j++) {
+        re += value[2 * j];
+        im += value[2 * j + 1];
     }
     checksum[0] = re / points;
     checksum[1] = im / points;
+    return EVN_OK;
 }
 
 /* Notes the time since *since as the phase's, and begins the next one. */
@@ -233,40 +224,81 @@ static void lap(struct run *run, enum ft_phase phase, double *since) {
     *since = now;
 }
 
-/* V, the field of frequencies, in layout Y. */
+/* The end of a transpose: what is put only now, and all that was put or written is there. `whole`:
+ * nothing was put before. */
+static evn_status settle(struct run *run, enum turn turn, int whole) {
+    struct fields *f = &run->w.f;
+    evn_status status = EVN_OK;
+    if (!run->cluster) return status;
+    if (f->boxes && (whole || run->way->variant == FT_PACKED)) status = fields_send_all(f, turn);
+    return status ? status : fields_barrier(f);
+}
+
+/* The way back of two transposes, which is not cut into pieces. */
+static evn_status settle_back(struct run *run, task_pass *unpack) {
+    evn_status status = settle(run, TURN_Y_TO_Z, 1);
+    return status || !run->w.f.boxes ? status : each_own(run, unpack);
+}
+
+/* V, the field of frequencies. */
 static evn_status begin(struct run *run) {
+    const int two = run->way->transposes == 2;
     double since = evn_now();
     make_rates(run);
-    evn_status status = visit(run, start);
-    if (!status) status = visit(run, start_z);
+    evn_status status = deal(run);
+    if (!status) status = visit(run, pass_start, TURN_Z_TO_Y);
+    if (!status) status = settle(run, TURN_Z_TO_Y, 0);
+    if (!status) status = visit(run, two ? pass_start_z_back : pass_start_z, NO_TURN);
+    if (!status && two) status = settle_back(run, pass_start_unpack);
     lap(run, FT_START, &since);
+    return status;
+}
+
+static evn_status step(struct run *run) {
+    double since = evn_now();
+    evn_status status = visit(run, pass_z, TURN_Y_TO_Z);
+    lap(run, FT_Z, &since);
+    if (!status) status = settle(run, TURN_Y_TO_Z, 0);
+    lap(run, FT_PUT, &since);
+    if (!status) status = instance(run, pass_xy);
+    lap(run, FT_XY, &since);
+    return status;
+}
+
+static evn_status step_of_two(struct run *run) {
+    double since = evn_now();
+    evn_status status = visit(run, pass_decay_xy, TURN_Z_TO_Y);
+    lap(run, FT_XY, &since);
+    if (!status) status = settle(run, TURN_Z_TO_Y, 0);
+    lap(run, FT_PUT, &since);
+    if (!status) status = instance(run, pass_z_back);
+    lap(run, FT_Z, &since);
+    if (!status) status = settle_back(run, pass_unpack);
+    lap(run, FT_PUT, &since);
     return status;
 }
 
 static evn_status advance(int *done, void *arg) {
     struct run *run = arg;
-    evn_status status = *done ? EVN_OK : begin(run);
-    double since = evn_now();
+    evn_status status = *done ? deal(run) : begin(run);
     make_decay(run, *done + 1);
-    struct order z = {run, step_z}, xy = {run, step_xy};
-    if (!status) status = evn_loop_visit(run->loop, each_slab, &z);
-    lap(run, FT_Z, &since);
-    if (!status) status = evn_loop_run(run->loop, each_plane, &xy);
-    lap(run, FT_XY, &since);
+    if (!status) status = run->way->transposes == 2 ? step_of_two(run) : step(run);
     if (status) return status;
-    sum(run, run->checksum[*done]);
+    double since = evn_now();
+    status = sum(run, run->checksum[*done]);
     lap(run, FT_SUM, &since);
-    ++*done;
-    return EVN_OK;
+    *done += !status;
+    return status;
 }
 
 /* ---- the run ------------------------------------------------------------------------------- */
 
 static evn_status check_memory(const struct run *run) {
-    double needed = 8.0 * ((double)transform_plane(&run->t) * run->shape.n[2] +
-                           (double)transform_slab(&run->t) * run->shape.n[1]);
+    double needed = 8 * fields_doubles(&run->w.f);
     for (int u = 0; u < evn_units_count(run->units); u++)
-        needed += 8.0 * evn_unit_cores(evn_units_get(run->units, u)) * (double)run->work_doubles;
+        needed += 8.0 * evn_unit_cores(evn_units_get(run->units, u)) * (double)run->room_doubles;
+    evn_status status = ranks_on_host(run->cluster, needed, &needed);
+    if (status) return status;
     const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
     if (there <= 0 || needed <= there) return EVN_OK;
     return evn_fail(EVN_MEMORY,
@@ -275,46 +307,61 @@ static evn_status check_memory(const struct run *run) {
                     needed * 1e-9, run->shape.n[0], run->shape.n[1], run->shape.n[2], there * 1e-9);
 }
 
-static void make_work(evn_unit *unit, void *arg) {
+static void make_unit_room(evn_unit *unit, void *arg) {
     struct run *run = arg;
-    const size_t doubles = run->work_doubles * (size_t)evn_unit_cores(unit);
-    double *work = run->work[evn_unit_number(unit)] = room(doubles * sizeof *work);
-    if (work)
-        memset(work, 0, doubles * sizeof *work);
+    const size_t doubles = run->room_doubles * (size_t)evn_unit_cores(unit);
+    double *memory = run->room[evn_unit_number(unit)] = room(doubles * sizeof *memory);
+    if (memory)
+        memset(memory, 0, doubles * sizeof *memory);
     else
         atomic_store(&run->out_of_memory, 1);
 }
 
 static int make_tables(struct run *run) {
-    const size_t units = (size_t)evn_units_count(run->units), tasks = (size_t)run->tasks;
+    const size_t units = (size_t)evn_units_count(run->units), tasks = (size_t)run->w.tasks;
     const size_t axes = (size_t)run->shape.n[0] + run->shape.n[1] + run->shape.n[2];
-    struct decay *made[2] = {&run->rate, &run->decay};
+    struct decay *made[2] = {&run->rate, &run->w.decay};
     for (int i = 0; i < 2; i++) {
         if (!(made[i]->x = calloc(axes, sizeof(double)))) return -1;
         made[i]->y = made[i]->x + run->shape.n[0];
         made[i]->z = made[i]->y + run->shape.n[1];
     }
-    run->block = calloc(tasks, sizeof *run->block);
-    run->plane = calloc((size_t)run->shape.n[2], sizeof *run->plane);
-    run->slab = calloc((size_t)run->shape.n[1], sizeof *run->slab);
-    run->work = calloc(units, sizeof *run->work);
+    run->room = calloc(units, sizeof *run->room);
     run->seconds = calloc(tasks, sizeof *run->seconds);
-    run->hash = calloc(tasks, sizeof *run->hash);
+    run->rank = calloc(tasks, sizeof *run->rank);
+    run->w.hash = calloc(tasks, sizeof *run->w.hash);
     run->checksum = calloc((size_t)run->steps + 1, sizeof *run->checksum);
-    return run->block && run->plane && run->slab && run->work && run->seconds && run->hash &&
-                   run->checksum
-               ? 0
-               : -1;
+    return run->room && run->seconds && run->rank && run->w.hash && run->checksum ? 0 : -1;
+}
+
+static evn_status open_tables(struct run *run) {
+    const int *n = run->shape.n;
+    static const evn_home home = {
+        .blocks = 1, .make = make_home, .memory = home_memory, .drop = drop_home};
+    if (transform_open(&run->w.t, n[0], n[1], n[2]) || make_tables(run))
+        return evn_fail(EVN_MEMORY, "ft: not enough memory");
+    run->room_doubles = pass_room(&run->w.t);
+    evn_status status = evn_loop_homes(run->loop, &home, run);
+    if (status) return status;
+    return fields_open(&run->w.f, &run->w.t, run->way, run->cluster, run->w.tasks);
 }
 
 static evn_status make_room(struct run *run) {
-    if (transform_open(&run->t, run->shape.n[0], run->shape.n[1], run->shape.n[2]) ||
-        make_tables(run))
-        return evn_fail(EVN_MEMORY, "ft: not enough memory");
-    run->work_doubles = transform_workspace(&run->t);
-    evn_status status = check_memory(run);
-    if (!status) status = evn_units_run(run->units, make_work, run);
-    return status ? status : visit(run, make_fields);
+    evn_status status = agree(run, open_tables(run));
+    if (status) return status;
+    if (run->cluster) {
+        const int *owner = evn_loop_next(run->loop, NULL);
+        for (int t = 0; t < run->w.tasks; t++)
+            run->rank[t] = evn_cluster_rank_of(run->cluster, owner[t]);
+        owners_deal(&run->w.f.owners, run->rank);
+    }
+    status = agree(run, check_memory(run));
+    if (!status) status = evn_units_run(run->units, make_unit_room, run);
+    if (!status && atomic_load(&run->out_of_memory))
+        status = evn_fail(EVN_MEMORY, "ft: the system gave no memory for the units' work space");
+    status = agree(run, status);
+    if (!status) status = deal(run);
+    return status ? status : evn_loop_visit(run->loop, touch, run);
 }
 
 /* Largest relative error of the checksums; -1: there is nothing to compare with. */
@@ -329,12 +376,36 @@ static double error_of(const struct run *run) {
     return error;
 }
 
+static int has_task(void *arg, int task) {
+    const struct owners *o = &((struct run *)arg)->w.f.owners;
+    return o->rank[task] == o->me;
+}
+
+/* What all ranks have put since `before`. */
+static evn_status count_puts(struct run *run, evn_shared_counts *puts) {
+    const evn_shared_counts now = fields_counts(&run->w.f), *b = &run->before;
+    double v[] = {(double)(now.near_puts - b->near_puts), (double)(now.far_puts - b->far_puts),
+                  now.near_bytes - b->near_bytes, now.far_bytes - b->far_bytes};
+    evn_status status = run->cluster ? evn_shared_reduce(run->w.f.shared, EVN_SUM, v, 4) : EVN_OK;
+    *puts = (evn_shared_counts){.near_puts = (long long)v[0],
+                                .far_puts = (long long)v[1],
+                                .near_bytes = v[2],
+                                .far_bytes = v[3]};
+    puts->puts = puts->near_puts + puts->far_puts;
+    puts->bytes = puts->near_bytes + puts->far_bytes;
+    return status;
+}
+
 static evn_status conclude(struct run *run, struct timed *timed, ft_result *r) {
     evn_status status = timed_end(timed);
-    if (!status) status = visit(run, hash_planes);
+    if (!status) status = count_puts(run, &r->puts);
+    if (!status) status = each_own(run, pass_hash);
+    if (!status)
+        status = ranks_complete(run->cluster, run->w.hash, run->w.tasks, sizeof *run->w.hash,
+                                has_task, run);
     if (status) return status;
     r->run.hash = HASH_SEED;
-    for (int t = 0; t < run->tasks; t++) r->run.hash = hash_word(r->run.hash, run->hash[t]);
+    for (int t = 0; t < run->w.tasks; t++) r->run.hash = hash_word(r->run.hash, run->w.hash[t]);
     r->run.mops = r->run.seconds > 0 ? ft_mop(run->problem, run->steps) / r->run.seconds : 0;
     memcpy(r->phase_s, run->phase_s, sizeof r->phase_s);
     r->error = error_of(run);
@@ -345,7 +416,7 @@ static evn_status conclude(struct run *run, struct timed *timed, ft_result *r) {
 }
 
 static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r) {
-    evn_status status = evn_loop_open(&run->loop, run->units, schedule);
+    evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, run->cluster);
     if (!status) status = make_room(run);
     if (!status) status = begin(run); /* to warm up */
     memset(run->phase_s, 0, sizeof run->phase_s);
@@ -355,6 +426,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
                           .loop = run->loop,
                           .advance = advance,
                           .arg = run};
+    run->before = fields_counts(&run->w.f);
     status = timed_begin(&timed);
     if (!status) status = timed_steps(&timed, 0, run->steps);
     if (!status) status = conclude(run, &timed, r);
@@ -363,28 +435,29 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
 }
 
 static void give_back(struct run *run) {
-    for (int u = 0; run->work && u < evn_units_count(run->units); u++) free(run->work[u]);
-    for (int t = 0; run->block && t < run->tasks; t++) free(run->block[t]);
-    free(run->work);
-    free(run->block);
-    free(run->plane);
-    free(run->slab);
+    for (int u = 0; run->room && u < evn_units_count(run->units); u++) free(run->room[u]);
+    fields_close(&run->w.f);
+    free(run->room);
     free(run->seconds);
-    free(run->hash);
+    free(run->rank);
+    free(run->w.hash);
     free(run->checksum);
     free(run->rate.x);
-    free(run->decay.x);
-    transform_close(&run->t);
+    free(run->w.decay.x);
+    transform_close(&run->w.t);
     evn_loop_close(run->loop);
 }
 
-evn_status ft_run(ft *problem, evn_units *units, evn_schedule *schedule,
+evn_status ft_run(ft *problem, const struct ft_way *way, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, ft_result *result) {
     struct run run = {.problem = problem,
                       .shape = ft_describe(problem),
+                      .way = way,
                       .options = options,
+                      .cluster = options->cluster,
                       .units = units,
-                      .tasks = ft_tasks(problem).tasks};
+                      .w = {.tasks = ft_tasks(problem).tasks}};
+    if (run.cluster && evn_cluster_size(run.cluster) == 1) run.cluster = NULL;
     memset(result, 0, sizeof *result);
     atomic_init(&run.out_of_memory, 0);
     run.steps = options->steps < 0 ? run.shape.steps : options->steps;

@@ -192,26 +192,29 @@ void transform_z(const struct transform *t, double *slab, int p0, int p1, enum l
 }
 
 INLINE void depths_to_planes(const struct transform *t, const double *slab, int y,
-                             const struct decay *e, double *const *plane, int p0, int p1,
-                             enum line_sign sign, double *work) {
+                             const struct decay *e, double *const *plane, ptrdiff_t at, int p0,
+                             int p1, enum line_sign sign, double *work) {
     for (int p = p0; p < p1; p++) {
         _Alignas(64) double scale[PACK_PART];
-        for (int i = 0; i < PACK_PART; i++) scale[i] = e->x[p * PACK_PART + i] * e->y[y];
+        for (int i = 0; e && i < PACK_PART; i++) scale[i] = e->x[p * PACK_PART + i] * e->y[y];
         line_transform(&t->z,
                        (struct line_from){.at = slab + (ptrdiff_t)p * t->nz * PACK,
                                           .stride = PACK,
-                                          .factor = e->z,
+                                          .factor = e ? e->z : NULL,
                                           .scale = scale},
-                       work, (struct line_to){.plane = plane, .stride = y * t->row + p * PACK},
-                       sign);
+                       work, (struct line_to){.plane = plane, .stride = at + p * PACK}, sign);
     }
 }
 
 void transform_z_to_planes(const struct transform *t, const double *slab, int y,
-                           const struct decay *e, double *const *plane, int p0, int p1,
-                           enum line_sign sign, double *work) {
-    if (sign == LINE_PLUS)
-        depths_to_planes(t, slab, y, e, plane, p0, p1, LINE_PLUS, work);
+                           const struct decay *e, double *const *plane, ptrdiff_t at, int p0,
+                           int p1, enum line_sign sign, double *work) {
+    if (e && sign == LINE_PLUS)
+        depths_to_planes(t, slab, y, e, plane, at, p0, p1, LINE_PLUS, work);
+    else if (e)
+        depths_to_planes(t, slab, y, e, plane, at, p0, p1, LINE_MINUS, work);
+    else if (sign == LINE_PLUS)
+        depths_to_planes(t, slab, y, NULL, plane, at, p0, p1, LINE_PLUS, work);
     else
-        depths_to_planes(t, slab, y, e, plane, p0, p1, LINE_MINUS, work);
+        depths_to_planes(t, slab, y, NULL, plane, at, p0, p1, LINE_MINUS, work);
 }

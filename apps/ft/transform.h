@@ -50,12 +50,13 @@ struct decay {
     double *x, *y, *z;
 };
 
-/* A slab along z, packs p0 <= p < p1: in place; or as row y into layout Z, the plane of z at
- * plane[z], with what it has multiplied by the decay before. */
+/* A slab along z, packs p0 <= p < p1: in place; or into layout Z, pack p of plane z to plane[z] +
+ * at
+ * + 16 p, with what it has multiplied by the decay before, that of row y (NULL: as it is). */
 void transform_z(const struct transform *t, double *slab, int p0, int p1, enum line_sign sign,
                  double *work);
 void transform_z_to_planes(const struct transform *t, const double *slab, int y,
-                           const struct decay *decay, double *const *plane, int p0, int p1,
-                           enum line_sign sign, double *work);
+                           const struct decay *decay, double *const *plane, ptrdiff_t at, int p0,
+                           int p1, enum line_sign sign, double *work);
 
 #endif

@@ -7,7 +7,9 @@
 #include <string.h>
 
 struct state {
-    const char *class_, *size;
+    const char *class_, *size, *variant;
+    long transposes, per_node;
+    struct ft_way way;
     ft *problem;
     ft_shape shape;
     char class_text[2], key[64];
@@ -19,12 +21,20 @@ static const struct option options[] = {
     {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
     {"size", "NXxNYxNZ", "points instead of a class's, powers of two (6 steps)", OPTION_TEXT,
      AT(size), 0, 0},
+    {"variant", "NAME",
+     "how ranks transpose: packed, slabs or best (default: neighbours are written to)", OPTION_TEXT,
+     AT(variant), 0, 0},
+    {"transposes", "1|2", "of each transform: 1 (default), or 2, as the paper has it",
+     OPTION_NUMBER, AT(transposes), 1, 2},
+    {"per-node", "N", "for studies: as if each node had N of the ranks", OPTION_NUMBER,
+     AT(per_node), 1, 1 << 20},
     {0},
 };
 #undef AT
 
 static const struct option_rule rules[] = {
     {"size", OPTION_EXCLUDES, "class", "a class has its size; give one of them"},
+    {"evener plan", OPTION_IGNORES, "variant transposes per-node", "a plan computes nothing"},
     {0},
 };
 
@@ -64,10 +74,30 @@ static int open_class(struct state *s) {
     return status ? give_up(status) : 0;
 }
 
+static int read_way(struct state *s) {
+    static const char *const variant[] = {
+        [FT_BEST] = "best", [FT_SLABS] = "slabs", [FT_PACKED] = "packed"};
+    enum { VARIANTS = sizeof variant / sizeof *variant };
+    int v = 0;
+    while (s->variant && v < VARIANTS && strcmp(s->variant, variant[v]) != 0) v++;
+    s->way = (struct ft_way){.variant = (enum ft_variant)v,
+                             .transposes = s->transposes ? (int)s->transposes : 1,
+                             .per_node = (int)s->per_node};
+    if (v < VARIANTS) return 0;
+    if (!strcmp(s->variant, "funneled"))
+        complain("--variant funneled: ranks share a device there, and ft has no kernels yet; "
+                 "expected packed, slabs or best");
+    else
+        complain("--variant %s: there is no such variant, expected packed, slabs or best",
+                 s->variant);
+    return EXIT_USAGE;
+}
+
 static int check(void *p, const struct workload *is) {
     struct state *s = p;
     (void)is;
-    const int failed = s->size ? open_size(s) : open_class(s);
+    int failed = read_way(s);
+    if (!failed) failed = s->size ? open_size(s) : open_class(s);
     if (failed) return failed;
     s->shape = ft_describe(s->problem);
     s->class_text[0] = s->shape.class_;
@@ -100,7 +130,7 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
                const struct run_result **result) {
     struct state *s = p;
     ft_result_free(&s->result);
-    evn_status status = ft_run(s->problem, units, schedule, o, &s->result);
+    evn_status status = ft_run(s->problem, &s->way, units, schedule, o, &s->result);
     *result = &s->result.run;
     return status ? give_up(status) : 0;
 }
@@ -151,6 +181,12 @@ static void record(const void *p, cJSON *root) {
     for (int d = 0; d < 3; d++) cJSON_AddItemToArray(size, cJSON_CreateNumber(s->shape.n[d]));
     cJSON *phases = cJSON_AddObjectToObject(root, "phases");
     for (int i = 0; i < FT_PHASES; i++) record_number(phases, ft_phase_name(i), r->phase_s[i]);
+    cJSON_AddNumberToObject(root, "transposes", s->way.transposes);
+    cJSON *puts = cJSON_AddObjectToObject(root, "puts");
+    cJSON_AddNumberToObject(puts, "count", (double)r->puts.puts);
+    record_number(puts, "bytes", r->puts.bytes);
+    cJSON_AddNumberToObject(puts, "same_node", (double)r->puts.near_puts);
+    cJSON_AddNumberToObject(puts, "remote", (double)r->puts.far_puts);
 }
 
 static const struct workload ft_workload = {
@@ -163,6 +199,7 @@ static const struct workload ft_workload = {
     .weight = "points",
     .schedule = "static",
     .sample = "--class=W",
+    .ranks = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),
