@@ -1,8 +1,8 @@
 /* Memory of the levels, one block of all. */
 #include "mg/grid.h"
+#include "common/room.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 struct level level_shape(int n) {
     const ptrdiff_t row = n < 64 ? n : n + 8;
@@ -22,20 +22,9 @@ static size_t doubles(int n) {
 
 double grid_bytes(int n) { return (double)doubles(n) * sizeof(double); }
 
-void *grid_room(size_t bytes) {
-    const size_t page = (size_t)1 << 21;
-    void *block;
-    if (posix_memalign(&block, bytes >= page ? page : 64, bytes)) return NULL;
-#ifdef MADV_HUGEPAGE
-    if (bytes >= page)
-        madvise(block, bytes / page * page, MADV_HUGEPAGE); /* advice: may be refused */
-#endif
-    return block;
-}
-
 evn_status grid_open(struct grid *g, int n) {
     memset(g, 0, sizeof *g);
-    g->memory = grid_room(doubles(n) * sizeof(double));
+    g->memory = room(doubles(n) * sizeof(double));
     if (!g->memory) return evn_fail(EVN_MEMORY, "mg: no memory for a grid of %d points a side", n);
     double *next = g->memory;
     for (int m = n, l = g->finest = __builtin_ctz((unsigned)n); l > 0; l--, m /= 2) {
