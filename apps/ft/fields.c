@@ -64,12 +64,27 @@ static size_t doubles(const struct fields *f, int planes, int rows) {
            transform_slab(f->t) * (size_t)rows;
 }
 
+/* Of an inbox, or of an outbox: whichever way a transpose goes. */
+static size_t box_doubles(const struct fields *f) {
+    const struct owners *o = &f->owners;
+    const size_t into_y = (size_t)o->z.n * (size_t)o->y.count[o->me];
+    const size_t into_z = (size_t)o->y.n * (size_t)o->z.count[o->me];
+    return (into_y < into_z ? into_z : into_y) * row_doubles(f);
+}
+
+/* Whether all ranks can be expected to write to each other's fields. */
+static int one_node(const struct fields *f) {
+    const char *host = evn_cluster_host(f->cluster, 0);
+    for (int r = 1; r < f->owners.ranks; r++)
+        if (strcmp(evn_cluster_host(f->cluster, r), host) != 0) return 0;
+    return !f->way.per_node || f->way.per_node >= f->owners.ranks;
+}
+
 double fields_doubles(const struct fields *f) {
-    const int me = f->owners.me, planes = f->owners.z.count[me], rows = f->owners.y.count[me];
-    double all = (double)doubles(f, planes, rows);
-    if (f->cluster && f->way.variant != FT_BEST) /* or where ranks are on several nodes */
-        all += 4.0 * f->t->nx * ((double)planes * f->t->ny + (double)rows * f->t->nz) / 2;
-    return all;
+    const int me = f->owners.me;
+    const size_t all = doubles(f, f->owners.z.count[me], f->owners.y.count[me]);
+    const int boxes = f->cluster && (f->way.variant != FT_BEST || !one_node(f));
+    return (double)(all + (boxes ? 2 * box_doubles(f) : 0));
 }
 
 double *fields_kept(const struct fields *f, int task, size_t *bytes) {
@@ -136,11 +151,7 @@ static void point_all(struct fields *f) {
 }
 
 static evn_status open_boxes(struct fields *f) {
-    const struct owners *o = &f->owners;
-    const size_t into_y = (size_t)o->z.n * (size_t)o->y.count[o->me];
-    const size_t into_z = (size_t)o->y.n * (size_t)o->z.count[o->me];
-    const size_t bytes =
-        (into_y < into_z ? into_z : into_y) * row_doubles(f) * sizeof(double); /* in and out */
+    const size_t bytes = box_doubles(f) * sizeof(double);
     free(f->outbox);
     f->outbox = room(bytes + 64);
     evn_status status = f->outbox ? EVN_OK : evn_fail(EVN_MEMORY, "ft: no memory for an outbox");

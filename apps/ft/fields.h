@@ -53,7 +53,7 @@ evn_status fields_deal(struct fields *fields, const int *rank);
  * there is none. */
 int fields_touch(struct fields *fields, int task);
 
-/* Doubles that this rank's tasks take. */
+/* Doubles that this rank's tasks take, with their boxes. */
 double fields_doubles(const struct fields *fields);
 
 /* A task's part of V, and its bytes. */
