@@ -70,6 +70,7 @@ static evn_status send_task(const struct order *o, int task) {
     const int end =
         first + parts_begin(a->n, w->tasks, task + 1) - parts_begin(a->n, w->tasks, task);
     evn_status status = EVN_OK;
+    evn_shared_poll(w->f.boxes); /* what others have put comes on */
     if (turn == TURN_Y_TO_Z) return fields_send(&w->f, TURN_Y_TO_Z, first, end);
     for (int i = first; !status && i < end; i++) status = fields_send(&w->f, TURN_Z_TO_Y, i, i + 1);
     return status;
