@@ -3,6 +3,7 @@
 #include "common/message.h"
 #include "common/record.h"
 #include "ft/ft.h"
+#include "ft/study.h"
 #include <evener/number.h>
 #include <string.h>
 
@@ -192,6 +193,11 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddNumberToObject(puts, "remote", (double)r->puts.far_puts);
 }
 
+static const struct study studies[] = {
+    {"ft", "transforms of three axes on one core, beside FFTW's", ft_study},
+    {0},
+};
+
 static const struct workload ft_workload = {
     .name = "ft",
     .help = "NPB FT: three-dimensional Fourier transforms",
@@ -215,6 +221,7 @@ static const struct workload ft_workload = {
     .print_result = print_result,
     .record = record,
     .close = close_state,
+    .studies = studies,
 };
 
 extern const struct workload *const ft_workloads[];

@@ -152,6 +152,18 @@ class Ft(unittest.TestCase):
         self.evener("report", "r.json", "--output", "r.html")
         self.assertTrue(os.path.getsize(os.path.join(self.folder, "r.html")) > 1000)
 
+    def test_bench(self):
+        """Passes beside FFTW, whose values are compared where it is installed. Nothing is timed."""
+        done = self.evener("bench", "ft", "--classes", "SW", "--repeat", "1", "--json", "-")
+        classes = json.loads(done.stdout)["classes"]
+        self.assertEqual([c["class"] for c in classes], ["S", "W"])
+        for c in classes:
+            self.assertGreater(min(c["z_s"], c["xy_s"]), 0)
+            self.assertEqual(c["fftw_s"] is None, "there is no libfftw3" in done.stderr)
+        self.assertIn("pass z", done.stderr)
+        self.refuses("bench", "ft", "--classes", "SX", says='there is no class "X"')
+        self.refuses("bench", "ft", "--repeat", "0", says="--repeat")
+
     # ---- ranks ----
 
     def test_ranks(self):
