@@ -173,40 +173,65 @@ INLINE void line_store(struct line_to to, int k, int h, enum line_sign sign, str
     pack_store(pack, h, sign, a);
 }
 
-/* The last pass, from the buffer. */
-INLINE void line_empty(const struct line *line, const double *buffer, struct line_to to,
+/* One block of the last pass. */
+INLINE void line_block(const struct line *line, const double *buffer, struct line_to to, int b,
                        enum line_sign sign, int radix) {
     const int blocks = line->n / radix;
-    for (int b = 0; b < blocks; b++)
-        for (int h = 0; h < PACK_VECS; h++) {
-            struct cnum a[8];
-            for (int p = 0; p < radix; p++)
-                a[p] = pack_load(buffer + ((ptrdiff_t)b * radix + p) * PACK, h, sign);
-            if (radix == 8) transform8(a);
-            if (radix == 4) transform4(a);
-            if (radix == 2) {
-                const struct cnum d = cnum_sub(a[0], a[1]);
-                a[0] = cnum_add(a[0], a[1]);
-                a[1] = d;
-            }
-            for (int q = 0; q < radix; q++)
-                line_store(to, line->order[b] + q * blocks, h, sign, a[q]);
+    for (int h = 0; h < PACK_VECS; h++) {
+        struct cnum a[8];
+        for (int p = 0; p < radix; p++)
+            a[p] = pack_load(buffer + ((ptrdiff_t)b * radix + p) * PACK, h, sign);
+        if (radix == 8) transform8(a);
+        if (radix == 4) transform4(a);
+        if (radix == 2) {
+            const struct cnum d = cnum_sub(a[0], a[1]);
+            a[0] = cnum_add(a[0], a[1]);
+            a[1] = d;
         }
+        for (int q = 0; q < radix; q++) line_store(to, line->order[b] + q * blocks, h, sign, a[q]);
+    }
 }
 
-/* Transforms a line: `buffer` has line->n packs. Results may go where the line comes from. */
-INLINE void line_transform(const struct line *line, struct line_from from, double *buffer,
-                           struct line_to to, enum line_sign sign) {
+/* The last pass, from the buffers of `count` neighbouring lines, whose results are neighbours. */
+INLINE void line_empty(const struct line *line, const double *buffer, int count, struct line_to to,
+                       enum line_sign sign, int radix) {
+    for (int b = 0; b < line->n / radix; b++) {
+        struct line_to at = to;
+        for (int i = 0; i < count; i++) {
+            line_block(line, buffer + (ptrdiff_t)i * line->n * PACK, at, b, sign, radix);
+            if (at.plane)
+                at.stride += PACK;
+            else
+                at.at += PACK;
+        }
+    }
+}
+
+/* All but the last pass of a line; `buffer` has line->n packs. */
+INLINE void line_begin(const struct line *line, struct line_from from, double *buffer,
+                       enum line_sign sign) {
     line_fill(line, from, buffer, sign);
     line_middle(line, buffer, sign);
+}
+
+/* The last pass of `count` lines, whose buffers lie one behind the other. */
+INLINE void line_end(const struct line *line, const double *buffer, int count, struct line_to to,
+                     enum line_sign sign) {
     if (line->last == 8)
-        line_empty(line, buffer, to, sign, 8);
+        line_empty(line, buffer, count, to, sign, 8);
     else if (line->last == 4)
-        line_empty(line, buffer, to, sign, 4);
+        line_empty(line, buffer, count, to, sign, 4);
     else if (line->last == 2)
-        line_empty(line, buffer, to, sign, 2);
+        line_empty(line, buffer, count, to, sign, 2);
     else
-        line_empty(line, buffer, to, sign, 1);
+        line_empty(line, buffer, count, to, sign, 1);
+}
+
+/* Transforms a line. Results may go where the line comes from. */
+INLINE void line_transform(const struct line *line, struct line_from from, double *buffer,
+                           struct line_to to, enum line_sign sign) {
+    line_begin(line, from, buffer, sign);
+    line_end(line, buffer, 1, to, sign);
 }
 
 #endif

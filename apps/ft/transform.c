@@ -2,8 +2,13 @@
 #include "ft/transform.h"
 #include <stdlib.h>
 
+/* Buffers of a group are to stay in a core's cache. */
+enum { GROUP_MOST = 8, GROUP_BYTES = 256 << 10 };
+
 int transform_open(struct transform *t, int nx, int ny, int nz) {
     *t = (struct transform){.nx = nx, .ny = ny, .nz = nz, .packs = nx / PACK_PART};
+    t->group = (int)(GROUP_BYTES / (sizeof(double) * PACK * (size_t)nz));
+    t->group = t->group < 1 ? 1 : t->group > GROUP_MOST ? GROUP_MOST : t->group;
     t->row = (t->packs + 1) * PACK; /* or else a column would have few sets of the caches */
     if (line_open(&t->x, t->packs) || line_open(&t->y, ny) || line_open(&t->z, nz)) return -1;
     t->x_twiddle = aligned_alloc(64, (size_t)t->packs * PACK * sizeof(double));
@@ -37,7 +42,10 @@ static int longest(const struct transform *t) {
     return n < t->nz ? t->nz : n;
 }
 
-size_t transform_workspace(const struct transform *t) { return (size_t)longest(t) * PACK; }
+size_t transform_workspace(const struct transform *t) {
+    const size_t one = (size_t)longest(t), group = (size_t)t->group * (size_t)t->nz;
+    return (one < group ? group : one) * PACK;
+}
 size_t transform_plane(const struct transform *t) { return (size_t)t->row * (size_t)t->ny; }
 size_t transform_slab(const struct transform *t) { return (size_t)t->packs * t->nz * PACK; }
 
@@ -194,15 +202,21 @@ void transform_z(const struct transform *t, double *slab, int p0, int p1, enum l
 INLINE void depths_to_planes(const struct transform *t, const double *slab, int y,
                              const struct decay *e, double *const *plane, ptrdiff_t at, int p0,
                              int p1, enum line_sign sign, double *work) {
-    for (int p = p0; p < p1; p++) {
-        _Alignas(64) double scale[PACK_PART];
-        for (int i = 0; e && i < PACK_PART; i++) scale[i] = e->x[p * PACK_PART + i] * e->y[y];
-        line_transform(&t->z,
-                       (struct line_from){.at = slab + (ptrdiff_t)p * t->nz * PACK,
+    for (int p = p0; p < p1; p += t->group) {
+        const int count = p1 - p < t->group ? p1 - p : t->group;
+        for (int i = 0; i < count; i++) {
+            _Alignas(64) double scale[PACK_PART];
+            for (int lane = 0; e && lane < PACK_PART; lane++)
+                scale[lane] = e->x[(p + i) * PACK_PART + lane] * e->y[y];
+            line_begin(&t->z,
+                       (struct line_from){.at = slab + (ptrdiff_t)(p + i) * t->nz * PACK,
                                           .stride = PACK,
                                           .factor = e ? e->z : NULL,
                                           .scale = scale},
-                       work, (struct line_to){.plane = plane, .stride = at + p * PACK}, sign);
+                       work + (ptrdiff_t)i * t->nz * PACK, sign);
+        }
+        line_end(&t->z, work, count, (struct line_to){.plane = plane, .stride = at + p * PACK},
+                 sign);
     }
 }
 
