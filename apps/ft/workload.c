@@ -172,6 +172,9 @@ static void print_result(const void *p, const struct workload_page *page) {
     if (r->run.verified >= 0)
         fprintf(page->out, "\n  largest relative error of the checksums  %.1e\n", r->error);
     fprintf(page->out, "  Mop/s  %.1f\n", r->run.mops);
+    if (r->run.ranks > 1)
+        fprintf(page->out, "  puts   %lld of %.3f MB together, %lld of them to other nodes\n",
+                r->puts.puts, 1e-6 * r->puts.bytes, r->puts.far_puts);
     if (page->verbose) print_phases(r, page->out);
 }
 
