@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """FT and MG beside NPB 3.4's reference, on one core, in turn within one run: medians and ratios.
 
-Run: bench/npb_ft_mg.py FOLDER [--evener build/evener] [--apps mg] [--classes AB] [--rounds 5]
+Run: bench/npb_ft_mg.py FOLDER [--evener build/evener] [--apps ft,mg] [--classes AB] [--rounds 5]
 
 FOLDER has the reference's programs, mg.A.x and so on (NPB3.4-OMP, `make mg CLASS=A`, gfortran -O3 -march=native -fopenmp). Timed: what
 each program itself calls its time. User: processor time of all of a process, its start and warm-up with it, for machines that are busy.
@@ -43,7 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("folder", help="of the reference's programs")
     parser.add_argument("--evener", default="build/evener")
-    parser.add_argument("--apps", default="mg", help="with commas")
+    parser.add_argument("--apps", default="ft,mg", help="with commas")
     parser.add_argument("--classes", default="AB")
     parser.add_argument("--rounds", type=int, default=5)
     o = parser.parse_args()

@@ -1,6 +1,7 @@
 /* Operators on blocks with ghost cells, and their order. */
 #include "mg/blocks.h"
 #include "common/hash.h"
+#include "common/room.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ evn_status blocks_open(struct blocks *b, evn_cluster *cluster, int n, char smoot
     const int ranks = cluster ? evn_cluster_size(cluster) : 1;
     faces_grid(ranks, grid);
     b->longest = (size_t)n / (size_t)grid[0] + 16;
-    b->memory = grid_room((size_t)blocks_doubles(n, ranks) * sizeof(double));
+    b->memory = room((size_t)blocks_doubles(n, ranks) * sizeof(double));
     b->rows = malloc(2 * (size_t)cores * b->longest * sizeof(double));
     evn_status status =
         b->memory && b->rows ? EVN_OK : evn_fail(EVN_MEMORY, "mg: no memory for blocks");

@@ -23,17 +23,6 @@ static size_t doubles(int n) {
 
 double grid_bytes(int n) { return (double)doubles(n) * sizeof(double); }
 
-void *grid_room(size_t bytes) {
-    const size_t page = (size_t)1 << 21;
-    void *block;
-    if (posix_memalign(&block, bytes >= page ? page : 64, bytes)) return NULL;
-#ifdef MADV_HUGEPAGE
-    if (bytes >= page)
-        madvise(block, bytes / page * page, MADV_HUGEPAGE); /* advice: may be refused */
-#endif
-    return block;
-}
-
 /* Addresses, and memory for what is touched, which over ranks is not all. */
 static void *addresses(struct grid *g, size_t bytes) {
     const size_t page = (size_t)1 << 21;

@@ -40,9 +40,6 @@ evn_status grid_open(struct grid *grid, int n);
 void grid_planes(struct grid *grid);
 void grid_close(struct grid *grid);
 
-/* `bytes` of memory on huge pages where the system has them, to be freed; NULL without. */
-void *grid_room(size_t bytes);
-
 /* Plane k, whatever side of the cube it is beyond. */
 static inline double *level_plane(const struct level *level, double *field, int k) {
     return field + (ptrdiff_t)(k & (level->n - 1)) * level->plane;

@@ -1,5 +1,6 @@
 /* Where pieces begin. */
 #include "mg/pieces.h"
+#include "common/room.h"
 #include "mg/grid.h"
 #include "mg/sweep.h"
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static int tasks_of(const int *owner, int tasks, int unit) {
 static evn_status make_planes(struct pieces *p, size_t plane) {
     if (p->count <= p->room) return EVN_OK;
     free(p->planes);
-    p->planes = grid_room((size_t)p->count * SWEEP_ASIDE * plane * sizeof(double));
+    p->planes = room((size_t)p->count * SWEEP_ASIDE * plane * sizeof(double));
     p->room = p->planes ? p->count : 0;
     return p->planes
                ? EVN_OK

@@ -4,6 +4,7 @@
 #include "common/message.h"
 #include "common/options.h"
 #include "common/probe.h"
+#include "common/room.h"
 #include "mg/mg.h"
 #include "mg/sweep.h"
 #include <omp.h>
@@ -160,7 +161,7 @@ static evn_status measure(struct bench *b, int n) {
     const struct level shape = level_shape(n);
     b->work = calloc((size_t)b->cores, sizeof *b->work);
     b->p.square = calloc(8 * (size_t)n, sizeof *b->p.square);
-    b->aside = grid_room((size_t)b->cores * SWEEP_ASIDE * (size_t)shape.plane * sizeof *b->aside);
+    b->aside = room((size_t)b->cores * SWEEP_ASIDE * (size_t)shape.plane * sizeof *b->aside);
     b->p.smoother = (struct smoother){-3.0 / 8, 1.0 / 32, -1.0 / 64};
     evn_status status = b->work && b->p.square && b->aside
                             ? grid_open(&b->p.grid, n)

@@ -1,5 +1,6 @@
 /* The stages of a sweep, and the order in which pairs of rows go through them. */
 #include "mg/sweep.h"
+#include "common/room.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ ptrdiff_t work_doubles(int n) {
 
 int work_open(struct work *w, int n) {
     const struct level l = level_shape(n);
-    w->memory = grid_room((size_t)work_doubles(n) * sizeof(double));
+    w->memory = room((size_t)work_doubles(n) * sizeof(double));
     if (!w->memory) return -1;
     w->r = w->memory;
     w->aside = w->r + 3 * l.plane;

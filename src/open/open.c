@@ -245,7 +245,7 @@ static evn_status open_own_schedule(evn_session *s, evn_schedule **out, const ch
 
 static evn_status keep_bursts(const evn_session *s, evn_loop *loop, int tasks) {
     if (s->trace.out) return evn_loop_keep_bursts(loop, TRACE_BURSTS);
-    return s->record.out ? evn_loop_keep_bursts(loop, record_bursts(tasks)) : EVN_OK;
+    return s->record.out ? evn_loop_keep_bursts(loop, record_bursts_max(tasks)) : EVN_OK;
 }
 
 evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,

@@ -32,7 +32,7 @@ struct recorded_loop {
 
 /* Bursts of each unit that a record needs: those of two instances, and of other loops in that
  * time. */
-int record_bursts(int tasks);
+int record_bursts_max(int tasks);
 
 /* Takes down what a loop has done on this process's units, which was opened `opened` seconds after
  * the session. Over ranks without bursts: those of one would be half of the picture. EVN_MEMORY. */

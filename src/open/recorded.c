@@ -10,13 +10,13 @@ enum {
     INSTANCES_OF_TIME = 9, /* whose median a task's time is */
 };
 
-int record_bursts(int tasks) {
+int record_bursts_max(int tasks) {
     const long enough = 4L * tasks + 64;
     return enough < BURSTS_LEAST ? BURSTS_LEAST : enough < BURSTS_MAX ? (int)enough : BURSTS_MAX;
 }
 
 static void take_bursts(struct recorded_loop *r, const evn_loop *loop, double opened) {
-    const int max = record_bursts(r->tasks);
+    const int max = record_bursts_max(r->tasks);
     if (r->ranks > 1) return;
     for (int u = 0; u < r->units; u++) {
         const int have = evn_loop_bursts(loop, u);
@@ -71,8 +71,8 @@ evn_status record_take(struct recorded_loop *r, const evn_loop *loop, double ope
     const int first = evn_loop_first_unit(loop),
               own = cluster ? evn_units_count(evn_loop_units(loop)) : problem->units;
     for (int u = 0; u < own; u++) bursts += (size_t)evn_loop_bursts(loop, u);
-    if (bursts > units * (size_t)record_bursts(problem->tasks))
-        bursts = units * (size_t)record_bursts(problem->tasks);
+    if (bursts > units * (size_t)record_bursts_max(problem->tasks))
+        bursts = units * (size_t)record_bursts_max(problem->tasks);
     *r = (struct recorded_loop){.tasks = problem->tasks,
                                 .units = problem->units,
                                 .ranks = cluster ? evn_cluster_size(cluster) : 1};

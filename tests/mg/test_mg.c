@@ -4,6 +4,7 @@
 #include "check.h"
 #include "common/npb_random.h"
 #include "mg/blocks.h"
+#include "common/room.h"
 #include "mg/mg.h"
 #include "mg/plain.h"
 #include "mg/sweep.h"
@@ -116,7 +117,7 @@ static struct computed compute(int n, int steps, int b, int cuts) {
     memset(c.p.grid.memory, 0xff, c.p.grid.bytes);
     memset(work.memory, 0xff, (size_t)work_doubles(n) * sizeof(double));
     memset(level->u, 0, (size_t)(level->plane * n) * sizeof(double));
-    double *aside = grid_room((size_t)(cuts * SWEEP_ASIDE * level->plane) * sizeof(double));
+    double *aside = room((size_t)(cuts * SWEEP_ASIDE * level->plane) * sizeof(double));
     assert_non_null(aside);
     cycles(&c.p, &work, aside, steps, cuts);
     double sum = 0;

@@ -4,13 +4,11 @@
  * first-level cache, see zone_strides.
  */
 #include "npbmz/mesh/mesh.h"
+#include "common/room.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#    include <sys/mman.h>
-#endif
 
 enum { MAX_PARTS = 128 }; /* zones along x or y in the largest class */
 
@@ -222,17 +220,10 @@ static void fill(double *p, ptrdiff_t n, double a) {
 }
 
 int zone_alloc(const struct problem *p, struct zone *z) {
-    /* What fills whole huge pages is laid on them where the system has them: a line along z touches
-     * a page a point otherwise. */
-    size_t bytes = (size_t)zone_bytes(p, z), page = (size_t)1 << 21;
-    void *block;
-    if (posix_memalign(&block, bytes >= page ? page : 64, bytes)) return -1;
-#ifdef MADV_HUGEPAGE
-    if (bytes >= page)
-        madvise(block, bytes / page * page, MADV_HUGEPAGE); /* advice: may be refused */
-#endif
+    double *block = room((size_t)zone_bytes(p, z));
+    if (!block) return -1;
     const size_t field = field_doubles(z);
-    z->u = (double *)block + ZONE_SLACK;
+    z->u = block + ZONE_SLACK;
     z->f = z->u + field;
     z->r = fields(p) == 3 ? z->f + field : NULL;
     zone_clear(p, z);

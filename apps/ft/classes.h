@@ -1,0 +1,15 @@
+/* The classes of FT. */
+#ifndef FT_CLASSES_H
+#define FT_CLASSES_H
+
+struct ft_class {
+    char name;
+    int n[3]; /* points along x, y, z */
+    int steps;
+    const double (*sum)[2]; /* of each step, to 13 digits */
+};
+
+/* NULL: there is none of that name. */
+const struct ft_class *ft_class_of(char name);
+
+#endif

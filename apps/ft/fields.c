@@ -1,0 +1,295 @@
+/* Fields and boxes. */
+#include "ft/fields.h"
+#include "common/room.h"
+#include "ft/parts.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where things are ----------------------------------------------------------------------- */
+
+/* Whose lines go, and whose they become. */
+static const struct axis *axis_from(const struct fields *f, enum turn turn) {
+    return turn == TURN_Z_TO_Y ? &f->owners.z : &f->owners.y;
+}
+static const struct axis *axis_to(const struct fields *f, enum turn turn) {
+    return turn == TURN_Z_TO_Y ? &f->owners.y : &f->owners.z;
+}
+
+static size_t row_doubles(const struct fields *f) { return 2 * (size_t)f->t->nx; }
+
+/* What is for rank `to` of my line `from`, in the outbox. */
+static size_t out_at(const struct fields *f, enum turn turn, int to, int from) {
+    const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
+    return ((size_t)a->count[f->owners.me] * (size_t)b->base[to] +
+            (size_t)from * (size_t)b->count[to]) *
+           row_doubles(f);
+}
+
+/* And in the inbox of `to`, where it comes from `rank`. */
+static size_t in_at(const struct fields *f, enum turn turn, int to, int rank, int from) {
+    const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
+    return (size_t)(a->base[rank] + from) * (size_t)b->count[to] * row_doubles(f);
+}
+
+double *fields_out(const struct fields *f, enum turn turn, int z, int y) {
+    const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
+    const int from = turn == TURN_Z_TO_Y ? z : y, there = turn == TURN_Z_TO_Y ? y : z;
+    const int to = b->rank[there], me = f->owners.me;
+    const size_t row = (size_t)b->at[there] * row_doubles(f);
+    if (!f->direct[to]) return f->outbox + out_at(f, turn, to, a->at[from]) + row;
+    double *box = evn_shared_pointer(f->boxes, to);
+    return box + in_at(f, turn, to, me, a->at[from]) + row;
+}
+
+const double *fields_in(const struct fields *f, enum turn turn, int z, int y) {
+    const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
+    const int from = turn == TURN_Z_TO_Y ? z : y, here = turn == TURN_Z_TO_Y ? y : z;
+    const double *box = evn_shared_memory(f->boxes);
+    return box + in_at(f, turn, f->owners.me, a->rank[from], a->at[from]) +
+           (size_t)b->at[here] * row_doubles(f);
+}
+
+static int planes_of(const struct fields *f, int task) {
+    return parts_begin(f->owners.z.n, f->owners.tasks, task + 1) -
+           parts_begin(f->owners.z.n, f->owners.tasks, task);
+}
+static int rows_of(const struct fields *f, int task) {
+    return parts_begin(f->owners.y.n, f->owners.tasks, task + 1) -
+           parts_begin(f->owners.y.n, f->owners.tasks, task);
+}
+
+/* Doubles of so many planes of each field of layout Z, and rows. */
+static size_t doubles(const struct fields *f, int planes, int rows) {
+    return transform_plane(f->t) * (size_t)planes * (f->kept ? 2 : 1) +
+           transform_slab(f->t) * (size_t)rows;
+}
+
+/* Of an inbox, or of an outbox: whichever way a transpose goes. */
+static size_t box_doubles(const struct fields *f) {
+    const struct owners *o = &f->owners;
+    const size_t into_y = (size_t)o->z.n * (size_t)o->y.count[o->me];
+    const size_t into_z = (size_t)o->y.n * (size_t)o->z.count[o->me];
+    return (into_y < into_z ? into_z : into_y) * row_doubles(f);
+}
+
+/* Whether all ranks can be expected to write to each other's fields. */
+static int one_node(const struct fields *f) {
+    const char *host = evn_cluster_host(f->cluster, 0);
+    for (int r = 1; r < f->owners.ranks; r++)
+        if (strcmp(evn_cluster_host(f->cluster, r), host) != 0) return 0;
+    return !f->way.per_node || f->way.per_node >= f->owners.ranks;
+}
+
+double fields_doubles(const struct fields *f) {
+    const int me = f->owners.me;
+    const size_t all = doubles(f, f->owners.z.count[me], f->owners.y.count[me]);
+    const int boxes = f->cluster && (f->way.variant != FT_BEST || !one_node(f));
+    return (double)(all + (boxes ? 2 * box_doubles(f) : 0));
+}
+
+double *fields_kept(const struct fields *f, int task, size_t *bytes) {
+    const int z = parts_begin(f->owners.z.n, f->owners.tasks, task);
+    const int y = parts_begin(f->owners.y.n, f->owners.tasks, task);
+    *bytes = sizeof(double) * (f->kept ? transform_plane(f->t) * (size_t)planes_of(f, task)
+                                       : transform_slab(f->t) * (size_t)rows_of(f, task));
+    if (f->come[task]) return f->come[task];
+    return f->kept ? f->kept[z] : f->slab[y];
+}
+
+/* Fields lie in memory one behind the other: `planes` planes, the rows, planes of V. Points to
+ * line i of them. */
+static void point(struct fields *f, double *memory, int planes, int rows, int z, int y, int i,
+                  int what) {
+    const size_t plane = transform_plane(f->t), slab = transform_slab(f->t), at = (size_t)i;
+    double *slabs = memory ? memory + plane * (size_t)planes : NULL;
+    if (what) {
+        f->slab[y] = memory ? slabs + slab * at : NULL;
+        return;
+    }
+    f->plane[z] = memory ? memory + plane * at : NULL;
+    if (f->kept) f->kept[z] = memory ? slabs + slab * (size_t)rows + plane * at : NULL;
+}
+
+/* ---- alone ---------------------------------------------------------------------------------- */
+
+static int make_block(struct fields *f, int task) {
+    const int z = parts_begin(f->owners.z.n, f->owners.tasks, task), planes = planes_of(f, task);
+    const int y = parts_begin(f->owners.y.n, f->owners.tasks, task), rows = rows_of(f, task);
+    const size_t bytes = doubles(f, planes, rows) * sizeof(double);
+    double *block = f->block[task] = room(bytes);
+    if (!block) return -1;
+    memset(block, 0, bytes);
+    for (int i = 0; i < planes; i++) point(f, block, planes, rows, z + i, y, i, 0);
+    for (int i = 0; i < rows; i++) point(f, block, planes, rows, z, y + i, i, 1);
+    return 0;
+}
+
+int fields_touch(struct fields *f, int task) {
+    if (!f->cluster) return make_block(f, task);
+    const int z = parts_begin(f->owners.z.n, f->owners.tasks, task);
+    const int y = parts_begin(f->owners.y.n, f->owners.tasks, task);
+    const size_t planes = transform_plane(f->t) * (size_t)planes_of(f, task) * sizeof(double);
+    memset(f->plane[z], 0, planes);
+    memset(f->slab[y], 0, transform_slab(f->t) * (size_t)rows_of(f, task) * sizeof(double));
+    if (f->kept) memset(f->kept[z], 0, planes);
+    return 0;
+}
+
+/* ---- over ranks ----------------------------------------------------------------------------- */
+
+/* Pointers to all that this rank may write to. */
+static void point_all(struct fields *f) {
+    const struct owners *o = &f->owners;
+    for (int what = 0; what < 2; what++) {
+        const struct axis *a = what ? &o->y : &o->z;
+        for (int i = 0; i < a->n; i++) {
+            const int r = a->rank[i];
+            double *memory = f->direct[r] ? evn_shared_pointer(f->shared, r) : NULL;
+            point(f, memory, o->z.count[r], o->y.count[r], i, i, a->at[i], what);
+        }
+    }
+}
+
+static evn_status open_boxes(struct fields *f) {
+    const size_t bytes = box_doubles(f) * sizeof(double);
+    free(f->outbox);
+    f->outbox = room(bytes + 64);
+    evn_status status = f->outbox ? EVN_OK : evn_fail(EVN_MEMORY, "ft: no memory for an outbox");
+    status = evn_cluster_agree(f->cluster, status);
+    if (status) return status;
+    const evn_shared_shape shape = {.bytes = bytes, .per_node = f->way.per_node};
+    return evn_shared_open(&f->boxes, f->cluster, &shape);
+}
+
+/* The memory of ranks, whom to write to, and boxes where that is not everybody. */
+static evn_status open_ranks(struct fields *f) {
+    const struct owners *o = &f->owners;
+    const evn_shared_shape shape = {.bytes = doubles(f, o->z.count[o->me], o->y.count[o->me]) *
+                                             sizeof(double),
+                                    .per_node = f->way.per_node};
+    evn_status status = evn_shared_open(&f->shared, f->cluster, &shape);
+    double boxes = 0;
+    for (int r = 0; !status && r < o->ranks; r++) {
+        const int can = evn_shared_pointer(f->shared, r) || !evn_shared_bytes(f->shared, r);
+        f->direct[r] = r == o->me || (can && f->way.variant == FT_BEST);
+        if (!f->direct[r]) boxes = 1;
+    }
+    if (!status) status = evn_shared_reduce(f->shared, EVN_MAX, &boxes, 1);
+    status = evn_cluster_agree(f->cluster, status);
+    if (!status && boxes > 0) status = open_boxes(f);
+    if (!status) point_all(f);
+    return status;
+}
+
+/* Takes what has been V into the new memory. */
+static evn_status take_over(struct fields *f, double *const *old) {
+    for (int t = 0; t < f->owners.tasks; t++) {
+        size_t bytes;
+        if (!old[t]) continue;
+        double *now = fields_kept(f, t, &bytes);
+        memcpy(now, old[t], bytes);
+    }
+    return fields_barrier(f);
+}
+
+evn_status fields_deal(struct fields *f, const int *rank) {
+    evn_shared *shared = f->shared, *boxes = f->boxes;
+    double **old = calloc((size_t)f->owners.tasks, sizeof *old);
+    double **come = calloc((size_t)f->owners.tasks, sizeof *come);
+    evn_status status =
+        old && come ? EVN_OK : evn_fail(EVN_MEMORY, "ft: no memory for %d tasks", f->owners.tasks);
+    status = evn_cluster_agree(f->cluster, status);
+    for (int t = 0; !status && shared && t < f->owners.tasks; t++) {
+        size_t bytes;
+        if (rank[t] == f->owners.me) old[t] = fields_kept(f, t, &bytes);
+        come[t] = f->come[t];
+        f->come[t] = NULL;
+    }
+    if (!status) {
+        f->counts = fields_counts(f);
+        f->shared = f->boxes = NULL;
+        owners_deal(&f->owners, rank);
+        status = open_ranks(f);
+        if (!status) status = take_over(f, old);
+        evn_shared_close(boxes);
+        evn_shared_close(shared);
+    }
+    for (int t = 0; come && t < f->owners.tasks; t++) free(come[t]);
+    free(come);
+    free(old);
+    return status;
+}
+
+evn_status fields_send(struct fields *f, enum turn turn, int begin, int end) {
+    const struct owners *o = &f->owners;
+    evn_status status = EVN_OK;
+    for (int i = 1; !status && i < o->ranks; i++) {
+        const int to = (o->me + i) % o->ranks;
+        const size_t from = out_at(f, turn, to, begin), bytes = out_at(f, turn, to, end) - from;
+        if (f->direct[to] || !bytes) continue;
+        status = evn_shared_put(f->boxes, to, in_at(f, turn, to, o->me, begin) * sizeof(double),
+                                f->outbox + from, bytes * sizeof(double));
+    }
+    return status;
+}
+
+evn_status fields_send_all(struct fields *f, enum turn turn) {
+    evn_status status = fields_send(f, turn, 0, axis_from(f, turn)->count[f->owners.me]);
+    return evn_cluster_agree(f->cluster, status);
+}
+
+evn_status fields_barrier(struct fields *f) {
+    if (!f->cluster) return EVN_OK;
+    return evn_shared_barrier(f->boxes ? f->boxes : f->shared);
+}
+
+evn_shared_counts fields_counts(const struct fields *f) {
+    evn_shared_counts c;
+    evn_shared_count(f->boxes, &c);
+    c.puts += f->counts.puts;
+    c.near_puts += f->counts.near_puts;
+    c.far_puts += f->counts.far_puts;
+    c.bytes += f->counts.bytes;
+    c.near_bytes += f->counts.near_bytes;
+    c.far_bytes += f->counts.far_bytes;
+    return c;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+evn_status fields_open(struct fields *f, const struct transform *t, const struct ft_way *way,
+                       evn_cluster *cluster, int tasks) {
+    const int n[3] = {t->nx, t->ny, t->nz};
+    const int ranks = cluster ? evn_cluster_size(cluster) : 1;
+    const int me = cluster ? evn_cluster_rank(cluster) : 0;
+    *f = (struct fields){.t = t, .way = *way, .cluster = cluster};
+    const int failed = owners_open(&f->owners, n, tasks, ranks, me);
+    f->plane = calloc((size_t)n[2], sizeof *f->plane);
+    f->slab = calloc((size_t)n[1], sizeof *f->slab);
+    if (way->transposes == 2) f->kept = calloc((size_t)n[2], sizeof *f->kept);
+    f->block = calloc((size_t)tasks, sizeof *f->block);
+    f->come = calloc((size_t)tasks, sizeof *f->come);
+    f->direct = calloc((size_t)ranks, 1);
+    if (failed || !f->plane || !f->slab || (way->transposes == 2 && !f->kept) || !f->block ||
+        !f->come || !f->direct)
+        return evn_fail(EVN_MEMORY, "ft: not enough memory");
+    return EVN_OK;
+}
+
+void fields_close(struct fields *f) {
+    evn_shared_close(f->boxes);
+    evn_shared_close(f->shared);
+    for (int t = 0; t < f->owners.tasks; t++) {
+        if (f->block) free(f->block[t]);
+        if (f->come) free(f->come[t]);
+    }
+    free(f->plane);
+    free(f->slab);
+    free(f->kept);
+    free(f->block);
+    free(f->come);
+    free(f->direct);
+    free(f->outbox);
+    owners_close(&f->owners);
+    *f = (struct fields){0};
+}

@@ -1,0 +1,79 @@
+/* The fields of FT: planes of layout Z, slabs of layout Y, and what goes between ranks.
+ *
+ * Alone each task has a block of memory. Over ranks the fields are one-sided arrays
+ * (<evener/shared.h>), each rank's part its planes and then its slabs, and a rank writes into those
+ * of a neighbour on its node as into its own. To who is not, or is not to be written to, rows go
+ * through boxes: packed one behind the other in the outbox of who sends them, put into the inbox of
+ * who gets them, in the order in which a transpose takes them there:
+ *
+ *     outbox  [to whom] [plane here] [row there] [x]        from layout Z to Y; from Y to Z
+ *     inbox             [plane, rank after rank] [row] [x]  planes and rows are exchanged
+ *
+ * so that what goes from one rank to another is contiguous at both ends, of any number of planes
+ * that lie one behind the other.
+ */
+#ifndef FT_FIELDS_H
+#define FT_FIELDS_H
+
+#include "ft/ft.h"
+#include "ft/owners.h"
+#include "ft/transform.h"
+#include <evener/shared.h>
+
+struct fields {
+    const struct transform *t;
+    struct ft_way way;
+    evn_cluster *cluster; /* NULL: alone */
+    struct owners owners;
+    double **plane;        /* of each z; NULL: it cannot be written to */
+    double **slab;         /* of each y */
+    double **kept;         /* with two transposes, of each z: planes of V; else V are the slabs */
+    double **block;        /* alone, of each task: its memory */
+    double **come;         /* of each task: its part of V that came from another rank */
+    evn_shared *shared;    /* over ranks, the fields */
+    evn_shared *boxes;     /* and inboxes; NULL: all ranks write to each other's fields */
+    unsigned char *direct; /* whether this rank writes to that one's */
+    double *outbox;
+    evn_shared_counts counts; /* of boxes that are closed */
+};
+
+/* A transpose between layouts, as its sender sees it. */
+enum turn { TURN_Z_TO_Y, TURN_Y_TO_Z };
+
+/* No memory yet but for tables. EVN_MEMORY. */
+evn_status fields_open(struct fields *fields, const struct transform *t, const struct ft_way *way,
+                       evn_cluster *cluster, int tasks);
+void fields_close(struct fields *fields);
+
+/* Over ranks: memory for tasks that lie so, with V as it was where there was some. Collective, the
+ * same status on all. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. */
+evn_status fields_deal(struct fields *fields, const int *rank);
+
+/* Alone: a task's memory, zeros, first touched by the calling thread; over ranks: touches it. -1:
+ * there is none. */
+int fields_touch(struct fields *fields, int task);
+
+/* Doubles that this rank's tasks take, with their boxes. */
+double fields_doubles(const struct fields *fields);
+
+/* A task's part of V, and its bytes. */
+double *fields_kept(const struct fields *fields, int task, size_t *bytes);
+
+/* Where row y of plane z goes, or is to be read once it is there: packed, 2 nx doubles. */
+double *fields_out(const struct fields *fields, enum turn turn, int z, int y);
+const double *fields_in(const struct fields *fields, enum turn turn, int z, int y);
+
+/* Puts to all ranks that are not written to, beginning with the next one, what goes there of this
+ * rank's planes (or rows) [begin, end), in its own numbers. */
+evn_status fields_send(struct fields *fields, enum turn turn, int begin, int end);
+
+/* The same of all at once. Collective: an agreement. */
+evn_status fields_send_all(struct fields *fields, enum turn turn);
+
+/* Returns when all ranks have come and what they have put or written is there. */
+evn_status fields_barrier(struct fields *fields);
+
+/* What has been put until now. */
+evn_shared_counts fields_counts(const struct fields *fields);
+
+#endif

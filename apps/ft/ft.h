@@ -1,0 +1,84 @@
+/* FT of the NAS Parallel Benchmarks: the heat equation on a periodic box, solved with
+ * three-dimensional Fourier transforms (Bailey et al., RNR-94-007, section 3.4; classes, figures
+ * and protocol of NPB 3.4).
+ *
+ * The field V of frequencies stays; iteration t multiplies it by E^t, transforms it back and sums
+ * 1024 points. A task is a slab of planes of layout Z with as many of layout Y (ft/transform.h):
+ * its owner has V's rows there, transforms them along z into everybody's planes, and then its own
+ * planes along x and y. docs/ft.md says why, and what it costs. */
+#ifndef FT_FT_H
+#define FT_FT_H
+
+#include "common/run.h"
+#include <evener/schedule.h>
+#include <evener/shared.h>
+
+enum { FT_LEAST_X = 8, FT_LEAST = 2, FT_MOST = 1 << 14 };
+
+typedef struct ft ft;
+
+/* A class, S W A B C D E or F; EVN_USAGE: no such class; EVN_MEMORY. Allocates no field yet. */
+evn_status ft_open_class(ft **out, char class_);
+
+/* nx x ny x nz points, powers of two to FT_MOST, nx from FT_LEAST_X, the others from FT_LEAST.
+ * EVN_USAGE, EVN_MEMORY. */
+evn_status ft_open_size(ft **out, const long size[3]);
+void ft_close(ft *problem);
+
+typedef struct ft_shape {
+    char class_; /* 0: a size of its own, which has no official figures */
+    int n[3];    /* points along x, y, z */
+    int steps;
+    double bytes; /* of the two fields */
+} ft_shape;
+ft_shape ft_describe(const ft *problem);
+
+/* Nominal operations of a run of so many steps, in millions. */
+double ft_mop(const ft *problem, int steps);
+
+/* Tasks and links: weights in points, and between each two tasks the points that a transpose takes
+ * from one to the other, as far as there are not too many pairs. The arrays belong to `problem`. */
+evn_problem ft_tasks(const ft *problem);
+
+/* Where the time of a run goes, as the calling thread sees it: the field and its first transform;
+ * z with the transpose; x and y; over ranks, puts of whole fields and waiting for what was put;
+ * sums. */
+enum ft_phase { FT_START, FT_Z, FT_XY, FT_PUT, FT_SUM, FT_PHASES };
+const char *ft_phase_name(enum ft_phase phase);
+
+/* How ranks transpose.
+ *
+ * FT_BEST    who is on the same node is written to by the pass before; to others each task's rows
+ *            are put as soon as they are there
+ * FT_SLABS   rows are put to all other ranks, each task's as soon as they are there (R8)
+ * FT_PACKED  first all tasks, then one put to each other rank (R6)
+ *
+ * R6, R8: González, "UPC + CUDA". */
+enum ft_variant { FT_BEST, FT_SLABS, FT_PACKED };
+
+struct ft_way {
+    enum ft_variant variant;
+    int transposes; /* of each transform: 1, V stays in layout Y; 2, in layout Z, as in the paper */
+    int per_node;   /* as evn_shared_shape.per_node */
+};
+
+typedef struct ft_result {
+    struct run_result run; /* hash: of the last field, plane by plane in order */
+    double (*checksum)[2]; /* of each step */
+    double error;          /* verified >= 0: the largest relative one */
+    double phase_s[FT_PHASES];
+    evn_shared_counts puts; /* of all ranks, in the timed part */
+} ft_result;
+
+/* Runs it: a transform to warm up, then timed: the field, its transform, the steps with their
+ * checksums; verification. CPU units only. The schedule must have been made for these tasks and
+ * units. EVN_MEMORY: it does not fit (says how much is needed and how much there is); EVN_BODY,
+ * EVN_STOPPED, EVN_SYSTEM. On failure *result holds nothing to be freed. */
+evn_status ft_run(ft *problem, const struct ft_way *way, evn_units *units, evn_schedule *schedule,
+                  const struct run_options *options, ft_result *result);
+void ft_result_free(ft_result *result);
+
+/* The official checksum of step t, from 1, of a class; NULL: there is none. */
+const double *ft_official(const ft *problem, int t);
+
+#endif

@@ -1,0 +1,41 @@
+/* What is done with a task's planes and rows: the passes of a run, each by one core of a team. */
+#ifndef FT_PASSES_H
+#define FT_PASSES_H
+
+#include "ft/fields.h"
+
+/* What passes work on. */
+struct work {
+    struct transform t;
+    struct fields f;
+    int tasks;
+    struct decay decay; /* of the step */
+    uint64_t *hash;     /* of each task's planes */
+};
+
+/* What core `me` of `cores` does of a task; `room` is its own. Where a pass has a barrier it is the
+ * team's. */
+typedef void task_pass(struct work *w, int task, int me, int cores, double *room);
+
+/* doubles of a core's room */
+size_t pass_room(const struct transform *t);
+
+/* The field at the start, along x and y, into layout Y. */
+task_pass pass_start;
+/* Along z, in place. */
+task_pass pass_start_z;
+/* V times the decay, along z, into layout Z. */
+task_pass pass_z;
+/* Along x and y, in place. */
+task_pass pass_xy;
+
+/* With two transposes: V times the decay, along x and y, into layout Y; along z and back, into V
+ * and into the field; what came back of other ranks, likewise. */
+task_pass pass_decay_xy;
+task_pass pass_start_z_back, pass_z_back;
+task_pass pass_start_unpack, pass_unpack;
+
+/* Of the field's values in order: planes, rows, points, real part first. */
+task_pass pass_hash;
+
+#endif

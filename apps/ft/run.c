@@ -1,0 +1,468 @@
+/* A run: a transform to warm up, then the field, its transform and the steps. A step is a visit of
+ * the loop along z, which is its transpose too, and an instance along x and y; with two transposes
+ * it is a visit along x and y and an instance along z. The schedule learns from the times of both.
+ *
+ * Over ranks a visit or an instance ends when all ranks have come to its end. */
+#include "common/hash.h"
+#include "common/puts.h"
+#include "common/ranks.h"
+#include "common/room.h"
+#include "common/run.h"
+#include "ft/parts.h"
+#include "ft/passes.h"
+#include <math.h>
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct run {
+    const ft *problem;
+    ft_shape shape;
+    const struct ft_way *way;
+    const struct run_options *options;
+    evn_cluster *cluster; /* NULL: alone */
+    evn_units *units;
+    evn_loop *loop;
+    struct work w;
+    int steps;
+    double **room;       /* of each unit, for all of its cores */
+    size_t room_doubles; /* of a core */
+    double *seconds;     /* of each task, in the visit before the instance */
+    int *rank;           /* of each task in the instance to come */
+    struct decay rate;   /* exponents of w.decay, of one step */
+    double (*checksum)[2];
+    atomic_int next; /* task of each_own() */
+    atomic_int out_of_memory;
+    double phase_s[FT_PHASES];
+    evn_shared_counts before; /* the timed part */
+};
+
+/* ---- bodies -------------------------------------------------------------------------------- */
+
+enum { NO_TURN = -1 };
+
+struct order {
+    struct run *run;
+    task_pass *pass;
+    int turn;   /* what the pass is followed by, as each task is done */
+    int learns; /* the visit before this instance had times, too */
+};
+
+static void by_team(struct run *run, task_pass *pass, int task, const evn_unit *unit) {
+    double *room = run->room[evn_unit_number(unit)];
+    const int cores = evn_unit_cores(unit);
+    if (cores == 1) {
+        pass(&run->w, task, 0, 1, room);
+        return;
+    }
+#pragma omp parallel num_threads(cores)
+    pass(&run->w, task, omp_get_thread_num(), cores,
+         room + (size_t)omp_get_thread_num() * run->room_doubles);
+}
+
+/* Planes go one by one, the rows of a task together. */
+static evn_status send_task(const struct order *o, int task) {
+    struct work *w = &o->run->w;
+    const int turn = o->turn;
+    if (turn == NO_TURN || !w->f.boxes || o->run->way->variant == FT_PACKED) return EVN_OK;
+    const struct axis *a = turn == TURN_Z_TO_Y ? &w->f.owners.z : &w->f.owners.y;
+    const int first = a->at[parts_begin(a->n, w->tasks, task)];
+    const int end =
+        first + parts_begin(a->n, w->tasks, task + 1) - parts_begin(a->n, w->tasks, task);
+    evn_status status = EVN_OK;
+    evn_shared_poll(w->f.boxes); /* what others have put comes on */
+    if (turn == TURN_Y_TO_Z) return fields_send(&w->f, TURN_Y_TO_Z, first, end);
+    for (int i = first; !status && i < end; i++) status = fields_send(&w->f, TURN_Z_TO_Y, i, i + 1);
+    return status;
+}
+
+/* The batch's tasks; the time of each is noted for the instance that follows, or is all there was
+ * since. */
+static evn_status each_task(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    for (int task; (task = evn_batch_next(batch)) >= 0;) {
+        const double begin = evn_now();
+        by_team(run, o->pass, task, unit);
+        evn_status status = send_task(o, task);
+        if (status) return status;
+        if (o->learns)
+            evn_batch_add(batch, task, run->seconds[task]);
+        else
+            run->seconds[task] = evn_now() - begin;
+    }
+    return EVN_OK;
+}
+
+static evn_status visit(struct run *run, task_pass *pass, int turn) {
+    return evn_loop_visit(run->loop, each_task, &(struct order){run, pass, turn, 0});
+}
+
+static evn_status instance(struct run *run, task_pass *pass) {
+    return evn_loop_run(run->loop, each_task, &(struct order){run, pass, NO_TURN, 1});
+}
+
+static evn_status touch(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct run *run = arg;
+    (void)unit;
+    for (int task; (task = evn_batch_next(batch)) >= 0;)
+        if (fields_touch(&run->w.f, task))
+            return evn_fail(EVN_MEMORY, "ft: the system gave no memory for the fields");
+    return EVN_OK;
+}
+
+static evn_status agree(const struct run *run, evn_status status) {
+    return run->cluster ? evn_cluster_agree(run->cluster, status) : status;
+}
+
+/* Tasks whose planes this rank has, wherever their next instance is; collective. */
+static void own_tasks(evn_unit *unit, void *arg) {
+    const struct order *o = arg;
+    const struct owners *of = &o->run->w.f.owners;
+    for (int task; (task = atomic_fetch_add(&o->run->next, 1)) < of->tasks;)
+        if (of->rank[task] == of->me) by_team(o->run, o->pass, task, unit);
+}
+
+static evn_status each_own(struct run *run, task_pass *pass) {
+    atomic_store(&run->next, 0);
+    return agree(run,
+                 evn_units_run(run->units, own_tasks, &(struct order){.run = run, .pass = pass}));
+}
+
+/* ---- tasks that go to another rank ---------------------------------------------------------- */
+
+static evn_status make_home(void *arg, int task) {
+    struct fields *f = &((struct run *)arg)->w.f;
+    size_t bytes;
+    fields_kept(f, task, &bytes);
+    if ((f->come[task] = room(bytes))) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "ft: no memory for slab %d, which comes from another rank", task);
+}
+
+static void *home_memory(void *arg, int task, int block, size_t *bytes) {
+    (void)block;
+    return fields_kept(&((struct run *)arg)->w.f, task, bytes);
+}
+
+/* What has gone is given back with all of the old arrays. */
+static void drop_home(void *arg, int task) {
+    (void)arg;
+    (void)task;
+}
+
+/* Over ranks: arrays as tasks lie now, made anew where they have moved. */
+static evn_status deal(struct run *run) {
+    struct fields *f = &run->w.f;
+    if (!run->cluster) return EVN_OK;
+    const int *owner = evn_loop_next(run->loop, NULL);
+    for (int t = 0; t < run->w.tasks; t++)
+        run->rank[t] = evn_cluster_rank_of(run->cluster, owner[t]);
+    if (f->shared && !memcmp(run->rank, f->owners.rank, (size_t)run->w.tasks * sizeof(int)))
+        return EVN_OK;
+    return fields_deal(f, run->rank);
+}
+
+/* ---- the steps ----------------------------------------------------------------------------- */
+
+/* E = e^(-4 alpha pi^2 (fx^2 + fy^2 + fz^2)) with alpha = 1e-6 (RNR-94-007, 3.4): exponents of each
+ * direction's frequencies. */
+static void make_rates(struct run *run) {
+    double *rate[3] = {run->rate.x, run->rate.y, run->rate.z};
+    for (int d = 0; d < 3; d++)
+        for (int i = 0, n = run->shape.n[d]; i < n; i++) {
+            const double f = i < n / 2 ? i : i - n;
+            rate[d][i] = -4e-6 * M_PI * M_PI * f * f;
+        }
+}
+
+static void make_decay(struct run *run, int step) {
+    const double *rate[3] = {run->rate.x, run->rate.y, run->rate.z};
+    double *decay[3] = {run->w.decay.x, run->w.decay.y, run->w.decay.z};
+    for (int d = 0; d < 3; d++)
+        for (int i = 0; i < run->shape.n[d]; i++) decay[d][i] = exp(rate[d][i] * step);
+}
+
+enum { POINTS = 1024 };
+
+/* Points j: (j mod nx, 3j mod ny, 5j mod nz), as far as they are here. */
+static void gather_points(const struct run *run, double value[2 * POINTS]) {
+    const struct transform *t = &run->w.t;
+    const struct fields *f = &run->w.f;
+    for (int j = 1; j <= POINTS; j++, value += 2) {
+        const int x = j % t->nx, y = 3 * j % t->ny, z = 5 * j % t->nz;
+        value[0] = value[1] = 0;
+        if (f->owners.z.rank[z] != f->owners.me) continue;
+        const double *pack = f->plane[z] + y * t->row + x / PACK_PART * PACK;
+        value[0] = pack[x % PACK_PART];
+        value[1] = pack[PACK_PART + x % PACK_PART];
+    }
+}
+
+/* (1/N) times their sum, in order: over ranks each has all of them first, since zeros change
+ * nothing. */
+static evn_status sum(struct run *run, double checksum[2]) {
+    const struct transform *t = &run->w.t;
+    const double points = (double)t->nx * t->ny * t->nz;
+    double value[2 * POINTS], re = 0, im = 0;
+    gather_points(run, value);
+    if (run->cluster) {
+        evn_status status = evn_shared_reduce(run->w.f.shared, EVN_SUM, value, 2 * POINTS);
+        if (status) return status;
+    }
+    for (int j = 0; j < POINTS; j++) {
+        re += value[2 * j];
+        im += value[2 * j + 1];
+    }
+    checksum[0] = re / points;
+    checksum[1] = im / points;
+    return EVN_OK;
+}
+
+/* Notes the time since *since as the phase's, and begins the next one. */
+static void lap(struct run *run, enum ft_phase phase, double *since) {
+    const double now = evn_now();
+    run->phase_s[phase] += now - *since;
+    *since = now;
+}
+
+/* The end of a transpose: what is put only now, and all that was put or written is there. `whole`:
+ * nothing was put before. */
+static evn_status settle(struct run *run, enum turn turn, int whole) {
+    struct fields *f = &run->w.f;
+    evn_status status = EVN_OK;
+    if (!run->cluster) return status;
+    if (f->boxes && (whole || run->way->variant == FT_PACKED)) status = fields_send_all(f, turn);
+    return status ? status : fields_barrier(f);
+}
+
+/* The way back of two transposes, which is not cut into pieces. */
+static evn_status settle_back(struct run *run, task_pass *unpack) {
+    evn_status status = settle(run, TURN_Y_TO_Z, 1);
+    return status || !run->w.f.boxes ? status : each_own(run, unpack);
+}
+
+/* V, the field of frequencies. */
+static evn_status begin(struct run *run) {
+    const int two = run->way->transposes == 2;
+    double since = evn_now();
+    make_rates(run);
+    evn_status status = deal(run);
+    if (!status) status = visit(run, pass_start, TURN_Z_TO_Y);
+    if (!status) status = settle(run, TURN_Z_TO_Y, 0);
+    if (!status) status = visit(run, two ? pass_start_z_back : pass_start_z, NO_TURN);
+    if (!status && two) status = settle_back(run, pass_start_unpack);
+    lap(run, FT_START, &since);
+    return status;
+}
+
+static evn_status step(struct run *run) {
+    double since = evn_now();
+    evn_status status = visit(run, pass_z, TURN_Y_TO_Z);
+    lap(run, FT_Z, &since);
+    if (!status) status = settle(run, TURN_Y_TO_Z, 0);
+    lap(run, FT_PUT, &since);
+    if (!status) status = instance(run, pass_xy);
+    lap(run, FT_XY, &since);
+    return status;
+}
+
+static evn_status step_of_two(struct run *run) {
+    double since = evn_now();
+    evn_status status = visit(run, pass_decay_xy, TURN_Z_TO_Y);
+    lap(run, FT_XY, &since);
+    if (!status) status = settle(run, TURN_Z_TO_Y, 0);
+    lap(run, FT_PUT, &since);
+    if (!status) status = instance(run, pass_z_back);
+    lap(run, FT_Z, &since);
+    if (!status) status = settle_back(run, pass_unpack);
+    lap(run, FT_PUT, &since);
+    return status;
+}
+
+static evn_status advance(int *done, void *arg) {
+    struct run *run = arg;
+    evn_status status = *done ? deal(run) : begin(run);
+    make_decay(run, *done + 1);
+    if (!status) status = run->way->transposes == 2 ? step_of_two(run) : step(run);
+    if (status) return status;
+    double since = evn_now();
+    status = sum(run, run->checksum[*done]);
+    lap(run, FT_SUM, &since);
+    *done += !status;
+    return status;
+}
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+static evn_status check_memory(const struct run *run) {
+    double needed = 8 * fields_doubles(&run->w.f);
+    for (int u = 0; u < evn_units_count(run->units); u++)
+        needed += 8.0 * evn_unit_cores(evn_units_get(run->units, u)) * (double)run->room_doubles;
+    evn_status status = ranks_on_host(run->cluster, needed, &needed);
+    if (status) return status;
+    const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
+    if (there <= 0 || needed <= there) return EVN_OK;
+    return evn_fail(EVN_MEMORY,
+                    "ft needs %.1f GB of memory for %d x %d x %d points and %.1f GB are available; "
+                    "choose a smaller class or size",
+                    needed * 1e-9, run->shape.n[0], run->shape.n[1], run->shape.n[2], there * 1e-9);
+}
+
+static void make_unit_room(evn_unit *unit, void *arg) {
+    struct run *run = arg;
+    const size_t doubles = run->room_doubles * (size_t)evn_unit_cores(unit);
+    double *memory = run->room[evn_unit_number(unit)] = room(doubles * sizeof *memory);
+    if (memory)
+        memset(memory, 0, doubles * sizeof *memory);
+    else
+        atomic_store(&run->out_of_memory, 1);
+}
+
+static int make_tables(struct run *run) {
+    const size_t units = (size_t)evn_units_count(run->units), tasks = (size_t)run->w.tasks;
+    const size_t axes = (size_t)run->shape.n[0] + run->shape.n[1] + run->shape.n[2];
+    struct decay *made[2] = {&run->rate, &run->w.decay};
+    for (int i = 0; i < 2; i++) {
+        if (!(made[i]->x = calloc(axes, sizeof(double)))) return -1;
+        made[i]->y = made[i]->x + run->shape.n[0];
+        made[i]->z = made[i]->y + run->shape.n[1];
+    }
+    run->room = calloc(units, sizeof *run->room);
+    run->seconds = calloc(tasks, sizeof *run->seconds);
+    run->rank = calloc(tasks, sizeof *run->rank);
+    run->w.hash = calloc(tasks, sizeof *run->w.hash);
+    run->checksum = calloc((size_t)run->steps + 1, sizeof *run->checksum);
+    return run->room && run->seconds && run->rank && run->w.hash && run->checksum ? 0 : -1;
+}
+
+static evn_status open_tables(struct run *run) {
+    const int *n = run->shape.n;
+    static const evn_home home = {
+        .blocks = 1, .make = make_home, .memory = home_memory, .drop = drop_home};
+    if (transform_open(&run->w.t, n[0], n[1], n[2]) || make_tables(run))
+        return evn_fail(EVN_MEMORY, "ft: not enough memory");
+    run->room_doubles = pass_room(&run->w.t);
+    evn_status status = evn_loop_homes(run->loop, &home, run);
+    if (status) return status;
+    return fields_open(&run->w.f, &run->w.t, run->way, run->cluster, run->w.tasks);
+}
+
+static evn_status make_room(struct run *run) {
+    evn_status status = agree(run, open_tables(run));
+    if (status) return status;
+    if (run->cluster) {
+        const int *owner = evn_loop_next(run->loop, NULL);
+        for (int t = 0; t < run->w.tasks; t++)
+            run->rank[t] = evn_cluster_rank_of(run->cluster, owner[t]);
+        owners_deal(&run->w.f.owners, run->rank);
+    }
+    status = agree(run, check_memory(run));
+    if (!status) status = evn_units_run(run->units, make_unit_room, run);
+    if (!status && atomic_load(&run->out_of_memory))
+        status = evn_fail(EVN_MEMORY, "ft: the system gave no memory for the units' work space");
+    status = agree(run, status);
+    if (!status) status = deal(run);
+    return status ? status : evn_loop_visit(run->loop, touch, run);
+}
+
+/* Largest relative error of the checksums; -1: there is nothing to compare with. */
+static double error_of(const struct run *run) {
+    double error = -1;
+    if (!run->shape.class_ || run->steps != run->shape.steps) return error;
+    for (int i = 0; i < run->steps; i++) {
+        const double *is = run->checksum[i], *right = ft_official(run->problem, i + 1);
+        const double e = hypot(is[0] - right[0], is[1] - right[1]) / hypot(right[0], right[1]);
+        if (!(e <= error)) error = e; /* and where it is not a number */
+    }
+    return error;
+}
+
+static int has_task(void *arg, int task) {
+    const struct owners *o = &((struct run *)arg)->w.f.owners;
+    return o->rank[task] == o->me;
+}
+
+/* What all ranks have put since `before`. */
+static evn_status count_puts(struct run *run, evn_shared_counts *puts) {
+    const evn_shared_counts now = fields_counts(&run->w.f);
+    const evn_shared_counts mine = puts_between(&run->before, &now);
+    return puts_of_ranks(run->cluster, &mine, puts);
+}
+
+static evn_status conclude(struct run *run, struct timed *timed, ft_result *r) {
+    evn_status status = timed_end(timed);
+    if (!status) status = count_puts(run, &r->puts);
+    if (!status) status = each_own(run, pass_hash);
+    if (!status)
+        status = ranks_complete(run->cluster, run->w.hash, run->w.tasks, sizeof *run->w.hash,
+                                has_task, run);
+    if (status) return status;
+    r->run.hash = HASH_SEED;
+    for (int t = 0; t < run->w.tasks; t++) r->run.hash = hash_word(r->run.hash, run->w.hash[t]);
+    r->run.mops = r->run.seconds > 0 ? ft_mop(run->problem, run->steps) / r->run.seconds : 0;
+    memcpy(r->phase_s, run->phase_s, sizeof r->phase_s);
+    r->error = error_of(run);
+    r->run.verified = !run->shape.class_ || run->steps != run->shape.steps ? -1 : r->error <= 1e-12;
+    r->checksum = run->checksum;
+    run->checksum = NULL;
+    return EVN_OK;
+}
+
+static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r) {
+    evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, run->cluster);
+    if (!status) status = make_room(run);
+    if (!status) status = begin(run); /* to warm up */
+    memset(run->phase_s, 0, sizeof run->phase_s);
+    if (status) return status;
+    struct timed timed = {.options = run->options,
+                          .result = &r->run,
+                          .loop = run->loop,
+                          .advance = advance,
+                          .arg = run};
+    run->before = fields_counts(&run->w.f);
+    status = timed_begin(&timed);
+    if (!status) status = timed_steps(&timed, 0, run->steps);
+    if (!status) status = conclude(run, &timed, r);
+    timed_close(&timed);
+    return status;
+}
+
+static void give_back(struct run *run) {
+    for (int u = 0; run->room && u < evn_units_count(run->units); u++) free(run->room[u]);
+    fields_close(&run->w.f);
+    free(run->room);
+    free(run->seconds);
+    free(run->rank);
+    free(run->w.hash);
+    free(run->checksum);
+    free(run->rate.x);
+    free(run->w.decay.x);
+    transform_close(&run->w.t);
+    evn_loop_close(run->loop);
+}
+
+evn_status ft_run(ft *problem, const struct ft_way *way, evn_units *units, evn_schedule *schedule,
+                  const struct run_options *options, ft_result *result) {
+    struct run run = {.problem = problem,
+                      .shape = ft_describe(problem),
+                      .way = way,
+                      .options = options,
+                      .cluster = options->cluster,
+                      .units = units,
+                      .w = {.tasks = ft_tasks(problem).tasks}};
+    if (run.cluster && evn_cluster_size(run.cluster) == 1) run.cluster = NULL;
+    memset(result, 0, sizeof *result);
+    atomic_init(&run.out_of_memory, 0);
+    run.steps = options->steps < 0 ? run.shape.steps : options->steps;
+    evn_status status = run_all(&run, schedule, result);
+    give_back(&run);
+    if (status) ft_result_free(result);
+    return status;
+}
+
+void ft_result_free(ft_result *r) {
+    run_result_free(&r->run);
+    free(r->checksum);
+    memset(r, 0, sizeof *r);
+}

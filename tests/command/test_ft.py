@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""NPB FT by the command: official checksums, the same bits from every set of units, schedule, number of ranks and variant, puts as
+counted by formulas, sizes of one's own, bad input.
+
+Run: ctest -R command-ft, or tests/command/test_ft.py build/evener [test ..]; EVENER_FT=all adds class B, and all variants on 1 to 8 ranks.
+"""
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+EVENER = "build/evener"
+ALL = os.environ.get("EVENER_FT") == "all"
+FIRST = {"S": (554.6087004964, 484.5363331978), "W": (567.3612178944, 529.3246849175), "A": (504.6735008193, 511.4047905510),
+         "B": (517.7643571579, 507.7803458597)}
+SIZE = {"S": (64, 64, 64), "W": (128, 128, 32), "A": (256, 256, 128), "B": (512, 256, 256)}
+VARIANTS = "packed", "slabs", "best"
+
+
+def clean():
+    """The environment without what another launcher or a user has left."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "EVENER_"))}
+    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    # a container's /dev/shm may be too small for it
+    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
+        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
+    return env
+
+
+def puts(size, steps, ranks, variant, transposes):
+    """Messages and bytes of a run where ranks have equal parts, by the paper's formulas; the way back of one transpose goes in as many
+    parts as there are planes, that of two in one (slabs)."""
+    nx, ny, nz = size
+    times = 1 + steps
+    if variant == "packed":
+        count = transposes * times * ranks * (ranks - 1)
+    else:
+        count = times * (nz * (ranks - 1) + (transposes - 1) * ranks * (ranks - 1))
+    return count, transposes * times * 16 * nx * ny * nz * (ranks - 1) // ranks
+
+
+class Ft(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.environment = dict(clean(), XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
+
+    def evener(self, *words, status=0, launcher=()):
+        done = subprocess.run([*launcher, EVENER, *words], capture_output=True, text=True, timeout=300, cwd=self.folder,
+                              env=self.environment)
+        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
+        return done
+
+    def record(self, *words, launcher=()):
+        words = ("run", "ft", *words, "--oversubscribe", "--json", "-", "--quiet")
+        return json.loads(self.evener(*words, launcher=launcher).stdout)
+
+    def refuses(self, *words, says):
+        done = self.evener(*words, status=2)
+        self.assertIn(says, done.stderr)
+        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+
+    def near(self, sums, others):
+        self.assertEqual(len(sums), len(others))
+        for a, b in zip(sums, others):
+            self.assertLess(abs(complex(*a) - complex(*b)), 1e-12 * abs(complex(*b)))
+
+    # ---- one process ----
+
+    def test_official(self):
+        for name in "SWAB" if ALL else "SWA":
+            r = self.record("--class", name, "--units", "2:CPU:1")
+            self.assertIs(r["verified"], True)
+            self.near(r["checksums"][:1], [FIRST[name]])
+            self.assertEqual((r["app"], r["class"], r["noun"]), ("ft", name, "slab"))
+            self.assertEqual((tuple(r["size"]), len(r["checksums"])), (SIZE[name], r["steps"]))
+            self.assertEqual(len(r["owner"]), min(SIZE[name][1:]))
+            self.assertEqual(sum(u["weight"] for u in r["units"]), SIZE[name][0] * SIZE[name][1] * SIZE[name][2])
+            self.assertEqual(set(r["phases"]), {"start", "z", "xy", "put", "sum"})
+            self.assertLessEqual(sum(r["phases"].values()), 1.001 * r["seconds"])
+            self.assertEqual(r["puts"], {"count": 0, "bytes": 0, "same_node": 0, "remote": 0})
+            self.assertGreater(r["mops"], 0)
+
+    def test_same_bits(self):
+        lists = "1:CPU:1", "2:CPU:1", "1:CPU:2", "1:CPU:3", "2:CPU:1,1:CPU:2"
+        schedules = "static", "dynamic:chunk=1", "dynamic:chunk=5", "guided:time", "binpack", "interval"
+        for words, transposes in itertools.product((("--class", "S"), ("--size", "32x8x64")), "12"):
+            seen, ways = {}, [(u, "static") for u in lists] + [(lists[-1], s) for s in schedules]
+            for units, schedule in ways:
+                r = self.record(*words, "--units", units, "--schedule", schedule, "--transposes", transposes)
+                self.assertIs(r["verified"], True if "S" in words else None, f"{units} {schedule}")
+                seen[r["hash"], str(r["checksums"])] = units
+            self.assertEqual(len(seen), 1, f"{words} {transposes}: {list(seen.values())}")
+
+    def test_two_transposes(self):
+        one, two = (self.record("--class", "W", "--transposes", q, "--units", "1:CPU:2") for q in "12")
+        self.assertEqual((one["verified"], two["verified"]), (True, True))
+        self.assertEqual((one["transposes"], two["transposes"]), (1, 2))
+        self.near(one["checksums"], two["checksums"])
+
+    def test_sizes(self):
+        for words, steps in ((["--size", "8x2x2"], 6), (["--size", "8x2x64"], 6), (["--size", "64x128x2"], 6), (["--class", "S"], 6),
+                             (["--size", "16x4x8", "--steps", "3"], 3), (["--class", "S", "--steps", "5"], 5)):
+            r = self.record(*words, "--units", "3:CPU:1")
+            self.assertEqual((r["steps"], len(r["checksums"])), (steps, steps))
+            self.assertIs(r["verified"], True if words == ["--class", "S"] else None)
+        whole, part = self.record("--class", "S"), self.record("--class", "S", "--steps", "2")
+        self.assertEqual(whole["checksums"][:2], part["checksums"])
+        self.assertEqual(self.record("--size", "64x64x64")["hash"], whole["hash"])
+        self.assertEqual(self.record("--size", "8x8x8", "--steps", "0")["checksums"], [])
+
+    def test_bad_input(self):
+        run = ("run", "ft")
+        self.refuses(*run, "--class", "X", says='there is no class "X"')
+        self.refuses(*run, "--class", "SS", says='there is no class "SS"')
+        for size in ("8", "8x8", "8x8x8x8", "x8x8", "8x8x", "8x8x-8", "8x8x99999", "8 x 8 x 8", "8x8x8.0"):
+            self.refuses(*run, "--size", size, says="expected points along x, y and z")
+        self.refuses(*run, "--size", "4x8x8", says="4 points along x, expected a power of two from 8")
+        self.refuses(*run, "--size", "8x1x8", says="1 points along y, expected a power of two from 2")
+        self.refuses(*run, "--size", "8x8x12", says="12 points along z")
+        self.refuses(*run, "--size", "8x8x8", "--class", "S", says="--size and --class")
+        self.refuses(*run, "--variant", "x", says="expected packed, slabs or best")
+        self.refuses(*run, "--variant", "funneled", says="no kernels")
+        for transposes in "03":
+            self.refuses(*run, "--transposes", transposes, says="from 1 to 2")
+        self.refuses(*run, "--units", "1:GPU:1", "--devices", "emulated", says="expected CPU units only")
+        self.refuses("model", "ft", says="there is no model")
+        for words in ((), ("--processes", "2"), ("--processes", "2", "--variant", "packed")):
+            self.assertIn("choose a smaller class or size", self.evener(*run, "--class", "F", *words, status=2).stderr)
+        for words in (("--variant", "slabs"), ("--per-node", "1")):
+            done = self.evener(*run, "--quiet", *words)
+            self.assertIn("changes nothing", done.stderr)
+
+    def test_plan(self):
+        plan = json.loads(self.evener("plan", "ft", "--class", "A", "--units", "3:CPU:1", "--schedule", "interval", "--json", "-",
+                                      "--quiet").stdout)
+        owner = plan["iterations"][0]["owner"]
+        self.assertEqual((len(owner), set(owner)), (128, {0, 1, 2}))
+        self.assertGreater(plan["iterations"][0]["cut_bytes"], 0)
+
+    def test_page_and_report(self):
+        out = self.evener("run", "ft", "--verbose", "--units", "2:CPU:1", "--oversubscribe", "--json", "r.json").stdout
+        for word in ("FT class S: 64 x 64 x 64 points, 6 steps", "554.6087004", "xy", "slabs", "relative error"):
+            self.assertIn(word, out)
+        self.evener("report", "r.json", "--output", "r.html")
+        self.assertTrue(os.path.getsize(os.path.join(self.folder, "r.html")) > 1000)
+
+    def test_bench(self):
+        """Passes beside FFTW, whose values are compared where it is installed. Nothing is timed."""
+        done = self.evener("bench", "ft", "--classes", "SW", "--repeat", "1", "--json", "-")
+        classes = json.loads(done.stdout)["classes"]
+        self.assertEqual([c["class"] for c in classes], ["S", "W"])
+        for c in classes:
+            self.assertGreater(min(c["z_s"], c["xy_s"]), 0)
+            self.assertEqual(c["fftw_s"] is None, "there is no libfftw3" in done.stderr)
+        self.assertIn("pass z", done.stderr)
+        self.refuses("bench", "ft", "--classes", "SX", says='there is no class "X"')
+        self.refuses("bench", "ft", "--repeat", "0", says="--repeat")
+
+    # ---- ranks ----
+
+    def test_ranks(self):
+        """Any number of ranks, on one node or as if on several, equal or not: the same bits."""
+        for words in ((("--class", "S")), ("--size", "32x8x64"), ("--size", "16x32x4")):
+            for transposes in "12":
+                alone = self.record(*words, "--transposes", transposes, "--units", "1:CPU:1")
+                ways = list(itertools.product("12345678", VARIANTS, (0, 1, 3))) if ALL else [
+                    ("2", "packed", 0), ("3", "slabs", 0), ("3", "best", 1), ("5", "best", 2), ("8", "best", 0), ("5", "packed", 2)]
+                for ranks, variant, node in ways:
+                    more = ("--per-node", str(node)) if node else ()
+                    r = self.record(*words, "--transposes", transposes, "--units", "1:CPU:1", "--processes", ranks, "--variant", variant,
+                                    *more)
+                    self.assertEqual((r["hash"], r["checksums"], r["verified"]),
+                                     (alone["hash"], alone["checksums"], alone["verified"]), f"{words} {ranks} {variant} {node}")
+
+    def test_teams_and_schedules_over_ranks(self):
+        alone = self.record("--class", "S")["hash"]
+        for units, schedule in (("2:CPU:1,1:CPU:2", "static"), ("1:CPU:2", "weighted"), ("3:CPU:1", "dynamic:chunk=3"),
+                                ("2:CPU:1", "static:chunk=1"), ("2:CPU:1", "interval")):
+            for more in ((), ("--variant", "packed"), ("--per-node", "1", "--transposes", "1")):
+                r = self.record("--class", "S", "--units", units, "--schedule", schedule, "--processes", "2", *more)
+                self.assertEqual((r["hash"], r["verified"]), (alone, True), f"{units} {schedule} {more}")
+
+    def test_puts(self):
+        """Exactly as many messages and bytes as the formulas say, on the same node or not."""
+        for name, ranks, variant, transposes, far in itertools.product("SW", (2, 4), VARIANTS, (1, 2), (0, 1)):
+            more = ("--per-node", "1") if far else ()
+            r = self.record("--class", name, "--units", "1:CPU:1", "--processes", str(ranks), "--variant", variant, "--transposes",
+                            str(transposes), *more)
+            count, size = puts(SIZE[name], 6, ranks, variant, transposes) if variant != "best" or far else (0, 0)
+            self.assertIs(r["verified"], True)
+            self.assertEqual(r["puts"], {"count": count, "bytes": size, "same_node": 0 if far else count, "remote": count if far else 0},
+                             f"{name} {ranks} {variant} {transposes} {far}")
+
+    def test_two_nodes(self):
+        """Of four ranks on two nodes each puts to two others; those on its node it writes to."""
+        r = self.record("--class", "S", "--units", "1:CPU:1", "--processes", "4", "--per-node", "2")
+        whole = puts(SIZE["S"], 6, 4, "slabs", 1)
+        self.assertEqual(r["puts"], {"count": whole[0] * 2 // 3, "bytes": whole[1] * 2 // 3, "same_node": 0, "remote": whole[0] * 2 // 3})
+
+    def test_tasks_that_move(self):
+        """A unit that becomes slow gives slabs to other ranks while the run goes on, and nobody sees it in the bits."""
+        for transposes in "12":
+            alone = self.record("--class", "S", "--steps", "12", "--transposes", transposes)
+            for more in ((), ("--variant", "packed"), ("--per-node", "1")):
+                r = self.record("--class", "S", "--steps", "12", "--units", "1:CPU:1", "--processes", "3", "--schedule", "guided:time",
+                                "--slow", "1:20@1", "--transposes", transposes, *more)
+                self.assertGreater(r["transfers"]["moved_between_ranks"], 0, f"{transposes} {more}")
+                self.assertEqual((r["hash"], r["checksums"]), (alone["hash"], alone["checksums"]), f"{transposes} {more}")
+
+    def launchers(self):
+        for kind in ("openmpi", "mpich"):
+            plugin = os.path.join(os.path.dirname(EVENER), "lib", "evener", f"evener-wire-{kind}.so")
+            tool = shutil.which(f"mpirun.{kind}")
+            if tool and os.path.exists(plugin):
+                yield [tool, *(["-q", "--oversubscribe"] if kind == "openmpi" else [])]
+
+    def test_mpi(self):
+        alone, found = self.record("--class", "S")["hash"], 0
+        for launcher in self.launchers():
+            found += 1
+            for more in (("--variant", "packed"), ("--variant", "slabs", "--per-node", "1"), ()):
+                r = self.record("--class", "S", "--units", "1:CPU:1", *more, launcher=[*launcher, "-n", "2"])
+                self.assertEqual((r["hash"], r["verified"], len(r["ranks"])), (alone, True, 2))
+        if not found:
+            self.skipTest("there is no MPI with a plug-in")
+
+    def test_unequal_ranks(self):
+        """A rank with three cores has three times the planes of one with a single core."""
+        alone, found = self.record("--class", "S")["hash"], 0
+        for launcher in self.launchers():
+            found += 1
+            for more in (("--variant", "packed"), ("--per-node", "1"), ()):
+                first = ["run", "ft", "--class", "S", "--schedule", "weighted", "--units", "1:CPU:3", "--oversubscribe", "--json", "-",
+                         "--quiet", *more]
+                second = ["1:CPU:1" if word == "1:CPU:3" else word for word in first]
+                done = self.evener(*first, ":", "-n", "1", EVENER, *second, launcher=[*launcher, "-n", "1"])
+                r = json.loads(done.stdout)
+                self.assertEqual((r["hash"], [u["tasks"] for u in r["units"]]), (alone, [48, 16]))
+        if not found:
+            self.skipTest("there is no MPI with a plug-in")
+
+    def test_interrupt(self):
+        """Ranks that are interrupted stop after the same step, with one message."""
+        words = [EVENER, "run", "ft", "--class", "S", "--steps", "1000000", "--units", "1:CPU:1", "--processes", "2", "--oversubscribe",
+                 "--quiet"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment) as process:
+            time.sleep(2)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out, err.count("\n")), (130, "", 1), err)
+        self.assertIn("stopped after step", err)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
