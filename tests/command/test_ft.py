@@ -248,7 +248,7 @@ class Ft(unittest.TestCase):
             self.skipTest("there is no MPI with a plug-in")
 
     def test_interrupt(self):
-        """Ranks that are interrupted stop after the same step, with one message."""
+        """Ranks that are interrupted end with one message."""
         words = [EVENER, "run", "ft", "--class", "S", "--steps", "1000000", "--units", "1:CPU:1", "--processes", "2", "--oversubscribe",
                  "--quiet"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment) as process:
@@ -256,7 +256,7 @@ class Ft(unittest.TestCase):
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out, err.count("\n")), (130, "", 1), err)
-        self.assertIn("stopped after step", err)
+        self.assertIn("interrupted", err)
 
 
 if __name__ == "__main__":
