@@ -30,29 +30,11 @@ def mend_checkpoint(random, data):
     return data[:-8] + struct.pack("<Q", total)
 
 
-HEADER = struct.Struct("<8sII10idd4Q")  # apps/tdbem/matrices/slices_file.c
+HEADER = struct.Struct("<8sII6idd2Q")  # apps/tdbem/matrices/slices_file.c
 
 
-def mend_matrices(random, data):
-    """A header, first and count of all row-vectors, their values, the sum; often as many values as the counts want."""
-    if len(data) < HEADER.size + 8:
-        return data
-    header = list(HEADER.unpack_from(data))
-    columns, rows = header[3], header[4]
-    entries = max(0, columns) * max(0, rows)
-    found = data[HEADER.size:-8]
-    first, count = found[:2 * entries], found[2 * entries:3 * entries]
-    rest = found[3 * entries:]
-    if random.random() < 0.7:
-        header[-2] = min(sum(count), 1 << 17)
-        rest = (rest + bytes(8 * header[-2]))[:8 * header[-2]]
-    parts = [HEADER.pack(*header), first, count]
-    data = b"".join(parts) + rest + data[-8:]
-    for column in range(max(0, min(columns, 100000))):
-        size = 8 * sum(count[column * rows:(column + 1) * rows])
-        parts.append(rest[:size])
-        rest = rest[size:]
-    parts.append(rest)
+def lanes(parts):
+    """The sum of parts one after another, each with words that are counted from its own beginning."""
     lane, length = [1, 2, 3, 4], 0
     for part in parts:
         words = len(part) // 8
@@ -66,4 +48,29 @@ def mend_matrices(random, data):
     total = length
     for value in lane:
         total = (total ^ value) * 0xFF51AFD7ED558CCD & WORD
-    return data[:-8] + struct.pack("<Q", total ^ total >> 31)
+    return struct.pack("<Q", total ^ total >> 31)
+
+
+def mend_matrices(random, data):
+    """A header; of each column first (2 bytes) and count (1 byte) of all rows; values; a sum of each column's, and of all else.
+    Often as many values as the counts want."""
+    if len(data) < HEADER.size + 8:
+        return data
+    columns, rows = (max(0, min(number, 1 << 14)) for number in HEADER.unpack_from(data)[3:5])
+    at, parts, sizes = HEADER.size, [data[:HEADER.size]], []
+    for _ in range(columns):
+        first, count = data[at:at + 2 * rows], data[at + 2 * rows:at + 3 * rows]
+        at += 3 * rows
+        parts += [first, count]
+        sizes.append(8 * sum(count))
+        if at >= len(data):
+            break
+    rest = data[at:-8 * (columns + 1)]
+    if random.random() < 0.7:
+        size = min(sum(sizes), 1 << 20)
+        rest = (rest + bytes(size))[:size]
+    values, sums = rest, b""
+    for size in sizes:
+        sums += lanes([values[:size]])
+        values = values[size:]
+    return b"".join(parts) + rest + sums + lanes([*parts, sums])

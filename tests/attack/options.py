@@ -15,7 +15,9 @@ BASE = {("run", "td-bem"): ["--mesh", "sphere:0", "--steps", "3"], ("run",): ["-
         ("bench", "tasks"): ["--tasks", "100", "--repeat", "1"], ("bench", "links"): ["--repeat", "1", "--devices", "emulated"],
         ("bench", "schedules"): ["--classes", "S", "--steps", "2", "m.json"], ("bench", "exchange"): ["--class", "S"],
         ("bench", "npbmz"): ["--class", "S", "--steps", "1", "--repeat", "1"],
-        ("bench", "td-bem"): ["--mesh", "sphere:0", "--table"]}
+        ("bench", "td-bem"): ["--mesh", "sphere:0", "--table"], ("bench", "ft"): ["--classes", "S", "--repeat", "1"],
+        ("bench", "mg"): ["--class", "S"], ("bench", "put"): ["--max", "4096", "--repeat", "1"],
+        ("bench", "pinning"): ["bt-mz", "--class", "S", "--steps", "1", "--rounds", "1"]}
 RARE = ("bench",)  # they measure: seldom
 PLACES = ["new", "new.json", "r.json", "m.json", "folder", "folder/new", "missing/new", ".", "..", "/", "/proc/self/mem", "null",
           "full", "link", "dangling", "loop", "-", "--quiet", "a" * 300, "r.json/x", "new\n", "\x1b[31mnew", b"new\xff"]

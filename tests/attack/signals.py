@@ -48,8 +48,6 @@ def works(evener):
     files = {"work/r.json": record, "work/m.json": seeds.texts("machine")[-1], "work/cluster.json": cluster}
     found = []
     for command in options.commands(evener):
-        if command == ("model", "td-bem"):  # which has no model, and says so
-            continue
         words = WORK.get(command, WORK.get(command[:1], options.BASE.get(command, [])))
         found.append({"words": [*command, *words], "files": files})
     scratch = ["run", "td-bem", "--mesh", "sphere:3", "--steps", "300", "--memory", "4MB", "--ng", "4", "--json", "o.json"]

@@ -184,8 +184,7 @@ int ranks_agree(evn_cluster *cluster, int code) {
 /* Options that each rank has for itself, with their values: 1, 2 where the value is the next word.
  */
 static int is_own(const char *word) {
-    static const char *const own[] = {"--units",  "--devices", "--speeds",
-                                      "--memory", "--scratch", NULL};
+    static const char *const own[] = {"--units", "--devices", "--memory", "--scratch", NULL};
     if (!strcmp(word, "--oversubscribe")) return 1;
     for (const char *const *o = own; *o; o++) {
         const size_t length = strlen(*o);
@@ -216,7 +215,7 @@ int ranks_compare(evn_cluster *cluster, int argc, char **argv) {
     int code = 0;
     if (strcmp(mine, all) != 0) {
         complain("this rank was given \"%s\", and rank 0 \"%s\"; all but --units, --devices, "
-                 "--speeds, --memory and --scratch is to be the same",
+                 "--memory and --scratch is to be the same",
                  mine, all);
         code = EXIT_USAGE;
     }
