@@ -94,7 +94,7 @@ const double *ft_official(const ft *f, int t) {
     return f->class_ && t >= 1 && t <= f->class_->steps ? f->class_->sum[t - 1] : NULL;
 }
 
-const char *ft_phase_name(enum ft_phase phase) {
+const char *ft_phase_name(int phase) {
     static const char *const name[FT_PHASES] = {
         [FT_START] = "start", [FT_Z] = "z", [FT_XY] = "xy", [FT_PUT] = "put", [FT_SUM] = "sum"};
     return name[phase];

@@ -44,7 +44,7 @@ evn_problem ft_tasks(const ft *problem);
  * z with the transpose; x and y; over ranks, puts of whole fields and waiting for what was put;
  * sums. */
 enum ft_phase { FT_START, FT_Z, FT_XY, FT_PUT, FT_SUM, FT_PHASES };
-const char *ft_phase_name(enum ft_phase phase);
+const char *ft_phase_name(int phase);
 
 /* How ranks transpose.
  *

@@ -1,6 +1,7 @@
 /* FT as a workload of the command. */
 #include "common/workload.h"
 #include "common/message.h"
+#include "common/phases.h"
 #include "common/puts.h"
 #include "common/record.h"
 #include "ft/ft.h"
@@ -155,15 +156,6 @@ static void print_problem(const void *p, int steps, FILE *out) {
     fprintf(out, ": %d x %d x %d points, %d steps\n", shape->n[0], shape->n[1], shape->n[2], steps);
 }
 
-static void print_phases(const ft_result *r, FILE *out) {
-    double sum = 0;
-    for (int i = 0; i < FT_PHASES; i++) sum += r->phase_s[i];
-    fprintf(out, "\n  phase      seconds  share\n");
-    for (int i = 0; i < FT_PHASES && sum > 0; i++)
-        fprintf(out, "  %-9s  %7.3f  %4.1f %%\n", ft_phase_name(i), r->phase_s[i],
-                100 * r->phase_s[i] / sum);
-}
-
 static void print_result(const void *p, const struct workload_page *page) {
     const struct state *s = p;
     const ft_result *r = &s->result;
@@ -171,12 +163,13 @@ static void print_result(const void *p, const struct workload_page *page) {
     for (int i = 0; i < r->run.steps; i++)
         fprintf(page->out, "  %4d  %19.12f %19.12f\n", i + 1, r->checksum[i][0], r->checksum[i][1]);
     if (r->run.verified >= 0)
-        fprintf(page->out, "\n  largest relative error of the checksums  %.1e\n", r->error);
+        fprintf(page->out, "\n  %s: largest relative error of the checksums %.1e\n",
+                r->run.verified ? "verified" : "NOT verified", r->error);
     fprintf(page->out, "  Mop/s  %.1f\n", r->run.mops);
     if (r->run.ranks > 1)
         fprintf(page->out, "  puts   %lld of %.3f MB together, %lld of them to other nodes\n",
                 r->puts.puts, 1e-6 * r->puts.bytes, r->puts.far_puts);
-    if (page->verbose) print_phases(r, page->out);
+    if (page->verbose) phases_print(page->out, FT_PHASES, ft_phase_name, r->phase_s);
 }
 
 static void record(const void *p, cJSON *root) {
@@ -187,8 +180,7 @@ static void record(const void *p, cJSON *root) {
         cJSON_AddItemToArray(sums, record_numbers(r->checksum[i], 2));
     cJSON *size = cJSON_AddArrayToObject(root, "size");
     for (int d = 0; d < 3; d++) cJSON_AddItemToArray(size, cJSON_CreateNumber(s->shape.n[d]));
-    cJSON *phases = cJSON_AddObjectToObject(root, "phases");
-    for (int i = 0; i < FT_PHASES; i++) record_number(phases, ft_phase_name(i), r->phase_s[i]);
+    phases_record(root, FT_PHASES, ft_phase_name, r->phase_s);
     cJSON_AddNumberToObject(root, "transposes", s->way.transposes);
     puts_record(root, &r->puts);
 }

@@ -121,7 +121,7 @@ double mg_official(const mg *m) {
     return 0;
 }
 
-const char *mg_phase_name(enum mg_phase phase) {
+const char *mg_phase_name(int phase) {
     static const char *const name[MG_PHASES] = {
         [MG_FIRST] = "first",   [MG_FINEST] = "finest", [MG_EDGES] = "edges",
         [MG_MIDDLE] = "middle", [MG_COARSE] = "coarse", [MG_EXCHANGE] = "exchange"};

@@ -60,7 +60,7 @@ evn_problem mg_tasks(const mg *problem);
 
 /* Where the time of a run goes, as the calling thread sees it. */
 enum mg_phase { MG_FIRST, MG_FINEST, MG_EDGES, MG_MIDDLE, MG_COARSE, MG_EXCHANGE, MG_PHASES };
-const char *mg_phase_name(enum mg_phase phase);
+const char *mg_phase_name(int phase);
 
 typedef struct mg_result {
     struct run_result run; /* hash: of the finest level's u, point by point in order */

@@ -1,6 +1,7 @@
 /* MG as a workload of the command. */
 #include "common/workload.h"
 #include "common/message.h"
+#include "common/phases.h"
 #include "common/puts.h"
 #include "common/record.h"
 #include "mg/mg.h"
@@ -151,25 +152,16 @@ static void print_problem(const void *p, int steps, FILE *out) {
             shape->smoother, steps);
 }
 
-static void print_phases(const mg_result *r, FILE *out) {
-    double sum = 0;
-    for (int i = 0; i < MG_PHASES; i++) sum += r->phase_s[i];
-    fprintf(out, "\n  phase      seconds  share\n");
-    for (int i = 0; i < MG_PHASES && sum > 0; i++)
-        fprintf(out, "  %-9s  %7.3f  %4.1f %%\n", mg_phase_name(i), r->phase_s[i],
-                100 * r->phase_s[i] / sum);
-}
-
 static void print_result(const void *p, const struct workload_page *page) {
     const struct state *s = p;
     const mg_result *r = &s->result;
     const double official = mg_official(s->problem);
     fprintf(page->out, "\n  norm of the residual  %.13e", r->norm);
     if (r->run.verified >= 0)
-        fprintf(page->out, "  official %.13e, relative error %.1e", official,
-                (r->norm - official) / official);
+        fprintf(page->out, "\n  official              %.13e\n  %s: relative error %.1e", official,
+                r->run.verified ? "verified" : "NOT verified", (r->norm - official) / official);
     fprintf(page->out, "\n  Mop/s                 %.1f\n", r->run.mops);
-    if (page->verbose) print_phases(r, page->out);
+    if (page->verbose) phases_print(page->out, MG_PHASES, mg_phase_name, r->phase_s);
 }
 
 static void record(const void *p, cJSON *root) {
@@ -179,8 +171,7 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddNumberToObject(root, "size", s->shape.n);
     cJSON_AddStringToObject(root, "smoother", s->shape.smoother == 'b' ? "b" : "a");
     puts_record(root, &r->puts);
-    cJSON *phases = cJSON_AddObjectToObject(root, "phases");
-    for (int i = 0; i < MG_PHASES; i++) record_number(phases, mg_phase_name(i), r->phase_s[i]);
+    phases_record(root, MG_PHASES, mg_phase_name, r->phase_s);
 }
 
 static const struct study studies[] = {

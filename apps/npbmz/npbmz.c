@@ -26,7 +26,7 @@ int npbmz_find(const char *name) {
     return -1;
 }
 
-const char *npbmz_phase_name(enum npbmz_phase phase) {
+const char *npbmz_phase_name(int phase) {
     static const char *const name[NPBMZ_PHASES] = {
         [NPBMZ_RHS] = "rhs",  [NPBMZ_X] = "xsolve",    [NPBMZ_Y] = "ysolve",
         [NPBMZ_Z] = "zsolve", [NPBMZ_LOWER] = "lower", [NPBMZ_UPPER] = "upper",

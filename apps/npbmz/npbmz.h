@@ -57,7 +57,7 @@ void npbmz_faces(const npbmz *problem, evn_face *face);
 size_t npbmz_zone_bytes(const npbmz *problem, int z);
 
 /* Its name as NPB's profile has it: rhs, xsolve, .. */
-const char *npbmz_phase_name(enum npbmz_phase phase);
+const char *npbmz_phase_name(int phase);
 
 /* What a phase costs at a grid point as it is written here: operations, each of which takes a place
  * in a port of fused multiply-adds, and bytes of the zone's fields and work arrays that it reads

@@ -1,6 +1,7 @@
 /* The three benchmarks as workloads of the command. */
 #include "common/workload.h"
 #include "common/message.h"
+#include "common/phases.h"
 #include "common/record.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/study/study.h"
@@ -114,16 +115,6 @@ static void print_problem(const void *p, int steps, FILE *out) {
     npbmz_print_header(s->problem, steps, out);
 }
 
-static void print_phases(const npbmz_result *r, FILE *out) {
-    double sum = 0;
-    for (int p = 0; p < NPBMZ_PHASES; p++) sum += r->phase_s[p];
-    fprintf(out, "\n  phase      seconds  share\n");
-    for (int p = 0; p < NPBMZ_PHASES; p++)
-        if (r->phase_s[p] > 0)
-            fprintf(out, "  %-9s  %7.3f  %4.1f %%\n", npbmz_phase_name(p), r->phase_s[p],
-                    100 * r->phase_s[p] / sum);
-}
-
 static void print_zone_sums(const npbmz_result *r, FILE *out) {
     fprintf(out, "\n  zone  sums of the five components over the interior\n");
     for (int z = 0; z < r->run.tasks; z++) {
@@ -136,7 +127,7 @@ static void print_zone_sums(const npbmz_result *r, FILE *out) {
 static void print_result(const void *p, const struct workload_page *page) {
     const struct state *s = p;
     npbmz_print_result(s->problem, &s->result, page->cores, page->out);
-    if (page->verbose) print_phases(&s->result, page->out);
+    if (page->verbose) phases_print(page->out, NPBMZ_PHASES, npbmz_phase_name, s->result.phase_s);
     if (page->verbose && s->result.zone_sums) print_zone_sums(&s->result, page->out);
 }
 
@@ -178,9 +169,7 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddItemToObject(norms, "residual", record_numbers(r->residual, 5));
     cJSON_AddItemToObject(norms, "error", record_numbers(r->error, 5));
     if (!strcmp(s->shape.name, "lu-mz")) record_number(norms, "surface", r->surface);
-    cJSON *phases = cJSON_AddObjectToObject(root, "phases");
-    for (int i = 0; i < NPBMZ_PHASES; i++)
-        if (r->phase_s[i] > 0) record_number(phases, npbmz_phase_name(i), r->phase_s[i]);
+    phases_record(root, NPBMZ_PHASES, npbmz_phase_name, r->phase_s);
     if (r->restarted) cJSON_AddNumberToObject(root, "restarted_from", r->restarted_from);
     if (s->checkpoint) {
         cJSON *checkpoints = cJSON_AddObjectToObject(root, "checkpoints");

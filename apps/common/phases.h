@@ -1,0 +1,12 @@
+/* Where the time of a run went, on its page and in its record. */
+#ifndef COMMON_PHASES_H
+#define COMMON_PHASES_H
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+/* Name and seconds of `count` phases; those without any are left out. */
+void phases_print(FILE *out, int count, const char *(*name)(int), const double *seconds);
+void phases_record(cJSON *root, int count, const char *(*name)(int), const double *seconds);
+
+#endif
