@@ -168,7 +168,7 @@ class Words(Base):
         """Empty, doubled and unknown entries of the studies' lists, before anything is printed."""
         for study, files in (("npbmz", []), ("schedules", [self.machine])):
             for apps, says in ((",", "item 1 is empty"), ("bt-mz,", "item 2 is empty"), ("bt-mz,,sp-mz", "item 2 is empty"),
-                               ("bt-mz,sp-mz,bt-mz", '"bt-mz" is there twice'), ("bt-mz,ft", '"ft"'),
+                               ("bt-mz,sp-mz,bt-mz", '"bt-mz" is there twice'), ("bt-mz,tf", '"tf"'),
                                (",".join(f"a{i}" for i in range(40)), "more than 32"), ("x" * 300, "longer than")):
                 self.refuses(["bench", study, "--apps", apps, *files], "--apps", says)
         self.refuses(["bench", "schedules", self.machine, "--apps", "bt-mz,td-bem"], "td-bem has no classes")

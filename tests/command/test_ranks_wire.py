@@ -56,7 +56,8 @@ class Counts(Base):
             control.append(controls)
             # one exchange more: the warm-up's
             self.assertEqual((faces, values), ((STEPS + 1) * pairs, (STEPS + 1) * amount), words)
-            self.assertEqual((moves, late, excess), (0, 0, 0), words)
+            # nothing moves; at the end each other rank's bursts are carried to rank 0, for the record
+            self.assertEqual((moves, late, excess), (count - 1, 0, 0), words)
             self.assertGreater(most, 0)
         # two more records a rank and step, whatever else they tell each other
         again = self.run_watched(kind, count, *words, steps=STEPS + 3)[2]
