@@ -48,6 +48,8 @@ def works(evener):
     files = {"work/r.json": record, "work/m.json": seeds.texts("machine")[-1], "work/cluster.json": cluster}
     found = []
     for command in options.commands(evener):
+        if command in (("model", "ft"), ("model", "mg")):  # which have no model, and say so
+            continue
         words = WORK.get(command, WORK.get(command[:1], options.BASE.get(command, [])))
         found.append({"words": [*command, *words], "files": files})
     scratch = ["run", "td-bem", "--mesh", "sphere:3", "--steps", "300", "--memory", "4MB", "--ng", "4", "--json", "o.json"]
