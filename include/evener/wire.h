@@ -58,8 +58,9 @@ typedef struct evn_wire_shared {
      * is another rank. Under the lock. EVN_MEMORY: there is no room, said before anything was
      * written; EVN_SYSTEM. */
     evn_status (*open)(evn_segment **out, evn_wire *wire, size_t bytes, int words);
-    /* Every rank calls it; nothing is on its way. Under the lock. */
-    void (*close)(evn_segment *segment);
+    /* Every rank calls it; nothing is on its way. Not `together`: ranks do not come together any
+     * more, so what others may still use stays until the end of the process. Under the lock. */
+    void (*close)(evn_segment *segment, int together);
     /* The memory of `rank` where this one can read and write it itself; NULL: it cannot. */
     void *(*memory)(const evn_segment *segment, int rank);
 

@@ -31,7 +31,8 @@ evn_status shared_alone_open(evn_segment **out, const evn_wire_host *host, size_
     return EVN_OK;
 }
 
-static void alone_close(evn_segment *s) {
+static void alone_close(evn_segment *s, int together) {
+    (void)together;
     munmap(s->memory, s->bytes);
     free(s);
 }

@@ -116,18 +116,16 @@ evn_status evn_shared_open(evn_shared **out, evn_cluster *cluster, const evn_sha
     return status;
 }
 
-/* Nothing is on its way when all are here. Where they do not come together any more memory of MPI's
- * stays: to give it back is collective, too. */
+/* Nothing is on its way when all are here. Where they do not come together any more the memory
+ * stays: others may use it, and MPI's is given back by all together. */
 void evn_shared_close(evn_shared *s) {
     if (!s) return;
     struct meeting m = {.what = "evn_shared_close()"};
     evn_status status = evn_shared_flush(s, -1);
     status = cluster_meet(s->cluster, status, &m);
-    if (!status || !cluster_kind(s->cluster)) {
-        cluster_lock(s->cluster);
-        s->wire->close(s->segment);
-        cluster_unlock(s->cluster);
-    }
+    cluster_lock(s->cluster);
+    s->wire->close(s->segment, !status);
+    cluster_unlock(s->cluster);
     forget(s);
 }
 

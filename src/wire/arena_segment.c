@@ -72,7 +72,11 @@ static struct part *make_part(struct wire_arena *a, size_t bytes, int words) {
     return p;
 }
 
-static void segment_close(evn_segment *s) {
+static void segment_close(evn_segment *s, int together) {
+    if (!together) {
+        free(s);
+        return;
+    }
     struct wire_arena *a = s->wire->arena;
     struct wire_arena_segment *g = s->of;
     const size_t bytes = s->mine ? s->mine->bytes : 0;
@@ -128,7 +132,7 @@ static evn_status segment_open(evn_segment **out, evn_wire *w, size_t bytes, int
     s->of->part[w->rank] = s->mine;
     evn_status status = gather(s, bytes);
     if (status)
-        segment_close(s);
+        segment_close(s, 1);
     else
         *out = s;
     return status;

@@ -150,7 +150,8 @@ static void forget(evn_segment *s) {
     free(s);
 }
 
-static void segment_close(evn_segment *s) {
+/* Collective. */
+static void give_back(evn_segment *s) {
     if (s->far != MPI_WIN_NULL) {
         MPI_Win_unlock_all(s->far);
         MPI_Win_unlock_all(s->near);
@@ -158,6 +159,10 @@ static void segment_close(evn_segment *s) {
     }
     if (s->near != MPI_WIN_NULL) MPI_Win_free(&s->near);
     if (s->node != MPI_COMM_NULL) MPI_Comm_free(&s->node);
+}
+
+static void segment_close(evn_segment *s, int together) {
+    if (together) give_back(s);
     forget(s);
 }
 
@@ -210,7 +215,7 @@ static evn_status segment_open(evn_segment **out, evn_wire *w, size_t bytes, int
     if (!status)
         *out = s;
     else if (s)
-        segment_close(s);
+        segment_close(s, 1);
     return status;
 }
 
