@@ -46,6 +46,10 @@ static evn_status share(evn_cluster *cluster, const void *mine, int count, size_
     return status;
 }
 
+evn_status ranks_agreed(evn_cluster *cluster, evn_status mine) {
+    return cluster ? evn_cluster_agree(cluster, mine) : mine;
+}
+
 evn_status ranks_share(evn_cluster *cluster, const void *mine, int count, size_t size, void **all,
                        int *of_all) {
     const size_t bytes = (size_t)count * size;
@@ -106,4 +110,15 @@ evn_status ranks_complete(evn_cluster *cluster, void *element, int count, size_t
     free(mine);
     free(all);
     return status;
+}
+
+evn_status ranks_room(evn_cluster *cluster, const evn_units *units, double needed, const char *who,
+                      const char *what, const char *instead) {
+    evn_status status = ranks_on_host(cluster, needed, &needed);
+    if (status) return status;
+    const double there = (double)evn_machine_memory_available(evn_units_machine(units));
+    if (there <= 0 || needed <= there) return EVN_OK;
+    return evn_fail(EVN_MEMORY,
+                    "%s needs %.1f GB of memory%s and %.1f GB are available; choose a smaller %s",
+                    who, needed * 1e-9, what, there * 1e-9, instead);
 }

@@ -69,6 +69,7 @@ struct workload {
     int variant;          /* for workloads that share functions */
     int keeps;            /* 1: it can go on without a device, --on-device-loss continue */
     int ranks;            /* 1: it runs on several ranks (run_options.cluster) */
+    int cpu_only;         /* 1: it has no kernels, so GPU units will not do */
     const struct option *options;    /* of its own, in its state */
     const struct option_rule *rules; /* of what may be combined with them; NULL: there are none */
     size_t state;                    /* bytes */

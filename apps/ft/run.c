@@ -112,10 +112,6 @@ static evn_status touch(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-static evn_status agree(const struct run *run, evn_status status) {
-    return run->cluster ? evn_cluster_agree(run->cluster, status) : status;
-}
-
 /* Tasks whose planes this rank has, wherever their next instance is; collective. */
 static void own_tasks(evn_unit *unit, void *arg) {
     const struct order *o = arg;
@@ -126,8 +122,8 @@ static void own_tasks(evn_unit *unit, void *arg) {
 
 static evn_status each_own(struct run *run, task_pass *pass) {
     atomic_store(&run->next, 0);
-    return agree(run,
-                 evn_units_run(run->units, own_tasks, &(struct order){.run = run, .pass = pass}));
+    return ranks_agreed(run->cluster, evn_units_run(run->units, own_tasks,
+                                                    &(struct order){.run = run, .pass = pass}));
 }
 
 /* ---- tasks that go to another rank ---------------------------------------------------------- */
@@ -151,13 +147,18 @@ static void drop_home(void *arg, int task) {
     (void)task;
 }
 
+/* Where each task is in the instance to come. */
+static void find_ranks(struct run *run) {
+    const int *owner = evn_loop_next(run->loop, NULL);
+    for (int t = 0; t < run->w.tasks; t++)
+        run->rank[t] = evn_cluster_rank_of(run->cluster, owner[t]);
+}
+
 /* Over ranks: arrays as tasks lie now, made anew where they have moved. */
 static evn_status deal(struct run *run) {
     struct fields *f = &run->w.f;
     if (!run->cluster) return EVN_OK;
-    const int *owner = evn_loop_next(run->loop, NULL);
-    for (int t = 0; t < run->w.tasks; t++)
-        run->rank[t] = evn_cluster_rank_of(run->cluster, owner[t]);
+    find_ranks(run);
     if (f->shared && !memcmp(run->rank, f->owners.rank, (size_t)run->w.tasks * sizeof(int)))
         return EVN_OK;
     return fields_deal(f, run->rank);
@@ -299,14 +300,10 @@ static evn_status check_memory(const struct run *run) {
     double needed = 8 * fields_doubles(&run->w.f);
     for (int u = 0; u < evn_units_count(run->units); u++)
         needed += 8.0 * evn_unit_cores(evn_units_get(run->units, u)) * (double)run->room_doubles;
-    evn_status status = ranks_on_host(run->cluster, needed, &needed);
-    if (status) return status;
-    const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
-    if (there <= 0 || needed <= there) return EVN_OK;
-    return evn_fail(EVN_MEMORY,
-                    "ft needs %.1f GB of memory for %d x %d x %d points and %.1f GB are available; "
-                    "choose a smaller class or size",
-                    needed * 1e-9, run->shape.n[0], run->shape.n[1], run->shape.n[2], there * 1e-9);
+    char what[64];
+    snprintf(what, sizeof what, " for %d x %d x %d points", run->shape.n[0], run->shape.n[1],
+             run->shape.n[2]);
+    return ranks_room(run->cluster, run->units, needed, "ft", what, "class or size");
 }
 
 static void make_unit_room(evn_unit *unit, void *arg) {
@@ -349,19 +346,17 @@ static evn_status open_tables(struct run *run) {
 }
 
 static evn_status make_room(struct run *run) {
-    evn_status status = agree(run, open_tables(run));
+    evn_status status = ranks_agreed(run->cluster, open_tables(run));
     if (status) return status;
     if (run->cluster) {
-        const int *owner = evn_loop_next(run->loop, NULL);
-        for (int t = 0; t < run->w.tasks; t++)
-            run->rank[t] = evn_cluster_rank_of(run->cluster, owner[t]);
+        find_ranks(run);
         owners_deal(&run->w.f.owners, run->rank);
     }
-    status = agree(run, check_memory(run));
+    status = ranks_agreed(run->cluster, check_memory(run));
     if (!status) status = evn_units_run(run->units, make_unit_room, run);
     if (!status && atomic_load(&run->out_of_memory))
         status = evn_fail(EVN_MEMORY, "ft: the system gave no memory for the units' work space");
-    status = agree(run, status);
+    status = ranks_agreed(run->cluster, status);
     if (!status) status = deal(run);
     return status ? status : evn_loop_visit(run->loop, touch, run);
 }
@@ -373,7 +368,7 @@ static double error_of(const struct run *run) {
     for (int i = 0; i < run->steps; i++) {
         const double *is = run->checksum[i], *right = ft_official(run->problem, i + 1);
         const double e = hypot(is[0] - right[0], is[1] - right[1]) / hypot(right[0], right[1]);
-        if (!(e <= error)) error = e; /* and where it is not a number */
+        if (!(e <= error) && !isnan(error)) error = e; /* what is not a number stays */
     }
     return error;
 }

@@ -111,13 +111,6 @@ static int check(void *p, const struct workload *is) {
     return 0;
 }
 
-static int check_units(void *p, const evn_units *units) {
-    (void)p;
-    if (!evn_units_gpus(units)) return 0;
-    complain("ft: it has no kernels; expected CPU units only, not %s", evn_units_text(units));
-    return EXIT_USAGE;
-}
-
 static struct workload_shape describe(const void *p) {
     const struct state *s = p;
     return (struct workload_shape){.class_ = s->shape.class_ ? s->class_text : NULL,
@@ -201,11 +194,11 @@ static const struct workload ft_workload = {
     .schedule = "static",
     .sample = "--class=W",
     .ranks = 1,
+    .cpu_only = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),
     .check = check,
-    .check_units = check_units,
     .describe = describe,
     .tasks = tasks,
     .print_problem = print_problem,

@@ -115,6 +115,14 @@ evn_problem mg_tasks(const mg *m) {
         .tasks = m->tasks, .weight = m->weight, .links = m->links, .link = m->link};
 }
 
+void mg_judge(const mg *m, int steps, mg_result *r) {
+    const double official = mg_official(m);
+    r->run.mops = r->run.seconds > 0 ? m->shape.mop * steps / r->run.seconds : 0;
+    r->run.verified = -1;
+    if (official > 0 && steps == m->shape.steps)
+        r->run.verified = fabs(r->norm - official) <= 1e-8 * official;
+}
+
 double mg_official(const mg *m) {
     for (int i = 0; i < CLASSES; i++)
         if (classes[i].name == m->shape.class_) return classes[i].norm;

@@ -84,6 +84,9 @@ void mg_result_free(mg_result *result);
 evn_status mg_run_blocks(mg *problem, evn_units *units, evn_schedule *schedule,
                          const struct run_options *options, mg_result *result);
 
+/* Fills in what follows from the norm and the seconds of so many steps: speed and verification. */
+void mg_judge(const mg *problem, int steps, mg_result *result);
+
 /* The official norm of a class; 0: there is none. */
 double mg_official(const mg *problem);
 

@@ -121,14 +121,9 @@ static evn_status check_memory(struct run *run) {
     for (int u = 0; u < evn_units_count(run->units); u++)
         needed += evn_unit_cores(evn_units_get(run->units, u)) *
                   ((double)work_doubles(level.n) + SWEEP_ASIDE * (double)level.plane) * 8;
-    evn_status status = ranks_on_host(run->cluster, needed, &needed);
-    if (status) return status;
-    const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
-    if (there <= 0 || needed <= there) return EVN_OK;
-    return evn_fail(EVN_MEMORY,
-                    "mg needs %.1f GB of memory for %d points a side and %.1f GB are available; "
-                    "choose a smaller class or size",
-                    needed * 1e-9, level.n, there * 1e-9);
+    char what[64];
+    snprintf(what, sizeof what, " for %d points a side", run->shape.n);
+    return ranks_room(run->cluster, run->units, needed, "mg", what, "class or size");
 }
 
 static void look_for_charges(struct run *run, struct work *work, int begin, int end, int what) {
@@ -343,14 +338,10 @@ static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     if (status) return status;
     r->run.hash = HASH_SEED;
     for (int k = 0; k < run->shape.n; k++) r->run.hash = hash_word(r->run.hash, run->hash[k]);
-    r->run.mops = r->run.seconds > 0 ? run->shape.mop * run->steps / r->run.seconds : 0;
     r->first_norm = run->steps ? run->first_norm : norm(run);
     r->norm = norm(run);
     memcpy(r->phase_s, run->phase_s, sizeof r->phase_s);
-    const double official = mg_official(run->problem);
-    r->run.verified = -1;
-    if (official > 0 && run->steps == run->shape.steps)
-        r->run.verified = fabs(r->norm - official) <= 1e-8 * official;
+    mg_judge(run->problem, run->steps, r);
     return EVN_OK;
 }
 
@@ -407,17 +398,13 @@ static evn_status make_room(struct run *run) {
     return pieces_plan(&run->pieces, run->loop, (size_t)level->plane);
 }
 
-static evn_status agree(const struct run *run, evn_status status) {
-    return run->cluster ? evn_cluster_agree(run->cluster, status) : status;
-}
-
 static evn_status run_all(struct run *run, evn_schedule *schedule, mg_result *r) {
     evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, run->options->cluster);
     if (status) return status;
     run->cluster = evn_loop_cluster(run->loop);
-    status = agree(run, check_memory(run));
-    if (!status) status = agree(run, make_room(run));
-    if (!status) status = agree(run, evn_loop_homes(run->loop, &home, run));
+    status = ranks_agreed(run->cluster, check_memory(run));
+    if (!status) status = ranks_agreed(run->cluster, make_room(run));
+    if (!status) status = ranks_agreed(run->cluster, evn_loop_homes(run->loop, &home, run));
     if (!status) status = halo_plan(&run->halo, run->loop);
     if (!status) status = warm_up(run);
     if (status) return status;

@@ -27,10 +27,6 @@ struct run {
 
 /* ---- before the first step ------------------------------------------------------------------ */
 
-static evn_status agree(const struct run *run, evn_status status) {
-    return run->cluster ? evn_cluster_agree(run->cluster, status) : status;
-}
-
 /* One unit a rank, and its block: else blocks would have to be of unequal size. */
 static evn_status check_units(const struct run *run, const evn_schedule *schedule) {
     const int own = evn_units_count(run->units);
@@ -47,14 +43,9 @@ static evn_status check_units(const struct run *run, const evn_schedule *schedul
 
 static evn_status check_memory(const struct run *run) {
     double needed = blocks_doubles(run->shape.n, run->ranks) * sizeof(double);
-    evn_status status = ranks_on_host(run->cluster, needed, &needed);
-    if (status) return status;
-    const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
-    if (there <= 0 || needed <= there) return EVN_OK;
-    return evn_fail(EVN_MEMORY,
-                    "mg needs %.1f GB of memory for %d points a side and %.1f GB are available; "
-                    "choose a smaller class or size",
-                    needed * 1e-9, run->shape.n, there * 1e-9);
+    char what[64];
+    snprintf(what, sizeof what, " for %d points a side", run->shape.n);
+    return ranks_room(run->cluster, run->units, needed, "mg", what, "class or size");
 }
 
 /* Each rank looks at its part of the planes, whoever has the points. */
@@ -62,7 +53,8 @@ static evn_status make_charges(struct run *run) {
     const int n = run->shape.n, begin = (int)((long)n * run->rank / run->ranks),
               end = (int)((long)n * (run->rank + 1) / run->ranks);
     struct candidate *found = malloc(FOUND * sizeof *found), *all = NULL;
-    evn_status status = agree(run, found ? EVN_OK : evn_fail(EVN_MEMORY, "mg: not enough memory"));
+    evn_status status =
+        ranks_agreed(run->cluster, found ? EVN_OK : evn_fail(EVN_MEMORY, "mg: not enough memory"));
     for (double wanted = 64; !status; wanted *= 2) {
         const int count = charges_look(n, begin, end, wanted, found, FOUND);
         int of_all = 0;
@@ -165,14 +157,10 @@ static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     r->run.hash = HASH_SEED;
     for (int i = 0; !status && i < ranks; i++) r->run.hash = hash_word(r->run.hash, all[i]);
     free(all);
-    r->run.mops = r->run.seconds > 0 ? run->shape.mop * run->steps / r->run.seconds : 0;
     r->norm = run->norm;
     r->first_norm = run->steps ? run->first_norm : run->norm;
     memcpy(r->phase_s, run->phase_s, sizeof r->phase_s);
-    const double official = mg_official(run->problem);
-    r->run.verified = -1;
-    if (official > 0 && run->steps == run->shape.steps)
-        r->run.verified = fabs(r->norm - official) <= 1e-8 * official;
+    mg_judge(run->problem, run->steps, r);
     return status;
 }
 
@@ -183,8 +171,8 @@ static evn_status begin(struct run *run, evn_schedule *schedule,
     run->cluster = evn_loop_cluster(run->loop);
     run->ranks = run->cluster ? evn_cluster_size(run->cluster) : 1;
     run->rank = run->cluster ? evn_cluster_rank(run->cluster) : 0;
-    status = agree(run, check_units(run, schedule));
-    if (!status) status = agree(run, check_memory(run));
+    status = ranks_agreed(run->cluster, check_units(run, schedule));
+    if (!status) status = ranks_agreed(run->cluster, check_memory(run));
     if (!status)
         status = blocks_open(&run->blocks, run->cluster, run->shape.n, run->shape.smoother,
                              evn_unit_cores(evn_units_get(run->units, 0)),

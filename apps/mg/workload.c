@@ -96,13 +96,6 @@ static int check(void *p, const struct workload *is) {
     return 0;
 }
 
-static int check_units(void *p, const evn_units *units) {
-    (void)p;
-    if (!evn_units_gpus(units)) return 0;
-    complain("mg: it has no kernels; expected CPU units only, not %s", evn_units_text(units));
-    return EXIT_USAGE;
-}
-
 static void join(void *p, evn_cluster *cluster) {
     ((struct state *)p)->ranks = evn_cluster_size(cluster);
 }
@@ -190,11 +183,11 @@ static const struct workload mg_workload = {
     .schedule = "static",
     .sample = "--class=W",
     .ranks = 1,
+    .cpu_only = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),
     .check = check,
-    .check_units = check_units,
     .join = join,
     .open = choose_tasks,
     .describe = describe,

@@ -165,7 +165,7 @@ evn_status checkpoint_try(struct run *run) {
         /* what cannot be written before anything was done is the user's to change */
         if (status == EVN_SYSTEM) status = evn_fail(EVN_USAGE, "%s", evn_message());
     }
-    return run_agree(run, status);
+    return ranks_agreed(run->cluster, status);
 }
 
 /* What a state takes, s. */
@@ -290,7 +290,7 @@ static evn_status write_zones(struct keeping *k) {
     if (status) return status;
     if (failed && *why) evn_fail(failed, "%s", why);
     if (!leads(run) && sees) close(f->fd);
-    status = run_agree(run, failed);
+    status = ranks_agreed(run->cluster, failed);
     return status ? status : complete(k);
 }
 
@@ -311,13 +311,13 @@ static evn_status keep(struct keeping *k, int done, int stopping) {
     k->file.step = done;
     if (!status) status = filing_open(&k->filing, run, &k->file);
     if (!status) status = begin(k, stopping);
-    status = run_agree(run, status);
+    status = ranks_agreed(run->cluster, status);
     if (!status && run->cluster) status = evn_cluster_tell(run->cluster, &k->told, sizeof k->told);
     if (status || k->told.skip) return status;
     state_lay_out(&k->file, run->p, k->told.header);
     status = write_zones(k);
     if (status) return status;
-    return run_agree(run, leads(run) ? write_header(k) : EVN_OK);
+    return ranks_agreed(run->cluster, leads(run) ? write_header(k) : EVN_OK);
 }
 
 evn_status checkpoint_keep(struct run *run, int done, int stopping) {

@@ -2,6 +2,7 @@
 #include "npbmz/run/checkpoint.h"
 #include "common/hash.h"
 #include "common/kept.h"
+#include "common/ranks.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static evn_status tell_header(struct run *run) {
     r->bytes = bytes;
     if (!r->header) r->header = malloc(r->bytes);
     status = r->header ? EVN_OK : evn_fail(EVN_MEMORY, "%s: no memory for its header", r->path);
-    status = run_agree(run, status);
+    status = ranks_agreed(run->cluster, status);
     return status ? status : evn_cluster_tell(run->cluster, r->header, r->bytes);
 }
 
@@ -132,18 +133,18 @@ static evn_status check_zones(struct run *run) {
 
 static evn_status look_at(struct run *run) {
     struct restart *r = run->restart;
-    evn_status status = run_agree(run, leads(run) ? open_here(r) : EVN_OK);
+    evn_status status = ranks_agreed(run->cluster, leads(run) ? open_here(r) : EVN_OK);
     if (!status) status = tell_header(run);
     if (status) return status;
     char identity[IDENTITY_SIZE];
     checkpoint_identify(run, identity);
     status = state_parse(&r->file, run->p, identity, r->header, r->bytes, r->path);
-    status = run_agree(run, status);
+    status = ranks_agreed(run->cluster, status);
     if (status) return status;
     run->first = r->file.step;
     const int sees = leads(run) || look(r);
     status = filing_share(run, sees, &r->sees, &r->ranks);
-    return status ? status : run_agree(run, check_zones(run));
+    return status ? status : ranks_agreed(run->cluster, check_zones(run));
 }
 
 evn_status restart_open(struct run *run) {
@@ -151,7 +152,7 @@ evn_status restart_open(struct run *run) {
     struct restart *r = run->restart = calloc(1, sizeof *r);
     if (r) *r = (struct restart){.path = run->options->restart, .fd = -1};
     evn_status status =
-        run_agree(run, r ? EVN_OK : evn_fail(EVN_MEMORY, "restart: not enough memory"));
+        ranks_agreed(run->cluster, r ? EVN_OK : evn_fail(EVN_MEMORY, "restart: not enough memory"));
     return status ? status : look_at(run);
 }
 
@@ -231,13 +232,13 @@ static evn_status load(struct filing *f, const struct restart *r) {
     if (*why) evn_fail(failed, "%s", why);
     /* it was whole before */
     if (failed == EVN_USAGE) failed = evn_fail(EVN_SYSTEM, "%s", evn_message());
-    return run_agree(f->run, failed);
+    return ranks_agreed(f->run->cluster, failed);
 }
 
 evn_status restart_load(struct run *run) {
     struct restart *r = run->restart;
     struct filing f;
-    evn_status status = run_agree(run, filing_open(&f, run, &r->file));
+    evn_status status = ranks_agreed(run->cluster, filing_open(&f, run, &r->file));
     if (!status) status = load(&f, r);
     filing_close(&f);
     return status;

@@ -38,13 +38,13 @@ static evn_status warm_up(struct run *run) {
 
 /* Up to the state that is timed; also once more, when a device has failed on the way. */
 static evn_status set_up(struct run *run) {
-    evn_status status = run_agree(run, setup_make_scratch(run));
+    evn_status status = ranks_agreed(run->cluster, setup_make_scratch(run));
     if (!status) status = zones_visit(run, zone_make, EVN_WRITE);
     if (!status) status = zones_visit(run, zone_force, EVN_WRITE);
     if (!status) setup_clear_scratch(run); /* forcing has used it, and solvers expect it zeroed */
     if (!status) status = setup_open_devices(run);
     if (!status) status = setup_open_exchange(run);
-    status = run_agree(run, status);
+    status = ranks_agreed(run->cluster, status);
     if (!status) status = warm_up(run);
     if (!status && run->recovery) status = evn_recovery_keep(run->recovery, run->first);
     return status;
@@ -198,7 +198,7 @@ static evn_status look_at_files(struct run *run) {
     if (!status && run->first > run->steps)
         status = evn_fail(EVN_USAGE, "%s: this checkpoint is at step %d, beyond the %d wanted",
                           run->options->restart, run->first, run->steps);
-    status = run_agree(run, status);
+    status = ranks_agreed(run->cluster, status);
     return status ? status : checkpoint_try(run);
 }
 
@@ -213,7 +213,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
     if (!status) status = open_recovery(run);
     if (!status) status = setup_homes(run);
     if (!status) status = make_room(run);
-    status = run_agree(run, status);
+    status = ranks_agreed(run->cluster, status);
     if (status) return status;
     run->begun = 1;
     status = set_up_or_recover(run);
@@ -227,7 +227,8 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
                                 .finish = finish,
                                 .recover = recover,
                                 .arg = run};
-    status = run_agree(run, timed_begin(&run->timed)); /* or the others wait for faces */
+    status =
+        ranks_agreed(run->cluster, timed_begin(&run->timed)); /* or the others wait for faces */
     if (!status) status = all_steps(run);
     return status ? status : conclude(run, r);
 }

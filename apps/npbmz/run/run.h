@@ -61,11 +61,6 @@ struct order {
     zone_pass *pass;
 };
 
-/* Over ranks what one cannot do ends the run of all. */
-static inline evn_status run_agree(const struct run *run, evn_status mine) {
-    return run->cluster ? evn_cluster_agree(run->cluster, mine) : mine;
-}
-
 /* ---- zones.c ---- */
 
 /* Passes. make: memory of a zone, made by its first owner, or put back as it was made; force:

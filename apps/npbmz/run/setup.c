@@ -34,15 +34,9 @@ evn_status setup_check(struct run *run) {
         zone_block(run->p, &run->p->zone[z], &bytes);
         if (evn_loop_has(run->loop, z)) needed += (double)bytes;
     }
-    evn_status status = ranks_on_host(run->cluster, needed, &needed);
-    if (status) return status;
-    const double there = (double)evn_machine_memory_available(evn_units_machine(run->units));
-    if (there <= 0 || needed <= there) return EVN_OK;
-    return evn_fail(
-        EVN_MEMORY,
-        "%s class %c needs %.1f GB of memory and %.1f GB are available; choose a smaller "
-        "class",
-        run->name, run->p->class_, needed * 1e-9, there * 1e-9);
+    char who[32];
+    snprintf(who, sizeof who, "%s class %c", run->name, run->p->class_);
+    return ranks_room(run->cluster, run->units, needed, who, "", "class");
 }
 
 /* ---- zones that go to another rank --------------------------------------------------------- */

@@ -269,9 +269,13 @@ static int open_units(struct job *job, const struct job_words *words, const char
     flags |= EVN_STAY_BOUND | (words->oversubscribe ? EVN_OVERSUBSCRIBE : 0);
     evn_status status = evn_units_open_on(&job->units, job->machine, list, words->devices, flags);
     if (status) return give_up(status);
-    if (job->is->check_units && !(flags & EVN_DESCRIBE_ONLY))
-        return job->is->check_units(job->state, job->units);
-    return 0;
+    if (flags & EVN_DESCRIBE_ONLY) return 0;
+    if (job->is->cpu_only && evn_units_gpus(job->units)) {
+        complain("%s: it has no kernels; expected CPU units only, not %s", job->is->name,
+                 evn_units_text(job->units));
+        return EXIT_USAGE;
+    }
+    return job->is->check_units ? job->is->check_units(job->state, job->units) : 0;
 }
 
 int job_try(struct job *job, const struct job_words *words) {
