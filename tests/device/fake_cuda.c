@@ -1,5 +1,5 @@
-/* A CUDA driver and run-time compiler that are none: host memory, work done at once, and no
- * patience.
+/* A CUDA driver and run-time compiler that are none: host memory, work done at once or as late as
+ * may be (fake_later.h), and no patience.
  *
  * It takes the place of libcuda.so and libnvrtc.so (EVENER_LIBCUDA, EVENER_NVRTC), so that the back
  * end can be tested where there is no GPU: which calls it makes, under which context, in which
@@ -19,6 +19,7 @@
 #include "device/cuda_api.h"
 #include <evener/device.h>
 #include "fake_cuda.h"
+#include "fake_later.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <pthread.h>
@@ -30,7 +31,16 @@
 
 struct fake_cuda fake;
 
-enum { OBJECTS = 4096, INVALID_CONTEXT = 201, DESTROYED = 709, PEER_NOT_ENABLED = 705 };
+/* the library's own, of which nobody else sees the name */
+extern const evn_kernel_source exchange_kernels;
+
+enum {
+    OBJECTS = LATER_MAX,
+    INVALID_CONTEXT = 201,
+    DESTROYED = 709,
+    PEER_NOT_ENABLED = 705,
+    NOT_READY = 600
+};
 
 enum object_kind { NOTHING, MEMORY, HOST, STREAM, EVENT, MODULE, FUNCTION, PROGRAM };
 static const char *const kind_name[] = {"nothing", "memory", "host memory", "stream",
@@ -69,6 +79,7 @@ static _Thread_local int current = -1; /* the device whose context is current */
 static int current_device(void) { return current; }
 
 static void reset(void) {
+    const char *late = getenv("FAKE_CUDA_LATER");
     pthread_mutex_lock(&state.lock);
     for (int i = 0; i < state.objects; i++) {
         struct object *o = &state.object[i];
@@ -87,8 +98,10 @@ static void reset(void) {
                               .max_items = 1024,
                               .compiler = 13000,
                               .fail_code = 1,
+                              .later = late ? (unsigned)atoi(late) : 0,
                               .reset = reset,
                               .current = current_device};
+    later_reset(fake.later);
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -172,6 +185,9 @@ static struct object *find(const char *call, enum object_kind kind, const void *
     wrong(call, text);
     return NULL;
 }
+
+/* Its number, for fake_later.h. */
+static int number_of(const void *handle) { return (int)((uintptr_t)handle / 16) - 1; }
 
 /* The same, and of the current context. */
 static struct object *find_here(const char *call, enum object_kind kind, const void *handle) {
@@ -337,6 +353,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     }
     fake.open--;
     if (--state.retained[device]) return leave(code);
+    later_all();
     /* the context ends, with all that is in it; a healthy one should be empty */
     for (int i = 0; i < state.objects; i++) {
         struct object *o = &state.object[i];
@@ -373,7 +390,12 @@ CUresult cuCtxSetCurrent(CUcontext context) {
     return leave(0);
 }
 
-CUresult cuCtxSynchronize(void) { return leave(enter("cuCtxSynchronize", IN_CONTEXT)); }
+/* Of the context: others' work may be done as well. */
+CUresult cuCtxSynchronize(void) {
+    int code = enter("cuCtxSynchronize", IN_CONTEXT);
+    if (!code) later_all();
+    return leave(code);
+}
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
     int code = enter("cuCtxEnablePeerAccess", IN_CONTEXT), other = device_of(peer);
@@ -436,6 +458,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
 CUresult cuMemFree_v2(CUdeviceptr address) {
     /* what ends something does so, whatever it returns */
     int code = enter("cuMemFree_v2", IN_CONTEXT);
+    later_all();
     for (int i = 0; i < state.objects; i++) {
         struct object *o = &state.object[i];
         if (o->kind != MEMORY || !o->is_open ||
@@ -456,13 +479,14 @@ CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
     int code = enter("cuMemHostAlloc", IN_CONTEXT);
     if (code) return leave(code);
     if (!bytes || flags != CUDA_HOST_PORTABLE) wrong("cuMemHostAlloc", "0 bytes, or other flags");
-    if (posix_memalign(memory, 4096, bytes)) return leave(CUDA_OUT_OF_MEMORY);
+    if (posix_memalign(memory, 256, bytes)) return leave(CUDA_OUT_OF_MEMORY);
     open_object(HOST, *memory, bytes);
     return leave(0);
 }
 
 CUresult cuMemFreeHost(void *memory) {
     int code = enter("cuMemFreeHost", IN_CONTEXT);
+    later_all();
     for (int i = 0; i < state.objects; i++) {
         struct object *o = &state.object[i];
         if (o->kind != HOST || !o->is_open || o->data != memory) continue;
@@ -477,13 +501,28 @@ CUresult cuMemFreeHost(void *memory) {
     return leave(CUDA_INVALID_VALUE);
 }
 
+struct copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+};
+
+static void do_copy(void *data) {
+    const struct copy *c = data;
+    memcpy(c->to, c->from, c->bytes);
+}
+
+static void copy(CUstream stream, void *to, const void *from, size_t bytes) {
+    later_do(number_of(stream), do_copy, &(struct copy){to, from, bytes}, sizeof(struct copy));
+}
+
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
     static const char call[] = "cuMemcpyHtoDAsync_v2";
     int code = enter(call, IN_CONTEXT);
     if (code) return leave(code);
     void *data = find_memory_here(call, to, bytes);
     if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(CUDA_INVALID_VALUE);
-    memcpy(data, from, bytes);
+    copy(stream, data, from, bytes);
     return leave(0);
 }
 
@@ -493,7 +532,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
     if (code) return leave(code);
     const void *data = find_memory_here(call, from, bytes);
     if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(CUDA_INVALID_VALUE);
-    memcpy(to, data, bytes);
+    copy(stream, to, data, bytes);
     return leave(0);
 }
 
@@ -505,7 +544,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
     const void *data = find_memory_here(call, from, bytes);
     if (!target || !data || !bytes || !find_here(call, STREAM, stream))
         return leave(CUDA_INVALID_VALUE);
-    memcpy(target, data, bytes);
+    copy(stream, target, data, bytes);
     return leave(0);
 }
 
@@ -525,7 +564,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
     if (state.poisoned[there]) return leave(state.poisoned[there]);
     int direct = state.peer[here][there] || state.peer[there][here];
     fake.direct += direct;
-    if (!direct || !fake.peer_loses) memcpy(target, data, bytes);
+    if (!direct || !fake.peer_loses) copy(stream, target, data, bytes);
     return leave(0);
 }
 
@@ -539,6 +578,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
 
 CUresult cuStreamDestroy_v2(CUstream stream) {
     int code = enter("cuStreamDestroy_v2", IN_CONTEXT);
+    if (find_here("cuStreamDestroy_v2", STREAM, stream)) later_stream(number_of(stream));
     int closed = close_object("cuStreamDestroy_v2", STREAM, stream);
     return leave(code ? code : closed);
 }
@@ -546,6 +586,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 CUresult cuStreamSynchronize(CUstream stream) {
     int code = enter("cuStreamSynchronize", IN_CONTEXT);
     if (!code && !find_here("cuStreamSynchronize", STREAM, stream)) code = CUDA_INVALID_HANDLE;
+    if (!code) later_stream(number_of(stream));
     return leave(code);
 }
 
@@ -556,6 +597,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     /* the event may be of any context */
     if (!find_here("cuStreamWaitEvent", STREAM, stream) || !find("cuStreamWaitEvent", EVENT, event))
         code = CUDA_INVALID_HANDLE;
+    if (!code) later_wait(number_of(stream), number_of(event));
     return leave(code);
 }
 
@@ -580,12 +622,14 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
     if (!e || !find_here("cuEventRecord", STREAM, stream)) return leave(CUDA_INVALID_HANDLE);
     e->when = 0.25 * ++state.records;
     e->recorded = 1;
+    later_record(number_of(stream), number_of(event));
     return leave(0);
 }
 
 CUresult cuEventSynchronize(CUevent event) {
     int code = enter("cuEventSynchronize", IN_CONTEXT);
     if (!code && !find_here("cuEventSynchronize", EVENT, event)) code = CUDA_INVALID_HANDLE;
+    if (!code) later_event(number_of(event));
     return leave(code);
 }
 
@@ -597,6 +641,10 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
     if (!a || !b || !a->recorded || !b->recorded) {
         if (a && b) wrong("cuEventElapsedTime", "an event that was never recorded");
         return leave(CUDA_INVALID_HANDLE);
+    }
+    if (!later_has(number_of(begin)) || !later_has(number_of(end))) {
+        wrong("cuEventElapsedTime", "an event that has not happened");
+        return leave(NOT_READY);
     }
     *milliseconds = (float)(1e3 * (b->when - a->when));
     return leave(0);
@@ -655,7 +703,8 @@ static const evn_kernel_entry *kernel_of(const struct object *module, const char
     snprintf(symbol, sizeof symbol, "%s_kernels",
              module->bytes ? "probe" : (const char *)module->data);
     if (module->bytes && !memmem(module->data, module->bytes, name, strlen(name) + 1)) return NULL;
-    const evn_kernel_source *source = dlsym(RTLD_DEFAULT, symbol);
+    const evn_kernel_source *source =
+        strcmp(symbol, "exchange_kernels") ? dlsym(RTLD_DEFAULT, symbol) : &exchange_kernels;
     if (!source) {
         wrong("cuModuleGetFunction", "the test does not show its kernels: link it with -rdynamic");
         return NULL;
@@ -715,6 +764,26 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t parameter, size_t *at, s
 }
 #endif
 
+enum { PARAMETERS = 32, VALUES = 3584 };
+
+struct launch {
+    const evn_kernel_entry *entry;
+    unsigned groups;
+    const void *buffer[PARAMETERS]; /* NULL: a value */
+    size_t at[PARAMETERS];          /* in `value` */
+    _Alignas(64) char value[VALUES];
+};
+
+static void do_launch(void *data) {
+    _Alignas(64) struct launch l;
+    const void *pass[PARAMETERS];
+    memcpy(&l, data, sizeof l);
+    for (int i = 0; l.entry->parameter[i] != EVN_PARAMETERS_END; i++)
+        pass[i] = l.buffer[i] ? l.buffer[i] : l.value + l.at[i];
+    for (unsigned g = 0; g < l.groups; g++)
+        l.entry->run(pass, (int)l.groups, (int)g, l.entry->items);
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned local_bytes,
                         CUstream stream, void **argument, void **extra) {
@@ -728,19 +797,30 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
         wrong(call, "groups or items");
         return leave(CUDA_INVALID_VALUE);
     }
-    const void *pass[64];
+    struct launch l = {.entry = f->entry, .groups = grid_x};
+    size_t used = 0;
     for (int i = 0; f->entry->parameter[i] != EVN_PARAMETERS_END; i++) {
-        pass[i] = argument[i];
-        if (f->entry->parameter[i] > 0) continue;
+        const int bytes = f->entry->parameter[i];
+        if (bytes > 0) { /* by value: as it is now */
+            used = (used + 63) / 64 * 64;
+            if (i >= PARAMETERS || used + (size_t)bytes > sizeof l.value) {
+                wrong(call, "more parameters than the fake driver has room for");
+                return leave(CUDA_INVALID_VALUE);
+            }
+            memcpy(l.value + used, argument[i], (size_t)bytes);
+            l.at[i] = used;
+            used += (size_t)bytes;
+            continue;
+        }
         CUdeviceptr address;
         memcpy(&address, argument[i], sizeof address);
-        pass[i] = find_memory_here(call, address, 1);
-        if (!pass[i]) {
+        l.buffer[i] = find_memory_here(call, address, 1);
+        if (!l.buffer[i]) {
             state.poisoned[current] = CUDA_ILLEGAL_ADDRESS; /* as it would come to pass */
             return leave(0);
         }
     }
-    for (unsigned g = 0; g < grid_x; g++) f->entry->run(pass, (int)grid_x, (int)g, f->entry->items);
+    later_do(number_of(stream), do_launch, &l, sizeof l);
     return leave(0);
 }
 

@@ -22,6 +22,7 @@ struct fake_cuda {
     int fail_code;     /* 1 */
     int compile_fails; /* 0: what compiling returns */
     int speechless;    /* 0: errors have no names and no words */
+    unsigned later; /* FAKE_CUDA_LATER, or 0: work is done at once, else late, as these dice fall */
 
     /* -- asked by the test -- */
     int calls;               /* of the driver since reset() */

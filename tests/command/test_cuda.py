@@ -1,0 +1,59 @@
+"""The command on CUDA devices, of a driver that is none and does its work as late as may be (tests/device/fake_cuda.c): what a wait that is
+missing, or a host buffer used again too soon, would change. Its kernels are the host compiler's, so the hash is that of emulated devices.
+
+    python3 tests/command/test_cuda.py COMMAND-WITH-NAMES FAKE-DRIVER [DICE]      DICE: how often each run is thrown anew, 3
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+COMMAND, DRIVER = sys.argv[1:3]
+DICE = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+
+
+def run(what, devices, dice=None):
+    environment = dict(os.environ, EVENER_LIBCUDA=DRIVER, EVENER_NVRTC=DRIVER, EVENER_CACHE="", OMP_WAIT_POLICY="passive")
+    environment.pop("CUDA_VISIBLE_DEVICES", None)
+    if dice is not None:
+        environment["FAKE_CUDA_LATER"] = str(dice)
+    line = [COMMAND, "run", *what.split(), "--devices", devices, "--quiet", "--json", "-"]
+    done = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300)
+    return done, " ".join(line)
+
+
+class Late(unittest.TestCase):
+    def same(self, what):
+        done, line = run(what, "emulated")
+        self.assertEqual(done.returncode, 0, line + "\n" + done.stderr)
+        expected = json.loads(done.stdout)
+        for dice in range(1, DICE + 1):
+            with self.subTest(dice=dice):
+                done, line = run(what, "cuda", dice)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), f"FAKE_CUDA_LATER={dice} {line}")
+                self.assertEqual(json.loads(done.stdout)["hash"], expected["hash"], f"FAKE_CUDA_LATER={dice} {line}")
+
+    def test_one_device(self):
+        for workload in ("bt-mz", "sp-mz", "lu-mz"):
+            self.same(f"{workload} --class S --units 1:GPU:1")
+
+    def test_two_devices(self):
+        for units in ("2:GPU:1", "1:GPU:2"):
+            self.same(f"bt-mz --class S --units {units}")
+
+    def test_zones_that_move(self):
+        for schedule in ("dynamic", "guided:time"):
+            self.same(f"sp-mz --class S --units 2:GPU:1 --schedule {schedule}")
+
+    def test_hybrid(self):
+        for workload in ("bt-mz", "sp-mz", "lu-mz"):
+            self.same(f"{workload} --class S --units 1:CPU:1,2:GPU:1 --schedule static")
+
+    def test_boundary_elements(self):
+        self.same("td-bem --mesh sphere:1 --units 1:CPU:1,1:GPU:1")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
