@@ -1,4 +1,5 @@
-# Programs in Fortran: evener_fortran(TARGET) compiles the module `evener` into TARGET, a target of Fortran sources.
+# Programs in Fortran: evener_fortran(TARGET [MODULE..]) compiles the module `evener` into TARGET, a target of Fortran sources, and
+# others that lie beside it (omp_cu).
 #
 #     project(program C Fortran)
 #     find_package(evener 0.1 REQUIRED)
@@ -27,5 +28,7 @@ function(evener_fortran target)
     endif()
     # who uses a library of the target uses its modules
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
-    target_sources(${target} PRIVATE "${EVENER_INCLUDE_DIR}/evener/fortran/evener.f90")
+    foreach(module evener ${ARGN})
+        target_sources(${target} PRIVATE "${EVENER_INCLUDE_DIR}/evener/fortran/${module}.f90")
+    endforeach()
 endfunction()

@@ -1,4 +1,4 @@
-"""The Fortran module says what the headers say: every function of the headers it covers is there, with as many arguments of the same kinds
+"""The Fortran modules say what the headers say: every function of the headers it covers is there, with as many arguments of the same kinds
 and a result of the same kind; every struct has the same fields, sizes and places, which both compilers are asked for; every enumerator the
 same value. Run: ctest -R fortran-module. usage: test_module.py SOURCE CC FC"""
 
@@ -201,6 +201,16 @@ class TheModule(unittest.TestCase):
             c, fortran = self.headers.functions[name], self.module.functions[name]
             self.assertTrue(same(self.headers, self.module, c, fortran), f"{name}: {c} in C, {fortran} in Fortran")
 
+    def test_directives(self):
+        """The module of the directives' routines, where the library has them."""
+        if not os.path.exists(f"{SOURCE}/include/evener/cu.h"):
+            self.skipTest("there is no evener/cu.h")
+        headers, module = Headers(["cu"]), Module(f"{SOURCE}/include/evener/fortran/omp_cu.f90")
+        self.assertGreater(len(module.functions), 10)
+        for name, fortran in module.functions.items():
+            c = headers.functions[name]
+            self.assertTrue(same(headers, module, c, fortran), f"{name}: {c} in C, {fortran} in Fortran")
+
     def test_public_names(self):
         """Each has its own name in Fortran, whether by an interface or by a procedure of the module."""
         with open(f"{SOURCE}/include/evener/fortran/evener.f90", encoding="utf-8") as file:
@@ -256,11 +266,12 @@ class TheModule(unittest.TestCase):
         self.assertEqual(said[0].splitlines(), said[1].splitlines())
 
     def test_warnings(self):
-        """A program that compiles with warnings has none from the module."""
-        with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([FC, "-J", folder, "-Wall", "-Wextra", "-pedantic", "-std=f2018", "-O2", "-c", "-o", f"{folder}/o",
-                                   f"{SOURCE}/include/evener/fortran/evener.f90"], cwd=folder, capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+        """A program that compiles with warnings has none from the modules."""
+        for name in "evener", "omp_cu":
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([FC, "-J", folder, "-Wall", "-Wextra", "-pedantic", "-std=f2018", "-O2", "-c", "-o", f"{folder}/o",
+                                       f"{SOURCE}/include/evener/fortran/{name}.f90"], cwd=folder, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
 
 if __name__ == "__main__":
