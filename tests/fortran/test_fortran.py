@@ -1,6 +1,6 @@
 """Programs in Fortran: heat and zones are right on cores, devices and ranks, with one hash; right and wrong calls say what they say in C;
 built by CMake's evener_fortran() and by pkg-config from what is installed (tests/check/install). Run: ctest -R fortran-programs.
-usage: test_fortran.py FOLDER CALLS_C CALLS_FORTRAN [test ..]     FOLDER: of the examples"""
+usage: test_fortran.py FOLDER CALLS_C CALLS_FORTRAN RANKS [test ..]     FOLDER: of the examples"""
 
 import os
 import re
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-FOLDER = CALLS = CALLS_FORTRAN = ""
+FOLDER = CALLS = CALLS_FORTRAN = RANKS = ""
 UNITS = ["1:CPU:1", "2:CPU:1", "3:CPU:1", "1:CPU:2", "1:GPU:1", "1:GPU:2", "1:CPU:1,2:GPU:1"]
 
 
@@ -55,6 +55,15 @@ class Programs(unittest.TestCase):
             hashes.add(self.zones(EVENER_PROCESSES=count, EVENER_UNITS="1:CPU:1,1:GPU:1", EVENER_SCHEDULE="dynamic"))
         self.assertEqual(len(hashes), 1)
 
+    def test_without_session(self):
+        """Memory that comes and goes by procedures of the program."""
+        for count in 1, 2, 3:
+            status, out, err = run(RANKS, f"processes:{count}")
+            self.assertEqual((status, err), (0, ""), out)
+            moved = re.fullmatch(f"{count} ranks, processes: 0 blocks are wrong, ([0-9]+) have moved\n", out)
+            self.assertIsNotNone(moved, out)
+            self.assertEqual(int(moved[1]) > 0, count > 1, out)
+
     def test_launchers(self):
         for kind in "openmpi", "mpich":
             start = shutil.which(f"mpirun.{kind}")
@@ -81,6 +90,6 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    FOLDER, CALLS, CALLS_FORTRAN = (os.path.abspath(path) for path in sys.argv[1:4])
-    del sys.argv[1:4]
+    FOLDER, CALLS, CALLS_FORTRAN, RANKS = (os.path.abspath(path) for path in sys.argv[1:5])
+    del sys.argv[1:5]
     unittest.main()
