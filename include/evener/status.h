@@ -48,6 +48,10 @@ const char *evn_message(void);
 evn_status evn_fail(evn_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same with a text that is taken as it is, for languages that cannot call functions of any
+ * number of arguments. NULL: "no message". */
+evn_status evn_fail_text(evn_status status, const char *text);
+
 #ifdef __cplusplus
 }
 #endif

@@ -41,3 +41,7 @@ evn_status evn_fail(evn_status status, const char *format, ...) {
     messages++;
     return status;
 }
+
+evn_status evn_fail_text(evn_status status, const char *text) {
+    return evn_fail(status, "%s", text ? text : "no message");
+}

@@ -10,6 +10,7 @@ int calls_status(struct world *w, int row) {
     IS(0, strcmp(evn_status_text((evn_status)99), "no such status"))
     IS(0, strcmp(evn_status_text((evn_status)-1), "no such status"))
     FAILS(EVN_BODY, "no message", evn_fail(EVN_BODY, nothing))
+    FAILS(EVN_BODY, "no message", evn_fail_text(EVN_BODY, NULL))
     IS(1, evn_now() > 0)
     IS(0, strcmp(evn_version(), EVN_VERSION))
     IS(NULL, evn_backend_name(-1))
