@@ -293,6 +293,28 @@ class Words(Base):
         self.assertIn("in virtual time, a model", done.stdout)
         self.assertEqual(sum(line.split()[3:4] == ["GPU"] for line in done.stdout.splitlines()), 4)
 
+    def test_report(self):
+        """The page at once, and the same from the record; a line for each variant, and numbers that a record must have."""
+        page, record, again = self.path("p.html"), self.path("r.json"), self.path("q.html")
+        done = self.evener("mg", "--class", "S", "--nodes", "1,2", "--quiet", "--report", page, "--json", record)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        done = subprocess.run([EVENER, "report", record, "--output", again], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(page) as one, open(again) as other:
+            text = one.read()
+            self.assertEqual(text.replace("evener model</code>", record + "</code>"), other.read())
+        with open(record) as f:
+            good = json.load(f)
+        for row in good["in_time"]:
+            self.assertIn("%s, %s: %.4g at %d nodes" % (row["variant"], "GPU" if row["gpu"] else "cores", row["speedup"], row["nodes"]),
+                          text)
+        for key, value in (("in_time", []), ("in_time", 3), ("in_time", [{}]), ("in_time", [dict(good["in_time"][0], nodes=0)]),
+                           ("in_time", [dict(good["in_time"][0], groups_s={})])):
+            with open(record, "w") as f:
+                json.dump(dict(good, **{key: value}), f)
+            done = subprocess.run([EVENER, "report", record, "--output", again], capture_output=True, text=True, timeout=120)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), (value, done.stderr))
+
     def test_bad_words(self):
         for app in ("ft", "mg"):
             self.refuses(app, "--class", "X", says="there is no such class")
