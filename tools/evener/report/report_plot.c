@@ -53,16 +53,20 @@ static void grid(struct page *page, const struct axes *a, const char *along) {
     svg_text(page, "tick", MIDDLE, (LEFT + RIGHT) / 2.0, 0, BOTTOM + 40, along);
 }
 
-/* Names where lines end, far enough from each other: each is moved below those before it. */
+static int above(const void *a, const void *b) {
+    const struct line *const *x = a, *const *y = b;
+    return ((*x)->label_y > (*y)->label_y) - ((*x)->label_y < (*y)->label_y);
+}
+
+/* Names where lines end, far enough from each other: each is moved below those above it. */
 static void place_labels(const struct axes *a, struct line *line, int lines) {
-    for (int k = 0; k < lines; k++) {
-        line[k].label_y = y_of(a, line[k].y[line[k].points - 1]);
-        for (int other = 0; other < k; other++)
-            if (fabs(line[other].label_y - line[k].label_y) < APART) {
-                line[k].label_y = line[other].label_y + APART;
-                other = -1; /* that may be near another one */
-            }
-    }
+    struct line **order = malloc((size_t)lines * sizeof *order);
+    for (int k = 0; k < lines; k++) line[k].label_y = y_of(a, line[k].y[line[k].points - 1]);
+    for (int k = 0; order && k < lines; k++) order[k] = &line[k];
+    if (order) qsort(order, (size_t)lines, sizeof(struct line *), above);
+    for (int k = 1; order && k < lines; k++)
+        order[k]->label_y = fmax(order[k]->label_y, order[k - 1]->label_y + APART);
+    free(order);
 }
 
 static void draw_line(struct page *page, const struct axes *a, const struct line *l, int k,
