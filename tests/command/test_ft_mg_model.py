@@ -246,8 +246,8 @@ class Paper(Base):
         self.assertEqual((put(8) < 5e-7, copy(8) > 1e-5), (True, True))
 
     def test_slabs(self):
-        """About 2 in the paper. Two transposes, of which one is overlapped, can give 4/3 at most, and give that on few threads; more
-        comes of overlap in both directions with one transpose."""
+        """About 2 in the paper. Where the way back is bulk in both and costs as much as the way there, less than 2 is left even if all of
+        the first pass were hidden; here half of it is at best. More comes of overlap in both directions with one transpose."""
         rows = self.rows("ft", "--nodes", "2,8,16", "--per-node", "1", "--hybrid", "on")
         for nodes in (2, 8, 16):
             self.assertTrue(1.1 < self.ratio(rows, nodes, "packed", "slabs") < 1.35)
