@@ -115,7 +115,7 @@ struct workload {
      */
     int (*model)(int argc, char **argv);
     const struct virtual_program *in_time; /* evener model, in virtual time; NULL: there is none */
-    const struct study *studies; /* NULL: none */
+    const struct study *studies;           /* NULL: none */
 };
 
 #endif
