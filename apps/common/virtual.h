@@ -93,11 +93,12 @@ struct virtual_program {
     const struct virtual_variant *variant;
     /* A class on so many threads: 0, or an exit status after a message. */
     int (*check)(char class_, int threads);
-    /* Steps as the timed part counts them, for counts of a run. */
+    /* Of the timed part of a run. */
     int (*steps)(char class_);
-    /* Lays a step into the cluster, for a class and threads that were checked. 0, or -1 without
-     * memory. */
+    /* Lays a step into the cluster, for a class and threads that were checked; `first`: what the
+     * timed part does before its steps, NULL where that is nothing. 0, or -1 without memory. */
     int (*lay)(struct virtual_cluster *c, char class_, int variant, int transposes);
+    int (*first)(struct virtual_cluster *c, char class_, int variant, int transposes);
 };
 
 #endif

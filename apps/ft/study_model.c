@@ -167,7 +167,7 @@ static int check(char class_, int threads) {
     return EXIT_USAGE;
 }
 
-/* The first transform, too. */
+/* The first transform has as much to do as one of a step. */
 static int steps(char class_) { return 1 + ft_class_of(class_)->steps; }
 
 static const struct virtual_variant variants[] = {
@@ -177,4 +177,4 @@ static const struct virtual_variant variants[] = {
     [BEST] = {"best", 1, 1, 1},
     {0},
 };
-const struct virtual_program ft_in_time = {variants, check, steps, lay};
+const struct virtual_program ft_in_time = {variants, check, steps, lay, NULL};

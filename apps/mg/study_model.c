@@ -223,6 +223,9 @@ static void apply(struct program *p, struct operator_ of, int n, int made, int w
     for (int t = 0; t < threads; t++) p->waiting[t] = 0;
 }
 
+/* The residual before the first step. */
+static void begin(struct program *p, int n, int whole) { apply(p, residual, n, n, whole); }
+
 static void step(struct program *p, int n, int whole) {
     for (int m = n; m > 2; m /= 2) apply(p, restrict_, m, m / 2, whole);
     apply(p, smooth, 2, 2, whole);
@@ -247,24 +250,38 @@ static int shape_of(char class_, int *steps) {
     return shape.n;
 }
 
-static int lay(struct virtual_cluster *c, char class_, int variant, int transposes) {
+static int perform(struct virtual_cluster *c, char class_, int variant,
+                   void (*part)(struct program *p, int n, int whole)) {
     const size_t threads = (size_t)c->threads;
-    struct program p = {.c = c, .overlap = variant == OVERLAP};
     const int n = shape_of(class_, NULL), level = blocks_whole(n, c->threads);
-    (void)transposes;
     int *ops = malloc(4 * threads * sizeof *ops);
-    p.waiting = malloc(threads * sizeof *p.waiting);
-    const int failed = !ops || !p.waiting;
-    faces_grid(c->threads, p.grid);
-    p.tail = ops;
-    p.arrived = ops + threads;
-    p.faces = ops + 2 * threads;
-    p.inner = ops + 3 * threads;
-    for (int t = 0; t < c->threads && !failed; t++) p.tail[t] = -1;
-    if (!failed) step(&p, n, level ? 1 << level : 0);
+    double *waiting = malloc(threads * sizeof *waiting);
+    const int failed = !ops || !waiting;
+    if (!failed) {
+        struct program p = {.c = c,
+                            .overlap = variant == OVERLAP,
+                            .tail = ops,
+                            .arrived = ops + threads,
+                            .faces = ops + 2 * threads,
+                            .inner = ops + 3 * threads,
+                            .waiting = waiting};
+        faces_grid(c->threads, p.grid);
+        for (int t = 0; t < c->threads; t++) p.tail[t] = -1;
+        part(&p, n, level ? 1 << level : 0);
+    }
     free(ops);
-    free(p.waiting);
+    free(waiting);
     return failed ? -1 : 0;
+}
+
+static int lay(struct virtual_cluster *c, char class_, int variant, int transposes) {
+    (void)transposes;
+    return perform(c, class_, variant, step);
+}
+
+static int first(struct virtual_cluster *c, char class_, int variant, int transposes) {
+    (void)transposes;
+    return perform(c, class_, variant, begin);
 }
 
 static int check(char class_, int threads) {
@@ -292,4 +309,4 @@ static const struct virtual_variant variants[] = {
     [FUNNELED] = {"funneled", 1, 0, 0},
     {0},
 };
-const struct virtual_program mg_in_time = {variants, check, steps, lay};
+const struct virtual_program mg_in_time = {variants, check, steps, lay, first};

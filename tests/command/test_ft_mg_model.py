@@ -115,6 +115,7 @@ class MgCounts(Base):
         whole = int(math.log2(grid[2])) if grid[2] > 2 else 0
         levels = int(math.log2(n))
         messages = bytes_ = exchanges = 0
+        first = [0, 0]
         for level in range(whole + 1, levels + 1):
             x, y, z = (2 ** level // g for g in grid)
             times = 2 if level == 1 else 3
@@ -123,14 +124,16 @@ class MgCounts(Base):
                 if grid[d] > 1:
                     messages += times * 2 * p
                     bytes_ += times * 16 * p * face
+                    if level == levels:  # the residual before the first step
+                        first = [first[0] + 2 * p, first[1] + 16 * p * face]
         self.assertEqual(exchanges, 3 * (levels - whole) - (0 if whole else 1))
         if whole:
             messages += p * (p - 1)
             bytes_ += (p - 1) * 8 * 8 ** whole
         for (_, variant, gpu), row in self.rows("mg", "--class", class_, "--nodes", str(nodes), "--per-node", str(per_node)).items():
             run = row["run"]
-            self.assertEqual(run["messages"] + run["device_faces"], steps * messages, (variant, gpu))
-            self.assertEqual(run["bytes"] + run["device_bytes"], steps * bytes_, (variant, gpu))
+            self.assertEqual(run["messages"] + run["device_faces"], steps * messages + first[0], (variant, gpu))
+            self.assertEqual(run["bytes"] + run["device_bytes"], steps * bytes_ + first[1], (variant, gpu))
             self.assertEqual(run["device_faces"] > 0, variant == "funneled" and per_node > 1)
             if gpu and not whole:
                 # each message one copy down and one up, no other
@@ -146,6 +149,28 @@ class MgCounts(Base):
         """Eight threads of one context share all faces."""
         run = self.rows("mg", "--nodes", "1", "--per-node", "8", "--variant", "funneled")[1, "funneled", True]["run"]
         self.assertEqual((run["messages"], run["to_device"], run["from_device"]), (0, 0, 0))
+
+
+class Runs(Base):
+    """What a run on two ranks has put is what the model says."""
+
+    def check(self, app, variant, *words):
+        done = subprocess.run([EVENER, "run", app, "--class", "S", "--processes", "2", "--units", "1:CPU:1", "--variant", variant,
+                               "--per-node", "1", "--oversubscribe", "--quiet", "--json", "-", *words], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        puts = json.loads(done.stdout)["puts"]
+        run = self.rows(app, "--class", "S", "--nodes", "2", "--per-node", "1", "--variant", variant, "--hybrid", "off",
+                        *words)[2, variant, False]["run"]
+        self.assertEqual((puts["count"], puts["bytes"], puts["remote"]), (run["messages"], run["bytes"], run["far_messages"]))
+
+    def test_ft(self):
+        for transposes in "12":
+            for variant in ("packed", "slabs"):
+                self.check("ft", variant, "--transposes", transposes)
+
+    def test_mg(self):
+        for variant in ("bulk", "overlap"):
+            self.check("mg", variant)
 
 
 class Limits(Base):

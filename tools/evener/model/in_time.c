@@ -25,7 +25,7 @@ struct row {
     double step_s, one_node_s;
     double group_s[TIME_GROUPS]; /* of a thread, in the mean */
     double device_s, network_s;  /* that the busiest GPU and the busiest way of a network have */
-    struct virtual_counts counts;
+    struct virtual_counts counts, before; /* of a step; before the first one of a run */
 };
 
 struct study_of {
@@ -110,21 +110,28 @@ static void read_times(const struct virtual_cluster *c, struct row *row) {
     }
 }
 
-static int step(const struct study_of *s, struct row *row, int nodes, int per_node) {
+/* A step, or what comes before the first one. */
+static int lay(const struct study_of *s, struct row *row, int first) {
     struct virtual_cluster c;
-    const struct virtual_variant *v = &s->program->variant[row->variant];
+    int failed = virtual_open(&c, &s->node, row->nodes, row->threads / row->nodes);
+    c.gpu = row->gpu;
+    c.master = row->gpu && s->program->variant[row->variant].master;
+    if (!failed)
+        failed = (first ? s->program->first : s->program->lay)(&c, s->class_, row->variant,
+                                                               row->transposes);
+    if (!failed) failed = timeline_run(&c.time);
+    if (!failed && first) row->before = c.counts;
+    if (!failed && !first) read_times(&c, row);
+    virtual_close(&c);
+    return failed ? out_of_memory(row->threads) : 0;
+}
+
+static int step(const struct study_of *s, struct row *row, int nodes, int per_node) {
     row->threads = nodes * per_node;
     row->nodes = nodes;
     int code = s->program->check(s->class_, row->threads);
-    if (code) return code;
-    int failed = virtual_open(&c, &s->node, nodes, per_node);
-    c.gpu = row->gpu;
-    c.master = row->gpu && v->master;
-    if (!failed) failed = s->program->lay(&c, s->class_, row->variant, row->transposes);
-    if (!failed) failed = timeline_run(&c.time);
-    if (!failed) read_times(&c, row);
-    virtual_close(&c);
-    return failed ? out_of_memory(row->threads) : 0;
+    if (!code) code = lay(s, row, 0);
+    return code || !s->program->first ? code : lay(s, row, 1);
 }
 
 static int transposes(const struct study_of *s, int variant) {
@@ -238,24 +245,25 @@ static void print_page(const struct study_of *s, FILE *out) {
             "threads.\n");
 }
 
-static cJSON *record_counts(const struct virtual_counts *c, double steps) {
-    cJSON *o = cJSON_CreateObject();
-    const struct {
+/* So many steps, and what is before them. */
+static cJSON *record_counts(const struct virtual_counts *c, double steps,
+                            const struct virtual_counts *before) {
+    static const struct {
         const char *key;
-        double value;
-    } of[] = {{"messages", c->messages},
-              {"bytes", c->bytes},
-              {"far_messages", c->far_messages},
-              {"far_bytes", c->far_bytes},
-              {"device_faces", c->device_faces},
-              {"device_bytes", c->device_bytes},
-              {"to_device", c->to_device},
-              {"to_device_bytes", c->to_device_bytes},
-              {"from_device", c->from_device},
-              {"from_device_bytes", c->from_device_bytes},
-              {"kernels", c->kernels}};
+        size_t at;
+    } of[] = {
+#define AT(name) {#name, offsetof(struct virtual_counts, name)}
+        AT(messages),          AT(bytes),           AT(far_messages),
+        AT(far_bytes),         AT(device_faces),    AT(device_bytes),
+        AT(to_device),         AT(to_device_bytes), AT(from_device),
+        AT(from_device_bytes), AT(kernels),
+#undef AT
+    };
+    cJSON *o = cJSON_CreateObject();
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-        record_number(o, of[i].key, steps * of[i].value);
+        record_number(o, of[i].key,
+                      steps * *(const double *)((const char *)c + of[i].at) +
+                          *(const double *)((const char *)before + of[i].at));
     return o;
 }
 
@@ -273,8 +281,10 @@ static cJSON *record_row(const struct study_of *s, const struct row *r) {
     for (int g = 0; g < TIME_GROUPS; g++) record_number(groups, group_name[g], r->group_s[g]);
     record_number(o, "device_s", r->device_s);
     record_number(o, "network_s", r->network_s);
-    cJSON_AddItemToObject(o, "step", record_counts(&r->counts, 1));
-    cJSON_AddItemToObject(o, "run", record_counts(&r->counts, s->program->steps(s->class_)));
+    const struct virtual_counts none = {0};
+    cJSON_AddItemToObject(o, "step", record_counts(&r->counts, 1, &none));
+    cJSON_AddItemToObject(o, "run",
+                          record_counts(&r->counts, s->program->steps(s->class_), &r->before));
     return o;
 }
 
