@@ -24,11 +24,13 @@ struct virtual_node {
     double flag;                    /* a signal within a node */
 };
 
+enum { VIRTUAL_LONGEST = 1000000 };
+
 struct virtual_figure {
     const char *name; /* NULL ends the list */
     size_t at;
     double value; /* the paper's node */
-    int rate;     /* 1: above 0; else from 0 */
+    int rate;     /* 1: from 1; else from 0 to VIRTUAL_LONGEST */
     const char *from;
 };
 extern const struct virtual_figure virtual_figures[];

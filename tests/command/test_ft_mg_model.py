@@ -370,7 +370,8 @@ class Words(Base):
                            ("{\"machine\": \"m\", \"figures\": {\"put\": -1}}", "from 0"),
                            ("{\"machine\": \"m\", \"figures\": {\"put\": \"1\"}}", "from 0"),
                            ("{\"machine\": \"m\", \"figures\": {\"put\": 1e999}}", "m.json"),
-                           ("{\"machine\": \"m\", \"figures\": {\"core_flops\": 0}}", "above 0")):
+                           ("{\"machine\": \"m\", \"figures\": {\"core_flops\": 0.5}}", "from 1"),
+                           ("{\"machine\": \"m\", \"figures\": {\"hop\": 1e7}}", "from 0 to 1e6")):
             self.refuses("mg", "--machine", write(text), says=says)
         self.refuses("mg", "--machine", self.path("none.json"), says="none.json")
 

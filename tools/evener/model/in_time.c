@@ -56,12 +56,12 @@ static int read_figure(struct virtual_node *node, const char *path, const cJSON 
         return refuse(path, item->string,
                       "is no figure of a node (evener model ft --json - has "
                       "them all)");
-    if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble) || item->valuedouble < 0 ||
-        (f->rate && item->valuedouble <= 0))
+    const double value = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    if (f->rate ? !(value >= 1 && isfinite(value)) : !(value >= 0 && value <= VIRTUAL_LONGEST))
         return refuse(path, item->string,
-                      f->rate ? "is none: expected a number above 0"
-                              : "is none: expected a number from 0");
-    *(double *)((char *)node + f->at) = item->valuedouble;
+                      f->rate ? "is none: expected a number from 1"
+                              : "is none: expected a number from 0 to 1e6");
+    *(double *)((char *)node + f->at) = value;
     return 0;
 }
 
