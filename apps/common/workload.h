@@ -17,6 +17,7 @@
 
 #include "common/options.h"
 #include "common/run.h"
+#include "common/virtual.h"
 #include <cjson/cJSON.h>
 #include <evener/predict.h>
 #include <stdio.h>
@@ -113,7 +114,8 @@ struct workload {
     /* The whole of evener model, where `teams` is not what there is to say; as a study. NULL: none.
      */
     int (*model)(int argc, char **argv);
-    const struct study *studies; /* NULL: none */
+    const struct virtual_program *in_time; /* evener model, in virtual time; NULL: there is none */
+    const struct study *studies;           /* NULL: none */
 };
 
 #endif

@@ -1,8 +1,13 @@
-/* The study of FT, for evener bench. */
+/* Studies of FT, for evener bench and evener model. */
 #ifndef FT_STUDY_H
 #define FT_STUDY_H
 
+#include "common/virtual.h"
+
 /* bench ft: the transform of three axes on one core, beside FFTW's. */
 int ft_study(int argc, char **argv);
+
+/* model ft (study_model.c). */
+extern const struct virtual_program ft_in_time;
 
 #endif

@@ -206,6 +206,7 @@ static const struct workload ft_workload = {
     .print_result = print_result,
     .record = record,
     .close = close_state,
+    .in_time = &ft_in_time,
     .studies = studies,
 };
 

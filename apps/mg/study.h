@@ -1,7 +1,13 @@
-/* bench mg: passes level by level, against memory's bandwidth. */
+/* Studies of MG, for evener bench and evener model. */
 #ifndef MG_STUDY_H
 #define MG_STUDY_H
 
+#include "common/virtual.h"
+
+/* bench mg: passes level by level, against memory's bandwidth. */
 int mg_study(int argc, char **argv);
+
+/* model mg (study_model.c). */
+extern const struct virtual_program mg_in_time;
 
 #endif

@@ -197,6 +197,7 @@ static const struct workload mg_workload = {
     .print_result = print_result,
     .record = record,
     .close = close_state,
+    .in_time = &mg_in_time,
     .studies = studies,
 };
 

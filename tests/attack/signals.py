@@ -31,6 +31,7 @@ WORK = {("info",): ["--json", "o.json"], ("run",): ["--steps", "400", "--json", 
         ("plan", "td-bem"): ["--mesh", "sphere:3", "--iterations", "3000", "--json", "o.json"],
         ("calibrate",): ["--units", "1:CPU:1", "--output", "o.json"],
         ("calibrate", "td-bem"): ["--mesh", "sphere:3", "--units", "1:CPU:1", "--output", "o.json"],
+        ("model", "ft"): ["--class", "D", "--json", "o.json"], ("model", "mg"): ["--class", "D", "--nodes", "64", "--json", "o.json"],
         ("report",): ["r.json", "--output", "o.html"], ("bench", "tasks"): ["--tasks", "20000", "--repeat", "5"],
         ("bench", "td-bem"): ["--mesh", "sphere:1"], ("bench", "cluster"): ["cluster.json"]}
 CLUSTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "machines", "cluster-1024.json")
@@ -48,8 +49,6 @@ def works(evener):
     files = {"work/r.json": record, "work/m.json": seeds.texts("machine")[-1], "work/cluster.json": cluster}
     found = []
     for command in options.commands(evener):
-        if command in (("model", "ft"), ("model", "mg")):  # which have no model, and say so
-            continue
         words = WORK.get(command, WORK.get(command[:1], options.BASE.get(command, [])))
         found.append({"words": [*command, *words], "files": files})
     scratch = ["run", "td-bem", "--mesh", "sphere:3", "--steps", "300", "--memory", "4MB", "--ng", "4", "--json", "o.json"]

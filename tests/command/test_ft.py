@@ -131,7 +131,6 @@ class Ft(unittest.TestCase):
         for transposes in "03":
             self.refuses(*run, "--transposes", transposes, says="from 1 to 2")
         self.refuses(*run, "--units", "1:GPU:1", "--devices", "emulated", says="expected CPU units only")
-        self.refuses("model", "ft", says="there is no model")
         for words in ((), ("--processes", "2"), ("--processes", "2", "--variant", "packed")):
             self.assertIn("choose a smaller class or size", self.evener(*run, "--class", "F", *words, status=2).stderr)
         for words in (("--variant", "slabs"), ("--per-node", "1")):

@@ -5,6 +5,7 @@
 #include "common/output.h"
 #include "common/record.h"
 #include "model/doubts.h"
+#include "model/in_time.h"
 #include "model/rows.h"
 #include "report/report.h"
 #include <math.h>
@@ -325,6 +326,7 @@ int command_model(int argc, char **argv) {
     const struct workload *is = job_find(table, argc, argv, &code);
     if (!is) return code < 0 ? help(NULL) : code;
     if (is->model) return is->model(argc, argv);
+    if (is->in_time) return in_time_model(is, argc, argv);
     struct modelling m = {.node = 0};
     evn_output *record = NULL, *page = NULL;
     code = job_begin(&m.job, is);

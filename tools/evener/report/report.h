@@ -67,6 +67,15 @@ struct report_choice {
     double speedup[SPEEDUPS];
 };
 
+/* A row of a record of evener model in virtual time: a variant on so many nodes, and what a thread
+ * does or waits for, in the mean. */
+enum { POINT_GROUPS = 4 };
+struct report_point {
+    const char *variant;
+    int gpu, nodes, threads;
+    double step_s, speedup, group_s[POINT_GROUPS];
+};
+
 /* A record. Strings belong to `json`; what is not there is NULL, 0 entries or NaN, as said. */
 struct report_record {
     const char *file;
@@ -101,6 +110,7 @@ struct report_record {
     int load_is_weight; /* of iterations; otherwise it is s */
     int choices;        /* of evener model; then there is nothing else but app, class and alpha */
     struct report_choice *choice;
+    struct report_point *point; /* choices of these, and no others, in virtual time; else NULL */
     double alpha;
 };
 
@@ -217,6 +227,20 @@ void draw_bars(struct page *page, const char *title, const char *description, in
                const struct bar *bar, int parts, const char *const *class_,
                const char *const *word);
 
+/* A line of points (report_plot.c); of x that are alike the last one counts. */
+struct line {
+    char label[40];
+    int dots; /* 1: measured: dots and no line */
+    int points;
+    double *x, *y;
+    double label_y; /* the picture's own */
+};
+/* A point whose y is above 0. */
+void line_add(struct line *line, double x, double y);
+/* Lines without points are left out. x, logarithmic, is `along`. */
+void draw_plot(struct page *page, const char *caption, const char *description, const char *along,
+               struct line *line, int lines);
+
 /* "guided:time on 4:CPU:1", with the file where there are several alike. */
 struct sentence {
     char text[320];
@@ -258,8 +282,10 @@ void report_maps(struct page *page, const struct report_group *group);      /* r
 void report_iterations(struct page *page,
                        const struct report_group *group); /* report_iterations.c */
 
-/* A section of a record of evener model (report_model.c). */
+/* A section of a record of evener model (report_model.c), and of one in virtual time
+ * (report_in_time.c). */
 void report_model(struct page *page, const struct report_record *record, int number);
+void report_in_time(struct page *page, const struct report_record *record, int number);
 
 /* The whole page (report_page.c); `model`: records of evener model, which are in no group. */
 void report_page(FILE *out, const struct report_group *group, int groups,

@@ -258,7 +258,8 @@ void report_page(FILE *out, const struct report_group *group, int groups,
         commands(&page, g);
         put(&page, "</section>\n");
     }
-    for (int i = 0; i < models; i++) report_model(&page, &model[i], i + 1);
+    for (int i = 0; i < models; i++)
+        (model[i].point ? report_in_time : report_model)(&page, &model[i], i + 1);
     put(&page,
         "</main>\n<footer>Made by evener %s. Hold the pointer over a part of a picture for "
         "its numbers.</footer>\n</body>\n</html>\n",

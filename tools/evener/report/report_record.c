@@ -473,6 +473,33 @@ static void read_model(struct reader *in, struct report_record *r) {
     }
 }
 
+/* The rows of evener model in virtual time. */
+static void read_in_time(struct reader *in, struct report_record *r) {
+    static const char *const group[POINT_GROUPS] = {"compute", "copies", "puts", "barriers"};
+    const cJSON *list = read_nest(in, r->json, "", "in_time", NEEDED, 1), *o;
+    const int n = cJSON_GetArraySize(list);
+    if (!in->bad && (n < 1 || n > CHOICES_MAX))
+        wrong(in, "\"in_time\" has %d rows, expected 1 to %d", n, CHOICES_MAX);
+    r->point = in->bad ? NULL : room(in, n, sizeof *r->point);
+    cJSON_ArrayForEach(o, list) {
+        char where[32];
+        if (in->bad || r->choices == n) break;
+        snprintf(where, sizeof where, "in_time[%d].", r->choices);
+        struct report_point *p = &r->point[r->choices++];
+        p->variant = read_text(in, o, where, "variant", NEEDED);
+        p->gpu = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "gpu"));
+        p->nodes = read_whole(in, o, where, "nodes", UNITS_MAX);
+        p->threads = read_whole(in, o, where, "threads", UNITS_MAX * 16);
+        p->step_s = read_number(in, o, where, "step_s", NEEDED);
+        p->speedup = read_number(in, o, where, "speedup", NEEDED);
+        const cJSON *groups = read_nest(in, o, where, "groups_s", NEEDED, 0);
+        for (int g = 0; g < POINT_GROUPS && !in->bad; g++)
+            p->group_s[g] = read_number(in, groups, where, group[g], NEEDED);
+        if (!in->bad && (!p->nodes || !p->threads))
+            wrong(in, "\"%snodes\" or \"threads\" is 0", where);
+    }
+}
+
 static void read_record(struct reader *in, struct report_record *r) {
     if (!cJSON_IsObject(r->json)) {
         wrong(in, "is JSON, but no record: expected an object, as of evener run APP --json FILE");
@@ -485,11 +512,12 @@ static void read_record(struct reader *in, struct report_record *r) {
     r->app = read_text(in, r->json, "", "app", NEEDED);
     r->class_ = read_text(in, r->json, "", "class", OPTIONAL);
     r->noun = read_text(in, r->json, "", "noun", OPTIONAL);
-    const int model = cJSON_GetObjectItemCaseSensitive(r->json, "model") != NULL;
+    const int in_time = cJSON_GetObjectItemCaseSensitive(r->json, "in_time") != NULL;
+    const int model = in_time || cJSON_GetObjectItemCaseSensitive(r->json, "model") != NULL;
     if (!model) r->schedule = read_text(in, r->json, "", "schedule", NEEDED);
     const cJSON *command = cJSON_GetObjectItemCaseSensitive(r->json, "command");
     if (cJSON_IsString(command)) r->command = command->valuestring;
-    if (model && !in->bad) read_model(in, r);
+    if (model && !in->bad) (in_time ? read_in_time : read_model)(in, r);
     if (in->bad || model) return;
     r->plan = cJSON_IsString(cJSON_GetObjectItemCaseSensitive(r->json, "units"));
     if (r->plan)
@@ -586,6 +614,7 @@ void report_free(struct report_record *r) {
     }
     free(r->iteration);
     free(r->choice);
+    free(r->point);
     free(r->part);
     free(r->message);
     free(r->rank);

@@ -1,0 +1,419 @@
+/* evener model of FT and MG: what a step takes on nodes of threads that share a GPU, variant by
+ * variant, in virtual time. Nothing is computed and no clock is read. */
+#include "model/in_time.h"
+#include "cli/command.h"
+#include "common/files.h"
+#include "common/json_file.h"
+#include "common/output.h"
+#include "common/record.h"
+#include "report/report.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES_MAX = 4096, ROWS_MAX = 512 };
+
+struct request {
+    const char *class_, *nodes, *variant, *hybrid, *machine, *json, *report;
+    long per_node, transposes;
+    int quiet;
+};
+
+struct row {
+    int nodes, threads, variant, gpu, transposes;
+    double step_s, one_node_s;
+    double group_s[TIME_GROUPS]; /* of a thread, in the mean */
+    double device_s, network_s;  /* that the busiest GPU and the busiest way of a network have */
+    struct virtual_counts counts, before; /* of a step; before the first one of a run */
+};
+
+struct study_of {
+    const struct workload *is;
+    const struct virtual_program *program;
+    const struct request *request;
+    char class_;
+    struct virtual_node node;
+    char described[128]; /* "" the paper's */
+    double one_thread_s;
+    struct row row[ROWS_MAX];
+    int rows;
+};
+
+static const char *const group_name[TIME_GROUPS] = {"compute", "copies", "puts", "barriers"};
+
+/* ---- the machine ---- */
+
+static int refuse(const char *path, const char *key, const char *why) {
+    complain("%s: \"%s\" %s", path, key, why);
+    return EXIT_USAGE;
+}
+
+static int read_figure(struct virtual_node *node, const char *path, const cJSON *item) {
+    const struct virtual_figure *f = virtual_figures;
+    while (f->name && strcmp(f->name, item->string) != 0) f++;
+    if (!f->name)
+        return refuse(path, item->string,
+                      "is no figure of a node (evener model ft --json - has "
+                      "them all)");
+    const double value = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    if (f->rate ? !(value >= 1 && isfinite(value)) : !(value >= 0 && value <= VIRTUAL_LONGEST))
+        return refuse(path, item->string,
+                      f->rate ? "is none: expected a number from 1"
+                              : "is none: expected a number from 0 to 1e6");
+    *(double *)((char *)node + f->at) = value;
+    return 0;
+}
+
+/* Figures in place of the paper's. */
+static int read_machine(struct study_of *s, const char *path) {
+    cJSON *root;
+    int code = json_file_read(&root, path);
+    if (code) return code;
+    const cJSON *figures = cJSON_GetObjectItemCaseSensitive(root, "figures"), *item;
+    const char *name = json_text(root, "machine");
+    if (!cJSON_IsObject(figures) || !name || !*name)
+        code = refuse(path, cJSON_IsObject(figures) ? "machine" : "figures",
+                      "is not there: expected {\"machine\": \"its name\", \"figures\": {\"put\": "
+                      "4e-7, ..}}");
+    if (!code) snprintf(s->described, sizeof s->described, "%s", name);
+    if (!code) cJSON_ArrayForEach(item, figures) {
+            code = code ? code : read_figure(&s->node, path, item);
+        }
+    cJSON_Delete(root);
+    return code;
+}
+
+/* ---- a step ---- */
+
+static int out_of_memory(int threads) {
+    complain("model: a step of %d threads has more operations than there is room for; expected "
+             "fewer nodes, or a smaller class",
+             threads);
+    return EXIT_FAILED;
+}
+
+/* Means over threads, and the busiest lanes. */
+static void read_times(const struct virtual_cluster *c, struct row *row) {
+    const struct timeline *t = &c->time;
+    row->step_s = t->end;
+    row->counts = c->counts;
+    for (int g = 0; g < TIME_GROUPS; g++) {
+        row->group_s[g] = 0;
+        for (int i = 0; i < c->threads; i++)
+            row->group_s[g] += t->spent[i * TIME_GROUPS + g] / c->threads;
+    }
+    row->device_s = row->network_s = 0;
+    for (int n = 0; n < c->threads; n += c->per_node) {
+        row->device_s = fmax(row->device_s, virtual_busy_device(c, n));
+        row->network_s = fmax(row->network_s, virtual_busy_network(c, n));
+    }
+}
+
+/* A step, or what comes before the first one. */
+static int lay(const struct study_of *s, struct row *row, int first) {
+    struct virtual_cluster c;
+    int failed = virtual_open(&c, &s->node, row->nodes, row->threads / row->nodes);
+    c.gpu = row->gpu;
+    c.master = row->gpu && s->program->variant[row->variant].master;
+    if (!failed)
+        failed = (first ? s->program->first : s->program->lay)(&c, s->class_, row->variant,
+                                                               row->transposes);
+    if (!failed) failed = timeline_run(&c.time);
+    if (!failed && first) row->before = c.counts;
+    if (!failed && !first) read_times(&c, row);
+    virtual_close(&c);
+    return failed ? out_of_memory(row->threads) : 0;
+}
+
+static int step(const struct study_of *s, struct row *row, int nodes, int per_node) {
+    row->threads = nodes * per_node;
+    row->nodes = nodes;
+    int code = s->program->check(s->class_, row->threads);
+    if (!code) code = lay(s, row, 0);
+    return code || !s->program->first ? code : lay(s, row, 1);
+}
+
+static int transposes(const struct study_of *s, int variant) {
+    return s->request->transposes ? (int)s->request->transposes
+                                  : s->program->variant[variant].transposes;
+}
+
+/* A variant on so many nodes, and on one. */
+static int add_row(struct study_of *s, int nodes, int variant, int gpu) {
+    if (s->rows == ROWS_MAX) {
+        complain("model: more than %d rows, expected fewer nodes or variants", ROWS_MAX);
+        return EXIT_USAGE;
+    }
+    struct row *row = &s->row[s->rows];
+    *row = (struct row){.variant = variant, .gpu = gpu, .transposes = transposes(s, variant)};
+    int code = step(s, row, 1, (int)s->request->per_node);
+    const double one = row->step_s;
+    if (!code) code = step(s, row, nodes, (int)s->request->per_node);
+    row->one_node_s = one;
+    s->rows += !code;
+    return code;
+}
+
+/* ---- arguments ---- */
+
+static int wrong_variant(const struct study_of *s, const char *word) {
+    char known[160] = "";
+    for (const struct virtual_variant *v = s->program->variant; v->name; v++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s, ", v->name);
+    complain("--variant %s: there is no such variant, expected some of %sor all", word, known);
+    return EXIT_USAGE;
+}
+
+static int wanted(const struct option_list *list, const char *name) {
+    for (int i = 0; i < list->count; i++)
+        if (!strcmp(list->word[i], name)) return 1;
+    return !list->count;
+}
+
+static int read_variants(const struct study_of *s, struct option_list *list, int cores) {
+    *list = (struct option_list){.count = 0};
+    if (!strcmp(s->request->variant, "all")) return 0;
+    const int code = options_list(list, "variant", s->request->variant);
+    if (code) return code;
+    for (int i = 0; i < list->count; i++) {
+        const struct virtual_variant *v = s->program->variant;
+        while (v->name && strcmp(v->name, list->word[i]) != 0) v++;
+        if (!v->name) return wrong_variant(s, list->word[i]);
+        if (cores && !v->cores) {
+            complain("--variant %s: threads share a GPU there, and there is none with --hybrid off",
+                     v->name);
+            return EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
+static int add_rows(struct study_of *s) {
+    static const char *const hybrid[] = {"off", "on", "both"};
+    const struct request *r = s->request;
+    struct option_list nodes, variants;
+    int on = 0;
+    while (on < 3 && strcmp(r->hybrid, hybrid[on]) != 0) on++;
+    if (on == 3) {
+        complain("--hybrid %s: expected on, off or both", r->hybrid);
+        return EXIT_USAGE;
+    }
+    int code = read_variants(s, &variants, on == 0);
+    if (!code) code = options_list(&nodes, "nodes", r->nodes);
+    for (int i = 0; !code && i < nodes.count; i++) {
+        long count;
+        if (evn_read_whole(nodes.word[i], 1, NODES_MAX, &count)) {
+            complain("--nodes %s: %s: %s", r->nodes, nodes.word[i], evn_message());
+            return EXIT_USAGE;
+        }
+        for (int gpu = on == 1; !code && gpu <= (on > 0); gpu++)
+            for (int v = 0; !code && s->program->variant[v].name; v++)
+                if (wanted(&variants, s->program->variant[v].name) &&
+                    (gpu || s->program->variant[v].cores))
+                    code = add_row(s, (int)count, v, gpu);
+    }
+    return code;
+}
+
+/* ---- what comes out ---- */
+
+static void print_page(const struct study_of *s, FILE *out) {
+    fprintf(out,
+            "%s class %c in virtual time, a model: nodes of %ld threads that share a GPU, of %s\n"
+            "one thread without a GPU: %.3f ms a step\n\n"
+            "%6s %8s  %-9s %-4s %10s %9s %9s  %8s %7s %7s %8s  %7s %7s  %9s %10s\n",
+            s->is->name, s->class_, s->request->per_node,
+            *s->described ? s->described : "the paper's", 1e3 * s->one_thread_s, "nodes", "threads",
+            "variant", "on", "ms a step", "speed-up", "of nodes", "compute", "copies", "puts",
+            "barriers", "GPU", "network", "messages", "MB put");
+    for (int i = 0; i < s->rows; i++) {
+        const struct row *r = &s->row[i];
+        if (i && r->nodes != s->row[i - 1].nodes) fprintf(out, "\n");
+        fprintf(out, "%6d %8d  %-9s %-4s %10.3f %9.2f %9.2f ", r->nodes, r->threads,
+                s->program->variant[r->variant].name, r->gpu ? "GPU" : "CPU", 1e3 * r->step_s,
+                s->one_thread_s / r->step_s, r->one_node_s / r->step_s);
+        for (int g = 0; g < TIME_GROUPS; g++)
+            fprintf(out, " %5.1f %%", 100 * r->group_s[g] / r->step_s);
+        fprintf(out, "  %5.1f %% %5.1f %%  %9.0f %10.3f\n", 100 * r->device_s / r->step_s,
+                100 * r->network_s / r->step_s, r->counts.messages, 1e-6 * r->counts.bytes);
+    }
+    fprintf(out,
+            "\nspeed-up: over one thread; of nodes: over one node of the same variant. "
+            "compute to barriers: what a thread\ndoes or waits for, in the mean; GPU, network: "
+            "how much of the step the busiest one works. Messages\nand MB of a step, of all "
+            "threads.\n");
+}
+
+/* So many steps, and what is before them. */
+static cJSON *record_counts(const struct virtual_counts *c, double steps,
+                            const struct virtual_counts *before) {
+    static const struct {
+        const char *key;
+        size_t at;
+    } of[] = {
+#define AT(name) {#name, offsetof(struct virtual_counts, name)}
+        AT(messages),          AT(bytes),           AT(far_messages),
+        AT(far_bytes),         AT(device_faces),    AT(device_bytes),
+        AT(to_device),         AT(to_device_bytes), AT(from_device),
+        AT(from_device_bytes), AT(kernels),
+#undef AT
+    };
+    cJSON *o = cJSON_CreateObject();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        record_number(o, of[i].key,
+                      steps * *(const double *)((const char *)c + of[i].at) +
+                          *(const double *)((const char *)before + of[i].at));
+    return o;
+}
+
+static cJSON *record_row(const struct study_of *s, const struct row *r) {
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "nodes", r->nodes);
+    cJSON_AddNumberToObject(o, "threads", r->threads);
+    cJSON_AddStringToObject(o, "variant", s->program->variant[r->variant].name);
+    cJSON_AddBoolToObject(o, "gpu", r->gpu);
+    if (r->transposes) cJSON_AddNumberToObject(o, "transposes", r->transposes);
+    record_number(o, "step_s", r->step_s);
+    record_number(o, "speedup", s->one_thread_s / r->step_s);
+    record_number(o, "speedup_nodes", r->one_node_s / r->step_s);
+    cJSON *groups = cJSON_AddObjectToObject(o, "groups_s");
+    for (int g = 0; g < TIME_GROUPS; g++) record_number(groups, group_name[g], r->group_s[g]);
+    record_number(o, "device_s", r->device_s);
+    record_number(o, "network_s", r->network_s);
+    const struct virtual_counts none = {0};
+    cJSON_AddItemToObject(o, "step", record_counts(&r->counts, 1, &none));
+    cJSON_AddItemToObject(o, "run",
+                          record_counts(&r->counts, s->program->steps(s->class_), &r->before));
+    return o;
+}
+
+static cJSON *record(const struct study_of *s) {
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "evener", EVN_VERSION);
+    cJSON_AddStringToObject(root, "app", s->is->name);
+    cJSON_AddStringToObject(root, "class", (char[]){s->class_, 0});
+    cJSON_AddStringToObject(root, "machine", *s->described ? s->described : "the paper's");
+    cJSON *figures = cJSON_AddObjectToObject(root, "figures");
+    for (const struct virtual_figure *f = virtual_figures; f->name; f++)
+        record_number(figures, f->name, *(const double *)((const char *)&s->node + f->at));
+    cJSON *from = cJSON_AddObjectToObject(root, "figures_from");
+    for (const struct virtual_figure *f = virtual_figures; f->name && !*s->described; f++)
+        cJSON_AddStringToObject(from, f->name, f->from);
+    cJSON_AddNumberToObject(root, "per_node", (double)s->request->per_node);
+    cJSON_AddNumberToObject(root, "steps", s->program->steps(s->class_));
+    record_number(root, "one_thread_s", s->one_thread_s);
+    cJSON *list = cJSON_AddArrayToObject(root, "in_time");
+    for (int i = 0; i < s->rows; i++) cJSON_AddItemToArray(list, record_row(s, &s->row[i]));
+    cJSON_AddStringToObject(root, "command", command_line);
+    return root;
+}
+
+/* As evener report draws it. */
+static int write_page(evn_output *page, const char *text) {
+    struct report_record r;
+    int code = report_take(&r, "evener model", cJSON_Parse(text));
+    if (!code) {
+        report_page(evn_output_stream(page), NULL, 0, &r, 1);
+        code = output_commit(page, NULL);
+    }
+    report_free(&r);
+    return code ? EXIT_FAILED : 0;
+}
+
+static int write_all(const struct study_of *s, evn_output *out, evn_output *page) {
+    if (!s->request->quiet) print_page(s, files_page());
+    if (!out && !page) return 0;
+    char *text = record_text(record(s));
+    int code = !text || (out && output_commit(out, text)) ? EXIT_FAILED : 0;
+    if (!code && page) code = write_page(page, text);
+    free(text);
+    return code;
+}
+
+/* ---- the command ---- */
+
+#define AT(field) offsetof(struct request, field)
+static const struct option table[] = {
+    {"class", "B", "problem class, S W A B C D E or F (default B)", OPTION_TEXT, AT(class_), 0, 0},
+    {"nodes", "LIST", "numbers of nodes (default 1,2,4,8,16)", OPTION_TEXT, AT(nodes), 0, 0},
+    {"per-node", "N", "threads of a node, each with a core (default 4)", OPTION_NUMBER,
+     AT(per_node), 1, 1024},
+    {"variant", "LIST", "some of the workload's, or all (default)", OPTION_TEXT, AT(variant), 0, 0},
+    {"transposes", "1|2", "of each transform of ft (default: as the variant has it)", OPTION_NUMBER,
+     AT(transposes), 1, 2},
+    {"hybrid", "WHEN", "on: GPUs compute, off: cores do, both (default)", OPTION_TEXT, AT(hybrid),
+     0, 0},
+    {"machine", "FILE", "figures of a node in place of the paper's", OPTION_INPUT, AT(machine), 0,
+     0},
+    {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
+    {"report", "FILE", "a page with speed-ups, and where the time goes", OPTION_OUTPUT, AT(report),
+     0, 0},
+    {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
+    {0},
+};
+#undef AT
+
+/* What the options say, before anything is laid. */
+static int check(struct study_of *s) {
+    const struct request *r = s->request;
+    if (strlen(r->class_) != 1) {
+        complain("--class %s: there is no such class, expected one of S W A B C D E F", r->class_);
+        return EXIT_USAGE;
+    }
+    s->class_ = r->class_[0];
+    if (r->transposes && !s->program->variant[0].transposes) {
+        complain("--transposes: %s has none; it is for ft", s->is->name);
+        return EXIT_USAGE;
+    }
+    s->node = virtual_paper();
+    int code = s->program->check(s->class_, 1);
+    if (!code && r->machine) code = read_machine(s, r->machine);
+    if (code || (double)r->per_node <= s->node.cores) return code;
+    complain("--per-node %ld: a node has %.0f cores, and each thread has one", r->per_node,
+             s->node.cores);
+    return EXIT_USAGE;
+}
+
+static int predict(struct study_of *s) {
+    struct row one = {.transposes = transposes(s, 0)};
+    int code = check(s);
+    if (!code) code = step(s, &one, 1, 1);
+    s->one_thread_s = one.step_s;
+    return code ? code : add_rows(s);
+}
+
+static int help(const char *name, const struct option_set *sets) {
+    printf(
+        "usage: evener model %s [options]\n\n"
+        "What a step takes on nodes of threads that share a GPU, variant by variant, in virtual\n"
+        "time: cores, GPU, bus and network do one thing at a time each. By default on the node\n"
+        "of the paper on UPC and CUDA. Nothing is computed.\n\noptions:\n",
+        name);
+    options_help("model", sets, 0);
+    return EXIT_DONE;
+}
+
+int in_time_model(const struct workload *is, int argc, char **argv) {
+    struct request request = {
+        .class_ = "B", .nodes = "1,2,4,8,16", .variant = "all", .hybrid = "both", .per_node = 4};
+    const struct option_set sets[] = {{table, &request, NULL}, {0}};
+    const char *word;
+    int words;
+    int code = options_read("model", sets, argc, argv, &word, 1, &words);
+    if (code < 0) return help(is->name, sets);
+    struct study_of *s = calloc(1, sizeof *s);
+    if (!s) return EXIT_FAILED;
+    s->is = is;
+    s->program = is->in_time;
+    s->request = &request;
+    evn_output *out = NULL, *page = NULL;
+    if (!code) code = predict(s);
+    if (!code) code = output_open(&out, request.json);
+    if (!code) code = output_open(&page, request.report);
+    if (!code) code = write_all(s, out, page);
+    evn_output_close(page);
+    evn_output_close(out);
+    free(s);
+    return code;
+}
