@@ -43,7 +43,7 @@ static evn_status map(void **out, size_t *bytes, size_t page) {
     }
     close(file);
     *out = memory;
-#ifdef MADV_HUGEPAGE /* large pages where shmem_enabled is advise; asked for before ranks are made */
+#ifdef MADV_HUGEPAGE /* where shmem_enabled is advise; for all ranks, which are not made yet */
     if (memory != MAP_FAILED) madvise(memory, *bytes, MADV_HUGEPAGE);
 #endif
     if (memory != MAP_FAILED) return EVN_OK;
