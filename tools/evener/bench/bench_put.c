@@ -52,26 +52,6 @@ static evn_status put_flood(struct pair *p, int way, size_t bytes) {
     return status ? status : evn_shared_raise(has.shared[way], 1, DONE);
 }
 
-static evn_status mail_ping_pong(struct pair *p, int way, size_t bytes) {
-    evn_status status = EVN_OK;
-    (void)way;
-    for (int i = 0; !status && i < pair_times(bytes); i++) {
-        if (p->rank) status = pair_receive(&p->ends, p->there);
-        if (!status) status = pair_send(&p->ends, p->here, bytes);
-        if (!status && !p->rank) status = pair_receive(&p->ends, p->there);
-    }
-    return status;
-}
-
-static evn_status mail_flood(struct pair *p, int way, size_t bytes) {
-    evn_status status = EVN_OK;
-    (void)way;
-    for (int i = 0; !status && i < pair_times(bytes); i++)
-        status = p->rank ? pair_receive(&p->ends, p->there) : pair_send(&p->ends, p->here, bytes);
-    if (status) return status;
-    return p->rank ? pair_send(&p->ends, NULL, 0) : pair_receive(&p->ends, NULL);
-}
-
 static evn_status copy(struct pair *p, int way, size_t bytes) {
     (void)way;
     for (int i = 0; i < pair_times(bytes); i++) {
@@ -104,10 +84,10 @@ static evn_status raw_flood(struct pair *p, int way, size_t bytes) {
 enum { FLOODS = WAYS, RAW = 2 * WAYS, COPY = 4 * WAYS, TIMED };
 static const struct pair_timed all[TIMED] = {{"pointer_s", put_ping_pong, POINTER, 2},
                                              {"wire_s", put_ping_pong, WIRE, 2},
-                                             {"message_s", mail_ping_pong, MESSAGE, 2},
+                                             {"message_s", pair_ping_pong, MESSAGE, 2},
                                              {"pointer_flood_s", put_flood, POINTER, 1},
                                              {"wire_flood_s", put_flood, WIRE, 1},
-                                             {"message_flood_s", mail_flood, MESSAGE, 1},
+                                             {"message_flood_s", pair_flood, MESSAGE, 1},
                                              {"raw_allocated_s", raw_ping_pong, RAW_ALLOCATED, 2},
                                              {"raw_created_s", raw_ping_pong, RAW_CREATED, 2},
                                              {"raw_message_s", raw_ping_pong, RAW_MESSAGE, 2},

@@ -11,27 +11,6 @@ enum { TAG = 32001 };
 
 /* ---- two ranks ---- */
 
-static evn_status ping_pong(struct pair *p, int copies, size_t bytes) {
-    void *from = copies ? p->here : NULL, *to = copies ? p->there : NULL;
-    evn_status status = EVN_OK;
-    for (int i = 0; !status && i < pair_times(bytes); i++) {
-        if (p->rank) status = pair_receive(&p->ends, to);
-        if (!status) status = pair_send(&p->ends, from, bytes);
-        if (!status && !p->rank) status = pair_receive(&p->ends, to);
-    }
-    return status;
-}
-
-/* Copied in and out, and one short answer at the end. */
-static evn_status flood(struct pair *p, int way, size_t bytes) {
-    evn_status status = EVN_OK;
-    (void)way;
-    for (int i = 0; !status && i < pair_times(bytes); i++)
-        status = p->rank ? pair_receive(&p->ends, p->there) : pair_send(&p->ends, p->here, bytes);
-    if (status) return status;
-    return p->rank ? pair_send(&p->ends, NULL, 0) : pair_receive(&p->ends, NULL);
-}
-
 static evn_status copy(struct pair *p, int way, size_t bytes) {
     (void)way;
     for (int i = 0; !p->rank && i < pair_times(bytes); i++) {
@@ -44,9 +23,9 @@ static evn_status copy(struct pair *p, int way, size_t bytes) {
 }
 
 enum { IN_PLACE, COPIED, FLOOD, COPIES, TIMED };
-static const struct pair_timed timed[TIMED] = {{"in_place_s", ping_pong, 0, 2},
-                                               {"copied_s", ping_pong, 1, 2},
-                                               {"flood_s", flood, 0, 1},
+static const struct pair_timed timed[TIMED] = {{"in_place_s", pair_ping_pong, 0, 2},
+                                               {"copied_s", pair_ping_pong, 1, 2},
+                                               {"flood_s", pair_flood, 0, 1},
                                                {"copies_s", copy, 0, 1}};
 
 static void print_row(FILE *page, size_t bytes, const double *s) {

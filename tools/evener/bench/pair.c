@@ -79,6 +79,26 @@ void pair_record(cJSON *list, const struct pair_timed *of, int count, size_t byt
     cJSON_AddItemToArray(list, o);
 }
 
+evn_status pair_ping_pong(struct pair *p, int copies, size_t bytes) {
+    void *from = copies ? p->here : NULL, *to = copies ? p->there : NULL;
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < pair_times(bytes); i++) {
+        if (p->rank) status = pair_receive(&p->ends, to);
+        if (!status) status = pair_send(&p->ends, from, bytes);
+        if (!status && !p->rank) status = pair_receive(&p->ends, to);
+    }
+    return status;
+}
+
+evn_status pair_flood(struct pair *p, int way, size_t bytes) {
+    evn_status status = EVN_OK;
+    (void)way;
+    for (int i = 0; !status && i < pair_times(bytes); i++)
+        status = p->rank ? pair_receive(&p->ends, p->there) : pair_send(&p->ends, p->here, bytes);
+    if (status) return status;
+    return p->rank ? pair_send(&p->ends, NULL, 0) : pair_receive(&p->ends, NULL);
+}
+
 /* ---- all of it ---- */
 
 static evn_status prepare(struct pair *p) {

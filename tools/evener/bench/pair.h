@@ -64,6 +64,11 @@ struct pair_timed {
     int parts;                                                /* of one time: 2 of a ping-pong */
 };
 
+/* Such are messages between both, left in place or, with `copies`, copied in and out; and one way,
+ * always copied, with one short answer at the end. */
+evn_status pair_ping_pong(struct pair *p, int copies, size_t bytes);
+evn_status pair_flood(struct pair *p, int way, size_t bytes);
+
 /* Seconds of one of each, in the middle of all samples: what is compared is done in turn. */
 enum { PAIR_TIMED_MAX = 16 };
 evn_status pair_measure(struct pair *p, const struct pair_timed *of, int count, size_t bytes,
