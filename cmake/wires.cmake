@@ -1,6 +1,7 @@
 # MPI's plug-ins: one shared object for each MPI that is found, of one source (src/wire/wire_mpi*), by the script that users have too.
 #
-# build/lib/evener and lib/evener of the installation have the same in them: plug-ins, source, headers and script. Nothing else of Evener
+# build/lib/evener and lib/evener of the installation have the same in them: plug-ins, source, headers and script; but for evener-raw-*.so, an MPI
+# by itself for the studies of the former. Nothing else of Evener
 # is compiled or linked with an MPI; but for -DEVENER_WIRE=builtin, where one is linked in, for machines on which dlopen() is no option.
 
 set(EVENER_WIRE plugins CACHE STRING "how an MPI is reached: by plugins that are opened where a launcher has started the process, or builtin")
@@ -42,6 +43,7 @@ endif()
 
 set(EVENER_WIRES "")
 set(plugins "")
+set(raws "")
 set(EVENER_MPI_BUILTIN OFF)
 if(EVENER_WIRE STREQUAL builtin)
     if(NOT wrappers)
@@ -81,10 +83,17 @@ foreach(wrapper IN LISTS wrappers)
             COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -I ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/bench/wire_mpi.c
                 -o ${CMAKE_BINARY_DIR}/${bench} -ldl
             DEPENDS ${folder}/${name} VERBATIM)
+        # MPI by itself, for evener bench put
+        string(REPLACE wire raw raw ${name})
+        add_custom_command(OUTPUT ${folder}/${raw}
+            COMMAND ${wrapper} -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -fvisibility=hidden -I ${CMAKE_SOURCE_DIR}/tools/evener
+                ${CMAKE_SOURCE_DIR}/bench/raw_mpi.c -o ${folder}/${raw}
+            DEPENDS ${CMAKE_SOURCE_DIR}/bench/raw_mpi.c ${CMAKE_SOURCE_DIR}/tools/evener/bench/raw.h VERBATIM)
+        list(APPEND raws ${folder}/${raw})
         list(APPEND EVENER_WIRES ${name})
     endif()
 endforeach()
-add_custom_target(wires ALL DEPENDS ${plugins})
+add_custom_target(wires ALL DEPENDS ${plugins} ${raws})
 list(JOIN EVENER_WIRES ", " EVENER_WIRES)
 
 install(FILES ${plugins} DESTINATION lib/evener PERMISSIONS

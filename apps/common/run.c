@@ -217,29 +217,16 @@ static evn_status describe_units(const struct timed *t, struct run_unit **unit, 
     return EVN_OK;
 }
 
-/* Times of the whole are the longest rank's; what was counted is added up. */
-static void add_totals(evn_loop_totals *sum, const evn_loop_totals *of) {
-    sum->compute_s = fmax(sum->compute_s, of->compute_s);
-    sum->exchange_s = fmax(sum->exchange_s, of->exchange_s);
-    sum->bytes += of->bytes;
-    sum->messages += of->messages + of->rank_messages;
-    sum->copies += of->copies;
-    sum->rank_messages += of->rank_messages;
-    sum->rank_bytes += of->rank_bytes;
-    sum->moved += of->moved;
-    sum->moved_bytes += of->moved_bytes;
-}
-
 static evn_status share_totals(struct timed *t) {
+    const evn_loop_totals mine = evn_loop_sum(t->loop);
     evn_loop_totals *total = &t->result->totals, *all = NULL;
-    *total = evn_loop_sum(t->loop);
+    *total = mine;
     if (!t->options->cluster) return EVN_OK;
     int count;
     evn_status status =
-        ranks_share(t->options->cluster, total, 1, sizeof *total, (void **)&all, &count);
-    for (int r = 0; !status && r < count; r++)
-        if (r != evn_cluster_rank(t->options->cluster)) add_totals(total, &all[r]);
-    if (!status) total->messages += evn_loop_sum(t->loop).rank_messages;
+        ranks_share(t->options->cluster, &mine, 1, sizeof mine, (void **)&all, &count);
+    if (!status) *total = (evn_loop_totals){0};
+    for (int r = 0; !status && r < count; r++) evn_loop_add_totals(total, &all[r]);
     free(all);
     return status;
 }

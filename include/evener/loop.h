@@ -279,6 +279,11 @@ typedef struct evn_loop_totals {
     double moved_bytes;      /* of their memory */
 } evn_loop_totals;
 evn_loop_totals evn_loop_sum(const evn_loop *loop);
+/* Adds what one rank has of a loop to what all have, which begins as zeros: each rank's
+ * evn_loop_sum() once. Times are the longest rank's, instances and migrations, which are the same
+ * on all, too; what was counted is added up, and `messages` has those to other ranks in it. Any
+ * thread; nothing, with a message, if one is NULL. */
+void evn_loop_add_totals(evn_loop_totals *all, const evn_loop_totals *of_rank);
 void evn_loop_reset_stats(evn_loop *loop);
 
 #ifdef __cplusplus

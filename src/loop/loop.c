@@ -557,6 +557,21 @@ evn_loop_totals evn_loop_sum(const evn_loop *loop) {
     return loop->totals;
 }
 
+void evn_loop_add_totals(evn_loop_totals *all, const evn_loop_totals *of) {
+    NEED_OR(, all && of, "the totals of all ranks, and of one");
+    all->compute_s = fmax(all->compute_s, of->compute_s);
+    all->exchange_s = fmax(all->exchange_s, of->exchange_s);
+    if (of->instances > all->instances) all->instances = of->instances;
+    if (of->migrations > all->migrations) all->migrations = of->migrations;
+    all->bytes += of->bytes;
+    all->messages += of->messages + of->rank_messages;
+    all->copies += of->copies;
+    all->rank_messages += of->rank_messages;
+    all->rank_bytes += of->rank_bytes;
+    all->moved += of->moved;
+    all->moved_bytes += of->moved_bytes;
+}
+
 evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit) {
     NEED_OR((evn_unit_stats){0}, loop, "a loop");
     if (unit >= 0 && unit < loop->count) return loop->worker[unit].stats;

@@ -2,7 +2,6 @@
 #include "base/argument.h"
 #include "base/process.h"
 #include "open/session.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,20 +121,6 @@ evn_cluster *evn_session_cluster(const evn_session *s) {
 
 /* ---- what a record says of all ranks ------------------------------------------------------- */
 
-/* As the totals of a run of the command: times are the longest rank's, what was counted is added
- * up, and instances and migrations are the same on all. */
-static void add_totals(evn_loop_totals *sum, const evn_loop_totals *of) {
-    sum->compute_s = fmax(sum->compute_s, of->compute_s);
-    sum->exchange_s = fmax(sum->exchange_s, of->exchange_s);
-    sum->bytes += of->bytes;
-    sum->messages += of->messages + of->rank_messages;
-    sum->copies += of->copies;
-    sum->rank_messages += of->rank_messages;
-    sum->rank_bytes += of->rank_bytes;
-    sum->moved += of->moved;
-    sum->moved_bytes += of->moved_bytes;
-}
-
 /* Units of the rank that has most. */
 static int widest(const evn_cluster *c) {
     int most = 0;
@@ -155,15 +140,13 @@ struct said {
 };
 
 static void take_all(struct recorded_loop *r, const evn_cluster *c, const char *all, size_t wide) {
+    r->totals = (evn_loop_totals){0};
     for (int rank = 0; rank < evn_cluster_size(c); rank++) {
         const struct said *said = (const void *)(all + wide * (size_t)rank);
         const int from = evn_cluster_first_unit(c, rank);
         for (int u = from; u < r->units && evn_cluster_rank_of(c, u) == rank; u++)
             r->unit[u].stats = said->stats[u - from];
-        if (rank)
-            add_totals(&r->totals, &said->totals);
-        else
-            r->totals.messages += said->totals.rank_messages;
+        evn_loop_add_totals(&r->totals, &said->totals);
     }
 }
 

@@ -43,6 +43,9 @@ static evn_status map(void **out, size_t *bytes, size_t page) {
     }
     close(file);
     *out = memory;
+#ifdef MADV_HUGEPAGE /* where shmem_enabled is advise; for all ranks, which are not made yet */
+    if (memory != MAP_FAILED) madvise(memory, *bytes, MADV_HUGEPAGE);
+#endif
     if (memory != MAP_FAILED) return EVN_OK;
     return evn_fail(EVN_MEMORY, "arena: no memory to share: %s; see ulimit -v and ulimit -f",
                     strerror(error));

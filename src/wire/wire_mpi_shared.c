@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -198,6 +199,9 @@ static evn_status open_all(evn_segment *s, size_t bytes) {
     if (!code) code = find_neighbours(s);
     status = agree(w, code ? wire_mpi_say(w, shared, code) : EVN_OK, shared);
     if (status) return status;
+#ifdef MADV_HUGEPAGE /* large pages where the file system has them: mount -o huge=advise */
+    madvise(s->there[w->rank], bytes, MADV_HUGEPAGE);
+#endif
     memset(s->there[w->rank], 0, bytes); /* and it is taken */
     code = expose(s, bytes);
     /* who is here has zeros: before that nobody writes */

@@ -1,5 +1,6 @@
 /* One-sided memory of one process, of forked ones and of threads, also over an emulated wire. Run:
- * ctest -R '^shared$'; MPI: ctest -R '^shared-'. */
+ * ctest -R '^shared$'; a rank that
+ * dies, and MPI: ctest -R '^shared-'. */
 #include "check.h"
 #include "cluster/cases.h"
 #include "wire/ranks.h"
@@ -107,44 +108,16 @@ static void test_again(void **state) {
 
 /* ---- what ends a wait ---- */
 
-static volatile int stop;
+static void stopped(evn_cluster *c) { shared_stopped(c, 0, 0); }
 
-static void stopped(evn_cluster *c) {
-    evn_shared *s;
-    evn_cluster_stop_on(c, &stop);
-    must_ok(evn_shared_open(&s, c, &(evn_shared_shape){.signals = 1}));
-    must_ok(evn_shared_barrier(s));
-    stop = 1;
-    const double begin = evn_now();
-    must_give(evn_shared_wait(s, 0, 0, 1), EVN_STOPPED);
-    must(evn_now() - begin >= 1.9);
-    must(strstr(evn_message(), "rank 0"));
-    evn_shared_close(s);
-}
+static void stopped_far(evn_cluster *c) { shared_stopped(c, 1, 0); }
 
 static void test_stopped(void **state) {
     (void)state;
-    stop = 0;
     assert_int_equal(ranks_of_cluster(0, 3, stopped), 0);
+    assert_int_equal(ranks_of_cluster(0, 3, stopped_far), 0);
     assert_int_equal(run_how("processes:2,latency=5us", stopped), 0);
     assert_int_equal(run_how("alone", stopped), 0);
-}
-
-/* The supervisor says it in one line; nobody waits on. */
-static void dying(evn_cluster *c) {
-    evn_shared *s;
-    must_ok(evn_shared_open(&s, c, &(evn_shared_shape){.bytes = 1 << 20, .signals = 1}));
-    must_ok(evn_shared_barrier(s));
-    if (evn_cluster_rank(c) == 1) raise(SIGKILL);
-    evn_shared_wait(s, 1, 0, 1);
-    must(!"a signal of a rank that is dead");
-}
-
-static void test_dying(void **state) {
-    (void)state;
-    const double begin = evn_now();
-    assert_int_equal(ranks_of_cluster(0, 3, dying), 3);
-    assert_true(evn_now() - begin < 30);
 }
 
 int main(void) {
@@ -152,7 +125,7 @@ int main(void) {
                                             cmocka_unit_test(test_threads)};
     const struct CMUnitTest of_processes[] = {
         cmocka_unit_test(test_processes), cmocka_unit_test(test_emulated),
-        cmocka_unit_test(test_again), cmocka_unit_test(test_stopped), cmocka_unit_test(test_dying)};
+        cmocka_unit_test(test_again), cmocka_unit_test(test_stopped)};
     /* forked first: processes are made of one that has no threads yet */
     int failed = 0;
     if (!THREAD_SANITIZER) failed += cmocka_run_group_tests(of_processes, NULL, NULL);

@@ -4,7 +4,9 @@
 Run: ctest -R command-bench-put, or tests/command/test_bench_put.py build/evener [test ..]
 """
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -21,21 +23,68 @@ class BenchPut(unittest.TestCase):
     def test_tables(self):
         done = self.put("--max", "1000", "--devices", "emulated:1", "--json", "/dev/stderr")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stdout.count("processes, rank 0 to rank 1 of 2, medians of 1 samples"), 1)
+        self.assertEqual(done.stdout.count("processes, 2 ranks, medians of 1 samples"), 1)
         rows = re.findall(ROW, done.stdout, re.MULTILINE)
-        self.assertEqual([r[0] for r in rows], ["8", "64", "512", "1000"] * 2)
+        self.assertEqual([r[0] for r in rows], ["8", "64", "512", "1000"] * 3)  # puts, to the device, from it
+        self.assertRegex(done.stdout, r"\nMPI by itself is not beside: the wire is none of MPI")
         self.assertNotIn("-", "".join(r[1] for r in rows))
         record = json.loads(done.stderr)
         self.assertEqual([s["bytes"] for s in record["sizes"]], [8, 64, 512, 1000])
         self.assertGreater(record["sizes"][0]["pointer_flood_s"], 0)
-        self.assertGreater(record["copies"][3]["pageable_s"], 0)
+        self.assertNotIn("raw_created_s", record["sizes"][0])
+        for way in ("copies", "copies_back"):
+            self.assertEqual([s["bytes"] for s in record[way]], [8, 64, 512, 1000])
+            self.assertGreater(record[way][3]["pageable_s"], 0)
+
+    def test_virtual_clock(self):
+        """What is computed is to the digit: 5 us and 1000 bytes by 1 GB/s, both ways, one by one and in a flood."""
+        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,latency=5us", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = json.loads(done.stdout)
+        for way in ("copies", "copies_back"):
+            for host in ("pinned", "pageable", "shared"):
+                for flood in ("", "_flood"):
+                    self.assertAlmostEqual(record[way][3][f"{host}{flood}_s"], 6e-6, delta=1e-12, msg=(way, host, flood))
 
     def test_other_nodes(self):
         """An emulated wire: nobody sees another's memory, so there is no put by the processor."""
-        done = self.put("--wire", "processes:3,latency=10us", "--max", "8")
+        done = self.put("--wire", "processes:3,latency=10us", "--max", "8", "--devices", "none")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         (row,) = re.findall(ROW, done.stdout, re.MULTILINE)
         self.assertRegex(row[1], r"^ +- +\d+\.\d+ +\d+\.\d+$")
+
+    def test_mpi_by_itself(self):
+        """Under each MPI that is here: its own puts and messages beside, and the ratios."""
+        tried = 0
+        for mpi, words in (("openmpi", ("-q", "--oversubscribe")), ("mpich", ())):
+            launcher = shutil.which(f"mpirun.{mpi}")
+            folder = os.path.join(os.path.dirname(os.path.abspath(EVENER)), "lib", "evener")
+            if not launcher or not os.path.exists(os.path.join(folder, f"evener-raw-{mpi}.so")):
+                continue
+            tried += 1
+            env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+            def run(*more):
+                return subprocess.run([launcher, *words, "-n", "2", EVENER, "bench", "put", "--repeat", "1", "--max", "64", "--devices",
+                                       "none", *more], env=env, capture_output=True, text=True, timeout=120)
+            done = run("--json", "/dev/stderr")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            rows = re.findall(ROW, done.stdout, re.MULTILINE)
+            self.assertEqual([r[0] for r in rows], ["8", "64"] * 3)  # the wire, MPI, ratios
+            size = json.loads(done.stderr)["sizes"][1]
+            raw = {"pointer": "allocated", "wire": "created", "message": "message"}
+            ratios = [size[f"{ours}{f}_s"] / size[f"raw_{mpis}{f}_s"] for f in ("", "_flood") for ours, mpis in raw.items()]
+            printed = done.stdout.splitlines()[-1].replace("|", " ").split()
+            for says, is_ in zip(printed[1:], ratios, strict=True):
+                self.assertAlmostEqual(float(says), is_, delta=6e-4)
+            done = run("--raw", "none")
+            self.assertEqual(len(re.findall(ROW, done.stdout, re.MULTILINE)), 2)
+            self.assertNotIn("by itself", done.stdout)
+            done = run("--raw", "/nowhere")
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr.count("evener: raw: there is no plug-in /nowhere"), 1)
+        if not tried:
+            self.skipTest("there is no MPI")
 
     def test_refused(self):
         for words, says in ((("--wire", "alone"), "one rank"),
@@ -46,6 +95,12 @@ class BenchPut(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
             self.assertIn(says, done.stderr)
+
+    def test_no_mpi(self):
+        done = self.put("--max", "8", "--raw", "x.so")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, 'evener: bench put: --raw x.so: the wire is "processes", and MPI by itself needs one of MPI, '
+                         'as under mpirun\n')
 
     def test_no_such_device(self):
         done = self.put("--max", "8", "--devices", "emulated:0")

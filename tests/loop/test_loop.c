@@ -225,6 +225,43 @@ static void test_counters(void **state) {
     close_fixture(&f);
 }
 
+/* Of two ranks: times of the longest, what all did together once, and the rest added up. */
+static void test_totals_of_ranks(void **state) {
+    (void)state;
+    const evn_loop_totals rank[] = {{.compute_s = 2,
+                                     .exchange_s = 3,
+                                     .instances = 5,
+                                     .migrations = 7,
+                                     .bytes = 11,
+                                     .messages = 13,
+                                     .copies = 17,
+                                     .rank_messages = 19,
+                                     .rank_bytes = 23,
+                                     .moved = 29,
+                                     .moved_bytes = 31},
+                                    {.compute_s = 1,
+                                     .exchange_s = 4,
+                                     .instances = 5,
+                                     .migrations = 7,
+                                     .bytes = 100,
+                                     .messages = 200,
+                                     .copies = 300,
+                                     .rank_messages = 400,
+                                     .rank_bytes = 500,
+                                     .moved = 600,
+                                     .moved_bytes = 700}};
+    for (int first = 0; first < 2; first++) {
+        evn_loop_totals all = {0};
+        evn_loop_add_totals(&all, &rank[first]);
+        evn_loop_add_totals(&all, &rank[1 - first]);
+        assert_true(all.compute_s == 2 && all.exchange_s == 4);
+        assert_true(all.instances == 5 && all.migrations == 7);
+        assert_true(all.bytes == 111 && all.copies == 317);
+        assert_true(all.messages == 213 + 419 && all.rank_messages == 419);
+        assert_true(all.rank_bytes == 523 && all.moved == 629 && all.moved_bytes == 731);
+    }
+}
+
 /* One burst a task where tasks are asked for, one a batch where not; the latest are kept, oldest
  * first. */
 static void test_bursts(void **state) {
@@ -323,7 +360,8 @@ int main(void) {
         cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_times),
         cmocka_unit_test(test_failure),         cmocka_unit_test(test_uneven_units),
         cmocka_unit_test(test_counters),        cmocka_unit_test(test_bursts),
-        cmocka_unit_test(test_coming_back),     cmocka_unit_test(test_wrong_schedule),
+        cmocka_unit_test(test_totals_of_ranks), cmocka_unit_test(test_coming_back),
+        cmocka_unit_test(test_wrong_schedule),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -80,6 +80,8 @@ int calls_loop_asking(struct world *w, int row) {
     GIVES(0, "unit -1", evn_loop_stats(w->loop, -1).tasks)
     GIVES(0, "a loop", evn_loop_sum(NULL).instances)
     SAYS("a loop", evn_loop_reset_stats(NULL))
+    SAYS("the totals", evn_loop_add_totals(NULL, &(evn_loop_totals){0}))
+    SAYS("the totals", evn_loop_add_totals(&(evn_loop_totals){0}, NULL))
     USAGE("a loop", evn_trace_write(NULL, "task", stdout))
     USAGE("zone", evn_trace_write(w->loop, NULL, stdout))
     USAGE("a stream", evn_trace_write(w->loop, "task", NULL))

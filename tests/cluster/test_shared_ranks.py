@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""One-sided memory of ranks under MPI's launchers and of forked ones: all cases, within the node and as if each rank had its own, and over
+TCP; a rank that dies, an interrupt, memory that /dev/shm does not have. /dev/shm is one of the test's own where a folder may be mounted.
+
+Run: ctest -R '^shared-'. usage: test_shared_ranks.py processes|openmpi|mpich SHARED_TRY PLUGINS [unittest's arguments]; ends with 77 and the reason
+where that MPI is not here. MPICH has two ranks at most: with more ranks than cores each step of it takes 10 ms. EVENER_SHARED=all repeats: 5
+times all cases, also with 4 ranks over TCP."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+KIND, TRY, PLUGINS = sys.argv[1:4]
+LONG = os.environ.get("EVENER_SHARED") == "all"
+
+
+def launcher():
+    if KIND == "processes":
+        return []
+    found = shutil.which(f"mpirun.{KIND}")
+    if not found:
+        return None
+    # more ranks than cores, and no boxes of text
+    return [found, "-q", "--oversubscribe"] if KIND == "openmpi" else [found]
+
+
+def run(ranks, *words, options=(), shm=None):
+    """`shm`: /dev/shm is a folder of so many MiB of its own, and what is left there is printed."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_"))}
+    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", EVENER_WIRE=PLUGINS)
+    # a container's /dev/shm may be too small for it
+    real = os.statvfs("/dev/shm") if os.path.isdir("/dev/shm") else None
+    if not shm and (not real or real.f_blocks * real.f_frsize < 256 << 20):
+        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
+    how = f"processes:{ranks}" if KIND == "processes" else "auto"
+    command = [*launcher(), *options, *(() if KIND == "processes" else ("-n", str(ranks))), TRY, how, *words]
+    if shm:
+        command = [*own_mounts(), "sh", "-c", f'mount -t tmpfs -o size={shm}m tmpfs /dev/shm && {{ "$@"; s=$?; ls /dev/shm | sed "s/^/left: /"; exit $s; }}',
+                   "sh", *command]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=180)
+    return done.returncode, done.stdout, done.stderr
+
+
+def own_mounts():
+    """What gives a command mounts of its own; None: it may not have them."""
+    for words in (["unshare", "-m"], ["unshare", "-rm"]):
+        if shutil.which("unshare") and not subprocess.run([*words, "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"], capture_output=True).returncode:
+            return words
+    return None
+
+
+class Shared(unittest.TestCase):
+    def check(self, ranks, *words, **how):
+        status, out, err = run(ranks, *words, **how)
+        self.assertEqual(status, 0, f"{words}, {ranks} ranks: {out}{err}")
+
+    def test_all(self):
+        if KIND == "processes":
+            self.skipTest("test_shared.c has them")
+        for _ in range(5 if LONG else 1):
+            for ranks in (1, 2, 4) if KIND == "openmpi" else (1, 2):
+                self.check(ranks, "all")
+
+    def test_tcp(self):
+        """No network that writes to memory by itself: what hangs over it is not taken."""
+        if KIND != "openmpi":
+            self.skipTest("there is one way within a node")
+        for what in ("everybody", "ring", "reductions", "deaf", "threads"):
+            self.check(2, what, "1", options=("--mca", "btl", "tcp,self"))
+        for _ in range(5 if LONG else 0):
+            self.check(4, "all", options=("--mca", "btl", "tcp,self"))
+
+    def test_stopped(self):
+        for per_node in "01":
+            self.check(2, "stopped", per_node)
+
+    def test_dying(self):
+        """All end, at most the launcher says so, and nothing is left in /dev/shm."""
+        for per_node in "01":
+            begin = time.monotonic()
+            status, out, err = run(2, "dying", per_node, shm=256 if own_mounts() else None)
+            self.assertLess(time.monotonic() - begin, 30)
+            if KIND == "processes":
+                self.assertEqual(status, 3, out + err)
+                self.assertRegex(err, r"^evener: process 1 of 2 [^\n]*signal 9[^\n]*\n$")
+                self.assertEqual(out, "")
+                continue
+            self.assertIn(status, (9, 137), out + err)
+            self.assertNotIn("evener", err)
+            self.assertNotIn("shared_try.c", err)
+            # of one-sided memory nothing is left; Open MPI leaves segments of its own messages
+            self.assertEqual([line for line in out.splitlines() if line.startswith("left: ") and not line.startswith("left: vader_segment")], [])
+
+    def test_no_room(self):
+        """More than there is in /dev/shm: said by all ranks together, before it is written. Less is there, and forked ranks do without."""
+        if not own_mounts():
+            self.skipTest("nothing may be mounted")
+        for mib in (20, 100):
+            status, out, err = run(2, "large", str(mib), shm=64)
+            if mib == 20 or KIND == "processes":
+                self.assertEqual((status, out, err), (0, "", ""))
+                continue
+            self.assertEqual((status, out), (2, ""), err)
+            self.assertRegex(err, r"2 ranks of this node share 201 MiB in /dev/shm, which has \d+ MiB left; make it larger")
+            self.assertEqual(err.count("evener:"), 1)
+
+
+if __name__ == "__main__":
+    if KIND != "processes" and not (launcher() and os.path.exists(os.path.join(PLUGINS, f"evener-wire-{KIND}.so"))):
+        print(f"skipped: evener-wire-{KIND}.so was not made, or there is no mpirun.{KIND}")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
