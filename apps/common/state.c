@@ -27,6 +27,7 @@ void states_identify(struct states *s, const char *format, ...) {
 }
 
 evn_status states_open(struct states *s) {
+    if (s->cluster && evn_cluster_size(s->cluster) == 1) s->cluster = NULL;
     if (!s->files) return EVN_OK;
     evn_status status = state_begin(s);
     if (!status && s->first > s->steps)
