@@ -54,10 +54,10 @@ def checksum(data):
 class State:
     """A file that was kept, taken apart."""
 
-    def __init__(self, path):
+    def __init__(self, path, name=b"MZ"):
         with open(path, "rb") as f:
             data = self.data = f.read()
-        assert data[:8] == b"EVNMZ\0\0\1", data[:8]
+        assert data[:8] == b"EVN" + name + b"\0\0\1", data[:8]
         header, length, identity, schedule, _, zones, self.step = struct.unpack_from("<7Q", data, 8)
         assert length == len(data) and header % 4096 == 0 and length % 4096 == 0
         at = 64
