@@ -310,8 +310,9 @@ class Ends(Base):
             done = subprocess.run(["unshare", "-m", "sh", "-c",
                                    f"mount -t tmpfs -o size=100k none small && {words} --steps 10; a=$?; ls -A small | wc -l; "
                                    f"umount small; mount -t tmpfs -o size=400k none small && {words} --steps 10; b=$?; "
-                                   f"cp small/c kept; {words} --steps 100000000 & "
-                                   f"run=$!; while kill -0 $run 2>/dev/null; do " # a state that is being written has room
+                                   f"cp small/c kept; {words} --steps 100000000 & run=$!; " # it is filled once a step is done
+                                   f"while kill -0 $run 2>/dev/null && ! [ small/c -nt kept ]; do sleep 0.05; done; "
+                                   f"while kill -0 $run 2>/dev/null; do " # a state that is being written has room
                                    f"sleep 0.1; head -c 300k /dev/zero >> small/full; done 2>/dev/null; wait $run; c=$?; "
                                    f"cp small/c later; ls -A small; echo $a $b $c"],
                                   capture_output=True, text=True, timeout=120)
