@@ -72,12 +72,10 @@ static int open_size(struct state *s) {
 }
 
 static int open_class(struct state *s) {
-    const char *class_ = s->class_ ? s->class_ : "S";
-    if (strlen(class_) != 1) {
-        complain("ft: there is no class \"%s\", expected one of S W A B C D E F", class_);
-        return EXIT_USAGE;
-    }
-    evn_status status = ft_open_class(&s->problem, class_[0]);
+    char class_;
+    const int failed = options_class("ft", s->class_, &class_);
+    if (failed) return failed;
+    evn_status status = ft_open_class(&s->problem, class_);
     return status ? give_up(status) : 0;
 }
 

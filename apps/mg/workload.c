@@ -60,12 +60,10 @@ static int open_size(struct state *s) {
 }
 
 static int open_class(struct state *s) {
-    const char *class_ = s->class_ ? s->class_ : "S";
-    if (strlen(class_) != 1) {
-        complain("mg: there is no class \"%s\", expected one of S W A B C D E F", class_);
-        return EXIT_USAGE;
-    }
-    evn_status status = mg_open_class(&s->problem, class_[0]);
+    char class_;
+    const int failed = options_class("mg", s->class_, &class_);
+    if (failed) return failed;
+    evn_status status = mg_open_class(&s->problem, class_);
     return status ? give_up(status) : 0;
 }
 

@@ -35,19 +35,12 @@ static const struct option_rule rules[] = {
     {0},
 };
 
-static void defaults(void *p) {
-    struct state *s = p;
-    s->class_ = "S";
-}
-
 static int check(void *p, const struct workload *is) {
     struct state *s = p;
-    if (strlen(s->class_) != 1) {
-        complain("%s: there is no class \"%s\", expected one of S W A B C D E F", is->name,
-                 s->class_);
-        return EXIT_USAGE;
-    }
-    evn_status status = npbmz_open(&s->problem, (enum npbmz_benchmark)is->variant, s->class_[0]);
+    char class_;
+    const int failed = options_class(is->name, s->class_, &class_);
+    if (failed) return failed;
+    evn_status status = npbmz_open(&s->problem, (enum npbmz_benchmark)is->variant, class_);
     if (status) return give_up(status);
     s->shape = npbmz_describe(s->problem);
     s->key[0] = s->shape.class_;
@@ -181,9 +174,9 @@ static const struct study studies[] = {
              "exchange their boundary faces after each time step, verified by official norms.\n",  \
     .noun = "zone", .weight = "points", .schedule = "guided:size", .sample = "--class=W",          \
     .keeps = 1, .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state),     \
-    .defaults = defaults, .check = check, .describe = describe, .tasks = tasks, .teams = &teams,   \
-    .kept = kept, .print_problem = print_problem, .run = run, .print_result = print_result,        \
-    .record = record, .draw = draw, .close = close_state
+    .check = check, .describe = describe, .tasks = tasks, .teams = &teams, .kept = kept,           \
+    .print_problem = print_problem, .run = run, .print_result = print_result, .record = record,    \
+    .draw = draw, .close = close_state
 
 static const struct workload bt = {.name = "bt-mz",
                                    .help = "NPB-MZ BT: zones of very unequal sizes",
