@@ -319,7 +319,14 @@ int options_read_plain(const char *command, const char *usage, struct option_set
     return -1;
 }
 
-/* ---- lists ---- */
+/* ---- values ---- */
+
+int options_class(const char *workload, const char *text, char *class_) {
+    *class_ = text ? text[0] : 'S';
+    if (!text || strlen(text) == 1) return 0;
+    complain("%s: there is no class \"%s\", expected one of S W A B C D E F", workload, text);
+    return EXIT_USAGE;
+}
 
 int options_list(struct option_list *list, const char *option, const char *text) {
     list->count = 0;

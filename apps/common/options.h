@@ -72,6 +72,10 @@ int options_words(const struct option_set *sets, int argc, char **argv, const ch
  * not take. */
 void options_help(const char *command, const struct option_set *sets, int i);
 
+/* A problem class, one letter of S W A B C D E F: of `text`, S where it is NULL. 0, or an exit
+ * status after a message; which classes a workload has it says itself. */
+int options_class(const char *workload, const char *text, char *class_);
+
 /* The value of an option that is a list of words, `a,b,c`. */
 enum { OPTION_WORDS = 32 };
 struct option_list {

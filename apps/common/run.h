@@ -23,6 +23,14 @@ struct run_slow {
     double factor; /* 0 and 1: no unit is slowed */
 };
 
+/* Where a run keeps its state, and what it goes on from (common/state.h). */
+struct state_files {
+    const char *checkpoint; /* the state every `every` steps (0: 100), after the last one, and when
+                               `stop` was seen; NULL: nowhere */
+    const char *restart;    /* such a file, whoever wrote it; NULL: from the beginning */
+    long every;
+};
+
 /* What is asked of a run; all 0 but `steps` is a plain one. */
 struct run_options {
     int steps; /* 0 and up; -1: the workload's own number */
@@ -44,6 +52,7 @@ struct run_options {
     const volatile sig_atomic_t *stop; /* looked at after each step: not 0 ends the run. May be
                                           NULL; over ranks the cluster's is looked at */
     evn_cluster *cluster;              /* whose ranks run it together; NULL: this process alone */
+    const struct state_files *files;   /* NULL: none; workloads that keep no state pass it over */
 };
 
 /* A unit, on whichever rank. */
@@ -83,10 +92,14 @@ struct run_result {
     int ranks;             /* 1: this process alone */
     int *core;             /* numbers of all units' cores; -1: bound to none */
     int cores;
-    int *owner;         /* unit of each task at the end */
-    double *task_s;     /* time of each task, s: the median over the last instances */
-    evn_counts *device; /* what each device did in the timed part, by its number */
-    evn_moves moved;    /* regions that went from space to space in it */
+    int *owner;                    /* unit of each task at the end */
+    double *task_s;                /* time of each task, s: the median over the last instances */
+    evn_counts *device;            /* what each device did in the timed part, by its number */
+    evn_moves moved;               /* regions that went from space to space in it */
+    int restarted, restarted_from; /* 1: it went on from a file, after that step; `seconds` and
+                                      `mops` are of the steps since */
+    int checkpoints;               /* written, and how long that took */
+    double checkpoint_s;
 };
 void run_result_free(struct run_result *result);
 

@@ -10,6 +10,7 @@
 #include "common/run.h"
 #include "ft/parts.h"
 #include "ft/passes.h"
+#include "ft/state.h"
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
@@ -34,6 +35,7 @@ struct run {
     double (*checksum)[2];
     atomic_int next; /* task of each_own() */
     atomic_int out_of_memory;
+    struct states states;
     double phase_s[FT_PHASES];
     evn_shared_counts before; /* the timed part */
 };
@@ -294,6 +296,21 @@ static evn_status advance(int *done, void *arg) {
     return status;
 }
 
+/* ---- states -------------------------------------------------------------------------------- */
+
+static evn_status keep(int done, int stopping, void *arg) {
+    return states_keep(&((struct run *)arg)->states, done, stopping);
+}
+
+/* V is there since the warm-up. The checksums until now; and where no step is left the last one's
+ * field, for its hash. */
+static evn_status go_on(struct run *run) {
+    evn_status status = states_load(&run->states);
+    if (status || run->states.first < run->steps || !run->steps) return status;
+    make_decay(run, run->steps);
+    return run->way->transposes == 2 ? step_of_two(run) : step(run);
+}
+
 /* ---- the run ------------------------------------------------------------------------------- */
 
 static evn_status check_memory(const struct run *run) {
@@ -395,7 +412,10 @@ static evn_status conclude(struct run *run, struct timed *timed, ft_result *r) {
     if (status) return status;
     r->run.hash = HASH_SEED;
     for (int t = 0; t < run->w.tasks; t++) r->run.hash = hash_word(r->run.hash, run->w.hash[t]);
-    r->run.mops = r->run.seconds > 0 ? ft_mop(run->problem, run->steps) / r->run.seconds : 0;
+    states_report(&run->states, &r->run);
+    const int first = run->states.first; /* V was made before the timed part, then */
+    const double mop = ft_mop(run->problem, run->steps) - (first ? ft_mop(run->problem, first) : 0);
+    r->run.mops = r->run.seconds > 0 ? mop / r->run.seconds : 0;
     memcpy(r->phase_s, run->phase_s, sizeof r->phase_s);
     r->error = error_of(run);
     r->run.verified = !run->shape.class_ || run->steps != run->shape.steps ? -1 : r->error <= 1e-12;
@@ -405,19 +425,25 @@ static evn_status conclude(struct run *run, struct timed *timed, ft_result *r) {
 }
 
 static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r) {
-    evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, run->cluster);
+    evn_status status = ft_state_open(&run->states, run->problem, run->way, &run->checksum);
+    if (status) return status;
+    states_schedule(&run->states, schedule);
+    status = evn_loop_open_on(&run->loop, run->units, schedule, run->cluster);
+    run->states.loop = run->loop;
     if (!status) status = make_room(run);
     if (!status) status = begin(run); /* to warm up */
+    if (!status && run->states.from) status = go_on(run);
     memset(run->phase_s, 0, sizeof run->phase_s);
     if (status) return status;
     struct timed timed = {.options = run->options,
                           .result = &r->run,
                           .loop = run->loop,
                           .advance = advance,
+                          .after = keep,
                           .arg = run};
     run->before = fields_counts(&run->w.f);
     status = timed_begin(&timed);
-    if (!status) status = timed_steps(&timed, 0, run->steps);
+    if (!status) status = states_steps(&run->states, &timed);
     if (!status) status = conclude(run, &timed, r);
     timed_close(&timed);
     return status;
@@ -426,6 +452,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
 static void give_back(struct run *run) {
     for (int u = 0; run->room && u < evn_units_count(run->units); u++) free(run->room[u]);
     fields_close(&run->w.f);
+    states_close(&run->states);
     free(run->room);
     free(run->seconds);
     free(run->rank);
@@ -450,6 +477,8 @@ evn_status ft_run(ft *problem, const struct ft_way *way, evn_units *units, evn_s
     memset(result, 0, sizeof *result);
     atomic_init(&run.out_of_memory, 0);
     run.steps = options->steps < 0 ? run.shape.steps : options->steps;
+    run.states = (struct states){
+        .files = options->files, .cluster = run.cluster, .units = units, .steps = run.steps};
     evn_status status = run_all(&run, schedule, result);
     give_back(&run);
     if (status) ft_result_free(result);

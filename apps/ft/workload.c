@@ -4,6 +4,7 @@
 #include "common/phases.h"
 #include "common/puts.h"
 #include "common/record.h"
+#include "common/state.h"
 #include "ft/ft.h"
 #include "ft/study.h"
 #include <evener/number.h>
@@ -13,6 +14,7 @@ struct state {
     const char *class_, *size, *variant;
     long transposes, per_node;
     struct ft_way way;
+    struct state_files files;
     ft *problem;
     ft_shape shape;
     char class_text[2], key[64];
@@ -31,11 +33,13 @@ static const struct option options[] = {
      OPTION_NUMBER, AT(transposes), 1, 2},
     {"per-node", "N", "for studies: as if each node had N of the ranks", OPTION_NUMBER,
      AT(per_node), 1, 1 << 20},
+    STATE_OPTIONS(AT(files)),
     {0},
 };
 #undef AT
 
 static const struct option_rule rules[] = {
+    STATE_RULES,
     {"size", OPTION_EXCLUDES, "class", "a class has its size; give one of them"},
     {"evener plan", OPTION_IGNORES, "variant transposes per-node", "a plan computes nothing"},
     {0},
@@ -68,12 +72,10 @@ static int open_size(struct state *s) {
 }
 
 static int open_class(struct state *s) {
-    const char *class_ = s->class_ ? s->class_ : "S";
-    if (strlen(class_) != 1) {
-        complain("ft: there is no class \"%s\", expected one of S W A B C D E F", class_);
-        return EXIT_USAGE;
-    }
-    evn_status status = ft_open_class(&s->problem, class_[0]);
+    char class_;
+    const int failed = options_class("ft", s->class_, &class_);
+    if (failed) return failed;
+    evn_status status = ft_open_class(&s->problem, class_);
     return status ? give_up(status) : 0;
 }
 
@@ -129,9 +131,16 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
         complain("warning: --%s is about ranks and changes nothing: there is one",
                  s->variant ? "variant" : "per-node");
     ft_result_free(&s->result);
-    evn_status status = ft_run(s->problem, &s->way, units, schedule, o, &s->result);
+    struct run_options options = *o;
+    options.files = &s->files;
+    evn_status status = ft_run(s->problem, &s->way, units, schedule, &options, &s->result);
     *result = &s->result.run;
     return status ? give_up(status) : 0;
+}
+
+static struct workload_kept kept(void *p) {
+    struct state *s = p;
+    return (struct workload_kept){s->files.checkpoint, &s->files.restart};
 }
 
 static void close_state(void *p) {
@@ -176,6 +185,7 @@ static void record(const void *p, cJSON *root) {
     phases_record(root, FT_PHASES, ft_phase_name, r->phase_s);
     cJSON_AddNumberToObject(root, "transposes", s->way.transposes);
     puts_record(root, &r->puts);
+    states_record(&s->files, &r->run, root);
 }
 
 static const struct study studies[] = {
@@ -201,6 +211,7 @@ static const struct workload ft_workload = {
     .check = check,
     .describe = describe,
     .tasks = tasks,
+    .kept = kept,
     .print_problem = print_problem,
     .run = run,
     .print_result = print_result,

@@ -117,7 +117,8 @@ evn_problem mg_tasks(const mg *m) {
 
 void mg_judge(const mg *m, int steps, mg_result *r) {
     const double official = mg_official(m);
-    r->run.mops = r->run.seconds > 0 ? m->shape.mop * steps / r->run.seconds : 0;
+    const int timed = steps - r->run.restarted_from;
+    r->run.mops = r->run.seconds > 0 ? m->shape.mop * timed / r->run.seconds : 0;
     r->run.verified = -1;
     if (official > 0 && steps == m->shape.steps)
         r->run.verified = fabs(r->norm - official) <= 1e-8 * official;

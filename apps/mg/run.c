@@ -7,6 +7,7 @@
 #include "mg/halo.h"
 #include "mg/mg.h"
 #include "mg/pieces.h"
+#include "mg/state.h"
 #include "mg/sweep.h"
 #include <math.h>
 #include <omp.h>
@@ -33,6 +34,7 @@ struct run {
     atomic_int count;
     double wanted;
     double first_norm;
+    struct mg_state state;
     double phase_s[MG_PHASES];
 };
 
@@ -297,6 +299,21 @@ static evn_status clear_all(struct run *run, int coarse_too) {
     return status ? status : exchange(run, HALO_U0);
 }
 
+static evn_status keep(int done, int stopping, void *arg) {
+    return states_keep(&((struct run *)arg)->state.states, done, stopping);
+}
+
+/* The norm that it began with, while u is 0; then u as it was kept, and what the next step begins
+ * with, or what the last one has ended with. */
+static evn_status go_on(struct run *run) {
+    evn_status status = visit(run, first_residual, SWEEP_SQUARES);
+    if (!status) status = share_squares(run);
+    run->first_norm = norm(run);
+    if (!status) status = states_load(&run->state.states);
+    if (!status) status = exchange(run, HALO_U0);
+    return status ? status : visit(run, first_residual, SWEEP_RESTRICT | SWEEP_SQUARES);
+}
+
 /* A step that is not timed, and a fresh start. */
 static evn_status warm_up(struct run *run) {
     evn_status status = clear_all(run, 1);
@@ -304,6 +321,7 @@ static evn_status warm_up(struct run *run) {
     if (!status) status = visit(run, first_residual, SWEEP_RESTRICT | SWEEP_SQUARES);
     if (!status) status = step(run, SWEEP_RESTRICT, 0);
     if (!status) status = clear_all(run, 0);
+    if (!status && run->state.states.from) status = go_on(run);
     memset(run->phase_s, 0, sizeof run->phase_s);
     run->puts = halo_counts(&run->halo);
     return status;
@@ -341,6 +359,7 @@ static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     r->first_norm = run->steps ? run->first_norm : norm(run);
     r->norm = norm(run);
     memcpy(r->phase_s, run->phase_s, sizeof r->phase_s);
+    states_report(&run->state.states, &r->run);
     mg_judge(run->problem, run->steps, r);
     return EVN_OK;
 }
@@ -399,8 +418,12 @@ static evn_status make_room(struct run *run) {
 }
 
 static evn_status run_all(struct run *run, evn_schedule *schedule, mg_result *r) {
-    evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, run->options->cluster);
+    evn_status status = mg_state_open(&run->state, run->problem, &run->p.grid);
     if (status) return status;
+    states_schedule(&run->state.states, schedule);
+    status = evn_loop_open_on(&run->loop, run->units, schedule, run->options->cluster);
+    if (status) return status;
+    run->state.states.loop = run->loop;
     run->cluster = evn_loop_cluster(run->loop);
     status = ranks_agreed(run->cluster, check_memory(run));
     if (!status) status = ranks_agreed(run->cluster, make_room(run));
@@ -412,10 +435,11 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, mg_result *r)
                           .result = &r->run,
                           .loop = run->loop,
                           .advance = advance,
+                          .after = keep,
                           .finish = share_squares,
                           .arg = run};
     status = timed_begin(&timed);
-    if (!status) status = timed_steps(&timed, 0, run->steps);
+    if (!status) status = states_steps(&run->state.states, &timed);
     if (!status) status = conclude(run, &timed, r);
     timed_close(&timed);
     return status;
@@ -429,6 +453,7 @@ static void give_back(struct run *run) {
     }
     free(run->work);
     pieces_close(&run->pieces);
+    states_close(&run->state.states);
     halo_close(&run->halo);
     evn_loop_close(run->loop);
     grid_close(&run->p.grid);
@@ -449,6 +474,8 @@ evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
     memset(result, 0, sizeof *result);
     atomic_init(&run.count, 0);
     run.steps = options->steps < 0 ? run.shape.steps : options->steps;
+    run.state.states = (struct states){
+        .files = options->files, .cluster = options->cluster, .units = units, .steps = run.steps};
     evn_status status = run_all(&run, schedule, result);
     give_back(&run);
     if (status) mg_result_free(result);

@@ -4,6 +4,7 @@
 #include "common/phases.h"
 #include "common/puts.h"
 #include "common/record.h"
+#include "common/state.h"
 #include "mg/mg.h"
 #include "mg/study.h"
 #include <string.h>
@@ -13,6 +14,7 @@ struct state {
     long size, per_node;
     mg_variant chosen;
     int ranks;
+    struct state_files files;
     mg *problem;
     mg_shape shape;
     char class_text[2], key[32];
@@ -30,16 +32,20 @@ static const struct option options[] = {
      OPTION_TEXT, AT(variant), 0, 0},
     {"per-node", "N", "for studies: as if each node had N of the ranks", OPTION_NUMBER,
      AT(per_node), 1, 1 << 20},
+    STATE_OPTIONS(AT(files)),
     {0},
 };
 #undef AT
 
 static const struct option_rule rules[] = {
+    STATE_RULES,
     {"size", OPTION_EXCLUDES, "class", "a class has its size; give one of them"},
     {"smoother", OPTION_NEEDS, "size", "a class has its smoother"},
     {"evener plan", OPTION_IGNORES, "smoother per-node", "a plan computes nothing"},
     {"evener plan", OPTION_EXCLUDES, "variant", "a plan is one of slabs"},
     {"evener calibrate", OPTION_EXCLUDES, "variant", "it measures slabs"},
+    {"variant=bulk", OPTION_EXCLUDES, "checkpoint restart", "states are kept of slabs"},
+    {"variant=overlap", OPTION_EXCLUDES, "checkpoint restart", "states are kept of slabs"},
     {0},
 };
 
@@ -54,12 +60,10 @@ static int open_size(struct state *s) {
 }
 
 static int open_class(struct state *s) {
-    const char *class_ = s->class_ ? s->class_ : "S";
-    if (strlen(class_) != 1) {
-        complain("mg: there is no class \"%s\", expected one of S W A B C D E F", class_);
-        return EXIT_USAGE;
-    }
-    evn_status status = mg_open_class(&s->problem, class_[0]);
+    char class_;
+    const int failed = options_class("mg", s->class_, &class_);
+    if (failed) return failed;
+    evn_status status = mg_open_class(&s->problem, class_);
     return status ? give_up(status) : 0;
 }
 
@@ -124,9 +128,16 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
                const struct run_result **result) {
     struct state *s = p;
     mg_result_free(&s->result);
-    evn_status status = mg_run(s->problem, units, schedule, o, &s->result);
+    struct run_options options = *o;
+    options.files = &s->files;
+    evn_status status = mg_run(s->problem, units, schedule, &options, &s->result);
     *result = &s->result.run;
     return status ? give_up(status) : 0;
+}
+
+static struct workload_kept kept(void *p) {
+    struct state *s = p;
+    return (struct workload_kept){s->files.checkpoint, &s->files.restart};
 }
 
 static void close_state(void *p) {
@@ -164,6 +175,7 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddNumberToObject(root, "size", s->shape.n);
     cJSON_AddStringToObject(root, "smoother", s->shape.smoother == 'b' ? "b" : "a");
     puts_record(root, &r->puts);
+    states_record(&s->files, &r->run, root);
     phases_record(root, MG_PHASES, mg_phase_name, r->phase_s);
 }
 
@@ -192,6 +204,7 @@ static const struct workload mg_workload = {
     .open = choose_tasks,
     .describe = describe,
     .tasks = tasks,
+    .kept = kept,
     .print_problem = print_problem,
     .run = run,
     .print_result = print_result,

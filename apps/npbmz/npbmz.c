@@ -128,7 +128,7 @@ void npbmz_print_result(const npbmz *b, const npbmz_result *r, int threads, FILE
     report_print(&b->p,
                  &(struct report){
                      .steps = r->run.steps,
-                     .before = r->restarted ? r->restarted_from : 0,
+                     .before = r->run.restarted ? r->run.restarted_from : 0,
                      .threads = threads,
                      .verdict = r->run.verified,
                      .seconds = r->run.seconds,

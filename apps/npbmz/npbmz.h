@@ -79,24 +79,15 @@ typedef struct npbmz_options {
     struct run_options run;
     int perturb; /* every zone starts from another state, to test the topology; then verified is -1
                   */
-    /* The state is kept there every `every` steps (0: 100), after the last one, and when `stop` was
-     * seen; NULL: nowhere. */
-    const char *checkpoint;
-    int every;
-    const char *restart; /* goes on from such a file, whoever wrote it; NULL: from the beginning */
 } npbmz_options;
 
 typedef struct npbmz_result {
-    struct run_result run;         /* hash: of the solution's bits, zones in order */
-    double residual[5];            /* XCR: sums over zones of the RMS residual of each component */
-    double error[5];               /* XCE: of the solution error */
-    double surface;                /* XCI: LU's surface integral; 0 otherwise */
-    double phase_s[NPBMZ_PHASES];  /* time of the leaders in each phase, summed over units */
-    double *zone_sums;             /* perturbed runs: 5 sums a zone; else NULL */
-    int restarted, restarted_from; /* 1: it went on from a file, after that step; `seconds` and
-                                      `mops` are of the steps since */
-    int checkpoints;               /* written, and how long that took */
-    double checkpoint_s;
+    struct run_result run;        /* hash: of the solution's bits, zones in order */
+    double residual[5];           /* XCR: sums over zones of the RMS residual of each component */
+    double error[5];              /* XCE: of the solution error */
+    double surface;               /* XCI: LU's surface integral; 0 otherwise */
+    double phase_s[NPBMZ_PHASES]; /* time of the leaders in each phase, summed over units */
+    double *zone_sums;            /* perturbed runs: 5 sums a zone; else NULL */
 } npbmz_result;
 
 /* Runs it: fields are made where their owners are, warm-up step, fresh start, timed steps, norms,

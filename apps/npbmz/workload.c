@@ -3,6 +3,7 @@
 #include "common/message.h"
 #include "common/phases.h"
 #include "common/record.h"
+#include "common/state.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/study/study.h"
 #include <string.h>
@@ -10,8 +11,7 @@
 struct state {
     const char *class_;
     int perturb;
-    const char *checkpoint, *restart;
-    long every;
+    struct state_files files;
     npbmz *problem;
     npbmz_shape shape;
     char key[2];
@@ -23,38 +23,24 @@ static const struct option options[] = {
     {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
     {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
      AT(perturb), 0, 0},
-    {"checkpoint", "FILE", "keep the state there", OPTION_KEPT, AT(checkpoint), 0, 0},
-    {"every", "M", "steps between checkpoints (default 100)", OPTION_NUMBER, AT(every), 1,
-     100000000},
-    {"restart", "FILE", "go on from a checkpoint", OPTION_RESUMED, AT(restart), 0, 0},
+    STATE_OPTIONS(AT(files)),
     {0},
 };
 #undef AT
 
 static const struct option_rule rules[] = {
-    {"every", OPTION_NEEDS, "checkpoint", "which is written so often"},
-    {"evener plan", OPTION_EXCLUDES, "checkpoint every restart", "a plan computes nothing"},
+    STATE_RULES,
     {"evener plan", OPTION_IGNORES, "perturb", "a plan computes nothing"},
     {"evener model", OPTION_IGNORES, "perturb", "its runs are official ones"},
-    {"evener model", OPTION_EXCLUDES, "checkpoint every restart", "its runs are measurements"},
-    {"evener calibrate", OPTION_EXCLUDES, "checkpoint every restart",
-     "a calibration measures times, its results are those of a few steps"},
     {0},
 };
 
-static void defaults(void *p) {
-    struct state *s = p;
-    s->class_ = "S";
-}
-
 static int check(void *p, const struct workload *is) {
     struct state *s = p;
-    if (strlen(s->class_) != 1) {
-        complain("%s: there is no class \"%s\", expected one of S W A B C D E F", is->name,
-                 s->class_);
-        return EXIT_USAGE;
-    }
-    evn_status status = npbmz_open(&s->problem, (enum npbmz_benchmark)is->variant, s->class_[0]);
+    char class_;
+    const int failed = options_class(is->name, s->class_, &class_);
+    if (failed) return failed;
+    evn_status status = npbmz_open(&s->problem, (enum npbmz_benchmark)is->variant, class_);
     if (status) return give_up(status);
     s->shape = npbmz_describe(s->problem);
     s->key[0] = s->shape.class_;
@@ -86,11 +72,8 @@ static const struct workload_teams teams = {length, phases};
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
-    const npbmz_options options = {.run = *o,
-                                   .perturb = s->perturb,
-                                   .checkpoint = s->checkpoint,
-                                   .every = (int)s->every,
-                                   .restart = s->restart};
+    npbmz_options options = {.run = *o, .perturb = s->perturb};
+    options.run.files = &s->files;
     npbmz_result_free(&s->result);
     evn_status status = npbmz_run(s->problem, units, schedule, &options, &s->result);
     *result = &s->result.run;
@@ -99,7 +82,7 @@ static int run(void *p, evn_units *units, evn_schedule *schedule, const struct r
 
 static struct workload_kept kept(void *p) {
     struct state *s = p;
-    return (struct workload_kept){s->checkpoint, &s->restart};
+    return (struct workload_kept){s->files.checkpoint, &s->files.restart};
 }
 
 static void close_state(void *p) {
@@ -170,12 +153,7 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddItemToObject(norms, "error", record_numbers(r->error, 5));
     if (!strcmp(s->shape.name, "lu-mz")) record_number(norms, "surface", r->surface);
     phases_record(root, NPBMZ_PHASES, npbmz_phase_name, r->phase_s);
-    if (r->restarted) cJSON_AddNumberToObject(root, "restarted_from", r->restarted_from);
-    if (s->checkpoint) {
-        cJSON *checkpoints = cJSON_AddObjectToObject(root, "checkpoints");
-        cJSON_AddNumberToObject(checkpoints, "count", r->checkpoints);
-        record_number(checkpoints, "seconds", r->checkpoint_s);
-    }
+    states_record(&s->files, &r->run, root);
     cJSON_AddItemToObject(root, "zones", record_zones(s));
     if (r->zone_sums)
         cJSON_AddItemToObject(root, "zone_sums", record_numbers(r->zone_sums, 5 * r->run.tasks));
@@ -196,9 +174,9 @@ static const struct study studies[] = {
              "exchange their boundary faces after each time step, verified by official norms.\n",  \
     .noun = "zone", .weight = "points", .schedule = "guided:size", .sample = "--class=W",          \
     .keeps = 1, .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state),     \
-    .defaults = defaults, .check = check, .describe = describe, .tasks = tasks, .teams = &teams,   \
-    .kept = kept, .print_problem = print_problem, .run = run, .print_result = print_result,        \
-    .record = record, .draw = draw, .close = close_state
+    .check = check, .describe = describe, .tasks = tasks, .teams = &teams, .kept = kept,           \
+    .print_problem = print_problem, .run = run, .print_result = print_result, .record = record,    \
+    .draw = draw, .close = close_state
 
 static const struct workload bt = {.name = "bt-mz",
                                    .help = "NPB-MZ BT: zones of very unequal sizes",

@@ -30,6 +30,37 @@ def mend_checkpoint(random, data):
     return data[:-8] + struct.pack("<Q", total)
 
 
+def folded(data):
+    """Of words, each mixed in and folded."""
+    total = 1469598103934665603
+    for (word,) in struct.iter_unpack("<Q", data[:len(data) // 8 * 8]):
+        total = (total ^ word) * 1099511628211 & WORD
+        total ^= total >> 32
+    return total
+
+
+def mend_state(random, data):
+    """apps/common/state_file.c: eight numbers of 8 bytes, two texts, three numbers of each part, zeros, the header's sum; the parts.
+    Lengths are right again, mostly, and all sums."""
+    if len(data) < 4096:
+        return data
+    data = bytearray(data[:len(data) // 4096 * 4096])
+    if random.random() < 0.9:
+        struct.pack_into("<2Q", data, 8, 4096, len(data))
+    header, _, identity, schedule, _, parts = struct.unpack_from("<6Q", data, 8)
+    table = 64 + (identity + 7) // 8 * 8 + (schedule + 7) // 8 * 8
+    if not 4096 <= header <= len(data):
+        return bytes(data)
+    for part in range(min(parts, 1 << 10)):
+        if table + 24 * (part + 1) > header:
+            break
+        begin, size = struct.unpack_from("<2Q", data, table + 24 * part)
+        end = begin + (size + 4095) // 4096 * 4096
+        struct.pack_into("<Q", data, table + 24 * part + 16, folded(bytes(data[begin:end])))
+    struct.pack_into("<Q", data, header - 8, folded(bytes(data[:header - 8])))
+    return bytes(data)
+
+
 HEADER = struct.Struct("<8sII6idd2Q")  # apps/tdbem/matrices/slices_file.c
 
 

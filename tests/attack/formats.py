@@ -87,6 +87,16 @@ def checkpoint(evener):
     return of_file("c", found, [run], mutate.BINARY, mend=checksums.mend_checkpoint)
 
 
+def states(app, *size):
+    """Of FT, of MG, and of NPB-MZ: alone and on two ranks."""
+    def of(evener):
+        found = of_maker(evener, lambda maker: maker.states(app, *size))
+        run = ["run", app, *size, "--steps", "3", "--quiet", "--units", "1:CPU:1", "--json", "r.json", "--restart", "c"]
+        commands = [run, run, [*run, "--processes", "2", "--oversubscribe"], [*run, "--checkpoint", "d"]]
+        return of_file("c", found, commands, mutate.BINARY, mend=checksums.mend_state)
+    return of
+
+
 def matrices(evener):
     found = of_maker(evener, seeds.Maker.matrices)
     run = [*BODY, *QUIET, "--steps", "2", "--json", "r.json", "--matrices", "m"]
@@ -123,6 +133,9 @@ FORMATS = {
     "report": report,
     "calibration": calibration,
     "checkpoint": checkpoint,
+    "state-ft": states("ft", "--size", "16x8x8"),
+    "state-mg": states("mg", "--size", "16"),
+    "state-mz": states("lu-mz"),
     "matrices": matrices,
     "kernels": kernels,
 }

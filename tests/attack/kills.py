@@ -18,6 +18,8 @@ import box
 import options
 
 BODY = {"td-bem": ["--mesh", "sphere:2", "--steps", "400", "--every", "7", "--vertices", "0,9", "--vertex-output", "v.csv"],
+        "ft": ["--size", "32x16x16", "--steps", "500", "--every", "17", "--units", "1:CPU:1"],
+        "mg": ["--size", "32", "--steps", "2000", "--every", "47", "--units", "1:CPU:1"],
         **{app: ["--class", "S", "--perturb", "--steps", "1500", "--every", "47"] for app in ("bt-mz", "sp-mz", "lu-mz")}}
 KILLS = 5  # of one run before it is let go
 

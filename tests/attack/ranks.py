@@ -28,8 +28,12 @@ import test_ranks as ranks  # pylint: disable=wrong-import-position
 
 SOON = 3  # s
 APPS = {"td-bem": ["--mesh", "sphere:2", "--steps", "600", "--every", "24"],
+        "ft": ["--size", "32x16x16", "--steps", "1500", "--every", "30"],
+        "mg": ["--size", "32", "--steps", "6000", "--every", "120"],
         **{app: ["--class", "S", "--perturb", "--steps", "2000", "--every", "40"] for app in ("bt-mz", "sp-mz", "lu-mz")}}
 SHORT = {"td-bem": ["--mesh", "sphere:1", "--steps", "48", "--ng", "8", "--every", "16"],
+         "ft": ["--size", "32x16x16", "--steps", "20", "--every", "5"],
+         "mg": ["--size", "32", "--steps", "20", "--every", "5"],
          **{app: ["--class", "S", "--perturb", "--steps", "20", "--every", "5"] for app in ("bt-mz", "sp-mz", "lu-mz")}}
 EARLIER = b'{"earlier": 1}'
 # what launchers leave in the temporary folder, and what a kill between two calls of an output does (<evener/output.h>)

@@ -130,6 +130,13 @@ class Maker:
                       *CHECKPOINT_OUTPUTS)
         return [self.read("work/7"), self.read("work/10")]
 
+    def states(self, app, *size):
+        """Of a run that rank 0 alone has kept, and of two ranks."""
+        words = ["run", app, *size, "--steps", "2", "--quiet", "--units", "1:CPU:1", "--checkpoint"]
+        self.make(*words, "one")
+        self.make(*words, "two", "--processes", "2", "--oversubscribe")
+        return [self.read("work/one"), self.read("work/two")]
+
     def matrices(self):
         self.make("run", "td-bem", "--mesh", "sphere:0", "--steps", "2", "--quiet", "--matrices", "m")
         return [self.read("work/m")]

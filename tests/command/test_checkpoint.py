@@ -2,7 +2,7 @@
 """NPB-MZ keeps its state and goes on from it: the bits of a run that never stopped, on any ranks and units; damaged and
 foreign files; interrupts, kill -9, full disks, ranks of other hosts.
 
-The file is read here by its description (apps/npbmz/run/state_file.h), not by the program's code.
+The file is read here by its description (apps/npbmz/common/state_file.h), not by the program's code.
 EVENER_KILLS=200 kills so many runs instead of a few.
 
 Run: ctest -R '^command-checkpoint$', or tests/command/test_checkpoint.py build/evener [test ..]
@@ -54,10 +54,10 @@ def checksum(data):
 class State:
     """A file that was kept, taken apart."""
 
-    def __init__(self, path):
+    def __init__(self, path, name=b"MZ"):
         with open(path, "rb") as f:
             data = self.data = f.read()
-        assert data[:8] == b"EVNMZ\0\0\1", data[:8]
+        assert data[:8] == b"EVN" + name + b"\0\0\1", data[:8]
         header, length, identity, schedule, _, zones, self.step = struct.unpack_from("<7Q", data, 8)
         assert length == len(data) and header % 4096 == 0 and length % 4096 == 0
         at = 64
@@ -310,8 +310,9 @@ class Ends(Base):
             done = subprocess.run(["unshare", "-m", "sh", "-c",
                                    f"mount -t tmpfs -o size=100k none small && {words} --steps 10; a=$?; ls -A small | wc -l; "
                                    f"umount small; mount -t tmpfs -o size=400k none small && {words} --steps 10; b=$?; "
-                                   f"cp small/c kept; {words} --steps 100000000 & "
-                                   f"run=$!; while kill -0 $run 2>/dev/null; do " # a state that is being written has room
+                                   f"cp small/c kept; {words} --steps 100000000 & run=$!; " # it is filled once a step is done
+                                   f"while kill -0 $run 2>/dev/null && ! [ small/c -nt kept ]; do sleep 0.05; done; "
+                                   f"while kill -0 $run 2>/dev/null; do " # a state that is being written has room
                                    f"sleep 0.1; head -c 300k /dev/zero >> small/full; done 2>/dev/null; wait $run; c=$?; "
                                    f"cp small/c later; ls -A small; echo $a $b $c"],
                                   capture_output=True, text=True, timeout=120)

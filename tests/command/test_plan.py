@@ -356,7 +356,9 @@ class Study(Base):
         self.assertGreater(float(forgetful[1]), float(remembering[1]))  # and the time it takes
         self.refuses(["bench", "schedules"], "bench/machines")
         self.refuses(["bench", "schedules", file, "--exchange", "none"], "parallel or sequential")
-        self.refuses(["bench", "schedules", file, "--apps", "ft"], "ft")
+        lacking = ["bench", "schedules", file, file, "--apps", "bt-mz,ft"]
+        self.refuses(lacking, "ft")
+        self.assertEqual(self.evener(*lacking).stdout, "")  # it is said before the first table
 
     def test_map(self):
         if "without Scotch" in self.evener("info").stdout:

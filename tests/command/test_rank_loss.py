@@ -17,6 +17,8 @@ import unittest
 EVENER = "build/evener"
 LOST = r"evener: process \d of {} \(pid {}\) was ended by signal 9 \(Killed\); the run "
 BODY = {"bt-mz": ["--class", "S", "--perturb", "--steps", "3000", "--every", "50"],
+        "ft": ["--size", "32x16x16", "--steps", "2000", "--every", "20"],
+        "mg": ["--size", "32", "--steps", "9000", "--every", "100"],
         "td-bem": ["--mesh", "sphere:2", "--steps", "960", "--every", "48"]}
 
 
@@ -109,6 +111,12 @@ class Loss(Base):
 
     def test_tdbem(self):
         self.check("td-bem", "restart", [2, 1])
+
+    def test_ft(self):
+        self.check("ft", "restart", [3, 2, 1])
+
+    def test_mg(self):
+        self.check("mg", "restart:same", [2, 2])
 
     def test_bound(self):
         """Three times, and not more."""

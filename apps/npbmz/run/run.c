@@ -1,11 +1,9 @@
 /* A run of a benchmark: zones made where they are computed, warm-up, timed steps, norms,
  * verification (NAS-03-010, sections 3 and 4). */
 #include "npbmz/run/run.h"
-#include "common/interrupt.h"
 #include "common/ranks.h"
 #include "npbmz/host/verify.h"
 #include "npbmz/mesh/mesh.h"
-#include "npbmz/run/checkpoint.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +18,9 @@ static evn_status begin(struct run *run, zone_pass *pass) {
 
 /* The state that is timed: the first one, or the one that was kept. */
 static evn_status begin_timed(struct run *run) {
-    if (!run->restart) return begin(run, run->options->perturb ? zone_begin_perturbed : zone_begin);
-    evn_status status = restart_load(run);
+    if (!run->states.from)
+        return begin(run, run->options->perturb ? zone_begin_perturbed : zone_begin);
+    evn_status status = states_load(&run->states);
     return status ? status : evn_loop_bring(run->loop);
 }
 
@@ -46,7 +45,7 @@ static evn_status set_up(struct run *run) {
     if (!status) status = setup_open_exchange(run);
     status = ranks_agreed(run->cluster, status);
     if (!status) status = warm_up(run);
-    if (!status && run->recovery) status = evn_recovery_keep(run->recovery, run->first);
+    if (!status && run->recovery) status = evn_recovery_keep(run->recovery, run->states.first);
     return status;
 }
 
@@ -62,13 +61,12 @@ static evn_status advance(int *done, void *arg) {
     evn_body body = !open ? zones_step : halves ? zones_step_split : zones_step_early;
     if (!status) status = evn_loop_run(run->loop, body, &order);
     *done += !status;
-    run->done = *done;
     return status;
 }
 
 static evn_status keep(int done, int stopping, void *arg) {
     struct run *run = arg;
-    evn_status status = checkpoint_keep(run, done, stopping);
+    evn_status status = states_keep(&run->states, done, stopping);
     if (status || !run->recovery || stopping || done == run->steps) return status;
     return evn_recovery_keep(run->recovery, done);
 }
@@ -152,13 +150,10 @@ static evn_status conclude(struct run *run, npbmz_result *r) {
     r->surface = total.surface;
     r->run.hash = problem_hash(run->hash, p->zones);
     r->run.mops =
-        r->run.seconds > 0 ? problem_mop(p) * (run->steps - run->first) / r->run.seconds : 0;
+        r->run.seconds > 0 ? problem_mop(p) * (run->steps - run->states.first) / r->run.seconds : 0;
     struct verification v;
     r->run.verified = verify(p, run->steps, run->options->perturb, &total, &v);
-    r->restarted = run->restart != NULL;
-    r->restarted_from = run->first;
-    r->checkpoints = run->kept.count;
-    r->checkpoint_s = run->kept.seconds;
+    states_report(&run->states, &r->run);
     r->zone_sums = run->sums;
     run->sums = NULL;
     return EVN_OK;
@@ -182,24 +177,18 @@ static evn_status make_room(struct run *run) {
     return EVN_OK;
 }
 
-/* The timed steps. Where their state is kept they can be interrupted; else there is nothing to
- * lose, and an interrupt ends the process. */
-static evn_status all_steps(struct run *run) {
-    const int asks = run->options->checkpoint != NULL;
-    if (asks) interrupts_defer(1);
-    evn_status status = timed_steps(&run->timed, run->first, run->steps);
-    if (asks) interrupts_defer(0);
-    return status == EVN_STOPPED ? checkpoint_stopped(run) : status;
-}
-
 /* What there is on disk is looked at before anything is computed. */
 static evn_status look_at_files(struct run *run) {
-    evn_status status = restart_open(run);
-    if (!status && run->first > run->steps)
-        status = evn_fail(EVN_USAGE, "%s: this checkpoint is at step %d, beyond the %d wanted",
-                          run->options->restart, run->first, run->steps);
-    status = ranks_agreed(run->cluster, status);
-    return status ? status : checkpoint_try(run);
+    run->states = (struct states){.kind = &run_state,
+                                  .arg = run,
+                                  .parts = run->p->zones,
+                                  .files = run->options->run.files,
+                                  .cluster = run->cluster,
+                                  .units = run->units,
+                                  .steps = run->steps};
+    states_identify(&run->states, "app=%s class=%c perturb=%d", run->name, run->p->class_,
+                    run->options->perturb != 0);
+    return states_open(&run->states);
 }
 
 static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result *r) {
@@ -207,8 +196,9 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
     run->steps = run->options->run.steps < 0 ? p->steps : run->options->run.steps;
     evn_status status = look_at_files(run);
     if (status) return status;
-    restart_schedule(run, schedule);
+    states_schedule(&run->states, schedule);
     status = evn_loop_open_on(&run->loop, run->units, schedule, run->cluster);
+    run->states.loop = run->loop;
     if (!status) status = setup_check(run);
     if (!status) status = open_recovery(run);
     if (!status) status = setup_homes(run);
@@ -229,7 +219,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, npbmz_result 
                                 .arg = run};
     status =
         ranks_agreed(run->cluster, timed_begin(&run->timed)); /* or the others wait for faces */
-    if (!status) status = all_steps(run);
+    if (!status) status = states_steps(&run->states, &run->timed);
     return status ? status : conclude(run, r);
 }
 
@@ -276,7 +266,7 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
     if (status == EVN_MEMORY && run.begun) status = evn_fail(EVN_BODY, "%s", evn_message());
     if (run.begun && status && status != EVN_STOPPED) status = name_zones(&run, status);
     setup_give_back(&run);
-    restart_close(&run);
+    states_close(&run.states);
     evn_recovery_close(run.recovery);
     evn_loop_close(run.loop);
     free(run.norms);

@@ -1,24 +1,18 @@
 /* A run of a benchmark, as its files see it: run.c goes from the first step to the last, zones.c
  * has what is done with zones, on cores and on devices, setup.c what a run needs before, and
- * checkpoint.h keeps its state.
+ * state.c what of it is kept.
  *
  * Inside of the application. */
 #ifndef NPBMZ_RUN_H
 #define NPBMZ_RUN_H
 
 #include "common/run.h"
+#include "common/state.h"
 #include "npbmz/host/norms.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/problem.h"
 #include <evener/recover.h>
 #include <stdatomic.h>
-
-/* The states that this run has kept. */
-struct kept {
-    int count, step; /* step of the last one */
-    double seconds;  /* for all */
-    double last_s;   /* for the last one */
-};
 
 /* What its passes over the zones share. */
 struct run {
@@ -42,10 +36,8 @@ struct run {
     uint64_t *hash;
     double *sums; /* of perturbed runs; NULL */
     struct timed timed;
-    int steps;               /* of the timed part */
-    struct restart *restart; /* the file that it goes on from; NULL: from the beginning */
-    int first, done;         /* steps that are done in there, and until now */
-    struct kept kept;
+    int steps; /* of the timed part */
+    struct states states;
     atomic_int out_of_memory;
 };
 
@@ -80,6 +72,10 @@ evn_status zones_norms(struct run *run, zone_pass *pass);
 evn_status zones_step(evn_unit *unit, evn_batch *batch, void *order);
 evn_status zones_step_early(evn_unit *unit, evn_batch *batch, void *order);
 evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *order);
+
+/* ---- state.c: its arg is the run ---- */
+
+extern const struct state_kind run_state;
 
 /* ---- setup.c ---- */
 

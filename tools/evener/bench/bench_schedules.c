@@ -96,18 +96,29 @@ struct comparison {
     int differ; /* places where the papers' orders do not hold */
 };
 
+/* One list of units of the file, with the figures for the job; to be closed where it is 0. */
+static int open_set(const struct comparison *s, const char *set, evn_units **units,
+                    struct machine_model *m) {
+    evn_status status = evn_units_open(units, s->machine, set, EVN_DESCRIBE_ONLY);
+    if (status) return give_up(status);
+    const double bytes = s->job.shape.bytes / job_weight(&s->job);
+    int code = machine_model_open(m, *units, NULL, &s->tasks, bytes);
+    if (!code) code = machine_model_fill(m, s->file, s->job.is->name, &s->tasks);
+    if (!code) return 0;
+    machine_model_close(m);
+    evn_units_close(*units);
+    return code;
+}
+
 /* All schedules on one list of units, `one`: the seconds of a step on its first unit alone. */
 static int run_set(const struct comparison *s, const char *set, struct row row[WAYS][SCHEDULES],
                    double one[WAYS], int *units_count, int *gpus) {
     evn_units *units;
-    evn_status status = evn_units_open(&units, s->machine, set, EVN_DESCRIBE_ONLY);
-    if (status) return give_up(status);
+    struct machine_model m;
+    int code = open_set(s, set, &units, &m);
+    if (code) return code;
     *units_count = evn_units_count(units);
     *gpus = evn_units_gpus(units);
-    struct machine_model m;
-    int code =
-        machine_model_open(&m, units, NULL, &s->tasks, s->job.shape.bytes / job_weight(&s->job));
-    if (!code) code = machine_model_fill(&m, s->file, s->job.is->name, &s->tasks);
     double *speed = malloc(sizeof *speed * (size_t)*units_count);
     if (!speed) code = EXIT_FAILED;
     for (int way = 0; !code && way < WAYS; way++) {
@@ -223,12 +234,33 @@ int bench_begin_class(struct job *job, const struct workload *is, char class_) {
     return code ? code : job_check(job);
 }
 
-/* All sets of a machine's file for one workload; prints the tables, and at the end the orders. */
-static int study_workload(struct comparison *s, const struct workload *is, char class_,
-                          long steps) {
+static int open_workload(struct comparison *s, const struct workload *is, char class_) {
     int code = bench_begin_class(&s->job, is, class_);
     if (!code) code = job_open(&s->job, 0);
     s->tasks = s->job.tasks;
+    return code;
+}
+
+/* Whether a machine's file has all figures for one workload. */
+static int look_at_workload(struct comparison *s, const struct workload *is, char class_) {
+    int code = open_workload(s, is, class_);
+    const char *set;
+    for (int i = 0; !code && (set = machine_file_set(s->file, i)); i++) {
+        evn_units *units;
+        struct machine_model m;
+        code = open_set(s, set, &units, &m);
+        if (code) break;
+        machine_model_close(&m);
+        evn_units_close(units);
+    }
+    job_close(&s->job);
+    return code;
+}
+
+/* All sets of a machine's file for one workload; prints the tables, and at the end the orders. */
+static int study_workload(struct comparison *s, const struct workload *is, char class_,
+                          long steps) {
+    int code = open_workload(s, is, class_);
     s->steps = steps > 0 ? (int)steps : s->job.shape.steps;
     const char *set;
     for (int i = 0; !code && (set = machine_file_set(s->file, i)); i++) {
@@ -277,8 +309,9 @@ int bench_read_lists(struct option_list *apps, const char *text, const char *cla
     return code;
 }
 
-static int study_file(struct comparison *s, const char *path, const struct option_list *apps,
-                      const char *classes, long steps) {
+/* What a file lacks is said before any table is printed. Figures are the same for all classes. */
+static int look_at_file(struct comparison *s, const char *path, const struct option_list *apps,
+                        char class_) {
     struct machine_file *file;
     int code = machine_file_open(&file, path);
     if (code) return code;
@@ -287,6 +320,18 @@ static int study_file(struct comparison *s, const char *path, const struct optio
         complain("%s: there are no \"sets\" of units in it to be compared", path);
         code = EXIT_USAGE;
     }
+    for (int i = 0; !code && i < apps->count; i++)
+        code = look_at_workload(s, workload_find(apps->word[i]), class_);
+    machine_file_close(file);
+    return code;
+}
+
+static int study_file(struct comparison *s, const char *path, const struct option_list *apps,
+                      const char *classes, long steps) {
+    struct machine_file *file;
+    int code = machine_file_open(&file, path);
+    if (code) return code;
+    s->file = file;
     printf("\n== %s ==\nmilliseconds a step, mean over a run; /guided: step over guided:size's; "
            "speedup over the first unit alone;\nmigrated: tasks a step\n",
            machine_file_name(file));
@@ -434,6 +479,8 @@ int bench_schedules(int argc, char **argv) {
     evn_status status = evn_machine_open(&machine);
     if (status) return give_up(status);
     s.machine = machine;
+    for (int i = 0; !code && i < files; i++)
+        code = look_at_file(&s, path[i], &apps, *request.classes);
     for (int i = 0; !code && i < files; i++)
         code = study_file(&s, path[i], &apps, request.classes, request.steps);
     if (!code)

@@ -1,8 +1,7 @@
-/* The format of a state's file, and its zones in and out of memory. */
-#include "npbmz/run/state_file.h"
+/* The format of a state's file, and its parts in and out of memory. */
+#include "common/state_file.h"
 #include "common/hash.h"
 #include "common/kept.h"
-#include "npbmz/mesh/mesh.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +10,8 @@
 enum { PAGE = 4096 };
 
 /* The numbers that a header begins with; the texts follow, each filled up to 8 bytes, then three
- * numbers a zone. The header's last 8 bytes are its checksum. */
-enum { MAGIC, HEADER, BYTES, IDENTITY, SCHEDULE, SPEEDS, ZONES, STEP, HEAD };
-
-static const char magic[8] = "EVNMZ\0\0\1";
+ * numbers a part. The header's last 8 bytes are its checksum. */
+enum { MAGIC, HEADER, BYTES, IDENTITY, SCHEDULE, SPEEDS, PARTS, STEP, HEAD };
 
 static uint64_t fill_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
@@ -31,34 +28,35 @@ static void turn(void *words, size_t count) {
 
 /* ---- what a file is like ------------------------------------------------------------------- */
 
-/* Where the table of zones begins. */
+/* Where the table of parts begins. */
 static uint64_t table_at(uint64_t identity, uint64_t schedule) {
     return 8 * HEAD + fill_up(identity, 8) + fill_up(schedule, 8);
 }
 
-void state_lay_out(struct state_file *f, const struct problem *p, uint64_t header) {
+void state_lay_out(struct state_file *f, const struct states *s, uint64_t header) {
     uint64_t at = f->header = header;
-    for (int z = 0; z < f->zones; z++) {
-        const uint64_t bytes = 8 * (uint64_t)state_doubles(p, &p->zone[z]);
-        f->part[z].at = at;
-        f->part[z].bytes = bytes;
+    for (int i = 0; i < f->parts; i++) {
+        const uint64_t bytes = 8 * (uint64_t)s->kind->doubles(s->arg, i, f->step);
+        f->part[i].at = at;
+        f->part[i].bytes = bytes;
         at += fill_up(bytes, PAGE);
     }
     f->bytes = at;
 }
 
-evn_status state_plan(struct state_file *f, const struct problem *p, const char *identity,
+evn_status state_plan(struct state_file *f, const struct states *s, int step,
                       const char *schedule) {
-    *f = (struct state_file){.zones = p->zones};
-    f->identity = strdup(identity);
+    *f = (struct state_file){.parts = s->parts, .step = step};
+    f->identity = strdup(s->identity);
     f->schedule = strdup(schedule);
-    f->part = calloc((size_t)p->zones, sizeof *f->part);
+    f->part = calloc((size_t)s->parts, sizeof *f->part);
     if (!f->identity || !f->schedule || !f->part) {
         state_close(f);
-        return evn_fail(EVN_MEMORY, "checkpoint: no memory for the list of %d zones", p->zones);
+        return evn_fail(EVN_MEMORY, "checkpoint: no memory for the list of %d %ss", s->parts,
+                        s->kind->part);
     }
-    const uint64_t table = table_at(strlen(identity), strlen(schedule));
-    state_lay_out(f, p, fill_up(table + sizeof *f->part * (uint64_t)f->zones + 8, PAGE));
+    const uint64_t table = table_at(strlen(f->identity), strlen(schedule));
+    state_lay_out(f, s, fill_up(table + sizeof *f->part * (uint64_t)f->parts + 8, PAGE));
     return EVN_OK;
 }
 
@@ -71,15 +69,15 @@ void state_close(struct state_file *f) {
 
 /* ---- the header ---------------------------------------------------------------------------- */
 
-unsigned char *state_header(const struct state_file *f) {
+unsigned char *state_header(const struct state_file *f, const struct state_kind *kind) {
     unsigned char *header = calloc(1, f->header);
     if (!header) return NULL;
     const uint64_t identity = strlen(f->identity), schedule = strlen(f->schedule);
     uint64_t head[HEAD] = {0,        f->header, f->bytes,           identity,
-                           schedule, f->speeds, (uint64_t)f->zones, (uint64_t)f->step};
-    const size_t table = sizeof *f->part * (size_t)f->zones;
+                           schedule, f->speeds, (uint64_t)f->parts, (uint64_t)f->step};
+    const size_t table = sizeof *f->part * (size_t)f->parts;
     turn(head, HEAD);
-    memcpy(head, magic, sizeof magic);
+    memcpy(head, kind->magic, sizeof kind->magic);
     memcpy(header, head, sizeof head);
     memcpy(header + sizeof head, f->identity, identity);
     memcpy(header + sizeof head + fill_up(identity, 8), f->schedule, schedule);
@@ -96,17 +94,18 @@ static evn_status refuse(const char *path, const char *what) {
     return evn_fail(EVN_USAGE, "%s: %s", path, what);
 }
 
-static const char foreign[] = "this is no checkpoint of NPB-MZ of this version",
-                  cut[] = "this checkpoint is cut off or damaged",
+static const char cut[] = "this checkpoint is cut off or damaged",
                   wrong[] = "this checkpoint is damaged: its checksum is wrong";
 
-evn_status state_read_header(int fd, const char *path, unsigned char **header, size_t *bytes) {
+evn_status state_read_header(const struct state_kind *kind, int fd, const char *path,
+                             unsigned char **header, size_t *bytes) {
     uint64_t head[HEAD];
     struct stat is;
     *header = NULL;
     if (fstat(fd, &is) || !S_ISREG(is.st_mode)) return refuse(path, "this is no file");
-    if (kept_read(fd, head, sizeof head, 0) || memcmp(head, magic, sizeof magic) != 0)
-        return refuse(path, foreign);
+    if (kept_read(fd, head, sizeof head, 0) || memcmp(head, kind->magic, sizeof kind->magic) != 0)
+        return evn_fail(EVN_USAGE, "%s: this is no checkpoint of %s of this version", path,
+                        kind->name);
     turn(head, HEAD);
     if (head[BYTES] != (uint64_t)is.st_size || head[HEADER] > head[BYTES] || head[HEADER] % PAGE ||
         head[HEADER] < sizeof head + 8)
@@ -129,33 +128,34 @@ static char *text(const unsigned char *from, uint64_t bytes) {
     return copy;
 }
 
-/* Where its zones are follows from the problem, and the header is to say the same. */
-static evn_status parse_table(struct state_file *f, const struct problem *p, const uint64_t *head,
+/* Where its parts are follows from the problem, and the header is to say the same. */
+static evn_status parse_table(struct state_file *f, const struct states *s, const uint64_t *head,
                               const unsigned char *table, const char *path) {
-    const size_t bytes = sizeof *f->part * (size_t)p->zones;
-    f->zones = p->zones;
+    const size_t bytes = sizeof *f->part * (size_t)s->parts;
+    f->parts = s->parts;
     f->step = (int)head[STEP];
     f->speeds = head[SPEEDS];
     f->part = malloc(bytes);
     struct state_part *there = malloc(bytes);
     if (!f->part || !there) {
         free(there);
-        return evn_fail(EVN_MEMORY, "%s: no memory for the list of %d zones", path, p->zones);
+        return evn_fail(EVN_MEMORY, "%s: no memory for the list of %d %ss", path, s->parts,
+                        s->kind->part);
     }
     memcpy(there, table, bytes);
     turn(there, bytes / 8);
-    state_lay_out(f, p, head[HEADER]);
+    state_lay_out(f, s, head[HEADER]);
     int same = f->bytes == head[BYTES];
-    for (int z = 0; z < p->zones; z++) {
-        same = same && there[z].at == f->part[z].at && there[z].bytes == f->part[z].bytes;
-        f->part[z].sum = there[z].sum;
+    for (int i = 0; i < s->parts; i++) {
+        same = same && there[i].at == f->part[i].at && there[i].bytes == f->part[i].bytes;
+        f->part[i].sum = there[i].sum;
     }
     free(there);
     return same ? EVN_OK : refuse(path, cut);
 }
 
-static evn_status parse(struct state_file *f, const struct problem *p, const char *identity,
-                        const unsigned char *header, size_t bytes, const char *path) {
+static evn_status parse(struct state_file *f, const struct states *s, const unsigned char *header,
+                        size_t bytes, const char *path) {
     uint64_t head[HEAD], sum;
     memcpy(head, header, sizeof head);
     memcpy(&sum, header + bytes - 8, sizeof sum);
@@ -169,59 +169,34 @@ static evn_status parse(struct state_file *f, const struct problem *p, const cha
     f->schedule = text(header + sizeof head + fill_up(head[IDENTITY], 8), head[SCHEDULE]);
     if (!f->identity || !f->schedule)
         return evn_fail(EVN_MEMORY, "%s: no memory for its words", path);
-    evn_status status = kept_compare(path, f->identity, identity);
+    evn_status status = kept_compare(path, f->identity, s->identity);
     if (status) return status;
     const uint64_t table = table_at(head[IDENTITY], head[SCHEDULE]);
-    if (head[ZONES] != (uint64_t)p->zones || strlen(f->identity) != head[IDENTITY] ||
+    if (head[PARTS] != (uint64_t)s->parts || strlen(f->identity) != head[IDENTITY] ||
         strlen(f->schedule) != head[SCHEDULE] ||
-        table + sizeof *f->part * (uint64_t)p->zones + 8 > bytes)
+        table + sizeof *f->part * (uint64_t)s->parts + 8 > bytes)
         return refuse(path, cut);
-    return parse_table(f, p, head, header + table, path);
+    return parse_table(f, s, head, header + table, path);
 }
 
-evn_status state_parse(struct state_file *f, const struct problem *p, const char *identity,
-                       const unsigned char *header, size_t bytes, const char *path) {
+evn_status state_parse(struct state_file *f, const struct states *s, const unsigned char *header,
+                       size_t bytes, const char *path) {
     *f = (struct state_file){0};
-    evn_status status = parse(f, p, identity, header, bytes, path);
+    evn_status status = parse(f, s, header, bytes, path);
     if (status) state_close(f);
     return status;
 }
 
-/* ---- zones --------------------------------------------------------------------------------- */
+/* ---- parts --------------------------------------------------------------------------------- */
 
-size_t state_doubles(const struct problem *p, const struct zone *z) {
-    const size_t fields = p->benchmark == NPBMZ_LU ? 2 : 1; /* u, and the residual */
-    return fields * NC * (size_t)z->nx * (size_t)z->ny * (size_t)z->nz;
-}
-
-/* Row number `row` of a zone: lines along i, as they lie in a file. */
-static double *row_at(const struct zone *z, size_t row) {
-    const size_t ny = (size_t)z->ny, nz = (size_t)z->nz, plane = row / ny, m = plane / nz;
-    double *field = m < NC ? z->u : z->r;
-    return field + (ptrdiff_t)(m % NC) * z->sc + zone_at(z, 0, (int)(row % ny), (int)(plane % nz));
-}
-
-/* Doubles from .. from + count of a zone; `in`: into it. */
-static void copy(const struct zone *z, size_t from, size_t count, double *data, int in) {
-    const size_t nx = (size_t)z->nx;
-    while (count) {
-        const size_t i = from % nx, some = nx - i < count ? nx - i : count;
-        double *here = row_at(z, from / nx) + i;
-        memcpy(in ? here : data, in ? data : here, some * sizeof *data);
-        data += some;
-        from += some;
-        count -= some;
-    }
-}
-
-void state_pack(const struct zone *z, size_t from, size_t count, double *to) {
-    copy(z, from, count, to, 0);
+void state_pack(const struct states *s, int part, size_t from, size_t count, double *to) {
+    s->kind->pack(s->arg, part, from, count, to);
     turn(to, count);
 }
 
-void state_unpack(struct zone *z, size_t from, size_t count, double *data) {
+void state_unpack(const struct states *s, int part, size_t from, size_t count, double *data) {
     turn(data, count);
-    copy(z, from, count, data, 1);
+    s->kind->unpack(s->arg, part, from, count, data);
 }
 
 uint64_t state_sum(uint64_t sum, const double *piece, size_t doubles) {
