@@ -4,6 +4,7 @@
 #include <omp_cu.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,32 @@ static int regions(void) {
     }
     printf("inner %d %d asked %d %d here %d %d after %d wide %d of %d\n", inner[0], inner[1],
            asked[0], asked[1], here[0], here[1], after, wide, omp_get_max_threads());
+    return 0;
+}
+
+/* An ordinary region after a directive has its threads on as many cores as before. */
+static int binding(void) {
+    SITE(site, "static");
+    LIST(units, {1, EVN_CU_CPU, 1});
+    cpu_set_t all, any;
+    int least = 0;
+    CPU_ZERO(&any);
+    sched_getaffinity(0, sizeof all, &all);
+    for (int step = 0; step < 2; step++) {
+        const evn_cu_int trips = evn_cu_trips(&site, 0, 3, 1, EVN_CU_LESS);
+        if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
+#pragma omp parallel
+            for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+            }
+#pragma omp parallel num_threads(2) reduction(+ : least)
+        {
+            cpu_set_t mine;
+            least = sched_getaffinity(0, sizeof mine, &mine) == 0;
+#pragma omp critical
+            CPU_OR(&any, &any, &mine);
+        }
+    }
+    printf("%d threads, %s\n", least, CPU_EQUAL(&any, &all) ? "all cores" : "few cores");
     return 0;
 }
 
@@ -460,16 +487,17 @@ static int ends(void) { /* exit() in a body */
 static const struct {
     const char *name;
     int (*run)(void);
-} cases[] = {{"once", once},       {"reduce", reduce},     {"variables", variables},
-             {"regions", regions}, {"teams", teams},       {"moves", moves},
-             {"batches", batches}, {"lists", lists},       {"no_count", no_count},
-             {"no_size", no_size}, {"cores", cores},       {"step0", step0},
-             {"away", away},       {"endless", endless},   {"schedule", schedule},
-             {"thread", thread},   {"nested", nested},     {"parallel", parallel},
-             {"within", within},   {"stranger", stranger}, {"twice", twice},
-             {"large", large},     {"both", both},         {"crowd", crowd},
-             {"ends", ends}};
+} cases[] = {{"once", once},         {"reduce", reduce},   {"variables", variables},
+             {"regions", regions},   {"teams", teams},     {"binding", binding},
+             {"moves", moves},       {"batches", batches}, {"lists", lists},
+             {"no_count", no_count}, {"no_size", no_size}, {"cores", cores},
+             {"step0", step0},       {"away", away},       {"endless", endless},
+             {"schedule", schedule}, {"thread", thread},   {"nested", nested},
+             {"parallel", parallel}, {"within", within},   {"stranger", stranger},
+             {"twice", twice},       {"large", large},     {"both", both},
+             {"crowd", crowd},       {"ends", ends}};
 
+int main(int argc, char **argv);
 int main(int argc, char **argv) {
     for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof *cases; i++)
         if (!strcmp(argv[1], cases[i].name)) return cases[i].run();

@@ -20,7 +20,8 @@ CASES = os.path.join(SOURCE, "tests", "cu", "cases.c")
 COMPILERS = list({os.path.realpath(shutil.which(c)): c for c in ("clang-19", "clang-16", "clang-14", "clang", "gcc")
                   if shutil.which(c)}.values())[::-1]
 PLAIN = {k: v for k, v in os.environ.items() if not k.startswith(("EVENER_", "OMP_"))}
-PLAIN.update(LC_ALL="C", EVENER_CACHE=os.path.join(BUILD, "cache"))
+# threads that wait do not take the cores of others: there are more of them than cores
+PLAIN.update(LC_ALL="C", OMP_WAIT_POLICY="passive", EVENER_CACHE=os.path.join(BUILD, "cache"))
 
 
 def cached(name):
@@ -59,15 +60,15 @@ class Programs:
     def flags(self, *words):
         return subprocess.run(["pkg-config", *words], env=self.env, check=True, capture_output=True, text=True).stdout.split()
 
-    def make(self, compiler, name, libraries=None):
+    def make(self, compiler, name, libraries=None, extra=()):
         out = f"{self.folder}/{name}"
         kernels = out + "_kernels.o"
         subprocess.run([compiler, "-O2", "-std=c11", "-ffp-contract=off", "-fopenmp-simd", "-DEVN_CONTRACT=0",
-                        "-Wno-overlength-strings", *self.sanitize, *self.flags("--cflags", "evener"), "-c",
+                        "-Wno-overlength-strings", "-fPIC", *self.sanitize, *self.flags("--cflags", "evener"), "-c",
                         f"{BUILD}/tests/cu_kernels.c", "-o", kernels], check=True)
         libraries = libraries or self.flags("--libs", "evener-cu")
         subprocess.run([compiler, "-O2", "-std=c99", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-pedantic", "-Werror",
-                        "-Wstrict-prototypes", "-ffp-contract=off", *self.sanitize, "-D__EVENER_CC__",
+                        "-Wstrict-prototypes", "-ffp-contract=off", *extra, *self.sanitize, "-D__EVENER_CC__",
                         *self.flags("--cflags", "evener-cu"), CASES, kernels, "-o", out, *libraries, "-lm"], check=True)
         return out
 
@@ -114,6 +115,23 @@ class Same(unittest.TestCase):
         """Six rounds: inner regions of 3 and 2 threads, others of 4 as the program has set."""
         self.assertEqual(self.same("regions", (None,)),
                          "inner 9 6 asked 9 6 here 60 63 after 12 wide 12 of 4\n")
+
+    def test_binding(self):
+        for program in programs.path.values():
+            done = run(program, "binding", EVENER_OVERSUBSCRIBE=None)
+            self.assertEqual(done.stdout, "4 threads, all cores\n", done.stderr)
+
+    def test_in_a_shared_library(self):
+        """The directives are in a library, and the program has regions of its own before."""
+        for compiler in programs.path:
+            library = programs.make(compiler, f"lib{compiler}.so", extra=["-fPIC", "-shared", "-Dmain=all_cases"])
+            out = f"{programs.folder}/{compiler}-shared"
+            subprocess.run([compiler, "-fopenmp", *programs.sanitize, "-x", "c", "-", "-x", "none", library, "-o", out], check=True, text=True,
+                           input="int all_cases(int, char **); int main(int n, char **a) { int k = 0;\n"
+                                 "#pragma omp parallel num_threads(2) reduction(+ : k)\nk++;\n"
+                                 "return k != 2 || all_cases(n, a); }\n")
+            for case in "reduce", "teams":
+                self.assertEqual(run(out, case).stdout, run(programs.path[compiler], case).stdout)
 
     def test_teams(self):
         self.assertEqual(self.same("teams", self.LISTS), "0 wrong, 296, teams 1\n")
