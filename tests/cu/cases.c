@@ -417,6 +417,34 @@ static int stranger(void) {
     return 0;
 }
 
+static int team(void) { /* data brought by another thread than the leader */
+    static double u[4];
+    LIST(units, {1, EVN_CU_CPU, 2});
+    if (omp_register(u, sizeof u)) return 2;
+    if (evn_cu_enter(&wrong, units, 1, 0, 1))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+#pragma omp parallel
+            if (omp_get_thread_num()) omp_migrate(u);
+        }
+    return 0;
+}
+
+static int launch(void) { /* on cores */
+    int n = 1;
+    LIST(units, {1, EVN_CU_CPU, 1});
+    if (evn_cu_enter(&wrong, units, 1, 0, 1))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;)
+            omp_cu_launch(&cu_kernels, "grow", 1, OMP_CU_VALUE(n));
+    return 0;
+}
+
+static int untaken(void) { /* what follows is no region that can be taken over */
+    LIST(units, {1, EVN_CU_CPU, 1});
+    return evn_cu_enter(&wrong, units, 1, 0, 1) ? (int)evn_cu_next() : 0;
+}
+
 static int twice(void) { /* overlapping memory: an answer, not an end */
     static double u[4];
     const int first = omp_register(u, sizeof u), again = omp_register(u + 3, sizeof u);
@@ -495,7 +523,8 @@ static const struct {
              {"schedule", schedule}, {"thread", thread},   {"nested", nested},
              {"parallel", parallel}, {"within", within},   {"stranger", stranger},
              {"twice", twice},       {"large", large},     {"both", both},
-             {"crowd", crowd},       {"ends", ends}};
+             {"crowd", crowd},       {"ends", ends},       {"team", team},
+             {"launch", launch},     {"untaken", untaken}};
 
 int main(int argc, char **argv);
 int main(int argc, char **argv) {

@@ -191,6 +191,9 @@ class Wrong(unittest.TestCase):
                 ("stranger", r"wrong\.c:12: omp_migrate: 0x\w+ is in no memory that was registered; .*", {}),
                 ("large", r"wrong\.c:12: omp_migrate of 0x\w+: place: .*", small),
                 ("both", r"wrong\.c:12: omp_migrate of 0x\w+: place: .* is held .*", {}),
+                ("team", r"wrong\.c:12: omp_migrate within a parallel region of a unit; .*", {}),
+                ("launch", r'wrong\.c:12: omp_cu_launch of "grow" where there is no device; .*', {}),
+                ("untaken", r"wrong\.c:12: the parallel region of this directive was not taken over: .*", {}),
                 ("once", r".*cases\.c:\d+: EVENER_UNITS: .*", {"EVENER_UNITS": "4:CPUS:4"}),
                 ("once", r".*cases\.c:\d+: EVENER_SCHEDULE: .*", {"EVENER_SCHEDULE": "dynamics"})):
             for compiler, program in programs.path.items():
