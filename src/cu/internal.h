@@ -146,8 +146,9 @@ int cu_fork_is_taken(void);
 
 /* ---- place.c ---- */
 
-/* Brings all data home and closes the place; opens one on the units there are. */
-void cu_place_close(void);
+/* Brings all data home and closes the place, also where some cannot come; opens one on the units
+ * there are. */
+evn_status cu_place_close(void);
 evn_status cu_place_open(void);
 
 /* The end of a batch: waits for its device and lets go what it has brought. */

@@ -45,15 +45,17 @@ evn_status cu_place_open(void) {
     return status;
 }
 
-void cu_place_close(void) {
+evn_status cu_place_close(void) {
+    evn_status status = EVN_OK;
     pthread_mutex_lock(&lock);
     for (int i = 0; place && i < count; i++) {
-        if (evn_place_remove(place, data[i].region)) cu_die_of_message(NULL);
+        if (!status) status = evn_place_remove(place, data[i].region);
         data[i].region = -1;
     }
     evn_place_close(place);
     place = NULL;
     pthread_mutex_unlock(&lock);
+    return status;
 }
 
 double cu_place_moved(void) {
@@ -128,9 +130,10 @@ void evn_cu_unregister(void *memory) {
         pthread_mutex_unlock(&lock);
         not_registered("omp_unregister", memory);
     }
-    if (place && evn_place_remove(place, data[at].region)) cu_die_of_message(NULL);
-    memmove(&data[at], &data[at + 1], (size_t)(--count - at) * sizeof *data);
+    evn_status status = place ? evn_place_remove(place, data[at].region) : EVN_OK;
+    if (!status) memmove(&data[at], &data[at + 1], (size_t)(--count - at) * sizeof *data);
     pthread_mutex_unlock(&lock);
+    if (status) cu_die(NULL, "omp_unregister of %p: %s", memory, evn_message());
 }
 
 /* ---- bringing ------------------------------------------------------------------------------ */
@@ -262,6 +265,7 @@ unsigned int evn_cu_where(const void *memory) {
 
 evn_buffer *evn_cu_address(const void *memory, size_t *at) {
     size_t within;
+    if (!at) cu_die(NULL, "omp_cu_address: NULL instead of where to put the byte");
     *at = 0;
     if (!cu_here.unit || !evn_cu_queue()) return NULL;
     const int region = region_of("omp_cu_address", memory, &within);

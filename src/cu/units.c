@@ -48,19 +48,23 @@ void cu_die(const evn_cu_site *site, const char *format, ...) {
 
 void cu_die_of_message(const evn_cu_site *site) { cu_die(site, "%s", evn_message()); }
 
-/* Loops, data, session. What could not be written is said, since nobody else would. */
-static void close_all(void) {
+/* Loops, data, session: the first failure, with its message. */
+static evn_status close_all(void) {
+    char message[1024] = "";
     cu_report();
     cu_sites_forget();
-    cu_place_close();
-    if (evn_close(cu.session)) fprintf(stderr, "compute units: %s\n", evn_message());
+    evn_status status = cu_place_close();
+    if (status) snprintf(message, sizeof message, "%s", evn_message());
+    evn_status closed = evn_close(cu.session);
     cu.session = NULL;
     cu.units = NULL;
+    return status ? evn_fail(status, "%s", message) : closed;
 }
 
 /* A program that ends within its units' work leaves everything as it is. */
 static void at_exit(void) {
-    if (cu.session && getpid() == process && !evn_units_running(cu.units)) close_all();
+    if (!cu.session || getpid() != process || evn_units_running(cu.units)) return;
+    if (close_all()) fprintf(stderr, "compute units: %s\n", evn_message()); /* nobody else would */
 }
 
 /* ---- the list ------------------------------------------------------------------------------ */
@@ -72,6 +76,8 @@ static void check_list(const evn_cu_site *where, const evn_cu_group *group, int 
     if (limit < 0) cu_die(where, "thread_limit: %lld threads; expected 1 or more", limit);
     for (int g = 0; g < groups; g++) {
         const char *family = family_name(group[g].family);
+        if (group[g].family != EVN_CU_CPU && group[g].family != EVN_CU_GPU)
+            cu_die(where, "num_teams: units of a family that is neither CPU nor GPU");
         if (group[g].count < 1)
             cu_die(where, "num_teams: %lld units in %lld:%s:%lld; expected 1 or more",
                    group[g].count, group[g].count, family, group[g].size);
@@ -133,7 +139,7 @@ void cu_units_want(struct site *s, const evn_cu_group *group, int groups, evn_cu
     if (is_same_list(s, group, groups, limit)) return;
     check_list(s->where, group, groups, limit);
     if (!cu_variable("EVENER_UNITS")) write_list(s->where, group, groups, limit, text, sizeof text);
-    if (cu.session && strcmp(text, text_now) != 0) close_all();
+    if (cu.session && strcmp(text, text_now) != 0 && close_all()) cu_die_of_message(s->where);
     if (!cu.session) open_units(s->where, text);
     evn_cu_group *copy = realloc(s->group, ((size_t)groups + 1) * sizeof *copy);
     if (!copy) cu_die(s->where, "not enough memory");
