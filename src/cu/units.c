@@ -13,8 +13,9 @@
 struct cu_program cu;
 const evn_cu_site *_Atomic cu_at;
 
-static char text_now[512]; /* the list that the units were opened for; "": EVENER_UNITS */
-static pid_t process;      /* that opened them */
+static char text_now[512];      /* the list that the units were opened for; "": EVENER_UNITS */
+static pid_t process;           /* that opened them */
+static _Thread_local int spoke; /* why the program ends */
 
 const char *cu_variable(const char *name) {
     const char *text = secure_getenv(name);
@@ -25,7 +26,6 @@ const char *cu_variable(const char *name) {
 
 static void speak(const evn_cu_site *site, const char *text) {
     static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    static _Thread_local int spoke;
     if (spoke) _exit(1);      /* by what it does at exit */
     pthread_mutex_lock(&one); /* for good: who comes later waits for the end */
     spoke = 1;
@@ -64,7 +64,8 @@ static evn_status close_all(void) {
 /* A program that ends within its units' work leaves everything as it is. */
 static void at_exit(void) {
     if (!cu.session || getpid() != process || evn_units_running(cu.units)) return;
-    if (close_all()) fprintf(stderr, "compute units: %s\n", evn_message()); /* nobody else would */
+    /* nobody else would say it; but who ends for another reason has said that */
+    if (close_all() && !spoke) fprintf(stderr, "compute units: %s\n", evn_message());
 }
 
 /* ---- the list ------------------------------------------------------------------------------ */

@@ -95,7 +95,7 @@ static int reduce(void) {
 static double many(int n, double a, float b) {
     SITE(site, "dynamic");
     LIST(units, {3, EVN_CU_CPU, 1});
-    double grid[n][3], note = -1, last = -1, scale = 2;
+    double grid[n + 1][3], note = -1, last = -1, scale = 2;
     struct {
         int x, y;
     } pair = {3, 4};
