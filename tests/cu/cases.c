@@ -205,7 +205,8 @@ static void orphan(int *runs, int n) {
 static int teams(void) {
     SITE(site, "static");
     LIST(units, {1, EVN_CU_CPU, 2}, {2, EVN_CU_CPU, 1});
-    int first[N] = {0}, second[N] = {0}, third[N] = {0}, whole[N] = {0}, standard[N] = {0};
+    int first[N] = {0}, second[N] = {0}, third[N] = {0}, whole[N] = {0};
+    int standard[N + 1] = {0};
     int count = 0, wrong = 0;
     for (int step = 0; step < 4; step++) {
         const int n = evn_cu_teams(&site, units, COUNT(units), 0);
@@ -247,8 +248,39 @@ static int teams(void) {
     for (int t = 0; t < N; t++)
         wrong +=
             first[t] != 4 || second[t] != 10 || third[t] != 4 || whole[t] != 1 || standard[t] != 1;
+    wrong += standard[N];
     printf("%d wrong, %d, teams %d\n", wrong, count, teams > 0);
     return wrong != 0;
+}
+
+/* Other weights, options and numbers of iterations have a loop of their own; the units' cores are
+ * limited. */
+static int kept(void) {
+    static evn_cu_site site = EVN_CU_SITE("kept.c", 7, "dynamic");
+    LIST(units, {2, EVN_CU_CPU, 4});
+    const evn_loop *loop[6];
+    int cores = 0;
+    if (evn_cu_loop("kept.c", 7)) return 1; /* has not run */
+    for (int step = 0; step < 6; step++) {
+        const evn_cu_int trips = evn_cu_trips(&site, 0, step == 4 ? 5 : 9, 1, EVN_CU_LESS);
+        double *weight = evn_cu_weights(&site, trips);
+        for (int t = 0; t < trips; t++) weight[t] = step == 2 ? 1 : t;
+        evn_cu_option(&site, "chunk", step == 3 ? 2 : 1);
+        if (evn_cu_enter(&site, units, COUNT(units), 3, trips))
+#pragma omp parallel
+            for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+                if (!t) cores = omp_get_num_threads();
+            }
+        loop[step] = evn_cu_loop("kept.c", 7);
+    }
+    printf("%d cores, loops", cores);
+    for (int step = 0; step < 6; step++) {
+        int first = 0;
+        while (loop[first] != loop[step]) first++;
+        printf(" %d", first);
+    }
+    printf("\n");
+    return 0;
 }
 
 /* ---- data ---------------------------------------------------------------------------------- */
@@ -337,6 +369,7 @@ static int batches(void) { return data(1); }
 static int lists(void) {
     double *u = calloc(CELLS, sizeof *u);
     if (omp_register(u, CELLS * sizeof *u)) return 1;
+    omp_migrate(u); /* there are no units yet, and nothing to do */
     for (int step = 0; step < 3; step++) {
         SITE(site, "static");
         LIST(one, {1, EVN_CU_GPU, 1});
@@ -523,8 +556,8 @@ static const struct {
              {"schedule", schedule}, {"thread", thread},   {"nested", nested},
              {"parallel", parallel}, {"within", within},   {"stranger", stranger},
              {"twice", twice},       {"large", large},     {"both", both},
-             {"crowd", crowd},       {"ends", ends},       {"team", team},
-             {"launch", launch},     {"untaken", untaken}};
+             {"crowd", crowd},       {"ends", ends},       {"kept", kept},
+             {"team", team},         {"launch", launch},   {"untaken", untaken}};
 
 int main(int argc, char **argv);
 int main(int argc, char **argv) {

@@ -1,5 +1,4 @@
-/* Directives as evener-cc writes them, for the tests: the head of a loop over `trips` iterations on
- * the units in a list. What follows UNITS_LOOP(..) is the parallel region with its clauses. */
+/* Parts of directives as evener-cc writes them, for the tests. */
 #ifndef TEST_CU_DIRECTIVE_H
 #define TEST_CU_DIRECTIVE_H
 

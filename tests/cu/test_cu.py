@@ -136,6 +136,9 @@ class Same(unittest.TestCase):
     def test_teams(self):
         self.assertEqual(self.same("teams", self.LISTS), "0 wrong, 296, teams 1\n")
 
+    def test_kept_loops(self):
+        self.assertEqual(self.same("kept", (None,)), "3 cores, loops 0 0 2 3 4 0\n")
+
     def test_data(self):
         lists = (None, "1:CPU:1", "1:GPU:1", "1:CPU:1,2:GPU:1", "1:GPU:2")
         for case in "moves", "batches":
@@ -150,6 +153,47 @@ class Same(unittest.TestCase):
         for program in programs.path.values():
             done = run(program, "crowd", EVENER_DEVICES="emulated:1,memory=1MiB")
             self.assertEqual((done.stdout, done.returncode), ("36\n", 0), done.stderr)
+
+
+# what a program asks and says, with the directive that other compilers accept
+PLAIN_PROGRAM = r"""
+#include "omp_cu.h"
+#include <stdio.h>
+struct evn_kernel_source;
+extern const struct evn_kernel_source step_kernels; /* not linked: there is no GPU */
+int main(void) {
+    static double u[40];
+    int n = 40, sum = 0;
+    if (omp_register(u, sizeof u)) return 1;
+#pragma omp teams distribute OMP_CU(num_teams(4:CPU:4, 2:GPU:1) dist_schedule(dynamic) weight(z)) reduction(+ : sum)
+    for (int z = 0; z < 40; z++) {
+        omp_migrate_for(&u[z], EVN_BOTH);
+        if (omp_is_gpu()) omp_cu_launch(&step_kernels, "step", 1, OMP_CU_MEMORY(u), OMP_CU_VALUE(n));
+        if (omp_is_cpu() && omp_get_cu_num() < omp_get_num_cus()) u[z] = z + (omp_get_num_threads() < 1);
+        omp_synchronize();
+        sum += (int)u[z];
+    }
+    omp_migrate(u);
+    printf("%d %d\n", sum, omp_is_host(omp_get_data_placement(u)) && !omp_get_num_gpus());
+    omp_unregister(u);
+    return 0;
+}
+"""
+
+
+class Elsewhere(unittest.TestCase):
+    def test_other_compilers(self):
+        """omp_cu.h alone, copied beside a program, with and without OpenMP: right, and not a warning."""
+        folder = programs.folder + "/copied"
+        os.mkdir(folder)
+        shutil.copy(os.path.join(SOURCE, "include", "omp_cu.h"), folder)
+        with open(folder + "/plain.c", "w") as file:
+            file.write(PLAIN_PROGRAM)
+        for compiler in programs.path:
+            for flags in ["-Wno-unknown-pragmas"], ["-fopenmp"]:
+                subprocess.run([compiler, "-std=c99", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", *flags, "plain.c",
+                                "-o", "plain"], cwd=folder, check=True)
+                self.assertEqual(run(folder + "/plain", "").stdout, "780 1\n", (compiler, flags))
 
 
 class Environment(unittest.TestCase):
