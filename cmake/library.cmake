@@ -10,20 +10,27 @@ set_target_properties(evener_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 check_c_compiler_flag(-fno-semantic-interposition HAS_NO_INTERPOSITION)
 target_compile_options(evener_objects PRIVATE -fno-lto $<$<BOOL:${HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>)
 
+# evener_one_object(OUT NAME OBJECTS NAMES..): the file NAME.o from a library of objects, of which only NAMES are seen
+function(evener_one_object out name objects)
+    set(one ${CMAKE_BINARY_DIR}/${name}.o)
+    separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
+    list(TRANSFORM ARGN PREPEND --keep-global-symbol= OUTPUT_VARIABLE keep)
+    add_custom_command(OUTPUT ${one}
+        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -Wl,-d -nostdlib -o ${one} $<TARGET_OBJECTS:${objects}>
+        COMMAND ${CMAKE_OBJCOPY} --wildcard ${keep} ${one}
+        DEPENDS ${objects} $<TARGET_OBJECTS:${objects}>
+        COMMAND_EXPAND_LISTS VERBATIM COMMENT "Hiding what is not of ${name}'s interface")
+    set_source_files_properties(${one} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    set(${out} ${one} PARENT_SCOPE)
+endfunction()
+
 if(BUILD_SHARED_LIBS)
     add_library(evener SHARED $<TARGET_OBJECTS:evener_objects>)
     set_target_properties(evener PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/evener.map)
     target_link_options(evener PRIVATE
         -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/evener.map -Wl,-z,nodelete)
 elseif(CMAKE_OBJCOPY)
-    set(one ${CMAKE_BINARY_DIR}/evener.o)
-    separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
-    add_custom_command(OUTPUT ${one}
-        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -Wl,-d -nostdlib -o ${one} $<TARGET_OBJECTS:evener_objects>
-        COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=evn_* ${one}
-        DEPENDS evener_objects $<TARGET_OBJECTS:evener_objects>
-        COMMAND_EXPAND_LISTS VERBATIM COMMENT "Hiding what is not evn_*")
-    set_source_files_properties(${one} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    evener_one_object(one evener evener_objects evn_*)
     add_library(evener STATIC ${one})
 else()
     message(STATUS "objcopy was not found: names that do not begin with evn_ stay visible in the archive")

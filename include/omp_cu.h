@@ -1,0 +1,147 @@
+/* Compute units in OpenMP: the routines of González-Tallada and Morancho, "Compute units in OpenMP:
+ * extensions for heterogeneous parallel programming" (2023), for programs with directives such as
+ *
+ *     #pragma omp teams distribute num_teams(4:CPU:4, 2:GPU:1) dist_schedule(dynamic)
+ *
+ * compiled by evener-cc. Compiled by anything else this file needs nothing of Evener, and may be
+ * copied into a program of one's own: then there is one CPU unit, on the host, and nothing moves;
+ * with OpenMP's own teams a unit is a team. So the program is right there, too.
+ *
+ * To have standard OpenMP compilers accept a directive, put what they do not know into OMP_CU(..),
+ * which is nothing to them and its contents to evener-cc:
+ *
+ *     #pragma omp teams distribute OMP_CU(num_teams(4:CPU:4, 2:GPU:1) dist_schedule(dynamic))
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef OMP_CU_H
+#define OMP_CU_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(_OPENMP)
+#    include <omp.h>
+#elif defined(__has_include) /* its prototypes come before the macros below */
+#    if __has_include(<omp.h>)
+#        include <omp.h>
+#    endif
+#endif
+
+#ifdef __EVENER_CC__ /* ---- with units ---- */
+
+#    include <evener/cu.h>
+
+#    define OMP_CU(...) __VA_ARGS__
+
+/* Units; GPU units; CPU units. */
+static inline unsigned int omp_get_num_cus(void) { return evn_cu_count(); }
+static inline unsigned int omp_get_num_gpus(void) { return evn_cu_gpus(); }
+static inline unsigned int omp_get_num_cpus(void) { return evn_cu_cpus(); }
+
+/* The calling thread's unit: whether it is of that kind; its number; its device, UINT_MAX on a CPU
+ * unit; the number of a CPU unit, UINT_MAX on a GPU unit. */
+static inline bool omp_is_gpu(void) { return evn_cu_is_gpu(); }
+static inline bool omp_is_cpu(void) { return evn_cu_is_cpu(); }
+static inline unsigned int omp_get_cu_num(void) { return evn_cu_number(); }
+static inline unsigned int omp_get_gpu(void) { return evn_cu_gpu(); }
+static inline unsigned int omp_get_cpu(void) { return evn_cu_cpu(); }
+
+/* Waits for the device of the calling thread's unit. */
+static inline void omp_synchronize(void) { evn_cu_synchronize(); }
+
+/* The data of a task. Registered: 0, or -1; brought to the unit at hand until its batch ends, or
+ * outside of bodies home; where they are: a device's number, or the number of devices for the
+ * host. */
+static inline int omp_register(void *memory, size_t bytes) {
+    return evn_cu_register(memory, bytes);
+}
+static inline void omp_unregister(void *memory) { evn_cu_unregister(memory); }
+static inline void omp_migrate(void *memory) { evn_cu_migrate(memory, EVN_BOTH); }
+static inline void omp_migrate_for(void *memory, int access) { evn_cu_migrate(memory, access); }
+static inline unsigned int omp_get_data_placement(const void *memory) {
+    return evn_cu_where(memory);
+}
+static inline bool omp_is_device(unsigned int placement) { return placement < evn_cu_devices(); }
+static inline bool omp_is_host(unsigned int placement) { return placement >= evn_cu_devices(); }
+
+/* For kernels of Evener's dialect: the arena (an evn_buffer) that brought memory is in, and the
+ * byte of it; NULL on cores. A launch: omp_cu_launch(&NAME_kernels, "kernel", groups,
+ * OMP_CU_MEMORY(u), OMP_CU_VALUE(n)), memory being two parameters, arena and byte. */
+static inline void *omp_cu_address(const void *memory, size_t *at) {
+    return evn_cu_address(memory, at);
+}
+#    define OMP_CU_MEMORY(pointer)                                                                 \
+        { (pointer), 0, 0 }
+#    define OMP_CU_VALUE(variable)                                                                 \
+        { 0, &(variable), sizeof(variable) }
+#    define omp_cu_launch(source, kernel, groups, ...)                                             \
+        evn_cu_launch(                                                                             \
+            source, kernel, groups, (const evn_cu_argument[]){__VA_ARGS__},                        \
+            (int)(sizeof((const evn_cu_argument[]){__VA_ARGS__}) / sizeof(evn_cu_argument)))
+
+/* Also on a leader of a unit: the unit's cores, the number of units, the unit's number. */
+#    define omp_get_num_threads() ((int)evn_cu_threads())
+#    define omp_get_num_teams()   ((int)evn_cu_num_teams())
+#    define omp_get_team_num()    ((int)evn_cu_team_num())
+
+#else /* ---- without: the same, on the host ---- */
+
+#    define OMP_CU(...)
+
+#    ifndef _OPENMP /* nor OpenMP: what programs ask of it here */
+#        define omp_get_num_threads()          1
+#        define omp_get_max_threads()          1
+#        define omp_get_thread_num()           0
+#        define omp_get_num_teams()            1
+#        define omp_get_team_num()             0
+#        define omp_set_num_threads(threads)   ((void)(threads))
+#        define omp_set_default_device(device) ((void)(device))
+#    endif
+
+#    ifndef EVENER_PLACE_H
+enum { EVN_READ = 1, EVN_WRITE = 2, EVN_BOTH = 3 };
+#    endif
+
+static inline unsigned int omp_get_num_cus(void) { return (unsigned int)omp_get_num_teams(); }
+static inline unsigned int omp_get_num_gpus(void) { return 0; }
+static inline unsigned int omp_get_num_cpus(void) { return omp_get_num_cus(); }
+static inline bool omp_is_gpu(void) { return false; }
+static inline bool omp_is_cpu(void) { return true; }
+static inline unsigned int omp_get_cu_num(void) { return (unsigned int)omp_get_team_num(); }
+static inline unsigned int omp_get_gpu(void) { return UINT_MAX; }
+static inline unsigned int omp_get_cpu(void) { return omp_get_cu_num(); }
+static inline void omp_synchronize(void) {}
+static inline int omp_register(void *memory, size_t bytes) { return memory && bytes ? 0 : -1; }
+static inline void omp_unregister(void *memory) { (void)memory; }
+static inline void omp_migrate(void *memory) { (void)memory; }
+static inline void omp_migrate_for(void *memory, int access) { (void)memory, (void)access; }
+static inline unsigned int omp_get_data_placement(const void *memory) {
+    (void)memory;
+    return 0;
+}
+static inline bool omp_is_device(unsigned int placement) {
+    (void)placement;
+    return false;
+}
+static inline bool omp_is_host(unsigned int placement) {
+    (void)placement;
+    return true;
+}
+static inline void *omp_cu_address(const void *memory, size_t *at) {
+    (void)memory;
+    *at = 0;
+    return NULL;
+}
+typedef struct evn_kernel_source evn_kernel_source;
+/* nothing, but what it is given counts as used: there is no GPU unit */
+#    define OMP_CU_MEMORY(pointer) (pointer)
+#    define OMP_CU_VALUE(variable) &(variable)
+#    define omp_cu_launch(source, kernel, groups, ...)                                             \
+        ((void)sizeof(source), (void)(kernel), (void)(groups),                                     \
+         (void)sizeof((const void *[]){__VA_ARGS__}))
+
+#endif
+
+#endif

@@ -1,0 +1,194 @@
+/* The call with which a parallel region is forked, taken over when the program is linked
+ * (--wrap=GOMP_parallel,--wrap=__kmpc_fork_call): a region that a directive has announced goes to
+ * the leaders of the units, every other one to the runtime as it is. */
+#include "cu/internal.h"
+#include <omp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+typedef void (*microtask)(int *, int *, ...);
+
+/* The runtime's own; NULL where the program was linked without --wrap, or the other runtime is used
+ * and does not have it. */
+void __real_GOMP_parallel(void (*)(void *), void *, unsigned, unsigned) __attribute__((weak));
+void __real___kmpc_fork_call(void *, int, microtask, ...) __attribute__((weak));
+/* libomp's, with which it calls a region's function; it wants one word for the tool interface. */
+int __kmp_invoke_microtask(microtask, int, int, int, void **, void **) __attribute__((weak));
+int __kmpc_global_thread_num(void *) __attribute__((weak));
+
+void __wrap_GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
+void __wrap___kmpc_fork_call(void *where, int count, microtask function, ...);
+
+int cu_fork_is_taken(void) { return __real_GOMP_parallel || __real___kmpc_fork_call; }
+
+/* ---- on a leader --------------------------------------------------------------------------- */
+
+static void call(const struct closure *c) {
+    if (c->gomp) {
+        c->gomp(c->data);
+        return;
+    }
+    void *frame = NULL;
+    __kmp_invoke_microtask(c->kmpc, __kmpc_global_thread_num(NULL), 0, c->argc, c->argv, &frame);
+}
+
+/* An instance: the region, or what batch() names, and the loop variable's values. */
+struct work {
+    const struct closure *closure;
+    void (*batch)(const evn_cu_int *, int);
+    evn_cu_int from, step;
+    struct site *site;
+};
+
+/* A batch on a device by what batch() names. */
+static evn_status call_batch(const struct work *w, const evn_batch *batch) {
+    int count;
+    const int *task = evn_batch_tasks(batch, &count);
+    evn_cu_int *value = malloc((size_t)count * sizeof *value);
+    if (!value) return evn_fail(EVN_MEMORY, "batch: not enough memory for %d iterations", count);
+    for (int i = 0; i < count; i++) value[i] = w->from + task[i] * w->step;
+    w->batch(value, count);
+    free(value);
+    return EVN_OK;
+}
+
+static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct work *w = arg;
+    struct cu_thread *me = &cu_here;
+    evn_unit *before = me->unit;
+    evn_status status = EVN_OK;
+    omp_set_num_threads(evn_unit_cores(unit)); /* of inner regions */
+    me->unit = unit;
+    me->batch = batch;
+    if (w->batch && evn_batch_device(batch) >= 0)
+        status = call_batch(w, batch);
+    else
+        call(w->closure);
+    evn_status released = me->count ? cu_place_release() : EVN_OK;
+    me->batch = NULL;
+    me->unit = before;
+    return status ? status : released;
+}
+
+static void job(evn_unit *unit, void *arg) {
+    const struct work *w = arg;
+    struct cu_thread *me = &cu_here;
+    omp_set_num_threads(evn_unit_cores(unit));
+    me->unit = unit;
+    call(w->closure);
+    if (me->count && cu_place_release()) cu_die_of_message(NULL);
+    me->unit = NULL;
+}
+
+/* ---- the region that was announced --------------------------------------------------------- */
+
+static void run_loop(const struct work *w, struct kept *kept) {
+    const double moved = cu_reports() ? cu_place_moved() : 0;
+    const int threads = omp_get_max_threads();
+    evn_status status = evn_loop_run(kept->loop, body, (void *)w);
+    omp_set_num_threads(threads);
+    if (status) cu_die_of_message(w->site->where);
+    if (cu_reports()) w->site->done.moved += cu_place_moved() - moved;
+}
+
+static void run_teams(const struct work *w) {
+    const int threads = omp_get_max_threads();
+    evn_status status = evn_units_run(cu.units, job, (void *)w);
+    omp_set_num_threads(threads);
+    if (status) cu_die_of_message(w->site->where);
+}
+
+static void run_join(const struct work *w, struct kept *kept) {
+    evn_status status = cu_here.count ? cu_place_release() : EVN_OK;
+    if (!status) status = evn_loop_join(kept->loop, cu_here.unit, body, (void *)w);
+    if (status) cu_die_of_message(w->site->where);
+}
+
+static void run_standard(const struct work *w) {
+    cu_here.takes = 1;
+    call(w->closure);
+    cu_here.takes = 0;
+}
+
+static void take(const struct closure *closure) {
+    struct cu_thread *me = &cu_here;
+    const struct work w = {.closure = closure,
+                           .batch = me->wish.batch,
+                           .from = me->wish.from,
+                           .step = me->wish.step,
+                           .site = me->site};
+    const enum armed armed = me->armed;
+    me->armed = ARMED_NOT;
+    if (armed == ARMED_LOOP)
+        run_loop(&w, me->kept);
+    else if (armed == ARMED_TEAMS)
+        run_teams(&w);
+    else if (armed == ARMED_JOIN)
+        run_join(&w, me->kept);
+    else
+        run_standard(&w);
+}
+
+/* In the region; outside of what was taken it is the first to see that nothing was. */
+evn_cu_int evn_cu_next(void) {
+    struct cu_thread *me = &cu_here;
+    if (me->batch) return evn_batch_next(me->batch);
+    if (me->takes) return me->next < me->end ? me->next++ : -1;
+    cu_die(NULL, "the parallel region of this directive was not taken over: it is in a part of the "
+                 "program that was linked without evener-cc, or compiled for an OpenMP runtime "
+                 "that is neither GNU's nor LLVM's");
+}
+
+void evn_cu_distributed(evn_cu_site *site) { (void)site; }
+
+/* ---- the two entries ----------------------------------------------------------------------- */
+
+void __wrap_GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags) {
+    if (cu_here.armed == ARMED_NOT) {
+        __real_GOMP_parallel(function, data, threads, flags);
+        return;
+    }
+    const struct closure c = {.gomp = function, .data = data};
+    take(&c);
+}
+
+/* 16 of them, from the i-th. */
+#define SIXTEEN(a, i)                                                                              \
+    a[i], a[(i) + 1], a[(i) + 2], a[(i) + 3], a[(i) + 4], a[(i) + 5], a[(i) + 6], a[(i) + 7],      \
+        a[(i) + 8], a[(i) + 9], a[(i) + 10], a[(i) + 11], a[(i) + 12], a[(i) + 13], a[(i) + 14],   \
+        a[(i) + 15]
+#define SIXTY_FOUR(a, i)                                                                           \
+    SIXTEEN(a, i), SIXTEEN(a, (i) + 16), SIXTEEN(a, (i) + 32), SIXTEEN(a, (i) + 48)
+
+/* An ordinary region: C cannot hand on a list of unknown length, but a longer one does no harm. */
+static void fork_on(void *where, int count, microtask function, void **a) {
+    if (count <= 16)
+        __real___kmpc_fork_call(where, count, function, SIXTEEN(a, 0));
+    else
+        __real___kmpc_fork_call(where, count, function, SIXTY_FOUR(a, 0), SIXTY_FOUR(a, 64),
+                                SIXTY_FOUR(a, 128), SIXTY_FOUR(a, 192));
+}
+
+void __wrap___kmpc_fork_call(void *where, int count, microtask function, ...) {
+    enum { MOST = 256 };
+    void *argument[MOST];
+    if (count > MOST)
+        cu_die(NULL, "a parallel region with %d variables; at most %d can be handed on", count,
+               (int)MOST);
+    for (int i = count; i < 16; i++) argument[i] = NULL;
+    va_list list;
+    va_start(list, function);
+    for (int i = 0; i < count; i++) argument[i] = va_arg(list, void *);
+    va_end(list);
+    if (cu_here.armed == ARMED_NOT) {
+        if (count > 16)
+            for (int i = count; i < MOST; i++) argument[i] = NULL;
+        fork_on(where, count, function, argument);
+        return;
+    }
+    if (!__kmp_invoke_microtask || !__kmpc_global_thread_num)
+        cu_die(NULL,
+               "this OpenMP runtime has no __kmp_invoke_microtask(), which LLVM's libomp has");
+    const struct closure c = {.kmpc = function, .argc = count, .argv = argument};
+    take(&c);
+}

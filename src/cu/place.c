@@ -1,0 +1,276 @@
+/* Data: what the program has registered, before there are units or after, and where a leader's
+ * batch has brought it. What a batch brings it keeps until it ends, or until its device is full. */
+#include "cu/internal.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The part of a device's memory that data may take. */
+#define SHARE 0.9
+
+/* Memory of the program, by address. */
+struct datum {
+    char *memory;
+    size_t bytes;
+    int region; /* -1: there is no place yet */
+};
+static struct datum *data;
+static int count, room;
+static evn_place *_Atomic place; /* NULL: no units, or nothing registered */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- the place ----------------------------------------------------------------------------- */
+
+static evn_status add(evn_place *p, struct datum *d) {
+    return evn_place_add(p, d->memory, d->bytes, &d->region);
+}
+
+static evn_status open_place(void) {
+    evn_place *p;
+    if (place || !count || !cu.units) return EVN_OK;
+    evn_status status = evn_place_open(&p, cu.units, SHARE);
+    for (int i = 0; !status && i < count; i++) status = add(p, &data[i]);
+    if (status)
+        evn_place_close(p);
+    else
+        place = p;
+    return status;
+}
+
+evn_status cu_place_open(void) {
+    pthread_mutex_lock(&lock);
+    evn_status status = open_place();
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+evn_status cu_place_close(void) {
+    evn_status status = EVN_OK;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; place && i < count; i++) {
+        if (!status) status = evn_place_remove(place, data[i].region);
+        data[i].region = -1;
+    }
+    evn_place_close(place);
+    place = NULL;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+double cu_place_moved(void) {
+    double bytes = 0;
+    const int spaces = place ? evn_place_spaces(place) : 0;
+    for (int from = 0; from < spaces; from++)
+        for (int to = 0; to < spaces; to++)
+            if (from != to) bytes += (double)evn_place_moves(place, from, to).bytes;
+    return bytes;
+}
+
+evn_place *evn_cu_place(void) { return place; }
+
+/* ---- registering --------------------------------------------------------------------------- */
+
+/* The first one that ends behind `memory`. */
+static int find_datum(const char *memory) {
+    int lo = 0, hi = count;
+    while (lo < hi) {
+        const int mid = lo + (hi - lo) / 2;
+        if (data[mid].memory + data[mid].bytes <= memory)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static evn_status insert(char *memory, size_t bytes) {
+    const int at = find_datum(memory);
+    if (at < count && data[at].memory < memory + bytes)
+        return evn_fail(EVN_USAGE,
+                        "omp_register: %zu bytes at %p are (partly) registered already: %zu at %p",
+                        bytes, (void *)memory, data[at].bytes, (void *)data[at].memory);
+    if (count == room) {
+        struct datum *more = realloc(data, (size_t)(room ? 2 * room : 64) * sizeof *more);
+        if (!more) return evn_fail(EVN_MEMORY, "omp_register: not enough memory");
+        data = more;
+        room = room ? 2 * room : 64;
+    }
+    struct datum d = {memory, bytes, -1};
+    evn_status status = place ? add(place, &d) : EVN_OK;
+    if (status) return status;
+    memmove(&data[at + 1], &data[at], (size_t)(count - at) * sizeof *data);
+    data[at] = d;
+    count++;
+    return open_place(); /* where it is the first one, and there are units */
+}
+
+int evn_cu_register(void *memory, size_t bytes) {
+    if (!memory || !bytes || bytes > SIZE_MAX / 2) {
+        evn_fail(EVN_USAGE, "omp_register: %zu bytes at %p; expected memory, and how much of it",
+                 bytes, memory);
+        return -1;
+    }
+    pthread_mutex_lock(&lock);
+    evn_status status = insert(memory, bytes);
+    pthread_mutex_unlock(&lock);
+    return status ? -1 : 0;
+}
+
+static void not_registered(const char *what, const void *memory) __attribute__((noreturn));
+static void not_registered(const char *what, const void *memory) {
+    cu_die(NULL, "%s: %p is in no memory that was registered; omp_register() does that", what,
+           memory);
+}
+
+void evn_cu_unregister(void *memory) {
+    pthread_mutex_lock(&lock);
+    const int at = find_datum(memory);
+    if (at == count || data[at].memory != memory) {
+        pthread_mutex_unlock(&lock);
+        not_registered("omp_unregister", memory);
+    }
+    evn_status status = place ? evn_place_remove(place, data[at].region) : EVN_OK;
+    if (!status) memmove(&data[at], &data[at + 1], (size_t)(--count - at) * sizeof *data);
+    pthread_mutex_unlock(&lock);
+    if (status) cu_die(NULL, "omp_unregister of %p: %s", memory, evn_message());
+}
+
+/* ---- bringing ------------------------------------------------------------------------------ */
+
+evn_status cu_place_release(void) {
+    struct cu_thread *me = &cu_here;
+    evn_queue *queue = evn_cu_queue();
+    evn_status status = queue ? evn_queue_finish(queue) : EVN_OK;
+    for (int i = 0; i < me->count; i++) {
+        evn_status released = evn_place_release(place, 1, &me->held[i].region, me->space);
+        if (!status) status = released;
+    }
+    me->count = 0;
+    return status;
+}
+
+static struct held *find_held(int region) {
+    struct cu_thread *me = &cu_here;
+    if (region >= me->slots) return NULL;
+    const int at = me->slot[region];
+    return at < me->count && me->held[at].region == region ? &me->held[at] : NULL;
+}
+
+/* Room for one more, of this number. */
+static evn_status make_room(int region) {
+    struct cu_thread *me = &cu_here;
+    if (me->count == me->room) {
+        const int more = me->room ? 2 * me->room : 64;
+        struct held *held = realloc(me->held, (size_t)more * sizeof *held);
+        if (!held) return evn_fail(EVN_MEMORY, "omp_migrate: not enough memory");
+        me->held = held;
+        me->room = more;
+    }
+    if (region >= me->slots) {
+        const int more = 2 * (region + 32);
+        int *slot = realloc(me->slot, (size_t)more * sizeof *slot);
+        if (!slot) return evn_fail(EVN_MEMORY, "omp_migrate: not enough memory");
+        memset(slot + me->slots, 0, (size_t)(more - me->slots) * sizeof *slot);
+        me->slot = slot;
+        me->slots = more;
+    }
+    cu_keep_alive();
+    return EVN_OK;
+}
+
+static void keep_held(int region, int access) {
+    struct cu_thread *me = &cu_here;
+    me->slot[region] = me->count;
+    me->held[me->count++] = (struct held){region, access};
+}
+
+/* Where the leader's batch is; in a teams block outside of a loop, its unit's first device. */
+static int space_at_hand(void) {
+    const struct cu_thread *me = &cu_here;
+    const int device = me->batch ? evn_batch_device(me->batch) : evn_unit_is_gpu(me->unit) - 1;
+    return evn_place_space(place, me->unit, device);
+}
+
+/* For the batch at hand. What does not fit beside what the batch has had so far does without. */
+static evn_status bring(int region, int access) {
+    struct cu_thread *me = &cu_here;
+    struct held *h = find_held(region);
+    evn_status status = EVN_OK;
+    if (h && (h->access & access) == access) return EVN_OK;
+    if (h) { /* to be written, too: nothing may be read any more */
+        access |= h->access;
+        evn_queue *queue = evn_cu_queue();
+        if (queue) status = evn_queue_finish(queue);
+        if (!status) status = evn_place_release(place, 1, &region, me->space);
+        *h = me->held[--me->count];
+        me->slot[h->region] = (int)(h - me->held);
+    }
+    if (!status) status = make_room(region);
+    if (status) return status;
+    me->space = space_at_hand();
+    status = evn_place_acquire(place, 1, &region, me->space, (evn_access)access);
+    if (status == EVN_MEMORY && me->count) {
+        status = cu_place_release();
+        if (!status) status = evn_place_acquire(place, 1, &region, me->space, (evn_access)access);
+    }
+    if (!status) keep_held(region, access);
+    return status;
+}
+
+static int region_of(const char *what, const void *memory, size_t *at) {
+    int region;
+    size_t within;
+    if (!place || evn_place_find(place, memory, &region, &within)) not_registered(what, memory);
+    if (at) *at = within;
+    return region;
+}
+
+void evn_cu_migrate(void *memory, int access) {
+    if (access < EVN_READ || access > EVN_BOTH)
+        cu_die(NULL, "omp_migrate_for: access %d; expected EVN_READ, EVN_WRITE or EVN_BOTH",
+               access);
+    if (!place && !evn_units_here()) { /* it is at home, if it is anything */
+        pthread_mutex_lock(&lock);
+        const int at = find_datum(memory);
+        const int is_there = at < count && data[at].memory <= (char *)memory;
+        pthread_mutex_unlock(&lock);
+        if (!is_there) not_registered("omp_migrate", memory);
+        return;
+    }
+    int region = region_of("omp_migrate", memory, NULL);
+    evn_status status;
+    if (cu_here.unit) {
+        status = bring(region, access);
+    } else if (evn_units_here()) {
+        cu_die(NULL, "omp_migrate within a parallel region of a unit; data are brought before it, "
+                     "by the unit's leader");
+    } else {
+        status = evn_place_acquire(place, 1, &region, EVN_HOST, (evn_access)access);
+        if (!status) status = evn_place_release(place, 1, &region, EVN_HOST);
+    }
+    if (status) cu_die(NULL, "omp_migrate of %p: %s", memory, evn_message());
+}
+
+/* ---- asking -------------------------------------------------------------------------------- */
+
+unsigned int evn_cu_where(const void *memory) {
+    const unsigned host = evn_cu_devices();
+    int region;
+    size_t at;
+    if (!place || evn_place_find(place, memory, &region, &at)) return host;
+    const int space = evn_place_where(place, region);
+    return space > EVN_HOST ? (unsigned)space - 1 : host;
+}
+
+evn_buffer *evn_cu_address(const void *memory, size_t *at) {
+    size_t within;
+    if (!at) cu_die(NULL, "omp_cu_address: NULL instead of where to put the byte");
+    *at = 0;
+    if (!cu_here.unit || !evn_cu_queue()) return NULL;
+    const int region = region_of("omp_cu_address", memory, &within);
+    if (!find_held(region))
+        cu_die(NULL, "omp_cu_address: %p is not here; omp_migrate() brings it", memory);
+    *at = evn_place_at(place, region, cu_here.space) + within;
+    return evn_place_buffer(place, cu_here.space);
+}

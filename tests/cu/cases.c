@@ -1,0 +1,568 @@
+/* Directives as evener-cc writes them, run: each case prints what came of it, the same for every
+ * list of units, schedule and compiler. `cases NAME`; test_cu.py runs them. */
+#include "directive.h"
+#include <omp_cu.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 37 };
+
+/* ---- loops --------------------------------------------------------------------------------- */
+
+/* Every iteration once, and the step and bounds of all forms of loops. */
+static int trips_of(int from, int to, int step, int relation, int *runs) {
+    SITE(site, "runtime");
+    LIST(units, {2, EVN_CU_CPU, 1});
+    const evn_cu_int first = from, by = step;
+    const evn_cu_int trips = evn_cu_trips(&site, from, to, step, relation);
+    if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
+#pragma omp parallel firstprivate(first, by)
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+            const int i = (int)(first + t * by);
+#pragma omp atomic
+            runs[i + 100]++;
+        }
+    return (int)trips;
+}
+
+static int once(void) {
+    static const int form[][4] = {{0, N, 1, EVN_CU_LESS},  {0, N, 3, EVN_CU_LESS_EQUAL},
+                                  {N, 0, -1, EVN_CU_MORE}, {N, -5, -4, EVN_CU_MORE_EQUAL},
+                                  {5, 5, 1, EVN_CU_LESS},  {5, 5, 1, EVN_CU_LESS_EQUAL},
+                                  {9, 2, 1, EVN_CU_LESS},  {-7, 8, 5, EVN_CU_LESS},
+                                  {3, 3, -2, EVN_CU_MORE}, {-1, -30, -29, EVN_CU_MORE_EQUAL}};
+    int wrong = 0;
+    for (size_t f = 0; f < sizeof form / sizeof *form; f++) {
+        int runs[200] = {0}, plain[200] = {0}, count = 0;
+        const int *a = form[f], relation = a[3];
+        for (int i = a[0]; relation == EVN_CU_LESS         ? i < a[1]
+                           : relation == EVN_CU_LESS_EQUAL ? i <= a[1]
+                           : relation == EVN_CU_MORE       ? i > a[1]
+                                                           : i >= a[1];
+             i += a[2]) {
+            plain[i + 100]++;
+            count++;
+        }
+        wrong += trips_of(a[0], a[1], a[2], relation, runs) != count;
+        wrong += memcmp(runs, plain, sizeof runs) != 0;
+    }
+    printf("%d wrong\n", wrong);
+    return wrong != 0;
+}
+
+/* A sum and a maximum, each iteration's copy of its own, combined in order. */
+static void sum_of(int n, double *sum, double *most) {
+    SITE(site, "runtime");
+    LIST(units, {1, EVN_CU_GPU, 1}, {2, EVN_CU_CPU, 2});
+    double total = *sum, largest = *most;
+    const evn_cu_int trips = evn_cu_trips(&site, 0, n, 1, EVN_CU_LESS);
+    double *weight = evn_cu_weights(&site, trips);
+    for (int t = 0; t < n; t++) weight[t] = t % 5 + 1;
+    double *part0 = evn_cu_parts(&site, 0, sizeof *part0, trips);
+    double *part1 = evn_cu_parts(&site, 1, sizeof *part1, trips);
+    if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
+#pragma omp parallel firstprivate(part0, part1)
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+            double total = 0, largest = -1;
+            for (int k = 1; k < 200; k++) {
+                total += 1.0 / ((double)t * 3 + k) / 7;
+                largest = fmax(largest, sin((double)t * k));
+            }
+            part0[t] = total;
+            part1[t] = largest;
+        }
+    for (evn_cu_int t = 0; t < trips; t++) total = total + part0[t];
+    for (evn_cu_int t = 0; t < trips; t++) largest = largest < part1[t] ? part1[t] : largest;
+    *sum = total;
+    *most = largest;
+}
+
+static int reduce(void) {
+    double sum = 1, most = -2;
+    for (int step = 0; step < 6; step++) sum_of(N, &sum, &most);
+    for (int n = 1; n < 14; n++) sum_of(n, &sum, &most); /* more loops than are kept */
+    sum_of(0, &sum, &most);
+    printf("%a %a\n", sum, most);
+    return 0;
+}
+
+/* private, firstprivate, lastprivate; a captured array of variable length, an unnamed struct and
+ * float by value; more variables than an ordinary call hands on. */
+static double many(int n, double a, float b) {
+    SITE(site, "dynamic");
+    LIST(units, {3, EVN_CU_CPU, 1});
+    double grid[n + 1][3], note = -1, last = -1, scale = 2;
+    struct {
+        int x, y;
+    } pair = {3, 4};
+    double c = 1, d = 2, e = 3, f = 4, g = 5, h = 6, i = 7, j = 8, k = 9, l = 10, m = 11;
+    const evn_cu_int trips = evn_cu_trips(&site, 0, n, 1, EVN_CU_LESS);
+    double *last_part = evn_cu_parts(&site, 0, sizeof last, trips);
+    evn_cu_option(&site, "chunk", 2);
+    if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
+#pragma omp parallel private(note) firstprivate(scale, last_part, a, b) default(shared)
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+            double last;
+            note = (double)t * scale;
+            for (int x = 0; x < 3; x++) grid[t][x] = note + a + (double)b + pair.x * x + pair.y;
+            last = c + d + e + f + g + h + i + j + k + l + m + (double)t;
+            last_part[t] = last;
+        }
+    if (trips > 0) last = last_part[trips - 1];
+    double sum = note + last;
+    for (int t = 0; t < n; t++)
+        for (int x = 0; x < 3; x++) sum += grid[t][x] * (x + 1);
+    return sum;
+}
+
+static int variables(void) {
+    printf("%.17g %.17g\n", many(N, 0.25, 0.5F), many(0, 1, 1));
+    return 0;
+}
+
+/* Inner regions have the unit's cores, outer ones what they had; a region with 20 variables. */
+static int regions(void) {
+    SITE(site, "static");
+    LIST(units, {1, EVN_CU_CPU, 3}, {1, EVN_CU_CPU, 2});
+    int inner[2] = {0}, asked[2] = {0}, here[2] = {0}, after = 0, wide = 0;
+    int v[20] = {0}, *a = &v[0], *b = &v[1], *c = &v[2], *d = &v[3], *e = &v[4], *f = &v[5];
+    int *g = &v[6], *h = &v[7], *i = &v[8], *j = &v[9], *k = &v[10], *l = &v[11], *m = &v[12];
+    int *n = &v[13], *o = &v[14], *p = &v[15], *q = &v[16], *r = &v[17];
+    omp_set_num_threads(4);
+    for (int step = 0; step < 3; step++) {
+        const evn_cu_int trips = evn_cu_trips(&site, 0, 2, 1, EVN_CU_LESS);
+        if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
+#pragma omp parallel
+            for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+                asked[t] += omp_get_num_threads(); /* the unit's cores */
+                here[t] += (int)omp_get_cu_num() + 10 * omp_get_num_teams();
+#pragma omp parallel
+                {
+#pragma omp atomic
+                    inner[t]++;
+                }
+            }
+#pragma omp parallel
+#pragma omp atomic
+        after++;
+#pragma omp parallel reduction(+ : wide)
+        {
+            wide += 1 + *a + *b + *c + *d + *e + *f + *g + *h + *i + *j + *k + *l + *m + *n + *o;
+            wide += *p + *q + *r;
+        }
+    }
+    printf("inner %d %d asked %d %d here %d %d after %d wide %d of %d\n", inner[0], inner[1],
+           asked[0], asked[1], here[0], here[1], after, wide, omp_get_max_threads());
+    return 0;
+}
+
+/* An ordinary region after a directive has its threads on as many cores as before. */
+static int binding(void) {
+    SITE(site, "static");
+    LIST(units, {1, EVN_CU_CPU, 1});
+    cpu_set_t all, any;
+    int least = 0;
+    CPU_ZERO(&any);
+    sched_getaffinity(0, sizeof all, &all);
+    for (int step = 0; step < 2; step++) {
+        const evn_cu_int trips = evn_cu_trips(&site, 0, 3, 1, EVN_CU_LESS);
+        if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
+#pragma omp parallel
+            for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+            }
+#pragma omp parallel num_threads(2) reduction(+ : least)
+        {
+            cpu_set_t mine;
+            least = sched_getaffinity(0, sizeof mine, &mine) == 0;
+#pragma omp critical
+            CPU_OR(&any, &any, &mine);
+        }
+    }
+    printf("%d threads, %s\n", least, CPU_EQUAL(&any, &all) ? "all cores" : "few cores");
+    return 0;
+}
+
+/* ---- teams --------------------------------------------------------------------------------- */
+
+/* A distribute in a function of its own: shared out in a teams block, by OpenMP's teams, or whole.
+ */
+static void orphan(int *runs, int n) {
+    SITE(site, "static");
+    const evn_cu_int trips = evn_cu_trips(&site, 0, n, 1, EVN_CU_LESS);
+    if (evn_cu_distribute(&site, trips))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+#pragma omp atomic
+            runs[t]++;
+        }
+}
+
+/* Two distributes with variables of the team, and a reduction of the block. */
+static int teams(void) {
+    SITE(site, "static");
+    LIST(units, {1, EVN_CU_CPU, 2}, {2, EVN_CU_CPU, 1});
+    int first[N] = {0}, second[N] = {0}, third[N] = {0}, whole[N] = {0};
+    int standard[N + 1] = {0};
+    int count = 0, wrong = 0;
+    for (int step = 0; step < 4; step++) {
+        const int n = evn_cu_teams(&site, units, COUNT(units), 0);
+        int *part = evn_cu_parts(&site, 0, sizeof *part, n);
+#pragma omp parallel firstprivate(part)
+        {
+            int mine = 0; /* the team's */
+            static evn_cu_site one = EVN_CU_SITE("cases.c", 1, "dynamic");
+            const evn_cu_int trips = evn_cu_trips(&one, 0, N, 1, EVN_CU_LESS);
+            evn_cu_option(&one, "chunk", 2);
+            if (evn_cu_distribute(&one, trips))
+#pragma omp parallel
+                for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+                    mine++;
+                    first[t]++;
+                }
+            static evn_cu_site two = EVN_CU_SITE("cases.c", 2, "guided:time");
+            const evn_cu_int more = evn_cu_trips(&two, 0, N, 1, EVN_CU_LESS);
+            double *weight = evn_cu_weights(&two, more);
+            for (int t = 0; t < N; t++) weight[t] = 1 + t;
+            if (evn_cu_distribute(&two, more))
+#pragma omp parallel
+                for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+                    mine++;
+                    second[t] += first[t]; /* all have done the first */
+                }
+            orphan(third, N);
+            part[evn_cu_team()] = mine;
+        }
+        for (int u = 0; u < n; u++) count += part[u];
+    }
+    orphan(whole, N);
+    int teams = 0;
+#pragma omp teams num_teams(2) reduction(+ : teams)
+    {
+        teams = 1;
+        orphan(standard, N);
+    }
+    for (int t = 0; t < N; t++)
+        wrong +=
+            first[t] != 4 || second[t] != 10 || third[t] != 4 || whole[t] != 1 || standard[t] != 1;
+    wrong += standard[N];
+    printf("%d wrong, %d, teams %d\n", wrong, count, teams > 0);
+    return wrong != 0;
+}
+
+/* Other weights, options and numbers of iterations have a loop of their own; the units' cores are
+ * limited. */
+static int kept(void) {
+    static evn_cu_site site = EVN_CU_SITE("kept.c", 7, "dynamic");
+    LIST(units, {2, EVN_CU_CPU, 4});
+    const evn_loop *loop[6];
+    int cores = 0;
+    if (evn_cu_loop("kept.c", 7)) return 1; /* has not run */
+    for (int step = 0; step < 6; step++) {
+        const evn_cu_int trips = evn_cu_trips(&site, 0, step == 4 ? 5 : 9, 1, EVN_CU_LESS);
+        double *weight = evn_cu_weights(&site, trips);
+        for (int t = 0; t < trips; t++) weight[t] = step == 2 ? 1 : t;
+        evn_cu_option(&site, "chunk", step == 3 ? 2 : 1);
+        if (evn_cu_enter(&site, units, COUNT(units), 3, trips))
+#pragma omp parallel
+            for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+                if (!t) cores = omp_get_num_threads();
+            }
+        loop[step] = evn_cu_loop("kept.c", 7);
+    }
+    printf("%d cores, loops", cores);
+    for (int step = 0; step < 6; step++) {
+        int first = 0;
+        while (loop[first] != loop[step]) first++;
+        printf(" %d", first);
+    }
+    printf("\n");
+    return 0;
+}
+
+/* ---- data ---------------------------------------------------------------------------------- */
+
+enum { BLOCKS = 12, CELLS = 1000 };
+
+extern const evn_kernel_source cu_kernels;
+
+/* The same on cores and on a device, where a region is moved to and stays until it is asked for. */
+static void grow(double *block, double by) {
+    int n = CELLS;
+    omp_migrate(block);
+    if (omp_is_gpu()) {
+        omp_cu_launch(&cu_kernels, "grow", (CELLS + 127) / 128, OMP_CU_MEMORY(block),
+                      OMP_CU_VALUE(by), OMP_CU_VALUE(n));
+        return;
+    }
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) block[i] = block[i] * 0.5 + by * i;
+}
+
+static void grow_batch(const evn_cu_int *iteration, int count);
+static double *blocks[BLOCKS];
+
+static void step_of(int batch, int step) {
+    SITE(site, "runtime");
+    LIST(units, {1, EVN_CU_CPU, 2}, {2, EVN_CU_GPU, 1});
+    const evn_cu_int trips = evn_cu_trips(&site, BLOCKS - 1, 0, -1, EVN_CU_MORE_EQUAL);
+    evn_cu_speed(&site, EVN_CU_CPU, 1);
+    evn_cu_speed(&site, EVN_CU_GPU, 2);
+    if (batch) evn_cu_batch(&site, grow_batch);
+    if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
+#pragma omp parallel firstprivate(step)
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+            const int b = (int)(BLOCKS - 1 - t);
+            grow(blocks[b], b + (batch ? 0 : step));
+        }
+}
+
+static void grow_batch(const evn_cu_int *iteration, int count) {
+    for (int i = 0; i < count; i++) grow(blocks[iteration[i]], (double)iteration[i]);
+}
+
+static int data(int batch) {
+    double sum = 0;
+    unsigned devices = 0, moved = 0;
+    for (int b = 0; b < BLOCKS; b++) {
+        blocks[b] = malloc(CELLS * sizeof(double));
+        for (int i = 0; i < CELLS; i++) blocks[b][i] = i % (b + 3);
+        if (omp_register(blocks[b], CELLS * sizeof(double))) return 1;
+    }
+    for (int step = 0; step < 5; step++) {
+        step_of(batch, step);
+        for (int b = 0; b < BLOCKS; b++) {
+            const unsigned at = omp_get_data_placement(blocks[b] + 5);
+            devices += omp_is_device(at);
+            if (omp_is_device(at) == omp_is_host(at) || at > 8) return 1;
+        }
+        if (step != 2) continue; /* half of them home, changed there, and freed */
+        for (int b = 0; b < BLOCKS; b += 2) {
+            omp_migrate(blocks[b] + CELLS / 2);
+            moved += omp_is_host(omp_get_data_placement(blocks[b]));
+            blocks[b][1] += 1;
+        }
+        double *other = malloc(CELLS * sizeof *other);
+        omp_unregister(blocks[3]);
+        memcpy(other, blocks[3], CELLS * sizeof *other);
+        free(blocks[3]);
+        blocks[3] = other;
+        if (omp_register(other, CELLS * sizeof *other)) return 1;
+    }
+    for (int b = 0; b < BLOCKS; b++) {
+        omp_unregister(blocks[b]);
+        for (int i = 0; i < CELLS; i++) sum += blocks[b][i];
+        free(blocks[b]);
+    }
+    fprintf(stderr, "%u times on devices\n", devices);
+    printf("%a, %u home\n", sum, moved);
+    return 0;
+}
+
+static int moves(void) { return data(0); }
+static int batches(void) { return data(1); }
+
+/* Two directives with lists of their own, in turn: data come home between them. */
+static int lists(void) {
+    double *u = calloc(CELLS, sizeof *u);
+    if (omp_register(u, CELLS * sizeof *u)) return 1;
+    omp_migrate(u); /* there are no units yet, and nothing to do */
+    for (int step = 0; step < 3; step++) {
+        SITE(site, "static");
+        LIST(one, {1, EVN_CU_GPU, 1});
+        LIST(two, {2, EVN_CU_CPU, 4});
+        const evn_cu_int trips = evn_cu_trips(&site, 0, 1, 1, EVN_CU_LESS);
+        if (evn_cu_enter(&site, step % 2 ? two : one, 1, 2, trips))
+#pragma omp parallel
+            for (evn_cu_int t; (t = evn_cu_next()) >= 0;) grow(u, 1);
+    }
+    omp_migrate(u);
+    double sum = 0;
+    for (int i = 0; i < CELLS; i++) sum += u[i];
+    printf("%.17g\n", sum);
+    return 0;
+}
+
+/* ---- mistakes: each ends the program with one line ------------------------------------------ */
+
+static void run(evn_cu_site *site, evn_cu_int count, int family, evn_cu_int size,
+                evn_cu_int trips) {
+    LIST(units, {count, family, size});
+    if (evn_cu_enter(site, units, 1, 0, trips))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+        }
+}
+
+static evn_cu_site wrong = EVN_CU_SITE("wrong.c", 12, "static");
+static evn_cu_site inner = EVN_CU_SITE("wrong.c", 13, "static");
+
+static int no_count(void) { return run(&wrong, 0, EVN_CU_CPU, 1, 3), 0; }
+static int no_size(void) { return run(&wrong, 1, EVN_CU_GPU, -2, 3), 0; }
+static int cores(void) { return run(&wrong, 1000, EVN_CU_CPU, 4, 3), 0; }
+static int step0(void) { return (int)evn_cu_trips(&wrong, 0, 9, 0, EVN_CU_LESS); }
+static int away(void) { return (int)evn_cu_trips(&wrong, 0, 9, -2, EVN_CU_LESS); }
+static int endless(void) { return (int)evn_cu_trips(&wrong, -1, 1LL << 32, 2, EVN_CU_LESS_EQUAL); }
+static int schedule(void) {
+    evn_cu_option(&wrong, "size", 3);
+    return run(&wrong, 1, EVN_CU_CPU, 1, 3), 0;
+}
+
+static void *second(void *p) { return run(&inner, 1, EVN_CU_CPU, 1, 3), p; }
+static int thread(void) {
+    pthread_t other;
+    run(&wrong, 1, EVN_CU_CPU, 1, 3);
+    if (pthread_create(&other, NULL, second, NULL)) return 2;
+    return pthread_join(other, NULL);
+}
+
+static int nested(void) {
+    LIST(units, {1, EVN_CU_CPU, 1});
+    if (evn_cu_enter(&wrong, units, 1, 0, 3))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) run(&inner, 1, EVN_CU_CPU, 1, 3);
+    return 0;
+}
+
+static int parallel(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    run(&wrong, 1, EVN_CU_CPU, 1, 3);
+    return 0;
+}
+
+static int within(void) { /* a distribute in a loop over units */
+    LIST(units, {1, EVN_CU_CPU, 1});
+    int runs[N] = {0};
+    if (evn_cu_enter(&wrong, units, 1, 0, 3))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) orphan(runs, N);
+    return 0;
+}
+
+static int stranger(void) {
+    double u[4];
+    run(&wrong, 1, EVN_CU_CPU, 1, 3);
+    omp_migrate(u);
+    return 0;
+}
+
+static int team(void) { /* data brought by another thread than the leader */
+    static double u[4];
+    LIST(units, {1, EVN_CU_CPU, 2});
+    if (omp_register(u, sizeof u)) return 2;
+    if (evn_cu_enter(&wrong, units, 1, 0, 1))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+#pragma omp parallel
+            if (omp_get_thread_num()) omp_migrate(u);
+        }
+    return 0;
+}
+
+static int launch(void) { /* on cores */
+    int n = 1;
+    LIST(units, {1, EVN_CU_CPU, 1});
+    if (evn_cu_enter(&wrong, units, 1, 0, 1))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;)
+            omp_cu_launch(&cu_kernels, "grow", 1, OMP_CU_VALUE(n));
+    return 0;
+}
+
+static int untaken(void) { /* what follows is no region that can be taken over */
+    LIST(units, {1, EVN_CU_CPU, 1});
+    return evn_cu_enter(&wrong, units, 1, 0, 1) ? (int)evn_cu_next() : 0;
+}
+
+static int twice(void) { /* overlapping memory: an answer, not an end */
+    static double u[4];
+    const int first = omp_register(u, sizeof u), again = omp_register(u + 3, sizeof u);
+    const int none = omp_register(NULL, 8);
+    printf("%d %d %d %s\n", first, again, none, evn_message());
+    return 0;
+}
+
+static int large(void) { /* than the device */
+    const size_t bytes = 1 << 20;
+    char *u = calloc(1, bytes);
+    LIST(units, {1, EVN_CU_GPU, 1});
+    if (omp_register(u, bytes)) return 2;
+    if (evn_cu_enter(&wrong, units, 1, 0, 1))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) omp_migrate(u);
+    return 0;
+}
+
+static int both(void) { /* two units write the same */
+    static double u[4];
+    LIST(units, {2, EVN_CU_CPU, 1});
+    if (omp_register(u, sizeof u)) return 2;
+    if (evn_cu_enter(&wrong, units, 1, 0, 2))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+            omp_migrate(u);
+            while (omp_get_cu_num() < 2) {
+            }
+        }
+    return 0;
+}
+
+/* Data of more bytes than the device has, one after another in one batch. */
+static int crowd(void) {
+    static double u[8][1 << 15];
+    LIST(units, {1, EVN_CU_GPU, 1});
+    double by = 1, sum = 0;
+    int n = 1 << 15;
+    for (int b = 0; b < 8; b++)
+        if (omp_register(u[b], sizeof u[b])) return 2;
+    if (evn_cu_enter(&wrong, units, 1, 0, 8))
+#pragma omp parallel firstprivate(by, n)
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) {
+            omp_migrate_for(u[t], EVN_READ);
+            omp_migrate(u[t]);
+            omp_cu_launch(&cu_kernels, "grow", n / 128, OMP_CU_MEMORY(u[t]), OMP_CU_VALUE(by),
+                          OMP_CU_VALUE(n));
+            omp_synchronize();
+        }
+    for (int b = 0; b < 8; b++) {
+        omp_migrate_for(u[b], EVN_READ);
+        sum += u[b][b + 1];
+    }
+    printf("%g\n", sum);
+    return 0;
+}
+
+static int ends(void) { /* exit() in a body */
+    LIST(units, {2, EVN_CU_CPU, 1});
+    if (evn_cu_enter(&wrong, units, 1, 0, 2))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;)
+            if (t) exit(5);
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} cases[] = {{"once", once},         {"reduce", reduce},   {"variables", variables},
+             {"regions", regions},   {"teams", teams},     {"binding", binding},
+             {"moves", moves},       {"batches", batches}, {"lists", lists},
+             {"no_count", no_count}, {"no_size", no_size}, {"cores", cores},
+             {"step0", step0},       {"away", away},       {"endless", endless},
+             {"schedule", schedule}, {"thread", thread},   {"nested", nested},
+             {"parallel", parallel}, {"within", within},   {"stranger", stranger},
+             {"twice", twice},       {"large", large},     {"both", both},
+             {"crowd", crowd},       {"ends", ends},       {"kept", kept},
+             {"team", team},         {"launch", launch},   {"untaken", untaken}};
+
+int main(int argc, char **argv);
+int main(int argc, char **argv) {
+    for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof *cases; i++)
+        if (!strcmp(argv[1], cases[i].name)) return cases[i].run();
+    fprintf(stderr, "usage: cases NAME\n");
+    return 2;
+}
