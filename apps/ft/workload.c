@@ -88,7 +88,7 @@ static int read_way(struct state *s) {
                              .per_node = (int)s->per_node};
     if (v < VARIANTS) return 0;
     if (!strcmp(s->variant, "funneled"))
-        complain("--variant funneled: ranks share a device there, and ft has no kernels yet; "
+        complain("--variant funneled: there ranks share a device, which ft does not do yet; "
                  "expected packed, slabs or best");
     else
         complain("--variant %s: there is no such variant, expected packed, slabs or best",
@@ -194,7 +194,6 @@ static const struct workload ft_workload = {
     .schedule = "static",
     .sample = "--class=W",
     .ranks = 1,
-    .cpu_only = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),

@@ -198,7 +198,7 @@ static void owners(void **state) {
     struct owners o;
     const int n[3] = {8, 8, 4}, rank[4] = {3, 0, 3, 1};
     assert_int_equal(owners_open(&o, n, 4, 4, 0), 0);
-    owners_deal(&o, rank);
+    owners_deal(&o, rank, NULL);
     const int count[4] = {1, 1, 0, 2}, base[4] = {0, 1, 2, 2}, at[4] = {0, 0, 1, 0};
     for (int i = 0; i < 4; i++) {
         assert_int_equal(o.z.count[i], count[i]);
