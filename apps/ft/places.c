@@ -1,139 +1,19 @@
 /* Tasks on devices. */
-#include "ft/places.h"
+#include "ft/place.h"
 #include "common/hash.h"
 #include "common/room.h"
-#include "ft/parts.h"
 #include "ft/passes.h"
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECES = 8 };
-
-/* The tables of ways, one behind the other: by z or by y, from or to.
- *
- * WAY_SLAB   points of V's lines along z, by z
- * WAY_PLANE  rows of W's planes, by y
- * WAY_OUT_Z  where planes get what is transformed along z, by z; WAY_IN_Y where a plane's rows are
- *            then, by y
- * WAY_OUT_Y  where slabs get what is transformed along y, by y; WAY_IN_Z where a line's points are
- *            then, by z */
-enum way { WAY_SLAB, WAY_PLANE, WAY_OUT_Z, WAY_IN_Y, WAY_OUT_Y, WAY_IN_Z, WAYS };
-
-struct place {
-    struct places *of;
-    int space;
-    evn_unit *unit;
-    evn_device *device;
-    evn_queue *queue;  /* the unit's */
-    evn_queue *copies; /* copies out, and what other units do here */
-    evn_event *begin, *end, *made[PIECES], *gone[PIECES];
-    struct engine *engine;
-    pthread_mutex_t lock; /* held by another unit that works here */
-    int planes, rows;     /* of its tasks */
-    size_t w, v, out, in, result, doubles;
-    int way[WAYS];
-    evn_buffer *memory, *ways, *plane_number, *row_number, *point_at;
-    int points, point[POINTS]; /* which ones are here */
-    double value[2 * POINTS];
-    double *stage; /* what comes from one rank for one of several spaces */
-    size_t staged; /* doubles */
-    int timed;     /* begin and end are of a visit that nobody has asked for */
-};
-
-/* ---- where things are ----------------------------------------------------------------------- */
-
-static const struct owners *owners(const struct place *d) { return &d->of->f->owners; }
-static size_t row_doubles(const struct place *d) { return 2 * (size_t)d->of->f->t->nx; }
-static size_t plane_doubles(const struct place *d) {
-    return row_doubles(d) * (size_t)d->of->f->t->ny;
-}
-static size_t slab_doubles(const struct place *d) { return transform_slab(d->of->f->t); }
-
-static const struct axis *axis_from(const struct place *d, enum turn turn) {
-    return turn == TURN_Z_TO_Y ? &owners(d)->z : &owners(d)->y;
-}
-static const struct axis *axis_to(const struct place *d, enum turn turn) {
-    return turn == TURN_Z_TO_Y ? &owners(d)->y : &owners(d)->z;
-}
-
-static int lines_in(const struct axis *a, int space) {
-    return a->begin[space + 1] - a->begin[space];
-}
-
-/* How many lines of another rank, or of another of my spaces; and how many are before them, but
- * mine. */
-static int there(const struct place *d, const struct axis *b, int rank, int space) {
-    return rank == owners(d)->me ? lines_in(b, space) : b->count[rank];
-}
-static int before(const struct place *d, const struct axis *b, int rank, int space) {
-    const int me = owners(d)->me, own = lines_in(b, d->space);
-    if (rank == me) return b->begin[space] - (space > d->space ? own : 0);
-    return b->count[me] - own + b->base[rank] - (rank > me ? b->count[me] : 0);
-}
-
-/* What is for them, from my line `from` on. */
-static size_t out_at(const struct place *d, enum turn turn, int rank, int space, int from) {
-    const struct axis *a = axis_from(d, turn), *b = axis_to(d, turn);
-    const size_t mine = (size_t)lines_in(a, d->space);
-    return d->out + (mine * (size_t)before(d, b, rank, space) +
-                     (size_t)from * (size_t)there(d, b, rank, space)) *
-                        row_doubles(d);
-}
-
-/* What comes from line `at` of a rank, by its number there. */
-static size_t in_at(const struct place *d, enum turn turn, int rank, int at) {
-    const struct axis *a = axis_from(d, turn);
-    const int order = a->base[rank] + at, mine = a->base[owners(d)->me] + a->begin[d->space];
-    const int position = order < mine ? order : order - lines_in(a, d->space);
-    return d->in + (size_t)position * (size_t)lines_in(axis_to(d, turn), d->space) * row_doubles(d);
-}
-
-static int is_mine(const struct place *d, const struct axis *a, int line) {
-    return a->rank[line] == owners(d)->me && a->space[line] == d->space;
-}
-
-/* What a task has of an axis, in the numbers of its device. */
-struct range {
-    int first, count;
-};
-static struct range task_lines(const struct place *d, const struct axis *a, int task) {
-    const int begin = parts_begin(a->n, owners(d)->tasks, task);
-    return (struct range){a->at[begin] - a->begin[d->space],
-                          parts_begin(a->n, owners(d)->tasks, task + 1) - begin};
-}
-
-static int has_task(const struct place *d, int task) {
-    return owners(d)->rank[task] == owners(d)->me && owners(d)->space[task] == d->space;
-}
-
 /* ---- memory --------------------------------------------------------------------------------- */
-
-static void lay_out(struct place *d) {
-    const struct owners *o = owners(d);
-    d->planes = lines_in(&o->z, d->space);
-    d->rows = lines_in(&o->y, d->space);
-    const size_t into_z = (size_t)(o->y.n - d->rows) * (size_t)d->planes;
-    const size_t into_y = (size_t)(o->z.n - d->planes) * (size_t)d->rows;
-    const size_t box = (into_z < into_y ? into_y : into_z) * row_doubles(d);
-    d->w = 0;
-    d->v = d->w + plane_doubles(d) * (size_t)d->planes;
-    d->out = d->v + slab_doubles(d) * (size_t)d->rows;
-    d->in = d->out + box;
-    d->result = d->in + box;
-    d->doubles = d->planes || d->rows ? d->result + 2 * POINTS : 0;
-}
-
-static size_t ways_of(const struct place *d) {
-    return 3 * ((size_t)owners(d)->z.n + (size_t)owners(d)->y.n);
-}
 
 static evn_status check_place(struct place *d) {
     const evn_traits *traits = evn_device_traits(d->device);
-    lay_out(d);
+    place_lay_out(d);
     const double fields = 8.0 * (double)d->doubles;
     const double needed =
-        fields + (double)(ways_of(d) * sizeof(struct engine_way)) + engine_bytes(d->of->f->t);
+        fields + (double)(place_ways(d) * sizeof(struct engine_way)) + engine_bytes(d->of->f->t);
     if (needed <= (double)traits->memory && fields <= (double)traits->max_buffer) return EVN_OK;
     return evn_fail(EVN_MEMORY,
                     "ft: %d planes and %d rows need %.1f MB on %s, and it has %.1f MB, %.1f MB in "
@@ -145,116 +25,6 @@ static evn_status check_place(struct place *d) {
 evn_status places_check(const struct places *p) {
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < p->count; i++) status = check_place(&p->place[i]);
-    return status;
-}
-
-/* ---- tables --------------------------------------------------------------------------------- */
-
-/* Ways between layouts of a line that is another's: from my outbox, or into my inbox. */
-static struct engine_way out_way(const struct place *d, enum turn turn, int line) {
-    const struct axis *b = axis_to(d, turn);
-    const int rank = b->rank[line], space = b->space[line], me = owners(d)->me;
-    const int at = b->at[line] - (rank == me ? b->begin[space] : 0);
-    return (struct engine_way){
-        .at = (evn_long)(out_at(d, turn, rank, space, 0) + (size_t)at * row_doubles(d)),
-        .here = (evn_long)((size_t)there(d, b, rank, space) * row_doubles(d)),
-        .pack = PACK};
-}
-static struct engine_way in_way(const struct place *d, enum turn turn, int line) {
-    const struct axis *a = axis_from(d, turn);
-    return (struct engine_way){.at = (evn_long)in_at(d, turn, a->rank[line], a->at[line]),
-                               .here = (evn_long)row_doubles(d),
-                               .pack = PACK};
-}
-
-static void by_z(const struct place *d, int z, struct engine_way *table) {
-    const struct axis *a = &owners(d)->z;
-    const evn_long line = (evn_long)d->of->f->t->nz * PACK;
-    const struct engine_way slab = {
-        .at = (evn_long)d->v + (evn_long)z * PACK, .here = (evn_long)slab_doubles(d), .pack = line};
-    table[d->way[WAY_SLAB] + z] = table[d->way[WAY_IN_Z] + z] = slab;
-    if (!is_mine(d, a, z)) {
-        table[d->way[WAY_OUT_Z] + z] = out_way(d, TURN_Y_TO_Z, z);
-        table[d->way[WAY_IN_Z] + z] = in_way(d, TURN_Z_TO_Y, z);
-        return;
-    }
-    const size_t plane = (size_t)(a->at[z] - a->begin[d->space]) * plane_doubles(d);
-    table[d->way[WAY_OUT_Z] + z] = (struct engine_way){
-        .at = (evn_long)(d->w + plane), .all = (evn_long)row_doubles(d), .pack = PACK};
-}
-
-static void by_y(const struct place *d, int y, struct engine_way *table) {
-    const struct axis *a = &owners(d)->y;
-    const struct engine_way plane = {.at = (evn_long)(d->w + (size_t)y * row_doubles(d)),
-                                     .here = (evn_long)plane_doubles(d),
-                                     .pack = PACK};
-    table[d->way[WAY_PLANE] + y] = table[d->way[WAY_IN_Y] + y] = plane;
-    if (!is_mine(d, a, y)) {
-        table[d->way[WAY_OUT_Y] + y] = out_way(d, TURN_Z_TO_Y, y);
-        table[d->way[WAY_IN_Y] + y] = in_way(d, TURN_Y_TO_Z, y);
-        return;
-    }
-    const size_t slab = (size_t)(a->at[y] - a->begin[d->space]) * slab_doubles(d);
-    table[d->way[WAY_OUT_Y] + y] = (struct engine_way){
-        .at = (evn_long)(d->v + slab), .all = PACK, .pack = (evn_long)d->of->f->t->nz * PACK};
-}
-
-static void number_lines(const struct place *d, const struct axis *a, int *number) {
-    for (int i = 0; i < a->n; i++)
-        if (is_mine(d, a, i)) number[a->at[i] - a->begin[d->space]] = i;
-}
-
-/* Points of checksums that are here, and where. */
-static void find_points(struct place *d, evn_long *at) {
-    const struct axis *a = &owners(d)->z;
-    d->points = 0;
-    for (int j = 1; j <= POINTS; j++) {
-        const struct point p = checksum_point(d->of->f->t, j);
-        if (!is_mine(d, a, p.z)) continue;
-        at[d->points] =
-            (evn_long)(d->w + (size_t)(a->at[p.z] - a->begin[d->space]) * plane_doubles(d) +
-                       (size_t)p.y * row_doubles(d)) +
-            p.x / PACK_PART * PACK + p.x % PACK_PART;
-        d->point[d->points++] = j - 1;
-    }
-}
-
-static evn_status send_table(struct place *d, evn_buffer **to, const void *table, size_t bytes) {
-    evn_buffer_close(*to);
-    *to = NULL;
-    evn_status status = evn_buffer_open(to, d->device, bytes ? bytes : sizeof(double));
-    if (!status && bytes) status = evn_copy_to_device(d->queue, *to, 0, table, bytes);
-    if (!status) status = evn_queue_finish(d->queue);
-    return status;
-}
-
-static evn_status send_tables(struct place *d, struct engine_way *way, int *number, evn_long *at) {
-    const struct owners *o = owners(d);
-    static const char is_by_y[WAYS] = {[WAY_PLANE] = 1, [WAY_IN_Y] = 1, [WAY_OUT_Y] = 1};
-    for (int i = 0, sum = 0; i < WAYS; sum += is_by_y[i++] ? o->y.n : o->z.n) d->way[i] = sum;
-    for (int z = 0; z < o->z.n; z++) by_z(d, z, way);
-    for (int y = 0; y < o->y.n; y++) by_y(d, y, way);
-    evn_status status = send_table(d, &d->ways, way, ways_of(d) * sizeof *way);
-    number_lines(d, &o->z, number);
-    if (!status)
-        status = send_table(d, &d->plane_number, number, (size_t)d->planes * sizeof *number);
-    number_lines(d, &o->y, number);
-    if (!status) status = send_table(d, &d->row_number, number, (size_t)d->rows * sizeof *number);
-    find_points(d, at);
-    if (!status) status = send_table(d, &d->point_at, at, (size_t)d->points * sizeof *at);
-    return status;
-}
-
-static evn_status make_tables(struct place *d) {
-    const int n = owners(d)->z.n > owners(d)->y.n ? owners(d)->z.n : owners(d)->y.n;
-    struct engine_way *way = calloc(ways_of(d), sizeof *way);
-    int *number = calloc((size_t)n, sizeof *number);
-    evn_long *at = calloc(POINTS, sizeof *at);
-    evn_status status = way && number && at ? send_tables(d, way, number, at)
-                                            : evn_fail(EVN_MEMORY, "ft: not enough memory");
-    free(way);
-    free(number);
-    free(at);
     return status;
 }
 
@@ -320,7 +90,7 @@ static evn_status make_stage(struct place *d) {
 
 static evn_status deal_place(struct place *d) {
     const size_t had = d->memory ? d->doubles : 0;
-    lay_out(d);
+    place_lay_out(d);
     if (d->memory && had != d->doubles) {
         evn_buffer_close(d->memory);
         d->memory = NULL;
@@ -328,7 +98,7 @@ static evn_status deal_place(struct place *d) {
     if (!d->doubles) return EVN_OK;
     evn_status status = EVN_OK;
     if (!d->memory) status = evn_buffer_open(&d->memory, d->device, d->doubles * sizeof(double));
-    if (!status) status = make_tables(d);
+    if (!status) status = place_tables(d);
     if (!status) status = make_stage(d);
     for (int t = 0; !status && t < owners(d)->tasks; t++) status = take(d, t);
     return status;
@@ -342,8 +112,12 @@ evn_status places_deal(struct places *p) {
 
 evn_status places_decay(struct places *p, const struct decay *decay) {
     evn_status status = EVN_OK;
-    for (int i = 0; !status && i < p->count; i++)
-        if (p->place[i].memory) status = engine_decay(p->place[i].engine, p->place[i].queue, decay);
+    for (int i = 0; !status && i < p->count; i++) {
+        struct place *d = &p->place[i];
+        if (!d->memory) continue;
+        status = engine_decay(d->engine, d->queue, decay);
+        if (!status) status = evn_event_record(d->ready, d->queue);
+    }
     return status;
 }
 
@@ -390,26 +164,6 @@ static evn_status launch(struct place *d, evn_queue *queue, enum place_pass pass
     return status;
 }
 
-/* Rows of lines, for another rank or my host, out to the host. */
-static evn_status copy_out(struct place *d, enum turn turn, int rank, struct range r) {
-    const struct axis *a = axis_from(d, turn), *b = axis_to(d, turn);
-    const int count = there(d, b, rank, EVN_HOST), from = a->begin[d->space] + r.first;
-    const size_t bytes = (size_t)r.count * (size_t)count * row_doubles(d) * sizeof(double);
-    if (!bytes) return EVN_OK;
-    double *to = rank == owners(d)->me ? fields_within(d->of->f, turn, EVN_HOST, from)
-                                       : fields_outbox(d->of->f, turn, rank, from);
-    return evn_copy_to_host(d->copies, to, d->memory,
-                            out_at(d, turn, rank, EVN_HOST, r.first) * sizeof(double), bytes);
-}
-
-static evn_status copy_all_out(struct place *d, enum turn turn, struct range r) {
-    const struct owners *o = owners(d);
-    evn_status status = EVN_OK;
-    for (int i = 1; !status && i <= o->ranks; i++)
-        status = copy_out(d, turn, (o->me + i) % o->ranks, r);
-    return status;
-}
-
 /* Launches tasks, or lets what they made leave: lines that lie side by side together. */
 static evn_status each_range(struct place *d, const struct place_order *o, evn_queue *queue,
                              int leaves, const int *task, int count) {
@@ -423,7 +177,7 @@ static evn_status each_range(struct place *d, const struct place_order *o, evn_q
             if (next.first != r.first + r.count) break;
             r.count += next.count;
         }
-        status = leaves ? copy_all_out(d, (enum turn)o->turn, r) : launch(d, queue, o->pass, r);
+        status = leaves ? place_copy_out(d, (enum turn)o->turn, r) : launch(d, queue, o->pass, r);
     }
     return status;
 }
@@ -466,7 +220,8 @@ evn_status places_pass(struct places *p, int space, const struct place_order *o,
     struct place *d = &p->place[space - 1];
     if (o->is_foreign) {
         pthread_mutex_lock(&d->lock);
-        evn_status status = do_pieces(d, o, d->copies, task, count);
+        evn_status status = evn_queue_wait(d->copies, d->ready);
+        if (!status) status = do_pieces(d, o, d->copies, task, count);
         const evn_status finished = evn_queue_finish(d->copies);
         pthread_mutex_unlock(&d->lock);
         return status ? status : finished;
@@ -486,73 +241,6 @@ double places_seconds(struct places *p, int space) {
     if (!d->timed || evn_event_seconds(d->begin, d->end, &seconds)) return 0;
     d->timed = 0;
     return seconds;
-}
-
-/* ---- what crosses --------------------------------------------------------------------------- */
-
-/* From one device to another of this rank. */
-static evn_status copy_peer(struct place *to, const struct place *from, enum turn turn) {
-    const struct axis *a = axis_from(to, turn), *b = axis_to(to, turn);
-    const int me = owners(to)->me;
-    const size_t rows = (size_t)lines_in(a, from->space) * (size_t)lines_in(b, to->space);
-    if (!rows) return EVN_OK;
-    return evn_copy_peer(to->queue, to->memory,
-                         in_at(to, turn, me, a->begin[from->space]) * sizeof(double), from->device,
-                         from->memory, out_at(from, turn, me, to->space, 0) * sizeof(double),
-                         rows * row_doubles(to) * sizeof(double));
-}
-
-evn_status places_leave(struct places *p, enum turn turn) {
-    evn_status status = EVN_OK;
-    for (int i = 0; !status && i < p->count; i++)
-        for (int k = 0; !status && k < p->count; k++)
-            if (i != k) status = copy_peer(&p->place[i], &p->place[k], turn);
-    for (int i = 0; i < p->count; i++) {
-        const evn_status finished = evn_queue_finish(p->place[i].copies);
-        if (!status) status = finished;
-    }
-    return status;
-}
-
-/* From my host's lines. */
-static evn_status copy_in_host(struct place *d, enum turn turn) {
-    const struct axis *a = axis_from(d, turn), *b = axis_to(d, turn);
-    const size_t rows = (size_t)lines_in(a, EVN_HOST) * (size_t)lines_in(b, d->space);
-    if (!rows) return EVN_OK;
-    return evn_copy_to_device(
-        d->queue, d->memory, in_at(d, turn, owners(d)->me, 0) * sizeof(double),
-        fields_within(d->of->f, turn, d->space, 0), rows * row_doubles(d) * sizeof(double));
-}
-
-/* From another rank; where that has sent for other spaces too, ours is gathered first. */
-static evn_status copy_in(struct place *d, enum turn turn, int rank) {
-    const struct axis *a = axis_from(d, turn), *b = axis_to(d, turn);
-    const size_t mine = (size_t)lines_in(b, d->space) * row_doubles(d);
-    const size_t all = (size_t)b->count[owners(d)->me] * row_doubles(d);
-    const size_t begin = (size_t)b->begin[d->space] * row_doubles(d);
-    if (!mine || !a->count[rank]) return EVN_OK;
-    const double *from = fields_inbox(d->of->f, turn, rank, 0);
-    if (mine != all) {
-        double *stage = d->stage + d->staged * (size_t)rank;
-        for (int i = 0; i < a->count[rank]; i++)
-            memcpy(stage + (size_t)i * mine, from + (size_t)i * all + begin, mine * sizeof *stage);
-        from = stage;
-    }
-    return evn_copy_to_device(d->queue, d->memory, in_at(d, turn, rank, 0) * sizeof(double), from,
-                              (size_t)a->count[rank] * mine * sizeof(double));
-}
-
-evn_status places_arrive(struct places *p, enum turn turn) {
-    const struct owners *o = &p->f->owners;
-    evn_status status = EVN_OK;
-    for (int i = 0; !status && i < p->count; i++) {
-        struct place *d = &p->place[i];
-        if (!d->memory) continue;
-        status = copy_in_host(d, turn);
-        for (int r = 1; !status && r < o->ranks; r++)
-            status = copy_in(d, turn, (o->me + r) % o->ranks);
-    }
-    return status;
 }
 
 /* ---- results -------------------------------------------------------------------------------- */
@@ -616,6 +304,8 @@ static evn_status open_place(struct places *p, evn_unit *unit, int i) {
     pthread_mutex_init(&d->lock, NULL);
     evn_status status = engine_open(&d->engine, d->device, p->f->t);
     if (!status) status = evn_queue_open(&d->copies, d->device);
+    if (!status) status = evn_event_open(&d->ready, d->device);
+    if (!status) status = evn_event_record(d->ready, d->queue);
     if (!status) status = evn_event_open(&d->begin, d->device);
     if (!status) status = evn_event_open(&d->end, d->device);
     for (int k = 0; !status && k < PIECES; k++) {
@@ -644,6 +334,7 @@ void places_close(struct places *p) {
     for (int i = 0; i < p->count; i++) {
         struct place *d = &p->place[i];
         evn_queue_close(d->copies);
+        evn_event_close(d->ready);
         evn_event_close(d->begin);
         evn_event_close(d->end);
         for (int k = 0; k < PIECES; k++) {
