@@ -11,6 +11,11 @@
  *
  * so that what goes from one rank to another is contiguous at both ends, of any number of planes
  * that lie one behind the other.
+ *
+ * Of tasks on devices (places.h) there is nothing here but what goes through the boxes. A rank's
+ * inbox has what comes from itself, too, each of its spaces for itself, [to which space] [plane,
+ * space after space] [row there] [x]: alone it is there where tasks are in the host's memory and in
+ * devices'.
  */
 #ifndef FT_FIELDS_H
 #define FT_FIELDS_H
