@@ -24,12 +24,14 @@ struct place {
     int space;
     evn_unit *unit;
     evn_device *device;
-    evn_queue *queue;  /* the unit's */
-    evn_queue *copies; /* copies out, and what other units do here */
-    evn_event *ready;  /* what came to the queue before a pass is there, for other units */
+    evn_queue *queue;    /* the unit's */
+    evn_queue *copies;   /* copies out, and what other units do here */
+    evn_queue *arrivals; /* copies in while units are at work */
+    evn_event *ready;    /* what came to the queue before a pass is there, for other units */
     evn_event *begin, *end, *made[PIECES], *gone[PIECES];
     struct engine *engine;
-    pthread_mutex_t lock; /* held by another unit that works here */
+    pthread_mutex_t lock; /* held by who works here */
+    pthread_mutex_t door; /* by who gives something to `arrivals` */
     int planes, rows;     /* of its tasks */
     size_t w, v, out, in, result, doubles;
     int way[WAYS];
@@ -105,5 +107,8 @@ size_t place_in(const struct place *d, enum turn turn, int rank, int at);
 /* Lets what lines have made for my host and for other ranks leave, behind what is in its queue of
  * copies. */
 evn_status place_copy_out(struct place *d, enum turn turn, struct range r);
+
+/* And what they have made for other devices that can be reached, once `made` has happened. */
+evn_status place_copy_peers(struct place *d, enum turn turn, struct range r, evn_event *made);
 
 #endif

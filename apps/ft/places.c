@@ -164,9 +164,10 @@ static evn_status launch(struct place *d, evn_queue *queue, enum place_pass pass
     return status;
 }
 
-/* Launches tasks, or lets what they made leave: lines that lie side by side together. */
+/* Launches tasks, or (`made`) lets what they have made then leave: lines that lie side by side
+ * together. */
 static evn_status each_range(struct place *d, const struct place_order *o, evn_queue *queue,
-                             int leaves, const int *task, int count) {
+                             evn_event *made, const int *task, int count) {
     const int on_planes = o->pass == PLACE_START || o->pass == PLACE_XY;
     const struct axis *a = on_planes ? &owners(d)->z : &owners(d)->y;
     evn_status status = EVN_OK;
@@ -177,7 +178,8 @@ static evn_status each_range(struct place *d, const struct place_order *o, evn_q
             if (next.first != r.first + r.count) break;
             r.count += next.count;
         }
-        status = leaves ? place_copy_out(d, (enum turn)o->turn, r) : launch(d, queue, o->pass, r);
+        status = made ? place_copy_out(d, (enum turn)o->turn, r) : launch(d, queue, o->pass, r);
+        if (made && !status) status = place_copy_peers(d, (enum turn)o->turn, r, made);
     }
     return status;
 }
@@ -185,18 +187,12 @@ static evn_status each_range(struct place *d, const struct place_order *o, evn_q
 /* One piece: its kernels, and behind them its copies. */
 static evn_status do_piece(struct place *d, const struct place_order *o, evn_queue *queue,
                            int piece, const int *task, int count) {
-    evn_status status = each_range(d, o, queue, 0, task, count);
+    evn_status status = each_range(d, o, queue, NULL, task, count);
     if (status || o->turn < 0) return status;
-    if (queue != d->copies) {
-        status = evn_event_record(d->made[piece], queue);
-        if (!status) status = evn_queue_wait(d->copies, d->made[piece]);
-    }
-    if (!status) status = each_range(d, o, queue, 1, task, count);
+    status = evn_event_record(d->made[piece], queue);
+    if (!status && queue != d->copies) status = evn_queue_wait(d->copies, d->made[piece]);
+    if (!status) status = each_range(d, o, queue, d->made[piece], task, count);
     return status ? status : evn_event_record(d->gone[piece], d->copies);
-}
-
-static int cut(int count, int pieces, int piece) {
-    return (int)((long long)count * piece / pieces);
 }
 
 static evn_status do_pieces(struct place *d, const struct place_order *o, evn_queue *queue,
@@ -205,12 +201,13 @@ static evn_status do_pieces(struct place *d, const struct place_order *o, evn_qu
     const int pieces = o->turn < 0 || most < 1 ? 1 : most < count ? most : count;
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < pieces; i++) {
-        const int begin = cut(count, pieces, i);
-        status = do_piece(d, o, queue, i, task + begin, cut(count, pieces, i + 1) - begin);
+        const int begin = places_cut(count, pieces, i);
+        status = do_piece(d, o, queue, i, task + begin, places_cut(count, pieces, i + 1) - begin);
     }
     for (int i = 0, t = 0; o->left && !status && i < pieces; i++) {
         status = evn_event_finish(d->gone[i]);
-        for (; !status && t < cut(count, pieces, i + 1); t++) status = o->left(o->arg, task[t]);
+        for (; !status && t < places_cut(count, pieces, i + 1); t++)
+            status = o->left(o->arg, task[t]);
     }
     return status;
 }
@@ -302,8 +299,10 @@ static evn_status open_place(struct places *p, evn_unit *unit, int i) {
                         .device = evn_unit_device(unit, i),
                         .queue = evn_unit_queue(unit, i)};
     pthread_mutex_init(&d->lock, NULL);
+    pthread_mutex_init(&d->door, NULL);
     evn_status status = engine_open(&d->engine, d->device, p->f->t);
     if (!status) status = evn_queue_open(&d->copies, d->device);
+    if (!status) status = evn_queue_open(&d->arrivals, d->device);
     if (!status) status = evn_event_open(&d->ready, d->device);
     if (!status) status = evn_event_record(d->ready, d->queue);
     if (!status) status = evn_event_open(&d->begin, d->device);
@@ -334,6 +333,7 @@ void places_close(struct places *p) {
     for (int i = 0; i < p->count; i++) {
         struct place *d = &p->place[i];
         evn_queue_close(d->copies);
+        evn_queue_close(d->arrivals);
         evn_event_close(d->ready);
         evn_event_close(d->begin);
         evn_event_close(d->end);
@@ -349,6 +349,7 @@ void places_close(struct places *p) {
         evn_buffer_close(d->point_at);
         free(d->stage);
         pthread_mutex_destroy(&d->lock);
+        pthread_mutex_destroy(&d->door);
     }
     free(p->place);
     evn_place_close(p->spaces);

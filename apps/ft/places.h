@@ -70,11 +70,22 @@ evn_status places_pass(struct places *places, int space, const struct place_orde
 /* Seconds that the device's latest pass of a visit took; 0: none. The queue has finished. */
 double places_seconds(struct places *places, int space);
 
-/* After a visit: what goes to this rank's devices from each other goes; what has left is with the
- * host when it returns. */
+/* Where `count` things in so many pieces are cut: the end of the one before `piece`. */
+static inline int places_cut(int count, int pieces, int piece) {
+    return (int)((long long)count * piece / pieces);
+}
+
+/* What tasks in the host's memory have made for this rank's devices goes there, while others are at
+ * work. By leaders, several at a time. */
+evn_status places_send(struct places *places, enum turn turn, const int *task, int count);
+
+/* After a visit: what goes between this rank's devices and has not gone yet goes; what has left is
+ * where it belongs when it returns. */
 evn_status places_leave(struct places *places, enum turn turn);
-/* And when all of it is in the host's boxes: what goes to devices from there goes. */
-evn_status places_arrive(struct places *places, enum turn turn);
+
+/* And when all of it is in the host's boxes: what goes to devices from there goes. `whole`: of this
+ * rank's host, too, for which places_send() was not called. */
+evn_status places_arrive(struct places *places, enum turn turn, int whole);
 
 enum { POINTS = 1024 };
 

@@ -88,12 +88,13 @@ static evn_status task_left(void *arg, int task) { return send_task(arg, task); 
 static evn_status in_place(const struct order *o, int space, int is_foreign, const int *task,
                            int count) {
     const struct fields *f = &o->run->w.f;
-    const int packed = o->run->way->variant == FT_PACKED, crosses = f->inbox != NULL;
+    const int packed = o->run->way->variant == FT_PACKED;
+    const int crosses = f->inbox || o->run->places.count > 1;
     const struct place_order order = {.pass = o->place,
                                       .turn = crosses ? o->turn : NO_TURN,
                                       .pieces = packed ? 1 : FT_PIECES,
                                       .is_foreign = is_foreign,
-                                      .left = crosses && f->boxes && !packed ? task_left : NULL,
+                                      .left = f->boxes && !packed ? task_left : NULL,
                                       .arg = (void *)(uintptr_t)o};
     return places_pass(&o->run->places, space, &order, task, count);
 }
@@ -107,6 +108,19 @@ static evn_status one_task(const struct order *o, int task, const evn_unit *unit
     return send_task(o, task);
 }
 
+/* What tasks in the host's memory have made for devices goes as soon as it is there. */
+static evn_status send_to_places(const struct order *o, const int *task, int count) {
+    struct run *run = o->run;
+    if (o->turn == NO_TURN || !run->places.count || run->way->variant == FT_PACKED) return EVN_OK;
+    const int *space = run->w.f.owners.space;
+    evn_status status = EVN_OK;
+    for (int i = 0, end; !status && i < count; i = end + 1) {
+        for (end = i; end < count && !space[task[end]];) end++;
+        if (end > i) status = places_send(&run->places, (enum turn)o->turn, task + i, end - i);
+    }
+    return status;
+}
+
 /* A device's batch: what is in its memory goes together. */
 static evn_status by_device(evn_unit *unit, evn_batch *batch, const struct order *o, int space) {
     struct run *run = o->run;
@@ -115,7 +129,10 @@ static evn_status by_device(evn_unit *unit, evn_batch *batch, const struct order
     evn_status status = EVN_OK;
     for (int i = 0; i < count; i++) foreign += run->w.f.owners.space[task[i]] != space;
     if (!foreign) status = in_place(o, space, 0, task, count);
-    for (int i = 0; foreign && !status && i < count; i++) status = one_task(o, task[i], unit);
+    for (int i = 0; foreign && !status && i < count; i++) {
+        status = one_task(o, task[i], unit);
+        if (!status) status = send_to_places(o, &task[i], 1);
+    }
     for (int i = 0; !status && o->learns && i < count; i++)
         evn_batch_add(batch, task[i], run->seconds[task[i]]);
     return status;
@@ -128,9 +145,15 @@ static evn_status each_task(evn_unit *unit, evn_batch *batch, void *arg) {
     struct run *run = o->run;
     const int space = places_space(&run->places, unit, evn_batch_device(batch));
     if (space) return by_device(unit, batch, o, space);
+    int count, sent = 0, done = 0, piece = 1;
+    const int *all = evn_batch_tasks(batch, &count);
     for (int task; (task = evn_batch_next(batch)) >= 0;) {
         const double begin = evn_now();
         evn_status status = one_task(o, task, unit);
+        if (!status && ++done >= places_cut(count, FT_PIECES, piece)) {
+            status = send_to_places(o, all + sent, done - sent);
+            for (sent = done; places_cut(count, FT_PIECES, piece) <= done;) piece++;
+        }
         if (status) return status;
         if (o->learns)
             evn_batch_add(batch, task, run->seconds[task]);
@@ -329,7 +352,9 @@ static evn_status settle(struct run *run, enum turn turn, int whole) {
     if (status) return status;
     if (f->boxes && (whole || run->way->variant == FT_PACKED)) status = fields_send_all(f, turn);
     if (!status) status = fields_barrier(f);
-    return status ? status : agreed_on_devices(run, places_arrive(&run->places, turn));
+    return status ? status
+                  : agreed_on_devices(
+                        run, places_arrive(&run->places, turn, run->way->variant == FT_PACKED));
 }
 
 /* The way back of two transposes, which is not cut into pieces. */

@@ -125,9 +125,10 @@ static evn_problem tasks(const void *p) { return ft_tasks(((const struct state *
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
-    if (!o->cluster && (s->variant || s->per_node))
+    const int variant = s->variant && !evn_units_devices(units); /* which have it, too */
+    if (!o->cluster && (variant || s->per_node))
         complain("warning: --%s is about ranks and changes nothing: there is one",
-                 s->variant ? "variant" : "per-node");
+                 variant ? "variant" : "per-node");
     ft_result_free(&s->result);
     evn_status status = ft_run(s->problem, &s->way, units, schedule, o, &s->result);
     *result = &s->result.run;

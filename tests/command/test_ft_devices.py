@@ -113,10 +113,17 @@ class Devices(unittest.TestCase):
                 else:
                     self.assertEqual((d["copies_in"], d["bytes_in"]), (13, tables + across))
                     self.assertEqual(d["copies_out"], 13)
+        # not directly
+        for d in self.record("--class", "S", "--units", "2:GPU:1", devices="emulated:2,peer=no")["devices"]:
+            self.assertEqual((d["copies_peer"], d["bytes_peer"]), (7, 7 * 16 * points("S") // 4))
         # in pieces where it may overlap with the pass: as many bytes
         d = self.record("--class", "S", "--units", "1:CPU:1,1:GPU:1")["devices"][0]
-        self.assertEqual(d["bytes_in"], tables + 7 * 16 * points("S") / 4)
-        self.assertGreater(d["copies_out"], 30)
+        self.assertEqual(d["bytes_in"], tables + 7 * 16 * points("S") // 4)
+        self.assertEqual((d["copies_in"], d["copies_out"]), (6 + 7 * 8, 6 + 7 * 8))
+        for d in self.record("--class", "S", "--units", "2:GPU:1")["devices"]:
+            self.assertEqual((d["copies_peer"], d["bytes_peer"]), (7 * 8, 7 * 16 * points("S") // 4))
+        d = self.record("--class", "S", "--units", "2:CPU:1,1:GPU:1")["devices"][0]
+        self.assertEqual(d["copies_in"], 6 + 7 * 16)
 
     # ---- ranks ----
 
