@@ -31,10 +31,37 @@ static size_t in_at(const struct fields *f, enum turn turn, int to, int rank, in
     return (size_t)(a->base[rank] + from) * (size_t)b->count[to] * row_doubles(f);
 }
 
+/* What goes from my line `from` to those of one of my spaces, in the inbox. */
+static size_t within_at(const struct fields *f, enum turn turn, int space, int from) {
+    const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
+    const int me = f->owners.me, begin = b->begin[space], count = b->begin[space + 1] - begin;
+    return in_at(f, turn, me, me, 0) +
+           ((size_t)a->count[me] * (size_t)begin + (size_t)from * (size_t)count) * row_doubles(f);
+}
+
+double *fields_outbox(const struct fields *f, enum turn turn, int to, int from) {
+    return f->outbox + out_at(f, turn, to, from);
+}
+double *fields_inbox(const struct fields *f, enum turn turn, int rank, int from) {
+    return f->inbox + in_at(f, turn, f->owners.me, rank, from);
+}
+double *fields_within(const struct fields *f, enum turn turn, int space, int from) {
+    return f->inbox + within_at(f, turn, space, from);
+}
+
+/* The same for my line `here`, of whichever of my spaces. */
+static double *within(const struct fields *f, enum turn turn, int from, int here) {
+    const struct axis *b = axis_to(f, turn);
+    const int space = b->space[here];
+    return fields_within(f, turn, space, from) +
+           (size_t)(b->at[here] - b->begin[space]) * row_doubles(f);
+}
+
 double *fields_out(const struct fields *f, enum turn turn, int z, int y) {
     const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
     const int from = turn == TURN_Z_TO_Y ? z : y, there = turn == TURN_Z_TO_Y ? y : z;
     const int to = b->rank[there], me = f->owners.me;
+    if (to == me) return within(f, turn, a->at[from], there);
     const size_t row = (size_t)b->at[there] * row_doubles(f);
     if (!f->direct[to]) return f->outbox + out_at(f, turn, to, a->at[from]) + row;
     double *box = evn_shared_pointer(f->boxes, to);
@@ -44,9 +71,8 @@ double *fields_out(const struct fields *f, enum turn turn, int z, int y) {
 const double *fields_in(const struct fields *f, enum turn turn, int z, int y) {
     const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
     const int from = turn == TURN_Z_TO_Y ? z : y, here = turn == TURN_Z_TO_Y ? y : z;
-    const double *box = evn_shared_memory(f->boxes);
-    return box + in_at(f, turn, f->owners.me, a->rank[from], a->at[from]) +
-           (size_t)b->at[here] * row_doubles(f);
+    if (a->rank[from] == f->owners.me) return within(f, turn, a->at[from], here);
+    return fields_inbox(f, turn, a->rank[from], a->at[from]) + (size_t)b->at[here] * row_doubles(f);
 }
 
 static int planes_of(const struct fields *f, int task) {
@@ -80,11 +106,18 @@ static int one_node(const struct fields *f) {
     return !f->way.per_node || f->way.per_node >= f->owners.ranks;
 }
 
+/* Alone, whether tasks are in the host's memory and in a device's. */
+static int is_mixed(const struct fields *f) {
+    return !owners_on_hosts(&f->owners) && f->owners.z.host[f->owners.me] > 0;
+}
+
 double fields_doubles(const struct fields *f) {
     const int me = f->owners.me;
-    const size_t all = doubles(f, f->owners.z.count[me], f->owners.y.count[me]);
-    const int boxes = f->cluster && (f->way.variant != FT_BEST || !one_node(f));
-    return (double)(all + (boxes ? 2 * box_doubles(f) : 0));
+    const size_t all = doubles(f, f->owners.z.host[me], f->owners.y.host[me]);
+    int boxes = is_mixed(f);
+    if (f->cluster)
+        boxes = f->way.variant == FT_BEST && one_node(f) && owners_on_hosts(&f->owners) ? 0 : 2;
+    return (double)(all + (size_t)boxes * box_doubles(f));
 }
 
 double *fields_kept(const struct fields *f, int task, size_t *bytes) {
@@ -124,7 +157,56 @@ static int make_block(struct fields *f, int task) {
     return 0;
 }
 
+/* What a task has of V, in memory of its own. -1: there is none. */
+static int set_aside(struct fields *f, int task, const double *from) {
+    size_t bytes;
+    if (f->come[task]) return 0;
+    fields_kept(f, task, &bytes);
+    if (!(f->come[task] = room(bytes))) return -1;
+    memcpy(f->come[task], from, bytes);
+    return 0;
+}
+
+static void drop_block(struct fields *f, int task) {
+    const int z = parts_begin(f->owners.z.n, f->owners.tasks, task), planes = planes_of(f, task);
+    const int y = parts_begin(f->owners.y.n, f->owners.tasks, task), rows = rows_of(f, task);
+    for (int i = 0; i < planes; i++) point(f, NULL, planes, rows, z + i, y, i, 0);
+    for (int i = 0; i < rows; i++) point(f, NULL, planes, rows, z, y + i, i, 1);
+    free(f->block[task]);
+    f->block[task] = NULL;
+}
+
+/* A task that goes to the host's memory, or from there. */
+static int deal_block(struct fields *f, int task) {
+    size_t bytes;
+    if (f->owners.space[task] && f->block[task]) {
+        if (set_aside(f, task, f->slab[parts_begin(f->owners.y.n, f->owners.tasks, task)]))
+            return -1;
+        drop_block(f, task);
+    } else if (!f->owners.space[task] && f->come[task]) {
+        double *come = f->come[task];
+        if (make_block(f, task)) return -1;
+        f->come[task] = NULL;
+        double *now = fields_kept(f, task, &bytes);
+        memcpy(now, come, bytes);
+        free(come);
+    }
+    return 0;
+}
+
+static evn_status deal_alone(struct fields *f, const int *rank, const int *space) {
+    int failed = 0;
+    owners_deal(&f->owners, rank, space);
+    for (int t = 0; !failed && t < f->owners.tasks; t++) failed = deal_block(f, t);
+    free(f->own);
+    f->own = !failed && is_mixed(f) ? room(box_doubles(f) * sizeof *f->own) : NULL;
+    f->inbox = f->own;
+    if (!failed && (f->own || !is_mixed(f))) return EVN_OK;
+    return evn_fail(EVN_MEMORY, "ft: the system gave no memory for what goes to devices");
+}
+
 int fields_touch(struct fields *f, int task) {
+    if (f->owners.space[task]) return 0;
     if (!f->cluster) return make_block(f, task);
     const int z = parts_begin(f->owners.z.n, f->owners.tasks, task);
     const int y = parts_begin(f->owners.y.n, f->owners.tasks, task);
@@ -143,9 +225,9 @@ static void point_all(struct fields *f) {
     for (int what = 0; what < 2; what++) {
         const struct axis *a = what ? &o->y : &o->z;
         for (int i = 0; i < a->n; i++) {
-            const int r = a->rank[i];
-            double *memory = f->direct[r] ? evn_shared_pointer(f->shared, r) : NULL;
-            point(f, memory, o->z.count[r], o->y.count[r], i, i, a->at[i], what);
+            const int r = a->rank[i], is_mine = f->direct[r] && !a->space[i];
+            double *memory = is_mine ? evn_shared_pointer(f->shared, r) : NULL;
+            point(f, memory, o->z.host[r], o->y.host[r], i, i, a->at[i], what);
         }
     }
 }
@@ -158,20 +240,23 @@ static evn_status open_boxes(struct fields *f) {
     status = evn_cluster_agree(f->cluster, status);
     if (status) return status;
     const evn_shared_shape shape = {.bytes = bytes, .per_node = f->way.per_node};
-    return evn_shared_open(&f->boxes, f->cluster, &shape);
+    status = evn_shared_open(&f->boxes, f->cluster, &shape);
+    f->inbox = f->boxes ? evn_shared_memory(f->boxes) : NULL;
+    return status;
 }
 
 /* The memory of ranks, whom to write to, and boxes where that is not everybody. */
 static evn_status open_ranks(struct fields *f) {
     const struct owners *o = &f->owners;
-    const evn_shared_shape shape = {.bytes = doubles(f, o->z.count[o->me], o->y.count[o->me]) *
+    const int hosts = owners_on_hosts(o); /* who has devices is not written to */
+    const evn_shared_shape shape = {.bytes = doubles(f, o->z.host[o->me], o->y.host[o->me]) *
                                              sizeof(double),
                                     .per_node = f->way.per_node};
     evn_status status = evn_shared_open(&f->shared, f->cluster, &shape);
     double boxes = 0;
     for (int r = 0; !status && r < o->ranks; r++) {
         const int can = evn_shared_pointer(f->shared, r) || !evn_shared_bytes(f->shared, r);
-        f->direct[r] = r == o->me || (can && f->way.variant == FT_BEST);
+        f->direct[r] = r == o->me || (can && hosts && f->way.variant == FT_BEST);
         if (!f->direct[r]) boxes = 1;
     }
     if (!status) status = evn_shared_reduce(f->shared, EVN_MAX, &boxes, 1);
@@ -181,18 +266,27 @@ static evn_status open_ranks(struct fields *f) {
     return status;
 }
 
-/* Takes what has been V into the new memory. */
+/* Takes what has been V into the new memory; of tasks on devices it stays for these. */
 static evn_status take_over(struct fields *f, double *const *old) {
+    int failed = 0;
     for (int t = 0; t < f->owners.tasks; t++) {
         size_t bytes;
         if (!old[t]) continue;
+        if (f->owners.space[t]) {
+            failed |= set_aside(f, t, old[t]);
+            continue;
+        }
         double *now = fields_kept(f, t, &bytes);
         memcpy(now, old[t], bytes);
     }
-    return fields_barrier(f);
+    evn_status status =
+        failed ? evn_fail(EVN_MEMORY, "ft: no memory for what goes to devices") : EVN_OK;
+    status = evn_cluster_agree(f->cluster, status);
+    return status ? status : fields_barrier(f);
 }
 
-evn_status fields_deal(struct fields *f, const int *rank) {
+evn_status fields_deal(struct fields *f, const int *rank, const int *space) {
+    if (!f->cluster) return deal_alone(f, rank, space);
     evn_shared *shared = f->shared, *boxes = f->boxes;
     double **old = calloc((size_t)f->owners.tasks, sizeof *old);
     double **come = calloc((size_t)f->owners.tasks, sizeof *come);
@@ -208,7 +302,8 @@ evn_status fields_deal(struct fields *f, const int *rank) {
     if (!status) {
         f->counts = fields_counts(f);
         f->shared = f->boxes = NULL;
-        owners_deal(&f->owners, rank);
+        f->inbox = NULL;
+        owners_deal(&f->owners, rank, space);
         status = open_ranks(f);
         if (!status) status = take_over(f, old);
         evn_shared_close(boxes);
@@ -270,6 +365,7 @@ evn_status fields_open(struct fields *f, const struct transform *t, const struct
     f->block = calloc((size_t)tasks, sizeof *f->block);
     f->come = calloc((size_t)tasks, sizeof *f->come);
     f->direct = calloc((size_t)ranks, 1);
+    if (f->direct) f->direct[me] = 1;
     if (failed || !f->plane || !f->slab || (way->transposes == 2 && !f->kept) || !f->block ||
         !f->come || !f->direct)
         return evn_fail(EVN_MEMORY, "ft: not enough memory");
@@ -290,6 +386,7 @@ void fields_close(struct fields *f) {
     free(f->come);
     free(f->direct);
     free(f->outbox);
+    free(f->own);
     owners_close(&f->owners);
     *f = (struct fields){0};
 }

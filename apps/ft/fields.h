@@ -11,6 +11,11 @@
  *
  * so that what goes from one rank to another is contiguous at both ends, of any number of planes
  * that lie one behind the other.
+ *
+ * Of tasks on devices (places.h) there is nothing here but what goes through the boxes. A rank's
+ * inbox has what comes from itself, too, each of its spaces for itself, [to which space] [plane,
+ * space after space] [row there] [x]: alone it is there where tasks are in the host's memory and in
+ * devices'.
  */
 #ifndef FT_FIELDS_H
 #define FT_FIELDS_H
@@ -34,6 +39,8 @@ struct fields {
     evn_shared *boxes;     /* and inboxes; NULL: all ranks write to each other's fields */
     unsigned char *direct; /* whether this rank writes to that one's */
     double *outbox;
+    double *inbox;            /* NULL: nothing comes to this rank's host but by being written */
+    double *own;              /* an inbox alone, between the host and devices */
     evn_shared_counts counts; /* of boxes that are closed */
 };
 
@@ -45,12 +52,13 @@ evn_status fields_open(struct fields *fields, const struct transform *t, const s
                        evn_cluster *cluster, int tasks);
 void fields_close(struct fields *fields);
 
-/* Over ranks: memory for tasks that lie so, with V as it was where there was some. Collective, the
- * same status on all. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. */
-evn_status fields_deal(struct fields *fields, const int *rank);
+/* Memory for tasks that lie so, with V as it was where there was some; of what is in a device's
+ * memory V is left in come[task]. `space` as owners_deal() has it. Over ranks collective, the same
+ * status on all; alone tasks get theirs by fields_touch(). EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. */
+evn_status fields_deal(struct fields *fields, const int *rank, const int *space);
 
-/* Alone: a task's memory, zeros, first touched by the calling thread; over ranks: touches it. -1:
- * there is none. */
+/* Alone: a task's memory, zeros, first touched by the calling thread; over ranks: touches it.
+ * Nothing for a task in a device's memory. -1: there is none. */
 int fields_touch(struct fields *fields, int task);
 
 /* Doubles that this rank's tasks take, with their boxes. */
@@ -62,6 +70,12 @@ double *fields_kept(const struct fields *fields, int task, size_t *bytes);
 /* Where row y of plane z goes, or is to be read once it is there: packed, 2 nx doubles. */
 double *fields_out(const struct fields *fields, enum turn turn, int z, int y);
 const double *fields_in(const struct fields *fields, enum turn turn, int z, int y);
+
+/* What goes to rank `to` of my line `from`, by its number here, and of those that follow; what has
+ * come of a rank's; and of mine to those of one of my spaces. */
+double *fields_outbox(const struct fields *fields, enum turn turn, int to, int from);
+double *fields_inbox(const struct fields *fields, enum turn turn, int rank, int from);
+double *fields_within(const struct fields *fields, enum turn turn, int space, int from);
 
 /* Puts to all ranks that are not written to, beginning with the next one, what goes there of this
  * rank's planes (or rows) [begin, end), in its own numbers. */

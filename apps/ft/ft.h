@@ -71,9 +71,10 @@ typedef struct ft_result {
 } ft_result;
 
 /* Runs it: a transform to warm up, then timed: the field, its transform, the steps with their
- * checksums; verification. CPU units only. The schedule must have been made for these tasks and
- * units. EVN_MEMORY: it does not fit (says how much is needed and how much there is); EVN_BODY,
- * EVN_STOPPED, EVN_SYSTEM. On failure *result holds nothing to be freed. */
+ * checksums; verification. GPU units want one transpose. The schedule must have been made for these
+ * tasks and units. EVN_MEMORY: it does not fit (says how much is needed and how much there is);
+ * EVN_USAGE: lines are too long for devices; EVN_BODY, EVN_DEVICE, EVN_STOPPED, EVN_SYSTEM. On
+ * failure *result holds nothing to be freed. */
 evn_status ft_run(ft *problem, const struct ft_way *way, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, ft_result *result);
 void ft_result_free(ft_result *result);

@@ -1,28 +1,44 @@
-/* Which rank has which planes of layout Z and which rows of layout Y: those of its tasks. What is
- * said of the two axes is the same with z and y exchanged, and so is a transpose from one layout to
- * the other. */
+/* Who has which planes of layout Z and which rows of layout Y: those of its tasks. What is said of
+ * the two axes is the same with z and y exchanged, and so is a transpose from one layout to the
+ * other.
+ *
+ * A task is on a rank, and there in a space: the host's memory, 0, or a device's. A rank's planes
+ * and rows are counted space after space, so that those of a space lie side by side wherever a rank
+ * has something of all. */
 #ifndef FT_OWNERS_H
 #define FT_OWNERS_H
 
 struct axis {
     int n;
     int *rank;  /* of each plane or row: who has it .. */
+    int *space; /* .. where .. */
     int *at;    /* .. and which of its own it is, from 0 */
     int *count; /* of each rank: how many it has .. */
+    int *host;  /* .. how many, the first ones, in the host's memory .. */
     int *base;  /* .. and how many those before it have */
+    int *begin; /* of each space of this rank: how many those before it have; its end is the next
+                   one's */
 };
 
 struct owners {
     int ranks, me, tasks;
-    int *rank; /* of each task */
+    int spaces; /* of this rank */
+    int *rank;  /* of each task */
+    int *space;
     struct axis z, y;
 };
 
-/* All of rank 0's, until they are dealt out. 0, or -1 without memory. */
+/* All in the host's memory of rank 0, until they are dealt out. 0, or -1 without memory. */
 int owners_open(struct owners *owners, const int n[3], int tasks, int ranks, int me);
 void owners_close(struct owners *owners);
 
-/* Whose each task is. */
-void owners_deal(struct owners *owners, const int *rank);
+/* This rank has so many spaces; until then it has one. 0, or -1 without memory. */
+int owners_spaces(struct owners *owners, int spaces);
+
+/* Whose each task is, and in which space there; NULL: in the hosts'. */
+void owners_deal(struct owners *owners, const int *rank, const int *space);
+
+/* Whether all tasks of all ranks are in the hosts' memory. */
+int owners_on_hosts(const struct owners *owners);
 
 #endif

@@ -49,7 +49,7 @@ static void plane_to_slabs(struct work *w, int k, int me, int cores, double *roo
     const struct transform *t = &w->t;
     const struct range p = mine(t->packs, me, cores), y = mine(t->ny, me, cores);
     double *plane = w->f.plane[k];
-    if (!w->f.boxes) {
+    if (!w->f.inbox) {
         transform_y_to_slabs(t, plane, k, w->f.slab, p.begin, p.end, sign, room);
         return;
     }
@@ -81,7 +81,7 @@ void pass_start_z(struct work *w, int task, int me, int cores, double *room) {
     const struct range y = rows_of(w, task), packs = mine(w->t.packs, me, cores);
     for (int j = y.begin; j < y.end; j++)
         for (int p = packs.begin; p < packs.end; p++) {
-            if (w->f.boxes) unpack_line(w, j, p);
+            if (w->f.inbox) unpack_line(w, j, p);
             transform_z(&w->t, w->f.slab[j], p, p + 1, LINE_PLUS, room);
         }
 }
@@ -93,7 +93,7 @@ static void row_to_planes(struct work *w, int j, double *const *plane, const str
                           enum line_sign sign, struct range p, double *room) {
     const struct transform *t = &w->t;
     double **to = targets(t, room);
-    if (!w->f.boxes) {
+    if (!w->f.inbox) {
         transform_z_to_planes(t, w->f.slab[j], j, decay, plane, j * t->row, p.begin, p.end, sign,
                               room);
         return;
@@ -111,7 +111,8 @@ void pass_z(struct work *w, int task, int me, int cores, double *room) {
 
 /* Rows of a plane that have come from ranks which cannot write to it. */
 static void unpack_row(struct work *w, double *plane, int k, int j) {
-    if (!w->f.boxes || w->f.direct[w->f.owners.y.rank[j]]) return;
+    const struct owners *o = &w->f.owners;
+    if (!w->f.inbox || (w->f.direct[o->y.rank[j]] && !o->y.space[j])) return;
     memcpy(plane + j * w->t.row, fields_in(&w->f, TURN_Y_TO_Z, k, j), packed(&w->t));
 }
 
@@ -163,7 +164,7 @@ static void back(struct work *w, int task, int me, int cores, double *room, doub
                  enum line_sign sign) {
     const struct range y = rows_of(w, task), packs = mine(w->t.packs, me, cores);
     for (int j = y.begin; j < y.end; j++) {
-        for (int p = packs.begin; w->f.boxes && p < packs.end; p++) unpack_line(w, j, p);
+        for (int p = packs.begin; w->f.inbox && p < packs.end; p++) unpack_line(w, j, p);
         row_to_planes(w, j, plane, NULL, sign, packs, room);
     }
 }
@@ -192,19 +193,23 @@ void pass_unpack(struct work *w, int task, int me, int cores, double *room) {
 
 /* ---- bits ----------------------------------------------------------------------------------- */
 
+uint64_t hash_plane(const struct transform *t, const double *plane, ptrdiff_t row, uint64_t hash) {
+    uint64_t word;
+    for (int j = 0; j < t->ny; j++)
+        for (int i = 0; i < 2 * t->nx; i++) {
+            const double *pack = plane + j * row + i / PACK * PACK;
+            memcpy(&word, pack + (i % 2 * PACK_PART + i % PACK / 2), sizeof word);
+            hash = hash_word(hash, word);
+        }
+    return hash;
+}
+
 void pass_hash(struct work *w, int task, int me, int cores, double *room) {
-    const struct transform *t = &w->t;
     const struct range z = planes_of(w, task);
-    uint64_t hash = HASH_SEED, word;
+    uint64_t hash = HASH_SEED;
     (void)cores;
     (void)room;
     if (me) return;
-    for (int k = z.begin; k < z.end; k++)
-        for (int j = 0; j < t->ny; j++)
-            for (int i = 0; i < 2 * t->nx; i++) {
-                const double *pack = w->f.plane[k] + j * t->row + i / PACK * PACK;
-                memcpy(&word, pack + (i % 2 * PACK_PART + i % PACK / 2), sizeof word);
-                hash = hash_word(hash, word);
-            }
+    for (int k = z.begin; k < z.end; k++) hash = hash_plane(&w->t, w->f.plane[k], w->t.row, hash);
     w->hash[task] = hash;
 }

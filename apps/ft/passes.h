@@ -35,6 +35,9 @@ task_pass pass_decay_xy;
 task_pass pass_start_z_back, pass_z_back;
 task_pass pass_start_unpack, pass_unpack;
 
+/* Goes on with a hash by the values of a plane with so many doubles from row to row. */
+uint64_t hash_plane(const struct transform *t, const double *plane, ptrdiff_t row, uint64_t hash);
+
 /* Of the field's values in order: planes, rows, points, real part first. */
 task_pass pass_hash;
 

@@ -10,6 +10,7 @@
 #include "common/run.h"
 #include "ft/parts.h"
 #include "ft/passes.h"
+#include "ft/places.h"
 #include "ft/state.h"
 #include <math.h>
 #include <omp.h>
@@ -26,11 +27,14 @@ struct run {
     evn_units *units;
     evn_loop *loop;
     struct work w;
+    struct places places; /* of this rank's devices */
     int steps;
     double **room;       /* of each unit, for all of its cores */
     size_t room_doubles; /* of a core */
     double *seconds;     /* of each task, in the visit before the instance */
-    int *rank;           /* of each task in the instance to come */
+    int *unit;           /* of each task in the instance to come .. */
+    int *rank, *space;   /* .. and where that is */
+    int is_dealt;        /* fields are as these say */
     struct decay rate;   /* exponents of w.decay, of one step */
     double (*checksum)[2];
     atomic_int next; /* task of each_own() */
@@ -42,13 +46,14 @@ struct run {
 
 /* ---- bodies -------------------------------------------------------------------------------- */
 
-enum { NO_TURN = -1 };
+enum { NO_TURN = -1, FT_PIECES = 8 };
 
 struct order {
     struct run *run;
     task_pass *pass;
-    int turn;   /* what the pass is followed by, as each task is done */
-    int learns; /* the visit before this instance had times, too */
+    enum place_pass place; /* the same on a device */
+    int turn;              /* what the pass is followed by, as each task is done */
+    int learns;            /* the visit before this instance had times, too */
 };
 
 static void by_team(struct run *run, task_pass *pass, int task, const evn_unit *unit) {
@@ -79,15 +84,78 @@ static evn_status send_task(const struct order *o, int task) {
     return status;
 }
 
+static evn_status task_left(void *arg, int task) { return send_task(arg, task); }
+
+/* Tasks in a device's memory. */
+static evn_status in_place(const struct order *o, int space, int is_foreign, const int *task,
+                           int count) {
+    const struct fields *f = &o->run->w.f;
+    const int packed = o->run->way->variant == FT_PACKED;
+    const int crosses = f->inbox || o->run->places.count > 1;
+    const struct place_order order = {.pass = o->place,
+                                      .turn = crosses ? o->turn : NO_TURN,
+                                      .pieces = packed ? 1 : FT_PIECES,
+                                      .is_foreign = is_foreign,
+                                      .left = f->boxes && !packed ? task_left : NULL,
+                                      .arg = (void *)(uintptr_t)o};
+    return places_pass(&o->run->places, space, &order, task, count);
+}
+
+/* A task, where its memory is: for the one step in which the schedule has moved it, and where units
+ * draw, that may be another unit's. */
+static evn_status one_task(const struct order *o, int task, const evn_unit *unit) {
+    const int space = o->run->w.f.owners.space[task];
+    if (space) return in_place(o, space, 1, &task, 1);
+    by_team(o->run, o->pass, task, unit);
+    return send_task(o, task);
+}
+
+/* What tasks in the host's memory have made for devices goes as soon as it is there. */
+static evn_status send_to_places(const struct order *o, const int *task, int count) {
+    struct run *run = o->run;
+    if (o->turn == NO_TURN || !run->places.count || run->way->variant == FT_PACKED) return EVN_OK;
+    const int *space = run->w.f.owners.space;
+    evn_status status = EVN_OK;
+    for (int i = 0, end; !status && i < count; i = end + 1) {
+        for (end = i; end < count && !space[task[end]];) end++;
+        if (end > i) status = places_send(&run->places, (enum turn)o->turn, task + i, end - i);
+    }
+    return status;
+}
+
+/* A device's batch: what is in its memory goes together. */
+static evn_status by_device(evn_unit *unit, evn_batch *batch, const struct order *o, int space) {
+    struct run *run = o->run;
+    int count, foreign = 0;
+    const int *task = evn_batch_tasks(batch, &count);
+    evn_status status = EVN_OK;
+    for (int i = 0; i < count; i++) foreign += run->w.f.owners.space[task[i]] != space;
+    if (!foreign) status = in_place(o, space, 0, task, count);
+    for (int i = 0; foreign && !status && i < count; i++) {
+        status = one_task(o, task[i], unit);
+        if (!status) status = send_to_places(o, &task[i], 1);
+    }
+    for (int i = 0; !status && o->learns && i < count; i++)
+        evn_batch_add(batch, task[i], run->seconds[task[i]]);
+    return status;
+}
+
 /* The batch's tasks; the time of each is noted for the instance that follows, or is all there was
  * since. */
 static evn_status each_task(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
     struct run *run = o->run;
+    const int space = places_space(&run->places, unit, evn_batch_device(batch));
+    if (space) return by_device(unit, batch, o, space);
+    int count, sent = 0, done = 0, piece = 1;
+    const int *all = evn_batch_tasks(batch, &count);
     for (int task; (task = evn_batch_next(batch)) >= 0;) {
         const double begin = evn_now();
-        by_team(run, o->pass, task, unit);
-        evn_status status = send_task(o, task);
+        evn_status status = one_task(o, task, unit);
+        if (!status && ++done >= places_cut(count, FT_PIECES, piece)) {
+            status = send_to_places(o, all + sent, done - sent);
+            for (sent = done; places_cut(count, FT_PIECES, piece) <= done;) piece++;
+        }
         if (status) return status;
         if (o->learns)
             evn_batch_add(batch, task, run->seconds[task]);
@@ -97,12 +165,30 @@ static evn_status each_task(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-static evn_status visit(struct run *run, task_pass *pass, int turn) {
-    return evn_loop_visit(run->loop, each_task, &(struct order){run, pass, turn, 0});
+/* Tasks of a device share the time of their pass. */
+static void share_seconds(struct run *run) {
+    const struct owners *o = &run->w.f.owners;
+    for (int s = 1; s <= run->places.count; s++) {
+        const double seconds = places_seconds(&run->places, s);
+        const int planes = o->z.begin[s + 1] - o->z.begin[s];
+        for (int t = 0; seconds > 0 && t < run->w.tasks; t++)
+            if (o->rank[t] == o->me && o->space[t] == s)
+                run->seconds[t] =
+                    seconds *
+                    (parts_begin(o->z.n, o->tasks, t + 1) - parts_begin(o->z.n, o->tasks, t)) /
+                    planes;
+    }
 }
 
-static evn_status instance(struct run *run, task_pass *pass) {
-    return evn_loop_run(run->loop, each_task, &(struct order){run, pass, NO_TURN, 1});
+static evn_status visit(struct run *run, task_pass *pass, enum place_pass place, int turn) {
+    evn_status status =
+        evn_loop_visit(run->loop, each_task, &(struct order){run, pass, place, turn, 0});
+    if (!status) share_seconds(run);
+    return status;
+}
+
+static evn_status instance(struct run *run, task_pass *pass, enum place_pass place) {
+    return evn_loop_run(run->loop, each_task, &(struct order){run, pass, place, NO_TURN, 1});
 }
 
 static evn_status touch(evn_unit *unit, evn_batch *batch, void *arg) {
@@ -114,12 +200,12 @@ static evn_status touch(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-/* Tasks whose planes this rank has, wherever their next instance is; collective. */
+/* Tasks whose planes this rank's host has, wherever their next instance is; collective. */
 static void own_tasks(evn_unit *unit, void *arg) {
     const struct order *o = arg;
     const struct owners *of = &o->run->w.f.owners;
     for (int task; (task = atomic_fetch_add(&o->run->next, 1)) < of->tasks;)
-        if (of->rank[task] == of->me) by_team(o->run, o->pass, task, unit);
+        if (of->rank[task] == of->me && !of->space[task]) by_team(o->run, o->pass, task, unit);
 }
 
 static evn_status each_own(struct run *run, task_pass *pass) {
@@ -139,8 +225,10 @@ static evn_status make_home(void *arg, int task) {
 }
 
 static void *home_memory(void *arg, int task, int block, size_t *bytes) {
+    struct run *run = arg;
     (void)block;
-    return fields_kept(&((struct run *)arg)->w.f, task, bytes);
+    if (places_fetch(&run->places, task)) return NULL;
+    return fields_kept(&run->w.f, task, bytes);
 }
 
 /* What has gone is given back with all of the old arrays. */
@@ -149,21 +237,45 @@ static void drop_home(void *arg, int task) {
     (void)task;
 }
 
-/* Where each task is in the instance to come. */
-static void find_ranks(struct run *run) {
-    const int *owner = evn_loop_next(run->loop, NULL);
-    for (int t = 0; t < run->w.tasks; t++)
-        run->rank[t] = evn_cluster_rank_of(run->cluster, owner[t]);
+static int is_here(void *arg, int task) {
+    const struct run *run = arg;
+    return run->rank[task] == run->w.f.owners.me;
 }
 
-/* Over ranks: arrays as tasks lie now, made anew where they have moved. */
+/* The space of a task of mine that a unit has: of its first device where nobody knows which. */
+static int space_of(const struct run *run, int unit, int device) {
+    const evn_unit *mine = evn_units_get(run->units, unit - evn_loop_first_unit(run->loop));
+    return places_space(&run->places, mine, device < 0 ? 0 : device);
+}
+
+/* Where each task is in the instance to come; nothing is done if that is as before. Collective. */
+static evn_status find_owners(struct run *run) {
+    const size_t bytes = (size_t)run->w.tasks * sizeof(int);
+    const int *unit = evn_loop_next(run->loop, NULL);
+    if (run->is_dealt && !memcmp(unit, run->unit, bytes)) return EVN_OK;
+    memcpy(run->unit, unit, bytes);
+    evn_loop_devices(run->loop, run->space);
+    for (int t = 0; t < run->w.tasks; t++) {
+        run->rank[t] = run->cluster ? evn_cluster_rank_of(run->cluster, unit[t]) : 0;
+        run->space[t] = is_here(run, t) ? space_of(run, unit[t], run->space[t]) : EVN_HOST;
+    }
+    return ranks_complete(run->cluster, run->space, run->w.tasks, sizeof *run->space, is_here, run);
+}
+
+/* Arrays as tasks lie now, made anew where they have moved. */
 static evn_status deal(struct run *run) {
     struct fields *f = &run->w.f;
-    if (!run->cluster) return EVN_OK;
-    find_ranks(run);
-    if (f->shared && !memcmp(run->rank, f->owners.rank, (size_t)run->w.tasks * sizeof(int)))
-        return EVN_OK;
-    return fields_deal(f, run->rank);
+    const size_t bytes = (size_t)run->w.tasks * sizeof(int);
+    if (!run->cluster && !run->places.count) return EVN_OK;
+    evn_status status = find_owners(run);
+    if (status || (run->is_dealt && !memcmp(run->rank, f->owners.rank, bytes) &&
+                   !memcmp(run->space, f->owners.space, bytes)))
+        return status;
+    status = ranks_agreed(run->cluster, places_home(&run->places));
+    if (!status) status = fields_deal(f, run->rank, run->space);
+    if (!status) status = ranks_agreed(run->cluster, places_deal(&run->places));
+    run->is_dealt = !status;
+    return status;
 }
 
 /* ---- the steps ----------------------------------------------------------------------------- */
@@ -186,20 +298,23 @@ static void make_decay(struct run *run, int step) {
         for (int i = 0; i < run->shape.n[d]; i++) decay[d][i] = exp(rate[d][i] * step);
 }
 
-enum { POINTS = 1024 };
-
-/* Points j: (j mod nx, 3j mod ny, 5j mod nz), as far as they are here. */
+/* A checksum's points, as far as they are here. */
 static void gather_points(const struct run *run, double value[2 * POINTS]) {
     const struct transform *t = &run->w.t;
     const struct fields *f = &run->w.f;
     for (int j = 1; j <= POINTS; j++, value += 2) {
-        const int x = j % t->nx, y = 3 * j % t->ny, z = 5 * j % t->nz;
+        const struct point p = checksum_point(t, j);
         value[0] = value[1] = 0;
-        if (f->owners.z.rank[z] != f->owners.me) continue;
-        const double *pack = f->plane[z] + y * t->row + x / PACK_PART * PACK;
-        value[0] = pack[x % PACK_PART];
-        value[1] = pack[PACK_PART + x % PACK_PART];
+        if (f->owners.z.rank[p.z] != f->owners.me || f->owners.z.space[p.z]) continue;
+        const double *pack = f->plane[p.z] + p.y * t->row + p.x / PACK_PART * PACK;
+        value[0] = pack[p.x % PACK_PART];
+        value[1] = pack[PACK_PART + p.x % PACK_PART];
     }
+}
+
+/* What devices have come to, where there are any on some rank. */
+static evn_status agreed_on_devices(const struct run *run, evn_status mine) {
+    return owners_on_hosts(&run->w.f.owners) ? EVN_OK : ranks_agreed(run->cluster, mine);
 }
 
 /* (1/N) times their sum, in order: over ranks each has all of them first, since zeros change
@@ -209,8 +324,10 @@ static evn_status sum(struct run *run, double checksum[2]) {
     const double points = (double)t->nx * t->ny * t->nz;
     double value[2 * POINTS], re = 0, im = 0;
     gather_points(run, value);
+    evn_status status = agreed_on_devices(run, places_points(&run->places, value));
+    if (status) return status;
     if (run->cluster) {
-        evn_status status = evn_shared_reduce(run->w.f.shared, EVN_SUM, value, 2 * POINTS);
+        status = evn_shared_reduce(run->w.f.shared, EVN_SUM, value, 2 * POINTS);
         if (status) return status;
     }
     for (int j = 0; j < POINTS; j++) {
@@ -233,10 +350,13 @@ static void lap(struct run *run, enum ft_phase phase, double *since) {
  * nothing was put before. */
 static evn_status settle(struct run *run, enum turn turn, int whole) {
     struct fields *f = &run->w.f;
-    evn_status status = EVN_OK;
-    if (!run->cluster) return status;
+    evn_status status = agreed_on_devices(run, places_leave(&run->places, turn));
+    if (status) return status;
     if (f->boxes && (whole || run->way->variant == FT_PACKED)) status = fields_send_all(f, turn);
-    return status ? status : fields_barrier(f);
+    if (!status) status = fields_barrier(f);
+    return status ? status
+                  : agreed_on_devices(
+                        run, places_arrive(&run->places, turn, run->way->variant == FT_PACKED));
 }
 
 /* The way back of two transposes, which is not cut into pieces. */
@@ -251,9 +371,10 @@ static evn_status begin(struct run *run) {
     double since = evn_now();
     make_rates(run);
     evn_status status = deal(run);
-    if (!status) status = visit(run, pass_start, TURN_Z_TO_Y);
+    if (!status) status = visit(run, pass_start, PLACE_START, TURN_Z_TO_Y);
     if (!status) status = settle(run, TURN_Z_TO_Y, 0);
-    if (!status) status = visit(run, two ? pass_start_z_back : pass_start_z, NO_TURN);
+    if (!status)
+        status = visit(run, two ? pass_start_z_back : pass_start_z, PLACE_START_Z, NO_TURN);
     if (!status && two) status = settle_back(run, pass_start_unpack);
     lap(run, FT_START, &since);
     return status;
@@ -261,22 +382,23 @@ static evn_status begin(struct run *run) {
 
 static evn_status step(struct run *run) {
     double since = evn_now();
-    evn_status status = visit(run, pass_z, TURN_Y_TO_Z);
+    evn_status status = agreed_on_devices(run, places_decay(&run->places, &run->w.decay));
+    if (!status) status = visit(run, pass_z, PLACE_Z, TURN_Y_TO_Z);
     lap(run, FT_Z, &since);
     if (!status) status = settle(run, TURN_Y_TO_Z, 0);
     lap(run, FT_PUT, &since);
-    if (!status) status = instance(run, pass_xy);
+    if (!status) status = instance(run, pass_xy, PLACE_XY);
     lap(run, FT_XY, &since);
     return status;
 }
 
 static evn_status step_of_two(struct run *run) {
     double since = evn_now();
-    evn_status status = visit(run, pass_decay_xy, TURN_Z_TO_Y);
+    evn_status status = visit(run, pass_decay_xy, PLACE_XY, TURN_Z_TO_Y);
     lap(run, FT_XY, &since);
     if (!status) status = settle(run, TURN_Z_TO_Y, 0);
     lap(run, FT_PUT, &since);
-    if (!status) status = instance(run, pass_z_back);
+    if (!status) status = instance(run, pass_z_back, PLACE_Z);
     lap(run, FT_Z, &since);
     if (!status) status = settle_back(run, pass_unpack);
     lap(run, FT_PUT, &since);
@@ -344,10 +466,15 @@ static int make_tables(struct run *run) {
     }
     run->room = calloc(units, sizeof *run->room);
     run->seconds = calloc(tasks, sizeof *run->seconds);
+    run->unit = calloc(tasks, sizeof *run->unit);
     run->rank = calloc(tasks, sizeof *run->rank);
+    run->space = calloc(tasks, sizeof *run->space);
     run->w.hash = calloc(tasks, sizeof *run->w.hash);
     run->checksum = calloc((size_t)run->steps + 1, sizeof *run->checksum);
-    return run->room && run->seconds && run->rank && run->w.hash && run->checksum ? 0 : -1;
+    return run->room && run->seconds && run->unit && run->rank && run->space && run->w.hash &&
+                   run->checksum
+               ? 0
+               : -1;
 }
 
 static evn_status open_tables(struct run *run) {
@@ -359,17 +486,22 @@ static evn_status open_tables(struct run *run) {
     run->room_doubles = pass_room(&run->w.t);
     evn_status status = evn_loop_homes(run->loop, &home, run);
     if (status) return status;
-    return fields_open(&run->w.f, &run->w.t, run->way, run->cluster, run->w.tasks);
+    status = fields_open(&run->w.f, &run->w.t, run->way, run->cluster, run->w.tasks);
+    if (status) return status;
+    if (run->way->transposes == 2 && evn_units_devices(run->units))
+        return evn_fail(EVN_USAGE, "ft: --transposes 2 is for CPU units only, not %s",
+                        evn_units_text(run->units));
+    return places_open(&run->places, &run->w.f, run->units);
 }
 
 static evn_status make_room(struct run *run) {
     evn_status status = ranks_agreed(run->cluster, open_tables(run));
     if (status) return status;
-    if (run->cluster) {
-        find_ranks(run);
-        owners_deal(&run->w.f.owners, run->rank);
-    }
+    status = find_owners(run);
+    if (status) return status;
+    owners_deal(&run->w.f.owners, run->rank, run->space);
     status = ranks_agreed(run->cluster, check_memory(run));
+    if (!status) status = ranks_agreed(run->cluster, places_check(&run->places));
     if (!status) status = evn_units_run(run->units, make_unit_room, run);
     if (!status && atomic_load(&run->out_of_memory))
         status = evn_fail(EVN_MEMORY, "ft: the system gave no memory for the units' work space");
@@ -395,6 +527,11 @@ static int has_task(void *arg, int task) {
     return o->rank[task] == o->me;
 }
 
+static evn_status hash_all(struct run *run) {
+    evn_status status = each_own(run, pass_hash);
+    return status ? status : ranks_agreed(run->cluster, places_hash(&run->places, run->w.hash));
+}
+
 /* What all ranks have put since `before`. */
 static evn_status count_puts(struct run *run, evn_shared_counts *puts) {
     const evn_shared_counts now = fields_counts(&run->w.f);
@@ -405,7 +542,7 @@ static evn_status count_puts(struct run *run, evn_shared_counts *puts) {
 static evn_status conclude(struct run *run, struct timed *timed, ft_result *r) {
     evn_status status = timed_end(timed);
     if (!status) status = count_puts(run, &r->puts);
-    if (!status) status = each_own(run, pass_hash);
+    if (!status) status = hash_all(run);
     if (!status)
         status = ranks_complete(run->cluster, run->w.hash, run->w.tasks, sizeof *run->w.hash,
                                 has_task, run);
@@ -438,6 +575,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
     struct timed timed = {.options = run->options,
                           .result = &r->run,
                           .loop = run->loop,
+                          .place = run->places.spaces,
                           .advance = advance,
                           .after = keep,
                           .arg = run};
@@ -451,11 +589,14 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
 
 static void give_back(struct run *run) {
     for (int u = 0; run->room && u < evn_units_count(run->units); u++) free(run->room[u]);
+    places_close(&run->places);
     fields_close(&run->w.f);
     states_close(&run->states);
     free(run->room);
     free(run->seconds);
+    free(run->unit);
     free(run->rank);
+    free(run->space);
     free(run->w.hash);
     free(run->checksum);
     free(run->rate.x);

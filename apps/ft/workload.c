@@ -90,7 +90,7 @@ static int read_way(struct state *s) {
                              .per_node = (int)s->per_node};
     if (v < VARIANTS) return 0;
     if (!strcmp(s->variant, "funneled"))
-        complain("--variant funneled: ranks share a device there, and ft has no kernels yet; "
+        complain("--variant funneled: there ranks share a device, which ft does not do yet; "
                  "expected packed, slabs or best");
     else
         complain("--variant %s: there is no such variant, expected packed, slabs or best",
@@ -127,9 +127,10 @@ static evn_problem tasks(const void *p) { return ft_tasks(((const struct state *
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
-    if (!o->cluster && (s->variant || s->per_node))
+    const int variant = s->variant && !evn_units_devices(units); /* which have it, too */
+    if (!o->cluster && (variant || s->per_node))
         complain("warning: --%s is about ranks and changes nothing: there is one",
-                 s->variant ? "variant" : "per-node");
+                 variant ? "variant" : "per-node");
     ft_result_free(&s->result);
     struct run_options options = *o;
     options.files = &s->files;
@@ -204,7 +205,6 @@ static const struct workload ft_workload = {
     .schedule = "static",
     .sample = "--class=W",
     .ranks = 1,
-    .cpu_only = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),

@@ -198,7 +198,7 @@ static void owners(void **state) {
     struct owners o;
     const int n[3] = {8, 8, 4}, rank[4] = {3, 0, 3, 1};
     assert_int_equal(owners_open(&o, n, 4, 4, 0), 0);
-    owners_deal(&o, rank);
+    owners_deal(&o, rank, NULL);
     const int count[4] = {1, 1, 0, 2}, base[4] = {0, 1, 2, 2}, at[4] = {0, 0, 1, 0};
     for (int i = 0; i < 4; i++) {
         assert_int_equal(o.z.count[i], count[i]);
@@ -212,6 +212,31 @@ static void owners(void **state) {
             assert_int_equal(o.y.at[2 * i + j], 2 * at[i] + j);
         }
     }
+    owners_close(&o);
+}
+
+/* A rank with three spaces, whose lines lie space after space; another rank has two. */
+static void spaces(void **state) {
+    (void)state;
+    struct owners o;
+    const int n[3] = {8, 12, 6}, rank[6] = {1, 0, 1, 1, 0, 1}, space[6] = {2, 1, 0, 2, 0, 0};
+    assert_int_equal(owners_open(&o, n, 6, 2, 1), 0);
+    assert_true(owners_on_hosts(&o));
+    assert_int_equal(owners_spaces(&o, 3), 0);
+    owners_deal(&o, rank, space);
+    assert_false(owners_on_hosts(&o));
+    const int at[6] = {2, 1, 0, 3, 0, 1}, begin[4] = {0, 2, 2, 4}, host[2] = {1, 2};
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(o.z.at[i], at[i]);
+        assert_int_equal(o.z.space[i], space[i]);
+        assert_int_equal(o.y.at[2 * i + 1], 2 * at[i] + 1);
+        assert_int_equal(o.y.space[2 * i + 1], space[i]);
+    }
+    for (int s = 0; s < 4; s++) {
+        assert_int_equal(o.z.begin[s], begin[s]);
+        assert_int_equal(o.y.begin[s], 2 * begin[s]);
+    }
+    for (int r = 0; r < 2; r++) assert_int_equal(o.z.host[r], host[r]);
     owners_close(&o);
 }
 
@@ -302,8 +327,8 @@ static void problems(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(along_x),  cmocka_unit_test(along_y),  cmocka_unit_test(along_z),
-        cmocka_unit_test(start),    cmocka_unit_test(owners),   cmocka_unit_test(as_plain),
-        cmocka_unit_test(official), cmocka_unit_test(problems),
+        cmocka_unit_test(start),    cmocka_unit_test(owners),   cmocka_unit_test(spaces),
+        cmocka_unit_test(as_plain), cmocka_unit_test(official), cmocka_unit_test(problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
