@@ -1,0 +1,61 @@
+/* Places: what a rank's tasks are in. All CPU units of a rank share the host's grid, and each
+ * device has memory of its own; what a rank is to others (mg/halo.h), a place is to the places
+ * beside it, with the same planes beside its ranges.
+ *
+ * What a device has and others want goes to the host's grid, where it is on its way to other ranks,
+ * too; what a device wants comes from there, or from another device directly where that is near.
+ * One copy for planes that lie side by side. Where one device has all tasks of all ranks
+ * nothing crosses. */
+#ifndef MG_PLACES_H
+#define MG_PLACES_H
+
+#include "mg/device.h"
+#include "mg/halo.h"
+#include "mg/pieces.h"
+
+/* Beside those of ranks: u of the fourth level, which the host makes for its devices. */
+enum { PLACES_U3 = HALO_KINDS, PLACES_KINDS };
+
+/* What a device sends to the host's grid, gets from there, and gets from devices (strip.rank). */
+struct traffic {
+    struct strips out, in, peers;
+};
+
+struct places {
+    const struct problem *p;
+    struct halo *halo;
+    int tasks, count; /* of devices */
+    struct part *part;
+    struct traffic *traffic; /* of each device, PLACES_KINDS of them */
+    char **stage;            /* of each device: memory of the host that copies go through */
+    size_t *stage_bytes;
+    int *place; /* of each task: 0 the host's grid, 1 + i device i, -1 - r on rank r */
+    int *next, *device;
+    unsigned char *wanted;
+    int planned;
+    int whole;       /* one device has all there is */
+    long long moved; /* tasks that have changed their place on this rank, and their bytes */
+    double moved_bytes;
+};
+
+/* For units of which some are devices; else nothing is ever done. EVN_USAGE: the schedule lets
+ * units draw; EVN_MEMORY: a device has too little, with how much is needed. */
+evn_status places_open(struct places *places, const struct problem *p, struct halo *halo,
+                       const evn_loop *loop, int tasks);
+void places_close(struct places *places);
+
+/* As the loop's tasks lie now; what has come from elsewhere in this rank is a piece of its own. */
+evn_status places_plan(struct places *places, const evn_loop *loop, struct pieces *pieces);
+
+/* The device that a task of a batch is on; NULL, with a message: another place. */
+struct part *places_part(struct places *places, int unit, int device, int task);
+
+/* What devices have for others, to the host's grid; before halo_exchange(). */
+evn_status places_send(struct places *places, int kind);
+/* What devices want; behind it. */
+evn_status places_take(struct places *places, int kind);
+
+/* u of a task's planes from its device to the host's grid. */
+evn_status places_fetch(struct places *places, int task);
+
+#endif
