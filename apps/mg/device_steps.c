@@ -117,11 +117,3 @@ evn_status device_up(struct part *p, double *square, struct task_ranges tasks, i
     (void)square;
     return each(p, l, tasks, MG_PLANES >> (p->finest - l), 0, part_up);
 }
-
-evn_status device_nothing(struct part *p, double *square, struct task_ranges tasks, int what) {
-    (void)p;
-    (void)square;
-    (void)tasks;
-    (void)what;
-    return EVN_OK;
-}

@@ -19,7 +19,5 @@ device_step device_clear, device_first, device_finest, device_edges;
 /* r of level `what` to the level below: of a task's own planes, or of those that lie under two
  * tasks; and up to level `what`. */
 device_step device_down, device_down_shared, device_up;
-/* What is the host's alone. */
-device_step device_nothing;
 
 #endif

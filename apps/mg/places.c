@@ -35,10 +35,10 @@ static int device_of(const struct places *s, int unit, int number) {
     return -1;
 }
 
-static void find_places(struct places *s, const evn_loop *loop) {
-    const int *owner = evn_loop_next(loop, NULL), first = evn_loop_first_unit(loop);
+/* Of these owners, for the devices that are noted. */
+static void find_places(struct places *s, const evn_loop *loop, const int *owner) {
+    const int first = evn_loop_first_unit(loop);
     evn_cluster *cluster = evn_loop_cluster(loop);
-    evn_loop_devices(loop, s->device);
     for (int t = 0; t < s->tasks; t++) {
         if (cluster && !evn_loop_has(loop, t))
             s->next[t] = -1 - evn_cluster_rank_of(cluster, owner[t]);
@@ -110,7 +110,7 @@ static evn_status list_of(struct places *s, int kind, int who, unsigned char *se
             continue;
         }
         if (source) sent[k] = 1;
-        if (target) status = strips_add(&traffic_of(s, who - 1, kind)->in, 0, k, 0);
+        if (target) status = strips_add(&traffic_of(s, who - 1, kind)->in, 0, k, k);
     }
     return status;
 }
@@ -120,7 +120,7 @@ static evn_status list_sent(struct places *s, int kind, const unsigned char *sen
     evn_status status = EVN_OK;
     for (int k = 0; !status && k < planes_of_level(s, down_of(kind)); k++) {
         const int from = s->place[halo_task(k, down_of(kind))];
-        if (sent[k]) status = strips_add(&traffic_of(s, from - 1, kind)->out, 0, k, 0);
+        if (sent[k]) status = strips_add(&traffic_of(s, from - 1, kind)->out, 0, k, k);
     }
     return status;
 }
@@ -160,7 +160,7 @@ static evn_status list_u3(struct places *s, int i) {
         }
     in->count = 0;
     for (int k = 0; !status && k < n; k++)
-        if (s->wanted[k]) status = strips_add(in, 0, k, 0);
+        if (s->wanted[k]) status = strips_add(in, 0, k, k);
     return status;
 }
 
@@ -296,74 +296,115 @@ evn_status places_take(struct places *s, int kind) {
     return status;
 }
 
-/* u of a task between its device's memory and the host's grid. */
-static evn_status copy_task(struct places *s, int i, int task, int out) {
+/* A field of a task between its device's memory and the host's grid. */
+static evn_status copy_task(struct places *s, int i, int task, int kind, int out) {
     struct part *p = &s->part[i];
-    const struct level *level = &s->p->grid.level[p->finest];
-    const size_t bytes = plane_bytes(s, HALO_U0);
+    const int l = level_of(s, kind), planes = MG_PLANES >> down_of(kind);
+    const struct level *level = &s->p->grid.level[l];
+    const size_t bytes = plane_bytes(s, kind);
     evn_status status = EVN_OK;
-    for (int k = MG_PLANES * task; !status && k < MG_PLANES * (task + 1); k++) {
+    for (int k = planes * task; !status && k < planes * (task + 1); k++) {
         double *plane = level_plane(level, level->u, k);
-        const size_t at = part_at(p, p->finest, k);
-        evn_buffer *u = part_u(p, p->finest);
-        status = out ? evn_copy_to_host(p->queue, plane, u, at, bytes)
-                     : evn_copy_to_device(p->queue, u, at, plane, bytes);
+        evn_buffer *u = buffer_of(p, kind);
+        status = out ? evn_copy_to_host(p->queue, plane, u, part_at(p, l, k), bytes)
+                     : evn_copy_to_device(p->queue, u, part_at(p, l, k), plane, bytes);
     }
     return status ? status : evn_queue_finish(p->queue);
 }
 
 evn_status places_fetch(struct places *s, int task) {
-    return s->count && s->place[task] > 0 ? copy_task(s, s->place[task] - 1, task, 1) : EVN_OK;
+    if (!s->count || s->place[task] <= 0) return EVN_OK;
+    return copy_task(s, s->place[task] - 1, task, HALO_U0, 1);
 }
 
 /* ---- as tasks lie --------------------------------------------------------------------------- */
 
-/* One that goes to another rank was fetched by the loop; one that has come is in the grid. */
-static evn_status fetch_moved(struct places *s) {
+/* What moves within this rank, and what has come from another, to its grid. */
+static int moves(const struct places *s, int t) {
+    return s->next[t] != s->place[t] && s->next[t] >= 0;
+}
+
+static evn_status fetch_moved(struct places *s, int second) {
     evn_status status = EVN_OK;
-    for (int t = 0; !status && t < s->tasks; t++)
-        if (s->next[t] != s->place[t] && s->next[t] >= 0) status = places_fetch(s, t);
+    for (int t = 0; !status && t < s->tasks; t++) {
+        if (!moves(s, t) || s->place[t] <= 0) continue;
+        status = places_fetch(s, t);
+        if (!status && second) status = copy_task(s, s->place[t] - 1, t, HALO_U1, 1);
+    }
     return status;
 }
 
 static void note_moved(struct places *s, int task, struct pieces *pieces) {
-    pieces->first[task] = 1;
-    if (task + 1 < s->tasks) pieces->first[task + 1] = 1;
     s->moved++;
     s->moved_bytes += MG_PLANES * (double)plane_bytes(s, HALO_U0);
+    if (!pieces) return;
+    pieces->first[task] = 1;
+    if (task + 1 < s->tasks) pieces->first[task + 1] = 1;
 }
 
-static evn_status move(struct places *s, struct pieces *pieces) {
-    evn_status status = s->planned ? fetch_moved(s) : EVN_OK;
-    for (int t = 0; t < s->tasks; t++) {
-        const int from = s->place[t];
-        s->place[t] = s->next[t];
-        s->next[t] = s->planned && from != s->place[t] && s->place[t] >= 0;
-        if (s->next[t] && from >= 0) note_moved(s, t, pieces);
-    }
+/* Memory for what devices have from now on. */
+static evn_status make_memory(struct places *s) {
+    evn_status status = EVN_OK;
     for (int i = 0; !status && i < s->count; i++) {
         want(s, i);
         status = check_room(&s->part[i]);
-        if (!status && s->planned) status = part_fit(&s->part[i]);
     }
-    for (int t = 0; !status && t < s->tasks; t++)
-        if (s->next[t] && s->place[t] > 0) status = copy_task(s, s->place[t] - 1, t, 0);
+    for (int i = 0; !status && i < s->count; i++) status = part_fit(&s->part[i]);
+    return status;
+}
+
+/* From the places that there are to the next; `second`: u of the second level is there, too. */
+static evn_status move(struct places *s, struct pieces *pieces, int second) {
+    evn_status status = fetch_moved(s, second);
+    for (int t = 0; t < s->tasks; t++) {
+        const int moved = moves(s, t);
+        if (moved && s->place[t] >= 0) note_moved(s, t, pieces);
+        s->place[t] = s->next[t];
+        s->next[t] = moved;
+    }
+    if (!status) status = make_memory(s);
+    for (int t = 0; !status && t < s->tasks; t++) {
+        if (!s->next[t] || s->place[t] <= 0) continue;
+        status = copy_task(s, s->place[t] - 1, t, HALO_U0, 0);
+        if (!status && second) status = copy_task(s, s->place[t] - 1, t, HALO_U1, 0);
+    }
     return status ? status : list_all(s);
 }
 
+static int changed(const struct places *s) {
+    return memcmp(s->next, s->place, (size_t)s->tasks * sizeof *s->place) != 0;
+}
+
 evn_status places_plan(struct places *s, const evn_loop *loop, struct pieces *pieces) {
-    int draws, changed = 0;
     if (!s->count) return EVN_OK;
-    evn_loop_next(loop, &draws);
-    if (draws)
-        return evn_fail(EVN_USAGE,
-                        "mg: the schedule lets units draw their tasks, whose planes stay "
-                        "in a device's memory; expected one that gives tasks to units, "
-                        "such as static or interval");
     for (int i = 0; i < s->count; i++) part_swap(&s->part[i]);
-    find_places(s, loop);
-    for (int t = 0; t < s->tasks; t++) changed |= s->next[t] != s->place[t];
-    return changed ? move(s, pieces) : EVN_OK;
+    evn_loop_devices_now(loop, s->device);
+    find_places(s, loop, evn_loop_owner(loop));
+    return changed(s) ? move(s, pieces, 0) : EVN_OK;
+}
+
+static evn_status refuse_draws(void) {
+    return evn_fail(EVN_USAGE,
+                    "mg: the schedule lets units draw their tasks, whose planes stay in a device's "
+                    "memory; expected one that gives tasks to units, such as static or interval");
+}
+
+/* What lies beside tasks that have moved is there or with the rank that it came to. */
+evn_status places_before(struct places *s, const evn_loop *loop) {
+    int draws;
+    if (!s->count) return EVN_OK;
+    const int *owner = evn_loop_next(loop, &draws);
+    if (draws) return refuse_draws();
+    evn_loop_devices(loop, s->device);
+    find_places(s, loop, owner);
+    if (!changed(s)) return EVN_OK;
+    evn_status status = move(s, NULL, 1);
+    for (int i = 0; !status && i < 2; i++) {
+        const int kind = i ? HALO_U0 : HALO_U1;
+        status = places_send(s, kind);
+        if (!status) status = places_take(s, kind);
+    }
+    return status;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -398,11 +439,15 @@ evn_status places_open(struct places *s, const struct problem *p, struct halo *h
             status = part_open(&s->part[i++], unit, d, p);
     }
     s->whole = devices == 1 && evn_units_count(units) == 1 && !evn_loop_cluster(loop);
-    for (int t = 0; !status && t < tasks; t++) s->place[t] = 1 << 20; /* nowhere yet */
-    if (!status) status = places_plan(s, loop, NULL);
-    for (int i = 0; !status && i < s->count; i++) status = part_fit(&s->part[i]);
-    s->planned = !status;
-    return status;
+    if (status) return status;
+    int draws;
+    evn_loop_next(loop, &draws);
+    if (draws) return refuse_draws();
+    evn_loop_devices_now(loop, s->device);
+    find_places(s, loop, evn_loop_owner(loop));
+    memcpy(s->place, s->next, (size_t)tasks * sizeof *s->place);
+    status = make_memory(s);
+    return status ? status : list_all(s);
 }
 
 void places_close(struct places *s) {

@@ -32,20 +32,28 @@ struct places {
     int *place; /* of each task: 0 the host's grid, 1 + i device i, -1 - r on rank r */
     int *next, *device;
     unsigned char *wanted;
-    int planned;
     int whole;       /* one device has all there is */
     long long moved; /* tasks that have changed their place on this rank, and their bytes */
     double moved_bytes;
 };
 
-/* For units of which some are devices; else nothing is ever done. EVN_USAGE: the schedule lets
- * units draw; EVN_MEMORY: a device has too little, with how much is needed. */
+/* For units of which some are devices; else nothing is ever done. EVN_USAGE: as
+ * places_before(); EVN_MEMORY: a device has too little, with how much is needed. */
 evn_status places_open(struct places *places, const struct problem *p, struct halo *halo,
                        const evn_loop *loop, int tasks);
 void places_close(struct places *places);
 
-/* As the loop's tasks lie now; what has come from elsewhere in this rank is a piece of its own. */
+/* As the loop's tasks lie now, behind an instance: what has come from elsewhere in this rank is a
+ * piece of its own. */
 evn_status places_plan(struct places *places, const evn_loop *loop, struct pieces *pieces);
+/* As they will lie in the next instance, which follows at once: u of the finest level and of the
+ * second goes with them. EVN_USAGE: the schedule lets units draw. */
+evn_status places_before(struct places *places, const evn_loop *loop);
+
+/* Whether a task is on a device. */
+static inline int places_away(const struct places *places, int task) {
+    return places->count && places->place[task] > 0;
+}
 
 /* The device that a task of a batch is on; NULL, with a message: another place. */
 struct part *places_part(struct places *places, int unit, int device, int task);
@@ -55,7 +63,7 @@ evn_status places_send(struct places *places, int kind);
 /* What devices want; behind it. */
 evn_status places_take(struct places *places, int kind);
 
-/* u of a task's planes from its device to the host's grid. */
+/* u of a task's planes of the finest level from its device to the host's grid. */
 evn_status places_fetch(struct places *places, int task);
 
 #endif

@@ -236,11 +236,11 @@ static double *aside_of(const struct run *run, int begin) {
 static void ghosts(struct run *run, struct work *work, int begin, int end, int what) {
     (void)work;
     (void)what;
-    if (!run->pieces.first[begin]) return;
+    if (!run->pieces.first[begin] || places_away(&run->places, begin)) return;
     while (end < run->tasks && !run->pieces.first[end]) end++;
     sweep_aside(&run->p, MG_PLANES * begin, MG_PLANES * end, aside_of(run, begin));
 }
-static const struct pass ghosts_pass = {ghosts, device_nothing};
+static const struct pass ghosts_pass = {ghosts, NULL};
 
 static void finest(struct run *run, struct work *work, int begin, int end, int what) {
     sweep_up(&run->p, work, run->p.grid.finest, MG_PLANES * begin, MG_PLANES * end,
@@ -305,6 +305,7 @@ static evn_status step(struct run *run, int what, int counts) {
     const struct grid *g = &run->p.grid;
     evn_status status = below_finest(run);
     if (!status) status = pieces_plan(&run->pieces, run->loop, (size_t)g->level[g->finest].plane);
+    if (!status && counts) status = places_before(&run->places, run->loop);
     if (!status) status = visit_phase(run, MG_EDGES, &ghosts_pass, 0);
     const double begin = evn_now();
     if (!status) status = (counts ? evn_loop_run : evn_loop_visit)(run->loop, each_piece, &order);
