@@ -26,7 +26,9 @@ struct run {
     evn_cluster *cluster; /* NULL: this process alone */
     struct halo halo;
     struct places places;
-    evn_place *place;       /* without regions: it stands for the devices, whose work is counted */
+    evn_place *place; /* without regions: it stands for the devices, whose work is counted */
+    evn_status late;  /* a device's failure between two visits, of which the next tells */
+    char late_text[512];
     int many;               /* tasks are in several places: other ranks, or devices beside others */
     evn_shared_counts puts; /* before the timed part */
     struct pieces pieces;
@@ -60,6 +62,13 @@ struct order {
     int what;
 };
 
+/* Other ranks wait for what this one puts: so it goes on until all meet, in a visit. */
+static void fails_later(struct run *run, evn_status status) {
+    if (!status || run->late) return;
+    run->late = status;
+    snprintf(run->late_text, sizeof run->late_text, "%s", evn_message());
+}
+
 static evn_status on_device(const struct order *o, const evn_unit *unit, const evn_batch *batch,
                             struct task_ranges tasks) {
     struct part *part = NULL;
@@ -75,6 +84,7 @@ static evn_status on_device(const struct order *o, const evn_unit *unit, const e
 static evn_status each_piece(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
     struct run *run = o->run;
+    if (run->late) return evn_fail(run->late, "mg: planes of devices: %s", run->late_text);
     int count, cores = evn_unit_cores(unit);
     const int *task = evn_batch_tasks(batch, &count);
     int *begin = malloc(2 * (size_t)count * sizeof *begin);
@@ -110,9 +120,9 @@ static evn_status visit_phase(struct run *run, enum mg_phase phase, const struct
 /* Planes of other ranks and of other places of this one; nothing alone. */
 static evn_status exchange(struct run *run, enum halo_kind kind) {
     const double begin = evn_now();
-    evn_status status = places_send(&run->places, kind);
-    if (!status) status = halo_exchange(&run->halo, kind);
-    if (!status) status = places_take(&run->places, kind);
+    fails_later(run, places_send(&run->places, kind));
+    evn_status status = halo_exchange(&run->halo, kind);
+    if (!status) fails_later(run, places_take(&run->places, kind));
     run->phase_s[MG_EXCHANGE] += evn_now() - begin;
     return status;
 }
@@ -264,7 +274,7 @@ static evn_status coarse(struct run *run) {
     } else {
         if (!run->many) sweep_down(&run->p, top + 1, 0, n);
         sweep_below(&run->p, &run->work[0][0], top);
-        status = places_take(&run->places, PLACES_U3);
+        fails_later(run, places_take(&run->places, PLACES_U3));
     }
     run->phase_s[MG_COARSE] += evn_now() - begin;
     return status;
@@ -295,7 +305,8 @@ static evn_status below_finest(struct run *run) {
 /* What goes where, as tasks lie now: some may have moved. */
 static evn_status plan(struct run *run) {
     evn_status status = halo_plan(&run->halo, run->loop);
-    return status ? status : places_plan(&run->places, run->loop, &run->pieces);
+    if (!status) fails_later(run, places_plan(&run->places, run->loop, &run->pieces));
+    return status;
 }
 
 /* A cycle, and the residual after it: its squares after the last, else restricted for the next.
@@ -305,7 +316,7 @@ static evn_status step(struct run *run, int what, int counts) {
     const struct grid *g = &run->p.grid;
     evn_status status = below_finest(run);
     if (!status) status = pieces_plan(&run->pieces, run->loop, (size_t)g->level[g->finest].plane);
-    if (!status && counts) status = places_before(&run->places, run->loop);
+    if (!status && counts) fails_later(run, places_before(&run->places, run->loop));
     if (!status) status = visit_phase(run, MG_EDGES, &ghosts_pass, 0);
     const double begin = evn_now();
     if (!status) status = (counts ? evn_loop_run : evn_loop_visit)(run->loop, each_piece, &order);
@@ -356,7 +367,7 @@ static evn_status warm_up(struct run *run) {
     evn_status status = clear_all(run, 1);
     if (!status) status = make_charges(run);
     for (int i = 0; !status && i < run->places.count; i++)
-        status = part_charges(&run->places.part[i], &run->p.charges);
+        fails_later(run, part_charges(&run->places.part[i], &run->p.charges));
     if (!status) status = visit(run, &first_residual_pass, SWEEP_RESTRICT | SWEEP_SQUARES);
     if (!status) status = step(run, SWEEP_RESTRICT, 0);
     if (!status) status = clear_all(run, 0);
@@ -387,7 +398,7 @@ static const struct pass hash_planes_pass = {hash_planes, NULL};
 
 static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     evn_status status = timed_end(timed);
-    for (int t = 0; !status && t < run->tasks; t++) status = places_fetch(&run->places, t);
+    for (int t = 0; !status && t < run->tasks; t++) fails_later(run, places_fetch(&run->places, t));
     if (!status) status = visit(run, &hash_planes_pass, 0);
     if (!status)
         status = ranks_complete(run->cluster, run->hash, run->tasks, MG_PLANES * sizeof *run->hash,
