@@ -12,13 +12,11 @@ static size_t plane_bytes(const struct part *p, int l) {
 /* Where the slots of a level are in the table: finest first. */
 static int slots_at(const struct part *p, int l) { return 2 * p->n - 2 * p->shape[l].n; }
 
-evn_status part_open(struct part *p, const evn_unit *unit, int number,
+evn_status part_open(struct part *p, evn_device *device, evn_queue *queue,
                      const struct problem *problem) {
     const struct grid *g = &problem->grid;
-    *p = (struct part){.unit = evn_unit_number(unit),
-                       .number = number,
-                       .device = evn_unit_device(unit, number),
-                       .queue = evn_unit_queue(unit, number),
+    *p = (struct part){.device = device,
+                       .queue = queue,
                        .finest = g->finest,
                        .n = g->level[g->finest].n,
                        .smoother = problem->smoother};

@@ -9,7 +9,6 @@
 #include "mg/device_part.h"
 #include "mg/sweep.h"
 #include <evener/device.h>
-#include <evener/loop.h>
 
 struct field {
     evn_buffer *u, *old, *r; /* old: the finest level's other u; r: not on the finest */
@@ -25,7 +24,7 @@ struct ranges {
 enum { RANGES = 48 };
 
 struct part {
-    int unit, number; /* the unit on this rank, and which of its devices */
+    int unit, number; /* the unit on this rank, and which of its devices; the caller's */
     evn_device *device;
     evn_queue *queue;
     int finest, n;
@@ -41,7 +40,8 @@ struct part {
 };
 
 /* Shapes and no memory yet. EVN_MEMORY. */
-evn_status part_open(struct part *part, const evn_unit *unit, int number, const struct problem *p);
+evn_status part_open(struct part *part, evn_device *device, evn_queue *queue,
+                     const struct problem *p);
 void part_close(struct part *part);
 
 /* Slots for the planes of a level that are wanted; those that were wanted before keep theirs. */

@@ -435,8 +435,11 @@ evn_status places_open(struct places *s, const struct problem *p, struct halo *h
     if (status) s->count = 0;
     for (int u = 0, i = 0; !status && u < evn_units_count(units); u++) {
         evn_unit *unit = evn_units_get(units, u);
-        for (int d = 0; !status && d < evn_unit_devices(unit); d++)
-            status = part_open(&s->part[i++], unit, d, p);
+        for (int d = 0; !status && d < evn_unit_devices(unit); d++, i++) {
+            status = part_open(&s->part[i], evn_unit_device(unit, d), evn_unit_queue(unit, d), p);
+            s->part[i].unit = u;
+            s->part[i].number = d;
+        }
     }
     s->whole = devices == 1 && evn_units_count(units) == 1 && !evn_loop_cluster(loop);
     if (status) return status;
