@@ -317,6 +317,11 @@ evn_status places_fetch(struct places *s, int task) {
     return copy_task(s, s->place[task] - 1, task, HALO_U0, 1);
 }
 
+evn_status places_bring(struct places *s, int task) {
+    if (!s->count || s->place[task] <= 0) return EVN_OK;
+    return copy_task(s, s->place[task] - 1, task, HALO_U0, 0);
+}
+
 /* ---- as tasks lie --------------------------------------------------------------------------- */
 
 /* What moves within this rank, and what has come from another, to its grid. */
@@ -365,7 +370,7 @@ static evn_status move(struct places *s, struct pieces *pieces, int second) {
     if (!status) status = make_memory(s);
     for (int t = 0; !status && t < s->tasks; t++) {
         if (!s->next[t] || s->place[t] <= 0) continue;
-        status = copy_task(s, s->place[t] - 1, t, HALO_U0, 0);
+        status = places_bring(s, t);
         if (!status && second) status = copy_task(s, s->place[t] - 1, t, HALO_U1, 0);
     }
     return status ? status : list_all(s);

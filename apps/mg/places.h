@@ -65,5 +65,7 @@ evn_status places_take(struct places *places, int kind);
 
 /* u of a task's planes of the finest level from its device to the host's grid. */
 evn_status places_fetch(struct places *places, int task);
+/* And back. */
+evn_status places_bring(struct places *places, int task);
 
 #endif

@@ -144,12 +144,14 @@ class Devices(unittest.TestCase):
             r = self.record(*problem, "--units", "1:CPU:1,1:GPU:1", "--schedule", schedule)
             self.same(r, *problem)
             moved += r["transfers"]["moved_regions"]
-        for units in ("1:CPU:1,1:GPU:2,1:GPU:1", "2:GPU:1"):
-            r = self.record(*problem, "--units", units, "--schedule", "interval",
-                            devices=("--devices", "emulated:2,speed=0.1+emulated:1"))
-            self.same(r, *problem)
-            moved += r["transfers"]["moved_regions"]
         self.assertGreater(moved, 0)
+        # from cores to devices, from a unit's devices to another's, and within a unit
+        for units, devices, *slow in (("1:CPU:1,1:GPU:1", "emulated", "--slow", "0:200@0"),
+                                      ("2:GPU:1", "emulated:1,speed=0.1+emulated:1"), ("2:GPU:1", "emulated:1,speed=0.1,peer=no+emulated:1"),
+                                      ("1:GPU:2,1:GPU:1", "emulated:2,speed=0.1+emulated:1")):
+            r = self.record(*problem, "--units", units, "--schedule", "interval", *slow, devices=("--devices", devices))
+            self.same(r, *problem)
+            self.assertGreater(r["transfers"]["moved_regions"], 0, units)
         r = self.record(*problem, "--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--schedule", "interval")
         self.same(r, *problem)
 
