@@ -60,22 +60,23 @@ static int rank_of(const struct halo *h, enum halo_kind kind, int k) {
     return h->rank[halo_task(k, kinds[kind].down)];
 }
 
-/* Marks the planes that `rank` wants, by the ends of the ranges that it has. */
-static void mark(struct halo *h, enum halo_kind kind, int rank) {
+int halo_down(enum halo_kind kind) { return kinds[kind].down; }
+int halo_of_u(enum halo_kind kind) { return kinds[kind].of_u; }
+
+void halo_wanted(enum halo_kind kind, int tasks, const int *owner, int who, unsigned char *wanted) {
     const struct kind *is = &kinds[kind];
-    const int n = level_of(h, kind)->n;
-    memset(h->wanted, is->below == EVERY, (size_t)n);
+    const int n = (tasks * MG_PLANES) >> is->down;
+    memset(wanted, is->below == EVERY, (size_t)n);
     for (int k = 0; k < n; k++) {
-        if (rank_of(h, kind, k) != rank) continue;
-        for (int q = 1; q <= is->below; q++) h->wanted[(k - q) & (n - 1)] = 1;
-        for (int q = 1; q <= is->above; q++) h->wanted[(k + q) & (n - 1)] = 1;
+        if (owner[halo_task(k, is->down)] != who) continue;
+        for (int q = 1; q <= is->below; q++) wanted[(k - q) & (n - 1)] = 1;
+        for (int q = 1; q <= is->above; q++) wanted[(k + q) & (n - 1)] = 1;
     }
     for (int k = 0; k < n; k++)
-        if (rank_of(h, kind, k) == rank) h->wanted[k] = 0;
+        if (owner[halo_task(k, is->down)] == who) wanted[k] = 0;
 }
 
-/* One plane more, which joins those before it. */
-static evn_status add(struct strips *s, int rank, int plane, int slot) {
+evn_status strips_add(struct strips *s, int rank, int plane, int slot) {
     struct strip *last = s->count ? &s->strip[s->count - 1] : NULL;
     if (last && last->rank == rank && last->plane + last->planes == plane &&
         last->slot + last->planes == slot) {
@@ -101,12 +102,12 @@ static evn_status list(struct halo *h, enum halo_kind kind) {
     for (int i = 0; i < ranks; i++) {
         const int rank = (me + i) % ranks;
         int slot = 0;
-        mark(h, kind, rank);
+        halo_wanted(kind, h->tasks, h->rank, rank, h->wanted);
         for (int k = 0; !status && k < level_of(h, kind)->n; k++) {
             if (!h->wanted[k]) continue;
             const int from = rank_of(h, kind, k);
-            if (rank == me) status = add(&h->in[kind], from, k, slot);
-            if (rank != me && from == me) status = add(&h->out[kind], rank, k, slot);
+            if (rank == me) status = strips_add(&h->in[kind], from, k, slot);
+            if (rank != me && from == me) status = strips_add(&h->out[kind], rank, k, slot);
             slot++;
         }
         if (slot > h->slots[kind]) h->slots[kind] = slot;

@@ -60,8 +60,19 @@ void halo_close(struct halo *halo);
  * than before. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. */
 evn_status halo_plan(struct halo *halo, const evn_loop *loop);
 
+/* One plane more, which joins those before it. EVN_MEMORY. */
+evn_status strips_add(struct strips *strips, int rank, int plane, int slot);
+
 /* Puts what others want, and takes what this rank wants once it has come. All ranks call it. */
 evn_status halo_exchange(struct halo *halo, enum halo_kind kind);
+
+/* Marks the planes of a level that `who` wants: those beside ranges of what it has, by the ends of
+ * these; owner[t] says who has task t. Writes a byte for each plane. */
+void halo_wanted(enum halo_kind kind, int tasks, const int *owner, int who, unsigned char *wanted);
+
+/* The level that a kind is of, by how many it is below the finest. */
+int halo_down(enum halo_kind kind);
+int halo_of_u(enum halo_kind kind);
 
 /* The task whose rank makes plane k of the level that is `down` below the finest, 0 to 3. */
 int halo_task(int k, int down);

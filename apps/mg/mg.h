@@ -71,10 +71,11 @@ typedef struct mg_result {
 } mg_result;
 
 /* Runs it: charges, a warm-up step, a fresh start, the timed steps with the residual's norm before
- * and after them, verification. CPU units only. The schedule must have been made for these tasks
- * and units; over ranks (run_options.cluster) for all of theirs, and all of them call it.
- * EVN_MEMORY: it does not fit (says how much is needed and how much there is); EVN_BODY,
- * EVN_STOPPED, EVN_SYSTEM. On failure *result holds nothing to be freed. */
+ * and after them, verification. The schedule must have been made for these tasks and units; over
+ * ranks (run_options.cluster) for all of theirs, and all of them call it. Where some units are
+ * devices it may not let units draw; blocks are for CPU units. EVN_MEMORY: it does not fit (says
+ * how much is needed and how much there is); EVN_BODY, EVN_DEVICE, EVN_STOPPED, EVN_SYSTEM,
+ * EVN_USAGE. On failure *result holds nothing to be freed. */
 evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
                   const struct run_options *options, mg_result *result);
 void mg_result_free(mg_result *result);

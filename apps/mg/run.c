@@ -4,9 +4,11 @@
 #include "common/puts.h"
 #include "common/ranks.h"
 #include "common/run.h"
+#include "mg/device_steps.h"
 #include "mg/halo.h"
 #include "mg/mg.h"
 #include "mg/pieces.h"
+#include "mg/split.h"
 #include "mg/state.h"
 #include "mg/sweep.h"
 #include <math.h>
@@ -24,6 +26,11 @@ struct run {
     struct problem p;
     evn_cluster *cluster; /* NULL: this process alone */
     struct halo halo;
+    struct split split;
+    evn_place *place; /* without regions: it stands for the devices, whose work is counted */
+    evn_status late;  /* a device's failure between two visits, of which the next tells */
+    char late_text[512];
+    int many;               /* tasks are in several places: other ranks, or devices beside others */
     evn_shared_counts puts; /* before the timed part */
     struct pieces pieces;
     struct work **work; /* of each unit, of each core */
@@ -45,45 +52,79 @@ enum { FOUND = 8192, SQUARES = 8 * MG_PLANES /* of a task */ };
 /* What is done with a piece, tasks [begin, end), by one thread. */
 typedef void piece_pass(struct run *run, struct work *work, int begin, int end, int what);
 
+/* The same on a device, with all pieces of a batch; NULL: its leader does it on the host. */
+struct pass {
+    piece_pass *host;
+    device_step *device;
+};
+
 struct order {
     struct run *run;
-    piece_pass *pass;
+    const struct pass *pass;
     int what;
 };
+
+/* Other ranks wait for what this one puts: so it goes on until all meet, in a visit. */
+static void fails_later(struct run *run, evn_status status) {
+    if (!status || run->late) return;
+    run->late = status;
+    snprintf(run->late_text, sizeof run->late_text, "%s", evn_message());
+}
+
+static evn_status on_device(const struct order *o, const evn_unit *unit, const evn_batch *batch,
+                            struct task_ranges tasks) {
+    struct part *part = NULL;
+    for (int i = 0; i < tasks.count; i++)
+        for (int t = tasks.begin[i]; t < tasks.end[i]; t++) {
+            part = split_part(&o->run->split, evn_unit_number(unit), evn_batch_device(batch), t);
+            if (!part) return EVN_USAGE;
+        }
+    return part ? o->pass->device(part, o->run->p.square, tasks, o->what) : EVN_OK;
+}
 
 /* The pieces of the batch, by the unit's team. */
 static evn_status each_piece(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
     struct run *run = o->run;
+    if (run->late) return evn_fail(run->late, "mg: planes of devices: %s", run->late_text);
     int count, cores = evn_unit_cores(unit);
     const int *task = evn_batch_tasks(batch, &count);
     int *begin = malloc(2 * (size_t)count * sizeof *begin);
     if (!begin) return evn_fail(EVN_MEMORY, "mg: not enough memory");
     const int pieces = pieces_of(&run->pieces, task, count, begin, begin + count);
+    if (evn_batch_device(batch) >= 0 && o->pass->device) {
+        evn_status status =
+            on_device(o, unit, batch, (struct task_ranges){begin, begin + count, pieces});
+        free(begin);
+        return status;
+    }
     struct work *work = run->work[evn_unit_number(unit)];
 #pragma omp parallel for num_threads(cores) schedule(static, 1) if (pieces > 1)
     for (int i = 0; i < pieces; i++)
-        o->pass(run, &work[omp_get_thread_num()], begin[i], begin[count + i], o->what);
+        o->pass->host(run, &work[omp_get_thread_num()], begin[i], begin[count + i], o->what);
     free(begin);
     return EVN_OK;
 }
 
-static evn_status visit(struct run *run, piece_pass *pass, int what) {
+static evn_status visit(struct run *run, const struct pass *pass, int what) {
     return evn_loop_visit(run->loop, each_piece, &(struct order){run, pass, what});
 }
 
 /* A visit whose time is noted. */
-static evn_status visit_phase(struct run *run, enum mg_phase phase, piece_pass *pass, int what) {
+static evn_status visit_phase(struct run *run, enum mg_phase phase, const struct pass *pass,
+                              int what) {
     const double begin = evn_now();
     evn_status status = visit(run, pass, what);
     run->phase_s[phase] += evn_now() - begin;
     return status;
 }
 
-/* Planes of other ranks; nothing alone. */
+/* Planes of other ranks and of other places of this one; nothing alone. */
 static evn_status exchange(struct run *run, enum halo_kind kind) {
     const double begin = evn_now();
+    fails_later(run, split_send(&run->split, kind));
     evn_status status = halo_exchange(&run->halo, kind);
+    if (!status) fails_later(run, split_take(&run->split, kind));
     run->phase_s[MG_EXCHANGE] += evn_now() - begin;
     return status;
 }
@@ -137,6 +178,7 @@ static void look_for_charges(struct run *run, struct work *work, int begin, int 
     const int at = atomic_fetch_add(&run->count, count);
     for (int i = 0; i < count && i < 256 && at + i < FOUND; i++) run->found[at + i] = found[i];
 }
+static const struct pass look_for_charges_pass = {look_for_charges, NULL};
 
 /* More and more are wanted until there are ten of each kind, which is nearly always at once. */
 static evn_status make_charges(struct run *run) {
@@ -144,7 +186,7 @@ static evn_status make_charges(struct run *run) {
     if (!run->found) return evn_fail(EVN_MEMORY, "mg: not enough memory");
     for (run->wanted = 64;; run->wanted *= 2) {
         atomic_store(&run->count, 0);
-        evn_status status = visit(run, look_for_charges, 0);
+        evn_status status = visit(run, &look_for_charges_pass, 0);
         struct candidate *all = NULL;
         int count = atomic_load(&run->count);
         if (!status)
@@ -168,29 +210,34 @@ static void clear(struct run *run, struct work *work, int begin, int end, int wh
         if (level->r && what) memset(level->r + begin * planes * level->plane, 0, bytes);
     }
 }
+static const struct pass clear_pass = {clear, device_clear};
 
 /* ---- a step -------------------------------------------------------------------------------- */
 
 static void first_residual(struct run *run, struct work *work, int begin, int end, int what) {
     sweep_residual(&run->p, work, MG_PLANES * begin, MG_PLANES * end, what);
 }
+static const struct pass first_residual_pass = {first_residual, device_first};
 
 static void down(struct run *run, struct work *work, int begin, int end, int l) {
     const int planes = MG_PLANES >> (run->p.grid.finest - l + 1);
     (void)work;
     sweep_down(&run->p, l, begin * planes, end * planes);
 }
+static const struct pass down_pass = {down, device_down};
 
 /* A plane of the first level that is no task's own lies under two tasks: it is the first one's. */
 static void down_shared(struct run *run, struct work *work, int begin, int end, int l) {
     (void)work;
     sweep_down(&run->p, l, (begin + 1) / 2, (end + 1) / 2);
 }
+static const struct pass down_shared_pass = {down_shared, device_down_shared};
 
 static void up(struct run *run, struct work *work, int begin, int end, int l) {
     const int planes = MG_PLANES >> (run->p.grid.finest - l);
     sweep_up(&run->p, work, l, begin * planes, end * planes, NULL, 0);
 }
+static const struct pass up_pass = {up, device_up};
 
 static double *aside_of(const struct run *run, int begin) {
     const struct grid *g = &run->p.grid;
@@ -201,37 +248,48 @@ static double *aside_of(const struct run *run, int begin) {
 static void ghosts(struct run *run, struct work *work, int begin, int end, int what) {
     (void)work;
     (void)what;
-    if (!run->pieces.first[begin]) return;
+    if (!run->pieces.first[begin] || split_away(&run->split, begin)) return;
     while (end < run->tasks && !run->pieces.first[end]) end++;
     sweep_aside(&run->p, MG_PLANES * begin, MG_PLANES * end, aside_of(run, begin));
 }
+static const struct pass ghosts_pass = {ghosts, NULL};
 
 static void finest(struct run *run, struct work *work, int begin, int end, int what) {
     sweep_up(&run->p, work, run->p.grid.finest, MG_PLANES * begin, MG_PLANES * end,
              aside_of(run, begin), what);
 }
+static const struct pass finest_pass = {finest, device_finest};
 
 static void edges(struct run *run, struct work *work, int begin, int end, int what) {
     sweep_edges(&run->p, work, MG_PLANES * begin, MG_PLANES * end, what);
 }
+static const struct pass edges_pass = {edges, device_edges};
 
-/* The levels of no task, by this thread; on every rank the same. */
-static void coarse(struct run *run) {
+/* The levels of no task, by this thread, on every rank the same; by the device that has all. */
+static evn_status coarse(struct run *run) {
     const double begin = evn_now();
-    const int top = run->p.grid.finest - MG_SHARED;
-    if (!run->cluster) sweep_down(&run->p, top + 1, 0, run->p.grid.level[top].n);
-    sweep_below(&run->p, &run->work[0][0], top);
+    const int top = run->p.grid.finest - MG_SHARED, first = 0, n = run->p.grid.level[top].n;
+    evn_status status = EVN_OK;
+    if (run->split.whole) {
+        status = part_down(run->split.part, top, &first, &n, 1);
+        if (!status) status = part_below(run->split.part, top);
+    } else {
+        if (!run->many) sweep_down(&run->p, top + 1, 0, n);
+        sweep_below(&run->p, &run->work[0][0], top);
+        fails_later(run, split_take(&run->split, SPLIT_U3));
+    }
     run->phase_s[MG_COARSE] += evn_now() - begin;
+    return status;
 }
 
 /* From the second level to the first one that is no task's own. */
 static evn_status down_to_coarse(struct run *run) {
     const int top = run->p.grid.finest;
     evn_status status = exchange(run, HALO_R1);
-    if (!status) status = visit_phase(run, MG_MIDDLE, down, top - 1);
-    if (status || !run->cluster) return status;
+    if (!status) status = visit_phase(run, MG_MIDDLE, &down_pass, top - 1);
+    if (status || !run->many) return status;
     status = exchange(run, HALO_R2);
-    if (!status) status = visit_phase(run, MG_MIDDLE, down_shared, top - 2);
+    if (!status) status = visit_phase(run, MG_MIDDLE, &down_shared_pass, top - 2);
     return status ? status : exchange(run, HALO_R3);
 }
 
@@ -239,28 +297,35 @@ static evn_status down_to_coarse(struct run *run) {
 static evn_status below_finest(struct run *run) {
     const int top = run->p.grid.finest;
     evn_status status = down_to_coarse(run);
-    if (status) return status;
-    coarse(run);
-    status = visit_phase(run, MG_MIDDLE, up, top - 2);
+    if (!status) status = coarse(run);
+    if (!status) status = visit_phase(run, MG_MIDDLE, &up_pass, top - 2);
     if (!status) status = exchange(run, HALO_U2);
-    if (!status) status = visit_phase(run, MG_MIDDLE, up, top - 1);
+    if (!status) status = visit_phase(run, MG_MIDDLE, &up_pass, top - 1);
     return status ? status : exchange(run, HALO_U1);
+}
+
+/* What goes where, as tasks lie now: some may have moved. */
+static evn_status plan(struct run *run) {
+    evn_status status = halo_plan(&run->halo, run->loop);
+    if (!status) fails_later(run, split_plan(&run->split, run->loop, &run->pieces));
+    return status;
 }
 
 /* A cycle, and the residual after it: its squares after the last, else restricted for the next.
  * `counts`: an instance of the loop, of which the schedule learns. */
 static evn_status step(struct run *run, int what, int counts) {
-    struct order order = {run, finest, what};
+    struct order order = {run, &finest_pass, what};
     const struct grid *g = &run->p.grid;
     evn_status status = below_finest(run);
     if (!status) status = pieces_plan(&run->pieces, run->loop, (size_t)g->level[g->finest].plane);
-    if (!status) status = visit_phase(run, MG_EDGES, ghosts, 0);
+    if (!status && counts) fails_later(run, split_before(&run->split, run->loop));
+    if (!status) status = visit_phase(run, MG_EDGES, &ghosts_pass, 0);
     const double begin = evn_now();
     if (!status) status = (counts ? evn_loop_run : evn_loop_visit)(run->loop, each_piece, &order);
     run->phase_s[MG_FINEST] += evn_now() - begin;
-    if (!status) status = halo_plan(&run->halo, run->loop); /* some may have moved */
+    if (!status) status = plan(run);
     if (!status) status = exchange(run, HALO_U0);
-    return status ? status : visit_phase(run, MG_EDGES, edges, what);
+    return status ? status : visit_phase(run, MG_EDGES, &edges_pass, what);
 }
 
 /* Lets all ranks have the squares of each plane. */
@@ -282,7 +347,7 @@ static evn_status advance(int *done, void *arg) {
     struct run *run = arg;
     evn_status status = EVN_OK;
     if (!*done) {
-        status = visit_phase(run, MG_FIRST, first_residual, SWEEP_RESTRICT | SWEEP_SQUARES);
+        status = visit_phase(run, MG_FIRST, &first_residual_pass, SWEEP_RESTRICT | SWEEP_SQUARES);
         if (!status) status = share_squares(run);
         run->first_norm = norm(run);
     }
@@ -295,7 +360,7 @@ static evn_status advance(int *done, void *arg) {
 
 /* u = 0, also where it is a copy of another rank's. */
 static evn_status clear_all(struct run *run, int coarse_too) {
-    evn_status status = visit(run, clear, coarse_too);
+    evn_status status = visit(run, &clear_pass, coarse_too);
     return status ? status : exchange(run, HALO_U0);
 }
 
@@ -306,23 +371,30 @@ static evn_status keep(int done, int stopping, void *arg) {
 /* The norm that it began with, while u is 0; then u as it was kept, and what the next step begins
  * with, or what the last one has ended with. */
 static evn_status go_on(struct run *run) {
-    evn_status status = visit(run, first_residual, SWEEP_SQUARES);
+    evn_status status = visit(run, &first_residual_pass, SWEEP_SQUARES);
     if (!status) status = share_squares(run);
     run->first_norm = norm(run);
     if (!status) status = states_load(&run->state.states);
-    if (!status) status = exchange(run, HALO_U0);
-    return status ? status : visit(run, first_residual, SWEEP_RESTRICT | SWEEP_SQUARES);
+    if (!status) {
+        fails_later(run, mg_state_bring(&run->state));
+        status = exchange(run, HALO_U0);
+    }
+    return status ? status : visit(run, &first_residual_pass, SWEEP_RESTRICT | SWEEP_SQUARES);
 }
 
 /* A step that is not timed, and a fresh start. */
 static evn_status warm_up(struct run *run) {
     evn_status status = clear_all(run, 1);
     if (!status) status = make_charges(run);
-    if (!status) status = visit(run, first_residual, SWEEP_RESTRICT | SWEEP_SQUARES);
+    for (int i = 0; !status && i < run->split.count; i++)
+        fails_later(run, part_charges(&run->split.part[i], &run->p.charges));
+    if (!status) status = visit(run, &first_residual_pass, SWEEP_RESTRICT | SWEEP_SQUARES);
     if (!status) status = step(run, SWEEP_RESTRICT, 0);
     if (!status) status = clear_all(run, 0);
     if (!status && run->state.states.from) status = go_on(run);
     memset(run->phase_s, 0, sizeof run->phase_s);
+    run->split.moved = 0;
+    run->split.moved_bytes = 0;
     run->puts = halo_counts(&run->halo);
     return status;
 }
@@ -343,10 +415,12 @@ static void hash_planes(struct run *run, struct work *work, int begin, int end, 
         run->hash[k] = hash;
     }
 }
+static const struct pass hash_planes_pass = {hash_planes, NULL};
 
 static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     evn_status status = timed_end(timed);
-    if (!status) status = visit(run, hash_planes, 0);
+    for (int t = 0; !status && t < run->tasks; t++) fails_later(run, split_fetch(&run->split, t));
+    if (!status) status = visit(run, &hash_planes_pass, 0);
     if (!status)
         status = ranks_complete(run->cluster, run->hash, run->tasks, MG_PLANES * sizeof *run->hash,
                                 has_task, run);
@@ -354,6 +428,8 @@ static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     const evn_shared_counts mine = puts_between(&run->puts, &puts);
     if (!status) status = puts_of_ranks(run->cluster, &mine, &r->puts);
     if (status) return status;
+    r->run.moved.copies += run->split.moved;
+    r->run.moved.bytes += (long long)run->split.moved_bytes;
     r->run.hash = HASH_SEED;
     for (int k = 0; k < run->shape.n; k++) r->run.hash = hash_word(r->run.hash, run->hash[k]);
     r->first_norm = run->steps ? run->first_norm : norm(run);
@@ -375,8 +451,9 @@ static evn_status make_home(void *arg, int task) {
 }
 
 static void *home_memory(void *arg, int task, int block, size_t *bytes) {
-    const struct run *run = arg;
+    struct run *run = arg;
     const struct level *level = &run->p.grid.level[run->p.grid.finest];
+    if (!block && split_fetch(&run->split, task)) return NULL;
     *bytes = block ? SQUARES * sizeof(double) : (size_t)(MG_PLANES * level->plane) * sizeof(double);
     return block ? run->p.square + SQUARES * task : level_plane(level, level->u, MG_PLANES * task);
 }
@@ -417,8 +494,16 @@ static evn_status make_room(struct run *run) {
     return pieces_plan(&run->pieces, run->loop, (size_t)level->plane);
 }
 
+/* Devices, where there are any. */
+static evn_status make_split(struct run *run) {
+    evn_status status = split_open(&run->split, &run->p, &run->halo, run->loop, run->tasks);
+    run->many = run->cluster || (run->split.count && !run->split.whole);
+    if (!status && run->split.count) status = evn_place_open(&run->place, run->units, 1);
+    return status;
+}
+
 static evn_status run_all(struct run *run, evn_schedule *schedule, mg_result *r) {
-    evn_status status = mg_state_open(&run->state, run->problem, &run->p.grid);
+    evn_status status = mg_state_open(&run->state, run->problem, &run->p.grid, &run->split);
     if (status) return status;
     states_schedule(&run->state.states, schedule);
     status = evn_loop_open_on(&run->loop, run->units, schedule, run->options->cluster);
@@ -429,11 +514,13 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, mg_result *r)
     if (!status) status = ranks_agreed(run->cluster, make_room(run));
     if (!status) status = ranks_agreed(run->cluster, evn_loop_homes(run->loop, &home, run));
     if (!status) status = halo_plan(&run->halo, run->loop);
+    if (!status) status = ranks_agreed(run->cluster, make_split(run));
     if (!status) status = warm_up(run);
     if (status) return status;
     struct timed timed = {.options = run->options,
                           .result = &r->run,
                           .loop = run->loop,
+                          .place = run->place,
                           .advance = advance,
                           .after = keep,
                           .finish = share_squares,
@@ -453,7 +540,9 @@ static void give_back(struct run *run) {
     }
     free(run->work);
     pieces_close(&run->pieces);
-    states_close(&run->state.states);
+    mg_state_close(&run->state);
+    split_close(&run->split);
+    evn_place_close(run->place);
     halo_close(&run->halo);
     evn_loop_close(run->loop);
     grid_close(&run->p.grid);

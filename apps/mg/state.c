@@ -39,16 +39,40 @@ static void unpack(void *arg, int task, size_t from, size_t count, const double 
     }
 }
 
+static evn_status hold(void *arg, int task, evn_access access) {
+    struct mg_state *s = arg;
+    if (access == EVN_BOTH) return EVN_OK; /* to be written */
+    pthread_mutex_lock(&s->lock);
+    const evn_status status = split_fetch(s->split, task);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
 static const struct state_kind planes = {.name = "MG",
                                          .magic = "EVNMG\0\0\1",
                                          .part = "slab",
                                          .doubles = doubles,
                                          .pack = pack,
-                                         .unpack = unpack};
+                                         .unpack = unpack,
+                                         .hold = hold};
 
-evn_status mg_state_open(struct mg_state *s, const mg *problem, const struct grid *grid) {
+evn_status mg_state_bring(struct mg_state *s) {
+    evn_status status = EVN_OK;
+    for (int t = 0; !status && t < s->states.parts; t++) status = split_bring(s->split, t);
+    return status;
+}
+
+void mg_state_close(struct mg_state *s) {
+    states_close(&s->states);
+    if (s->grid) pthread_mutex_destroy(&s->lock);
+}
+
+evn_status mg_state_open(struct mg_state *s, const mg *problem, const struct grid *grid,
+                         struct split *split) {
     const mg_shape shape = mg_describe(problem);
     s->grid = grid;
+    s->split = split;
+    pthread_mutex_init(&s->lock, NULL);
     s->n = shape.n;
     s->states.kind = &planes;
     s->states.arg = s;

@@ -6,14 +6,24 @@
 
 #include "common/state.h"
 #include "mg/mg.h"
+#include "mg/split.h"
+#include <pthread.h>
 
-/* Looks at the files, states_open(): s has cluster, units, files and steps. The grid is looked at
- * when there is something to keep or to go on from; it may be opened later. */
 struct mg_state {
     struct states states;
     const struct grid *grid;
-    int n; /* points a side */
+    struct split *split;
+    pthread_mutex_t lock; /* of a device's staging memory, which is one task's at a time */
+    int n;                /* points a side */
 };
-evn_status mg_state_open(struct mg_state *s, const mg *problem, const struct grid *grid);
+
+/* Looks at the files, states_open(): s has cluster, units, files and steps. Grid and split are
+ * looked at when there is something to keep or to go on from; they may be opened later. */
+evn_status mg_state_open(struct mg_state *s, const mg *problem, const struct grid *grid,
+                         struct split *split);
+void mg_state_close(struct mg_state *s);
+
+/* What was read is on the host: to the devices that have the tasks. */
+evn_status mg_state_bring(struct mg_state *s);
 
 #endif

@@ -78,8 +78,8 @@ static int choose(struct state *s) {
             return 0;
         }
     if (!strcmp(word, "funneled"))
-        complain("--variant: mg has no kernels yet, so nothing to funnel; expected bulk, overlap "
-                 "or best");
+        complain("--variant: mg's blocks have no kernels yet, so nothing to funnel; expected bulk, "
+                 "overlap or best");
     else
         complain("--variant: there is no \"%s\", expected bulk, overlap or best", word);
     return EXIT_USAGE;
@@ -98,6 +98,15 @@ static int check(void *p, const struct workload *is) {
     else
         snprintf(s->key, sizeof s->key, "%d, smoother %c", s->shape.n, s->shape.smoother);
     return 0;
+}
+
+static int check_units(void *p, const evn_units *units) {
+    const struct state *s = p;
+    if (s->chosen == MG_BEST || !evn_units_gpus(units)) return 0;
+    complain(
+        "--variant %s: blocks have no kernels; expected CPU units only, not %s, or variant best",
+        s->variant, evn_units_text(units));
+    return EXIT_USAGE;
 }
 
 static void join(void *p, evn_cluster *cluster) {
@@ -195,11 +204,11 @@ static const struct workload mg_workload = {
     .schedule = "static",
     .sample = "--class=W",
     .ranks = 1,
-    .cpu_only = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),
     .check = check,
+    .check_units = check_units,
     .join = join,
     .open = choose_tasks,
     .describe = describe,

@@ -204,6 +204,9 @@ evn_status evn_loop_bring(evn_loop *loop);
  * numbers. */
 void evn_loop_devices(const evn_loop *loop, int *device);
 
+/* The same for visits until then: of the units that evn_loop_owner() names. */
+void evn_loop_devices_now(const evn_loop *loop, int *device);
+
 /* Unit of each task in the next instance, among those of all ranks: what the schedule says, over
  * ranks what rank 0 has told. While units draw, *draws (may be NULL) is not 0, and it is a unit of
  * the rank whose units will. Valid until the next instance. */

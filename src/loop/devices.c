@@ -46,13 +46,9 @@ void devices_split(const evn_loop *loop, struct worker *w, int count) {
     }
 }
 
-void evn_loop_devices(const evn_loop *loop, int *device) {
-    NEED_OR(, loop, "a loop");
-    NEED_OR(, device, "where to put the tasks' devices");
+static void devices_of(const evn_loop *loop, const int *owner, int *device) {
     const int n = loop->problem->tasks;
     for (int t = 0; t < n; t++) device[t] = -1;
-    if (loop_chunk(loop)) return;
-    const int *owner = loop_next(loop);
     for (int u = 0; u < loop->count; u++) {
         struct split s = {.devices = loop->worker[u].devices};
         if (!s.devices) continue;
@@ -61,6 +57,22 @@ void evn_loop_devices(const evn_loop *loop, int *device) {
         for (int t = 0; t < n; t++)
             if (owner[t] == loop->first + u) device[t] = split_next(&s, loop->problem->weight[t]);
     }
+}
+
+void evn_loop_devices(const evn_loop *loop, int *device) {
+    NEED_OR(, loop, "a loop");
+    NEED_OR(, device, "where to put the tasks' devices");
+    if (!loop_chunk(loop)) {
+        devices_of(loop, loop_next(loop), device);
+        return;
+    }
+    for (int t = 0; t < loop->problem->tasks; t++) device[t] = -1;
+}
+
+void evn_loop_devices_now(const evn_loop *loop, int *device) {
+    NEED_OR(, loop, "a loop");
+    NEED_OR(, device, "where to put the tasks' devices");
+    devices_of(loop, loop->owner, device);
 }
 
 /* ---- marks --------------------------------------------------------------------------------- */

@@ -89,7 +89,6 @@ class Mg(unittest.TestCase):
         for word in ("c", "ab"):
             self.refuses(*run, "--size", "32", "--smoother", word, says="expected a or b")
         self.assertIn("choose a smaller class or size", self.evener(*run, "--class", "F", status=2).stderr)
-        self.refuses(*run, "--units", "1:GPU:1", "--devices", "emulated", says="expected CPU units only")
 
     def test_plan(self):
         plan = json.loads(self.evener("plan", "mg", "--class", "A", "--units", "3:CPU:1", "--schedule", "interval", "--json", "-",

@@ -596,6 +596,8 @@ static void test_devices(void **state) {
         ok(evn_loop_open(&loop, f.units, schedule));
         evn_loop_devices(loop, device);
         for (int t = 0; t < 6; t++) assert_int_equal(device[t], t >= c[i].first);
+        evn_loop_devices_now(loop, device);
+        for (int t = 0; t < 6; t++) assert_int_equal(device[t], t >= c[i].first);
         evn_loop_close(loop);
         evn_schedule_close(schedule);
     }

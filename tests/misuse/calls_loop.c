@@ -59,6 +59,8 @@ int calls_loop(struct world *w, int row) {
 int calls_loop_asking(struct world *w, int row) {
     SAYS("a loop", evn_loop_devices(NULL, w->ints))
     SAYS("NULL", evn_loop_devices(w->loop, NULL))
+    SAYS("a loop", evn_loop_devices_now(NULL, w->ints))
+    SAYS("NULL", evn_loop_devices_now(w->loop, NULL))
     GIVES(-1, "a loop", evn_loop_failed_unit(NULL))
     GIVES(NULL, "a loop", evn_loop_owner(NULL))
     GIVES(NULL, "a loop", evn_loop_seconds(NULL))

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""NPB MG on devices: verified on one, on several, beside cores and over ranks; nothing crosses but planes beside ranges, to the byte; tasks
+move as schedules say; too little memory, lost devices, what is refused. Where products and sums are not contracted the bits are those of cores.
+
+Run: ctest -R command-mg-devices, or tests/command/test_mg_devices.py build/evener [test ..]; EVENER_MG=all adds class A.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EVENER = "build/evener"
+NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
+CLASSES = "SWA" if os.environ.get("EVENER_MG") == "all" else "SW"
+LISTS = ("1:GPU:1", "2:GPU:1", "1:GPU:2", "1:CPU:1,1:GPU:1", "2:CPU:1,1:GPU:2,1:GPU:1")
+
+
+def plane(n):
+    """Bytes of a plane of n points a side, as grids have them."""
+    row = n if n < 64 else n + 8
+    return 8 * (row * n + (8 if n < 64 else 136))
+
+
+def crossing(n, steps):
+    """Bytes in and out of a device that has one half of the planes, the host the other, in the timed part: planes beside it of each level,
+    of the fourth's r its own and of its u what the third needs; the squares of the first and the last residual."""
+    p = [plane(n >> down) for down in range(4)]
+    beside = 4 * p[0] + (2 + 3) * p[1] + (3 + 3) * p[2]
+    fourth = len({(k // 2 - q) % (n // 8) for k in range(n // 8 - 2, n // 4 + 2) for q in ((0,) if k & 1 else (0, 1))})
+    return steps * (beside + fourth * p[3]), steps * (beside + n // 16 * p[3]) + 2 * 8 * 8 * (n // 2)
+
+
+def clean():
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "EVENER_"))}
+    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    # a container's /dev/shm may be too small for it
+    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
+        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
+    return env
+
+
+class Devices(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.environment = dict(clean(), EVENER_CACHE=os.path.join(folder.name, "cache"),
+                               POCL_CACHE_DIR=os.path.join(folder.name, "pocl"))
+        cls.folder = folder.name
+        cls.cores = {}
+
+    def run_it(self, *words, launcher=(), status=0):
+        done = subprocess.run([*launcher, EVENER, *words], capture_output=True, text=True, timeout=300, env=self.environment,
+                              cwd=self.folder)
+        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
+        return done
+
+    def record(self, *words, devices=("--devices", "emulated")):
+        done = self.run_it("run", "mg", "--quiet", "--oversubscribe", "--json", "-", *words, *devices)
+        self.assertEqual(done.stderr, "", words)
+        return json.loads(done.stdout)
+
+    def fails(self, *words, status, says):
+        done = self.run_it(*words, status=status)
+        self.assertIn(says, done.stderr)
+        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
+
+    def same(self, r, *problem):
+        """As cores compute it: to the bit where nothing is contracted."""
+        if problem not in self.cores:
+            self.cores[problem] = self.record(*problem, "--units", "1:CPU:1", devices=())
+        cores = self.cores[problem]
+        self.assertLess(abs(r["norm"] / cores["norm"] - 1), 1e-10)
+        if "-ffp-contract=off" in cores["build"]["flags"]:
+            self.assertEqual((r["hash"], r["norm"]), (cores["hash"], cores["norm"]))
+
+    def test_official(self):
+        for name in CLASSES:
+            for units in LISTS if name == "S" else ("1:GPU:1", "1:CPU:1,1:GPU:1") if name == "W" else ("1:CPU:1,1:GPU:1",):
+                r = self.record("--class", name, "--units", units)
+                self.assertIs(r["verified"], True, (name, units))
+                self.assertLess(abs(r["norm"] / NORM[name] - 1), 1e-11)
+                self.same(r, "--class", name)
+
+    def test_smallest(self):
+        """Where the levels that are no task's are one, of two points a side."""
+        for units in LISTS[:4]:
+            self.same(self.record("--size", "16", "--smoother", "b", "--units", units), "--size", "16", "--smoother", "b")
+
+    def test_opencl(self):
+        if "opencl   0:" not in self.run_it("info").stdout:
+            self.skipTest("no OpenCL device")
+        for units in ("1:GPU:1", "1:CPU:1,1:GPU:1"):
+            r = self.record("--class", "S", "--units", units, devices=("--devices", "opencl"))
+            self.assertIs(r["verified"], True)
+            self.same(r, "--class", "S")
+
+    def test_without_peers(self):
+        r = self.record("--class", "S", "--units", "2:GPU:1", devices=("--devices", "emulated:2,peer=no"))
+        self.same(r, "--class", "S")
+        self.assertEqual([d["copies_peer"] for d in r["devices"]], [0, 0])
+
+    def test_ranks(self):
+        for name, units in (("S", "1:GPU:1"), ("S", "1:GPU:2"), ("S", "1:CPU:1,1:GPU:1"), ("W", "1:CPU:1,1:GPU:1")):
+            words = "--class", name, "--processes", "2"
+            r = self.record(*words, "--units", units)
+            self.assertIs(r["verified"], True, (name, units))
+            self.same(r, "--class", name)
+            # what ranks put does not depend on where in a rank a task is
+            self.assertEqual(r["puts"], self.record(*words, "--units", "1:CPU:1", devices=())["puts"])
+
+    def test_crossing(self):
+        """Alone u never leaves; beside cores only planes beside the range do, and regions do not move."""
+        for name, n in (("S", 32), ("W", 128)):
+            r = self.record("--class", name, "--units", "1:GPU:1")["devices"][0]
+            self.assertEqual((r["bytes_out"], r["bytes_peer"]), (2 * 64 * n, 0))
+            self.assertLess(r["bytes_in"], 2048)
+            r = self.record("--class", name, "--units", "1:CPU:1,1:GPU:1")
+            self.assertEqual(r["transfers"]["moved_regions"], 0)
+            bytes_in, bytes_out = crossing(n, 4)
+            self.assertEqual(r["devices"][0]["bytes_out"], bytes_out)
+            self.assertIn(r["devices"][0]["bytes_in"] - bytes_in, range(2048))  # and a few lists of ranges
+            peers = self.record("--class", name, "--units", "2:GPU:1")
+            beside = 4 * (4 * plane(n) + 5 * plane(n // 2) + 6 * plane(n // 4))
+            self.assertEqual([d["bytes_peer"] for d in peers["devices"]], [beside, beside])
+
+    def test_launches(self):
+        """A step's do not depend on the number of tasks."""
+        seen = set()
+        for n in (32, 64):
+            words = "--size", str(n), "--units", "1:CPU:1,1:GPU:1", "--steps"
+            a, b = (self.record(*words, str(steps))["devices"][0]["launches"] for steps in (2, 7))
+            seen.add((b - a) / 5)
+        self.assertEqual(seen, {7})  # second to third, third to fourth, up to both, the pass, its P A within and beside
+
+    def test_schedules(self):
+        """Tasks come and go between places, and u with them."""
+        problem = "--class", "S", "--steps", "7"
+        moved = 0
+        for schedule in ("weighted:speed=3+1", "binpack", "interval", "guided:time", "map", "optimal"):
+            r = self.record(*problem, "--units", "1:CPU:1,1:GPU:1", "--schedule", schedule)
+            self.same(r, *problem)
+            moved += r["transfers"]["moved_regions"]
+        self.assertGreater(moved, 0)
+        # from cores to devices, from a unit's devices to another's, and within a unit
+        for units, devices, *slow in (("1:CPU:1,1:GPU:1", "emulated", "--slow", "0:200@0"),
+                                      ("2:GPU:1", "emulated:1,speed=0.1+emulated:1"), ("2:GPU:1", "emulated:1,speed=0.1,peer=no+emulated:1"),
+                                      ("1:GPU:2,1:GPU:1", "emulated:2,speed=0.1+emulated:1")):
+            r = self.record(*problem, "--units", units, "--schedule", "interval", *slow, devices=("--devices", devices))
+            self.same(r, *problem)
+            self.assertGreater(r["transfers"]["moved_regions"], 0, units)
+        r = self.record(*problem, "--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--schedule", "interval")
+        self.same(r, *problem)
+
+    def ranks_that_differ(self, *words, first, second, status=0):
+        launcher = shutil.which("mpirun.openmpi")
+        if not launcher:
+            self.skipTest("no mpirun.openmpi")
+        ours = EVENER, "run", "mg", "--quiet", "--oversubscribe", *words
+        return self.run_it(*ours[1:], *first, ":", "-n", "1", *ours, *second, status=status,
+                           launcher=(launcher, "-q", "--oversubscribe", "-n", "1"))
+
+    def test_ranks_that_differ(self):
+        """Tasks go from a device to another rank's cores."""
+        problem = "--class", "S", "--steps", "7"
+        for first, second in ((["1:CPU:1"], ["1:GPU:1", "--devices", "emulated:speed=0.2"]),
+                              (["1:GPU:2", "--devices", "emulated:2,speed=0.2"], ["2:CPU:1"])):
+            at = os.path.join(self.folder, "record.json")
+            self.ranks_that_differ(*problem, "--schedule", "interval", "--json", at, first=["--units", *first], second=["--units", *second])
+            with open(at, encoding="utf-8") as f:
+                r = json.load(f)
+            self.same(r, *problem)
+            self.assertGreater(r["transfers"]["moved_between_ranks"], 0)
+
+    def test_lost(self):
+        """Wherever it happens: one line and status 3; other ranks do not wait for ever."""
+        for number in (5, 50, 90, 130):
+            self.fails("run", "mg", "--quiet", "--oversubscribe", "--units", "1:CPU:1,2:GPU:1", "--devices",
+                       f"emulated:2,fail=lost@{number}", status=3, says=f"(fail=lost@{number})")
+            self.fails("run", "mg", "--quiet", "--oversubscribe", "--units", "1:CPU:1,1:GPU:1", "--processes", "2", "--devices",
+                       f"emulated:fail=lost@{number}", status=3, says=f"(fail=lost@{number})")
+        self.fails("run", "mg", "--units", "1:GPU:1", "--devices", "emulated", "--on-device-loss", "continue", status=2,
+                   says="mg cannot go on without a device")
+
+    def test_one_rank_loses(self):
+        """In a launch, and in a copy for another rank."""
+        for number in (60, 70):
+            done = self.ranks_that_differ("--class", "S", first=["--units", "1:CPU:1"],
+                                          second=["--units", "1:GPU:1", "--devices", f"emulated:fail=lost@{number}"], status=3)
+            self.assertIn(f"(fail=lost@{number})", done.stderr)
+
+    def test_refused(self):
+        gpu = "--quiet", "--oversubscribe", "--units", "1:CPU:1,1:GPU:1", "--devices"
+        self.fails("run", "mg", "--class", "W", *gpu, "emulated:memory=8MiB", status=2, says="needs 22.211 MB for its planes")
+        self.fails("run", "mg", "--class", "W", *gpu, "emulated:memory=8MiB", "--processes", "2", status=2, says="and has 7.969 MB")
+        self.fails("run", "mg", *gpu, "emulated", "--schedule", "dynamic", status=2, says="lets units draw their tasks")
+        for variant in ("bulk", "overlap"):
+            self.fails("run", "mg", *gpu, "emulated", "--variant", variant, status=2, says="expected CPU units only")
+
+    def test_page(self):
+        """A plan, a calibration and a trace with units that are devices."""
+        units = "--units", "1:CPU:1,1:GPU:1"
+        self.assertIn("8 slabs", self.run_it("plan", "mg", "--class", "S", *units).stdout)
+        self.assertIn("GPU:1", self.run_it("calibrate", "mg", "--class", "S", *units, "--devices", "emulated", "--output",
+                                           os.path.join(self.folder, "times")).stdout)
+        at = os.path.join(self.folder, "trace")
+        r = self.record("--class", "S", *units, "--trace", at)
+        self.assertEqual([u["kind"] for u in r["units"]], ["cpu", "gpu"])
+        self.assertEqual(set(r["phases"]), {"first", "finest", "edges", "middle", "coarse", "exchange"})
+        self.assertGreater(r["units"][1]["compute_s"], 0)
+        with open(at, encoding="utf-8") as f:
+            events = json.load(f)["traceEvents"]
+        self.assertTrue(any(e.get("tid") == 1 and e.get("name") == "4 slabs from 4" for e in events))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
