@@ -300,14 +300,14 @@ static void put_neutral(struct emit *e, const struct token *op, const char *type
     for (int i = 0; i < 3; i++)
         put(out, "__builtin_choose_expr(__builtin_types_compatible_p(%s, %s), %s%s, ", type,
             real[i][0], least ? "-" : "", real[i][1]);
-    const char *top = "(%s)(((1ULL << (sizeof(%s) * 8 - 2)) - 1) * 2 + 1)";
+    const char *top = "(%s)(((1ULL << ((sizeof(%s) < 9 ? sizeof(%s) : 8) * 8 - 2)) - 1) * 2 + 1)";
     if (least) {
         put(out, "((%s)-1 > (%s)0 ? (%s)0 : (%s)(-", type, type, type, type);
-        put(out, top, type, type);
+        put(out, top, type, type, type);
         put(out, " - 1))");
     } else {
         put(out, "((%s)-1 > (%s)0 ? (%s)-1 : ", type, type, type);
-        put(out, top, type, type);
+        put(out, top, type, type, type);
         put(out, ")");
     }
     put(out, ")))");

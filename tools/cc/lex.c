@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+enum { BRACKETS = 1000 }; /* within each other */
+
 /* Length of a continued line's end at c, backslash and newline, or 0. */
 static int splice(const char *c) {
     if (*c != '\\') return 0;
@@ -155,11 +157,22 @@ int token_same(const struct source *s, const struct token *a, const struct token
            !memcmp(token_letters(s, a), token_letters(s, b), (size_t)token_length(a));
 }
 
-/* 1 for what opens, -1 for what closes, else 0. */
-static int bracket(const struct source *s, const struct token *t) {
+/* The bracket that a token is, or 0. */
+static char bracket(const struct source *s, const struct token *t) {
     if (t->kind != T_SIGN || token_length(t) != 1) return 0;
     const char c = s->text[t->begin];
-    return c == '(' || c == '[' || c == '{' ? 1 : -(c == ')' || c == ']' || c == '}');
+    return strchr("([{)]}", c) ? c : 0;
+}
+
+/* One token more on the stack of what is open: 0, it closes what is not open. */
+static int nest(char *open, int *depth, char c) {
+    if (!c) return 1;
+    if (c == '(' || c == '[' || c == '{') {
+        if (*depth == BRACKETS) return 0;
+        open[(*depth)++] = c;
+        return 1;
+    }
+    return *depth && open[--*depth] == (c == ')' ? '(' : c == ']' ? '[' : '{');
 }
 
 /* Which branch of #if a directive begins: 'i'f, 'e'lse, en'd', or 0. */
@@ -172,6 +185,7 @@ static int branch(const struct source *s, const struct token *t) {
 }
 
 int after_bracket(const struct source *s, const struct tokens *t, int open, int end) {
+    char is_open[BRACKETS];
     int depth = 0, ifs = 0, before[64]; /* depth where each #if begins: its branches keep it */
     for (int i = open; i < end; i++) {
         if (t->at[i].kind == T_DIRECTIVE) {
@@ -186,7 +200,7 @@ int after_bracket(const struct source *s, const struct tokens *t, int open, int 
             }
             continue;
         }
-        depth += bracket(s, &t->at[i]);
+        if (!nest(is_open, &depth, bracket(s, &t->at[i]))) return -1;
         if (ifs && depth < before[ifs - 1]) return -1;
         if (!depth) return i + 1;
     }

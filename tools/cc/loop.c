@@ -159,7 +159,7 @@ static int read_head(struct source *s, int at, int end, struct loop *loop) {
         error(s, place, "expected for (variable = from; variable < to; variable += step)");
         return 0;
     }
-    const int ok = read_init(s, run_of(in, 0, first), place, loop) &&
+    const int ok = read_init(s, run_of(in, 0, first), in.at[first].begin, loop) &&
                    read_condition(s, run_of(in, first + 1, second), in.at[first].begin, loop) &&
                    read_step(s, run_of(in, second + 1, in.count), in.at[second].begin, loop);
     return ok ? behind : 0;
