@@ -22,68 +22,19 @@ static const char usage[] =
     "The compiler is EVENER_CC, else the one Evener was built with. See man evener-cc.\n";
 
 /* Options whose argument is the next word. */
+static const char with_word[] =
+    " -o -x -I -D -U -L -l -include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix "
+    "-iwithprefixbefore -isysroot -imultilib -MF -MT -MQ -MJ -Xlinker -Xassembler -Xpreprocessor "
+    "-Xclang -Xanalyzer -Xopenmp-target -T -u -z -e -G -A -B -aux-info -target -arch -mllvm "
+    "-gcc-toolchain --param -dumpbase -dumpdir -dumpbase-ext -wrapper -framework -F -include-pch "
+    "-ivfsoverlay -working-directory -cxx-isystem -isystem-after --sysroot -specs -b -V -rpath "
+    "-soname -h --serialize-diagnostics ";
+
 static int takes_word(const char *word) {
-    static const char *const names[] = {"-o",
-                                        "-x",
-                                        "-I",
-                                        "-D",
-                                        "-U",
-                                        "-L",
-                                        "-l",
-                                        "-include",
-                                        "-imacros",
-                                        "-isystem",
-                                        "-iquote",
-                                        "-idirafter",
-                                        "-iprefix",
-                                        "-iwithprefix",
-                                        "-iwithprefixbefore",
-                                        "-isysroot",
-                                        "-imultilib",
-                                        "-MF",
-                                        "-MT",
-                                        "-MQ",
-                                        "-MJ",
-                                        "-Xlinker",
-                                        "-Xassembler",
-                                        "-Xpreprocessor",
-                                        "-Xclang",
-                                        "-Xanalyzer",
-                                        "-Xopenmp-target",
-                                        "-T",
-                                        "-u",
-                                        "-z",
-                                        "-e",
-                                        "-G",
-                                        "-A",
-                                        "-B",
-                                        "-aux-info",
-                                        "-target",
-                                        "-arch",
-                                        "-mllvm",
-                                        "-gcc-toolchain",
-                                        "--param",
-                                        "-dumpbase",
-                                        "-dumpdir",
-                                        "-dumpbase-ext",
-                                        "-wrapper",
-                                        "-framework",
-                                        "-F",
-                                        "-include-pch",
-                                        "-ivfsoverlay",
-                                        "-working-directory",
-                                        "-cxx-isystem",
-                                        "-isystem-after",
-                                        "--sysroot",
-                                        "-specs",
-                                        "-b",
-                                        "-V",
-                                        "-rpath",
-                                        "-soname",
-                                        "-h",
-                                        "--serialize-diagnostics"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(word, names[i])) return 1;
+    const size_t n = strlen(word);
+    const char *found = n > 1 ? strstr(with_word + 1, word) : NULL;
+    for (; found; found = strstr(found + 1, word))
+        if (found[-1] == ' ' && found[n] == ' ') return 1;
     return 0;
 }
 
