@@ -231,7 +231,7 @@ def programs(command, folder, count, seed, keep):
         difference = compare(command, folder, stands, text, number)
         if difference:
             wrong += 1
-            print(f"program {number}: {difference}")
+            print(f"program {number}: {difference}", flush=True)
             if keep:
                 shutil.copy(os.path.join(folder, f"p{number}.c"), keep)
     print(f"{count} programs, {wrong} wrong")

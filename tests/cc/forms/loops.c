@@ -36,7 +36,7 @@ int main(void) {
     printf("6 %lld\n", sum);
     sum = 0;
 #pragma omp teams distribute num_teams(2 : CPU : 1) reduction(+ : sum)
-    for (long long z = 40; - 3 <= z; z = z - 2 * 2) sum += (long long)(z)*3 + 1;
+    for (long long z = 40; - 4 <= z; z = z - 2 * 2) sum += (long long)(z)*3 + 1;
     printf("7 %lld\n", sum);
     sum = 0;
 #pragma omp teams distribute num_teams(2 : CPU : 1) reduction(+ : sum)
