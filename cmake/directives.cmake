@@ -1,0 +1,25 @@
+# Programs with directives for compute units (docs/language.md):
+#
+#     evener_directives(TARGET)
+#
+# compiles the C files of TARGET by way of evener-cc, with the compiler that CMake has chosen, and links the run-time. A launcher that
+# the target has already (ccache) is called by evener-cc in its turn.
+
+function(evener_directives target)
+    if(TARGET evener_cc)
+        set(command "$<TARGET_FILE:evener_cc>")
+        add_dependencies(${target} evener_cc)
+    else()
+        set(command "${EVENER_CC}")
+    endif()
+    get_target_property(launcher ${target} C_COMPILER_LAUNCHER)
+    if(launcher)
+        list(APPEND command ${launcher})
+    endif()
+    set_target_properties(${target} PROPERTIES C_COMPILER_LAUNCHER "${command}")
+    if(TARGET evener::cu)
+        target_link_libraries(${target} PRIVATE evener::cu)
+    elseif(TARGET evener-cu)
+        target_link_libraries(${target} PRIVATE evener-cu)
+    endif()
+endfunction()

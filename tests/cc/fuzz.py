@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Random programs with directives against plain C, and mutated directives under sanitizers.
+
+    tests/cc/fuzz.py COMMAND [--programs N] [--mutants N] [--seed S] [--keep FOLDER]
+
+Programs use forms of loops, clauses, types, scopes, macros, inner loops, continue, nested parallel regions; each is compiled
+plainly and by COMMAND, with each compiler and in both modes of rewriting, and has to print the same integers. Mutants are
+directives with pieces left out, doubled and exchanged: the command says something or compiles, and never crashes. Run: ctest -R cc-fuzz
+"""
+import argparse
+import glob
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import common
+from common import COMPILERS, HERE, SOURCE, STAND, run
+
+TYPES = ["int", "long", "long long", "short", "unsigned", "unsigned char", "size_t", "signed char"]
+OPERATORS = {"+": "{v} += {x};", "^": "{v} ^= {x};", "|": "{v} |= {x};", "&": "{v} &= ~({x});", "-": "{v} -= {x};",
+             "max": "if (({x}) > {v}) {v} = {x};", "min": "if (({x}) < {v}) {v} = {x};",
+             "*": "{v} *= ({x}) | 1;", "&&": "{v} = {v} && ({x}) % 7;", "||": "{v} = {v} || ({x}) % 5 == 1;"}
+
+
+class Program:
+    """One random program: text of it in .text()."""
+
+    def __init__(self, random_):
+        self.r = random_
+        self.lines = ["#include <stddef.h>", "#include <stdio.h>", "#define TWICE(x) ((x) * 2)",
+                      "#define UNITS 2:CPU:1", "#define EACH(v, n) for (int v = 0; v < (n); v++)",
+                      '#define SHARED _Pragma("omp atomic")',
+                      "static long long table[262144];", "static int square(int x) { return x * x % 1009; }"]
+        self.count = 0
+
+    def name(self):
+        self.count += 1
+        return f"v{self.count}"
+
+    def expression(self, names):
+        r = self.r
+        kind = r.randrange(8)
+        if kind == 0 or not names:
+            return str(r.randrange(1, 50))
+        name = f"(int){r.choice(names)}"
+        if kind < 3:
+            return name
+        if kind == 3:
+            return f"TWICE({name})"
+        if kind == 4:
+            return f"square({name} % 100)"
+        return f"({name} {r.choice('+-^|&')} {self.expression(names) if kind == 5 else r.randrange(1, 30)}) % 1000"
+
+    def head(self, v, names):
+        """A loop's head with few iterations, whether it declares v, and bounds that stay the same."""
+        r = self.r
+        type_ = r.choice(TYPES)
+        low, trips, step = r.randrange(0, 20), r.choice([0, 1, 2, 3, 7, 13]), r.choice([1, 1, 2, 3])
+        high = low + trips * step - (r.randrange(step) if trips else 0)
+        if r.random() < 0.3:
+            high = f"{high} + ({names and r.choice(names) or 0} & 0)" if type_ in ("int", "long") else f"{high} /* ; ) */"
+        if r.random() < 0.7:
+            compare = r.choice([f"{v} < {high}", f"({high}) > {v}", f"{v} <= {high}"])
+            move = r.choice([f"{v} += {step}", f"{v} = {v} + {step}"] + ([f"{v}++", f"++{v}"] if step == 1 else []))
+            return type_, f"{v} = {low}; {compare}; {move}"
+        compare = r.choice([f"{v} > {low}", f"{low} < {v}"] + ([f"{v} >= {low}"] if low > 3 else []))
+        move = r.choice([f"{v} -= {step}", f"{v} = {v} - {step}"] + ([f"{v}--", f"--{v}"] if step == 1 else []))
+        return type_, f"{v} = {high}; {compare}; {move}" if low > 3 else f"{v} = {high} + 4; {v} > {low} + 4; {v}--"
+
+    def statement(self, names, depth):
+        """Something that changes variables of the iteration alone."""
+        r = self.r
+        kind = r.randrange(9) if depth < 3 else 0
+        if kind < 3:
+            return [f"mine = ({self.expression(names + ['mine'])} + mine) % 997;"]
+        if kind == 3:
+            return [f"if ({self.expression(names)} % 3 == {r.randrange(3)}) {{", *self.statement(names, depth + 1), "} else",
+                    *self.statement(names, 9)]
+        if kind == 4:
+            v = self.name()
+            inner = self.statement(names + [v], depth + 1)
+            stop = [f"if ({v} == 3) break;"] if r.random() < 0.5 else [f"if ({v} == 1) continue;"]
+            return [f"EACH({v}, {r.randrange(1, 6)}) {{" if r.random() < 0.3 else
+                    f"for (int {v} = 0; {v} < {r.randrange(1, 6)}; {v}++) {{", *stop, *inner, "}"]
+        if kind == 5:
+            return [f"switch ({self.expression(names)} % 3) {{", "case 0: mine += 3; break;", "default:",
+                    *self.statement(names, depth + 1), "}"]
+        if kind == 6:
+            v = self.name()
+            return [f"{{ struct {{ int a[3]; }} {v} = {{{{1, {self.expression(names)}, 3}}}};",
+                    f"mine += {v}.a[{r.randrange(3)}]; }}"]
+        if kind == 7:
+            v = self.name()
+            return [f"{{ int {v} = 0;", f"#pragma omp parallel for reduction(+: {v})",
+                    f"for (int k = 0; k < 5; k++) {v} += k * {r.randrange(1, 9)};", f"mine += {v}; }}"]
+        return [f"do mine += {r.randrange(9)}; while (mine % 2 && mine < 900);"]
+
+    def clauses(self, private, first):
+        r = self.r
+        out = []
+        if private:
+            out.append(f"private({', '.join(private)})")
+        if first:
+            out.append(f"firstprivate({', '.join(first)})")
+        if r.random() < 0.6:
+            out.append("dist_schedule(" + r.choice(["static", "dynamic", "dynamic, 2", "static, 3", "guided:size", "map",
+                                                    "dynamic, memorize = 1 + 1", "runtime"]) + ")")
+        if r.random() < 0.2:
+            out.append("thread_limit(1 + 1)")
+        if r.random() < 0.2:
+            out.append("speed(CPU: 1, GPU: 2 * 8)")
+        return out
+
+    def units(self):
+        return "num_teams(" + self.r.choice(["2:CPU:1", "1 : CPU : 1 , 1::GPU::1", "UNITS", "auto", "2:CPU:TWICE(1)"]) + ")"
+
+    def loop(self, out, names):
+        """A loop shared out, with what becomes of it."""
+        r = self.r
+        loops = r.choice([1, 1, 1, 2, 3])
+        variables = [self.name() for _ in range(loops)]
+        sums = [(self.name(), r.choice(list(OPERATORS)), r.choice(["int", "long long", "unsigned", "int"]))
+                for _ in range(r.randrange(3))]
+        privates, firsts = [self.name() for _ in range(r.randrange(2))], [self.name() for _ in range(r.randrange(2))]
+        last = self.name() if r.random() < 0.4 else None
+        for v, op, type_ in sums:
+            out.append(f"{type_} {v} = {r.randrange(1, 60)};")
+        for v in privates + firsts:
+            out.append(f"int {v} = {r.randrange(40)};")
+        if last:
+            out.append(f"int {last} = -1;")
+        heads = [self.head(v, names) for v in variables]
+        outer = loops == 1 and r.random() < 0.3
+        if outer:
+            out.append(f"{heads[0][0]} {variables[0]};")
+        clauses = self.clauses(privates, firsts)
+        clauses += [f"reduction({'default, ' if r.random() < 0.2 else ''}{op}: {v})" for v, op, _ in sums]
+        if last:
+            clauses.append(f"lastprivate({last})")
+        if loops > 1:
+            clauses.append(f"collapse({loops})")
+        elif r.random() < 0.2:
+            clauses.append(f"weight(1.0 + {variables[0]} % 3)")
+        r.shuffle(clauses)
+        self.directive(out, clauses)
+        for i, (type_, head) in enumerate(heads):
+            out.append(f"for ({'' if outer else type_ + ' '}{head})" + (" {" if i == loops - 1 else ""))
+        seen = names + variables + firsts
+        if privates:
+            out.append(f"{privates[0]} = {self.expression(seen)};")
+            seen = seen + privates[:1]
+        out.append(f"int mine = {self.expression(seen)};")
+        for line in self.statement(seen, 0) + self.statement(seen, 1):
+            out.append(line)
+        if last:
+            out.append(f"{last} = mine;")
+        for v, op, _ in sums:
+            out.append(OPERATORS[op].format(v=v, x=f"(mine + {self.expression(variables)})"))
+        index = "0"  # no two iterations write the same place
+        for v in variables:
+            index = f"({index}) * 64 + (int){v}"
+        out.append(f"table[(({index}) & 262143)] = mine;")
+        if r.random() < 0.3:
+            out.append("if (mine % 2) continue;")
+            out.append(f"table[(({index}) & 262143)] += 1;")
+        out.append("}")
+        for v, _, _ in sums:
+            out.append(f'printf("%lld\\n", (long long){v});')
+        if last:
+            out.append(f'printf("%d\\n", {last});')
+
+    def directive(self, out, clauses):
+        r = self.r
+        glue = r.choice([" ", ", ", " \\\n    "])
+        if r.random() < 0.25:
+            out.append(f"#pragma omp teams {self.units()}")
+            out.append("#pragma omp distribute " + glue.join(c for c in clauses if not c.startswith("thread")))
+        else:
+            all_ = [self.units()] + clauses
+            r.shuffle(all_)
+            out.append(f"#pragma omp teams {r.choice(['distribute', 'loop'])} " + glue.join(all_))
+
+    def text(self):
+        out = list(self.lines)
+        out.append("int main(void) {")
+        names = []
+        for _ in range(self.r.randrange(1, 4)):
+            v = self.name()
+            out.append(f"const int {v} = {self.r.randrange(1, 30)};")
+            names.append(v)
+        for _ in range(self.r.randrange(1, 5)):
+            out.append("{" if self.r.random() < 0.7 else f"if ({names[0]} > 0) {{")
+            self.loop(out, names)
+            out.append("}")
+        out += ["long long all = 0;", "for (int i = 0; i < 262144; i++) all = all * 31 + table[i];",
+                'printf("%lld\\n", all);', "return 0;", "}", ""]
+        return "\n".join(out)
+
+
+def compare(command, folder, stands, text, number):
+    """'' or what differs."""
+    name = os.path.join(folder, f"p{number}.c")
+    with open(name, "w") as file:
+        file.write(text)
+    plain = run([COMPILERS[0], "-fwrapv", "-w", name, "-o", name[:-2] + "_plain"])
+    if plain.returncode:
+        return "the plain compiler: " + plain.stderr
+    expected = run([name[:-2] + "_plain"]).stdout
+    for compiler in COMPILERS:
+        for mode in ([], ["--preprocessed"]):
+            made = run([command, *mode, "-fwrapv", "-w", name, "-o", name[:-2]],
+                       env={"EVENER_CC": compiler, "EVENER_CC_LINK": stands[compiler]})
+            if made.returncode:
+                return f"{compiler} {mode}: {made.stderr}"
+            got = run([name[:-2]], env={"OMP_NUM_THREADS": "3"})
+            if got.stdout != expected or got.returncode:
+                return f"{compiler} {mode}: expected\n{expected}got\n{got.stdout}{got.stderr}"
+    return ""
+
+
+def programs(command, folder, count, seed, keep):
+    stands = {}
+    for compiler in COMPILERS:
+        stands[compiler] = os.path.join(folder, f"stand_{compiler}.o")
+        subprocess.run([compiler, "-fopenmp", "-c", os.path.join(STAND, "stand.c"), "-o", stands[compiler]], check=True)
+    wrong = 0
+    for number in range(seed, seed + count):
+        text = Program(random.Random(number)).text()
+        difference = compare(command, folder, stands, text, number)
+        if difference:
+            wrong += 1
+            print(f"program {number}: {difference}", flush=True)
+            if keep:
+                shutil.copy(os.path.join(folder, f"p{number}.c"), keep)
+    print(f"{count} programs, {wrong} wrong")
+    return wrong
+
+
+def mutate(r, text):
+    """A few pieces of the text left out, doubled, exchanged."""
+    pieces = ["(", ")", "{", "}", ":", ",", ";", "for", "#", "\\\n", "CPU", "GPU", "collapse(2)", "reduction(", "distribute",
+              "teams", '"', "'", "/*", "*/", "//", "num_teams(1:CPU:1)", "\0"[:0], "#if 1\n", "#endif\n", "?", "=", "++", "break;",
+              "OMP_CU(", "dist_schedule(", "weight(", "\xe4", "#pragma omp teams num_teams(1:CPU:1)\n", "0", "declare variant(f)"]
+    for _ in range(r.randrange(1, 6)):
+        at = r.randrange(len(text))
+        n = r.choice([1, 1, 2, 5, 20])
+        kind = r.randrange(4)
+        if kind == 0:
+            text = text[:at] + text[at + n:]
+        elif kind == 1:
+            text = text[:at] + text[at:at + n] * 2 + text[at + n:]
+        elif kind == 2:
+            text = text[:at] + r.choice(pieces) + text[at:]
+        else:
+            other = r.randrange(len(text))
+            text = text[:at] + text[other:other + n] + text[at + n:]
+        text = text or " "
+    return text
+
+
+def mutants(folder, count, seed):
+    """The rewriter with sanitizers, on mutants of the programs of the tests."""
+    checked = os.path.join(folder, "evener-cc")
+    words = [f'-DEVENER_CC_{k}="{v}"' for k, v in (("COMPILER", COMPILERS[0]), ("INCLUDE", STAND), ("LIBDIR", "lib"), ("LIBS", ""))]
+    subprocess.run([COMPILERS[0], "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined",
+                    "-fno-sanitize-recover", *words, *glob.glob(os.path.join(SOURCE, "tools", "cc", "*.c")), "-o", checked], check=True)
+    texts = []
+    for name in sorted(glob.glob(os.path.join(HERE, "wrong", "*.c")) + glob.glob(os.path.join(HERE, "forms", "*.c"))):
+        with open(name) as file:
+            texts.append(file.read())
+    crashes = accepted = 0
+    r = random.Random(seed)
+    for number in range(count):
+        text = mutate(r, r.choice(texts))
+        name = os.path.join(folder, "m.c")
+        with open(name, "w", encoding="latin-1", errors="replace") as file:
+            file.write(text)
+        # preprocessed text is read as it is: the compiler's part is left out, for the sake of speed
+        result = run([checked, "--source", name], env={"EVENER_CC": "cat" if number % 8 else COMPILERS[0]})
+        accepted += result.returncode == 0
+        if "Sanitizer" in result.stderr or "runtime error" in result.stderr or result.returncode not in (0, 1):
+            crashes += 1
+            print(f"mutant {number}:\n{text}\n{result.stderr}")
+    print(f"{count} mutants, {accepted} accepted, {crashes} crashes")
+    return crashes
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command")
+    parser.add_argument("--programs", type=int, default=0)
+    parser.add_argument("--mutants", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep")
+    words = parser.parse_args()
+    common.COMMAND = os.path.abspath(words.command)
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = programs(common.COMMAND, folder, words.programs, words.seed, words.keep) if words.programs else 0
+        wrong += mutants(folder, words.mutants, words.seed) if words.mutants else 0
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()

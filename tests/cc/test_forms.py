@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Programs with directives compute what plain C computes: tests/cc/forms, both compilers, both ways of rewriting.
+
+Run: ctest -R cc-forms, or tests/cc/test_forms.py build/evener-cc [test ..]
+"""
+import glob
+import os
+import common
+from common import Case, COMPILERS, HERE, SOURCE, run
+
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Wshadow", "-Wredundant-decls",
+          "-Wnested-externs", "-Werror"]
+
+
+class Forms(Case):
+    def outputs(self, name, options, compilers=COMPILERS):
+        base = os.path.join(self.folder, os.path.basename(name)[:-2])
+        for compiler in compilers:
+            self.fine(run([compiler, "-Wno-unknown-pragmas", "-w", name, "-o", base + "_plain"]))
+            expected = self.fine(run([base + "_plain"])).stdout
+            self.assertTrue(expected)
+            for mode in ([], ["--preprocessed"]):
+                self.fine(self.cc(compiler, *mode, *options, name, "-o", base))
+                for threads in "134":
+                    got = self.fine(run([base], env={"OMP_NUM_THREADS": threads})).stdout
+                    self.assertEqual(got, expected, (name, compiler, mode, threads))
+
+    def test_all(self):
+        """With warnings as errors: what is generated has none."""
+        files = sorted(glob.glob(os.path.join(HERE, "forms", "*.c")))
+        self.assertEqual(len(files), 3)
+        for name in files:
+            with self.subTest(file=os.path.basename(name)):
+                self.outputs(name, STRICT)
+
+    def test_optimised(self):
+        self.outputs(os.path.join(HERE, "forms", "loops.c"), ["-O3", "-std=gnu17"])
+        self.outputs(os.path.join(HERE, "forms", "teams.c"), ["-O2", "-flto"], compilers=["gcc"])
+
+    def told(self, text, **env):
+        name = os.path.join(self.folder, "told.c")
+        with open(name, "w") as file:
+            file.write(text)
+        self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
+        return self.fine(run([name[:-2]], env={"STAND_TELL": "1", "OMP_NUM_THREADS": "2", **env})).stdout.splitlines()
+
+    def test_what_is_told(self):
+        """Units, CPU first; limit, options and speeds, as the run-time gets them."""
+        lines = self.told("int main(void) { int n = 3;\n#pragma omp teams distribute num_teams(n > 2 ? 2 : 1 : GPU : 1, 2::CPU::n+1) "
+                          "thread_limit(n - 1) dist_schedule(guided : size, memorize = n * 2) speed(CPU: 1, GPU: 2.5 * n)\n"
+                          "for (int i = 0; i < n; i++) ;\n#pragma omp teams loop num_teams(auto) dist_schedule(static, 4)\n"
+                          "for (int i = 0; i < n; i++) ; return 0; }\n")
+        self.assertEqual(lines, ["guided:size: memorize = 6", "guided:size: speed of 0 1", "guided:size: speed of 1 7.5",
+                                 "2:CPU:4 2:GPU:1 limit 2", "static: chunk = 4", "limit 0"])
+
+    def test_break_in_header(self):
+        """A break that only the compiler sees ends the program, instead of one iteration."""
+        with open(os.path.join(self.folder, "stop.h"), "w") as file:
+            file.write("#define STOP break\n")
+        name = os.path.join(self.folder, "stop.c")
+        with open(name, "w") as file:
+            file.write('#include "stop.h"\nint main(void) {\n#pragma omp teams distribute num_teams(1:CPU:1)\n'
+                       "for (int i = 0; i < 3; i++) if (i == 1) STOP;\nreturn 0; }\n")
+        self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
+        result = run([name[:-2]])
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("stop.c:3: break leaves the loop over compute units", result.stdout)
+        result = self.cc(COMPILERS[0], "--preprocessed", name, "-o", name[:-2])
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("stop.c:4:41: error: break leaves", result.stderr)
+
+    def test_variant(self):
+        """declare variant: the other function on GPU units."""
+        name = os.path.join(HERE, "forms", "teams.c")
+        base = os.path.join(self.folder, "variant")
+        self.fine(self.cc(COMPILERS[0], name, "-o", base))
+        self.assertTrue(run([base], env={"STAND_GPU": "1"}).stdout.endswith("108\ngpu\n"))
+
+    def test_not_ours(self):
+        """Directives of others, and those near ours, pass untouched."""
+        name = os.path.join(self.folder, "not_ours.c")
+        text = ("void f(int n) {\n#pragma omp teams num_teams(4)\n{\n#pragma omp distribute\n  for (int i = 0; i < n; i++) ;\n}\n"
+                "#pragma omp teams distribute num_teams(2:4)\nfor (int i = 0; i < n; i++) ;\n"
+                "#pragma omp teams distribute num_teams(n > 1 ? 2 : 3)\nfor (int i = 0; i < n; i++) ;\n"
+                "#pragma omp target teams\n#pragma omp distribute parallel for\nfor (int i = 0; i < n; i++) ;\n"
+                "#pragma omp parallel for\nfor (int i = 0; i < n; i++) ;\n#pragma omp loop bind(parallel)\n"
+                "for (int i = 0; i < n; i++) ;\n}\n#pragma omp declare target\nvoid g(int n) {\n#pragma omp distribute\n"
+                "for (int i = 0; i < n; i++) ;\n}\n#pragma omp end declare target\n"
+                "#pragma omp declare variant(g) match(construct={parallel})\nvoid h(int n);\n")
+        with open(name, "w") as file:
+            file.write(text)
+        self.assertEqual(self.fine(self.cc(COMPILERS[0], "--source", name)).stdout, text)
+
+    def test_unchanged(self):
+        """Every C file of this project."""
+        names = [os.path.join(folder, name) for top in ("src", "apps", "tools", "bench", "examples", "tests", "include")
+                 for folder, _, files in os.walk(os.path.join(SOURCE, top)) for name in files
+                 if name.endswith((".c", ".h")) and os.path.join("tests", "cc") not in folder]
+        self.assertGreater(len(names), 300)
+        for name in names:
+            result = self.fine(self.cc(COMPILERS[0], "-x", "c", "--source", name))
+            self.assertEqual(result.stderr, "")
+            with open(name) as file:
+                text = file.read()
+            if "#pragma omp teams" not in text and "#pragma omp distribute" not in text:
+                self.assertEqual(result.stdout, text, name)
+
+
+if __name__ == "__main__":
+    common.main()

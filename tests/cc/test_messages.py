@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""What evener-cc says of wrong directives, and whose line the compiler names for wrong C.
+
+Each file of tests/cc/wrong says in its first line what is expected of it: LINE:COLUMN: KIND: MESSAGE.
+Run: ctest -R cc-messages, or tests/cc/test_messages.py build/evener-cc [test ..]
+"""
+import glob
+import os
+import re
+import common
+from common import Case, COMPILERS, HERE
+
+TEAMS = "#pragma omp teams distribute num_teams(2:CPU:1)"
+# the @ is where the compiler's message belongs
+WRONG_C = [
+    f"{TEAMS} private(@nothing)\nfor (int z = 0; z < n; z++) n2 += z;",
+    f"{TEAMS} reduction(+: @nothing)\nfor (int z = 0; z < n; z++) n2 += z;",
+    f"#pragma omp teams distribute num_teams(@many:CPU:1)\nfor (int z = 0; z < n; z++) n2 += z;",
+    f"{TEAMS}\nfor (int z = @start; z < n; z++) n2 += z;",
+    f"{TEAMS}\nfor (int z = 0; z < @end; z++) n2 += z;",
+    f"{TEAMS}\nfor (int z = 0; z < n; z += @by) n2 += z;",
+    f"{TEAMS}\nfor (@thing z = 0; z < n; z++) n2 += z;",
+    f"{TEAMS}\nfor (int z = 0; z < n; z++) {{\n    n2 += z;\n    @more(z) += 1;\n}}",
+    f"{TEAMS} dist_schedule(dynamic, @piece)\nfor (int z = 0; z < n; z++) n2 += z;",
+    f"{TEAMS} weight(@heavy[z])\nfor (int z = 0; z < n; z++) n2 += z;",
+    f"{TEAMS}\nfor (int z = 0; z < n; z++) n2 += z;\nn2 = @behind;",
+    f"{TEAMS}\nfor (@real = 0; real < n; real++) n2 += 1;",
+    f"{TEAMS}\nfor (int z = @2.5; z < n; z++) n2 += 1;",
+    f"{TEAMS}\nfor (int z = 0; z < n; z++) {{\n    if (z == 3) @return;\n}}",
+]
+
+
+class Messages(Case):
+    def said(self, result):
+        return [line for line in result.stderr.splitlines() if re.match(r"^\S+:\d+:\d+: (error|warning|note): ", line)]
+
+    def test_each(self):
+        files = sorted(glob.glob(os.path.join(HERE, "wrong", "*.c")))
+        self.assertGreater(len(files), 40)
+        for name in files:
+            with open(name) as file:
+                line = file.readline()
+                text = file.read().splitlines()
+            expected = line.strip().removeprefix("/* ").removesuffix(" */")
+            base = os.path.basename(name)
+            with self.subTest(file=base):
+                result = self.cc(COMPILERS[0], "-w", "-c", base, "-o", "/dev/null", cwd=os.path.dirname(name))
+                self.assertEqual(self.said(result), [f"{base}:{expected}"])
+                self.assertEqual(result.returncode, 1 if ": error: " in expected else 0)
+                number, column = map(int, expected.split(":")[:2])
+                lines = result.stderr.splitlines()
+                at = lines.index(f"{base}:{expected}")
+                self.assertEqual(lines[at + 1], text[number - 2])
+                self.assertEqual(lines[at + 2], " " * (column - 1) + "^")
+
+    def test_all_at_once(self):
+        """All errors of a file, in the order of its lines, and no object."""
+        name = os.path.join(self.folder, "many.c")
+        with open(name, "w") as file:
+            file.write("void f(int n) {\n#pragma omp teams distribute num_teams(2:CPUS:1) dist_schedule(none)\n"
+                       "    for (int z = 0; z < n; z++) break;\n"
+                       "#pragma omp teams num_teams(:CPU:1) privat(n)\n    {}\n}\n")
+        result = self.cc(COMPILERS[0], "-c", name, "-o", name + ".o")
+        self.assertEqual([int(line.split(":")[1]) for line in self.said(result)], [2, 2, 3, 4, 4])
+        self.assertEqual(result.returncode, 1)
+        self.assertFalse(os.path.exists(name + ".o"))
+
+    def test_compilers(self):
+        """What is C's business has the user's line."""
+        for number, text in enumerate(WRONG_C):
+            at = text.index("@")
+            line = text.count("\n", 0, at) + 3
+            name = os.path.join(self.folder, f"c{number}.c")
+            with open(name, "w") as file:
+                file.write("int n2;\nvoid f(int n, double real) {\n" + text.replace("@", "") + "\n(void)real;\n}\n")
+            for compiler in COMPILERS:
+                for mode in ([], ["--preprocessed"]):
+                    with self.subTest(text=text, compiler=compiler, mode=mode):
+                        result = self.cc(compiler, *mode, "-std=c99", "-c", name, "-o", name + ".o")
+                        self.assertEqual(result.returncode, 1)
+                        errors = [s for s in self.said(result) if ": error: " in s]
+                        self.assertTrue(errors, result.stderr)
+                        self.assertEqual(errors[0].rsplit(": error: ")[0].split(":")[1], str(line), result.stderr)
+
+    def test_old(self):
+        name = os.path.join(self.folder, "old.c")
+        with open(name, "w") as file:
+            file.write(f"void f(int n) {{\nint z;\n{TEAMS}\nfor (z = 0; z < n; z++) ;\n}}\n")
+        for word in ("-ansi", "-std=c90", "-std=gnu89", "-std=iso9899:1990"):
+            result = self.cc(COMPILERS[0], word, "-c", name, "-o", name + ".o")
+            self.assertEqual((result.returncode, self.said(result)),
+                             (1, [f"{name}:1:1: error: compute units need C99 or later"]))
+        self.fine(self.cc(COMPILERS[0], "-std=c99", "-c", name, "-o", name + ".o"))
+
+    def test_kernels(self):
+        result = self.cc(COMPILERS[0], "--kernels", "-c", "x.c")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--kernels: kernels are not made from loops", result.stderr)
+
+
+if __name__ == "__main__":
+    common.main()

@@ -1,0 +1,425 @@
+/* What the command does: files with directives of ours are rewritten to a temporary file, which the
+ * compiler gets instead; everything else it gets as it is. */
+#include "driver.h"
+#include "rewrite.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One C file of the command line. */
+struct unit {
+    int word;   /* its place there */
+    char *text; /* what the compiler gets; NULL: the file as it is */
+    int cooked; /* that is preprocessed */
+    int openmp; /* it has directives of ours, or the header */
+    char *file; /* where it is put */
+    char *object;
+};
+
+struct drive {
+    const struct options *o;
+    char *folder; /* of temporary files; NULL: none so far */
+    struct unit *unit;
+    int units;
+};
+
+static const char prelude[] = "#include <evener/cu_prelude.h>\n";
+
+static const char *base_name(const char *name) {
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* FOLDER/Nname with another end. */
+static char *temporary(struct drive *d, int n, const char *name, const char *end) {
+    if (!d->folder) {
+        const char *where = getenv("TMPDIR");
+        d->folder = joined(where && *where ? where : "/tmp", "/evener-cc-XXXXXX");
+        if (!d->o->show && !mkdtemp(d->folder)) {
+            fprintf(stderr, "evener-cc: %s: %s\n", d->folder, strerror(errno));
+            exit(1);
+        }
+    }
+    struct text t = {0};
+    const char *base = base_name(name), *dot = strrchr(base, '.');
+    put(&t, "%s/", d->folder);
+    if (n) put(&t, "%d-", n);
+    put(&t, "%.*s%s", dot ? (int)(dot - base) : (int)strlen(base), base, end);
+    return t.at;
+}
+
+/* The source's name with another end, in the present folder, as compilers do. */
+static char *in_present_folder(const char *name, const char *end) {
+    struct text t = {0};
+    const char *base = base_name(name), *dot = strrchr(base, '.');
+    put(&t, "%.*s%s", dot ? (int)(dot - base) : (int)strlen(base), base, end);
+    return t.at;
+}
+
+static void put_line(struct text *t, const char *name) {
+    put(t, "%s#line 1 \"", prelude);
+    for (; *name; name++) {
+        if (*name == '"' || *name == '\\') put_bytes(t, "\\", 1);
+        put_bytes(t, name, 1);
+    }
+    put(t, "\"\n");
+}
+
+/* -iquote FOLDER: where the source's own includes are. */
+static void add_folder(struct words *w, const char *name) {
+    const char *slash = strrchr(name, '/');
+    char *folder =
+        slash ? copy_of(name, (size_t)(slash == name ? 1 : slash - name)) : copy_of(".", 1);
+    words_add(w, "-iquote");
+    words_add(w, folder);
+    free(folder);
+}
+
+/* Words of the command line that make a difference while compiling one file. */
+static void add_own_words(const struct drive *d, struct words *w, int to_preprocess,
+                          int preprocessed) {
+    const struct options *o = d->o;
+    for (int i = 0; i < o->words.count; i++) {
+        const char *word = o->words.at[i];
+        const int values = i + 1 < o->words.count && o->kind[i + 1] == W_VALUE;
+        const int depend = !strncmp(word, "-M", 2) || !strncmp(word, "-Wp,-M", 6);
+        const int included = !strcmp(word, "-include") || !strcmp(word, "-imacros");
+        const int linked = !strncmp(word, "-l", 2) || !strncmp(word, "-L", 2) ||
+                           !strncmp(word, "-Wl,", 4) || !strcmp(word, "-Xlinker");
+        const int names = !strncmp(word, "-o", 2) && (values || strncmp(word, "-ob", 3));
+        const int stops = to_preprocess && (!strcmp(word, "-c") || !strcmp(word, "-S") ||
+                                            !strcmp(word, "-fsyntax-only"));
+        if (o->kind[i] == W_FILE || o->kind[i] == W_SOURCE) continue;
+        if (depend || names || stops || !strncmp(word, "-x", 2) || (preprocessed && included) ||
+            (linked && !o->stops)) {
+            i += values;
+            continue;
+        }
+        words_add(w, word);
+        if (values) words_add(w, o->words.at[++i]);
+    }
+}
+
+/* -MD and its kin, with names for the file and its target. */
+static void add_depends(const struct drive *d, struct words *w, const char *file,
+                        const char *target) {
+    const struct options *o = d->o;
+    for (int i = 0; i < o->words.count; i++) {
+        const char *word = o->words.at[i];
+        if (o->kind[i] != W_OPTION) continue;
+        if (!strcmp(word, "-MD") || !strcmp(word, "-MMD") || !strcmp(word, "-MP") ||
+            !strcmp(word, "-MG"))
+            words_add(w, word);
+        if (!strncmp(word, "-Wp,-M", 6))
+            words_add(w, !strncmp(word, "-Wp,-MMD", 8) ? "-MMD" : "-MD");
+        if (!strncmp(word, "-MT", 3) || !strncmp(word, "-MQ", 3)) {
+            words_add(w, word);
+            if (!word[3]) words_add(w, o->words.at[i + 1]);
+        }
+    }
+    words_add(w, "-MF");
+    words_add(w, file);
+    if (!o->depend_target) {
+        words_add(w, "-MQ");
+        words_add(w, target);
+    }
+}
+
+/* Where compilers put what a file depends on. */
+static char *depend_name(const struct options *o, const char *object) {
+    if (o->depend_file) return copy_of(o->depend_file, strlen(o->depend_file));
+    const char *base = base_name(object), *dot = strrchr(base, '.');
+    struct text t = {0};
+    put(&t, "%.*s.d", dot ? (int)(dot - object) : (int)strlen(object), object);
+    return t.at;
+}
+
+/* As make reads names. */
+static void put_make(struct text *t, const char *name) {
+    for (; *name; name++) {
+        if (*name == ' ' || *name == '#') put_bytes(t, "\\", 1);
+        if (*name == '$') put_bytes(t, "$", 1);
+        put_bytes(t, name, 1);
+    }
+}
+
+/* The temporary file's name becomes the source's in what the compiler says the object depends on.
+ */
+static void mend_depends(const char *file, const char *temporary_name, const char *source) {
+    char *text = read_file(file);
+    if (!text) return;
+    struct text was = {0}, out = {0};
+    put_make(&was, temporary_name);
+    const char *c = text;
+    for (const char *found; (found = strstr(c, was.at)); c = found + was.length) {
+        put_bytes(&out, c, (size_t)(found - c));
+        put_make(&out, source);
+    }
+    put_bytes(&out, c, strlen(c));
+    if (!write_file(file, out.at)) fprintf(stderr, "evener-cc: %s: %s\n", file, strerror(errno));
+    free(text);
+    free(was.at);
+    free(out.at);
+}
+
+/* Whether the compiler's options or the file make this impossible. */
+static int too_old(const struct options *o, const char *name) {
+    if (!o->old) return 0;
+    fprintf(stderr, "%s:1:1: error: compute units need C99 or later\n", name);
+    return 1;
+}
+
+/* The text after preprocessing, by the compiler itself; NULL: it has said why not. */
+static char *preprocess(struct drive *d, const char *name, const char *text) {
+    struct words w = {0};
+    struct text with = {0};
+    char *in = temporary(d, d->units, name, ".c"), *out = temporary(d, d->units, name, ".i");
+    char *result = NULL;
+    put_line(&with, name);
+    put_bytes(&with, text, strlen(text));
+    words_add_all(&w, &d->o->compiler);
+    add_folder(&w, name);
+    add_own_words(d, &w, 1, 0);
+    compile_flags(&w, 1);
+    words_add(&w, "-E");
+    if (d->o->depends) {
+        char *object = d->o->output && d->o->stops ? copy_of(d->o->output, strlen(d->o->output))
+                                                   : in_present_folder(name, ".o");
+        char *file = depend_name(d->o, object);
+        add_depends(d, &w, file, object);
+        words_add(&w, in);
+        if (write_file(in, with.at) && !words_run(&w, out)) result = read_file(out);
+        mend_depends(file, in, name);
+        free(object);
+        free(file);
+    } else {
+        words_add(&w, in);
+        if (write_file(in, with.at) && !words_run(&w, out)) result = read_file(out);
+    }
+    unlink(in);
+    unlink(out);
+    free(in);
+    free(out);
+    free(with.at);
+    words_free(&w);
+    return result;
+}
+
+/* Rewrites one text. 1: `out` has it; 0: there is nothing of ours in it; -1: errors were said; 2:
+ * it must be preprocessed first. */
+static int rewrite_text(const char *name, const char *text, int preprocessed, struct text *out) {
+    struct source s;
+    int result;
+    source_open(&s, name, text, preprocessed);
+    const int places = rewrite(&s);
+    if (s.unseen && !s.errors) {
+        result = 2;
+    } else if (source_report(&s)) {
+        result = -1;
+    } else {
+        result = places > 0;
+        if (places) source_write(&s, out);
+    }
+    source_close(&s);
+    return result;
+}
+
+/* Decides what the compiler gets for one file; 0: errors. */
+static int prepare(struct drive *d, int word) {
+    const struct options *o = d->o;
+    const char *name = o->words.at[word];
+    struct unit u = {.word = word};
+    char *text = read_file(name);
+    struct text out = {0};
+    int ok = 1;
+    if (text) { /* else the compiler will say what is wrong with it */
+        const char *begin = text + (strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3);
+        int kind = o->preprocessed ? 2 : 0;
+        u.openmp = strstr(begin, "omp_cu.h") != NULL;
+        if (!kind && rewrite_worth(begin)) {
+            put_line(&out, name);
+            kind = rewrite_text(name, begin, 0, &out);
+        }
+        if (kind == 2 && !(o->show && o->preprocessed)) {
+            free(out.at);
+            out = (struct text){0};
+            char *cooked = preprocess(d, name, begin);
+            kind = cooked ? rewrite_text(name, cooked, 1, &out) : -1;
+            u.cooked = 1;
+            free(cooked);
+        }
+        ok = kind >= 0 && !(kind == 1 && too_old(o, name));
+        if (kind == 1) {
+            u.text = out.at;
+            u.openmp = 1;
+            out.at = NULL;
+        }
+    }
+    free(text);
+    free(out.at);
+    d->unit = more(d->unit, (size_t)(d->units + 1) * sizeof *d->unit);
+    d->unit[d->units++] = u;
+    return ok;
+}
+
+/* Compiles one rewritten file to u->object. */
+static int compile(struct drive *d, struct unit *u) {
+    const struct options *o = d->o;
+    const char *name = o->words.at[u->word];
+    struct words w = {0};
+    u->file = temporary(d, u->word, name, u->cooked ? ".i" : ".c");
+    if (!o->show && !write_file(u->file, u->text)) {
+        fprintf(stderr, "evener-cc: %s: %s\n", u->file, strerror(errno));
+        return 1;
+    }
+    words_add_all(&w, &o->compiler);
+    add_folder(&w, name);
+    add_own_words(d, &w, 0, u->cooked);
+    compile_flags(&w, 1);
+    char *depends = o->depends && !u->cooked
+                        ? depend_name(o, o->stops && o->output ? o->output : u->object)
+                        : NULL;
+    if (depends && !o->stops && !o->depend_file) {
+        free(depends);
+        depends = in_present_folder(name, ".d");
+    }
+    char *target = in_present_folder(name, ".o");
+    if (depends) add_depends(d, &w, depends, o->stops ? u->object : target);
+    const char *compiler = o->compiler.at[o->compiler.count - 1];
+    if (u->cooked && strstr(base_name(compiler), "clang"))
+        words_add(&w, "-Wno-unused-command-line-argument");
+    if (!o->stops) words_add(&w, "-c");
+    if (!o->checks) {
+        words_add(&w, "-o");
+        words_add(&w, u->object);
+    }
+    words_add(&w, "-x");
+    words_add(&w, u->cooked ? "cpp-output" : "c");
+    words_add(&w, u->file);
+    if (o->show) words_print(&w);
+    const int status = o->show ? 0 : words_run(&w, NULL);
+    if (depends && !o->show) mend_depends(depends, u->file, name);
+    if (!o->show) unlink(u->file);
+    free(depends);
+    free(target);
+    words_free(&w);
+    return status;
+}
+
+static int keep(const struct unit *u) {
+    const char *dot = strrchr(base_name(u->object), '.');
+    char *name = copy_of(u->object, dot ? (size_t)(dot - u->object) : strlen(u->object));
+    char *full = joined(name, ".evn.c");
+    const int ok = write_file(full, u->text);
+    if (!ok) fprintf(stderr, "evener-cc: %s: %s\n", full, strerror(errno));
+    free(name);
+    free(full);
+    return ok;
+}
+
+/* The command line with objects in the place of files that were compiled before, and, if `linked`,
+ * with what it is linked with. Files that were compiled are left out where nothing is linked. */
+static int rest(struct drive *d, int others) {
+    const struct options *o = d->o;
+    struct words w = {0};
+    int openmp = 0, status = 0, next = 0;
+    for (int i = 0; i < d->units; i++) openmp |= d->unit[i].openmp && !d->unit[i].text;
+    words_add_all(&w, &o->compiler);
+    for (int i = 0; i < o->words.count; i++) {
+        const struct unit *u = next < d->units && d->unit[next].word == i ? &d->unit[next++] : NULL;
+        const int none = u && u->text;
+        if (none && !o->stops) { /* -x c would be believed of the object too */
+            words_add(&w, "-x");
+            words_add(&w, "none");
+            words_add(&w, u->object);
+        } else if (!none) {
+            words_add(&w, o->words.at[i]);
+        }
+    }
+    if (d->units) compile_flags(&w, openmp);
+    if (!o->stops && !link_flags(&w)) status = 1;
+    if (!status && (others || !o->stops)) {
+        if (o->show) words_print(&w);
+        status = o->show ? 0 : words_run(&w, NULL);
+    }
+    words_free(&w);
+    return status;
+}
+
+/* The command line as it is. */
+static int hand_on(const struct options *o) {
+    struct words w = {0};
+    words_add_all(&w, &o->compiler);
+    words_add_all(&w, &o->words);
+    if (o->show) words_print(&w);
+    const int status = o->show ? 0 : words_run(&w, NULL);
+    words_free(&w);
+    return status;
+}
+
+static void clean(struct drive *d) {
+    for (int i = 0; i < d->units; i++) {
+        struct unit *u = &d->unit[i];
+        if (u->object && !d->o->stops && !d->o->show) unlink(u->object);
+        free(u->text);
+        free(u->file);
+        free(u->object);
+    }
+    if (d->folder && !d->o->show) rmdir(d->folder);
+    free(d->folder);
+    free(d->unit);
+}
+
+static void name_object(struct drive *d, struct unit *u) {
+    const struct options *o = d->o;
+    const char *name = o->words.at[u->word];
+    if (!o->stops) {
+        u->object = temporary(d, u->word, name, ".o");
+    } else if (o->output) {
+        u->object = copy_of(o->output, strlen(o->output));
+    } else {
+        u->object = in_present_folder(name, o->assembly ? ".s" : ".o");
+    }
+}
+
+static int print_sources(const struct drive *d) {
+    for (int i = 0; i < d->units; i++) {
+        char *text = d->unit[i].text ? NULL : read_file(d->o->words.at[d->unit[i].word]);
+        fputs(d->unit[i].text ? d->unit[i].text : text ? text : "", stdout);
+        free(text);
+    }
+    return 0;
+}
+
+static int compile_all(struct drive *d) {
+    int status = 0, others = 0;
+    for (int i = 0; i < d->o->words.count; i++)
+        others += d->o->kind[i] == W_FILE || d->o->kind[i] == W_SOURCE;
+    for (int i = 0; i < d->units && !status; i++) {
+        struct unit *u = &d->unit[i];
+        if (!u->text) continue;
+        others--;
+        name_object(d, u);
+        status = compile(d, u);
+        if (!status && d->o->keep && !d->o->show && !keep(u)) status = 1;
+    }
+    return status ? status : rest(d, others);
+}
+
+static void go_on(int number) { (void)number; }
+
+int drive(const struct options *o) {
+    struct drive d = {o, NULL, NULL, 0};
+    int ok = 1;
+    if (o->handed_on && !o->source) return hand_on(o);
+    signal(SIGINT, go_on); /* the compiler ends by it, and we clean up behind it */
+    signal(SIGTERM, go_on);
+    for (int i = 0; i < o->words.count; i++)
+        if (o->kind[i] == W_SOURCE) ok &= prepare(&d, i);
+    const int status = !ok ? 1 : o->source ? print_sources(&d) : compile_all(&d);
+    clean(&d);
+    return status;
+}

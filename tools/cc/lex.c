@@ -1,0 +1,208 @@
+/* Tokens of C: enough to find names, brackets and the ends of statements. Comments and continued
+ * lines are space between them. */
+#include "source.h"
+#include <ctype.h>
+#include <string.h>
+
+enum { BRACKETS = 1000 }; /* within each other */
+
+/* Length of a continued line's end at c, backslash and newline, or 0. */
+static int splice(const char *c) {
+    if (*c != '\\') return 0;
+    if (c[1] == '\n') return 2;
+    return c[1] == '\r' && c[2] == '\n' ? 3 : 0;
+}
+
+static int letter(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
+}
+
+/* Behind a comment that begins at p, or p. */
+static int comment(const char *text, int p, int end) {
+    if (p + 1 >= end || text[p] != '/') return p;
+    if (text[p + 1] == '*') {
+        const char *close = strstr(text + p + 2, "*/");
+        return close && close + 2 <= text + end ? (int)(close + 2 - text) : end;
+    }
+    if (text[p + 1] != '/') return p;
+    while (p < end && text[p] != '\n') p += splice(text + p) ? splice(text + p) : 1;
+    return p;
+}
+
+/* Behind text in quotes, or behind the line where they are not closed. */
+static int quoted(const char *text, int p, int end) {
+    const char quote = text[p++];
+    while (p < end && text[p] != quote && text[p] != '\n') {
+        if (splice(text + p)) {
+            p += splice(text + p);
+        } else {
+            p += text[p] == '\\' && p + 1 < end ? 2 : 1;
+        }
+    }
+    return p < end ? p + (text[p] == quote) : end;
+}
+
+/* Behind the logical line that begins at p, without its newline. */
+static int logical_line(const char *text, int p, int end) {
+    while (p < end && text[p] != '\n') {
+        const int behind = comment(text, p, end);
+        if (behind > p) {
+            p = behind;
+        } else if (splice(text + p)) {
+            p += splice(text + p);
+        } else if (text[p] == '"') {
+            p = quoted(text, p, end);
+        } else {
+            p++;
+        }
+    }
+    return p < end ? p : end;
+}
+
+static int sign_length(const char *c) {
+    static const char *const signs[] = {
+        "<<=", ">>=", "...", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=",
+        "^=",  "<<",  ">>",  "<=", ">=", "==", "!=", "&&", "||", "->", "##"};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (!strncmp(c, signs[i], strlen(signs[i]))) return (int)strlen(signs[i]);
+    return 1;
+}
+
+/* Behind the name or number at p. */
+static int word(const char *text, int p, int end, enum token_kind kind) {
+    for (; p < end; p++) {
+        if (letter(text[p])) continue;
+        if (kind != T_NUMBER) break;
+        const int exponent = (text[p] == '+' || text[p] == '-') && strchr("eEpP", text[p - 1]);
+        if (text[p] != '.' && !exponent) break;
+    }
+    return p;
+}
+
+static void add(struct tokens *out, enum token_kind kind, int begin, int end) {
+    if (out->count + 1 >= out->room) {
+        out->room = out->room ? 2 * out->room : 64;
+        out->at = more(out->at, (size_t)out->room * sizeof *out->at);
+    }
+    out->at[out->count++] = (struct token){kind, begin, end};
+    out->at[out->count] = (struct token){T_END, end, end};
+}
+
+/* Kind and end of the token at p. */
+static enum token_kind token(const char *text, int p, int end, int *behind) {
+    const char c = text[p];
+    if (c == '"' || c == '\'') {
+        *behind = quoted(text, p, end);
+        return T_TEXT;
+    }
+    if (isdigit((unsigned char)c) ||
+        (c == '.' && p + 1 < end && isdigit((unsigned char)text[p + 1]))) {
+        *behind = word(text, p + 1, end, T_NUMBER);
+        return T_NUMBER;
+    }
+    if (letter(c)) {
+        *behind = word(text, p, end, T_NAME);
+        return T_NAME;
+    }
+    *behind = p + sign_length(text + p);
+    if (*behind > end) *behind = end;
+    return T_SIGN;
+}
+
+void lex(const struct source *s, int begin, int end, int whole, struct tokens *out) {
+    const char *text = s->text;
+    memset(out, 0, sizeof *out);
+    out->at = more(NULL, sizeof *out->at * (size_t)(out->room = 64));
+    out->at[0] = (struct token){T_END, begin, begin};
+    int fresh = 1; /* nothing but space in this line so far */
+    for (int p = begin; p < end;) {
+        const int behind = comment(text, p, end);
+        if (behind > p) {
+            p = behind;
+        } else if (splice(text + p)) {
+            p += splice(text + p);
+        } else if (text[p] == '\n') {
+            fresh = 1;
+            p++;
+        } else if (isspace((unsigned char)text[p])) {
+            p++;
+        } else if (whole && fresh && text[p] == '#') {
+            const int line_end = logical_line(text, p, end);
+            add(out, T_DIRECTIVE, p, line_end);
+            p = line_end;
+        } else {
+            int next;
+            const enum token_kind kind = token(text, p, end, &next);
+            add(out, kind, p, next);
+            fresh = 0;
+            p = next;
+        }
+    }
+    out->at[out->count] = (struct token){T_END, end, end};
+}
+
+int token_length(const struct token *t) { return t->end - t->begin; }
+
+const char *token_letters(const struct source *s, const struct token *t) {
+    return s->text + t->begin;
+}
+
+int token_is(const struct source *s, const struct token *t, const char *letters) {
+    const size_t length = strlen(letters);
+    return (size_t)token_length(t) == length && !memcmp(token_letters(s, t), letters, length);
+}
+
+int token_same(const struct source *s, const struct token *a, const struct token *b) {
+    return token_length(a) == token_length(b) &&
+           !memcmp(token_letters(s, a), token_letters(s, b), (size_t)token_length(a));
+}
+
+/* The bracket that a token is, or 0. */
+static char bracket(const struct source *s, const struct token *t) {
+    if (t->kind != T_SIGN || token_length(t) != 1) return 0;
+    const char c = s->text[t->begin];
+    return strchr("([{)]}", c) ? c : 0;
+}
+
+/* One token more on the stack of what is open: 0, it closes what is not open. */
+static int nest(char *open, int *depth, char c) {
+    if (!c) return 1;
+    if (c == '(' || c == '[' || c == '{') {
+        if (*depth == BRACKETS) return 0;
+        open[(*depth)++] = c;
+        return 1;
+    }
+    return *depth && open[--*depth] == (c == ')' ? '(' : c == ']' ? '[' : '{');
+}
+
+/* Which branch of #if a directive begins: 'i'f, 'e'lse, en'd', or 0. */
+static int branch(const struct source *s, const struct token *t) {
+    const char *c = s->text + t->begin + 1, *end = s->text + t->end;
+    while (c < end && isspace((unsigned char)*c)) c++;
+    if (end - c >= 2 && !memcmp(c, "if", 2)) return 'i';
+    if (end - c >= 4 && (!memcmp(c, "else", 4) || !memcmp(c, "elif", 4))) return 'e';
+    return end - c >= 5 && !memcmp(c, "endif", 5) ? 'd' : 0;
+}
+
+int after_bracket(const struct source *s, const struct tokens *t, int open, int end) {
+    char is_open[BRACKETS];
+    int depth = 0, ifs = 0, before[64]; /* depth where each #if begins: its branches keep it */
+    for (int i = open; i < end; i++) {
+        if (t->at[i].kind == T_DIRECTIVE) {
+            const int kind = branch(s, &t->at[i]);
+            if (kind == 'i') {
+                if (ifs == 64) return -1;
+                before[ifs++] = depth;
+            } else if (kind && (!ifs || before[ifs - 1] != depth)) {
+                return -1;
+            } else if (kind == 'd') {
+                ifs--;
+            }
+            continue;
+        }
+        if (!nest(is_open, &depth, bracket(s, &t->at[i]))) return -1;
+        if (ifs && depth < before[ifs - 1]) return -1;
+        if (!depth) return i + 1;
+    }
+    return -1;
+}

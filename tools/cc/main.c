@@ -1,0 +1,10 @@
+/* evener-cc: a C compiler for programs with directives for compute units. */
+#include "driver.h"
+
+int main(int argc, char **argv) {
+    struct options options;
+    const int ok = options_read(&options, argc, argv);
+    const int status = ok > 0 ? drive(&options) : ok == 0;
+    options_free(&options);
+    return status;
+}

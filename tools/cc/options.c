@@ -1,0 +1,256 @@
+/* The command line as the compiler will understand it. */
+#include "options.h"
+#include "source.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: evener-cc [options] [any options of the compiler] files\n"
+    "       evener-cc COMPILER [options of the compiler] files\n"
+    "Compiles C with directives for compute units: #pragma omp teams num_teams(4:CPU:4, 2:GPU:1).\n"
+    "  --show           print the commands that would run, and do nothing\n"
+    "  --source         print the C that the compiler gets\n"
+    "  --keep           keep that beside the object, as NAME.evn.c\n"
+    "  --preprocessed   rewrite the preprocessed text: directives in headers and macros\n"
+    "  --compile-flags, --link-flags\n"
+    "                   print what other build systems need\n"
+    "  --help           print this\n"
+    "The compiler is EVENER_CC, else the one Evener was built with. See man evener-cc.\n";
+
+/* Options whose argument is the next word. */
+static const char with_word[] =
+    " -o -x -I -D -U -L -l -include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix "
+    "-iwithprefixbefore -isysroot -imultilib -MF -MT -MQ -MJ -Xlinker -Xassembler -Xpreprocessor "
+    "-Xclang -Xanalyzer -Xopenmp-target -T -u -z -e -G -A -B -aux-info -target -arch -mllvm "
+    "-gcc-toolchain --param -dumpbase -dumpdir -dumpbase-ext -wrapper -framework -F -include-pch "
+    "-ivfsoverlay -working-directory -cxx-isystem -isystem-after --sysroot -specs -b -V -rpath "
+    "-soname -h --serialize-diagnostics ";
+
+static int takes_word(const char *word) {
+    const size_t n = strlen(word);
+    const char *found = n > 1 ? strstr(with_word + 1, word) : NULL;
+    for (; found; found = strstr(found + 1, word))
+        if (found[-1] == ' ' && found[n] == ' ') return 1;
+    return 0;
+}
+
+static int ends_with(const char *word, const char *end) {
+    const size_t n = strlen(word), m = strlen(end);
+    return n >= m && !strcmp(word + n - m, end);
+}
+
+static int is_c(const char *language) { return !strcmp(language, "c") || !strcmp(language, "c11"); }
+
+/* A word that is no file of a compiler's: a program. */
+static int is_program(const char *word) {
+    static const char *const ends[] = {".c",  ".i",   ".s",   ".S",   ".o",   ".a",
+                                       ".so", ".cc",  ".cpp", ".C",   ".cxx", ".h",
+                                       ".f",  ".f90", ".lo",  ".obj", ".ii"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(word, ends[i])) return 0;
+    if (strchr(word, '/')) return access(word, X_OK) == 0;
+    const char *path = getenv("PATH");
+    char full[PATH_MAX];
+    for (const char *c = path ? path : ""; *c;) {
+        const int n = (int)strcspn(c, ":");
+        snprintf(full, sizeof full, "%.*s/%s", n, c, word);
+        if (access(full, X_OK) == 0) return 1;
+        c += n + (c[n] == ':');
+    }
+    return 0;
+}
+
+/* Words with @FILE written out; depth keeps files from naming each other for ever. */
+static int expand(struct words *out, const char *word, int depth) {
+    if (word[0] != '@' || depth > 20) {
+        words_add(out, word);
+        return 1;
+    }
+    char *text = read_file(word + 1);
+    if (!text) { /* a file of that name, as compilers have it */
+        words_add(out, word);
+        return 1;
+    }
+    struct words in = {0};
+    words_split(&in, text);
+    free(text);
+    for (int i = 0; i < in.count; i++) expand(out, in.at[i], depth + 1);
+    words_free(&in);
+    return 1;
+}
+
+static int print_flags(int linking) {
+    struct words w = {0};
+    if (linking) {
+        if (!link_flags(&w)) return 0;
+    } else {
+        compile_flags(&w, 1);
+    }
+    words_print(&w);
+    words_free(&w);
+    return -1;
+}
+
+/* An option of ours: 1; 0 and a message; -1: done; 2: it is none. */
+static int own_option(struct options *o, const char *word) {
+    if (!strcmp(word, "--show")) return o->show = 1;
+    if (!strcmp(word, "--source")) return o->source = 1;
+    if (!strcmp(word, "--keep")) return o->keep = 1;
+    if (!strcmp(word, "--preprocessed")) return o->preprocessed = 1;
+    if (!strcmp(word, "--compile-flags")) return print_flags(0);
+    if (!strcmp(word, "--link-flags")) return print_flags(1);
+    if (!strcmp(word, "--help")) {
+        fputs(usage, stdout);
+        return -1;
+    }
+    if (!strcmp(word, "--kernels")) {
+        fputs("evener-cc: --kernels: kernels are not made from loops; write them in the dialect "
+              "(docs/kernels.md) and launch them where omp_is_gpu()\n",
+              stderr);
+        return 0;
+    }
+    return 2;
+}
+
+/* -Wp,-MD,FILE and -Wp,-MMD,FILE */
+static void passed_on(struct options *o, const char *word) {
+    const char *list = word + 4;
+    if (strncmp(list, "-MD,", 4) && strncmp(list, "-MMD,", 5)) return;
+    o->depends = 1;
+    o->depend_file = strchr(list, ',') + 1;
+}
+
+static void read_option(struct options *o, const char *word, const char *value) {
+    static const char *const others[] = {"-E", "-M", "-MM", "-###", "-"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(word, others[i])) o->handed_on = 1;
+    if (!strcmp(word, "-c")) o->stops = 1;
+    if (!strcmp(word, "-S")) o->stops = o->assembly = 1;
+    if (!strcmp(word, "-fsyntax-only")) o->stops = o->checks = 1;
+    if (!strcmp(word, "-MD") || !strcmp(word, "-MMD")) o->depends = 1;
+    if (!strcmp(word, "-o") && value) o->output = value;
+    if (!strncmp(word, "-o", 2) && word[2] && strncmp(word, "-ob", 3)) o->output = word + 2;
+    if (!strcmp(word, "-MF") && value) o->depend_file = value;
+    if (!strncmp(word, "-MF", 3) && word[3]) o->depend_file = word + 3;
+    if ((!strcmp(word, "-MT") || !strcmp(word, "-MQ")) && value) o->depend_target = value;
+    if (!strncmp(word, "-Wp,", 4)) passed_on(o, word);
+    if (!strncmp(word, "-std=", 5) || !strcmp(word, "-ansi"))
+        o->old = !strcmp(word, "-ansi") || strstr(word, "90") || strstr(word, "89") ||
+                 strstr(word, "1990");
+}
+
+/* What each word is. */
+static void classify(struct options *o) {
+    const struct words *w = &o->words;
+    const char *language = "";
+    int files = 0;
+    o->kind = more(NULL, (size_t)(w->count + 1) * sizeof *o->kind);
+    for (int i = 0; i < w->count; i++) {
+        const char *word = w->at[i];
+        if (word[0] != '-' || !word[1]) {
+            const int c =
+                *language ? is_c(language) : ends_with(word, ".c") && !ends_with(word, ".kernel.c");
+            o->kind[i] = c && word[0] != '-' ? W_SOURCE : W_FILE;
+            files++;
+            if (!strcmp(word, "-")) o->handed_on = 1;
+            continue;
+        }
+        o->kind[i] = W_OPTION;
+        const int next = takes_word(word) && i + 1 < w->count;
+        if (!strncmp(word, "-x", 2)) language = word[2] ? word + 2 : next ? w->at[i + 1] : "";
+        if (!strcmp(language, "none")) language = "";
+        read_option(o, word, next ? w->at[i + 1] : NULL);
+        if (next) o->kind[++i] = W_VALUE;
+    }
+    if (!files) o->handed_on = 1;
+}
+
+int options_read(struct options *o, int argc, char **argv) {
+    struct words all = {0};
+    memset(o, 0, sizeof *o);
+    for (int i = 1; i < argc; i++) expand(&all, argv[i], 0);
+    int at = 0, ok = 1;
+    for (; at < all.count; at++) {
+        ok = own_option(o, all.at[at]);
+        if (ok <= 0) break;
+        if (ok == 2) break;
+    }
+    if (ok > 0) {
+        while (at < all.count && all.at[at][0] != '-' && is_program(all.at[at]))
+            words_add(&o->compiler, all.at[at++]);
+        for (int last_took = 0; at < all.count && ok > 0; at++) {
+            const int own = last_took ? 2 : own_option(o, all.at[at]);
+            if (own <= 0) ok = own;
+            if (own == 2) words_add(&o->words, all.at[at]);
+            last_took = !last_took && takes_word(all.at[at]);
+        }
+    }
+    words_free(&all);
+    if (ok <= 0) return ok;
+    if (!o->words.count && !o->compiler.count) {
+        fputs(usage, stderr);
+        return 0;
+    }
+    const char *wanted = getenv("EVENER_CC");
+    if (!o->compiler.count)
+        words_split(&o->compiler, wanted && *wanted ? wanted : EVENER_CC_COMPILER);
+    classify(o);
+    return 1;
+}
+
+void options_free(struct options *o) {
+    words_free(&o->compiler);
+    words_free(&o->words);
+    free(o->kind);
+}
+
+/* FOLDER-OF-THIS-COMMAND/more, or NULL where `what` is not in it. */
+static char *beside(const char *more_path, const char *what) {
+    char self[PATH_MAX], full[2 * PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return NULL;
+    self[n] = 0;
+    *strrchr(self, '/') = 0;
+    snprintf(full, sizeof full, "%s/%s/%s", self, more_path, what);
+    if (access(full, R_OK) != 0) return NULL;
+    full[strlen(full) - strlen(what) - 1] = 0;
+    return copy_of(full, strlen(full));
+}
+
+void compile_flags(struct words *w, int openmp) {
+    const char *wanted = getenv("EVENER_CC_INCLUDE");
+    char *found = wanted ? NULL : beside("../include", "evener/cu_prelude.h");
+    if (openmp) words_add(w, "-fopenmp");
+    words_add(w, "-D__EVENER_CC__");
+    words_add(w, "-idirafter");
+    words_add(w, wanted ? wanted : found ? found : EVENER_CC_INCLUDE);
+    free(found);
+}
+
+int link_flags(struct words *w) {
+    const char *wanted = getenv("EVENER_CC_LINK");
+    if (wanted) {
+        words_split(w, wanted);
+    } else {
+        char *folder = beside(".", "libevener-cu.a"); /* not installed yet */
+        if (!folder) folder = beside("../" EVENER_CC_LIBDIR, "libevener-cu.a");
+        if (!folder) {
+            fputs("evener-cc: libevener-cu.a is neither beside this command nor in "
+                  "../" EVENER_CC_LIBDIR "; say with EVENER_CC_LINK what to link\n",
+                  stderr);
+            return 0;
+        }
+        words_add(w, "-Wl,--wrap=GOMP_parallel,--wrap=__kmpc_fork_call");
+        char *option = joined("-L", folder);
+        words_add(w, option);
+        free(option);
+        free(folder);
+        words_split(w, EVENER_CC_LIBS);
+    }
+    words_add(w, "-fopenmp");
+    return 1;
+}

@@ -1,0 +1,110 @@
+/* One C file on its way through evener-cc: its text, its tokens, what is to be said about it and
+ * what is to be written in other words. Positions are offsets in the text, so that whatever is cut
+ * out of it still knows its line and column. */
+#ifndef CC_SOURCE_H
+#define CC_SOURCE_H
+
+#include <stddef.h>
+
+enum token_kind { T_END, T_NAME, T_NUMBER, T_TEXT, T_SIGN, T_DIRECTIVE };
+
+struct token {
+    enum token_kind kind;
+    int begin, end; /* a directive is all of its logical line, without the newline */
+};
+
+struct tokens {
+    struct token *at; /* count of them and one T_END */
+    int count, room;
+};
+
+/* A growing text. */
+struct text {
+    char *at;
+    size_t length, room;
+};
+
+/* "#line number file" stands in the line before this one. */
+struct mark {
+    int line, number;
+    char *file;
+};
+
+struct complaint {
+    int at;
+    const char *kind; /* "error", "warning", "note" */
+    char *words;
+};
+
+/* text[begin, end) is written as `instead`. */
+struct edit {
+    int begin, end, order;
+    char *instead;
+};
+
+struct source {
+    const char *name;
+    const char *text; /* ends with 0 */
+    int length;
+    int preprocessed;
+    struct tokens tokens;
+    int *line; /* where each line begins */
+    int lines;
+    struct mark *mark;
+    int marks;
+    struct complaint *complaint;
+    int complaints, errors;
+    struct edit *edit;
+    int edits;
+    int sites;          /* directives of ours so far: they number the names in what is generated */
+    const char *unseen; /* why this cannot be read before preprocessing, or NULL */
+    int unseen_at;
+};
+
+/* Takes the text; `name` and `text` must outlive it. */
+void source_open(struct source *s, const char *name, const char *text, int preprocessed);
+void source_close(struct source *s);
+
+/* Tokens of text[begin, end). With `whole`, lines that begin with # are one token each. */
+void lex(const struct source *s, int begin, int end, int whole, struct tokens *out);
+
+/* Whether the token's letters are these (a line that is continued within a token is none). */
+int token_is(const struct source *s, const struct token *t, const char *letters);
+int token_same(const struct source *s, const struct token *a, const struct token *b);
+/* Length of the token, and where its letters are: for "%.*s". */
+int token_length(const struct token *t);
+const char *token_letters(const struct source *s, const struct token *t);
+
+/* The token after that which closes the bracket at `open`, or -1: not closed before `end`. */
+int after_bracket(const struct source *s, const struct tokens *t, int open, int end);
+
+/* Where a position is, as the user counts: file and line after #line, column from 1. */
+struct place {
+    const char *file;
+    int line, column;
+};
+struct place source_place(const struct source *s, int at);
+/* Begin of the (physical) line of a position. */
+int source_line_begin(const struct source *s, int at);
+
+void complain(struct source *s, int at, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define error(s, at, ...) complain(s, at, "error", __VA_ARGS__)
+/* This cannot be read as it is, only after preprocessing; where it has been, it is an error. */
+void unseen(struct source *s, int at, const char *why);
+/* To stderr, in the order of lines; number of errors. */
+int source_report(struct source *s);
+
+/* Owns `instead` from now on. */
+void replace(struct source *s, int begin, int end, char *instead);
+/* The text with all that was replaced. */
+void source_write(struct source *s, struct text *out);
+
+void put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void put_bytes(struct text *t, const char *bytes, size_t count);
+
+/* As malloc and realloc; they end the command where there is no memory. */
+void *more(void *old, size_t bytes);
+char *copy_of(const char *bytes, size_t count);
+
+#endif

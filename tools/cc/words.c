@@ -1,0 +1,114 @@
+/* Lists of words: command lines, and running them. */
+#include "words.h"
+#include "source.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+void words_add(struct words *w, const char *word) {
+    w->at = more(w->at, (size_t)(w->count + 2) * sizeof *w->at);
+    w->at[w->count++] = copy_of(word, strlen(word));
+    w->at[w->count] = NULL;
+}
+
+void words_add_all(struct words *w, const struct words *others) {
+    for (int i = 0; i < others->count; i++) words_add(w, others->at[i]);
+}
+
+void words_split(struct words *w, const char *text) {
+    for (const char *c = text; *c;) {
+        while (isspace((unsigned char)*c)) c++;
+        if (!*c) return;
+        struct text word = {0};
+        put_bytes(&word, "", 0);
+        char quote = 0;
+        for (; *c && (quote || !isspace((unsigned char)*c)); c++) {
+            if (*c == '\\' && c[1] && quote != '\'') {
+                put_bytes(&word, ++c, 1);
+            } else if (quote ? *c == quote : *c == '"' || *c == '\'') {
+                quote = quote ? 0 : *c;
+            } else {
+                put_bytes(&word, c, 1);
+            }
+        }
+        words_add(w, word.at);
+        free(word.at);
+    }
+}
+
+void words_free(struct words *w) {
+    for (int i = 0; i < w->count; i++) free(w->at[i]);
+    free(w->at);
+    *w = (struct words){0};
+}
+
+void words_print(const struct words *w) {
+    for (int i = 0; i < w->count; i++) {
+        const char *c = w->at[i];
+        if (i) putchar(' ');
+        if (*c && !c[strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "-_=+./,:@%")]) {
+            fputs(c, stdout);
+            continue;
+        }
+        putchar('\'');
+        for (; *c; c++) fputs(*c == '\'' ? "'\\''" : (const char[]){*c, 0}, stdout);
+        putchar('\'');
+    }
+    putchar('\n');
+}
+
+int words_run(const struct words *w, const char *out) {
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = 0;
+    fflush(stdout);
+    posix_spawn_file_actions_init(&actions);
+    if (out) posix_spawn_file_actions_addopen(&actions, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int wrong = posix_spawnp(&child, w->at[0], &actions, NULL, w->at, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (wrong) {
+        fprintf(stderr, "evener-cc: %s: %s\n", w->at[0], strerror(wrong));
+        return 127;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+char *read_file(const char *name) {
+    FILE *file = fopen(name, "rb");
+    if (!file) return NULL;
+    struct text text = {0};
+    char piece[65536];
+    size_t n;
+    put_bytes(&text, "", 0);
+    while ((n = fread(piece, 1, sizeof piece, file)) > 0 && text.length < 1u << 30)
+        put_bytes(&text, piece, n);
+    const int wrong = ferror(file);
+    fclose(file);
+    if (!wrong && strlen(text.at) == text.length && text.length < 1u << 30) return text.at;
+    if (!wrong) errno = EILSEQ;
+    free(text.at);
+    return NULL;
+}
+
+int write_file(const char *name, const char *text) {
+    FILE *file = fopen(name, "wb");
+    if (!file) return 0;
+    const int ok = fputs(text, file) >= 0;
+    return fclose(file) == 0 && ok;
+}
+
+char *joined(const char *a, const char *b) {
+    char *both = more(NULL, strlen(a) + strlen(b) + 1);
+    strcpy(both, a);
+    return strcat(both, b);
+}
