@@ -170,13 +170,13 @@ function(evener_cubins target tool folder)
         # two files may have one name, and one file several targets
         string(MD5 hash "${file} ${defines}")
         string(SUBSTRING "${hash}" 0 8 hash)
-        set(text "${texts}/${name}-${hash}.text")
         set(list "${texts}/${name}-${hash}.list")
         if(list IN_LIST lists)
             continue()
         endif()
         string(REPLACE ":" ";" folders "${places}")
         evener_inline_file("${file}")
+        set(text "${texts}/${name}-${hash}.text")
         add_custom_command(OUTPUT "${list}"
             COMMAND ${CMAKE_COMMAND} -D "NAME=${name}" -D "FILE=${file}" -D "TEXT=${text}" -D "FOLDERS=${places}"
                 -P "${EVENER_KERNELS_SCRIPT}"
