@@ -7,6 +7,7 @@
  * user's own.
  */
 #include "device/cache.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -194,16 +195,58 @@ static void *read_content(int file, struct cache_key key, int must_be_ours, size
     return NULL;
 }
 
+/* The same of a file in the folder. */
+static void *read_named(int folder, const char *name, struct cache_key key, size_t *size) {
+    const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    void *content = file < 0 ? NULL : read_content(file, key, 1, size);
+    if (file >= 0) close(file);
+    return content;
+}
+
 int cache_read(struct cache_key key, void **data, size_t *size) {
     char name[FILE_NAME];
     const int folder = open_folder(0);
     if (folder < 0) return 0;
     file_name(name, key);
-    const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     size_t rest;
-    void *content = file < 0 ? NULL : read_content(file, key, 1, &rest);
-    if (file >= 0) close(file);
+    void *content = read_named(folder, name, key, &rest);
     close(folder);
+    if (!content) return 0;
+    *data = content;
+    *size = rest;
+    return 1;
+}
+
+/* Whether the file's data begin with the mark; *key is what it is kept under. */
+static int is_marked(int folder, const char *name, struct cache_key mark, struct cache_key *key) {
+    struct {
+        struct header head;
+        unsigned char mark[16];
+    } start;
+    char expected[FILE_NAME];
+    const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int has = file >= 0 && read_whole(file, &start, sizeof start) &&
+                    !memcmp(start.mark, mark.byte, sizeof mark.byte);
+    if (file >= 0) close(file);
+    if (!has) return 0;
+    memcpy(key->byte, start.head.key, sizeof key->byte);
+    file_name(expected, *key);
+    return !strcmp(name, expected);
+}
+
+int cache_find(struct cache_key mark, void **data, size_t *size) {
+    struct cache_key key;
+    const int folder = open_folder(0);
+    DIR *list = folder < 0 ? NULL : fdopendir(folder);
+    void *content = NULL;
+    size_t rest = 0;
+    for (struct dirent *e; list && !content && (e = readdir(list));)
+        if (strlen(e->d_name) == FILE_NAME - 4 && is_marked(folder, e->d_name, mark, &key))
+            content = read_named(folder, e->d_name, key, &rest);
+    if (list)
+        closedir(list);
+    else if (folder >= 0)
+        close(folder);
     if (!content) return 0;
     *data = content;
     *size = rest;

@@ -735,10 +735,18 @@ struct wanted {
     int contract;
 };
 
-/* Its key in the cache: `compiler` is what made it, "" any. */
-static struct cache_key key_of(const struct wanted *w, const char *compiler, const char *target) {
-    const char *part[] = {"cuda",     compiler,        target,         w->contract ? "on" : "off",
+/* What it is made from but for the compiler: an entry of the cache begins with this mark, so that
+ * it is found where there is no compiler any more. */
+static struct cache_key mark_of(const struct wanted *w, const char *target) {
+    const char *part[] = {"cuda",     target,          w->contract ? "on" : "off",
                           w->defines, w->source->name, w->source->text};
+    return cache_key(part, sizeof part / sizeof *part);
+}
+
+static struct cache_key key_of(const struct wanted *w) {
+    const char *part[] = {
+        "cuda, marked", w->d->compiler_id, w->d->target,   w->contract ? "on" : "off",
+        w->defines,     w->source->name,   w->source->text};
     return cache_key(part, sizeof part / sizeof *part);
 }
 
@@ -754,11 +762,27 @@ static evn_status load_if_whole(const struct wanted *w, void *image, size_t byte
 static evn_status from_cache(const struct wanted *w) {
     const int has = w->d->compiler != NULL;
     const char *target = has ? w->d->target : w->d->own;
+    const struct cache_key mark = mark_of(w, target);
     void *image;
     size_t bytes;
-    if (!cache_read(key_of(w, has ? w->d->compiler_id : "", target), &image, &bytes))
-        return EVN_MISSING;
+    const int found =
+        has ? cache_read(key_of(w), &image, &bytes) : cache_find(mark, &image, &bytes);
+    if (!found) return EVN_MISSING;
+    if (bytes < sizeof mark || memcmp(image, &mark, sizeof mark)) bytes = sizeof mark;
+    bytes -= sizeof mark;
+    memmove(image, (char *)image + sizeof mark, bytes);
     return load_if_whole(w, image, bytes, target);
+}
+
+/* Keeps an image behind its mark. */
+static void keep(const struct wanted *w, const struct nvrtc_program *made) {
+    const struct cache_key mark = mark_of(w, w->d->target);
+    char *data = malloc(sizeof mark + made->bytes);
+    if (!data) return;
+    memcpy(data, &mark, sizeof mark);
+    memcpy(data + sizeof mark, made->image, made->bytes);
+    cache_write(key_of(w), data, sizeof mark + made->bytes);
+    free(data);
 }
 
 static evn_status from_shipped(const struct wanted *w, const char *target) {
@@ -771,7 +795,6 @@ static evn_status from_shipped(const struct wanted *w, const char *target) {
     return load_if_whole(w, image, bytes, target);
 }
 
-/* What is made is kept under its compiler, and for those who have none. */
 static evn_status from_compiler(const struct wanted *w) {
     struct cuda_device *d = w->d;
     struct nvrtc_program made;
@@ -780,10 +803,7 @@ static evn_status from_compiler(const struct wanted *w) {
                                       d->target, w->defines, w->contract);
     if (status) return status;
     status = load(d, w->p, made.image);
-    if (!status) {
-        cache_write(key_of(w, d->compiler_id, d->target), made.image, made.bytes);
-        cache_write(key_of(w, "", d->target), made.image, made.bytes);
-    }
+    if (!status) keep(w, &made);
     nvrtc_program_close(&made);
     return status;
 }
