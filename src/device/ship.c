@@ -5,9 +5,9 @@
  *
  * TEXT is the file of the text that a device's compiler gets, DEFINES its macros. LIST becomes the
  * list of the files made in FOLDER, behind a line that names the compiler; those that it had before
- * are removed, since they are of an earlier text. The compiler is found as at run time (EVENER_NVRTC); targets that it does not know
- * are left out, which is said. Exit status: 0, 1 if something could not be compiled or written, 2
- * for wrong usage.
+ * are removed, since they are of an earlier text. The compiler is found as at run time
+ * (EVENER_NVRTC); targets that it does not know are left out, which is said. Exit status: 0, 1 if
+ * something could not be compiled or written, 2 for wrong usage.
  */
 #include "device/nvrtc.h"
 #include "device/shipped.h"
@@ -99,6 +99,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     const char *list = argv[2];
+    char unfinished[PATH]; /* the list, until all of it is there */
     struct ship s = {
         .folder = argv[1], .name = argv[3], .text = read_text(argv[4]), .defines = argv[5]};
     if (!s.text) {
@@ -106,16 +107,17 @@ int main(int argc, char **argv) {
         return 1;
     }
     int wrong = 1;
+    snprintf(unfinished, sizeof unfinished, "%.4000s.new", list);
     mkdir(s.folder, 0755);
     remove_listed(list);
     if (nvrtc_open(&s.compiler, 0))
         fprintf(stderr, "ship-kernels: %s\n", evn_message());
-    else if (!(s.list = fopen(list, "w")))
-        fprintf(stderr, "ship-kernels: %s cannot be written: %s\n", list, strerror(errno));
+    else if (!(s.list = fopen(unfinished, "w")))
+        fprintf(stderr, "ship-kernels: %s cannot be written: %s\n", unfinished, strerror(errno));
     else
         wrong = ship_all(&s);
     if (s.list) wrong |= fclose(s.list) != 0;
-    if (wrong) unlink(list);
+    if (!wrong) wrong = rename(unfinished, list) != 0;
     nvrtc_close(s.compiler);
     free(s.text);
     return wrong;
