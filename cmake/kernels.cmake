@@ -2,13 +2,14 @@
 #
 #     include(cmake/kernels.cmake)
 #     evener_kernels(TARGET NAME FILE [NAME=VALUE..])
-#     evener_cubins(TARGET TOOL FOLDER)
+#     evener_cubins(TARGET TOOL FOLDER [FILE..])
 #
 # adds to TARGET a source made from FILE (NAME.kernel.c), which defines `const evn_kernel_source NAME_kernels`: the text with this project's
 # headers put in where they are included, and each kernel as the host compiler has made it. NAME=VALUE are macros for all compilers; one
 # file may be added several times under different names. Headers are also looked for in the folders of the list EVENER_KERNEL_FOLDERS.
 #
-# evener_cubins() adds TARGET, which is not part of `all`: every kernel file named so far, compiled into FOLDER by TOOL (src/device/ship.c).
+# evener_cubins() adds TARGET, which is not part of `all`: every kernel file named so far, compiled into FOLDER by TOOL (src/device/ship.c);
+# anew where its text or one of FILE.. has changed.
 #
 # The same file is the script that makes the source (cmake -P), so that a build needs nothing but CMake.
 
@@ -181,7 +182,7 @@ function(evener_cubins target tool folder)
             COMMAND ${CMAKE_COMMAND} -D "NAME=${name}" -D "FILE=${file}" -D "TEXT=${text}" -D "FOLDERS=${places}"
                 -P "${EVENER_KERNELS_SCRIPT}"
             COMMAND ${tool} "${folder}" "${list}" "${name}" "${text}" "${defines}"
-            DEPENDS ${files} "${EVENER_KERNELS_SCRIPT}" ${tool} VERBATIM COMMENT "Compiling ${name} for devices")
+            DEPENDS ${files} ${ARGN} VERBATIM COMMENT "Compiling ${name} for devices")
         list(APPEND lists "${list}")
     endforeach()
     add_custom_target(${target} DEPENDS ${lists})

@@ -404,7 +404,7 @@ static evn_status kernels_somewhere(int driver) {
     evn_status status = nvrtc_open(&compiler, driver);
     if (!status) nvrtc_close(compiler);
     if (!status || shipped_has(NULL) || cache_is_there()) return EVN_OK;
-    return evn_fail(status, "%s; nor are there compiled kernels, which EVENER_KERNELS names",
+    return evn_fail(status, "there are no compiled kernels (EVENER_KERNELS), and %s",
                     evn_message());
 }
 

@@ -23,38 +23,46 @@ static void add(struct folders *f, const char *pattern) {
     globfree(&found);
 }
 
-/* Names a place in `named`, and appends the folders of it. */
+/* What the places that are named next have in common, for messages. */
+static void name(struct folders *f, const char *what) {
+    const size_t end = strlen(f->named);
+    snprintf(f->named + end, sizeof f->named - end, "%s", what);
+    f->is_first = 1;
+}
+
+/* Names a place in `named`, and appends the folders below it. */
 static void add_named(struct folders *f, const char *root, const char *below) {
     char pattern[PATH_MAX];
-    const size_t end = strlen(f->named);
     if (!root || *root != '/') return;
-    snprintf(f->named + end, sizeof f->named - end, "%s%.200s%s", end ? ", " : "", root, below);
+    const size_t end = strlen(f->named);
+    snprintf(f->named + end, sizeof f->named - end, "%s%.200s", f->is_first ? "" : ", ", root);
+    f->is_first = 0;
     const int length = snprintf(pattern, sizeof pattern, "%s%s", root, below);
     if (length > 0 && (size_t)length < sizeof pattern) add(f, pattern);
 }
-
-static const char toolkit[] = "/{lib64,lib,targets/*/lib}";
-static const char packages[] =
-    "/lib/python3*/{site,dist}-packages/nvidia/{cu[1-9]*,cuda_nvrtc}/lib";
 
 struct folders *folders_of_compiler(void) {
     static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CONDA_PREFIX"};
     static const char *const roots[] = {"/usr/local/cuda{,-*}", "/opt/cuda", "/usr/lib/cuda"};
     static const char *const pythons[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
+    static const char toolkit[] = "/{lib64,lib,targets/*/lib}";
+    static const char python[] =
+        "/lib/python3*/{site,dist}-packages/nvidia/{cu[1-9]*,cuda_nvrtc}/lib";
     struct folders *f = calloc(1, sizeof *f);
     if (!f) return NULL;
+    name(f, "{lib64,lib,targets/*/lib} of ");
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         add_named(f, getenv(variables[i]), toolkit);
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) add_named(f, roots[i], toolkit);
+    name(f, " or lib/python3*/{site,dist}-packages/nvidia/{cu[1-9]*,cuda_nvrtc}/lib of ");
     for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
-        add_named(f, getenv(pythons[i]), packages);
+        add_named(f, getenv(pythons[i]), python);
     char own[PATH_MAX];
     const char *home = getenv("HOME");
     snprintf(own, sizeof own, "%.3000s/.local", home ? home : "");
-    if (home) add_named(f, own, packages);
-    add_named(f, "/{usr,usr/local,opt/*}", packages);
-    /* Debian's own interpreter */
-    add_named(f, "/usr/lib/python3", "/dist-packages/nvidia/{cu[1-9]*,cuda_nvrtc}/lib");
+    if (home) add_named(f, own, python);
+    /* Debian's own interpreter has its packages in lib/python3 */
+    add_named(f, "/{usr,usr/local,opt/*}", python);
     return f;
 }
 
@@ -67,6 +75,8 @@ struct folders *folders_of_driver(void) {
                                          "/usr/lib64{/nvidia,}",
                                          "/usr/lib/nvidia{,-*}"};
     struct folders *f = calloc(1, sizeof *f);
-    for (size_t i = 0; f && i < sizeof places / sizeof *places; i++) add_named(f, places[i], "");
+    if (!f) return NULL;
+    name(f, "");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) add_named(f, places[i], "");
     return f;
 }

@@ -9,7 +9,8 @@ enum { FOLDERS = 96 };
 struct folders {
     int count;
     char path[FOLDERS][PATH_MAX]; /* each with a slash at its end; those that are there */
-    char named[800];              /* all that were tried, for messages: "/opt/cuda/lib64, .." */
+    char named[800];              /* all that were tried, for messages: "lib64 of /opt/cuda, .." */
+    int is_first;                 /* the next that is named */
 };
 
 /* Of the run-time compiler: toolkits, those that the environment names first, and Python's
