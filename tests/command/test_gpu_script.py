@@ -110,22 +110,17 @@ class Script(unittest.TestCase):
         self.assertIn("off/evener run bt-mz --class S --units 2:GPU:1", "\n".join(self.asked))
         self.assertLess(next(n for n, line in enumerate(self.asked) if "lu-mz --class S --units 1:GPU:1" in line), first[0])
 
-    def test_refused(self):
-        self.write("refuse")
-        self.go(0)
-        self.assertIn("| ft | S | GPU | | | | | evener: ft: it has no kernels |", self.report)
-
     def test_failure(self):
+        """One run fails, and an earlier Evener has no kernels for FT and MG, which is no failure."""
         self.write("fail")
+        self.write("refuse")
         self.go(1)
         self.assertIn("| bt-mz | S | GPU | | | | | evener: the device is lost |", self.report)
+        self.assertIn("| ft | S | GPU | | | | | evener: ft: it has no kernels |", self.report)
         self.assertIn("| sp-mz | S | GPU | 0.", self.report)
         self.assertIn("Something FAILED", self.report)
-
-    def test_not_verified(self):
-        self.write("record", self.record.replace('"verified":\ttrue', '"verified":\tfalse'))
-        self.go(1)
-        self.assertIn("NOT VERIFIED", self.report)
+        os.remove(f"{self.folder}/fail")
+        self.go(0)
 
     def test_hash(self):
         self.write("differ")
@@ -133,9 +128,11 @@ class Script(unittest.TestCase):
         self.assertEqual(self.report.count("DIFFERENT"), 1)
         self.assertEqual(self.report.count("| same |"), 2)
 
-    def test_failing_suite(self):
+    def test_wrong(self):
+        self.write("record", self.record.replace('"verified":\ttrue', '"verified":\tfalse'))
         self.program("tests/test-device", "#!/bin/bash\necho '[  FAILED  ] test_axpy'\nexit 1\n")
         self.go(1)
+        self.assertIn("NOT VERIFIED", self.report)
         self.assertIn("| device | cuda | FAILED (1): [  FAILED  ] test_axpy", self.report)
 
     @unittest.skipUnless(os.environ.get("EVENER_TEST_LONG"), "a minute: EVENER_TEST_LONG=1")
