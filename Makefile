@@ -2,12 +2,13 @@
 #   make run     install what is missing, build, run the main job, show its result
 #   make test    the same set-up, then every test
 #   make build   configure and compile only
+#   make bundle  a folder that runs where nothing is installed (cmake/bundle)
 BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CLASS ?= W
 TEST_ARGS ?=
 
-.PHONY: run test build setup setup-test format install clean
+.PHONY: run test build setup setup-test format install bundle clean
 
 run: build
 	$(BUILD)/evener info
@@ -34,6 +35,9 @@ format:
 
 install: build
 	cmake --install $(BUILD)
+
+bundle: setup-test
+	JOBS=$(JOBS) CMAKE_ARGS="$(CMAKE_ARGS)" cmake/bundle $(BUILD)/bundle
 
 clean:
 	rm -rf $(BUILD)

@@ -1,32 +1,29 @@
 #!/usr/bin/env bash
-# All figures of the GPU kernels of NPB-MZ on this machine, as Markdown for docs/performance.md.
+# The figures of a machine with a GPU, in ten minutes, most important first. It builds nothing and needs nothing but bash, coreutils, grep,
+# sed and awk: it takes the folder that cmake/bundle makes, which is the one that it lies in there.
 #
-#   bench/gpu.sh                                  classes A to C on one GPU, and hybrid with 8 and 16 cores
-#   bench/gpu.sh --npb-gpu FOLDER                 the same, next to GMAP/NPB-GPU's single-zone BT, SP and LU
-#   bench/gpu.sh --devices emulated --classes S   a trial of the script itself, where there is no GPU
+#   bench/gpu.sh                                              in such a folder
+#   bench/gpu.sh --bundle FOLDER --out FIGURES
+#   bench/gpu.sh --devices emulated --classes S --check S --big S --mesh sphere:2      a trial of the script, without a GPU
 #
-# Every run must verify. Configurations of a class take turns, so that what disturbs the machine disturbs all; a figure is
-# the best of its runs, with the least beside it. With nsys there are times of phases and their share of the floor that
-# memory bandwidth sets; with ncu, counters of the three kernels that cost most. What could not be measured is said in the
-# report. Exit status: 0, 1 if a run failed or did not verify, 2 for wrong usage.
+# Each run has a time limit, all together have --minutes; what there was no time for is named. The report is written as it goes, into
+# at most eight files: report.md, and what it was made from. With more time, Python and compilers there is bench/gpu_compare.sh.
+# Exit status: 0, 1 if a run failed, did not verify or a hash differs, 2 for wrong usage.
 set -u
 
 usage() {
     cat <<'END'
 usage: bench/gpu.sh [options]
 
-  --evener FILE      the command (default build/evener, made if it is not there)
+  --bundle FOLDER    evener, off/evener and tests (default: the folder above this script)
   --devices SPEC     where the GPU unit comes from (default cuda)
-  --apps "LIST"      (default "bt-mz sp-mz lu-mz")
-  --classes "LIST"   (default "A B C")
-  --cores "LIST"     cores of CPU and hybrid runs; a hybrid one gives one of them to the GPU (default "8 16")
-  --schedule SPEC    of CPU and hybrid runs (default guided:time)
-  --repeat N         runs of each configuration (default 3)
-  --steps N          steps of a profiled run (default 20)
-  --profile CLASS    class that is profiled (default the last of --classes)
-  --bandwidth GB/s   of the GPU's memory (default from a table of names)
-  --npb-gpu FOLDER   GMAP/NPB-GPU, built for this GPU in a copy of it and run with the same classes; needs nvcc
-  --out FOLDER       records, logs and report.md (default gpu-figures)
+  --classes "LIST"   of whole runs, verified (default "A B C"); the last one also of counters and hybrid runs
+  --big CLASS        of runs of twenty steps (default D)
+  --check CLASS      of runs whose hashes are compared (default W)
+  --mesh FILE        of TD-BEM (default sphere:4)
+  --repeat N         whole runs of each (default 2)
+  --minutes N        for all (default 10)
+  --out FOLDER       (default gpu-figures)
 END
 }
 
@@ -36,406 +33,347 @@ fail_usage() {
     exit 2
 }
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-evener=$root/build/evener
+bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 devices=cuda
-apps="bt-mz sp-mz lu-mz"
 classes="A B C"
-cores="8 16"
-schedule=guided:time
-repeat=3
-steps=20
-profile=
-bandwidth=
-npb_gpu=
-out="gpu-figures"
+big=D
+check=W
+mesh=sphere:4
+repeat=2
+minutes=10
+out=gpu-figures
 arguments=$([ $# = 0 ] || printf ' %q' "$@")
-
 while [ $# -gt 0 ]; do
     case $1 in
     --help | -h) usage; exit 0 ;;
-    --evener | --devices | --apps | --classes | --cores | --schedule | --repeat | --steps | --profile | --bandwidth | --npb-gpu | --out)
+    --bundle | --devices | --classes | --big | --check | --mesh | --repeat | --minutes | --out)
         [ $# -ge 2 ] || fail_usage "$1 needs a value"
-        name=${1#--}
-        printf -v "${name//-/_}" %s "$2"
+        printf -v "${1#--}" %s "$2"
         shift 2
         ;;
     *) fail_usage "unknown option \"$1\"" ;;
     esac
 done
-for n in "$repeat" "$steps"; do
-    [[ $n =~ ^[1-9][0-9]*$ ]] || fail_usage "\"$n\" is no number of runs or steps, expected 1 or more"
+for n in "$repeat" "$minutes"; do
+    [[ $n =~ ^[1-9][0-9]*$ ]] || fail_usage "\"$n\" is no number of runs or minutes, expected 1 or more"
 done
-for n in $cores; do
-    [[ $n =~ ^[1-9][0-9]*$ ]] || fail_usage "--cores: \"$n\" is no number of cores"
-done
-for c in $classes $profile; do
+[ -n "$classes" ] || fail_usage "--classes: none"
+for c in $classes "$big" "$check"; do
     [[ $c =~ ^[SWABCDEF]$ ]] || fail_usage "no class \"$c\", expected S W A B C D E or F"
 done
-for a in $apps; do
-    [[ $a =~ ^(bt|sp|lu)-mz$ ]] || fail_usage "--apps: unknown \"$a\", expected bt-mz, sp-mz or lu-mz"
-done
-[ -z "$bandwidth" ] || [[ $bandwidth =~ ^[0-9]+([.][0-9]+)?$ ]] || fail_usage "--bandwidth: \"$bandwidth\" is no number of GB/s"
-[ -z "$npb_gpu" ] || [ -d "$npb_gpu/CUDA" ] || fail_usage "--npb-gpu: $npb_gpu has no folder CUDA"
-[ -n "$profile" ] || profile=${classes##* }
-command -v python3 > /dev/null || { echo "gpu.sh: python3 is needed for the report" >&2; exit 2; }
+evener=$bundle/evener
+[ -x "$evener" ] || fail_usage "there is no command $evener; --bundle names the folder that cmake/bundle has made"
+last=${classes##* }
+case $devices in # one device that is opened twice
+cuda) twice=cuda:devices=0+0 ;;
+emulated) twice=emulated:2 ;;
+*) twice=$devices ;;
+esac
 
-if [ ! -x "$evener" ]; then
-    [ "$evener" = "$root/build/evener" ] || fail_usage "--evener: there is no command $evener"
-    make -C "$root" build || exit 1
-fi
-if ! why=$("$evener" run sp-mz --class S --units 1:GPU:1 --devices "$devices" --quiet 2>&1); then
-    echo "gpu.sh: class S of SP-MZ does not run on --devices $devices: $why" >&2
-    exit 1
-fi
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
-rm -rf "$out"/runs "$out"/logs "$out"/profile # of an earlier time; its report stays until there is a new one
-mkdir -p "$out/runs" "$out/logs" "$out/profile"
+for file in report.md facts.txt runs.csv tests.txt counters.csv sanitizer.txt log.txt; do rm -f "$out/$file"; done
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export EVENER_CACHE=$work/cache
+begin=$SECONDS
+end=$((begin + 60 * minutes))
 failed=0
+report=$out/report.md
 
-note() { # what could not be measured goes into the report
-    echo "gpu.sh: $*" >&2
-    echo "$*" >> "$out/logs/notes"
+tell() { printf '%s\n' "$@" >> "$report"; }
+note() {
+    echo "gpu.sh: $*"
+    tell "- $*"
 }
-: > "$out/logs/notes"
+section() {
+    echo "== $1 ($((SECONDS - begin)) s)"
+    tell "" "## $1" ""
+}
 
-# ---- what this machine is ----------------------------------------------------------------------
+# limited SECONDS command..: its status; 124 if it took too long, 125 if there is no time left for it. Errors go into the log.
+limited() {
+    local limit=$1 left=$((end - SECONDS))
+    shift
+    [ "$left" -ge 2 ] || return 125
+    [ "$limit" -le "$left" ] || limit=$left
+    echo "-- $((SECONDS - begin)) s: $*" >> "$out/log.txt"
+    timeout -k 5 "$limit" "$@" 2>> "$out/log.txt"
+}
 
-"$evener" info > "$out/logs/info" 2>&1
-gpu=
-capability=
-if command -v nvidia-smi > /dev/null; then
-    IFS=, read -r gpu capability driver clock < <(nvidia-smi --id=0 \
-        --query-gpu=name,compute_cap,driver_version,clocks.max.sm --format=csv,noheader 2> /dev/null)
-    capability=${capability//[ .]/}
-    [ -n "$gpu" ] && echo "$gpu, compute capability $capability, driver${driver:-}, at most${clock:-}" > "$out/logs/gpu"
-fi
-if [ ! -s "$out/logs/gpu" ]; then
-    echo "no GPU by nvidia-smi; --devices $devices" > "$out/logs/gpu"
-    note "There is no NVIDIA GPU here: these figures try the script, they say nothing of a GPU."
-fi
-if [ -z "$bandwidth" ]; then
-    case $gpu in # data sheets, GB/s; a variant comes before what its name begins with
-    *H200*) bandwidth=4800 ;;
-    *H100*NVL*) bandwidth=3938 ;;
-    *H100*PCIe*) bandwidth=2039 ;;
-    *H100*) bandwidth=3352 ;;
-    *A100*PCI*80GB*) bandwidth=1935 ;;
-    *A100*80GB*) bandwidth=2039 ;;
-    *A100*) bandwidth=1555 ;;
-    *A30*) bandwidth=933 ;;
-    *A40*) bandwidth=696 ;;
-    *L40S* | *L40*) bandwidth=864 ;;
-    *L4*) bandwidth=300 ;;
-    *T4*) bandwidth=320 ;;
-    *"RTX 4090"*) bandwidth=1008 ;;
-    *"RTX 3090"*) bandwidth=936 ;;
-    *) note "The memory bandwidth of this device is not known (give --bandwidth GB/s): no shares of the floor." ;;
+why() { # what a status of limited means
+    case $1 in
+    124 | 137) echo "took too long" ;;
+    125) echo "no time left" ;;
+    *) tail -n 1 "$out/log.txt" | cut -c 1-300 ;;
     esac
-fi
-
-# ---- runs --------------------------------------------------------------------------------------
-
-# run APP CLASS NAME ROUND options..: a verified run, its record kept
-run() {
-    local app=$1 class=$2 name=$3 round=$4
-    shift 4
-    local record=$out/runs/$app.$class.$name.$round.json log=$out/logs/$app.$class.$name.$round
-    echo "$app $class $name, round $round"
-    if ! "$evener" run "$app" --class "$class" "$@" --quiet --json "$record" > "$log" 2>&1; then
-        note "$app class $class on $name failed: $(tail -n 1 "$log")"
-        failed=1
-    fi
 }
 
-available=$(nproc)
-for n in $cores; do
-    [ "$n" -le "$available" ] || note "Runs with $n cores are left out: there are $available."
+field() { sed -n 's/^[[:space:]]*"'"$1"'":[[:space:]]*"\{0,1\}\([^",]*\)"\{0,1\},\{0,1\}$/\1/p' "$work/record" | head -n 1; }
+
+# run LIMIT NAME APP CLASS options..: one run; its record is in $work/record, a line of it in runs.csv. Its status.
+run() {
+    local limit=$1 name=${2//,/+} app=$3 class=$4 status
+    shift 4
+    rm -f "$work/record"
+    limited "$limit" "$evener" run "$app" --class "$class" "$@" --quiet --json - > "$work/record"
+    status=$?
+    [ $status = 0 ] || return $status
+    echo "$name,$app,$class,$(field steps),$(field seconds),$(field mops),$(field verified),$(field hash)" >> "$out/runs.csv"
+}
+
+# row NAME APP CLASS ROUNDS LIMIT options..: a row of a table of times: the best of the runs.
+row() {
+    local name=$1 app=$2 class=$3 rounds=$4 limit=$5 status=0 verdict=
+    shift 5
+    for ((i = 0; i < rounds; i++)); do
+        run "$limit" "$name" "$app" "$class" "$@"
+        status=$?
+        [ $status = 0 ] || break
+        case $(field verified) in
+        true) verdict=verified ;;
+        null) verdict="not a whole run" ;;
+        *) verdict="NOT VERIFIED"; failed=1; break ;;
+        esac
+    done
+    if [ $status = 0 ]; then
+        awk -F, -v name="$name" -v app="$app" -v class="$class" -v verdict="$verdict" '
+            $1 == name && $2 == app && $3 == class { n++; if (!best || $5 < best) { best = $5; mops = $6; steps = $4 }; if ($5 > worst) worst = $5 }
+            END { printf "| %s | %s | %s | %.4f | %.4f | %.1f | %.0f | %s |\n", app, class, name, best, worst, 1e6 * best / (steps ? steps : 1), mops, verdict }
+        ' "$out/runs.csv" >> "$report"
+    else
+        tell "| $app | $class | $name | | | | | $(why $status) |"
+        [ $status = 125 ] || failed=1
+    fi
+    return $status
+}
+times_head() { tell "| | class | units | s, best | s, worst | µs a step | Mop/s | |" "|---|---|---|---|---|---|---|---|"; }
+
+# ---- facts
+
+tell "# A machine with a GPU" "" "    \$ bench/gpu.sh$arguments" "" "$(date -u '+%F %R') UTC"
+section "Facts"
+{
+    echo "== evener info"
+    limited 30 "$evener" info
+    echo "== nvidia-smi"
+    if command -v nvidia-smi > /dev/null; then
+        limited 15 nvidia-smi
+        limited 15 nvidia-smi --query-gpu=name,compute_cap,driver_version,clocks.max.sm,clocks.max.mem,memory.total --format=csv,noheader
+    else
+        echo "there is none"
+    fi
+    echo "== processor"
+    grep -m 1 'model name' /proc/cpuinfo
+    uname -srm
+    sed -n 's/^PRETTY_NAME=//p' /etc/os-release
+} > "$out/facts.txt" 2>&1
+limited 30 "$evener" info --json - > "$work/record"
+cores=$(field cores)
+[[ ${cores:-} =~ ^[0-9]+$ ]] || cores=1
+tell "Processor: $(field processor), $cores cores; $(field compiler), commit $(field commit)." "" '```'
+sed -n '/^devices/,/^units/p' "$out/facts.txt" | sed '$d' >> "$report"
+grep -m 1 -E 'driver_version|, [0-9]+[.][0-9.]+, ' "$out/facts.txt" >> "$report"
+tell '```'
+if ! limited 40 "$evener" run sp-mz --class S --units 1:GPU:1 --devices "$devices" --quiet; then
+    note "Class S of SP-MZ does not run on --devices $devices: $(why $?)"
+    echo "gpu.sh: nothing more can be measured; $report" >&2
+    exit 1
+fi
+
+section "Links"
+tell '```'
+limited 40 "$evener" bench links --devices "$devices" --repeat 3 >> "$report" || failed=1
+tell '```'
+
+# ---- times
+
+section "Whole runs on one GPU"
+tell "Kernels are read from the bundle or compiled in the first run; times are of the steps alone." ""
+times_head
+echo "units,workload,class,steps,seconds,mops,verified,hash" > "$out/runs.csv"
+refused=
+for class in $classes; do
+    for app in bt-mz sp-mz lu-mz; do
+        row GPU "$app" "$class" "$repeat" 40 --units 1:GPU:1 --devices "$devices" --schedule static
+    done
+    for app in ft mg; do # an earlier Evener has no kernels for them
+        [[ " $refused " != *" $app "* ]] || continue
+        before=$failed
+        row GPU "$app" "$class" "$repeat" 40 --units 1:GPU:1 --devices "$devices"
+        [ $? != 2 ] || { refused="$refused $app"; failed=$before; }
+    done
+done
+for app in bt-mz sp-mz lu-mz; do
+    row "GPU 20 steps" "$app" "$big" 1 60 --steps 20 --units 1:GPU:1 --devices "$devices" --schedule static
 done
 
-# npb_gpu_run BENCHMARK CLASS ROUND: single zone, its own output kept
-npb_gpu_run() {
-    local log=$out/runs/npb-gpu.$1.$2.$3.log
-    echo "NPB-GPU $1 $2, round $3"
-    (cd "$npb_gpu_copy" && "bin/$1.$2") > "$log" 2>&1
-    if ! grep -q 'Verification *= *SUCCESSFUL' "$log"; then
-        note "NPB-GPU $1 class $2 did not verify: $(grep -v '^ *$' "$log" | tail -n 1)"
-        rm -f "$log"
-        failed=1
-    fi
-}
+# ---- tests
 
-npb_gpu_copy=
-if [ -n "$npb_gpu" ]; then
-    if ! command -v nvcc > /dev/null; then
-        note "NPB-GPU is left out: there is no nvcc."
-    elif [ -z "$capability" ]; then
-        note "NPB-GPU is left out: nvidia-smi names no GPU to build it for."
-    else
-        rm -rf "$out/npb-gpu" # so that the folder given stays as it is
-        cp -r "$npb_gpu/CUDA" "$out/npb-gpu" && mkdir -p "$out/npb-gpu/bin" && npb_gpu_copy=$out/npb-gpu
-    fi
+# suite LIMIT TEST DEVICE: a row of the table of tests
+suite() {
+    local limit=$1 test=$2 device=$3 status from=$SECONDS
+    [ -x "$bundle/tests/test-$test" ] || { tell "| $test | $device | is not in the bundle | |"; return; }
+    echo "== test-$test, $device" >> "$out/tests.txt"
+    EVENER_TEST_DEVICE=$device limited "$limit" "$bundle/tests/test-$test" > "$work/test" 2>&1
+    status=$?
+    tail -n 60 "$work/test" >> "$out/tests.txt"
+    case $status in
+    0) tell "| $test | $device | passed | $((SECONDS - from)) s |" ;;
+    77) tell "| $test | $device | skipped: $(grep -v '^\[' "$work/test" | tail -n 1 | cut -c 1-200) | |" ;;
+    125) tell "| $test | $device | no time left | |" ;;
+    *)
+        tell "| $test | $device | FAILED ($status): $(grep -E 'FAILED|ERROR' "$work/test" | head -n 3 | tr '|\n' '  ' | cut -c 1-300) | |"
+        failed=1
+        ;;
+    esac
+}
+section "Conformance"
+tell "| test | device | | |" "|---|---|---|---|"
+for test in device gpu_residual gpu_bt gpu_sp gpu_lu gpu_summation tdbem_solve; do suite 60 "$test" "$devices"; done
+suite 60 device "$twice"
+suite 60 exchange "$twice"
+
+# ---- counters
+
+section "Counters of the costly kernels, class $last"
+metrics=gpu__time_duration.sum,launch__registers_per_thread,launch__occupancy_limit_registers,launch__occupancy_limit_shared_mem
+metrics=$metrics,launch__shared_mem_config_size,sm__warps_active.avg.per_cycle_active,dram__bytes.sum
+metrics=$metrics,dram__throughput.avg.pct_of_peak_sustained_elapsed,lts__t_sector_hit_rate.pct
+metrics=$metrics,sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active
+metrics=$metrics,smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio
+
+# summary < CSV of ncu: a row of each kernel, averages over its launches. Words are in quotes with commas between.
+summary() {
+    awk '
+        BEGIN { n = split("gpu__time_duration.sum launch__registers_per_thread sm__warps_active.avg.per_cycle_active dram__throughput.avg.pct_of_peak_sustained_elapsed lts__t_sector_hit_rate.pct sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", wanted, " ") }
+        /^"ID"/ { split(substr($0, 2, length($0) - 2), head, "\",\""); for (i in head) at[head[i]] = i; units = 1; next }
+        !at["Kernel Name"] { next }
+        /^"/ {
+            split(substr($0, 2, length($0) - 2), word, "\",\"")
+            if (units) { unit = word[at[wanted[1]]]; units = 0; if (word[1] == "") next }
+            name = word[at["Kernel Name"]]; sub(/\(.*/, "", name)
+            if (!(name in count)) order[++names] = name
+            count[name]++
+            for (i = 1; i <= n; i++) if (wanted[i] in at) { v = word[at[wanted[i]]]; gsub(",", "", v); sum[name, i] += v }
+        }
+        END {
+            for (k = 1; k <= names; k++) {
+                name = order[k]
+                printf "| `%s` | %d |", name, count[name]
+                for (i = 1; i <= n; i++) if (wanted[i] in at) printf " %.4g%s |", sum[name, i] / count[name], i == 1 ? " " unit : ""; else printf " |"
+                print ""
+            }
+        }'
+}
+if ! command -v ncu > /dev/null; then
+    note "There is no ncu: no counters."
+else
+    tell "| kernel | launches | time | registers | warps active | memory's peak, % | L2 hits, % | FP64 pipe, % | long scoreboard |"
+    tell "|---|---|---|---|---|---|---|---|---|"
+    for words in "bt-mz bt_lines|bt_rhs" "sp-mz sp_lines|sp_rhs" "lu-mz lu_lower|lu_upper|lu_residual|exchange_copy"; do
+        app=${words%% *}
+        limited 60 ncu --clock-control none --kernel-name-base function -k "regex:${words#* }" -s 12 -c 16 --csv --page raw --metrics "$metrics" \
+            "$evener" run "$app" --class "$last" --steps 4 --units 1:GPU:1 --devices "$devices" --schedule static --quiet > "$work/ncu"
+        status=$?
+        cat "$work/ncu" >> "$out/counters.csv"
+        summary < "$work/ncu" > "$work/rows"
+        if [ -s "$work/rows" ]; then
+            cat "$work/rows" >> "$report"
+        else
+            tell "| $app: nothing counted: $(grep -hm 1 '==ERROR==' "$work/ncu" "$out/log.txt" || why $status) |"
+        fi
+    done
 fi
 
-for class in $classes; do
-    built=
-    if [ -n "$npb_gpu_copy" ]; then
-        for app in $apps; do
-            b=${app%-mz}
-            if make --no-print-directory -C "$npb_gpu_copy" "$b" CLASS="$class" \
-                COMPUTE_CAPABILITY="-gencode arch=compute_$capability,code=sm_$capability" \
-                > "$out/logs/npb-gpu.$b.$class.make" 2>&1 && [ -x "$npb_gpu_copy/bin/$b.$class" ]; then
-                built="$built $b"
-            else
-                note "NPB-GPU $b class $class could not be built: $(tail -n 1 "$out/logs/npb-gpu.$b.$class.make")"
+section "Memory and races, class S"
+if ! command -v compute-sanitizer > /dev/null; then
+    note "There is no compute-sanitizer."
+else
+    tell "| | memcheck | racecheck | initcheck |" "|---|---|---|---|"
+    for app in bt-mz sp-mz lu-mz; do
+        line="| $app |"
+        for tool in memcheck racecheck initcheck; do
+            limited 40 compute-sanitizer --tool $tool --error-exitcode 9 "$evener" run $app --class S --steps 2 --units 1:GPU:1 --devices "$devices" --quiet \
+                > "$work/sanitizer" 2>&1
+            status=$?
+            { echo "== $app $tool, status $status"; tail -n 40 "$work/sanitizer"; } >> "$out/sanitizer.txt"
+            said=$(grep -E 'SUMMARY' "$work/sanitizer" | tail -n 1 | sed 's/^=* *//' | cut -c 1-80)
+            [ -n "$said" ] || said="no result: $(grep -m 1 -E '=+ .*(rror|upport)' "$work/sanitizer" | cut -c 1-100 || why $status)"
+            [ $status != 9 ] || { said="FOUND: $said"; failed=1; }
+            line="$line $said |"
+        done
+        tell "$line"
+    done
+fi
+
+# ---- bits
+
+section "Bits, contraction off, class $check"
+if [ ! -x "$bundle/off/evener" ]; then
+    note "There is no off/evener in the bundle."
+else
+    tell "| | CPU | GPU | two devices | hybrid | |" "|---|---|---|---|---|---|"
+    normal=$evener
+    evener=$bundle/off/evener
+    for app in bt-mz sp-mz lu-mz; do
+        line="| $app |"
+        first="" verdict=same
+        for units in 1:CPU:1 1:GPU:1 2:GPU:1 1:CPU:1,1:GPU:1; do
+            [ "$cores" -ge 2 ] || [[ $units != 2:* && $units != *,* ]] || units="$units --oversubscribe"
+            # shellcheck disable=SC2086 # words
+            run 30 "off $units" $app "$check" --units $units --devices "$twice"
+            status=$?
+            hash=$(field hash)
+            [ $status = 0 ] || hash=$(why $status)
+            [ -n "$first" ] || first=$hash
+            if [ $status = 125 ]; then
+                [ "$verdict" != same ] || verdict="not all"
+            elif [ "$hash" != "$first" ]; then
+                verdict=DIFFERENT
                 failed=1
             fi
+            line="$line $hash |"
         done
-    fi
-    for app in $apps; do
-        for ((round = 1; round <= repeat; round++)); do
-            run "$app" "$class" gpu "$round" --units 1:GPU:1 --devices "$devices" --schedule static
-            for n in $cores; do
-                [ "$n" -le "$available" ] || continue
-                run "$app" "$class" "cpu-$n" "$round" --units "$n:CPU:1" --schedule "$schedule"
-                [ "$n" -ge 2 ] || continue
-                run "$app" "$class" "hybrid-$n" "$round" --units "$((n - 1)):CPU:1,1:GPU:1" --devices "$devices" \
-                    --schedule "$schedule"
-            done
-            [[ " $built " == *" ${app%-mz} "* ]] && npb_gpu_run "${app%-mz}" "$class" "$round"
-        done
+        tell "$line $verdict |"
+    done
+    evener=$normal
+fi
+
+# ---- together with cores
+
+section "Hybrid, class $last, 20 steps"
+tell "N cores alone, and with the GPU, which one of them leads. This machine has $cores." ""
+times_head
+several=
+for n in 8 16; do [ "$n" -gt "$cores" ] || several="$several $n"; done
+[ -n "$several" ] || [ "$cores" -lt 2 ] || several=$cores
+row "GPU alone" sp-mz "$last" 1 40 --steps 20 --units 1:GPU:1 --devices "$devices" --schedule static
+row "GPU alone" bt-mz "$last" 1 40 --steps 20 --units 1:GPU:1 --devices "$devices" --schedule static
+for n in $several; do
+    for app in bt-mz sp-mz; do
+        row "$n cores" $app "$last" 1 40 --steps 20 --units "$n:CPU:1" --schedule guided:time
+        row "$((n - 1)) cores and GPU" $app "$last" 1 40 --steps 20 --units "$((n - 1)):CPU:1,1:GPU:1" --devices "$devices" --schedule guided:time
     done
 done
+[ -n "$several" ] || note "Left out: there is one core."
 
-# ---- profiles ----------------------------------------------------------------------------------
+section "TD-BEM, $mesh"
+tell "| layout | summation, s | solver, s | effective GFLOP/s | |" "|---|---|---|---|---|"
+for layout in contiguous rows; do
+    limited 60 "$evener" run td-bem --mesh "$mesh" --steps 64 --ng 16 --layout $layout --units 1:GPU:1 --devices "$devices" --schedule static \
+        --matrices "$work/matrices" --quiet --json - > "$work/record"
+    status=$?
+    if [ $status = 0 ]; then
+        tell "| $layout | $(field summation_s) | $(field solve_s) | $(field gflops_effective) | |"
+        echo "td-bem $layout,td-bem,$mesh,64,$(field seconds),,$(field verified),$(field hash)" >> "$out/runs.csv"
+    else
+        tell "| $layout | | | | $(why $status) |"
+        [ $status = 125 ] || failed=1
+    fi
+done
 
-profiled() { # the run that is profiled, as words
-    echo "$evener run $1 --class $profile --steps $steps --units 1:GPU:1 --devices $devices --schedule static --quiet"
-}
-
-case $devices in cuda*) on_cuda=1 ;; *) on_cuda=0 ;; esac
-if [ $on_cuda = 0 ]; then
-    note "Profiles are of CUDA devices: no times of phases, no counters."
-else
-    command -v nsys > /dev/null || note "There is no nsys: no times of phases."
-    command -v ncu > /dev/null || note "There is no ncu: no counters."
-fi
-if [ $on_cuda = 1 ] && command -v nsys > /dev/null; then
-    for app in $apps; do
-        echo "$app $profile, nsys"
-        to=$out/profile/$app
-        # shellcheck disable=SC2046 # words
-        if ! { nsys profile --trace=cuda --cuda-graph-trace=node --sample=none --cpuctxsw=none --force-overwrite=true \
-            --output "$to" $(profiled "$app") && nsys stats --report cuda_gpu_trace --format csv --output - \
-            "$to.nsys-rep" > "$to.trace.csv"; } > "$out/logs/nsys.$app" 2>&1; then
-            note "nsys failed with $app: $(tail -n 1 "$out/logs/nsys.$app")"
-            failed=1
-        fi
-    done
-fi
-
-# The report is made in two goes: which kernels cost most is known after the first.
-report() {
-    python3 - "$out" "$profile" "$steps" "${bandwidth:-0}" "$devices" "$1" "$arguments" <<'END'
-import csv, glob, json, os, re, sys
-
-out, profile, steps, bandwidth, devices, go, arguments = sys.argv[1:]
-steps, bandwidth = int(steps), float(bandwidth)
-
-# Meshes: points, and zones of BT-MZ and SP-MZ; LU-MZ has 4 x 4 (NAS-03-010, section 4).
-MESH = {"S": (24, 24, 6, 2), "W": (64, 64, 8, 4), "A": (128, 128, 16, 4), "B": (304, 208, 17, 8), "C": (480, 320, 28, 16),
-        "D": (1632, 1216, 34, 32), "E": (4224, 3456, 92, 64), "F": (12032, 8960, 250, 128)}
-
-
-def interior(app, class_):
-    """Interior points of all zones: zones are cut along x and y, each cut takes two planes away."""
-    x, y, z, zones = MESH[class_]
-    if app == "lu-mz":
-        zones = 4
-    return (x - 2 * zones) * (y - 2 * zones) * (z - 2)
-
-
-# Kernel: its phases, in the order of its launches in a step, each with the bytes that have to cross the device's memory
-# for an interior point if nothing is read or written twice: what a phase gets from the one before, and what it hands on.
-# BT: 5 doubles between phases; SP: 5, 1/rho and the speed of sound. u 5, forcing 5, LU's residual 5.
-PHASES = {
-    "bt_rhs": [("rhs", 120)], "bt_lines": [("x", 120), ("y", 120), ("z", 120)],
-    "sp_rhs": [("rhs", 136)], "sp_lines": [("x", 104), ("y", 104), ("z", 136)],
-    "lu_lower": [("lower", 120)], "lu_upper": [("upper", 120)], "lu_residual": [("rhs", 120)],
-}
-# kernels launched several times a phase, not once each
-SWEEPS = ("lu_lower", "lu_upper")
-
-
-def rows_of(path, first):
-    """Rows of a CSV file whose head begins with `first`; lines before it are a tool's talk."""
-    if not os.path.exists(path):
-        return []
-    lines = open(path, errors="replace").read().splitlines()
-    for n, line in enumerate(lines):
-        if line.replace('"', "").startswith(first):
-            return list(csv.DictReader(lines[n:]))
-    return []
-
-
-def trace_of(app):
-    """[(kernel, ns)] in order of time."""
-    trace = []
-    for row in rows_of(f"{out}/profile/{app}.trace.csv", "Start"):
-        name = re.sub(r"\(.*", "", row["Name"]).split()[-1] if row.get("Name") else ""
-        if not row.get("GrdX"):
-            name = "copies"
-        trace.append((float(row["Start (ns)"]), name, float(row["Duration (ns)"])))
-    return [(name, ns) for _, name, ns in sorted(trace)]
-
-
-apps = [a for a in ("bt-mz", "sp-mz", "lu-mz")]
-traces = {a: trace_of(a) for a in apps}
-
-# ---- the kernels that cost most: seconds in all profiled runs
-cost = {}
-for a in apps:
-    for name, ns in traces[a]:
-        if name != "copies":
-            sum_, count, _ = cost.get(name, (0, 0, a))
-            cost[name] = (sum_ + ns, count + 1, a)
-most = sorted(cost, key=lambda k: -cost[k][0])[:3]
-if go == "kernels":
-    for name in most:
-        print(cost[name][2], name)
-    sys.exit()
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(r) + " |" for r in rows] + [""]
-
-
-# ---- runs: best Mop/s and least, of those that verified
-best = {}
-build = machine = None
-for path in sorted(glob.glob(f"{out}/runs/*.json")):
-    app, class_, name, _, _ = os.path.basename(path).split(".")
-    record = json.load(open(path))
-    build, machine = record["build"], record["machine"]
-    if record["verified"] is True:
-        best.setdefault((class_, app, name), []).append(record["mops"])
-for path in sorted(glob.glob(f"{out}/runs/npb-gpu.*.log")):
-    _, b, class_, _, _ = os.path.basename(path).split(".")
-    found = re.search(r"Mop/s total *= *([0-9.eE+]+)", open(path, errors="replace").read())
-    if found:
-        best.setdefault((class_, b + "-mz", "npb-gpu"), []).append(float(found.group(1)))
-
-classes = sorted({k[0] for k in best}, key="SWABCDEF".index)
-names = sorted({k[2] for k in best if k[2] != "npb-gpu"}, key=lambda n: (int((n.split("-") + ["0"])[1]), n))
-has_other = any(k[2] == "npb-gpu" for k in best)
-
-
-def mops(key):
-    runs = best.get(key)
-    if not runs:
-        return "not measured"
-    return f"{max(runs):.0f}" + (f" ({min(runs):.0f})" if len(runs) > 1 else "")
-
-
-text = ["# NPB-MZ on a GPU", "", "    $ bench/gpu.sh" + arguments, "", open(f"{out}/logs/gpu").read().strip() + "."]
-if machine:
-    text += [f"{machine['processor']}, {machine['cores']} cores. {build['compiler']}, `{build['flags']}`, commit {build['commit']}."]
-text += ["", "Mop/s of runs that verified: the best, in brackets the least. `hybrid-N`: N cores, of which one leads the GPU.", ""]
-head = ["class", "", *names] + (["NPB-GPU, one zone", "gpu over it"] if has_other else [])
-rows = []
-for class_ in classes:
-    for a in apps:
-        keys = [(class_, a, n) for n in names]
-        if not any(k in best for k in keys):
-            continue
-        row = [class_, a.upper(), *map(mops, keys)]
-        if has_other:
-            ours, other = best.get((class_, a, "gpu")), best.get((class_, a, "npb-gpu"))
-            row += [mops((class_, a, "npb-gpu")), f"{max(ours) / max(other):.2f}" if ours and other else "not measured"]
-        rows.append(row)
-text += table(head, rows)
-
-# ---- phases
-if any(traces.values()):
-    text += [f"## Phases, class {profile}", "",
-             f"From a trace of {steps} steps (nsys). Floor: bytes that have to cross memory once, at "
-             + (f"{bandwidth:.0f} GB/s." if bandwidth else "a bandwidth that is not known."), ""]
-    rows = []
-    for a in apps:
-        points = interior(a, profile)
-        # launches of each kernel; a step more than was asked for warms up
-        launched = {}
-        for name, ns in traces[a]:
-            launched.setdefault(name, []).append(ns)
-        whole = sum(sum(v) for v in launched.values())
-        for name, times in launched.items():
-            phases = PHASES.get(name, [(name, None)])
-            for n, (phase, bytes_) in enumerate(phases):
-                mine = times[n :: len(phases)]
-                if bytes_ and name not in SWEEPS:
-                    each = max(1, round(len(mine) / (steps + 1)))  # parts of a batch
-                    seconds = sum(mine) / len(mine) * each * 1e-9
-                else:
-                    seconds = sum(mine) / (steps + 1) * 1e-9
-                floor = bytes_ * points / (bandwidth * 1e9) if bytes_ and bandwidth else None
-                rows.append([f"{a.upper()} {phase}", f"{seconds * 1e6:.1f}", f"{seconds / points * 1e12:.0f}",
-                             f"{100 * sum(mine) / whole:.1f} %", str(bytes_ or ""),
-                             f"{100 * floor / seconds:.0f} %" if floor else ""])
-    text += table(["", "µs a step", "ps a point", "share of the device's time", "bytes a point", "floor over time"], rows)
-
-# ---- the three kernels that cost most
-if most:
-    text += ["## The three kernels that cost most", ""]
-    whole = sum(v[0] for v in cost.values())
-    counters = {}
-    for path in glob.glob(f"{out}/profile/*.ncu.csv"):
-        for row in rows_of(path, "ID"):
-            counters.setdefault(re.sub(r"\(.*", "", row.get("Kernel Name", "")), []).append(row)
-
-    def counter(name, column, form):
-        values = []
-        for row in counters.get(name, []):
-            try:
-                values.append(float(row[column].replace(",", "")))
-            except (KeyError, ValueError, AttributeError):
-                pass  # the row of units, or a counter that this GPU has not
-        return form.format(sum(values) / len(values)) if values else "not measured"
-
-    rows = [[f"`{name}`", cost[name][2].upper(), f"{100 * cost[name][0] / whole:.1f} %", str(cost[name][1]),
-             f"{cost[name][0] / cost[name][1] * 1e-3:.1f}",
-             counter(name, "launch__registers_per_thread", "{:.0f}"),
-             counter(name, "sm__warps_active.avg.pct_of_peak_sustained_active", "{:.0f} %"),
-             counter(name, "dram__throughput.avg.pct_of_peak_sustained_elapsed", "{:.0f} %"),
-             counter(name, "lts__t_sector_hit_rate.pct", "{:.0f} %"),
-             counter(name, "sm__throughput.avg.pct_of_peak_sustained_elapsed", "{:.0f} %")] for name in most]
-    text += table(["kernel", "", "share of all kernels' time", "launches", "µs each", "registers", "warps active",
-                   "memory's peak", "L2 hits", "processors' peak"], rows)
-
-notes = open(f"{out}/logs/notes").read().splitlines()
-if notes:
-    text += ["## Not measured", ""] + ["- " + n for n in notes] + [""]
-with open(f"{out}/report.md.new", "w") as f:
-    f.write("\n".join(text).rstrip() + "\n")
-os.replace(f"{out}/report.md.new", f"{out}/report.md")
-END
-}
-
-if [ $on_cuda = 1 ] && command -v ncu > /dev/null; then
-    while read -r app kernel; do
-        echo "$kernel, ncu"
-        # the first launches warm up
-        # shellcheck disable=SC2046 # words
-        if ! ncu --kernel-name-base function --kernel-name "$kernel" --launch-skip 3 --launch-count 6 --csv --page raw \
-            --metrics launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active,dram__throughput.avg.pct_of_peak_sustained_elapsed,lts__t_sector_hit_rate.pct,sm__throughput.avg.pct_of_peak_sustained_elapsed \
-            --log-file "$out/profile/$kernel.ncu.csv" $(profiled "$app") > "$out/logs/ncu.$kernel" 2>&1; then
-            note "ncu failed with $kernel: $(grep -h '==ERROR==' "$out/profile/$kernel.ncu.csv" "$out/logs/ncu.$kernel" 2> /dev/null | tail -n 1)"
-        fi
-    done < <(report kernels)
-fi
-
-report all || exit 1
-echo
-cat "$out/report.md"
+section "End"
+tell "$((SECONDS - begin)) s of $((60 * minutes)). $([ $failed = 0 ] && echo 'Nothing failed.' || echo 'Something FAILED, see above and log.txt.')"
+cat "$report"
 exit $failed

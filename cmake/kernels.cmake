@@ -2,10 +2,14 @@
 #
 #     include(cmake/kernels.cmake)
 #     evener_kernels(TARGET NAME FILE [NAME=VALUE..])
+#     evener_cubins(TARGET TOOL FOLDER [FILE..])
 #
 # adds to TARGET a source made from FILE (NAME.kernel.c), which defines `const evn_kernel_source NAME_kernels`: the text with this project's
 # headers put in where they are included, and each kernel as the host compiler has made it. NAME=VALUE are macros for all compilers; one
 # file may be added several times under different names. Headers are also looked for in the folders of the list EVENER_KERNEL_FOLDERS.
+#
+# evener_cubins() adds TARGET, which is not part of `all`: every kernel file named so far, compiled into FOLDER by TOOL (src/device/ship.c);
+# anew where its text or one of FILE.. has changed.
 #
 # The same file is the script that makes the source (cmake -P), so that a build needs nothing but CMake.
 
@@ -69,9 +73,13 @@ function(evener_inline file)
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
-    # cmake -D NAME= -D FILE= -D OUT= -D FOLDERS=a:b -D DEFINES="N=8 M=2" -P kernels.cmake
+    # cmake -D NAME= -D FILE= -D OUT= -D FOLDERS=a:b -D DEFINES="N=8 M=2" -P kernels.cmake       with TEXT= instead of OUT= the text alone
     string(REPLACE ":" ";" folders "${FOLDERS}")
     evener_inline_file("${FILE}")
+    if(TEXT)
+        file(WRITE "${TEXT}" "${text}")
+        return()
+    endif()
     # a kernel begins a line, so that this finds what the compilers find
     string(REGEX MATCHALL "\nEVN_KERNEL\\([A-Za-z_0-9]+" kernels "${text}")
     if(NOT kernels)
@@ -139,6 +147,7 @@ function(evener_kernels target name file)
             -D "DEFINES=${defines}" -P "${EVENER_KERNELS_SCRIPT}"
         DEPENDS ${files} "${EVENER_KERNELS_SCRIPT}" VERBATIM)
     target_sources(${target} PRIVATE "${made}")
+    set_property(GLOBAL APPEND PROPERTY EVENER_KERNEL_FILES "${name}|${file}|${places}|${defines}")
     set(contract 1)
     if(DEFINED EVENER_CONTRACT AND NOT EVENER_CONTRACT)
         set(contract 0)
@@ -146,4 +155,35 @@ function(evener_kernels target name file)
     set_source_files_properties("${made}" PROPERTIES
         COMPILE_OPTIONS "-fopenmp-simd;-Wno-overlength-strings" # the text is one string
         COMPILE_DEFINITIONS "EVN_CONTRACT=${contract}")
+endfunction()
+
+function(evener_cubins target tool folder)
+    get_property(all GLOBAL PROPERTY EVENER_KERNEL_FILES)
+    list(REMOVE_DUPLICATES all)
+    set(lists "")
+    set(texts "${CMAKE_CURRENT_BINARY_DIR}/cubins")
+    foreach(one IN LISTS all)
+        string(REGEX MATCH "^(.*)[|](.*)[|](.*)[|](.*)$" one "${one}")
+        set(name "${CMAKE_MATCH_1}")
+        set(file "${CMAKE_MATCH_2}")
+        set(places "${CMAKE_MATCH_3}")
+        set(defines "${CMAKE_MATCH_4}")
+        # two files may have one name, and one file several targets
+        string(MD5 hash "${file} ${defines}")
+        string(SUBSTRING "${hash}" 0 8 hash)
+        set(list "${texts}/${name}-${hash}.list")
+        if(list IN_LIST lists)
+            continue()
+        endif()
+        string(REPLACE ":" ";" folders "${places}")
+        evener_inline_file("${file}")
+        set(text "${texts}/${name}-${hash}.text")
+        add_custom_command(OUTPUT "${list}"
+            COMMAND ${CMAKE_COMMAND} -D "NAME=${name}" -D "FILE=${file}" -D "TEXT=${text}" -D "FOLDERS=${places}"
+                -P "${EVENER_KERNELS_SCRIPT}"
+            COMMAND ${tool} "${folder}" "${list}" "${name}" "${text}" "${defines}"
+            DEPENDS ${files} ${ARGN} VERBATIM COMMENT "Compiling ${name} for devices")
+        list(APPEND lists "${list}")
+    endforeach()
+    add_custom_target(${target} DEPENDS ${lists})
 endfunction()

@@ -44,6 +44,7 @@ typedef struct evn_traits {
     int peer;              /* copies to other devices of the same back end without the host */
     int clock_is_virtual;  /* event times are computed, not measured */
     int poisons;           /* what is stale or was never written is made NaN: the emulated device */
+    char kernels[640]; /* from where its compiled kernels come, for people; "": from one place */
 } evn_traits;
 
 /* A kernel's argument: a buffer, or the value itself. */

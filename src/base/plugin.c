@@ -1,20 +1,12 @@
 /* Where plug-ins are looked for, and what makes a shared object one. */
 #include "base/argument.h"
+#include "base/places.h"
 #include <evener/plugin.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-enum { PLACES = 3, PATH = 1024 };
-
-struct places {
-    int count;
-    char path[PLACES][PATH];
-};
 
 static int is_folder(const char *path) {
     struct stat s;
@@ -24,34 +16,6 @@ static int is_folder(const char *path) {
 static int is_there(const char *path) {
     struct stat s;
     return stat(path, &s) == 0;
-}
-
-/* Appends folder/name, unless it is too long for a path. */
-static void add_place(struct places *all, const char *folder, const char *name) {
-    const int length = snprintf(all->path[all->count], PATH, "%s/%s", folder, name);
-    if (length > 0 && length < PATH) all->count++;
-}
-
-static void usual_places(struct places *all, const char *name) {
-    char folder[PATH - 32], place[PATH];
-    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    char *slash = NULL;
-    if (length > 0) {
-        folder[length] = '\0';
-        slash = strrchr(folder, '/');
-    }
-    if (slash) {
-        *slash = '\0';
-        snprintf(place, sizeof place, "%s/lib/evener", folder);
-        add_place(all, place, name);
-        slash = strrchr(folder, '/');
-    }
-    if (slash) {
-        *slash = '\0';
-        snprintf(place, sizeof place, "%s/lib/evener", folder);
-        add_place(all, place, name);
-    }
-    add_place(all, EVENER_PLUGINS, name);
 }
 
 /* Opens this file. */
@@ -100,17 +64,12 @@ evn_status evn_plugin_open(const void **out, void **library, const evn_plugin *p
         return status ? evn_fail(status, "%s (which %s says)", evn_message(), p->variable) : EVN_OK;
     }
     if (said)
-        add_place(&all, said, p->name);
+        places_add(&all, said, p->name);
     else
-        usual_places(&all, p->name);
+        places_add_usual(&all, p->name);
     for (int i = 0; i < all.count; i++)
         if (is_there(all.path[i])) return open_file(out, library, p, all.path[i]);
     char list[900] = "";
-    for (int i = 0, n = 0; i < all.count && n < (int)sizeof list; i++)
-        n += snprintf(list + n, sizeof list - (size_t)n, "%s%s",
-                      !i                   ? ""
-                      : i + 1 == all.count ? " or "
-                                           : ", ",
-                      all.path[i]);
+    places_text(&all, list, sizeof list);
     return evn_fail(EVN_MISSING, "%s: there is no plug-in %s", p->what, *list ? list : p->name);
 }

@@ -7,6 +7,7 @@
  * user's own.
  */
 #include "device/cache.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -178,10 +179,10 @@ static void make_header(struct header *h, struct cache_key key, const void *data
 }
 
 /* What is in the file behind its header, if that is right; NULL. */
-static void *read_content(int file, struct cache_key key, size_t *size) {
+static void *read_content(int file, struct cache_key key, int must_be_ours, size_t *size) {
     struct header found, expected;
     struct stat about;
-    if (fstat(file, &about) || !S_ISREG(about.st_mode) || !is_ours(&about) ||
+    if (fstat(file, &about) || !S_ISREG(about.st_mode) || (must_be_ours && !is_ours(&about)) ||
         about.st_size <= (off_t)sizeof found || !read_whole(file, &found, sizeof found))
         return NULL;
     *size = (size_t)about.st_size - sizeof found;
@@ -194,16 +195,58 @@ static void *read_content(int file, struct cache_key key, size_t *size) {
     return NULL;
 }
 
+/* The same of a file in the folder. */
+static void *read_named(int folder, const char *name, struct cache_key key, size_t *size) {
+    const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    void *content = file < 0 ? NULL : read_content(file, key, 1, size);
+    if (file >= 0) close(file);
+    return content;
+}
+
 int cache_read(struct cache_key key, void **data, size_t *size) {
     char name[FILE_NAME];
     const int folder = open_folder(0);
     if (folder < 0) return 0;
     file_name(name, key);
-    const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     size_t rest;
-    void *content = file < 0 ? NULL : read_content(file, key, &rest);
-    if (file >= 0) close(file);
+    void *content = read_named(folder, name, key, &rest);
     close(folder);
+    if (!content) return 0;
+    *data = content;
+    *size = rest;
+    return 1;
+}
+
+/* Whether the file's data begin with the mark; *key is what it is kept under. */
+static int is_marked(int folder, const char *name, struct cache_key mark, struct cache_key *key) {
+    struct {
+        struct header head;
+        unsigned char mark[16];
+    } start;
+    char expected[FILE_NAME];
+    const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int has = file >= 0 && read_whole(file, &start, sizeof start) &&
+                    !memcmp(start.mark, mark.byte, sizeof mark.byte);
+    if (file >= 0) close(file);
+    if (!has) return 0;
+    memcpy(key->byte, start.head.key, sizeof key->byte);
+    file_name(expected, *key);
+    return !strcmp(name, expected);
+}
+
+int cache_find(struct cache_key mark, void **data, size_t *size) {
+    struct cache_key key;
+    const int folder = open_folder(0);
+    DIR *list = folder < 0 ? NULL : fdopendir(folder);
+    void *content = NULL;
+    size_t rest = 0;
+    for (struct dirent *e; list && !content && (e = readdir(list));)
+        if (strlen(e->d_name) == FILE_NAME - 4 && is_marked(folder, e->d_name, mark, &key))
+            content = read_named(folder, e->d_name, key, &rest);
+    if (list)
+        closedir(list);
+    else if (folder >= 0)
+        close(folder);
     if (!content) return 0;
     *data = content;
     *size = rest;
@@ -223,18 +266,46 @@ static int make_beside(int folder, const char *name, char beside[FILE_NAME + 32]
     return -1;
 }
 
+static int write_and_close(int file, struct cache_key key, const void *data, size_t size) {
+    struct header h;
+    make_header(&h, key, data, size);
+    const int written = write_whole(file, &h, sizeof h) && write_whole(file, data, size);
+    return !close(file) && written;
+}
+
 void cache_write(struct cache_key key, const void *data, size_t size) {
     char name[FILE_NAME], beside[FILE_NAME + 32];
     const int folder = size ? open_folder(1) : -1;
     if (folder < 0) return;
     file_name(name, key);
     const int file = make_beside(folder, name, beside);
-    if (file >= 0) {
-        struct header h;
-        make_header(&h, key, data, size);
-        const int written = write_whole(file, &h, sizeof h) && write_whole(file, data, size);
-        if (close(file) || !written || renameat(folder, beside, folder, name))
-            unlinkat(folder, beside, 0);
-    }
+    if (file >= 0 &&
+        (!write_and_close(file, key, data, size) || renameat(folder, beside, folder, name)))
+        unlinkat(folder, beside, 0);
     close(folder);
+}
+
+int cache_is_there(void) {
+    const int folder = open_folder(0);
+    if (folder >= 0) close(folder);
+    return folder >= 0;
+}
+
+int cache_read_file(const char *name, struct cache_key key, void **data, size_t *size) {
+    const int file = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    size_t rest;
+    void *content = read_content(file, key, 0, &rest);
+    close(file);
+    if (!content) return -1;
+    *data = content;
+    *size = rest;
+    return 1;
+}
+
+int cache_write_file(const char *name, struct cache_key key, const void *data, size_t size) {
+    const int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file >= 0 && write_and_close(file, key, data, size)) return 1;
+    if (file >= 0) unlink(name);
+    return 0;
 }

@@ -29,4 +29,18 @@ int cache_read(struct cache_key key, void **data, size_t *size);
 
 void cache_write(struct cache_key key, const void *data, size_t size);
 
+/* The same of any entry whose data begin with the bytes of `mark`, for who does not know its key;
+ * it looks into all of them. */
+int cache_find(struct cache_key mark, void **data, size_t *size);
+
+/* Whether there is a folder that may be used. */
+int cache_is_there(void);
+
+/* The same of one file elsewhere, whoever it belongs to. 1: found; 0: there is no such file; -1: it
+ * is not whole. */
+int cache_read_file(const char *file, struct cache_key key, void **data, size_t *size);
+
+/* 0: it cannot be written, and there is no such file then. */
+int cache_write_file(const char *file, struct cache_key key, const void *data, size_t size);
+
 #endif

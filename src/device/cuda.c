@@ -8,7 +8,13 @@
  *
  * Numbers are those of the driver, after CUDA_VISIBLE_DEVICES and in the order that
  * CUDA_DEVICE_ORDER says. The driver is looked for in $EVENER_LIBCUDA (a file, and then nowhere
- * else), where the loader looks, and where WSL and NixOS keep it.
+ * else), where the loader looks, and where WSL, NixOS, container runtimes and distributions keep it
+ * (folders.h).
+ *
+ * A program comes from the first of these that has it: the user's cache; a program for just this
+ * architecture that was shipped with Evener (shipped.h); the run-time compiler NVRTC; text for an
+ * earlier architecture that was shipped, which the driver compiles. So a device does without NVRTC
+ * where the others have what it needs. What the driver refuses counts as not there.
  *
  * A device is its primary context, which the CUDA runtime and its libraries use too, so that they
  * and we see the same memory. It is made current before every call, since any of several threads
@@ -26,15 +32,18 @@
 #include "device/backend.h"
 #include "device/cache.h"
 #include "device/cuda_api.h"
+#include "device/folders.h"
 #include "device/nvrtc.h"
+#include "device/shipped.h"
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { MAX_DEVICES = 64, PROBE_BYTES = 1 << 16, REASON = 600 };
+enum { MAX_DEVICES = 64, PROBE_BYTES = 1 << 16, REASON = 1000 };
 
 struct driver {
     struct cuda_api api;
@@ -52,9 +61,12 @@ struct specification {
 struct cuda_device {
     evn_device base;
     struct driver driver;
-    struct nvrtc *compiler;
-    char compiler_id[64]; /* for the cache */
-    char target[32];      /* what programs are compiled for */
+    struct nvrtc *compiler;   /* NULL: there is none, */
+    char no_compiler[REASON]; /* for this reason */
+    char compiler_id[64];     /* for the cache */
+    char own[32];             /* the target of just this architecture, "sm_90" */
+    char target[32];          /* what the compiler compiles for */
+    int architecture;         /* 90 for 9.0 */
     CUdevice device;
     CUcontext context; /* NULL: not retained */
     int ordinal;
@@ -243,11 +255,43 @@ static evn_status driver_try(struct driver *driver, const char *file, int *is_th
     return evn_fail(code == CUDA_STUB_LIBRARY ? EVN_MISSING : EVN_DEVICE, "%s: %s", path, text);
 }
 
+/* The driver opens its compiler by name alone, which the loader does not find in a folder that is
+ * none of its own. */
+static void load_helper(const char *folder) {
+    char file[PATH_MAX + 64];
+    snprintf(file, sizeof file, "%slibnvidia-ptxjitcompiler.so.1", folder);
+    dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+/* In the folders at last, where only a file that is there is tried. */
+static evn_status driver_find(struct driver *driver, const struct folders *f) {
+    static const char *const usual[] = {"libcuda.so.1", "libcuda.so"};
+    enum { USUAL = sizeof usual / sizeof *usual };
+    char file[PATH_MAX + 32], first[400] = "", found[REASON] = "";
+    for (int i = 0; i < USUAL + f->count; i++) {
+        const char *folder = i < USUAL ? NULL : f->path[i - USUAL];
+        int is_there;
+        snprintf(file, sizeof file, "%s%s", folder ? folder : "", usual[folder ? 0 : i]);
+        if (folder && access(file, F_OK)) continue;
+        evn_status status = driver_try(driver, file, &is_there);
+        if (!status && folder) load_helper(folder);
+        if (!status) return EVN_OK;
+        driver_close(driver);
+        if (status != EVN_MISSING) return status;
+        if (folder) is_there = 1;
+        /* one that is there says more */
+        if (is_there && !*found) snprintf(found, sizeof found, "%s", evn_message());
+        if (!is_there && !*first) snprintf(first, sizeof first, "%s", evn_message());
+    }
+    if (*found) return evn_fail(EVN_MISSING, "%s", found);
+    return evn_fail(EVN_MISSING,
+                    "%s; nor is libcuda.so.1 in %s; install NVIDIA's driver, or set EVENER_LIBCUDA "
+                    "to its file",
+                    first, f->named);
+}
+
 /* Finds the driver and starts it; else evn_message() says why there is none. */
 static evn_status driver_open(struct driver *driver) {
-    static const char *const usual[] = {"libcuda.so.1", "libcuda.so",
-                                        "/usr/lib/wsl/lib/libcuda.so.1",
-                                        "/run/opengl-driver/lib/libcuda.so.1"};
     const char *named = getenv("EVENER_LIBCUDA");
     int is_there;
     memset(driver, 0, sizeof *driver);
@@ -257,18 +301,11 @@ static evn_status driver_open(struct driver *driver) {
         return status ? evn_fail(status, "EVENER_LIBCUDA=\"%.300s\": %s", named, evn_message())
                       : EVN_OK;
     }
-    char first[REASON + 500] = "", found[REASON + 500] = "";
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        evn_status status = driver_try(driver, usual[i], &is_there);
-        if (!status) return EVN_OK;
-        driver_close(driver);
-        if (status != EVN_MISSING) return status;
-        char *why = is_there ? found : first; /* one that is there says more */
-        if (!*why) snprintf(why, sizeof first, "%s", evn_message());
-    }
-    if (*found) return evn_fail(EVN_MISSING, "%s", found);
-    return evn_fail(EVN_MISSING, "%s; install NVIDIA's driver, or set EVENER_LIBCUDA to its file",
-                    first);
+    struct folders *f = folders_of_driver();
+    if (!f) return evn_fail(EVN_MEMORY, "not enough memory to look for the driver");
+    evn_status status = driver_find(driver, f);
+    free(f);
+    return status;
 }
 
 /* ---- specifications ---- */
@@ -361,20 +398,27 @@ static evn_status count_devices(const struct driver *driver, int *have) {
     return evn_fail(EVN_DEVICE, "%s", text);
 }
 
+/* Whether kernels can come from anywhere: a device that has none is none. */
+static evn_status kernels_somewhere(int driver) {
+    struct nvrtc *compiler;
+    evn_status status = nvrtc_open(&compiler, driver);
+    if (!status) nvrtc_close(compiler);
+    if (!status || shipped_has(NULL) || cache_is_there()) return EVN_OK;
+    return evn_fail(status, "there are no compiled kernels (EVENER_KERNELS), and %s",
+                    evn_message());
+}
+
 static evn_status cuda_count(const char *text, int *count, char *why, size_t size) {
     struct specification s;
     struct driver driver;
-    struct nvrtc *compiler;
     *count = 0;
     evn_status status = parse(&s, text);
     if (status) return status;
     int have = 0;
-    /* a device whose kernels cannot be compiled is none */
     if (driver_open(&driver) || count_devices(&driver, &have) ||
-        nvrtc_open(&compiler, driver.version)) {
+        kernels_somewhere(driver.version)) {
         snprintf(why, size, "%s", evn_message());
     } else {
-        nvrtc_close(compiler);
         status = settle(&s, text, have);
         *count = status ? 0 : s.count;
     }
@@ -419,13 +463,36 @@ static evn_status look(struct cuda_device *d, int sharing, int have) {
     t->memory = t->max_buffer = memory / (size_t)sharing;
     t->local_memory = (size_t)local;
     t->peer = have > 1 || sharing > 1;
-    return nvrtc_target(d->compiler, 10 * major + minor, d->target);
+    d->architecture = 10 * major + minor;
+    snprintf(d->own, sizeof d->own, "sm_%d", d->architecture);
+    return d->compiler ? nvrtc_target(d->compiler, d->architecture, d->target) : EVN_OK;
+}
+
+/* Where this device's kernels come from, in the order in which it is looked. */
+static void tell_kernels(struct cuda_device *d) {
+    char *to = d->base.traits.kernels, folder[300];
+    const size_t size = sizeof d->base.traits.kernels;
+    int n = cache_is_there() ? snprintf(to, size, "the cache") : 0;
+#define ADD(...)                                                                                   \
+    (n += n < (int)size ? snprintf(to + n, size - (size_t)n, "%s", n ? ", else " : "") : 0,        \
+     n += n < (int)size ? snprintf(to + n, size - (size_t)n, __VA_ARGS__) : 0)
+    if (shipped_has(d->own) && shipped_folder(folder, sizeof folder))
+        ADD("shipped for %s (%.200s)", d->own, folder);
+    if (d->compiler)
+        ADD("made for %s by NVRTC %d.%d (%.200s)", d->target, nvrtc_version(d->compiler) / 1000,
+            nvrtc_version(d->compiler) % 1000 / 10, nvrtc_path(d->compiler));
+    const char *target;
+    for (int i = 0; (target = shipped_portable(d->architecture, i)); i++)
+        if (shipped_has(target)) ADD("shipped as %s, which the driver compiles", target);
+    if (!n) ADD("nowhere: %.300s", d->no_compiler);
+#undef ADD
 }
 
 /* The compiler in the key of what it made: its version number does not tell updates apart, its file
  * does. */
 static void name_compiler(struct cuda_device *d) {
     struct stat file;
+    if (!d->compiler) return;
     if (stat(nvrtc_path(d->compiler), &file)) memset(&file, 0, sizeof file);
     snprintf(d->compiler_id, sizeof d->compiler_id, "NVRTC %d, %lld bytes of %lld",
              nvrtc_version(d->compiler), (long long)file.st_size, (long long)file.st_mtime);
@@ -440,7 +507,8 @@ static evn_status cuda_open(evn_device *base, const char *text) {
     if (!status) status = driver_open(&d->driver);
     if (!status) status = count_devices(&d->driver, &have);
     if (!status) status = settle(&s, text, have);
-    if (!status) status = nvrtc_open(&d->compiler, d->driver.version);
+    if (!status && nvrtc_open(&d->compiler, d->driver.version))
+        snprintf(d->no_compiler, sizeof d->no_compiler, "%s", evn_message());
     if (!status) {
         name_compiler(d);
         d->contract = s.contract;
@@ -454,6 +522,7 @@ static evn_status cuda_open(evn_device *base, const char *text) {
     if (!status)
         status = check(d, d->driver.api.context_retain(&d->context, d->device),
                        "cuDevicePrimaryCtxRetain");
+    if (!status) tell_kernels(d);
     if (status) cuda_close(base);
     return status;
 }
@@ -657,32 +726,117 @@ static evn_status load(struct cuda_device *d, struct cuda_program *p, const void
     return status;
 }
 
-static evn_status cuda_program_open(evn_program *base) {
-    struct cuda_program *p = (struct cuda_program *)base;
-    struct cuda_device *d = device_of(base->device);
-    const evn_kernel_source *source = base->source;
-    const char *defines = base->defines ? base->defines : "";
-    int contract = d->contract < 0 ? source->contract : d->contract;
-    const char *part[] = {"cuda",  d->compiler_id, d->target,   contract ? "on" : "off",
-                          defines, source->name,   source->text};
-    struct cache_key key = cache_key(part, sizeof part / sizeof *part);
-    void *image = NULL;
-    size_t bytes = 0;
-    evn_status status = enter(d);
-    if (status) return status;
-    if (cache_read(key, &image, &bytes)) {
-        status = nvrtc_is_whole(image, bytes, d->target) ? load(d, p, image) : EVN_SYSTEM;
-        free(image);
-        if (status != EVN_SYSTEM) return status; /* refused: it is made again */
-    }
+/* A program that is asked for, and what it is made from. */
+struct wanted {
+    struct cuda_device *d;
+    struct cuda_program *p;
+    const evn_kernel_source *source;
+    const char *defines;
+    int contract;
+};
+
+/* What it is made from but for the compiler: an entry of the cache begins with this mark, so that
+ * it is found where there is no compiler any more. */
+static struct cache_key mark_of(const struct wanted *w, const char *target) {
+    const char *part[] = {"cuda",     target,          w->contract ? "on" : "off",
+                          w->defines, w->source->name, w->source->text};
+    return cache_key(part, sizeof part / sizeof *part);
+}
+
+static struct cache_key key_of(const struct wanted *w) {
+    const char *part[] = {
+        "cuda, marked", w->d->compiler_id, w->d->target,   w->contract ? "on" : "off",
+        w->defines,     w->source->name,   w->source->text};
+    return cache_key(part, sizeof part / sizeof *part);
+}
+
+/* EVN_MISSING: there is none that is whole and that the driver takes; other failures are for good.
+ */
+static evn_status load_if_whole(const struct wanted *w, void *image, size_t bytes,
+                                const char *target) {
+    evn_status status = nvrtc_is_whole(image, bytes, target) ? load(w->d, w->p, image) : EVN_SYSTEM;
+    free(image);
+    return status == EVN_SYSTEM ? EVN_MISSING : status;
+}
+
+static evn_status from_cache(const struct wanted *w) {
+    const int has = w->d->compiler != NULL;
+    const char *target = has ? w->d->target : w->d->own;
+    const struct cache_key mark = mark_of(w, target);
+    void *image;
+    size_t bytes;
+    const int found =
+        has ? cache_read(key_of(w), &image, &bytes) : cache_find(mark, &image, &bytes);
+    if (!found) return EVN_MISSING;
+    if (bytes < sizeof mark || memcmp(image, &mark, sizeof mark)) bytes = sizeof mark;
+    bytes -= sizeof mark;
+    memmove(image, (char *)image + sizeof mark, bytes);
+    return load_if_whole(w, image, bytes, target);
+}
+
+/* Keeps an image behind its mark. */
+static void keep(const struct wanted *w, const struct nvrtc_program *made) {
+    const struct cache_key mark = mark_of(w, w->d->target);
+    char *data = malloc(sizeof mark + made->bytes);
+    if (!data) return;
+    memcpy(data, &mark, sizeof mark);
+    memcpy(data + sizeof mark, made->image, made->bytes);
+    cache_write(key_of(w), data, sizeof mark + made->bytes);
+    free(data);
+}
+
+static evn_status from_shipped(const struct wanted *w, const char *target) {
+    const struct cache_key key =
+        shipped_key(w->source->name, w->source->text, w->defines, w->contract, target);
+    void *image;
+    size_t bytes;
+    if (!shipped_read(key, target, &image, &bytes)) return EVN_MISSING;
+    if (!nvrtc_is_whole(image, bytes, target)) shipped_refused(key, target);
+    return load_if_whole(w, image, bytes, target);
+}
+
+static evn_status from_compiler(const struct wanted *w) {
+    struct cuda_device *d = w->d;
     struct nvrtc_program made;
-    status =
-        nvrtc_compile(d->compiler, &made, source->name, source->text, d->target, defines, contract);
+    if (!d->compiler) return evn_fail(EVN_MISSING, "%s", d->no_compiler);
+    evn_status status = nvrtc_compile(d->compiler, &made, w->source->name, w->source->text,
+                                      d->target, w->defines, w->contract);
     if (status) return status;
-    status = load(d, p, made.image);
-    if (!status) cache_write(key, made.image, made.bytes);
+    status = load(d, w->p, made.image);
+    if (!status) keep(w, &made);
     nvrtc_program_close(&made);
     return status;
+}
+
+/* Without a compiler: what would help, in one line. */
+static evn_status no_kernels(const struct wanted *w, evn_status status, const char *why) {
+    char folder[300];
+    if (w->d->compiler) return evn_fail(status, "%s", why);
+    const int is_there = shipped_folder(folder, sizeof folder);
+    return evn_fail(status, "no compiled kernels for %s%s%s (EVENER_KERNELS); %.600s", w->d->own,
+                    is_there ? " in " : ": ", folder, why);
+}
+
+static evn_status cuda_program_open(evn_program *base) {
+    struct cuda_device *d = device_of(base->device);
+    const struct wanted w = {d, (struct cuda_program *)base, base->source,
+                             base->defines ? base->defines : "",
+                             d->contract < 0 ? base->source->contract : d->contract};
+    char why[REASON];
+    const char *target;
+    evn_status status = enter(d);
+    if (status) return status;
+    status = from_cache(&w);
+    if (status == EVN_MISSING) status = from_shipped(&w, d->own);
+    if (status != EVN_MISSING) return status;
+    status = from_compiler(&w);
+    if (status != EVN_MISSING && status != EVN_SYSTEM) return status;
+    snprintf(why, sizeof why, "%s", evn_message());
+    for (int i = 0; (target = shipped_portable(d->architecture, i)); i++) {
+        const evn_status other = from_shipped(&w, target);
+        if (other != EVN_MISSING) return other;
+    }
+    return no_kernels(&w, status, why);
 }
 
 static void cuda_program_close(evn_program *base) {

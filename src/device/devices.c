@@ -38,7 +38,7 @@ static evn_status find_gpus(const char **spec, int *count, char *why, size_t siz
     *spec = NULL;
     *why = 0;
     for (int b = 0; b < BACKENDS; b++) {
-        char reason[256] = "";
+        char reason[1024] = "";
         *count = 0;
         if (!backends[b]->best) continue;
         evn_status status = backends[b]->count(backends[b]->best, count, reason, sizeof reason);
@@ -104,7 +104,7 @@ evn_status evn_devices_count(const char *text, int *count, char *why, size_t siz
     evn_status status = EVN_OK;
     while (!status && text) {
         const struct backend *backend = NULL;
-        char part[256], reason[512] = "";
+        char part[256], reason[1024] = "";
         int more = 0;
         status = next_part(&text, part);
         if (!status) status = count_part(part, &backend, &more, reason, sizeof reason);
@@ -155,7 +155,7 @@ evn_status devices_count_gpus(int *count) {
 evn_status devices_find(const char *text, int number, char part[256],
                         const struct backend **backend, int *within) {
     const char *rest = text;
-    char why[512] = "";
+    char why[1024] = "";
     int all = 0;
     while (rest) {
         int count;

@@ -7,16 +7,16 @@
  */
 #include "device/nvrtc.h"
 #include "device/cuda_api.h"
+#include "device/folders.h"
 #include <dlfcn.h>
 #include <elf.h>
-#include <glob.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OLDEST = 11020, NEWEST_MAJOR = 15, FOLDERS = 32, ARCHITECTURES = 64 };
+enum { OLDEST = 11020, NEWEST_MAJOR = 15, ARCHITECTURES = 64 };
 
 struct nvrtc {
     struct nvrtc_api api;
@@ -27,35 +27,6 @@ struct nvrtc {
 };
 
 /* ---- finding it ---- */
-
-struct folders {
-    int count;
-    char path[FOLDERS][PATH_MAX]; /* "" leaves it to the loader */
-};
-
-static void add_folder(struct folders *f, const char *root, const char *below) {
-    if (!root || !*root || f->count == FOLDERS) return;
-    int length = snprintf(f->path[f->count], sizeof f->path[0], "%s%s/", root, below);
-    if (length > 0 && (size_t)length < sizeof f->path[0]) f->count++;
-}
-
-static void find_folders(struct folders *f) {
-    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CONDA_PREFIX"};
-    static const char *const roots[] = {"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"};
-    f->count = 1;
-    f->path[0][0] = 0;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        add_folder(f, getenv(variables[i]), "/lib64");
-        add_folder(f, getenv(variables[i]), "/lib");
-    }
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) add_folder(f, roots[i], "/lib64");
-    /* versions side by side, the highest first */
-    glob_t found;
-    if (!glob("/usr/local/cuda-*", 0, NULL, &found)) {
-        for (size_t i = found.gl_pathc; i-- > 0;) add_folder(f, found.gl_pathv[i], "/lib64");
-        globfree(&found);
-    }
-}
 
 /* What is wrong with the library just opened, in `why`; 0 if it will do. */
 static int fill(struct nvrtc *c, char *why, size_t size) {
@@ -132,12 +103,13 @@ static void load_builtins(const struct nvrtc *c) {
 static int try_major(struct nvrtc *c, const struct folders *f, int major, int max, char *why,
                      size_t size) {
     char file[PATH_MAX + 32];
-    for (int i = 0; i < f->count; i++) {
+    for (int i = -1; i < f->count; i++) {
+        const char *folder = i < 0 ? "" : f->path[i]; /* first where the loader looks */
         if (major)
-            snprintf(file, sizeof file, "%slibnvrtc.so.%d%s", f->path[i], major,
+            snprintf(file, sizeof file, "%slibnvrtc.so.%d%s", folder, major,
                      major == 11 ? ".2" : "");
         else
-            snprintf(file, sizeof file, "%slibnvrtc.so", f->path[i]);
+            snprintf(file, sizeof file, "%slibnvrtc.so", folder);
         if (try_file(c, file, why, size)) continue;
         if (c->version / 1000 <= max) return 0;
         dlclose(c->library);
@@ -145,10 +117,7 @@ static int try_major(struct nvrtc *c, const struct folders *f, int major, int ma
     return 1;
 }
 
-static int find(struct nvrtc *c, int driver, char *why, size_t size) {
-    struct folders *f = malloc(sizeof *f);
-    if (!f) return 1;
-    find_folders(f);
+static int find(struct nvrtc *c, const struct folders *f, int driver, char *why, size_t size) {
     int max = driver ? driver / 1000 : INT_MAX, wrong = 1;
     for (int major = NEWEST_MAJOR; wrong && major >= OLDEST / 1000; major--)
         if (major <= max) wrong = try_major(c, f, major, max, why, size);
@@ -157,8 +126,21 @@ static int find(struct nvrtc *c, int driver, char *why, size_t size) {
     for (int major = OLDEST / 1000; wrong && major <= NEWEST_MAJOR; major++)
         if (major > max) wrong = try_major(c, f, major, INT_MAX, why, size);
     if (wrong) wrong = try_major(c, f, 0, INT_MAX, why, size);
-    free(f);
     return wrong;
+}
+
+static evn_status find_or_say(struct nvrtc *c, int driver, char *why, size_t size) {
+    struct folders *f = folders_of_compiler();
+    if (!f) return evn_fail(EVN_MEMORY, "not enough memory to look for the run-time compiler");
+    evn_status status = EVN_OK;
+    if (find(c, f, driver, why, size))
+        status = evn_fail(EVN_MISSING,
+                          "no run-time compiler: %s%s; install libnvrtc.so.13, .12 or .11.2 in one "
+                          "of these, or set EVENER_NVRTC to the file",
+                          *why ? why : "libnvrtc.so is neither where the loader looks nor in ",
+                          *why ? "" : f->named);
+    free(f);
+    return status;
 }
 
 evn_status nvrtc_open(struct nvrtc **out, int driver) {
@@ -174,13 +156,8 @@ evn_status nvrtc_open(struct nvrtc **out, int driver) {
             status = evn_fail(EVN_MISSING, "EVENER_NVRTC=\"%.300s\" cannot be used: %.500s", file,
                               error ? error : "it cannot be opened");
         }
-    } else if (find(c, driver, why, sizeof why)) {
-        status = evn_fail(
-            EVN_MISSING,
-            "no run-time compiler: %s; install libnvrtc.so.13, .12 or .11.2 of a CUDA "
-            "toolkit where the loader, CUDA_HOME or /usr/local/cuda finds it, or set EVENER_NVRTC "
-            "to the file",
-            *why ? why : "libnvrtc.so is neither where the loader looks nor in the usual folders");
+    } else {
+        status = find_or_say(c, driver, why, sizeof why);
     }
     if (status) {
         free(c);

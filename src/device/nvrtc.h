@@ -2,9 +2,8 @@
  * device and no driver, so a machine without a GPU can compile and measure every kernel.
  *
  * The library is opened with dlopen. It is looked for, newest first, in $EVENER_NVRTC (a file, and
- * then nowhere else), where the loader looks, in lib64 and lib of $CUDA_HOME, $CUDA_PATH,
- * $CUDA_ROOT and $CONDA_PREFIX, and below /usr/local/cuda*, /opt/cuda and /usr/lib/cuda. NVRTC 11.2
- * is the oldest that will do.
+ * then nowhere else), where the loader looks, and where toolkits and Python's packages have it
+ * (folders.h). NVRTC 11.2 is the oldest that will do.
  *
  * An architecture is a compute capability as one number, 90 for 9.0 and 121 for 12.1.
  */

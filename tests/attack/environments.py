@@ -31,6 +31,7 @@ VARIABLES = {
     "EVENER_SCHEDULE": ("garbage",), "EVENER_RECORD": ("missing/r", "-"), "EVENER_TRACE": ("-",), "EVENER_OVERSUBSCRIBE": ("2",),
     "EVENER_BIND": ("garbage", "none"),
     "EVENER_LIBCUDA": ("/etc/passwd", "missing", ""), "EVENER_NVRTC": ("/etc/passwd", "missing", ""),
+    "EVENER_KERNELS": ("/etc/passwd", "missing", "", "/"),
     "CUDA_VISIBLE_DEVICES": ("", "garbage", "-1"), "CUDA_HOME": ("/none",), "OCL_ICD_VENDORS": ("/none", "/etc/passwd"),
     "POCL_DEVICES": ("garbage", ""), "POCL_CACHE_DIR": ("/proc/none",), "HWLOC_SYNTHETIC": ("node:2 core:4 pu:2", "garbage"),
     "HWLOC_XMLFILE": ("/none", "/etc/passwd"), "HWLOC_COMPONENTS": ("garbage", "-linux"), "MALLOC_PERTURB_": ("165",),

@@ -15,7 +15,7 @@ DICE = int(sys.argv[3]) if len(sys.argv) > 3 else 3
 
 
 def run(what, devices, dice=None):
-    environment = dict(os.environ, EVENER_LIBCUDA=DRIVER, EVENER_NVRTC=DRIVER, EVENER_CACHE="", OMP_WAIT_POLICY="passive")
+    environment = dict(os.environ, EVENER_LIBCUDA=DRIVER, EVENER_NVRTC=DRIVER, EVENER_CACHE="", EVENER_KERNELS="", OMP_WAIT_POLICY="passive")
     environment.pop("CUDA_VISIBLE_DEVICES", None)
     if dice is not None:
         environment["FAKE_CUDA_LATER"] = str(dice)

@@ -30,6 +30,7 @@ static int set_up(void **state) {
     use(FAKE_CUDA);
     fake->reset();
     setenv("EVENER_CACHE", "", 1);
+    setenv("EVENER_KERNELS", "", 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
     return 0;
 }

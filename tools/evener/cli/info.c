@@ -35,7 +35,7 @@ static void print_cores(const evn_machine *m) {
 static void print_devices(void) {
     for (int b = 0; evn_backend_name(b); b++) {
         const char *name = evn_backend_name(b);
-        char why[512] = "", memory[32];
+        char why[1024] = "", memory[32];
         int count = 0;
         if (evn_devices_count(name, &count, why, sizeof why)) {
             snprintf(why, sizeof why, "%s", evn_message());
@@ -54,6 +54,7 @@ static void print_devices(void) {
             printf("%d: %s, %s, %s, %d processors%s\n", d, t->name, t->architecture,
                    size_text((double)t->memory, memory), t->processors,
                    t->peer ? ", copies to its peers directly" : "");
+            if (*t->kernels) printf("                       kernels: %s\n", t->kernels);
             evn_device_close(device);
         }
         if (count && *why) printf("                    %s\n", why);
@@ -66,7 +67,7 @@ static cJSON *record_backends(void) {
     for (int b = 0; evn_backend_name(b); b++) {
         const char *name = evn_backend_name(b);
         cJSON *o = cJSON_CreateObject();
-        char why[512] = "";
+        char why[1024] = "";
         int count = 0;
         if (evn_devices_count(name, &count, why, sizeof why)) {
             snprintf(why, sizeof why, "%s", evn_message());
@@ -88,6 +89,7 @@ static cJSON *record_backends(void) {
             record_number(one, "memory", (double)t->memory);
             cJSON_AddNumberToObject(one, "processors", t->processors);
             cJSON_AddBoolToObject(one, "peer", t->peer);
+            if (*t->kernels) cJSON_AddStringToObject(one, "kernels", t->kernels);
             cJSON_AddItemToArray(devices, one);
             evn_device_close(device);
         }
