@@ -2,23 +2,14 @@
 #include <evener/status.h>
 #include <evener/machine.h>
 #include "base/argument.h"
+#include "machine/inside.h"
 #include "machine/memory.h"
+#include "machine/quota.h"
 #include <errno.h>
-#include <hwloc.h>
 #include <omp.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct evn_machine {
-    hwloc_topology_t topology;
-    int here;
-    int cores;
-    hwloc_obj_t *core; /* the cores we may use, in logical order */
-    int *number;       /* the system's number of one hardware thread of each */
-    uint64_t memory;
-    char processor[128];
-};
 
 /* The processors this process may run on. OMP_PROC_BIND binds the initial thread to one place
  * before main() begins, so where places exist their union is the answer, not the thread's own mask.
@@ -45,43 +36,6 @@ static hwloc_cpuset_t allowed_here(void) {
         }
     }
     return set;
-}
-
-static int by_logical(const void *a, const void *b) {
-    const hwloc_obj_t x = *(const hwloc_obj_t *)a, y = *(const hwloc_obj_t *)b;
-    return (x->logical_index > y->logical_index) - (x->logical_index < y->logical_index);
-}
-
-/* Fills core[] and number[]; 0 if there is no memory. */
-static int find_cores(evn_machine *m, hwloc_const_cpuset_t allowed) {
-    hwloc_obj_type_t type = HWLOC_OBJ_CORE;
-    int n = hwloc_get_nbobjs_by_type(m->topology, type);
-    if (n <= 0) { /* virtual machines and odd processors may show no cores, only threads */
-        type = HWLOC_OBJ_PU;
-        n = hwloc_get_nbobjs_by_type(m->topology, type);
-    }
-    if (n < 1) n = 1;
-    m->core = calloc((size_t)n, sizeof *m->core);
-    m->number = calloc((size_t)n, sizeof *m->number);
-    hwloc_cpuset_t usable = hwloc_bitmap_alloc();
-    if (!m->core || !m->number || !usable) {
-        hwloc_bitmap_free(usable);
-        return 0;
-    }
-    m->cores = 0;
-    for (int i = 0; i < n; i++) {
-        hwloc_obj_t core = hwloc_get_obj_by_type(m->topology, type, (unsigned)i);
-        if (!core) break;
-        hwloc_bitmap_and(usable, core->cpuset, allowed);
-        if (!hwloc_bitmap_iszero(usable)) m->core[m->cores++] = core;
-    }
-    qsort(m->core, (size_t)m->cores, sizeof *m->core, by_logical);
-    for (int i = 0; i < m->cores; i++) {
-        hwloc_bitmap_and(usable, m->core[i]->cpuset, allowed);
-        m->number[i] = hwloc_bitmap_first(usable);
-    }
-    hwloc_bitmap_free(usable);
-    return 1;
 }
 
 /* Reads one number from a small file; 0 if there is no file or no number in it ("max"). */
@@ -156,9 +110,11 @@ static evn_status choose_cores(evn_machine *m, enum which which, const int *core
     else
         allowed = hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(m->topology));
     if (status) return status;
-    int ok = allowed && find_cores(m, allowed);
+    if (!allowed) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    status = machine_find_kinds(m);
+    if (!status) status = machine_find_cores(m, allowed);
     hwloc_bitmap_free(allowed);
-    if (!ok) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
+    if (status) return status;
     if (m->cores == 0)
         return evn_fail(EVN_SYSTEM, "machine: no core of it may be used by this process; look at "
                                     "taskset, OMP_PLACES and the batch system's cpuset");
@@ -170,8 +126,11 @@ static evn_status open_with(evn_machine **out, const char *synthetic, enum which
     *out = NULL;
     evn_machine *m = calloc(1, sizeof *m);
     if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
-    m->here = !synthetic;
     evn_status status = read_topology(m, synthetic, which != OURS);
+    /* variables of hwloc's may have told it of another machine */
+    m->here = !status && !synthetic && hwloc_topology_is_thissystem(m->topology) > 0;
+    if (!m->here && which == OURS) which = WHOLE;
+    if (which == OURS) m->limits.quota = quota_processors("");
     if (!status) status = choose_cores(m, which, cores, count);
     if (status) {
         evn_machine_close(m);
@@ -179,12 +138,12 @@ static evn_status open_with(evn_machine **out, const char *synthetic, enum which
     }
     hwloc_obj_t root = hwloc_get_root_obj(m->topology);
     /* hwloc adds up NUMA nodes as the firmware describes them, which virtual machines do wrongly */
-    uint64_t kernel = synthetic ? 0 : read_number("/proc/meminfo", "MemTotal:") * 1024;
+    uint64_t kernel = !m->here ? 0 : read_number("/proc/meminfo", "MemTotal:") * 1024;
     m->memory = kernel ? kernel : root->total_memory;
     hwloc_obj_t package = hwloc_get_obj_by_type(m->topology, HWLOC_OBJ_PACKAGE, 0);
     const char *name = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
     snprintf(m->processor, sizeof m->processor, "%s",
-             name ? name : (synthetic ? "synthetic processor" : "unknown processor"));
+             name ? name : (m->here ? "unknown processor" : "synthetic processor"));
     *out = m;
     return EVN_OK;
 }
@@ -207,9 +166,8 @@ evn_status evn_machine_open_synthetic(evn_machine **out, const char *description
 
 void evn_machine_close(evn_machine *m) {
     if (!m) return;
+    machine_free_parts(m);
     if (m->topology) hwloc_topology_destroy(m->topology);
-    free(m->core);
-    free(m->number);
     free(m);
 }
 
