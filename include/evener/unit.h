@@ -6,7 +6,9 @@
  *
  *     4:CPU:4            four units of four cores
  *     1:CPU:8,2:GPU:1    one unit of eight cores, and two units of one device each
- *     auto               one unit for each GPU there is, and one of all cores that are left
+ *     auto               one unit for each GPU there is, and one of each part of the machine: of
+ *                        the cores of one kind and one L3 cache, as far as leaders of GPU units
+ *                        leave some; the list says how many of how many cores these are
  *
  * Each unit has a leader, a POSIX thread bound to the unit's first core; the thread that opened the
  * units is the leader of unit 0. Inside of a body the leader opens ordinary OpenMP regions for its
@@ -53,10 +55,13 @@ enum {
 /* Makes the units of `list` on `machine`, which must outlive them. `flags`: the enum above, or 0;
  * another bit is EVN_USAGE.
  *
- * Cores are dealt out in the machine's order, each to one unit, in the order of the list. Where
- * there are too few for all, CPU units come first and the leaders of GPU units, which mostly wait,
- * share what there is. The calling thread becomes the leader of unit 0, and is bound while loops
- * run (EVN_STAY_BOUND: until evn_units_close()); only it may run loops on these units.
+ * Cores are dealt out in the machine's order, the fastest kind first, each to one unit, in the
+ * order of the list. Where there are too few for all, CPU units come first and the leaders of GPU
+ * units, which mostly wait, share what there is. The calling thread becomes the leader of unit 0,
+ * and is bound while loops run (EVN_STAY_BOUND: until evn_units_close()); only it may run loops on
+ * these units. Where a CPU quota leaves fewer cores than the process may use
+ * (evn_machine_limits()), threads are not bound unless EVENER_BIND asks for it, and run on any of
+ * these.
  *
  * EVN_USAGE: the list is not understood, or asks for more cores than there are; EVN_MISSING: it
  * asks for more devices than there are; EVN_SYSTEM: a thread could not be made or bound, or those
@@ -126,6 +131,16 @@ int evn_unit_is_gpu(const evn_unit *unit);
 int evn_unit_cores(const evn_unit *unit); /* threads of my team; 1 for a GPU unit */
 int evn_unit_core_number(const evn_unit *unit,
                          int core); /* the system's number of my core-th core; -1 beyond */
+
+/* How strong its cores are together before anything was measured: their number times the speed of
+ * the slowest of them, where a core of the node's fastest kind has 1 (evn_machine_kind()). Their
+ * number alone where the list asks for more cores than there are; 1 for a GPU unit, whose devices
+ * do not count. */
+double evn_unit_speed(const evn_unit *unit);
+
+/* The kind of its cores, for evn_machine_kind(): that of the slowest of them; 0 for a GPU unit, and
+ * where the list asks for more cores than there are. -1: no unit. */
+int evn_unit_core_kind(const evn_unit *unit);
 
 /* Devices of a GPU unit: how many (0 for a CPU unit); the i-th one, the queue that its compute work
  * goes to, and its number among the devices of all units. NULL and -1 beyond. They belong to the

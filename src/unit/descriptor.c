@@ -58,24 +58,8 @@ static evn_status parse_group(struct unit_group *g, const char *text, const char
 
 int unit_list_is_auto(const char *text) { return same_word(text, strlen(text), "AUTO"); }
 
-evn_status unit_list_parse(struct unit_list *out, const char *text, int cores, int devices) {
-    memset(out, 0, sizeof *out);
-    if (unit_list_is_auto(text)) {
-        int left = cores > devices ? cores - devices : 1;
-        out->group[out->groups++] = (struct unit_group){1, UNIT_CPU, left};
-        if (devices) out->group[out->groups++] = (struct unit_group){devices, UNIT_GPU, 1};
-    } else {
-        const char *p = text;
-        for (;;) {
-            if (out->groups == UNIT_GROUPS_MAX)
-                return wrong(text, p, "more than 64 groups of units");
-            evn_status status = parse_group(&out->group[out->groups++], text, &p);
-            if (status) return status;
-            if (!*p) break;
-            if (*p != ',') return wrong(text, p, "expected \",\" and more units, or the end");
-            p++;
-        }
-    }
+/* Sums over the groups. 0: too many units. */
+static int add_up(struct unit_list *out) {
     for (int i = 0; i < out->groups; i++) {
         const struct unit_group *g = &out->group[i];
         out->units += g->count;
@@ -87,8 +71,55 @@ evn_status unit_list_parse(struct unit_list *out, const char *text, int cores, i
             out->cores += g->count;
             out->devices += g->count * g->size;
         }
-        if (out->units > UNITS_MAX) return wrong(text, text, "more than 4096 units in all");
+        if (out->units > UNITS_MAX) return 0;
     }
+    return 1;
+}
+
+/* One unit more of `size` cores; 0: there is no room for another group. */
+static int add_cpu(struct unit_list *out, int size, int room) {
+    struct unit_group *last = out->groups ? &out->group[out->groups - 1] : NULL;
+    if (last && last->size == size) {
+        last->count++;
+        return 1;
+    }
+    if (out->groups == room) return 0;
+    out->group[out->groups++] = (struct unit_group){1, UNIT_CPU, size};
+    return 1;
+}
+
+void unit_list_auto(struct unit_list *out, const int *size, int parts, int devices) {
+    const int room = UNIT_GROUPS_MAX - (devices > 0);
+    int cores = 0, fits = 1;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < parts; i++) cores += size[i];
+    const int left = cores > devices ? cores - devices : 1;
+    for (int i = 0, at = 0; fits && at < left; at += size[i++])
+        fits = add_cpu(out, size[i] < left - at ? size[i] : left - at, room);
+    if (!fits) {
+        memset(out, 0, sizeof *out);
+        add_cpu(out, left, room);
+    }
+    if (devices) out->group[out->groups++] = (struct unit_group){devices, UNIT_GPU, 1};
+    add_up(out);
+}
+
+evn_status unit_list_parse(struct unit_list *out, const char *text, int cores, int devices) {
+    memset(out, 0, sizeof *out);
+    if (unit_list_is_auto(text)) {
+        unit_list_auto(out, &cores, 1, devices);
+        return EVN_OK;
+    }
+    const char *p = text;
+    for (;;) {
+        if (out->groups == UNIT_GROUPS_MAX) return wrong(text, p, "more than 64 groups of units");
+        evn_status status = parse_group(&out->group[out->groups++], text, &p);
+        if (status) return status;
+        if (!*p) break;
+        if (*p != ',') return wrong(text, p, "expected \",\" and more units, or the end");
+        p++;
+    }
+    if (!add_up(out)) return wrong(text, text, "more than 4096 units in all");
     return EVN_OK;
 }
 

@@ -26,6 +26,11 @@ struct unit_list {
  * cores that are left (at least one). EVN_USAGE names the column, from 1. */
 evn_status unit_list_parse(struct unit_list *out, const char *text, int cores, int devices);
 
+/* What `auto` means where a machine's cores are in `parts` parts of `size` cores each, one kind and
+ * cache each: a CPU unit of each part and a GPU unit of each device, whose leaders take the last
+ * cores, which are the slowest. All cores are one unit where that would be too many groups. */
+void unit_list_auto(struct unit_list *out, const int *size, int parts, int devices);
+
 /* Whether the text is `auto`. */
 int unit_list_is_auto(const char *text);
 

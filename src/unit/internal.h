@@ -18,6 +18,8 @@ struct evn_unit {
     int number;
     enum unit_family family;
     int cores;           /* of its team */
+    int kind;            /* of its cores: that of the slowest */
+    double speed;        /* of its cores together; the fastest kind's core is 1 */
     double slowness;     /* evn_unit_slow() */
     int *core;           /* the system's numbers; NULL where nothing is bound */
     int device, devices; /* the first one's number, and how many */

@@ -6,6 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What `auto` means on this machine. */
+static evn_status read_auto(struct unit_list *list, const evn_machine *machine, int devices) {
+    const int parts = evn_machine_parts(machine);
+    int *size = malloc(sizeof *size * (size_t)parts);
+    if (!size) return evn_fail(EVN_MEMORY, "units: not enough memory for %d parts", parts);
+    for (int i = 0; i < parts; i++) size[i] = evn_machine_part(machine, i)->cores;
+    unit_list_auto(list, size, parts, devices);
+    free(size);
+    return EVN_OK;
+}
+
+/* More cores are asked for than there are. */
+static evn_status too_many(const evn_machine *machine, const char *text, int wanted) {
+    const evn_core_limits limits = evn_machine_limits(machine);
+    const int have = evn_machine_cores(machine);
+    char why[64] = "";
+    if (have < limits.allowed)
+        snprintf(why, sizeof why, " within a quota of %.4g processors", limits.quota);
+    return evn_fail(EVN_USAGE,
+                    "units: \"%s\" needs %d cores and there %s %d%s; ask for fewer, or say "
+                    "--oversubscribe (EVN_OVERSUBSCRIBE) to share them",
+                    text, wanted, have == 1 ? "is" : "are", have, why);
+}
+
 /* Cores of a unit, from *core on. */
 static evn_status deal_cores(evn_unit *u, const evn_machine *machine, int *core) {
     u->core = malloc(sizeof *u->core * (size_t)u->cores);
@@ -13,6 +37,28 @@ static evn_status deal_cores(evn_unit *u, const evn_machine *machine, int *core)
         return evn_fail(EVN_MEMORY, "units: not enough memory for %d units", u->all->count);
     for (int c = 0; c < u->cores; c++) u->core[c] = evn_machine_core_number(machine, (*core)++);
     return EVN_OK;
+}
+
+/* What cores from `core` on are, which all do as much as the slowest: a team shares its work out
+ * evenly. */
+static void rate(evn_unit *u, const evn_machine *machine, int core) {
+    u->kind = 0;
+    for (int c = core; c < core + u->cores; c++) {
+        const evn_part *part = evn_machine_part(machine, evn_machine_part_of(machine, c));
+        if (part && part->kind > u->kind) u->kind = part->kind;
+    }
+    u->speed = u->cores * evn_machine_kind(machine, u->kind)->speed;
+}
+
+/* Which cores each has, as far as there are enough, whether its threads are bound or not. */
+static void rate_all(evn_units *all, const evn_machine *machine, int enough) {
+    for (int i = 0, core = 0; i < all->count; i++) {
+        evn_unit *u = &all->unit[i];
+        u->speed = u->cores;
+        if (!enough || (u->family == UNIT_GPU && all->crowded)) continue;
+        if (u->family == UNIT_CPU) rate(u, machine, core);
+        core += u->cores;
+    }
 }
 
 /* Deals cores and devices out in the machine's order. */
@@ -41,11 +87,17 @@ static evn_status deal(evn_units *all, const evn_machine *machine, const struct 
     return status;
 }
 
-static evn_status read_binding(enum unit_binding *binding) {
+/* Where nobody says otherwise nothing is bound under a quota: others on the node may have one as
+ * well, and would all take its first cores. */
+static evn_status read_binding(enum unit_binding *binding, const evn_machine *machine, int *binds) {
     static const char *const name[] = {"core", "unit", "none"};
     const char *text = getenv("EVENER_BIND");
     *binding = BOUND_TO_CORE;
-    if (!text || !*text) return EVN_OK;
+    *binds = 1;
+    if (!text || !*text) {
+        *binds = evn_machine_cores(machine) == evn_machine_limits(machine).allowed;
+        return EVN_OK;
+    }
     for (int i = 0; i < 3; i++)
         if (!strcmp(text, name[i])) {
             *binding = (enum unit_binding)i;
@@ -73,19 +125,18 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
                         flags);
     struct unit_list list;
     enum unit_binding binding;
-    int have = evn_machine_cores(machine), found = 0;
+    const int have = evn_machine_cores(machine), is_auto = unit_list_is_auto(text);
+    int found = 0, binds = 0;
     int describe = (flags & EVN_DESCRIBE_ONLY) || !evn_machine_is_here(machine);
-    evn_status status = read_binding(&binding);
-    if (!status && !describe && unit_list_is_auto(text))
-        status = unit_devices_count(devices, &found);
-    if (!status) status = unit_list_parse(&list, text, have, found);
+    evn_status status = read_binding(&binding, machine, &binds);
+    if (!status && !describe && is_auto) status = unit_devices_count(devices, &found);
+    if (!status)
+        status =
+            is_auto ? read_auto(&list, machine, found) : unit_list_parse(&list, text, have, found);
     if (status) return status;
     int wanted = list.cores - list.gpus; /* leaders of GPU units can share */
     if (!describe && wanted > have && !(flags & EVN_OVERSUBSCRIBE))
-        return evn_fail(EVN_USAGE,
-                        "units: \"%s\" needs %d cores and there %s %d; ask for fewer, or say "
-                        "--oversubscribe (EVN_OVERSUBSCRIBE) to share them",
-                        text, wanted, have == 1 ? "is" : "are", have);
+        return too_many(machine, text, wanted);
     evn_units *all = aligned_alloc(64, (sizeof *all + 63) / 64 * 64);
     if (!all) return evn_fail(EVN_MEMORY, "units: not enough memory");
     memset(all, 0, sizeof *all);
@@ -94,7 +145,7 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
     all->cpus = list.cpus;
     all->gpus = list.gpus;
     all->devices = list.devices;
-    all->bound = !describe && wanted <= have;
+    all->bound = !describe && wanted <= have && binds;
     all->binding = binding;
     all->crowded = list.cores > have;
     all->stays = (flags & EVN_STAY_BOUND) != 0;
@@ -107,6 +158,7 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
         return evn_fail(EVN_MEMORY, "units: not enough memory for %d units", list.units);
     }
     status = deal(all, machine, &list);
+    rate_all(all, machine, wanted <= have);
     if (!status && !describe && all->devices) status = unit_devices_open(all, devices);
     if (!status && !describe) status = leaders_start(all);
     if (status) {
@@ -236,6 +288,14 @@ int evn_unit_is_gpu(const evn_unit *u) {
 int evn_unit_cores(const evn_unit *u) {
     NEED_OR(0, u, "a unit");
     return u->cores;
+}
+double evn_unit_speed(const evn_unit *u) {
+    NEED_OR(0, u, "a unit");
+    return u->speed;
+}
+int evn_unit_core_kind(const evn_unit *u) {
+    NEED_OR(-1, u, "a unit");
+    return u->kind;
 }
 double evn_unit_slowness(const evn_unit *u) {
     NEED_OR(0, u, "a unit");
