@@ -23,6 +23,34 @@ cJSON *record_numbers(const double *value, int n) {
     return array;
 }
 
+static void record_kinds(cJSON *machine, const evn_machine *m) {
+    cJSON *list = cJSON_AddArrayToObject(machine, "kinds");
+    for (int k = 0; k < evn_machine_kinds(m); k++) {
+        const evn_core_kind *kind = evn_machine_kind(m, k);
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddStringToObject(o, "name", kind->name);
+        cJSON_AddNumberToObject(o, "cores", kind->cores);
+        record_number(o, "frequency", kind->frequency);
+        record_number(o, "speed", kind->speed);
+        cJSON_AddItemToArray(list, o);
+    }
+}
+
+static void record_parts(cJSON *machine, const evn_machine *m) {
+    cJSON *list = cJSON_AddArrayToObject(machine, "parts");
+    for (int i = 0; i < evn_machine_parts(m); i++) {
+        const evn_part *part = evn_machine_part(m, i);
+        cJSON *o = cJSON_CreateObject(), *cores = cJSON_AddArrayToObject(o, "cores");
+        for (int c = part->first; c < part->first + part->cores; c++)
+            cJSON_AddItemToArray(cores, cJSON_CreateNumber(evn_machine_core_number(m, c)));
+        cJSON_AddNumberToObject(o, "kind", part->kind);
+        cJSON_AddNumberToObject(o, "package", part->package);
+        cJSON_AddNumberToObject(o, "threads", part->threads);
+        record_number(o, "l3", (double)part->cache);
+        cJSON_AddItemToArray(list, o);
+    }
+}
+
 cJSON *record_machine(const evn_machine *m) {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "processor", evn_machine_processor(m));
@@ -35,6 +63,12 @@ cJSON *record_machine(const evn_machine *m) {
         snprintf(key, sizeof key, "l%d", level);
         record_number(o, key, (double)evn_machine_cache(m, level, NULL));
     }
+    const evn_core_limits limits = evn_machine_limits(m);
+    cJSON_AddNumberToObject(o, "node_cores", limits.node);
+    cJSON_AddNumberToObject(o, "allowed_cores", limits.allowed);
+    record_number(o, "quota", limits.quota);
+    record_kinds(o, m);
+    record_parts(o, m);
     return o;
 }
 
@@ -138,6 +172,8 @@ static cJSON *record_unit(const struct run_result *r, int number, const evn_prob
         cJSON_AddStringToObject(o, "device", unit->device);
     else
         cJSON_AddNullToObject(o, "device");
+    /* what the schedule began with; where a unit was lost, numbers are others' */
+    if (tasks->speed && tasks->units == r->units) record_number(o, "speed", tasks->speed[number]);
     cJSON_AddNumberToObject(o, "tasks", own);
     record_number(o, "weight", weight);
     record_number(o, "compute_s", stats->compute_s);

@@ -89,7 +89,7 @@ evn_status evn_cluster_machine(evn_cluster *cluster, evn_machine **out, int want
 const char *evn_cluster_cores(const evn_cluster *cluster);
 
 /* Tells all ranks of this one's units; from then on units have global numbers, rank after rank.
- * `speed`: of mine, NULL: cores. Collective. EVN_USAGE, EVN_MEMORY. */
+ * `speed`: of mine, NULL: evn_unit_speed(). Collective. EVN_USAGE, EVN_MEMORY. */
 evn_status evn_cluster_units(evn_cluster *cluster, const evn_units *mine, const double *speed);
 int evn_cluster_unit_count(const evn_cluster *cluster);
 int evn_cluster_first_unit(const evn_cluster *cluster, int rank);

@@ -77,8 +77,8 @@ evn_status evn_open(evn_session **out, const char *units, const char *devices, u
  * problem announces fewer than 10 instances, which are over before that has learnt, `dynamic`.
  *
  * `problem` may leave out what the session knows: units 0 is their number, and speed NULL is the
- * number of each one's cores, or of its devices; over ranks, of all ranks' units. EVN_USAGE,
- * EVN_MEMORY. Over ranks it is evn_loop_open_on(), and collective. */
+ * evn_unit_speed() of each one, or the number of its devices; over ranks, of all ranks' units.
+ * EVN_USAGE, EVN_MEMORY. Over ranks it is evn_loop_open_on(), and collective. */
 evn_status evn_open_loop(evn_loop **out, evn_session *session, const char *schedule,
                          const evn_problem *problem);
 

@@ -67,13 +67,13 @@ static evn_status open_machine(evn_session *s, const struct words *w, unsigned f
     return evn_cluster_machine(s->cluster, &s->machine, wanted, (flags & EVN_OVERSUBSCRIBE) != 0);
 }
 
-/* Speed of each unit as far as anybody knows before it has run: its cores, or its devices. */
+/* Speed of each unit as far as anybody knows before it has run: by its cores, or its devices. */
 static double *count_speeds(const evn_units *units) {
     const int n = evn_units_count(units);
     double *speed = malloc((size_t)n * sizeof *speed);
     for (int u = 0; speed && u < n; u++) {
         const evn_unit *unit = evn_units_get(units, u);
-        speed[u] = evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_cores(unit);
+        speed[u] = evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_speed(unit);
     }
     return speed;
 }
@@ -101,7 +101,12 @@ static evn_status open_units(evn_session *s, const char *list, const char *devic
     status = session_agree(s, status);
     if (!status) status = open_machine(s, &w, flags);
     if (status) return status;
-    status = blame_words(&w, evn_units_open_on(&s->units, s->machine, w.list, w.devices, flags));
+    if (!evn_machine_is_here(s->machine))
+        status = evn_fail(EVN_USAGE, "HWLOC_XMLFILE or HWLOC_SYNTHETIC name another machine than "
+                                     "this one; unset them, or say HWLOC_THISSYSTEM=1");
+    else
+        status =
+            blame_words(&w, evn_units_open_on(&s->units, s->machine, w.list, w.devices, flags));
     status = session_agree(s, status);
     return status || !s->cluster ? status : tell_units(s);
 }

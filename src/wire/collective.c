@@ -97,7 +97,7 @@ static evn_status own_units(struct record *out, const evn_units *mine, const dou
     for (int u = 0; u < told.units; u++) told.cores += evn_unit_cores(evn_units_get(mine, u));
     evn_status status = record_add(out, &told, sizeof told);
     for (int u = 0; !status && u < told.units; u++) {
-        const double s = speed ? speed[u] : evn_unit_cores(evn_units_get(mine, u));
+        const double s = speed ? speed[u] : evn_unit_speed(evn_units_get(mine, u));
         if (!(s > 0 && s <= 1e300))
             return evn_fail(EVN_USAGE, "cluster: the speed of unit %d is %g, not above 0", u, s);
         status = record_add(out, &s, sizeof s);

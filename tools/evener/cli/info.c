@@ -1,5 +1,6 @@
 /* evener info: what this node has, and what could not be opened and why. */
 #include "cli/command.h"
+#include "cli/info_cores.h"
 #include "cli/info_ranks.h"
 #include "common/build.h"
 #include "common/options.h"
@@ -8,28 +9,6 @@
 #include "workload/ranks.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-static const char *size_text(double bytes, char text[32]) {
-    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    int u = 0;
-    while (bytes >= 1024 && u < 4) {
-        bytes /= 1024;
-        u++;
-    }
-    snprintf(text, 32, bytes == (long)bytes ? "%.0f %s" : "%.1f %s", bytes, unit[u]);
-    return text;
-}
-
-static void print_cores(const evn_machine *m) {
-    const int n = evn_machine_cores(m);
-    int *core = malloc((size_t)n * sizeof *core);
-    char text[1024] = "";
-    for (int i = 0; core && i < n; i++) core[i] = evn_machine_core_number(m, i);
-    if (core) info_cores(core, n, text, sizeof text);
-    free(core);
-    printf("cores      %d: %s  (packages %d, NUMA nodes %d)\n", n, text, evn_machine_packages(m),
-           evn_machine_numa_nodes(m));
-}
 
 /* Each back end: its devices, or why there are none. What is emulated is always there. */
 static void print_devices(void) {
@@ -52,7 +31,7 @@ static void print_devices(void) {
             }
             const evn_traits *t = evn_device_traits(device);
             printf("%d: %s, %s, %s, %d processors%s\n", d, t->name, t->architecture,
-                   size_text((double)t->memory, memory), t->processors,
+                   info_size((double)t->memory, memory), t->processors,
                    t->peer ? ", copies to its peers directly" : "");
             if (*t->kernels) printf("                       kernels: %s\n", t->kernels);
             evn_device_close(device);
@@ -98,23 +77,37 @@ static cJSON *record_backends(void) {
     return list;
 }
 
+/* What `auto` is, and what its units are worth where they differ. */
+static void print_auto(const evn_units *units) {
+    const int n = evn_units_count(units);
+    int differ = 0;
+    printf("units      auto means %s here", evn_units_text(units));
+    for (int u = 0; u < n; u++)
+        differ |= evn_unit_core_kind(evn_units_get(units, u)) !=
+                  evn_unit_core_kind(evn_units_get(units, 0));
+    for (int u = 0; differ && u < n; u++)
+        printf("%s%.3g", u ? ", " : "; speeds ", evn_unit_speed(evn_units_get(units, u)));
+    printf("\n");
+}
+
 static void print(const evn_machine *m) {
     char a[32], b[32];
     printf("processor  %s\n", evn_machine_processor(m));
-    print_cores(m);
+    info_print_cores(m);
+    info_print_picture(m);
     for (int level = 1; level <= 3; level++) {
         int sharing;
         double bytes = (double)evn_machine_cache(m, level, &sharing);
         if (bytes > 0)
-            printf("L%d cache   %s, shared by %d of these cores\n", level, size_text(bytes, a),
+            printf("L%d cache   %s, shared by %d of these cores\n", level, info_size(bytes, a),
                    sharing);
     }
-    printf("memory     %s, %s of it available\n", size_text((double)evn_machine_memory(m), a),
-           size_text((double)evn_machine_memory_available(m), b));
+    printf("memory     %s, %s of it available\n", info_size((double)evn_machine_memory(m), a),
+           info_size((double)evn_machine_memory_available(m), b));
     print_devices();
     evn_units *units;
     if (!evn_units_open(&units, m, "auto", 0)) {
-        printf("units      auto means %s here\n", evn_units_text(units));
+        print_auto(units);
         evn_units_close(units);
     }
     printf("schedules ");
@@ -133,7 +126,12 @@ static int check_binding(const evn_machine *m, int quiet) {
     if (!status) status = evn_units_check_binding(units);
     if (!status) evn_units_close(units);
     if (status) return give_up(status);
-    if (!quiet) printf("binding    works: each leader runs on its own core and nowhere else\n");
+    const evn_core_limits limits = evn_machine_limits(m);
+    const char *said = !evn_machine_is_here(m) ? "none: this is not the machine we run on"
+                       : evn_machine_cores(m) < limits.allowed && !getenv("EVENER_BIND")
+                           ? "none: under a quota the system moves threads as it likes"
+                           : "works: each leader runs on its own core and nowhere else";
+    if (!quiet) printf("binding    %s\n", said);
     return EXIT_DONE;
 }
 

@@ -52,7 +52,9 @@ static int plain_model(struct planning *p, const struct request *request) {
     double bandwidth = 0;
     int known = -1;
     memcpy(p->speed, p->job.tasks.speed, sizeof *p->speed * (size_t)units);
-    p->basis = request->words.speeds ? "speeds as given" : "speeds by cores";
+    p->basis = request->words.speeds                   ? "speeds as given"
+               : evn_machine_kinds(p->job.machine) > 1 ? "speeds by cores and their kinds"
+                                                       : "speeds by cores";
     if (!request->words.speeds && request->words.schedule &&
         !strncmp(request->words.schedule, "weighted", 8))
         known = calibration_speeds(p->job.is, p->job.shape.key, p->job.units, p->speed, &bandwidth);
@@ -397,8 +399,8 @@ static const struct option table[] = {
      "compute units, as 4:CPU:4,2:GPU:1, or nodes of them, as 64*1:CPU:16; they need not be there "
      "(default auto)",
      OPTION_TEXT, AT(words.units), 0, 0},
-    {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its number of cores)", OPTION_TEXT,
-     AT(words.speeds), 0, 0},
+    {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its cores by their kind)",
+     OPTION_TEXT, AT(words.speeds), 0, 0},
     {"machine", "FILE", "a described machine: its units, their times of tasks, its links",
      OPTION_INPUT, AT(machine), 0, 0},
     {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_INPUT,

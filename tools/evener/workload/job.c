@@ -209,7 +209,7 @@ static const char *schedule_name(const struct job *job, const struct job_words *
     return words->schedule ? words->schedule : job->is->schedule;
 }
 
-/* Speeds of the units: as given, or the number of cores. */
+/* Speeds of the units: as given, or by their cores. */
 static int read_speeds(struct job *job, const char *text) {
     int units = evn_units_count(job->units);
     if (text) {
@@ -223,7 +223,7 @@ static int read_speeds(struct job *job, const char *text) {
         complain("not enough memory for %d units", units);
         return EXIT_USAGE;
     }
-    for (int u = 0; u < units; u++) job->speed[u] = evn_unit_cores(evn_units_get(job->units, u));
+    for (int u = 0; u < units; u++) job->speed[u] = evn_unit_speed(evn_units_get(job->units, u));
     return 0;
 }
 
@@ -266,6 +266,11 @@ static int reassign_cores(struct job *job, const struct job_words *words) {
 /* `list` as units. */
 static int open_units(struct job *job, const struct job_words *words, const char *list,
                       unsigned flags) {
+    if (!(flags & EVN_DESCRIBE_ONLY) && !evn_machine_is_here(job->machine)) {
+        complain("HWLOC_XMLFILE or HWLOC_SYNTHETIC name another machine than this one, on which "
+                 "nothing can run; unset them, or say HWLOC_THISSYSTEM=1 if it is this one");
+        return EXIT_USAGE;
+    }
     flags |= EVN_STAY_BOUND | (words->oversubscribe ? EVN_OVERSUBSCRIBE : 0);
     evn_status status = evn_units_open_on(&job->units, job->machine, list, words->devices, flags);
     if (status) return give_up(status);

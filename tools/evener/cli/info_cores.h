@@ -1,0 +1,13 @@
+/* What `evener info` says of cores: which are ours and why, their kinds, and a picture of parts. */
+#ifndef TOOL_INFO_CORES_H
+#define TOOL_INFO_CORES_H
+
+#include <evener/machine.h>
+
+void info_print_cores(const evn_machine *machine);
+void info_print_picture(const evn_machine *machine);
+
+/* "32 MiB" */
+const char *info_size(double bytes, char text[32]);
+
+#endif
