@@ -42,6 +42,18 @@ int calls_machine(struct world *w, int row) {
     IS(0, evn_machine_cache(w->machine, INT_MAX, w->ints))
     GIVES(0, "a machine", evn_machine_packages(NULL))
     GIVES(0, "a machine", evn_machine_numa_nodes(NULL))
+    GIVES(0, "a machine", evn_machine_limits(NULL).allowed)
+    GIVES(0, "a machine", evn_machine_kinds(NULL))
+    GIVES(NULL, "a machine", evn_machine_kind(NULL, 0))
+    IS(NULL, evn_machine_kind(w->machine, -1))
+    IS(NULL, evn_machine_kind(w->machine, INT_MAX))
+    GIVES(0, "a machine", evn_machine_parts(NULL))
+    GIVES(NULL, "a machine", evn_machine_part(NULL, 0))
+    IS(NULL, evn_machine_part(w->machine, -1))
+    IS(NULL, evn_machine_part(w->machine, INT_MAX))
+    GIVES(-1, "a machine", evn_machine_part_of(NULL, 0))
+    IS(-1, evn_machine_part_of(w->machine, -1))
+    IS(-1, evn_machine_part_of(w->machine, INT_MAX))
     CALLS_END
 }
 
@@ -112,6 +124,8 @@ int calls_unit(struct world *w, int row) {
     SAYS("1 to 1000", evn_unit_slow(w->cpu, -2))
     SAYS("1 to 1000", evn_unit_slow(w->cpu, NAN))
     SAYS("1 to 1000", evn_unit_slow(w->cpu, INFINITY))
+    GIVES(0, "a unit", evn_unit_speed(NULL))
+    GIVES(-1, "a unit", evn_unit_core_kind(NULL))
     GIVES(0, "a unit", evn_unit_slowness(NULL))
     SAYS("a unit", evn_unit_synchronize(NULL))
     SAYS("outside of evn_units_run()", evn_unit_synchronize(w->cpu))

@@ -75,6 +75,7 @@ static evn_status inspect(const evn_loop *loop, void *arg) {
 struct figures {
     int tasks;
     char device[128];       /* its name; "" for CPU units */
+    char cores[16];         /* which kind of cores, where there are several; "" */
     double task_s;          /* mean over the tasks */
     double weight_per_s;    /* all weight over all times */
     double within, between; /* s a byte of faces */
@@ -176,6 +177,7 @@ static cJSON *entry(const char *app, const char *key, const char *unit, int step
     cJSON_AddStringToObject(o, "class", key);
     cJSON_AddStringToObject(o, "unit", unit);
     if (*f->device) cJSON_AddStringToObject(o, "device", f->device);
+    if (*f->cores) cJSON_AddStringToObject(o, "cores", f->cores);
     cJSON_AddNumberToObject(o, "tasks", f->tasks);
     cJSON_AddNumberToObject(o, "steps", steps);
     cJSON_AddNumberToObject(o, "task_s", f->task_s);
@@ -208,26 +210,57 @@ static void print_table(const cJSON *entries, FILE *out) {
     }
 }
 
+/* The machine cut down to one kind of its cores. */
+static evn_status only_kind(evn_machine **out, const evn_machine *m, int kind) {
+    int *number = malloc(sizeof *number * (size_t)evn_machine_cores(m)), count = 0;
+    if (!number) return evn_fail(EVN_MEMORY, "calibrate: not enough memory");
+    for (int c = 0; c < evn_machine_cores(m); c++)
+        if (evn_machine_part(m, evn_machine_part_of(m, c))->kind == kind)
+            number[count++] = evn_machine_core_number(m, c);
+    const evn_status status = evn_machine_open_within(out, number, count);
+    free(number);
+    return status;
+}
+
+/* One kind of units on one kind of cores. */
+static int calibrate_on(struct job *job, const struct request *request, struct unit_kind kind,
+                        int core_kind, cJSON *entries) {
+    struct figures f = {0};
+    char unit[24], cores[16] = "";
+    evn_machine *all = job->machine, *some = NULL;
+    const int several = !kind.gpu && evn_machine_kinds(all) > 1;
+    unit_kind_text(kind, unit);
+    if (!kind.gpu) calibration_cores(all, core_kind, cores);
+    if (!request->quiet)
+        fprintf(stderr, "%s %s%s on %s%s%s ..\n", job->is->name, job->shape.class_ ? "class " : "",
+                job->shape.key, unit, several ? " of cores of kind " : "", cores);
+    if (several && only_kind(&some, all, core_kind)) return give_up(EVN_SYSTEM);
+    if (some) job->machine = some;
+    const int code = calibrate_kind(job, request, kind, &f);
+    job->machine = all;
+    evn_machine_close(some);
+    if (code) return code;
+    snprintf(f.cores, sizeof f.cores, "%s", cores);
+    cJSON_AddItemToArray(entries,
+                         entry(job->is->name, job->shape.key, unit, (int)request->steps, &f));
+    return 0;
+}
+
 /* All kinds of the list, for an open problem. */
 static int calibrate_kinds(struct job *job, const struct request *request, cJSON *entries) {
     evn_units *units;
     evn_status status = evn_units_open(&units, job->machine, request->units, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
     struct unit_kind kinds[KINDS_MAX];
-    int *kind = malloc(sizeof *kind * (size_t)evn_units_count(units));
-    const int n = kind ? unit_kinds(units, kinds, kind) : 0;
-    int code = kind ? 0 : EXIT_FAILED;
-    for (int k = 0; !code && k < n; k++) {
-        struct figures f;
-        char unit[24];
-        unit_kind_text(kinds[k], unit);
-        if (!request->quiet)
-            fprintf(stderr, "%s %s%s on %s ..\n", job->is->name, job->shape.class_ ? "class " : "",
-                    job->shape.key, unit);
-        code = calibrate_kind(job, request, kinds[k], &f);
-        if (!code)
-            cJSON_AddItemToArray(
-                entries, entry(job->is->name, job->shape.key, unit, (int)request->steps, &f));
+    const int n = evn_units_count(units);
+    int *kind = malloc(sizeof *kind * (size_t)n), code = kind ? 0 : EXIT_FAILED;
+    if (kind) unit_kinds(units, kinds, kind);
+    for (int u = 0; !code && u < n; u++) {
+        const int cores = evn_unit_core_kind(evn_units_get(units, u));
+        int before = 0; /* whether one of that kind came before */
+        for (int v = 0; v < u; v++)
+            before |= kind[v] == kind[u] && evn_unit_core_kind(evn_units_get(units, v)) == cores;
+        if (!before) code = calibrate_on(job, request, kinds[kind[u]], cores, entries);
     }
     free(kind);
     evn_units_close(units);
@@ -333,7 +366,10 @@ static int calibrate(const struct workload *const *app, int apps, int i, struct 
     if (!code && !i) code = try_place(request);
     if (!code && !request->units) {
         const int cores = evn_machine_cores(job.machine);
-        snprintf(both, sizeof both, cores > 1 ? "1:CPU:1,1:CPU:%d" : "1:CPU:1", cores);
+        if (evn_machine_parts(job.machine) > 1)
+            strcpy(both, "auto"); /* a unit of each part */
+        else
+            snprintf(both, sizeof both, cores > 1 ? "1:CPU:1,1:CPU:%d" : "1:CPU:1", cores);
         request->units = both;
     }
     int gpus; /* it is said once */

@@ -82,6 +82,8 @@ static char *file_of(const char *folder, const evn_machine *machine, const cJSON
         const char *text = text_of(entry, keys[k]);
         hash = hash_bytes(hash, text, strlen(text) + 1);
     }
+    const char *cores = text_of(entry, "cores");
+    if (*cores) hash = hash_bytes(hash, cores, strlen(cores) + 1);
     for (const char *p = text_of(entry, "unit"); *p && n < sizeof unit - 1; p++)
         if (*p != ':') unit[n++] = *p;
     unit[n] = 0;
@@ -209,6 +211,12 @@ const char *calibration_device(const evn_unit *unit) {
     return device ? evn_device_traits(device)->name : NULL;
 }
 
+const char *calibration_cores(const evn_machine *machine, int kind, char text[16]) {
+    *text = 0;
+    if (evn_machine_kinds(machine) > 1) snprintf(text, 16, "%d", kind);
+    return text;
+}
+
 /* How far two problems' keys are apart: 0 the same, then classes by their order, then all others.
  */
 static int distance(const char *a, const char *b) {
@@ -218,14 +226,16 @@ static int distance(const char *a, const char *b) {
     return x && y && !a[1] && !b[1] ? abs((int)(x - y)) : CLASSES - 1;
 }
 
-/* The entry of a kind of units, of the nearest problem there is. */
+/* The entry of a kind of units, of the nearest problem there is; `device` and `cores` may be NULL:
+ * any. */
 static const cJSON *find(const cJSON *entries, const char *key, const char *unit,
-                         const char *device) {
+                         const char *device, const char *cores) {
     const cJSON *o, *best = NULL;
     int best_distance = CLASSES;
     cJSON_ArrayForEach(o, entries) {
         if (strcmp(text_of(o, "unit"), unit) != 0) continue;
         if (device && strcmp(text_of(o, "device"), device) != 0) continue;
+        if (cores && strcmp(text_of(o, "cores"), cores) != 0) continue;
         const int away = distance(text_of(o, "class"), key);
         if (away >= best_distance) continue;
         best = o;
@@ -234,29 +244,41 @@ static const cJSON *find(const cJSON *entries, const char *key, const char *unit
     return best;
 }
 
+/* The entry of one unit, whose kind is `kind`; NULL: there is none. */
+static const cJSON *find_unit(const cJSON *entries, const char *key, const evn_unit *u,
+                              const evn_machine *machine, struct unit_kind kind) {
+    char unit[24], cores[16] = "";
+    if (evn_unit_is_cpu(u)) calibration_cores(machine, evn_unit_core_kind(u), cores);
+    return find(entries, key, unit_kind_text(kind, unit), calibration_device(u), cores);
+}
+
 /* What each unit does a second by these entries, as calibration_speeds(). */
 static int fill(const cJSON *entries, const char *key, const evn_units *units, int *kind,
                 double *speed, double *bandwidth) {
     struct unit_kind kinds[KINDS_MAX];
-    double rate[KINDS_MAX], per_byte = 0;
-    const int n = unit_kinds(units, kinds, kind);
-    for (int k = 0; k < n; k++) {
-        char unit[24];
-        int u = 0; /* one of them */
-        while (kind[u] != k) u++;
-        const cJSON *o = find(entries, key, unit_kind_text(kinds[k], unit),
-                              calibration_device(evn_units_get(units, u)));
-        if (!o) return -1;
-        rate[k] = json_number(o, "weight_per_s");
+    const cJSON *o = NULL;
+    const int n = evn_units_count(units);
+    double per_byte = 0, *rate = malloc(sizeof *rate * (size_t)n);
+    if (!rate) return -1;
+    unit_kinds(units, kinds, kind);
+    for (int u = 0; u < n; u++) {
+        const evn_unit *unit = evn_units_get(units, u);
+        const int again =
+            u && kind[u] == kind[u - 1] &&
+            evn_unit_core_kind(unit) == evn_unit_core_kind(evn_units_get(units, u - 1));
+        if (!again) o = find_unit(entries, key, unit, evn_units_machine(units), kinds[kind[u]]);
+        if (!o) break;
+        rate[u] = json_number(o, "weight_per_s");
         /* what it costs that a face lies between units; all that CPU units own lies in one memory
          */
         if (evn_units_gpus(units) > 0)
             per_byte = fmax(per_byte, json_number(o, "between_s_per_byte") -
                                           json_number(o, "within_s_per_byte"));
     }
-    for (int u = 0; u < evn_units_count(units); u++) speed[u] = rate[kind[u]];
-    if (bandwidth) *bandwidth = per_byte > 0 ? 1 / per_byte : 0;
-    return 0;
+    if (o) memcpy(speed, rate, sizeof *rate * (size_t)n);
+    if (o && bandwidth) *bandwidth = per_byte > 0 ? 1 / per_byte : 0;
+    free(rate);
+    return o ? 0 : -1;
 }
 
 int calibration_speeds(const struct workload *is, const char *key, const evn_units *units,
@@ -280,7 +302,7 @@ cJSON *calibration_entry(const struct workload *is, const char *key, const char 
     char *folder = calibration_folder();
     struct doubts doubts = {0};
     cJSON *entries = folder ? read_folder(folder, is->name, machine, &doubts) : NULL;
-    cJSON *found = cJSON_Duplicate(find(entries, key, unit, NULL), 1);
+    cJSON *found = cJSON_Duplicate(find(entries, key, unit, NULL, NULL), 1);
     say_doubts(&doubts);
     cJSON_Delete(entries);
     free(folder);

@@ -39,9 +39,10 @@ int calibration_try_folder(const char *folder);
  * device. What is something else stays as it is. */
 int calibration_try_file(const char *path);
 
-/* An entry has "app", "class" (the problem's key), "unit", "device" (not of CPU units), "tasks",
- * "steps", "task_s", "weight_per_s", "within_s_per_byte" and "between_s_per_byte". That of the unit
- * "team" is the model's (model/figures.h) and has more. */
+/* An entry has "app", "class" (the problem's key), "unit", "device" (not of CPU units), "cores" (of
+ * CPU units, where the machine has several kinds of cores: which), "tasks", "steps", "task_s",
+ * "weight_per_s", "within_s_per_byte" and "between_s_per_byte". That of the unit "team" is the
+ * model's (model/figures.h) and has more. */
 
 /* Keeps each of the entries in the folder, in the place of an older one of the same. 0, or an exit
  * status after a message. */
@@ -52,6 +53,10 @@ cJSON *calibration_kept(const char *folder, const evn_machine *machine);
 
 /* The entries as one file. 0, or an exit status after a message. */
 int calibration_write(const char *path, const evn_machine *machine, const cJSON *entries);
+
+/* What an entry has as "cores" for a unit on this kind of cores, in `text`: "" where the machine
+ * has but one. */
+const char *calibration_cores(const evn_machine *machine, int kind, char text[16]);
 
 /* The name of a unit's device, "" for CPU units; NULL: it is described only, and any will do. */
 const char *calibration_device(const evn_unit *unit);

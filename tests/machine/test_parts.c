@@ -1,0 +1,230 @@
+/* Kinds and parts of machines that are not there, what `auto` makes of them, and what its units are
+ * worth: recorded topologies (tests/machine/topology) and hwloc's synthetic ones. Run: ctest -R
+ * '^parts$' */
+#include "check.h"
+#include "unit/descriptor.h"
+#include <evener/unit.h>
+#include <math.h>
+
+static evn_machine *open_file(const char *name) {
+    char path[1024];
+    evn_machine *m;
+    snprintf(path, sizeof path, "%s/%s.xml", TOPOLOGIES, name);
+    setenv("HWLOC_XMLFILE", path, 1);
+    assert_ok(evn_machine_open(&m));
+    unsetenv("HWLOC_XMLFILE");
+    assert_false(evn_machine_is_here(m));
+    return m;
+}
+
+static evn_machine *open_synthetic(const char *description) {
+    evn_machine *m;
+    assert_ok(evn_machine_open_synthetic(&m, description));
+    return m;
+}
+
+/* The list opens as `text`, and its units have these speeds and kinds of cores. */
+static void expect_units(const evn_machine *m, const char *list, const char *text,
+                         const double *speed, const int *kind) {
+    evn_units *units;
+    assert_ok(evn_units_open(&units, m, list, 0));
+    assert_string_equal(evn_units_text(units), text);
+    for (int u = 0; u < evn_units_count(units); u++) {
+        const double is = evn_unit_speed(evn_units_get(units, u));
+        if (!(fabs(is - speed[u]) <= 1e-9)) fail_msg("%s: unit %d has %.9g", list, u, is);
+        assert_int_equal(evn_unit_core_kind(evn_units_get(units, u)), kind[u]);
+    }
+    evn_units_close(units);
+}
+
+static void expect_part(const evn_machine *m, int i, const evn_part *p) {
+    const evn_part *is = evn_machine_part(m, i);
+    assert_non_null(is);
+    assert_int_equal(is->first, p->first);
+    assert_int_equal(is->cores, p->cores);
+    assert_int_equal(is->kind, p->kind);
+    assert_int_equal(is->package, p->package);
+    assert_int_equal(is->threads, p->threads);
+    assert_true(is->cache == p->cache);
+    for (int c = p->first; c < p->first + p->cores; c++)
+        assert_int_equal(evn_machine_part_of(m, c), i);
+}
+
+/* Cores that clock 2 % apart are one kind; performance cores count once, and efficiency cores have
+ * a unit of their own though all have one L3 cache. */
+static void test_laptop(void **state) {
+    (void)state;
+    const double slow = 3500. / 4800;
+    evn_machine *m = open_file("laptop");
+    assert_int_equal(evn_machine_cores(m), 14);
+    assert_int_equal(evn_machine_kinds(m), 2);
+    assert_string_equal(evn_machine_kind(m, 0)->name, "IntelCore");
+    assert_int_equal(evn_machine_kind(m, 0)->cores, 6);
+    assert_true(evn_machine_kind(m, 0)->frequency == 4.8e9);
+    assert_true(evn_machine_kind(m, 0)->speed == 1);
+    assert_string_equal(evn_machine_kind(m, 1)->name, "IntelAtom");
+    assert_int_equal(evn_machine_kind(m, 1)->cores, 8);
+    assert_true(fabs(evn_machine_kind(m, 1)->speed - slow) < 1e-9);
+    assert_int_equal(evn_machine_parts(m), 2);
+    expect_part(m, 0, &(evn_part){0, 6, 0, 0, 2, 24 << 20});
+    expect_part(m, 1, &(evn_part){6, 8, 1, 0, 1, 24 << 20});
+    assert_int_equal(evn_machine_core_number(m, 5), 10);
+    assert_int_equal(evn_machine_core_of(m, 11), 5);
+    assert_int_equal(evn_machine_core_number(m, 6), 12);
+    expect_units(m, "auto", "1:CPU:6,1:CPU:8", (double[]){6, 8 * slow}, (int[]){0, 1});
+    /* the list that auto has written means the same */
+    expect_units(m, "1:CPU:6,1:CPU:8", "1:CPU:6,1:CPU:8", (double[]){6, 8 * slow}, (int[]){0, 1});
+    /* a team is as fast as its slowest core */
+    expect_units(m, "1:CPU:4,1:CPU:4", "1:CPU:4,1:CPU:4", (double[]){4, 4 * slow}, (int[]){0, 1});
+    /* more than there is: for plans, about which nothing is known */
+    evn_units *units;
+    assert_ok(evn_units_open(&units, m, "2:CPU:14", EVN_DESCRIBE_ONLY));
+    assert_true(evn_unit_speed(evn_units_get(units, 1)) == 14);
+    evn_units_close(units);
+    evn_machine_close(m);
+}
+
+/* LITTLE cores come first in the system's numbers, and last in ours; capacities go before clocks,
+ * and there is no L3. */
+static void test_board(void **state) {
+    (void)state;
+    const double slow = 485. / 1024;
+    evn_machine *m = open_file("board");
+    assert_int_equal(evn_machine_kinds(m), 2);
+    assert_int_equal(evn_machine_parts(m), 2);
+    expect_part(m, 0, &(evn_part){0, 4, 0, 0, 1, 0});
+    expect_part(m, 1, &(evn_part){4, 4, 1, 0, 1, 0});
+    for (int c = 0; c < 8; c++) {
+        assert_int_equal(evn_machine_core_number(m, c), (c + 4) % 8);
+        assert_int_equal(evn_machine_core_of(m, (c + 4) % 8), c);
+    }
+    expect_units(m, "auto", "2:CPU:4", (double[]){4, 4 * slow}, (int[]){0, 1});
+    evn_machine_close(m);
+}
+
+/* Two packages of eight L3 caches. */
+static void test_epyc(void **state) {
+    (void)state;
+    double speed[16];
+    const int kind[16] = {0};
+    for (int u = 0; u < 16; u++) speed[u] = 8;
+    evn_machine *m = open_synthetic("package:2 l3:8(size=33554432) core:8 pu:2");
+    assert_int_equal(evn_machine_cores(m), 128);
+    assert_int_equal(evn_machine_kinds(m), 1);
+    assert_int_equal(evn_machine_parts(m), 16);
+    for (int i = 0; i < 16; i++) expect_part(m, i, &(evn_part){8 * i, 8, 0, i / 8, 2, 32 << 20});
+    expect_units(m, "auto", "16:CPU:8", speed, kind);
+    evn_machine_close(m);
+}
+
+/* One kind and one cache: one unit, as ever. */
+static void test_even(void **state) {
+    (void)state;
+    static const struct {
+        const char *is, *list;
+        int cores;
+    } of[] = {{"package:1 l3:1 core:72 pu:1", "1:CPU:72", 72}, /* Grace */
+              {"package:1 core:4 pu:2", "1:CPU:4", 4},
+              {"core:4 pu:1", "1:CPU:4", 4},
+              {"pu:3", "1:CPU:3", 3}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        evn_machine *m = open_synthetic(of[i].is);
+        assert_int_equal(evn_machine_parts(m), 1);
+        expect_units(m, "auto", of[i].list, (double[]){of[i].cores}, (int[]){0});
+        evn_machine_close(m);
+    }
+    evn_machine *m = open_synthetic("package:2 core:4 pu:1"); /* no L3: packages are parts */
+    expect_units(m, "auto", "2:CPU:4", (double[]){4, 4}, (int[]){0, 0});
+    evn_machine_close(m);
+}
+
+/* Each hardware thread is a core where that is asked for; first threads of all cores of a part come
+ * before the second ones. */
+static void test_siblings(void **state) {
+    (void)state;
+    setenv("EVENER_SMT", "1", 1);
+    evn_machine *m = open_file("laptop");
+    assert_int_equal(evn_machine_cores(m), 20);
+    for (int c = 0; c < 12; c++)
+        assert_int_equal(evn_machine_core_number(m, c), 2 * (c % 6) + c / 6);
+    expect_part(m, 0, &(evn_part){0, 12, 0, 0, 1, 24 << 20});
+    evn_machine_close(m);
+    setenv("EVENER_SMT", "0", 1);
+    m = open_file("laptop");
+    assert_int_equal(evn_machine_cores(m), 14);
+    evn_machine_close(m);
+    setenv("EVENER_SMT", "yes", 1);
+    assert_fails(evn_machine_open(&m), EVN_USAGE, "EVENER_SMT: \"yes\", expected 1 or 0");
+    unsetenv("EVENER_SMT");
+}
+
+/* A share of such a machine: the faster kind is still what speeds go by. */
+static void test_share(void **state) {
+    (void)state;
+    const int numbers[] = {0, 1, 6, 7};
+    char path[1024];
+    evn_machine *m;
+    snprintf(path, sizeof path, "%s/board.xml", TOPOLOGIES);
+    setenv("HWLOC_XMLFILE", path, 1);
+    assert_ok(evn_machine_open_within(&m, numbers, 2));
+    expect_units(m, "auto", "1:CPU:2", (double[]){2 * 485. / 1024}, (int[]){1});
+    evn_machine_close(m);
+    assert_ok(evn_machine_open_within(&m, numbers, 4));
+    assert_int_equal(evn_machine_core_number(m, 0), 6);
+    expect_units(m, "auto", "2:CPU:2", (double[]){2, 2 * 485. / 1024}, (int[]){0, 1});
+    evn_machine_close(m);
+    unsetenv("HWLOC_XMLFILE");
+}
+
+/* Leaders of GPU units take the last cores. */
+static void test_auto_with_devices(void **state) {
+    (void)state;
+    static const struct {
+        int size[4], parts, devices;
+        const char *text;
+    } of[] = {{{6, 8}, 2, 0, "1:CPU:6,1:CPU:8"},
+              {{6, 8}, 2, 1, "1:CPU:6,1:CPU:7,1:GPU:1"},
+              {{6, 2}, 2, 2, "1:CPU:6,2:GPU:1"},
+              {{6, 2}, 2, 3, "1:CPU:5,3:GPU:1"},
+              {{4, 4, 4}, 3, 1, "2:CPU:4,1:CPU:3,1:GPU:1"},
+              {{2}, 1, 2, "1:CPU:1,2:GPU:1"},
+              {{1}, 1, 8, "1:CPU:1,8:GPU:1"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct unit_list list;
+        char text[64];
+        unit_list_auto(&list, of[i].size, of[i].parts, of[i].devices);
+        unit_list_print(&list, text, sizeof text);
+        assert_string_equal(text, of[i].text);
+        assert_int_equal(list.gpus, of[i].devices);
+        assert_int_equal(list.units, list.cpus + list.gpus);
+    }
+}
+
+/* More groups than a list may have are one unit. */
+static void test_many_parts(void **state) {
+    (void)state;
+    int size[65];
+    struct unit_list list;
+    for (int i = 0; i < 65; i++) size[i] = i + 1;
+    unit_list_auto(&list, size, 64, 0);
+    assert_int_equal(list.groups, 64);
+    for (int devices = 0; devices < 2; devices++) {
+        unit_list_auto(&list, size, 65, devices);
+        assert_int_equal(list.cpus, 1);
+        assert_int_equal(list.cores, 65 * 66 / 2); /* with the leader's */
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_laptop),
+        cmocka_unit_test(test_board),
+        cmocka_unit_test(test_epyc),
+        cmocka_unit_test(test_even),
+        cmocka_unit_test(test_siblings),
+        cmocka_unit_test(test_share),
+        cmocka_unit_test(test_auto_with_devices),
+        cmocka_unit_test(test_many_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
