@@ -103,6 +103,7 @@ static void put_unit(FILE *out, const evn_unit *unit, const evn_cluster *c) {
         fprintf(out, "%s%d", k ? ", " : "", evn_unit_core_number(unit, k));
     fputc(']', out);
     put_text(out, "device", device ? evn_device_traits(device)->name : NULL);
+    put(out, "speed", evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_speed(unit));
     fputc('\n', out);
 }
 
@@ -302,7 +303,11 @@ static void put_tasks(FILE *out, const struct recorded_loop *loop, int loops, in
 static void put_machine(FILE *out, const evn_machine *m) {
     fputs(",\n\"machine\": {\"processor\": ", out);
     json_text(out, evn_machine_processor(m));
+    const evn_core_limits limits = evn_machine_limits(m);
     put(out, "cores", evn_machine_cores(m));
+    put(out, "node_cores", limits.node);
+    put(out, "allowed_cores", limits.allowed);
+    put(out, "quota", limits.quota);
     put(out, "packages", evn_machine_packages(m));
     put(out, "numa_nodes", evn_machine_numa_nodes(m));
     put(out, "memory", (double)evn_machine_memory(m));

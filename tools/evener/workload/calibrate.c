@@ -26,7 +26,7 @@ struct request {
 
 #define AT(field) offsetof(struct request, field)
 static const struct option table[] = {
-    {"units", "LIST", "kinds of units, as 1:CPU:1,1:CPU:4 (default: one core, all cores)",
+    {"units", "LIST", "kinds of units, as 1:CPU:1,1:CPU:4 (default: one core, all cores; or auto)",
      OPTION_TEXT, AT(units), 0, 0},
     {"devices", "SPEC", "where GPU units come from", OPTION_TEXT, AT(devices), 0, 0},
     {"steps", "N", "steps of which the median counts (default 5)", OPTION_NUMBER, AT(steps), 1,
@@ -200,7 +200,10 @@ static void print_table(const cJSON *entries, FILE *out) {
                 slowest = fmax(slowest, json_number(other, "task_s"));
         }
         const char *key = json_text(o, "class"), *device = json_text(o, "device");
-        if (!device) device = "";
+        const char *cores = json_text(o, "cores");
+        char of[40] = "";
+        if (cores) snprintf(of, sizeof of, "cores of kind %.16s", cores);
+        if (!device) device = of;
         const int short_ = strlen(key) <= 5; /* others have no room but at the end */
         fprintf(out, "%-6s  %5s  %-9s  %6.0f  %12.4f  %10.2f  %14.3f  %s%s%s\n",
                 json_text(o, "app"), short_ ? key : "", json_text(o, "unit"),
