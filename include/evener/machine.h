@@ -111,8 +111,9 @@ uint64_t evn_machine_memory(const evn_machine *machine);
  * /sys each time. `machine` may be NULL: this node. */
 uint64_t evn_machine_memory_available(const evn_machine *machine);
 
-/* Size in bytes of the data cache of level 1, 2 or 3 above core 0, and in *sharing (may be NULL)
- * how many of our cores share it. 0: there is none or it is not known. */
+/* Size in bytes of the data cache of level 1, 2 or 3 above the first core of the node's fastest
+ * kind, be it ours or not, so that all processes of a node say the same; and in *sharing (may be
+ * NULL) how many of our cores share core 0's. 0: there is none or it is not known. */
 uint64_t evn_machine_cache(const evn_machine *machine, int level, int *sharing);
 
 /* How many processor packages, and how many NUMA nodes. */

@@ -10,6 +10,7 @@ struct evn_machine {
     int here;
     int cores;
     hwloc_obj_t *core; /* the cores we may use, in our order */
+    hwloc_obj_t first; /* of all the node's cores in this order, ours or not */
     int *number;       /* the system's number of one hardware thread of each */
     int *part_of;      /* the part of each */
     evn_core_limits limits;

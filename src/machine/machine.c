@@ -202,16 +202,20 @@ uint64_t evn_machine_memory_available(const evn_machine *m) {
     return !m || m->here ? memory_available("") : m->memory;
 }
 
+/* The data cache of that level above a core; NULL: there is none. */
+static hwloc_obj_t cache_above(hwloc_obj_t core, int level) {
+    for (hwloc_obj_t o = core; o; o = o->parent)
+        if (hwloc_obj_type_is_dcache(o->type) && (int)o->attr->cache.depth == level) return o;
+    return NULL;
+}
+
 uint64_t evn_machine_cache(const evn_machine *m, int level, int *sharing) {
     if (sharing) *sharing = 0;
     NEED_OR(0, m, "a machine");
-    for (hwloc_obj_t o = m->core[0]; o; o = o->parent) {
-        if (!hwloc_obj_type_is_dcache(o->type) || (int)o->attr->cache.depth != level) continue;
-        for (int i = 0; sharing && i < m->cores; i++)
-            *sharing += hwloc_bitmap_intersects(o->cpuset, m->core[i]->cpuset) != 0;
-        return o->attr->cache.size;
-    }
-    return 0;
+    hwloc_obj_t ours = cache_above(m->core[0], level), first = cache_above(m->first, level);
+    for (int i = 0; sharing && ours && i < m->cores; i++)
+        *sharing += hwloc_bitmap_intersects(ours->cpuset, m->core[i]->cpuset) != 0;
+    return first ? first->attr->cache.size : 0;
 }
 
 static int at_least_one(int n) { return n > 0 ? n : 1; }

@@ -202,6 +202,18 @@ static int place_all(const evn_machine *m, hwloc_obj_type_t type, hwloc_const_cp
     return count;
 }
 
+/* The first of all cores, allowed or not, in our order. */
+static hwloc_obj_t find_first(const evn_machine *m, hwloc_obj_type_t type) {
+    struct placed first = {0};
+    const int n = hwloc_get_nbobjs_by_type(m->topology, type);
+    for (int i = 0; i < n; i++) {
+        hwloc_obj_t o = hwloc_get_obj_by_type(m->topology, type, (unsigned)i);
+        const struct placed p = place(m, o, o->cpuset);
+        if (!first.core || in_order(&p, &first) < 0) first = p;
+    }
+    return first.core;
+}
+
 /* No more cores than the quota keeps busy: a thread that is stopped for a part of each period is
  * one for which its whole team waits. */
 static int within_quota(const evn_machine *m, int cores) {
@@ -249,6 +261,7 @@ evn_status machine_find_cores(evn_machine *m, hwloc_const_cpuset_t allowed) {
     m->part = calloc(room, sizeof *m->part);
     const int failed = found < 0 || !m->core || !m->number || !m->part_of || !m->part;
     m->cores = failed ? 0 : within_quota(m, found);
+    m->first = find_first(m, type);
     m->limits.node = hwloc_get_nbobjs_by_type(m->topology, type);
     m->limits.allowed = failed ? 0 : found;
     for (int i = 0; i < m->cores; i++) {

@@ -150,6 +150,10 @@ class Here(unittest.TestCase):
         done = evener("plan", "bt-mz", "--schedule", "weighted", "--json", "-", "--quiet", **self.is_pair)
         found = json.loads(done.stdout)
         self.assertEqual((found["speed"], found["basis"]), ([1000, 2000], "speeds as calibrated"))
+        self.assertEqual([u["speed"] for u in self.run_of("--processes", "2")["units"]], [1000, 2000])
+        # what is measured of one rank's cores and not of the other's is not compared with anything
+        os.remove(os.path.join(self.folder, sorted(os.listdir(self.folder))[0]))
+        self.assertEqual([u["speed"] for u in self.run_of("--processes", "2")["units"]], [1, 0.5])
 
 
 class Group:

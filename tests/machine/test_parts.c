@@ -168,6 +168,9 @@ static void test_share(void **state) {
     setenv("HWLOC_XMLFILE", path, 1);
     assert_ok(evn_machine_open_within(&m, numbers, 2));
     expect_units(m, "auto", "1:CPU:2", (double[]){2 * 485. / 1024}, (int[]){1});
+    int sharing;
+    assert_true(evn_machine_cache(m, 2, &sharing) == 1 << 20); /* by which nodes are told apart */
+    assert_int_equal(sharing, 2);
     evn_machine_close(m);
     assert_ok(evn_machine_open_within(&m, numbers, 4));
     assert_int_equal(evn_machine_core_number(m, 0), 6);

@@ -1,6 +1,7 @@
 /* Opening what the arguments of a command name. */
 #include "workload/job.h"
 #include "common/message.h"
+#include "common/ranks.h"
 #include "workload/calibration.h"
 #include <math.h>
 #include <stdio.h>
@@ -296,6 +297,26 @@ int job_try(struct job *job, const struct job_words *words) {
     return status ? give_up(status) : 0;
 }
 
+/* Speeds that evener calibrate has measured, if it has of all units, which over ranks are those of
+ * all: other numbers are none that they could be compared with. */
+static int take_calibrated(struct job *job) {
+    const size_t units = (size_t)evn_units_count(job->units);
+    double *speed = malloc(units * sizeof *speed), bandwidth = 0;
+    int known =
+            speed && !calibration_speeds(job->is, job->shape.key, job->units, speed, &bandwidth),
+        *of_all = NULL, ranks = 0;
+    evn_status status =
+        ranks_share(job->cluster, &known, 1, sizeof known, (void **)&of_all, &ranks);
+    for (int r = 0; !status && r < ranks; r++) known &= of_all[r];
+    if (!status && known) {
+        memcpy(job->speed, speed, units * sizeof *speed);
+        job->tasks.bandwidth = bandwidth;
+    }
+    free(of_all);
+    free(speed);
+    return status ? give_up(status) : 0;
+}
+
 int job_units(struct job *job, const struct job_words *words, unsigned flags) {
     const int may =
         !(flags & EVN_DESCRIBE_ONLY) && !strncmp(schedule_name(job, words), "binpack:", 8);
@@ -310,7 +331,7 @@ int job_units(struct job *job, const struct job_words *words, unsigned flags) {
     code = read_speeds(job, words->speeds);
     if (!code && words->calibrated && !words->speeds &&
         evn_schedule_uses_speeds(schedule_name(job, words)))
-        calibration_speeds(job->is, job->shape.key, job->units, job->speed, &job->tasks.bandwidth);
+        code = take_calibrated(job);
     if (!code) code = join_units(job);
     job->tasks.speed = job->speed;
     return code;
