@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 EVENER = os.path.abspath("build/evener")
@@ -154,6 +155,20 @@ class Here(unittest.TestCase):
         # what is measured of one rank's cores and not of the other's is not compared with anything
         os.remove(os.path.join(self.folder, sorted(os.listdir(self.folder))[0]))
         self.assertEqual([u["speed"] for u in self.run_of("--processes", "2")["units"]], [1, 0.5])
+
+
+    def test_where_calibrated(self):
+        """The first thread, which leads the unit that is measured, is bound to a core of each kind in turn."""
+        run = subprocess.Popen([EVENER, "calibrate", "bt-mz", "--class", "W", "--steps", "200", "--quiet"],
+                               env=dict(os.environ, **self.is_pair))
+        seen = []
+        while run.poll() is None:
+            cores = os.sched_getaffinity(run.pid)
+            if len(cores) == 1:
+                seen += cores
+            time.sleep(0.002)
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual(sorted(set(seen)), [0, 1])
 
 
 class Group:
