@@ -163,7 +163,10 @@ class Here(unittest.TestCase):
                                env=dict(os.environ, **self.is_pair))
         seen = []
         while run.poll() is None:
-            cores = os.sched_getaffinity(run.pid)
+            try:
+                cores = os.sched_getaffinity(run.pid)
+            except ProcessLookupError:
+                continue
             if len(cores) == 1:
                 seen += cores
             time.sleep(0.002)
