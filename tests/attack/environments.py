@@ -29,7 +29,7 @@ VARIABLES = {
     "OMP_CANCELLATION": ("true",), "OMP_SCHEDULE": ("dynamic,1", "garbage"), "GOMP_CPU_AFFINITY": ("0", "99", "garbage", "0-1000"),
     "GOMP_SPINCOUNT": ("0", "infinity"), "EVENER_UNITS": ("garbage", "9:CPU:9"), "EVENER_DEVICES": ("garbage",),
     "EVENER_SCHEDULE": ("garbage",), "EVENER_RECORD": ("missing/r", "-"), "EVENER_TRACE": ("-",), "EVENER_OVERSUBSCRIBE": ("2",),
-    "EVENER_BIND": ("garbage", "none"),
+    "EVENER_BIND": ("garbage", "none"), "EVENER_SMT": ("garbage", "1"),
     "EVENER_LIBCUDA": ("/etc/passwd", "missing", ""), "EVENER_NVRTC": ("/etc/passwd", "missing", ""),
     "EVENER_KERNELS": ("/etc/passwd", "missing", "", "/"),
     "CUDA_VISIBLE_DEVICES": ("", "garbage", "-1"), "CUDA_HOME": ("/none",), "OCL_ICD_VENDORS": ("/none", "/etc/passwd"),
