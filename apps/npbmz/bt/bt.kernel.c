@@ -11,27 +11,32 @@
  * comes back to the segment later, eliminates it again from the state before, and has its C then.
  * Only the segment next to the middle is done once. The gas is not stored either, it is made from u
  * each time it is read. A point and direction, in doubles, for lines that are much longer than a
- * segment of 4 rows:
+ * segment of 3 rows:
  *
- *     eliminate:   read u 5, right-hand side 5; write state 30/4
- *     substitute:  read u 5, right-hand side 5, state 30/4; write increment 5
+ *     eliminate:   read u 5, right-hand side 5; write state 30/3
+ *     substitute:  read u 5, right-hand side 5, state 30/3; write increment 5
  *
- * 40 doubles, 320 bytes: 96 ps at 3.35 TB/s, if caches keep nothing. Operations: 2 x (270 of row.h
- * and its 3 divisions, 11 and a division for the gas of 5 rows in 4, a division being ten
- * operations) and 32 of the substitution, 680: 40 ps at 17e12 a second (34 TFlop/s fp64). With C
+ * 45 doubles, 360 bytes: 107 ps at 3.35 TB/s, if caches keep nothing. Operations: 2 x (270 of row.h
+ * and its 3 divisions, 11 and a division for the gas of 4 rows in 3, a division being ten
+ * operations) and 32 of the substitution, 690: 41 ps at 17e12 a second (34 TFlop/s fp64). With C
  * stored it would be 640 bytes and 370 operations, twice the time. Lines of class C along z have 13
- * rows a side: of 4 segments 3 are done twice, and 3 states saved, which comes to 36 doubles. The
+ * rows a side: of 5 segments 4 are done twice, and 4 states saved, which comes to 41 doubles. The
  * right-hand side moves 15 doubles, 120 bytes: 36 ps.
  *
- * A group takes 41 KB of local memory, so that 5 of them run on a multiprocessor that has 228 KB,
- * and all 255 registers an item may have, which spares it reading y and C of the row before. Longer
- * segments would be fewer groups, shorter ones more states. A multiprocessor of an H100 has, for a
- * row of 32 points: 340 cycles of arithmetic; 400 of local memory, 78 reads and writes of all items
- * in an elimination and 44 in the substitution; 710 of device memory, if caches keep nothing. What
- * is read a second time, 140 bytes a point, was last used at most a line before, and all lines that
- * are in work at a time are 22 MB of class C: much of it may still be in the second-level cache.
+ * A group takes 32 KB of local memory, so that 7 of them run on a multiprocessor that has 228 KB (5
+ * with segments of 4 rows, which move 320 bytes), and 254 registers an item, which spares it
+ * reading y and C of the row before: 7 warps hide better how far away memory is than 5 do what they
+ * save. A multiprocessor of an H100 has, for a row of 32 points: 340 cycles of arithmetic; 400 of
+ * local memory, 78 reads and writes of all items in an elimination and 44 in the substitution; 800
+ * of device memory, if caches keep nothing. What is read a second time, 160 bytes a point, was last
+ * used at most a line before, and all lines that are in work at a time are 22 MB of class C: much
+ * of it may still be in the second-level cache.
  *
- * Work space of a point: 5 doubles, and up to 30/4 for the states.
+ * Loads are many at a time, and what a later part of a visit needs is asked for before the part in
+ * front of it: the state before the gas is made, what an update is added to before x is
+ * substituted. Registers are what limits that: all in one place spills.
+ *
+ * Work space of a point: 5 doubles, and up to 30/3 for the states.
  */
 #define NPBMZ_ITEM
 #include "npbmz/device/gpu_zone.h"
@@ -189,22 +194,31 @@ EVN_DEVICE_FUNCTION int line_point(int n, int t, int is_second) {
     return evn_imin(evn_imax(s, 1), n - 2);
 }
 
-/* An increment, at its point of u or of the right-hand side. */
-EVN_DEVICE_FUNCTION void point_put(EVN_GLOBAL double *at, const struct zone_lines *l, int is_update,
+/* Five values of a point of u (an update) or of the right-hand side. */
+EVN_DEVICE_FUNCTION struct five point_get(EVN_GLOBAL const double *at, const struct zone_lines *l) {
+    struct five x;
+    x.r = at[0];
+    x.d = at[l->d];
+    x.p = at[l->p];
+    x.q = at[l->q];
+    x.e = at[l->e];
+    return x;
+}
+EVN_DEVICE_FUNCTION void point_put(EVN_GLOBAL double *at, const struct zone_lines *l,
                                    struct five x) {
-    if (is_update) {
-        at[0] += x.r;
-        at[l->d] += x.d;
-        at[l->p] += x.p;
-        at[l->q] += x.q;
-        at[l->e] += x.e;
-    } else {
-        at[0] = x.r;
-        at[l->d] = x.d;
-        at[l->p] = x.p;
-        at[l->q] = x.q;
-        at[l->e] = x.e;
-    }
+    at[0] = x.r;
+    at[l->d] = x.d;
+    at[l->p] = x.p;
+    at[l->q] = x.q;
+    at[l->e] = x.e;
+}
+EVN_DEVICE_FUNCTION struct five sum(struct five a, struct five b) {
+    a.r = a.r + b.r;
+    a.d = a.d + b.d;
+    a.p = a.p + b.p;
+    a.q = a.q + b.q;
+    a.e = a.e + b.e;
+    return a;
 }
 
 /* What an elimination leaves in a row: C and y. */
@@ -343,14 +357,7 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
             }
         }
         EVN_BARRIER;
-        for (int row = 0; row <= BT_ROWS; row++) {
-            EVN_ITEMS(i) {
-                gas_make(gas + (first_gas + row) * GAS_ROW + i, value.d, i < BT_LINES ? 1.0 : -1.0);
-            }
-        }
-        if (visit == 0) {
-            EVN_ITEMS(i) { gas_put(gas + i, gas_get(gas + GAS_ROW + i)); }
-        }
+        /* the state before, on its way while the gas is made */
         if (segment == 0) { /* nothing before */
             EVN_ITEMS(i) {
                 for (int v = 0; v < BT_STATE; v++) EVN_OWN_AT(state, v, i) = 0;
@@ -361,6 +368,14 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 for (int v = 0; v < BT_STATE; v++)
                     EVN_OWN_AT(state, v, i) = work[from + v * BT_ITEMS + i];
             }
+        }
+        for (int row = 0; row <= BT_ROWS; row++) {
+            EVN_ITEMS(i) {
+                gas_make(gas + (first_gas + row) * GAS_ROW + i, value.d, i < BT_LINES ? 1.0 : -1.0);
+            }
+        }
+        if (visit == 0) {
+            EVN_ITEMS(i) { gas_put(gas + i, gas_get(gas + GAS_ROW + i)); }
         }
 
         for (int row = none; row < BT_ROWS; row++) {
@@ -409,19 +424,18 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 const struct block mine = block_get(C + a), others = block_get(C + other);
                 const struct gas here = gas_get(last + GAS_ROW + a);
                 const evn_long at = line[a] + n / 2 * l.along, from = z.work + at;
-                struct five m;
-                m.r = work[from];
-                m.d = work[from + l.d];
-                m.p = work[from + l.p];
-                m.q = work[from + l.q];
-                m.e = work[from + l.e];
+                struct five m = point_get(work + from, &l);
                 m = row_middle(&value.c, gas_get(last + a), here, gas_get(last + other), &mine,
                                five_get(b + a), &others, five_get(b + other), m);
                 five_put(gas + a, m);
                 five_put(gas + other, mirrored(m));
-                if (first_line + a < l.lines)
-                    point_put(value.is_update ? field + z.u + at : work + from, &l, value.is_update,
-                              conservative(here, m));
+                m = conservative(here, m);
+                if (first_line + a < l.lines) {
+                    if (value.is_update)
+                        point_put(field + z.u + at, &l, sum(point_get(field + z.u + at, &l), m));
+                    else
+                        point_put(work + from, &l, m);
+                }
             }
             EVN_BARRIER;
             EVN_ITEMS(i) {
@@ -429,6 +443,16 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
             }
         }
 
+        /* What is added to: all rows' before the first is stored, since a compiler cannot know that
+         * these are other points; on its way while x is substituted. */
+        for (int row = 0; row < BT_ROWS; row++) {
+            EVN_ITEMS(i) {
+                const evn_long s = line_point(n, start + row, i >= BT_LINES);
+                struct five old = {0, 0, 0, 0, 0};
+                if (value.is_update) old = point_get(field + z.u + line[i] + s * l.along, &l);
+                PUT_FIVE(rhs, row * NC, i, old);
+            }
+        }
         for (int row = BT_ROWS - 1; row >= none; row--) {
             EVN_ITEMS(i) {
                 const struct block C = block_get(block + row * C_ROW + i);
@@ -458,8 +482,14 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 const int least = is_second && n % 2 == 0 ? 1 : 0; /* its first row */
                 if (t >= least && first_line + of % BT_LINES < l.lines) {
                     const evn_long at = line[of] + line_point(n, t, is_second) * l.along;
-                    point_put(value.is_update ? field + z.u + at : work + z.work + at, &l,
-                              value.is_update, five_get(y + row * Y_ROW + of));
+                    const struct five m = five_get(y + row * Y_ROW + of);
+                    if (value.is_update) { /* `of` is i */
+                        struct five old;
+                        GET_FIVE(old, rhs, part_of * NC, i);
+                        point_put(field + z.u + at, &l, sum(old, m));
+                    } else {
+                        point_put(work + z.work + at, &l, m);
+                    }
                 }
             }
         }

@@ -25,6 +25,10 @@ static int bt_pieces(const struct problem *p, const struct zone *z, int cut) {
     return (int)(((long long)(z->nx - 2) * (z->ny - 2) * (z->nz - 2) + BT_POINTS - 1) / BT_POINTS);
 }
 
+static int bt_length(const struct zone *z, int cut) {
+    return cut == LINES_X ? z->nx : cut == LINES_Y ? z->ny : cut == LINES_Z ? z->nz : 0;
+}
+
 static size_t bt_work_doubles(const struct problem *p, const struct zone *z) {
     const int n[3] = {z->nx, z->ny, z->nz};
     size_t max = 0;
@@ -52,4 +56,5 @@ const struct gpu_solver gpu_bt = {.sources = sources,
                                   .work = bt_work_doubles,
                                   .cuts = CUTS,
                                   .pieces = bt_pieces,
+                                  .length = bt_length,
                                   .step = bt_step};

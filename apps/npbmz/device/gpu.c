@@ -6,6 +6,7 @@
 #include "npbmz/device/gpu.h"
 #include "npbmz/mesh/mesh.h"
 #include "npbmz/device/norms_gpu.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,29 @@ static int pieces_of(const struct gpu *g, int zone, int cut) {
     return cut == GPU_CUTS ? norms_pieces(g->p, z) : g->solver->pieces(g->p, z, cut);
 }
 
+static int length_of(const struct gpu *g, int zone, int cut) {
+    if (cut == GPU_CUTS || !g->solver->length) return 0;
+    return g->solver->length(&g->p->zone[zone], cut);
+}
+
+/* The table of cut c: the longest pieces first, zones of the same length in their order. Lengths
+ * are few, so each is looked for among all zones. */
+static void fill_pieces(const struct gpu *g, const struct part *part, int c) {
+    const int *zone = g->zone + part->first;
+    struct gpu_piece *piece = part->pieces[c].host;
+    for (int below = INT_MAX, next; below >= 0; below = next) {
+        next = -1; /* the longest below those done */
+        for (int i = 0; i < part->count; i++) {
+            const int length = length_of(g, zone[i], c);
+            if (length < below && length > next) next = length;
+        }
+        for (int i = 0; next >= 0 && i < part->count; i++) {
+            const int n = length_of(g, zone[i], c) == next ? pieces_of(g, zone[i], c) : 0;
+            for (int k = 0; k < n; k++) *piece++ = (struct gpu_piece){i, k};
+        }
+    }
+}
+
 static evn_status fill_part(struct gpu *g, struct part *part) {
     evn_status status = table_room(g, &part->zones, part->count, sizeof(struct gpu_zone));
     if (status) return status;
@@ -213,12 +237,8 @@ static evn_status fill_part(struct gpu *g, struct part *part) {
         for (int i = 0; i < part->count; i++) sum += pieces_of(g, table[i].number, c);
         status = table_room(g, t, sum, sizeof(struct gpu_piece));
         if (status) break;
-        struct gpu_piece *piece = t->host;
-        for (int i = 0; i < part->count; i++) {
-            int n = pieces_of(g, table[i].number, c);
-            for (int k = 0; k < n; k++) *piece++ = (struct gpu_piece){i, k};
-        }
-        status = table_send(g, t, sizeof *piece);
+        fill_pieces(g, part, c);
+        status = table_send(g, t, sizeof(struct gpu_piece));
     }
     return status;
 }

@@ -26,6 +26,9 @@ struct gpu_solver {
      * `cut` */
     int cuts;
     int (*pieces)(const struct problem *p, const struct zone *z, int cut);
+    /* how long a group works on a piece of that cut, in any unit: those of zones where it is
+     * longest go first, so that no long one is alone at the end of a launch; NULL: as they come */
+    int (*length)(const struct zone *z, int cut);
     /* puts one time step of the batch into the queue, by gpu_launch(); ghosts are filled already */
     evn_status (*step)(struct gpu *g, const struct problem *p);
     /* the rest of the step, which is the first to read the ghosts, so that an exchange may go on
