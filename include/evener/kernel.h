@@ -72,6 +72,8 @@ typedef ulong evn_ulong;
 #    define EVN_ITEM_COUNT               ((int)get_local_size(0))
 #    define EVN_ITEM_                    ((int)get_local_id(0))
 #    define EVN_BARRIER                  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#    define EVN_PREFETCH(pointer)        ((void)(pointer))
+#    define EVN_RESIDENT(items, groups)  items
 
 #    define evn_sqrt(a)      sqrt(a)
 #    define evn_abs(a)       fabs(a)
@@ -95,6 +97,8 @@ typedef unsigned long long evn_ulong;
 #    define EVN_ITEM_COUNT               ((int)blockDim.x)
 #    define EVN_ITEM_                    ((int)threadIdx.x)
 #    define EVN_BARRIER                  __syncthreads()
+#    define EVN_PREFETCH(pointer)        asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer))
+#    define EVN_RESIDENT(items, groups)  items, groups /* two launch bounds */
 
 #    define evn_sqrt(a)      sqrt(a)
 #    define evn_abs(a)       fabs(a)
@@ -115,6 +119,8 @@ typedef unsigned long long evn_ulong;
 #    define EVN_GROUPS                   evn_groups
 #    define EVN_ITEM_COUNT               ((int)sizeof *evn_shape)
 #    define EVN_BARRIER                  ((void)0) /* the item loop before it is done */
+#    define EVN_PREFETCH(pointer)        ((void)(pointer))
+#    define EVN_RESIDENT(items, groups)  items
 
 #    define evn_sqrt(a)      __builtin_sqrt(a)
 #    define evn_abs(a)       __builtin_fabs(a)
@@ -137,6 +143,12 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 #    define EVN_SHARE(i, n) for (int i = EVN_ITEM_; i < (n); i += EVN_ITEM_COUNT)
 #    define EVN_FIRST       if (EVN_ITEM_ == 0)
 
+/* the same number of rounds for all items, so that a compiler may know it */
+#    define EVN_SHARE_AMONG(i, n, items)                                                           \
+        for (int i = EVN_ITEM_, evn_left_##i = ((n) + (items)-1) / (items); evn_left_##i > 0;      \
+             evn_left_##i--, i += (items))                                                         \
+            if (i < (n))
+
 #    ifdef EVN_CUDA
 #        define EVN_LOCAL_ARRAY(type, name, count) __shared__ type name[count]
 #    else
@@ -157,6 +169,8 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 #    define EVN_ITEMS(i)    _Pragma("omp simd") for (int i = 0; i < EVN_ITEM_COUNT; i++)
 #    define EVN_SHARE(i, n) _Pragma("omp simd") for (int i = 0; i < (n); i++)
 #    define EVN_FIRST       if (1)
+
+#    define EVN_SHARE_AMONG(i, n, items) EVN_SHARE(i, n)
 
 #    define EVN_LOCAL_ARRAY(type, name, count)   _Alignas(64) type name[count]
 #    define EVN_PRIVATE(type, name)              _Alignas(64) type name[EVN_ITEM_COUNT]

@@ -107,13 +107,27 @@ EVN_DEVICE_FUNCTION struct lu_spot lu_find_spot(const struct lu_bundle *a, int q
     return s;
 }
 
-/* the components at a point, or (rest, 0, 0, 0, 0) */
-EVN_DEVICE_FUNCTION void lu_fetch(EVN_LOCAL double *to, int stage, EVN_GLOBAL const double *from,
-                                  evn_long sc, int is_in, double rest) {
+/* the components at a point: all loads of a round come before its first store, */
+EVN_DEVICE_FUNCTION void lu_fetch(double *to, EVN_GLOBAL const double *from, evn_long sc) {
+    for (int m = 0; m < NC; m++) to[m * LU_OWN] = from[m * sc];
+}
+/* which puts them, or (rest, 0, 0, 0, 0), where they belong */
+EVN_DEVICE_FUNCTION void lu_place(EVN_LOCAL double *to, int stage, const double *from, int is_in,
+                                  double rest) {
     for (int m = 0; m < NC; m++) {
-        const double a = from[m * sc];
+        const double a = from[m * LU_OWN];
         to[m * stage] = EVN_SELECT(is_in, a, m == 0 ? rest : 0.0);
     }
+}
+
+/* Where line n has the point that a chunk whose last step (lower sweep) or first one (upper) is q
+ * reaches furthest, which with those of the chunks before is in all pieces of 32 bytes that it
+ * reads; -1 if none. */
+EVN_DEVICE_FUNCTION int lu_furthest(const struct lu_bundle *a, int n, int q) {
+    const int j = n % LU_LINES_Y, k = n / LU_LINES_Y, i = 1 + q - j - k;
+    const int is_near = (i > 1 - LU_CHUNK) & (i < a->last + LU_CHUNK);
+    if (!(is_near & (j < a->lines_y) & (k < a->lines_z))) return -1;
+    return j * a->sj + k * a->sk + evn_imin(evn_imax(i, 1), a->last) - 1 + j + k;
 }
 
 /* One step of the lower sweep. At r and u is what was fetched; what goes to the successors in y and
@@ -206,15 +220,38 @@ EVN_DEVICE_FUNCTION void lu_keep(const double *x, const double *y, const double 
     }
 }
 
+/* What a chunk gets from the bundles beside it, how many rounds of all items that takes, and its
+ * place in local memory. */
+enum {
+    LU_EDGE_Y = LU_CHUNK * LU_STEP_Y,
+    LU_EDGE_Z = LU_CHUNK * LU_STEP_Z,
+    LU_ROUNDS_Y = (LU_EDGE_Y + LU_ITEMS - 1) / LU_ITEMS,
+    LU_ROUNDS_Z = (LU_EDGE_Z + LU_ITEMS - 1) / LU_ITEMS
+};
+#define PLACE_EDGES                                                                                \
+    for (int e = 0; e < LU_ROUNDS_Y; e++) {                                                        \
+        EVN_ITEMS(n) {                                                                             \
+            if (e * LU_ITEMS + n < LU_EDGE_Y) edge_y[e * LU_ITEMS + n] = EVN_OWN_AT(from_y, e, n); \
+        }                                                                                          \
+    }                                                                                              \
+    for (int e = 0; e < LU_ROUNDS_Z; e++) {                                                        \
+        EVN_ITEMS(n) {                                                                             \
+            if (e * LU_ITEMS + n < LU_EDGE_Z) edge_z[e * LU_ITEMS + n] = EVN_OWN_AT(from_z, e, n); \
+        }                                                                                          \
+    }
+
 /* ---- lower sweep --------------------------------------------------------------------------- */
 
-EVN_KERNEL(lu_lower, LU_ITEMS,
+EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
            (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
     EVN_LOCAL_ARRAY(double, r, NC *LU_STAGE);   /* then what goes to the next line in y */
     EVN_LOCAL_ARRAY(double, u, NC *LU_STAGE_Z); /* then to the next line in z */
     EVN_LOCAL_ARRAY(double, edge_y, LU_CHUNK *LU_STEP_Y);
     EVN_LOCAL_ARRAY(double, edge_z, LU_CHUNK *LU_STEP_Z);
+    EVN_PRIVATE_ARRAY(double, fetched, LU_AT_ONCE * 2 * NC); /* on their way from memory */
+    EVN_PRIVATE_ARRAY(double, from_y, LU_ROUNDS_Y);
+    EVN_PRIVATE_ARRAY(double, from_z, LU_ROUNDS_Z);
     EVN_PRIVATE_ARRAY(double, west, NC);
     EVN_PRIVATE_ARRAY(double, south, NC);
     EVN_PRIVATE_ARRAY(double, below, NC);
@@ -229,26 +266,54 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
                       mine + LU_KEPT(t) + n, begin > 0);
         }
         for (int q = evn_imax(begin, 0); q < end; q += LU_CHUNK) {
-            /* u and r, and a gas at rest where there is no interior point */
-            for (int e = 0; e < LU_CHUNK; e++) {
+            /* what comes from the bundles before this one: of one step before each */
+            for (int e = 0; e < LU_ROUNDS_Y; e++) {
                 EVN_ITEMS(n) {
-                    const struct lu_spot s = lu_find_spot(&t, q, e, n);
-                    lu_fetch(&U_AT(0, s.c, s.line), LU_STAGE_Z, field + t.u + s.at, t.sc, s.is_in,
-                             1);
-                    lu_fetch(&R_AT(0, s.c, s.line), LU_STAGE, field + t.r + s.at, t.sc, s.is_in, 0);
+                    const int at = e * LU_ITEMS + n;
+                    const int is_in = (at < LU_EDGE_Y) & (t.b > 0) &
+                                      lu_is_in(&t, 0, at % LU_LINES_Z, q + at / LU_STEP_Y);
+                    EVN_OWN_AT(from_y, e, n) =
+                        is_in ? mine[-t.back + LU_Y(t) + (q + LU_LINES_Y - 1) * LU_STEP_Y + at] : 0;
                 }
             }
-            /* what comes from the bundles before this one: of one step before each */
-            EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
-                const int is_in = (t.b > 0) & lu_is_in(&t, 0, at % LU_LINES_Z, q + at / LU_STEP_Y);
-                edge_y[at] =
-                    is_in ? mine[-t.back + LU_Y(t) + (q + LU_LINES_Y - 1) * LU_STEP_Y + at] : 0;
+            for (int e = 0; e < LU_ROUNDS_Z; e++) {
+                EVN_ITEMS(n) {
+                    const int at = e * LU_ITEMS + n;
+                    const int is_in = (at < LU_EDGE_Z) & (t.c > 0) &
+                                      lu_is_in(&t, at % LU_LINES_Y, 0, q + at / LU_STEP_Z);
+                    EVN_OWN_AT(from_z, e, n) = is_in ? mine[-t.bundles_y * t.back + LU_Z(t) +
+                                                            (q + LU_LINES_Z - 1) * LU_STEP_Z + at]
+                                                     : 0;
+                }
             }
-            EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
-                const int is_in = (t.c > 0) & lu_is_in(&t, at % LU_LINES_Y, 0, q + at / LU_STEP_Z);
-                edge_z[at] = is_in ? mine[-t.bundles_y * t.back + LU_Z(t) +
-                                          (q + LU_LINES_Z - 1) * LU_STEP_Z + at]
-                                   : 0;
+            /* u and r, and a gas at rest where there is no interior point */
+            for (int first = 0; first < LU_CHUNK; first += LU_AT_ONCE) {
+                for (int e = 0; e < LU_AT_ONCE; e++) {
+                    EVN_ITEMS(n) {
+                        const struct lu_spot s = lu_find_spot(&t, q, first + e, n);
+                        lu_fetch(&EVN_OWN_AT(fetched, 2 * e * NC, n), field + t.u + s.at, t.sc);
+                        lu_fetch(&EVN_OWN_AT(fetched, (2 * e + 1) * NC, n), field + t.r + s.at,
+                                 t.sc);
+                    }
+                }
+                for (int e = 0; e < LU_AT_ONCE; e++) {
+                    EVN_ITEMS(n) {
+                        const struct lu_spot s = lu_find_spot(&t, q, first + e, n);
+                        lu_place(&U_AT(0, s.c, s.line), LU_STAGE_Z,
+                                 &EVN_OWN_AT(fetched, 2 * e * NC, n), s.is_in, 1);
+                        lu_place(&R_AT(0, s.c, s.line), LU_STAGE,
+                                 &EVN_OWN_AT(fetched, (2 * e + 1) * NC, n), s.is_in, 0);
+                    }
+                }
+            }
+            PLACE_EDGES;
+            EVN_ITEMS(n) {
+                const int at = lu_furthest(&t, n, q + 2 * LU_CHUNK - 1);
+                for (int m = 0; m < NC; m++)
+                    if (at >= 0) {
+                        EVN_PREFETCH(field + (t.u + m * t.sc + at));
+                        EVN_PREFETCH(field + (t.r + m * t.sc + at));
+                    }
             }
             EVN_BARRIER;
             for (int c = 0; c < LU_CHUNK; c++) {
@@ -269,11 +334,11 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
                 }
             }
             /* what goes to the bundles after this one */
-            EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
+            EVN_SHARE_AMONG(at, LU_EDGE_Y, LU_ITEMS) {
                 const int k = at % LU_LINES_Z, m = at / LU_LINES_Z % NC, c = at / LU_STEP_Y;
                 mine[LU_Y(t) + q * LU_STEP_Y + at] = R_AT(m, c, (k + 1) * LU_LINES_Y - 1);
             }
-            EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
+            EVN_SHARE_AMONG(at, LU_EDGE_Z, LU_ITEMS) {
                 const int j = at % LU_LINES_Y, m = at / LU_LINES_Y % NC, c = at / LU_STEP_Z;
                 mine[LU_Z(t) + q * LU_STEP_Z + at] = U_AT(m, c, LU_ITEMS - LU_LINES_Y + j);
             }
@@ -295,7 +360,7 @@ EVN_KERNEL(lu_lower, LU_ITEMS,
 #define Y_AT(m, c, n) to_y[(m) * (2 * LU_ROW) + (c) % 2 * LU_ROW + (n)]
 #define Z_AT(m, c, n) to_z[(m) * (2 * LU_PASS_Z) + (c) % 2 * LU_PASS_Z + (n)]
 
-EVN_KERNEL(lu_upper, LU_ITEMS,
+EVN_KERNEL(lu_upper, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
            (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
     EVN_LOCAL_ARRAY(double, u, NC *LU_STAGE);
@@ -303,6 +368,9 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
     EVN_LOCAL_ARRAY(double, to_z, NC * 2 * LU_PASS_Z);
     EVN_LOCAL_ARRAY(double, edge_y, LU_CHUNK *LU_STEP_Y);
     EVN_LOCAL_ARRAY(double, edge_z, LU_CHUNK *LU_STEP_Z);
+    EVN_PRIVATE_ARRAY(double, fetched, LU_AT_ONCE *NC); /* on their way from memory */
+    EVN_PRIVATE_ARRAY(double, from_y, LU_ROUNDS_Y);
+    EVN_PRIVATE_ARRAY(double, from_z, LU_ROUNDS_Z);
     EVN_PRIVATE_ARRAY(double, v, NC);
     EVN_PRIVATE_ARRAY(double, east, NC);
     EVN_PRIVATE_ARRAY(double, north, NC);
@@ -320,10 +388,26 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
                       mine + LU_KEPT(t) + n, end < t.steps);
         }
         for (int q = evn_imin(end, t.steps) - LU_CHUNK; q >= begin; q -= LU_CHUNK) {
-            for (int e = 0; e < LU_CHUNK; e++) {
+            for (int e = 0; e < LU_ROUNDS_Y; e++) {
                 EVN_ITEMS(n) {
-                    const struct lu_spot s = lu_find_spot(&t, q, e, n);
-                    lu_fetch(&U_AT(0, s.c, s.line), LU_STAGE, field + t.u + s.at, t.sc, s.is_in, 1);
+                    const int at = e * LU_ITEMS + n;
+                    const int is_in =
+                        (at < LU_EDGE_Y) & (t.b < t.bundles_y - 1) &
+                        lu_is_in(&t, LU_LINES_Y - 1, at % LU_LINES_Z, q + at / LU_STEP_Y);
+                    EVN_OWN_AT(from_y, e, n) =
+                        is_in ? mine[t.back + LU_Y(t) + (q - (LU_LINES_Y - 1)) * LU_STEP_Y + at]
+                              : 0;
+                }
+            }
+            for (int e = 0; e < LU_ROUNDS_Z; e++) {
+                EVN_ITEMS(n) {
+                    const int at = e * LU_ITEMS + n;
+                    const int is_in =
+                        (at < LU_EDGE_Z) & (t.c < t.bundles_z - 1) &
+                        lu_is_in(&t, at % LU_LINES_Y, LU_LINES_Z - 1, q + at / LU_STEP_Z);
+                    EVN_OWN_AT(from_z, e, n) = is_in ? mine[t.bundles_y * t.back + LU_Z(t) +
+                                                            (q - (LU_LINES_Z - 1)) * LU_STEP_Z + at]
+                                                     : 0;
                 }
             }
             /* v of the chunk's first step; of the others one step ahead of its use */
@@ -333,18 +417,31 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
                 for (int m = 0; m < NC; m++)
                     EVN_OWN_AT(v, m, n) = is_in ? mine[s * LU_STEP_V + m * LU_ITEMS + n] : 0;
             }
-            EVN_SHARE(at, LU_CHUNK * LU_STEP_Y) {
-                const int is_in = (t.b < t.bundles_y - 1) &
-                                  lu_is_in(&t, LU_LINES_Y - 1, at % LU_LINES_Z, q + at / LU_STEP_Y);
-                edge_y[at] =
-                    is_in ? mine[t.back + LU_Y(t) + (q - (LU_LINES_Y - 1)) * LU_STEP_Y + at] : 0;
+            for (int first = 0; first < LU_CHUNK; first += LU_AT_ONCE) {
+                for (int e = 0; e < LU_AT_ONCE; e++) {
+                    EVN_ITEMS(n) {
+                        const struct lu_spot s = lu_find_spot(&t, q, first + e, n);
+                        lu_fetch(&EVN_OWN_AT(fetched, e * NC, n), field + t.u + s.at, t.sc);
+                    }
+                }
+                for (int e = 0; e < LU_AT_ONCE; e++) {
+                    EVN_ITEMS(n) {
+                        const struct lu_spot s = lu_find_spot(&t, q, first + e, n);
+                        lu_place(&U_AT(0, s.c, s.line), LU_STAGE, &EVN_OWN_AT(fetched, e * NC, n),
+                                 s.is_in, 1);
+                    }
+                }
             }
-            EVN_SHARE(at, LU_CHUNK * LU_STEP_Z) {
-                const int is_in = (t.c < t.bundles_z - 1) &
-                                  lu_is_in(&t, at % LU_LINES_Y, LU_LINES_Z - 1, q + at / LU_STEP_Z);
-                edge_z[at] = is_in ? mine[t.bundles_y * t.back + LU_Z(t) +
-                                          (q - (LU_LINES_Z - 1)) * LU_STEP_Z + at]
-                                   : 0;
+            PLACE_EDGES;
+            EVN_ITEMS(n) {
+                const int at = lu_furthest(&t, n, q - LU_CHUNK);
+                for (int m = 0; m < NC; m++)
+                    if (at >= 0) EVN_PREFETCH(field + (t.u + m * t.sc + at));
+                for (int e = 0; e < NC; e++) /* v of a chunk, 4 doubles an item at a time */
+                    if (q >= LU_CHUNK)
+                        EVN_PREFETCH(mine +
+                                     ((q - LU_CHUNK) * LU_STEP_V +
+                                      (e * LU_ITEMS + n) * (LU_CHUNK * LU_STEP_V / NC / LU_ITEMS)));
             }
             EVN_BARRIER;
             for (int c = LU_CHUNK - 1; c >= 0; c--) {
@@ -369,11 +466,11 @@ EVN_KERNEL(lu_upper, LU_ITEMS,
                         EVN_OWN_AT(above, m, n) = Z_AT(m, c, n + LU_LINES_Y);
                     }
                 }
-                EVN_SHARE(at, LU_STEP_Y) {
+                EVN_SHARE_AMONG(at, LU_STEP_Y, LU_ITEMS) {
                     mine[LU_Y(t) + (q + c) * LU_STEP_Y + at] =
                         Y_AT(at / LU_LINES_Z, c, at % LU_LINES_Z * LU_LINES_Y);
                 }
-                EVN_SHARE(at, LU_STEP_Z) {
+                EVN_SHARE_AMONG(at, LU_STEP_Z, LU_ITEMS) {
                     mine[LU_Z(t) + (q + c) * LU_STEP_Z + at] =
                         Z_AT(at / LU_LINES_Y, c, at % LU_LINES_Y);
                 }
