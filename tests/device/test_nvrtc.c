@@ -1,9 +1,10 @@
 /* NVIDIA's run-time compiler and the project's kernels: each of them compiles for every
  * architecture that the compiler knows from 7.5 up, and none spills registers to memory without a
- * reason. Needs no GPU; where NVRTC is not found it is skipped. Run: ctest -R nvrtc -V (with -V it
- * shows what each kernel takes) */
+ * reason or has fewer groups on a multiprocessor than it had. Needs no GPU; where NVRTC is not
+ * found it is skipped. Run: ctest -R nvrtc -V (with -V it shows what each kernel takes) */
 #include "check.h"
 #include "device/nvrtc.h"
+#include "device/occupancy.h"
 /* CUDA's own headers, where they are, so that ours can be compared with them */
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
 #    include <cuda.h>
@@ -38,6 +39,17 @@ static const struct {
 } may_have_local[] = {
     {"probe.reduce", 16, "a test of the dialect: an array of the item's own, indexed"},
     {"probe.values", 40, "a test of the dialect: an array in a struct passed by value, indexed"},
+};
+
+/* What was won by counting (docs/performance.md, `bench-kernels`): groups that a multiprocessor of
+ * 8.0 and of 9.0 has at a time, at least. Fewer hide less of how far away memory is. */
+static const struct {
+    const char *kernel; /* source.kernel */
+    int groups[2];
+} at_least[] = {
+    {"bt.bt_lines", {5, 7}},    {"bt.bt_rhs", {5, 5}},   {"sp.sp_lines", {3, 5}},
+    {"sp.sp_rhs", {4, 4}},      {"lu.lu_lower", {3, 4}}, {"lu.lu_upper", {3, 4}},
+    {"lu.lu_residual", {5, 5}},
 };
 
 static struct nvrtc *compiler;
@@ -95,9 +107,29 @@ static int allowed(const char *source, const char *kernel) {
     return 0;
 }
 
+/* 1: fewer groups at a time than there shall be */
+static int has_too_few(const evn_kernel_source *source, const struct nvrtc_kernel *m,
+                       int architecture) {
+    char name[160];
+    int items = 0, least = 1;
+    snprintf(name, sizeof name, "%s.%s", source->name, m->name);
+    for (const evn_kernel_entry *e = source->entry; e->name; e++)
+        if (!strcmp(e->name, m->name)) items = e->items;
+    for (size_t i = 0; i < sizeof at_least / sizeof *at_least; i++)
+        if (!strcmp(at_least[i].kernel, name)) least = at_least[i].groups[architecture == 90];
+    const int groups = groups_at_a_time(architecture, items, m->registers,
+                                        m->group_bytes > 0 ? m->group_bytes : 0);
+    if (groups < least)
+        print_message(
+            "  sm_%d %s: %d groups a multiprocessor, of %d registers an item and %d bytes "
+            "a group; there shall be %d\n",
+            architecture, name, groups, m->registers, m->group_bytes, least);
+    return groups < least;
+}
+
 static void test_kernels(void **state) {
     (void)state;
-    int count, compiled = 0, too_much = 0;
+    int count, compiled = 0, too_much = 0, too_few = 0;
     const int *architecture = nvrtc_architectures(compiler, &count);
     for (int s = 0; s < SOURCES; s++)
         for (int a = 0; a < count; a++) {
@@ -129,6 +161,7 @@ static void test_kernels(void **state) {
                                   : is_more          ? "; LOCAL MEMORY"
                                                      : "");
                 too_much += is_reference && is_more;
+                too_few += is_reference && has_too_few(sources[s], m, architecture[a]);
             }
             nvrtc_program_close(&p);
             compiled++;
@@ -137,6 +170,7 @@ static void test_kernels(void **state) {
     assert_true(compiled >= SOURCES);
     if (too_much)
         fail_msg("%d times a kernel takes more local memory than test_nvrtc.c allows", too_much);
+    if (too_few) fail_msg("%d times a multiprocessor has too few groups of a kernel", too_few);
 }
 
 /* Fused or not is what the option says, in every kernel file. */
