@@ -17,7 +17,7 @@
  * Operations: residual 270 (residual_item.h) and 45, lines 3 x 70 with the division, transforms 40:
  * 565 instructions, 33 ps of an H100's double-precision pipe. So memory is what counts. Local
  * memory is 45 KiB a group, so that five of them are on one of its processors at a time: 160 items,
- * with 32 loads each under way while lines come in. Work space: 7 doubles a point
+ * with 16 or more loads each under way while lines come in. Work space: 7 doubles a point
  * (sp_zone.h).
  */
 #define NPBMZ_ITEM
@@ -127,6 +127,20 @@ EVN_DEVICE_FUNCTION evn_long line_m(const struct lines *l, int n) {
     return l->m + n % l->wide * l->ma + n / l->wide * l->mb;
 }
 
+/* Five right-hand sides, 1/rho, a and the momentum of a point, into a column of a row in local
+ * memory. */
+EVN_DEVICE_FUNCTION void bring(EVN_LOCAL double *to, EVN_GLOBAL const double *r, evn_long points,
+                               EVN_GLOBAL const double *m) {
+    to[0] = r[0];
+    to[SP_ITEMS] = r[points];
+    to[2 * SP_ITEMS] = r[2 * points];
+    to[3 * SP_ITEMS] = r[3 * points];
+    to[4 * SP_ITEMS] = r[4 * points];
+    to[SP_RHO * SP_ITEMS] = r[SP_RHO * points];
+    to[SP_A * SP_ITEMS] = r[SP_A * points];
+    to[SP_HANDED * SP_ITEMS] = m[0];
+}
+
 /* An item's own values, in arrays of all items: what an end hands on from row to row (as in struct
  * penta_end; 1/pivot(s-2); right-hand sides of rows s-1 and s-2), and a row that is not yet
  * finished: its pivot and the entry ahead, its right-hand side, what stands above. On the way back
@@ -156,24 +170,6 @@ enum { AT_P = NC, AT_ABOVE = NC + 3 };
 #endif
 /* value q of a row, where the item's first is at `row` */
 #define ROW_AT(q) row[(q)*SP_ITEMS]
-
-/* Five right-hand sides, 1/rho, a and the momentum of a point: from memory, for AT_ONCE rows before
- * the first of them is stored, and into a column of a row in local memory. */
-enum { AT_ONCE = 4, BATCH = SP_HANDED + 1 };
-EVN_DEVICE_FUNCTION void bring(double *own, EVN_GLOBAL const double *r, evn_long points,
-                               EVN_GLOBAL const double *m) {
-    MY(0) = r[0];
-    MY(1) = r[points];
-    MY(2) = r[2 * points];
-    MY(3) = r[3 * points];
-    MY(4) = r[4 * points];
-    MY(SP_RHO) = r[SP_RHO * points];
-    MY(SP_A) = r[SP_A * points];
-    MY(SP_HANDED) = m[0];
-}
-EVN_DEVICE_FUNCTION void put(EVN_LOCAL double *row, const double *own) {
-    for (int q = 0; q < BATCH; q++) ROW_AT(q) = MY(q);
-}
 
 /* A row but for what needs its pivot's reciprocal. */
 EVN_DEVICE_FUNCTION void row_begin(const struct penta *c, double T, EVN_LOCAL const double *row,
@@ -294,6 +290,7 @@ EVN_DEVICE_FUNCTION void hand_on(int d, double scale, EVN_LOCAL const double *ro
 /* The answer of a point along z, as conserved variables added to u. What it takes is brought for
  * AT_ONCE rows before the first of them is stored, since a compiler cannot know that these are
  * other points: u, 1/rho and a. */
+enum { AT_ONCE = 4, BATCH = NC + 2 };
 EVN_DEVICE_FUNCTION void bring_u(double *own, EVN_GLOBAL const double *r, evn_long points,
                                  EVN_GLOBAL const double *u, evn_long sc) {
     MY(0) = u[0];
@@ -321,12 +318,6 @@ EVN_DEVICE_FUNCTION void add_to_u(EVN_LOCAL const double *row, const double *own
 
 /* the first value of row t of the window, of item e */
 #define HELD(t, e) (held + ((t)*ROW + (e)))
-
-/* along x, of 4 rows from t: the row that item e brings, and in round a of 4 of which end and line
- */
-#define MOVED_ROW(t, e)  evn_imin((t) + (e) / 4 % 4, t1 - 1)
-#define MOVED_END(a)     ((a) / 2)
-#define MOVED_LINE(a, e) ((a) % 2 * 8 + (e) / 16 * 4 + (e) % 4)
 
 EVN_KERNEL(sp_lines, SP_ITEMS,
            (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
@@ -370,34 +361,25 @@ EVN_KERNEL(sp_lines, SP_ITEMS,
         const int t0 = w * SP_ROWS, t1 = evn_imin(t0 + SP_ROWS, rows);
         if (l.direction == 0) {
             for (int t = t0; t < t1; t += 4) {
-                for (int a = 0; a < AT_ONCE; a++) {
-                    EVN_ITEMS(e) {
-                        const int s = evn_imax(0, row_of(MOVED_ROW(t, e), MOVED_END(a), m));
-                        bring(&EVN_OWN_AT(batch, a * BATCH, e),
-                              work + EVN_OWN_AT(moved_r, a % 2, e) + s, l.points,
-                              field + EVN_OWN_AT(moved_m, a % 2, e) + s);
-                    }
-                }
-                for (int a = 0; a < AT_ONCE; a++) {
-                    EVN_ITEMS(e) {
-                        const int n = MOVED_END(a) * SP_LINES + MOVED_LINE(a, e);
-                        put(HELD(MOVED_ROW(t, e) - t0, n), &EVN_OWN_AT(batch, a * BATCH, e));
+                for (int end = 0; end < 2; end++) {
+                    for (int part = 0; part < 2; part++) {
+                        EVN_ITEMS(e) {
+                            const int n = part * 8 + e / 16 * 4 + e % 4;
+                            const int at = evn_imin(t + e / 4 % 4, t1 - 1);
+                            const int s = evn_imax(0, row_of(at, end, m));
+                            bring(HELD(at - t0, end * SP_LINES + n),
+                                  work + EVN_OWN_AT(moved_r, part, e) + s, l.points,
+                                  field + EVN_OWN_AT(moved_m, part, e) + s);
+                        }
                     }
                 }
             }
         } else {
-            for (int t = t0; t < t1; t += AT_ONCE) {
-                for (int a = 0; a < AT_ONCE; a++) {
-                    EVN_ITEMS(e) {
-                        const int at = evn_imin(t + a, t1 - 1);
-                        const int s = evn_imax(0, row_of(at, e / SP_LINES, m));
-                        bring(&EVN_OWN_AT(batch, a * BATCH, e), work + EVN_OWN(my_r, e) + s * l.sr,
-                              l.points, field + EVN_OWN(my_m, e) + s * l.sm);
-                    }
-                }
-                for (int a = 0; a < AT_ONCE; a++) {
-                    const int at = evn_imin(t + a, t1 - 1) - t0; /* the last one again is as well */
-                    EVN_ITEMS(e) { put(HELD(at, e), &EVN_OWN_AT(batch, a * BATCH, e)); }
+            for (int t = t0; t < t1; t++) {
+                EVN_ITEMS(e) {
+                    const int s = evn_imax(0, row_of(t, e / SP_LINES, m));
+                    bring(HELD(t - t0, e), work + EVN_OWN(my_r, e) + s * l.sr, l.points,
+                          field + EVN_OWN(my_m, e) + s * l.sm);
                 }
             }
         }
