@@ -50,6 +50,14 @@ evn_status ranks_agreed(evn_cluster *cluster, evn_status mine) {
     return cluster ? evn_cluster_agree(cluster, mine) : mine;
 }
 
+int ranks_master(const evn_cluster *cluster, int per_node, int rank) {
+    const int first = per_node ? rank / per_node * per_node : 0;
+    const char *host = evn_cluster_host(cluster, rank);
+    for (int r = first; r < rank; r++)
+        if (!strcmp(evn_cluster_host(cluster, r), host)) return r;
+    return rank;
+}
+
 evn_status ranks_share(evn_cluster *cluster, const void *mine, int count, size_t size, void **all,
                        int *of_all) {
     const size_t bytes = (size_t)count * size;

@@ -17,6 +17,10 @@ evn_status ranks_share(evn_cluster *cluster, const void *mine, int count, size_t
 /* The sum over the ranks of this rank's host, this one's among them. Collective. */
 evn_status ranks_on_host(evn_cluster *cluster, double mine, double *sum);
 
+/* The lowest rank of a rank's node, which leads its device for the others where they share one.
+ * `per_node` as evn_shared_shape has it. */
+int ranks_master(const evn_cluster *cluster, int per_node, int rank);
+
 /* Whether what this host's ranks need together, `needed` bytes of them mine, fits into what the
  * system can still give. Collective. EVN_MEMORY: "WHO needs 1.2 GB of memoryWHAT and 0.8 GB are
  * available; choose a smaller INSTEAD". */

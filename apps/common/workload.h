@@ -81,6 +81,9 @@ struct workload {
     int (*check)(void *state, const struct workload *is);
     /* What options ask for instead of a run: its exit status, -1 if they do not. NULL: never. */
     int (*instead)(void *state);
+    /* Over ranks: whether another rank leads this one's devices for it. Its GPU units are CPU units
+     * of one core each then. NULL: never. */
+    int (*is_led)(const void *state, const evn_cluster *cluster);
     /* Whether units will do. NULL: all do. */
     int (*check_units)(void *state, const evn_units *units);
     /* What is costly; called once units have been tried and given back, so that all cores are free

@@ -128,6 +128,7 @@ int job_join(struct job *job, const struct job_words *words, int argc, char **ar
     if (!code) code = wanted_cores(job, words, &wanted);
     code = ranks_agree(job->cluster, code);
     if (code) return code;
+    job->is_led = job->is->is_led && job->is->is_led(job->state, job->cluster);
     evn_machine_close(job->machine);
     job->machine = NULL;
     evn_status status =
@@ -264,16 +265,34 @@ static int reassign_cores(struct job *job, const struct job_words *words) {
     return status ? give_up(status) : 0;
 }
 
+/* The same units, those of devices without these: of the one core that would lead them. */
+static evn_status without_devices(const struct job *job, const char *list, char *text,
+                                  size_t size) {
+    evn_units *units;
+    evn_status status = evn_units_open(&units, job->machine, list, EVN_DESCRIBE_ONLY);
+    size_t at = 0;
+    if (status) return status;
+    for (int u = 0; u < evn_units_count(units) && at < size; u++)
+        at += (size_t)snprintf(text + at, size - at, "%s1:CPU:%d", u ? "," : "",
+                               evn_unit_cores(evn_units_get(units, u)));
+    evn_units_close(units);
+    return at < size ? EVN_OK : evn_fail(EVN_USAGE, "%s: too many units", list);
+}
+
 /* `list` as units. */
 static int open_units(struct job *job, const struct job_words *words, const char *list,
                       unsigned flags) {
+    char text[sizeof job->units_text];
     if (!(flags & EVN_DESCRIBE_ONLY) && !evn_machine_is_here(job->machine)) {
         complain("HWLOC_XMLFILE or HWLOC_SYNTHETIC name another machine than this one, on which "
                  "nothing can run; unset them, or say HWLOC_THISSYSTEM=1 if it is this one");
         return EXIT_USAGE;
     }
     flags |= EVN_STAY_BOUND | (words->oversubscribe ? EVN_OVERSUBSCRIBE : 0);
-    evn_status status = evn_units_open_on(&job->units, job->machine, list, words->devices, flags);
+    evn_status status = job->is_led ? without_devices(job, list, text, sizeof text) : EVN_OK;
+    if (!status)
+        status = evn_units_open_on(&job->units, job->machine, job->is_led ? text : list,
+                                   job->is_led ? NULL : words->devices, flags);
     if (status) return give_up(status);
     if (flags & EVN_DESCRIBE_ONLY) return 0;
     if (job->is->cpu_only && evn_units_gpus(job->units)) {

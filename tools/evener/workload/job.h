@@ -23,6 +23,7 @@ struct job {
     evn_cluster *cluster;        /* NULL: this process alone */
     evn_machine *machine;
     evn_units *units;
+    int is_led;           /* by another rank: no GPU units here */
     double *speed;        /* of each unit, over ranks of all */
     int *space;           /* over ranks: that of each unit; else NULL */
     double *bytes;        /* likewise: of each task's data */
