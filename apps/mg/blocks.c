@@ -65,26 +65,25 @@ static void lay(struct blocks *b, int n) {
 }
 
 evn_status blocks_open(struct blocks *b, evn_cluster *cluster, int n, char smoother, int cores,
-                       int per_node) {
-    static const double weights[2][4] = {{-3.0 / 8, 1.0 / 32, -1.0 / 64, 0},
-                                         {-3.0 / 17, 1.0 / 33, -1.0 / 61, 0}};
+                       int per_node, int led) {
     memset(b, 0, sizeof *b);
     b->finest = __builtin_ctz((unsigned)n);
     b->cores = cores;
-    memcpy(b->smoother, weights[smoother == 'b'], sizeof b->smoother);
+    memcpy(b->smoother, blocks_smoother(smoother), sizeof b->smoother);
     int grid[3];
     const int ranks = cluster ? evn_cluster_size(cluster) : 1;
     faces_grid(ranks, grid);
     b->longest = (size_t)n / (size_t)grid[0] + 16;
-    b->memory = room((size_t)blocks_doubles(n, ranks) * sizeof(double));
-    b->rows = malloc(2 * (size_t)cores * b->longest * sizeof(double));
-    evn_status status =
-        b->memory && b->rows ? EVN_OK : evn_fail(EVN_MEMORY, "mg: no memory for blocks");
+    if (cores) b->memory = room((size_t)blocks_doubles(n, ranks) * sizeof(double));
+    b->rows = malloc(2 * (size_t)cores * b->longest * sizeof(double) + 1);
+    evn_status status = (b->memory || !cores) && b->rows
+                            ? EVN_OK
+                            : evn_fail(EVN_MEMORY, "mg: no memory for blocks");
     if (cluster) status = evn_cluster_agree(cluster, status);
     b->whole = blocks_whole(n, ranks);
     const size_t all = b->whole ? (size_t)1 << 3 * b->whole : 0;
-    if (!status) status = faces_open(&b->faces, cluster, shape(n, grid).l, all, per_node);
-    if (!status) lay(b, n);
+    if (!status) status = faces_open(&b->faces, cluster, shape(n, grid).l, all, per_node, led);
+    if (!status && cores) lay(b, n);
     return status;
 }
 
@@ -123,8 +122,14 @@ void blocks_start(struct blocks *b, const struct charges *charges) {
 
 /* ---- y = b + W x ---------------------------------------------------------------------------- */
 
-/* A, with its sign turned: r = v + (-A) u. */
-static const double MINUS_A[4] = {8.0 / 3, 0, -1.0 / 6, -1.0 / 12};
+/* r = v + (-A) u */
+const double blocks_minus_a[4] = {8.0 / 3, 0, -1.0 / 6, -1.0 / 12};
+
+const double *blocks_smoother(char smoother) {
+    static const double weights[2][4] = {{-3.0 / 8, 1.0 / 32, -1.0 / 64, 0},
+                                         {-3.0 / 17, 1.0 / 33, -1.0 / 61, 0}};
+    return weights[smoother == 'b'];
+}
 
 /* An operator of 27 points: weights of a point, and of its 6, 12 and 8 neighbours. `y`
  * and `b` may be the same field. */
@@ -225,7 +230,8 @@ static void restrict_row(const struct block_field *from, const struct block_fiel
 }
 
 /* r of level l to r of level l - 1: coarse point i, from 1, is fine point 2 i. */
-static evn_status go_down(struct blocks *b, int l) {
+static evn_status go_down(void *arg, int l) {
+    struct blocks *b = arg;
     const int gather = b->whole && l - 1 == b->whole;
     const struct block_field *from = &b->level[l].r, *whole = &b->level[l - 1].r,
                              *to = gather ? &b->part_r : whole;
@@ -264,7 +270,12 @@ static const struct block_field *cut_out(struct blocks *b) {
 }
 
 /* u of level l from that of l - 1, ghost cells too. */
-static void go_up(struct blocks *b, int l) {
+static evn_status go_up(void *arg, int l) {
+    struct blocks *b = arg;
+    if (l == 1) {
+        clear(b, &b->level[1].u);
+        return EVN_OK;
+    }
     const struct block_field *from =
                                  l - 1 == b->whole && b->whole ? cut_out(b) : &b->level[l - 1].u,
                              *to = &b->level[l].u;
@@ -272,34 +283,39 @@ static void go_up(struct blocks *b, int l) {
     for (int k = 0; k < to->l[2] + 2; k++)
         for (int j = 0; j < to->l[1] + 2; j++)
             interpolate_row(work_row(b, 0), from, to, j, k, l == b->finest);
+    return EVN_OK;
 }
 
 /* ---- the cycle ------------------------------------------------------------------------------ */
 
-static evn_status residual(struct blocks *b, int l) {
+static evn_status residual(void *arg, int l) {
+    struct blocks *b = arg;
     const struct block_field *r = &b->level[l].r;
-    return stencil(b, l, r, l == b->finest ? &b->v : r, &b->level[l].u, MINUS_A);
+    return stencil(b, l, r, l == b->finest ? &b->v : r, &b->level[l].u, blocks_minus_a);
 }
 
-static evn_status smooth(struct blocks *b, int l) {
+static evn_status smooth(void *arg, int l) {
+    struct blocks *b = arg;
     const struct block_field *u = &b->level[l].u;
     return stencil(b, l, u, u, &b->level[l].r, b->smoother);
 }
 
 evn_status blocks_residual(struct blocks *b) { return residual(b, b->finest); }
 
-evn_status blocks_cycle(struct blocks *b) {
+evn_status blocks_cycle_of(const struct blocks_steps *steps, void *arg, int finest) {
     evn_status status = EVN_OK;
-    for (int l = b->finest; !status && l > 1; l--) status = go_down(b, l);
-    if (status) return status;
-    clear(b, &b->level[1].u);
-    status = smooth(b, 1);
-    for (int l = 2; !status && l <= b->finest; l++) {
-        go_up(b, l);
-        status = residual(b, l);
-        if (!status) status = smooth(b, l);
+    for (int l = finest; !status && l > 1; l--) status = steps->down(arg, l);
+    for (int l = 1; !status && l <= finest; l++) {
+        status = steps->up(arg, l);
+        if (!status && l > 1) status = steps->residual(arg, l);
+        if (!status) status = steps->smooth(arg, l);
     }
-    return status ? status : blocks_residual(b);
+    return status ? status : steps->residual(arg, finest);
+}
+
+evn_status blocks_cycle(struct blocks *b) {
+    static const struct blocks_steps steps = {go_down, go_up, residual, smooth};
+    return blocks_cycle_of(&steps, b, b->finest);
 }
 
 /* ---- what is looked at ---------------------------------------------------------------------- */

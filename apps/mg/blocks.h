@@ -33,10 +33,25 @@ int blocks_whole(int n, int ranks);
 /* Doubles of a rank's blocks, of n points a side and so many ranks. */
 double blocks_doubles(int n, int ranks);
 
-/* Fields for this rank, not yet touched. Collective: an agreement. EVN_MEMORY, EVN_MISSING,
- * EVN_SYSTEM. cluster NULL: one rank. */
+/* The operators of a cycle, each with the exchange of what it has made: r of level l to the level
+ * below; u of level l from it, 0 on the coarsest; r = v - A u; u + S r. */
+struct blocks_steps {
+    evn_status (*down)(void *arg, int l);
+    evn_status (*up)(void *arg, int l);
+    evn_status (*residual)(void *arg, int l);
+    evn_status (*smooth)(void *arg, int l);
+};
+evn_status blocks_cycle_of(const struct blocks_steps *steps, void *arg, int finest);
+
+/* Weights of 27 points: of A, with its sign turned, and of a smoother. */
+extern const double blocks_minus_a[4];
+const double *blocks_smoother(char smoother);
+
+/* Fields for this rank, not yet touched; cores 0: faces alone, its block is on a device. `led` as
+ * faces_open() has it. Collective: an agreement. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. cluster NULL:
+ * one rank. */
 evn_status blocks_open(struct blocks *blocks, evn_cluster *cluster, int n, char smoother, int cores,
-                       int per_node);
+                       int per_node, int led);
 void blocks_close(struct blocks *blocks);
 
 /* u = 0, and the charges. */

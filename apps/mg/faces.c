@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDES = 2, TURNS = 2, GATHERED = 3 * SIDES /* its signal */ };
+/* Signals: of each face, of gathers, and two between a block's rank and who computes it. */
+enum { SIDES = 2, TURNS = 2, GATHERED = 3 * SIDES, TOLD, SIGNALS = TOLD + 2 };
 
 void faces_grid(int ranks, int grid[3]) {
     const int all = __builtin_ctz((unsigned)ranks), x = all / 3, y = (all - x) / 2;
@@ -13,46 +14,56 @@ void faces_grid(int ranks, int grid[3]) {
     grid[2] = 1 << (all - x - y);
 }
 
-static void place(struct faces *f, int rank) {
-    const int *p = f->ranks;
-    const int at[3] = {rank % p[0], rank / p[0] % p[1], rank / p[0] / p[1]};
-    memcpy(f->at, at, sizeof at);
+void faces_place(const int p[3], int rank, int at[3], int neighbour[3][2]) {
+    at[0] = rank % p[0];
+    at[1] = rank / p[0] % p[1];
+    at[2] = rank / p[0] / p[1];
     for (int axis = 0; axis < 3; axis++)
         for (int side = 0; side < SIDES; side++) {
             int to[3] = {at[0], at[1], at[2]};
             to[axis] = (to[axis] + (side ? 1 : p[axis] - 1)) % p[axis];
-            f->neighbour[axis][side] = to[0] + p[0] * (to[1] + p[1] * to[2]);
+            neighbour[axis][side] = to[0] + p[0] * (to[1] + p[1] * to[2]);
         }
 }
 
-/* Doubles of a face across an axis: the axes before it have their ghost cells. */
-static size_t face_points(const int l[3], int axis) {
+size_t faces_points(const int l[3], int axis) {
     const size_t x = (size_t)l[0], y = (size_t)l[1], z = (size_t)l[2];
     return axis == 0 ? y * z : axis == 1 ? (x + 2) * z : (x + 2) * (y + 2);
 }
 
+/* Doubles that another rank has for one side's face, and of all of a level that was gathered, which
+ * is a cube with ghost cells. */
+static size_t aside_doubles(size_t most, size_t all) {
+    size_t side = 1;
+    while (side * side * side < all) side *= 2;
+    const size_t cube = all ? (side + 2) * (side + 2) * (side + 2) : 0;
+    return cube > most ? cube : most;
+}
+
 evn_status faces_open(struct faces *f, evn_cluster *cluster, const int l[3], size_t all,
-                      int per_node) {
+                      int per_node, int led) {
     *f = (struct faces){0};
     faces_grid(cluster ? evn_cluster_size(cluster) : 1, f->ranks);
-    place(f, cluster ? evn_cluster_rank(cluster) : 0);
+    faces_place(f->ranks, cluster ? evn_cluster_rank(cluster) : 0, f->at, f->neighbour);
     size_t doubles = TURNS * all, most = all;
     f->all = all;
     for (int axis = 0; axis < 3; axis++) {
-        f->part[axis] = face_points(l, axis);
+        f->part[axis] = faces_points(l, axis);
         doubles += SIDES * TURNS * f->part[axis];
         if (f->part[axis] > most) most = f->part[axis];
     }
     for (int side = 0; side < SIDES; side++) f->packed[side] = malloc(most * sizeof(double));
     evn_status status = EVN_OK;
     if (!f->packed[0] || !f->packed[1]) status = evn_fail(EVN_MEMORY, "mg: no memory for faces");
-    f->bytes = doubles * sizeof(double);
+    f->out = doubles;
+    f->aside = led ? SIDES * aside_doubles(most, all) : 0;
+    f->bytes = (doubles + f->aside) * sizeof(double);
     if (!cluster) return status;
     status = evn_cluster_agree(cluster, status);
     if (status) return status;
     return evn_shared_open(
         &f->shared, cluster,
-        &(evn_shared_shape){.bytes = f->bytes, .signals = GATHERED + 1, .per_node = per_node});
+        &(evn_shared_shape){.bytes = f->bytes, .signals = SIGNALS, .per_node = per_node});
 }
 
 void faces_close(struct faces *f) {
@@ -101,40 +112,55 @@ static int ghost(const struct block_field *f, int axis, int side) {
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* The buffer of a face that comes from a side, in bytes from the part's beginning. */
-static size_t buffer_at(const struct faces *f, int axis, int side) {
+size_t faces_box(const struct faces *f, unsigned long long exchange, int axis, int side) {
     size_t before = TURNS * f->all;
     for (int a = 0; a < axis; a++) before += SIDES * TURNS * f->part[a];
-    const size_t turn = f->done % TURNS;
-    return (before + (TURNS * (size_t)side + turn) * f->part[axis]) * sizeof(double);
+    const size_t turn = exchange % TURNS;
+    return before + (TURNS * (size_t)side + turn) * f->part[axis];
 }
 
 /* What goes to a side comes there from the other one. */
+evn_status faces_put(struct faces *f, unsigned long long exchange, const int l[3], int axis,
+                     int side, const double *face) {
+    return evn_shared_put(f->shared, f->neighbour[axis][side],
+                          faces_box(f, exchange, axis, !side) * sizeof(double), face,
+                          faces_points(l, axis) * sizeof(double));
+}
+
+evn_status faces_raise(struct faces *f, int axis, int side) {
+    return evn_shared_raise(f->shared, f->neighbour[axis][side], SIDES * axis + !side);
+}
+
+evn_status faces_wait(struct faces *f, unsigned long long exchange, int axis, int side) {
+    return evn_shared_wait(f->shared, f->neighbour[axis][side], SIDES * axis + side, exchange + 1);
+}
+
+evn_status faces_tell(struct faces *f, int rank, enum faces_word word) {
+    return evn_shared_raise(f->shared, rank, TOLD + (int)word);
+}
+
+evn_status faces_hear(struct faces *f, int rank, enum faces_word word, unsigned long long times) {
+    return evn_shared_wait(f->shared, rank, TOLD + (int)word, times);
+}
+
 static evn_status put(struct faces *f, const struct block_field *field, int axis, int side) {
     const size_t plane = ((size_t)field->l[0] + 2) * ((size_t)field->l[1] + 2);
     const int at = inner(field, axis, side);
     const double *face = axis == 2 ? field->at + (size_t)at * plane : f->packed[side];
     if (axis < 2) each_run(field, axis, at, f->packed[side], to_face);
-    return evn_shared_put(f->shared, f->neighbour[axis][side], buffer_at(f, axis, !side), face,
-                          face_points(field->l, axis) * sizeof(double));
-}
-
-static evn_status raise_side(struct faces *f, int axis, int side) {
-    return evn_shared_raise(f->shared, f->neighbour[axis][side], SIDES * axis + !side);
+    return faces_put(f, f->done, field->l, axis, side, face);
 }
 
 static evn_status take(struct faces *f, const struct block_field *field, int axis, int side) {
-    evn_status status =
-        evn_shared_wait(f->shared, f->neighbour[axis][side], SIDES * axis + side, f->done + 1);
-    double *buffer =
-        (double *)(void *)((char *)evn_shared_memory(f->shared) + buffer_at(f, axis, side));
+    evn_status status = faces_wait(f, f->done, axis, side);
+    double *buffer = (double *)evn_shared_memory(f->shared) + faces_box(f, f->done, axis, side);
     if (!status) each_run(field, axis, ghost(field, axis, side), buffer, to_field);
     return status;
 }
 
 /* Whether a neighbour is on another node: to raise its signal waits until the face is there, which
  * is done when there is nothing else to do. */
-static int far(const struct faces *f, int axis, int side) {
+int faces_far(const struct faces *f, int axis, int side) {
     return !evn_shared_pointer(f->shared, f->neighbour[axis][side]);
 }
 
@@ -142,7 +168,7 @@ static evn_status send(struct faces *f, const struct block_field *field, int axi
     evn_status status = EVN_OK;
     for (int side = 0; !status && side < SIDES; side++) {
         status = put(f, field, axis, side);
-        if (!status && !far(f, axis, side)) status = raise_side(f, axis, side);
+        if (!status && !faces_far(f, axis, side)) status = faces_raise(f, axis, side);
     }
     return status;
 }
@@ -150,7 +176,7 @@ static evn_status send(struct faces *f, const struct block_field *field, int axi
 static evn_status receive(struct faces *f, const struct block_field *field, int axis) {
     evn_status status = EVN_OK;
     for (int side = 0; !status && side < SIDES; side++)
-        if (far(f, axis, side)) status = raise_side(f, axis, side);
+        if (faces_far(f, axis, side)) status = faces_raise(f, axis, side);
     for (int side = 0; !status && side < SIDES; side++) status = take(f, field, axis, side);
     return status;
 }

@@ -20,6 +20,8 @@ struct faces {
     double *packed[2];       /* faces on their way, below and above */
     size_t part[3], bytes;   /* doubles of a face at most; bytes of all buffers of a rank */
     size_t all;              /* doubles of what all ranks gather at most */
+    size_t out, aside;       /* where a rank's part has what another one has made for it, and its
+                                doubles: faces that go out; 0: nothing */
     unsigned long long done; /* exchanges */
     unsigned long long gathered;
     double seconds; /* in them, without what was done meanwhile */
@@ -35,11 +37,14 @@ struct block_field {
  * powers along y, and the rest along z. */
 void faces_grid(int ranks, int grid[3]);
 
+/* Where a rank is in it, and its neighbours. */
+void faces_place(const int grid[3], int rank, int at[3], int neighbour[3][2]);
+
 /* For blocks of at most l points an axis, and gathers of at most `all` points in all; per_node as
- * evn_shared_shape has it. Collective: an agreement. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. cluster
- * NULL: one rank. */
+ * evn_shared_shape has it. `led`: some blocks are computed by another rank of the node. Collective:
+ * an agreement. EVN_MEMORY, EVN_MISSING, EVN_SYSTEM. cluster NULL: one rank. */
 evn_status faces_open(struct faces *faces, evn_cluster *cluster, const int l[3], size_t all,
-                      int per_node);
+                      int per_node, int led);
 void faces_close(struct faces *faces);
 
 /* Fills the ghost cells. `meanwhile`, if not NULL, is called once in each phase while messages are
@@ -49,6 +54,30 @@ evn_status faces_exchange(struct faces *faces, const struct block_field *field,
 
 /* The same where a field is all of a level, on every rank. */
 void faces_wrap(struct faces *faces, const struct block_field *field);
+
+/* ---- piece by piece, for who has his block elsewhere ---- */
+
+/* Doubles of a face across an axis: the axes before it have their ghost cells. */
+size_t faces_points(const int l[3], int axis);
+
+/* Of exchange number `exchange`, from 0: puts a face to the neighbour on a side; and raises its
+ * signal, which waits until the face is there where that is on another node. */
+evn_status faces_put(struct faces *faces, unsigned long long exchange, const int l[3], int axis,
+                     int side, const double *face);
+evn_status faces_raise(struct faces *faces, int axis, int side);
+int faces_far(const struct faces *faces, int axis, int side);
+
+/* Returns when the face from a side is there; and where it is, in doubles from the beginning of a
+ * rank's part. */
+evn_status faces_wait(struct faces *faces, unsigned long long exchange, int axis, int side);
+size_t faces_box(const struct faces *faces, unsigned long long exchange, int axis, int side);
+
+/* What a rank and the one that computes its block tell each other: that faces are to go out, or
+ * that they have come. */
+enum faces_word { FACES_OUT, FACES_IN };
+evn_status faces_tell(struct faces *faces, int rank, enum faces_word word);
+evn_status faces_hear(struct faces *faces, int rank, enum faces_word word,
+                      unsigned long long times);
 
 /* Lets each rank have all of a level: `part` is this one's block, `whole` all of it, of which ghost
  * cells are left as they are. Each rank puts its points to each other one. */

@@ -27,10 +27,12 @@ void mg_close(mg *problem);
 
 /* How it is computed over ranks. */
 typedef enum mg_variant {
-    MG_BEST,    /* in one pass over the finest level; tasks are slabs of planes */
-    MG_BULK,    /* operator after operator, each followed by an exchange of all faces: a task is a
-                   rank's block of the cube */
-    MG_OVERLAP, /* the same; points within a block are done while its faces are on their way */
+    MG_BEST,     /* in one pass over the finest level; tasks are slabs of planes */
+    MG_BULK,     /* operator after operator, each followed by an exchange of all faces: a task is a
+                    rank's block of the cube */
+    MG_OVERLAP,  /* the same; points within a block are done while its faces are on their way */
+    MG_FUNNELED, /* as MG_BULK on devices; the ranks of a node share one, which the lowest of them,
+                    their master, drives for all: the others have CPU units of one core */
 } mg_variant;
 
 typedef struct mg_way {
@@ -62,18 +64,31 @@ evn_problem mg_tasks(const mg *problem);
 enum mg_phase { MG_FIRST, MG_FINEST, MG_EDGES, MG_MIDDLE, MG_COARSE, MG_EXCHANGE, MG_PHASES };
 const char *mg_phase_name(int phase);
 
+/* What devices did with blocks, of all ranks but for seconds, which are the first one's own
+ * block's. */
+typedef struct mg_block_counts {
+    long long contexts, blocks; /* devices that ranks have opened; blocks that are on them */
+    long long launches;
+    long long within, copies; /* faces from block to block of a device; copies on the host to and
+                                 from what ranks share */
+    double within_bytes, copied_bytes;
+    double device_s, local_s, put_s; /* waiting for the device; in these copies; putting, and
+                                        waiting for others' puts */
+} mg_block_counts;
+
 typedef struct mg_result {
     struct run_result run; /* hash: of the finest level's u, point by point in order */
     double norm;           /* of the last residual, sqrt(sum r^2 / n^3) */
     double first_norm;     /* of the first */
     double phase_s[MG_PHASES];
     evn_shared_counts puts; /* of all ranks, in the timed part */
+    mg_block_counts blocks; /* likewise */
 } mg_result;
 
 /* Runs it: charges, a warm-up step, a fresh start, the timed steps with the residual's norm before
  * and after them, verification. The schedule must have been made for these tasks and units; over
  * ranks (run_options.cluster) for all of theirs, and all of them call it. Where some units are
- * devices it may not let units draw; blocks are for CPU units. EVN_MEMORY: it does not fit (says
+ * devices it may not let units draw. EVN_MEMORY: it does not fit (says
  * how much is needed and how much there is); EVN_BODY, EVN_DEVICE, EVN_STOPPED, EVN_SYSTEM,
  * EVN_USAGE. On failure *result holds nothing to be freed. */
 evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
@@ -81,7 +96,8 @@ evn_status mg_run(mg *problem, evn_units *units, evn_schedule *schedule,
 void mg_result_free(mg_result *result);
 
 /* The part of it that runs in blocks; mg_run() calls it. `finest`, `coarse`, `first` and `exchange`
- * are their phases. EVN_USAGE: a rank has not one unit, or not the block that is its own. */
+ * are their phases. A unit that is a device has its rank's block in the device's memory. EVN_USAGE:
+ * a rank has not one unit, of one device if any, or not the block that is its own. */
 evn_status mg_run_blocks(mg *problem, evn_units *units, evn_schedule *schedule,
                          const struct run_options *options, mg_result *result);
 

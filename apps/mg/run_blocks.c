@@ -3,6 +3,8 @@
 #include "common/hash.h"
 #include "common/puts.h"
 #include "common/ranks.h"
+#include "mg/block_member.h"
+#include "mg/block_team.h"
 #include "mg/blocks.h"
 #include "mg/mg.h"
 #include <math.h>
@@ -18,12 +20,69 @@ struct run {
     evn_loop *loop;
     evn_cluster *cluster; /* NULL: alone */
     int rank, ranks, steps;
-    struct blocks blocks;
+    struct blocks blocks; /* where they are on the host */
+    struct team team;     /* on a device */
+    struct member member; /* computed by another rank */
+    const struct engine *engine;
+    evn_place *place; /* without regions: it stands for the device, whose work is counted */
+    int *master;      /* of each rank; alone NULL */
     struct charges charges;
-    evn_shared_counts puts; /* before the timed part */
+    evn_shared_counts puts; /* before the timed part, as the next one */
+    mg_block_counts counts;
+    double squares;
+    uint64_t hash;
     double norm, first_norm;
     double phase_s[MG_PHASES];
 };
+
+/* ---- where blocks are ----------------------------------------------------------------------- */
+
+/* What a rank does with its block, or with those that it computes for others. */
+struct engine {
+    evn_status (*start)(struct run *run);
+    evn_status (*residual)(struct run *run);
+    evn_status (*cycle)(struct run *run);
+    evn_status (*squares)(struct run *run);
+    evn_status (*hash)(struct run *run);
+};
+
+static evn_status host_start(struct run *run) {
+    blocks_start(&run->blocks, &run->charges);
+    return EVN_OK;
+}
+static evn_status host_residual(struct run *run) { return blocks_residual(&run->blocks); }
+static evn_status host_cycle(struct run *run) { return blocks_cycle(&run->blocks); }
+static evn_status host_squares(struct run *run) {
+    run->squares = blocks_squares(&run->blocks);
+    return EVN_OK;
+}
+static evn_status host_hash(struct run *run) {
+    run->hash = blocks_hash(&run->blocks);
+    return EVN_OK;
+}
+static const struct engine on_host = {host_start, host_residual, host_cycle, host_squares,
+                                      host_hash};
+
+static evn_status device_start(struct run *run) { return team_start(&run->team, &run->charges); }
+static evn_status device_residual(struct run *run) { return team_residual(&run->team); }
+static evn_status device_cycle(struct run *run) { return team_cycle(&run->team); }
+static evn_status device_squares(struct run *run) {
+    return team_squares(&run->team, &run->squares);
+}
+static evn_status device_hash(struct run *run) { return team_hash(&run->team, &run->hash); }
+static const struct engine on_device = {device_start, device_residual, device_cycle, device_squares,
+                                        device_hash};
+
+static evn_status member_start(struct run *run) {
+    (void)run;
+    return EVN_OK;
+}
+static evn_status led_residual(struct run *run) { return member_residual(&run->member); }
+static evn_status led_cycle(struct run *run) { return member_cycle(&run->member); }
+static evn_status led_squares(struct run *run) { return member_word(&run->member, &run->squares); }
+static evn_status led_hash(struct run *run) { return member_word(&run->member, &run->hash); }
+static const struct engine elsewhere = {member_start, led_residual, led_cycle, led_squares,
+                                        led_hash};
 
 /* ---- before the first step ------------------------------------------------------------------ */
 
@@ -34,7 +93,8 @@ static evn_status check_units(const struct run *run, const evn_schedule *schedul
         return evn_fail(EVN_USAGE,
                         "mg: blocks stay where they are; expected the schedule static, not %s",
                         evn_schedule_text(schedule));
-    if (own == 1 && evn_loop_has(run->loop, run->rank)) return EVN_OK;
+    if (own == 1 && evn_loop_has(run->loop, run->rank) && evn_units_devices(run->units) < 2)
+        return EVN_OK;
     return evn_fail(EVN_USAGE,
                     "mg: blocks are equal, one a rank; expected one unit a rank, all of the same "
                     "strength, not %s",
@@ -42,7 +102,8 @@ static evn_status check_units(const struct run *run, const evn_schedule *schedul
 }
 
 static evn_status check_memory(const struct run *run) {
-    double needed = blocks_doubles(run->shape.n, run->ranks) * sizeof(double);
+    double needed =
+        run->engine == &on_host ? blocks_doubles(run->shape.n, run->ranks) * sizeof(double) : 0;
     char what[64];
     snprintf(what, sizeof what, " for %d points a side", run->shape.n);
     return ranks_room(run->cluster, run->units, needed, "mg", what, "class or size");
@@ -70,43 +131,55 @@ static evn_status make_charges(struct run *run) {
 
 /* ---- bodies --------------------------------------------------------------------------------- */
 
-static evn_status start_body(evn_unit *unit, evn_batch *batch, void *arg) {
-    struct run *run = arg;
+/* A unit's leader does its part, whatever the batch: blocks do not move. */
+typedef evn_status block_part(struct run *run);
+
+struct order {
+    struct run *run;
+    block_part *part;
+};
+
+static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
     (void)unit;
     (void)batch;
-    blocks_start(&run->blocks, &run->charges);
-    return EVN_OK;
+    return o->part(o->run);
+}
+
+static evn_status visit(struct run *run, block_part *part) {
+    return evn_loop_visit(run->loop, body, &(struct order){run, part});
+}
+
+/* Of the rank's own block. */
+static double exchange_seconds(const struct run *run) {
+    if (run->engine != &on_device) return run->blocks.faces.seconds;
+    const mg_block_counts c = team_count(&run->team);
+    return c.device_s + c.local_s + c.put_s;
 }
 
 /* What exchanges take is theirs, the rest the phase's. */
-static evn_status timed_body(struct run *run, enum mg_phase phase,
-                             evn_status (*part)(struct blocks *blocks)) {
-    const double begin = evn_now(), before = run->blocks.faces.seconds;
-    evn_status status = part(&run->blocks);
-    const double faces = run->blocks.faces.seconds - before;
+static evn_status timed_part(struct run *run, enum mg_phase phase, block_part *part) {
+    const double begin = evn_now(), before = exchange_seconds(run);
+    evn_status status = part(run);
+    const double faces = exchange_seconds(run) - before;
     run->phase_s[MG_EXCHANGE] += faces;
     run->phase_s[phase] += evn_now() - begin - faces;
     return status;
 }
 
-static evn_status residual_body(evn_unit *unit, evn_batch *batch, void *arg) {
-    (void)unit;
-    (void)batch;
-    return timed_body(arg, MG_FIRST, blocks_residual);
+static evn_status residual(struct run *run) {
+    return timed_part(run, MG_FIRST, run->engine->residual);
 }
 
-static evn_status cycle_body(evn_unit *unit, evn_batch *batch, void *arg) {
-    (void)unit;
-    (void)batch;
-    return timed_body(arg, MG_FINEST, blocks_cycle);
-}
+static evn_status cycle(struct run *run) { return timed_part(run, MG_FINEST, run->engine->cycle); }
 
 /* ---- the run -------------------------------------------------------------------------------- */
 
-static evn_status norm(const struct run *run, double *of) {
-    double sum = blocks_squares(&run->blocks);
-    evn_status status = EVN_OK;
-    if (run->cluster) status = evn_shared_reduce(run->blocks.faces.shared, EVN_SUM, &sum, 1);
+static evn_status norm(struct run *run, double *of) {
+    evn_status status = visit(run, run->engine->squares);
+    double sum = run->squares;
+    if (!status && run->cluster)
+        status = evn_shared_reduce(run->blocks.faces.shared, EVN_SUM, &sum, 1);
     *of = sqrt(sum / pow(run->shape.n, 3));
     return status;
 }
@@ -115,10 +188,10 @@ static evn_status advance(int *done, void *arg) {
     struct run *run = arg;
     evn_status status = EVN_OK;
     if (!*done) {
-        status = evn_loop_visit(run->loop, residual_body, run);
+        status = visit(run, residual);
         if (!status) status = norm(run, &run->first_norm);
     }
-    if (!status) status = evn_loop_run(run->loop, cycle_body, run);
+    if (!status) status = evn_loop_run(run->loop, body, &(struct order){run, cycle});
     *done += !status;
     return status;
 }
@@ -134,26 +207,65 @@ static evn_shared_counts counts(const struct run *run) {
     return now;
 }
 
+static mg_block_counts block_counts(const struct run *run) {
+    return run->engine == &on_device ? team_count(&run->team) : (mg_block_counts){0};
+}
+
 /* A residual and a cycle that are not timed, and a fresh start. */
 static evn_status warm_up(struct run *run) {
     evn_status status = make_charges(run);
-    if (!status) status = evn_loop_visit(run->loop, start_body, run);
-    if (!status) status = evn_loop_visit(run->loop, residual_body, run);
-    if (!status) status = evn_loop_visit(run->loop, cycle_body, run);
-    if (!status) status = evn_loop_visit(run->loop, start_body, run);
-    if (!status && !run->steps) status = evn_loop_visit(run->loop, residual_body, run);
+    if (!status) status = visit(run, run->engine->start);
+    if (!status) status = visit(run, residual);
+    if (!status) status = visit(run, cycle);
+    if (!status) status = visit(run, run->engine->start);
+    if (!status && !run->steps) status = visit(run, residual);
     memset(run->phase_s, 0, sizeof run->phase_s);
     run->puts = counts(run);
+    run->counts = block_counts(run);
     return status;
+}
+
+/* What devices did in the timed part. */
+static evn_status sum_counts(const struct run *run, mg_block_counts *sum) {
+    const mg_block_counts now = block_counts(run), *before = &run->counts;
+    const mg_block_counts mine = {.contexts = now.contexts,
+                                  .blocks = now.blocks,
+                                  .launches = now.launches - before->launches,
+                                  .within = now.within - before->within,
+                                  .copies = now.copies - before->copies,
+                                  .within_bytes = now.within_bytes - before->within_bytes,
+                                  .copied_bytes = now.copied_bytes - before->copied_bytes,
+                                  .device_s = now.device_s - before->device_s,
+                                  .local_s = now.local_s - before->local_s,
+                                  .put_s = now.put_s - before->put_s};
+    mg_block_counts *all = NULL;
+    int ranks = 0;
+    evn_status status = ranks_share(run->cluster, &mine, 1, sizeof mine, (void **)&all, &ranks);
+    if (status) return status;
+    *sum = all[0];
+    for (int r = 1; r < ranks; r++) {
+        sum->contexts += all[r].contexts;
+        sum->blocks += all[r].blocks;
+        sum->launches += all[r].launches;
+        sum->within += all[r].within;
+        sum->copies += all[r].copies;
+        sum->within_bytes += all[r].within_bytes;
+        sum->copied_bytes += all[r].copied_bytes;
+    }
+    free(all);
+    return EVN_OK;
 }
 
 static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     evn_status status = timed_end(timed);
-    uint64_t mine = blocks_hash(&run->blocks), *all = NULL;
+    uint64_t *all = NULL;
     int ranks = 0;
     const evn_shared_counts after = counts(run), between = puts_between(&run->puts, &after);
     if (!status) status = puts_of_ranks(run->cluster, &between, &r->puts);
-    if (!status) status = ranks_share(run->cluster, &mine, 1, sizeof mine, (void **)&all, &ranks);
+    if (!status) status = sum_counts(run, &r->blocks);
+    if (!status) status = visit(run, run->engine->hash);
+    if (!status)
+        status = ranks_share(run->cluster, &run->hash, 1, sizeof run->hash, (void **)&all, &ranks);
     r->run.hash = HASH_SEED;
     for (int i = 0; !status && i < ranks; i++) r->run.hash = hash_word(r->run.hash, all[i]);
     free(all);
@@ -164,6 +276,48 @@ static evn_status conclude(struct run *run, struct timed *timed, mg_result *r) {
     return status;
 }
 
+/* Whose block is computed where. */
+static evn_status find_masters(struct run *run) {
+    const mg_way way = mg_chosen(run->problem);
+    run->master = malloc((size_t)run->ranks * sizeof *run->master);
+    if (!run->master) return evn_fail(EVN_MEMORY, "mg: not enough memory");
+    for (int r = 0; r < run->ranks; r++)
+        run->master[r] = way.variant == MG_FUNNELED && run->cluster
+                             ? ranks_master(run->cluster, way.per_node, r)
+                             : r;
+    const int device = evn_units_gpus(run->units) > 0, led = run->master[run->rank] != run->rank;
+    run->engine = led ? &elsewhere : device ? &on_device : &on_host;
+    if (way.variant != MG_FUNNELED || led != device) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "mg: --variant funneled: ranks share devices; expected units 1:GPU:1, not %s",
+                    evn_units_text(run->units));
+}
+
+/* The blocks of this rank's device. */
+static evn_status open_team(struct run *run) {
+    int *rank = malloc((size_t)run->ranks * sizeof *rank), count = 0;
+    if (!rank) return evn_fail(EVN_MEMORY, "mg: not enough memory");
+    for (int r = run->rank; r < run->ranks; r++)
+        if (run->master[r] == run->rank) rank[count++] = r;
+    evn_status status = team_open(&run->team, evn_units_get(run->units, 0), &run->blocks.faces,
+                                  rank, count, run->shape.n, run->ranks, run->shape.smoother);
+    run->team.overlap = mg_chosen(run->problem).variant == MG_OVERLAP;
+    if (!status) status = evn_place_open(&run->place, run->units, 1);
+    free(rank);
+    return status;
+}
+
+static evn_status open_blocks(struct run *run) {
+    const mg_way way = mg_chosen(run->problem);
+    const int cores = run->engine == &on_host ? evn_unit_cores(evn_units_get(run->units, 0)) : 0;
+    evn_status status = blocks_open(&run->blocks, run->cluster, run->shape.n, run->shape.smoother,
+                                    cores, way.per_node, way.variant == MG_FUNNELED);
+    run->blocks.overlap = way.variant == MG_OVERLAP;
+    if (status) return status;
+    member_open(&run->member, &run->blocks.faces, run->master, run->rank, run->shape.n, run->ranks);
+    return ranks_agreed(run->cluster, run->engine == &on_device ? open_team(run) : EVN_OK);
+}
+
 static evn_status begin(struct run *run, evn_schedule *schedule,
                         const struct run_options *options) {
     evn_status status = evn_loop_open_on(&run->loop, run->units, schedule, options->cluster);
@@ -172,12 +326,9 @@ static evn_status begin(struct run *run, evn_schedule *schedule,
     run->ranks = run->cluster ? evn_cluster_size(run->cluster) : 1;
     run->rank = run->cluster ? evn_cluster_rank(run->cluster) : 0;
     status = ranks_agreed(run->cluster, check_units(run, schedule));
+    if (!status) status = ranks_agreed(run->cluster, find_masters(run));
     if (!status) status = ranks_agreed(run->cluster, check_memory(run));
-    if (!status)
-        status = blocks_open(&run->blocks, run->cluster, run->shape.n, run->shape.smoother,
-                             evn_unit_cores(evn_units_get(run->units, 0)),
-                             mg_chosen(run->problem).per_node);
-    run->blocks.overlap = mg_chosen(run->problem).variant == MG_OVERLAP;
+    if (!status) status = open_blocks(run);
     return status ? status : warm_up(run);
 }
 
@@ -188,6 +339,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule,
     struct timed timed = {.options = options,
                           .result = &r->run,
                           .loop = run->loop,
+                          .place = run->place,
                           .advance = advance,
                           .finish = finish,
                           .arg = run};
@@ -204,7 +356,10 @@ evn_status mg_run_blocks(mg *problem, evn_units *units, evn_schedule *schedule,
     memset(result, 0, sizeof *result);
     run.steps = options->steps < 0 ? run.shape.steps : options->steps;
     evn_status status = run_all(&run, schedule, options, result);
+    evn_place_close(run.place);
+    team_close(&run.team);
     blocks_close(&run.blocks);
+    free(run.master);
     evn_loop_close(run.loop);
     if (status) mg_result_free(result);
     return status;

@@ -3,6 +3,7 @@
 #include "common/message.h"
 #include "common/phases.h"
 #include "common/puts.h"
+#include "common/ranks.h"
 #include "common/record.h"
 #include "common/state.h"
 #include "mg/mg.h"
@@ -28,7 +29,8 @@ static const struct option options[] = {
      AT(size), MG_LEAST, MG_MOST},
     {"smoother", "a|b", "the smoother of --size (default a)", OPTION_TEXT, AT(smoother), 0, 0},
     {"variant", "NAME",
-     "best (default): slabs in one pass; bulk, overlap: blocks, faces after each operator",
+     "best (default): slabs in one pass; bulk, overlap, funneled: blocks, faces after each "
+     "operator",
      OPTION_TEXT, AT(variant), 0, 0},
     {"per-node", "N", "for studies: as if each node had N of the ranks", OPTION_NUMBER,
      AT(per_node), 1, 1 << 20},
@@ -46,6 +48,7 @@ static const struct option_rule rules[] = {
     {"evener calibrate", OPTION_EXCLUDES, "variant", "it measures slabs"},
     {"variant=bulk", OPTION_EXCLUDES, "checkpoint restart", "states are kept of slabs"},
     {"variant=overlap", OPTION_EXCLUDES, "checkpoint restart", "states are kept of slabs"},
+    {"variant=funneled", OPTION_EXCLUDES, "checkpoint restart", "states are kept of slabs"},
     {0},
 };
 
@@ -69,19 +72,17 @@ static int open_class(struct state *s) {
 
 /* The variant by its name. */
 static int choose(struct state *s) {
-    static const char *const name[] = {
-        [MG_BEST] = "best", [MG_BULK] = "bulk", [MG_OVERLAP] = "overlap"};
+    static const char *const name[] = {[MG_BEST] = "best",
+                                       [MG_BULK] = "bulk",
+                                       [MG_OVERLAP] = "overlap",
+                                       [MG_FUNNELED] = "funneled"};
     const char *word = s->variant ? s->variant : "best";
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i <= MG_FUNNELED; i++)
         if (!strcmp(word, name[i])) {
             s->chosen = (mg_variant)i;
             return 0;
         }
-    if (!strcmp(word, "funneled"))
-        complain("--variant: mg's blocks have no kernels yet, so nothing to funnel; expected bulk, "
-                 "overlap or best");
-    else
-        complain("--variant: there is no \"%s\", expected bulk, overlap or best", word);
+    complain("--variant: there is no \"%s\", expected bulk, overlap, funneled or best", word);
     return EXIT_USAGE;
 }
 
@@ -100,13 +101,11 @@ static int check(void *p, const struct workload *is) {
     return 0;
 }
 
-static int check_units(void *p, const evn_units *units) {
+/* Ranks of a node share the device of the lowest. */
+static int is_led(const void *p, const evn_cluster *cluster) {
     const struct state *s = p;
-    if (s->chosen == MG_BEST || !evn_units_gpus(units)) return 0;
-    complain(
-        "--variant %s: blocks have no kernels; expected CPU units only, not %s, or variant best",
-        s->variant, evn_units_text(units));
-    return EXIT_USAGE;
+    const int me = evn_cluster_rank(cluster);
+    return s->chosen == MG_FUNNELED && ranks_master(cluster, (int)s->per_node, me) != me;
 }
 
 static void join(void *p, evn_cluster *cluster) {
@@ -174,7 +173,26 @@ static void print_result(const void *p, const struct workload_page *page) {
         fprintf(page->out, "\n  official              %.13e\n  %s: relative error %.1e", official,
                 r->run.verified ? "verified" : "NOT verified", (r->norm - official) / official);
     fprintf(page->out, "\n  Mop/s                 %.1f\n", r->run.mops);
+    if (page->verbose && r->blocks.contexts)
+        fprintf(page->out, "  %lld blocks on %lld device%s\n", r->blocks.blocks, r->blocks.contexts,
+                r->blocks.contexts > 1 ? "s" : "");
     if (page->verbose) phases_print(page->out, MG_PHASES, mg_phase_name, r->phase_s);
+}
+
+/* What devices did with blocks. */
+static void record_blocks(cJSON *root, const mg_block_counts *c) {
+    if (!c->contexts) return;
+    cJSON *o = cJSON_AddObjectToObject(root, "blocks");
+    cJSON_AddNumberToObject(o, "contexts", (double)c->contexts);
+    cJSON_AddNumberToObject(o, "on_devices", (double)c->blocks);
+    cJSON_AddNumberToObject(o, "launches", (double)c->launches);
+    cJSON_AddNumberToObject(o, "within", (double)c->within);
+    record_number(o, "within_bytes", c->within_bytes);
+    cJSON_AddNumberToObject(o, "local_copies", (double)c->copies);
+    record_number(o, "local_bytes", c->copied_bytes);
+    record_number(o, "device_s", c->device_s);
+    record_number(o, "local_s", c->local_s);
+    record_number(o, "put_s", c->put_s);
 }
 
 static void record(const void *p, cJSON *root) {
@@ -184,6 +202,7 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddNumberToObject(root, "size", s->shape.n);
     cJSON_AddStringToObject(root, "smoother", s->shape.smoother == 'b' ? "b" : "a");
     puts_record(root, &r->puts);
+    record_blocks(root, &r->blocks);
     states_record(&s->files, &r->run, root);
     phases_record(root, MG_PHASES, mg_phase_name, r->phase_s);
 }
@@ -208,7 +227,7 @@ static const struct workload mg_workload = {
     .rules = rules,
     .state = sizeof(struct state),
     .check = check,
-    .check_units = check_units,
+    .is_led = is_led,
     .join = join,
     .open = choose_tasks,
     .describe = describe,

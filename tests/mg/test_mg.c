@@ -180,7 +180,7 @@ static void blocks_as_plain(void **state) {
             double norm;
             double *plain = plain_mg(n, 3, how & 1, &norm);
             struct blocks b;
-            assert_ok(blocks_open(&b, NULL, n, how & 1 ? 'b' : 'a', 1 + how / 2, 0));
+            assert_ok(blocks_open(&b, NULL, n, how & 1 ? 'b' : 'a', 1 + how / 2, 0, 0));
             b.overlap = how / 2;
             blocks_start(&b, &charges);
             assert_ok(blocks_residual(&b));

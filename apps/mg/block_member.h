@@ -1,0 +1,27 @@
+/* A rank whose block is computed by its node's master (mg/block_team.h): it puts the faces that the
+ * master leaves in its memory to ranks of other nodes, waits for theirs, and tells the master. */
+#ifndef MG_BLOCK_MEMBER_H
+#define MG_BLOCK_MEMBER_H
+
+#include "mg/faces.h"
+
+struct member {
+    struct faces *faces;
+    int master, finest, whole;
+    int far[3][2]; /* whether the neighbour's block is computed elsewhere */
+    int l[3], n;   /* points of a block and of a cube, finest level */
+    int ranks;
+    unsigned long long exchanges, heard;
+};
+
+/* `master`: of each rank. */
+void member_open(struct member *member, struct faces *faces, const int *master, int rank, int n,
+                 int ranks);
+
+/* What it does while the master does the same with its block. */
+evn_status member_residual(struct member *member);
+evn_status member_cycle(struct member *member);
+/* The sum of squares or the hash of its block: eight bytes. */
+evn_status member_word(struct member *member, void *word);
+
+#endif
