@@ -476,6 +476,7 @@ mg_block_counts team_count(const struct team *team) {
     sum.contexts = 1;
     sum.blocks = team->count;
     sum.launches = 0;
+    sum.device = evn_device_counts(team->device);
     for (int i = 0; i < team->count; i++) sum.launches += team->block[i].is.launches;
     for (int i = 1; i < team->count; i++) {
         const mg_block_counts *c = &team->block[i].counts;

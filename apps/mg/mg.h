@@ -72,6 +72,7 @@ typedef struct mg_block_counts {
     long long within, copies; /* faces from block to block of a device; copies on the host to and
                                  from what ranks share */
     double within_bytes, copied_bytes;
+    evn_counts device;               /* copies between devices and the host */
     double device_s, local_s, put_s; /* waiting for the device; in these copies; putting, and
                                         waiting for others' puts */
 } mg_block_counts;

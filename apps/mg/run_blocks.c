@@ -225,32 +225,35 @@ static evn_status warm_up(struct run *run) {
     return status;
 }
 
+static mg_block_counts add(const mg_block_counts *a, const mg_block_counts *b, int sign) {
+    mg_block_counts c = *a;
+    c.launches += sign * b->launches;
+    c.within += sign * b->within;
+    c.within_bytes += sign * b->within_bytes;
+    c.copies += sign * b->copies;
+    c.copied_bytes += sign * b->copied_bytes;
+    c.device.copies_in += sign * b->device.copies_in;
+    c.device.bytes_in += sign * b->device.bytes_in;
+    c.device.copies_out += sign * b->device.copies_out;
+    c.device.bytes_out += sign * b->device.bytes_out;
+    return c;
+}
+
 /* What devices did in the timed part. */
 static evn_status sum_counts(const struct run *run, mg_block_counts *sum) {
     const mg_block_counts now = block_counts(run), *before = &run->counts;
-    const mg_block_counts mine = {.contexts = now.contexts,
-                                  .blocks = now.blocks,
-                                  .launches = now.launches - before->launches,
-                                  .within = now.within - before->within,
-                                  .copies = now.copies - before->copies,
-                                  .within_bytes = now.within_bytes - before->within_bytes,
-                                  .copied_bytes = now.copied_bytes - before->copied_bytes,
-                                  .device_s = now.device_s - before->device_s,
-                                  .local_s = now.local_s - before->local_s,
-                                  .put_s = now.put_s - before->put_s};
-    mg_block_counts *all = NULL;
+    mg_block_counts mine = add(&now, before, -1), *all = NULL;
+    mine.device_s -= before->device_s;
+    mine.local_s -= before->local_s;
+    mine.put_s -= before->put_s;
     int ranks = 0;
     evn_status status = ranks_share(run->cluster, &mine, 1, sizeof mine, (void **)&all, &ranks);
     if (status) return status;
     *sum = all[0];
     for (int r = 1; r < ranks; r++) {
+        *sum = add(sum, &all[r], 1);
         sum->contexts += all[r].contexts;
         sum->blocks += all[r].blocks;
-        sum->launches += all[r].launches;
-        sum->within += all[r].within;
-        sum->copies += all[r].copies;
-        sum->within_bytes += all[r].within_bytes;
-        sum->copied_bytes += all[r].copied_bytes;
     }
     free(all);
     return EVN_OK;

@@ -190,6 +190,10 @@ static void record_blocks(cJSON *root, const mg_block_counts *c) {
     record_number(o, "within_bytes", c->within_bytes);
     cJSON_AddNumberToObject(o, "local_copies", (double)c->copies);
     record_number(o, "local_bytes", c->copied_bytes);
+    cJSON_AddNumberToObject(o, "copies_in", (double)c->device.copies_in);
+    cJSON_AddNumberToObject(o, "bytes_in", (double)c->device.bytes_in);
+    cJSON_AddNumberToObject(o, "copies_out", (double)c->device.copies_out);
+    cJSON_AddNumberToObject(o, "bytes_out", (double)c->device.bytes_out);
     record_number(o, "device_s", c->device_s);
     record_number(o, "local_s", c->local_s);
     record_number(o, "put_s", c->put_s);

@@ -198,7 +198,7 @@ class Devices(unittest.TestCase):
         self.fails("run", "mg", "--class", "W", *gpu, "emulated:memory=8MiB", "--processes", "2", status=2, says="and has 7.969 MB")
         self.fails("run", "mg", *gpu, "emulated", "--schedule", "dynamic", status=2, says="lets units draw their tasks")
         for variant in ("bulk", "overlap"):
-            self.fails("run", "mg", *gpu, "emulated", "--variant", variant, status=2, says="expected CPU units only")
+            self.fails("run", "mg", *gpu, "emulated", "--variant", variant, status=2, says="expected one unit a rank")
 
     def test_page(self):
         """A plan, a calibration and a trace with units that are devices."""

@@ -175,8 +175,7 @@ class Ranks(unittest.TestCase):
     def test_refused(self):
         words = "--units", "1:CPU:1", "--oversubscribe", "--processes"
         self.refuses(*words, "3", "--variant", "bulk", says="blocks for 3 ranks, expected a power of two")
-        self.refuses(*words, "2", "--variant", "funneled", says="no kernels yet")
-        self.refuses(*words, "2", "--variant", "slabs", says='there is no "slabs", expected bulk, overlap or best')
+        self.refuses(*words, "2", "--variant", "slabs", says='there is no "slabs", expected bulk, overlap, funneled or best')
         self.refuses(*words, "2", "--variant", "bulk", "--units", "2:CPU:1", says="expected one unit a rank")
         self.refuses(*words, "2", "--variant", "bulk", "--schedule", "guided:time", says="expected the schedule static")
 

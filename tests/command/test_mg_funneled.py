@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""NPB MG's blocks on devices, one a rank or one for the ranks of a node (--variant funneled): the norms and bits of blocks on cores, puts
+and bytes as the decomposition has them without the faces that stay on a device, copies to and from devices; lost devices, ranks that die.
+
+Run: ctest -R command-mg-funneled, or tests/command/test_mg_funneled.py build/evener [test ..]; EVENER_MG=all adds W on all counts.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+EVENER = "build/evener"
+NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05}
+SIZE = {"S": 32, "W": 128}
+ALL = os.environ.get("EVENER_MG") == "all"
+PATIENCE = 20  # s from a death to the end, on a machine that has other things to do
+KINDS = ("puts", "bytes", "within", "within_bytes", "in", "bytes_in", "out", "bytes_out", "local", "local_bytes")
+
+
+def clean():
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "EVENER_"))}
+    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    # a container's /dev/shm may be too small for it
+    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
+        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
+    return env
+
+
+def grid(ranks):
+    power = ranks.bit_length() - 1
+    x = power // 3
+    y = (power - x) // 2
+    return 1 << x, 1 << y, 1 << (power - x - y)
+
+
+def exchange(count, ranks, group, shape):
+    """Adds one exchange of blocks of `shape` points to `count`; each `group` consecutive ranks share a device."""
+    p = grid(ranks)
+    x, y, z = shape
+    points = y * z, (x + 2) * z, (x + 2) * (y + 2)
+    for rank in range(ranks):
+        at = [rank % p[0], rank // p[0] % p[1], rank // p[0] // p[1]]
+        for axis in range(3):
+            if p[axis] == 1:
+                continue
+            size, far = 8 * points[axis], 0
+            for step in (-1, 1):
+                to = list(at)
+                to[axis] = (to[axis] + step) % p[axis]
+                if (to[0] + p[0] * (to[1] + p[1] * to[2])) // group == rank // group:
+                    count["within"] += 1
+                    count["within_bytes"] += size
+                else:
+                    far += 1
+            count["puts"] += far
+            count["bytes"] += far * size
+            # faces of x and y are packed, one copy for both; those of z are copied as they lie
+            for way in ("in", "out"):
+                count[way] += far if axis == 2 else far > 0
+                count["bytes_" + way] += far * size
+            # what comes is copied out of what a rank shares, and what goes into it where another rank puts it
+            led = rank % group > 0
+            count["local"] += far + (led and far > 0)
+            count["local_bytes"] += far * size * (1 + led)
+
+
+def gather(count, ranks, group, n):
+    """All of a level of n points a side to all, each rank's block to every other rank."""
+    part = 1
+    for axis in range(3):
+        part *= n // grid(ranks)[axis] + 2
+    count["puts"] += ranks * (ranks - 1)
+    count["bytes"] += 8 * (ranks - 1) * n**3
+    for way, size in (("in", (n + 2)**3), ("out", part)):
+        count[way] += ranks
+        count["bytes_" + way] += 8 * ranks * size
+    led = ranks - -(-ranks // group)
+    count["local"] += 2 * led
+    count["local_bytes"] += 8 * led * (part + (n + 2)**3)
+
+
+def counts(ranks, group, n, steps):
+    """Of the timed part: NIT (3 LT - 1) + 1 exchanges, fewer where a level is gathered."""
+    count = dict.fromkeys(KINDS, 0)
+    levels = n.bit_length() - 1
+    whole = max(grid(ranks)).bit_length() - 1 if ranks > 8 else 0
+    for _ in range(steps if whole else 0):
+        gather(count, ranks, group, 1 << whole)
+    for level in range(whole + 1, levels + 1):
+        for _ in range((2 if level == 1 else 3) * steps + (level == levels)):
+            exchange(count, ranks, group, [(1 << level) // p for p in grid(ranks)])
+    # for the first norm and the last: sums of each row of a block, and nothing else
+    p = grid(ranks)
+    count["out"] += 2 * ranks
+    count["bytes_out"] += 2 * ranks * 8 * (n // p[1]) * (n // p[2])
+    return count
+
+
+class Funneled(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.environment = dict(clean(), EVENER_CACHE=os.path.join(folder.name, "cache"),
+                               POCL_CACHE_DIR=os.path.join(folder.name, "pocl"))
+        cls.folder = folder.name
+        cls.cores = {}
+
+    def run_it(self, *words, launcher=(), status=0):
+        done = subprocess.run([*launcher, EVENER, "run", "mg", "--oversubscribe", *words], capture_output=True, text=True, timeout=300,
+                              env=self.environment, cwd=self.folder)
+        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
+        return done
+
+    def record(self, *words, launcher=(), devices="emulated"):
+        more = ("--devices", devices) if devices else ()
+        done = self.run_it("--quiet", "--json", "-", *words, *more, launcher=launcher)
+        self.assertEqual(done.stderr, "", words)
+        return json.loads(done.stdout)
+
+    def blocks(self, name, ranks, variant, *words, **how):
+        return self.record("--class", name, "--processes", str(ranks), "--variant", variant, "--units", "1:GPU:1", *words, **how)
+
+    def same(self, r, name, ranks):
+        """As blocks on cores compute it: to the bit where nothing is contracted."""
+        if (name, ranks) not in self.cores:
+            self.cores[name, ranks] = self.record("--class", name, "--processes", str(ranks), "--variant", "bulk", "--units", "1:CPU:1",
+                                                  devices=None)
+        cores = self.cores[name, ranks]
+        self.assertIs(r["verified"], True, r["command"])
+        self.assertLess(abs(r["norm"] / NORM[name] - 1), 1e-10)
+        self.assertLess(abs(r["norm"] / cores["norm"] - 1), 1e-10)
+        if "-ffp-contract=off" in cores["build"]["flags"]:
+            self.assertEqual((r["hash"], r["norm"]), (cores["hash"], cores["norm"]), r["command"])
+
+    def counted(self, r, ranks, group):
+        want = counts(ranks, group, r["size"], r["steps"])
+        b = r["blocks"]
+        self.assertEqual((r["puts"]["count"], r["puts"]["bytes"]), (want["puts"], want["bytes"]))
+        self.assertEqual((b["within"], b["within_bytes"]), (want["within"], want["within_bytes"]))
+        self.assertEqual((b["local_copies"], b["local_bytes"]), (want["local"], want["local_bytes"]))
+        self.assertEqual((b["contexts"], b["on_devices"]), (-(-ranks // group), ranks))
+        self.assertEqual([b[k] for k in ("copies_in", "bytes_in", "copies_out", "bytes_out")],
+                         [want[k] for k in ("in", "bytes_in", "out", "bytes_out")])
+
+    def test_own_device(self):
+        """A device a rank: all faces are put."""
+        for name, several in (("S", (1, 2, 4, 8, 16)), ("W", (1, 2, 4, 8) if ALL else (2, 8))):
+            for ranks in several:
+                for variant in ("bulk", "overlap") if name == "S" or ALL else ("overlap",):
+                    r = self.blocks(name, ranks, variant)
+                    self.same(r, name, ranks)
+                    self.counted(r, ranks, 1)
+                    self.assertEqual(r["puts"]["remote"], 0)
+                    self.assertEqual([u["kind"] for u in r["units"]], ["gpu"] * ranks)
+
+    def test_shared_device(self):
+        for name, several in (("S", (1, 2, 4, 8, 16)), ("W", (1, 2, 4, 8) if ALL else (4, 8))):
+            for ranks in several:
+                for group in (1, 2, 4) if name == "S" or ALL else (2, 4):
+                    r = self.blocks(name, ranks, "funneled", "--per-node", str(group))
+                    self.same(r, name, ranks)
+                    self.counted(r, ranks, min(group, ranks))
+                    self.assertEqual([u["kind"] for u in r["units"]], ["cpu" if rank % group else "gpu" for rank in range(ranks)])
+                    if ranks <= 8:
+                        self.assertEqual(r["puts"]["same_node"], 0)
+
+    def test_all_of_a_host(self):
+        """No nodes but the one there is, and groups that are no box of the grid."""
+        r = self.blocks("S", 8, "funneled")
+        self.same(r, "S", 8)
+        self.counted(r, 8, 8)
+        self.assertEqual((r["puts"]["count"], r["blocks"]["contexts"]), (0, 1))
+        r = self.blocks("S", 16, "funneled", "--per-node", "3")
+        self.same(r, "S", 16)
+        self.counted(r, 16, 3)
+
+    def test_opencl(self):
+        done = subprocess.run([EVENER, "info"], capture_output=True, text=True, timeout=300, env=self.environment)
+        if "opencl   0:" not in done.stdout:
+            self.skipTest("no OpenCL device")
+        for ranks, variant in ((1, "bulk"), (2, "overlap"), (4, "funneled")):
+            r = self.blocks("S", ranks, variant, "--per-node", "2", devices="opencl")
+            self.same(r, "S", ranks)
+            self.counted(r, ranks, 2 if variant == "funneled" else 1)
+
+    def test_mpi(self):
+        for kind, ranks in (("openmpi", 4), ("mpich", 2)):
+            launcher = shutil.which(f"mpirun.{kind}")
+            if not launcher or not os.path.exists(os.path.join(os.path.dirname(EVENER), "lib", "evener", f"evener-wire-{kind}.so")):
+                continue
+            start = [launcher, *(["-q", "--oversubscribe"] if kind == "openmpi" else []), "-n", str(ranks)]
+            for group in (1, 2):
+                r = self.record("--class", "S", "--units", "1:GPU:1", "--variant", "funneled", "--per-node", str(group), launcher=start)
+                self.same(r, "S", ranks)
+                self.counted(r, ranks, group)
+
+    def test_hybrid(self):
+        """Some blocks on cores, others on devices."""
+        launcher = shutil.which("mpirun.openmpi")
+        if not launcher:
+            self.skipTest("no mpirun.openmpi")
+        at = os.path.join(self.folder, "record.json")
+        ours = "run", "mg", "--quiet", "--oversubscribe", "--variant", "overlap", "--json", at
+        done = subprocess.run([launcher, "-q", "--oversubscribe", "-n", "1", EVENER, *ours, "--units", "1:CPU:1", ":", "-n", "1", EVENER,
+                               *ours, "--units", "1:GPU:1", "--devices", "emulated"], env=self.environment, capture_output=True, text=True,
+                              timeout=300)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(at, encoding="utf-8") as f:
+            self.same(json.load(f), "S", 2)
+
+    def test_lost(self):
+        """Wherever it happens: one line and status 3; nobody waits for ever."""
+        for variant in ("bulk", "funneled"):
+            for number in (3, 40, 300, 700):
+                done = self.run_it("--quiet", "--processes", "4", "--per-node", "2", "--variant", variant, "--units", "1:GPU:1",
+                                   "--devices", f"emulated:fail=lost@{number}", status=3)
+                self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
+                self.assertIn(f"(fail=lost@{number})", done.stderr)
+
+    def test_death(self):
+        """Of a member and of a master, of this node and of another."""
+        for victim in (0, 1, 2):
+            run = subprocess.Popen([EVENER, "run", "mg", "--size", "64", "--steps", "100000", "--units", "1:GPU:1", "--devices", "emulated",
+                                    "--quiet", "--oversubscribe", "--processes", "4", "--per-node", "2", "--variant", "funneled"],
+                                   stderr=subprocess.PIPE, text=True, env=self.environment)
+            time.sleep(1.5)
+            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as f:
+                ranks = [int(word) for word in f.read().split()]
+            self.assertGreaterEqual(len(ranks), 3)
+            os.kill(ranks[victim], signal.SIGKILL)
+            _, said = run.communicate(timeout=PATIENCE)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertEqual(said.count("\n"), 1, said)
+            for pid in ranks:
+                self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
+    def refuses(self, *words, says):
+        done = self.run_it("--quiet", *words, status=2)
+        self.assertIn(says, done.stderr)
+        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
+
+    def test_refused(self):
+        several = "--processes", "4", "--variant", "funneled", "--units"
+        self.refuses(*several, "1:CPU:1", says="expected units 1:GPU:1")
+        self.refuses(*several, "1:GPU:2", "--devices", "emulated", says="expected one unit a rank")
+        self.refuses(*several, "1:CPU:1,1:GPU:1", "--devices", "emulated", says="expected one unit a rank")
+        self.refuses(*several, "1:GPU:1", "--devices", "emulated", "--checkpoint", "x", says="states are kept of slabs")
+        self.refuses("--class", "W", *several, "1:GPU:1", "--devices", "emulated:memory=16MiB", says="MB for 4 blocks, in one buffer")
+
+    def test_page(self):
+        done = self.run_it("--verbose", "--processes", "4", "--per-node", "2", "--variant", "funneled", "--units", "1:GPU:1", "--devices",
+                           "emulated")
+        self.assertIn("4 blocks on 2 devices", done.stdout)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
