@@ -54,6 +54,11 @@ class Late(unittest.TestCase):
     def test_boundary_elements(self):
         self.same("td-bem --mesh sphere:1 --units 1:CPU:1,1:GPU:1")
 
+    def test_blocks_of_ranks(self):
+        """A device a rank, and one that ranks share: queues that wait for each other's."""
+        for more in ("--processes 2 --variant overlap", "--processes 8 --variant funneled", "--processes 4 --variant funneled --per-node 2"):
+            self.same(f"mg --class S --units 1:GPU:1 --oversubscribe {more}")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
