@@ -4,14 +4,14 @@
 #include <evener/clock.h>
 #include <string.h>
 
-void member_open(struct member *m, struct faces *faces, const int *master, int rank, int n,
-                 int ranks) {
-    *m = (struct member){.faces = faces,
-                         .master = master[rank],
-                         .finest = __builtin_ctz((unsigned)n),
-                         .whole = blocks_whole(n, ranks),
-                         .n = n,
-                         .ranks = ranks};
+void block_member_open(struct block_member *m, struct faces *faces, const int *master, int rank,
+                       int n, int ranks) {
+    *m = (struct block_member){.faces = faces,
+                               .master = master[rank],
+                               .finest = __builtin_ctz((unsigned)n),
+                               .whole = blocks_whole(n, ranks),
+                               .n = n,
+                               .ranks = ranks};
     for (int axis = 0; axis < 3; axis++) {
         m->l[axis] = n / faces->ranks[axis];
         for (int side = 0; side < 2; side++)
@@ -19,16 +19,16 @@ void member_open(struct member *m, struct faces *faces, const int *master, int r
     }
 }
 
-static double *aside(const struct member *m) {
+static double *aside(const struct block_member *m) {
     return (double *)evn_shared_memory(m->faces->shared) + m->faces->out;
 }
 
-static evn_status hear(struct member *m) {
+static evn_status hear(struct block_member *m) {
     return faces_hear(m->faces, m->master, FACES_OUT, ++m->heard);
 }
 
 /* The faces of a phase, one behind the other as the master has left them. */
-static evn_status put_faces(struct member *m, const int l[3], int axis) {
+static evn_status put_faces(struct block_member *m, const int l[3], int axis) {
     const double *face = aside(m);
     evn_status status = EVN_OK;
     for (int side = 0; !status && side < 2; side++) {
@@ -43,7 +43,7 @@ static evn_status put_faces(struct member *m, const int l[3], int axis) {
     return status;
 }
 
-static evn_status exchange(struct member *m, int level) {
+static evn_status exchange(struct block_member *m, int level) {
     const double begin = evn_now();
     const int down = m->finest - level;
     const int l[3] = {m->l[0] >> down, m->l[1] >> down, m->l[2] >> down};
@@ -60,7 +60,7 @@ static evn_status exchange(struct member *m, int level) {
     return status;
 }
 
-static evn_status gather(struct member *m) {
+static evn_status gather(struct block_member *m) {
     const int n = 1 << m->whole, *grid = m->faces->ranks;
     const struct block_field part = {.l = {n / grid[0], n / grid[1], n / grid[2]}, .at = aside(m)},
                              whole = {.l = {n, n, n}, .at = aside(m) + m->faces->aside / 2};
@@ -71,7 +71,7 @@ static evn_status gather(struct member *m) {
 }
 
 static evn_status down(void *arg, int l) {
-    struct member *m = arg;
+    struct block_member *m = arg;
     evn_status status = m->whole && l - 1 == m->whole ? gather(m) : EVN_OK;
     return status ? status : exchange(m, l - 1);
 }
@@ -84,14 +84,14 @@ static evn_status up(void *arg, int l) {
 
 static evn_status around(void *arg, int l) { return exchange(arg, l); }
 
-evn_status member_residual(struct member *m) { return exchange(m, m->finest); }
+evn_status block_member_residual(struct block_member *m) { return exchange(m, m->finest); }
 
-evn_status member_cycle(struct member *m) {
+evn_status block_member_cycle(struct block_member *m) {
     static const struct blocks_steps steps = {down, up, around, around};
     return blocks_cycle_of(&steps, m, m->finest);
 }
 
-evn_status member_word(struct member *m, void *word) {
+evn_status block_member_word(struct block_member *m, void *word) {
     evn_status status = hear(m);
     if (!status) memcpy(word, aside(m), sizeof(double));
     return status;

@@ -5,7 +5,7 @@
 
 #include "mg/faces.h"
 
-struct member {
+struct block_member {
     struct faces *faces;
     int master, finest, whole;
     int far[3][2]; /* whether the neighbour's block is computed elsewhere */
@@ -15,13 +15,13 @@ struct member {
 };
 
 /* `master`: of each rank. */
-void member_open(struct member *member, struct faces *faces, const int *master, int rank, int n,
-                 int ranks);
+void block_member_open(struct block_member *member, struct faces *faces, const int *master,
+                       int rank, int n, int ranks);
 
 /* What it does while the master does the same with its block. */
-evn_status member_residual(struct member *member);
-evn_status member_cycle(struct member *member);
+evn_status block_member_residual(struct block_member *member);
+evn_status block_member_cycle(struct block_member *member);
 /* The sum of squares or the hash of its block: eight bytes. */
-evn_status member_word(struct member *member, void *word);
+evn_status block_member_word(struct block_member *member, void *word);
 
 #endif

@@ -49,7 +49,7 @@ static void publish(struct team_block *t, int axis) {
 }
 
 static evn_status await_near(struct team_block *t, const struct team_block *other, int axis) {
-    struct team *team = t->team;
+    struct block_team *team = t->team;
     pthread_mutex_lock(&team->lock);
     while (other->passed[axis] <= t->exchanges && !team->stop)
         pthread_cond_wait(&team->moved, &team->lock);
@@ -411,7 +411,7 @@ static void run(struct team_block *t) {
 
 static void *serve(void *arg) {
     struct team_block *t = arg;
-    struct team *team = t->team;
+    struct block_team *team = t->team;
     pthread_mutex_lock(&team->lock);
     for (unsigned long long seen = 0;; seen++) {
         while (team->jobs == seen && !team->leave) pthread_cond_wait(&team->begin, &team->lock);
@@ -426,7 +426,7 @@ static void *serve(void *arg) {
 }
 
 /* What has failed first of all is what a device has said. */
-static evn_status outcome(const struct team *team) {
+static evn_status outcome(const struct block_team *team) {
     for (int i = 0; i < team->count; i++)
         if (team->block[i].is.late)
             return evn_fail(team->block[i].is.late, "mg: block of rank %d: %s", team->block[i].rank,
@@ -438,7 +438,7 @@ static evn_status outcome(const struct team *team) {
     return EVN_OK;
 }
 
-static evn_status each(struct team *team, evn_status (*job)(struct team_block *block)) {
+static evn_status each(struct block_team *team, evn_status (*job)(struct team_block *block)) {
     pthread_mutex_lock(&team->lock);
     team->job = job;
     team->working = team->count - 1;
@@ -452,26 +452,26 @@ static evn_status each(struct team *team, evn_status (*job)(struct team_block *b
     return outcome(team);
 }
 
-evn_status team_start(struct team *team, const struct charges *charges) {
+evn_status block_team_start(struct block_team *team, const struct charges *charges) {
     team->charges = charges;
     return each(team, start_job);
 }
-evn_status team_residual(struct team *team) { return each(team, residual_job); }
-evn_status team_cycle(struct team *team) { return each(team, cycle_job); }
+evn_status block_team_residual(struct block_team *team) { return each(team, residual_job); }
+evn_status block_team_cycle(struct block_team *team) { return each(team, cycle_job); }
 
-evn_status team_squares(struct team *team, double *sum) {
+evn_status block_team_squares(struct block_team *team, double *sum) {
     evn_status status = each(team, squares_job);
     memcpy(sum, &team->block[0].word, sizeof *sum);
     return status;
 }
 
-evn_status team_hash(struct team *team, uint64_t *hash) {
+evn_status block_team_hash(struct block_team *team, uint64_t *hash) {
     evn_status status = each(team, hash_job);
     *hash = team->block[0].word;
     return status;
 }
 
-mg_block_counts team_count(const struct team *team) {
+mg_block_counts block_team_count(const struct block_team *team) {
     mg_block_counts sum = team->block[0].counts;
     sum.contexts = 1;
     sum.blocks = team->count;
@@ -490,7 +490,7 @@ mg_block_counts team_count(const struct team *team) {
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static evn_status check_room(const struct team *team, double bytes) {
+static evn_status check_room(const struct block_team *team, double bytes) {
     const evn_traits *traits = evn_device_traits(team->device);
     const double memory = 0.95 * (double)traits->memory, largest = (double)traits->max_buffer;
     if (bytes <= memory && bytes <= largest) return EVN_OK;
@@ -540,7 +540,7 @@ static evn_status open_block(struct team_block *t) {
 }
 
 /* Who is beside whom. */
-static void find_neighbours(struct team *team, const int *rank) {
+static void find_neighbours(struct block_team *team, const int *rank) {
     for (int i = 0; i < team->count; i++) {
         struct team_block *t = &team->block[i];
         int neighbour[3][2];
@@ -554,9 +554,9 @@ static void find_neighbours(struct team *team, const int *rank) {
     }
 }
 
-evn_status team_open(struct team *team, evn_unit *unit, struct faces *faces, const int *rank,
-                     int count, int n, int ranks, char smoother) {
-    *team = (struct team){.faces = faces, .device = evn_unit_device(unit, 0), .count = count};
+evn_status block_team_open(struct block_team *team, evn_device *device, struct faces *faces,
+                           const int *rank, int count, int n, int ranks, char smoother) {
+    *team = (struct block_team){.faces = faces, .device = device, .count = count};
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->moved, NULL);
     pthread_cond_init(&team->begin, NULL);
@@ -592,7 +592,7 @@ static void close_block(struct team_block *t) {
     evn_queue_close(t->is.queue);
 }
 
-void team_close(struct team *team) {
+void block_team_close(struct block_team *team) {
     if (!team->faces) return;
     pthread_mutex_lock(&team->lock);
     team->leave = 1;

@@ -14,12 +14,11 @@
 #include "mg/block_device.h"
 #include "mg/faces.h"
 #include "mg/mg.h"
-#include <evener/unit.h>
 #include <pthread.h>
 
 struct team_block {
     struct device_block is; /* the first member */
-    struct team *team;
+    struct block_team *team;
     int rank, led;  /* led: another rank puts its faces */
     int near[3][2]; /* the neighbour's number in the team; -1: it is not there */
     unsigned long long exchanges, heard;
@@ -34,7 +33,7 @@ struct team_block {
     int runs;
 };
 
-struct team {
+struct block_team {
     struct faces *faces;
     evn_device *device;
     evn_buffer *all;
@@ -48,21 +47,21 @@ struct team {
     int working, stop, leave;
 };
 
-/* Blocks of `count` ranks, this one's first, on a unit's device, of n points a side among `ranks`.
+/* Blocks of `count` ranks, this one's first, on a device, of n points a side among `ranks`.
  * EVN_MEMORY: it has no room for them (says how much it takes); EVN_DEVICE, EVN_SYSTEM,
  * EVN_MISSING: a rank's memory cannot be reached. */
-evn_status team_open(struct team *team, evn_unit *unit, struct faces *faces, const int *rank,
-                     int count, int n, int ranks, char smoother);
-void team_close(struct team *team);
+evn_status block_team_open(struct block_team *team, evn_device *device, struct faces *faces,
+                           const int *rank, int count, int n, int ranks, char smoother);
+void block_team_close(struct block_team *team);
 
 /* As those of mg/blocks.h, for all blocks of the team; what ranks are told of their own block they
- * have from member_..() meanwhile. */
-evn_status team_start(struct team *team, const struct charges *charges);
-evn_status team_residual(struct team *team);
-evn_status team_cycle(struct team *team);
-evn_status team_squares(struct team *team, double *sum);
-evn_status team_hash(struct team *team, uint64_t *hash);
+ * have from block_member_..() meanwhile. */
+evn_status block_team_start(struct block_team *team, const struct charges *charges);
+evn_status block_team_residual(struct block_team *team);
+evn_status block_team_cycle(struct block_team *team);
+evn_status block_team_squares(struct block_team *team, double *sum);
+evn_status block_team_hash(struct block_team *team, uint64_t *hash);
 
-mg_block_counts team_count(const struct team *team);
+mg_block_counts block_team_count(const struct block_team *team);
 
 #endif

@@ -20,9 +20,9 @@ struct run {
     evn_loop *loop;
     evn_cluster *cluster; /* NULL: alone */
     int rank, ranks, steps;
-    struct blocks blocks; /* where they are on the host */
-    struct team team;     /* on a device */
-    struct member member; /* computed by another rank */
+    struct blocks blocks;       /* where they are on the host */
+    struct block_team team;     /* on a device */
+    struct block_member member; /* computed by another rank */
     const struct engine *engine;
     evn_place *place; /* without regions: it stands for the device, whose work is counted */
     int *master;      /* of each rank; alone NULL */
@@ -63,13 +63,15 @@ static evn_status host_hash(struct run *run) {
 static const struct engine on_host = {host_start, host_residual, host_cycle, host_squares,
                                       host_hash};
 
-static evn_status device_start(struct run *run) { return team_start(&run->team, &run->charges); }
-static evn_status device_residual(struct run *run) { return team_residual(&run->team); }
-static evn_status device_cycle(struct run *run) { return team_cycle(&run->team); }
-static evn_status device_squares(struct run *run) {
-    return team_squares(&run->team, &run->squares);
+static evn_status device_start(struct run *run) {
+    return block_team_start(&run->team, &run->charges);
 }
-static evn_status device_hash(struct run *run) { return team_hash(&run->team, &run->hash); }
+static evn_status device_residual(struct run *run) { return block_team_residual(&run->team); }
+static evn_status device_cycle(struct run *run) { return block_team_cycle(&run->team); }
+static evn_status device_squares(struct run *run) {
+    return block_team_squares(&run->team, &run->squares);
+}
+static evn_status device_hash(struct run *run) { return block_team_hash(&run->team, &run->hash); }
 static const struct engine on_device = {device_start, device_residual, device_cycle, device_squares,
                                         device_hash};
 
@@ -77,10 +79,12 @@ static evn_status member_start(struct run *run) {
     (void)run;
     return EVN_OK;
 }
-static evn_status led_residual(struct run *run) { return member_residual(&run->member); }
-static evn_status led_cycle(struct run *run) { return member_cycle(&run->member); }
-static evn_status led_squares(struct run *run) { return member_word(&run->member, &run->squares); }
-static evn_status led_hash(struct run *run) { return member_word(&run->member, &run->hash); }
+static evn_status led_residual(struct run *run) { return block_member_residual(&run->member); }
+static evn_status led_cycle(struct run *run) { return block_member_cycle(&run->member); }
+static evn_status led_squares(struct run *run) {
+    return block_member_word(&run->member, &run->squares);
+}
+static evn_status led_hash(struct run *run) { return block_member_word(&run->member, &run->hash); }
 static const struct engine elsewhere = {member_start, led_residual, led_cycle, led_squares,
                                         led_hash};
 
@@ -153,7 +157,7 @@ static evn_status visit(struct run *run, block_part *part) {
 /* Of the rank's own block. */
 static double exchange_seconds(const struct run *run) {
     if (run->engine != &on_device) return run->blocks.faces.seconds;
-    const mg_block_counts c = team_count(&run->team);
+    const mg_block_counts c = block_team_count(&run->team);
     return c.device_s + c.local_s + c.put_s;
 }
 
@@ -208,7 +212,7 @@ static evn_shared_counts counts(const struct run *run) {
 }
 
 static mg_block_counts block_counts(const struct run *run) {
-    return run->engine == &on_device ? team_count(&run->team) : (mg_block_counts){0};
+    return run->engine == &on_device ? block_team_count(&run->team) : (mg_block_counts){0};
 }
 
 /* A residual and a cycle that are not timed, and a fresh start. */
@@ -302,8 +306,9 @@ static evn_status open_team(struct run *run) {
     if (!rank) return evn_fail(EVN_MEMORY, "mg: not enough memory");
     for (int r = run->rank; r < run->ranks; r++)
         if (run->master[r] == run->rank) rank[count++] = r;
-    evn_status status = team_open(&run->team, evn_units_get(run->units, 0), &run->blocks.faces,
-                                  rank, count, run->shape.n, run->ranks, run->shape.smoother);
+    evn_status status = block_team_open(
+        &run->team, evn_unit_device(evn_units_get(run->units, 0), 0), &run->blocks.faces, rank,
+        count, run->shape.n, run->ranks, run->shape.smoother);
     run->team.overlap = mg_chosen(run->problem).variant == MG_OVERLAP;
     if (!status) status = evn_place_open(&run->place, run->units, 1);
     free(rank);
@@ -317,7 +322,8 @@ static evn_status open_blocks(struct run *run) {
                                     cores, way.per_node, way.variant == MG_FUNNELED);
     run->blocks.overlap = way.variant == MG_OVERLAP;
     if (status) return status;
-    member_open(&run->member, &run->blocks.faces, run->master, run->rank, run->shape.n, run->ranks);
+    block_member_open(&run->member, &run->blocks.faces, run->master, run->rank, run->shape.n,
+                      run->ranks);
     return ranks_agreed(run->cluster, run->engine == &on_device ? open_team(run) : EVN_OK);
 }
 
@@ -360,7 +366,7 @@ evn_status mg_run_blocks(mg *problem, evn_units *units, evn_schedule *schedule,
     run.steps = options->steps < 0 ? run.shape.steps : options->steps;
     evn_status status = run_all(&run, schedule, options, result);
     evn_place_close(run.place);
-    team_close(&run.team);
+    block_team_close(&run.team);
     blocks_close(&run.blocks);
     free(run.master);
     evn_loop_close(run.loop);

@@ -174,7 +174,8 @@ static void print_result(const void *p, const struct workload_page *page) {
                 r->run.verified ? "verified" : "NOT verified", (r->norm - official) / official);
     fprintf(page->out, "\n  Mop/s                 %.1f\n", r->run.mops);
     if (page->verbose && r->blocks.contexts)
-        fprintf(page->out, "  %lld blocks on %lld device%s\n", r->blocks.blocks, r->blocks.contexts,
+        fprintf(page->out, "  %lld block%s on %lld device%s\n", r->blocks.blocks,
+                r->blocks.blocks > 1 ? "s" : "", r->blocks.contexts,
                 r->blocks.contexts > 1 ? "s" : "");
     if (page->verbose) phases_print(page->out, MG_PHASES, mg_phase_name, r->phase_s);
 }

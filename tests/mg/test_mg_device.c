@@ -3,6 +3,8 @@
  * mg_device; EVENER_TEST_DEVICE names another device than the emulated one. */
 #include "check.h"
 #include "common/room.h"
+#include "mg/block_team.h"
+#include "mg/blocks.h"
 #include "mg/device.h"
 
 #include <math.h>
@@ -198,6 +200,54 @@ static void more_planes(void **state) {
     end();
 }
 
+/* A block with ghost cells, beside the host's: all of u and r on each level, after each cycle. */
+static void as_block(const struct block_team *team, const struct blocks *b, int l) {
+    const struct block_layout *at = &team->block[0].is.at;
+    const struct device_field *field[] = {&at->level[l].u, &at->level[l].r};
+    const double *host[] = {b->level[l].u.at, b->level[l].r.at};
+    const size_t count = (size_t)field_doubles(field[0]), bytes = count * sizeof(double);
+    double *here = malloc(bytes);
+    for (int i = 0; i < 2; i++) {
+        const size_t from = (size_t)field[i]->place.at * sizeof(double);
+        assert_ok(evn_copy_to_host(f.queue, here, team->all, from, bytes));
+        assert_ok(evn_queue_finish(f.queue));
+        same(here, host[i], (int)count);
+    }
+    free(here);
+}
+
+static void block(void **state) {
+    (void)state;
+    for (int n = 16; n <= 32; n *= 2)
+        for (int how = 0; how < 4; how++) {
+            const struct charges charges = charges_of(n);
+            const char smoother = how & 1 ? 'b' : 'a';
+            const int rank = 0;
+            struct blocks host, faces;
+            struct block_team team;
+            double sum, wanted;
+            assert_ok(blocks_open(&host, NULL, n, smoother, 1, 0, 0));
+            assert_ok(blocks_open(&faces, NULL, n, smoother, 0, 0, 0));
+            assert_ok(block_team_open(&team, f.device, &faces.faces, &rank, 1, n, 1, smoother));
+            host.overlap = team.overlap = how / 2;
+            blocks_start(&host, &charges);
+            assert_ok(block_team_start(&team, &charges));
+            assert_ok(blocks_residual(&host));
+            assert_ok(block_team_residual(&team));
+            for (int i = 0; i < 3; i++) {
+                assert_ok(blocks_cycle(&host));
+                assert_ok(block_team_cycle(&team));
+                for (int l = 1; l <= host.finest; l++) as_block(&team, &host, l);
+            }
+            wanted = blocks_squares(&host);
+            assert_ok(block_team_squares(&team, &sum));
+            assert_true(fabs(sum - wanted) <= 1e-12 * wanted);
+            block_team_close(&team);
+            blocks_close(&faces);
+            blocks_close(&host);
+        }
+}
+
 int main(void) {
     const int skipped = test_devices(&mg_kernels, NULL);
     if (skipped) return skipped;
@@ -209,6 +259,7 @@ int main(void) {
         cmocka_unit_test(some),
         cmocka_unit_test(coarse),
         cmocka_unit_test(more_planes),
+        cmocka_unit_test(block),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     evn_queue_close(f.queue);
