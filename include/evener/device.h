@@ -172,6 +172,10 @@ evn_status evn_queue_wait(evn_queue *q,
                           evn_event *event);   /* the queue waits for it; the event may be another
                                                      device's of the same back end */
 evn_status evn_event_finish(evn_event *event); /* the host waits for it */
+/* Whether it has happened, without waiting: for who serves several queues. *done 0 is no promise
+ * that the work goes on meanwhile; asking again is. Errors as evn_event_finish() has them, once it
+ * has happened. */
+evn_status evn_event_done(evn_event *event, int *done);
 evn_status evn_event_seconds(evn_event *begin, evn_event *end,
                              double *seconds); /* both have happened */
 

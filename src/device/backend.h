@@ -163,6 +163,8 @@ struct backend {
     /* R. For the last record; e is recorded, and of this back end but maybe another device. */
     evn_status (*queue_wait)(evn_queue *q, evn_event *e);
     evn_status (*event_finish)(evn_event *e); /* R; e is recorded */
+    /* R. Whether event_finish() would return at once; e is recorded. */
+    int (*event_done)(evn_event *e);
     /* R. Both are recorded and of one device; waits for them. */
     evn_status (*event_seconds)(evn_event *begin, evn_event *end, double *seconds);
 };

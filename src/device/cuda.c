@@ -984,6 +984,12 @@ static evn_status cuda_event_finish(evn_event *e) {
     return check_wait(d, d->driver.api.event_finish(event_of(e)), "cuEventSynchronize");
 }
 
+/* What has failed is done, and says so when it is waited for. */
+static int cuda_event_done(evn_event *e) {
+    struct cuda_device *d = device_of(e->device);
+    return enter(d) || d->driver.api.event_query(event_of(e)) != CUDA_NOT_READY;
+}
+
 static evn_status cuda_event_seconds(evn_event *begin, evn_event *end, double *seconds) {
     struct cuda_device *d = device_of(begin->device);
     float milliseconds = 0;
@@ -1029,5 +1035,6 @@ const struct backend backend_cuda = {
     .event_record = cuda_event_record,
     .queue_wait = cuda_queue_wait,
     .event_finish = cuda_event_finish,
+    .event_done = cuda_event_done,
     .event_seconds = cuda_event_seconds,
 };

@@ -71,6 +71,7 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     R(event_close, cuEventDestroy_v2, (CUevent event))                                             \
     R(event_record, cuEventRecord, (CUevent event, CUstream stream))                               \
     R(event_finish, cuEventSynchronize, (CUevent event))                                           \
+    R(event_query, cuEventQuery, (CUevent event))                                                  \
     R(event_time, cuEventElapsedTime, (float *milliseconds, CUevent begin, CUevent end))           \
     R(module_open, cuModuleLoadDataEx,                                                             \
       (CUmodule * module, const void *image, unsigned options, CUjit_option *option,               \
@@ -146,6 +147,7 @@ struct nvrtc_api {
     X(CUDA_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_TIMEOUT, 702)                                         \
     X(CUDA_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704)               \
     X(CUDA_NOT_SUPPORTED, CUDA_ERROR_NOT_SUPPORTED, 801)                                           \
+    X(CUDA_NOT_READY, CUDA_ERROR_NOT_READY, 600)                                                   \
     X(CUDA_SYSTEM_NOT_READY, CUDA_ERROR_SYSTEM_NOT_READY, 802)                                     \
     X(CUDA_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                         \
     X(CUDA_COMPAT_NOT_SUPPORTED, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)                   \

@@ -606,6 +606,18 @@ evn_status evn_event_finish(evn_event *e) {
     return tell(d, status, "waiting for an event");
 }
 
+evn_status evn_event_done(evn_event *e, int *done) {
+    if (!e || !done)
+        return usage(NULL, "evn_event_done() without an event or a place for the answer");
+    evn_device *d = e->device;
+    *done = 0;
+    if (!e->recorded) return usage(d, "asking for an event that was never recorded");
+    if (is_foreign(d)) return alive(d, "asking for an event");
+    if (!d->backend->event_done(e)) return EVN_OK;
+    *done = 1;
+    return evn_event_finish(e);
+}
+
 evn_status evn_event_seconds(evn_event *begin, evn_event *end, double *seconds) {
     if (!begin || !end || !seconds)
         return usage(NULL, "evn_event_seconds() without an event or a place for the result");

@@ -743,6 +743,8 @@ static evn_status emulated_event_finish(evn_event *e) {
     return state(of(e->device));
 }
 
+static int emulated_event_done(evn_event *e) { return moment_done(*moment_of(e)); }
+
 static evn_status emulated_event_seconds(evn_event *begin, evn_event *end, double *seconds) {
     struct moment *from = *moment_of(begin), *to = *moment_of(end);
     moment_wait(from);
@@ -866,5 +868,6 @@ const struct backend backend_emulated = {
     .event_record = emulated_event_record,
     .queue_wait = emulated_queue_wait,
     .event_finish = emulated_event_finish,
+    .event_done = emulated_event_done,
     .event_seconds = emulated_event_seconds,
 };

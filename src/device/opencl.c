@@ -1395,6 +1395,13 @@ static evn_status opencl_event_finish(evn_event *base) {
     return wait_for((struct opencl_event *)base);
 }
 
+static int opencl_event_done(evn_event *base) {
+    cl_int state = CL_COMPLETE;
+    cl_int code = cl->GetEventInfo(((struct opencl_event *)base)->handle,
+                                   CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    return code || state <= CL_COMPLETE;
+}
+
 static evn_status opencl_event_seconds(evn_event *begin_base, evn_event *end_base,
                                        double *seconds) {
     struct opencl_event *first = (struct opencl_event *)begin_base;
@@ -1442,5 +1449,6 @@ const struct backend backend_opencl = {
     .event_record = opencl_event_record,
     .queue_wait = opencl_queue_wait,
     .event_finish = opencl_event_finish,
+    .event_done = opencl_event_done,
     .event_seconds = opencl_event_seconds,
 };

@@ -633,6 +633,13 @@ CUresult cuEventSynchronize(CUevent event) {
     return leave(code);
 }
 
+CUresult cuEventQuery(CUevent event) {
+    int code = enter("cuEventQuery", IN_CONTEXT);
+    if (!code && !find_here("cuEventQuery", EVENT, event)) code = CUDA_INVALID_HANDLE;
+    if (!code && !later_asked(number_of(event))) code = NOT_READY;
+    return leave(code);
+}
+
 CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
     int code = enter("cuEventElapsedTime", IN_CONTEXT);
     if (code) return leave(code);

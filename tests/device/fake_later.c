@@ -123,6 +123,11 @@ void later_stream(int stream) {
 
 void later_event(int event) { reach(later.event[event].stream, later.event[event].mark); }
 
+int later_asked(int event) {
+    wander();
+    return later_has(event) || !later.dice;
+}
+
 void later_all(void) {
     for (int i = 0; i < later.streams; i++) later_stream(i);
 }

@@ -27,6 +27,10 @@ void later_stream(int stream);
 void later_event(int event);
 void later_all(void);
 
+/* Whether the event has happened, once the dice have said what else has. Who asks again and again
+ * learns in the end that it has. */
+int later_asked(int event);
+
 /* Whether the event has happened. */
 int later_has(int event);
 
