@@ -90,13 +90,14 @@ static size_t doubles(const struct fields *f, int planes, int rows) {
            transform_slab(f->t) * (size_t)rows;
 }
 
-/* Of an inbox, or of an outbox: whichever way a transpose goes. */
-static size_t box_doubles(const struct fields *f) {
+/* Of a rank's inbox, or outbox: whichever way a transpose goes. */
+static size_t box_of(const struct fields *f, int rank) {
     const struct owners *o = &f->owners;
-    const size_t into_y = (size_t)o->z.n * (size_t)o->y.count[o->me];
-    const size_t into_z = (size_t)o->y.n * (size_t)o->z.count[o->me];
+    const size_t into_y = (size_t)o->z.n * (size_t)o->y.count[rank];
+    const size_t into_z = (size_t)o->y.n * (size_t)o->z.count[rank];
     return (into_y < into_z ? into_z : into_y) * row_doubles(f);
 }
+static size_t box_doubles(const struct fields *f) { return box_of(f, f->owners.me); }
 
 /* Whether all ranks can be expected to write to each other's fields. */
 static int one_node(const struct fields *f) {
@@ -232,16 +233,25 @@ static void point_all(struct fields *f) {
     }
 }
 
+static evn_status make_outbox(struct fields *f) {
+    free(f->out);
+    f->outbox = f->out = room(box_doubles(f) * sizeof *f->out + 64);
+    return evn_cluster_agree(f->cluster,
+                             f->out ? EVN_OK : evn_fail(EVN_MEMORY, "ft: no memory for an outbox"));
+}
+
+/* Where ranks share a device, the one who leads it fills the others' outboxes: they are shared,
+ * too, behind the inboxes. */
 static evn_status open_boxes(struct fields *f) {
-    const size_t bytes = box_doubles(f) * sizeof(double);
-    free(f->outbox);
-    f->outbox = room(bytes + 64);
-    evn_status status = f->outbox ? EVN_OK : evn_fail(EVN_MEMORY, "ft: no memory for an outbox");
-    status = evn_cluster_agree(f->cluster, status);
+    const int funneled = f->way.variant == FT_FUNNELED;
+    const size_t doubles = box_doubles(f);
+    evn_status status = funneled ? EVN_OK : make_outbox(f);
     if (status) return status;
-    const evn_shared_shape shape = {.bytes = bytes, .per_node = f->way.per_node};
+    const evn_shared_shape shape = {.bytes = (funneled ? 2 : 1) * doubles * sizeof(double),
+                                    .per_node = f->way.per_node};
     status = evn_shared_open(&f->boxes, f->cluster, &shape);
     f->inbox = f->boxes ? evn_shared_memory(f->boxes) : NULL;
+    if (funneled) f->outbox = f->inbox ? f->inbox + doubles : NULL;
     return status;
 }
 
@@ -350,6 +360,41 @@ evn_shared_counts fields_counts(const struct fields *f) {
     return c;
 }
 
+/* ---- of a member ---------------------------------------------------------------------------- */
+
+int fields_member(const struct fields *f, int rank, struct member *m) {
+    const struct owners *o = &f->owners;
+    double *memory = evn_shared_pointer(f->shared, rank);
+    *m = (struct member){.rank = rank, .planes = o->z.count[rank], .rows = o->y.count[rank]};
+    if (!m->planes && !m->rows) return 0;
+    if (!memory || !(m->inbox = evn_shared_pointer(f->boxes, rank))) return -1;
+    m->plane = memory;
+    m->slab = memory + transform_plane(f->t) * (size_t)m->planes;
+    m->outbox = m->inbox + box_of(f, rank);
+    return 0;
+}
+
+double *fields_member_out(const struct fields *f, const struct member *m, enum turn turn, int from,
+                          int line) {
+    const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
+    const int to = b->rank[line];
+    if (to == m->rank)
+        return m->inbox +
+               ((size_t)(a->base[to] + from) * (size_t)b->count[to] + (size_t)b->at[line]) *
+                   row_doubles(f);
+    return m->outbox + ((size_t)a->count[m->rank] * (size_t)b->base[to] +
+                        (size_t)from * (size_t)b->count[to] + (size_t)b->at[line]) *
+                           row_doubles(f);
+}
+
+const double *fields_member_in(const struct fields *f, const struct member *m, enum turn turn,
+                               int line, int here) {
+    const struct axis *a = axis_from(f, turn), *b = axis_to(f, turn);
+    return m->inbox + ((size_t)(a->base[a->rank[line]] + a->at[line]) * (size_t)b->count[m->rank] +
+                       (size_t)here) *
+                          row_doubles(f);
+}
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 evn_status fields_open(struct fields *f, const struct transform *t, const struct ft_way *way,
@@ -385,7 +430,7 @@ void fields_close(struct fields *f) {
     free(f->block);
     free(f->come);
     free(f->direct);
-    free(f->outbox);
+    free(f->out);
     free(f->own);
     owners_close(&f->owners);
     *f = (struct fields){0};

@@ -39,6 +39,7 @@ struct fields {
     evn_shared *boxes;     /* and inboxes; NULL: all ranks write to each other's fields */
     unsigned char *direct; /* whether this rank writes to that one's */
     double *outbox;
+    double *out;              /* where it is not shared */
     double *inbox;            /* NULL: nothing comes to this rank's host but by being written */
     double *own;              /* an inbox alone, between the host and devices */
     evn_shared_counts counts; /* of boxes that are closed */
@@ -86,6 +87,23 @@ evn_status fields_send_all(struct fields *fields, enum turn turn);
 
 /* Returns when all ranks have come and what they have put or written is there. */
 evn_status fields_barrier(struct fields *fields);
+
+/* FT_FUNNELED: what a rank of this node has, as its master sees it. */
+struct member {
+    int rank, planes, rows;
+    double *plane, *slab; /* of its first line; those that follow lie behind */
+    double *inbox, *outbox;
+};
+
+/* -1: this rank cannot write there. */
+int fields_member(const struct fields *fields, int rank, struct member *member);
+
+/* Where a member's line `from`, by its number there, leaves row `line`: for itself in its inbox,
+ * for others in its outbox. And where it finds what line `line` has for its own line `here`. */
+double *fields_member_out(const struct fields *fields, const struct member *member, enum turn turn,
+                          int from, int line);
+const double *fields_member_in(const struct fields *fields, const struct member *member,
+                               enum turn turn, int line, int here);
 
 /* What has been put until now. */
 evn_shared_counts fields_counts(const struct fields *fields);

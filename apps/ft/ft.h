@@ -52,9 +52,12 @@ const char *ft_phase_name(int phase);
  *            are put as soon as they are there
  * FT_SLABS   rows are put to all other ranks, each task's as soon as they are there (R8)
  * FT_PACKED  first all tasks, then one put to each other rank (R6)
+ * FT_FUNNELED  FT_SLABS where the ranks of a node share one device, of which the lowest of them,
+ *              their master, does the passes of all (R13 to R18): that one has a unit of one
+ *              device, the others one CPU unit each
  *
- * R6, R8: González, "UPC + CUDA". */
-enum ft_variant { FT_BEST, FT_SLABS, FT_PACKED };
+ * R6 and so on: González, "UPC + CUDA". */
+enum ft_variant { FT_BEST, FT_SLABS, FT_PACKED, FT_FUNNELED };
 
 struct ft_way {
     enum ft_variant variant;

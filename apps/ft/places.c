@@ -314,8 +314,8 @@ static evn_status open_place(struct places *p, evn_unit *unit, int i) {
     return status;
 }
 
-evn_status places_open(struct places *p, struct fields *f, evn_units *units) {
-    const int devices = evn_units_devices(units);
+evn_status places_open(struct places *p, struct fields *f, evn_units *units, int elsewhere) {
+    const int devices = elsewhere ? 0 : evn_units_devices(units);
     *p = (struct places){.f = f, .units = units};
     if (!devices) return EVN_OK;
     p->place = calloc((size_t)devices, sizeof *p->place);

@@ -27,9 +27,10 @@ struct places {
     struct place *place;
 };
 
-/* Devices of all GPU units; owners have so many spaces from then on. EVN_USAGE: lines are too long
- * for devices; EVN_MEMORY, EVN_SYSTEM, EVN_DEVICE. */
-evn_status places_open(struct places *places, struct fields *fields, evn_units *units);
+/* Devices of all GPU units, or none where tasks are `elsewhere`; owners have so many spaces from
+ * then on. EVN_USAGE: lines are too long for devices; EVN_MEMORY, EVN_SYSTEM, EVN_DEVICE. */
+evn_status places_open(struct places *places, struct fields *fields, evn_units *units,
+                       int elsewhere);
 void places_close(struct places *places);
 
 /* The space of a unit's device; of -1 the host's. */

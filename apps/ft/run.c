@@ -8,9 +8,11 @@
 #include "common/ranks.h"
 #include "common/room.h"
 #include "common/run.h"
+#include "ft/funnel.h"
 #include "ft/parts.h"
 #include "ft/passes.h"
 #include "ft/places.h"
+#include "ft/start.h"
 #include "ft/state.h"
 #include <math.h>
 #include <omp.h>
@@ -28,6 +30,7 @@ struct run {
     evn_loop *loop;
     struct work w;
     struct places places; /* of this rank's devices */
+    struct funnel funnel; /* of those that ranks share; closed where they do not */
     int steps;
     double **room;       /* of each unit, for all of its cores */
     size_t room_doubles; /* of a core */
@@ -140,12 +143,54 @@ static evn_status by_device(evn_unit *unit, evn_batch *batch, const struct order
     return status;
 }
 
+/* ---- tasks whose device another rank leads, or this one for others ---- */
+
+/* The field at the start is its owner's to make. */
+static void start_own(struct run *run) {
+    const struct fields *f = &run->w.f;
+    for (int z = 0; z < f->owners.z.n; z++)
+        if (f->owners.z.rank[z] == f->owners.me)
+            start_rows(&run->w.t, f->plane[z], z, 0, run->w.t.ny);
+}
+
+/* What a task took: noted for the instance that follows, or added to what it took before. */
+static void took(const struct order *o, evn_batch *batch, int task, double seconds, int is_timed) {
+    double *before = &o->run->seconds[task];
+    if (o->learns)
+        evn_batch_add(batch, task, *before + (is_timed ? 0 : seconds));
+    else
+        *before = seconds;
+}
+
+static evn_status funneled(evn_batch *batch, const struct order *o) {
+    struct funnel *funnel = &o->run->funnel;
+    double since = evn_now();
+    if (o->place == PLACE_START && !funnel->asked) start_own(o->run);
+    evn_status status = funnel_ask(funnel, task_left, (void *)(uintptr_t)o);
+    if (funnel->lead) {
+        int count;
+        const int *task = evn_batch_tasks(batch, &count);
+        const double each = (evn_now() - since) / count;
+        for (int i = 0; !status && i < count; i++) took(o, batch, task[i], each, 0);
+        return status;
+    }
+    for (int task; !status && (task = evn_batch_next(batch)) >= 0;) {
+        status = funnel_wait(funnel, task);
+        if (!status) status = send_task(o, task);
+        const double now = evn_now();
+        took(o, batch, task, now - since, 1);
+        since = now;
+    }
+    return status;
+}
+
 /* The batch's tasks; the time of each is noted for the instance that follows, or is all there was
  * since. */
 static evn_status each_task(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
     struct run *run = o->run;
     const int space = places_space(&run->places, unit, evn_batch_device(batch));
+    if (run->funnel.desk) return funneled(batch, o);
     if (space) return by_device(unit, batch, o, space);
     int count, sent = 0, done = 0, piece = 1;
     const int *all = evn_batch_tasks(batch, &count);
@@ -180,15 +225,34 @@ static void share_seconds(struct run *run) {
     }
 }
 
+/* A pass over shared devices begins; a master without tasks of its own, whose body will not be
+ * called, is at it at once. */
+static evn_status begin_pass(struct run *run, const struct order *o) {
+    if (!run->funnel.desk) return EVN_OK;
+    funnel_begin(&run->funnel, o->place);
+    const struct owners *of = &run->w.f.owners;
+    const int idle = run->funnel.lead && !of->z.count[of->me];
+    return idle ? funnel_ask(&run->funnel, task_left, (void *)(uintptr_t)o) : EVN_OK;
+}
+
+/* And ends: what such a master has come to. */
+static evn_status end_pass(struct run *run, evn_status begun, evn_status status) {
+    if (!run->funnel.desk || !funnel_has_idle(&run->funnel)) return status;
+    return ranks_agreed(run->cluster, begun ? begun : status);
+}
+
 static evn_status visit(struct run *run, task_pass *pass, enum place_pass place, int turn) {
-    evn_status status =
-        evn_loop_visit(run->loop, each_task, &(struct order){run, pass, place, turn, 0});
+    struct order order = {run, pass, place, turn, 0};
+    const evn_status begun = begin_pass(run, &order);
+    evn_status status = end_pass(run, begun, evn_loop_visit(run->loop, each_task, &order));
     if (!status) share_seconds(run);
     return status;
 }
 
 static evn_status instance(struct run *run, task_pass *pass, enum place_pass place) {
-    return evn_loop_run(run->loop, each_task, &(struct order){run, pass, place, NO_TURN, 1});
+    struct order order = {run, pass, place, NO_TURN, 1};
+    const evn_status begun = begin_pass(run, &order);
+    return end_pass(run, begun, evn_loop_run(run->loop, each_task, &order));
 }
 
 static evn_status touch(evn_unit *unit, evn_batch *batch, void *arg) {
@@ -274,6 +338,7 @@ static evn_status deal(struct run *run) {
     status = ranks_agreed(run->cluster, places_home(&run->places));
     if (!status) status = fields_deal(f, run->rank, run->space);
     if (!status) status = ranks_agreed(run->cluster, places_deal(&run->places));
+    if (!status && run->funnel.desk) status = ranks_agreed(run->cluster, funnel_deal(&run->funnel));
     run->is_dealt = !status;
     return status;
 }
@@ -383,6 +448,8 @@ static evn_status begin(struct run *run) {
 static evn_status step(struct run *run) {
     double since = evn_now();
     evn_status status = agreed_on_devices(run, places_decay(&run->places, &run->w.decay));
+    if (!status && run->funnel.desk)
+        status = ranks_agreed(run->cluster, funnel_decay(&run->funnel));
     if (!status) status = visit(run, pass_z, PLACE_Z, TURN_Y_TO_Z);
     lap(run, FT_Z, &since);
     if (!status) status = settle(run, TURN_Y_TO_Z, 0);
@@ -477,6 +544,10 @@ static int make_tables(struct run *run) {
                : -1;
 }
 
+static int is_funneled(const struct run *run) {
+    return run->cluster && run->way->variant == FT_FUNNELED;
+}
+
 static evn_status open_tables(struct run *run) {
     const int *n = run->shape.n;
     static const evn_home home = {
@@ -491,17 +562,21 @@ static evn_status open_tables(struct run *run) {
     if (run->way->transposes == 2 && evn_units_devices(run->units))
         return evn_fail(EVN_USAGE, "ft: --transposes 2 is for CPU units only, not %s",
                         evn_units_text(run->units));
-    return places_open(&run->places, &run->w.f, run->units);
+    return places_open(&run->places, &run->w.f, run->units, is_funneled(run));
 }
 
 static evn_status make_room(struct run *run) {
     evn_status status = ranks_agreed(run->cluster, open_tables(run));
+    if (!status && is_funneled(run))
+        status = funnel_open(&run->funnel, &run->w.f, &run->w.decay, run->units);
     if (status) return status;
     status = find_owners(run);
     if (status) return status;
     owners_deal(&run->w.f.owners, run->rank, run->space);
     status = ranks_agreed(run->cluster, check_memory(run));
     if (!status) status = ranks_agreed(run->cluster, places_check(&run->places));
+    if (!status && run->funnel.desk)
+        status = ranks_agreed(run->cluster, funnel_check(&run->funnel));
     if (!status) status = evn_units_run(run->units, make_unit_room, run);
     if (!status && atomic_load(&run->out_of_memory))
         status = evn_fail(EVN_MEMORY, "ft: the system gave no memory for the units' work space");
@@ -575,7 +650,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
     struct timed timed = {.options = run->options,
                           .result = &r->run,
                           .loop = run->loop,
-                          .place = run->places.spaces,
+                          .place = run->funnel.spaces ? run->funnel.spaces : run->places.spaces,
                           .advance = advance,
                           .after = keep,
                           .arg = run};
@@ -590,6 +665,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
 static void give_back(struct run *run) {
     for (int u = 0; run->room && u < evn_units_count(run->units); u++) free(run->room[u]);
     places_close(&run->places);
+    funnel_close(&run->funnel);
     fields_close(&run->w.f);
     states_close(&run->states);
     free(run->room);

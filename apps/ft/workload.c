@@ -3,6 +3,7 @@
 #include "common/message.h"
 #include "common/phases.h"
 #include "common/puts.h"
+#include "common/ranks.h"
 #include "common/record.h"
 #include "common/state.h"
 #include "ft/ft.h"
@@ -80,8 +81,10 @@ static int open_class(struct state *s) {
 }
 
 static int read_way(struct state *s) {
-    static const char *const variant[] = {
-        [FT_BEST] = "best", [FT_SLABS] = "slabs", [FT_PACKED] = "packed"};
+    static const char *const variant[] = {[FT_BEST] = "best",
+                                          [FT_SLABS] = "slabs",
+                                          [FT_PACKED] = "packed",
+                                          [FT_FUNNELED] = "funneled"};
     enum { VARIANTS = sizeof variant / sizeof *variant };
     int v = 0;
     while (s->variant && v < VARIANTS && strcmp(s->variant, variant[v]) != 0) v++;
@@ -89,12 +92,8 @@ static int read_way(struct state *s) {
                              .transposes = s->transposes ? (int)s->transposes : 1,
                              .per_node = (int)s->per_node};
     if (v < VARIANTS) return 0;
-    if (!strcmp(s->variant, "funneled"))
-        complain("--variant funneled: there ranks share a device, which ft does not do yet; "
-                 "expected packed, slabs or best");
-    else
-        complain("--variant %s: there is no such variant, expected packed, slabs or best",
-                 s->variant);
+    complain("--variant %s: there is no such variant, expected packed, slabs, best or funneled",
+             s->variant);
     return EXIT_USAGE;
 }
 
@@ -111,6 +110,12 @@ static int check(void *p, const struct workload *is) {
     else
         snprintf(s->key, sizeof s->key, "%dx%dx%d", s->shape.n[0], s->shape.n[1], s->shape.n[2]);
     return 0;
+}
+
+static int is_led(const void *p, const evn_cluster *cluster) {
+    const struct state *s = p;
+    const int me = evn_cluster_rank(cluster);
+    return s->way.variant == FT_FUNNELED && ranks_master(cluster, s->way.per_node, me) != me;
 }
 
 static struct workload_shape describe(const void *p) {
@@ -209,6 +214,7 @@ static const struct workload ft_workload = {
     .rules = rules,
     .state = sizeof(struct state),
     .check = check,
+    .is_led = is_led,
     .describe = describe,
     .tasks = tasks,
     .kept = kept,
