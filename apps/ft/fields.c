@@ -2,6 +2,7 @@
 #include "ft/fields.h"
 #include "common/room.h"
 #include "ft/parts.h"
+#include <evener/clock.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,6 +328,7 @@ evn_status fields_deal(struct fields *f, const int *rank, const int *space) {
 
 evn_status fields_send(struct fields *f, enum turn turn, int begin, int end) {
     const struct owners *o = &f->owners;
+    const double since = evn_now();
     evn_status status = EVN_OK;
     for (int i = 1; !status && i < o->ranks; i++) {
         const int to = (o->me + i) % o->ranks;
@@ -335,6 +337,7 @@ evn_status fields_send(struct fields *f, enum turn turn, int begin, int end) {
         status = evn_shared_put(f->boxes, to, in_at(f, turn, to, o->me, begin) * sizeof(double),
                                 f->outbox + from, bytes * sizeof(double));
     }
+    atomic_fetch_add(&f->put_ns, (long long)(1e9 * (evn_now() - since)));
     return status;
 }
 
@@ -345,7 +348,18 @@ evn_status fields_send_all(struct fields *f, enum turn turn) {
 
 evn_status fields_barrier(struct fields *f) {
     if (!f->cluster) return EVN_OK;
-    return evn_shared_barrier(f->boxes ? f->boxes : f->shared);
+    const double since = evn_now();
+    evn_status status = evn_shared_barrier(f->boxes ? f->boxes : f->shared);
+    f->barrier_s += evn_now() - since;
+    return status;
+}
+
+evn_status fields_sum(struct fields *f, double *value, int count) {
+    if (!f->cluster) return EVN_OK;
+    const double since = evn_now();
+    evn_status status = evn_shared_reduce(f->shared, EVN_SUM, value, count);
+    f->barrier_s += evn_now() - since;
+    return status;
 }
 
 evn_shared_counts fields_counts(const struct fields *f) {

@@ -24,6 +24,7 @@
 #include "ft/owners.h"
 #include "ft/transform.h"
 #include <evener/shared.h>
+#include <stdatomic.h>
 
 struct fields {
     const struct transform *t;
@@ -43,6 +44,8 @@ struct fields {
     double *inbox;            /* NULL: nothing comes to this rank's host but by being written */
     double *own;              /* an inbox alone, between the host and devices */
     evn_shared_counts counts; /* of boxes that are closed */
+    atomic_llong put_ns;      /* in fields_send(), of all threads; .. */
+    double barrier_s;         /* .. in fields_barrier() and fields_sum() */
 };
 
 /* A transpose between layouts, as its sender sees it. */
@@ -87,6 +90,9 @@ evn_status fields_send_all(struct fields *fields, enum turn turn);
 
 /* Returns when all ranks have come and what they have put or written is there. */
 evn_status fields_barrier(struct fields *fields);
+
+/* Sums of `count` numbers over all ranks, on all, and a barrier. */
+evn_status fields_sum(struct fields *fields, double *value, int count);
 
 /* FT_FUNNELED: what a rank of this node has, as its master sees it. */
 struct member {

@@ -94,6 +94,24 @@ const double *ft_official(const ft *f, int t) {
     return f->class_ && t >= 1 && t <= f->class_->steps ? f->class_->sum[t - 1] : NULL;
 }
 
+const char *ft_count_name(int count) {
+    static const char *const name[FT_COUNTS] = {[FT_CONTEXTS] = "contexts",
+                                                [FT_LAUNCHES] = "launches",
+                                                [FT_COPIES_IN] = "copies_in",
+                                                [FT_BYTES_IN] = "bytes_in",
+                                                [FT_COPIES_OUT] = "copies_out",
+                                                [FT_BYTES_OUT] = "bytes_out",
+                                                [FT_FIELD_COPIES_IN] = "field_copies_in",
+                                                [FT_FIELD_BYTES_IN] = "field_bytes_in",
+                                                [FT_FIELD_COPIES_OUT] = "field_copies_out",
+                                                [FT_FIELD_BYTES_OUT] = "field_bytes_out",
+                                                [FT_COMPUTE_S] = "compute_s",
+                                                [FT_COPY_S] = "copy_s",
+                                                [FT_PUT_S] = "put_s",
+                                                [FT_BARRIER_S] = "barrier_s"};
+    return name[count];
+}
+
 const char *ft_phase_name(int phase) {
     static const char *const name[FT_PHASES] = {
         [FT_START] = "start", [FT_Z] = "z", [FT_XY] = "xy", [FT_PUT] = "put", [FT_SUM] = "sum"};

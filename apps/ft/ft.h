@@ -65,12 +65,46 @@ struct ft_way {
     int per_node;   /* as evn_shared_shape.per_node */
 };
 
+/* What all ranks together count in the timed part (R19), beside puts: contexts of devices that are
+ * open; what these did, as evn_device_counts() has it, and of that what were fields and not tables
+ * where ranks share a device; and seconds, summed over units and ranks: in bodies without the
+ * others, between members' memory and a shared device's pinned memory, putting, and in barriers and
+ * reductions, at which what was put is waited for. */
+enum ft_count {
+    FT_CONTEXTS,
+    FT_LAUNCHES,
+    FT_COPIES_IN,
+    FT_BYTES_IN,
+    FT_COPIES_OUT,
+    FT_BYTES_OUT,
+    FT_FIELD_COPIES_IN,
+    FT_FIELD_BYTES_IN,
+    FT_FIELD_COPIES_OUT,
+    FT_FIELD_BYTES_OUT,
+    FT_COMPUTE_S,
+    FT_COPY_S,
+    FT_PUT_S,
+    FT_BARRIER_S,
+    FT_COUNTS
+};
+const char *ft_count_name(int count);
+
+/* Where ranks share a device, its latest pass along z: when the device had a piece of a rank, and
+ * when that put a task's rows. Times are s of its node's clock. */
+typedef struct ft_span {
+    int rank, is_put;
+    double begin, end;
+} ft_span;
+
 typedef struct ft_result {
     struct run_result run; /* hash: of the last field, plane by plane in order */
     double (*checksum)[2]; /* of each step */
     double error;          /* verified >= 0: the largest relative one */
     double phase_s[FT_PHASES];
     evn_shared_counts puts; /* of all ranks, in the timed part */
+    double count[FT_COUNTS];
+    ft_span *span;
+    int spans;
 } ft_result;
 
 /* Runs it: a transform to warm up, then timed: the field, its transform, the steps with their

@@ -3,7 +3,9 @@
 #include "common/ranks.h"
 #include "ft/master.h"
 #include <sched.h>
+#include <evener/clock.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /* Signals: a member's input of so many passes is there; so many of its pieces are done. */
 enum { READY, DONE, SIGNALS };
@@ -95,6 +97,7 @@ static evn_status finish(struct master *m, struct own *own, int *some) {
         while (s->done < s->begun && done) {
             status = evn_event_done(s->down[s->done % IN_FLIGHT], &done);
             if (status || !done) break;
+            funnel_note(m->of, s->is.rank, 0, s->since[s->done % IN_FLIGHT], evn_now());
             master_end(m, s, s->done++);
             ++*some;
             status =
@@ -113,6 +116,7 @@ static evn_status begin(struct master *m, int *some) {
         if (s->begun - s->done >= IN_FLIGHT) continue;
         if (s->begun < s->pieces) {
             ++*some;
+            s->since[s->begun % IN_FLIGHT] = evn_now();
             return master_begin(m, s, s->begun++);
         }
         m->waiting--;
@@ -194,11 +198,17 @@ evn_status funnel_ask(struct funnel *fu, evn_status (*left)(void *arg, int task)
     return serve(fu->lead, &(struct own){.left = left, .arg = arg});
 }
 
+void funnel_note(struct funnel *fu, int rank, int is_put, double begin, double end) {
+    if (fu->pass == PLACE_Z && fu->spans < fu->room)
+        fu->span[fu->spans++] = (ft_span){rank, is_put, begin, end};
+}
+
 /* ---- the run's side ------------------------------------------------------------------------- */
 
 void funnel_begin(struct funnel *fu, enum place_pass pass) {
     fu->pieces += (unsigned)fu->mine;
     fu->pass = pass;
+    if (pass == PLACE_Z) fu->spans = 0;
     fu->mine = pieces_of(fu, fu->me);
     fu->asked = 0;
 }
@@ -256,7 +266,10 @@ evn_status funnel_open(struct funnel *fu, struct fields *f, const struct decay *
     fu->master = ranks_master(f->cluster, f->way.per_node, o->me);
     for (fu->end = fu->master; fu->end < o->ranks; fu->end++)
         if (ranks_master(f->cluster, f->way.per_node, fu->end) != fu->master) break;
-    evn_status status = ranks_agreed(f->cluster, open_master(fu, units));
+    fu->room = o->tasks + o->ranks * FUNNEL_PIECES;
+    fu->span = calloc((size_t)fu->room, sizeof *fu->span);
+    evn_status status = fu->span ? open_master(fu, units) : evn_fail(EVN_MEMORY, "ft: no memory");
+    status = ranks_agreed(f->cluster, status);
     if (status) return status;
     const evn_shared_shape shape = {
         .bytes = sizeof(struct desk), .signals = SIGNALS, .per_node = f->way.per_node};
@@ -267,5 +280,6 @@ void funnel_close(struct funnel *fu) {
     master_close(fu->lead);
     evn_place_close(fu->spaces);
     evn_shared_close(fu->desk);
+    free(fu->span);
     *fu = (struct funnel){0};
 }

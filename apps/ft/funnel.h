@@ -38,6 +38,8 @@ struct funnel {
     unsigned long long pieces; /* .. and before it */
     struct master *lead;       /* NULL: this rank is none */
     evn_place *spaces;         /* of the device; numbers it */
+    ft_span *span;             /* what this rank has noted of the latest pass along z */
+    int spans, room;
 };
 
 /* Opens it on all ranks together; collective. EVN_USAGE: units are not as FT_FUNNELED has them;
@@ -67,6 +69,9 @@ evn_status funnel_ask(struct funnel *funnel, evn_status (*left)(void *arg, int t
 
 /* Returns when a task of this rank, no master, is done. By the unit's leader. */
 evn_status funnel_wait(struct funnel *funnel, int task);
+
+/* Notes what a rank did in a pass along z; by its leader. */
+void funnel_note(struct funnel *funnel, int rank, int is_put, double begin, double end);
 
 struct funnel_counts funnel_counts(const struct funnel *funnel);
 

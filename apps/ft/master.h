@@ -25,6 +25,7 @@ struct served {
     evn_queue *queue;
     double *slot[IN_FLIGHT]; /* pinned */
     evn_event *down[IN_FLIGHT];
+    double since[IN_FLIGHT];
     int ready, begun, done, pieces; /* of the pass */
     unsigned long long asks;        /* passes with pieces until now */
 };

@@ -45,6 +45,7 @@ struct run {
     struct states states;
     double phase_s[FT_PHASES];
     evn_shared_counts before; /* the timed part */
+    double counted[FT_COUNTS];
 };
 
 /* ---- bodies -------------------------------------------------------------------------------- */
@@ -87,7 +88,14 @@ static evn_status send_task(const struct order *o, int task) {
     return status;
 }
 
-static evn_status task_left(void *arg, int task) { return send_task(arg, task); }
+static evn_status task_left(void *arg, int task) {
+    const struct order *o = arg;
+    const double begin = evn_now();
+    evn_status status = send_task(o, task);
+    if (o->turn != NO_TURN)
+        funnel_note(&o->run->funnel, o->run->w.f.owners.me, 1, begin, evn_now());
+    return status;
+}
 
 /* Tasks in a device's memory. */
 static evn_status in_place(const struct order *o, int space, int is_foreign, const int *task,
@@ -154,33 +162,43 @@ static void start_own(struct run *run) {
 }
 
 /* What a task took: noted for the instance that follows, or added to what it took before. */
-static void took(const struct order *o, evn_batch *batch, int task, double seconds, int is_timed) {
+static void took(const struct order *o, evn_batch *batch, int task, double seconds) {
     double *before = &o->run->seconds[task];
     if (o->learns)
-        evn_batch_add(batch, task, *before + (is_timed ? 0 : seconds));
+        evn_batch_add(batch, task, *before + seconds);
     else
         *before = seconds;
 }
 
+/* Tasks whose passes another rank's device does. What this rank does is wait, and put: bursts are
+ * of that. */
+static evn_status take_done(evn_batch *batch, const struct order *o, double since) {
+    int count;
+    const int *task = evn_batch_tasks(batch, &count);
+    evn_status status = EVN_OK;
+    while (evn_batch_next(batch) >= 0) {
+    }
+    for (int i = 0; !status && i < count; i++) {
+        status = funnel_wait(&o->run->funnel, task[i]);
+        const double begin = evn_now();
+        if (!status) status = task_left((void *)(uintptr_t)o, task[i]);
+        if (o->turn != NO_TURN) evn_batch_spent(batch, task[i], begin);
+        took(o, batch, task[i], o->turn == NO_TURN ? begin - since : evn_now() - since);
+        since = evn_now();
+    }
+    return status;
+}
+
 static evn_status funneled(evn_batch *batch, const struct order *o) {
     struct funnel *funnel = &o->run->funnel;
-    double since = evn_now();
+    const double since = evn_now();
+    int count;
+    const int *task = evn_batch_tasks(batch, &count);
     if (o->place == PLACE_START && !funnel->asked) start_own(o->run);
     evn_status status = funnel_ask(funnel, task_left, (void *)(uintptr_t)o);
-    if (funnel->lead) {
-        int count;
-        const int *task = evn_batch_tasks(batch, &count);
-        const double each = (evn_now() - since) / count;
-        for (int i = 0; !status && i < count; i++) took(o, batch, task[i], each, 0);
-        return status;
-    }
-    for (int task; !status && (task = evn_batch_next(batch)) >= 0;) {
-        status = funnel_wait(funnel, task);
-        if (!status) status = send_task(o, task);
-        const double now = evn_now();
-        took(o, batch, task, now - since, 1);
-        since = now;
-    }
+    if (!status && !funnel->lead) return take_done(batch, o, since);
+    const double each = (evn_now() - since) / count;
+    for (int i = 0; !status && i < count; i++) took(o, batch, task[i], each);
     return status;
 }
 
@@ -391,10 +409,8 @@ static evn_status sum(struct run *run, double checksum[2]) {
     gather_points(run, value);
     evn_status status = agreed_on_devices(run, places_points(&run->places, value));
     if (status) return status;
-    if (run->cluster) {
-        status = evn_shared_reduce(run->w.f.shared, EVN_SUM, value, 2 * POINTS);
-        if (status) return status;
-    }
+    status = fields_sum(&run->w.f, value, 2 * POINTS);
+    if (status) return status;
     for (int j = 0; j < POINTS; j++) {
         re += value[2 * j];
         im += value[2 * j + 1];
@@ -614,9 +630,58 @@ static evn_status count_puts(struct run *run, evn_shared_counts *puts) {
     return puts_of_ranks(run->cluster, &mine, puts);
 }
 
+/* What this rank has counted until now, of what goes on outside of the timed part, too. */
+static void count_now(const struct run *run, double *count) {
+    const struct funnel_counts f = funnel_counts(&run->funnel);
+    memset(count, 0, FT_COUNTS * sizeof *count);
+    count[FT_FIELD_COPIES_IN] = (double)f.copies_in;
+    count[FT_FIELD_COPIES_OUT] = (double)f.copies_out;
+    count[FT_FIELD_BYTES_IN] = f.bytes_in;
+    count[FT_FIELD_BYTES_OUT] = f.bytes_out;
+    count[FT_COPY_S] = f.copy_s;
+    count[FT_PUT_S] = 1e-9 * (double)atomic_load(&run->w.f.put_ns);
+    count[FT_BARRIER_S] = run->w.f.barrier_s;
+}
+
+/* And all of the timed part. */
+static void count_mine(const struct run *run, const struct run_result *r, double *count) {
+    count_now(run, count);
+    for (int i = 0; i < FT_COUNTS; i++) count[i] -= run->counted[i];
+    count[FT_CONTEXTS] = evn_units_devices(run->units);
+    for (int d = 0; d < r->devices; d++) {
+        count[FT_LAUNCHES] += (double)r->device[d].launches;
+        count[FT_COPIES_IN] += (double)r->device[d].copies_in;
+        count[FT_COPIES_OUT] += (double)r->device[d].copies_out;
+        count[FT_BYTES_IN] += (double)r->device[d].bytes_in;
+        count[FT_BYTES_OUT] += (double)r->device[d].bytes_out;
+    }
+    for (int u = 0; u < evn_units_count(run->units); u++) {
+        const evn_unit_stats s = evn_loop_stats(run->loop, u);
+        count[FT_COMPUTE_S] += s.compute_s + s.exchange_s;
+    }
+    count[FT_COMPUTE_S] -= count[FT_COPY_S] + count[FT_PUT_S];
+    if (count[FT_COMPUTE_S] < 0) count[FT_COMPUTE_S] = 0; /* packed puts are in no body */
+}
+
+/* All ranks' counts and spans. */
+static evn_status count_all(struct run *run, ft_result *r) {
+    double mine[FT_COUNTS], *all = NULL;
+    int count = 0;
+    count_mine(run, &r->run, mine);
+    evn_status status =
+        ranks_share(run->cluster, mine, FT_COUNTS, sizeof *mine, (void **)&all, &count);
+    memset(r->count, 0, sizeof r->count);
+    for (int i = 0; !status && i < count; i++) r->count[i % FT_COUNTS] += all[i];
+    free(all);
+    if (status || !run->funnel.desk) return status;
+    return ranks_share(run->cluster, run->funnel.span, run->funnel.spans, sizeof *r->span,
+                       (void **)&r->span, &r->spans);
+}
+
 static evn_status conclude(struct run *run, struct timed *timed, ft_result *r) {
     evn_status status = timed_end(timed);
     if (!status) status = count_puts(run, &r->puts);
+    if (!status) status = count_all(run, r);
     if (!status) status = hash_all(run);
     if (!status)
         status = ranks_complete(run->cluster, run->w.hash, run->w.tasks, sizeof *run->w.hash,
@@ -655,6 +720,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
                           .after = keep,
                           .arg = run};
     run->before = fields_counts(&run->w.f);
+    count_now(run, run->counted);
     status = timed_begin(&timed);
     if (!status) status = states_steps(&run->states, &timed);
     if (!status) status = conclude(run, &timed, r);
@@ -705,5 +771,6 @@ evn_status ft_run(ft *problem, const struct ft_way *way, evn_units *units, evn_s
 void ft_result_free(ft_result *r) {
     run_result_free(&r->run);
     free(r->checksum);
+    free(r->span);
     memset(r, 0, sizeof *r);
 }

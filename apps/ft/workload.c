@@ -28,8 +28,9 @@ static const struct option options[] = {
     {"size", "NXxNYxNZ", "points instead of a class's, powers of two (6 steps)", OPTION_TEXT,
      AT(size), 0, 0},
     {"variant", "NAME",
-     "how ranks transpose: packed, slabs or best (default: neighbours are written to)", OPTION_TEXT,
-     AT(variant), 0, 0},
+     "how ranks transpose: packed, slabs, best (default: neighbours are written to), or funneled: "
+     "ranks of a node share a device",
+     OPTION_TEXT, AT(variant), 0, 0},
     {"transposes", "1|2", "of each transform: 1 (default), or 2, as the paper has it",
      OPTION_NUMBER, AT(transposes), 1, 2},
     {"per-node", "N", "for studies: as if each node had N of the ranks", OPTION_NUMBER,
@@ -177,7 +178,29 @@ static void print_result(const void *p, const struct workload_page *page) {
     if (r->run.ranks > 1)
         fprintf(page->out, "  puts   %lld of %.3f MB together, %lld of them to other nodes\n",
                 r->puts.puts, 1e-6 * r->puts.bytes, r->puts.far_puts);
+    if (page->verbose && r->count[FT_CONTEXTS] > 0 && r->run.ranks > 1)
+        fprintf(page->out, "  %.0f contexts of devices for %d ranks%s\n", r->count[FT_CONTEXTS],
+                r->run.ranks,
+                s->way.variant == FT_FUNNELED
+                    ? ": the first rank of a node leads its device, the others have a core instead"
+                    : "");
     if (page->verbose) phases_print(page->out, FT_PHASES, ft_phase_name, r->phase_s);
+}
+
+/* By the earliest of them. */
+static void record_spans(const ft_result *r, cJSON *list) {
+    double first = r->span[0].begin;
+    for (int i = 0; i < r->spans; i++)
+        if (r->span[i].begin < first) first = r->span[i].begin;
+    for (int i = 0; i < r->spans; i++) {
+        const ft_span *s = &r->span[i];
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddNumberToObject(o, "rank", s->rank);
+        cJSON_AddStringToObject(o, "what", s->is_put ? "put" : "device");
+        record_number(o, "begin_s", s->begin - first);
+        record_number(o, "end_s", s->end - first);
+        cJSON_AddItemToArray(list, o);
+    }
 }
 
 static void record(const void *p, cJSON *root) {
@@ -191,6 +214,9 @@ static void record(const void *p, cJSON *root) {
     phases_record(root, FT_PHASES, ft_phase_name, r->phase_s);
     cJSON_AddNumberToObject(root, "transposes", s->way.transposes);
     puts_record(root, &r->puts);
+    cJSON *counts = cJSON_AddObjectToObject(root, "counts");
+    for (int i = 0; i < FT_COUNTS; i++) record_number(counts, ft_count_name(i), r->count[i]);
+    if (r->spans) record_spans(r, cJSON_AddArrayToObject(root, "latest_z"));
     states_record(&s->files, &r->run, root);
 }
 
