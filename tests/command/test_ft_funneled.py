@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""NPB FT whose ranks share a device of each node (--variant funneled): official checksums and the bits of a CPU unit, whatever ranks a
+node has; puts and copies of fields as counted by formulas; what is visible of puts beside the device's work; units, devices and ranks that
+are not as they should be, or are lost.
+
+Run: ctest -R command-ft-funneled, or tests/command/test_ft_funneled.py build/evener [COMMAND-WITH-NAMES FAKE-DRIVER] [test ..]; the two
+are what test_cuda.py has, and without them what needs a driver that is late is skipped.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+EVENER = "build/evener"
+FAKE = []
+PIECES = 8
+SIZE = {"S": (64, 64, 64), "W": (128, 128, 32)}
+STEPS = 6
+
+
+def share(count, ranks):
+    """Lines of each rank."""
+    return [count * (r + 1) // ranks - count * r // ranks for r in range(ranks)]
+
+
+class Funneled(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def words(self, *more, devices="emulated", ranks=2):
+        return ("run", "ft", "--variant", "funneled", "--units", "1:GPU:1", "--devices", devices, "--processes", str(ranks),
+                "--oversubscribe", *more)
+
+    def evener(self, *words, command=None, environment=None):
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
+        return subprocess.run([command or EVENER, *words], capture_output=True, text=True, timeout=120, cwd=self.folder,
+                              env=environment)
+
+    def record(self, *words, **how):
+        done = self.evener(*words, "--quiet", "--json", "-", **how)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        return json.loads(done.stdout)
+
+    def alone(self, *words):
+        return self.record("run", "ft", "--units", "1:CPU:1", *words)
+
+    def same(self, r, want):
+        for a, b in zip(r["checksums"], want["checksums"]):
+            self.assertLess(abs(complex(*a) - complex(*b)), 1e-12 * abs(complex(*b)))
+        if "-ffp-contract=off" in r["build"]["flags"]:
+            self.assertEqual(r["hash"], want["hash"])
+
+    def counts(self, r, name, ranks, per_node):
+        """Section 4.3 of the paper's description: one transpose a transform, nothing resident, a copy a plane and 8 a rank's rows."""
+        nx, ny, nz = SIZE[name]
+        bytes_ = 16 * nx * ny * nz
+        transforms = 1 + STEPS
+        masters = -(-ranks // per_node)
+        puts = r["puts"]
+        self.assertEqual((puts["count"], puts["bytes"]), (transforms * nz * (ranks - 1), transforms * bytes_ * (ranks - 1) // ranks))
+        node = [k // per_node for k in range(ranks)]
+        near = sum(node[a] == node[b] and a != b for a in range(ranks) for b in range(ranks))
+        self.assertEqual(puts["same_node"] * ranks * (ranks - 1), puts["count"] * near)
+        self.assertEqual(puts["same_node"] + puts["remote"], puts["count"])
+        c = r["counts"]
+        copies = transforms * (nz + sum(min(PIECES, n) for n in share(ny, ranks)))
+        self.assertEqual((c["contexts"], c["field_bytes_in"], c["field_bytes_out"]), (masters, 2 * transforms * bytes_, 2 * transforms * bytes_))
+        self.assertEqual((c["field_copies_in"], c["field_copies_out"]), (copies, copies))
+        tables = STEPS * masters  # the decay's three axes, a copy a step
+        self.assertEqual((c["copies_in"], c["bytes_in"]), (copies + tables, c["field_bytes_in"] + tables * 8 * (nx + ny + nz)))
+        self.assertEqual((c["copies_out"], c["bytes_out"]), (copies, c["field_bytes_out"]))
+        for seconds in "compute_s", "copy_s", "put_s", "barrier_s":
+            self.assertGreater(c[seconds], 0)
+
+    # ---- what it computes and counts ----
+
+    def test_verified(self):
+        for name in "S", "W":
+            want = self.alone("--class", name)
+            for ranks, per_node in (2, 1), (2, 2), (4, 1), (4, 2), (4, 4):
+                with self.subTest(name=name, ranks=ranks, per_node=per_node):
+                    r = self.record(*self.words("--class", name, "--per-node", str(per_node), ranks=ranks))
+                    self.assertIs(r["verified"], True)
+                    self.same(r, want)
+                    self.counts(r, name, ranks, per_node)
+
+    def test_best(self):
+        """The bits of ranks that write to each other."""
+        words = ("--class", "S", "--processes", "2", "--oversubscribe")
+        self.same(self.record(*self.words("--class", "S")), self.record("run", "ft", "--units", "1:CPU:1", *words))
+
+    def test_multiple(self):
+        """A context a rank, without it."""
+        r = self.record("run", "ft", "--class", "S", "--variant", "slabs", "--units", "1:GPU:1", "--devices", "emulated", "--processes", "4",
+                        "--oversubscribe")
+        self.assertEqual((r["counts"]["contexts"], r["counts"]["field_copies_in"]), (4, 0))
+
+    def test_who_has_what(self):
+        """Only masters have devices; ranks beyond the tasks, uneven ones, masters without a task."""
+        r = self.record(*self.words("--class", "S", "--per-node", "2", ranks=3))
+        self.assertEqual((r["counts"]["contexts"], [u["kind"] for u in r["units"]]), (2, ["GPU", "CPU", "GPU"]))
+        for ranks, per_node, size in (4, 4, "8x2x2"), (3, 3, "64x4x16"), (3, 2, "32x16x8"):
+            with self.subTest(ranks=ranks, size=size):
+                self.same(self.record(*self.words("--size", size, "--per-node", str(per_node), ranks=ranks)), self.alone("--size", size))
+        size = ("--size", "8x2x2")
+        r = self.record(*self.words(*size, "--schedule", "weighted:speed=0.0001+1+1+0.0001", "--per-node", "2", ranks=4))
+        self.same(r, self.alone(*size))
+        self.assertEqual(r["puts"]["remote"], r["puts"]["count"])
+
+    def test_schedules(self):
+        words = ("--class", "S", "--steps", "9")
+        want = self.alone(*words)
+        for schedule in "interval", "dynamic:chunk=3", "weighted:speed=1+3+2":
+            with self.subTest(schedule=schedule):
+                self.same(self.record(*self.words(*words, "--schedule", schedule, ranks=3)), want)
+
+    def test_overlap(self):
+        """While a rank puts, the device has pieces of others: not every time, but in a pass."""
+        spans = self.record(*self.words("--class", "W", ranks=4))["latest_z"]
+        pieces = [s for s in spans if s["what"] == "device"]
+        puts = [s for s in spans if s["what"] == "put"]
+        self.assertEqual((len(pieces), len(puts)), (4 * PIECES, SIZE["W"][2]))
+        self.assertTrue(any(a["rank"] != b["rank"] and a["begin_s"] < b["end_s"] and b["begin_s"] < a["end_s"] for a in pieces for b in puts))
+
+    def test_verbose(self):
+        done = self.evener(*self.words("--class", "S", "--verbose", "--per-node", "2", ranks=4))
+        self.assertIn("2 contexts of devices for 4 ranks: the first rank of a node leads its device", done.stdout)
+
+    def test_states(self):
+        """A run that goes on, from whatever ranks."""
+        words = ("--size", "16x16x16", "--steps", "9")
+        want = self.record("run", "ft", "--units", "1:CPU:1", *words)
+        self.evener(*self.words("--size", "16x16x16", "--steps", "5", "--checkpoint", "c", "--quiet"))
+        r = self.record(*self.words(*words, "--restart", "c", ranks=4))
+        self.same(r, want)
+
+    def test_late(self):
+        """A driver that does its work as late as may be."""
+        if not FAKE:
+            self.skipTest("no driver")
+        command, driver = FAKE
+        late = {"EVENER_LIBCUDA": driver, "EVENER_NVRTC": driver, "EVENER_CACHE": "", "OMP_WAIT_POLICY": "passive"}
+        for ranks, per_node in (2, 2), (4, 2):
+            words = self.words("--size", "32x16x16", "--per-node", str(per_node), ranks=ranks)
+            want = self.record(*words)
+            for dice in range(4):
+                with self.subTest(ranks=ranks, per_node=per_node, dice=dice):
+                    how = {**late, "FAKE_CUDA_LATER": str(dice)}
+                    r = self.record(*(w if w != "emulated" else "cuda" for w in words), command=command, environment=how)
+                    self.assertEqual(r["hash"], want["hash"])
+
+    # ---- what is wrong ----
+
+    def test_refused(self):
+        for units in "2:GPU:1", "1:GPU:2", "1:CPU:1", "1:GPU:1,1:CPU:1":
+            done = self.evener("run", "ft", "--variant", "funneled", "--units", units, "--devices", "emulated:2", "--processes", "2",
+                               "--oversubscribe", "--quiet")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("expected --units 1:GPU:1, not " + units, done.stderr)
+        for more, says in ((("--transposes", "2"), "for CPU units only"), (("--size", "4096x2x2"), "2048 at most"),
+                           (("--devices", "emulated:memory=1MiB"), "64 planes and 64 rows of 2 ranks need 8.")):
+            done = self.evener(*self.words(), *more, "--quiet")
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
+            self.assertIn(says, done.stderr)
+
+    def test_lost_device(self):
+        for fail, more in (("kernel@300", ()), ("lost@600", ("--per-node", "2")), ("copy@100", ()), ("lost@1", ()), ("alloc@3", ()),
+                           ("lost@40", ("--per-node", "1"))):
+            with self.subTest(fail=fail, more=more):
+                done = self.evener(*self.words(*more, "--quiet", devices="emulated:fail=" + fail, ranks=4))
+                self.assertIn(done.returncode, (2, 3))
+                self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
+                self.assertIn("on purpose", done.stderr)
+
+    def test_lost_rank(self):
+        """A master, the other one, members: the run ends with one line."""
+        for victim in range(4):
+            with self.subTest(victim=victim):
+                words = self.words("--size", "32x16x16", "--steps", "100000", "--per-node", "2", "--quiet", "--checkpoint", f"c{victim}",
+                                   "--every", "2", ranks=4)
+                going = subprocess.Popen([EVENER, *words], cwd=self.folder, stderr=subprocess.PIPE, text=True,
+                                         env={**os.environ, "OMP_NUM_THREADS": "1"})
+                try:
+                    deadline = time.monotonic() + 60
+                    while not os.path.exists(os.path.join(self.folder, f"c{victim}")):
+                        self.assertLess(time.monotonic(), deadline)
+                        self.assertIsNone(going.poll())
+                        time.sleep(0.002)
+                    with open(f"/proc/{going.pid}/task/{going.pid}/children", encoding="ascii") as file:
+                        pid = [int(word) for word in file.read().split()][victim]
+                    os.kill(pid, signal.SIGKILL)
+                    _, said = going.communicate(timeout=60)
+                finally:
+                    going.kill()
+                    going.wait()
+                self.assertEqual((going.returncode, said.count("\n")), (3, 1), said)
+                self.assertIn(f"process {victim} of 4 (pid {pid}) was ended by signal 9", said)
+
+    def test_interrupted(self):
+        words = self.words("--size", "32x16x16", "--steps", "100000", "--quiet", "--checkpoint", "i", "--every", "2", ranks=4)
+        going = subprocess.Popen([EVENER, *words], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        while not os.path.exists(os.path.join(self.folder, "i")) and going.poll() is None:
+            time.sleep(0.002)
+        going.send_signal(signal.SIGINT)
+        _, said = going.communicate(timeout=60)
+        self.assertEqual((going.returncode, said.count("\n")), (130, 1), said)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
+        EVENER = os.path.abspath(sys.argv.pop(1))
+        if len(sys.argv) > 2 and os.path.exists(sys.argv[2]):
+            FAKE = [os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))]
+    unittest.main()
