@@ -4,20 +4,11 @@
 #include "ft/master.h"
 #include <sched.h>
 #include <evener/clock.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Signals: a member's input of so many passes is there; so many of its pieces are done. */
 enum { READY, DONE, SIGNALS };
-
-/* What the master tells a member beside: why there will be no more. */
-struct desk {
-    atomic_int failed;
-};
-
-static struct desk *desk_of(const struct funnel *fu, int rank) {
-    return evn_shared_pointer(fu->desk, rank);
-}
 
 static int lines_of(const struct funnel *fu, int rank) {
     const struct owners *o = &fu->f->owners;
@@ -42,12 +33,7 @@ static int last_piece(const struct funnel *fu, int task) {
 
 evn_status funnel_wait(struct funnel *fu, int task) {
     const unsigned long long until = fu->pieces + 1 + (unsigned)last_piece(fu, task);
-    evn_status status = evn_shared_wait(fu->desk, fu->master, DONE, until);
-    if (status) return status;
-    const int failed = atomic_load(&desk_of(fu, fu->me)->failed);
-    if (!failed) return EVN_OK;
-    return evn_fail((evn_status)failed, "ft: rank %d, who leads this rank's device, has failed",
-                    fu->master);
+    return evn_shared_wait(fu->desk, fu->master, DONE, until);
 }
 
 /* ---- the master ----------------------------------------------------------------------------- */
@@ -160,15 +146,13 @@ static evn_status serve_all(struct master *m, struct own *own) {
     }
 }
 
-/* Nobody waits for what will not come. */
-static void give_up(struct master *m, evn_status why) {
-    const struct funnel *fu = m->of;
+/* Nobody waits for what will not come: members put what there is, and hear at the end of the pass
+ * that it has failed. */
+static void give_up(struct master *m) {
     for (int i = 0; i < m->members; i++) {
-        struct served *s = &m->member[i];
-        evn_queue_finish(s->queue);
-        if (!i || !desk_of(fu, fu->master + i)) continue;
-        atomic_store(&desk_of(fu, fu->master + i)->failed, (int)why);
-        for (int k = s->done; k < s->pieces; k++) evn_shared_raise(fu->desk, fu->master + i, DONE);
+        evn_queue_finish(m->member[i].queue);
+        for (int k = m->member[i].done; i && k < m->member[i].pieces; k++)
+            evn_shared_raise(m->of->desk, m->of->master + i, DONE);
     }
 }
 
@@ -187,7 +171,7 @@ static evn_status serve(struct master *m, struct own *own) {
     if (!status) return EVN_OK;
     char why[256];
     snprintf(why, sizeof why, "%s", evn_message());
-    give_up(m, status);
+    give_up(m);
     return evn_fail(status, "%s", why);
 }
 
@@ -271,8 +255,7 @@ evn_status funnel_open(struct funnel *fu, struct fields *f, const struct decay *
     evn_status status = fu->span ? open_master(fu, units) : evn_fail(EVN_MEMORY, "ft: no memory");
     status = ranks_agreed(f->cluster, status);
     if (status) return status;
-    const evn_shared_shape shape = {
-        .bytes = sizeof(struct desk), .signals = SIGNALS, .per_node = f->way.per_node};
+    const evn_shared_shape shape = {.signals = SIGNALS, .per_node = f->way.per_node};
     return evn_shared_open(&fu->desk, f->cluster, &shape);
 }
 

@@ -31,7 +31,7 @@ struct funnel {
     struct fields *f;
     const struct decay *decay;
     int me, master, end;       /* the members are ranks master .. end - 1 */
-    evn_shared *desk;          /* what members and master say; NULL: nothing is funneled */
+    evn_shared *desk;          /* signals of members and masters; NULL: nothing is funneled */
     enum place_pass pass;      /* the one at hand */
     int asked;                 /* this rank has said that its input is there */
     int mine;                  /* its pieces in this pass .. */
@@ -67,7 +67,8 @@ int funnel_has_idle(const struct funnel *funnel);
  * done. */
 evn_status funnel_ask(struct funnel *funnel, evn_status (*left)(void *arg, int task), void *arg);
 
-/* Returns when a task of this rank, no master, is done. By the unit's leader. */
+/* Returns when a task of this rank, no master, is done, or its master has failed, which shows at
+ * the end of the pass. By the unit's leader. */
 evn_status funnel_wait(struct funnel *funnel, int task);
 
 /* Notes what a rank did in a pass along z; by its leader. */

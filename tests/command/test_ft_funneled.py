@@ -104,7 +104,7 @@ class Funneled(unittest.TestCase):
     def test_who_has_what(self):
         """Only masters have devices; ranks beyond the tasks, uneven ones, masters without a task."""
         r = self.record(*self.words("--class", "S", "--per-node", "2", ranks=3))
-        self.assertEqual((r["counts"]["contexts"], [u["kind"] for u in r["units"]]), (2, ["GPU", "CPU", "GPU"]))
+        self.assertEqual((r["counts"]["contexts"], [u["kind"] for u in r["units"]]), (2, ["gpu", "cpu", "gpu"]))
         for ranks, per_node, size in (4, 4, "8x2x2"), (3, 3, "64x4x16"), (3, 2, "32x16x8"):
             with self.subTest(ranks=ranks, size=size):
                 self.same(self.record(*self.words("--size", size, "--per-node", str(per_node), ranks=ranks)), self.alone("--size", size))
