@@ -791,6 +791,11 @@ static void test_events(void **state) {
     evn_buffer *in = buffer_of(&b, NULL, GRIND * 8);
     for (int i = 0; i < 3; i++) assert_ok(evn_event_open(&e[i], b.device));
     assert_fails(evn_event_finish(e[0]), EVN_USAGE, "never recorded");
+    int done = 1;
+    assert_fails(evn_event_done(e[0], &done), EVN_USAGE, "never recorded");
+    assert_int_equal(done, 0);
+    assert_fails(evn_event_done(NULL, &done), EVN_USAGE, "event");
+    assert_fails(evn_event_done(e[0], NULL), EVN_USAGE, "answer");
     assert_fails(evn_queue_wait(b.queue, e[0]), EVN_USAGE, "never recorded");
     assert_fails(evn_event_seconds(e[0], e[1], &seconds), EVN_USAGE, "never recorded");
     assert_fails(evn_event_record(NULL, b.queue), EVN_USAGE, "event");
@@ -802,6 +807,12 @@ static void test_events(void **state) {
         for (int i = 0; i < 3; i++) {
             assert_ok(evn_event_record(e[i], b.queue));
             if (i < 2) assert_ok(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
+        }
+        /* asking again and again is waiting, too; and then those before have happened */
+        for (done = 0; !done;) assert_ok(evn_event_done(e[2], &done));
+        for (int i = 0; i < 3; i++) {
+            assert_ok(evn_event_done(e[i], &done));
+            assert_int_equal(done, 1);
         }
         assert_ok(evn_event_finish(e[2]));
         assert_ok(evn_event_seconds(e[0], e[1], &part[0]));
@@ -1168,6 +1179,7 @@ static void test_fork(void **state) {
         bad |= !strstr(evn_message(), "forked");
         bad |= evn_queue_finish(b.queue) != EVN_USAGE;
         bad |= evn_event_finish(e) != EVN_USAGE;
+        bad |= evn_event_done(e, &(int){0}) != EVN_USAGE;
         bad |= evn_queue_open(&q, d) != EVN_USAGE;
         evn_event_close(e);
         evn_host_memory_close(host, d);
@@ -1714,6 +1726,11 @@ static void test_failures(void **state) {
     assert_ok(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4));
     assert_ok(evn_copy_to_host(b.queue, x, in, 0, sizeof x));
     assert_ok(evn_event_record(e, b.queue));
+    int done = 0;
+    evn_status failed = EVN_OK;
+    while (!done) failed = evn_event_done(e, &done);
+    assert_fails(failed, EVN_DEVICE,
+                 "launch of \"axpy\" with 1 groups: fails on purpose (fail=kernel@2)");
     assert_fails(evn_event_finish(e), EVN_DEVICE,
                  "launch of \"axpy\" with 1 groups: fails on purpose (fail=kernel@2)");
     assert_fails(evn_launch(b.queue, axpy, 1, GROUP, arguments, 4), EVN_DEVICE, "failed before");
