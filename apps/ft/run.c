@@ -8,6 +8,7 @@
 #include "common/ranks.h"
 #include "common/room.h"
 #include "common/run.h"
+#include "ft/counts.h"
 #include "ft/funnel.h"
 #include "ft/parts.h"
 #include "ft/passes.h"
@@ -630,58 +631,10 @@ static evn_status count_puts(struct run *run, evn_shared_counts *puts) {
     return puts_of_ranks(run->cluster, &mine, puts);
 }
 
-/* What this rank has counted until now, of what goes on outside of the timed part, too. */
-static void count_now(const struct run *run, double *count) {
-    const struct funnel_counts f = funnel_counts(&run->funnel);
-    memset(count, 0, FT_COUNTS * sizeof *count);
-    count[FT_FIELD_COPIES_IN] = (double)f.copies_in;
-    count[FT_FIELD_COPIES_OUT] = (double)f.copies_out;
-    count[FT_FIELD_BYTES_IN] = f.bytes_in;
-    count[FT_FIELD_BYTES_OUT] = f.bytes_out;
-    count[FT_COPY_S] = f.copy_s;
-    count[FT_PUT_S] = 1e-9 * (double)atomic_load(&run->w.f.put_ns);
-    count[FT_BARRIER_S] = run->w.f.barrier_s;
-}
-
-/* And all of the timed part. */
-static void count_mine(const struct run *run, const struct run_result *r, double *count) {
-    count_now(run, count);
-    for (int i = 0; i < FT_COUNTS; i++) count[i] -= run->counted[i];
-    count[FT_CONTEXTS] = evn_units_devices(run->units);
-    for (int d = 0; d < r->devices; d++) {
-        count[FT_LAUNCHES] += (double)r->device[d].launches;
-        count[FT_COPIES_IN] += (double)r->device[d].copies_in;
-        count[FT_COPIES_OUT] += (double)r->device[d].copies_out;
-        count[FT_BYTES_IN] += (double)r->device[d].bytes_in;
-        count[FT_BYTES_OUT] += (double)r->device[d].bytes_out;
-    }
-    for (int u = 0; u < evn_units_count(run->units); u++) {
-        const evn_unit_stats s = evn_loop_stats(run->loop, u);
-        count[FT_COMPUTE_S] += s.compute_s + s.exchange_s;
-    }
-    count[FT_COMPUTE_S] -= count[FT_COPY_S] + count[FT_PUT_S];
-    if (count[FT_COMPUTE_S] < 0) count[FT_COMPUTE_S] = 0; /* packed puts are in no body */
-}
-
-/* All ranks' counts and spans. */
-static evn_status count_all(struct run *run, ft_result *r) {
-    double mine[FT_COUNTS], *all = NULL;
-    int count = 0;
-    count_mine(run, &r->run, mine);
-    evn_status status =
-        ranks_share(run->cluster, mine, FT_COUNTS, sizeof *mine, (void **)&all, &count);
-    memset(r->count, 0, sizeof r->count);
-    for (int i = 0; !status && i < count; i++) r->count[i % FT_COUNTS] += all[i];
-    free(all);
-    if (status || !run->funnel.desk) return status;
-    return ranks_share(run->cluster, run->funnel.span, run->funnel.spans, sizeof *r->span,
-                       (void **)&r->span, &r->spans);
-}
-
 static evn_status conclude(struct run *run, struct timed *timed, ft_result *r) {
     evn_status status = timed_end(timed);
     if (!status) status = count_puts(run, &r->puts);
-    if (!status) status = count_all(run, r);
+    if (!status) status = counts_of_ranks(run->loop, &run->w.f, &run->funnel, run->counted, r);
     if (!status) status = hash_all(run);
     if (!status)
         status = ranks_complete(run->cluster, run->w.hash, run->w.tasks, sizeof *run->w.hash,
@@ -720,7 +673,7 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
                           .after = keep,
                           .arg = run};
     run->before = fields_counts(&run->w.f);
-    count_now(run, run->counted);
+    counts_now(&run->w.f, &run->funnel, run->counted);
     status = timed_begin(&timed);
     if (!status) status = states_steps(&run->states, &timed);
     if (!status) status = conclude(run, &timed, r);
