@@ -127,7 +127,7 @@ class Ft(unittest.TestCase):
         self.refuses(*run, "--size", "8x8x12", says="12 points along z")
         self.refuses(*run, "--size", "8x8x8", "--class", "S", says="--size and --class")
         self.refuses(*run, "--variant", "x", says="expected packed, slabs, best or funneled")
-        self.refuses(*run, "--variant", "funneled", "--processes", "2", "--units", "1:CPU:1", says="expected --units 1:GPU:1")
+        self.refuses(*run, "--variant", "funneled", "--processes", "2", "--units", "1:CPU:1", "--quiet", says="expected --units 1:GPU:1")
         for transposes in "03":
             self.refuses(*run, "--transposes", transposes, says="from 1 to 2")
         for words in ((), ("--processes", "2"), ("--processes", "2", "--variant", "packed")):
