@@ -33,7 +33,9 @@ class Late(unittest.TestCase):
             with self.subTest(dice=dice):
                 done, line = run(what, "cuda", dice)
                 self.assertEqual((done.returncode, done.stderr), (0, ""), f"FAKE_CUDA_LATER={dice} {line}")
-                self.assertEqual(json.loads(done.stdout)["hash"], expected["hash"], f"FAKE_CUDA_LATER={dice} {line}")
+                record = json.loads(done.stdout)
+                for figure in ("hash", "norm", "checksums"):
+                    self.assertEqual(record.get(figure), expected.get(figure), f"FAKE_CUDA_LATER={dice} {line}")
 
     def test_one_device(self):
         for workload in ("bt-mz", "sp-mz", "lu-mz"):
@@ -58,6 +60,18 @@ class Late(unittest.TestCase):
         """A device a rank, and one that ranks share: queues that wait for each other's."""
         for more in ("--processes 2 --variant overlap", "--processes 8 --variant funneled", "--processes 4 --variant funneled --per-node 2"):
             self.same(f"mg --class S --units 1:GPU:1 --oversubscribe {more}")
+
+    def test_transform(self):
+        for units in ("1:GPU:1", "2:GPU:1", "1:CPU:1,1:GPU:2", "2:CPU:1,2:GPU:1"):
+            self.same(f"ft --class S --units {units} --oversubscribe")
+        self.same("ft --class S --units 1:CPU:1,1:GPU:1 --variant packed --oversubscribe --processes 2")
+        self.same("ft --class S --units 2:GPU:1 --schedule interval --slow 0:50@1 --oversubscribe")
+
+    def test_multigrid(self):
+        for units in ("1:GPU:1", "2:GPU:1", "1:CPU:1,1:GPU:2", "2:CPU:1,2:GPU:1"):
+            self.same(f"mg --class S --units {units} --oversubscribe")
+        self.same("mg --class S --units 1:CPU:1,1:GPU:1 --oversubscribe --processes 2")
+        self.same("mg --class S --units 2:GPU:1 --schedule interval --slow 0:50@1 --oversubscribe")
 
 
 if __name__ == "__main__":

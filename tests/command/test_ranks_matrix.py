@@ -67,20 +67,27 @@ class Matrix:
         words = [] if official else ["--perturb", "--steps", STEPS[name]]
         reference = "1:CPU:1" if any("CPU" in units for units, *_ in lists) else "1:GPU:1"
         said = line(wire, count, lists, [app, "--class", name, *words, *more])
-        try:
-            got = record(said)
+
+        def right(got):
             if official and got["verified"] is not True:
                 raise Wrong("not verified")
             want = self.bits(app, name, words, reference)
             if got["hash"] != want:
                 raise Wrong(f"hash {got['hash']}, alone {want}")
+
+        return self.keep((wire, name, part), said, count, right)
+
+    def keep(self, key, said, count, right):
+        """Runs, looks whether what it says of itself is right, and counts."""
+        try:
+            got = record(said)
+            right(got)
             if len(got.get("ranks", [0])) != count:
                 raise Wrong(f"{len(got['ranks'])} ranks")
         except Wrong as why:
             self.wrong.append(f"{' '.join(said)}: {why}")
             print(self.wrong[-1], file=sys.stderr, flush=True)
             return None
-        key = wire, name, part
         self.counts[key] = self.counts.get(key, 0) + 1
         return got
 
@@ -190,12 +197,11 @@ def unequal(m):
 PARTS = {part.__name__: part for part in (arena_s, arena_w, large, official, moving, openmpi, mpich, devices, unequal)}
 
 
-def main(names):
-    m = Matrix()
-    for name in names or PARTS:
+def main(names, m, parts):
+    for name in names or parts:
         begin = time.monotonic()
         try:
-            PARTS[name](m)
+            parts[name](m)
         except unittest.SkipTest as why:
             print(f"{name}: left out, {why}")
         print(f"{name}: {time.monotonic() - begin:.0f} s, {len(m.wrong)} wrong so far", file=sys.stderr, flush=True)
@@ -209,4 +215,4 @@ if __name__ == "__main__":
         sys.exit(77)
     if len(sys.argv) > 1:
         ranks.EVENER = sys.argv[1]
-    sys.exit(main(sys.argv[2:]))
+    sys.exit(main(sys.argv[2:], Matrix(), PARTS))
