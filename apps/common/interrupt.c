@@ -69,8 +69,9 @@ static void on_signal(int number) {
 
 /* ---- around it ---- */
 
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+
 void interrupts_begin(void) {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
     /* restarting: an interrupt is no reason for a read or write to fail */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     on_terminal = isatty(STDERR_FILENO);
@@ -90,6 +91,13 @@ void interrupts_defer_all(void) {
 }
 
 void interrupts_hush(int on) { hushed = on; }
+
+void interrupts_hold(int on) {
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) sigaddset(&held, ends[i]);
+    pthread_sigmask(on ? SIG_BLOCK : SIG_UNBLOCK, &held, NULL);
+}
 
 /* ---- children ---- */
 

@@ -26,6 +26,9 @@ void interrupts_defer_all(void);
 /* With 1 the process ends without a line: another one speaks for it. */
 void interrupts_hush(int on);
 
+/* With 1 interrupts wait until 0: what is forked meanwhile does not yet know who speaks. */
+void interrupts_hold(int on);
+
 /* Starts a program, argv[0] an absolute path, in a process group that ends when this process does,
  * however it ends; `become` is called there before with `arg`, to set what is to be different, and
  * returns not 0 if it cannot. Its number, -1 with errno; then wait with child_wait(), which returns

@@ -65,13 +65,13 @@ class Late(unittest.TestCase):
         for units in ("1:GPU:1", "2:GPU:1", "1:CPU:1,1:GPU:2", "2:CPU:1,2:GPU:1"):
             self.same(f"ft --class S --units {units} --oversubscribe")
         self.same("ft --class S --units 1:CPU:1,1:GPU:1 --variant packed --oversubscribe --processes 2")
-        self.same("ft --class S --units 2:GPU:1 --schedule interval --slow 0:50@1 --oversubscribe")
+        self.same("ft --class S --units 2:GPU:1 --schedule guided:time --oversubscribe")
 
     def test_multigrid(self):
         for units in ("1:GPU:1", "2:GPU:1", "1:CPU:1,1:GPU:2", "2:CPU:1,2:GPU:1"):
             self.same(f"mg --class S --units {units} --oversubscribe")
         self.same("mg --class S --units 1:CPU:1,1:GPU:1 --oversubscribe --processes 2")
-        self.same("mg --class S --units 2:GPU:1 --schedule interval --slow 0:50@1 --oversubscribe")
+        self.same("mg --class S --units 2:GPU:1 --schedule guided:time --oversubscribe")
 
 
 if __name__ == "__main__":

@@ -115,8 +115,11 @@ int ranks_join(evn_cluster **out, const struct rank_words *words) {
     char *text = how(words);
     *out = NULL;
     check_shared_memory();
+    if (words->processes) interrupts_hold(1);
     evn_status status =
         text ? evn_cluster_open(&cluster, text) : evn_fail(EVN_MEMORY, "not enough memory");
+    if (!status) interrupts_hush(evn_cluster_rank(cluster) > 0);
+    if (words->processes) interrupts_hold(0);
     free(text);
     if (status == EVN_MISSING) {
         speak_alone();
