@@ -310,8 +310,9 @@ static evn_status make_home(void *arg, int task) {
 static void *home_memory(void *arg, int task, int block, size_t *bytes) {
     struct run *run = arg;
     (void)block;
-    if (places_fetch(&run->places, task)) return NULL;
-    return fields_kept(&run->w.f, task, bytes);
+    const evn_status status = places_fetch(&run->places, task);
+    void *memory = fields_kept(&run->w.f, task, bytes);
+    return status ? NULL : memory;
 }
 
 /* What has gone is given back with all of the old arrays. */

@@ -453,8 +453,8 @@ static evn_status make_home(void *arg, int task) {
 static void *home_memory(void *arg, int task, int block, size_t *bytes) {
     struct run *run = arg;
     const struct level *level = &run->p.grid.level[run->p.grid.finest];
-    if (!block && split_fetch(&run->split, task)) return NULL;
     *bytes = block ? SQUARES * sizeof(double) : (size_t)(MG_PLANES * level->plane) * sizeof(double);
+    if (!block && split_fetch(&run->split, task)) return NULL;
     return block ? run->p.square + SQUARES * task : level_plane(level, level->u, MG_PLANES * task);
 }
 

@@ -143,7 +143,8 @@ typedef struct evn_home {
     int blocks;
     /* Room for the blocks of a task that comes; what they hold does not matter. */
     evn_status (*make)(void *arg, int task);
-    /* A block of a task that is here, and its bytes; NULL, 0: it has none. */
+    /* A block of a task that is here, and its bytes; NULL, 0: it has none. NULL and bytes: it has
+     * failed (a device that is lost), and evn_message() says how; the task does not leave. */
     void *(*memory)(void *arg, int task, int block, size_t *bytes);
     /* The task has gone: gives its blocks back. */
     void (*drop)(void *arg, int task);

@@ -67,14 +67,23 @@ static struct log_entry moved(const evn_loop *loop, int task, int peer, double b
                               .kind = LOG_TASK};
 }
 
+/* A block of a task that goes; where there should be one and is none, why is in evn_message(). */
+static char *block_of(const evn_loop *loop, int task, int block, size_t *bytes,
+                      evn_status *failed) {
+    *bytes = 0;
+    char *memory = loop->home.memory(loop->home_arg, task, block, bytes);
+    if (!memory && *bytes && !*failed) *failed = EVN_DEVICE;
+    return memory;
+}
+
 /* A task leaves this rank; after a failure its receiver is told. */
 static evn_status send_task(evn_loop *loop, int task, int peer, evn_status failed) {
     struct log_entry entry = moved(loop, task, peer, log_begin(loop->cluster));
     if (!failed) failed = leave(loop, task);
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < loop->home.blocks; i++) {
-        size_t bytes = 0;
-        char *block = loop->home.memory(loop->home_arg, task, i, &bytes);
+        size_t bytes;
+        char *block = block_of(loop, task, i, &bytes, &failed);
         status = send_block(loop->cluster, peer, block, block ? bytes : 0, failed);
         if (!failed) loop->totals.moved_bytes += (double)bytes;
         entry.bytes += (double)bytes;

@@ -83,6 +83,14 @@ class Faults(unittest.TestCase):
         self.assertEqual(found, [])
 
 
+    def test_task_that_cannot_leave(self):
+        """Its device fails when its memory is fetched for another rank: that is said, and not what the other rank has got."""
+        units, devices, more = CASES["moving-ranks"]
+        for number in range(81, 86):
+            line = command("ft", units, f"{devices}:fail=copy@{number}", more)
+            self.assertIsNone(wrong("copy", number, run(line)), line)
+
+
 def one(app, name):
     return lambda self: self.sweep(app, name)
 
