@@ -110,6 +110,50 @@ evn_cu_int evn_cu_next(void);
  */
 void evn_cu_distributed(evn_cu_site *site);
 
+/* ---- loops of which evener-cc --kernels has made a kernel ---- */
+
+/* Such a loop: what devices' compilers get is `dialect` and then `text`, whose kernel "evn_loop"
+ * evn_cu_kernel_run() launches; `run` is it on the emulated device, `parameter` as in
+ * evn_kernel_entry. `buffers` of its parameters are the device's memory, then come the values, and
+ * where there are sums, room for `sums` numbers of each group. */
+typedef struct evn_cu_kernel {
+    const char *file;
+    int line;
+    const char *dialect, *text;
+    void (*run)(const void *const *argument, int groups, int group, int items);
+    const int *parameter;
+    int buffers, sums;
+    int contract; /* a*b+c may be one rounding */
+    void *state;  /* the library's; NULL at first */
+} evn_cu_kernel;
+
+/* An array that the loop uses. */
+typedef struct evn_cu_array {
+    const void *memory;
+    const char *name;
+    int written;
+    int bytes;     /* of an element */
+    evn_cu_int at; /* on a device: the element of its memory at which it begins */
+} evn_cu_array;
+
+/* Brings the arrays to where the caller is, as omp_migrate_for() does: those that are registered,
+ * on a device all must be. 1: it leads a GPU unit, and they have their `at`; 0: elsewhere, where
+ * the loop runs as it is. */
+int evn_cu_kernel_here(evn_cu_kernel *kernel, evn_cu_array *array, int arrays);
+
+/* Iterations from `from` to `to`, or to `to` itself. */
+evn_cu_int evn_cu_kernel_span(evn_cu_int from, evn_cu_int to, int inclusive);
+/* Of all loops, which are `loops`. */
+evn_cu_int evn_cu_kernel_trips(evn_cu_kernel *kernel, int loops, const evn_cu_int *count);
+
+/* Puts it into the queue of the device, 128 iterations a group; with sums it waits for them, which
+ * are of groups in their order: the same on all devices. */
+void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *values,
+                       __SIZE_TYPE__ bytes, double *sum);
+
+/* Threads for the loop where it runs as it is: of a leader its unit's cores. */
+int evn_cu_kernel_threads(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -151,11 +151,20 @@ int cu_fork_is_taken(void);
 evn_status cu_place_close(void);
 evn_status cu_place_open(void);
 
+/* What was registered and `memory` is in comes to where the caller is, a leader or a thread outside
+ * of units' work. 0: it is in nothing that was registered. */
+int cu_place_bring(const void *memory, int access, evn_status *status);
+
 /* The end of a batch: waits for its device and lets go what it has brought. */
 evn_status cu_place_release(void);
 
 /* Bytes of regions that have moved so far. */
 double cu_place_moved(void);
+
+/* ---- omp.c ---- */
+
+/* Of the unit's devices the one at hand. */
+int cu_device_at_hand(void);
 
 /* ---- report.c ---- */
 

@@ -11,8 +11,7 @@ evn_unit *evn_cu_unit(void) { return cu_here.unit ? cu_here.unit : evn_units_her
 
 evn_units *evn_cu_units(void) { return cu.units; }
 
-/* Of the unit's devices the one at hand. */
-static int device_at_hand(void) {
+int cu_device_at_hand(void) {
     const int device = cu_here.batch ? evn_batch_device(cu_here.batch) : 0;
     return device < 0 ? 0 : device;
 }
@@ -36,7 +35,7 @@ int evn_cu_is_cpu(void) { return !evn_cu_is_gpu(); }
 unsigned int evn_cu_gpu(void) {
     const evn_unit *unit = evn_cu_unit();
     if (!unit || !evn_unit_is_gpu(unit)) return UINT_MAX;
-    return (unsigned)evn_unit_device_number(unit, device_at_hand());
+    return (unsigned)evn_unit_device_number(unit, cu_device_at_hand());
 }
 unsigned int evn_cu_cpu(void) { return evn_cu_is_gpu() ? UINT_MAX : evn_cu_number(); }
 
@@ -54,7 +53,7 @@ unsigned int evn_cu_team_num(void) {
 
 evn_queue *evn_cu_queue(void) {
     if (!evn_cu_is_gpu() || (cu_here.batch && evn_batch_device(cu_here.batch) < 0)) return NULL;
-    return evn_unit_queue(evn_cu_unit(), device_at_hand());
+    return evn_unit_queue(evn_cu_unit(), cu_device_at_hand());
 }
 
 void evn_cu_synchronize(void) {
@@ -97,7 +96,7 @@ void evn_cu_launch(const evn_kernel_source *source, const char *name, int groups
                "there is",
                name ? name : "");
     const int n = spread(argument, arguments, given, at);
-    evn_device *device = evn_unit_device(cu_here.unit, device_at_hand());
+    evn_device *device = evn_unit_device(cu_here.unit, cu_device_at_hand());
     evn_status status = evn_kernel_get(device, source, name, &kernel);
     if (!status) status = evn_launch(queue, kernel, groups, evn_kernel_items(kernel), given, n);
     if (status) cu_die_of_message(NULL);

@@ -252,6 +252,20 @@ void evn_cu_migrate(void *memory, int access) {
     if (status) cu_die(NULL, "omp_migrate of %p: %s", memory, evn_message());
 }
 
+int cu_place_bring(const void *memory, int access, evn_status *status) {
+    int region;
+    size_t within;
+    *status = EVN_OK;
+    if (!place || evn_place_find(place, memory, &region, &within)) return 0;
+    if (cu_here.unit) {
+        *status = bring(region, access);
+    } else if (!evn_units_here()) {
+        *status = evn_place_acquire(place, 1, &region, EVN_HOST, (evn_access)access);
+        if (!*status) *status = evn_place_release(place, 1, &region, EVN_HOST);
+    }
+    return 1;
+}
+
 /* ---- asking -------------------------------------------------------------------------------- */
 
 unsigned int evn_cu_where(const void *memory) {

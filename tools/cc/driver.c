@@ -1,6 +1,7 @@
 /* What the command does: files with directives of ours are rewritten to a temporary file, which the
  * compiler gets instead; everything else it gets as it is. */
 #include "driver.h"
+#include "kernels.h"
 #include "rewrite.h"
 #include <errno.h>
 #include <signal.h>
@@ -24,6 +25,7 @@ struct drive {
     char *folder; /* of temporary files; NULL: none so far */
     struct unit *unit;
     int units;
+    char *dialect; /* of --kernels, or NULL */
 };
 
 static const char prelude[] = "#include <evener/cu_prelude.h>\n";
@@ -210,10 +212,13 @@ static char *preprocess(struct drive *d, const char *name, const char *text) {
 
 /* Rewrites one text. 1: `out` has it; 0: there is nothing of ours in it; -1: errors were said; 2:
  * it must be preprocessed first. */
-static int rewrite_text(const char *name, const char *text, int preprocessed, struct text *out) {
+static int rewrite_text(const struct drive *d, const char *name, const char *text, int preprocessed,
+                        struct text *out) {
     struct source s;
     int result;
     source_open(&s, name, text, preprocessed);
+    s.dialect = d->dialect;
+    s.contract = !d->o->exact;
     const int places = rewrite(&s);
     if (s.unseen && !s.errors) {
         result = 2;
@@ -237,17 +242,17 @@ static int prepare(struct drive *d, int word) {
     int ok = 1;
     if (text) { /* else the compiler will say what is wrong with it */
         const char *begin = text + (strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3);
-        int kind = o->preprocessed ? 2 : 0;
+        int kind = o->preprocessed || (o->kernels && kernels_worth(begin)) ? 2 : 0;
         u.openmp = strstr(begin, "omp_cu.h") != NULL;
         if (!kind && rewrite_worth(begin)) {
             put_line(&out, name);
-            kind = rewrite_text(name, begin, 0, &out);
+            kind = rewrite_text(d, name, begin, 0, &out);
         }
         if (kind == 2 && !(o->show && o->preprocessed)) {
             free(out.at);
             out = (struct text){0};
             char *cooked = preprocess(d, name, begin);
-            kind = cooked ? rewrite_text(name, cooked, 1, &out) : -1;
+            kind = cooked ? rewrite_text(d, name, cooked, 1, &out) : -1;
             u.cooked = 1;
             free(cooked);
         }
@@ -263,6 +268,33 @@ static int prepare(struct drive *d, int word) {
     d->unit = more(d->unit, (size_t)(d->units + 1) * sizeof *d->unit);
     d->unit[d->units++] = u;
     return ok;
+}
+
+static int is_kernel_file(const char *name) {
+    const size_t n = strlen(name), m = strlen(".kernel.c");
+    return n > m && !strcmp(name + n - m, ".kernel.c");
+}
+
+/* NAME.kernel.c; 0: errors. */
+static int prepare_kernels(struct drive *d, int word) {
+    char *folder = include_folder();
+    const struct unit u = {.word = word,
+                           .text = kernel_file(d->o->words.at[word], folder, !d->o->exact)};
+    free(folder);
+    d->unit = more(d->unit, (size_t)(d->units + 1) * sizeof *d->unit);
+    d->unit[d->units++] = u;
+    return u.text != NULL;
+}
+
+static int prepare_any(struct drive *d, int word) {
+    return is_kernel_file(d->o->words.at[word]) ? prepare_kernels(d, word) : prepare(d, word);
+}
+
+static int read_dialect(struct drive *d) {
+    char *folder = include_folder();
+    d->dialect = kernel_dialect(folder);
+    free(folder);
+    return d->dialect != NULL;
 }
 
 /* Compiles one rewritten file to u->object. */
@@ -371,6 +403,7 @@ static void clean(struct drive *d) {
     if (d->folder && !d->o->show) rmdir(d->folder);
     free(d->folder);
     free(d->unit);
+    free(d->dialect);
 }
 
 static void name_object(struct drive *d, struct unit *u) {
@@ -412,13 +445,14 @@ static int compile_all(struct drive *d) {
 static void go_on(int number) { (void)number; }
 
 int drive(const struct options *o) {
-    struct drive d = {o, NULL, NULL, 0};
+    struct drive d = {o, NULL, NULL, 0, NULL};
     int ok = 1;
     if (o->handed_on && !o->source) return hand_on(o);
     signal(SIGINT, go_on); /* the compiler ends by it, and we clean up behind it */
     signal(SIGTERM, go_on);
+    if (o->kernels) ok = read_dialect(&d);
     for (int i = 0; i < o->words.count; i++)
-        if (o->kind[i] == W_SOURCE) ok &= prepare(&d, i);
+        if (o->kind[i] == W_SOURCE) ok &= prepare_any(&d, i);
     const int status = !ok ? 1 : o->source ? print_sources(&d) : compile_all(&d);
     clean(&d);
     return status;

@@ -16,6 +16,7 @@ static const char usage[] =
     "  --source         print the C that the compiler gets\n"
     "  --keep           keep that beside the object, as NAME.evn.c\n"
     "  --preprocessed   rewrite the preprocessed text: directives in headers and macros\n"
+    "  --kernels        make kernels of loops: #pragma omp target teams distribute parallel for\n"
     "  --compile-flags, --link-flags\n"
     "                   print what other build systems need\n"
     "  --help           print this\n"
@@ -101,17 +102,12 @@ static int own_option(struct options *o, const char *word) {
     if (!strcmp(word, "--source")) return o->source = 1;
     if (!strcmp(word, "--keep")) return o->keep = 1;
     if (!strcmp(word, "--preprocessed")) return o->preprocessed = 1;
+    if (!strcmp(word, "--kernels")) return o->kernels = 1;
     if (!strcmp(word, "--compile-flags")) return print_flags(0);
     if (!strcmp(word, "--link-flags")) return print_flags(1);
     if (!strcmp(word, "--help")) {
         fputs(usage, stdout);
         return -1;
-    }
-    if (!strcmp(word, "--kernels")) {
-        fputs("evener-cc: --kernels: kernels are not made from loops; write them in the dialect "
-              "(docs/kernels.md) and launch them where omp_is_gpu()\n",
-              stderr);
-        return 0;
     }
     return 2;
 }
@@ -138,6 +134,7 @@ static void read_option(struct options *o, const char *word, const char *value) 
     if (!strncmp(word, "-MF", 3) && word[3]) o->depend_file = word + 3;
     if ((!strcmp(word, "-MT") || !strcmp(word, "-MQ")) && value) o->depend_target = value;
     if (!strncmp(word, "-Wp,", 4)) passed_on(o, word);
+    if (!strncmp(word, "-ffp-contract=", 14)) o->exact = !strcmp(word + 14, "off");
     if (!strncmp(word, "-std=", 5) || !strcmp(word, "-ansi"))
         o->old = !strcmp(word, "-ansi") || strstr(word, "90") || strstr(word, "89") ||
                  strstr(word, "1990");
@@ -152,8 +149,7 @@ static void classify(struct options *o) {
     for (int i = 0; i < w->count; i++) {
         const char *word = w->at[i];
         if (word[0] != '-' || !word[1]) {
-            const int c =
-                *language ? is_c(language) : ends_with(word, ".c") && !ends_with(word, ".kernel.c");
+            const int c = *language ? is_c(language) : ends_with(word, ".c");
             o->kind[i] = c && word[0] != '-' ? W_SOURCE : W_FILE;
             files++;
             if (!strcmp(word, "-")) o->handed_on = 1;
@@ -221,14 +217,21 @@ static char *beside(const char *more_path, const char *what) {
     return copy_of(full, strlen(full));
 }
 
-void compile_flags(struct words *w, int openmp) {
+char *include_folder(void) {
     const char *wanted = getenv("EVENER_CC_INCLUDE");
     char *found = wanted ? NULL : beside("../include", "evener/cu_prelude.h");
+    return found ? found
+                 : copy_of(wanted ? wanted : EVENER_CC_INCLUDE,
+                           strlen(wanted ? wanted : EVENER_CC_INCLUDE));
+}
+
+void compile_flags(struct words *w, int openmp) {
+    char *folder = include_folder();
     if (openmp) words_add(w, "-fopenmp");
     words_add(w, "-D__EVENER_CC__");
     words_add(w, "-idirafter");
-    words_add(w, wanted ? wanted : found ? found : EVENER_CC_INCLUDE);
-    free(found);
+    words_add(w, folder);
+    free(folder);
 }
 
 int link_flags(struct words *w) {

@@ -8,7 +8,7 @@
 enum word_kind { W_OPTION, W_VALUE, W_FILE, W_SOURCE }; /* W_SOURCE: a C file */
 
 struct options {
-    int show, source, keep, preprocessed; /* ours */
+    int show, source, keep, preprocessed, kernels; /* ours */
     struct words compiler;
     struct words words; /* what is the compiler's */
     enum word_kind *kind;
@@ -18,6 +18,7 @@ struct options {
     int handed_on;      /* -E, -M and the like, or no file at all: not our business */
     int depends;        /* -MD or -MMD */
     int old;            /* C90 */
+    int exact;          /* -ffp-contract=off */
     const char *output; /* of -o, or NULL */
     const char *depend_file, *depend_target;
 };
@@ -28,5 +29,7 @@ void options_free(struct options *o);
 /* What the user's files are compiled with beside their own options, and linked with. */
 void compile_flags(struct words *w, int openmp);
 int link_flags(struct words *w);
+/* Where evener/kernel.h is, to be freed. */
+char *include_folder(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* Goes through a file, and decides of each directive whether it is ours and what becomes of it. */
 #include "rewrite.h"
 #include "emit.h"
+#include "kernels.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,7 @@ static int is_our_distribute(const struct source *s, const struct directive *d,
 
 /* A directive of OpenMP; the token behind what it takes with it. */
 static int directive(struct source *s, struct directive *d, int at, int to, struct where *w) {
+    if (s->dialect && kernels_ours(s, d)) return kernels_loop(s, d, at + 1, to);
     if ((d->construct == C_TEAMS || d->construct == C_TEAMS_LOOP) && d->list)
         return our_teams(s, d, at, to, *w);
     if (is_our_distribute(s, d, w)) return a_loop(s, d, at + 1, to, *w);

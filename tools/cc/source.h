@@ -57,6 +57,9 @@ struct source {
     struct edit *edit;
     int edits;
     int sites;          /* directives of ours so far: they number the names in what is generated */
+    const char *dialect; /* --kernels: evener/kernel.h; NULL: loops stay loops */
+    int contract;        /* whether a*b+c may be one rounding in kernels */
+    int kernels_made;
     const char *unseen; /* why this cannot be read before preprocessing, or NULL */
     int unseen_at;
 };
