@@ -1,5 +1,5 @@
-/* A stencil with a branch, a recurrence along a line, an update with a norm, of six blocks that differ
- * in size; prints numbers that must be the same wherever it runs. */
+/* A stencil with a branch, a recurrence along a line, an update with a norm, of six blocks that
+ * differ in size; prints numbers that must be the same wherever it runs. */
 #include <math.h>
 #include <omp_cu.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ int main(void) {
     double norm[BLOCKS];
     for (int n = 0; n < BLOCKS; n++) make(&block[n], n);
     for (int step = 0; step < 3; step++) {
-#pragma omp teams distribute OMP_CU(num_teams(2:CPU:1) dist_schedule(dynamic))
+#pragma omp teams distribute OMP_CU(num_teams(2 : CPU : 1) dist_schedule(dynamic))
         for (int n = 0; n < BLOCKS; n++) {
             const struct block *b = &block[n];
             stencil(b->nz, b->ny, b->nx, (void *)b->u, (void *)b->v, 4);
