@@ -92,11 +92,6 @@ class Messages(Case):
                              (1, [f"{name}:1:1: error: compute units need C99 or later"]))
         self.fine(self.cc(COMPILERS[0], "-std=c99", "-c", name, "-o", name + ".o"))
 
-    def test_kernels(self):
-        result = self.cc(COMPILERS[0], "--kernels", "-c", "x.c")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("--kernels: kernels are not made from loops", result.stderr)
-
 
 if __name__ == "__main__":
     common.main()

@@ -121,6 +121,8 @@ static void read_lists(struct kernel *k) {
             const struct run op = reduction_operator(s, c, &names);
             if (op.count != 1 || !token_is(s, &op.at[0], "+")) {
                 error(s, c->in.at[0].begin, "reduction: of a kernel there is + of doubles only");
+                for (int n = 0; n < names.count; n++)
+                    body_add(&k->body, &names.at[n], TYPE_DOUBLE, NAME_SUM);
                 continue;
             }
         }

@@ -204,20 +204,26 @@ static void wrong_dimensions(struct body *b, const struct token *t, int has, int
               used, has);
 }
 
+static int is_member(const struct body *b, int at, int end) {
+    return at + 1 < end && (is(b, at, ".") || is(b, at, "->"));
+}
+
 /* A name in an expression that begins at token `begin`; the token behind it and its subscripts. */
 static int variable(struct body *b, int at, int begin, int end) {
     const struct token *t = token_at(b, at);
     int behind;
     const int used = subscripts(b, at + 1, end, &behind);
+    if (is_member(b, behind, end)) {
+        while (is_member(b, behind, end)) subscripts(b, behind + 2, end, &behind);
+        error(b->s, t->begin,
+              "members cannot be used in a kernel; put %.*s into a variable before the loop",
+              token_at(b, behind - 1)->end - t->begin, token_letters(b->s, t));
+        return behind;
+    }
     struct name *n = find(b, t);
     if (!n) n = outer(b, t, used);
     if (!n) return behind;
     const int changed = is_changed(b, at, behind, begin);
-    if (behind < end && (is(b, behind, ".") || is(b, behind, "->"))) {
-        error(b->s, t->begin,
-              "members cannot be used in a kernel; put it into a variable before the loop");
-        return behind + 2 < end ? behind + 2 : end;
-    }
     if (n->dimensions != used) {
         wrong_dimensions(b, t, n->dimensions, used);
         return behind;
@@ -286,7 +292,7 @@ static int sign(struct body *b, int at, int begin, int end) {
     const struct token *t = token_at(b, at);
     if ((is(b, at, "*") || is(b, at, "&")) && is_prefix(b, at, begin)) {
         error(b->s, t->begin, "pointers cannot be used in a kernel; only elements of arrays can");
-        return at + 1;
+        return at + 1 < end && token_at(b, at + 1)->kind == T_NAME ? at + 2 : at + 1;
     }
     if (is(b, at, "{")) {
         error(b->s, t->begin, "this cannot stand in an expression of a kernel");

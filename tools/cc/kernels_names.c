@@ -31,6 +31,12 @@ static int is_keyword(const struct source *s, int at) {
     return one_of(s, at, words, sizeof words / sizeof *words);
 }
 
+static int is_plain_type(const struct source *s, int at) {
+    static const char *const words[] = {"int",   "long",     "double", "float", "signed",
+                                        "short", "unsigned", "char",   "_Bool", "void"};
+    return one_of(s, at, words, sizeof words / sizeof *words);
+}
+
 /* The token that opens the bracket which token `at` closes, or -1. */
 static int opening(const struct source *s, int at) {
     int depth = 0;
@@ -43,22 +49,18 @@ static int opening(const struct source *s, int at) {
     return -1;
 }
 
-/* What "typedef .. NAME;" at the outermost level says. */
+/* What the nearest "typedef .. NAME;" before token `before` says. */
 static enum type named_type(const struct source *s, int before, const struct token *name,
                             int depth) {
-    int level = 0;
-    if (depth > 10) return TYPE_NONE;
-    for (int i = 0; i < before; i++) {
-        level += is(s, i, "{") - is(s, i, "}");
-        if (level || !is(s, i, "typedef")) continue;
-        int end = i;
+    for (int i = before - 1; i >= 0 && depth < 10; i--) {
+        if (!is(s, i, "typedef")) continue;
+        int end = i, behind;
         while (end < before && !is(s, end, ";")) end++;
         if (end == before || !token_same(s, &s->tokens.at[end - 1], name)) continue;
-        int behind;
-        const enum type type = read_type(s, i + 1, end - 1, &behind);
-        if (behind == end - 1) return type;
-        if (behind == i + 1 && s->tokens.at[i + 1].kind == T_NAME && end == i + 3)
+        if (end == i + 3 && s->tokens.at[i + 1].kind == T_NAME && !is_plain_type(s, i + 1))
             return named_type(s, i, &s->tokens.at[i + 1], depth + 1);
+        const enum type type = read_type(s, i + 1, end - 1, &behind);
+        return behind == end - 1 ? type : TYPE_NONE;
     }
     return TYPE_NONE;
 }

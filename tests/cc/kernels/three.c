@@ -19,7 +19,8 @@ static double slope(double lo, double hi) { return limited(0.5 * (hi - lo), 0.75
 #pragma omp end declare target
 
 static void stencil(int nz, int ny, int nx, real (*u)[ny][nx], double v[nz][ny][nx], long wall) {
-    double weight = 0.1;
+    typedef float small;
+    small weight = 0.125f;
 #pragma omp target teams distribute parallel for collapse(3)
     for (int k = 1; k < nz - 1; k++)
         for (int j = 1; j < ny - 1; j++)

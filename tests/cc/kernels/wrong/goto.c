@@ -4,6 +4,6 @@ void f(int n, double *u) {
     for (int i = 0; i < n; i++) {
         if (u[i] > 0) goto end;
         u[i] = 1;
-    end:;
     }
+end:;
 }

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Kernels that evener-cc makes of loops: they compute what the loops compute, on cores, on emulated devices and by OpenCL; NVRTC
+compiles them; what no kernel can be made of is refused, with its place.
+
+Each file of tests/cc/kernels/wrong says in its first line what is expected of it. With the real run-time, and libraries of the build.
+Run: ctest -R cc-kernels, or tests/cc/test_kernels.py build/evener-cc BUILD [test ..]
+"""
+import ast
+import ctypes
+import ctypes.util
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+KERNELS = os.path.join(HERE, "kernels")
+COMMAND, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+COMPILERS = [c for c in ("gcc", "clang") if subprocess.run(["which", c], capture_output=True).returncode == 0]
+PLAIN = {k: v for k, v in os.environ.items() if not k.startswith(("EVENER_", "OMP_"))}
+PLAIN.update(LC_ALL="C", OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1", EVENER_CACHE=os.path.join(BUILD, "cache"))
+SANITIZE = []
+with open(os.path.join(BUILD, "CMakeCache.txt")) as cache:
+    for found in re.findall(r"^EVENER_SANITIZE:[A-Z]*=(.+)$", cache.read(), re.M):
+        SANITIZE = [f"-fsanitize={found}"]
+LISTS = [("2:CPU:1", "emulated"), ("1:CPU:2", "emulated"), ("1:CPU:1,1:GPU:1", "emulated"), ("1:GPU:2", "emulated")]
+
+
+def run(words, **env):
+    return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=300, env={**PLAIN, **env})
+
+
+class Kernels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = cls.temporary.name
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def fine(self, result):
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def make(self, name, out, *more, compiler=COMPILERS[0]):
+        words = [COMMAND, "--kernels", "-O2", "-std=c11", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *SANITIZE, name,
+                 *more, "-o", self.path(out), "-lm"]
+        result = run(words, EVENER_CC=compiler)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return self.path(out)
+
+    def plain(self, name, *options):
+        program = self.path("plain")
+        self.fine(run([COMPILERS[0], "-O2", "-ffp-contract=off", "-w", *options, "-I", os.path.join(SOURCE, "include"), name, "-o",
+                       program, "-lm"]))
+        return self.fine(run([program]))
+
+    def units(self, program, units, devices):
+        result = run(["timeout", "100", program], EVENER_UNITS=units, EVENER_DEVICES=devices, EVENER_OVERSUBSCRIBE="1")
+        if result.returncode and devices == "opencl" and "no OpenCL" in result.stderr:
+            self.skipTest("no OpenCL device")
+        return self.fine(result)
+
+    def has_opencl(self, program):
+        result = run(["timeout", "100", program], EVENER_UNITS="1:GPU:1", EVENER_DEVICES="opencl", EVENER_OVERSUBSCRIBE="1")
+        return result.returncode == 0 or "devices" not in result.stderr and "OpenCL" not in result.stderr
+
+    def same_everywhere(self, name):
+        expected = self.plain(name)
+        self.assertTrue(expected)
+        self.assertEqual(self.plain(name, "-fopenmp"), expected)
+        for compiler in COMPILERS[:1] if SANITIZE else COMPILERS:
+            program = self.make(name, "program", compiler=compiler)
+            lists = LISTS + [("1:CPU:1,1:GPU:1", "opencl")] * self.has_opencl(program)
+            for units, devices in lists:
+                with self.subTest(compiler=compiler, units=units, devices=devices):
+                    self.assertEqual(self.units(program, units, devices), expected)
+
+    def test_three_loops(self):
+        self.same_everywhere(os.path.join(KERNELS, "three.c"))
+
+    def test_stencil(self):
+        name = os.path.join(SOURCE, "examples", "stencil.c")
+        with open(name) as file:
+            self.assertLessEqual(len(file.readlines()), 80)
+        self.same_everywhere(name)
+
+    def test_right_hand_side(self):
+        """BT's, against the application's own."""
+        libraries = [os.path.join(BUILD, "apps", "npbmz", "libnpbmz.a"), os.path.join(BUILD, "apps", "libcommon.a")]
+        if not all(map(os.path.exists, libraries)) or SANITIZE:
+            self.skipTest("without the application's library")
+        program = self.make(os.path.join(KERNELS, "bt.c"), "bt", "-I", os.path.join(SOURCE, "apps"), *libraries)
+        for units in ("1:CPU:1", "1:GPU:1"):
+            self.assertRegex(self.units(program, units, "emulated"), r": same\n$")
+
+    def test_wrong(self):
+        files = sorted(glob.glob(os.path.join(KERNELS, "wrong", "*.c")))
+        self.assertGreater(len(files), 20)
+        for name in files:
+            with open(name) as file:
+                expected = file.readline().strip().removeprefix("/* ").removesuffix(" */")
+            with self.subTest(file=os.path.basename(name)):
+                result = run([COMMAND, "--kernels", "-w", "-c", name, "-o", self.path("wrong.o")])
+                self.assertEqual(re.findall(r"^\S+:\d+:\d+: .*$", result.stderr, re.M), [f"{name}:{expected}"])
+                self.assertEqual(result.returncode, 1)
+                self.assertFalse(os.path.exists(self.path("wrong.o")))
+
+    def test_what_only_the_compiler_knows(self):
+        """Arrays of pointers, and names that are of another type than it seemed."""
+        head = "#pragma omp target teams distribute parallel for\n    for (int i = 0; i < n; i++) "
+        for text, said in ((f"void f(int n, double **u) {{\n{head}u[i][1] = 0;\n}}\n", "is made of pointers"),
+                           (f"void f(int n, double *u[4]) {{\n{head}u[i][1] = 0;\n}}\n", "is made of pointers"),
+                           (f"void f(int n, double *u) {{\n    double w = 1;\n    {{\n        __typeof__(1L) w = 2;\n{head}u[i] = w;\n}}\n"
+                            "    (void)w;\n}\n", None)):
+            name = self.write("types.c", text)
+            for compiler in COMPILERS:
+                result = run([COMMAND, "--kernels", "-c", name, "-o", name + ".o"], EVENER_CC=compiler)
+                self.assertEqual(result.returncode, 1)
+                if said:
+                    line = text[:text.index("u[i][1]")].count("\n") + 1
+                    self.assertRegex(result.stderr, rf'types\.c:{line}:\d+: error: [^\n]*"?u\\?" {said}')
+                else:
+                    self.assertRegex(result.stderr, r'types\.c:6:\d+: error: [^\n]*w\\?" is not of the type that its nearest')
+
+    def test_not_registered(self):
+        text = ("#include <omp_cu.h>\nint main(void) {\n    double u[9];\n#pragma omp teams distribute num_teams(1:GPU:1)\n"
+                "    for (int k = 0; k < 1; k++) {\n#pragma omp target teams distribute parallel for\n"
+                "        for (int i = 0; i < 9; i++) u[i] = i;\n    }\n    return u[1] < 2;\n}\n")
+        program = self.make(self.write("not.c", text), "not")
+        result = run([program], EVENER_DEVICES="emulated", EVENER_OVERSUBSCRIBE="1")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r'not\.c:6: the array "u" of this loop is at 0x[0-9a-f]+, in no memory that was registered')
+
+    def test_only_when_asked(self):
+        """Without --kernels such loops pass untouched, and with it every other file."""
+        text = "void f(int n, double *u) {\n#pragma omp target teams distribute parallel for\n    for (int i = 0; i < n; i++) u[i] = i;\n}\n"
+        name = self.write("asked.c", text)
+        self.assertEqual(self.fine(run([COMMAND, "--source", name])), text)
+        self.assertIn("evn_1_kernel", self.fine(run([COMMAND, "--kernels", "--source", name])))
+        text = text.replace("target teams distribute ", "")
+        name = self.write("other.c", text)
+        self.assertEqual(self.fine(run([COMMAND, "--kernels", "--source", name])), text)
+
+    def test_kernel_file(self):
+        """NAME.kernel.c on the command line, with a header of its own."""
+        self.write("by.h", "#define BY 3\n")
+        self.write("grow.kernel.c", '#include <evener/kernel.h>\n#include "by.h"\n\nEVN_KERNEL(grow, 64, (EVN_BUFFER(double, arena), '
+                   "EVN_VALUE(evn_long, at), EVN_VALUE(int, n))) {\n    EVN_ITEMS(i) {\n        const int k = EVN_GROUP * 64 + i;\n"
+                   "        if (k < n) arena[at / 8 + k] *= BY;\n    }\n}\n")
+        main = self.write("main.c", "#include <omp_cu.h>\n#include <stdio.h>\nextern const evn_kernel_source grow_kernels;\n"
+                          "int main(void) {\n    static double u[100];\n    int n = 100;\n    for (int i = 0; i < n; i++) u[i] = i;\n"
+                          "    omp_register(u, sizeof u);\n#pragma omp teams distribute num_teams(1:GPU:1)\n"
+                          "    for (int k = 0; k < 1; k++) {\n        omp_migrate(u);\n"
+                          '        omp_cu_launch(&grow_kernels, "grow", 2, OMP_CU_MEMORY(u), OMP_CU_VALUE(n));\n    }\n'
+                          '    omp_migrate(u);\n    printf("%g %g\\n", u[1], u[99]);\n    return 0;\n}\n')
+        program = self.make(main, "main", self.path("grow.kernel.c"))
+        self.assertEqual(self.units(program, "1:GPU:1", "emulated"), "3 297\n")
+        self.assertEqual(self.units(program, "1:GPU:1", "opencl"), "3 297\n")
+        name = self.write("none.kernel.c", "#include <evener/kernel.h>\n#include \"nowhere.h\"\n")
+        result = run([COMMAND, "-c", name, "-o", name + ".o"])
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('none.kernel.c:2:1: error: "nowhere.h" is neither beside this file nor in', result.stderr)
+
+    def texts(self, name, *options):
+        """What devices' compilers get of each loop of a file."""
+        out = self.fine(run([COMMAND, "--kernels", "--source", *options, name]))
+        strings = [ast.literal_eval("(" + found + ")") for found in
+                   re.findall(r'(?:evn_dialect\[\] =|evn_dialect,)\s((?:\s*"(?:[^"\\]|\\.)*")+)', out)]
+        self.assertGreater(len(strings), 1)
+        return [strings[0] + text for text in strings[1:]]
+
+    def test_nvrtc(self):
+        found = ctypes.util.find_library("nvrtc") or next(iter(sorted(glob.glob("/usr/local/cuda*/lib64/libnvrtc.so*"))), None)
+        if not found:
+            self.skipTest("no NVRTC")
+        nvrtc = ctypes.CDLL(found)
+        texts = (self.texts(os.path.join(KERNELS, "three.c")) + self.texts(os.path.join(SOURCE, "examples", "stencil.c")) +
+                 self.texts(os.path.join(KERNELS, "bt.c"), "-I", os.path.join(SOURCE, "apps")))
+        self.assertEqual(len(texts), 7)
+        options = (ctypes.c_char_p * 3)(b"--gpu-architecture=sm_90", b"--device-as-default-execution-space", b"-DEVN_CONTRACT=0")
+        for text in texts:
+            program, size = ctypes.c_void_p(), ctypes.c_size_t()
+            self.assertEqual(nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"loop.cu", 0, None, None), 0)
+            status = nvrtc.nvrtcCompileProgram(program, 3, options)
+            nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+            log = ctypes.create_string_buffer(size.value)
+            nvrtc.nvrtcGetProgramLog(program, log)
+            self.assertEqual(status, 0, log.value.decode())
+            nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+if __name__ == "__main__":
+    del sys.argv[1:3]
+    unittest.main(verbosity=0)
