@@ -93,6 +93,9 @@ class Kernels(unittest.TestCase):
     def test_three_loops(self):
         self.same_everywhere(os.path.join(KERNELS, "three.c"))
 
+    def test_forms(self):
+        self.same_everywhere(os.path.join(KERNELS, "forms.c"))
+
     def test_stencil(self):
         name = os.path.join(SOURCE, "examples", "stencil.c")
         with open(name) as file:
@@ -151,7 +154,7 @@ class Kernels(unittest.TestCase):
         text = "void f(int n, double *u) {\n#pragma omp target teams distribute parallel for\n    for (int i = 0; i < n; i++) u[i] = i;\n}\n"
         name = self.write("asked.c", text)
         self.assertEqual(self.fine(run([COMMAND, "--source", name])), text)
-        self.assertIn("evn_1_kernel", self.fine(run([COMMAND, "--kernels", "--source", name])))
+        self.assertIn("evn_1_kernel(void)", self.fine(run([COMMAND, "--kernels", "--source", name])))
         text = text.replace("target teams distribute ", "")
         name = self.write("other.c", text)
         self.assertEqual(self.fine(run([COMMAND, "--kernels", "--source", name])), text)
@@ -189,9 +192,10 @@ class Kernels(unittest.TestCase):
         if not found:
             self.skipTest("no NVRTC")
         nvrtc = ctypes.CDLL(found)
-        texts = (self.texts(os.path.join(KERNELS, "three.c")) + self.texts(os.path.join(SOURCE, "examples", "stencil.c")) +
+        texts = (self.texts(os.path.join(KERNELS, "three.c")) + self.texts(os.path.join(KERNELS, "forms.c")) +
+                 self.texts(os.path.join(SOURCE, "examples", "stencil.c")) +
                  self.texts(os.path.join(KERNELS, "bt.c"), "-I", os.path.join(SOURCE, "apps")))
-        self.assertEqual(len(texts), 7)
+        self.assertEqual(len(texts), 10)
         options = (ctypes.c_char_p * 3)(b"--gpu-architecture=sm_90", b"--device-as-default-execution-space", b"-DEVN_CONTRACT=0")
         for text in texts:
             program, size = ctypes.c_void_p(), ctypes.c_size_t()

@@ -91,11 +91,11 @@ static int find_function(struct body *b, const struct token *name, struct functi
     return 0;
 }
 
-/* Notes that the function is needed; 0: there is none. */
+/* Notes that the function is needed; 0: there is none before this, so that none calls itself. */
 static int need_function(struct body *b, const struct token *name) {
     struct function f;
     for (int i = 0; i < b->functions; i++)
-        if (token_same(b->s, &b->function[i].name, name)) return 1;
+        if (token_same(b->s, &b->function[i].name, name)) return b->function[i].end <= b->before;
     if (!find_function(b, name, &f)) return 0;
     b->function = more(b->function, (size_t)(b->functions + 1) * sizeof *b->function);
     b->function[b->functions++] = f;
@@ -599,9 +599,13 @@ static void put_head(struct body *b, struct function *f, const char *how) {
  */
 static void put_function(struct body *b, int i, const char *how, struct text *heads,
                          struct text *bodies) {
-    struct body in = {b->s,         b->number, b->before, NULL, 0, b->function,
-                      b->functions, {0},       0,         1,    0, 0};
     struct function f = b->function[i];
+    struct body in = {.s = b->s,
+                      .number = b->number,
+                      .before = f.begin,
+                      .function = b->function,
+                      .functions = b->functions,
+                      .in_function = 1};
     put_head(&in, &f, how);
     put_bytes(bodies, in.out.at, in.out.length);
     put_bytes(heads, in.out.at, in.out.length);

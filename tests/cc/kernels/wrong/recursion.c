@@ -1,0 +1,11 @@
+/* 5:16: error: "g" cannot be called in a kernel; sqrt, fabs, fma, fmin, fmax and abs can, and functions under declare target that are defined before it */
+#pragma omp declare target
+static double g(double x) {
+    if (x < 1) return x;
+        return g(x - 1);
+}
+#pragma omp end declare target
+void f(int n, double *u) {
+#pragma omp target teams distribute parallel for
+    for (int i = 0; i < n; i++) u[i] = g(u[i]);
+}
