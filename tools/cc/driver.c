@@ -94,7 +94,7 @@ static void add_own_words(const struct drive *d, struct words *w, int to_preproc
         const int names = !strncmp(word, "-o", 2) && (values || strncmp(word, "-ob", 3));
         const int stops = to_preprocess && (!strcmp(word, "-c") || !strcmp(word, "-S") ||
                                             !strcmp(word, "-fsyntax-only"));
-        if (o->kind[i] == W_FILE || o->kind[i] == W_SOURCE) continue;
+        if (o->kind[i] >= W_FILE) continue;
         if (depend || names || stops || !strncmp(word, "-x", 2) || (preprocessed && included) ||
             (linked && !o->stops)) {
             i += values;
@@ -270,11 +270,6 @@ static int prepare(struct drive *d, int word) {
     return ok;
 }
 
-static int is_kernel_file(const char *name) {
-    const size_t n = strlen(name), m = strlen(".kernel.c");
-    return n > m && !strcmp(name + n - m, ".kernel.c");
-}
-
 /* NAME.kernel.c; 0: errors. */
 static int prepare_kernels(struct drive *d, int word) {
     char *folder = include_folder();
@@ -287,7 +282,7 @@ static int prepare_kernels(struct drive *d, int word) {
 }
 
 static int prepare_any(struct drive *d, int word) {
-    return is_kernel_file(d->o->words.at[word]) ? prepare_kernels(d, word) : prepare(d, word);
+    return d->o->kind[word] == W_KERNELS ? prepare_kernels(d, word) : prepare(d, word);
 }
 
 static int read_dialect(struct drive *d) {
@@ -429,8 +424,7 @@ static int print_sources(const struct drive *d) {
 
 static int compile_all(struct drive *d) {
     int status = 0, others = 0;
-    for (int i = 0; i < d->o->words.count; i++)
-        others += d->o->kind[i] == W_FILE || d->o->kind[i] == W_SOURCE;
+    for (int i = 0; i < d->o->words.count; i++) others += d->o->kind[i] >= W_FILE;
     for (int i = 0; i < d->units && !status; i++) {
         struct unit *u = &d->unit[i];
         if (!u->text) continue;
@@ -452,7 +446,7 @@ int drive(const struct options *o) {
     signal(SIGTERM, go_on);
     if (o->kernels) ok = read_dialect(&d);
     for (int i = 0; i < o->words.count; i++)
-        if (o->kind[i] == W_SOURCE) ok &= prepare_any(&d, i);
+        if (o->kind[i] >= W_SOURCE) ok &= prepare_any(&d, i);
     const int status = !ok ? 1 : o->source ? print_sources(&d) : compile_all(&d);
     clean(&d);
     return status;

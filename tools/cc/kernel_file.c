@@ -65,8 +65,8 @@ static int put_header(struct inlined *in, const char *file, const char *wanted, 
     struct text beside = {0}, in_folder = {0};
     put(&beside, "%.*s%s", here, file, wanted);
     put(&in_folder, "%s/%s", in->folder, wanted);
-    const int found = (quote == '"' && put_inlined(in, beside.at, out)) ||
-                      put_inlined(in, in_folder.at, out);
+    const int found =
+        (quote == '"' && put_inlined(in, beside.at, out)) || put_inlined(in, in_folder.at, out);
     free(beside.at);
     free(in_folder.at);
     return found;

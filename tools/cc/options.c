@@ -150,7 +150,9 @@ static void classify(struct options *o) {
         const char *word = w->at[i];
         if (word[0] != '-' || !word[1]) {
             const int c = *language ? is_c(language) : ends_with(word, ".c");
-            o->kind[i] = c && word[0] != '-' ? W_SOURCE : W_FILE;
+            o->kind[i] = !c || word[0] == '-'                         ? W_FILE
+                         : *language || !ends_with(word, ".kernel.c") ? W_SOURCE
+                                                                      : W_KERNELS;
             files++;
             if (!strcmp(word, "-")) o->handed_on = 1;
             continue;

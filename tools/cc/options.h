@@ -5,7 +5,8 @@
 
 #include "words.h"
 
-enum word_kind { W_OPTION, W_VALUE, W_FILE, W_SOURCE }; /* W_SOURCE: a C file */
+/* W_SOURCE: a C file; W_KERNELS: NAME.kernel.c */
+enum word_kind { W_OPTION, W_VALUE, W_FILE, W_SOURCE, W_KERNELS };
 
 struct options {
     int show, source, keep, preprocessed, kernels; /* ours */

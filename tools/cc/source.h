@@ -56,7 +56,7 @@ struct source {
     int complaints, errors;
     struct edit *edit;
     int edits;
-    int sites;          /* directives of ours so far: they number the names in what is generated */
+    int sites;           /* directives of ours so far: they number the names in what is generated */
     const char *dialect; /* --kernels: evener/kernel.h; NULL: loops stay loops */
     int contract;        /* whether a*b+c may be one rounding in kernels */
     int kernels_made;
