@@ -16,12 +16,16 @@ import subprocess
 import sys
 import tempfile
 import common
-from common import COMPILERS, HERE, SOURCE, STAND, run
+from common import COMPILERS, HERE, INCLUDE, SOURCE, run
 
 TYPES = ["int", "long", "long long", "short", "unsigned", "unsigned char", "size_t", "signed char"]
 OPERATORS = {"+": "{v} += {x};", "^": "{v} ^= {x};", "|": "{v} |= {x};", "&": "{v} &= ~({x});", "-": "{v} -= {x};",
              "max": "if (({x}) > {v}) {v} = {x};", "min": "if (({x}) < {v}) {v} = {x};",
              "*": "{v} *= ({x}) | 1;", "&&": "{v} = {v} && ({x}) % 7;", "||": "{v} = {v} || ({x}) % 5 == 1;"}
+
+
+UNITS = ["", "1:CPU:1", "3:CPU:1", "1:CPU:2,1:GPU:1", "1:GPU:2", "2:CPU:2"]
+SCHEDULES = ["static:chunk=2", "dynamic", "guided:size", "binpack", "weighted:size"]
 
 
 class Program:
@@ -199,7 +203,7 @@ class Program:
         return "\n".join(out)
 
 
-def compare(command, folder, stands, text, number):
+def compare(command, folder, text, number):
     """'' or what differs."""
     name = os.path.join(folder, f"p{number}.c")
     with open(name, "w") as file:
@@ -211,24 +215,21 @@ def compare(command, folder, stands, text, number):
     for compiler in COMPILERS:
         for mode in ([], ["--preprocessed"]):
             made = run([command, *mode, "-fwrapv", "-w", name, "-o", name[:-2]],
-                       env={"EVENER_CC": compiler, "EVENER_CC_LINK": stands[compiler]})
+                       env={"EVENER_CC": compiler})
             if made.returncode:
                 return f"{compiler} {mode}: {made.stderr}"
-            got = run([name[:-2]], env={"OMP_NUM_THREADS": "3"})
+            units = UNITS[(number + len(mode)) % len(UNITS)]
+            got = run([name[:-2]], env={"EVENER_UNITS": units, "EVENER_SCHEDULE": SCHEDULES[number % len(SCHEDULES)]})
             if got.stdout != expected or got.returncode:
-                return f"{compiler} {mode}: expected\n{expected}got\n{got.stdout}{got.stderr}"
+                return f"{compiler} {mode} {units}: expected\n{expected}got\n{got.stdout}{got.stderr}"
     return ""
 
 
 def programs(command, folder, count, seed, keep):
-    stands = {}
-    for compiler in COMPILERS:
-        stands[compiler] = os.path.join(folder, f"stand_{compiler}.o")
-        subprocess.run([compiler, "-fopenmp", "-c", os.path.join(STAND, "stand.c"), "-o", stands[compiler]], check=True)
     wrong = 0
     for number in range(seed, seed + count):
         text = Program(random.Random(number)).text()
-        difference = compare(command, folder, stands, text, number)
+        difference = compare(command, folder, text, number)
         if difference:
             wrong += 1
             print(f"program {number}: {difference}", flush=True)
@@ -263,7 +264,7 @@ def mutate(r, text):
 def mutants(folder, count, seed):
     """The rewriter with sanitizers, on mutants of the programs of the tests."""
     checked = os.path.join(folder, "evener-cc")
-    words = [f'-DEVENER_CC_{k}="{v}"' for k, v in (("COMPILER", COMPILERS[0]), ("INCLUDE", STAND), ("LIBDIR", "lib"), ("LIBS", ""))]
+    words = [f'-DEVENER_CC_{k}="{v}"' for k, v in (("COMPILER", COMPILERS[0]), ("INCLUDE", INCLUDE), ("LIBDIR", "lib"), ("LIBS", ""))]
     subprocess.run([COMPILERS[0], "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined",
                     "-fno-sanitize-recover", *words, *glob.glob(os.path.join(SOURCE, "tools", "cc", "*.c")), "-o", checked], check=True)
     texts = []

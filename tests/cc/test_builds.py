@@ -7,7 +7,7 @@ import os
 import shutil
 import unittest
 import common
-from common import Case, COMPILERS, SOURCE, STAND, run
+from common import Case, COMPILERS, INCLUDE, SOURCE, run
 
 MAIN = """#include "part.h"
 #include <stdio.h>
@@ -98,7 +98,7 @@ class Builds(Case):
         """Rebuilt when a header changes, else not."""
         self.write("Makefile", f"CC = {common.COMMAND}\nCFLAGS = -O1 -MMD -I'sub folder'\na.out: m.o part.o\n\t$(CC) m.o part.o\n"
                    "m.o:\n\t$(CC) $(CFLAGS) -c 'sub folder/main.c' -o m.o\n-include m.d part.d\n")
-        env = {"EVENER_CC": COMPILERS[0], "EVENER_CC_LINK": self.stand[COMPILERS[0]]}
+        env = {"EVENER_CC": COMPILERS[0]}
         make = ["make", "-C", self.tree]
         self.fine(run(make, env=env))
         self.assertEqual(self.output(), "90\n")
@@ -113,9 +113,10 @@ class Builds(Case):
         """As the compiler, as a launcher, and by evener_directives()."""
         lists = ('cmake_minimum_required(VERSION 3.18)\nproject(p C)\nadd_executable(p "sub folder/main.c" part.c)\n'
                  'target_include_directories(p PRIVATE "sub folder")\n')
-        end = f'target_link_libraries(p PRIVATE -fopenmp "{self.stand[COMPILERS[0]]}")\n'
+        flags = self.make("--link-flags").stdout.strip()
+        end = f'target_link_libraries(p PRIVATE {flags})\n'
         function = f'set(EVENER_CC "{common.COMMAND}")\ninclude("{SOURCE}/cmake/directives.cmake")\nevener_directives(p)\n'
-        env = {"EVENER_CC_LINK": self.stand[COMPILERS[0]], "EVENER_CC": COMPILERS[0]}
+        env = {"EVENER_CC": COMPILERS[0]}
         for number, (text, words) in enumerate(((lists, [f"-DCMAKE_C_COMPILER={common.COMMAND}"]),
                                                 (lists + end, [f"-DCMAKE_C_COMPILER_LAUNCHER={common.COMMAND}",
                                                                f"-DCMAKE_C_COMPILER={COMPILERS[0]}"]),
@@ -147,8 +148,12 @@ class Builds(Case):
         self.assertIn("-fopenmp -D__EVENER_CC__ -idirafter", shown[0])
         self.make("--keep", "-c", "-o", "kept.o", "sub folder/main.c")
         self.assertEqual(self.make("--source", "sub folder/main.c").stdout, self.read("kept.evn.c"))
-        self.assertEqual(self.make("--compile-flags").stdout, f"-fopenmp -D__EVENER_CC__ -idirafter {STAND}\n")
-        self.assertEqual(self.make("--link-flags").stdout, f"{self.stand[COMPILERS[0]]} -fopenmp\n")
+        folder = self.make("--compile-flags").stdout.split()[-1]
+        self.assertEqual(os.path.realpath(folder), os.path.realpath(INCLUDE))
+        self.assertEqual(self.make("--compile-flags", env={"EVENER_CC_INCLUDE": folder}).stdout, f"-fopenmp -D__EVENER_CC__ -idirafter {folder}\n")
+        flags = self.make("--link-flags").stdout.split()
+        self.assertEqual((flags[0], flags[-1]), ("-Wl,--wrap=GOMP_parallel,--wrap=__kmpc_fork_call", "-fopenmp"))
+        self.assertEqual(self.make("--link-flags", env={"EVENER_CC_LINK": "-lx"}).stdout, "-lx -fopenmp\n")
         self.write("words", "-c '-Isub folder' \"sub folder/main.c\"\n-o from\\ file.o")
         self.make("@words")
         self.assertTrue(os.path.exists(os.path.join(self.tree, "from file.o")))

@@ -12,6 +12,9 @@ STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Wshado
           "-Wnested-externs", "-Werror"]
 
 
+UNITS = ("", "1:CPU:1", "3:CPU:2", "2:CPU:1,1:GPU:2")  # "": what the program says
+
+
 class Forms(Case):
     def outputs(self, name, options, compilers=COMPILERS):
         base = os.path.join(self.folder, os.path.basename(name)[:-2])
@@ -21,9 +24,9 @@ class Forms(Case):
             self.assertTrue(expected)
             for mode in ([], ["--preprocessed"]):
                 self.fine(self.cc(compiler, *mode, *options, name, "-o", base))
-                for threads in "134":
-                    got = self.fine(run([base], env={"OMP_NUM_THREADS": threads})).stdout
-                    self.assertEqual(got, expected, (name, compiler, mode, threads))
+                for units in UNITS:
+                    got = self.fine(run([base], env={"EVENER_UNITS": units})).stdout
+                    self.assertEqual(got, expected, (name, compiler, mode, units))
 
     def test_all(self):
         """With warnings as errors: what is generated has none."""
@@ -37,21 +40,23 @@ class Forms(Case):
         self.outputs(os.path.join(HERE, "forms", "loops.c"), ["-O3", "-std=gnu17"])
         self.outputs(os.path.join(HERE, "forms", "teams.c"), ["-O2", "-flto"], compilers=["gcc"])
 
-    def told(self, text, **env):
-        name = os.path.join(self.folder, "told.c")
-        with open(name, "w") as file:
-            file.write(text)
-        self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
-        return self.fine(run([name[:-2]], env={"STAND_TELL": "1", "OMP_NUM_THREADS": "2", **env})).stdout.splitlines()
-
     def test_what_is_told(self):
         """Units, CPU first; limit, options and speeds, as the run-time gets them."""
-        lines = self.told("int main(void) { int n = 3;\n#pragma omp teams distribute num_teams(n > 2 ? 2 : 1 : GPU : 1, 2::CPU::n+1) "
-                          "thread_limit(n - 1) dist_schedule(guided : size, memorize = n * 2) speed(CPU: 1, GPU: 2.5 * n)\n"
-                          "for (int i = 0; i < n; i++) ;\n#pragma omp teams loop num_teams(auto) dist_schedule(static, 4)\n"
-                          "for (int i = 0; i < n; i++) ; return 0; }\n")
-        self.assertEqual(lines, ["guided:size: memorize = 6", "guided:size: speed of 0 1", "guided:size: speed of 1 7.5",
-                                 "2:CPU:4 2:GPU:1 limit 2", "static: chunk = 4", "limit 0"])
+        name = os.path.join(self.folder, "told.c")
+        tell = ('printf("%s %s", evn_units_text(evn_cu_units()), evn_schedule_text(evn_loop_schedule(evn_cu_loop(__FILE__, LINE))));\n'
+                'for (int i = 0; i < 34; i++) printf("%c%d", i ? \',\' : \' \', evn_loop_owner(evn_cu_loop(__FILE__, LINE))[i]);\n'
+                'puts("");\n')
+        with open(name, "w") as file:
+            file.write("#include <omp_cu.h>\n#include <stdio.h>\nint main(void) { int n = 3;\n"
+                       "#pragma omp teams distribute num_teams(n > 2 ? 2 : 1 : GPU : 1, 2::CPU::n+1) "
+                       "thread_limit(n - 1) dist_schedule(weighted : size) speed(CPU: 1, GPU: 2.5 * n)\n"
+                       "for (int i = 0; i < 34; i++) ;\n" + tell.replace("LINE", "4") +
+                       "#pragma omp teams loop num_teams(1:CPU:2, 1:GPU:1) dist_schedule(dynamic, 4, memorize = n * 2)\n"
+                       "for (int i = 0; i < n * 11 + 1; i++) ;\n" + tell.replace("LINE", "9") + "return 0; }\n")
+        self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
+        lines = self.fine(run([name[:-2]])).stdout.splitlines()
+        self.assertEqual(lines[0], "2:CPU:2,2:GPU:1 weighted:size " + ",".join("0011" + "2" * 15 + "3" * 15))
+        self.assertTrue(lines[1].startswith("1:CPU:2,1:GPU:1 dynamic:chunk=4,memorize=6 "), lines)
 
     def test_break_in_header(self):
         """A break that only the compiler sees ends the program, instead of one iteration."""
@@ -64,17 +69,28 @@ class Forms(Case):
         self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
         result = run([name[:-2]])
         self.assertEqual(result.returncode, 1)
-        self.assertIn("stop.c:3: break leaves the loop over compute units", result.stdout)
+        self.assertIn("stop.c:3: break leaves the loop over compute units", result.stdout + result.stderr)
         result = self.cc(COMPILERS[0], "--preprocessed", name, "-o", name[:-2])
         self.assertEqual(result.returncode, 1)
         self.assertIn("stop.c:4:41: error: break leaves", result.stderr)
 
     def test_variant(self):
-        """declare variant: the other function on GPU units."""
-        name = os.path.join(HERE, "forms", "teams.c")
-        base = os.path.join(self.folder, "variant")
-        self.fine(self.cc(COMPILERS[0], name, "-o", base))
-        self.assertTrue(run([base], env={"STAND_GPU": "1"}).stdout.endswith("108\ngpu\n"))
+        """declare variant: the other function on GPU units, and nowhere else."""
+        name = os.path.join(self.folder, "variant.c")
+        with open(name, "w") as file:
+            file.write("#include <stdio.h>\nstatic int pick_gpu(const int *x, int (*u)[3]) { return 100 + *x + u[0][1]; }\n"
+                       "#pragma omp declare variant(pick_gpu) match(device={kind(gpu)})\n"
+                       "static int pick(const int *x, int (*u)[3]) { return *x + u[0][1]; }\n"
+                       "int main(void) { int sum = 0, u[1][3] = {{0, 1, 0}};\n"
+                       "#pragma omp teams distribute num_teams(1:CPU:1) reduction(+: sum)\n"
+                       "for (int i = 0; i < 10; i++) sum += pick(&i, u);\n"
+                       'printf("%d %d\\n", sum, pick(&sum, u)); return 0; }\n')
+        for compiler in COMPILERS:
+            for mode in ([], ["--preprocessed"]):
+                self.fine(self.cc(compiler, *mode, name, "-o", name[:-2]))
+                for units, sum_ in ("1:CPU:1", 55), ("1:GPU:1", 1055), ("1:CPU:1,1:GPU:1", 555):
+                    got = self.fine(run([name[:-2]], env={"EVENER_UNITS": units})).stdout
+                    self.assertEqual(got, f"{sum_} {sum_ + 1}\n", (compiler, mode, units))
 
     def test_not_ours(self):
         """Directives of others, and those near ours, pass untouched."""
