@@ -20,6 +20,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #if defined(_OPENMP)
 #    include <omp.h>
@@ -65,6 +66,11 @@ static inline unsigned int omp_get_data_placement(const void *memory) {
 }
 static inline bool omp_is_device(unsigned int placement) { return placement < evn_cu_devices(); }
 static inline bool omp_is_host(unsigned int placement) { return placement >= evn_cu_devices(); }
+
+/* Between directives: bytes from registered memory to registered memory, wherever the two are. */
+static inline void omp_cu_copy(void *to, const void *from, size_t bytes) {
+    evn_cu_copy(to, from, bytes);
+}
 
 /* For kernels of Evener's dialect: the arena (an evn_buffer) that brought memory is in, and the
  * byte of it; NULL on cores. A launch: omp_cu_launch(&NAME_kernels, "kernel", groups,
@@ -128,6 +134,9 @@ static inline bool omp_is_device(unsigned int placement) {
 static inline bool omp_is_host(unsigned int placement) {
     (void)placement;
     return true;
+}
+static inline void omp_cu_copy(void *to, const void *from, size_t bytes) {
+    memmove(to, from, bytes);
 }
 static inline void *omp_cu_address(const void *memory, size_t *at) {
     (void)memory;

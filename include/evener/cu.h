@@ -75,6 +75,11 @@ void evn_cu_migrate(void *memory, int access);
  * also for memory that is not registered. */
 unsigned int evn_cu_where(const void *memory);
 
+/* Copies `bytes` from registered memory to registered memory, wherever the two are: on the host, on
+ * one device or from one to another (the paper's figure 15). Data stay where they are. Outside of
+ * bodies, by the thread that runs the directives; returns when they are there. */
+void evn_cu_copy(void *to, const void *from, size_t bytes);
+
 /* ---- kernels of the dialect (<evener/kernel.h>), in a body on a GPU unit ---- */
 
 /* Where data are that were brought: the device's arena, and the byte of it in *at. NULL and 0 on

@@ -288,3 +288,102 @@ evn_buffer *evn_cu_address(const void *memory, size_t *at) {
     *at = evn_place_at(place, region, cu_here.space) + within;
     return evn_place_buffer(place, cu_here.space);
 }
+
+/* ---- copying ------------------------------------------------------------------------------- */
+
+/* One side of a copy: memory, where it was used last. */
+struct side {
+    int region, space;
+    size_t at; /* in the region */
+    char *host;
+    evn_buffer *buffer; /* NULL: on the host */
+    evn_queue *queue;
+    evn_device *device;
+};
+
+/* The queue of the device that a space belongs to. */
+static evn_queue *queue_of(int space) {
+    for (int u = 0; space > EVN_HOST && u < evn_units_count(cu.units); u++) {
+        const evn_unit *unit = evn_units_get(cu.units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++)
+            if (evn_place_space(place, unit, d) == space) return evn_unit_queue(unit, d);
+    }
+    return NULL;
+}
+
+static struct side find_side(const void *memory, size_t bytes) {
+    struct side s = {.host = (char *)memory, .region = -1, .space = EVN_HOST};
+    pthread_mutex_lock(&lock);
+    const int at = find_datum(memory);
+    const int is_there = at < count && data[at].memory <= s.host &&
+                         bytes <= (size_t)(data[at].memory + data[at].bytes - s.host);
+    pthread_mutex_unlock(&lock);
+    if (!is_there)
+        cu_die(NULL, "omp_cu_copy: %zu bytes at %p are in no memory that was registered", bytes,
+               memory);
+    if (!place) return s;
+    s.region = region_of("omp_cu_copy", memory, &s.at);
+    s.space = evn_place_where(place, s.region);
+    return s;
+}
+
+/* Acquired where it is, so that nothing moves. */
+static evn_status hold(struct side *s, evn_access access) {
+    evn_status status = evn_place_acquire(place, 1, &s->region, s->space, access);
+    if (status) return status;
+    s->at += evn_place_at(place, s->region, s->space);
+    s->buffer = evn_place_buffer(place, s->space);
+    s->device = evn_place_device(place, s->space);
+    s->queue = queue_of(s->space);
+    return EVN_OK;
+}
+
+static evn_status copy_sides(const struct side *to, const struct side *from, size_t bytes) {
+    evn_queue *q = to->queue ? to->queue : from->queue;
+    evn_status status = EVN_OK;
+    if (!to->buffer && !from->buffer)
+        memmove(to->host, from->host, bytes);
+    else if (!to->buffer)
+        status = evn_copy_to_host(q, to->host, from->buffer, from->at, bytes);
+    else if (!from->buffer)
+        status = evn_copy_to_device(q, to->buffer, to->at, from->host, bytes);
+    else if (to->space == from->space)
+        status = evn_copy_within(q, to->buffer, to->at, from->buffer, from->at, bytes);
+    else
+        status = evn_copy_peer(q, to->buffer, to->at, from->device, from->buffer, from->at, bytes);
+    return status || !q ? status : evn_queue_finish(q);
+}
+
+/* Both sides held: of one region once, since it is written. */
+static evn_status copy_held(struct side *to, struct side *from, size_t bytes) {
+    const int same = to->region == from->region;
+    evn_status status = hold(to, EVN_BOTH);
+    if (status) return status;
+    if (same) {
+        const size_t at = from->at;
+        *from = (struct side){.host = from->host,
+                              .space = to->space,
+                              .at = at + evn_place_at(place, to->region, to->space),
+                              .buffer = to->buffer};
+    } else {
+        status = hold(from, EVN_READ);
+    }
+    const int both = !status && !same;
+    if (!status) status = copy_sides(to, from, bytes);
+    if (both) evn_place_release(place, 1, &from->region, from->space);
+    evn_status released = evn_place_release(place, 1, &to->region, to->space);
+    return status ? status : released;
+}
+
+void evn_cu_copy(void *to, const void *from, size_t bytes) {
+    if (cu_here.unit || evn_units_here())
+        cu_die(NULL, "omp_cu_copy within units' work; there omp_migrate() brings what is needed");
+    if (!bytes) return;
+    struct side target = find_side(to, bytes), source = find_side(from, bytes);
+    if (!place) {
+        memmove(to, from, bytes);
+        return;
+    }
+    if (copy_held(&target, &source, bytes))
+        cu_die(NULL, "omp_cu_copy of %zu bytes to %p: %s", bytes, to, evn_message());
+}
