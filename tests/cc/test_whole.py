@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""The language as a whole: what programs compute is the same on any units, by any compiler, in either way of rewriting.
+
+Run: ctest -R cc-whole, or tests/cc/test_whole.py build/evener-cc [test ..]     the folder of the command has the examples
+EVENER_TEST_LONG=1: every schedule on every list by every compiler, and BT-MZ of class W.
+"""
+import itertools
+import os
+import re
+import unittest
+import common
+from common import Case, COMPILERS, HERE, INCLUDE, SOURCE, run
+
+LONG = os.environ.get("EVENER_TEST_LONG")
+SCHEDULES = ("static", "static:chunk=3", "dynamic", "dynamic:chunk=4,memorize=0", "guided:size", "guided:time", "weighted",
+             "weighted:size", "binpack", "interval", "map", "optimal")
+LISTS = ("", "1:CPU:1", "1:CPU:4", "2:CPU:3", "3:CPU:2", "4:CPU:1", "5:CPU:1", "1:GPU:2", "2:CPU:1,1:GPU:1")
+
+
+def built(name):
+    return os.path.join(os.path.dirname(common.COMMAND), name)
+
+
+class Bits(Case):
+    def test_one_hash(self):
+        """Reductions, inner regions, blocks: one number."""
+        programs = {}
+        for compiler in COMPILERS:
+            for mode in ((), ("--preprocessed",)):
+                out = os.path.join(self.folder, compiler + "".join(mode))
+                self.fine(self.cc(compiler, *mode, "-O2", "-ffp-contract=off", os.path.join(HERE, "programs", "bits.c"), "-o", out))
+                programs[compiler, *mode] = out
+        answers = {}
+        everything = list(itertools.product(SCHEDULES, LISTS))
+        for number, (schedule, units) in enumerate(everything):
+            kinds = list(programs) if LONG or not number % 9 else [list(programs)[number % len(programs)]]
+            for kind in kinds:
+                done = self.fine(run(["timeout", "60", programs[kind]], env={"EVENER_UNITS": units, "EVENER_SCHEDULE": schedule}))
+                answers.setdefault(done.stdout, []).append((kind, schedule, units))
+        self.assertEqual(len(answers), 1, {k: v[:9] for k, v in answers.items()})
+        self.assertRegex(next(iter(answers)), r"\A[0-9a-f]{16}\n\Z")
+
+
+class Paper(Case):
+    """The paper's program, examples/zones.c."""
+
+    def test_zones(self):
+        """gcc, clang and a plain compiler; the paper's list of units and five others."""
+        source = os.path.join(SOURCE, "examples", "zones.c")
+        kernels = built("stencil_kernels.c")
+        lines = 0
+        for name in "zones.c", "stencil.h", "stencil.kernel.c":
+            with open(os.path.join(SOURCE, "examples", name)) as file:
+                lines += len(file.readlines())
+        self.assertLessEqual(lines, 110)
+        plain = os.path.join(self.folder, "plain")
+        self.fine(run([COMPILERS[0], "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Werror", "-I", INCLUDE, source, "-o", plain]))
+        expected = self.fine(run([plain])).stdout
+        self.assertRegex(expected, r"\A\d+\.\d+\n\Z")
+        for compiler in COMPILERS:
+            self.fine(self.cc(compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-fopenmp-simd", "-ffp-contract=off", "-DEVN_CONTRACT=0",
+                              "-Wno-overlength-strings", "-Wno-unused", "-I", os.path.join(SOURCE, "examples"), source, kernels, "-o", plain))
+            for units in "", "1:CPU:1", "3:CPU:2", "1:GPU:1", "2:GPU:1", "1:CPU:2,1:GPU:2":
+                done = self.fine(run(["timeout", "60", plain], env={"EVENER_UNITS": units}))
+                self.assertEqual(done.stdout, expected, (compiler, units))
+                if units == "":
+                    self.assertRegex(done.stderr, r"\A6 units, [1-9]\d* bytes exchanged")
+
+
+class RealCode(Case):
+    """BT-MZ with directives, bench/cu_btmz.c."""
+
+    def hash_of_command(self, class_, units):
+        done = self.fine(run(["timeout", "120", built("evener"), "run", "bt-mz", "--class", class_, "--units", units or "auto",
+                              "--schedule", "static", "--oversubscribe", "--quiet", "--json", "-"]))
+        return re.search(r'"hash":\s*"(\w+)"', done.stdout).group(1)
+
+    def test_bt_mz(self):
+        """Verified, and the bits of `evener run bt-mz`, on devices too."""
+        for units in "1:CPU:1", "3:CPU:2", "1:CPU:1,1:GPU:1", "1:GPU:2":
+            done = self.fine(run(["timeout", "120", built("bench-cu-btmz"), "S"], env={"EVENER_UNITS": units}))
+            self.assertEqual(done.stdout, f"bt-mz class S on {units}: hash {self.hash_of_command('S', units)}, verified\n")
+
+    @unittest.skipUnless(LONG, "long")
+    def test_bt_mz_w(self):
+        done = self.fine(run([built("bench-cu-btmz"), "W"], env={"EVENER_UNITS": "2:CPU:1"}))
+        self.assertEqual(done.stdout, f"bt-mz class W on 2:CPU:1: hash {self.hash_of_command('W', '2:CPU:1')}, verified\n")
+
+
+if __name__ == "__main__":
+    common.main()
