@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What evener-cc takes for a line of C, in time of a core: a large file of directives and bodies, rewritten and not compiled.
+"""What evener-cc takes, in time of a core: the example beside its compiler at -O2, and a line of a large file of directives and
+bodies, rewritten and not compiled. Files are in turn, and the least time of each counts.
 
 Run: bench/cc_lines.py build/evener-cc
 """
@@ -9,22 +10,42 @@ import subprocess
 import sys
 import tempfile
 
+COMMAND = os.path.abspath(sys.argv[1])
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 text = "int g(int);\n"
 for i in range(400):
     text += (f"void f{i}(int n, double *a) {{\n#pragma omp teams distribute num_teams(2:CPU:1) dist_schedule(dynamic, 2)\n"
              "    for (int z = 0; z < n; z++) {\n" + "        a[z] = a[z] * 2 + g(z); /* text */\n" * 45 + "    }\n}\n")
+
+
+def seconds(words):
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+
+
 with tempfile.TemporaryDirectory() as folder:
-    times = {}
-    for what, content in (("little", "int n;\n"), ("large", text)):
-        name = os.path.join(folder, what + ".c")
-        with open(name, "w") as file:
+    example = os.path.join(SOURCE, "examples", "zones.c")
+    names = {"little": "int n;\n", "large": text}
+    for name, content in names.items():
+        with open(os.path.join(folder, name + ".c"), "w") as file:
             file.write(content)
-        times[what] = []
-        for _ in range(9):
-            begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run([sys.argv[1], "--source", name], stdout=subprocess.DEVNULL, check=True)
-            end = resource.getrusage(resource.RUSAGE_CHILDREN)
-            times[what].append(end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime)
+    rewritten = os.path.join(folder, "zones.evn.c")
+    subprocess.run([COMMAND, "--keep", "-c", example, "-o", os.path.join(folder, "zones.o")], check=True)
+    flags = subprocess.run([COMMAND, "--compile-flags"], capture_output=True, text=True, check=True).stdout.split()
+    flags += ["-iquote", os.path.dirname(example)]
+    compiler = os.environ.get("EVENER_CC", "gcc").split()
+    commands = {"little": [COMMAND, "--source", os.path.join(folder, "little.c")],
+                "large": [COMMAND, "--source", os.path.join(folder, "large.c")],
+                "rewriting": [COMMAND, "--source", example],
+                "preprocessed": [COMMAND, "--preprocessed", "--source", example],
+                "compiling": [*compiler, "-O2", "-c", rewritten, *flags, "-o", os.path.join(folder, "zones.o")]}
+    least = {}
+    for _ in range(15):
+        for name, words in commands.items():
+            least[name] = min(least.get(name, 1e9), seconds(words))
 lines = text.count("\n")
-print(f"a file of one line: {min(times['little']) * 1e3:.1f} ms; {lines} lines with 400 directives: "
-      f"{min(times['large']) * 1e3:.1f} ms, {min(times['large']) / lines * 1e6:.2f} us a line")
+print(f"examples/zones.c: rewriting {least['rewriting'] * 1e3:.2f} ms, {least['rewriting'] / least['compiling']:.3f} of what "
+      f"{' '.join(compiler)} -O2 takes, {least['compiling'] * 1e3:.1f} ms; preprocessed first, {least['preprocessed'] * 1e3:.1f} ms")
+print(f"{lines} lines with 400 directives: {least['large'] * 1e3:.1f} ms, {(least['large'] - least['little']) / lines * 1e6:.2f} us a line")
