@@ -1,6 +1,7 @@
 /* What a directive costs beside the calls that it stands for: 64 tasks, empty ones and ones of 100
  * us, by evn_loop_run() by hand, by a directive as evener-cc writes it, by OpenMP's `parallel for
- * schedule(dynamic, 1)` and by a serial loop.
+ * schedule(dynamic, 1)` and by a serial loop. And what an ordinary region costs whose fork was
+ * taken over, beside one that goes to the runtime at once (gcc's entry).
  *
  *     bench-cu [ROUNDS]          units as EVENER_UNITS says, 1:CPU:1 where it does not
  *
@@ -88,6 +89,32 @@ static void compare(const char *what, int rounds) {
         printf("%-20s %-14s %12.3f us %10.4f\n", what, kind[k].name, of[k] * 1e6, of[k] / of[0]);
 }
 
+#ifdef __clang__
+static void compare_regions(int rounds) { (void)rounds; }
+#else
+void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned);
+void __real_GOMP_parallel(void (*)(void *), void *, unsigned, unsigned);
+
+static void in_region(void *sum) { __atomic_fetch_add((int *)sum, 1, __ATOMIC_RELAXED); }
+
+/* Regions of one thread, 100 a time, since these are the shortest. */
+static void compare_regions(int rounds) {
+    static double taken[MOST], direct[MOST];
+    int sum = 0;
+    for (int r = -3; r < rounds; r++)
+        for (int i = 0; i < 2; i++) {
+            void (*fork)(void (*)(void *), void *, unsigned, unsigned) =
+                (i + r) % 2 ? GOMP_parallel : __real_GOMP_parallel;
+            const double begin = evn_now();
+            for (int k = 0; k < 100; k++) fork(in_region, &sum, 1, 0);
+            if (r >= 0) ((i + r) % 2 ? taken : direct)[r] = evn_now() - begin;
+        }
+    const double of = median(direct, rounds), with = median(taken, rounds);
+    printf("%-20s %-14s %12.3f us\n", "region", "by the runtime", of * 1e4);
+    printf("%-20s %-14s %12.3f us %10.4f\n", "region", "taken over", with * 1e4, with / of);
+}
+#endif
+
 int main(int argc, char **argv) {
     long rounds = 2001;
     if (argc > 2 || (argc == 2 && evn_read_whole(argv[1], 1, MOST, &rounds))) {
@@ -107,6 +134,7 @@ int main(int argc, char **argv) {
     compare("empty", (int)rounds);
     length = 100e-6;
     compare("100 us", (int)(rounds / 40 + 3));
+    compare_regions((int)rounds);
     evn_loop_close(loop);
     evn_schedule_close(schedule);
     return 0;
