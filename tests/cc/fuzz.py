@@ -99,7 +99,7 @@ class Program:
             v = self.name()
             return [f"{{ int {v} = 0;", f"#pragma omp parallel for reduction(+: {v})",
                     f"for (int k = 0; k < 5; k++) {v} += k * {r.randrange(1, 9)};", f"mine += {v}; }}"]
-        return [f"do mine += {r.randrange(9)}; while (mine % 2 && mine < 900);"]
+        return [f"do mine += {r.randrange(1, 9)}; while (mine % 2 && mine < 900);"]
 
     def clauses(self, private, first):
         r = self.r
