@@ -8,7 +8,7 @@ int main(void) {
     int come = 0;
     for (int round = 0; round < 20; round++) {
         come = 0;
-#pragma omp teams distribute num_teams(2:CPU:1)
+#pragma omp teams distribute num_teams(2 : CPU : 1)
         for (int z = 0; z < 2; z++) {
             __atomic_fetch_add(&come, 1, __ATOMIC_RELAXED);
             while (__atomic_load_n(&come, __ATOMIC_RELAXED) < 2) continue;
