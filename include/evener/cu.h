@@ -76,8 +76,9 @@ void evn_cu_migrate(void *memory, int access);
 unsigned int evn_cu_where(const void *memory);
 
 /* Copies `bytes` from registered memory to registered memory, wherever the two are: on the host, on
- * one device or from one to another (the paper's figure 15). Data stay where they are. Outside of
- * bodies, by the thread that runs the directives; returns when they are there. */
+ * one device or from one to another (the paper's figure 15). Data stay where they are. The two do
+ * not overlap. Outside of bodies, by the thread that runs the directives; returns when the bytes
+ * are there. */
 void evn_cu_copy(void *to, const void *from, size_t bytes);
 
 /* ---- kernels of the dialect (<evener/kernel.h>), in a body on a GPU unit ---- */

@@ -450,6 +450,64 @@ static int stranger(void) {
     return 0;
 }
 
+/* Copies between blocks that are on the host and on devices, within one, and of those that never
+ * were anywhere else. */
+static int copied(void) {
+    static double u[9][16];
+    LIST(units, {1, EVN_CU_CPU, 1}, {2, EVN_CU_GPU, 1});
+    for (int z = 0; z < 9; z++) {
+        for (int i = 0; i < 16; i++) u[z][i] = 100 * z + i;
+        if (omp_register(u[z], sizeof u[z])) return 2;
+    }
+    omp_cu_copy(u[8], u[7] + 1, 8);
+    for (int round = 0; round < 3; round++) {
+        if (evn_cu_enter(&wrong, units, COUNT(units), 0, 8))
+#pragma omp parallel
+            for (evn_cu_int t; (t = evn_cu_next()) >= 0;) omp_migrate(u[t]);
+        for (int z = 0; z < 9; z++) {
+            const unsigned before = omp_get_data_placement(u[z]);
+            omp_cu_copy(u[z] + 3, u[(z + 1 + 3 * round) % 9] + 5, 4 * sizeof(double));
+            omp_cu_copy(u[z] + 12, u[z] + 2, 3 * sizeof(double));
+            omp_cu_copy(u[z], u[z], 0);
+            if (omp_get_data_placement(u[z]) != before) return 3;
+        }
+    }
+    double sum = 0;
+    for (int z = 0; z < 9; z++) {
+        omp_migrate(u[z]);
+        for (int i = 0; i < 16; i++) sum = sum * 0.99 + u[z][i];
+        omp_unregister(u[z]);
+    }
+    printf("%.17g\n", sum);
+    return 0;
+}
+
+static int copy_stranger(void) {
+    static double u[4], v[4];
+    if (omp_register(u, sizeof u)) return 2;
+    run(&wrong, 1, EVN_CU_CPU, 1, 3);
+    omp_cu_copy(u, v, 8);
+    return 0;
+}
+
+static int copy_beyond(void) {
+    static double u[4], v[4];
+    if (omp_register(u, sizeof u) || omp_register(v, sizeof v)) return 2;
+    run(&wrong, 1, EVN_CU_CPU, 1, 3);
+    omp_cu_copy(u + 2, v, 24);
+    return 0;
+}
+
+static int copy_within(void) {
+    static double u[4];
+    LIST(units, {1, EVN_CU_CPU, 1});
+    if (omp_register(u, sizeof u)) return 2;
+    if (evn_cu_enter(&wrong, units, 1, 0, 1))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) omp_cu_copy(u, u + 2, 8);
+    return 0;
+}
+
 static int team(void) { /* data brought by another thread than the leader */
     static double u[4];
     LIST(units, {1, EVN_CU_CPU, 2});
@@ -548,16 +606,40 @@ static int ends(void) { /* exit() in a body */
 static const struct {
     const char *name;
     int (*run)(void);
-} cases[] = {{"once", once},         {"reduce", reduce},   {"variables", variables},
-             {"regions", regions},   {"teams", teams},     {"binding", binding},
-             {"moves", moves},       {"batches", batches}, {"lists", lists},
-             {"no_count", no_count}, {"no_size", no_size}, {"cores", cores},
-             {"step0", step0},       {"away", away},       {"endless", endless},
-             {"schedule", schedule}, {"thread", thread},   {"nested", nested},
-             {"parallel", parallel}, {"within", within},   {"stranger", stranger},
-             {"twice", twice},       {"large", large},     {"both", both},
-             {"crowd", crowd},       {"ends", ends},       {"kept", kept},
-             {"team", team},         {"launch", launch},   {"untaken", untaken}};
+} cases[] = {{"once", once},
+             {"reduce", reduce},
+             {"variables", variables},
+             {"regions", regions},
+             {"teams", teams},
+             {"binding", binding},
+             {"moves", moves},
+             {"batches", batches},
+             {"lists", lists},
+             {"no_count", no_count},
+             {"no_size", no_size},
+             {"cores", cores},
+             {"step0", step0},
+             {"away", away},
+             {"endless", endless},
+             {"schedule", schedule},
+             {"thread", thread},
+             {"nested", nested},
+             {"parallel", parallel},
+             {"within", within},
+             {"stranger", stranger},
+             {"twice", twice},
+             {"large", large},
+             {"both", both},
+             {"crowd", crowd},
+             {"ends", ends},
+             {"kept", kept},
+             {"team", team},
+             {"launch", launch},
+             {"untaken", untaken},
+             {"copied", copied},
+             {"copy_stranger", copy_stranger},
+             {"copy_beyond", copy_beyond},
+             {"copy_within", copy_within}};
 
 int main(int argc, char **argv);
 int main(int argc, char **argv) {

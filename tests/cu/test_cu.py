@@ -146,6 +146,10 @@ class Same(unittest.TestCase):
         done = run(next(iter(programs.path.values())), "moves", "1:GPU:1", "static")
         self.assertIn("60 times on devices", done.stderr)
 
+    def test_copies(self):
+        """Between the host and devices, each way, and within one."""
+        self.same("copied", (None, "1:CPU:1", "1:GPU:1", "1:GPU:2", "3:CPU:1"), ("static", "dynamic"))
+
     def test_lists_change(self):
         self.same("lists", (None, "1:CPU:1", "2:GPU:1"))
 
@@ -240,6 +244,9 @@ class Wrong(unittest.TestCase):
                  {"EVENER_DEVICES": "emulated:2,fail=lost@6"}),
                 ("both", r"wrong\.c:12: omp_migrate of 0x\w+: place: .* is held .*", {}),
                 ("team", r"wrong\.c:12: omp_migrate within a parallel region of a unit; .*", {}),
+                ("copy_stranger", r"wrong\.c:12: omp_cu_copy: 8 bytes at 0x\w+ are in no memory that was registered", {}),
+                ("copy_beyond", r"wrong\.c:12: omp_cu_copy: 24 bytes at 0x\w+ are in no memory that was registered", {}),
+                ("copy_within", r"wrong\.c:12: omp_cu_copy within units' work; .*", {}),
                 ("launch", r'wrong\.c:12: omp_cu_launch of "grow" where there is no device; .*', {}),
                 ("untaken", r"wrong\.c:12: the parallel region of this directive was not taken over: .*", {}),
                 ("once", r".*cases\.c:\d+: EVENER_UNITS: .*", {"EVENER_UNITS": "4:CPUS:4"}),
