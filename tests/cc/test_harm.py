@@ -9,7 +9,7 @@ from common import Case, COMPILERS, main, run
 
 BEGIN = """#include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #define N 100
 static int a[N], b[N];
 static long fold(void) { long s = 0; for (int i = 0; i < N; i++) s = (s * 31 + a[i] * 7 + b[i]) % 1000003; return s; }
@@ -32,17 +32,10 @@ static void orphan(void) {
 #pragma omp for
     for (int i = 0; i < N; i++) a[i] += i;
 }
-int main(void) {
-    int sum = 0, last = 0, n = N;
-"""
-END = """
-    printf("%d %d %ld\\n", sum, last, fold());
-    return 0;
-}
 """
 LOOP = "for (int i = 0; i < n; i++) "
 P = "#pragma omp "
-# each is the inside of a main
+# each is the inside of a function
 PROGRAMS = {
     "static": f"{P}parallel for schedule(static)\n{LOOP}a[i] = i * i;",
     "static_chunk": f"{P}parallel for schedule(static, 3)\n{LOOP}a[i] = i * 3;",
@@ -114,22 +107,28 @@ class Harm(Case):
             file.write(text)
         return name
 
+    def text(self, before):
+        """All of them as one program that says a line of each."""
+        functions = "".join(f"static void {what}_(void) {{\nint sum = 0, last = 0, n = N;\n(void)n;\nmemset(a, 0, sizeof a);\n"
+                            f"memset(b, 0, sizeof b);\n{before}{inside}\nprintf(\"{what} %d %d %ld\\n\", sum, last, fold());\n}}\n"
+                            for what, inside in PROGRAMS.items())
+        return BEGIN + functions + "int main(void) {\n" + "".join(f"{what}_();\n" for what in PROGRAMS) + "return 0;\n}\n"
+
     def test_standard(self):
-        """Alone, and behind a directive of ours in the same program."""
+        """Alone, and each behind a directive of ours."""
         self.assertGreaterEqual(len(PROGRAMS), 30)
-        for number, (what, inside) in enumerate(PROGRAMS.items()):
-            name = self.made(what + ".c", BEGIN + inside + END)
-            behind = self.made(what + "_behind.c", BEGIN + DIRECTIVE + inside + END)
-            compiler = COMPILERS[number % len(COMPILERS)]
-            with self.subTest(program=what, compiler=compiler):
-                # a user may say where target regions run; here there is no other place than the host
-                env = {"OMP_NUM_THREADS": "3", "OMP_TARGET_OFFLOAD": "disabled"}
-                self.fine(run([compiler, "-O1", "-fopenmp", name, "-o", name[:-2]]))
-                expected = self.fine(run([name[:-2]], env=env)).stdout
-                for file in name, behind:
+        alone, behind = self.made("alone.c", self.text("")), self.made("behind.c", self.text(DIRECTIVE))
+        # a user may say where target regions run; here there is no other place than the host
+        env = {"OMP_NUM_THREADS": "3", "OMP_TARGET_OFFLOAD": "disabled"}
+        for compiler in COMPILERS:
+            self.fine(run([compiler, "-O1", "-fopenmp", alone, "-o", alone[:-2]]))
+            expected = self.fine(run([alone[:-2]], env=env)).stdout.splitlines()
+            self.assertEqual(len(expected), len(PROGRAMS))
+            for file in alone, behind:
+                with self.subTest(file=file, compiler=compiler):
                     self.fine(self.cc(compiler, "-O1", "-fopenmp", file, "-o", file[:-2]))
                     done = self.fine(run(["timeout", "60", file[:-2]], env=env))
-                    self.assertEqual((done.stdout, done.stderr), (expected, ""))
+                    self.assertEqual((done.stdout.splitlines(), done.stderr), (expected, ""))
 
     def test_cores(self):
         """Threads of an ordinary region after a directive may run on all cores, as before."""
