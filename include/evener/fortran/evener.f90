@@ -80,6 +80,27 @@ module evener
         real(c_double) :: carry = 0
     end type
 
+    ! <evener/machine.h>; evn_machine_kind() and evn_machine_part() give their address, or c_null_ptr
+    type, bind(c) :: evn_core_limits
+        integer(c_int) :: node = 0
+        integer(c_int) :: allowed = 0
+        real(c_double) :: quota = 0
+    end type
+    type, bind(c) :: evn_core_kind
+        type(c_ptr) :: name = c_null_ptr
+        integer(c_int) :: cores = 0
+        real(c_double) :: frequency = 0
+        real(c_double) :: speed = 0
+    end type
+    type, bind(c) :: evn_part
+        integer(c_int) :: first = 0
+        integer(c_int) :: cores = 0
+        integer(c_int) :: kind = 0
+        integer(c_int) :: package = 0
+        integer(c_int) :: threads = 0
+        integer(c_int64_t) :: cache = 0
+    end type
+
     ! <evener/place.h>
     type, bind(c) :: evn_moves
         integer(c_long_long) :: copies = 0
@@ -202,6 +223,15 @@ module evener
             type(c_ptr), value :: machine; integer(c_int), value :: core; end
         integer(c_int) function evn_machine_core_of(machine, number) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: number; end
+        type(evn_core_limits) function evn_machine_limits(machine) bind(c); import; type(c_ptr), value :: machine; end
+        integer(c_int) function evn_machine_kinds(machine) bind(c); import; type(c_ptr), value :: machine; end
+        type(c_ptr) function evn_machine_kind(machine, kind) bind(c); import
+            type(c_ptr), value :: machine; integer(c_int), value :: kind; end
+        integer(c_int) function evn_machine_parts(machine) bind(c); import; type(c_ptr), value :: machine; end
+        type(c_ptr) function evn_machine_part(machine, part) bind(c); import
+            type(c_ptr), value :: machine; integer(c_int), value :: part; end
+        integer(c_int) function evn_machine_part_of(machine, core) bind(c); import
+            type(c_ptr), value :: machine; integer(c_int), value :: core; end
         integer(c_int) function evn_machine_is_here(machine) bind(c); import; type(c_ptr), value :: machine; end
         integer(c_int64_t) function evn_machine_memory(machine) bind(c); import; type(c_ptr), value :: machine; end
         integer(c_int64_t) function evn_machine_memory_available(machine) bind(c); import; type(c_ptr), value :: machine; end
@@ -235,6 +265,8 @@ module evener
         integer(c_int) function evn_unit_cores(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_core_number(unit, core) bind(c); import
             type(c_ptr), value :: unit; integer(c_int), value :: core; end
+        real(c_double) function evn_unit_speed(unit) bind(c); import; type(c_ptr), value :: unit; end
+        integer(c_int) function evn_unit_core_kind(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_devices(unit) bind(c); import; type(c_ptr), value :: unit; end
         type(c_ptr) function evn_unit_device(unit, i) bind(c); import
             type(c_ptr), value :: unit; integer(c_int), value :: i; end
@@ -406,6 +438,8 @@ module evener
         integer(c_int) function evn_loop_bring(loop) bind(c); import; type(c_ptr), value :: loop; end
         subroutine evn_loop_devices(loop, device) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), intent(inout) :: device(*); end
+        subroutine evn_loop_devices_now(loop, device) bind(c); import
+            type(c_ptr), value :: loop; integer(c_int), intent(inout) :: device(*); end
         integer(c_int) function evn_loop_failed_unit(loop) bind(c); import; type(c_ptr), value :: loop; end
         integer(c_int) function evn_loop_keep_bursts(loop, max) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: max; end
@@ -418,6 +452,8 @@ module evener
         type(evn_unit_stats) function evn_loop_stats(loop, unit) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), value :: unit; end
         type(evn_loop_totals) function evn_loop_sum(loop) bind(c); import; type(c_ptr), value :: loop; end
+        subroutine evn_loop_add_totals(all, of_rank) bind(c); import
+            type(evn_loop_totals), intent(inout) :: all; type(evn_loop_totals), intent(in) :: of_rank; end
         subroutine evn_loop_reset_stats(loop) bind(c); import; type(c_ptr), value :: loop; end
         ! ---- <evener/exchange.h> ----
         integer(c_int) function evn_exchange_open(exchange, loop, element, count, face, host) bind(c); import
