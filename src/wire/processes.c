@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include <time.h>
 
 enum { RESTARTS = 3 }; /* at most */
 
@@ -29,18 +28,6 @@ static int threads(void) {
     return count;
 }
 
-/* The same, when those that have been joined are gone: the system may count one for an instant
- * after that. */
-static int lasting_threads(void) {
-    const struct timespec nap = {0, 1000000};
-    int count = threads();
-    for (int naps = 0; count > 1 && naps < 100; naps++) {
-        nanosleep(&nap, NULL);
-        count = threads();
-    }
-    return count;
-}
-
 /* A child has none of its parent's threads, and what they worked for waits for them for ever: the
  * first OpenMP region of a child does, where its parent has had one. */
 static evn_status may_fork(int processes, const evn_wire_host *host) {
@@ -51,7 +38,7 @@ static evn_status may_fork(int processes, const evn_wire_host *host) {
         return host->fail(EVN_USAGE,
                           "processes: this process is itself one of a run's; a program has one "
                           "cluster of processes in its life");
-    const int have = lasting_threads();
+    const int have = threads();
     if (have > 1)
         return host->fail(EVN_USAGE,
                           "processes: this process has %d threads already, which would not be in "

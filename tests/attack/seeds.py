@@ -134,7 +134,8 @@ class Maker:
         """Of a run that rank 0 alone has kept, and of two ranks."""
         words = ["run", app, *size, "--steps", "2", "--quiet", "--units", "1:CPU:1", "--checkpoint"]
         self.make(*words, "one")
-        self.make(*words, "two", "--processes", "2", "--oversubscribe")
+        # without its options: what they watch memory with is a thread, beside which no ranks are forked
+        self.make(*words, "two", "--processes", "2", "--oversubscribe", ASAN_OPTIONS="detect_leaks=1")
         return [self.read("work/one"), self.read("work/two")]
 
     def matrices(self):
