@@ -2,6 +2,7 @@
  * kept for the program's life, or until a directive has another list. What the environment says of
  * units, devices, records and traces is what every session hears. */
 #include "cu/internal.h"
+#include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdarg.h>
@@ -43,6 +44,12 @@ void cu_die(const evn_cu_site *site, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     speak(site, text);
+    if (omp_in_parallel() || (cu.session && evn_units_running(cu.units))) {
+        /* other threads are at work still, and what exit() would take from under them (compilers'
+         * run-time libraries, what libraries undo as they are unloaded) they would stumble over */
+        fflush(NULL);
+        _exit(1);
+    }
     exit(1);
 }
 
