@@ -13,14 +13,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.dirname(os.path.dirname(HERE))
+import common
+from common import COMPILERS, HERE, SOURCE
+
 KERNELS = os.path.join(HERE, "kernels")
 COMMAND, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-COMPILERS = [c for c in ("gcc", "clang") if subprocess.run(["which", c], capture_output=True).returncode == 0]
 PLAIN = {k: v for k, v in os.environ.items() if not k.startswith(("EVENER_", "OMP_"))}
 PLAIN.update(LC_ALL="C", OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1", EVENER_CACHE=os.path.join(BUILD, "cache"))
 SANITIZE = []
@@ -34,16 +33,7 @@ def run(words, **env):
     return subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=300, env={**PLAIN, **env})
 
 
-class Kernels(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = cls.temporary.name
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
-
+class Kernels(common.Case):
     def path(self, name):
         return os.path.join(self.folder, name)
 
@@ -53,8 +43,7 @@ class Kernels(unittest.TestCase):
         return self.path(name)
 
     def fine(self, result):
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result.stdout
+        return super().fine(result).stdout
 
     def make(self, name, out, *more, compiler=COMPILERS[0]):
         words = [COMMAND, "--kernels", "-O2", "-std=c11", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", *SANITIZE, name,

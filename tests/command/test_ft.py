@@ -15,22 +15,14 @@ import tempfile
 import time
 import unittest
 
+from test_ranks import clean
+
 EVENER = "build/evener"
 ALL = os.environ.get("EVENER_FT") == "all"
 FIRST = {"S": (554.6087004964, 484.5363331978), "W": (567.3612178944, 529.3246849175), "A": (504.6735008193, 511.4047905510),
          "B": (517.7643571579, 507.7803458597)}
 SIZE = {"S": (64, 64, 64), "W": (128, 128, 32), "A": (256, 256, 128), "B": (512, 256, 256)}
 VARIANTS = "packed", "slabs", "best"
-
-
-def clean():
-    """The environment without what another launcher or a user has left."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "EVENER_"))}
-    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    # a container's /dev/shm may be too small for it
-    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
-        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
-    return env
 
 
 def puts(size, steps, ranks, variant, transposes):

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+from test_ranks import clean
+
 EVENER = "build/evener"
 NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
 CLASSES = "SWA" if os.environ.get("EVENER_MG") == "all" else "SW"
@@ -31,15 +33,6 @@ def crossing(n, steps):
     beside = 4 * p[0] + (2 + 3) * p[1] + (3 + 3) * p[2]
     fourth = len({(k // 2 - q) % (n // 8) for k in range(n // 8 - 2, n // 4 + 2) for q in ((0,) if k & 1 else (0, 1))})
     return steps * (beside + fourth * p[3]), steps * (beside + n // 16 * p[3]) + 2 * 8 * 8 * (n // 2)
-
-
-def clean():
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "EVENER_"))}
-    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    # a container's /dev/shm may be too small for it
-    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
-        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
-    return env
 
 
 class Devices(unittest.TestCase):

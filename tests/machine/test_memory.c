@@ -1,51 +1,12 @@
 /* Available memory: recorded trees of /proc and /sys, made in a temporary folder. Run: ctest -R
  * '^memory$' */
 #include "machine/memory.h"
+#include "tree.h"
 #include <evener/machine.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define MiB      ((uint64_t)1 << 20)
 #define NO_LIMIT "9223372036854771712\n" /* what version 1 says */
-
-static char root[64];
-
-static int set_up(void **state) {
-    (void)state;
-    strcpy(root, "/tmp/evener-memory-XXXXXX");
-    return !mkdtemp(root);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
-}
-
-/* Writes root/path with the folders it needs. */
-static void put(const char *path, const char *text) {
-    char name[512];
-    snprintf(name, sizeof name, "%s%s", root, path);
-    for (char *slash = name + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = 0;
-        mkdir(name, 0777);
-        *slash = '/';
-    }
-    FILE *f = fopen(name, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
 
 static void put_in(const char *folder, const char *name, const char *text) {
     char path[512];

@@ -29,21 +29,12 @@ static const char quiet[] = "#pragma GCC diagnostic push\n"
                             "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n";
 static const char loud[] = "#pragma GCC diagnostic pop\n";
 
-static void put_file(struct text *out, const char *file) {
-    put(out, "\"");
-    for (; *file; file++) {
-        if (*file == '"' || *file == '\\') put_bytes(out, "\\", 1);
-        put_bytes(out, file, 1);
-    }
-    put(out, "\"");
-}
-
 /* What follows is in the line of `at`. */
 static void line(struct emit *e, int at) {
     const struct place place = source_place(e->s, at);
     if (e->out.length && e->out.at[e->out.length - 1] != '\n') put(&e->out, "\n");
     put(&e->out, e->s->preprocessed ? "# %d " : "#line %d ", place.line);
-    put_file(&e->out, place.file);
+    put_quoted(&e->out, place.file);
     put(&e->out, "\n");
 }
 
@@ -87,7 +78,7 @@ static void put_schedule(struct emit *e) {
 static void put_site(struct emit *e) {
     const struct place place = source_place(e->s, e->d->begin);
     put(&e->out, "static evn_cu_site evn_%d = {.file = ", e->n);
-    put_file(&e->out, place.file);
+    put_quoted(&e->out, place.file);
     put(&e->out, ", .line = %d, .schedule = \"", place.line);
     put_schedule(e);
     put(&e->out, "\"};\n");
@@ -380,7 +371,7 @@ static void put_body_end(struct emit *e) {
         "if (evn_%d_once) {\n%sextern void exit(int);\n__builtin_printf(\"%%s:%d: break leaves the "
         "loop over compute units\\n\", ",
         e->n, quiet, place.line);
-    put_file(&e->out, place.file);
+    put_quoted(&e->out, place.file);
     put(&e->out, ");\nexit(1);\n%s}\n", loud);
 }
 

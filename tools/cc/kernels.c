@@ -321,19 +321,10 @@ static void put_host_text(struct kernel *k, struct text *out) {
 
 /* ---- in front of the function -------------------------------------------------------------- */
 
-static void put_file(struct text *out, const char *file) {
-    put(out, "\"");
-    for (; *file; file++) {
-        if (*file == '"' || *file == '\\') put_bytes(out, "\\", 1);
-        put_bytes(out, file, 1);
-    }
-    put(out, "\"");
-}
-
 static void put_line(struct kernel *k, int at) {
     const struct place place = source_place(k->s, at);
     put(&k->out, "\n# %d ", place.line);
-    put_file(&k->out, place.file);
+    put_quoted(&k->out, place.file);
     put(&k->out, "\n");
 }
 
@@ -386,7 +377,7 @@ static void put_definitions(struct kernel *k, int at) {
     /* a function: under default(none) a variable would have to be listed */
     put(&k->out, "static evn_cu_kernel *evn_%d_kernel(void) {\nstatic evn_cu_kernel kernel = {",
         k->n);
-    put_file(&k->out, place.file);
+    put_quoted(&k->out, place.file);
     put(&k->out, ", %d, evn_dialect,\n", place.line);
     put_string(&k->out, device.at);
     put(&k->out, ",\nevn_%d_run, evn_%d_parameters, %d, %d, %d, 0};\nreturn &kernel;\n}\n%s", k->n,

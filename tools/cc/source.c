@@ -32,6 +32,15 @@ void put_bytes(struct text *t, const char *bytes, size_t count) {
     t->at[t->length] = 0;
 }
 
+void put_quoted(struct text *out, const char *text) {
+    put(out, "\"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') put_bytes(out, "\\", 1);
+        put_bytes(out, text, 1);
+    }
+    put(out, "\"");
+}
+
 __attribute__((noinline, format(printf, 1, 0))) static char *printed(const char *format,
                                                                      va_list list) {
     va_list again;

@@ -105,6 +105,8 @@ void source_write(struct source *s, struct text *out);
 
 void put(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void put_bytes(struct text *t, const char *bytes, size_t count);
+/* As a string of C. */
+void put_quoted(struct text *out, const char *text);
 
 /* As malloc and realloc; they end the command where there is no memory. */
 void *more(void *old, size_t bytes);
