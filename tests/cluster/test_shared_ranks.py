@@ -88,8 +88,8 @@ class Shared(unittest.TestCase):
                 self.assertRegex(err, r"^evener: process 1 of 2 [^\n]*signal 9[^\n]*\n$")
                 self.assertEqual(out, "")
                 continue
-            self.assertIn(status, (9, 137), out + err)
-            self.assertNotIn("evener", err)
+            self.assertIn(status, (9, 137, 6, 134), out + err)  # 6: its transport aborts the other rank
+            self.assertNotRegex(err, r"(?m)^evener")
             self.assertNotIn("shared_try.c", err)
             # of one-sided memory nothing is left; Open MPI leaves segments of its own messages
             self.assertEqual([line for line in out.splitlines() if line.startswith("left: ") and not line.startswith("left: vader_segment")], [])
