@@ -23,14 +23,15 @@ static void try(evn_status status) {
 
 /* A zone, by the team of the unit at hand. */
 static void by_team(int z) {
-    struct scratch *s = &run.scratch[omp_get_cu_num()];
     const int cores = omp_get_num_threads();
+    struct scratch *s = setup_fit_scratch(&run, (int)omp_get_cu_num(), 0, cores);
+    if (!s) exit(1);
     if (cores == 1) {
-        pass(&run, z, s, &(struct team){0, 1});
+        pass(&run, z, s, &(struct team){0, 1, NULL});
         return;
     }
 #pragma omp parallel num_threads(cores)
-    pass(&run, z, s, &(struct team){omp_get_thread_num(), cores});
+    pass(&run, z, s, &(struct team){omp_get_thread_num(), cores, NULL});
 }
 
 /* A batch on a device: the zones' step in one go; what comes before is done on the host. */
@@ -79,7 +80,7 @@ static void set_up(void) {
     run.hash = calloc(zones, sizeof *run.hash);
     if (!run.loop || !run.scratch || !run.norms || !run.hash) exit(1);
     try(setup_check(&run));
-    try(setup_make_scratch(&run));
+    try(setup_open_scratch(&run));
     each(zone_make);
     each(zone_force);
     setup_clear_scratch(&run);
@@ -105,13 +106,15 @@ static double step_by_hand(void) {
 }
 
 static int conclude(void) {
-    const struct team alone = {0, 1};
+    const struct team alone = {0, 1, NULL};
+    struct scratch *s = setup_fit_scratch(&run, 0, 0, 1);
     struct norms total;
+    if (!s) return 1;
     const int zones = run.p->zones;
     if (run.place) try(evn_place_acquire(run.place, zones, run.region, EVN_HOST, EVN_READ));
     for (int z = 0; z < zones; z++) {
-        zone_norm_residual(&run, z, &run.scratch[0], &alone);
-        zone_norm_others(&run, z, &run.scratch[0], &alone);
+        zone_norm_residual(&run, z, s, &alone);
+        zone_norm_others(&run, z, s, &alone);
     }
     if (run.place) try(evn_place_release(run.place, zones, run.region, EVN_HOST));
     norms_sum(run.norms, zones, &total);

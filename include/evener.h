@@ -37,6 +37,7 @@
 #include <evener/place.h>
 #include <evener/schedule.h>
 #include <evener/loop.h>
+#include <evener/subteam.h>
 #include <evener/exchange.h>
 #include <evener/recover.h>
 #include <evener/model.h>

@@ -8,6 +8,7 @@
 
 #include "npbmz/benchmark.h"
 #include "npbmz/mesh/gas_constants.h"
+#include <evener/subteam.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,24 +34,31 @@ static inline ptrdiff_t zone_at(const struct zone *z, int i, int j, int k) {
     return k * z->sk + j * z->sj + i;
 }
 
-/* What one unit needs to work on one zone after another: memory that is used again from zone to
- * zone, and the unit's clock of phases. Made by the unit's own team, so that it lies near it. */
+/* What a team needs to work on one zone after another: memory that is used again from zone to
+ * zone, and the team's clock of phases. Made by its first core, so that it lies near it. */
 struct scratch {
     double *memory; /* solver->scratch(problem, cores) doubles, 64-byte aligned, zeroed */
     size_t doubles;
+    int cores;                    /* of the team that it is for */
+    double share;                 /* of the unit's cores */
     double since;                 /* start of the running phase, s */
-    double seconds[NPBMZ_PHASES]; /* time in each phase, taken by the first core of the team */
+    double seconds[NPBMZ_PHASES]; /* the unit's time in each phase: that which the first core of
+                                     the team has taken, times the share */
 };
 
 struct problem;
 
-/* The team of cores that works on a zone together. Each core calls the solver with its own number;
- * team_barrier() is where they wait for each other. */
+/* The team of cores that works on a zone together: a unit's, or a subteam of it. Each core calls
+ * the solver with its own number; team_barrier() is where they wait for each other. */
 struct team {
-    int core, cores; /* my number from 0, and how many */
+    int core, cores;       /* my number from 0, and how many */
+    const evn_subteam *by; /* NULL: all threads of an OpenMP region */
 };
 static inline void team_barrier(const struct team *t) {
-    if (t->cores > 1) {
+    if (t->cores == 1) return;
+    if (t->by) {
+        evn_subteam_barrier(t->by);
+    } else {
 #pragma omp barrier
     }
 }

@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static evn_status mistake(const evn_batch *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* ---- times --------------------------------------------------------------------------------- */
 
 void batch_share(const evn_problem *p, const int *task, int count, double seconds, double *to) {
@@ -75,6 +78,9 @@ evn_status batch_run(evn_batch *b) {
     if (!w->body) return EVN_OK;
     const unsigned said = message_count();
     evn_status status = w->body(b->unit, b, w->arg);
+    if (!status && b->shared && b->done < b->count)
+        status = mistake(b, "%d of its %d tasks were shared out; evn_batch_share() must do all",
+                         b->done, b->count);
     if (status && message_count() == said)
         status =
             evn_fail(status, "the body of tasks %d to %d returned status %d (%s) and no message",
@@ -84,8 +90,6 @@ evn_status batch_run(evn_batch *b) {
 
 /* ---- mistakes ------------------------------------------------------------------------------ */
 
-static evn_status mistake(const evn_batch *b, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 static evn_status mistake(const evn_batch *b, const char *format, ...) {
     char text[256];
     va_list arguments;
@@ -212,6 +216,48 @@ void evn_batch_spent(evn_batch *b, int task, double begin) {
         burst_record(b->worker, b->worker->kind, task, 1, begin, now);
         b->since = now;
     }
+}
+
+evn_status batch_may_share(const evn_batch *b, const int *task, int count) {
+    if (b->in_flight)
+        return mistake(b, "evn_batch_share() on a device, which has no cores to share out");
+    if (b->next || (b->done && !b->shared))
+        return mistake(b, "evn_batch_share() after evn_batch_next() or evn_batch_done(); a body "
+                          "uses one of them");
+    const int left = b->done < b->count ? b->count - b->done : b->count;
+    if (count < 0 || count > left)
+        return mistake(b, "%d tasks to be shared out; %d are left", count, left);
+    for (int i = 0; i < count; i++) {
+        evn_status status = must_have(b, task[i]);
+        if (status) return status;
+    }
+    return EVN_OK;
+}
+
+void batch_share_begins(evn_batch *b) {
+    if (b->done) b->since = evn_now(); /* else with the batch */
+    b->plain = -1;
+    b->shared = 1;
+}
+
+void batch_shared(evn_batch *b, const int *task, int count, const double *part) {
+    const int again = b->done == b->count;
+    const double now = ended(b), wall = now - b->since;
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += part[i];
+    for (int i = 0; i < count; i++) {
+        const double seconds = sum > 0 ? wall * part[i] / sum : wall / count;
+        if (again)
+            b->loop->added[task[i]] += seconds;
+        else
+            b->seconds[task[i]] = seconds;
+    }
+    if (again)
+        b->adds = 1;
+    else
+        b->done += count;
+    burst_record(b->worker, b->worker->kind, task[0], count, b->since, now);
+    b->since = now;
 }
 
 /* ---- where it runs ------------------------------------------------------------------------- */

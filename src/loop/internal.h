@@ -1,5 +1,6 @@
 /* What a loop is made of, for the files of this room: loop.c runs instances, batch.c is what bodies
  * ask, regions.c brings the tasks' data, devices.c keeps batches in flight on a GPU unit's devices,
+ * subteams.c does them by parts of a team,
  * burst.c remembers intervals, recover.c goes on without a unit. */
 #ifndef LOOP_INTERNAL_H
 #define LOOP_INTERNAL_H
@@ -10,15 +11,17 @@
 
 struct worker;
 struct in_flight;
+struct subteams;
 
 struct evn_batch {
     const int *task;
     int count;
-    int next;  /* tasks that were begun one by one, and 1 once the last one is done */
-    int plain; /* up to which `next` evn_batch_next() has nothing to look at: `count` on cores, -1
-                  on devices, on slow units, and after evn_batch_done() */
-    int done;  /* tasks that were done together */
-    int adds;  /* evn_batch_add() was called */
+    int next;   /* tasks that were begun one by one, and 1 once the last one is done */
+    int plain;  /* up to which `next` evn_batch_next() has nothing to look at: `count` on cores, -1
+                   on devices, on slow units, and after evn_batch_done() */
+    int done;   /* tasks that were done together, or shared out */
+    int shared; /* evn_batch_share() was called */
+    int adds;   /* evn_batch_add() was called */
     int device, space;           /* of the unit's devices; -1 and EVN_HOST on cores */
     double since;                /* when the task at hand, or the batch, began; on cores */
     double slowness;             /* of the unit, in a run on cores; else 1 */
@@ -82,7 +85,8 @@ struct worker {
     int *noted;       /* of each region: where it was noted last; NULL where tasks share none */
     struct in_flight *in_flight; /* of each device of the unit; NULL for a CPU unit */
     int devices;
-    evn_burst_kind kind; /* of the instance at hand */
+    struct subteams *subteams; /* NULL: none were wanted yet */
+    evn_burst_kind kind;       /* of the instance at hand */
     int instance;
     double origin;
 };
@@ -189,6 +193,12 @@ static inline int batch_first_open(const evn_batch *b) { return b->next ? b->nex
 
 /* The time of tasks that were done together, by weight. */
 void batch_share(const evn_problem *p, const int *task, int count, double seconds, double *to);
+
+/* What evn_batch_share() asks and says. Whether it may do these tasks of the batch; then that it
+ * begins; then that they are done, and in what proportion they took the time since. */
+evn_status batch_may_share(const evn_batch *b, const int *task, int count);
+void batch_share_begins(evn_batch *b);
+void batch_shared(evn_batch *b, const int *task, int count, const double *part);
 
 /* Adds what evn_batch_add() was told to the tasks' times. */
 void batch_settle(evn_batch *b);

@@ -4,6 +4,7 @@
  * line apart from the others', and is gathered after the last one is done.
  */
 #include "loop/ranks.h"
+#include "loop/subteams.h"
 #include "base/argument.h"
 #include "wire/meet.h"
 #include <evener/clock.h>
@@ -56,7 +57,7 @@ static double run_batch(evn_loop *loop, struct worker *w, int count, double begi
         }
     }
     b->count = count;
-    b->next = b->done = b->adds = 0;
+    b->next = b->done = b->adds = b->shared = 0;
     b->plain = b->slowness > 1 || loop->cluster ? -1 : count;
     b->since = begin;
     evn_status status = batch_run(b);
@@ -386,6 +387,7 @@ static void close_worker(struct worker *w) {
     regions_forget(w);
     free(w->mine);
     free(w->ring.burst);
+    subteams_close(w->subteams);
 }
 
 /* Nothing is learnt yet, and tasks are where the schedule puts them first. */

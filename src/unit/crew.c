@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* times to look before sleeping: some hundred microseconds, longer than a core needs that has not
- * been interrupted; and where threads are not bound, and may share cores */
-enum { SPINS = 4000, SPINS_UNBOUND = 100 };
-
 /* calls from one round of tries to the next: at most a tenth are tries */
 enum { CYCLE = 10 * EVN_CREW_LEVELS * EVN_CREW_TRIES };
 
@@ -24,8 +20,7 @@ struct evn_crew {
     evn_crew_job job;
     void *arg;
     int cores; /* 0 outside of jobs */
-    struct gate barrier;
-    _Alignas(64) atomic_int arrived;
+    struct barrier barrier;
 };
 
 /* Whether the core is one that an earlier one of the crew is on. */
@@ -47,7 +42,7 @@ static void number_cores(evn_crew *c, int max) {
         c->first[u] = at;
         for (int i = 0; i < evn_unit_cores(unit); i++) {
             const int system = evn_unit_core_number(unit, i);
-            if (system < 0) c->barrier.spins = SPINS_UNBOUND;
+            if (system < 0) c->barrier.gate.spins = GATE_SPINS_UNBOUND;
             /* the caller's is always in */
             const int in = !at || (system < 0 ? c->count < max : !is_taken(c, u, i, system));
             c->number[at++] = in ? c->count++ : -1;
@@ -66,7 +61,7 @@ evn_status evn_crew_open(evn_crew **out, evn_units *units, int max) {
     evn_crew *c = aligned_alloc(_Alignof(struct evn_crew), sizeof *c);
     if (!c) return evn_fail(EVN_MEMORY, "crew: no memory for %d cores", cores);
     *c = (struct evn_crew){.units = units};
-    gate_init(&c->barrier, SPINS);
+    barrier_init(&c->barrier, GATE_SPINS);
     c->first = malloc(sizeof *c->first * (size_t)count);
     c->number = malloc(sizeof *c->number * (size_t)cores);
     if (!c->first || !c->number) {
@@ -80,7 +75,7 @@ evn_status evn_crew_open(evn_crew **out, evn_units *units, int max) {
 
 void evn_crew_close(evn_crew *c) {
     if (!c) return;
-    gate_destroy(&c->barrier);
+    barrier_destroy(&c->barrier);
     free(c->first);
     free(c->number);
     free(c);
@@ -176,11 +171,5 @@ void evn_crew_barrier(evn_crew *c) {
         evn_fail(EVN_USAGE, "crew: evn_crew_barrier() outside of a job of evn_crew_run()");
         return;
     }
-    const unsigned seen = gate_count(&c->barrier);
-    if (atomic_fetch_add(&c->arrived, 1) != c->cores - 1) {
-        gate_wait(&c->barrier, seen);
-        return;
-    }
-    atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
-    gate_open(&c->barrier);
+    barrier_wait(&c->barrier, c->cores);
 }

@@ -4,7 +4,7 @@
 
 #include <evener/unit.h>
 #include "unit/descriptor.h"
-#include "unit/gate.h"
+#include "base/gate.h"
 
 /* Where a bound thread may run: EVENER_BIND, for studies of what binding is worth. */
 enum unit_binding {

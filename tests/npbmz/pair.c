@@ -10,7 +10,7 @@
 
 enum { STEPS = 3 };
 
-const struct team pair_alone = {0, 1};
+const struct team pair_alone = {0, 1, NULL};
 
 void pair_open(struct pair *a, enum npbmz_benchmark benchmark, double dt, const int shape[3],
                int cores) {
@@ -53,7 +53,7 @@ void pair_step(struct pair *a, int cores) {
     int got = 0;
 #pragma omp parallel num_threads(cores)
     {
-        struct team t = {omp_get_thread_num(), omp_get_num_threads()};
+        struct team t = {omp_get_thread_num(), omp_get_num_threads(), NULL};
 #pragma omp single
         got = t.cores;
         if (got == cores) a->p.solver->step(&a->p, &a->z, &a->s, &t);

@@ -37,7 +37,7 @@ typedef void phase_function(const struct problem *p, struct zone *z, struct scra
 static void with_team(struct pair *b, struct scratch *s, int cores, phase_function *f) {
 #pragma omp parallel num_threads(cores)
     {
-        struct team t = {omp_get_thread_num(), cores};
+        struct team t = {omp_get_thread_num(), cores, NULL};
         if (omp_get_num_threads() == cores) f(&b->p, &b->z, s, &t);
     }
 }
@@ -55,7 +55,7 @@ static void lower_result(struct pair *b, struct scratch *s, int cores, plain_poi
     double K = 1;
     for (int d = 0; d < 3; d++) K += 2 * b->p.dt / (b->p.h[d] * b->p.h[d]) * DELTA(d);
     for (int core = 0; core < cores; core++) {
-        const struct team t = {core, cores};
+        const struct team t = {core, cores, NULL};
         struct lu_sweep w;
         struct lu_visit now;
         struct passage io;

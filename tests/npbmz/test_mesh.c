@@ -520,7 +520,7 @@ static void forcing(void **state) {
                 plain_put(z, z->u, q.u);
 #pragma omp parallel num_threads(cores)
                 {
-                    struct team t = {omp_get_thread_num(), omp_get_num_threads()};
+                    struct team t = {omp_get_thread_num(), omp_get_num_threads(), NULL};
                     zone_forcing(&p, z, work, &t);
                 }
                 free(work);

@@ -75,7 +75,7 @@ static void run(struct bench *b, const double *f, double scale, int cores) {
     int cores_had = 0;
 #pragma omp parallel num_threads(cores)
     {
-        struct team t = {omp_get_thread_num(), omp_get_num_threads()};
+        struct team t = {omp_get_thread_num(), omp_get_num_threads(), NULL};
         if (t.core == 0) cores_had = t.cores;
         residual(&b->p, &b->z, b->z.u, f, scale, b->out, work, &t);
     }

@@ -9,6 +9,6 @@ void phase_start(struct scratch *s, const struct team *t) {
 void phase_mark(struct scratch *s, const struct team *t, enum npbmz_phase ended) {
     if (t->core != 0) return;
     double end = evn_now();
-    s->seconds[ended] += end - s->since;
+    s->seconds[ended] += (end - s->since) * s->share;
     s->since = end;
 }

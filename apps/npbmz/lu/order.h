@@ -47,7 +47,7 @@ struct lu_tile {
 
 /* the blocks [*lo, *hi) of a group */
 static inline void lu_order_blocks(const struct lu_order *o, int group, int *lo, int *hi) {
-    const struct team groups = {group, o->groups};
+    const struct team groups = {group, o->groups, NULL};
     team_share(&groups, o->blocks, lo, hi);
 }
 

@@ -37,7 +37,7 @@ static evn_status warm_up(struct run *run) {
 
 /* Up to the state that is timed; also once more, when a device has failed on the way. */
 static evn_status set_up(struct run *run) {
-    evn_status status = ranks_agreed(run->cluster, setup_make_scratch(run));
+    evn_status status = ranks_agreed(run->cluster, setup_open_scratch(run));
     if (!status) status = zones_visit(run, zone_make, EVN_WRITE);
     if (!status) status = zones_visit(run, zone_force, EVN_WRITE);
     if (!status) setup_clear_scratch(run); /* forcing has used it, and solvers expect it zeroed */
@@ -111,7 +111,8 @@ static evn_status sum_phases(const struct run *run, npbmz_result *r) {
     double mine[NPBMZ_PHASES] = {0}, *all = NULL;
     int count = 0;
     for (int u = 0; u < evn_units_count(run->units); u++)
-        for (int i = 0; i < NPBMZ_PHASES; i++) mine[i] += run->scratch[u].seconds[i];
+        for (int s = 0; s < run->scratch[u].count; s++)
+            for (int i = 0; i < NPBMZ_PHASES; i++) mine[i] += run->scratch[u].of[s].seconds[i];
     evn_status status =
         ranks_share(run->cluster, mine, NPBMZ_PHASES, sizeof *mine, (void **)&all, &count);
     for (int i = 0; !status && i < count; i++) r->phase_s[i % NPBMZ_PHASES] += all[i];

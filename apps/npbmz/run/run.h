@@ -14,6 +14,13 @@
 #include <evener/recover.h>
 #include <stdatomic.h>
 
+/* A unit's work space: that of its whole team, and that of each subteam, which is number 1 + the
+ * subteam's first core. Made when it is wanted first. */
+struct scratches {
+    struct scratch *of;
+    int count;
+};
+
 /* What its passes over the zones share. */
 struct run {
     struct problem *p;
@@ -23,9 +30,8 @@ struct run {
     evn_cluster *cluster; /* NULL: this process alone */
     int begun;            /* the problem fits, and its fields are being made */
     evn_loop *loop;
-    struct scratch *scratch; /* of each unit */
+    struct scratches *scratch; /* of each unit */
     int scratches;
-    size_t doubles;   /* of each unit's scratch */
     evn_place *place; /* NULL: no devices */
     struct gpu **gpu; /* of each space; those of the host's and of lost ones are NULL */
     int *region;      /* of each zone */
@@ -89,8 +95,14 @@ evn_status setup_homes(struct run *run);
 /* Doubles of a field with the slack around it that zone layouts ask for. */
 size_t setup_field(const struct problem *p);
 
-/* The units' work space, and its being zeroed, with the clocks of phases. */
-evn_status setup_make_scratch(struct run *run);
+/* The work space of a subteam, called by all of its cores; zeros at first, and when it was another
+ * size's. NULL, with run->out_of_memory set, if the system gives none. */
+struct scratch *setup_scratch(struct run *run, const evn_subteam *by);
+/* The same of a unit's team by its number there, called by one thread. */
+struct scratch *setup_fit_scratch(struct run *run, int unit, int number, int cores);
+
+/* Room for the units' work spaces; their being zeroed, with the clocks of phases. */
+evn_status setup_open_scratch(struct run *run);
 void setup_clear_scratch(struct run *run);
 
 /* Zones become regions that follow the schedule; each device gets its kernels. Makes what is not

@@ -14,21 +14,24 @@ size_t setup_field(const struct problem *p) { return NC * (size_t)p->max_sc + 2 
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-/* What a unit needs at most, over all that its scratch is used for. */
-static size_t scratch_doubles(const struct problem *p, const evn_units *units) {
-    size_t max = 0;
-    for (int u = 0; u < evn_units_count(units); u++) {
-        int cores = evn_unit_cores(evn_units_get(units, u));
-        max = larger(max, p->solver->scratch(p, cores));
-        max = larger(max, zone_forcing_scratch(p, cores));
-        max = larger(max, setup_field(p) + residual_scratch(p, cores));
-    }
-    return max;
+/* What a team needs at most, over all that its scratch is used for. */
+static size_t scratch_doubles(const struct problem *p, int cores) {
+    size_t max = p->solver->scratch(p, cores);
+    max = larger(max, zone_forcing_scratch(p, cores));
+    return larger(max, setup_field(p) + residual_scratch(p, cores));
+}
+
+/* A unit's, if it needs all that it may: its team's, and those of its cores. */
+static double unit_doubles(const struct problem *p, int cores) {
+    const double team = (double)scratch_doubles(p, cores);
+    return cores == 1 ? team : team + cores * (double)scratch_doubles(p, 1);
 }
 
 evn_status setup_check(struct run *run) {
-    run->doubles = scratch_doubles(run->p, run->units);
-    double needed = (double)evn_units_count(run->units) * (double)run->doubles * sizeof(double);
+    double needed = 0;
+    for (int u = 0; u < evn_units_count(run->units); u++)
+        needed += unit_doubles(run->p, evn_unit_cores(evn_units_get(run->units, u))) *
+                  (double)sizeof(double);
     for (int z = 0; z < run->p->zones; z++) {
         size_t bytes;
         zone_block(run->p, &run->p->zone[z], &bytes);
@@ -64,28 +67,56 @@ evn_status setup_homes(struct run *run) {
 
 /* ---- work space ---------------------------------------------------------------------------- */
 
-static void make_scratch(evn_unit *unit, void *arg) {
-    struct run *run = arg;
-    struct scratch *s = &run->scratch[evn_unit_number(unit)];
-    if (s->memory) return;
-    s->doubles = run->doubles;
-    s->memory = aligned_alloc(64, (run->doubles * sizeof(double) + 63) / 64 * 64);
-    if (!s->memory) atomic_store(&run->out_of_memory, 1);
+evn_status setup_open_scratch(struct run *run) {
+    for (int u = 0; u < evn_units_count(run->units); u++) {
+        struct scratches *s = &run->scratch[u];
+        if (s->of) continue;
+        s->count = 1 + evn_unit_cores(evn_units_get(run->units, u));
+        s->of = calloc((size_t)s->count, sizeof *s->of);
+        if (!s->of)
+            return evn_fail(EVN_MEMORY, "%s: no memory for the units' work space", run->name);
+    }
+    return EVN_OK;
 }
 
-evn_status setup_make_scratch(struct run *run) {
-    evn_status status = evn_units_run(run->units, make_scratch, run);
-    if (!status && atomic_load(&run->out_of_memory))
-        return evn_fail(EVN_MEMORY, "%s: the system gave no memory for the units' work space",
-                        run->name);
-    return status;
+struct scratch *setup_fit_scratch(struct run *run, int unit, int number, int cores) {
+    struct scratch *s = &run->scratch[unit].of[number];
+    if (s->cores == cores) return s;
+    const size_t doubles = scratch_doubles(run->p, cores);
+    if (doubles > s->doubles) {
+        free(s->memory);
+        s->memory = aligned_alloc(64, (doubles * sizeof(double) + 63) / 64 * 64);
+        s->doubles = s->memory ? doubles : 0;
+    }
+    s->cores = s->memory ? cores : 0;
+    s->share = (double)cores / (run->scratch[unit].count - 1);
+    if (s->memory)
+        memset(s->memory, 0, s->doubles * sizeof(double));
+    else
+        atomic_store(&run->out_of_memory, 1);
+    return s->memory ? s : NULL;
+}
+
+struct scratch *setup_scratch(struct run *run, const evn_subteam *by) {
+    const int unit = evn_unit_number(by->unit), whole = by->cores == evn_unit_cores(by->unit);
+    const int number = whole ? 0 : 1 + by->first;
+    struct scratch *s = &run->scratch[unit].of[number];
+    if (s->cores != by->cores) {
+        evn_subteam_barrier(by); /* all have seen that */
+        if (!by->core) setup_fit_scratch(run, unit, number, by->cores);
+        evn_subteam_barrier(by);
+    }
+    return s->memory ? s : NULL;
 }
 
 static void clear_scratch(evn_unit *unit, void *arg) {
-    struct run *run = arg;
-    struct scratch *s = &run->scratch[evn_unit_number(unit)];
-    memset(s->memory, 0, s->doubles * sizeof(double));
-    memset(s->seconds, 0, sizeof s->seconds);
+    const struct run *run = arg;
+    const struct scratches *all = &run->scratch[evn_unit_number(unit)];
+    for (int i = 0; i < all->count; i++) {
+        struct scratch *s = &all->of[i];
+        if (s->memory) memset(s->memory, 0, s->doubles * sizeof(double));
+        memset(s->seconds, 0, sizeof s->seconds);
+    }
 }
 
 void setup_clear_scratch(struct run *run) { evn_units_run(run->units, clear_scratch, run); }
@@ -153,7 +184,7 @@ void setup_lose(struct run *run, evn_unit *unit) {
         *g = NULL;
     }
     const int lost = evn_unit_number(unit), units = evn_units_count(run->units);
-    const struct scratch scratch = run->scratch[lost];
+    const struct scratches scratch = run->scratch[lost];
     memmove(&run->scratch[lost], &run->scratch[lost + 1],
             (size_t)(units - 1 - lost) * sizeof scratch);
     run->scratch[units - 1] = scratch;
@@ -187,7 +218,11 @@ void setup_give_back(struct run *run) {
     for (int s = 0; run->gpu && s < evn_place_spaces(run->place); s++) gpu_close(run->gpu[s]);
     evn_place_close(run->place);
     for (int z = 0; z < run->p->zones; z++) zone_free(&run->p->zone[z]);
-    for (int u = 0; run->scratch && u < run->scratches; u++) free(run->scratch[u].memory);
+    for (int u = 0; run->scratch && u < run->scratches; u++) {
+        struct scratches *s = &run->scratch[u];
+        for (int i = 0; s->of && i < s->count; i++) free(s->of[i].memory);
+        free(s->of);
+    }
     free(run->scratch);
     free(run->gpu);
     free(run->region);

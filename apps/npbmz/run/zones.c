@@ -5,28 +5,30 @@
 #include "npbmz/host/residual.h"
 #include "npbmz/host/exact.h"
 #include "npbmz/mesh/mesh.h"
-#include <omp.h>
 #include <stdlib.h>
 
-static void by_team(struct run *run, zone_pass *pass, int z, const evn_unit *unit) {
-    struct scratch *s = &run->scratch[evn_unit_number(unit)];
-    const int cores = evn_unit_cores(unit);
-    if (cores == 1) {
-        pass(run, z, s, &(struct team){0, 1});
-        return;
-    }
-#pragma omp parallel num_threads(cores)
-    pass(run, z, s, &(struct team){omp_get_thread_num(), cores});
+/* A pass over one zone, by a subteam. */
+static void pass_zone(const evn_subteam *by, int z, void *arg) {
+    const struct order *o = arg;
+    struct scratch *s = setup_scratch(o->run, by);
+    if (s) o->pass(o->run, z, s, &(struct team){by->core, by->cores, by});
 }
 
-/* The loop's body for every pass: the zones of the batch one after another, each by the whole team.
- */
+/* Some of a batch's zones, or all (NULL), by the unit's cores. */
+static evn_status share_zones(evn_batch *batch, const int *zone, int count, struct run *run,
+                              zone_pass *pass) {
+    struct order o = {.run = run, .pass = pass};
+    evn_status status = evn_batch_share(batch, zone, count, pass_zone, &o);
+    if (!status && atomic_load(&run->out_of_memory))
+        return evn_fail(EVN_MEMORY, "%s: the system gave no memory for a zone", run->name);
+    return status;
+}
+
+/* The loop's body for every pass. */
 static evn_status each_zone(evn_unit *unit, evn_batch *batch, void *arg) {
     const struct order *o = arg;
-    for (int z; (z = evn_batch_next(batch)) >= 0;) by_team(o->run, o->pass, z, unit);
-    if (atomic_load(&o->run->out_of_memory))
-        return evn_fail(EVN_MEMORY, "%s: the system gave no memory for a zone", o->run->name);
-    return EVN_OK;
+    (void)unit;
+    return share_zones(batch, NULL, 0, o->run, o->pass);
 }
 
 /* A pass over the zones on the host's cores. */
@@ -103,17 +105,16 @@ evn_status zones_step_early(evn_unit *unit, evn_batch *batch, void *arg) {
         evn_status status = evn_exchange_finish(run->exchange, unit, device);
         return status ? status : zones_step(unit, batch, arg);
     }
-    for (int z; (z = evn_batch_next(batch)) >= 0;)
-        if (!evn_exchange_needs(run->exchange, z)) by_team(run, zone_step, z, unit);
-    evn_status status = evn_exchange_finish(run->exchange, unit, device);
-    int count;
+    int count, early = 0, late;
     const int *zone = evn_batch_tasks(batch, &count);
-    for (int i = 0; !status && i < count; i++) {
-        if (!evn_exchange_needs(run->exchange, zone[i])) continue;
-        const double begin = evn_now();
-        by_team(run, zone_step, zone[i], unit);
-        evn_batch_spent(batch, zone[i], begin);
-    }
+    int *list = malloc((size_t)count * sizeof *list);
+    if (!list) return evn_fail(EVN_MEMORY, "%s: no memory for a list of zones", run->name);
+    for (int i = late = 0; i < count; i++)
+        list[evn_exchange_needs(run->exchange, zone[i]) ? count - ++late : early++] = zone[i];
+    evn_status status = share_zones(batch, list, early, run, zone_step);
+    if (!status) status = evn_exchange_finish(run->exchange, unit, device);
+    if (!status) status = share_zones(batch, list + early, late, run, zone_step);
+    free(list);
     return status;
 }
 
@@ -139,17 +140,9 @@ evn_status zones_step_split(evn_unit *unit, evn_batch *batch, void *arg) {
         if (!status) status = evn_exchange_finish(run->exchange, unit, device);
         return status ? status : gpu_finish(g);
     }
-    struct order part = {.run = run, .pass = begin_step};
-    evn_status status = each_zone(unit, batch, &part);
+    evn_status status = share_zones(batch, NULL, 0, run, begin_step);
     if (!status) status = evn_exchange_finish(run->exchange, unit, device);
-    int count;
-    const int *zone = evn_batch_tasks(batch, &count);
-    for (int i = 0; !status && i < count; i++) {
-        const double begin = evn_now();
-        by_team(run, finish_step, zone[i], unit);
-        evn_batch_spent(batch, zone[i], begin);
-    }
-    return status;
+    return status ? status : share_zones(batch, NULL, 0, run, finish_step);
 }
 
 /* BT and SP measure the residual of the last state; LU that which the last step left. */

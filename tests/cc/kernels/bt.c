@@ -107,7 +107,7 @@ int main(void) {
                 }
     const struct zone z = {.nx = NX, .ny = NY, .nz = NZ, .sj = SJ, .sk = SK, .sc = SC};
     struct problem p = {.h = {h[0], h[1], h[2]}, .max_ny = NY, .max_sj = SJ};
-    const struct team alone = {0, 1};
+    const struct team alone = {0, 1, NULL};
     double *work = aligned_alloc(64, (residual_scratch(&p, 1) + 8) / 8 * 8 * sizeof *work);
     residual(&p, &z, theirs, force, 1, result, work, &alone);
 #pragma omp teams distribute OMP_CU(num_teams(auto))

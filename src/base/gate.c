@@ -1,5 +1,5 @@
-/* Spin, then sleep. */
-#include "unit/gate.h"
+/* Spin, then sleep; and a barrier of it. */
+#include "base/gate.h"
 
 void gate_init(struct gate *g, int spins) {
     atomic_init(&g->count, 0);
@@ -36,4 +36,21 @@ void gate_wait(struct gate *g, unsigned seen) {
     while (atomic_load(&g->count) == seen) pthread_cond_wait(&g->moved, &g->mutex);
     atomic_fetch_sub(&g->sleepers, 1);
     pthread_mutex_unlock(&g->mutex);
+}
+
+void barrier_init(struct barrier *b, int spins) {
+    gate_init(&b->gate, spins);
+    atomic_init(&b->arrived, 0);
+}
+
+void barrier_destroy(struct barrier *b) { gate_destroy(&b->gate); }
+
+void barrier_wait(struct barrier *b, int cores) {
+    const unsigned seen = gate_count(&b->gate);
+    if (atomic_fetch_add(&b->arrived, 1) != cores - 1) {
+        gate_wait(&b->gate, seen);
+        return;
+    }
+    atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
+    gate_open(&b->gate);
 }

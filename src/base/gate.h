@@ -1,8 +1,8 @@
 /* The gate: where threads wait for a counter to move. It spins for a moment, since the next loop
  * usually comes at once, and then sleeps, since a spinning thread takes the core of one that has
  * work. */
-#ifndef UNIT_GATE_H
-#define UNIT_GATE_H
+#ifndef BASE_GATE_H
+#define BASE_GATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,5 +28,21 @@ void gate_open(struct gate *g);
 
 /* Returns once the counter is no longer `seen`. */
 void gate_wait(struct gate *g, unsigned seen);
+
+/* times to look before sleeping: some hundred microseconds, longer than a core needs that has not
+ * been interrupted; and where threads are not bound, and may share cores */
+enum { GATE_SPINS = 4000, GATE_SPINS_UNBOUND = 100 };
+
+/* A barrier, whose gate the last one to arrive opens. */
+struct barrier {
+    struct gate gate;
+    _Alignas(64) atomic_int arrived;
+};
+
+void barrier_init(struct barrier *b, int spins);
+void barrier_destroy(struct barrier *b);
+
+/* Returns when `cores` threads have called it; they see what each other wrote before. */
+void barrier_wait(struct barrier *b, int cores);
 
 #endif

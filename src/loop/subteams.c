@@ -1,0 +1,246 @@
+/* Subteams: a batch's tasks dealt to parts of a team (evener/subteam.h).
+ *
+ * The team is forked once for all tasks. Each subteam has a list of tasks, the largest first; its
+ * core 0 takes the next one, or from the end of the list that has most left when its own is empty,
+ * and tells the others of the subteam at a barrier.
+ */
+#include "loop/subteams.h"
+#include "base/argument.h"
+#include "base/gate.h"
+#include "loop/cut.h"
+#include "wire/cluster.h"
+#include <evener/clock.h>
+#include <evener/subteam.h>
+#include <omp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A subteam, in memory of its core 0's own cache lines. */
+struct part {
+    _Alignas(64) _Atomic uint64_t ends; /* of its list: `next` tasks taken from the front, so many
+                                           in the upper half not yet taken from the end */
+    int begin;                          /* of its list in `order` */
+    int task;                           /* at hand, for all of its cores; -1: no more */
+    struct barrier barrier;
+};
+
+struct subteams {
+    int cores, room;  /* of the unit; tasks there is room for */
+    int *task, count; /* that were cut last, as they were given */
+    struct cut cut;
+    int *order;             /* the tasks: those of all cores, then each subteam's list */
+    double *seconds;        /* of each in `order` */
+    double *weight;         /* room: of each */
+    int *to;                /* room: subteam of each */
+    double *load;           /* room: of each core */
+    struct part *part;      /* of each core */
+    struct barrier barrier; /* of all */
+    /* the call at hand */
+    evn_batch *batch;
+    evn_task_body body;
+    void *arg;
+};
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+void subteams_close(struct subteams *s) {
+    if (!s) return;
+    for (int c = 0; s->part && c < s->cores; c++) barrier_destroy(&s->part[c].barrier);
+    barrier_destroy(&s->barrier);
+    free(s->part);
+    free(s->task);
+    free(s->order);
+    free(s->seconds);
+    free(s->weight);
+    free(s->to);
+    free(s->load);
+    free(s);
+}
+
+static struct subteams *make(const evn_unit *unit, int room) {
+    const int cores = evn_unit_cores(unit);
+    const int spins = evn_unit_core_number(unit, 0) < 0 ? GATE_SPINS_UNBOUND : GATE_SPINS;
+    const size_t n = (size_t)room;
+    struct subteams *s = aligned_alloc(_Alignof(struct subteams), sizeof *s);
+    if (!s) return NULL;
+    memset(s, 0, sizeof *s);
+    s->cores = cores;
+    s->room = room;
+    barrier_init(&s->barrier, spins);
+    s->task = malloc(n * sizeof *s->task);
+    s->order = malloc(n * sizeof *s->order);
+    s->seconds = malloc(n * sizeof *s->seconds);
+    s->weight = malloc(n * sizeof *s->weight);
+    s->to = malloc(n * sizeof *s->to);
+    s->load = malloc((size_t)cores * sizeof *s->load);
+    s->part = aligned_alloc(_Alignof(struct part), (size_t)cores * sizeof *s->part);
+    for (int c = 0; s->part && c < cores; c++) barrier_init(&s->part[c].barrier, spins);
+    if (s->task && s->order && s->seconds && s->weight && s->to && s->load && s->part) return s;
+    subteams_close(s);
+    return NULL;
+}
+
+/* ---- the cut ------------------------------------------------------------------------------- */
+
+static _Thread_local const double *weight_of; /* for by_weight() */
+
+static int by_weight(const void *a, const void *b) {
+    const int x = *(const int *)a, y = *(const int *)b;
+    const double wx = weight_of[x], wy = weight_of[y];
+    return wx > wy ? -1 : wx < wy ? 1 : x < y ? -1 : x > y;
+}
+
+/* The lists, one after another in `order`; within each the weights go on descending. */
+static void make_lists(struct subteams *s) {
+    const int together = s->cut.together;
+    int at = together;
+    memcpy(s->task, s->order, (size_t)s->count * sizeof *s->task);
+    for (int p = 0; p < s->cut.subteams; p++) {
+        s->part[p].begin = at;
+        for (int t = together; t < s->count; t++)
+            if (s->to[t] == p) s->order[at++] = s->task[t];
+    }
+}
+
+static void cut_tasks(struct subteams *s, const double *weight, const int *task, int count) {
+    if (count == s->count && !memcmp(task, s->task, (size_t)count * sizeof *task)) return;
+    s->count = count;
+    memcpy(s->order, task, (size_t)count * sizeof *task);
+    weight_of = weight;
+    qsort(s->order, (size_t)count, sizeof *s->order, by_weight);
+    for (int t = 0; t < count; t++) s->weight[t] = weight[s->order[t]];
+    s->cut = cut_choose(s->cores, count, s->weight, s->load);
+    cut_deal(s->cores, s->cut, count, s->weight, s->load, s->to);
+    make_lists(s);
+    memcpy(s->task, task, (size_t)count * sizeof *task);
+}
+
+static int end_of(const struct subteams *s, int p) {
+    return p + 1 < s->cut.subteams ? s->part[p + 1].begin : s->count;
+}
+
+/* ---- taking tasks -------------------------------------------------------------------------- */
+
+static uint64_t ends_of(uint32_t next, uint32_t left) { return (uint64_t)left << 32 | next; }
+static uint32_t next_in(uint64_t ends) { return (uint32_t)ends; }
+static uint32_t left_in(uint64_t ends) { return (uint32_t)(ends >> 32); }
+
+/* From the front of a list, or from its end; its place in `order`, -1: it is empty. */
+static int take(struct part *p, int at_end) {
+    uint64_t seen = atomic_load_explicit(&p->ends, memory_order_relaxed);
+    while (left_in(seen)) {
+        const uint32_t next = next_in(seen), left = left_in(seen);
+        const uint64_t then = ends_of(next + !at_end, left - 1);
+        if (atomic_compare_exchange_weak(&p->ends, &seen, then))
+            return p->begin + (int)(at_end ? next + left - 1 : next);
+    }
+    return -1;
+}
+
+static int take_any(struct subteams *s, int me) {
+    int at = take(&s->part[me], 0);
+    while (at < 0) {
+        uint32_t most = 0;
+        int from = -1;
+        for (int p = 0; p < s->cut.subteams; p++) {
+            const uint32_t left = left_in(atomic_load(&s->part[p].ends));
+            if (left > most) most = left, from = p;
+        }
+        if (from < 0) return -1;
+        at = take(&s->part[from], 1);
+    }
+    return at;
+}
+
+/* ---- the team ------------------------------------------------------------------------------ */
+
+/* A task, by the calling core; number 0 has its time. */
+static void do_task(struct subteams *s, const evn_subteam *by, int at) {
+    const double begin = by->core ? 0 : evn_now();
+    s->body(by, s->order[at], s->arg);
+    if (by->cores > 1) evn_subteam_barrier(by);
+    if (by->core) return;
+    s->seconds[at] = (evn_now() - begin) * by->cores / s->cores;
+    /* messages between ranks come on while tasks are done */
+    if (!by->first && s->batch->loop->cluster) cluster_poll(s->batch->loop->cluster);
+}
+
+static void do_own(struct subteams *s, int core) {
+    const int subteams = s->cut.subteams;
+    int me = 0;
+    while (me + 1 < subteams && cut_first(s->cores, subteams, me + 1) <= core) me++;
+    const int first = cut_first(s->cores, subteams, me);
+    struct part *p = &s->part[me];
+    const evn_subteam by = {core - first, cut_first(s->cores, subteams, me + 1) - first, first,
+                            s->batch->unit, &p->barrier};
+    for (;;) {
+        if (by.core == 0) p->task = take_any(s, me);
+        if (by.cores > 1) evn_subteam_barrier(&by);
+        if (p->task < 0) return;
+        do_task(s, &by, p->task); /* at its end all have read p->task */
+    }
+}
+
+static void work(struct subteams *s) {
+    const int cores = omp_get_num_threads(), core = omp_get_thread_num();
+    if (cores != s->cores) { /* the system gave fewer threads: the first does all */
+        const evn_subteam alone = {0, 1, 0, s->batch->unit, NULL};
+        for (int at = 0; !core && at < s->count; at++) do_task(s, &alone, at);
+        return;
+    }
+    const evn_subteam all = {core, cores, 0, s->batch->unit, &s->barrier};
+    for (int at = 0; at < s->cut.together; at++) do_task(s, &all, at);
+    if (s->cut.together < s->count) do_own(s, core);
+}
+
+static void run(struct subteams *s) {
+    for (int p = 0; p < s->cut.subteams; p++)
+        atomic_store(&s->part[p].ends, ends_of(0, (uint32_t)(end_of(s, p) - s->part[p].begin)));
+#pragma omp parallel num_threads(s->cores)
+    work(s);
+}
+
+/* ---- what is public ------------------------------------------------------------------------ */
+
+void evn_subteam_barrier(const evn_subteam *by) {
+    NEED_OR(, by, "a subteam");
+    if (by->cores > 1) barrier_wait(by->barrier, by->cores);
+}
+
+/* A unit of one core: tasks one after another, each with its time. */
+static void run_alone(evn_batch *b, const int *task, int count, evn_task_body body, void *arg) {
+    const evn_subteam alone = {0, 1, 0, b->unit, NULL};
+    batch_share_begins(b);
+    for (int i = 0; i < count; i++) {
+        body(&alone, task[i], arg);
+        batch_shared(b, &task[i], 1, &(double){1});
+        if (b->loop->cluster) cluster_poll(b->loop->cluster);
+    }
+}
+
+evn_status evn_batch_share(evn_batch *b, const int *task, int count, evn_task_body body,
+                           void *arg) {
+    NEED(b, "a batch");
+    NEED(body, "a body");
+    if (!task) task = evn_batch_tasks(b, &count);
+    evn_status status = batch_may_share(b, task, count);
+    if (status || !count) return status;
+    if (evn_unit_cores(b->unit) == 1) {
+        run_alone(b, task, count, body, arg);
+        return EVN_OK;
+    }
+    struct worker *w = b->worker;
+    if (!w->subteams && !(w->subteams = make(b->unit, b->loop->problem->tasks)))
+        return evn_fail(EVN_MEMORY, "loop: no memory for subteams of %d cores",
+                        evn_unit_cores(b->unit));
+    struct subteams *s = w->subteams;
+    cut_tasks(s, b->loop->problem->weight, task, count);
+    s->batch = b;
+    s->body = body;
+    s->arg = arg;
+    batch_share_begins(b);
+    run(s);
+    batch_shared(b, s->order, count, s->seconds);
+    return EVN_OK;
+}

@@ -1,0 +1,278 @@
+/* Subteams: how a team is cut, every task once by one subteam, who waits for whom, tasks that are
+ * taken from one that is held up, times, mistakes. Run: ctest -R subteam */
+#include "loop/cut.h"
+#include "machine_of_test.h"
+#include <evener.h>
+#include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { TASKS = 40, CORES = 12 };
+
+/* ---- the cut ------------------------------------------------------------------------------- */
+
+/* Every task has a subteam, and none ends later than said. */
+static double dealt(int cores, int tasks, const double *weight) {
+    double load[64], sum = 0;
+    int to[256];
+    const struct cut cut = cut_choose(cores, tasks, weight, load);
+    assert_in_range(cut.subteams, 1, cores);
+    assert_in_range(cut.together, 0, tasks);
+    if (cut.subteams == 1) assert_int_equal(cut.together, tasks);
+    memset(to, -1, sizeof to);
+    const double end = cut_deal(cores, cut, tasks, weight, load, to);
+    double begin = 0, done[64] = {0};
+    for (int t = 0; t < tasks; t++) {
+        sum += weight[t];
+        if (t < cut.together) {
+            begin += weight[t] / cut_speed(cores);
+            continue;
+        }
+        assert_in_range(to[t], 0, cut.subteams - 1);
+        const int mine =
+            cut_first(cores, cut.subteams, to[t] + 1) - cut_first(cores, cut.subteams, to[t]);
+        done[to[t]] += weight[t] / cut_speed(mine);
+    }
+    double last = begin;
+    for (int s = 0; s < cut.subteams; s++)
+        if (begin + done[s] > last) last = begin + done[s];
+    assert_true(fabs(last - end) <= 1e-9 * end);
+    assert_true(end >= sum / cores * (1 - 1e-9));
+    return end;
+}
+
+static void test_cut(void **state) {
+    (void)state;
+    double equal[256], falling[256];
+    for (int t = 0; t < 256; t++) {
+        equal[t] = 3;
+        falling[t] = 20 * pow(0.8, t);
+    }
+    for (int cores = 1; cores <= 64; cores++)
+        for (int tasks = 1; tasks <= 256; tasks += tasks < 20 ? 1 : 59) {
+            dealt(cores, tasks, falling);
+            const double end = dealt(cores, tasks, equal);
+            /* never worse than all by all cores, nor than each by one core */
+            assert_true(end * 0.98 <= 3 * tasks / cut_speed(cores) * (1 + 1e-9));
+            assert_true(end * 0.98 <= 3 * ((tasks + cores - 1) / cores) * (1 + 1e-9));
+        }
+    /* what is even is not touched by two; what is left over is done by all */
+    double load[64];
+    assert_int_equal(cut_choose(4, 16, equal, load).subteams, 4);
+    assert_int_equal(cut_choose(4, 16, equal, load).together, 0);
+    assert_int_equal(cut_choose(2, 5, equal, load).together, 1);
+    assert_int_equal(cut_choose(8, 1, equal, load).subteams, 1);
+    assert_int_equal(cut_choose(8, 2, equal, load).subteams, 2);
+    /* one that is as large as all others together */
+    const double large[] = {8, 1, 1, 1, 1, 1, 1, 1, 1};
+    assert_int_equal(cut_choose(8, 9, large, load).together, 1);
+    assert_int_equal(cut_choose(8, 9, large, load).subteams, 8);
+}
+
+/* ---- a batch ------------------------------------------------------------------------------- */
+
+struct fixture {
+    evn_units *units;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    atomic_int times[TASKS];   /* that a task was done */
+    atomic_int cores[TASKS];   /* of the subteam that did it last */
+    atomic_ullong came[TASKS]; /* of its cores, those that have come so far: a bit each */
+    atomic_int wrong, done;
+    int held;      /* a task that waits for the others; -1 */
+    int ways;      /* in which the batch is done */
+    double spent;  /* by the batch, of evn_now() */
+    int other[64]; /* its tasks in another order */
+};
+
+static void open_fixture(struct fixture *f, const char *list, const double *weight) {
+    memset(f, 0, sizeof *f);
+    f->held = -1;
+    assert_ok(evn_units_open_on(&f->units, machine, list, "emulated", EVN_OVERSUBSCRIBE));
+    evn_problem p = {.tasks = TASKS, .units = evn_units_count(f->units), .weight = weight};
+    assert_ok(evn_schedule_open(&f->schedule, "static", &p));
+    assert_ok(evn_loop_open(&f->loop, f->units, f->schedule));
+}
+
+static void close_fixture(struct fixture *f) {
+    evn_loop_close(f->loop);
+    evn_schedule_close(f->schedule);
+    evn_units_close(f->units);
+}
+
+static void task(const evn_subteam *by, int t, void *arg) {
+    struct fixture *f = arg;
+    const int all = evn_unit_cores(by->unit);
+    if (by->core < 0 || by->core >= by->cores || by->first < 0 || by->first + by->cores > all)
+        atomic_fetch_add(&f->wrong, 1);
+    if (atomic_fetch_or(&f->came[t], 1ULL << by->core) >> by->core & 1)
+        atomic_fetch_add(&f->wrong, 1);
+    evn_subteam_barrier(by);
+    if (atomic_load(&f->came[t]) != (1ULL << by->cores) - 1) atomic_fetch_add(&f->wrong, 1);
+    evn_subteam_barrier(by);
+    if (by->core) return;
+    atomic_store(&f->came[t], 0);
+    atomic_store(&f->cores[t], by->cores);
+    atomic_fetch_add(&f->times[t], 1);
+    while (t == f->held && atomic_load(&f->done) < TASKS - 1) sched_yield();
+    atomic_fetch_add(&f->done, 1);
+}
+
+static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct fixture *f = arg;
+    int count, even = 0, odd = 0;
+    const int *all = evn_batch_tasks(batch, &count);
+    const double begin = evn_now();
+    evn_status status = EVN_OK;
+    (void)unit;
+    if (f->ways == 0) status = evn_batch_share(batch, NULL, 0, task, f);
+    if (f->ways >= 1) {
+        for (int i = 0; i < count; i++) f->other[all[i] % 2 ? count - ++odd : even++] = all[i];
+        status = evn_batch_share(batch, f->other, even, task, f);
+        if (!status) status = evn_batch_share(batch, f->other + even, odd, task, f);
+    }
+    if (!status && f->ways == 2) status = evn_batch_share(batch, NULL, 0, task, f);
+    f->spent = evn_now() - begin;
+    return status;
+}
+
+static void check(struct fixture *f, int times) {
+    assert_int_equal(f->wrong, 0);
+    for (int t = 0; t < TASKS; t++) {
+        assert_int_equal(f->times[t], times);
+        f->times[t] = 0;
+    }
+    f->done = 0;
+}
+
+static const double *weights(int kind) {
+    static double weight[TASKS];
+    for (int t = 0; t < TASKS; t++)
+        weight[t] = kind == 0 ? 1 : kind == 1 ? pow(0.7, (t * 7) % TASKS) : t == 11 ? 1000 : 1;
+    return weight;
+}
+
+static void test_every_task_once(void **state) {
+    (void)state;
+    static const char *const lists[] = {"1:CPU:1", "1:CPU:2", "1:CPU:3", "1:CPU:12"};
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
+        for (int kind = 0; kind < 3; kind++) {
+            struct fixture f;
+            open_fixture(&f, lists[l], weights(kind));
+            for (f.ways = 0; f.ways < 3; f.ways++) {
+                assert_ok(evn_loop_run(f.loop, body, &f));
+                check(&f, f.ways == 2 ? 2 : 1);
+                double sum = 0;
+                for (int t = 0; t < TASKS; t++) {
+                    assert_true(evn_loop_seconds(f.loop)[t] > 0);
+                    sum += evn_loop_seconds(f.loop)[t];
+                }
+                /* all of the batch's time is some task's, but for what is between the calls */
+                assert_true(sum <= evn_loop_sum(f.loop).compute_s);
+                assert_true(sum > 0.2 * f.spent);
+            }
+            f.ways = 0;
+            assert_ok(evn_loop_visit(f.loop, body, &f));
+            check(&f, 1);
+            close_fixture(&f);
+        }
+}
+
+/* The core that is at the first task cannot have done the rest of its own. */
+static void test_held_up(void **state) {
+    (void)state;
+    static const char *const lists[] = {"1:CPU:2", "1:CPU:5"};
+    for (size_t l = 0; l < 2; l++) {
+        struct fixture f;
+        open_fixture(&f, lists[l], weights(0));
+        for (f.held = 0; f.held < 3; f.held++) {
+            assert_ok(evn_loop_run(f.loop, body, &f));
+            check(&f, 1);
+        }
+        close_fixture(&f);
+    }
+}
+
+/* A large task is done by all, and small ones by a core each. */
+static void test_sizes(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "1:CPU:4", weights(2));
+    assert_ok(evn_loop_run(f.loop, body, &f));
+    for (int t = 0; t < TASKS; t++) assert_int_equal(f.cores[t], t == 11 ? 4 : 1);
+    check(&f, 1);
+    close_fixture(&f);
+}
+
+/* ---- mistakes ------------------------------------------------------------------------------ */
+
+static evn_status wrong_body(evn_unit *unit, evn_batch *batch, void *arg) {
+    const int which = *(int *)arg, beyond[] = {TASKS};
+    int count;
+    const int *all = evn_batch_tasks(batch, &count);
+    struct fixture none;
+    memset(&none, 0, sizeof none);
+    none.held = -1;
+    (void)unit;
+    switch (which) {
+    case 0: return evn_batch_share(batch, NULL, 0, NULL, NULL);
+    case 1: return evn_batch_share(batch, beyond, 1, task, &none);
+    case 2: return evn_batch_share(batch, all, count - 1, task, &none);
+    case 3: evn_batch_next(batch); return evn_batch_share(batch, NULL, 0, task, &none);
+    case 4: evn_batch_done(batch, 2); return evn_batch_share(batch, NULL, 0, task, &none);
+    case 5:
+        evn_batch_share(batch, all, 3, task, &none);
+        return evn_batch_share(batch, all, count, task, &none);
+    case 6: return evn_batch_share(batch, all, -1, task, &none);
+    case 7: return evn_batch_share(NULL, NULL, 0, task, &none);
+    case 8: evn_subteam_barrier(NULL); return evn_batch_share(batch, NULL, 0, task, &none);
+    default: return EVN_OK;
+    }
+}
+
+static void test_mistakes(void **state) {
+    (void)state;
+    static const char *const said[] = {"NULL",
+                                       "task 40 is not of this batch",
+                                       "39 of its 40 tasks were shared out",
+                                       "after evn_batch_next()",
+                                       "after evn_batch_next() or evn_batch_done()",
+                                       "40 tasks to be shared out; 37 are left",
+                                       "-1 tasks to be shared out",
+                                       "NULL"};
+    static const char *const lists[] = {"1:CPU:1", "1:CPU:3"};
+    for (size_t l = 0; l < 2; l++) {
+        struct fixture f;
+        open_fixture(&f, lists[l], NULL);
+        for (int which = 0; which < 8; which++) {
+            assert_true(evn_loop_run(f.loop, wrong_body, &which) != EVN_OK);
+            assert_says(said[which]);
+        }
+        int which = 8;
+        assert_ok(evn_loop_run(f.loop, wrong_body, &which));
+        close_fixture(&f);
+    }
+}
+
+static evn_status on_device(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit;
+    return evn_batch_share(batch, NULL, 0, task, arg);
+}
+
+static void test_on_a_device(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "1:GPU:1", NULL);
+    assert_true(evn_loop_run(f.loop, on_device, &f) != EVN_OK);
+    assert_says("on a device");
+    close_fixture(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cut),      cmocka_unit_test(test_every_task_once),
+        cmocka_unit_test(test_held_up),  cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_on_a_device),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
