@@ -12,6 +12,20 @@ double cut_speed(int cores) { return cores / (1 + 0.2 * log2(cores)); }
 /* How much better than another a cut must be: tasks that change hands leave their caches. */
 static const double BETTER = 0.98, GOOD = 1.03;
 
+/* Tasks of one weight, which are alike, from number `t` on: each subteam gets as many as it has,
+ * but those that follow each other, which are likely neighbours. Returns the first behind them. */
+static int keep_near(struct cut cut, int t, int tasks, const double *weight, int *to) {
+    int end = t + 1, at = t;
+    while (end < tasks && weight[end] == weight[t]) end++;
+    for (int s = 0; s < cut.subteams; s++)
+        for (int i = at; i < end; i++)
+            if (to[i] == s) {
+                to[i] = to[at];
+                to[at++] = s;
+            }
+    return end;
+}
+
 double cut_deal(int cores, struct cut cut, int tasks, const double *weight, double *load, int *to) {
     double begin = 0, end;
     for (int t = 0; t < cut.together; t++) begin += weight[t];
@@ -32,6 +46,7 @@ double cut_deal(int cores, struct cut cut, int tasks, const double *weight, doub
         if (to) to[t] = best;
         if (least > end) end = least;
     }
+    for (int t = cut.together; to && t < tasks;) t = keep_near(cut, t, tasks, weight, to);
     return end;
 }
 

@@ -90,8 +90,8 @@ static struct copy based(const struct copy *c) {
     return here;
 }
 
-/* One core's part of a block: whole rows where there are enough. */
-static void copy_part(const struct copy *c, int core, int cores) {
+/* Elements lo .. hi-1 of a block: whole rows where there are several. */
+static void copy_part(const struct copy *c, long long lo, long long hi) {
     struct copy here;
     if (c->from_base || c->to_base) {
         here = based(c);
@@ -100,12 +100,12 @@ static void copy_part(const struct copy *c, int core, int cores) {
     const long long rows = (long long)c->n[0] * c->n[1], n2 = c->n[2];
     const long long element = (long long)c->element;
     struct rows r = {.copy = c, .hi = rows, .end = c->n[2]};
-    if (rows >= cores) {
-        r.lo = rows * core / cores;
-        r.hi = rows * (core + 1) / cores;
+    if (rows > 1) {
+        r.lo = lo / n2;
+        r.hi = hi / n2;
     } else {
-        r.begin = (int)(n2 * core / cores);
-        r.end = (int)(n2 * (core + 1) / cores);
+        r.begin = (int)lo;
+        r.end = (int)hi;
     }
     if (c->from_stride[2] == element && c->to_stride[2] == element) {
         copy_whole(&r);
@@ -119,15 +119,27 @@ static void copy_part(const struct copy *c, int core, int cores) {
     }
 }
 
+static long long elements(const struct copy *c) { return (long long)c->n[0] * c->n[1] * c->n[2]; }
+
+/* One core's share of all: blocks that follow each other, so that tasks' faces are copied by the
+ * core that has these tasks in its caches, or nearly so. */
+static void copy_share(const struct copies *c, int core, int cores) {
+    long long all = 0, at = 0;
+    for (int i = 0; i < c->count; i++) all += elements(&c->copy[i]);
+    const long long lo = all * core / cores, hi = all * (core + 1) / cores;
+    for (int i = 0; i < c->count && at < hi; i++) {
+        const long long n = elements(&c->copy[i]);
+        if (at + n > lo) copy_part(&c->copy[i], lo > at ? lo - at : 0, hi < at + n ? hi - at : n);
+        at += n;
+    }
+}
+
 void copies_by_cores(const struct copies *c, int cores) {
     if (!c->count) return;
     if (cores == 1) {
-        for (int i = 0; i < c->count; i++) copy_part(&c->copy[i], 0, 1);
+        for (int i = 0; i < c->count; i++) copy_part(&c->copy[i], 0, elements(&c->copy[i]));
         return;
     }
 #pragma omp parallel num_threads(cores)
-    {
-        const int core = omp_get_thread_num();
-        for (int i = 0; i < c->count; i++) copy_part(&c->copy[i], core, cores);
-    }
+    copy_share(c, omp_get_thread_num(), cores);
 }
