@@ -179,6 +179,35 @@ evn_status evn_event_done(evn_event *event, int *done);
 evn_status evn_event_seconds(evn_event *begin, evn_event *end,
                              double *seconds); /* both have happened */
 
+/* ---- times of launches ---- */
+
+/* What launches of one name took on a device: their kernel's name, or the phase that the queue was
+ * in (evn_queue_phase()). */
+typedef struct evn_device_phase {
+    char name[48];
+    long long launches;
+    double seconds; /* each from when its queue came to it until it was done: where several queues
+                       work at a time, one waiting for another's kernel counts */
+} evn_device_phase;
+
+/* Launches from now on are timed, by an event before each and one behind it, and sums begin at
+ * zero. It costs each launch a few microseconds of a device and keeps neighbours of a queue from
+ * overlapping; a device that is not timed pays nothing. The sums are read once it has ended, which
+ * waits until what was timed is done. No other thread may use the device at the beginning and at
+ * the end. EVN_MEMORY, EVN_DEVICE. */
+evn_status evn_device_phases_begin(evn_device *device);
+evn_status evn_device_phases_end(evn_device *device);
+
+/* How many names there were, and the i-th of them, in the order in which they came; beyond the last
+ * an empty one. Stay until they begin anew. */
+int evn_device_phases(const evn_device *device);
+evn_device_phase evn_device_phase_at(const evn_device *device, int i);
+
+/* What launches into the queue count as from now on, for a kernel that does several things or
+ * several that do one; NULL: each as its kernel. The first 47 bytes count; the text must live until
+ * it is replaced or the queue closes. */
+void evn_queue_phase(evn_queue *q, const char *name);
+
 /* ---- counters, of each device since it was opened ---- */
 
 typedef struct evn_counts {

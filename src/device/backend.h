@@ -45,6 +45,8 @@ struct evn_device {
     unsigned forks;              /* process_forks() when it was opened */
     _Atomic(struct kept *) kept; /* kept.c: kernels that close with the device */
     int kept_programs;
+    struct phases *phases; /* phases.c: times of launches; NULL: none were ever asked for */
+    atomic_int timed;      /* launches are, now */
     pthread_mutex_t kept_lock;
     atomic_int lost;
     pthread_mutex_t lock; /* of `reason` */
@@ -61,6 +63,7 @@ struct evn_buffer {
 
 struct evn_queue {
     evn_device *device;
+    const char *phase; /* device.c's: what launches count as; NULL: their kernel's name */
 };
 
 struct evn_event {

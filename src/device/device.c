@@ -7,6 +7,7 @@
 #include "device/backend.h"
 #include "device/devices.h"
 #include "device/kept.h"
+#include "device/phases.h"
 #include "base/argument.h"
 #include "base/number.h"
 #include "base/process.h"
@@ -76,6 +77,7 @@ static evn_status alive(evn_device *d, const char *operation) {
 static void device_release(evn_device *d) {
     if (atomic_fetch_sub(&d->users, 1) != 1) return;
     kept_close(d);
+    phases_close(d);
     d->backend->close(d);
     pthread_mutex_destroy(&d->lock);
     free(d);
@@ -499,12 +501,32 @@ evn_status evn_launch(evn_queue *q, evn_kernel *k, int groups, int items,
     evn_status status = check_arguments(d, entry, argument, arguments);
     if (!status) status = alive(d, "launch");
     if (status || !groups) return status;
+    const int timed = atomic_load_explicit(&d->timed, memory_order_acquire);
     if (k->is_kept) pthread_mutex_lock(&k->launching);
-    status = d->backend->launch(q, k, groups, items, argument, arguments);
+    status = (timed ? phases_launch : d->backend->launch)(q, k, groups, items, argument, arguments);
     if (k->is_kept) pthread_mutex_unlock(&k->launching);
     if (status) return tell(d, status, "launch of \"%s\" with %d groups", entry->name, groups);
     atomic_fetch_add_explicit(&d->launches, 1, memory_order_relaxed);
     return EVN_OK;
+}
+
+/* ---- times of launches ---- */
+
+evn_status evn_device_phases_begin(evn_device *d) {
+    NEED(d, "a device");
+    evn_status status = alive(d, "timing launches");
+    return status ? status : tell(d, phases_begin(d), "timing launches");
+}
+
+evn_status evn_device_phases_end(evn_device *d) {
+    NEED(d, "a device");
+    evn_status status = alive(d, "reading times of launches");
+    return status ? status : tell(d, phases_end(d), "reading times of launches");
+}
+
+void evn_queue_phase(evn_queue *q, const char *name) {
+    NEED_OR(, q, "a queue");
+    q->phase = name;
 }
 
 /* ---- order and time ---- */

@@ -53,7 +53,8 @@ struct object {
     void *data; /* memory; a module's or compilation's source name */
     size_t bytes;
     int recorded;
-    double when; /* an event's, s: a quarter later than the one recorded before */
+    double when; /* an event's, s: a quarter later than the one recorded before, and what kernels
+                    between the two took */
     const evn_kernel_entry *entry;
     int architecture, is_text; /* of a compilation */
 };
@@ -63,7 +64,7 @@ static struct {
     int started;
     struct object object[OBJECTS];
     int objects;
-    int records;
+    double busy;                           /* s, all kernels so far */
     int retained[FAKE_DEVICES];            /* primary contexts */
     int poisoned[FAKE_DEVICES];            /* by this error */
     char complaint[256];                   /* of the compiler, about the last text */
@@ -86,7 +87,8 @@ static void reset(void) {
         if (o->is_open) free(o->data);
     }
     memset(state.object, 0, sizeof state.object);
-    state.objects = state.started = state.records = 0;
+    state.objects = state.started = 0;
+    state.busy = 0;
     memset(state.retained, 0, sizeof state.retained);
     memset(state.poisoned, 0, sizeof state.poisoned);
     memset(state.peer, 0, sizeof state.peer);
@@ -620,7 +622,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
     if (code) return leave(code);
     struct object *e = find_here("cuEventRecord", EVENT, event);
     if (!e || !find_here("cuEventRecord", STREAM, stream)) return leave(CUDA_INVALID_HANDLE);
-    e->when = 0.25 * ++state.records;
+    e->when = 0.25 * ++fake.records + state.busy;
     e->recorded = 1;
     later_record(number_of(stream), number_of(event));
     return leave(0);
@@ -827,6 +829,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
             return leave(0);
         }
     }
+    state.busy += grid_x * fake.group_s;
     later_do(number_of(stream), do_launch, &l, sizeof l);
     return leave(0);
 }

@@ -22,10 +22,12 @@ struct fake_cuda {
     int fail_code;     /* 1 */
     int compile_fails; /* 0: what compiling returns */
     int speechless;    /* 0: errors have no names and no words */
+    double group_s;    /* 0: what a group of any kernel takes on the clock of events */
     unsigned later; /* FAKE_CUDA_LATER, or 0: work is done at once, else late, as these dice fall */
 
     /* -- asked by the test -- */
     int calls;               /* of the driver since reset() */
+    int records;             /* of events: each is a quarter of a second on their clock */
     int compilations;        /* the same, of the compiler */
     int images, loads;       /* images given to the driver; those that it took */
     int direct;              /* copies between devices that did not go by the host */

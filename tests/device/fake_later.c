@@ -124,8 +124,9 @@ void later_stream(int stream) {
 void later_event(int event) { reach(later.event[event].stream, later.event[event].mark); }
 
 int later_asked(int event) {
+    if (!later.dice) return 1; /* no dice are thrown, which would make everything late */
     wander();
-    return later_has(event) || !later.dice;
+    return later_has(event);
 }
 
 void later_all(void) {

@@ -33,6 +33,13 @@ int calls_device(struct world *w, int row) {
     GIVES(0, "a device", evn_device_used(NULL))
     GIVES(0, "a device", evn_device_used_max(NULL))
     GIVES(0, "a device", evn_device_counts(NULL).launches)
+    USAGE("a device", evn_device_phases_begin(NULL))
+    USAGE("a device", evn_device_phases_end(NULL))
+    GIVES(0, "a device", evn_device_phases(NULL))
+    GIVES(0, "a device", evn_device_phase_at(NULL, 0).launches)
+    GIVES(0, "", evn_device_phase_at(w->device, -1).launches)
+    GIVES(0, "", evn_device_phase_at(w->device, INT_MAX).launches)
+    SAYS("a queue", evn_queue_phase(NULL, "rhs"))
     GIVES(0, "a device", evn_device_counts_since(NULL, none).launches)
     CALLS_END
 }

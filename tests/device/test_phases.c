@@ -1,0 +1,338 @@
+/* Times of launches by phase, on a driver with a clock of its own (fake_cuda.c), on the emulated
+ * device with a virtual clock, and with whatever EVENER_TEST_DEVICE names. Run: ctest -R phases */
+#include "check.h"
+#include "fake_cuda.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+extern const evn_kernel_source probe_kernels;
+
+static struct fake_cuda *fake;
+
+enum { GROUP = 64, N = 16 * GROUP };
+
+struct bench {
+    evn_device *device;
+    evn_queue *queue;
+    evn_buffer *x, *y;
+};
+
+static void open_bench(struct bench *b, const char *text) {
+    assert_ok(evn_device_open(&b->device, text, 0));
+    assert_ok(evn_queue_open(&b->queue, b->device));
+    assert_ok(evn_buffer_open(&b->x, b->device, N * sizeof(double)));
+    assert_ok(evn_buffer_open(&b->y, b->device, N * sizeof(double)));
+}
+
+static void close_bench(struct bench *b) {
+    evn_buffer_close(b->x);
+    evn_buffer_close(b->y);
+    evn_queue_close(b->queue);
+    evn_device_close(b->device);
+}
+
+static evn_status axpy(const struct bench *b, evn_queue *queue, int groups) {
+    evn_kernel *kernel;
+    const double a = 2;
+    const int n = N;
+    const evn_argument argument[] = {{.buffer = b->y},
+                                     {.buffer = b->x},
+                                     {.value = &a, .bytes = sizeof a},
+                                     {.value = &n, .bytes = sizeof n}};
+    evn_status status = evn_kernel_get(b->device, &probe_kernels, "axpy", &kernel);
+    return status ? status : evn_launch(queue, kernel, groups, GROUP, argument, 4);
+}
+
+static evn_status grind(const struct bench *b, evn_queue *queue, int groups) {
+    evn_kernel *kernel;
+    const int n = N, rounds = 10;
+    const evn_argument argument[] = {{.buffer = b->x},
+                                     {.value = &n, .bytes = sizeof n},
+                                     {.value = &rounds, .bytes = sizeof rounds}};
+    evn_status status = evn_kernel_get(b->device, &probe_kernels, "grind", &kernel);
+    return status ? status : evn_launch(queue, kernel, groups, GROUP, argument, 3);
+}
+
+/* Phase i has this name, so many launches, and exactly this time. */
+static void assert_phase(const struct bench *b, int i, const char *name, int launches,
+                         double seconds) {
+    const evn_device_phase p = evn_device_phase_at(b->device, i);
+    assert_string_equal(p.name, name);
+    assert_int_equal(p.launches, launches);
+    if (p.seconds != seconds) fail_msg("%s: %.17g s, not %.17g", name, p.seconds, seconds);
+}
+
+/* ---- the fake driver: an event is a quarter of a second, a group one ---- */
+
+static int set_up(void **state) {
+    (void)state;
+    unsetenv("FAKE_CUDA_LATER");
+    fake->reset();
+    fake->group_s = 1;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    if (fake->wrong) print_error("%d wrong calls; %s\n", fake->wrong, fake->what);
+    if (fake->open) print_error("%d left open\n", fake->open);
+    return fake->wrong || fake->open;
+}
+
+static void test_sums(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "cuda");
+    assert_int_equal(evn_device_phases(b.device), 0);
+    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(axpy(&b, b.queue, 3));
+    assert_ok(grind(&b, b.queue, 2));
+    assert_ok(axpy(&b, b.queue, 4));
+    assert_ok(axpy(&b, b.queue, 0)); /* none */
+    evn_queue_phase(b.queue, "other");
+    assert_ok(axpy(&b, b.queue, 5));
+    assert_ok(grind(&b, b.queue, 6));
+    evn_queue_phase(b.queue, NULL);
+    assert_ok(grind(&b, b.queue, 7));
+    assert_ok(evn_device_phases_end(b.device));
+    assert_int_equal(evn_device_phases(b.device), 3);
+    assert_phase(&b, 0, "axpy", 2, 2 * 0.25 + 3 + 4);
+    assert_phase(&b, 1, "grind", 2, 2 * 0.25 + 2 + 7);
+    assert_phase(&b, 2, "other", 2, 2 * 0.25 + 5 + 6);
+    assert_phase(&b, 3, "", 0, 0);
+    assert_phase(&b, -1, "", 0, 0);
+    /* what comes between two measurements does not count, and sums begin anew */
+    assert_ok(grind(&b, b.queue, 1));
+    assert_int_equal(evn_device_phases(b.device), 3);
+    assert_ok(evn_device_phases_begin(b.device));
+    assert_int_equal(evn_device_phases(b.device), 0);
+    assert_ok(grind(&b, b.queue, 1));
+    assert_ok(evn_device_phases_end(b.device));
+    assert_int_equal(evn_device_phases(b.device), 1);
+    assert_phase(&b, 0, "grind", 1, 0.25 + 1);
+    assert_int_equal(evn_device_counts(b.device).launches, 8);
+    close_bench(&b);
+}
+
+/* A device that is not timed makes no call more, whether it ever was or not. */
+static void test_off(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "cuda");
+    assert_ok(axpy(&b, b.queue, 1));
+    const int before = fake->calls;
+    for (int i = 0; i < 10; i++) assert_ok(axpy(&b, b.queue, 1));
+    const int calls = fake->calls - before;
+    assert_int_equal(calls, 10 * 2); /* the context, the launch */
+    assert_int_equal(fake->records, 0);
+    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(axpy(&b, b.queue, 1));
+    assert_int_equal(fake->records, 2);
+    assert_ok(evn_device_phases_end(b.device));
+    const int later = fake->calls;
+    for (int i = 0; i < 10; i++) assert_ok(axpy(&b, b.queue, 1));
+    assert_int_equal(fake->calls - later, calls);
+    assert_int_equal(fake->records, 2);
+    close_bench(&b);
+}
+
+/* Events are used again where launches are done, and more are made where they are not. */
+static void many(const char *dice, int fewest, int most) {
+    enum { LAUNCHES = 500 };
+    struct bench b;
+    if (dice) setenv("FAKE_CUDA_LATER", dice, 1);
+    fake->reset();
+    fake->group_s = 1;
+    open_bench(&b, "cuda");
+    assert_ok(axpy(&b, b.queue, 1));
+    const int open = fake->open;
+    assert_ok(evn_device_phases_begin(b.device));
+    for (int i = 0; i < LAUNCHES; i++)
+        assert_ok(i % 2 ? axpy(&b, b.queue, 1) : grind(&b, b.queue, 2));
+    assert_in_range(fake->open - open, fewest, most);
+    assert_ok(evn_device_phases_end(b.device));
+    assert_phase(&b, 0, "grind", LAUNCHES / 2, LAUNCHES / 2 * 2.25);
+    assert_phase(&b, 1, "axpy", LAUNCHES / 2, LAUNCHES / 2 * 1.25);
+    close_bench(&b);
+}
+
+static void test_many(void **state) {
+    (void)state;
+    many(NULL, 2 * 64, 2 * 64 + 10);
+    many("1", 2 * 64, 2 * 500 + 10);
+    many("2", 2 * 64, 2 * 500 + 10);
+}
+
+/* Each call of the driver fails once: the failure is told, and all is closed. */
+static void test_each_call_fails(void **state) {
+    (void)state;
+    int failures = 0;
+    for (int at = 1; at < 200; at++) {
+        struct bench b;
+        fake->reset();
+        open_bench(&b, "cuda");
+        assert_ok(axpy(&b, b.queue, 1));
+        fake->fail_at = at;
+        evn_status status = evn_device_phases_begin(b.device);
+        for (int i = 0; !status && i < 3; i++) status = axpy(&b, b.queue, 1);
+        const evn_status end = evn_device_phases_end(b.device);
+        if (!status) status = end;
+        const int met = *fake->failed != 0;
+        assert_int_equal(status != EVN_OK, met);
+        failures += met;
+        fake->fail_at = 0;
+        close_bench(&b);
+        assert_int_equal(fake->open, 0);
+        fake->wrong = 0; /* what follows a failure may be */
+        if (!met) break;
+    }
+    assert_in_range(failures, 20, 100);
+}
+
+/* A name that is longer than there is room for; and a device closed while it is timed. */
+static void test_edges(void **state) {
+    (void)state;
+    char name[100];
+    struct bench b;
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    open_bench(&b, "cuda");
+    assert_ok(evn_device_phases_end(b.device)); /* nothing was begun */
+    assert_ok(evn_device_phases_begin(b.device));
+    evn_queue_phase(b.queue, name);
+    for (int i = 0; i < 3; i++) assert_ok(axpy(&b, b.queue, 1));
+    assert_ok(evn_device_phases_begin(b.device)); /* anew, with launches under way */
+    assert_ok(axpy(&b, b.queue, 1));
+    assert_ok(evn_device_phases_end(b.device));
+    name[47] = 0;
+    assert_phase(&b, 0, name, 1, 1.25);
+    assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(axpy(&b, b.queue, 1));
+    close_bench(&b);
+}
+
+/* ---- other devices ---- */
+
+/* Two queues on one device: the second one's kernel waits for the first one's. */
+static double virtual_step(int timed, double *sum, long long *launches) {
+    struct bench b;
+    evn_queue *second;
+    evn_event *event[2];
+    double seconds;
+    open_bench(&b, "emulated:clock=virtual,launch=4us,item=1ns");
+    assert_ok(evn_queue_open(&second, b.device));
+    for (int e = 0; e < 2; e++) assert_ok(evn_event_open(&event[e], b.device));
+    if (timed) assert_ok(evn_device_phases_begin(b.device));
+    assert_ok(evn_event_record(event[0], b.queue));
+    for (int i = 0; i < 100; i++) assert_ok(axpy(&b, b.queue, 2));
+    assert_ok(grind(&b, second, 1));
+    assert_ok(evn_event_record(event[1], b.queue));
+    if (timed) assert_ok(evn_device_phases_end(b.device));
+    assert_ok(evn_event_seconds(event[0], event[1], &seconds));
+    assert_int_equal(evn_device_phases(b.device), timed ? 2 : 0);
+    *sum = evn_device_phase_at(b.device, 0).seconds;
+    *launches = evn_device_phase_at(b.device, 0).launches;
+    for (int e = 0; e < 2; e++) evn_event_close(event[e]);
+    evn_queue_close(second);
+    close_bench(&b);
+    return seconds;
+}
+
+/* Virtual times are as they are without, and add up to them. */
+static void test_virtual(void **state) {
+    (void)state;
+    double sum;
+    long long launches;
+    const double plain = virtual_step(0, &sum, &launches);
+    assert_int_equal(launches, 0);
+    const double timed = virtual_step(1, &sum, &launches);
+    assert_int_equal(launches, 100);
+    assert_true(plain == timed);
+    const double one = 4e-6 + 2 * GROUP * 1e-9;
+    assert_true(sum > 0.999999 * 100 * one && sum < 1.000001 * 100 * one);
+}
+
+static void test_lost(void **state) {
+    (void)state;
+    struct bench b;
+    open_bench(&b, "emulated:fail=kernel@3");
+    assert_ok(evn_device_phases_begin(b.device));
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < 5; i++) status = axpy(&b, b.queue, 1);
+    assert_fails(evn_device_phases_end(b.device), EVN_DEVICE, "fail=kernel@3");
+    assert_fails(evn_device_phases_begin(b.device), EVN_DEVICE, "failed before");
+    close_bench(&b);
+}
+
+struct user {
+    pthread_t thread;
+    const struct bench *bench;
+    evn_status status;
+};
+
+static void *launch_some(void *p) {
+    struct user *u = p;
+    evn_queue *q;
+    u->status = evn_queue_open(&q, u->bench->device);
+    if (u->status) return NULL;
+    for (int i = 0; !u->status && i < 200; i++) u->status = grind(u->bench, q, 1);
+    const evn_status status = evn_queue_finish(q);
+    if (!u->status) u->status = status;
+    evn_queue_close(q);
+    return NULL;
+}
+
+/* Whatever device there is; several threads, each with a queue. */
+static void test_any(void **state) {
+    (void)state;
+    enum { USERS = 3 };
+    struct bench b;
+    struct user user[USERS];
+    open_bench(&b, test_device());
+    assert_ok(axpy(&b, b.queue, 1));
+    assert_ok(evn_queue_finish(b.queue));
+    assert_ok(evn_device_phases_begin(b.device));
+    for (int i = 0; i < USERS; i++) {
+        user[i] = (struct user){.bench = &b};
+        assert_int_equal(pthread_create(&user[i].thread, NULL, launch_some, &user[i]), 0);
+    }
+    for (int i = 0; i < USERS; i++) {
+        pthread_join(user[i].thread, NULL);
+        assert_ok(user[i].status);
+    }
+    assert_ok(evn_device_phases_end(b.device));
+    const evn_device_phase p = evn_device_phase_at(b.device, 0);
+    assert_int_equal(evn_device_phases(b.device), 1);
+    assert_string_equal(p.name, "grind");
+    assert_int_equal(p.launches, 200 * USERS);
+    assert_true(p.seconds > 0);
+    close_bench(&b);
+}
+
+#define FAKE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FAKE(test_sums),
+        FAKE(test_off),
+        FAKE(test_many),
+        FAKE(test_each_call_fails),
+        FAKE(test_edges),
+        cmocka_unit_test(test_virtual),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_any),
+    };
+    void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+    fake = library ? dlsym(library, "fake") : NULL;
+    if (!fake) {
+        print_error("%s\n", dlerror());
+        return 1;
+    }
+    setenv("EVENER_LIBCUDA", FAKE_CUDA, 1);
+    setenv("EVENER_NVRTC", FAKE_CUDA, 1);
+    setenv("EVENER_KERNELS", "", 1);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    if (!getenv("EVENER_TEST_DEVICE")) setenv("EVENER_CACHE", "", 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
