@@ -198,8 +198,8 @@ typedef struct evn_device_phase {
 evn_status evn_device_phases_begin(evn_device *device);
 evn_status evn_device_phases_end(evn_device *device);
 
-/* How many names there were, and the i-th of them, in the order in which they came; beyond the last
- * an empty one. Stay until they begin anew. */
+/* How many names there were, and the i-th of them, in the order in which the device has first seen
+ * them; beyond the last an empty one. Stay until they begin anew. */
 int evn_device_phases(const evn_device *device);
 evn_device_phase evn_device_phase_at(const evn_device *device, int i);
 

@@ -29,7 +29,8 @@ struct pair {
 
 struct phases {
     pthread_mutex_t lock;
-    struct sum *first; /* in the order in which they came */
+    struct sum
+        *first; /* in the order in which they first came; they stay, since launches know them */
     struct pair *oldest, **behind, *idle;
     int pairs;
 };
@@ -120,12 +121,11 @@ static struct sum *sum_of(struct phases *p, const char *name) {
     return *s;
 }
 
-static void sums_free(struct phases *p) {
-    for (struct sum *s = p->first, *next; s; s = next) {
+static void sums_free(struct sum *s) {
+    for (struct sum *next; s; s = next) {
         next = s->next;
         free(s);
     }
-    p->first = NULL;
 }
 
 /* ---- a launch ---- */
@@ -184,7 +184,7 @@ evn_status phases_begin(evn_device *d) {
     }
     pthread_mutex_lock(&p->lock);
     while (p->oldest) rest(p, take_oldest(p));
-    sums_free(p);
+    for (struct sum *s = p->first; s; s = s->next) s->is.seconds = 0, s->is.launches = 0;
     pthread_mutex_unlock(&p->lock);
     atomic_store_explicit(&d->timed, 1, memory_order_release);
     return EVN_OK;
@@ -200,18 +200,28 @@ evn_status phases_end(evn_device *d) {
     return status;
 }
 
+/* Of those that were launched since the beginning. */
+static const struct sum *used(const struct sum *s) {
+    while (s && !s->is.launches) s = s->next;
+    return s;
+}
+static const struct sum *first_of(const evn_device *d) {
+    return used(d->phases ? d->phases->first : NULL);
+}
+static const struct sum *next_of(const struct sum *s) { return used(s->next); }
+
 int evn_device_phases(const evn_device *d) {
     NEED_OR(0, d, "a device");
     int count = 0;
-    for (const struct sum *s = d->phases ? d->phases->first : NULL; s; s = s->next) count++;
+    for (const struct sum *s = first_of(d); s; s = next_of(s)) count++;
     return count;
 }
 
 evn_device_phase evn_device_phase_at(const evn_device *d, int i) {
     const evn_device_phase none = {.launches = 0};
     NEED_OR(none, d, "a device");
-    const struct sum *s = d->phases ? d->phases->first : NULL;
-    for (int k = 0; s && k != i; k++) s = s->next;
+    const struct sum *s = first_of(d);
+    for (int k = 0; s && k != i; k++) s = next_of(s);
     return s ? s->is : none;
 }
 
@@ -220,7 +230,7 @@ void phases_close(evn_device *d) {
     if (!p) return;
     pairs_close(p->oldest);
     pairs_close(p->idle);
-    sums_free(p);
+    sums_free(p->first);
     pthread_mutex_destroy(&p->lock);
     free(p);
     d->phases = NULL;
