@@ -137,10 +137,20 @@ int record_list_end(FILE *out, cJSON *behind) {
     return fputs("\n}\n", out) < 0 ? -1 : 0;
 }
 
-static cJSON *record_devices(const evn_counts *device, int devices) {
+static cJSON *record_phases(const struct run_phases *p) {
+    cJSON *o = cJSON_CreateObject();
+    for (int i = 0; i < p->count; i++) {
+        cJSON *one = cJSON_AddObjectToObject(o, p->phase[i].name);
+        record_number(one, "seconds", p->phase[i].seconds);
+        cJSON_AddNumberToObject(one, "launches", (double)p->phase[i].launches);
+    }
+    return o;
+}
+
+static cJSON *record_devices(const struct run_result *r) {
     cJSON *list = cJSON_CreateArray();
-    for (int d = 0; d < devices; d++) {
-        const evn_counts *c = &device[d];
+    for (int d = 0; d < r->devices; d++) {
+        const evn_counts *c = &r->device[d];
         cJSON *o = cJSON_CreateObject();
         cJSON_AddNumberToObject(o, "id", d);
         cJSON_AddNumberToObject(o, "launches", (double)c->launches);
@@ -150,6 +160,7 @@ static cJSON *record_devices(const evn_counts *device, int devices) {
         cJSON_AddNumberToObject(o, "bytes_in", (double)c->bytes_in);
         cJSON_AddNumberToObject(o, "bytes_out", (double)c->bytes_out);
         cJSON_AddNumberToObject(o, "bytes_peer", (double)c->bytes_peer);
+        if (r->phases) cJSON_AddItemToObject(o, "phases", record_phases(&r->phases[d]));
         cJSON_AddItemToArray(list, o);
     }
     return list;
@@ -244,7 +255,7 @@ void record_result(cJSON *root, const struct run_result *r, const char *schedule
     record_number(periods, "compute_s", r->totals.compute_s);
     record_number(periods, "communication_s", r->communication_s);
     cJSON_AddItemToObject(root, "transfers", record_transfers(r));
-    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r->device, r->devices));
+    if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));
     cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, r->tasks));
     cJSON_AddItemToObject(root, "task_s", record_numbers(r->task_s, r->tasks));
 }

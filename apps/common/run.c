@@ -16,6 +16,8 @@ void run_result_free(struct run_result *r) {
     free(r->owner);
     free(r->task_s);
     free(r->device);
+    for (int d = 0; r->phases && d < r->devices; d++) free(r->phases[d].phase);
+    free(r->phases);
     memset(r, 0, sizeof *r);
 }
 
@@ -62,6 +64,29 @@ static int device_numbers(const evn_units *units) {
     return numbers;
 }
 
+static evn_status start_phases(struct timed *t) {
+    struct run_result *r = t->result;
+    r->phases = calloc((size_t)r->devices, sizeof *r->phases);
+    if (!r->phases) return evn_fail(EVN_MEMORY, "no memory for phases of %d devices", r->devices);
+    evn_status status = EVN_OK;
+    for (int d = 0; !status && d < r->devices; d++) {
+        evn_device *device = device_of(t, d);
+        if (device) status = evn_device_phases_begin(device);
+    }
+    return status;
+}
+
+/* Of a device that has been lost there are none. EVN_MEMORY. */
+static evn_status read_phases(struct run_phases *p, evn_device *device) {
+    if (!device || evn_device_phases_end(device)) return EVN_OK;
+    const int count = evn_device_phases(device);
+    p->phase = malloc((size_t)count * sizeof *p->phase + 1);
+    if (!p->phase) return evn_fail(EVN_MEMORY, "no memory for %d phases of a device", count);
+    for (p->count = 0; p->count < count; p->count++)
+        p->phase[p->count] = evn_device_phase_at(device, p->count);
+    return EVN_OK;
+}
+
 static evn_status start_counters(struct timed *t) {
     struct run_result *r = t->result;
     r->devices = t->place ? device_numbers(evn_loop_units(t->loop)) : 0;
@@ -73,13 +98,15 @@ static evn_status start_counters(struct timed *t) {
         if (device) r->device[d] = evn_device_counts(device);
     }
     evn_place_reset_moves(t->place);
-    return EVN_OK;
+    return t->options->phases ? start_phases(t) : EVN_OK;
 }
 
-static void read_counters(struct timed *t) {
+static evn_status read_counters(struct timed *t) {
     struct run_result *r = t->result;
+    evn_status status = EVN_OK;
     for (int d = 0; d < r->devices; d++) {
         evn_device *device = device_of(t, d);
+        if (r->phases && !status) status = read_phases(&r->phases[d], device);
         r->device[d] = device ? evn_device_counts_since(device, r->device[d]) : (evn_counts){0};
     }
     const int spaces = r->devices ? evn_place_spaces(t->place) : 0;
@@ -89,6 +116,7 @@ static void read_counters(struct timed *t) {
             r->moved.copies += m.copies;
             r->moved.bytes += m.bytes;
         }
+    return status;
 }
 
 /* ---- times of tasks ---- */
@@ -287,10 +315,9 @@ evn_status timed_end(struct timed *t) {
     if (!status) status = share_ranks(t);
     if (status) return status;
     r->communication_s = r->totals.exchange_s;
-    read_counters(t);
     memcpy(r->owner, evn_loop_owner(t->loop), sizeof *r->owner * tasks);
     for (int i = 0; i < r->tasks; i++) r->task_s[i] = median_time(t, i);
-    return EVN_OK;
+    return read_counters(t);
 }
 
 void timed_close(struct timed *t) {

@@ -49,6 +49,7 @@ struct run_options {
      * latest of the states that are kept every `keep` steps. */
     int keep;
     struct run_slow slow;
+    int phases;                        /* devices time their launches */
     const volatile sig_atomic_t *stop; /* looked at after each step: not 0 ends the run. May be
                                           NULL; over ranks the cluster's is looked at */
     evn_cluster *cluster;              /* whose ranks run it together; NULL: this process alone */
@@ -77,6 +78,12 @@ struct run_rank {
     double moved_bytes;
 };
 
+/* What a device's launches took in the timed part. */
+struct run_phases {
+    int count;
+    evn_device_phase *phase;
+};
+
 /* What a run reports. */
 struct run_result {
     int steps;
@@ -95,6 +102,7 @@ struct run_result {
     int *owner;                    /* unit of each task at the end */
     double *task_s;                /* time of each task, s: the median over the last instances */
     evn_counts *device;            /* what each device did in the timed part, by its number */
+    struct run_phases *phases;     /* of each device; NULL: they were not timed */
     evn_moves moved;               /* regions that went from space to space in it */
     int restarted, restarted_from; /* 1: it went on from a file, after that step; `seconds` and
                                       `mops` are of the steps since */

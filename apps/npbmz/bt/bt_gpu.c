@@ -44,10 +44,10 @@ static evn_status bt_step(struct gpu *g, const struct problem *p) {
     struct bt_rhs_value rhs;
     residual_constants(&rhs.c, p);
     rhs.scale = 8 * p->h[0] * p->h[1] * p->h[2] / (p->dt * p->dt);
-    evn_status status = gpu_launch(g, "bt_rhs", POINTS, &rhs, sizeof rhs);
+    evn_status status = gpu_launch(g, "bt_rhs", NPBMZ_RHS, POINTS, &rhs, sizeof rhs);
     for (int d = 0; !status && d < 3; d++) {
         const struct bt_lines_value lines = {scheme(p->h[d], DELTA(d), p->dt), d, d == 2};
-        status = gpu_launch(g, "bt_lines", LINES_X + d, &lines, sizeof lines);
+        status = gpu_launch(g, "bt_lines", NPBMZ_X + d, LINES_X + d, &lines, sizeof lines);
     }
     return status;
 }

@@ -5,6 +5,7 @@
  * parts, each with tables of its own. */
 #include "npbmz/device/gpu.h"
 #include "npbmz/mesh/mesh.h"
+#include "npbmz/npbmz.h"
 #include "npbmz/device/norms_gpu.h"
 #include <limits.h>
 #include <stdio.h>
@@ -300,7 +301,8 @@ static evn_status find_kernel(struct gpu *g, const char *name, evn_kernel **out)
     return evn_fail(EVN_USAGE, "%s: there is no kernel \"%s\"", g->p->solver->name, name);
 }
 
-evn_status gpu_launch(struct gpu *g, const char *name, int cut, const void *value, size_t bytes) {
+evn_status gpu_launch(struct gpu *g, const char *name, enum npbmz_phase phase, int cut,
+                      const void *value, size_t bytes) {
     evn_kernel *kernel = NULL;
     evn_status status = find_kernel(g, name, &kernel);
     if (status) return status;
@@ -312,7 +314,10 @@ evn_status gpu_launch(struct gpu *g, const char *name, int cut, const void *valu
         {.buffer = pieces->buffer},
         {.value = value, .bytes = bytes},
     };
-    return evn_launch(g->queue, kernel, pieces->entries, evn_kernel_items(kernel), argument, 5);
+    evn_queue_phase(g->queue, phase == NPBMZ_PHASES ? NULL : npbmz_phase_name(phase));
+    status = evn_launch(g->queue, kernel, pieces->entries, evn_kernel_items(kernel), argument, 5);
+    evn_queue_phase(g->queue, NULL);
+    return status;
 }
 
 /* Says which zones it was. */

@@ -41,8 +41,10 @@ struct gpu_solver {
 extern const struct gpu_solver gpu_bt, gpu_sp, gpu_lu;
 
 /* For solvers: runs a kernel on all pieces of all zones of the batch, cut in way `cut`; `value` is
- * the kernel's last parameter. Puts it into the queue, in order. */
-evn_status gpu_launch(struct gpu *g, const char *kernel, int cut, const void *value, size_t bytes);
+ * the kernel's last parameter. Puts it into the queue, in order. Where launches are timed it counts
+ * as `phase`; NPBMZ_PHASES: as itself. */
+evn_status gpu_launch(struct gpu *g, const char *kernel, enum npbmz_phase phase, int cut,
+                      const void *value, size_t bytes);
 /* For solvers: the largest extents over the batch's zones. */
 void gpu_extents(const struct gpu *g, int *nx, int *ny, int *nz);
 

@@ -43,7 +43,7 @@ evn_status norms_launch(struct gpu *g, const struct problem *p, int zones, int c
     kernel[kernels++] = "norms_collect";
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < kernels; i++)
-        status = gpu_launch(g, kernel[i], cut, &c, sizeof c);
+        status = gpu_launch(g, kernel[i], NPBMZ_PHASES, cut, &c, sizeof c);
     return status;
 }
 

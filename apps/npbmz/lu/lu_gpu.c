@@ -57,7 +57,7 @@ static evn_status sweep(struct gpu *g, const struct problem *p, const char *name
     a.steps = launch_steps(hyperplanes, bundles);
     evn_status status = EVN_OK;
     for (a.launch = 0; !status && a.launch < launches(hyperplanes, bundles, a.steps); a.launch++)
-        status = gpu_launch(g, name, BUNDLES, &a, sizeof a);
+        status = gpu_launch(g, name, sign > 0 ? NPBMZ_LOWER : NPBMZ_UPPER, BUNDLES, &a, sizeof a);
     return status;
 }
 
@@ -71,7 +71,7 @@ static evn_status lu_sweeps(struct gpu *g, const struct problem *p) {
 static evn_status lu_residual(struct gpu *g, const struct problem *p) {
     struct lu_operator a;
     residual_constants(&a.c, p);
-    return gpu_launch(g, "lu_residual", PLANES, &a, sizeof a);
+    return gpu_launch(g, "lu_residual", NPBMZ_RHS, PLANES, &a, sizeof a);
 }
 
 const struct gpu_solver gpu_lu = {.sources = sources,

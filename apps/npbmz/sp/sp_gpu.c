@@ -34,12 +34,12 @@ static int pieces(const struct problem *p, const struct zone *z, int cut) {
 static evn_status step(struct gpu *g, const struct problem *p) {
     struct residual_constants c;
     residual_constants(&c, p);
-    evn_status status = gpu_launch(g, "sp_rhs", SP_CUT_POINTS, &c, sizeof c);
+    evn_status status = gpu_launch(g, "sp_rhs", NPBMZ_RHS, SP_CUT_POINTS, &c, sizeof c);
     for (int d = 0; !status && d < 3; d++) {
         const struct sp_lines_value v = {.c = penta_constants(p->h[d], DELTA(d), p->dt),
                                          .scale = 1 / (p->dt * EPS4),
                                          .direction = d};
-        status = gpu_launch(g, "sp_lines", SP_CUT_LINES + d, &v, sizeof v);
+        status = gpu_launch(g, "sp_lines", NPBMZ_X + d, SP_CUT_LINES + d, &v, sizeof v);
     }
     return status;
 }

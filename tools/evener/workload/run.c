@@ -3,6 +3,7 @@
 #include "common/files.h"
 #include "common/interrupt.h"
 #include "common/output.h"
+#include "common/phases.h"
 #include "common/progress.h"
 #include "common/record.h"
 #include "workload/job.h"
@@ -15,7 +16,7 @@
 struct request {
     struct job_words words;
     const char *json, *trace, *on_loss, *slow;
-    int quiet, verbose;
+    int phases, quiet, verbose;
 };
 
 #define AT(field) offsetof(struct request, field)
@@ -47,6 +48,8 @@ static const struct option table[] = {
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
     {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_OUTPUT,
      AT(trace), 0, 0},
+    {"phases", NULL, "what each phase takes on devices, timed there, which costs a little",
+     OPTION_FLAG, AT(phases), 0, 0},
     {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on; the first is 0",
      OPTION_TEXT, AT(slow), 0, 0},
     {"quiet", NULL, "no output but errors and warnings", OPTION_FLAG, AT(quiet), 0, 0},
@@ -225,6 +228,7 @@ static int run_job(struct watch *watch) {
         .notice = on_notice,
         .arg = watch,
         .keep = strcmp(request->on_loss, "stop") ? KEEP_EVERY : 0,
+        .phases = request->phases,
         .stop = &interrupted,
         .cluster = job->cluster,
     };
@@ -250,6 +254,7 @@ static int run_job(struct watch *watch) {
     const struct workload_page page = {watch->out, r->cores, request->verbose};
     if (!request->quiet && job->is->print_result) job->is->print_result(job->state, &page);
     if (!request->quiet) print_units(job, r, watch->out);
+    if (!request->quiet) phases_print_devices(watch->out, r);
     code = r->verified == 0 ? EXIT_UNVERIFIED : EXIT_DONE;
     if (watch->record) {
         char *text = record_text(record_all(watch, r));
@@ -283,6 +288,12 @@ static int begin(struct watch *watch) {
         complain(
             "warning: with --units %s --on-device-loss changes nothing: no unit of it is a GPU",
             words->units);
+    if (!code && !gpus && request->phases) {
+        complain("--phases times devices, and no unit of --units %s is a GPU; expected one, as "
+                 "1:GPU:1",
+                 words->units);
+        code = EXIT_USAGE;
+    }
     if (!code) code = job_try(job, words);
     watch->out = stdout;
     if (!code && ranks_speak(job->cluster)) code = open_outputs(watch);
