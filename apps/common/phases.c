@@ -22,10 +22,10 @@ void phases_print_devices(FILE *out, const struct run_result *r) {
         const struct run_phases *p = &r->phases[d];
         double sum = 0;
         for (int i = 0; i < p->count; i++) sum += p->phase[i].seconds;
-        fprintf(out, "\n  device %-9d  seconds  share   launches  us a launch\n", d);
+        fprintf(out, "\n  device %-9d    seconds  share   launches  us a launch\n", d);
         for (int i = 0; i < p->count; i++) {
             const evn_device_phase *one = &p->phase[i];
-            fprintf(out, "  %-16s  %7.3f  %4.1f %%  %9lld  %11.1f\n", one->name, one->seconds,
+            fprintf(out, "  %-16s  %9.6f  %4.1f %%  %9lld  %11.1f\n", one->name, one->seconds,
                     sum > 0 ? 100 * one->seconds / sum : 0, one->launches,
                     1e6 * one->seconds / (double)one->launches);
         }

@@ -48,6 +48,13 @@ struct report_part {
     double seconds;
 };
 
+/* What the launches of a phase took on a device. */
+struct report_launches {
+    int device;
+    const char *name;
+    double seconds, launches;
+};
+
 /* How the tasks lay in one iteration; units entries each, NULL where the record has none. */
 struct report_iteration {
     int *tasks;
@@ -105,6 +112,8 @@ struct report_record {
     int parts;
     struct report_part *part;
     const char *parts_name; /* "stage" or "phase" */
+    int timed;              /* phases of devices, device by device; 0: launches were not timed */
+    struct report_launches *launches;
     int iterations;
     struct report_iteration *iteration;
     int load_is_weight; /* of iterations; otherwise it is s */
@@ -273,6 +282,7 @@ int lanes_arrows(struct page *page, const struct lanes *lanes, const struct span
  * needs -- */
 void report_periods(struct page *page, const struct report_group *group);   /* report_periods.c */
 void report_parts(struct page *page, const struct report_group *group);     /* report_parts.c */
+void report_phases(struct page *page, const struct report_group *group);    /* report_phases.c */
 void report_units(struct page *page, const struct report_group *group);     /* report_units.c */
 void report_ranks(struct page *page, const struct report_group *group);     /* report_ranks.c */
 void report_transfers(struct page *page, const struct report_group *group); /* report_transfers.c */

@@ -12,6 +12,7 @@
 /* A record of a million tasks is 20 MiB; a text of this size becomes 2 GB of values at worst. */
 enum { FILE_MAX = 32 << 20 };
 enum { UNITS_MAX = 65536, TASKS_MAX = 1 << 24, PARTS_MAX = 24, CHOICES_MAX = 4096, TEXT_MAX = 400 };
+enum { DEVICES_MAX = 1024, PHASES_MAX = 64 };
 
 static const struct report_kind kinds[] = {
     {"compute", "computing", 0},
@@ -344,6 +345,52 @@ static void read_parts(struct reader *in, struct report_record *r) {
     }
 }
 
+/* What launches took on device number `device`. */
+static void read_phases(struct reader *in, struct report_record *r, const cJSON *o, int device) {
+    char where[96];
+    snprintf(where, sizeof where, "devices[%d].", device);
+    const cJSON *phases = read_nest(in, o, where, "phases", OPTIONAL, 0), *v;
+    if (!phases) return;
+    if (cJSON_GetArraySize(phases) > PHASES_MAX) {
+        wrong(in, "\"%sphases\" has more than %d entries", where, PHASES_MAX);
+        return;
+    }
+    cJSON_ArrayForEach(v, phases) {
+        if (in->bad) return;
+        if (!cJSON_IsObject(v) || strlen(v->string) > 47)
+            wrong(in,
+                  "\"devices[%d].phases\" at \"%.48s\": expected a name of up to 47 characters, "
+                  "with seconds and launches",
+                  device, v->string);
+        if (in->bad) return;
+        snprintf(where, sizeof where, "devices[%d].phases.%s.", device, v->string);
+        struct report_launches *l = &r->launches[r->timed++];
+        *l = (struct report_launches){.device = device, .name = v->string};
+        l->seconds = read_number(in, v, where, "seconds", NEEDED);
+        l->launches = read_number(in, v, where, "launches", NEEDED);
+    }
+}
+
+/* Devices; those of a run without --phases have counters alone. */
+static void read_devices(struct reader *in, struct report_record *r) {
+    const cJSON *list = read_nest(in, r->json, "", "devices", OPTIONAL, 1), *o;
+    const int devices = list ? cJSON_GetArraySize(list) : 0;
+    if (!devices) return;
+    if (devices > DEVICES_MAX) {
+        wrong(in, "\"devices\" has more than %d entries", DEVICES_MAX);
+        return;
+    }
+    r->launches = room(in, devices * PHASES_MAX, sizeof *r->launches);
+    int device = 0;
+    cJSON_ArrayForEach(o, list) {
+        if (in->bad) return;
+        if (cJSON_IsObject(o))
+            read_phases(in, r, o, device++);
+        else
+            wrong(in, "\"devices\" at entry %d is no object", device);
+    }
+}
+
 /* Tasks and loads of each unit by iteration: from the owner of each task (evener plan), or as
  * numbers of tasks, "tasks" (intervals); loads are "times" or "unit_compute_s" (s), or "load"
  * (weight). */
@@ -409,6 +456,7 @@ static void read_run(struct reader *in, struct report_record *r) {
     if (!in->bad) read_bursts(in, r);
     if (!in->bad) read_messages(in, r);
     if (!in->bad) read_parts(in, r);
+    if (!in->bad) read_devices(in, r);
     const cJSON *mesh = read_nest(in, root, "", "mesh", OPTIONAL, 0);
     if (mesh) r->triangles = read_number(in, mesh, "mesh.", "triangles", OPTIONAL);
     const cJSON *machine = read_nest(in, root, "", "machine", OPTIONAL, 0);
@@ -616,6 +664,7 @@ void report_free(struct report_record *r) {
     free(r->choice);
     free(r->point);
     free(r->part);
+    free(r->launches);
     free(r->message);
     free(r->rank);
     free(r->burst);

@@ -1,0 +1,181 @@
+"""What phases take on devices: evener run --phases on the page, in the record, in its report; bench npbmz beside the floor; what is refused.
+
+The virtual clock of emulated devices makes times exact: a launch takes 4 us, an item 1 ns.
+
+    python3 tests/command/test_phases.py COMMAND
+"""
+
+import html.parser
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMMAND = sys.argv[1]
+VIRTUAL = "emulated:{},clock=virtual,launch=4us,item=1ns"
+
+
+def evener(*words, text=None):
+    line = [COMMAND, *[w for word in words for w in word.split()]]
+    return subprocess.run(line, input=text, capture_output=True, text=True, timeout=300)
+
+
+def run(what, more="--phases"):
+    done = evener("run", what, "--quiet --oversubscribe --json -", more)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+class Page(html.parser.HTMLParser):
+    """Tables as lists of rows; what is opened is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.rows, self.text = [], [], []
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "link", "br"):
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.open and self.open[-1] in ("td", "th") and self.rows:
+            self.rows[-1][-1] += data
+
+
+class Record(unittest.TestCase):
+    def check(self, what, expected, steps, devices=1):
+        record = run(f"{what} --units {devices}:GPU:1 --devices {VIRTUAL.format(devices)}")
+        self.assertEqual(len(record["devices"]), devices)
+        for device in record["devices"]:
+            phases = device["phases"]
+            self.assertTrue(set(expected) <= set(phases), phases)
+            self.assertEqual(sum(p["launches"] for p in phases.values()), device["launches"])
+            for name in expected:
+                self.assertEqual(phases[name]["launches"] % steps, 0, name)
+            for phase in phases.values():
+                self.assertGreater(phase["seconds"], 4e-6 * phase["launches"])
+        return record
+
+    def test_phases(self):
+        """NPB-MZ by its own names, and the times as the clock has them: a step's are the same in each step."""
+        for app in ("bt-mz", "sp-mz"):
+            two = self.check(f"{app} --class S --steps 2", ("rhs", "xsolve", "ysolve", "zsolve", "exchange_copy8"), 2)
+            six = self.check(f"{app} --class S --steps 6", ("rhs", "xsolve", "ysolve", "zsolve", "exchange_copy8"), 6)
+            for name, phase in two["devices"][0]["phases"].items():
+                self.assertAlmostEqual(3 * phase["seconds"], six["devices"][0]["phases"][name]["seconds"], places=11)
+        self.check("lu-mz --class S --steps 3", ("lower", "upper", "rhs"), 3)
+        self.check("sp-mz --class S --steps 2", ("rhs", "xsolve", "ysolve", "zsolve"), 2, devices=2)
+
+    def test_others(self):
+        """Other workloads by their kernels' names."""
+        self.check("ft --class S", ("ft_lines", "ft_rows"), 1)
+        self.check("mg --class S", ("mg_down", "mg_up"), 1)
+        self.check("td-bem --mesh sphere:0", ("sum_rows",), 1)
+
+    def test_bits(self):
+        what = "lu-mz --class S --steps 3 --units 1:GPU:1 --devices emulated"
+        self.assertEqual(run(what)["hash"], run(what, more="")["hash"])
+
+    def test_off(self):
+        record = run(f"sp-mz --class S --steps 2 --units 1:GPU:1 --devices {VIRTUAL.format(1)}", more="")
+        self.assertEqual([list(d) for d in record["devices"] if "phases" in d], [])
+
+    def test_page(self):
+        done = evener("run sp-mz --class S --steps 2 --units 1:GPU:1 --phases --devices", VIRTUAL.format(1))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        at = done.stdout.index("\n  device 0")
+        lines = [line.split()[0] for line in done.stdout[at:].strip().splitlines()]
+        self.assertEqual(sorted(lines), ["device", "exchange_copy8", "rhs", "xsolve", "ysolve", "zsolve"])
+
+    def test_lost(self):
+        """Of a device that is lost nothing is known."""
+        record = run("bt-mz --class S --units 1:CPU:1,1:GPU:1 --devices emulated:fail=lost@300 --on-device-loss continue")
+        self.assertEqual(record["devices"][0]["phases"], {})
+
+    def test_ranks(self):
+        record = run(f"mg --class S --units 1:GPU:1 --processes 2 --variant funneled --devices {VIRTUAL.format(1)}")
+        self.assertIn("mb_stencil", record["devices"][0]["phases"])
+
+    def test_refused(self):
+        done = evener("run sp-mz --class S --units 1:CPU:1 --phases")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("evener: --phases times devices, and no unit of --units 1:CPU:1 is a GPU; expected one, as 1:GPU:1", done.stderr)
+        self.assertIn("--phases takes no value", evener("run sp-mz --phases=1").stderr)
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.record = run(f"sp-mz --class S --steps 2 --units 2:GPU:1 --devices {VIRTUAL.format(2)}")
+
+    def page(self, record):
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "record.json")
+            with open(name, "w") as f:
+                json.dump(record, f)
+            return evener("report", name, "--output -")
+
+    def test_report(self):
+        done = self.page(self.record)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = Page(done.stdout)
+        self.assertIn("Time of launches on devices by phase, whole run", "".join(page.text))
+        rows = {(row[2], row[3]): row for row in page.rows if len(row) == 7 and row[2] in ("0", "1")}
+        self.assertEqual(len(rows), sum(len(d["phases"]) for d in self.record["devices"]))
+        for device in self.record["devices"]:
+            for name, phase in device["phases"].items():
+                row = rows[(str(device["id"]), name)]
+                self.assertEqual(row[5], str(phase["launches"]))
+                number, unit = row[4].split("\u00a0")
+                self.assertAlmostEqual(float(number) * {"µs": 1e-6, "ms": 1e-3}[unit], phase["seconds"], delta=0.01 * phase["seconds"])
+
+    def test_without(self):
+        record = json.loads(json.dumps(self.record))
+        for device in record["devices"]:
+            del device["phases"]
+        done = self.page(record)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("launches on devices", done.stdout)
+
+    def test_bad(self):
+        one = {"seconds": 1.0, "launches": 2}
+        for devices, says in (
+            ({}, '"devices" is no list'),
+            ([3], '"devices" at entry 0 is no object'),
+            ([{"phases": [one]}], '"devices[0].phases" is no object'),
+            ([{}, {"phases": {"rhs": 1.0}}], '"devices[1].phases" at "rhs"'),
+            ([{"phases": {"rhs": {"launches": 1}}}], 'no "devices[0].phases.rhs.seconds"'),
+            ([{"phases": {"rhs": {"seconds": -1, "launches": 1}}}], '"devices[0].phases.rhs.seconds" is no number'),
+            ([{"phases": {"n" * 48: one}}], "a name of up to 47 characters"),
+            ([{"phases": {str(n): one for n in range(65)}}], "more than 64 entries"),
+            ([{} for _ in range(1025)], "more than 1024 entries"),
+        ):
+            done = self.page(dict(self.record, devices=devices))
+            self.assertEqual(done.returncode, 2, says)
+            self.assertIn(says, done.stderr)
+
+    def test_many(self):
+        """More names than colours, markup in a name, and no launches."""
+        phases = {f"phase <b>{n}": {"seconds": 1.0, "launches": n} for n in range(40)}
+        done = self.page(dict(self.record, devices=[{"phases": phases}, {}]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = Page(done.stdout)
+        self.assertNotIn("<b>", done.stdout)
+        self.assertEqual(len([row for row in page.rows if len(row) == 7 and row[3].startswith("phase <b>")]), 40)
+        self.assertIn("others", "".join(page.text))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
