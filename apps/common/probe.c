@@ -2,6 +2,7 @@
  * what it did. */
 #include "common/probe.h"
 #include <evener/clock.h>
+#include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -102,4 +103,36 @@ double probe_fma(evn_units *units) { return probe(units, 0); }
 double probe_bandwidth(evn_units *units, size_t bytes) {
     size_t n = bytes / 24 / 8 * 8; /* whole cache lines */
     return probe(units, n ? n : 8);
+}
+
+static evn_status copy_rate(evn_queue *queue, evn_buffer *b, evn_event *const event[2],
+                            double *best) {
+    const size_t half = evn_buffer_bytes(b) / 2;
+    evn_status status = EVN_OK;
+    *best = 0;
+    for (int s = 0; !status && s < SAMPLES; s++) {
+        double seconds;
+        status = evn_event_record(event[0], queue);
+        if (!status) status = evn_copy_within(queue, b, half, b, 0, half);
+        if (!status) status = evn_event_record(event[1], queue);
+        if (!status) status = evn_queue_finish(queue);
+        if (!status) status = evn_event_seconds(event[0], event[1], &seconds);
+        if (!status && seconds > 0) *best = fmax(*best, 2 * (double)half / seconds);
+    }
+    return status;
+}
+
+double probe_device_bandwidth(evn_device *device, evn_queue *queue) {
+    const evn_traits *is = evn_device_traits(device);
+    const size_t most = (size_t)256 << 20, part = is->memory / 16;
+    evn_buffer *b = NULL;
+    evn_event *event[2] = {NULL, NULL};
+    double best = 0;
+    if (is->clock_is_virtual) return 0;
+    evn_status status = evn_buffer_open(&b, device, part < 16 ? 16 : part < most ? part : most);
+    for (int e = 0; !status && e < 2; e++) status = evn_event_open(&event[e], device);
+    if (!status) status = copy_rate(queue, b, event, &best);
+    for (int e = 0; e < 2; e++) evn_event_close(event[e]);
+    evn_buffer_close(b);
+    return status ? 0 : best;
 }

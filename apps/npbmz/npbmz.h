@@ -66,6 +66,8 @@ typedef struct npbmz_cost {
     double operations, bytes;
 } npbmz_cost;
 npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase);
+/* The same of its kernel on a device, at an interior point; zeros: there is no such phase. */
+npbmz_cost npbmz_kernel_cost(enum npbmz_benchmark benchmark, enum npbmz_phase phase);
 
 /* How a unit's team shares zone z, for <evener/predict.h>: its phases, each a loop of so many
  * pieces with its share of the operations. Returns how many, at most `room`. */

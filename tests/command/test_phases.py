@@ -177,5 +177,53 @@ class Report(unittest.TestCase):
         self.assertIn("others", "".join(page.text))
 
 
+class Bench(unittest.TestCase):
+    def bench(self, *words):
+        return evener("bench npbmz --class S --steps 2 --repeat 1", *words)
+
+    def rows(self, *words):
+        done = self.bench(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.startswith("  ")}
+
+    def test_floor(self):
+        """Bytes and operations over the times of the virtual clock, of two devices, as the counts of the kernels say."""
+        rows = self.rows("--apps sp-mz --units 2:GPU:1 --oversubscribe --bandwidth 100GB/s --peak 1Tflop/s --devices", VIRTUAL.format(2))
+        for name, operations, size in (("rhs", 315, 136), ("xsolve", 83, 104), ("ysolve", 83, 104), ("zsolve", 83, 136)):
+            _, _, _, launches, _, point, rate, peak, moved, band, floor = rows[name]
+            self.assertEqual(launches, "4")
+            self.assertAlmostEqual(float(point) * float(rate), operations, delta=0.02 * operations)
+            self.assertAlmostEqual(float(point) * float(moved), size, delta=0.02 * size)
+            self.assertAlmostEqual(float(band[:-1]), 100 * float(moved) / 200, delta=0.06)
+            self.assertAlmostEqual(float(peak[:-1]), 100 * 2 * float(rate) / 2000, delta=0.06)
+            self.assertAlmostEqual(float(floor[:-1]), max(float(band[:-1]), float(peak[:-1])), delta=0.01)
+        self.assertIn("exchange_copy8", rows)
+
+    def test_unknown(self):
+        """A clock that is computed measures no bandwidth; one that is not does."""
+        rows = self.rows("--apps bt-mz --units 1:GPU:1 --devices", VIRTUAL.format(1))
+        self.assertEqual([w for w in rows["rhs"] if w == "unknown"], ["unknown"] * 3)
+        self.assertEqual(rows["phases"][-1], "unknown")
+        rows = self.rows("--apps lu-mz --units 1:GPU:1 --devices emulated")
+        self.assertEqual([w for w in rows["lower"] if w == "unknown"], ["unknown"])
+        self.assertRegex(rows["phases"][-1], "^[0-9.]+%$")
+
+    def test_refused(self):
+        for words, says in (
+            ("--units 1:CPU:1,1:GPU:1 --oversubscribe --devices emulated", "cores and devices have phases of their own; expected units of one kind"),
+            ("--units 1:CPU:1 --devices emulated", "--devices is about devices, and no unit of --units 1:CPU:1 is a GPU"),
+            ("--units 1:CPU:1 --bandwidth 1GB/s", "--bandwidth is about devices"),
+            ("--units 1:CPU:1 --peak 1Gflop/s", "--peak is about devices"),
+            ("--units 1:GPU:1 --devices emulated --bandwidth 5", "--bandwidth 5: "),
+            ("--units 1:GPU:1 --devices emulated --bandwidth 0GB/s", "--bandwidth 0GB/s: "),
+            ("--units 1:GPU:1 --devices emulated --peak fast", "--peak fast: "),
+            ("--units 1:GPU:1 --devices nothing", "nothing"),
+        ):
+            done = self.bench(words)
+            self.assertEqual(done.returncode, 2, words + done.stderr)
+            self.assertIn(says, done.stderr)
+            self.assertEqual(done.stdout, "")
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -1,5 +1,5 @@
-/* bench npbmz: NPB-MZ phase by phase against what the machine allows, and against another program
- * that prints NPB's labels, in turn within one run. */
+/* bench npbmz: NPB-MZ phase by phase against what the machine or its devices allow, and against
+ * another program that prints NPB's labels, in turn within one run. */
 #include "npbmz/study/study.h"
 #include "common/interrupt.h"
 #include "common/median.h"
@@ -7,6 +7,7 @@
 #include "common/options.h"
 #include "common/probe.h"
 #include "npbmz/npbmz.h"
+#include "npbmz/study/on_device.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,9 +20,10 @@
 
 /* What was asked for. */
 struct request {
-    const char *apps, *class_, *units, *schedule, *against;
+    const char *apps, *class_, *units, *devices, *schedule, *against, *bandwidth, *peak;
     long repeat, steps;
     int oversubscribe;
+    struct device_peaks peaks; /* of one device, as --bandwidth and --peak say */
 };
 
 /* A benchmark on its units, and its samples. */
@@ -38,6 +40,7 @@ struct bench {
     char program[PATH_MAX];
     double *ours, *theirs, *ratio; /* Mop/s of each sample, and the one over the other */
     npbmz_result best;             /* the fastest sample, the least disturbed one */
+    npbmz_result timed;            /* on devices: a run more, with launches timed */
 };
 
 static int cores_of(const struct bench *b) {
@@ -157,6 +160,12 @@ static int find_other(struct bench *b) {
     return found ? 0 : EXIT_USAGE;
 }
 
+static evn_status open_units(evn_units **units, const evn_machine *machine,
+                             const struct request *request) {
+    return evn_units_open_on(units, machine, request->units, request->devices,
+                             EVN_STAY_BOUND | (request->oversubscribe ? EVN_OVERSUBSCRIBE : 0));
+}
+
 /* 0, or an exit status after a message. */
 static int open_bench(struct bench *b, const struct request *request, const char *app) {
     const int n = (int)request->repeat, benchmark = npbmz_find(app);
@@ -171,9 +180,7 @@ static int open_bench(struct bench *b, const struct request *request, const char
     b->benchmark = (enum npbmz_benchmark)benchmark;
     evn_status status = npbmz_open(&b->problem, b->benchmark, request->class_[0]);
     if (!status) status = evn_machine_open(&b->machine);
-    if (!status)
-        status = evn_units_open(&b->units, b->machine, request->units,
-                                EVN_STAY_BOUND | (request->oversubscribe ? EVN_OVERSUBSCRIBE : 0));
+    if (!status) status = open_units(&b->units, b->machine, request);
     if (status) return give_up(status);
     b->shape = npbmz_describe(b->problem);
     b->tasks = npbmz_tasks(b->problem);
@@ -190,6 +197,7 @@ static int open_bench(struct bench *b, const struct request *request, const char
 
 static void close_bench(struct bench *b) {
     npbmz_result_free(&b->best);
+    npbmz_result_free(&b->timed);
     evn_schedule_close(b->schedule);
     evn_units_close(b->units);
     evn_machine_close(b->machine);
@@ -222,18 +230,46 @@ static int sample(struct bench *b, int i) {
     return 0;
 }
 
-static void print_bench(struct bench *b, double peak) {
-    const int n = (int)b->request->repeat;
+/* The run whose launches are timed; its speed does not count. */
+static int time_launches(struct bench *b) {
+    const npbmz_options options = {.run = {.steps = (int)b->request->steps, .phases = 1}};
+    npbmz_result_free(&b->timed);
+    const evn_status status = npbmz_run(b->problem, b->units, b->schedule, &options, &b->timed);
+    return status ? give_up(status) : 0;
+}
+
+static void print_on_devices(const struct bench *b) {
+    const struct device_peaks peaks = device_peaks(b->units, b->request->peaks);
+    const int devices = evn_units_devices(b->units);
+    printf("  bandwidth: ");
+    if (peaks.bandwidth > 0)
+        printf("%.1f GB/s a device, %s\n", 1e-9 * peaks.bandwidth / devices,
+               b->request->bandwidth ? "as --bandwidth says" : "copying within it");
+    else
+        printf("unknown; --bandwidth says it\n");
+    device_phases_print(b->problem, b->benchmark, &b->timed.run, peaks);
+}
+
+/* What the units' cores have near them, and how the phases compare. */
+static void print_on_cores(const struct bench *b, double peak) {
     /* a zone's solution, forcing and right-hand side are what has to stay near a core */
     const double zone = 15 * 8 * points_of(b) / b->tasks.tasks;
     const double near = probe_bandwidth(b->units, (size_t)zone);
     const double far = probe_bandwidth(b->units, (size_t)b->shape.bytes);
-    printf("\n%s class %s on %s under %s, %d samples\n", b->app, b->request->class_,
-           evn_units_text(b->units), evn_schedule_text(b->schedule), n);
     printf("  bandwidth: %.1f GB/s on %.1f MB (a zone's fields), %.1f GB/s on %.0f MB (all "
            "fields)\n",
            1e-9 * near, 1e-6 * zone, 1e-9 * far, 1e-6 * b->shape.bytes);
     print_phases(b, peak, near);
+}
+
+static void print_bench(struct bench *b, double peak) {
+    const int n = (int)b->request->repeat;
+    printf("\n%s class %s on %s under %s, %d samples\n", b->app, b->request->class_,
+           evn_units_text(b->units), evn_schedule_text(b->schedule), n);
+    if (evn_units_devices(b->units))
+        print_on_devices(b);
+    else
+        print_on_cores(b, peak);
     const double ours = median(b->ours, n);
     printf("\n  Mop/s %10.1f  (%.1f to %.1f)\n", ours, b->ours[0], b->ours[n - 1]);
     if (b->request->against) {
@@ -248,6 +284,7 @@ static int study(const struct request *request, const char *app, double peak) {
     struct bench b;
     int code = open_bench(&b, request, app);
     for (int i = 0; !code && i < request->repeat; i++) code = sample(&b, i);
+    if (!code && evn_units_devices(b.units)) code = time_launches(&b);
     if (!code) print_bench(&b, peak);
     close_bench(&b);
     return code;
@@ -262,6 +299,12 @@ static const struct option table[] = {
     {"units", "LIST", "compute units (default 1:CPU:1)", OPTION_TEXT, AT(units), 0, 0},
     {"oversubscribe", NULL, "allow more cores than there are", OPTION_FLAG, AT(oversubscribe), 0,
      0},
+    {"devices", "SPEC", "where GPU units come from (default: the best)", OPTION_TEXT, AT(devices),
+     0, 0},
+    {"bandwidth", "RATE", "of a device, as 4.8TB/s (default: that of a copy within it)",
+     OPTION_TEXT, AT(bandwidth), 0, 0},
+    {"peak", "RATE", "of a device, as 34Tflop/s of fused multiply-adds (default: not known)",
+     OPTION_TEXT, AT(peak), 0, 0},
     {"schedule", "SPEC", "schedule (default guided:size)", OPTION_TEXT, AT(schedule), 0, 0},
     {"repeat", "N", "samples (default 3)", OPTION_NUMBER, AT(repeat), 1, 100},
     {"against", "FOLDER", "run FOLDER/bt-mz.A.x and so on in turn, and print the ratio",
@@ -283,6 +326,70 @@ static int read_apps(struct option_list *apps, const char *text) {
     return code;
 }
 
+/* --bandwidth and --peak. */
+static int read_rates(struct request *request) {
+    static const evn_scale bytes[] = {{"B/s", 1},    {"kB/s", 1e3},  {"MB/s", 1e6},
+                                      {"GB/s", 1e9}, {"TB/s", 1e12}, {0}};
+    static const evn_scale operations[] = {
+        {"flop/s", 1}, {"Mflop/s", 1e6}, {"Gflop/s", 1e9}, {"Tflop/s", 1e12}, {0}};
+    const evn_bounds positive = {0, 1e21, 1};
+    const char *name = "bandwidth", *text = request->bandwidth;
+    evn_status status = EVN_OK;
+    if (text) status = evn_read_scaled(text, bytes, positive, &request->peaks.bandwidth);
+    if (!status && request->peak) {
+        name = "peak", text = request->peak;
+        status = evn_read_scaled(text, operations, positive, &request->peaks.operations);
+    }
+    if (!status) return 0;
+    complain("--%s %s: %s", name, text, evn_message());
+    return EXIT_USAGE;
+}
+
+/* Whether the units are of one kind, and options of devices have some. */
+static int check_units(const struct request *request, const evn_units *units) {
+    const int gpus = evn_units_gpus(units), all = evn_units_count(units);
+    const char *given = request->devices     ? "devices"
+                        : request->bandwidth ? "bandwidth"
+                        : request->peak      ? "peak"
+                                             : NULL;
+    if (gpus && gpus < all)
+        complain("bench npbmz: --units %s: cores and devices have phases of their own; expected "
+                 "units of one kind, as 2:CPU:1 or 1:GPU:1",
+                 request->units);
+    else if (!gpus && given)
+        complain("bench npbmz: --%s is about devices, and no unit of --units %s is a GPU; "
+                 "expected 1:GPU:1, or the option left out",
+                 given, request->units);
+    else
+        return 0;
+    return EXIT_USAGE;
+}
+
+/* Says what the units are, and what cores do at most. */
+static int measure_peak(const struct request *request, double *peak) {
+    evn_machine *machine;
+    evn_units *units;
+    evn_status status = evn_machine_open(&machine);
+    if (status) return give_up(status);
+    status = open_units(&units, machine, request);
+    if (status) {
+        evn_machine_close(machine);
+        return give_up(status);
+    }
+    const int code = check_units(request, units);
+    if (!code && evn_units_devices(units)) {
+        printf("%s, %s: %s\n", evn_machine_processor(machine), evn_units_text(units),
+               evn_device_traits(evn_unit_device(evn_units_get(units, 0), 0))->name);
+    } else if (!code) {
+        *peak = probe_fma(units);
+        printf("%s, %s: %.1f Gflop/s of fused multiply-adds\n", evn_machine_processor(machine),
+               evn_units_text(units), 1e-9 * *peak);
+    }
+    evn_units_close(units);
+    evn_machine_close(machine);
+    return code;
+}
+
 int npbmz_study_phases(int argc, char **argv) {
     struct request request = {.apps = "bt-mz,sp-mz,lu-mz",
                               .class_ = "A",
@@ -295,27 +402,15 @@ int npbmz_study_phases(int argc, char **argv) {
         "usage: evener bench npbmz [options]\n\n"
         "Time, operations and bytes of each phase against the machine's peak of fused\n"
         "multiply-adds and its bandwidth on data as large as a zone; `floor` is the share of the\n"
-        "time that the larger of the two would need.",
+        "time that the larger of the two would need. Of GPU units what launches took, timed in\n"
+        "a run more, against the device's bandwidth.",
         (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     struct option_list apps;
+    double peak = 0;
     code = read_apps(&apps, request.apps);
-    if (code) return code;
-    evn_machine *machine;
-    evn_units *units;
-    evn_status status = evn_machine_open(&machine);
-    if (status) return give_up(status);
-    status = evn_units_open(&units, machine, request.units,
-                            EVN_STAY_BOUND | (request.oversubscribe ? EVN_OVERSUBSCRIBE : 0));
-    if (status) {
-        evn_machine_close(machine);
-        return give_up(status);
-    }
-    double peak = probe_fma(units);
-    printf("%s, %s: %.1f Gflop/s of fused multiply-adds\n", evn_machine_processor(machine),
-           evn_units_text(units), 1e-9 * peak);
-    evn_units_close(units);
-    evn_machine_close(machine);
+    if (!code) code = read_rates(&request);
+    if (!code) code = measure_peak(&request, &peak);
     for (int i = 0; i < apps.count && !code; i++) code = study(&request, apps.word[i], peak);
     return code;
 }

@@ -1,0 +1,20 @@
+/* Phases of NPB-MZ on devices beside what these allow (on_device.c). */
+#ifndef NPBMZ_STUDY_ON_DEVICE_H
+#define NPBMZ_STUDY_ON_DEVICE_H
+
+#include "npbmz/npbmz.h"
+
+/* Bytes and fused multiply-adds (as two) a second, of all devices together; 0: not known. */
+struct device_peaks {
+    double bandwidth, operations;
+};
+
+/* What `asked` leaves open of a device's is measured on all of them, as far as it can be. */
+struct device_peaks device_peaks(evn_units *units, struct device_peaks asked);
+
+/* One line a phase of a run with its launches timed: time, operations and bytes against the
+ * devices'. */
+void device_phases_print(const npbmz *problem, enum npbmz_benchmark benchmark,
+                         const struct run_result *r, struct device_peaks peaks);
+
+#endif
