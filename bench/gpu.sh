@@ -208,6 +208,35 @@ for app in bt-mz sp-mz lu-mz; do
     row "GPU 20 steps" "$app" "$big" 1 60 --steps 20 --units 1:GPU:1 --devices "$devices" --schedule static
 done
 
+# ---- phases
+
+section "Phases, class $last, launches timed"
+tell "A run as above, and one with an event before and behind each launch, whose times these are. Floor: the bytes of the fields, over what a copy" \
+    "within the device reaches. Of FT and MG by kernel." "" '```'
+for app in bt-mz sp-mz lu-mz; do
+    limited 40 "$evener" bench npbmz --apps $app --class "$last" --repeat 1 --units 1:GPU:1 --devices "$devices" --schedule static > "$work/phases"
+    status=$?
+    if [ $status = 0 ]; then
+        sed 1d "$work/phases" >> "$report"
+    else
+        tell "$app: $(why $status)"
+        [ $status = 125 ] || failed=1
+    fi
+done
+for app in ft mg; do
+    [[ " $refused " != *" $app "* ]] || continue
+    limited 40 "$evener" run $app --class "$last" --units 1:GPU:1 --devices "$devices" --phases > "$work/phases"
+    status=$?
+    if [ $status = 0 ]; then
+        tell "" "$app class $last"
+        sed -n '/^  device /,$p' "$work/phases" >> "$report"
+    else
+        tell "$app: $(why $status)"
+        [ $status = 125 ] || failed=1
+    fi
+done
+tell '```'
+
 # ---- tests
 
 # suite LIMIT TEST DEVICE: a row of the table of tests
@@ -372,6 +401,21 @@ for layout in contiguous rows; do
         [ $status = 125 ] || failed=1
     fi
 done
+
+# ---- for tuning, with the time that is left
+
+section "Variants of kernels, class $last"
+variants=$bundle/bench/bench-variants
+if [ ! -x "$variants" ]; then
+    note "There is no bench/bench-variants in the bundle."
+else
+    tell "Kernels of the same text with other constants; what each phase takes in a step, by events on the device." "" '```'
+    limited 120 "$variants" --class "$last" --steps 20 --repeat 2 --devices "$devices" >> "$report"
+    status=$?
+    tell '```'
+    [ $status = 0 ] || note "$(if [ $status = 1 ]; then echo "Bits differ, as they may with contraction."; else why $status; fi)"
+    [ $status -le 1 ] || [ $status = 125 ] || failed=1
+fi
 
 section "End"
 tell "$((SECONDS - begin)) s of $((60 * minutes)). $([ $failed = 0 ] && echo 'Nothing failed.' || echo 'Something FAILED, see above and log.txt.')"

@@ -77,10 +77,14 @@ int npbmz_phases(const npbmz *problem, int z, evn_phase *phase, int room);
  * SP, a zone's rows in y for LU. */
 int npbmz_loop(const npbmz *problem);
 
+struct gpu_solver;
+
 typedef struct npbmz_options {
     struct run_options run;
     int perturb; /* every zone starts from another state, to test the topology; then verified is -1
                   */
+    const struct gpu_solver *solver; /* of devices: a variant of the benchmark's kernels
+                                        (variants.h); NULL: its own */
 } npbmz_options;
 
 typedef struct npbmz_result {

@@ -21,6 +21,8 @@ case "$*" in
 "info") echo "devices    stand-in 0: GPU"; echo "units      auto" ;;
 info*) cat $here/info ;;
 "bench links"*) echo "8 B  1.0" ;;
+"bench npbmz"*) echo "Processor"; echo "  ${4} rhs 0.25" ;;
+*" ft "*--phases) echo "page"; echo "  device 0  seconds"; echo "  ft_lines 0.5" ;;
 *" ft "* | *"run mg "*) [ ! -e $here/refuse ] || { echo "evener: ft: it has no kernels" >&2; exit 2; }; cat $here/record ;;
 *"lu-mz --class S"*"CPU:1,1:GPU:1"*) if [ -e $here/differ ]; then sed 's/"hash":[^"]*"/&zz/' $here/record; else cat $here/record; fi ;;
 *"bt-mz --class S --units 1:GPU:1"*) [ ! -e $here/fail ] || { echo "evener: the device is lost" >&2; exit 3; }
@@ -58,11 +60,12 @@ class Script(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()
         self.folder = self.place.name
-        for name in ("off", "tests", "path"):
+        for name in ("off", "tests", "path", "bench"):
             os.mkdir(f"{self.folder}/{name}")
         for name in ("evener", "off/evener"):
             self.program(name, EVENER % {"folder": self.folder})
         self.program("tests/test-device", "#!/bin/bash\necho $EVENER_TEST_DEVICE\n")
+        self.program("bench/bench-variants", f"#!/bin/bash\necho $* >> {self.folder}/variants\necho '  4 rows 1.25'\n")
         self.program("path/ncu", NCU)
         self.program("path/compute-sanitizer", SANITIZER)
         self.program("path/nvidia-smi", SMI)
@@ -99,6 +102,7 @@ class Script(unittest.TestCase):
         self.assertIn("Nothing failed.", self.report)
         for line in ("| bt-mz | S | GPU | ", "| ft | S | GPU | ", "| mg | S | GPU | ", "| lu-mz | S | GPU 20 steps | ", " | verified |",
                      "| device | cuda | passed | ", "| device | cuda:devices=0+0 | passed | ", "| gpu_bt | cuda | is not in the bundle |",
+                     "  bt-mz rhs 0.25", "  lu-mz rhs 0.25", "ft class S\n  device 0  seconds\n  ft_lines 0.5", "  4 rows 1.25",
                      "| `sp_lines` | 2 | 1001 us | 100 |", "| bt-mz | ERROR SUMMARY: 0 errors |", " | same |", "Stand-in GPU, 9.0"):
             self.assertIn(line, self.report)
         self.assertNotIn("|  | 0.0000", self.report)
@@ -121,6 +125,14 @@ class Script(unittest.TestCase):
         self.assertIn("Something FAILED", self.report)
         os.remove(f"{self.folder}/fail")
         self.go(0)
+
+    def test_variants(self):
+        """The last of all; what it says of bits is no failure."""
+        for status, failed, says in ((1, 0, "Bits differ"), (3, 1, "evener: the device is lost")):
+            self.program("bench/bench-variants", f"#!/bin/bash\necho 'evener: the device is lost' >&2\nexit {status}\n")
+            self.go(failed)
+            self.assertIn(f"- {says}", self.report)
+            self.assertLess(self.report.index("## TD-BEM"), self.report.index("## Variants"))
 
     def test_hash(self):
         self.write("differ")

@@ -5,8 +5,13 @@
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/residual.h"
 
-extern const evn_kernel_source bt_kernels;
-static const evn_kernel_source *const sources[] = {&bt_kernels, NULL};
+#ifndef BT_SOLVER /* a variant has names of its own (../variants.h) */
+#    define BT_SOLVER  gpu_bt
+#    define BT_KERNELS bt_kernels
+#endif
+
+extern const evn_kernel_source BT_KERNELS;
+static const evn_kernel_source *const sources[] = {&BT_KERNELS, NULL};
 
 /* ways of cutting: by points, and by lines along x, y, z */
 enum { POINTS, LINES_X, LINES_Y, LINES_Z, CUTS };
@@ -52,9 +57,9 @@ static evn_status bt_step(struct gpu *g, const struct problem *p) {
     return status;
 }
 
-const struct gpu_solver gpu_bt = {.sources = sources,
-                                  .work = bt_work_doubles,
-                                  .cuts = CUTS,
-                                  .pieces = bt_pieces,
-                                  .length = bt_length,
-                                  .step = bt_step};
+const struct gpu_solver BT_SOLVER = {.sources = sources,
+                                     .work = bt_work_doubles,
+                                     .cuts = CUTS,
+                                     .pieces = bt_pieces,
+                                     .length = bt_length,
+                                     .step = bt_step};

@@ -10,11 +10,14 @@
 #include "npbmz/host/residual_point.h"
 #include "npbmz/bt/gas.h"
 
+#ifndef BT_ROWS       /* others are variants (../variants.h) */
+#    define BT_ROWS 3 /* rows whose C the group's memory holds */
+#endif
+
 enum {
     BT_POINTS = 128,               /* items of a group in bt_rhs */
     BT_ITEMS = 32,                 /* items of a group in bt_lines, */
     BT_LINES = BT_ITEMS / 2,       /* two a line, one from each end */
-    BT_ROWS = 3,                   /* rows whose C the group's memory holds */
     BT_STATE = NC + NC * NC,       /* y and C of a row, and */
     BT_GAS = 6,                    /* its struct gas */
     BT_SAVED = BT_STATE * BT_ITEMS /* doubles of a state of all items */

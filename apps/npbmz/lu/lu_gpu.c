@@ -10,8 +10,13 @@
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/residual.h"
 
-extern const evn_kernel_source lu_kernels;
-static const evn_kernel_source *const sources[] = {&lu_kernels, NULL};
+#ifndef LU_SOLVER /* a variant has names of its own (../variants.h) */
+#    define LU_SOLVER  gpu_lu
+#    define LU_KERNELS lu_kernels
+#endif
+
+extern const evn_kernel_source LU_KERNELS;
+static const evn_kernel_source *const sources[] = {&LU_KERNELS, NULL};
 
 enum { BUNDLES, PLANES, CUTS };
 
@@ -74,10 +79,10 @@ static evn_status lu_residual(struct gpu *g, const struct problem *p) {
     return gpu_launch(g, "lu_residual", NPBMZ_RHS, PLANES, &a, sizeof a);
 }
 
-const struct gpu_solver gpu_lu = {.sources = sources,
-                                  .work = lu_work,
-                                  .cuts = CUTS,
-                                  .pieces = lu_pieces,
-                                  .step = lu_sweeps,
-                                  .finish = lu_residual,
-                                  .prepare = lu_residual};
+const struct gpu_solver LU_SOLVER = {.sources = sources,
+                                     .work = lu_work,
+                                     .cuts = CUTS,
+                                     .pieces = lu_pieces,
+                                     .step = lu_sweeps,
+                                     .finish = lu_residual,
+                                     .prepare = lu_residual};

@@ -30,13 +30,21 @@
 #    error "the sweeps' values are numbers, not lanes: define NPBMZ_ITEM before including wave.h"
 #endif
 
+/* others are variants (../variants.h) */
+#ifndef LU_CHUNK
+#    define LU_CHUNK 4 /* steps for which a group fetches the solution at a time */
+#endif
+#ifndef LU_AT_ONCE
+#    define LU_AT_ONCE 2 /* steps of u and r on their way from memory at a time (lower sweep) */
+#endif
+#ifndef LU_GROUPS
+#    define LU_GROUPS 4 /* that a multiprocessor shall have at a time */
+#endif
+
 enum {
     LU_LINES_Y = 16, /* lines of a bundle */
     LU_LINES_Z = 8,
     LU_ITEMS = LU_LINES_Y * LU_LINES_Z,
-    LU_CHUNK = 4,   /* steps for which a group fetches the solution at a time */
-    LU_AT_ONCE = 2, /* steps of u and r that are on their way from memory at a time (lower sweep) */
-    LU_GROUPS = 4,  /* that a multiprocessor shall have at a time */
     LU_CARRY = 3 * NC, /* what an item keeps from launch to launch */
     LU_RESIDUAL_ITEMS = 128
 };

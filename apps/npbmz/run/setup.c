@@ -131,10 +131,10 @@ static double field_share(const struct problem *p, const struct gpu_solver *solv
     return 0.95 * fields / (fields + work);
 }
 
-static const struct gpu_solver *gpu_solver(const struct problem *p) {
+static const struct gpu_solver *gpu_solver(const struct run *run) {
     static const struct gpu_solver *const solver[] = {
         [NPBMZ_BT] = &gpu_bt, [NPBMZ_SP] = &gpu_sp, [NPBMZ_LU] = &gpu_lu};
-    return solver[p->benchmark];
+    return run->options->solver ? run->options->solver : solver[run->p->benchmark];
 }
 
 /* Zones become regions that follow the schedule. */
@@ -159,7 +159,7 @@ static evn_status open_place(struct run *run, double share) {
 
 evn_status setup_open_devices(struct run *run) {
     const struct problem *p = run->p;
-    const struct gpu_solver *solver = gpu_solver(p);
+    const struct gpu_solver *solver = gpu_solver(run);
     if (!evn_units_devices(run->units)) return EVN_OK;
     const double share = field_share(p, solver);
     evn_status status = run->place ? EVN_OK : open_place(run, share);
