@@ -7,6 +7,7 @@
 #include "npbmz/mesh/mesh.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/device/norms_gpu.h"
+#include "npbmz/device/start_gpu.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ struct table {
 struct part {
     int first, count;
     int nx, ny, nz;                           /* largest extents */
-    struct table zones, pieces[GPU_CUTS + 1]; /* the last way of cutting is the norms' */
+    struct table zones, pieces[GPU_CUTS + 1]; /* the last way of cutting: planes */
 };
 
 struct gpu {
@@ -40,7 +41,7 @@ struct gpu {
     evn_device *device;
     evn_queue *queue;
     size_t max_work;
-    const evn_kernel_source *source[PROGRAMS]; /* the norms', then the solver's */
+    const evn_kernel_source *source[PROGRAMS]; /* set-up, norms, then the solver's */
     evn_program *program[PROGRAMS];
     int programs;
     struct named_kernel kernel[KERNELS];
@@ -75,8 +76,9 @@ evn_status gpu_open(struct gpu **out, const struct problem *p, const struct gpu_
     g->max_work = max_work;
     g->count = -1;
     evn_status status = EVN_OK;
-    for (int i = 0; !status && (i == 0 || solver->sources[i - 1]); i++) {
-        g->source[i] = i == 0 ? &norms_kernels : solver->sources[i - 1];
+    const evn_kernel_source *const common[] = {&start_kernels, &norms_kernels};
+    for (int i = 0; !status && (i < 2 || solver->sources[i - 2]); i++) {
+        g->source[i] = i < 2 ? common[i] : solver->sources[i - 2];
         status = evn_program_open(&g->program[i], device, g->source[i], NULL);
         g->programs += !status;
     }
@@ -344,6 +346,21 @@ static evn_status each_part(struct gpu *g, of_solver *what) {
 evn_status gpu_step(struct gpu *g) { return each_part(g, g->solver->step); }
 evn_status gpu_finish(struct gpu *g) { return each_part(g, g->solver->finish); }
 evn_status gpu_prepare(struct gpu *g) { return each_part(g, g->solver->prepare); }
+
+static evn_status forcing(struct gpu *g, const struct problem *p) {
+    return start_launch_forcing(g, p, GPU_CUTS);
+}
+
+static evn_status initial(struct gpu *g, const struct problem *p) {
+    return start_launch_state(g, p, GPU_CUTS);
+}
+
+evn_status gpu_force(struct gpu *g) { return each_part(g, forcing); }
+
+evn_status gpu_begin(struct gpu *g) {
+    evn_status status = each_part(g, initial);
+    return status ? status : gpu_prepare(g);
+}
 
 evn_status gpu_norms(struct gpu *g, struct norms *norms, uint64_t *hash) {
     double *result = malloc((size_t)(g->count > 0 ? g->count : 1) * NORMS_RESULT * sizeof *result);

@@ -65,6 +65,11 @@ evn_status gpu_step(struct gpu *g);
 evn_status gpu_finish(struct gpu *g);
 evn_status gpu_prepare(struct gpu *g);
 
+/* What the zones begin with (start_gpu.h), put into the queue: their blocks, of which nothing need
+ * have been written, with the forcing; then the initial state and what the solver makes of it. */
+evn_status gpu_force(struct gpu *g);
+evn_status gpu_begin(struct gpu *g);
+
 /* Norms and hashes of the batch's zones, computed on the device in an order of points that depends
  * on the zone's size alone; waits for them. Entry i is for the i-th zone of the batch. residual, if
  * asked for, is that of the state as it is (BT, SP) or z->r (LU). NULL: not wanted. */

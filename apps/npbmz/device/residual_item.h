@@ -56,23 +56,20 @@ EVN_DEVICE_FUNCTION void residual_item_near(double r[NC], double *e, EVN_GLOBAL 
     residual_near(r, e, &lo, &hi, d, linear->lo, linear->hi, x);
 }
 
-/* r = f + L(u) at the interior point (i,j,k) of a zone of nx x ny x nz points, whose point (0,0,0)
- * is u[0] and has its forcing in f[0]; strides as in struct gpu_zone. *q is the point itself with
- * its derived values. Next to the sides, points at distance 2 that there are not have the factor 0:
- * in x and y something else of the zone's block is read instead, which holds finite numbers (struct
- * zone), in z the point itself. */
-EVN_DEVICE_FUNCTION void residual_item(EVN_GLOBAL const double *u, EVN_GLOBAL const double *f,
-                                       evn_long sj, evn_long sk, evn_long sc, int nx, int ny,
-                                       int nz, int i, int j, int k,
-                                       const struct residual_constants *c, double r[NC],
-                                       struct residual_point *q) {
-    const evn_long at = k * sk + j * sj + i;
+/* r += L(u) at the interior point (i,j,k) of a zone of nx x ny x nz points, whose point (0,0,0) is
+ * u[0]; strides as in struct gpu_zone. *q is the point itself with its derived values. Next to the
+ * sides, points at distance 2 that there are not have the factor 0: in x and y something else of
+ * the zone's block is read instead, which holds finite numbers (struct zone), in z the point
+ * itself. */
+EVN_DEVICE_FUNCTION void residual_item_add(EVN_GLOBAL const double *u, evn_long sj, evn_long sk,
+                                           evn_long sc, int nx, int ny, int nz, int i, int j, int k,
+                                           const struct residual_constants *c, double r[NC],
+                                           struct residual_point *q) {
     const struct residual_row5 x = residual_row5(c->axis[0].second, i, nx);
     const struct residual_row5 y = residual_row5(c->axis[1].second, j, ny);
     const struct residual_row5 z = residual_row5(c->axis[2].second, k, nz);
     double e;
-    u += at;
-    residual_item_load(r, f + at, sc);
+    u += k * sk + j * sj + i;
     residual_item_point(q, u, sc);
     residual_here(r, &e, q, x.mid + (y.mid + z.mid), c);
     residual_item_far(r, u, sc, 2, 2, &x);
@@ -82,6 +79,16 @@ EVN_DEVICE_FUNCTION void residual_item(EVN_GLOBAL const double *u, EVN_GLOBAL co
     residual_item_far(r, u, sc, 2 * sk * (k >= 2), 2 * sk * (k <= nz - 3), &z);
     residual_item_near(r, &e, u, sc, sk, 2, &z, &c->axis[2]);
     r[4] += e;
+}
+
+/* r = f + L(u): the forcing of point (0,0,0) is in f[0]. */
+EVN_DEVICE_FUNCTION void residual_item(EVN_GLOBAL const double *u, EVN_GLOBAL const double *f,
+                                       evn_long sj, evn_long sk, evn_long sc, int nx, int ny,
+                                       int nz, int i, int j, int k,
+                                       const struct residual_constants *c, double r[NC],
+                                       struct residual_point *q) {
+    residual_item_load(r, f + (k * sk + j * sj + i), sc);
+    residual_item_add(u, sj, sk, sc, nx, ny, nz, i, j, k, c, r, q);
 }
 
 #endif

@@ -145,7 +145,7 @@ void zone_strides(struct zone *z) {
     z->sc = 8 * c;
 }
 
-static int fields(const struct problem *p) { return p->benchmark == NPBMZ_LU ? 3 : 2; }
+int zone_fields(const struct problem *p) { return p->benchmark == NPBMZ_LU ? 3 : 2; }
 
 /* Doubles from one field to the next: a third of the cache's sets further than a multiple of them,
  * so that the same point of the three fields lies in three sets. */
@@ -155,7 +155,7 @@ static size_t field_doubles(const struct zone *z) {
 }
 
 double zone_bytes(const struct problem *p, const struct zone *z) {
-    return 8.0 * fields(p) * (double)field_doubles(z);
+    return 8.0 * zone_fields(p) * (double)field_doubles(z);
 }
 
 double problem_bytes(const struct problem *p) {
@@ -219,13 +219,18 @@ static void fill(double *p, ptrdiff_t n, double a) {
     for (ptrdiff_t l = 0; l < n; l++) p[l] = a;
 }
 
-int zone_alloc(const struct problem *p, struct zone *z) {
+int zone_reserve(const struct problem *p, struct zone *z) {
     double *block = room((size_t)zone_bytes(p, z));
     if (!block) return -1;
     const size_t field = field_doubles(z);
     z->u = block + ZONE_SLACK;
     z->f = z->u + field;
-    z->r = fields(p) == 3 ? z->f + field : NULL;
+    z->r = zone_fields(p) == 3 ? z->f + field : NULL;
+    return 0;
+}
+
+int zone_alloc(const struct problem *p, struct zone *z) {
+    if (zone_reserve(p, z)) return -1;
     zone_clear(p, z);
     return 0;
 }

@@ -41,14 +41,20 @@ static inline double problem_points(const struct problem *p) {
     return (double)p->gx * p->gy * p->gz;
 }
 
-/* Makes the zone's fields (u, f and, for LU, r) in one block of memory that starts on a 64-byte
- * boundary, and writes every byte of it from the calling thread, so that its pages lie near that
- * thread: u's real points, f and r are 0; u's padding and slack are a gas at rest (density 1,
- * momenta 0, energy 1). 0, or -1 if there is no memory (then the zone has no fields). */
-int zone_alloc(const struct problem *p, struct zone *z);
+/* Fields of a zone: u, f and, for LU, r. */
+int zone_fields(const struct problem *p);
 
-/* Puts a zone's fields back as zone_alloc() has made them. */
+/* Makes the zone's fields in one block of memory that starts on a 64-byte boundary, and writes none
+ * of it. 0, or -1 if there is no memory (then the zone has no fields). */
+int zone_reserve(const struct problem *p, struct zone *z);
+
+/* Writes every byte of the block from the calling thread, so that pages that nobody has written
+ * will lie near that thread: u's real points, f and r are 0; u's padding and slack are a gas at
+ * rest (density 1, momenta 0, energy 1). */
 void zone_clear(const struct problem *p, struct zone *z);
+
+/* Both. */
+int zone_alloc(const struct problem *p, struct zone *z);
 
 /* Gives the block back; a zone without fields is left alone. */
 void zone_free(struct zone *z);

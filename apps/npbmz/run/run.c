@@ -10,24 +10,30 @@
 
 /* ---- before the first step ----------------------------------------------------------------- */
 
-/* The initial state, with each zone where its owner computes it. */
-static evn_status begin(struct run *run, zone_pass *pass) {
-    evn_status status = zones_visit(run, pass, EVN_BOTH);
-    return status ? status : evn_loop_bring(run->loop);
+/* Memory and forcing, with each zone where its owner computes it. */
+static evn_status force(struct run *run) {
+    evn_status status = setup_access(run, EVN_WRITE);
+    if (!status) status = zones_start(run, zone_force);
+    evn_status after = setup_access(run, EVN_BOTH);
+    return status ? status : after;
 }
 
-/* The state that is timed: the first one, or the one that was kept. */
+/* The state that is timed: the first one, perturbed by the host, or the one that was kept. */
 static evn_status begin_timed(struct run *run) {
-    if (!run->states.from)
-        return begin(run, run->options->perturb ? zone_begin_perturbed : zone_begin);
-    evn_status status = states_load(&run->states);
+    evn_status status;
+    if (run->states.from)
+        status = states_load(&run->states);
+    else if (run->options->perturb)
+        status = zones_visit(run, zone_begin_perturbed, EVN_BOTH);
+    else
+        return zones_start(run, zone_begin);
     return status ? status : evn_loop_bring(run->loop);
 }
 
 /* The warm-up step, and the state that is timed. */
 static evn_status warm_up(struct run *run) {
     struct order order = {run, zone_step};
-    evn_status status = begin(run, zone_begin);
+    evn_status status = zones_start(run, zone_begin);
     if (!status) status = evn_exchange_run(run->exchange);
     if (!status) status = evn_loop_visit(run->loop, zones_step, &order);
     if (!status) status = begin_timed(run);
@@ -39,11 +45,12 @@ static evn_status warm_up(struct run *run) {
 static evn_status set_up(struct run *run) {
     evn_status status = ranks_agreed(run->cluster, setup_open_scratch(run));
     if (!status) status = zones_visit(run, zone_make, EVN_WRITE);
-    if (!status) status = zones_visit(run, zone_force, EVN_WRITE);
-    if (!status) setup_clear_scratch(run); /* forcing has used it, and solvers expect it zeroed */
     if (!status) status = setup_open_devices(run);
+    if (!status) status = setup_access(run, EVN_BOTH); /* what the exchange is opened with */
     if (!status) status = setup_open_exchange(run);
     status = ranks_agreed(run->cluster, status);
+    if (!status) status = force(run);
+    if (!status) setup_clear_scratch(run); /* forcing has used it, and solvers expect it zeroed */
     if (!status) status = warm_up(run);
     if (!status && run->recovery) status = evn_recovery_keep(run->recovery, run->states.first);
     return status;

@@ -61,14 +61,17 @@ struct order {
 
 /* ---- zones.c ---- */
 
-/* Passes. make: memory of a zone, made by its first owner, or put back as it was made; force:
- * forcing; begin, begin_perturbed: the initial state and what a solver derives from it; a time
+/* Passes. make: memory for a zone, which nobody has written; force: all of it as it was never used,
+ * by its first owner, and the forcing; begin, begin_perturbed: the initial state and what a solver derives from it; a time
  * step; residual and the other norms, the hash and sums. */
 zone_pass zone_make, zone_force, zone_begin, zone_begin_perturbed, zone_step;
 zone_pass zone_norm_residual, zone_norm_others;
 
 /* A pass over the zones on the host's cores, with their data brought home. */
 evn_status zones_visit(struct run *run, zone_pass *pass, evn_access access);
+
+/* zone_force or zone_begin where zones are, on devices too; no zone comes home for it. */
+evn_status zones_start(struct run *run, zone_pass *pass);
 
 /* One of the two passes for norms, where zones are. */
 evn_status zones_norms(struct run *run, zone_pass *pass);
@@ -108,6 +111,10 @@ void setup_clear_scratch(struct run *run);
 /* Zones become regions that follow the schedule; each device gets its kernels. Makes what is not
  * there yet, so that it can go on after a device has failed. */
 evn_status setup_open_devices(struct run *run);
+
+/* What loop bodies do with zones from now on: EVN_WRITE, all of each, so that none has to come to
+ * its device; or EVN_BOTH. */
+evn_status setup_access(struct run *run, evn_access access);
 
 /* The unit is lost: gives back what its devices were given; its scratch goes behind the others. */
 void setup_lose(struct run *run, evn_unit *unit);

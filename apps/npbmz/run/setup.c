@@ -153,8 +153,11 @@ static evn_status open_place(struct run *run, double share) {
         void *block = zone_block(p, &p->zone[z], &bytes);
         status = evn_place_add(run->place, block, bytes, &run->region[z]);
     }
-    return status ? status
-                  : evn_loop_place(run->loop, run->place, 1, run->region, &(evn_access){EVN_BOTH});
+    return status;
+}
+
+evn_status setup_access(struct run *run, evn_access access) {
+    return run->place ? evn_loop_place(run->loop, run->place, 1, run->region, &access) : EVN_OK;
 }
 
 evn_status setup_open_devices(struct run *run) {

@@ -40,14 +40,13 @@ evn_status zones_visit(struct run *run, zone_pass *pass, evn_access access) {
 void zone_make(struct run *run, int z, struct scratch *s, const struct team *t) {
     struct zone *zone = &run->p->zone[z];
     (void)s;
-    if (t->core != 0) return;
-    if (zone->u)
-        zone_clear(run->p, zone);
-    else if (zone_alloc(run->p, zone))
+    if (t->core == 0 && !zone->u && zone_reserve(run->p, zone))
         atomic_store(&run->out_of_memory, 1);
 }
 
 void zone_force(struct run *run, int z, struct scratch *s, const struct team *t) {
+    if (t->core == 0) zone_clear(run->p, &run->p->zone[z]);
+    team_barrier(t);
     zone_forcing(run->p, &run->p->zone[z], s->memory, t);
 }
 
@@ -81,6 +80,21 @@ static evn_status place_batch(struct run *run, const evn_batch *batch) {
     size_t *at = run->at + (size_t)space * (size_t)run->p->zones;
     for (int i = 0; i < count; i++) at[i] = evn_batch_at(batch, zone[i], 0);
     return gpu_batch(run->gpu[space], evn_batch_buffer(batch), count, zone, at);
+}
+
+/* A pass of the set-up where the zones are. */
+static evn_status each_start(evn_unit *unit, evn_batch *batch, void *arg) {
+    const struct order *o = arg;
+    struct run *run = o->run;
+    if (evn_batch_device(batch) < 0) return each_zone(unit, batch, arg);
+    struct gpu *g = run->gpu[evn_batch_space(batch)];
+    evn_status status = place_batch(run, batch);
+    if (status) return status;
+    return o->pass == zone_force ? gpu_force(g) : gpu_begin(g);
+}
+
+evn_status zones_start(struct run *run, zone_pass *pass) {
+    return evn_loop_visit(run->loop, each_start, &(struct order){.run = run, .pass = pass});
 }
 
 /* Time step of a batch of zones, on a unit's cores or on its device. */
