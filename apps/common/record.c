@@ -160,6 +160,7 @@ static cJSON *record_devices(const struct run_result *r) {
         cJSON_AddNumberToObject(o, "bytes_in", (double)c->bytes_in);
         cJSON_AddNumberToObject(o, "bytes_out", (double)c->bytes_out);
         cJSON_AddNumberToObject(o, "bytes_peer", (double)c->bytes_peer);
+        cJSON_AddNumberToObject(o, "waits", (double)c->waits);
         if (r->phases) cJSON_AddItemToObject(o, "phases", record_phases(&r->phases[d]));
         cJSON_AddItemToArray(list, o);
     }

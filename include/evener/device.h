@@ -72,6 +72,12 @@ const evn_traits *evn_device_traits(const evn_device *device);
  * each other's events, too. */
 int evn_device_reaches(const evn_device *a, const evn_device *b);
 
+/* Opens the way of copies from one device to another and tries it. The first copy does so else,
+ * where it takes milliseconds of a program's steps; evn_exchange_open() does so for all devices of
+ * a loop's units. Nothing where there is none to be opened, or it is open; a way that does not work
+ * is no failure, copies take another one. Any thread. EVN_USAGE: no devices; EVN_DEVICE. */
+evn_status evn_device_connect(evn_device *to, evn_device *from);
+
 /* The i-th back end's name; NULL beyond the last. For `evener info` and tests. */
 const char *evn_backend_name(int i);
 
@@ -213,6 +219,7 @@ void evn_queue_phase(evn_queue *q, const char *name);
 typedef struct evn_counts {
     long long launches, copies_in, copies_out, copies_within, copies_peer;
     long long bytes_in, bytes_out, bytes_within, bytes_peer;
+    long long waits; /* of the host, for a queue or an event */
 } evn_counts;
 evn_counts evn_device_counts(const evn_device *device);
 /* What was counted since it was `before`. */

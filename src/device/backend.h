@@ -54,6 +54,7 @@ struct evn_device {
     atomic_size_t used, used_max;
     atomic_llong launches, copies_in, copies_out, copies_within, copies_peer;
     atomic_llong bytes_in, bytes_out, bytes_within, bytes_peer;
+    atomic_llong waits;
 };
 
 struct evn_buffer {
@@ -138,6 +139,9 @@ struct backend {
      * queue of the receiving one; called only if traits.peer is set for both. */
     evn_status (*copy_peer)(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
                             size_t from_at, size_t bytes);
+    /* O: nothing has to be opened. Before copies from `from`, which is of this back end; called only
+     * if traits.peer is set for both. EVN_DEVICE; a way that does not work is none. */
+    evn_status (*connect)(evn_device *d, evn_device *from);
     /* O: nothing. The range is stale; makes sure that whoever reads it notices. */
     evn_status (*poison)(evn_queue *q, evn_buffer *b, size_t at, size_t bytes);
 

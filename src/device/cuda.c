@@ -694,17 +694,24 @@ static evn_status open_way(struct cuda_device *to, struct cuda_device *from) {
     return enter(to);
 }
 
-static evn_status cuda_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
-                                 size_t from_at, size_t bytes) {
-    struct cuda_device *d = device_of(q->device), *other = device_of(from->device);
-    if (d->ordinal == other->ordinal) return cuda_copy_within(q, to, to_at, from, from_at, bytes);
+static evn_status cuda_connect(evn_device *base, evn_device *from) {
+    struct cuda_device *d = device_of(base), *other = device_of(from);
     evn_status status = enter(d);
+    if (d->ordinal == other->ordinal) return status;
     pthread_mutex_lock(&d->lock);
     if (!status && d->peer && other->peer && d->peer_settled[other->ordinal] != other->context) {
         status = open_way(d, other);
         d->peer_settled[other->ordinal] = other->context;
     }
     pthread_mutex_unlock(&d->lock);
+    return status;
+}
+
+static evn_status cuda_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
+                                 size_t from_at, size_t bytes) {
+    struct cuda_device *d = device_of(q->device), *other = device_of(from->device);
+    if (d->ordinal == other->ordinal) return cuda_copy_within(q, to, to_at, from, from_at, bytes);
+    evn_status status = cuda_connect(q->device, from->device);
     if (status) return status;
     return check(d,
                  d->driver.api.copy_peer(place(to, to_at), d->context, place(from, from_at),
@@ -1022,6 +1029,7 @@ const struct backend backend_cuda = {
     .copy_to_host = cuda_copy_to_host,
     .copy_within = cuda_copy_within,
     .copy_peer = cuda_copy_peer,
+    .connect = cuda_connect,
     .program_open = cuda_program_open,
     .program_close = cuda_program_close,
     .kernel_open = cuda_kernel_open,

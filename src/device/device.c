@@ -128,6 +128,16 @@ int evn_device_reaches(const evn_device *a, const evn_device *b) {
     return a->backend == b->backend && a->backend->copy_peer && a->traits.peer && b->traits.peer;
 }
 
+evn_status evn_device_connect(evn_device *to, evn_device *from) {
+    NEED(to, "a device that receives");
+    NEED(from, "a device that sends");
+    evn_status status = alive(to, "connecting");
+    if (!status) status = alive(from, "connecting");
+    if (status || to == from || !evn_device_reaches(from, to) || !to->backend->connect)
+        return status;
+    return tell(to, to->backend->connect(to, from), "connecting with %s", from->label);
+}
+
 evn_counts evn_device_counts(const evn_device *d) {
     NEED_OR((evn_counts){0}, d, "a device");
     return (evn_counts){
@@ -140,6 +150,7 @@ evn_counts evn_device_counts(const evn_device *d) {
         .bytes_out = atomic_load(&d->bytes_out),
         .bytes_within = atomic_load(&d->bytes_within),
         .bytes_peer = atomic_load(&d->bytes_peer),
+        .waits = atomic_load(&d->waits),
     };
 }
 
@@ -156,6 +167,7 @@ evn_counts evn_device_counts_since(const evn_device *d, evn_counts before) {
         .bytes_out = now.bytes_out - before.bytes_out,
         .bytes_within = now.bytes_within - before.bytes_within,
         .bytes_peer = now.bytes_peer - before.bytes_peer,
+        .waits = now.waits - before.waits,
     };
 }
 
@@ -561,6 +573,7 @@ evn_status evn_queue_finish(evn_queue *q) {
     if (!q) return usage(NULL, "evn_queue_finish() without a queue");
     evn_device *d = q->device;
     if (is_foreign(d)) return alive(d, "waiting for a queue");
+    atomic_fetch_add_explicit(&d->waits, 1, memory_order_relaxed);
     /* also where the device has failed: when this returns, nothing touches host memory any more */
     evn_status status = d->backend->queue_finish(q);
     if (!status) return alive(d, "waiting for a queue");
@@ -623,6 +636,7 @@ evn_status evn_event_finish(evn_event *e) {
     evn_device *d = e->device;
     if (!e->recorded) return usage(d, "waiting for an event that was never recorded");
     if (is_foreign(d)) return alive(d, "waiting for an event");
+    atomic_fetch_add_explicit(&d->waits, 1, memory_order_relaxed);
     evn_status status = d->backend->event_finish(e);
     if (!status) return alive(d, "waiting for an event");
     return tell(d, status, "waiting for an event");

@@ -489,6 +489,32 @@ static void test_peer(void **state) {
     }
 }
 
+/* What a program opens beforehand the first copy does not open: not a call more than later. */
+static void test_connect(void **state) {
+    (void)state;
+    struct work w = {0};
+    fake->reset();
+    fake->peer = 1;
+    assert_ok(open_work(&w, "cuda"));
+    assert_ok(evn_device_connect(w.device[1], w.device[0]));
+    assert_int_equal(fake->direct, 1); /* tried */
+    int before = fake->calls;
+    assert_ok(run_work(&w));
+    assert_true(is_right(&w));
+    assert_int_equal(fake->direct, 2);
+    const int calls = fake->calls - before;
+    before = fake->calls;
+    assert_ok(run_work(&w));
+    assert_int_equal(fake->calls - before, calls);
+    /* again, and where nothing is to be done */
+    assert_ok(evn_device_connect(w.device[1], w.device[0]));
+    assert_ok(evn_device_connect(w.device[1], w.device[1]));
+    assert_int_equal(fake->direct, 3);
+    close_work(&w);
+    assert_int_equal(fake->open, 0);
+    assert_int_equal(fake->wrong, 0);
+}
+
 /* ---- compiling ---- */
 
 static void open_program(const char *text, evn_status expected) {
@@ -793,6 +819,7 @@ int main(void) {
         CHECK(test_specifications),
         CHECK(test_one_as_two),
         CHECK(test_peer),
+        CHECK(test_connect),
         CHECK(test_contract),
         CHECK(test_defines),
         CHECK(test_architectures),
