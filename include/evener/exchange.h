@@ -49,7 +49,8 @@ typedef struct evn_face {
  *
  * EVN_USAGE, naming the face: a task or region that is not there; a block that has less than 0
  * values in an index, or reaches beyond its region; a value that is written twice, or written and
- * read (checked value by value, which takes as long as a few exchanges). EVN_MEMORY. */
+ * read (checked value by value, which takes as long as a few exchanges). EVN_MEMORY. EVN_DEVICE:
+ * one has failed when its ways to the others were opened. */
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host);
 
@@ -66,12 +67,13 @@ evn_status evn_exchange_run(evn_exchange *exchange);
 
 /* The same in two halves, so that messages travel while the body computes what does not need them.
  * The first one packs, copies what stays within a space, and lets messages go; where *open comes
- * out as 0 it did everything, as evn_exchange_run() does (nothing crosses, or tasks will move in
- * the next instance, so that nobody knows where to unpack). Otherwise the body of the next instance
- * must call the second half once in each batch, with its unit and evn_batch_device(), after
- * which what was received is where it belongs, or will be once the device's queue has come past.
- * Where there is nothing to finish the second half does nothing. EVN_USAGE: the unit is not of the
- * loop's units, or regions have moved between the halves. */
+ * out as 0 it did everything, as evn_exchange_run() does (all is copied by cores and nothing
+ * crosses, or tasks will move in the next instance, so that nobody knows where to unpack). Where
+ * devices copy within them and nothing crosses, *open spares the wait for them. Otherwise the body
+ * of the next instance must call the second half once in each batch, with its unit and
+ * evn_batch_device(), after which what was received is where it belongs, or will be once the
+ * device's queue has come past. Where there is nothing to finish the second half does nothing.
+ * EVN_USAGE: the unit is not of the loop's units, or regions have moved between the halves. */
 evn_status evn_exchange_start(evn_exchange *exchange, int *open);
 evn_status evn_exchange_finish(evn_exchange *exchange, evn_unit *unit, int device);
 

@@ -236,13 +236,21 @@ static int stays(const evn_exchange *x) {
     return 1;
 }
 
+/* Whether something may be under way when all units have done the first half. What a device copies
+ * within it is in order with what it computes next, so that nobody need wait. */
+static int has_more(const evn_exchange *x) {
+    int devices = 0;
+    for (int i = 0; i < x->plan.ends; i++) devices |= x->plan.end[i].on != NULL;
+    return devices || x->plan.messages || x->far.ways;
+}
+
 /* Begins and runs; `may_open`: it may be left open. Over ranks a failure is told to all at the end
  * of the next instance: until then this rank sends its neighbours what says so. */
 static evn_status begin_and_run(evn_exchange *x, int may_open) {
     evn_cluster *cluster = x->loop->cluster;
     if (!cluster) {
         evn_status status = begin(x);
-        return status ? status : run(x, may_open && x->plan.messages && stays(x));
+        return status ? status : run(x, may_open && has_more(x) && stays(x));
     }
     far_find(x);
     far_settle(x);
@@ -250,7 +258,7 @@ static evn_status begin_and_run(evn_exchange *x, int may_open) {
     evn_status status = cluster_failed(cluster);
     if (!status) status = begin(x);
     if (!status) {
-        status = run(x, may_open && (x->plan.messages || x->far.ways) && stays(x));
+        status = run(x, may_open && has_more(x) && stays(x));
     } else {
         x->open = 0;
     }
@@ -384,6 +392,31 @@ static evn_status take_faces(evn_exchange *x, int count, const evn_face *face, v
 
 static void units_changed(void *arg) { exchange_forget(arg); }
 
+/* The way from one device to a unit's, which steps shall not open. */
+static evn_status connect_unit(evn_exchange *x, int unit, evn_device *from) {
+    evn_unit *to = evn_units_get(x->loop->units, unit);
+    evn_status status = EVN_OK;
+    for (int d = 0; !status && d < evn_unit_devices(to); d++) {
+        evn_device *device = evn_unit_device(to, d);
+        if (device && device != from) status = evn_device_connect(device, from);
+    }
+    if (status) loop_set_failed(x->loop, unit);
+    return status;
+}
+
+static evn_status connect_all(evn_exchange *x) {
+    const int units = x->place ? evn_units_count(x->loop->units) : 0;
+    evn_status status = EVN_OK;
+    for (int u = 0; u < units; u++) {
+        evn_unit *unit = evn_units_get(x->loop->units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++) {
+            evn_device *from = evn_unit_device(unit, d);
+            for (int v = 0; !status && from && v < units; v++) status = connect_unit(x, v, from);
+        }
+    }
+    return status;
+}
+
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host) {
     NEED_OUT(out);
@@ -402,6 +435,7 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
     loop_listen(loop, &x->listener);
     status = take_faces(x, count, face, host);
     if (!status) status = exchange_check_overlaps(x);
+    if (!status) status = connect_all(x);
     if (status) {
         evn_exchange_close(x);
         return status;

@@ -533,6 +533,75 @@ static void test_halves(void **state) {
     assert_true(opened > 0 || !possible);
 }
 
+/* What a device is to do for one exchange, counted from the faces. */
+struct steps_of {
+    int launches, copies;
+    long long bytes;
+};
+
+static struct steps_of least_steps(const evn_face *face, int count, const int *owner, int device) {
+    struct steps_of s = {0};
+    int in = 0, direct = 0, out = 0; /* in: the devices that send to this one, a bit each */
+    for (int i = 0; i < count; i++) {
+        const int from = owner[face[i].from], to = owner[face[i].to];
+        direct |= from == device && to == device;
+        out |= from == device && to != device;
+        if (to != device || from == device) continue;
+        in |= 1 << from;
+        s.bytes += (long long)sizeof(double) * face[i].n[0] * face[i].n[1] * face[i].n[2];
+    }
+    s.launches = out + direct + (in != 0);
+    s.copies = __builtin_popcount((unsigned)in);
+    return s;
+}
+
+/* A step of devices that reach each other: one launch packs, one copies within the device and one
+ * unpacks, one copy comes from each neighbour, with the faces' bytes and no other, and the host
+ * waits once: at the end of an exchange, or where it is left open, at the end of the instance. */
+static void test_least(void **state) {
+    (void)state;
+    if (spec) skip();
+    enum { RINGS = 2, ALL = RINGS * FACES, STEPS = 3, DEVICES = 8 };
+    static const char *const units[] = {"1:GPU:1", "2:GPU:1", "4:GPU:1", "8:GPU:1"};
+    evn_face face[ALL];
+    ring(face, 0);
+    ring(face + FACES, VALUES);
+    for (int i = FACES; i < ALL; i++) face[i].from = (face[i].to + (i % 2 ? 5 : 7)) % TASKS;
+    for (size_t l = 0; l < 2 * sizeof units / sizeof *units; l++) {
+        struct fixture f;
+        struct halves h = {0};
+        evn_counts before[DEVICES];
+        begin(&f, units[l / 2], "emulated", "static", 1, RINGS * VALUES * sizeof(double));
+        const int count = evn_units_count(f.units), halves = l % 2;
+        ok(evn_exchange_open(&h.x[0], f.loop, sizeof(double), ALL, face, NULL));
+        ok(evn_loop_bring(f.loop));
+        ok(evn_exchange_run(h.x[0])); /* plans */
+        plain(face, ALL, sizeof(double), 1, f.want);
+        for (int u = 0; u < count; u++)
+            before[u] = evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0));
+        for (int i = 0; i < STEPS; i++) {
+            if (!halves) ok(evn_exchange_run(h.x[0]));
+            if (halves) ok(evn_exchange_start(h.x[0], &h.open[0]));
+            assert_int_equal(h.open[0], halves);
+            if (halves) ok(evn_loop_run(f.loop, late, &h));
+            plain(face, ALL, sizeof(double), 1, f.want);
+        }
+        for (int u = 0; u < count; u++) {
+            const evn_counts c =
+                evn_device_counts_since(evn_unit_device(evn_units_get(f.units, u), 0), before[u]);
+            const struct steps_of s = least_steps(face, ALL, evn_loop_owner(f.loop), u);
+            assert_int_equal(c.launches, STEPS * s.launches);
+            assert_int_equal(c.copies_peer, STEPS * s.copies);
+            assert_int_equal(c.bytes_peer, STEPS * s.bytes);
+            assert_int_equal(c.waits, STEPS);
+            assert_int_equal(c.copies_in + c.copies_out + c.copies_within, 0);
+        }
+        compare(&f);
+        evn_exchange_close(h.x[0]);
+        end(&f);
+    }
+}
+
 /* Tasks of one unit that its devices drew are dealt out by weight once they are kept: what the
  * first half would send to where they were drawn is not left to a second one. */
 static void test_dealt_anew(void **state) {
@@ -1036,6 +1105,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_a_plain_copy),
         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_least),
         cmocka_unit_test(test_transports),
         cmocka_unit_test(test_any_faces),
         cmocka_unit_test(test_memory_of_the_host),

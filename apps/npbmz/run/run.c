@@ -63,8 +63,9 @@ static evn_status advance(int *done, void *arg) {
     struct order order = {run, zone_step};
     int open = 0;
     const int halves = run->p->solver->finish != NULL;
-    evn_status status = halves || run->cluster ? evn_exchange_start(run->exchange, &open)
-                                               : evn_exchange_run(run->exchange);
+    const int waits = halves || run->cluster || evn_units_devices(run->units);
+    evn_status status =
+        waits ? evn_exchange_start(run->exchange, &open) : evn_exchange_run(run->exchange);
     evn_body body = !open ? zones_step : halves ? zones_step_split : zones_step_early;
     if (!status) status = evn_loop_run(run->loop, body, &order);
     *done += !status;
