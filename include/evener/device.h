@@ -94,6 +94,15 @@ size_t evn_buffer_bytes(const evn_buffer *buffer);
 evn_status evn_host_memory_open(void **out, evn_device *device, size_t bytes);
 void evn_host_memory_close(void *memory, evn_device *device);
 
+/* The same for memory that a program has already, until evn_host_memory_unregister(): for what is
+ * copied again and again, since making it so takes about as long as a copy. All devices of the back
+ * end have it. Nothing where a back end has no such thing. Any thread. EVN_USAGE: no memory, or
+ * some of it is registered already; EVN_MEMORY: the system does not let so much stay in place. Then
+ * nothing has changed, and copies are slower. */
+evn_status evn_host_memory_register(evn_device *device, void *memory, size_t bytes);
+/* What was registered with this device, and is in no copy under way; NULL is fine. */
+void evn_host_memory_unregister(void *memory, evn_device *device);
+
 /* Bytes of buffers open on the device now, and most at any time. */
 size_t evn_device_used(const evn_device *device);
 size_t evn_device_used_max(const evn_device *device);

@@ -126,6 +126,9 @@ struct backend {
     /* O: page-aligned memory of the host. Both or none. */
     evn_status (*host_memory_open)(void **out, evn_device *d, size_t bytes);
     void (*host_memory_close)(void *memory, evn_device *d);
+    /* O: nothing. Memory of the program's is reached at full speed. Both or none. */
+    evn_status (*host_memory_register)(evn_device *d, void *memory, size_t bytes);
+    void (*host_memory_unregister)(void *memory, evn_device *d);
 
     /* R. Asynchronous, in order of the queue; bytes > 0. */
     evn_status (*copy_to_device)(evn_queue *q, evn_buffer *to, size_t at, const void *from,
@@ -139,8 +142,8 @@ struct backend {
      * queue of the receiving one; called only if traits.peer is set for both. */
     evn_status (*copy_peer)(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
                             size_t from_at, size_t bytes);
-    /* O: nothing has to be opened. Before copies from `from`, which is of this back end; called only
-     * if traits.peer is set for both. EVN_DEVICE; a way that does not work is none. */
+    /* O: nothing has to be opened. Before copies from `from`, which is of this back end; called
+     * only if traits.peer is set for both. EVN_DEVICE; a way that does not work is none. */
     evn_status (*connect)(evn_device *d, evn_device *from);
     /* O: nothing. The range is stale; makes sure that whoever reads it notices. */
     evn_status (*poison)(evn_queue *q, evn_buffer *b, size_t at, size_t bytes);

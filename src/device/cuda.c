@@ -568,6 +568,27 @@ static void cuda_host_close(void *memory, evn_device *base) {
     d->driver.api.host_close(memory);
 }
 
+static evn_status cuda_host_register(evn_device *base, void *memory, size_t bytes) {
+    struct cuda_device *d = device_of(base);
+    const struct cuda_api *api = &d->driver.api;
+    evn_status status = enter(d);
+    if (status || !api->host_register || !api->host_unregister) return status;
+    const int code = api->host_register(memory, bytes, CUDA_HOST_PORTABLE);
+    if (code == CUDA_HOST_MEMORY_REGISTERED)
+        return evn_fail(EVN_USAGE, "cuMemHostRegister: it is registered already, or a part of it");
+    if (code == CUDA_OUT_OF_MEMORY || code == CUDA_INVALID_VALUE || code == CUDA_NOT_SUPPORTED)
+        return evn_fail(EVN_MEMORY, "cuMemHostRegister: the system does not let so much stay in "
+                                    "place, or not this memory");
+    return check(d, code, "cuMemHostRegister");
+}
+
+static void cuda_host_unregister(void *memory, evn_device *base) {
+    struct cuda_device *d = device_of(base);
+    if (!d->driver.api.host_unregister || enter(d)) return;
+    d->driver.api.context_finish();
+    d->driver.api.host_unregister(memory);
+}
+
 static evn_status cuda_copy_to_device(evn_queue *q, evn_buffer *to, size_t at, const void *from,
                                       size_t bytes) {
     struct cuda_device *d = device_of(q->device);
@@ -1025,6 +1046,8 @@ const struct backend backend_cuda = {
     .buffer_close = cuda_buffer_close,
     .host_memory_open = cuda_host_open,
     .host_memory_close = cuda_host_close,
+    .host_memory_register = cuda_host_register,
+    .host_memory_unregister = cuda_host_unregister,
     .copy_to_device = cuda_copy_to_device,
     .copy_to_host = cuda_copy_to_host,
     .copy_within = cuda_copy_within,

@@ -85,6 +85,8 @@ typedef struct _nvrtcProgram *nvrtcProgram;
       (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
        unsigned block_y, unsigned block_z, unsigned local_bytes, CUstream stream, void **argument, \
        void **extra))                                                                              \
+    O(host_register, cuMemHostRegister_v2, (void *memory, size_t bytes, unsigned flags)) /* 6.5 */ \
+    O(host_unregister, cuMemHostUnregister, (void *memory))                              /* 4.0 */ \
     O(function_load, cuFuncLoad, (CUfunction function)) /* 12.4 */                                 \
     O(function_parameter, cuFuncGetParamInfo,                                                      \
       (CUfunction function, size_t parameter, size_t * at, size_t * bytes)) /* 12.4 */
@@ -146,6 +148,7 @@ struct nvrtc_api {
     X(CUDA_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701)                       \
     X(CUDA_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_TIMEOUT, 702)                                         \
     X(CUDA_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704)               \
+    X(CUDA_HOST_MEMORY_REGISTERED, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712)                 \
     X(CUDA_NOT_SUPPORTED, CUDA_ERROR_NOT_SUPPORTED, 801)                                           \
     X(CUDA_NOT_READY, CUDA_ERROR_NOT_READY, 600)                                                   \
     X(CUDA_SYSTEM_NOT_READY, CUDA_ERROR_SYSTEM_NOT_READY, 802)                                     \

@@ -264,6 +264,23 @@ void evn_host_memory_close(void *memory, evn_device *d) {
         free(memory);
 }
 
+evn_status evn_host_memory_register(evn_device *d, void *memory, size_t bytes) {
+    NEED(d, "a device");
+    NEED(memory, "memory");
+    if (!bytes) return usage(d, "host memory of 0 bytes to be registered; the least is 1");
+    evn_status status = alive(d, "registering host memory");
+    if (status || !d->backend->host_memory_register) return status;
+    return tell(d, d->backend->host_memory_register(d, memory, bytes),
+                "registering %zu bytes of host memory", bytes);
+}
+
+void evn_host_memory_unregister(void *memory, evn_device *d) {
+    if (!memory) return;
+    NEED_OR(, d, "the device that the memory was registered with");
+    if (!is_foreign(d) && d->backend->host_memory_unregister)
+        d->backend->host_memory_unregister(memory, d);
+}
+
 /* Whether at .. at+bytes-1 is inside of the buffer, and buffer and queue are of one device. */
 static evn_status check_range(const evn_queue *q, const evn_buffer *b, size_t at, size_t bytes,
                               const char *operation) {

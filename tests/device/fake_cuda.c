@@ -42,9 +42,10 @@ enum {
     NOT_READY = 600
 };
 
-enum object_kind { NOTHING, MEMORY, HOST, STREAM, EVENT, MODULE, FUNCTION, PROGRAM };
-static const char *const kind_name[] = {"nothing", "memory", "host memory", "stream",
-                                        "event",   "module", "function",    "compilation"};
+enum object_kind { NOTHING, MEMORY, HOST, STREAM, EVENT, MODULE, FUNCTION, PROGRAM, REGISTERED };
+static const char *const kind_name[] = {"nothing",  "memory",      "host memory",
+                                        "stream",   "event",       "module",
+                                        "function", "compilation", "registered memory"};
 
 struct object {
     enum object_kind kind;
@@ -97,6 +98,7 @@ static void reset(void) {
                               .capability = 90,
                               .memory = (size_t)1 << 28,
                               .peer = 1,
+                              .may_register = (size_t)-1,
                               .max_items = 1024,
                               .compiler = 13000,
                               .fail_code = 1,
@@ -500,6 +502,36 @@ CUresult cuMemFreeHost(void *memory) {
         return leave(code);
     }
     wrong("cuMemFreeHost", "not from cuMemHostAlloc, or freed before");
+    return leave(CUDA_INVALID_VALUE);
+}
+
+CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+    int code = enter("cuMemHostRegister_v2", IN_CONTEXT);
+    if (code) return leave(code);
+    if (!bytes || flags != CUDA_HOST_PORTABLE) wrong("cuMemHostRegister", "0 bytes or other flags");
+    for (int i = 0; i < state.objects; i++) {
+        const struct object *o = &state.object[i];
+        if (o->kind == REGISTERED && o->is_open && (char *)o->data < (char *)memory + bytes &&
+            (char *)memory < (char *)o->data + o->bytes)
+            return leave(CUDA_HOST_MEMORY_REGISTERED);
+    }
+    if (bytes > fake.may_register) return leave(CUDA_OUT_OF_MEMORY);
+    open_object(REGISTERED, memory, bytes);
+    fake.registered++;
+    return leave(0);
+}
+
+CUresult cuMemHostUnregister(void *memory) {
+    int code = enter("cuMemHostUnregister", IN_CONTEXT);
+    later_all();
+    for (int i = 0; i < state.objects; i++) {
+        struct object *o = &state.object[i];
+        if (o->kind != REGISTERED || !o->is_open || o->data != memory) continue;
+        o->is_open = 0;
+        fake.open--;
+        return leave(code);
+    }
+    wrong("cuMemHostUnregister", "not registered, or not any more");
     return leave(CUDA_INVALID_VALUE);
 }
 

@@ -8,26 +8,28 @@ enum { FAKE_DEVICES = 4, FAKE_TEXT = 512 };
 
 struct fake_cuda {
     /* -- set by the test; reset() sets what is said here -- */
-    int devices;       /* 2 */
-    int driver;        /* 13000: the CUDA that it knows */
-    int init;          /* 0: what cuInit returns */
-    int capability;    /* 90, of all devices */
-    size_t memory;     /* 1 << 28: bytes of each device */
-    int peer;          /* 1: devices can reach each other */
-    int peer_loses;    /* 0: and such copies arrive nowhere */
-    int max_items;     /* 1024: of a group of any kernel */
-    int extra_bytes;   /* 0: added to the size of every parameter */
-    int compiler;      /* 13000: the version of the compiler */
-    int fail_at;       /* 0: none; n: the n-th call from now on returns fail_code */
-    int fail_code;     /* 1 */
-    int compile_fails; /* 0: what compiling returns */
-    int speechless;    /* 0: errors have no names and no words */
-    double group_s;    /* 0: what a group of any kernel takes on the clock of events */
+    int devices;         /* 2 */
+    int driver;          /* 13000: the CUDA that it knows */
+    int init;            /* 0: what cuInit returns */
+    int capability;      /* 90, of all devices */
+    size_t memory;       /* 1 << 28: bytes of each device */
+    int peer;            /* 1: devices can reach each other */
+    int peer_loses;      /* 0: and such copies arrive nowhere */
+    size_t may_register; /* all: bytes at a time */
+    int max_items;       /* 1024: of a group of any kernel */
+    int extra_bytes;     /* 0: added to the size of every parameter */
+    int compiler;        /* 13000: the version of the compiler */
+    int fail_at;         /* 0: none; n: the n-th call from now on returns fail_code */
+    int fail_code;       /* 1 */
+    int compile_fails;   /* 0: what compiling returns */
+    int speechless;      /* 0: errors have no names and no words */
+    double group_s;      /* 0: what a group of any kernel takes on the clock of events */
     unsigned later; /* FAKE_CUDA_LATER, or 0: work is done at once, else late, as these dice fall */
 
     /* -- asked by the test -- */
     int calls;               /* of the driver since reset() */
     int records;             /* of events: each is a quarter of a second on their clock */
+    int registered;          /* memory of the program's, how often */
     int compilations;        /* the same, of the compiler */
     int images, loads;       /* images given to the driver; those that it took */
     int direct;              /* copies between devices that did not go by the host */

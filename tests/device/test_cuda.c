@@ -515,6 +515,37 @@ static void test_connect(void **state) {
     assert_int_equal(fake->wrong, 0);
 }
 
+/* ---- memory of the program's ---- */
+
+static void test_register(void **state) {
+    (void)state;
+    struct work w = {0};
+    static char memory[8192], other[64];
+    fake->reset();
+    assert_ok(open_work(&w, "cuda"));
+    assert_ok(evn_host_memory_register(w.device[0], memory, sizeof memory));
+    assert_int_equal(fake->registered, 1);
+    /* for all devices: not once more, nor a part */
+    assert_fails(evn_host_memory_register(w.device[1], memory, sizeof memory), EVN_USAGE,
+                 "registered already");
+    assert_fails(evn_host_memory_register(w.device[0], memory + 100, 8), EVN_USAGE,
+                 "registered already");
+    assert_ok(evn_host_memory_register(w.device[1], other, sizeof other));
+    evn_host_memory_unregister(other, w.device[1]);
+    evn_host_memory_unregister(memory, w.device[0]);
+    assert_ok(evn_host_memory_register(w.device[1], memory, sizeof memory));
+    evn_host_memory_unregister(memory, w.device[1]);
+    /* too much is no failure of the device */
+    fake->may_register = 100;
+    assert_fails(evn_host_memory_register(w.device[0], memory, sizeof memory), EVN_MEMORY,
+                 "stay in place");
+    assert_ok(run_work(&w));
+    assert_true(is_right(&w));
+    close_work(&w);
+    assert_int_equal(fake->open, 0);
+    assert_int_equal(fake->wrong, 0);
+}
+
 /* ---- compiling ---- */
 
 static void open_program(const char *text, evn_status expected) {
@@ -820,6 +851,7 @@ int main(void) {
         CHECK(test_one_as_two),
         CHECK(test_peer),
         CHECK(test_connect),
+        CHECK(test_register),
         CHECK(test_contract),
         CHECK(test_defines),
         CHECK(test_architectures),

@@ -63,6 +63,12 @@ int calls_memory(struct world *w, int row) {
     FINE(evn_host_memory_close(NULL, w->device))
     FINE(evn_host_memory_close(NULL, NULL))
     SAYS("device", evn_host_memory_close(w->text, NULL))
+    USAGE("device", evn_host_memory_register(NULL, w->text, 1))
+    USAGE("memory", evn_host_memory_register(w->device, NULL, 1))
+    USAGE("0 bytes", evn_host_memory_register(w->device, w->text, 0))
+    FINE(evn_host_memory_unregister(NULL, w->device))
+    FINE(evn_host_memory_unregister(NULL, NULL))
+    SAYS("device", evn_host_memory_unregister(w->text, NULL))
     CALLS_END
 }
 

@@ -23,6 +23,12 @@ struct march_mark {
     double max, max_after, null_field;
 };
 
+/* Memory that is registered with a device. */
+struct march_fast {
+    evn_device *device;
+    void *memory;
+};
+
 struct march {
     tdbem *p;
     const tdbem_run_options *o;
@@ -45,14 +51,16 @@ struct march {
     int *owner;                 /* of each block, when they were fetched last */
     int *device;                /* of each block, of its owner's; -1 */
     int **fetched;              /* work space of each space: blocks */
-    double *busy;               /* of each unit until now, s */
-    int *reader;                /* of each block: the unit that it is read ahead for; work space */
-    double *a;                  /* [group * columns]: the steps of this group */
-    double *before;             /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
-    double *load;               /* [columns] */
-    double *b;                  /* [rows]: the right-hand side; over ranks then the points' sums */
-    double *scattered;          /* of all points */
-    int *vertex;                /* present numbers of those to be written */
+    struct march_fast *fast;    /* memory that devices reach at full speed */
+    int fasts;
+    double *busy;      /* of each unit until now, s */
+    int *reader;       /* of each block: the unit that it is read ahead for; work space */
+    double *a;         /* [group * columns]: the steps of this group */
+    double *before;    /* [GUESS * columns]: a_(n-1), a_(n-2), .. */
+    double *load;      /* [columns] */
+    double *b;         /* [rows]: the right-hand side; over ranks then the points' sums */
+    double *scattered; /* of all points */
+    int *vertex;       /* present numbers of those to be written */
     struct table points, vertices;
     struct spectra spectra;
     evn_output *probe_output, *vertex_output, *spectrum, *far_field; /* NULL: not wanted */

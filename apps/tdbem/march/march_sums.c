@@ -153,6 +153,34 @@ static void note_group(struct march *m, int group, double *before) {
     r->groups = group + 1;
 }
 
+/* A copy from memory that is not registered is one of the host's too, at half the link's speed.
+ * What cannot be registered stays as it is, and so does what another device of the same back end
+ * has. */
+static void make_fast(struct march *m, void *memory, size_t bytes) {
+    for (int s = 1; s < evn_place_spaces(m->place); s++) {
+        evn_device *device = evn_place_device(m->place, s);
+        if (!evn_host_memory_register(device, memory, bytes))
+            m->fast[m->fasts++] = (struct march_fast){device, memory};
+    }
+}
+
+/* What devices are sent in each group of steps: the past, and where one has no room for all
+ * matrices these, unless they come from disk or other ranks. */
+static evn_status make_all_fast(struct march *m, int streams) {
+    const struct layout *l = m->p->layout;
+    const struct history *past = m->past;
+    const size_t real = past->single ? sizeof(float) : sizeof(double);
+    m->fast = malloc(sizeof *m->fast * 2 * (size_t)evn_place_spaces(m->place));
+    if (!m->fast) return evn_fail(EVN_MEMORY, "td-bem: no memory for a list of devices");
+    make_fast(m, past->value, past->stride * (size_t)past->columns * real);
+    if (streams && !l->stream && !m->ranks) make_fast(m, l->memory, l->begin[l->blocks]);
+    return EVN_OK;
+}
+
+static double device_memory(const evn_unit *unit, int d) {
+    return (double)evn_device_traits(evn_unit_device(unit, d))->memory;
+}
+
 /* Blocks become regions, and each device gets its kernels. */
 evn_status sums_open_devices(struct march *m) {
     const struct layout *l = m->p->layout;
@@ -172,6 +200,7 @@ evn_status sums_open_devices(struct march *m) {
     for (int b = 0; ok && b < l->blocks; b++) m->owner[b] = -1;
     if (!ok) return evn_fail(EVN_MEMORY, "td-bem: no memory for %d devices", devices);
     status = summation_gpu_regions(l, m->place, m->region);
+    int streams = 0;
     for (int u = 0; u < evn_units_count(m->units); u++) {
         evn_unit *unit = evn_units_get(m->units, u);
         for (int d = 0; !status && d < evn_unit_devices(unit); d++) {
@@ -179,12 +208,13 @@ evn_status sums_open_devices(struct march *m) {
             double share;
             status = summation_gpu_share(&share, l, m->past, evn_unit_device(unit, d));
             if (!status) evn_place_limit(m->place, space, share);
+            if (!status) streams |= share * device_memory(unit, d) < l->bytes;
             if (!status)
                 status = summation_gpu_open(&m->gpu[space], l, m->past, m->place, m->region, space,
                                             evn_unit_queue(unit, d));
         }
     }
-    return status;
+    return status ? status : make_all_fast(m, streams);
 }
 
 void sums_close_devices(struct march *m) {
@@ -195,6 +225,9 @@ void sums_close_devices(struct march *m) {
             summation_gpu_close(m->gpu[evn_place_space(m->place, unit, d)]);
         }
     }
+    for (int i = 0; i < m->fasts; i++)
+        evn_host_memory_unregister(m->fast[i].memory, m->fast[i].device);
+    free(m->fast);
     for (int s = 0; m->fetched && s < evn_place_spaces(m->place); s++) free(m->fetched[s]);
     evn_place_close(m->place);
     free(m->fetched);
