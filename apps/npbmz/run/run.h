@@ -62,8 +62,8 @@ struct order {
 /* ---- zones.c ---- */
 
 /* Passes. make: memory for a zone, which nobody has written; force: all of it as it was never used,
- * by its first owner, and the forcing; begin, begin_perturbed: the initial state and what a solver derives from it; a time
- * step; residual and the other norms, the hash and sums. */
+ * by its first owner, and the forcing; begin, begin_perturbed: the initial state and what a solver
+ * derives from it; a time step; residual and the other norms, the hash and sums. */
 zone_pass zone_make, zone_force, zone_begin, zone_begin_perturbed, zone_step;
 zone_pass zone_norm_residual, zone_norm_others;
 
