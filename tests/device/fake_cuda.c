@@ -397,6 +397,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 /* Of the context: others' work may be done as well. */
 CUresult cuCtxSynchronize(void) {
     int code = enter("cuCtxSynchronize", IN_CONTEXT);
+    if (!code && !later_is_idle()) fake.waits++;
     if (!code) later_all();
     return leave(code);
 }
@@ -620,6 +621,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 CUresult cuStreamSynchronize(CUstream stream) {
     int code = enter("cuStreamSynchronize", IN_CONTEXT);
     if (!code && !find_here("cuStreamSynchronize", STREAM, stream)) code = CUDA_INVALID_HANDLE;
+    if (!code && !later_is_done(number_of(stream))) fake.waits++;
     if (!code) later_stream(number_of(stream));
     return leave(code);
 }
@@ -663,6 +665,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 CUresult cuEventSynchronize(CUevent event) {
     int code = enter("cuEventSynchronize", IN_CONTEXT);
     if (!code && !find_here("cuEventSynchronize", EVENT, event)) code = CUDA_INVALID_HANDLE;
+    if (!code && !later_has(number_of(event))) fake.waits++;
     if (!code) later_event(number_of(event));
     return leave(code);
 }

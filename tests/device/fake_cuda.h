@@ -30,6 +30,7 @@ struct fake_cuda {
     int calls;               /* of the driver since reset() */
     int records;             /* of events: each is a quarter of a second on their clock */
     int registered;          /* memory of the program's, how often */
+    int waits;               /* of these, those that had to wait for work, which is done late */
     int compilations;        /* the same, of the compiler */
     int images, loads;       /* images given to the driver; those that it took */
     int direct;              /* copies between devices that did not go by the host */

@@ -133,6 +133,14 @@ void later_all(void) {
     for (int i = 0; i < later.streams; i++) later_stream(i);
 }
 
+int later_is_done(int stream) { return !later.stream[stream].first; }
+
+int later_is_idle(void) {
+    for (int i = 0; i < later.streams; i++)
+        if (!later_is_done(i)) return 0;
+    return 1;
+}
+
 int later_has(int event) {
     return later.stream[later.event[event].stream].marks >= later.event[event].mark;
 }

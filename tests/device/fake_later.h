@@ -31,6 +31,10 @@ void later_all(void);
  * learns in the end that it has. */
 int later_asked(int event);
 
+/* Whether the stream has nothing left to do; whether none has. */
+int later_is_done(int stream);
+int later_is_idle(void);
+
 /* Whether the event has happened. */
 int later_has(int event);
 
