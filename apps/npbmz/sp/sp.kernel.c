@@ -17,8 +17,8 @@
  * Operations: residual 270 (residual_item.h) and 45, lines 3 x 70 with the division, transforms 40:
  * 565 instructions, 33 ps of an H100's double-precision pipe. So memory is what counts. Local
  * memory is 45 KiB a group, so that five of them are on one of its processors at a time: 160 items,
- * with 16 or more loads each under way while lines come in. Work space: 7 doubles a point
- * (sp_zone.h).
+ * with 32 loads each under way while lines come in (8 or 16 of the last 1 to 3 rows). Work space: 7
+ * doubles a point (sp_zone.h).
  */
 #define NPBMZ_ITEM
 #include <evener/kernel.h>
@@ -125,20 +125,6 @@ EVN_DEVICE_FUNCTION evn_long line_r(const struct lines *l, int n) {
 }
 EVN_DEVICE_FUNCTION evn_long line_m(const struct lines *l, int n) {
     return l->m + n % l->wide * l->ma + n / l->wide * l->mb;
-}
-
-/* Five right-hand sides, 1/rho, a and the momentum of a point, into a column of a row in local
- * memory. */
-EVN_DEVICE_FUNCTION void bring(EVN_LOCAL double *to, EVN_GLOBAL const double *r, evn_long points,
-                               EVN_GLOBAL const double *m) {
-    to[0] = r[0];
-    to[SP_ITEMS] = r[points];
-    to[2 * SP_ITEMS] = r[2 * points];
-    to[3 * SP_ITEMS] = r[3 * points];
-    to[4 * SP_ITEMS] = r[4 * points];
-    to[SP_RHO * SP_ITEMS] = r[SP_RHO * points];
-    to[SP_A * SP_ITEMS] = r[SP_A * points];
-    to[SP_HANDED * SP_ITEMS] = m[0];
 }
 
 /* An item's own values, in arrays of all items: what an end hands on from row to row (as in struct
@@ -271,6 +257,24 @@ EVN_DEVICE_FUNCTION void row_back(EVN_LOCAL double *row, double *own) {
     for (int q = 0; q < 3; q++) MY(OWN_ABOVE + q) = ROW_AT(AT_ABOVE + q);
 }
 
+/* Five right-hand sides, 1/rho, a and the momentum of a point come by way of an item's own values
+ * into a column of a row in local memory: of AT_ONCE rows before the first of them is stored. */
+enum { AT_ONCE = 4, BATCH = SP_HANDED + 1 };
+EVN_DEVICE_FUNCTION void fetch(double *own, EVN_GLOBAL const double *r, evn_long points,
+                               EVN_GLOBAL const double *m) {
+    MY(0) = r[0];
+    MY(1) = r[points];
+    MY(2) = r[2 * points];
+    MY(3) = r[3 * points];
+    MY(4) = r[4 * points];
+    MY(SP_RHO) = r[SP_RHO * points];
+    MY(SP_A) = r[SP_A * points];
+    MY(SP_HANDED) = m[0];
+}
+EVN_DEVICE_FUNCTION void put(EVN_LOCAL double *row, const double *own) {
+    for (int q = 0; q < BATCH; q++) ROW_AT(q) = MY(q);
+}
+
 /* The answer of a point, made the right-hand side of the next direction. */
 EVN_DEVICE_FUNCTION void hand_on(int d, double scale, EVN_LOCAL const double *row,
                                  EVN_GLOBAL double *to, evn_long points) {
@@ -290,7 +294,6 @@ EVN_DEVICE_FUNCTION void hand_on(int d, double scale, EVN_LOCAL const double *ro
 /* The answer of a point along z, as conserved variables added to u. What it takes is brought for
  * AT_ONCE rows before the first of them is stored, since a compiler cannot know that these are
  * other points: u, 1/rho and a. */
-enum { AT_ONCE = 4, BATCH = NC + 2 };
 EVN_DEVICE_FUNCTION void bring_u(double *own, EVN_GLOBAL const double *r, evn_long points,
                                  EVN_GLOBAL const double *u, evn_long sc) {
     MY(0) = u[0];
@@ -367,19 +370,33 @@ EVN_KERNEL(sp_lines, SP_ITEMS,
                             const int n = part * 8 + e / 16 * 4 + e % 4;
                             const int at = evn_imin(t + e / 4 % 4, t1 - 1);
                             const int s = evn_imax(0, row_of(at, end, m));
-                            bring(HELD(at - t0, end * SP_LINES + n),
-                                  work + EVN_OWN_AT(moved_r, part, e) + s, l.points,
-                                  field + EVN_OWN_AT(moved_m, part, e) + s);
+                            fetch(&EVN_OWN_AT(batch, 0, e), work + EVN_OWN_AT(moved_r, part, e) + s,
+                                  l.points, field + EVN_OWN_AT(moved_m, part, e) + s);
+                            put(HELD(at - t0, end * SP_LINES + n), &EVN_OWN_AT(batch, 0, e));
                         }
                     }
                 }
             }
         } else {
-            for (int t = t0; t < t1; t++) {
+            int t = t0;
+            for (; t + AT_ONCE <= t1; t += AT_ONCE) {
+                for (int a = 0; a < AT_ONCE; a++) {
+                    EVN_ITEMS(e) {
+                        const int s = evn_imax(0, row_of(t + a, e / SP_LINES, m));
+                        fetch(&EVN_OWN_AT(batch, a * BATCH, e), work + EVN_OWN(my_r, e) + s * l.sr,
+                              l.points, field + EVN_OWN(my_m, e) + s * l.sm);
+                    }
+                }
+                for (int a = 0; a < AT_ONCE; a++) {
+                    EVN_ITEMS(e) { put(HELD(t + a - t0, e), &EVN_OWN_AT(batch, a * BATCH, e)); }
+                }
+            }
+            for (; t < t1; t++) {
                 EVN_ITEMS(e) {
                     const int s = evn_imax(0, row_of(t, e / SP_LINES, m));
-                    bring(HELD(t - t0, e), work + EVN_OWN(my_r, e) + s * l.sr, l.points,
+                    fetch(&EVN_OWN_AT(batch, 0, e), work + EVN_OWN(my_r, e) + s * l.sr, l.points,
                           field + EVN_OWN(my_m, e) + s * l.sm);
+                    put(HELD(t - t0, e), &EVN_OWN_AT(batch, 0, e));
                 }
             }
         }
@@ -397,8 +414,7 @@ EVN_KERNEL(sp_lines, SP_ITEMS,
                 for (int q = 0; q < OWN_STATE; q++) {
                     const double begin = q >= OWN_P_BACK && q < OWN_P_BACK + 3 ? 1 : 0;
                     EVN_ITEMS(e) {
-                        const double own_q = EVN_OWN_AT(own, q, e);
-                        EVN_OWN_AT(own, q, e) = EVN_SELECT(e < SP_LINES, begin, own_q);
+                        if (e < SP_LINES) EVN_OWN_AT(own, q, e) = begin;
                     }
                 }
             }
