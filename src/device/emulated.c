@@ -7,6 +7,11 @@
  * device run one at a time. Operations fail on request. Time is real, and made slower, or virtual
  * (emulated_model.h).
  *
+ * A device that checks (check=yes) has each buffer's pages twice: as they are, and read-only, which
+ * is where a kernel finds what it has as EVN_IN. Nothing is changed for a launch, and whether a
+ * copy writes the buffer meanwhile does not matter. Faults in a buffer or at its ends are the
+ * kernel's (watch.h): the device fails, with the kernel, the parameter and the byte.
+ *
  * A buffer's pages are opened when a queue first works on it and closed when the queue has nothing
  * more to do, waits, or records an event, since each change costs a system call and as many page
  * table entries as there are pages.
@@ -16,7 +21,9 @@
 #include "base/number.h"
 #include "device/backend.h"
 #include "device/emulated_model.h"
+#include "device/watch.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sched.h>
 #include <stdint.h>
@@ -33,7 +40,8 @@ struct store {
     pthread_mutex_t lock;
     int open; /* queues that have the pages open */
     char *map, *inner, *memory;
-    size_t mapped, inner_bytes;
+    size_t mapped, inner_bytes, bytes;
+    char *reader; /* `map` again, read-only; NULL: the device does not check */
 };
 
 /* One record of an event. */
@@ -73,6 +81,10 @@ struct command {
     int groups, stores;
     struct store **store; /* the buffers */
     const void **argument;
+    struct stray {
+        atomic_int found; /* 0, or 1 more than the parameter that a group has touched wrongly */
+        long long at;     /* byte of it; those before it are negative */
+    } * stray;            /* NULL: the device does not check */
 };
 
 /* The threads that run a kernel's groups beside the queue's own. */
@@ -82,7 +94,7 @@ struct crew {
     pthread_t *thread;
     int helpers, working, stop;
     unsigned job; /* counts them */
-    const struct command *command;
+    struct command *command;
     int chunk;
     atomic_long next; /* first group nobody has taken */
 };
@@ -165,9 +177,14 @@ static void poison(char *to, size_t bytes) {
     memset(to + words * sizeof nan, 0xff, bytes % sizeof nan);
 }
 
+static void store_unmap(struct store *s) {
+    if (s->map != MAP_FAILED) munmap(s->map, s->mapped);
+    if (s->reader) munmap(s->reader, s->mapped);
+}
+
 static void store_release(struct store *s) {
     if (!s || atomic_fetch_sub(&s->users, 1) != 1) return;
-    munmap(s->map, s->mapped);
+    store_unmap(s);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -177,34 +194,55 @@ static struct store *store_keep(struct store *s) {
     return s;
 }
 
-static evn_status store_make(struct store **out, size_t bytes) {
+/* Pages of a buffer's own, or of a file without a name that is mapped twice: 0, or an errno. */
+static int store_map(struct store *s, int checks) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    const size_t page = (s->mapped - s->inner_bytes) / 2;
+    s->map = mmap(NULL, s->mapped, PROT_NONE, flags, -1, 0);
+    if (s->map == MAP_FAILED) return errno;
+    s->inner = s->map + page;
+    if (!checks) return mprotect(s->inner, s->inner_bytes, PROT_READ | PROT_WRITE) ? errno : 0;
+    s->reader = mmap(NULL, s->mapped, PROT_NONE, flags, -1, 0);
+    if (s->reader == MAP_FAILED) {
+        s->reader = NULL;
+        return errno;
+    }
+    const int file = memfd_create("evener", MFD_CLOEXEC);
+    if (file < 0) return errno;
+    int error = posix_fallocate(file, 0, (off_t)s->inner_bytes);
+    if (!error && mmap(s->inner, s->inner_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                       file, 0) == MAP_FAILED)
+        error = errno;
+    if (!error && mmap(s->reader + page, s->inner_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file,
+                       0) == MAP_FAILED)
+        error = errno;
+    close(file);
+    return error;
+}
+
+static evn_status store_make(struct store **out, size_t bytes, int checks) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (bytes > SIZE_MAX / 2) return evn_fail(EVN_MEMORY, "no machine has %zu bytes", bytes);
     struct store *s = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "not enough host memory");
     size_t used = (bytes + 255) / 256 * 256;
+    s->bytes = bytes;
     s->inner_bytes = (used + page - 1) / page * page;
     s->mapped = s->inner_bytes + 2 * page;
-    s->map = mmap(NULL, s->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (s->map == MAP_FAILED) {
-        free(s);
-        return evn_fail(EVN_MEMORY, "the host has no %zu bytes for it: %s", bytes, strerror(errno));
-    }
-    s->inner = s->map + page;
-    /* its end is at the page without access, but for what alignment to 256 bytes leaves */
-    s->memory = s->inner + (s->inner_bytes - used);
-    if (mprotect(s->inner, s->inner_bytes, PROT_READ | PROT_WRITE)) {
-        int error = errno;
-        munmap(s->map, s->mapped);
+    int error = store_map(s, checks);
+    if (error) {
+        store_unmap(s);
         free(s);
         return evn_fail(EVN_MEMORY, "the host has no %zu bytes for it: %s", bytes, strerror(error));
     }
+    /* its end is at the page without access, but for what alignment to 256 bytes leaves */
+    s->memory = s->inner + (s->inner_bytes - used);
     /* large pages where there are, for opening and closing them quickly */
     madvise(s->inner, s->inner_bytes, MADV_HUGEPAGE);
     poison(s->inner, s->inner_bytes);
     if (mprotect(s->inner, s->inner_bytes, PROT_NONE)) {
-        int error = errno;
-        munmap(s->map, s->mapped);
+        error = errno;
+        store_unmap(s);
         free(s);
         return evn_fail(EVN_SYSTEM, "its memory cannot be protected: %s", strerror(error));
     }
@@ -263,7 +301,7 @@ static evn_status emulated_buffer_open(evn_buffer *b) {
         fail_device(e, "allocation", why);
         return evn_fail(EVN_DEVICE, "%s", why);
     }
-    return store_make(&((struct emulated_buffer *)b)->store, b->bytes);
+    return store_make(&((struct emulated_buffer *)b)->store, b->bytes, o->check);
 }
 
 static void emulated_buffer_close(evn_buffer *b) { store_release(store_of(b)); }
@@ -341,13 +379,57 @@ static void pace(double begin, double seconds) {
     }
 }
 
-static void take_groups(struct crew *w) {
-    const struct command *c = w->command;
-    for (long from; (from = atomic_fetch_add(&w->next, w->chunk)) < c->groups;) {
-        long to = c->groups - from < w->chunk ? c->groups : from + w->chunk;
-        for (int g = (int)from; g < to; g++)
-            c->entry->run(c->argument, c->groups, g, c->entry->items);
+/* ---- kernels ---- */
+
+/* Some of a launch's groups. */
+struct groups {
+    struct command *command;
+    int from, to;
+};
+
+static void run_all(void *arg) {
+    const struct groups *s = arg;
+    const struct command *c = s->command;
+    for (int g = s->from; g < s->to; g++) c->entry->run(c->argument, c->groups, g, c->entry->items);
+}
+
+/* The number of the launch's parameter in whose pages, or at whose ends, the address is, and where
+ * there; -1: none. */
+static int parameter_at(const struct command *c, const char *address, long long *at) {
+    for (int p = 0, buffer = 0; buffer < c->stores; p++) {
+        if (!parameter_is_buffer(c->entry->parameter[p])) continue;
+        const struct store *s = c->store[buffer++];
+        const char *map = c->entry->parameter[p] == EVN_PARAMETER_IN ? s->reader : s->map;
+        if (address < map || address >= map + s->mapped) continue;
+        *at = address - map - (s->memory - s->map);
+        return p;
     }
+    return -1;
+}
+
+static int is_buffers(void *arg, const void *address) {
+    long long at;
+    return parameter_at(((struct groups *)arg)->command, address, &at) >= 0;
+}
+
+static void run_some(struct command *c, int from, int to) {
+    struct groups some = {c, from, to};
+    int none = 0;
+    long long at = 0;
+    if (!c->stray) {
+        run_all(&some);
+        return;
+    }
+    const void *address = watch_run(run_all, is_buffers, &some);
+    if (!address) return;
+    const int parameter = parameter_at(c, address, &at);
+    if (atomic_compare_exchange_strong(&c->stray->found, &none, parameter + 1)) c->stray->at = at;
+}
+
+static void take_groups(struct crew *w) {
+    struct command *c = w->command;
+    for (long from; (from = atomic_fetch_add(&w->next, w->chunk)) < c->groups;)
+        run_some(c, (int)from, c->groups - from < w->chunk ? c->groups : (int)from + w->chunk);
 }
 
 static void *help(void *p) {
@@ -365,13 +447,12 @@ static void *help(void *p) {
     return NULL;
 }
 
-static void run_groups(struct crew *w, const struct command *c) {
+static void run_groups(struct crew *w, struct command *c) {
     w->command = c;
     w->chunk = c->groups / (8 * (w->helpers + 1)) + 1;
     atomic_store(&w->next, 0);
     if (!w->helpers || c->groups == 1) {
-        for (int g = 0; g < c->groups; g++)
-            c->entry->run(c->argument, c->groups, g, c->entry->items);
+        run_some(c, 0, c->groups);
         return;
     }
     pthread_mutex_lock(&w->lock);
@@ -386,7 +467,7 @@ static void run_groups(struct crew *w, const struct command *c) {
 }
 
 /* What the device does by itself: kernels, and copies within it. */
-static void run_inside(struct emulated *e, const struct command *c) {
+static void run_inside(struct emulated *e, struct command *c) {
     const struct emulated_options *o = &e->options;
     pthread_mutex_lock(&e->engine);
     double begin = evn_now();
@@ -438,6 +519,23 @@ static const char *describe(const struct command *c, char *text, size_t size) {
     return text;
 }
 
+/* A kernel has touched what it may not: the device has failed. */
+static void tell_stray(struct emulated *e, const struct command *c) {
+    char what[128], why[120];
+    const int parameter = atomic_load(&c->stray->found) - 1;
+    const struct store *s = NULL;
+    for (int p = 0, buffer = 0; p <= parameter; p++)
+        if (parameter_is_buffer(c->entry->parameter[p])) s = c->store[buffer++];
+    if (c->stray->at >= 0 && c->stray->at < (long long)s->bytes)
+        snprintf(why, sizeof why,
+                 "it writes parameter %d, counted from 0, at byte %lld; it is EVN_IN", parameter,
+                 c->stray->at);
+    else
+        snprintf(why, sizeof why, "it uses byte %lld of parameter %d, counted from 0, of %zu bytes",
+                 c->stray->at, parameter, s->bytes);
+    fail_device(e, describe(c, what, sizeof what), why);
+}
+
 /* Copies and kernels; nothing is done on a device that has failed. */
 static void work(struct emulated_queue *q, struct command *c) {
     struct emulated *e = of(q->base.device);
@@ -473,6 +571,7 @@ static void work(struct emulated_queue *q, struct command *c) {
     case TASK_LAUNCH: run_inside(e, c); break;
     default: break;
     }
+    if (c->stray && atomic_load(&c->stray->found)) tell_stray(e, c);
 }
 
 static void command_free(struct command *c) {
@@ -611,7 +710,8 @@ static evn_status emulated_launch(evn_queue *base, evn_kernel *k, int groups, in
     /* command, arguments, buffers, values: one piece */
     size_t at_argument = up(sizeof(struct command));
     size_t at_store = at_argument + up(sizeof(void *) * (size_t)arguments);
-    size_t at_value = at_store + up(sizeof(struct store *) * (size_t)arguments), size = at_value;
+    size_t at_stray = at_store + up(sizeof(struct store *) * (size_t)arguments);
+    size_t at_value = at_stray + (e->options.check ? up(sizeof(struct stray)) : 0), size = at_value;
     for (int a = 0; a < arguments; a++)
         if (!argument[a].buffer) size += up(argument[a].bytes);
     char *piece = aligned_alloc(64, size);
@@ -622,12 +722,15 @@ static evn_status emulated_launch(evn_queue *base, evn_kernel *k, int groups, in
                           .groups = groups,
                           .argument = (const void **)(piece + at_argument),
                           .store = (struct store **)(piece + at_store)};
+    if (e->options.check) *(c->stray = (struct stray *)(piece + at_stray)) = (struct stray){0};
     char *value = piece + at_value;
     for (int a = 0; a < arguments; a++) {
         if (argument[a].buffer) {
             struct store *s = store_keep(store_of(argument[a].buffer));
             c->store[c->stores++] = s;
             c->argument[a] = s->memory;
+            if (s->reader && k->entry->parameter[a] == EVN_PARAMETER_IN)
+                c->argument[a] = s->reader + (s->memory - s->map);
         } else {
             memcpy(value, argument[a].value, argument[a].bytes);
             c->argument[a] = value;
@@ -774,6 +877,7 @@ static evn_status emulated_count(const char *text, int *count, char *why, size_t
 static void emulated_close(evn_device *d) {
     struct emulated *e = of(d);
     struct crew *w = &e->crew;
+    if (e->options.check) watch_close();
     pthread_mutex_lock(&w->lock);
     w->stop = 1;
     pthread_cond_broadcast(&w->begin);
@@ -797,7 +901,8 @@ static void print_name(char *out, size_t size, const struct emulated_options *o)
     if (o->link > 0)
         n += number_print(out + n, size - (size_t)n, ", link %g GB/s + %g us", o->link * 1e-9,
                           o->latency * 1e6);
-    snprintf(out + n, size - (size_t)n, ", %s clock", o->is_virtual ? "virtual" : "real");
+    snprintf(out + n, size - (size_t)n, ", %s clock%s", o->is_virtual ? "virtual" : "real",
+             o->check ? ", checks" : "");
 }
 
 static evn_status emulated_open(evn_device *d, const char *text) {
@@ -808,6 +913,11 @@ static evn_status emulated_open(evn_device *d, const char *text) {
     struct crew *w = &e->crew;
     w->thread = calloc((size_t)o->cores, sizeof *w->thread);
     if (!w->thread) return no_memory();
+    int error = o->check ? watch_open() : 0;
+    if (error) {
+        free(w->thread);
+        return evn_fail(EVN_SYSTEM, "kernels cannot be watched: %s", strerror(error));
+    }
     pthread_mutex_init(&e->engine, NULL);
     pthread_mutex_init(&e->in, NULL);
     pthread_mutex_init(&e->out, NULL);
@@ -818,7 +928,7 @@ static evn_status emulated_open(evn_device *d, const char *text) {
     pthread_cond_init(&w->begin, NULL);
     pthread_cond_init(&w->end, NULL);
     for (; w->helpers < o->cores - 1; w->helpers++) {
-        int error = thread_make(&w->thread[w->helpers], help, w);
+        error = thread_make(&w->thread[w->helpers], help, w);
         if (!error) continue;
         emulated_close(d);
         return evn_fail(EVN_SYSTEM, "thread %d of %d cannot be made: %s", w->helpers + 2, o->cores,

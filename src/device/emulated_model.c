@@ -125,6 +125,8 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
             if (!status) out->memory = (size_t)bytes;
         } else if (!strcmp(o->key, "peer")) {
             status = choice(o, text, no_yes, &out->peer);
+        } else if (!strcmp(o->key, "check")) {
+            status = choice(o, text, no_yes, &out->check);
         } else if (!strcmp(o->key, "clock")) {
             status = choice(o, text, clocks, &out->is_virtual);
         } else if (!strcmp(o->key, "cores")) {
@@ -139,7 +141,7 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
             return evn_fail(EVN_USAGE,
                             "device: \"%s\": unknown option \"%s\", expected a number of devices "
                             "first, speed, link, latency, launch, item, memory, peer, clock, "
-                            "cores, fail or bad",
+                            "cores, check, fail or bad",
                             text, o->key);
         }
     }

@@ -41,6 +41,7 @@ struct emulated_options {
     int peer;       /* devices copy to each other without the host */
     int is_virtual; /* clock=virtual */
     int cores;      /* threads that run a kernel's groups */
+    int check;      /* kernels may not write what they have as EVN_IN, and it is told */
     enum failure fail;
     long fail_at; /* the fail_at-th operation of that kind fails, from 1 */
     int bad;      /* number of the device it happens on */
