@@ -38,6 +38,7 @@
 struct evn_device {
     const struct backend *backend;
     int number;        /* of those that the specification gives */
+    int blocks;        /* who waits for it gives the core away: others have work for it */
     char label[48];    /* "cuda device 0", for messages */
     evn_traits traits; /* filled in by `open` */
     /* device.c's own */

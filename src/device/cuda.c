@@ -71,6 +71,7 @@ struct cuda_device {
     CUcontext context; /* NULL: not retained */
     int ordinal;
     int contract, peer;
+    int local_bytes; /* of a multiprocessor, for groups */
     pthread_mutex_t lock;
     CUcontext peer_settled[MAX_DEVICES]; /* by ordinal: the context that the way was settled for */
 };
@@ -456,6 +457,7 @@ static evn_status look(struct cuda_device *d, int sharing, int have) {
     if (!status) status = attribute(d, CUDA_MAJOR, &major);
     if (!status) status = attribute(d, CUDA_MINOR, &minor);
     if (!status) status = attribute(d, CUDA_LOCAL_MEMORY, &local);
+    if (!status) status = attribute(d, CUDA_LOCAL_OF_PROCESSOR, &d->local_bytes);
     if (!status) status = attribute(d, CUDA_PROCESSORS, &t->processors);
     if (!status) status = attribute(d, CUDA_ITEMS_OF_GROUP, &t->max_items);
     if (status) return status;
@@ -519,6 +521,8 @@ static evn_status cuda_open(evn_device *base, const char *text) {
         status = check(d, d->driver.api.device_get(&d->device, d->ordinal), "cuDeviceGet");
         if (!status) status = look(d, sharing, have);
     }
+    /* where the context was there already, older drivers leave it as it is, which is as well */
+    if (!status && base->blocks) d->driver.api.context_flags(d->device, CUDA_WAIT_BLOCKED);
     if (!status)
         status = check(d, d->driver.api.context_retain(&d->context, d->device),
                        "cuDevicePrimaryCtxRetain");
@@ -904,6 +908,30 @@ static evn_status compare_parameters(struct cuda_device *d, struct cuda_kernel *
     return EVN_OK;
 }
 
+/* A multiprocessor has one memory for groups and as a cache, which the driver divides by what it
+ * guesses; fewer groups fit in at a time where that is too little. So it is told what as many
+ * groups want as registers allow. It is a hint: only that the context is gone is a failure. */
+static evn_status prefer_local(struct cuda_device *d, const struct cuda_kernel *k) {
+    const struct cuda_api *api = &d->driver.api;
+    const char *call = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
+    const int reserved = d->architecture < 80 ? 0 : 1024; /* of each group, for the driver */
+    int bytes = 0, groups = 0;
+    evn_status status =
+        check(d, api->function_attribute(&bytes, CUDA_KERNEL_LOCAL_BYTES, k->function),
+              "cuFuncGetAttribute");
+    if (status || !bytes || d->local_bytes <= 0) return status;
+    int code = api->function_groups(&groups, k->function, k->base.entry->items, 0);
+    if (!code) {
+        const long long wanted = (long long)groups * (bytes + reserved) * 100;
+        const long long share = (wanted + d->local_bytes - 1) / d->local_bytes;
+        call = "cuFuncSetAttribute";
+        code =
+            api->function_set(k->function, CUDA_KERNEL_LOCAL_SHARE, share < 100 ? (int)share : 100);
+    }
+    status = check(d, code, call);
+    return status == EVN_DEVICE ? status : EVN_OK;
+}
+
 static evn_status cuda_kernel_open(evn_kernel *base) {
     struct cuda_kernel *k = (struct cuda_kernel *)base;
     struct cuda_device *d = device_of(base->program->device);
@@ -926,6 +954,7 @@ static evn_status cuda_kernel_open(evn_kernel *base) {
         return evn_fail(EVN_SYSTEM, "its registers suffice for groups of %d items and it has %d",
                         max, base->entry->items);
     if (!status) status = compare_parameters(d, k, parameters);
+    if (!status) status = prefer_local(d, k);
     if (status) return status;
     k->address = calloc((size_t)parameters + 1, sizeof *k->address);
     k->argument = calloc((size_t)parameters + 1, sizeof *k->argument);
@@ -983,7 +1012,9 @@ static evn_status cuda_event_open(evn_event *e) {
     struct cuda_device *d = device_of(e->device);
     evn_status status = enter(d);
     if (status) return status;
-    return check(d, d->driver.api.event_open(&((struct cuda_event *)e)->event, 0), "cuEventCreate");
+    const unsigned flags = e->device->blocks ? CUDA_EVENT_BLOCKED : 0;
+    return check(d, d->driver.api.event_open(&((struct cuda_event *)e)->event, flags),
+                 "cuEventCreate");
 }
 
 static void cuda_event_close(evn_event *e) {

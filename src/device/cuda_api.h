@@ -44,6 +44,7 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     R(device_attribute, cuDeviceGetAttribute,                                                      \
       (int *value, CUdevice_attribute attribute, CUdevice device))                                 \
     R(device_peer, cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer))              \
+    R(context_flags, cuDevicePrimaryCtxSetFlags_v2, (CUdevice device, unsigned flags))             \
     R(context_retain, cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))            \
     R(context_release, cuDevicePrimaryCtxRelease_v2, (CUdevice device))                            \
     R(context_set, cuCtxSetCurrent, (CUcontext context))                                           \
@@ -81,6 +82,10 @@ typedef struct _nvrtcProgram *nvrtcProgram;
       (CUfunction * function, CUmodule module, const char *name))                                  \
     R(function_attribute, cuFuncGetAttribute,                                                      \
       (int *value, CUfunction_attribute attribute, CUfunction function))                           \
+    R(function_set, cuFuncSetAttribute,                                                            \
+      (CUfunction function, CUfunction_attribute attribute, int value))                            \
+    R(function_groups, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                \
+      (int *groups, CUfunction function, int items, size_t local_bytes))                           \
     R(launch, cuLaunchKernel,                                                                      \
       (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
        unsigned block_y, unsigned block_z, unsigned local_bytes, CUstream stream, void **argument, \
@@ -160,6 +165,11 @@ struct nvrtc_api {
     X(CUDA_PROCESSORS, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                               \
     X(CUDA_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                \
     X(CUDA_MINOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                \
+    X(CUDA_LOCAL_OF_PROCESSOR, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81)       \
+    X(CUDA_KERNEL_LOCAL_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                             \
+    X(CUDA_KERNEL_LOCAL_SHARE, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 9)              \
+    X(CUDA_WAIT_BLOCKED, CU_CTX_SCHED_BLOCKING_SYNC, 4)                                            \
+    X(CUDA_EVENT_BLOCKED, CU_EVENT_BLOCKING_SYNC, 1)                                               \
     X(CUDA_KERNEL_MAX_ITEMS, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                           \
     X(CUDA_JIT_ERRORS, CU_JIT_ERROR_LOG_BUFFER, 5)                                                 \
     X(CUDA_JIT_ERRORS_BYTES, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                                \

@@ -86,6 +86,10 @@ static void device_release(evn_device *d) {
 static void device_keep(evn_device *d) { atomic_fetch_add(&d->users, 1); }
 
 evn_status evn_device_open(evn_device **out, const char *text, int number) {
+    return device_open(out, text, number, 0);
+}
+
+evn_status device_open(evn_device **out, const char *text, int number, int blocks) {
     if (!out || !text) return evn_fail(EVN_USAGE, "device: evn_device_open() without out or text");
     *out = NULL;
     const struct backend *backend = NULL;
@@ -97,6 +101,7 @@ evn_status evn_device_open(evn_device **out, const char *text, int number) {
     if (!d) return evn_fail(EVN_MEMORY, "device: not enough memory to open \"%.60s\"", text);
     d->backend = backend;
     d->number = within;
+    d->blocks = blocks;
     snprintf(d->label, sizeof d->label, "%s device %d", backend->name, number);
     d->forks = process_forks();
     atomic_init(&d->users, 1);

@@ -16,6 +16,11 @@ evn_status devices_count_gpus(int *count);
 /* The back end that gives any number of devices; NULL: none does. */
 const char *devices_any_number(void);
 
+/* evn_device_open(), for leaders that may share a core (`blocks`): where a back end can choose, who
+ * waits for the device sleeps and does not look again and again. A GPU that is open already may be
+ * left as it is. */
+evn_status device_open(evn_device **out, const char *text, int number, int blocks);
+
 /* The part of a list that has device `number`, and its number there. EVN_USAGE, EVN_MISSING. */
 evn_status devices_find(const char *text, int number, char part[256],
                         const struct backend **backend, int *within);

@@ -12,7 +12,8 @@ evn_status unit_devices_count(const char *devices, int *count) {
 
 /* Device number `d` of the unit, with a queue; in *clock whether all so far are virtual. */
 static evn_status open_one(evn_unit *u, int d, const char *devices, int *clock) {
-    evn_status status = evn_device_open(&u->gpu[d], devices, u->device + d);
+    /* a leader that looks again and again would take half of a core from another's tasks */
+    evn_status status = device_open(&u->gpu[d], devices, u->device + d, u->all->crowded);
     if (!status) status = evn_queue_open(&u->queue[d], u->gpu[d]);
     if (status) return status;
     const int is_virtual = evn_device_traits(u->gpu[d])->clock_is_virtual;

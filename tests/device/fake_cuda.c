@@ -39,6 +39,7 @@ enum {
     INVALID_CONTEXT = 201,
     DESTROYED = 709,
     PEER_NOT_ENABLED = 705,
+    CONTEXT_ACTIVE = 708,
     NOT_READY = 600
 };
 
@@ -100,6 +101,8 @@ static void reset(void) {
                               .peer = 1,
                               .may_register = (size_t)-1,
                               .max_items = 1024,
+                              .local_bytes = 4096,
+                              .groups = 5,
                               .compiler = 13000,
                               .fail_code = 1,
                               .later = late ? (unsigned)atoi(late) : 0,
@@ -319,6 +322,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev
     switch ((int)which) {
     case CUDA_ITEMS_OF_GROUP: *value = 1024; break;
     case CUDA_LOCAL_MEMORY: *value = 49152; break;
+    case CUDA_LOCAL_OF_PROCESSOR: *value = 233472; break;
     case CUDA_PROCESSORS: *value = 132; break;
     case CUDA_MAJOR: *value = fake.capability / 10; break;
     case CUDA_MINOR: *value = fake.capability % 10; break;
@@ -339,6 +343,15 @@ static CUcontext context_of(int device) {
     return (CUcontext)(uintptr_t)(16 * (size_t)(OBJECTS + 1 + device));
 }
 static int device_of(CUcontext context) { return (int)((uintptr_t)context / 16) - OBJECTS - 1; }
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
+    int code = enter("cuDevicePrimaryCtxSetFlags_v2", STARTED);
+    if (code) return leave(code);
+    if (flags != CUDA_WAIT_BLOCKED) wrong("cuDevicePrimaryCtxSetFlags_v2", "other flags");
+    if (state.retained[device]) return leave(CONTEXT_ACTIVE);
+    fake.flags[device] = flags;
+    return leave(0);
+}
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     int code = enter("cuDevicePrimaryCtxRetain", STARTED);
@@ -640,7 +653,9 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
     int code = enter("cuEventCreate", IN_CONTEXT);
     if (code) return leave(code);
-    if (flags) wrong("cuEventCreate", "flags"); /* some take the time away */
+    /* others take the time away */
+    if (flags && flags != CUDA_EVENT_BLOCKED) wrong("cuEventCreate", "flags");
+    fake.blocked_events += flags == CUDA_EVENT_BLOCKED;
     *event = open_object(EVENT, NULL, 0);
     return leave(0);
 }
@@ -781,8 +796,33 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction f
     int code = enter("cuFuncGetAttribute", IN_CONTEXT);
     if (code) return leave(code);
     if (!find_here("cuFuncGetAttribute", FUNCTION, function)) return leave(CUDA_INVALID_HANDLE);
-    if ((int)which != CUDA_KERNEL_MAX_ITEMS) wrong("cuFuncGetAttribute", "another attribute");
-    *value = fake.max_items;
+    switch ((int)which) {
+    case CUDA_KERNEL_MAX_ITEMS: *value = fake.max_items; break;
+    case CUDA_KERNEL_LOCAL_BYTES: *value = fake.local_bytes; break;
+    default: wrong("cuFuncGetAttribute", "another attribute");
+    }
+    return leave(0);
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
+    int code = enter("cuFuncSetAttribute", IN_CONTEXT);
+    if (code) return leave(code);
+    if (!find_here("cuFuncSetAttribute", FUNCTION, function)) return leave(CUDA_INVALID_HANDLE);
+    if ((int)which != CUDA_KERNEL_LOCAL_SHARE || value < 0 || value > 100)
+        wrong("cuFuncSetAttribute", "another attribute or value");
+    fake.local_share = value;
+    return leave(0);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *groups, CUfunction function, int items,
+                                                     size_t local_bytes) {
+    static const char call[] = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
+    int code = enter(call, IN_CONTEXT);
+    if (code) return leave(code);
+    struct object *f = find_here(call, FUNCTION, function);
+    if (!f) return leave(CUDA_INVALID_HANDLE);
+    if (items != f->entry->items || local_bytes) wrong(call, "items or bytes");
+    *groups = fake.groups;
     return leave(0);
 }
 

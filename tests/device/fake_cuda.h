@@ -17,6 +17,8 @@ struct fake_cuda {
     int peer_loses;      /* 0: and such copies arrive nowhere */
     size_t may_register; /* all: bytes at a time */
     int max_items;       /* 1024: of a group of any kernel */
+    int local_bytes;     /* 4096: the same, memory of a group; 0: none */
+    int groups;          /* 5: the same, groups that a multiprocessor has at a time */
     int extra_bytes;     /* 0: added to the size of every parameter */
     int compiler;        /* 13000: the version of the compiler */
     int fail_at;         /* 0: none; n: the n-th call from now on returns fail_code */
@@ -27,18 +29,22 @@ struct fake_cuda {
     unsigned later; /* FAKE_CUDA_LATER, or 0: work is done at once, else late, as these dice fall */
 
     /* -- asked by the test -- */
-    int calls;               /* of the driver since reset() */
-    int records;             /* of events: each is a quarter of a second on their clock */
-    int registered;          /* memory of the program's, how often */
-    int waits;               /* of these, those that had to wait for work, which is done late */
-    int compilations;        /* the same, of the compiler */
-    int images, loads;       /* images given to the driver; those that it took */
-    int direct;              /* copies between devices that did not go by the host */
-    int open;                /* objects and contexts that are not closed */
-    int wrong;               /* calls that no driver forgives: the number, */
-    char what[FAKE_TEXT];    /* and the first of them */
-    char failed[64];         /* the call that fail_at met */
+    int calls;            /* of the driver since reset() */
+    int records;          /* of events: each is a quarter of a second on their clock */
+    int registered;       /* memory of the program's, how often */
+    int waits;            /* of these, those that had to wait for work, which is done late */
+    int compilations;     /* the same, of the compiler */
+    int images, loads;    /* images given to the driver; those that it took */
+    int local_share;      /* hundredths of a multiprocessor's memory that the last kernel prefers */
+    int blocked_events;   /* events whose waits block; with no others where the context does */
+    int direct;           /* copies between devices that did not go by the host */
+    int open;             /* objects and contexts that are not closed */
+    int wrong;            /* calls that no driver forgives: the number, */
+    char what[FAKE_TEXT]; /* and the first of them */
+    char failed[64];      /* the call that fail_at met */
     char options[FAKE_TEXT]; /* of the last compilation, with spaces between them */
+
+    unsigned flags[FAKE_DEVICES]; /* of each primary context */
 
     int (*current)(void); /* the device whose context is current in the calling thread; -1: none */
     void (*reset)(void);  /* everything as at the start; what is open is forgotten */

@@ -3,9 +3,11 @@
 #include "check.h"
 #include "device/backend.h"
 #include "device/cache.h"
+#include "device/devices.h"
 #include "fake_cuda.h"
 #include "probe_table.h"
 #include <dirent.h>
+#include <evener/unit.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -176,13 +178,20 @@ static void test_old_driver(void **state) {
     assert_true(right);
 }
 
-/* Calls after whose failure the work may go on: those that close, and where a direct way between
- * devices is only tried. */
+/* Calls after whose failure the work may go on: those that close, what is but a hint, and where a
+ * direct way between devices is only tried. */
 static int may_fail(const char *call, int is_trying) {
-    static const char *const closing[] = {
-        "cuMemFree_v2",      "cuMemFreeHost",   "cuStreamDestroy_v2",
-        "cuEventDestroy_v2", "cuModuleUnload",  "cuDevicePrimaryCtxRelease_v2",
-        "cuCtxSynchronize",  "cuCtxSetCurrent", "cuStreamSynchronize"};
+    static const char *const closing[] = {"cuMemFree_v2",
+                                          "cuMemFreeHost",
+                                          "cuStreamDestroy_v2",
+                                          "cuEventDestroy_v2",
+                                          "cuModuleUnload",
+                                          "cuDevicePrimaryCtxRelease_v2",
+                                          "cuCtxSynchronize",
+                                          "cuCtxSetCurrent",
+                                          "cuStreamSynchronize",
+                                          "cuFuncSetAttribute",
+                                          "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
     static const char *const trying[] = {"cuDeviceCanAccessPeer",  "cuCtxEnablePeerAccess",
                                          "cuCtxDisablePeerAccess", "cuMemAlloc_v2",
                                          "cuStreamCreate",         "cuMemcpyHtoDAsync_v2",
@@ -735,6 +744,67 @@ static void test_kernels(void **state) {
     evn_device_close(d);
 }
 
+/* A kernel asks for as much of a multiprocessor's memory as its groups want that are there at a
+ * time; one without such memory leaves the driver's division as it is. What a driver says to that
+ * is no failure, but where the context is gone. */
+static void test_local_memory(void **state) {
+    (void)state;
+    static const struct {
+        int bytes, groups, share;
+    } cases[] = {{40000, 5, 88}, {45568, 5, 100}, {1024, 16, 15},
+                 {31936, 7, 99}, {0, 5, -1},      {49152, 9, 100}};
+    evn_device *d;
+    evn_program *p;
+    evn_kernel *k;
+    assert_ok(evn_device_open(&d, "cuda", 0));
+    assert_ok(evn_program_open(&p, d, &probe_kernels, NULL));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fake->local_bytes = cases[i].bytes;
+        fake->groups = cases[i].groups;
+        fake->local_share = -1;
+        assert_ok(evn_kernel_open(&k, p, "axpy"));
+        assert_int_equal(fake->local_share, cases[i].share);
+        evn_kernel_close(k);
+    }
+    evn_program_close(p);
+    evn_device_close(d);
+}
+
+/* Leaders that share cores with others' tasks wait blocked, those that have a core each do not. */
+static void test_waiting(void **state) {
+    (void)state;
+    evn_machine *machine;
+    char text[64];
+    assert_ok(evn_machine_open(&machine));
+    snprintf(text, sizeof text, "%d:CPU:1,1:GPU:2", evn_machine_cores(machine));
+    const char *const units_text[] = {"1:GPU:2", text};
+    for (int crowded = 0; crowded < 2; crowded++) {
+        evn_units *units;
+        evn_event *event;
+        fake->reset();
+        assert_ok(evn_units_open_on(&units, machine, units_text[crowded], "cuda", 0));
+        evn_unit *unit = evn_units_get(units, evn_units_count(units) - 1);
+        for (int d = 0; d < 2; d++) {
+            assert_int_equal(fake->flags[d], crowded ? 4 : 0);
+            assert_ok(evn_event_open(&event, evn_unit_device(unit, d)));
+            assert_int_equal(fake->blocked_events, crowded ? d + 1 : 0);
+            assert_ok(evn_event_record(event, evn_unit_queue(unit, d)));
+            assert_ok(evn_event_finish(event));
+            evn_event_close(event);
+        }
+        evn_units_close(units);
+    }
+    /* a context that is there already stays as it is, and the device is opened all the same */
+    evn_device *first, *second;
+    fake->reset();
+    assert_ok(device_open(&first, "cuda:devices=0+0", 0, 0));
+    assert_ok(device_open(&second, "cuda:devices=0+0", 1, 1));
+    assert_int_equal(fake->flags[0], 0);
+    evn_device_close(first);
+    evn_device_close(second);
+    evn_machine_close(machine);
+}
+
 /* Values of all kinds reach the kernel: structs, small and wide integers, buffers. */
 static void test_arguments(void **state) {
     (void)state;
@@ -858,6 +928,8 @@ int main(void) {
         CHECK(test_compiler_refuses),
         CHECK(test_cache),
         CHECK(test_kernels),
+        CHECK(test_local_memory),
+        CHECK(test_waiting),
         CHECK(test_arguments),
         CHECK(test_threads),
     };
