@@ -22,11 +22,12 @@ evn_status start_launch_forcing(struct gpu *g, const struct problem *p, int cut)
     static const char *const kernel[] = {"start_clear", "start_solution", "start_forcing"};
     const struct start_value c = value_of(p, 0);
     evn_status status = EVN_OK;
-    for (int i = 0; !status && i < 3; i++) status = gpu_launch(g, kernel[i], cut, &c, sizeof c);
+    for (int i = 0; !status && i < 3; i++)
+        status = gpu_launch(g, kernel[i], NPBMZ_PHASES, cut, &c, sizeof c);
     return status;
 }
 
 evn_status start_launch_state(struct gpu *g, const struct problem *p, int cut) {
     const struct start_value c = value_of(p, 1);
-    return gpu_launch(g, "start_solution", cut, &c, sizeof c);
+    return gpu_launch(g, "start_solution", NPBMZ_PHASES, cut, &c, sizeof c);
 }
