@@ -4,14 +4,17 @@
     tests/cc/fuzz.py COMMAND [--programs N] [--mutants N] [--seed S] [--keep FOLDER]
 
 Programs use forms of loops, clauses, types, scopes, macros, inner loops, continue, nested parallel regions; each is compiled
-plainly and by COMMAND, with each compiler and in both modes of rewriting, and has to print the same integers. Mutants are
+plainly and by COMMAND, with each compiler and in both modes of rewriting, and has to print the same integers. Each is a function
+of its own, and many of them stand in a file; what goes wrong is tried again alone. Programs that cannot be read before
+preprocessing stand in other files than those that can, since one of them has the whole file preprocessed. Mutants are
 directives with pieces left out, doubled and exchanged: the command says something or compiles, and never crashes. Run: ctest -R cc-fuzz
 """
 import argparse
+import concurrent.futures
 import glob
 import os
 import random
-import shutil
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,15 +31,25 @@ UNITS = ["", "1:CPU:1", "3:CPU:1", "1:CPU:2,1:GPU:1", "1:GPU:2", "2:CPU:2"]
 SCHEDULES = ["static:chunk=2", "dynamic", "guided:size", "binpack", "weighted:size"]
 
 
-class Program:
-    """One random program: text of it in .text()."""
+TOGETHER = 25  # programs in a file
+HEAD = """#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#define TWICE(x) ((x) * 2)
+#define UNITS 2:CPU:1
+#define EACH(v, n) for (int v = 0; v < (n); v++)
+#define SHARED _Pragma("omp atomic")
+static long long table[262144];
+static int square(int x) { return x * x % 1009; }
+"""
 
-    def __init__(self, random_):
-        self.r = random_
-        self.lines = ["#include <stddef.h>", "#include <stdio.h>", "#define TWICE(x) ((x) * 2)",
-                      "#define UNITS 2:CPU:1", "#define EACH(v, n) for (int v = 0; v < (n); v++)",
-                      '#define SHARED _Pragma("omp atomic")',
-                      "static long long table[262144];", "static int square(int x) { return x * x % 1009; }"]
+
+class Program:
+    """One random program: a function of it in .text()."""
+
+    def __init__(self, number):
+        self.r = random.Random(number)
+        self.number = number
         self.count = 0
 
     def name(self):
@@ -187,8 +200,7 @@ class Program:
             out.append(f"#pragma omp teams {r.choice(['distribute', 'loop'])} " + glue.join(all_))
 
     def text(self):
-        out = list(self.lines)
-        out.append("int main(void) {")
+        out = [f"static void program{self.number}(void) {{", f'printf("program {self.number}\\n");', "fflush(stdout);"]
         names = []
         for _ in range(self.r.randrange(1, 4)):
             v = self.name()
@@ -199,44 +211,104 @@ class Program:
             self.loop(out, names)
             out.append("}")
         out += ["long long all = 0;", "for (int i = 0; i < 262144; i++) all = all * 31 + table[i];",
-                'printf("%lld\\n", all);', "return 0;", "}", ""]
+                'printf("%lld\\n", all);', "memset(table, 0, sizeof table);", "}", ""]
         return "\n".join(out)
 
 
-def compare(command, folder, text, number):
-    """'' or what differs."""
-    name = os.path.join(folder, f"p{number}.c")
+def write(name, texts):
+    """A file with these programs; texts: of each, by number."""
     with open(name, "w") as file:
-        file.write(text)
-    plain = run([COMPILERS[0], "-fwrapv", "-w", name, "-o", name[:-2] + "_plain"])
+        file.write(HEAD + "".join(texts.values()) + "int main(void) {\n")
+        file.write("".join(f"program{number}();\n" for number in texts) + "return 0;\n}\n")
+
+
+def sections(text):
+    """What each program has printed, by number."""
+    parts = re.split(r"^program (\d+)\n", text, flags=re.MULTILINE)
+    return dict(zip(map(int, parts[1::2]), parts[2::2]))
+
+
+def is_read_as_it_is(command, folder, number, text):
+    """Whether a program can be rewritten without preprocessing, for which there is no compiler here."""
+    name = os.path.join(folder, f"a{number}.c")
+    write(name, {number: text})
+    result = run([command, "--source", name], env={"EVENER_CC": "false"})
+    os.unlink(name)
+    return result.returncode == 0
+
+
+def build(command, name, output, compiler, mode):
+    """What is wrong with the file, in words of the compiler, or ''."""
+    made = run([command, *mode, "-fwrapv", "-w", name, "-o", output], env={"EVENER_CC": compiler})
+    return f"status {made.returncode}: {made.stderr}" if made.returncode else ""
+
+
+def wrong(command, folder, texts, way, expected):
+    """The programs that differ from what is expected, with what was said of each, and those that nothing is known of: what
+    ended before them, or was not compiled."""
+    compiler, mode, number = way
+    name = os.path.join(folder, f"p{min(texts)}")
+    output = f"{name}-{compiler}{''.join(mode)}"
+    said = build(command, name + ".c", output, compiler, mode)
+    if said:
+        return ({min(texts): said}, []) if len(texts) == 1 else ({}, list(texts))
+    bad, unknown = {}, set()
+    for turn in (0, 3):
+        units, schedule = UNITS[(number + turn) % len(UNITS)], SCHEDULES[(number + turn) % len(SCHEDULES)]
+        result = run([output], env={"EVENER_UNITS": units, "EVENER_SCHEDULE": schedule})
+        got = sections(result.stdout)
+        words = f"units {units or 'of its own'}, {schedule}: "
+        bad.update({n: f"{words}expected\n{expected[n]}got\n{got[n]}" for n in got if got[n] != expected[n]})
+        if result.returncode:
+            last = list(got)[-1] if got else min(texts)
+            bad[last] = f"{words}status {result.returncode}, {bad.get(last, '')}{result.stderr}"
+        unknown.update(n for n in texts if n not in got)
+    os.unlink(output)
+    return bad, sorted(unknown - set(bad))
+
+
+def compare(command, folder, texts, modes):
+    """Of each program that is not the same everywhere, what differs."""
+    name = os.path.join(folder, f"p{min(texts)}")
+    write(name + ".c", texts)
+    plain = run([COMPILERS[0], "-fwrapv", "-w", name + ".c", "-o", name])
     if plain.returncode:
-        return "the plain compiler: " + plain.stderr
-    expected = run([name[:-2] + "_plain"]).stdout
+        return {min(texts): "the plain compiler: " + plain.stderr}
+    expected = sections(run([name]).stdout)
+    differences = {}
     for compiler in COMPILERS:
-        for mode in ([], ["--preprocessed"]):
-            made = run([command, *mode, "-fwrapv", "-w", name, "-o", name[:-2]],
-                       env={"EVENER_CC": compiler})
-            if made.returncode:
-                return f"{compiler} {mode}: {made.stderr}"
-            units = UNITS[(number + len(mode)) % len(UNITS)]
-            got = run([name[:-2]], env={"EVENER_UNITS": units, "EVENER_SCHEDULE": SCHEDULES[number % len(SCHEDULES)]})
-            if got.stdout != expected or got.returncode:
-                return f"{compiler} {mode} {units}: expected\n{expected}got\n{got.stdout}{got.stderr}"
-    return ""
+        for mode in modes:
+            way = (compiler, mode, min(texts) // TOGETHER + len(mode))
+            bad, unknown = wrong(command, folder, texts, way, expected)
+            for n in unknown:  # each alone
+                write(os.path.join(folder, f"p{n}.c"), {n: texts[n]})
+                bad.update(wrong(command, folder, {n: texts[n]}, way, expected)[0])
+            write(name + ".c", texts)
+            for n, what in bad.items():
+                differences.setdefault(n, f"{' '.join([compiler, *mode])}: {what}")
+    return differences
 
 
 def programs(command, folder, count, seed, keep):
-    wrong = 0
-    for number in range(seed, seed + count):
-        text = Program(random.Random(number)).text()
-        difference = compare(command, folder, text, number)
-        if difference:
-            wrong += 1
-            print(f"program {number}: {difference}", flush=True)
-            if keep:
-                shutil.copy(os.path.join(folder, f"p{number}.c"), keep)
-    print(f"{count} programs, {wrong} wrong")
-    return wrong
+    texts = {number: Program(number).text() for number in range(seed, seed + count)}
+    differences = {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        readable = dict(zip(texts, pool.map(lambda n: is_read_as_it_is(command, folder, n, texts[n]), texts)))
+        jobs = []
+        # the others are preprocessed in either mode
+        for kind, modes in ((True, ([], ["--preprocessed"])), (False, ([],))):
+            numbers = [n for n in texts if readable[n] is kind]
+            for at in range(0, len(numbers), TOGETHER):
+                some = {n: texts[n] for n in numbers[at:at + TOGETHER]}
+                jobs.append(pool.submit(compare, command, folder, some, modes))
+        for job in jobs:
+            differences.update(job.result())
+    for number, what in sorted(differences.items()):
+        print(f"program {number}: {what}", flush=True)
+        if keep:
+            write(os.path.join(keep, f"p{number}.c"), {number: texts[number]})
+    print(f"{count} programs, {sum(readable.values())} of them read as they are, {len(differences)} wrong", flush=True)
+    return len(differences)
 
 
 def mutate(r, text):
