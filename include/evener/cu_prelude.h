@@ -106,6 +106,19 @@ evn_cu_int evn_cu_team(void);
 /* The leader's next iteration, -1 after the last of its batch. */
 evn_cu_int evn_cu_next(void);
 
+/* Behind the loop around an iteration's body, which only a break leads to: one in a macro of a
+ * header, say, that evener-cc has not seen. Compilers that leave out what nothing leads to (gcc 5
+ * and clang 14 on, with and without optimisation) refuse a call that they have not left out; of
+ * others it ends the program when it is met. */
+#if defined(__has_attribute)
+#    if __has_attribute(error)
+__attribute__((error("break leaves the loop over compute units; its iterations run on several "
+                     "units at a time, so none can end the others")))
+#    endif
+#endif
+__attribute__((noreturn, cold)) void
+evn_cu_left(void);
+
 /* After the last evn_cu_next(), still in the region: nothing has to be done yet. May be left out.
  */
 void evn_cu_distributed(evn_cu_site *site);

@@ -141,6 +141,8 @@ evn_cu_int evn_cu_next(void) {
 
 void evn_cu_distributed(evn_cu_site *site) { (void)site; }
 
+void evn_cu_left(void) { cu_die(NULL, "break leaves the loop over compute units"); }
+
 /* ---- the two entries ----------------------------------------------------------------------- */
 
 void __wrap_GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags) {

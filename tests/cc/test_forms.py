@@ -58,21 +58,34 @@ class Forms(Case):
         self.assertEqual(lines[0], "2:CPU:2,2:GPU:1 weighted:size " + ",".join("0011" + "2" * 15 + "3" * 15))
         self.assertTrue(lines[1].startswith("1:CPU:2,1:GPU:1 dynamic:chunk=4,memorize=6 "), lines)
 
-    def test_break_in_header(self):
-        """A break that only the compiler sees ends the program, instead of one iteration."""
-        with open(os.path.join(self.folder, "stop.h"), "w") as file:
-            file.write("#define STOP break\n")
+    def test_hidden_ends(self):
+        """What leaves the loop in a macro of a header: the compiler sees it, with and without optimisation, in the loop's line."""
         name = os.path.join(self.folder, "stop.c")
-        with open(name, "w") as file:
-            file.write('#include "stop.h"\nint main(void) {\n#pragma omp teams distribute num_teams(1:CPU:1)\n'
-                       "for (int i = 0; i < 3; i++) if (i == 1) STOP;\nreturn 0; }\n")
-        self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
-        result = run([name[:-2]])
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("stop.c:3: break leaves the loop over compute units", result.stdout + result.stderr)
-        result = self.cc(COMPILERS[0], "--preprocessed", name, "-o", name[:-2])
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("stop.c:4:41: error: break leaves", result.stderr)
+        for word, what in ("break", "break leaves the loop over compute units; "), ("return 0", ""), ("goto out", ""):
+            with open(os.path.join(self.folder, "stop.h"), "w") as file:
+                file.write(f"#define STOP {word}\n#define STOP_IF(x) do {{ if (x) break; }} while (0)\n")
+            with open(name, "w") as file:
+                file.write('#include "stop.h"\nint main(int n, char **word) { (void)word;\n'
+                           "#pragma omp teams distribute num_teams(1:CPU:1) default(none) shared(n)\n"
+                           "for (int i = 0; i < 3; i++) { STOP_IF(i); if (i == n) STOP; }\n"
+                           "goto out;\nout: return 0; }\n")
+            for compiler in COMPILERS:
+                for option in "-O0", "-O3":
+                    with self.subTest(word=word, compiler=compiler, option=option):
+                        result = self.cc(compiler, option, "-c", name, "-o", name + ".o")
+                        self.assertEqual(result.returncode, 1)
+                        said = [line for line in result.stderr.splitlines() if ": error: " in line]
+                        self.assertEqual(len(said), 1, result.stderr)
+                        self.assertIn(what, said[0])
+                        self.assertIn("\n" + name + ":4:", "\n" + result.stderr)
+            if word == "break":
+                result = self.cc(COMPILERS[0], "--preprocessed", "-c", name, "-o", name + ".o")
+                self.assertEqual(result.returncode, 1)
+                self.assertRegex(result.stderr, r"stop.c:4:\d+: error: break leaves")
+                # a compiler without the attribute: when it is met
+                self.fine(self.cc(COMPILERS[0], "-w", "-D__has_attribute(word)=0", name, "-o", name[:-2]))
+                result = run([name[:-2]])
+                self.assertEqual((result.returncode, result.stderr), (1, name + ":3: break leaves the loop over compute units\n"))
 
     def test_variant(self):
         """declare variant: the other function on GPU units, and nowhere else."""
