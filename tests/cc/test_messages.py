@@ -8,7 +8,7 @@ import glob
 import os
 import re
 import common
-from common import Case, COMPILERS, HERE
+from common import Case, COMPILERS, HERE, run
 
 TEAMS = "#pragma omp teams distribute num_teams(2:CPU:1)"
 # the @ is where the compiler's message belongs
@@ -81,6 +81,17 @@ class Messages(Case):
                         errors = [s for s in self.said(result) if ": error: " in s]
                         self.assertTrue(errors, result.stderr)
                         self.assertEqual(errors[0].rsplit(": error: ")[0].split(":")[1], str(line), result.stderr)
+
+    def test_late(self):
+        """Options whose value is known only when the program runs: one line then."""
+        name = os.path.join(self.folder, "late.c")
+        with open(name, "w") as file:
+            file.write("int main(int n, char **word) {\n(void)word;\n#pragma omp teams distribute num_teams(1:CPU:1) "
+                       "dist_schedule(dynamic, 2, memorize = n - 3)\nfor (int z = 0; z < 3; z++) ;\n}\n")
+        self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
+        result = run([name[:-2]])
+        self.assertEqual((result.returncode, result.stderr), (1, f'{name}:3: schedule: "dynamic": memorize must be a whole number '
+                                                              'from 0 to 1000000000, not "-2"\n'))
 
     def test_old(self):
         name = os.path.join(self.folder, "old.c")

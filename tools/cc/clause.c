@@ -191,11 +191,17 @@ struct run schedule_kind(const struct source *s, const struct clause *c, struct 
 static const struct {
     const char *name;
     const char *options; /* what may stand behind its colon; a kind without has "" */
+    const char *named;   /* what may have a value, as in memorize = 3 */
     int chunk, needs;
-} kinds[] = {
-    {"static", "", 1, 0},       {"dynamic", "", 1, 0},         {"guided", "size time", 0, 1},
-    {"weighted", "size", 0, 0}, {"binpack", "reassign", 0, 0}, {"interval", "", 0, 0},
-    {"map", "", 0, 0},          {"optimal", "", 0, 0},         {"runtime", "", 0, 0}};
+} kinds[] = {{"static", "", "chunk", 1, 0},
+             {"dynamic", "", "chunk memorize", 1, 0},
+             {"guided", "size time", "", 0, 1},
+             {"weighted", "size", "speed", 0, 0},
+             {"binpack", "reassign", "cap", 0, 0},
+             {"interval", "", "iterations", 0, 0},
+             {"map", "", "", 0, 0},
+             {"optimal", "", "limit gap nodes", 0, 0},
+             {"runtime", "", "", 0, 0}};
 
 static int one_of(const struct source *s, const struct token *t, const char *words) {
     for (const char *c = words; *c;) {
@@ -234,6 +240,36 @@ static int check_kind(struct source *s, struct run kind) {
     return -1;
 }
 
+/* A value that is seen to be too small; others are looked at when they are known. */
+static void check_value(struct source *s, const char *name, int length, struct run value) {
+    const int minus = token_is(s, &value.at[0], "-") && value.count == 2;
+    const struct token *t = &value.at[minus];
+    if (value.count != 1 + minus || t->kind != T_NUMBER || token_length(t) > 9) return;
+    const char *c = token_letters(s, t);
+    const int digits = (int)strspn(c, "0123456789") >= token_length(t);
+    const int zero = digits && (int)strspn(c, "0") >= token_length(t);
+    const int least = !(length == 8 && !memcmp(name, "memorize", 8)) &&
+                      !(length == 5 && !memcmp(name, "limit", 5)) &&
+                      !(length == 3 && !memcmp(name, "gap", 3));
+    if ((minus && digits && !zero) || (zero && least))
+        error(s, value.at[0].begin, "dist_schedule: %.*s must be %d or more", length, name, least);
+}
+
+/* NAME = VALUE behind kind k. */
+static void check_option(struct source *s, int k, struct run part) {
+    const struct token *name = &part.at[0];
+    if (part.count == 2)
+        error(s, part.at[1].begin, "dist_schedule: expected a value behind this");
+    else if (!strcmp(kinds[k].name, "runtime"))
+        error(s, name->begin, "dist_schedule: runtime takes no options");
+    else if (!one_of(s, name, kinds[k].named))
+        error(s, name->begin, "dist_schedule: %s has no option \"%.*s\"; %s%s", kinds[k].name,
+              token_length(name), token_letters(s, name),
+              *kinds[k].named ? "expected one of: " : "it takes none", kinds[k].named);
+    else
+        check_value(s, token_letters(s, name), token_length(name), run_of(part, 2, part.count));
+}
+
 static void check_schedule(struct source *s, const struct clause *c) {
     struct run rest, part;
     const int k = check_kind(s, schedule_kind(s, c, &rest));
@@ -242,14 +278,13 @@ static void check_schedule(struct source *s, const struct clause *c) {
         if (!part.count) {
             error(s, part.at[-1].begin, "dist_schedule: expected something behind this comma");
         } else if (part.count > 1 && part.at[0].kind == T_NAME && token_is(s, &part.at[1], "=")) {
-            if (part.count == 2)
-                error(s, part.at[1].begin, "dist_schedule: expected a value behind this");
-            else if (k == 8)
-                error(s, part.at[0].begin, "dist_schedule: runtime takes no options");
+            check_option(s, k, part);
         } else if (!kinds[k].chunk) {
             error(s, part.at[0].begin, "dist_schedule: %s takes no chunk", kinds[k].name);
         } else if (chunks++) {
             error(s, part.at[0].begin, "dist_schedule: one chunk, please");
+        } else {
+            check_value(s, "the chunk", 9, part);
         }
     }
     if (k >= 0 && !rest.count && token_is(s, &c->in.at[c->in.count - 1], ","))
