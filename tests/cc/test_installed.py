@@ -85,6 +85,29 @@ class Installed(Case):
             self.made(compiler, "-fopenmp", "user.c", "-L.", "-ltriangle", "-Wl,-rpath," + self.user, "-o", "shared")
             self.assertEqual(self.made("./shared"), "10 5050\n")
 
+    def test_shared_evener(self):
+        """Evener itself shared, outside of the loader's folders: a program runs at once, unless it shall not know where it is."""
+        usr = os.path.join(self.folder, "a shared", "usr")
+        shutil.copytree(self.usr, usr, symlinks=True)
+        archive = glob.glob(usr + "/**/libevener.a", recursive=True)
+        if not archive:
+            self.skipTest("Evener is a shared library already")
+        folder, command = os.path.dirname(archive[0]), os.path.join(usr, "bin", "evener-cc")
+        needs = self.made(self.command, "--link-flags").split("-Wl,--end-group ")[1].split()
+        self.made(COMPILERS[0], "-shared", "-fopenmp", "-Wl,-soname,libevener.so.0,-z,nodelete,--whole-archive", archive[0],
+                  "-Wl,--no-whole-archive", *needs, "-o", folder + "/libevener.so.0")
+        os.symlink("libevener.so.0", folder + "/libevener.so")
+        os.unlink(archive[0])
+        env = {"EVENER_CC": COMPILERS[0]}
+        self.made(command, "user.c", "library.c", "-o", "knows", env=env)
+        self.assertEqual(self.made("./knows"), "10 5050\n")
+        self.made(command, "--no-rpath", "user.c", "library.c", "-o", "knows_not", env=env)
+        self.assertIn("libevener.so.0", run(["./knows_not"], cwd=self.user).stderr)
+        self.assertEqual(self.made("./knows_not", env={"LD_LIBRARY_PATH": folder}), "10 5050\n")
+        self.assertIn("-rpath", self.made(command, "--link-flags"))
+        self.assertNotIn("-rpath", self.made(command, "--no-rpath", "--link-flags"))
+        self.assertNotIn("-rpath", self.made(self.command, "--link-flags"))
+
     @unittest.skipUnless(shutil.which("pkg-config"), "no pkg-config")
     def test_pkg_config(self):
         """Compiled by evener-cc, linked by another with the flags of evener-cu."""

@@ -367,7 +367,7 @@ static int rest(struct drive *d, int others) {
         }
     }
     if (d->units) compile_flags(&w, openmp);
-    if (!o->stops && !link_flags(&w)) status = 1;
+    if (!o->stops && !link_flags(&w, !o->no_rpath)) status = 1;
     if (!status && (others || !o->stops)) {
         if (o->show) words_print(&w);
         status = o->show ? 0 : words_run(&w, NULL);

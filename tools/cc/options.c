@@ -17,6 +17,7 @@ static const char usage[] =
     "  --keep           keep that beside the object, as NAME.evn.c\n"
     "  --preprocessed   rewrite the preprocessed text: directives in headers and macros\n"
     "  --kernels        make kernels of loops: #pragma omp target teams distribute parallel for\n"
+    "  --no-rpath       programs do not know where a shared libevener is\n"
     "  --compile-flags, --link-flags\n"
     "                   print what other build systems need\n"
     "  --help           print this\n"
@@ -84,10 +85,10 @@ static int expand(struct words *out, const char *word, int depth) {
     return 1;
 }
 
-static int print_flags(int linking) {
+static int print_flags(const struct options *o, int linking) {
     struct words w = {0};
     if (linking) {
-        if (!link_flags(&w)) return 0;
+        if (!link_flags(&w, !o->no_rpath)) return 0;
     } else {
         compile_flags(&w, 1);
     }
@@ -103,8 +104,9 @@ static int own_option(struct options *o, const char *word) {
     if (!strcmp(word, "--keep")) return o->keep = 1;
     if (!strcmp(word, "--preprocessed")) return o->preprocessed = 1;
     if (!strcmp(word, "--kernels")) return o->kernels = 1;
-    if (!strcmp(word, "--compile-flags")) return print_flags(0);
-    if (!strcmp(word, "--link-flags")) return print_flags(1);
+    if (!strcmp(word, "--no-rpath")) return o->no_rpath = 1;
+    if (!strcmp(word, "--compile-flags")) return print_flags(o, 0);
+    if (!strcmp(word, "--link-flags")) return print_flags(o, 1);
     if (!strcmp(word, "--help")) {
         fputs(usage, stdout);
         return -1;
@@ -236,7 +238,34 @@ void compile_flags(struct words *w, int openmp) {
     free(folder);
 }
 
-int link_flags(struct words *w) {
+/* Where loaders look by themselves. */
+static int is_of_system(const char *folder) {
+    static const char *const ours[] = {"/lib",   "/usr/lib",   "/lib32",  "/usr/lib32",
+                                       "/lib64", "/usr/lib64", "/libx32", "/usr/libx32"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        const size_t n = strlen(ours[i]);
+        if (!strncmp(folder, ours[i], n) && !folder[n]) return 1;
+    }
+    /* /usr/lib/x86_64-linux-gnu */
+    return (!strncmp(folder, "/usr/lib/", 9) || !strncmp(folder, "/lib/", 5)) &&
+           strstr(folder, "-linux-") && !strchr(strstr(folder, "-linux-"), '/');
+}
+
+/* -Wl,-rpath,FOLDER, where a shared libevener is in a folder that no loader looks into. A comma
+ * would end the folder's name there. */
+static void add_rpath(struct words *w, const char *folder) {
+    char *library = joined(folder, "/libevener.so");
+    char *full = access(library, R_OK) == 0 ? realpath(folder, NULL) : NULL;
+    if (full && !is_of_system(full) && !strchr(full, ',')) {
+        char *option = joined("-Wl,-rpath,", full);
+        words_add(w, option);
+        free(option);
+    }
+    free(full);
+    free(library);
+}
+
+int link_flags(struct words *w, int rpath) {
     const char *wanted = getenv("EVENER_CC_LINK");
     if (wanted) {
         words_split(w, wanted);
@@ -252,6 +281,7 @@ int link_flags(struct words *w) {
         words_add(w, "-Wl,--wrap=GOMP_parallel,--wrap=__kmpc_fork_call");
         char *option = joined("-L", folder);
         words_add(w, option);
+        if (rpath) add_rpath(w, folder);
         free(option);
         free(folder);
         words_split(w, EVENER_CC_LIBS);

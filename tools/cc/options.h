@@ -9,7 +9,7 @@
 enum word_kind { W_OPTION, W_VALUE, W_FILE, W_SOURCE, W_KERNELS };
 
 struct options {
-    int show, source, keep, preprocessed, kernels; /* ours */
+    int show, source, keep, preprocessed, kernels, no_rpath; /* ours */
     struct words compiler;
     struct words words; /* what is the compiler's */
     enum word_kind *kind;
@@ -27,9 +27,10 @@ struct options {
 /* 0 and a message: not understood. -1: done with all (help and the like). */
 int options_read(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
-/* What the user's files are compiled with beside their own options, and linked with. */
+/* What the user's files are compiled with beside their own options, and linked with; `rpath`: so
+ * that a shared library is found where it is. */
 void compile_flags(struct words *w, int openmp);
-int link_flags(struct words *w);
+int link_flags(struct words *w, int rpath);
 /* Where evener/kernel.h is, to be freed. */
 char *include_folder(void);
 
