@@ -223,6 +223,25 @@ evn_device_phase evn_device_phase_at(const evn_device *device, int i);
  * it is replaced or the queue closes. */
 void evn_queue_phase(evn_queue *q, const char *name);
 
+/* ---- for a program's own work in the language of the back end ---- */
+
+/* A kernel that nvcc has compiled, or a library such as cuBLAS, takes addresses and a stream. What
+ * it puts into the queue's stream comes after what the queue has been given and before what it is
+ * given later; the queue's copies, events and evn_queue_finish() count it in, and its errors are
+ * said there. Both: EVN_MISSING, *out is NULL: the back end has no such thing (CUDA has; the
+ * emulated device's memory and its clock are for its queue alone, OpenCL has no addresses). Any
+ * thread. */
+
+/* Address of byte `at` of the buffer, as kernels on its device have it: with CUDA a CUdeviceptr,
+ * a `double *` of nvcc's. It is no memory of the host's, and valid until the buffer is closed. */
+evn_status evn_buffer_address(void **out, const evn_buffer *buffer, size_t at);
+
+/* The queue as the back end has it: with CUDA a CUstream, which is the same as a cudaStream_t, not
+ * of the blocking kind. Also makes its device the calling thread's current one (its primary
+ * context, that of CUDA's run-time library), until the thread's next call for another device. The
+ * stream is the queue's, and not to be destroyed. */
+evn_status evn_queue_native(void **out, evn_queue *q);
+
 /* ---- counters, of each device since it was opened ---- */
 
 typedef struct evn_counts {

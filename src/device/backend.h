@@ -146,6 +146,8 @@ struct backend {
     /* O: nothing has to be opened. Before copies from `from`, which is of this back end; called
      * only if traits.peer is set for both. EVN_DEVICE; a way that does not work is none. */
     evn_status (*connect)(evn_device *d, evn_device *from);
+    /* O: there are none. Where b is, as the device's kernels have it. */
+    void *(*address)(const evn_buffer *b);
     /* O: nothing. The range is stale; makes sure that whoever reads it notices. */
     evn_status (*poison)(evn_queue *q, evn_buffer *b, size_t at, size_t bytes);
 
@@ -167,8 +169,11 @@ struct backend {
     evn_status (*queue_open)(evn_queue *q);   /* R */
     void (*queue_close)(evn_queue *q);        /* R; when its work is done */
     evn_status (*queue_finish)(evn_queue *q); /* R */
-    evn_status (*event_open)(evn_event *e);   /* R */
-    void (*event_close)(evn_event *e);        /* R */
+    /* O: there is none. What the driver calls the queue; its device becomes the calling thread's.
+     */
+    evn_status (*native)(evn_queue *q, void **out);
+    evn_status (*event_open)(evn_event *e); /* R */
+    void (*event_close)(evn_event *e);      /* R */
     /* R. May be recorded again; what waits for the record before goes on waiting for that one. */
     evn_status (*event_record)(evn_event *e, evn_queue *q);
     /* R. For the last record; e is recorded, and of this back end but maybe another device. */

@@ -593,6 +593,8 @@ static void cuda_host_unregister(void *memory, evn_device *base) {
     d->driver.api.host_unregister(memory);
 }
 
+static void *cuda_address(const evn_buffer *b) { return (void *)(uintptr_t)place(b, 0); }
+
 static evn_status cuda_copy_to_device(evn_queue *q, evn_buffer *to, size_t at, const void *from,
                                       size_t bytes) {
     struct cuda_device *d = device_of(q->device);
@@ -1001,6 +1003,12 @@ static evn_status cuda_queue_finish(evn_queue *q) {
     return check_wait(d, d->driver.api.stream_finish(stream_of(q)), "cuStreamSynchronize");
 }
 
+static evn_status cuda_native(evn_queue *q, void **out) {
+    evn_status status = enter(device_of(q->device));
+    if (!status) *out = stream_of(q);
+    return status;
+}
+
 static void cuda_queue_close(evn_queue *q) {
     struct cuda_device *d = device_of(q->device);
     if (enter(d)) return;
@@ -1075,6 +1083,7 @@ const struct backend backend_cuda = {
     .close = cuda_close,
     .buffer_open = cuda_buffer_open,
     .buffer_close = cuda_buffer_close,
+    .address = cuda_address,
     .host_memory_open = cuda_host_open,
     .host_memory_close = cuda_host_close,
     .host_memory_register = cuda_host_register,
@@ -1092,6 +1101,7 @@ const struct backend backend_cuda = {
     .queue_open = cuda_queue_open,
     .queue_close = cuda_queue_close,
     .queue_finish = cuda_queue_finish,
+    .native = cuda_native,
     .event_open = cuda_event_open,
     .event_close = cuda_event_close,
     .event_record = cuda_event_record,

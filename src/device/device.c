@@ -233,6 +233,24 @@ size_t evn_buffer_bytes(const evn_buffer *b) {
     NEED_OR(0, b, "a buffer");
     return b->bytes;
 }
+
+evn_status evn_buffer_address(void **out, const evn_buffer *b, size_t at) {
+    if (!out || !b) return usage(NULL, "evn_buffer_address() without out or buffer");
+    evn_device *d = b->device;
+    *out = NULL;
+    if (at > b->bytes)
+        return usage(d, "an address: byte %zu is not inside of a buffer of %zu", at, b->bytes);
+    evn_status status = alive(d, "an address");
+    if (status) return status;
+    if (!d->backend->address)
+        return evn_fail(EVN_MISSING,
+                        "%s: its memory has no addresses for a program's own kernels; those of "
+                        "cuda have",
+                        d->label);
+    *out = (char *)d->backend->address(b) + at;
+    return EVN_OK;
+}
+
 size_t evn_device_used(const evn_device *d) {
     NEED_OR(0, d, "a device");
     return atomic_load(&d->used);
@@ -600,6 +618,20 @@ evn_status evn_queue_finish(evn_queue *q) {
     evn_status status = d->backend->queue_finish(q);
     if (!status) return alive(d, "waiting for a queue");
     return tell(d, status, "waiting for a queue");
+}
+
+evn_status evn_queue_native(void **out, evn_queue *q) {
+    if (!out || !q) return usage(NULL, "evn_queue_native() without out or queue");
+    evn_device *d = q->device;
+    *out = NULL;
+    evn_status status = alive(d, "a queue's stream");
+    if (status) return status;
+    if (!d->backend->native)
+        return evn_fail(EVN_MISSING,
+                        "%s: its queues are no streams for a program's own kernels; those of cuda "
+                        "are",
+                        d->label);
+    return tell(d, d->backend->native(q, out), "a queue's stream");
 }
 
 evn_status evn_event_open(evn_event **out, evn_device *d) {

@@ -4,6 +4,7 @@
 #include "device/backend.h"
 #include "device/cache.h"
 #include "device/devices.h"
+#include "device/cuda_api.h"
 #include "fake_cuda.h"
 #include "probe_table.h"
 #include <dirent.h>
@@ -904,6 +905,50 @@ static void test_threads(void **state) {
     for (int d = 0; d < 2; d++) evn_device_close(device[d]);
 }
 
+/* ---- a program's own work ---- */
+
+/* Asked of the driver itself, as a kernel of nvcc's would: in the queue's order, and with the right
+ * device current, whatever was called before. */
+static void test_own_work(void **state) {
+    (void)state;
+    typedef CUresult copy_in(CUdeviceptr to, const void *from, size_t bytes, CUstream stream);
+    void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), *symbol = NULL;
+    copy_in *copy = NULL;
+    if (library) symbol = dlsym(library, "cuMemcpyHtoDAsync_v2");
+    assert_non_null(symbol);
+    memcpy(&copy, &symbol, sizeof copy);
+    evn_device *device[2];
+    evn_buffer *b[2];
+    evn_queue *q[2];
+    void *stream[2], *address;
+    double in[4] = {1, 2, 3, 4}, other[2] = {50, 60}, out[4];
+    for (int d = 0; d < 2; d++) {
+        assert_ok(evn_device_open(&device[d], "cuda", d));
+        assert_ok(evn_buffer_open(&b[d], device[d], sizeof in));
+        assert_ok(evn_queue_open(&q[d], device[d]));
+    }
+    for (int d = 0; d < 2; d++) {
+        assert_ok(evn_copy_to_device(q[d], b[d], 0, in, sizeof in));
+        assert_ok(evn_buffer_address(&address, b[d], 2 * sizeof(double)));
+        assert_ok(evn_queue_native(&stream[d], q[d]));
+        assert_int_equal(fake->current(), d);
+        assert_int_equal(copy((CUdeviceptr)(uintptr_t)address, other, sizeof other, stream[d]), 0);
+        assert_ok(evn_copy_to_host(q[d], out, b[d], 0, sizeof out));
+        assert_ok(evn_queue_finish(q[d]));
+        const double expected[] = {1, 2, 50, 60};
+        assert_memory_equal(out, expected, sizeof out);
+    }
+    assert_ptr_not_equal(stream[0], stream[1]);
+    assert_int_equal(evn_buffer_address(&address, b[0], sizeof in + 1), EVN_USAGE);
+    assert_null(address);
+    for (int d = 0; d < 2; d++) {
+        evn_buffer_close(b[d]);
+        evn_queue_close(q[d]);
+        evn_device_close(device[d]);
+    }
+    dlclose(library);
+}
+
 #define CHECK(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -932,6 +977,7 @@ int main(void) {
         CHECK(test_waiting),
         CHECK(test_arguments),
         CHECK(test_threads),
+        CHECK(test_own_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
