@@ -78,6 +78,11 @@ static inline void omp_cu_copy(void *to, const void *from, size_t bytes) {
 static inline void *omp_cu_address(const void *memory, size_t *at) {
     return evn_cu_address(memory, at);
 }
+/* For kernels that nvcc has compiled, and libraries such as cuBLAS: where brought memory is for the
+ * unit at hand, and its stream, a cudaStream_t. NULL on devices that have no addresses (emulated,
+ * OpenCL); on cores the memory itself, and no stream. */
+static inline void *omp_cu_pointer(const void *memory) { return evn_cu_pointer(memory); }
+static inline void *omp_cu_stream(void) { return evn_cu_stream(); }
 #    define OMP_CU_MEMORY(pointer)                                                                 \
         { (pointer), 0, 0 }
 #    define OMP_CU_VALUE(variable)                                                                 \
@@ -143,6 +148,8 @@ static inline void *omp_cu_address(const void *memory, size_t *at) {
     *at = 0;
     return NULL;
 }
+static inline void *omp_cu_pointer(const void *memory) { return (void *)(size_t)memory; }
+static inline void *omp_cu_stream(void) { return NULL; }
 typedef struct evn_kernel_source evn_kernel_source;
 /* nothing, but what it is given counts as used: there is no GPU unit */
 #    define OMP_CU_MEMORY(pointer) (pointer)

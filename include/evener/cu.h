@@ -90,6 +90,15 @@ evn_buffer *evn_cu_address(const void *memory, size_t *at);
 /* The queue of the device at hand, which the loop waits for at the batch's end; NULL on cores. */
 evn_queue *evn_cu_queue(void);
 
+/* For kernels that nvcc has compiled, and libraries such as cuBLAS: where `memory` is for the unit
+ * at hand, and the stream to put the work into, a cudaStream_t, which makes the device at hand the
+ * calling thread's current one. On a GPU unit, by its leader, after evn_cu_migrate() has brought
+ * the data: the address on the device at hand, until the batch ends. NULL, with evn_message(): the
+ * devices have no addresses and no streams (emulated, OpenCL). On cores and outside of bodies:
+ * `memory` itself, which is not looked at, and NULL. */
+void *evn_cu_pointer(const void *memory);
+void *evn_cu_stream(void);
+
 /* An argument: a value, or memory that was brought, which is two parameters of the kernel, its
  * arena (EVN_IN, EVN_BUFFER) and the byte in it where `memory` is (EVN_VALUE(evn_long, ..)). */
 typedef struct evn_cu_argument {

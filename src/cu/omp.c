@@ -56,6 +56,14 @@ evn_queue *evn_cu_queue(void) {
     return evn_unit_queue(evn_cu_unit(), cu_device_at_hand());
 }
 
+void *evn_cu_stream(void) {
+    void *stream = NULL;
+    evn_queue *queue = evn_cu_queue();
+    evn_status status = queue ? evn_queue_native(&stream, queue) : EVN_OK;
+    if (status && status != EVN_MISSING) cu_die_of_message(NULL);
+    return stream;
+}
+
 void evn_cu_synchronize(void) {
     evn_queue *queue = evn_cu_queue();
     if (queue && evn_queue_finish(queue)) cu_die_of_message(NULL);

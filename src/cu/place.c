@@ -1,6 +1,7 @@
 /* Data: what the program has registered, before there are units or after, and where a leader's
  * batch has brought it. What a batch brings it keeps until it ends, or until its device is full. */
 #include "cu/internal.h"
+#include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -277,16 +278,42 @@ unsigned int evn_cu_where(const void *memory) {
     return space > EVN_HOST ? (unsigned)space - 1 : host;
 }
 
-evn_buffer *evn_cu_address(const void *memory, size_t *at) {
+/* What was brought to the device at hand: its arena, and the byte of it. */
+static evn_buffer *arena_of(const char *what, const void *memory, size_t *at) {
     size_t within;
+    const int region = region_of(what, memory, &within);
+    if (!find_held(region))
+        cu_die(NULL, "%s: %p is not here; omp_migrate() brings it", what, memory);
+    *at = evn_place_at(place, region, cu_here.space) + within;
+    return evn_place_buffer(place, cu_here.space);
+}
+
+evn_buffer *evn_cu_address(const void *memory, size_t *at) {
     if (!at) cu_die(NULL, "omp_cu_address: NULL instead of where to put the byte");
     *at = 0;
     if (!cu_here.unit || !evn_cu_queue()) return NULL;
-    const int region = region_of("omp_cu_address", memory, &within);
-    if (!find_held(region))
-        cu_die(NULL, "omp_cu_address: %p is not here; omp_migrate() brings it", memory);
-    *at = evn_place_at(place, region, cu_here.space) + within;
-    return evn_place_buffer(place, cu_here.space);
+    return arena_of("omp_cu_address", memory, at);
+}
+
+/* Whether this is a team's thread on a GPU unit, or one of more than its unit has cores, of which
+ * nobody knows whose it is. */
+static int may_be_on_device(void) {
+    if (cu_here.unit) return 0;
+    if (evn_cu_is_gpu()) return 1;
+    return !evn_units_here() && omp_get_level() && cu.session && evn_units_running(cu.units);
+}
+
+void *evn_cu_pointer(const void *memory) {
+    void *address = NULL;
+    size_t at;
+    if (may_be_on_device())
+        cu_die(NULL, "omp_cu_pointer within a parallel region of a unit; its leader asks before");
+    if (!cu_here.unit || !evn_cu_queue()) return (char *)memory;
+    evn_buffer *arena = arena_of("omp_cu_pointer", memory, &at);
+    evn_status status = evn_buffer_address(&address, arena, at);
+    if (status && status != EVN_MISSING)
+        cu_die(NULL, "omp_cu_pointer of %p: %s", memory, evn_message());
+    return address;
 }
 
 /* ---- copying ------------------------------------------------------------------------------- */

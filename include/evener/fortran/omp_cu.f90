@@ -10,7 +10,7 @@ module omp_cu
     private
     public :: omp_get_num_cus, omp_get_num_gpus, omp_get_num_cpus, omp_is_gpu, omp_is_cpu, omp_get_cu_num, omp_get_gpu, &
         omp_get_cpu, omp_synchronize, omp_register, omp_unregister, omp_migrate, omp_migrate_for, omp_get_data_placement, &
-        omp_is_device, omp_is_host, omp_cu_copy, evn_cu_threads
+        omp_is_device, omp_is_host, omp_cu_copy, omp_cu_pointer, omp_cu_stream, evn_cu_threads
 
     interface
         integer(c_int) function omp_get_num_cus() bind(c, name="evn_cu_count"); import; end
@@ -28,6 +28,8 @@ module omp_cu
             type(c_ptr), value :: memory; integer(c_int), value :: access; end
         integer(c_int) function omp_get_data_placement(memory) bind(c, name="evn_cu_where"); import
             type(c_ptr), value :: memory; end
+        type(c_ptr) function omp_cu_pointer(memory) bind(c, name="evn_cu_pointer"); import; type(c_ptr), value :: memory; end
+        type(c_ptr) function omp_cu_stream() bind(c, name="evn_cu_stream"); import; end
         subroutine omp_cu_copy(to, from, bytes) bind(c, name="evn_cu_copy"); import
             type(c_ptr), value :: to, from; integer(c_size_t), value :: bytes; end
     end interface
