@@ -136,6 +136,8 @@ void cu_units_want(struct site *site, const evn_cu_group *group, int groups, evn
 /* ---- site.c ---- */
 
 extern struct site *cu_sites;
+/* Whether another thread than the calling one runs the directives. */
+int cu_by_other_thread(void);
 /* Closes the loops of all directives. */
 void cu_sites_forget(void);
 

@@ -56,12 +56,15 @@ static struct site *site_of(evn_cu_site *where) {
 }
 
 /* The thread that runs a directive first runs all of them: it leads unit 0. */
+static atomic_int taken;
+static _Thread_local int is_mine;
+
 static int is_the_thread(void) {
-    static atomic_int taken;
-    static _Thread_local int is_mine;
     if (!is_mine && !atomic_exchange(&taken, 1)) is_mine = 1;
     return is_mine;
 }
+
+int cu_by_other_thread(void) { return atomic_load(&taken) && !is_mine; }
 
 static void check_caller(const evn_cu_site *where) {
     const evn_cu_site *at = cu_at;

@@ -2,8 +2,10 @@
  * kept for the program's life, or until a directive has another list. What the environment says of
  * units, devices, records and traces is what every session hears. */
 #include "cu/internal.h"
+#include <dlfcn.h>
 #include <omp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,6 +39,36 @@ static void speak(const evn_cu_site *site, const char *text) {
         fprintf(stderr, "compute units: %s\n", text);
 }
 
+/* Whether other threads than the caller may be at work. What exit() would take from under them
+ * (compilers' run-time libraries, what libraries undo as they are unloaded) they would stumble
+ * over. A thread that is not the one that runs the directives knows nothing of the units. */
+static int others_work(void) {
+    if (cu_by_other_thread() || omp_in_parallel() || omp_get_num_teams() > 1) return 1;
+    return cu.session && evn_units_running(cu.units);
+}
+
+static volatile sig_atomic_t status_late;
+
+static void end_now(int number) {
+    (void)number;
+    _exit(status_late);
+}
+
+/* The program ends, and its threads stay where they are. What was written goes out; but a thread
+ * that waits for input has its file for itself, and then it would be waited for. */
+static void end_among_others(int status) __attribute__((noreturn, cold));
+static void end_among_others(int status) {
+    const struct sigaction action = {.sa_handler = end_now};
+    sigset_t set;
+    status_late = status;
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    if (!sigaction(SIGALRM, &action, NULL) && !pthread_sigmask(SIG_UNBLOCK, &set, NULL)) alarm(5);
+    fflush(stdout);
+    fflush(NULL);
+    _exit(status);
+}
+
 void cu_die(const evn_cu_site *site, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -44,12 +76,7 @@ void cu_die(const evn_cu_site *site, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     speak(site, text);
-    if (omp_in_parallel() || (cu.session && evn_units_running(cu.units))) {
-        /* other threads are at work still, and what exit() would take from under them (compilers'
-         * run-time libraries, what libraries undo as they are unloaded) they would stumble over */
-        fflush(NULL);
-        _exit(1);
-    }
+    if (others_work()) end_among_others(1);
     exit(1);
 }
 
@@ -73,6 +100,21 @@ static void at_exit(void) {
     if (!cu.session || getpid() != process || evn_units_running(cu.units)) return;
     /* nobody else would say it; but who ends for another reason has said that */
     if (close_all() && !spoke) fprintf(stderr, "compute units: %s\n", evn_message());
+}
+
+/* exit() by a body, or by a thread beside the units: their leaders go on with their work, and so
+ * what was there before main() stays. */
+static void leave(int status, void *none) {
+    (void)none;
+    if (cu.session && getpid() == process && evn_units_running(cu.units)) end_among_others(status);
+}
+
+/* Before anything that the program has done at its end, and so behind that. In a library that the
+ * program loads this has it stay loaded. */
+__attribute__((constructor)) static void leave_last(void) {
+    Dl_info here;
+    if (dladdr(&cu, &here)) dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    on_exit(leave, NULL);
 }
 
 /* ---- the list ------------------------------------------------------------------------------ */
