@@ -2,6 +2,7 @@
 # linked into, and only there (--wrap).
 add_library(evener_cu_objects OBJECT
     src/cu/fork.c
+    src/cu/fortran.c
     src/cu/kernel.c
     src/cu/omp.c
     src/cu/place.c

@@ -159,7 +159,12 @@ static void check_names(struct source *s, const char *what, struct run in, const
 }
 
 static void check_reduction(struct source *s, const struct directive *d, const struct clause *c) {
-    static const char *const known[] = {"+", "-", "*", "&", "|", "^", "&&", "||", "min", "max"};
+    static const char *const of_c[] = {"+",  "-",  "*",   "&",   "|", "^",
+                                       "&&", "||", "min", "max", NULL};
+    static const char *const of_fortran[] = {"+",     "-",    "*",     "min",    "max",
+                                             ".and.", ".or.", ".eqv.", ".neqv.", "iand",
+                                             "ior",   "ieor", NULL};
+    const char *const *known = s->fortran ? of_fortran : of_c;
     if (d->construct == C_DISTRIBUTE) {
         error(s, c->name.begin, "reduction: of units in a teams block belongs to the teams");
         return;
@@ -171,12 +176,12 @@ static void check_reduction(struct source *s, const struct directive *d, const s
         return;
     }
     int found = 0;
-    for (size_t i = 0; i < sizeof known / sizeof *known && op.count == 1; i++)
-        found |= token_is(s, &op.at[0], known[i]);
+    for (int i = 0; known[i] && op.count == 1; i++) found |= token_is(s, &op.at[0], known[i]);
     if (!found)
-        error(s, op.at[0].begin,
-              "reduction: unknown operator \"%.*s\", expected + - * & | ^ && || min or max",
-              op.at[op.count - 1].end - op.at[0].begin, token_letters(s, &op.at[0]));
+        error(s, op.at[0].begin, "reduction: unknown operator \"%.*s\", expected %s",
+              op.at[op.count - 1].end - op.at[0].begin, token_letters(s, &op.at[0]),
+              s->fortran ? "+ - * .and. .or. .eqv. .neqv. iand ior ieor min or max"
+                         : "+ - * & | ^ && || min or max");
     check_names(s, "reduction", names, "expected a variable, array sections are not supported");
 }
 
@@ -206,7 +211,7 @@ static const struct {
 static int one_of(const struct source *s, const struct token *t, const char *words) {
     for (const char *c = words; *c;) {
         const size_t n = strcspn(c, " ");
-        if (n == (size_t)token_length(t) && !memcmp(c, token_letters(s, t), n)) return 1;
+        if (n == (size_t)token_length(t) && same_letters(s, c, token_letters(s, t), n)) return 1;
         c += n + (c[n] == ' ');
     }
     return 0;
@@ -340,7 +345,9 @@ void directive_check(struct source *s, struct directive *d) {
     if (d->odd)
         error(s, d->odd->begin, "%s %.*s: write %s, and %s in the body", construct_name(d),
               token_length(d->odd), token_letters(s, d->odd), construct_name(d),
-              token_is(s, d->odd, "simd") ? "simd" : "parallel for");
+              token_is(s, d->odd, "simd") ? "simd"
+              : s->fortran                ? "parallel do"
+                                          : "parallel for");
     for (int i = 0; i < d->clauses && !d->odd; i++)
         if (allowed(s, d, &d->clause[i])) check(s, d, &d->clause[i]);
 }

@@ -1,6 +1,7 @@
 /* What the command does: files with directives of ours are rewritten to a temporary file, which the
  * compiler gets instead; everything else it gets as it is. */
 #include "driver.h"
+#include "fortran.h"
 #include "kernels.h"
 #include "rewrite.h"
 #include <errno.h>
@@ -10,13 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One C file of the command line. */
+/* One C or Fortran file of the command line. */
 struct unit {
-    int word;   /* its place there */
-    char *text; /* what the compiler gets; NULL: the file as it is */
-    int cooked; /* that is preprocessed */
-    int openmp; /* it has directives of ours, or the header */
-    char *file; /* where it is put */
+    int word;    /* its place there */
+    char *text;  /* what the compiler gets; NULL: the file as it is */
+    int cooked;  /* that is preprocessed */
+    int openmp;  /* it has directives of ours, or the header */
+    int fortran; /* 'x' in fixed form, 'r' in free form; 0: it is C */
+    char *file;  /* where it is put */
     char *object;
 };
 
@@ -26,6 +28,7 @@ struct drive {
     struct unit *unit;
     int units;
     char *dialect; /* of --kernels, or NULL */
+    int modules;   /* the folder has the module evn_cu */
 };
 
 static const char prelude[] = "#include <evener/cu_prelude.h>\n";
@@ -281,7 +284,87 @@ static int prepare_kernels(struct drive *d, int word) {
     return u.text != NULL;
 }
 
+/* The compiler's words, with the folder of the file, for one step of compiling it. */
+static void begin_fortran(const struct drive *d, struct words *w, const char *name,
+                          int preprocess) {
+    const char *slash = strrchr(name, '/');
+    words_add_all(w, &d->o->fortran);
+    add_own_words(d, w, preprocess, 0);
+    words_add(w, "-I");
+    if (slash) {
+        char *folder = copy_of(name, (size_t)(slash == name ? 1 : slash - name));
+        words_add(w, folder);
+        free(folder);
+    } else {
+        words_add(w, ".");
+    }
+}
+
+/* Dependencies of a Fortran file, which compilers have of preprocessed ones alone. */
+static void add_fortran_depends(const struct drive *d, struct words *w, const char *name) {
+    const struct options *o = d->o;
+    if (!o->depends) return;
+    char *object = o->output && o->stops ? copy_of(o->output, strlen(o->output))
+                                         : in_present_folder(name, ".o");
+    char *file = depend_name(o, object);
+    add_depends(d, w, file, object);
+    free(object);
+    free(file);
+}
+
+/* A Fortran file after preprocessing; NULL: the compiler has said why not. */
+static char *preprocess_fortran(struct drive *d, const char *name) {
+    struct words w = {0};
+    char *out = temporary(d, d->units, name, ".i"), *result = NULL;
+    begin_fortran(d, &w, name, 1);
+    compile_flags(&w, 1);
+    words_add(&w, "-cpp");
+    words_add(&w, "-E");
+    add_fortran_depends(d, &w, name);
+    words_add(&w, name);
+    words_add(&w, "-o");
+    words_add(&w, out);
+    if (!words_run(&w, NULL)) result = read_file(out);
+    unlink(out);
+    free(out);
+    words_free(&w);
+    return result;
+}
+
+/* A Fortran file: u->text is what the compiler gets, or NULL. 0: errors. */
+static int prepare_fortran(struct drive *d, int word) {
+    const char *name = d->o->words.at[word];
+    struct fortran_form form;
+    struct unit u = {.word = word};
+    struct text out = {0};
+    int kind = 0;
+    options_form(d->o, name, &form);
+    u.fortran = form.fixed ? 'x' : 'r';
+    char *text = read_file(name);
+    if (text && fortran_worth(text)) {
+        if (form.preprocessed) {
+            free(text);
+            text = preprocess_fortran(d, name);
+            u.cooked = 1;
+        }
+        put(&out, "# 1 ");
+        put_quoted(&out, name);
+        put(&out, "\n");
+        kind = text ? fortran_rewrite(name, text, &form, &out) : -1;
+    }
+    if (kind == 1) {
+        u.text = out.at;
+        out.at = NULL;
+    }
+    free(text);
+    free(out.at);
+    d->unit = more(d->unit, (size_t)(d->units + 1) * sizeof *d->unit);
+    d->unit[d->units++] = u;
+    return kind >= 0;
+}
+
 static int prepare_any(struct drive *d, int word) {
+    if (d->o->kind[word] == W_FORTRAN) return prepare_fortran(d, word);
     return d->o->kind[word] == W_KERNELS ? prepare_kernels(d, word) : prepare(d, word);
 }
 
@@ -336,10 +419,67 @@ static int compile(struct drive *d, struct unit *u) {
     return status;
 }
 
+/* The module evn_cu for this compiler, in the folder of temporary files. */
+static int compile_modules(struct drive *d) {
+    if (d->modules) return 0;
+    struct words w = {0};
+    char *include = include_folder(), *source = joined(include, "/evener/fortran/evn_cu.f90");
+    words_add_all(&w, &d->o->fortran);
+    words_add(&w, "-fsyntax-only");
+    words_add(&w, "-J");
+    words_add(&w, d->folder);
+    words_add(&w, source);
+    if (d->o->show) words_print(&w);
+    const int status = d->o->show ? 0 : words_run(&w, NULL);
+    d->modules = 1;
+    free(include);
+    free(source);
+    words_free(&w);
+    return status;
+}
+
+/* Compiles one Fortran file, rewritten or not, to u->object. What it calls, or is called by, runs
+ * on several threads at a time: its arrays are made anew (-frecursive, which -fopenmp is too). */
+static int compile_fortran(struct drive *d, struct unit *u) {
+    const struct options *o = d->o;
+    const char *name = o->words.at[u->word];
+    struct words w = {0};
+    if (u->text) {
+        u->file = temporary(d, u->word, name, u->fortran == 'x' ? ".f" : ".f90");
+        if (compile_modules(d)) return 1;
+        if (!o->show && !write_file(u->file, u->text)) {
+            fprintf(stderr, "evener-cc: %s: %s\n", u->file, strerror(errno));
+            return 1;
+        }
+    }
+    begin_fortran(d, &w, name, 0);
+    if (u->text) {
+        words_add(&w, "-fopenmp");
+        words_add(&w, "-I");
+        words_add(&w, d->folder);
+        words_add(&w, "-nocpp");
+    } else {
+        words_add(&w, "-frecursive");
+        compile_flags(&w, 0);
+        add_fortran_depends(d, &w, name);
+    }
+    if (!o->stops) words_add(&w, "-c");
+    if (!o->checks) {
+        words_add(&w, "-o");
+        words_add(&w, u->object);
+    }
+    words_add(&w, u->text ? u->file : name);
+    if (o->show) words_print(&w);
+    const int status = o->show ? 0 : words_run(&w, NULL);
+    if (u->text && !o->show) unlink(u->file);
+    words_free(&w);
+    return status;
+}
+
 static int keep(const struct unit *u) {
     const char *dot = strrchr(base_name(u->object), '.');
     char *name = copy_of(u->object, dot ? (size_t)(dot - u->object) : strlen(u->object));
-    char *full = joined(name, ".evn.c");
+    char *full = joined(name, u->fortran == 'x' ? ".evn.f" : u->fortran ? ".evn.f90" : ".evn.c");
     const int ok = write_file(full, u->text);
     if (!ok) fprintf(stderr, "evener-cc: %s: %s\n", full, strerror(errno));
     free(name);
@@ -354,10 +494,10 @@ static int rest(struct drive *d, int others) {
     struct words w = {0};
     int openmp = 0, status = 0, next = 0;
     for (int i = 0; i < d->units; i++) openmp |= d->unit[i].openmp && !d->unit[i].text;
-    words_add_all(&w, &o->compiler);
+    words_add_all(&w, o->links_fortran ? &o->fortran : &o->compiler);
     for (int i = 0; i < o->words.count; i++) {
         const struct unit *u = next < d->units && d->unit[next].word == i ? &d->unit[next++] : NULL;
-        const int none = u && u->text;
+        const int none = u && (u->text || u->fortran);
         if (none && !o->stops) { /* -x c would be believed of the object too */
             words_add(&w, "-x");
             words_add(&w, "none");
@@ -379,7 +519,7 @@ static int rest(struct drive *d, int others) {
 /* The command line as it is. */
 static int hand_on(const struct options *o) {
     struct words w = {0};
-    words_add_all(&w, &o->compiler);
+    words_add_all(&w, o->links_fortran ? &o->fortran : &o->compiler);
     words_add_all(&w, &o->words);
     if (o->show) words_print(&w);
     const int status = o->show ? 0 : words_run(&w, NULL);
@@ -394,6 +534,11 @@ static void clean(struct drive *d) {
         free(u->text);
         free(u->file);
         free(u->object);
+    }
+    if (d->modules && !d->o->show) {
+        char *module = joined(d->folder, "/evn_cu.mod");
+        unlink(module);
+        free(module);
     }
     if (d->folder && !d->o->show) rmdir(d->folder);
     free(d->folder);
@@ -427,11 +572,11 @@ static int compile_all(struct drive *d) {
     for (int i = 0; i < d->o->words.count; i++) others += d->o->kind[i] >= W_FILE;
     for (int i = 0; i < d->units && !status; i++) {
         struct unit *u = &d->unit[i];
-        if (!u->text) continue;
+        if (!u->text && !u->fortran) continue;
         others--;
         name_object(d, u);
-        status = compile(d, u);
-        if (!status && d->o->keep && !d->o->show && !keep(u)) status = 1;
+        status = u->fortran ? compile_fortran(d, u) : compile(d, u);
+        if (!status && u->text && d->o->keep && !d->o->show && !keep(u)) status = 1;
     }
     return status ? status : rest(d, others);
 }
@@ -439,7 +584,7 @@ static int compile_all(struct drive *d) {
 static void go_on(int number) { (void)number; }
 
 int drive(const struct options *o) {
-    struct drive d = {o, NULL, NULL, 0, NULL};
+    struct drive d = {.o = o};
     int ok = 1;
     if (o->handed_on && !o->source) return hand_on(o);
     signal(SIGINT, go_on); /* the compiler ends by it, and we clean up behind it */

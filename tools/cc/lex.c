@@ -1,8 +1,9 @@
 /* Tokens of C: enough to find names, brackets and the ends of statements. Comments and continued
  * lines are space between them. */
-#include "source.h"
+#include "fortran.h"
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum { BRACKETS = 1000 }; /* within each other */
 
@@ -111,6 +112,10 @@ static enum token_kind token(const char *text, int p, int end, int *behind) {
 
 void lex(const struct source *s, int begin, int end, int whole, struct tokens *out) {
     const char *text = s->text;
+    if (s->fortran) {
+        fortran_lex(s, begin, end, out);
+        return;
+    }
     memset(out, 0, sizeof *out);
     out->at = more(NULL, sizeof *out->at * (size_t)(out->room = 64));
     out->at[0] = (struct token){T_END, begin, begin};
@@ -147,14 +152,19 @@ const char *token_letters(const struct source *s, const struct token *t) {
     return s->text + t->begin;
 }
 
+int same_letters(const struct source *s, const char *a, const char *b, size_t count) {
+    return s->fortran ? !strncasecmp(a, b, count) : !memcmp(a, b, count);
+}
+
 int token_is(const struct source *s, const struct token *t, const char *letters) {
     const size_t length = strlen(letters);
-    return (size_t)token_length(t) == length && !memcmp(token_letters(s, t), letters, length);
+    return (size_t)token_length(t) == length &&
+           same_letters(s, token_letters(s, t), letters, length);
 }
 
 int token_same(const struct source *s, const struct token *a, const struct token *b) {
     return token_length(a) == token_length(b) &&
-           !memcmp(token_letters(s, a), token_letters(s, b), (size_t)token_length(a));
+           same_letters(s, token_letters(s, a), token_letters(s, b), (size_t)token_length(a));
 }
 
 /* The bracket that a token is, or 0. */

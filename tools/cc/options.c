@@ -1,27 +1,31 @@
 /* The command line as the compiler will understand it. */
 #include "options.h"
+#include "fortran.h"
 #include "source.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static const char usage[] =
     "usage: evener-cc [options] [any options of the compiler] files\n"
     "       evener-cc COMPILER [options of the compiler] files\n"
-    "Compiles C with directives for compute units: #pragma omp teams num_teams(4:CPU:4, 2:GPU:1).\n"
+    "Compiles C and Fortran with directives for compute units: #pragma omp teams\n"
+    "num_teams(4:CPU:4, 2:GPU:1); !$omp teams distribute num_teams(4:CPU:4, 2:GPU:1).\n"
     "  --show           print the commands that would run, and do nothing\n"
-    "  --source         print the C that the compiler gets\n"
-    "  --keep           keep that beside the object, as NAME.evn.c\n"
+    "  --source         print the text that the compiler gets\n"
+    "  --keep           keep that beside the object, as NAME.evn.c, NAME.evn.f90\n"
     "  --preprocessed   rewrite the preprocessed text: directives in headers and macros\n"
     "  --kernels        make kernels of loops: #pragma omp target teams distribute parallel for\n"
     "  --no-rpath       programs do not know where a shared libevener is\n"
     "  --compile-flags, --link-flags\n"
     "                   print what other build systems need\n"
     "  --help           print this\n"
-    "The compiler is EVENER_CC, else the one Evener was built with. See man evener-cc.\n";
+    "The compiler is EVENER_CC, else the one Evener was built with; of Fortran EVENER_FC, else\n"
+    "gfortran. As evener-fc it links with the latter. See man evener-cc.\n";
 
 /* Options whose argument is the next word. */
 static const char with_word[] =
@@ -30,7 +34,7 @@ static const char with_word[] =
     "-Xclang -Xanalyzer -Xopenmp-target -T -u -z -e -G -A -B -aux-info -target -arch -mllvm "
     "-gcc-toolchain --param -dumpbase -dumpdir -dumpbase-ext -wrapper -framework -F -include-pch "
     "-ivfsoverlay -working-directory -cxx-isystem -isystem-after --sysroot -specs -b -V -rpath "
-    "-soname -h --serialize-diagnostics ";
+    "-soname -h --serialize-diagnostics -J ";
 
 static int takes_word(const char *word) {
     const size_t n = strlen(word);
@@ -47,11 +51,32 @@ static int ends_with(const char *word, const char *end) {
 
 static int is_c(const char *language) { return !strcmp(language, "c") || !strcmp(language, "c11"); }
 
+/* A Fortran file: 'r' in free form, 'x' in fixed form; 0: none. *cpp: it is preprocessed. */
+static int fortran_of(const char *word, int *cpp) {
+    static const char *const ends[] = {".f90", ".f95", ".f03", ".f08",
+                                       ".f",   ".for", ".ftn", ".fpp"};
+    const char *dot = strrchr(word, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        if (!strcasecmp(dot, ends[i])) {
+            *cpp = dot[1] == 'F' || !strcmp(dot, ".fpp");
+            return i < 4 ? 'r' : 'x';
+        }
+    return 0;
+}
+
+void options_form(const struct options *o, const char *name, struct fortran_form *form) {
+    const int kind = fortran_of(name, &form->preprocessed);
+    form->fixed = (o->form ? o->form : kind) == 'x';
+    form->width = o->width;
+    if (o->cpp >= 0) form->preprocessed = o->cpp;
+}
+
 /* A word that is no file of a compiler's: a program. */
 static int is_program(const char *word) {
-    static const char *const ends[] = {".c",  ".i",   ".s",   ".S",   ".o",   ".a",
-                                       ".so", ".cc",  ".cpp", ".C",   ".cxx", ".h",
-                                       ".f",  ".f90", ".lo",  ".obj", ".ii"};
+    static const char *const ends[] = {".c",   ".i", ".s",   ".S", ".o",  ".a",   ".so", ".cc",
+                                       ".cpp", ".C", ".cxx", ".h", ".lo", ".obj", ".ii"};
+    int cpp;
+    if (fortran_of(word, &cpp)) return 0;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends_with(word, ends[i])) return 0;
     if (strchr(word, '/')) return access(word, X_OK) == 0;
@@ -135,6 +160,13 @@ static void read_option(struct options *o, const char *word, const char *value) 
     if (!strcmp(word, "-MF") && value) o->depend_file = value;
     if (!strncmp(word, "-MF", 3) && word[3]) o->depend_file = word + 3;
     if ((!strcmp(word, "-MT") || !strcmp(word, "-MQ")) && value) o->depend_target = value;
+    if (!strcmp(word, "-ffixed-form")) o->form = 'x';
+    if (!strcmp(word, "-ffree-form")) o->form = 'r';
+    if (!strcmp(word, "-ffixed-line-length-none"))
+        o->width = 0;
+    else if (!strncmp(word, "-ffixed-line-length-", 20))
+        o->width = atoi(word + 20);
+    if (!strcmp(word, "-cpp") || !strcmp(word, "-nocpp")) o->cpp = word[1] == 'c';
     if (!strncmp(word, "-Wp,", 4)) passed_on(o, word);
     if (!strncmp(word, "-ffp-contract=", 14)) o->exact = !strcmp(word + 14, "off");
     if (!strncmp(word, "-std=", 5) || !strcmp(word, "-ansi"))
@@ -146,7 +178,9 @@ static void read_option(struct options *o, const char *word, const char *value) 
 static void classify(struct options *o) {
     const struct words *w = &o->words;
     const char *language = "";
-    int files = 0;
+    int files = 0, cpp;
+    o->width = 72;
+    o->cpp = -1;
     o->kind = more(NULL, (size_t)(w->count + 1) * sizeof *o->kind);
     for (int i = 0; i < w->count; i++) {
         const char *word = w->at[i];
@@ -155,6 +189,10 @@ static void classify(struct options *o) {
             o->kind[i] = !c || word[0] == '-'                         ? W_FILE
                          : *language || !ends_with(word, ".kernel.c") ? W_SOURCE
                                                                       : W_KERNELS;
+            if (!*language && fortran_of(word, &cpp)) {
+                o->kind[i] = W_FORTRAN;
+                o->links_fortran = 1;
+            }
             files++;
             if (!strcmp(word, "-")) o->handed_on = 1;
             continue;
@@ -195,15 +233,21 @@ int options_read(struct options *o, int argc, char **argv) {
         fputs(usage, stderr);
         return 0;
     }
-    const char *wanted = getenv("EVENER_CC");
-    if (!o->compiler.count)
+    if (o->compiler.count) {
+        words_add_all(&o->fortran, &o->compiler);
+    } else {
+        const char *wanted = getenv("EVENER_CC"), *fortran = getenv("EVENER_FC");
         words_split(&o->compiler, wanted && *wanted ? wanted : EVENER_CC_COMPILER);
+        words_split(&o->fortran, fortran && *fortran ? fortran : "gfortran");
+    }
+    o->links_fortran = argc && ends_with(argv[0], "evener-fc");
     classify(o);
     return 1;
 }
 
 void options_free(struct options *o) {
     words_free(&o->compiler);
+    words_free(&o->fortran);
     words_free(&o->words);
     free(o->kind);
 }

@@ -3,14 +3,15 @@
 #ifndef CC_OPTIONS_H
 #define CC_OPTIONS_H
 
+#include "fortran.h"
 #include "words.h"
 
-/* W_SOURCE: a C file; W_KERNELS: NAME.kernel.c */
-enum word_kind { W_OPTION, W_VALUE, W_FILE, W_SOURCE, W_KERNELS };
+/* W_SOURCE: a C file; W_KERNELS: NAME.kernel.c; W_FORTRAN: a Fortran file */
+enum word_kind { W_OPTION, W_VALUE, W_FILE, W_SOURCE, W_KERNELS, W_FORTRAN };
 
 struct options {
     int show, source, keep, preprocessed, kernels, no_rpath; /* ours */
-    struct words compiler;
+    struct words compiler, fortran;
     struct words words; /* what is the compiler's */
     enum word_kind *kind;
     int stops;          /* -c, -S or -fsyntax-only: nothing is linked */
@@ -20,6 +21,10 @@ struct options {
     int depends;        /* -MD or -MMD */
     int old;            /* C90 */
     int exact;          /* -ffp-contract=off */
+    int links_fortran;  /* the Fortran compiler links: there is a file of it, or we are evener-fc */
+    int form;           /* of Fortran: 'x' fixed, 'r' free, 0 as the file is named */
+    int width;          /* of fixed form; 0: any */
+    int cpp;            /* 1: -cpp, 0: -nocpp, -1: as the file is named */
     const char *output; /* of -o, or NULL */
     const char *depend_file, *depend_target;
 };
@@ -27,6 +32,8 @@ struct options {
 /* 0 and a message: not understood. -1: done with all (help and the like). */
 int options_read(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
+/* How a Fortran file of this name is read. */
+void options_form(const struct options *o, const char *name, struct fortran_form *form);
 /* What the user's files are compiled with beside their own options, and linked with; `rpath`: so
  * that a shared library is found where it is. */
 void compile_flags(struct words *w, int openmp);

@@ -66,8 +66,7 @@ void put(struct text *t, const char *format, ...) {
     free(text);
 }
 
-/* "#line 5 "file"" or "# 5 "file" 1": number and name for what follows. */
-static void read_mark(struct source *s, const struct token *t) {
+void source_mark(struct source *s, const struct token *t) {
     const char *c = s->text + t->begin + 1, *end = s->text + t->end;
     while (c < end && isspace((unsigned char)*c)) c++;
     if (end - c > 4 && !memcmp(c, "line", 4)) c += 4;
@@ -92,21 +91,25 @@ static void read_mark(struct source *s, const struct token *t) {
     s->mark[s->marks++] = mark;
 }
 
-void source_open(struct source *s, const char *name, const char *text, int preprocessed) {
+void source_lines(struct source *s, const char *name, const char *text) {
     memset(s, 0, sizeof *s);
     s->name = name;
     s->text = text;
     s->length = (int)strlen(text);
-    s->preprocessed = preprocessed;
     int room = 1;
     for (const char *c = text; (c = strchr(c, '\n')); c++) room++;
     s->line = more(NULL, (size_t)room * sizeof *s->line);
     s->line[s->lines++] = 0;
     for (const char *c = text; (c = strchr(c, '\n')); c++)
         s->line[s->lines++] = (int)(c + 1 - text);
+}
+
+void source_open(struct source *s, const char *name, const char *text, int preprocessed) {
+    source_lines(s, name, text);
+    s->preprocessed = preprocessed;
     lex(s, 0, s->length, 1, &s->tokens);
     for (int i = 0; i < s->tokens.count; i++)
-        if (s->tokens.at[i].kind == T_DIRECTIVE) read_mark(s, &s->tokens.at[i]);
+        if (s->tokens.at[i].kind == T_DIRECTIVE) source_mark(s, &s->tokens.at[i]);
 }
 
 void source_close(struct source *s) {

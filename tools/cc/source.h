@@ -47,6 +47,7 @@ struct source {
     const char *text; /* ends with 0 */
     int length;
     int preprocessed;
+    int fortran; /* letters of both cases are the same, and tokens are Fortran's */
     struct tokens tokens;
     int *line; /* where each line begins */
     int lines;
@@ -67,10 +68,16 @@ struct source {
 /* Takes the text; `name` and `text` must outlive it. */
 void source_open(struct source *s, const char *name, const char *text, int preprocessed);
 void source_close(struct source *s);
+/* The same of a text that is no C: there are lines, and no tokens. */
+void source_lines(struct source *s, const char *name, const char *text);
+/* "#line 5 "file"" or "# 5 "file" 1": number and name for what follows. */
+void source_mark(struct source *s, const struct token *t);
 
 /* Tokens of text[begin, end). With `whole`, lines that begin with # are one token each. */
 void lex(const struct source *s, int begin, int end, int whole, struct tokens *out);
 
+/* Whether these are the same letters; in Fortran of either case. */
+int same_letters(const struct source *s, const char *a, const char *b, size_t count);
 /* Whether the token's letters are these (a line that is continued within a token is none). */
 int token_is(const struct source *s, const struct token *t, const char *letters);
 int token_same(const struct source *s, const struct token *a, const struct token *b);

@@ -1,0 +1,81 @@
+/* What directives in Fortran need beside those of C: sites without static texts, and values that
+ * are moved without a type. */
+#include "evener/cu_fortran.h"
+#include "cu/internal.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Texts that were copied, each once; they stay as long as the program. */
+struct kept_text {
+    struct kept_text *next;
+    char text[];
+};
+
+static const char *keep(const evn_cu_site *site, const char *text) {
+    static struct kept_text *texts;
+    struct kept_text *t = texts;
+    while (t && strcmp(t->text, text) != 0) t = t->next;
+    if (!t) {
+        const size_t size = strlen(text) + 1;
+        t = malloc(sizeof *t + size);
+        if (!t) cu_die(site, "not enough memory");
+        memcpy(t->text, text, size);
+        t->next = texts;
+        texts = t;
+    }
+    return t->text;
+}
+
+void evn_cu_site_open(evn_cu_site *site, const char *file, int line, const char *schedule) {
+    if (__atomic_load_n(&site->file, __ATOMIC_ACQUIRE)) return;
+    pthread_mutex_lock(&lock);
+    if (!site->file) {
+        const evn_cu_site here = {file, line, schedule, NULL};
+        site->line = line;
+        site->schedule = keep(&here, schedule);
+        __atomic_store_n(&site->file, keep(&here, file), __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void evn_cu_option_named(evn_cu_site *site, const char *name, evn_cu_int value) {
+    pthread_mutex_lock(&lock);
+    name = keep(site, name);
+    pthread_mutex_unlock(&lock);
+    evn_cu_option(site, name, value);
+}
+
+evn_cu_int evn_cu_do_trips(evn_cu_site *site, evn_cu_int from, evn_cu_int to, evn_cu_int step) {
+    return evn_cu_trips(site, from, to, step, step < 0 ? EVN_CU_MORE_EQUAL : EVN_CU_LESS_EQUAL);
+}
+
+evn_cu_int evn_cu_integer_1(signed char x) { return x; }
+evn_cu_int evn_cu_integer_2(short x) { return x; }
+evn_cu_int evn_cu_integer_4(int x) { return x; }
+evn_cu_int evn_cu_integer_8(long long x) { return x; }
+
+void evn_cu_index_1(signed char *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
+    *x = (signed char)(from + t * step);
+}
+void evn_cu_index_2(short *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
+    *x = (short)(from + t * step);
+}
+void evn_cu_index_4(int *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
+    *x = (int)(from + t * step);
+}
+void evn_cu_index_8(long long *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
+    *x = from + t * step;
+}
+
+evn_cu_int evn_cu_digit(evn_cu_int t, evn_cu_int trips) { return t % trips; }
+
+void evn_cu_part_put(void *part, __SIZE_TYPE__ bytes, evn_cu_int t, const void *variable) {
+    memcpy((char *)part + (size_t)t * bytes, variable, bytes);
+}
+
+void evn_cu_part_get(const void *part, __SIZE_TYPE__ bytes, evn_cu_int t, void *variable) {
+    memcpy(variable, (const char *)part + (size_t)t * bytes, bytes);
+}
