@@ -1,70 +1,217 @@
 #!/usr/bin/env python3
-"""Procedures in Fortran that a program with directives calls: they bring data, ask where they are, and copy what tasks exchange.
+"""Directives in Fortran: programs compute what plain gfortran makes of them, wrong ones are refused, and evener-cc compiles as compilers do.
 
-Run: ctest -R cc-fortran, or tests/cc/test_fortran.py build/evener-cc [test ..]     skipped without gfortran
+Each file of tests/cc/wrong_fortran says in its first line what is expected of it: LINE:COLUMN: KIND: MESSAGE.
+Run: ctest -R cc-fortran, or tests/cc/test_fortran.py build/evener-cc [test ..]; where there is no gfortran it is skipped.
 """
+import glob
 import os
+import re
 import shutil
-import unittest
+import sys
 import common
-from common import Case, INCLUDE, run
+from common import Case, HERE, SOURCE, run
 
-MAIN = """#include <omp_cu.h>
-#include <stdio.h>
-void bring(double *zone), exchange(double *left, double *right, int n);
-int main(void) {
-    double zone[2][6];
-    for (int z = 0; z < 2; z++) {
-        for (int i = 0; i < 6; i++) zone[z][i] = 10 * z + i;
-        if (omp_register(zone[z], sizeof zone[z])) return 1;
-    }
-#pragma omp teams distribute num_teams(1:CPU:1, 1:GPU:1)
-    for (int z = 0; z < 2; z++) bring(zone[z]);
-    printf("%d\\n", omp_is_device(omp_get_data_placement(zone[0])) + omp_is_device(omp_get_data_placement(zone[1])));
-    exchange(zone[0], zone[1], 6);
-    for (int z = 0; z < 2; z++) {
-        omp_migrate(zone[z]);
-        for (int i = 0; i < 6; i++) printf("%g ", zone[z][i]);
-        omp_unregister(zone[z]);
-    }
-    return 0;
-}
-"""
-PART = """subroutine bring(zone) bind(c)
-    use, intrinsic :: iso_c_binding
-    use omp_cu
-    implicit none
-    real(c_double), target :: zone(*)
-    call omp_migrate(c_loc(zone))
-end subroutine
+if not shutil.which("gfortran"):
+    print("no gfortran")
+    sys.exit(77)
 
-! the last value but one of each becomes the other's first or last
-subroutine exchange(left, right, n) bind(c)
-    use, intrinsic :: iso_c_binding
-    use omp_cu
-    implicit none
-    integer(c_int), value :: n
-    real(c_double), target :: left(n), right(n)
-    call omp_cu_copy(c_loc(right(1)), c_loc(left(n - 1)), 8_c_size_t)
-    call omp_cu_copy(c_loc(left(n)), c_loc(right(2)), 8_c_size_t)
-end subroutine
-"""
+STRICT = ["-Wall", "-Wextra", "-Werror", "-Wno-error=unused-variable"]
+UNITS = ("", "1:CPU:1", "3:CPU:2", "2:CPU:1,1:GPU:2")  # "": what the program says
+TEAMS = "!$omp teams distribute num_teams(2:CPU:1)"
+# the @ is where the compiler's message belongs
+WRONG_FORTRAN = [
+    f"{TEAMS} private(@nothing)\ndo z = 1, n\nn2 = z\nend do",
+    f"{TEAMS} reduction(+: @nothing)\ndo z = 1, n\nn2 = z\nend do",
+    "!$omp teams distribute &\n!$omp num_teams(@many:CPU:1)\ndo z = 1, n\nn2 = z\nend do",
+    f"{TEAMS}\ndo z = @start, n\nn2 = z\nend do",
+    f"{TEAMS}\ndo z = 1, n, &\n@by\nn2 = z\nend do",
+    f"{TEAMS}\ndo z = 1, @2.5\nn2 = z\nend do",
+    f"{TEAMS}\ndo @real = 1, n\nn2 = z\nend do",
+    f"{TEAMS} weight(@heavy(z))\ndo z = 1, n\nn2 = z\nend do",
+    f"{TEAMS} dist_schedule(dynamic, @piece)\ndo z = 1, n\nn2 = z\nend do",
+    f"{TEAMS}\ndo z = 1, n\nn2 = z\n@more = 1\nend do",
+    f"{TEAMS}\ndo z = 1, n\nn2 = z\nend do\n!$omp end teams distribute\nn2 = @behind",
+    f"{TEAMS} default(none)\ndo z = 1, n\n@n2 = z\nend do",
+    f"{TEAMS}\ndo z = 1, n; n2 = z; end do; n2 = @behind",
+]
 
 
-@unittest.skipUnless(shutil.which("gfortran") and shutil.which("gcc"), "no gfortran, or another compiler for C")
 class Fortran(Case):
-    def test_copy(self):
-        """The exchange is the same with both zones on the host, one on a device, and both on devices."""
-        for name, text in ("main.c", MAIN), ("part.f90", PART):
-            with open(os.path.join(self.folder, name), "w") as file:
-                file.write(text)
-        module = os.path.join(INCLUDE, "evener", "fortran", "omp_cu.f90")
-        for source in module, "part.f90":
-            self.fine(run(["gfortran", "-Wall", "-Wextra", "-fopenmp", "-c", source], cwd=self.folder))
-        self.fine(self.cc("gcc", "main.c", "omp_cu.o", "part.o", "-o", "main", cwd=self.folder))
-        for units, on_devices in ("1:CPU:1", 0), ("1:CPU:1,1:GPU:1", 1), ("2:GPU:1", 2), ("1:GPU:1", 2):
-            got = self.fine(run([os.path.join(self.folder, "main")], env={"EVENER_UNITS": units})).stdout
-            self.assertEqual(got, f"{on_devices}\n0 1 2 3 4 11 4 11 12 13 14 15 ", units)
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def fc(self, *words, **more):
+        return self.cc("gcc", *words, cwd=self.folder, **more)
+
+    def said(self, result):
+        return [line for line in result.stderr.splitlines() if re.match(r"^\S+:\d+:\d+: (error|warning|note): ", line)]
+
+    def test_forms(self):
+        files = sorted(glob.glob(os.path.join(HERE, "forms", "*.[fF]*")))
+        self.assertEqual(len(files), 4)
+        for name in files:
+            base = os.path.join(self.folder, os.path.basename(name).split(".")[0])
+            self.fine(run(["gfortran", "-w", name, "-o", base + "_plain"], cwd=self.folder))
+            expected = self.fine(run([base + "_plain"])).stdout
+            self.assertTrue(expected)
+            for options in [["-O0"], ["-O3", *(STRICT if not name.endswith(".f") else [])]]:
+                self.fine(self.fc(*options, name, "-o", base))
+                for units in UNITS:
+                    with self.subTest(file=os.path.basename(name), options=options, units=units):
+                        self.assertEqual(self.fine(run([base], env={"EVENER_UNITS": units})).stdout, expected)
+
+    def test_no_warnings(self):
+        """What is generated has none of its own."""
+        for name in glob.glob(os.path.join(HERE, "forms", "*.[fF]90")):
+            result = self.fine(self.fc("-Wall", "-Wextra", "-O2", "-c", name, "-o", "none.o"))
+            self.assertNotIn("evn_", result.stderr)
+
+    def test_schedules(self):
+        """One sum under every schedule on any units, to the bit; the loop adds once an iteration, so it is the serial one."""
+        name = self.write("hash.f90", "program p\nreal(8) :: s\ninteger :: z\ns = 0.1d0\n"
+                          "!$omp teams distribute num_teams(2:CPU:1) dist_schedule(runtime) weight(z * 1.5) reduction(+: s)\n"
+                          "do z = 1, 100\ns = s + sin(dble(z)) / z\nend do\nprint '(z16.16)', s\nend program\n")
+        self.fine(run(["gfortran", "-O1", name, "-o", "plain"], cwd=self.folder))
+        expected = run([os.path.join(self.folder, "plain")]).stdout
+        self.fine(self.fc("-O1", name, "-o", "hash"))
+        for schedule in ("", "static:chunk=3", "dynamic", "guided:size", "guided:time", "weighted", "binpack", "interval", "map"):
+            for units in ("1:CPU:1", "4:CPU:1", "1:CPU:2,2:GPU:1"):
+                result = run([os.path.join(self.folder, "hash")], env={"EVENER_SCHEDULE": schedule, "EVENER_UNITS": units})
+                self.assertEqual(self.fine(result).stdout, expected, (schedule, units))
+
+    def test_really_shared_out(self):
+        """The run-time has the directive's place, and each unit its iterations."""
+        name = self.write("out.f90", "program p\ninteger :: z\nreal(8) :: v(64)\n"
+                          "!$omp teams distribute num_teams(2:CPU:1)\ndo z = 1, 64\nv(z) = z\nend do\nprint *, sum(v)\nend\n")
+        self.fine(self.fc(name, "-o", "out"))
+        result = self.fine(run([os.path.join(self.folder, "out")], env={"EVENER_REPORT": "1"}))
+        self.assertRegex(result.stderr, r"out\.f90:4: 1 instances, .* units \S+ \S+ s, ")
+
+    def test_wrong(self):
+        files = sorted(glob.glob(os.path.join(HERE, "wrong_fortran", "*.f*")))
+        self.assertGreater(len(files), 25)
+        for name in files:
+            with open(name) as file:
+                text = file.read().splitlines()
+            base = os.path.basename(name)
+            expected = f"{base}:{text[0].removeprefix('! ')}"
+            with self.subTest(file=base):
+                result = self.cc("gcc", "-c", base, "-o", "/dev/null", cwd=os.path.dirname(name))
+                self.assertEqual(self.said(result), [expected])
+                self.assertEqual(result.returncode, 1)
+                number, column = map(int, expected.split(":")[1:3])
+                lines = result.stderr.splitlines()
+                at = lines.index(expected)
+                self.assertEqual(lines[at + 1:at + 3], [text[number - 1], " " * (column - 1) + "^"])
+
+    def test_compiler(self):
+        """What is Fortran's business has the user's line."""
+        for number, text in enumerate(WRONG_FORTRAN):
+            line = text.count("\n", 0, text.index("@")) + 4
+            name = f"w{number}.f90"
+            self.write(name, "subroutine f(n, real)\nimplicit none\ninteger :: n, n2, z; real(8) :: real\n" +
+                       text.replace("@", "") + "\nend subroutine\n")
+            with self.subTest(text=text):
+                result = self.fc("-c", name, "-o", "w.o")
+                self.assertEqual(result.returncode, 1, result.stderr)
+                first = re.search(r"^(\S+):(\d+):\d+:", result.stderr, re.M)
+                self.assertEqual((first[1], first[2]), (name, str(line)), result.stderr)
+
+    def test_at_run_time(self):
+        for bounds, said in (("1, 9, n - n", "the loop's step is 0"), ("1, 3000000000_8", "more than 2147483647 iterations")):
+            self.write("bad.f90", f"program p\ninteger(8) :: z, n = 3\n{TEAMS}\ndo z = {bounds}\nn = z\nend do\nend\n")
+            self.fine(self.fc("bad.f90", "-o", "bad"))
+            result = run([os.path.join(self.folder, "bad")])
+            self.assertEqual(result.returncode, 1)
+            self.assertTrue(result.stderr.startswith("bad.f90:3: "), result.stderr)
+            self.assertIn(said, result.stderr)
+
+    def test_not_ours(self):
+        """Every Fortran file of this project without directives of ours, and directives of others: as they were."""
+        names = glob.glob(os.path.join(SOURCE, "**", "*.f90"), recursive=True)
+        names = [n for n in names if os.path.join("tests", "cc") not in n and not n.startswith(os.path.join(SOURCE, "build"))
+                 and "directives" not in os.path.basename(n)]
+        self.assertGreater(len(names), 4)
+        names.append(self.write("others.f90", "subroutine f(v)\nreal :: v(9)\ninteger :: distribute, teams\n"
+                                "!$omp teams num_teams(4)\n!$omp distribute\ndo i = 1, 9\nv(i) = 1\nend do\n!$omp end teams\n"
+                                "!$omp target teams distribute parallel do\ndo i = 1, 9\nv(i) = 1\nend do\nend\n"))
+        for name in names:
+            with open(name) as file:
+                text = file.read()
+            result = self.fine(self.fc("--source", name))
+            self.assertEqual((result.stdout, result.stderr), (text, ""), name)
+
+    def test_standard(self):
+        """Clauses behind !$evn: plain gfortran takes the same text with and without -fopenmp."""
+        name = self.write("both.f90", "program p\ninteger :: z, k\nreal(8) :: v(30) = 0\n!$omp teams distribute private(k)\n"
+                          "!$evn num_teams(2:CPU:1), dist_schedule(dynamic) ! ours\n!$EVN&weight(z)\ndo z = 1, 30\n"
+                          "do k = 1, 3\nv(z) = v(z) + z\nend do\nend do\n!$omp end teams distribute\nprint '(30f5.0)', v\nend\n")
+        expected = None
+        for command in (["gfortran"], ["gfortran", "-fopenmp"]):
+            self.fine(run([*command, name, "-o", "both"], cwd=self.folder))
+            got = self.fine(run([os.path.join(self.folder, "both")])).stdout
+            self.assertEqual(got, expected or got)
+            expected = got
+        self.fine(self.fc(name, "-o", "both"))
+        result = self.fine(run([os.path.join(self.folder, "both")], env={"EVENER_REPORT": "1"}))
+        self.assertEqual(result.stdout, expected)
+        self.assertIn("both.f90:4: ", result.stderr)
+
+    def test_batch(self):
+        """On GPU units batch(g) instead of the body."""
+        self.write("batch.f90", "module m\nuse iso_c_binding\ninteger :: seen(20) = 0\ncontains\n"
+                   "subroutine g(iteration, count) bind(c)\ninteger(c_long_long), intent(in) :: iteration(*)\n"
+                   "integer(c_int), value :: count\ninteger :: i\ndo i = 1, count\nseen(iteration(i)) = 2\nend do\nend subroutine\n"
+                   "end module\nprogram p\nuse m\ninteger :: z\n!$omp teams distribute num_teams(1:CPU:1) batch(g)\ndo z = 1, 20\n"
+                   "seen(z) = 1\nend do\nprint '(20i1)', seen\nend\n")
+        self.fine(self.fc("batch.f90", "-o", "batch"))
+        for units, expected in ("1:CPU:1", "1" * 20), ("1:GPU:1", "2" * 20), ("1:CPU:1,1:GPU:1", "1" * 10 + "2" * 10):
+            result = run([os.path.join(self.folder, "batch")], env={"EVENER_UNITS": units})
+            self.assertEqual(self.fine(result).stdout.strip(), expected, units)
+
+    def test_builds(self):
+        """Several files, one of whose modules the others use; objects; evener-fc as the linker; a folder with a blank; C beside it."""
+        self.write("a b/one.f90", "module one\nreal(8) :: v(8) = 1\nend module\n")
+        self.write("a b/two.F90", "#include \"three.h\"\nsubroutine two\nuse one\ninteger :: z\n"
+                   "!$omp teams distribute num_teams(HOW_MANY:CPU:1)\ndo z = 1, 8\nv(z) = v(z) + ADD\nend do\nend subroutine\n")
+        self.write("a b/three.h", "#define HOW_MANY 2\n")
+        self.write("a b/main.f", "      program m\n      use one\n      include 'sizes.inc'\n      call two\n      call count(n)\n"
+                   "      print *, sum(v), n\n      end\n")
+        self.write("a b/sizes.inc", "      integer n\n")
+        self.write("a b/four.c", "void count_(int *n) { *n = 0;\n#pragma omp teams distribute num_teams(2:CPU:1) reduction(+: n[0])\n"
+                   "for (int i = 0; i < 5; i++) ++*n; }\n".replace("reduction(+: n[0])", ""))
+        files = [f"a b/{n}" for n in ("one.f90", "two.F90", "main.f", "four.c")]
+        self.write("a b/four.c", "void count_(int *n) { int sum = 0;\n#pragma omp teams distribute num_teams(2:CPU:1) reduction(+: sum)\n"
+                   "for (int i = 0; i < 5; i++) ++sum; *n = sum; }\n")
+        self.fine(self.fc("-DADD=2", *files, "-o", "all"))
+        self.assertEqual(run([os.path.join(self.folder, "all")]).stdout.split(), ["24.000000000000000", "5"])
+        for name in files:
+            self.fine(self.fc("-DADD=2", "-c", name))
+        self.fine(self.fc("-DADD=3", "-MD", "-c", files[1], "-o", "two.o", "--keep"))
+        with open(os.path.join(self.folder, "two.d")) as file:
+            text = file.read()
+        self.assertRegex(text, r"^(two\.o )*two\.o: a\\ b/two\.F90")
+        self.assertIn("three.h", text)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "two.evn.f90")))
+        linker = os.path.join(os.path.dirname(common.COMMAND), "evener-fc")
+        self.fine(run([linker, "one.o", "two.o", "main.o", "four.o", "-o", "all"], cwd=self.folder))
+        self.assertEqual(run([os.path.join(self.folder, "all")]).stdout.split(), ["32.000000000000000", "5"])
+        self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("evn")], [])
+
+    def test_stack(self):
+        """A procedure in another file, without directives, has its large arrays for each call."""
+        self.write("big.f90", "subroutine big(x)\nreal(8) :: x, u(20000)\ninteger :: i, k\ndo k = 1, 20\nu = x\nx = sum(u) / 20000\n"
+                   "end do\nend subroutine\n")
+        self.write("small.f90", f"program p\ninteger :: z\nreal(8) :: v(40)\nv = [(z, z = 1, 40)]\n{TEAMS}\ndo z = 1, 40\n"
+                   "call big(v(z))\nend do\nprint *, all(v == [(z, z = 1, 40)])\nend\n")
+        self.assertIn("-frecursive", self.fine(self.fc("--show", "-c", "big.f90")).stdout)
+        self.fine(self.fc("big.f90", "small.f90", "-o", "big"))
+        self.assertEqual(self.fine(run([os.path.join(self.folder, "big")])).stdout.split(), ["T"])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 /* What may stand in the clauses of a directive of ours, with a message for all that may not. */
 #include "directive.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static const char *meant(const struct source *s, const struct directive *d, cons
     char word[32];
     snprintf(word, sizeof word, "%.*s", token_length(t) > 30 ? 30 : token_length(t),
              token_letters(s, t));
+    for (char *c = word; s->fortran && *c; c++) *c = (char)tolower((unsigned char)*c);
     const char *best = NULL;
     int least = 3;
     for (int k = 0; k < K_OMP_CU; k++) {

@@ -140,13 +140,29 @@ static int options_of(const struct emit *e) {
     return n;
 }
 
+/* Where values of reductions and of lastprivate are. */
+static void put_pointers(struct emit *e) {
+    put(&e->line, "type(evn_cu_pointer) :: ");
+    put_counted(e, "", "part", e->parts ? 1 : 0);
+    for (int k = 1; k < e->parts; k++) put(&e->line, ", evn_%d_part%d", e->n, k);
+    for (int k = 0; k < e->lasts; k++)
+        put(&e->line, "%sevn_%d_last%d", k || e->parts ? ", " : "", e->n, k);
+    flush(e);
+    put(&e->line, "integer(evn_cu_size) :: evn_%d_bytes0", e->n);
+    for (int k = 1; k < e->parts + e->lasts; k++) put(&e->line, ", evn_%d_bytes%d", e->n, k);
+    flush(e);
+}
+
 static void put_declarations(struct emit *e) {
     const int loops = e->nest ? e->nest->loops : 0;
     say(e, "block");
     say(e, "use evn_cu");
     say(e, "integer(evn_cu_word), save :: evn_%d(4) = 0_evn_cu_word", e->n);
-    say(e, "type(evn_cu_group) :: evn_%d_units(%d)", e->n, e->d->groups ? e->d->groups : 1);
-    put(&e->line, "integer(evn_cu_int) :: evn_%d_trips, evn_%d_t, evn_%d_limit", e->n, e->n, e->n);
+    if (e->d->construct != C_DISTRIBUTE) {
+        say(e, "type(evn_cu_group) :: evn_%d_units(%d)", e->n, e->d->groups ? e->d->groups : 1);
+        say(e, "integer(evn_cu_int) :: evn_%d_limit", e->n);
+    }
+    put(&e->line, "integer(evn_cu_int) :: evn_%d_trips, evn_%d_t", e->n, e->n);
     put_counted(e, ", ", "from", loops);
     put_counted(e, ", ", "to", loops);
     put_counted(e, ", ", "step", loops);
@@ -155,21 +171,8 @@ static void put_declarations(struct emit *e) {
     put_counted(e, ", ", "count", e->d->groups);
     put_counted(e, ", ", "size", e->d->groups);
     flush(e);
-    if (loops > 1) {
-        put(&e->line, "integer :: evn_%d_once", e->n);
-        flush(e);
-    }
-    if (e->parts + e->lasts) {
-        put(&e->line, "type(evn_cu_pointer) :: ");
-        put_counted(e, "", "part", e->parts ? 1 : 0);
-        for (int k = 1; k < e->parts; k++) put(&e->line, ", evn_%d_part%d", e->n, k);
-        for (int k = 0; k < e->lasts; k++)
-            put(&e->line, "%sevn_%d_last%d", k || e->parts ? ", " : "", e->n, k);
-        flush(e);
-        put(&e->line, "integer(evn_cu_size) :: evn_%d_bytes0", e->n);
-        for (int k = 1; k < e->parts + e->lasts; k++) put(&e->line, ", evn_%d_bytes%d", e->n, k);
-        flush(e);
-    }
+    if (loops > 1) say(e, "integer :: evn_%d_once", e->n);
+    if (e->parts + e->lasts) put_pointers(e);
     if (directive_find(e->d, K_WEIGHT)) {
         say(e, "type(evn_cu_pointer) :: evn_%d_weights", e->n);
         say(e, "real(evn_cu_double) :: evn_%d_weight", e->n);
