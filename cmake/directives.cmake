@@ -2,8 +2,8 @@
 #
 #     evener_directives(TARGET)
 #
-# compiles the C files of TARGET by way of evener-cc, with the compiler that CMake has chosen, and links the run-time. A launcher that
-# the target has already (ccache) is called by evener-cc in its turn.
+# compiles the C and Fortran files of TARGET by way of evener-cc, with the compilers that CMake has chosen, and links the run-time. A
+# launcher that the target has already (ccache) is called by evener-cc in its turn.
 
 function(evener_directives target)
     if(TARGET evener_cc)
@@ -12,11 +12,14 @@ function(evener_directives target)
     else()
         set(command "${EVENER_CC}")
     endif()
-    get_target_property(launcher ${target} C_COMPILER_LAUNCHER)
-    if(launcher)
-        list(APPEND command ${launcher})
-    endif()
-    set_target_properties(${target} PROPERTIES C_COMPILER_LAUNCHER "${command}")
+    foreach(language C Fortran)
+        set(words "${command}")
+        get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
+        if(launcher)
+            list(APPEND words ${launcher})
+        endif()
+        set_target_properties(${target} PROPERTIES ${language}_COMPILER_LAUNCHER "${words}")
+    endforeach()
     if(TARGET evener::cu)
         target_link_libraries(${target} PRIVATE evener::cu)
     elseif(TARGET evener-cu)

@@ -333,12 +333,18 @@ def mutate(r, text):
     return text
 
 
-def mutants(folder, count, seed):
-    """The rewriter with sanitizers, on mutants of the programs of the tests."""
+def checked_command(folder):
+    """The rewriter with sanitizers."""
     checked = os.path.join(folder, "evener-cc")
     words = [f'-DEVENER_CC_{k}="{v}"' for k, v in (("COMPILER", COMPILERS[0]), ("INCLUDE", INCLUDE), ("LIBDIR", "lib"), ("LIBS", ""))]
     subprocess.run([COMPILERS[0], "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined",
                     "-fno-sanitize-recover", *words, *glob.glob(os.path.join(SOURCE, "tools", "cc", "*.c")), "-o", checked], check=True)
+    return checked
+
+
+def mutants(folder, count, seed):
+    """The rewriter with sanitizers, on mutants of the programs of the tests."""
+    checked = checked_command(folder)
     texts = []
     for name in sorted(glob.glob(os.path.join(HERE, "wrong", "*.c")) + glob.glob(os.path.join(HERE, "forms", "*.c"))):
         with open(name) as file:
