@@ -203,6 +203,47 @@ class Fortran(Case):
         self.assertEqual(run([os.path.join(self.folder, "all")]).stdout.split(), ["32.000000000000000", "5"])
         self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("evn")], [])
 
+    def test_questions(self):
+        """The module omp_cu beside directives: where a body is, and data that come and go home."""
+        self.write("ask.f90", "program p\nuse omp_cu\nuse iso_c_binding\nimplicit none\nreal(8), target :: v(8, 12)\ninteger :: z, gpus, place\n"
+                   "gpus = 0\nplace = 0\nv = 1\ndo z = 1, 12\nif (omp_register(c_loc(v(1, z)), 64_c_size_t) /= 0) stop 2\nend do\n"
+                   "!$omp teams distribute num_teams(1:CPU:1, 1:GPU:1) reduction(+: gpus, place)\ndo z = 1, 12\n"
+                   "call omp_migrate(c_loc(v(1, z)))\nif (omp_is_gpu()) gpus = gpus + 1\n"
+                   "if (omp_is_device(omp_get_data_placement(c_loc(v(1, z))))) place = place + 1\n"
+                   "if (omp_is_cpu()) v(:, z) = v(:, z) + z\nend do\ndo z = 1, 12\ncall omp_migrate(c_loc(v(1, z)))\nend do\n"
+                   "print *, gpus, place, nint(sum(v)), omp_get_num_cus()\nend\n")
+        module = os.path.join(SOURCE, "include", "evener", "fortran", "omp_cu.f90")
+        self.fine(self.fc(module, "ask.f90", "-o", "ask"))
+        for units, expected in ("", ["6", "6", "264", "2"]), ("2:CPU:1", ["0", "0", "720", "2"]):
+            result = self.fine(run([os.path.join(self.folder, "ask")], env={"EVENER_UNITS": units}))
+            self.assertEqual(result.stdout.split(), expected, units)
+
+    def test_cmake(self):
+        """evener_directives() for Fortran files, by the file of this tree."""
+        if not shutil.which("cmake"):
+            self.skipTest("no cmake")
+        self.write("cmake/CMakeLists.txt", "cmake_minimum_required(VERSION 3.18)\nproject(user C Fortran)\n"
+                   f"set(EVENER_CC {common.COMMAND})\ninclude({SOURCE}/cmake/directives.cmake)\n"
+                   "add_executable(user main.f90 module.f90)\nevener_directives(user)\n"
+                   f"execute_process(COMMAND {common.COMMAND} --link-flags OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE)\n"
+                   "target_link_libraries(user PRIVATE ${flags})\n")
+        self.write("cmake/module.f90", "module m\ninteger :: n = 9\nend module\n")
+        self.write("cmake/main.f90", f"program p\nuse m\ninteger :: z, s = 0\n{TEAMS} reduction(+: s)\ndo z = 1, n\ns = s + z\n"
+                   "end do\nprint *, s\nend\n")
+        build = os.path.join(self.folder, "cmake", "build")
+        self.fine(run(["cmake", "-S", os.path.join(self.folder, "cmake"), "-B", build, "-DCMAKE_Fortran_COMPILER=gfortran"]))
+        self.fine(run(["cmake", "--build", build]))
+        self.assertEqual(self.fine(run([os.path.join(build, "user")])).stdout.split(), ["45"])
+
+    def test_example(self):
+        """The example, serial, with standard teams and on units."""
+        name = os.path.join(SOURCE, "examples", "zones_directives.f90")
+        program = os.path.join(self.folder, "zones")
+        for command in (["gfortran", "-O2"], ["gfortran", "-O2", "-fopenmp"], [common.COMMAND, "-O2"]):
+            self.fine(run([*command, name, "-o", program], cwd=self.folder))
+            got = run([program], env={"EVENER_UNITS": "3:CPU:1", "OMP_NUM_THREADS": "2"})
+            self.assertEqual(self.fine(got).stdout, "heat 425374.419430412\n", command)
+
     def test_stack(self):
         """A procedure in another file, without directives, has its large arrays for each call."""
         self.write("big.f90", "subroutine big(x)\nreal(8) :: x, u(20000)\ninteger :: i, k\ndo k = 1, 20\nu = x\nx = sum(u) / 20000\n"

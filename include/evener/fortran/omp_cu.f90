@@ -1,6 +1,6 @@
 ! The routines of <omp_cu.h> for Fortran: table 2 of González-Tallada and Morancho, "Compute units in OpenMP: extensions for
-! heterogeneous parallel programming" (2023), and the placement of data. For procedures in Fortran that a directive's body
-! calls, in a program that is linked with evener-cu: directives themselves are C's.
+! heterogeneous parallel programming" (2023), and the placement of data. For the bodies of directives and what they call, in a
+! program that is compiled by evener-cc.
 !
 ! C's unsigned int is integer(c_int) here, UINT_MAX is -1. What C writes as omp_get_num_threads() is evn_cu_threads(), since
 ! omp_lib has the other. Memory is c_loc() of an array. <evener/cu.h> says what each does.
