@@ -53,13 +53,13 @@ class Fortran(Case):
 
     def test_forms(self):
         files = sorted(glob.glob(os.path.join(HERE, "forms", "*.[fF]*")))
-        self.assertEqual(len(files), 4)
+        self.assertEqual(len(files), 5)
         for name in files:
             base = os.path.join(self.folder, os.path.basename(name).split(".")[0])
             self.fine(run(["gfortran", "-w", name, "-o", base + "_plain"], cwd=self.folder))
             expected = self.fine(run([base + "_plain"])).stdout
             self.assertTrue(expected)
-            for options in [["-O0"], ["-O3", *(STRICT if not name.endswith(".f") else [])]]:
+            for options in [["-O0"], ["-O3", *(STRICT if not name.endswith((".f", ".F")) else [])]]:
                 self.fine(self.fc(*options, name, "-o", base))
                 for units in UNITS:
                     with self.subTest(file=os.path.basename(name), options=options, units=units):
@@ -243,6 +243,37 @@ class Fortran(Case):
             self.fine(run([*command, name, "-o", program], cwd=self.folder))
             got = run([program], env={"EVENER_UNITS": "3:CPU:1", "OMP_NUM_THREADS": "2"})
             self.assertEqual(self.fine(got).stdout, "heat 425374.419430412\n", command)
+
+    def test_module(self):
+        """The module evn_cu says what the headers say: every call has the same arguments, of the same kinds."""
+        kinds = {"evn_cu_int": "integer(evn_cu_int)", "int": "integer(evn_cu_c_int)", "double": "real(evn_cu_double)",
+                 "__SIZE_TYPE__": "integer(evn_cu_size)", "signed char": "integer(evn_cu_int_1)", "short": "integer(evn_cu_int_2)",
+                 "long long": "integer(evn_cu_int)", "void *": "type(evn_cu_pointer)", "const void *": "type(evn_cu_pointer)",
+                 "double *": "type(evn_cu_pointer)", "void": None}
+        headers = ""
+        for name in ("cu_prelude.h", "cu_fortran.h"):
+            with open(os.path.join(SOURCE, "include", "evener", name)) as file:
+                headers += re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+        functions = {}
+        for result, name, arguments in re.findall(r"^([\w ]+?[ *]+)(evn_cu_\w+)\(([^;{]*)\);", headers, re.M):
+            functions[name] = (result.strip(), [] if arguments == "void" else
+                               [" ".join(a.split()) for a in re.sub(r"void \(\*body\)\(.*?\)", "body", arguments, flags=re.S).split(",")])
+        with open(os.path.join(SOURCE, "include", "evener", "fortran", "evn_cu.f90")) as file:
+            text = file.read()
+        found = re.findall(r"^ +(?:(\w+\(\w+\)) function|subroutine) (evn_cu_\w+)\(([\w, ]*)\) bind\(c\); import(.*?)end$", text, re.M | re.S)
+        self.assertEqual(len(found), 23)
+        for result, name, arguments, declared in found:
+            with self.subTest(function=name):
+                self.assertEqual(kinds[functions[name][0]], result or None)
+                names = arguments.split(", ") if arguments else []
+                self.assertEqual(len(names), len(functions[name][1]))
+                for argument, of_c in zip(names, functions[name][1]):
+                    line = next(d for d in re.split("[;\n]", declared) if "::" in d and re.search(rf"\b{argument}\b", d.split("::")[1]))
+                    type_ = re.sub(r"[ *]*\w+$", "", of_c) + (" *" if "*" in of_c else "")
+                    if ", value" in line and of_c != "body":
+                        self.assertEqual(line.split(",")[0].strip(), kinds[type_])
+                    elif of_c != "body":
+                        self.assertIn("*", of_c)
 
     def test_stack(self):
         """A procedure in another file, without directives, has its large arrays for each call."""

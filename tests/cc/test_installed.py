@@ -78,6 +78,15 @@ class Installed(Case):
             self.made("make", "-B", "CC=" + self.command.replace(" ", "\\ "), "user", env=env)
             self.assertEqual(self.made("./user"), "10 5050\n")
 
+    @unittest.skipUnless(shutil.which("gfortran"), "no gfortran")
+    def test_fortran(self):
+        """By evener-fc, whose module lies beside the headers."""
+        with open(os.path.join(self.user, "sum.f90"), "w") as file:
+            file.write("program p\ninteger :: i, s = 0\n!$omp teams distribute num_teams(2:CPU:1) reduction(+: s)\n"
+                       "do i = 1, 9\ns = s + i\nend do\nprint '(i0)', s\nend program\n")
+        self.made(os.path.join(os.path.dirname(self.command), "evener-fc"), "sum.f90", "-o", "sum")
+        self.assertEqual(self.made("./sum"), "45\n")
+
     def test_shared_library(self):
         """The directives are in a library, and who uses it is linked by a plain compiler."""
         for compiler in COMPILERS:

@@ -562,6 +562,8 @@ void fortran_emit_loop(struct fortran *f, const struct directive *d, const struc
     struct emit e;
     const int teams = d->construct == C_TEAMS_LOOP;
     begin(&e, f, d, nest);
+    if (f->at[nest->loop[0].statement].label)
+        put(&e.out, "%-5d continue\n", f->at[nest->loop[0].statement].label);
     put_declarations(&e);
     put_site(&e);
     if (teams) put_units(&e);
