@@ -139,7 +139,8 @@ class Fortran(Case):
         self.assertGreater(len(names), 4)
         names.append(self.write("others.f90", "subroutine f(v)\nreal :: v(9)\ninteger :: distribute, teams\n"
                                 "!$omp teams num_teams(4)\n!$omp distribute\ndo i = 1, 9\nv(i) = 1\nend do\n!$omp end teams\n"
-                                "!$omp target teams distribute parallel do\ndo i = 1, 9\nv(i) = 1\nend do\nend\n"))
+                                "!$omp target teams distribute parallel do\ndo i = 1, 9\nv(i) = 1\nend do\n!$omp target teams\n"
+                                "!$omp distribute\ndo i = 1, 9\nv(i) = 1\nend do\n!$omp end target teams\nend\n"))
         for name in names:
             with open(name) as file:
                 text = file.read()

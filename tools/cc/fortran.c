@@ -134,18 +134,24 @@ static int is_our_distribute(const struct directive *d, const struct where *w) {
     return w->teams != NULL || !d->by_loop;
 }
 
+static int has_word(const struct fortran *f, const struct directive *d, const char *word) {
+    for (int i = 2; i < d->tokens.count; i++)
+        if (token_is(&f->flat, &d->tokens.at[i], word)) return 1;
+    return 0;
+}
+
+/* Blocks of teams that are not ours begin and end. */
+static void look_at_foreign(const struct fortran *f, const struct directive *d, struct where *w) {
+    if (!has_word(f, d, "teams") || has_word(f, d, "distribute") || has_word(f, d, "loop")) return;
+    w->foreign = !token_is(&f->flat, &d->tokens.at[2], "end");
+}
+
 /* A directive; the statement behind what it takes with it. */
 static int directive(struct fortran *f, struct directive *d, int at, struct where *w) {
-    static const char *const words[] = {"end", "teams"};
     const int teams = d->construct == C_TEAMS || d->construct == C_TEAMS_LOOP;
     if (teams && d->list) return our_teams(f, d, at, *w);
     if (is_our_distribute(d, w)) return a_loop(f, d, at, at + 1, 0, *w);
-    if (d->construct == C_TEAMS) w->foreign = 1;
-    if (d->construct == C_OTHER && d->tokens.count > 2 &&
-        token_is(&f->flat, &d->tokens.at[2], "target"))
-        for (int i = 3; i < d->tokens.count; i++)
-            if (token_is(&f->flat, &d->tokens.at[i], "teams")) w->foreign = 1;
-    if (is_directive(f, at, words, 2)) w->foreign = 0;
+    look_at_foreign(f, d, w);
     return at + 1;
 }
 
