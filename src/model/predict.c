@@ -169,7 +169,11 @@ double evn_predict_speedup(const evn_problem *tasks, const evn_processes *p, con
         total += weight(tasks, t);
         load[owner[t]] += weight(tasks, t);
     }
-    for (int i = 0; i < p->processes; i++) longest = fmax(longest, load[i] / threads[i]);
+    for (int i = 0; i < p->processes; i++) {
+        /* with fmax() gcc 12 for aarch64 fails on this loop (internal compiler error) */
+        const double s = load[i] / threads[i];
+        if (s > longest) longest = s;
+    }
     free(load);
     return longest > 0 ? total / (longest * f) : 1 / f;
 }
