@@ -65,12 +65,13 @@ static int is_set(const char *variable) {
     return text && *text && strcmp(text, "0") != 0;
 }
 
-evn_status cores_read(struct cores_facts *f, struct cores_host *host) {
-    memset(f, 0, sizeof *f);
-    if (gethostname(f->host, sizeof f->host - 1)) strcpy(f->host, "unknown");
-    read_line(f->boot, sizeof f->boot, "/proc/sys/kernel/random/boot_id");
-    f->bound = is_set("OMPI_MCA_orte_bound_at_launch");
-    f->chosen = getenv("OMPI_MCA_hwloc_base_binding_policy") != NULL;
+evn_status cores_read(struct cores_facts *out, struct cores_host *host) {
+    struct cores_facts f;
+    memset(&f, 0, sizeof f);
+    if (gethostname(f.host, sizeof f.host - 1)) strcpy(f.host, "unknown");
+    read_line(f.boot, sizeof f.boot, "/proc/sys/kernel/random/boot_id");
+    f.bound = is_set("OMPI_MCA_orte_bound_at_launch");
+    f.chosen = getenv("OMPI_MCA_hwloc_base_binding_policy") != NULL;
     evn_machine *whole, *mine = NULL;
     evn_status status = evn_machine_open_within(&whole, NULL, 0);
     if (!status) status = evn_machine_open(&mine);
@@ -78,18 +79,19 @@ evn_status cores_read(struct cores_facts *f, struct cores_host *host) {
         host->count = evn_machine_cores(whole);
         if (host->count > CORES_MAX) host->count = CORES_MAX;
         for (int i = 0; i < host->count; i++) host->number[i] = evn_machine_core_number(whole, i);
-        find_given(&f->given, whole);
+        find_given(&f.given, whole);
         for (int i = 0; i < evn_machine_cores(mine); i++) {
             const int number = evn_machine_core_number(mine, i);
             const int core = evn_machine_core_of(whole, number);
-            put(&f->mask, core);
+            put(&f.mask, core);
             /* of a core's hardware threads one that we may use */
             if (core >= 0 && core < host->count) host->number[core] = number;
         }
-        unite(&f->given, &f->mask);
+        unite(&f.given, &f.mask);
     }
     evn_machine_close(mine);
     evn_machine_close(whole);
+    *out = f;
     return status;
 }
 

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+__attribute__((noreturn)) static void no_memory(void) {
+    fputs("evener-cc: out of memory\n", stderr);
+    exit(1);
+}
+
 void *more(void *old, size_t bytes) {
     void *new = realloc(old, bytes ? bytes : 1);
-    if (!new) {
-        fputs("evener-cc: out of memory\n", stderr);
-        exit(1);
-    }
+    if (!new) no_memory();
     return new;
 }
 
@@ -41,19 +43,9 @@ void put_quoted(struct text *out, const char *text) {
     put(out, "\"");
 }
 
-__attribute__((noinline, format(printf, 1, 0))) static char *printed(const char *format,
-                                                                     va_list list) {
-    va_list again;
-    va_copy(again, list);
-    char little[256], *text;
-    const int length = vsnprintf(little, sizeof little, format, list);
-    if (length < (int)sizeof little) {
-        text = copy_of(little, length > 0 ? (size_t)length : 0);
-    } else {
-        text = more(NULL, (size_t)length + 1);
-        vsnprintf(text, (size_t)length + 1, format, again);
-    }
-    va_end(again);
+__attribute__((format(printf, 1, 0))) static char *printed(const char *format, va_list list) {
+    char *text;
+    if (vasprintf(&text, format, list) < 0) no_memory();
     return text;
 }
 
