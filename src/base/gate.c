@@ -1,5 +1,6 @@
 /* Spin, then sleep; and a barrier of it. */
 #include "base/gate.h"
+#include "base/pause.h"
 
 void gate_init(struct gate *g, int spins) {
     atomic_init(&g->count, 0);
@@ -27,9 +28,7 @@ void gate_open(struct gate *g) {
 void gate_wait(struct gate *g, unsigned seen) {
     for (int i = 0; i < g->spins; i++) {
         if (gate_count(g) != seen) return;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
+        pause_core();
     }
     pthread_mutex_lock(&g->mutex);
     atomic_fetch_add(&g->sleepers, 1);

@@ -1,5 +1,6 @@
 /* Waiting in the arena: counters that move, and what ends a wait otherwise. */
 #include "wire/arena_boxes.h"
+#include "base/pause.h"
 #include <evener/clock.h>
 #include <linux/futex.h>
 #include <math.h>
@@ -17,12 +18,6 @@ static struct timespec duration(double seconds) {
     struct timespec t = {.tv_sec = (time_t)seconds};
     t.tv_nsec = (long)(1e9 * (seconds - (double)t.tv_sec));
     return t;
-}
-
-static void pause_core(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
 }
 
 /* Not private to the process: that is what it is for. */

@@ -97,6 +97,9 @@ static inline uint64_t lu_progress_wait(struct lu_progress *p, uint64_t need) {
 #if defined(__x86_64__) || defined(__i386__)
         else
             __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        else /* yield does nothing on cores with one hardware thread */
+            __asm__ volatile("isb" : : : "memory");
 #endif
     }
 }
