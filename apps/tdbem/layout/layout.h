@@ -33,7 +33,7 @@ enum layout_kind { LAYOUT_ROWS, LAYOUT_CONTIGUOUS, LAYOUT_FULL };
 enum {
     GROUP_MAX = 32,    /* steps of a group */
     TILE_MAX = 16384,  /* rows of a tile: row numbers in it fit 16 bits */
-    BLOCK_ALIGN = 4096 /* bytes; a page, so that a block's memory can come and go */
+    BLOCK_ALIGN = 4096 /* bytes; of what is read past the system's cache */
 };
 
 struct layout_options {

@@ -123,7 +123,8 @@ static int in_large_pages(const struct layout *a) {
 }
 
 void stream_align(struct layout *a) {
-    layout_align(a, in_large_pages(a) ? LARGE_PAGE : BLOCK_ALIGN);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE); /* on aarch64 up to 64 KiB */
+    layout_align(a, in_large_pages(a) ? LARGE_PAGE : page > BLOCK_ALIGN ? page : BLOCK_ALIGN);
 }
 
 static evn_status open_stream(struct stream **out, struct layout *layout, const char *folder,
