@@ -7,7 +7,7 @@
 
 function(evener_directives target)
     if(TARGET evener_cc)
-        set(command "$<TARGET_FILE:evener_cc>")
+        set(command ${CMAKE_CROSSCOMPILING_EMULATOR} "$<TARGET_FILE:evener_cc>")
         add_dependencies(${target} evener_cc)
     else()
         set(command "${EVENER_CC}")
