@@ -422,8 +422,9 @@ static void sampled(const struct mesh *m, int i, int j, double *low, double *hig
                                            CUTS;
                                 r2 += (x - y) * (x - y);
                             }
-                            least2 = fmin(least2, r2);
-                            most2 = fmax(most2, r2);
+                            /* not fmin() and fmax(): gcc 12 for aarch64 fails on them here */
+                            if (r2 < least2) least2 = r2;
+                            if (r2 > most2) most2 = r2;
                         }
         }
     }
