@@ -162,7 +162,8 @@ evn_status record_describe(const struct record_parts *p, char **units, char **de
             if (evn_unit_device(is, d)) put_device(device, evn_unit_device(is, d));
     }
     const int done = unit && device;
-    const int failed = (unit && fclose(unit)) | (device && fclose(device));
+    int failed = unit && fclose(unit);
+    failed |= device && fclose(device);
     return done && !failed ? EVN_OK : evn_fail(EVN_MEMORY, "record: not enough memory for units");
 }
 
