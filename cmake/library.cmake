@@ -10,15 +10,23 @@ set_target_properties(evener_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 check_c_compiler_flag(-fno-semantic-interposition HAS_NO_INTERPOSITION)
 target_compile_options(evener_objects PRIVATE -fno-lto $<$<BOOL:${HAS_NO_INTERPOSITION}>:-fno-semantic-interposition>)
 
-# evener_one_object(OUT NAME OBJECTS NAMES..): the file NAME.o from a library of objects, of which only NAMES are seen
+# evener_one_object(OUT NAME OBJECTS NAMES..): the file NAME.o from libraries of objects, of which only NAMES are seen; OLD=NEW is OLD under another name
 function(evener_one_object out name objects)
     set(one ${CMAKE_BINARY_DIR}/${name}.o)
     separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
-    list(TRANSFORM ARGN PREPEND --keep-global-symbol= OUTPUT_VARIABLE keep)
+    set(keep "")
+    foreach(seen IN LISTS ARGN)
+        if(seen MATCHES "=(.*)")
+            list(APPEND keep --redefine-sym=${seen})
+            set(seen ${CMAKE_MATCH_1})
+        endif()
+        list(APPEND keep --keep-global-symbol=${seen})
+    endforeach()
+    list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE files)
     add_custom_command(OUTPUT ${one}
-        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -Wl,-d -nostdlib -o ${one} $<TARGET_OBJECTS:${objects}>
+        COMMAND ${CMAKE_C_COMPILER} ${flags} -r -Wl,-d -nostdlib -o ${one} ${files}
         COMMAND ${CMAKE_OBJCOPY} --wildcard ${keep} ${one}
-        DEPENDS ${objects} $<TARGET_OBJECTS:${objects}>
+        DEPENDS ${objects} ${files}
         COMMAND_EXPAND_LISTS VERBATIM COMMENT "Hiding what is not of ${name}'s interface")
     set_source_files_properties(${one} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
     set(${out} ${one} PARENT_SCOPE)

@@ -1,6 +1,7 @@
 /* Writing records. */
 #include "common/record.h"
 #include "common/build.h"
+#include "common/isa.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,8 @@ cJSON *record_build(void) {
     cJSON_AddStringToObject(o, "compiler", build.compiler);
     cJSON_AddStringToObject(o, "flags", build.flags);
     cJSON_AddStringToObject(o, "commit", build.commit);
+    cJSON_AddStringToObject(o, "isa", isa_name());
+    cJSON_AddStringToObject(o, "isa_why", isa_why());
     return o;
 }
 

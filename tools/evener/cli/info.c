@@ -3,6 +3,7 @@
 #include "cli/info_cores.h"
 #include "cli/info_ranks.h"
 #include "common/build.h"
+#include "common/isa.h"
 #include "common/options.h"
 #include "common/output.h"
 #include "common/record.h"
@@ -114,6 +115,7 @@ static void print(const evn_machine *m) {
     const char *explanation, *name;
     for (int i = 0; (name = evn_schedule_name(i, &explanation)); i++)
         printf("%s%-8s %s\n", i ? "           " : " ", name, explanation);
+    printf("isa        %s: %s\n", isa_name(), isa_why());
     printf("built      %s\n           %s\n", build.compiler, build.flags);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/stack.h"
 #include "cli/standard.h"
 #include "common/interrupt.h"
+#include "workload/ranks.h"
 #include "workload/table.h"
 #include <errno.h>
 #include <omp.h>
@@ -76,10 +77,18 @@ static int run_part(int argc, char **argv) {
     return EXIT_USAGE;
 }
 
+/* Nothing runs here; other ranks may not know. */
+static int refuse(const char *why) {
+    ranks_begin();
+    complain("%s", why);
+    return ranks_end(EXIT_USAGE);
+}
+
 static int run(int argc, char **argv) {
     /* more threads than there are cores are of no use, and too many end the process */
     if (omp_get_max_threads() > omp_get_num_procs()) omp_set_num_threads(omp_get_num_procs());
-    int status = run_part(argc, argv);
+    const char *wrong = workload_choose();
+    int status = wrong ? refuse(wrong) : run_part(argc, argv);
     errno = 0;
     if (fflush(stdout) || ferror(stdout)) {
         complain("standard output cannot be written%s%s", errno ? ": " : "",

@@ -1,6 +1,7 @@
 /* The ranks of a run of the command. */
 #include "workload/ranks.h"
 #include "common/interrupt.h"
+#include "common/isa.h"
 #include "common/message.h"
 #include "common/ranks.h"
 #include <stdio.h>
@@ -208,20 +209,26 @@ static void same_words(char *text, size_t size, int argc, char **argv) {
 }
 
 int ranks_compare(evn_cluster *cluster, int argc, char **argv) {
-    enum { SIZE = 2048 };
-    if (!cluster) return 0;
-    char mine[SIZE] = "", *all = NULL;
+    struct {
+        char isa[16], words[2048];
+    } mine = {0}, *all = NULL;
     int count;
-    same_words(mine, sizeof mine, argc, argv);
-    evn_status status = ranks_share(cluster, mine, 1, SIZE, (void **)&all, &count);
+    if (!cluster) return 0;
+    snprintf(mine.isa, sizeof mine.isa, "%s", isa_name());
+    same_words(mine.words, sizeof mine.words, argc, argv);
+    evn_status status = ranks_share(cluster, &mine, 1, sizeof mine, (void **)&all, &count);
     if (status) return ranks_agree(cluster, give_up(status));
-    int code = 0;
-    if (strcmp(mine, all) != 0) {
+    int code = EXIT_USAGE;
+    if (strcmp(mine.words, all->words) != 0)
         complain("this rank was given \"%s\", and rank 0 \"%s\"; all but --units, --devices, "
                  "--memory and --scratch is to be the same",
-                 mine, all);
-        code = EXIT_USAGE;
-    }
+                 mine.words, all->words);
+    else if (strcmp(mine.isa, all->isa) != 0)
+        complain("this rank's code is for %s, and rank 0's for %s; set EVENER_ISA to the lower on "
+                 "all ranks",
+                 mine.isa, all->isa);
+    else
+        code = 0;
     free(all);
     return ranks_agree(cluster, code);
 }

@@ -3,10 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
+static const struct workload *const *const *folders;
+
+const char *workload_choose(void) {
+    static char why[512];
+    const int isa = isa_choose(workload_isas, why, sizeof why);
+    if (isa < 0) return why;
+    folders = workload_folders[isa];
+    return NULL;
+}
+
 const struct workload *workload_at(int i) {
-    for (int f = 0; workload_folders[f]; f++)
-        for (int w = 0; workload_folders[f][w]; w++)
-            if (i-- == 0) return workload_folders[f][w];
+    for (int f = 0; folders[f]; f++)
+        for (int w = 0; folders[f][w]; w++)
+            if (i-- == 0) return folders[f][w];
     return NULL;
 }
 

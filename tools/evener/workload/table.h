@@ -2,11 +2,18 @@
 #ifndef TOOL_TABLE_H
 #define TOOL_TABLE_H
 
+#include "common/isa.h"
 #include "common/workload.h"
 
-/* Those of each folder, in the order in which evener_workload() has added them; NULL ends both
- * lists. CMake writes it (cmake/workloads.cmake). */
-extern const struct workload *const *const workload_folders[];
+/* The levels of the processor that the workloads are compiled for, ascending, and those of each: of
+ * each folder, in the order in which evener_workload() has added them; NULL ends the lists. CMake
+ * writes it (cmake/workloads.cmake). */
+extern const struct isa workload_isas[];
+extern const struct workload *const *const *const workload_folders[];
+
+/* Takes those that this machine runs best, or EVENER_ISA says. To be called once, before all that
+ * follows. Gives what is wrong; NULL: nothing. */
+const char *workload_choose(void);
 
 /* The i-th of all; NULL beyond the last. */
 const struct workload *workload_at(int i);
