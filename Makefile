@@ -2,13 +2,14 @@
 #   make run     install what is missing, build, run the main job, show its result
 #   make test    the same set-up, then every test
 #   make build   configure and compile only
+#   make package a .deb and a .tar.gz for Debian, Ubuntu and others, in build/package (cmake/package.cmake)
 #   make bundle  a folder that runs where nothing is installed (cmake/bundle)
 BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CLASS ?= W
 TEST_ARGS ?=
 
-.PHONY: run test build setup setup-test format install bundle clean
+.PHONY: run test build setup setup-test format install package bundle clean
 
 run: build
 	$(BUILD)/evener info
@@ -35,6 +36,12 @@ format:
 
 install: build
 	cmake --install $(BUILD)
+
+# without what other releases have under other names; those who build find it
+package: setup
+	cmake -S . -B $(BUILD)/package -DEVENER_FORTRAN=OFF -DSCOTCH_LIBRARY=OFF -DCBC_LIBRARY=OFF $(CMAKE_ARGS)
+	cmake --build $(BUILD)/package --parallel $(JOBS)
+	cd $(BUILD)/package && cpack
 
 bundle: setup-test
 	JOBS=$(JOBS) CMAKE_ARGS="$(CMAKE_ARGS)" cmake/bundle $(BUILD)/bundle

@@ -1,0 +1,32 @@
+# What a Debian package of the build in CPACK_EVENER_BUILD depends on and suggests; read by cpack before it packs (cmake/package.cmake).
+if(NOT CPACK_GENERATOR STREQUAL DEB)
+    return()
+endif()
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+
+# packages of shared libraries that files are linked with, beside those in the list WITHOUT
+function(needs out without)
+    set(folder ${CPACK_EVENER_BUILD}/package-needs)
+    file(MAKE_DIRECTORY ${folder}/debian)
+    file(WRITE ${folder}/debian/control "Source: evener\n\nPackage: evener\nArchitecture: any\n")
+    execute_process(COMMAND ${CPACK_EVENER_SHLIBDEPS} -O --ignore-missing-info ${ARGN} WORKING_DIRECTORY ${folder}
+        OUTPUT_VARIABLE text ERROR_VARIABLE why RESULT_VARIABLE failed)
+    if(failed)
+        message(FATAL_ERROR "dpkg-shlibdeps: ${why}")
+    endif()
+    string(REGEX REPLACE "^shlibs:Depends=|\n" "" text "${text}")
+    string(REPLACE ", " ";" list "${text}")
+    if(without)
+        list(REMOVE_ITEM list ${without})
+    endif()
+    set(${out} "${list}" PARENT_SCOPE)
+endfunction()
+
+needs(command "" ${CPACK_EVENER_BUILD}/evener ${CPACK_EVENER_BUILD}/evener-cc)
+list(JOIN command ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
+file(GLOB plugins ${CPACK_EVENER_BUILD}/lib/evener/evener-wire-*.so ${CPACK_EVENER_BUILD}/lib/evener/evener-mumps.so)
+if(plugins)
+    needs(others "${command}" ${plugins})
+    list(FILTER others EXCLUDE REGEX "^libc6 ")
+    list(JOIN others ", " CPACK_DEBIAN_PACKAGE_SUGGESTS)
+endif()
