@@ -69,7 +69,7 @@ class Runs(unittest.TestCase):
         self.assertRegex(out, rf"(?m)^isa +{here()[0]}: EVENER_ISA says so")
 
     def test_on_devices(self):
-        """Kernels of emulated devices are the level's too: host and device have one hash where contraction is off in both or fused alike."""
+        """Kernels of emulated devices are the level's too, and compute what is right."""
         for isa in here():
             for units in ("1:CPU:1", "1:GPU:1"):
                 r = record("run", "bt-mz", "--class", "S", "--units", units, "--devices", "emulated", isa=isa)
