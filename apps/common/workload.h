@@ -66,11 +66,12 @@ struct workload {
     const char *noun;     /* of a task: "zone" */
     const char *weight;   /* what a task's weight counts: "points" */
     const char *schedule; /* by default */
-    const char *sample;   /* options that calibrations begin with, "--class=W --x=1"; or NULL */
-    int variant;          /* for workloads that share functions */
-    int keeps;            /* 1: it can go on without a device, --on-device-loss continue */
-    int ranks;            /* 1: it runs on several ranks (run_options.cluster) */
-    int cpu_only;         /* 1: it has no kernels, so GPU units will not do */
+    const char *schedule_over_ranks; /* likewise, where that is another; NULL: the same */
+    const char *sample; /* options that calibrations begin with, "--class=W --x=1"; or NULL */
+    int variant;        /* for workloads that share functions */
+    int keeps;          /* 1: it can go on without a device, --on-device-loss continue */
+    int ranks;          /* 1: it runs on several ranks (run_options.cluster) */
+    int cpu_only;       /* 1: it has no kernels, so GPU units will not do */
     const struct option *options;    /* of its own, in its state */
     const struct option_rule *rules; /* of what may be combined with them; NULL: there are none */
     size_t state;                    /* bytes */

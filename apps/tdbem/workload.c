@@ -145,7 +145,8 @@ static const struct workload tdbem_workload = {
              "generated, or read from --matrices FILE. Give it --mesh.\n",
     .noun = "block",
     .weight = "values",
-    .schedule = "interval",
+    .schedule = "auto",
+    .schedule_over_ranks = "interval", /* blocks side by side are summed up on their rank */
     .ranks = 1,
     .sample = "--mesh=sphere:3",
     .options = tdbem_words,

@@ -109,11 +109,17 @@ const char *evn_schedule_text(const evn_schedule *schedule);
 const evn_problem *evn_schedule_problem(const evn_schedule *schedule);
 
 /* The next instance of the loop. If *chunk is 0, each task runs where evn_schedule_owner() says.
- * Otherwise units draw *chunk consecutive tasks at a time from a common queue 0 .. n-1. */
+ * Otherwise units draw *chunk consecutive tasks at a time from a common queue 0 .. n-1, or of
+ * evn_schedule_order(). */
 int evn_schedule_chunk(const evn_schedule *schedule);
 
+/* In which order units draw the tasks: n entries, valid until the next call of
+ * evn_schedule_learn(); NULL: 0 .. n-1, or nobody draws. */
+const int *evn_schedule_order(const evn_schedule *schedule);
+
 /* Unit of each task: what the next instance shall do, or, while units draw, what the last one did
- * (static before the first). n entries, valid until the next call of evn_schedule_learn(). */
+ * (static before the first), under `auto` what they would do if they did not. n entries, valid
+ * until the next call of evn_schedule_learn(). */
 const int *evn_schedule_owner(const evn_schedule *schedule);
 
 /* Tells what happened in an instance: who ran each task and how long it took, in seconds (n entries

@@ -124,6 +124,7 @@ struct evn_loop {
     struct loop_listener *listener;
     /* the instance at hand */
     int chunk;
+    const int *order;         /* in which tasks are drawn; NULL: as they are numbered */
     int failed_unit;          /* the one that ended the last instance; -1 */
     evn_status failed_status; /* what it said itself */
     int on_host;              /* a visit on the host's cores */

@@ -76,8 +76,9 @@ static int draw(evn_loop *loop, struct worker *w, int unit, int at) {
     if (from >= n) return 0;
     int count = n - from < loop->chunk ? n - (int)from : loop->chunk;
     for (int i = 0; i < count; i++) {
-        w->mine[at + i] = (int)from + i;
-        loop->owner[from + i] = unit;
+        const int t = loop->order ? loop->order[from + i] : (int)from + i;
+        w->mine[at + i] = t;
+        loop->owner[t] = unit;
     }
     return count;
 }
@@ -154,6 +155,7 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
         loop->worker[u].instance = loop_instance(loop);
     }
     loop->chunk = chunk;
+    loop->order = chunk && !loop->together ? evn_schedule_order(loop->schedule) : NULL;
     loop->failed_unit = -1;
     loop->failed_status = EVN_OK;
     atomic_store(&loop->cursor, loop->lo);

@@ -85,7 +85,8 @@ static evn_status decide(void *arg, const struct cluster_record *of, const void 
     }
     evn_status status = evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
     const int *next = evn_schedule_owner(loop->schedule);
-    d->chunk = evn_schedule_chunk(loop->schedule);
+    /* who has dealt no tasks to ranks to begin with has nothing to draw from */
+    d->chunk = loop->together->chunk ? evn_schedule_chunk(loop->schedule) : 0;
     d->instance = evn_schedule_instance(loop->schedule);
     d->changed = memcmp(next, loop->together->next, n * sizeof *next) != 0;
     if (d->changed) memcpy(d + 1, next, n * sizeof *next);

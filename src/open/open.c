@@ -11,7 +11,7 @@
 enum {
     TRACE_BURSTS = 1 << 20,  /* of a unit, 40 MB: more than a viewer likes */
     CLOSED_BURSTS = 1 << 18, /* kept of loops that were closed, for the record */
-    FEW_INSTANCES = 10,      /* fewer are over before guided:time has learnt */
+    FEW_INSTANCES = 10,      /* fewer are over before auto has learnt */
 };
 
 /* -- the environment -- */
@@ -197,8 +197,7 @@ static evn_status open_schedule(evn_schedule **out, const char *text, const evn_
     const char *asked = NULL;
     if (is_default(text)) text = asked = session_variable("EVENER_SCHEDULE");
     if (is_default(text))
-        text = problem->instances > 0 && problem->instances < FEW_INSTANCES ? "dynamic"
-                                                                            : "guided:time";
+        text = problem->instances > 0 && problem->instances < FEW_INSTANCES ? "dynamic" : "auto";
     evn_status status = evn_schedule_open(out, text, problem);
     if (status != EVN_USAGE || !asked) return status;
     /* or is it the problem that is wrong? */
@@ -225,12 +224,22 @@ static evn_status room_for_one(evn_session *s) {
     return EVN_OK;
 }
 
+/* Which units share a memory: all of the host, and each device has its own. NULL: no memory. */
+static int *find_memories(const evn_units *units) {
+    const int n = evn_units_count(units);
+    int *space = malloc((size_t)n * sizeof *space);
+    for (int u = 0; space && u < n; u++)
+        space[u] = evn_unit_is_gpu(evn_units_get(units, u)) ? 1 + u : 0;
+    return space;
+}
+
 /* The problem with what the session knows of units. */
 static evn_status open_own_schedule(evn_session *s, evn_schedule **out, const char *schedule,
                                     const evn_problem *problem) {
     const int units = s->cluster ? evn_cluster_unit_count(s->cluster) : evn_units_count(s->units);
     evn_problem whole = *problem;
     double *speed = NULL;
+    int *space = NULL;
     if (!whole.units) whole.units = units;
     if (!whole.speed && whole.units == units && s->cluster) {
         whole.speed = evn_cluster_speeds(s->cluster);
@@ -238,7 +247,15 @@ static evn_status open_own_schedule(evn_session *s, evn_schedule **out, const ch
         whole.speed = speed = count_speeds(s->units);
         if (!speed) return evn_fail(EVN_MEMORY, "loop: not enough memory");
     }
+    if (!whole.space && whole.units == units && !s->cluster && evn_units_gpus(s->units)) {
+        whole.space = space = find_memories(s->units);
+        if (!space) {
+            free(speed);
+            return evn_fail(EVN_MEMORY, "loop: not enough memory");
+        }
+    }
     evn_status status = open_schedule(out, schedule, &whole);
+    free(space);
     free(speed);
     if (!status && evn_schedule_reassigns(*out))
         status = evn_fail(EVN_USAGE,

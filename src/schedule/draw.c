@@ -28,7 +28,8 @@ void schedule_draw(const evn_schedule *s, const double *busy, int *heap, draw_ta
     for (int t = 0; t < n && !chunk; t++) take(arg, t, s->owner[t]);
     for (int u = 0; u < units; u++) heap[u] = u; /* all are free: in order */
     for (int t = 0; t < n && chunk;) {
-        for (int end = t < n - chunk ? t + chunk : n; t < end; t++) take(arg, t, heap[0]);
+        for (int end = t < n - chunk ? t + chunk : n; t < end; t++)
+            take(arg, s->order ? s->order[t] : t, heap[0]);
         sink(heap, units, busy);
     }
 }

@@ -457,6 +457,12 @@ int learn_ready(const struct learn *l) { return l->kept >= (l->window + 1) / 2; 
 const double *learn_cost(const struct learn *l) { return l->cost; }
 const double *learn_speed(const struct learn *l) { return l->speed; }
 
+const double *learn_seen(const struct learn *l) {
+    return l->unit_speed + (size_t)l->latest * (size_t)l->problem.units;
+}
+
+double learn_scale(const struct learn *l) { return bounded(exp(l->shift)); }
+
 double learn_time_unit(const struct learn *l) {
     double cost = 0, weight = 0;
     for (int t = 0; t < l->problem.tasks; t++) {

@@ -77,6 +77,14 @@ int learn_ready(const struct learn *l);
 const double *learn_cost(const struct learn *l);
 const double *learn_speed(const struct learn *l);
 
+/* Speed of each unit in the last instance alone, on the scale of learn_speed(); 0: it had nothing
+ * that told. */
+const double *learn_seen(const struct learn *l);
+
+/* What all speeds have been scaled by since the first instance, so that those of two instances can
+ * be compared. */
+double learn_scale(const struct learn *l);
+
 /* Seconds in the problem's unit of time (1 before the first feed): sum of costs over sum of
  * weights. A bandwidth in bytes per unit of time is bandwidth / learn_time_unit() bytes a
  * second. */

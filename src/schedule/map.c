@@ -195,6 +195,10 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     }
 }
 
+struct learn *map_learnt(const evn_schedule *map) {
+    return ((const struct state *)map->state)->learn;
+}
+
 static evn_status import(evn_schedule *s) {
     ((struct state *)s->state)->ratio = known_ratio(s); /* any assignment can be gone on from */
     return EVN_OK;

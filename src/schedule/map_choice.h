@@ -16,6 +16,9 @@ int map_choose(const evn_problem *p, const struct map_model *m, int *owner);
 int map_plan(struct map_model *m, const evn_problem *p, const double *weight, const double *speed,
              int *owner);
 
+/* What a schedule that is a `map` has learnt. */
+struct learn *map_learnt(const evn_schedule *map);
+
 /* Where units are near and far: shares the tasks out to nodes, then those of a node to its units;
  * on one node by kinds of units. 1: that is nothing but what there is already, or there is not
  * enough memory. */

@@ -1,26 +1,16 @@
 /* The simple candidates of `map`: longest task first, the best consecutive ones. */
 #include "schedule/map_repair.h"
+#include "schedule/ranked.h"
 #include "schedule/tournament.h"
 #include <math.h>
 #include <stdlib.h>
 
 enum { SCANNED = 20000000 }; /* tasks x units up to which every unit is looked at for every task */
 
-struct ranked {
-    double value;
-    int index;
-};
-
-static int descending(const void *a, const void *b) {
-    const struct ranked *x = a, *y = b;
-    if (x->value != y->value) return x->value < y->value ? 1 : -1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 static struct ranked *rank(const double *value, int n) {
     struct ranked *r = malloc((size_t)n * sizeof *r);
     for (int i = 0; r && i < n; i++) r[i] = (struct ranked){value[i], i};
-    if (r) qsort(r, (size_t)n, sizeof *r, descending);
+    if (r) rank_descending(r, n);
     return r;
 }
 

@@ -24,6 +24,8 @@ struct policy {
     /* Goes on from the assignment in s->owner, which somebody imported. EVN_USAGE if the policy can
      * have no such one. */
     evn_status (*import)(evn_schedule *s);
+    /* Gives back what `state` owns beyond its block; NULL: nothing. */
+    void (*close)(evn_schedule *s);
     /* Adds what it knows of its own answer to evn_schedule_explain(), in lines; NULL: nothing. */
     void (*explain)(const evn_schedule *s, FILE *out);
 };
@@ -33,7 +35,8 @@ struct evn_schedule {
     evn_problem problem; /* with arrays of its own */
     char text[128];
     int *owner;
-    int chunk; /* 0: s->owner holds */
+    int chunk;        /* 0: s->owner holds */
+    const int *order; /* in which tasks are drawn; NULL: that of their numbers */
     int settled;
     int instance;                    /* learnt so far */
     double carried_bytes, carried_s; /* of states, those of late more than the others */
@@ -48,7 +51,7 @@ evn_status policy_no_options(const evn_schedule *s, const evn_spec *spec);
 /* Consecutive tasks, n/U each, the remainder to the first units. */
 void policy_static(int tasks, int units, int *owner);
 
-extern const struct policy policy_static_, policy_dynamic, policy_guided, policy_weighted,
-    policy_binpack, policy_interval, policy_map, policy_optimal;
+extern const struct policy policy_auto, policy_static_, policy_dynamic, policy_guided,
+    policy_weighted, policy_binpack, policy_interval, policy_map, policy_optimal;
 
 #endif

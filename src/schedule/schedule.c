@@ -12,8 +12,8 @@
 #include <string.h>
 
 static const struct policy *const policies[] = {
-    &policy_static_, &policy_dynamic,  &policy_guided, &policy_weighted,
-    &policy_binpack, &policy_interval, &policy_map,    &policy_optimal,
+    &policy_auto,    &policy_static_,  &policy_dynamic, &policy_guided,  &policy_weighted,
+    &policy_binpack, &policy_interval, &policy_map,     &policy_optimal,
 };
 enum { POLICIES = sizeof policies / sizeof *policies };
 
@@ -71,6 +71,7 @@ evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_pro
 
 void evn_schedule_close(evn_schedule *s) {
     if (!s) return;
+    if (s->state && s->policy->close) s->policy->close(s);
     problem_drop(&s->problem);
     free(s->owner);
     free(s->state);
@@ -97,6 +98,10 @@ int evn_schedule_chunk(const evn_schedule *s) {
 const int *evn_schedule_owner(const evn_schedule *s) {
     NEED_OR(NULL, s, "a schedule");
     return s->owner;
+}
+const int *evn_schedule_order(const evn_schedule *s) {
+    NEED_OR(NULL, s, "a schedule");
+    return s->chunk ? s->order : NULL;
 }
 int evn_schedule_instance(const evn_schedule *s) {
     NEED_OR(0, s, "a schedule");

@@ -75,6 +75,7 @@ int calls_schedule(struct world *w, int row) {
     GIVES(NULL, "a schedule", evn_schedule_problem(NULL))
     GIVES(0, "a schedule", evn_schedule_chunk(NULL))
     GIVES(NULL, "a schedule", evn_schedule_owner(NULL))
+    GIVES(NULL, "a schedule", evn_schedule_order(NULL))
     USAGE("a schedule", evn_schedule_learn(NULL, first, zeros))
     USAGE("owners", evn_schedule_learn(w->schedule, NULL, zeros))
     USAGE("times", evn_schedule_learn(w->schedule, first, NULL))

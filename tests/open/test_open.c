@@ -228,8 +228,8 @@ static void check_schedule(const char *given, const char *variable, int instance
 
 static void test_schedule(void **state) {
     (void)state;
-    check_schedule(NULL, NULL, 0, "guided:time");
-    check_schedule(NULL, NULL, 10, "guided:time");
+    check_schedule(NULL, NULL, 0, "auto");
+    check_schedule(NULL, NULL, 10, "auto");
     check_schedule(NULL, NULL, 9, "dynamic:chunk=1,memorize=3");
     check_schedule("default", "default", 1, "dynamic:chunk=1,memorize=3");
     check_schedule(NULL, "static", 1, "static");

@@ -339,6 +339,7 @@ static void test_slow_unit(void **state) {
         {"interval", 6},
         {"interval:iterations=8", 5}, /* it is already keeping the best one */
         {"map", 4},
+        {"auto", 4},
     };
     double before;
     for (size_t i = 0; i < sizeof learns / sizeof *learns; i++)

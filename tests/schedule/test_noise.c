@@ -14,6 +14,7 @@ static const struct schedule {
     int settled; /* step after which no task should move any more */
 } specs[] = {
     {"map", 20},
+    {"auto", 20},
     {"guided:time", 20},
     {"interval", 41},               /* its iterations */
     {"interval:iterations=10", 41}, /* once more when times are known better */

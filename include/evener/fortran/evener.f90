@@ -526,6 +526,8 @@ module evener
             type(c_ptr), value :: schedule; end
         type(c_ptr) function c_evn_schedule_owner(schedule) bind(c, name="evn_schedule_owner"); import
             type(c_ptr), value :: schedule; end
+        type(c_ptr) function c_evn_schedule_order(schedule) bind(c, name="evn_schedule_order"); import
+            type(c_ptr), value :: schedule; end
         type(c_ptr) function c_evn_schedule_export(schedule) bind(c, name="evn_schedule_export"); import
             type(c_ptr), value :: schedule; end
         integer(c_int) function c_evn_schedule_import(schedule, text) bind(c, name="evn_schedule_import"); import
@@ -683,6 +685,13 @@ contains
         type(c_ptr), intent(in) :: schedule
         integer(c_int), pointer :: owner(:)
         owner => numbers_at(c_evn_schedule_owner(schedule), tasks_of(schedule))
+    end function
+
+    ! In which order units draw the tasks, from 1; no pointer where they are numbered so, or nobody draws.
+    function evn_schedule_order(schedule) result(order)
+        type(c_ptr), intent(in) :: schedule
+        integer(c_int), pointer :: order(:)
+        order => numbers_at(c_evn_schedule_order(schedule), tasks_of(schedule))
     end function
 
     function evn_schedule_export(schedule) result(text)

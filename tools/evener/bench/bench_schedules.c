@@ -43,8 +43,11 @@ static const struct {
     {"interval", "interval", OTHER},
     {"map", "map", OTHER},
     {"optimal:limit=0,gap=0.002", "optimal", OTHER},
+    {"auto", "auto", OTHER},
 };
 enum { SCHEDULES = sizeof list / sizeof *list, WAYS = 2, FILES = 8 };
+
+const char *bench_schedule(int i) { return i < SCHEDULES ? list[i].spec : NULL; }
 
 /* A whole run, all times in seconds a step. */
 struct row {
@@ -413,7 +416,7 @@ int bench_planning(int tasks, int units, double max) {
 struct request {
     const char *apps, *classes, *exchange;
     long steps, tasks, units, noise;
-    int map, planning;
+    int map, planning, default_;
 };
 
 #define AT(field) offsetof(struct request, field)
@@ -427,6 +430,8 @@ static const struct option table[] = {
      OPTION_NUMBER, AT(noise), 0, 99},
     {"map", NULL, "the table of map beside the others instead, balance and bytes cut", OPTION_FLAG,
      AT(map), 0, 0},
+    {"default", NULL, "what a run gets that names no schedule instead, beside all others",
+     OPTION_FLAG, AT(default_), 0, 0},
     {"planning", NULL, "how long plans take instead", OPTION_FLAG, AT(planning), 0, 0},
     {"tasks", "N", "with --planning (default 1000000)", OPTION_NUMBER, AT(tasks), 1, 100000000},
     {"unit-count", "N", "with --planning (default 10000)", OPTION_NUMBER, AT(units), 1, 1000000},
@@ -462,6 +467,7 @@ int bench_schedules(int argc, char **argv) {
     if (!code) code = bench_read_lists(&apps, request.apps, request.classes);
     if (code) return code;
     if (request.map) return bench_map_table(request.classes) ? EXIT_FAILED : EXIT_DONE;
+    if (request.default_) return bench_default() ? EXIT_FAILED : EXIT_DONE;
     if (request.planning)
         return bench_planning((int)request.tasks, (int)request.units, 10) ? EXIT_FAILED : EXIT_DONE;
     const char *exchange = request.exchange;

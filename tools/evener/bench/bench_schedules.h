@@ -12,6 +12,13 @@ int bench_map_table(const char *classes);
  * optimal takes `max` seconds or more. */
 int bench_planning(int tasks, int units, double max);
 
+/* The i-th of the schedules that are compared; NULL beyond the last. */
+const char *bench_schedule(int i);
+
+/* What runs get without --schedule beside all others, on machines that are quiet, uneven and
+ * disturbed; 0, an exit status after a message, or 1 if the default is not near the best. */
+int bench_default(void);
+
 /* The problem of a class, checked. 0, or an exit status after a message; the job is to be closed in
  * any case. */
 int bench_begin_class(struct job *job, const struct workload *is, char class_);

@@ -55,7 +55,9 @@ void job_help(const char *command, const char *usage, const struct option *own,
     if (is && is->about) printf("%s: %s\n", is->name, is->about);
     options_help(command, sets, 0);
     if (is && is->options) {
-        printf("\nOptions of %s, whose default schedule is %s:\n\n", is->name, is->schedule);
+        printf("\nOptions of %s, whose default schedule is %s%s%s:\n\n", is->name, is->schedule,
+               is->schedule_over_ranks ? ", over ranks " : "",
+               is->schedule_over_ranks ? is->schedule_over_ranks : "");
         options_help(command, sets, 1);
     }
     if (is) return;
@@ -156,9 +158,21 @@ static int find_spaces(struct job *job) {
     return 0;
 }
 
+/* Which units share a memory where there are devices, each of which has its own. */
+static int find_memories(struct job *job) {
+    const int units = job->tasks.units;
+    if (!evn_units_gpus(job->units)) return 0;
+    job->space = malloc((size_t)units * sizeof *job->space);
+    if (!job->space) return give_up(evn_fail(EVN_MEMORY, "not enough memory for %d units", units));
+    for (int u = 0; u < units; u++)
+        job->space[u] = evn_unit_is_cpu(evn_units_get(job->units, u)) ? 0 : 1 + u;
+    job->tasks.space = job->space;
+    return 0;
+}
+
 /* Units of all ranks, and their speeds. */
 static int join_units(struct job *job) {
-    if (!job->cluster) return 0;
+    if (!job->cluster) return find_memories(job);
     evn_status status = evn_cluster_units(job->cluster, job->units, job->speed);
     if (status) return give_up(status);
     const size_t units = (size_t)evn_cluster_unit_count(job->cluster);
@@ -208,7 +222,9 @@ double job_weight(const struct job *job) {
 /* ---- units ---- */
 
 static const char *schedule_name(const struct job *job, const struct job_words *words) {
-    return words->schedule ? words->schedule : job->is->schedule;
+    if (words->schedule) return words->schedule;
+    return job->cluster && job->is->schedule_over_ranks ? job->is->schedule_over_ranks
+                                                        : job->is->schedule;
 }
 
 /* Speeds of the units: as given, or by their cores. */
@@ -364,6 +380,8 @@ void job_close_units(struct job *job) {
     free(job->bytes);
     job->space = NULL;
     job->bytes = NULL;
+    job->tasks.space = NULL;
+    job->tasks.state = NULL;
     job->schedule = NULL;
     job->units = NULL;
     job->speed = NULL;

@@ -25,7 +25,7 @@ struct job {
     evn_units *units;
     int is_led;           /* by another rank: no GPU units here */
     double *speed;        /* of each unit, over ranks of all */
-    int *space;           /* over ranks: that of each unit; else NULL */
+    int *space;           /* of each unit, over ranks and where there are devices; else NULL */
     double *bytes;        /* likewise: of each task's data */
     char units_text[512]; /* with cores reassigned */
     evn_schedule *schedule;

@@ -1,0 +1,244 @@
+/* auto: what is taken where no schedule is named. It is near the best on machines that are quiet,
+ * uneven or disturbed.
+ *
+ * There are three ways in which an instance can go, and after each instance it is asked, of the
+ * times that were measured, how long it would have been in each:
+ *
+ * - assigned: as `map` has it, which begins balanced, learns against noise, moves tasks where that
+ *   pays, and moves them back when a unit has recovered. It is the best where units stay as they
+ *   are.
+ * - wary: the same with a few tasks taken from units that were the longest at the slowest that each
+ *   has been of late. That is the best where tasks are few and one unit comes and goes; and where a
+ *   unit is so slow that all are done sooner without it, which `map` gives a task all the same.
+ * - drawn: units draw tasks from a queue, the heaviest first (Graham, "Bounds on Multiprocessing
+ *   Timing Anomalies", 1969, section 5), in classes, so that like ones keep their order. That is
+ *   the best where a unit comes and goes faster than it can be learnt. On a quiet machine it loses
+ *   a little in each instance, by the last tasks and by data that change their cores.
+ *
+ * What the present way loses against another is added up, and when it has lost half an instance,
+ * the other is taken; so a choice that was wrong costs no more than some such halves. The first two
+ * ways move no state to another space by themselves, and nobody draws where units have memories of
+ * their own (`space`), devices or ranks: there a task's data would travel each time.
+ */
+#include "schedule/auto.h"
+#include "schedule/draw.h"
+#include "schedule/map_choice.h"
+#include "schedule/policy.h"
+#include "schedule/ranked.h"
+#include <evener/status.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENOUGH 0.5  /* of an instance that is lost until the way is changed */
+#define MORE   1.5  /* times that, after each change */
+#define CALM   0.98 /* what is left of being more than ENOUGH after an instance */
+#define FADES  0.98 /* what is left of a loss after an instance */
+#define AWRY   1.2  /* of an instance: the first tells that speeds or weights were wrong */
+#define PRICE  1.02 /* of drawing, beside what is seen: data that change their cores */
+#define CLASS  0.1  /* weights within this ratio are alike, as a logarithm */
+
+enum {
+    MEMORY = 32, /* instances of a mean */
+    CHUNKS = 64, /* of a unit, at least, if tasks suffice */
+    SORTED = 16, /* instances that an order is good for */
+};
+
+static const char *const ways[WAYS] = {"assigned", "wary", "drawn"};
+
+/* Whether all units share their memory. */
+static int one_space(const evn_problem *p) {
+    for (int u = 1; p->space && u < p->units; u++)
+        if (p->space[u] != p->space[0]) return 0;
+    return 1;
+}
+
+static void close_auto(evn_schedule *s) { evn_schedule_close(((struct state *)s->state)->map); }
+
+static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
+    evn_status status = policy_no_options(s, spec);
+    if (status) return status;
+    const evn_problem *p = &s->problem;
+    const size_t n = (size_t)p->tasks, units = (size_t)p->units;
+    const size_t head = (sizeof(struct state) + 15) / 16 * 16;
+    char *block = calloc(1, head + n * (sizeof(struct ranked) + 3 * sizeof(int)) +
+                                units * (3 * sizeof(double) + sizeof(int)));
+    if (!block) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
+    struct state *state = (struct state *)block;
+    s->state = state;
+    state->enough = ENOUGH;
+    state->may_draw = p->units > 1 && one_space(p);
+    state->ranked = (struct ranked *)(block + head);
+    state->busy = (double *)(state->ranked + n);
+    state->low = state->busy + units;
+    state->bytes = state->low + units;
+    state->order = (int *)(state->bytes + units);
+    state->assigned = state->order + n;
+    state->wary = state->assigned + n;
+    state->heap = state->wary + n;
+    if ((status = evn_schedule_open(&state->map, "map", p))) return status;
+    state->learn = map_learnt(state->map);
+    memcpy(s->owner, state->map->owner, n * sizeof *s->owner);
+    snprintf(s->text, sizeof s->text, "auto");
+    return EVN_OK;
+}
+
+/* ---- how long the last instance would have been -------------------------------------------- */
+
+/* The tasks by what they cost. */
+static void sort(evn_schedule *s) {
+    struct state *state = s->state;
+    if (state->sorted && s->instance - state->sorted < SORTED) return;
+    const double *cost = learn_cost(state->learn);
+    const int n = s->problem.tasks;
+    for (int t = 0; t < n; t++)
+        state->ranked[t] = (struct ranked){floor(log(fmax(cost[t], 1e-300)) / CLASS), t};
+    rank_descending(state->ranked, n);
+    for (int t = 0; t < n; t++) state->order[t] = state->ranked[t].index;
+    state->sorted = s->instance;
+}
+
+/* How fast a unit was in it. */
+static double speed_of(const struct state *state, int unit) {
+    const double seen = learn_seen(state->learn)[unit];
+    return seen > 0 ? seen : learn_speed(state->learn)[unit];
+}
+
+static void take(void *arg, int t, int unit) {
+    struct state *state = arg;
+    state->busy[unit] +=
+        state->seconds[t] * (speed_of(state, state->owner[t]) / speed_of(state, unit));
+}
+
+static double most(const double *x, int n) {
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, x[i]);
+    return max;
+}
+
+static double if_owned(const evn_schedule *s, const int *owner) {
+    struct state *state = s->state;
+    memset(state->busy, 0, (size_t)s->problem.units * sizeof *state->busy);
+    for (int t = 0; t < s->problem.tasks; t++) take(state, t, owner[t]);
+    return most(state->busy, s->problem.units);
+}
+
+static int chunk_of(const evn_problem *p) {
+    const int chunk = p->tasks / p->units / CHUNKS;
+    return chunk ? chunk : 1;
+}
+
+static double if_drawn(evn_schedule *s) {
+    struct state *state = s->state;
+    if (s->chunk) return PRICE * if_owned(s, state->owner);
+    sort(s);
+    evn_schedule drawn = *s;
+    drawn.chunk = chunk_of(&s->problem);
+    drawn.order = state->order;
+    memset(state->busy, 0, (size_t)s->problem.units * sizeof *state->busy);
+    schedule_draw(&drawn, state->busy, state->heap, take, state);
+    return PRICE * most(state->busy, s->problem.units);
+}
+
+/* If all units had been done at once. */
+static double if_even(const struct state *state, const evn_problem *p) {
+    double work = 0, speed = 0;
+    for (int t = 0; t < p->tasks; t++) work += state->seconds[t] * speed_of(state, state->owner[t]);
+    for (int u = 0; u < p->units; u++) speed += speed_of(state, u);
+    return work / speed;
+}
+
+/* Adds up what the present way has lost against the others, in instances; whether the last
+ * instance was uneven. */
+static int add_losses(evn_schedule *s) {
+    struct state *state = s->state;
+    double took[WAYS];
+    const double even = if_even(state, &s->problem);
+    took[ASSIGNED] = if_owned(s, state->assigned);
+    took[WARY] = state->made ? if_owned(s, state->wary) : took[ASSIGNED];
+    /* where drawing is certainly no better, it is not tried how much worse it is */
+    const int tried = state->may_draw && (s->chunk || took[state->way] > PRICE * even);
+    took[DRAWN] = tried ? if_drawn(s) : PRICE * even;
+    if (!(even > 0)) return 0;
+    const int behind = s->instance < MEMORY ? s->instance : MEMORY;
+    for (int w = 0; w < WAYS; w++) {
+        const double more = (took[state->way] - took[w]) / even;
+        state->mean[w] += (took[w] - state->mean[w]) / behind;
+        if (more > -1e300 && more < 1e300) state->lost[w] = fmax(FADES * state->lost[w] + more, 0);
+    }
+    if (!state->may_draw) state->lost[DRAWN] = 0;
+    return took[state->way] > PRICE * even;
+}
+
+/* ---- the policy ---------------------------------------------------------------------------- */
+
+/* The best way of late that the present one has lost enough against. */
+static void choose(struct state *state) {
+    enum way best = state->way;
+    state->enough = ENOUGH + CALM * (state->enough - ENOUGH);
+    for (int w = 0; w < WAYS; w++)
+        if (state->lost[w] >= state->enough && state->mean[w] < state->mean[best])
+            best = (enum way)w;
+    if (best == state->way) return;
+    state->way = best;
+    state->enough *= MORE;
+    memset(state->lost, 0, sizeof state->lost);
+}
+
+static void learn(evn_schedule *s, const int *owner, const double *seconds) {
+    struct state *state = s->state;
+    const evn_problem *p = &s->problem;
+    evn_schedule *map = state->map;
+    const size_t bytes = (size_t)p->tasks * sizeof *owner;
+    state->owner = owner;
+    state->seconds = seconds;
+    memcpy(state->assigned, map->owner, bytes);
+    map->problem.carry = p->carry;
+    map->instance++;
+    map->policy->learn(map, owner, seconds);
+    if (p->units > 1) {
+        auto_lows(state, p);
+        const int uneven = add_losses(s);
+        choose(state);
+        if (uneven) auto_wary(state, p, state->way == WARY ? state->wary : map->owner);
+        if (uneven && s->instance == 1 && state->mean[ASSIGNED] > AWRY * if_owned(s, state->wary))
+            state->way = WARY;
+    }
+    s->chunk = state->way == DRAWN ? chunk_of(p) : 0;
+    if (s->chunk) sort(s);
+    s->order = state->order;
+    memcpy(s->owner, state->way == WARY ? state->wary : map->owner, bytes);
+    s->settled = map->settled && state->way != DRAWN;
+}
+
+static evn_status import(evn_schedule *s) {
+    struct state *state = s->state;
+    memcpy(state->map->owner, s->owner, (size_t)s->problem.tasks * sizeof *s->owner);
+    s->chunk = 0;
+    state->way = ASSIGNED;
+    state->made = 0;
+    memset(state->lost, 0, sizeof state->lost);
+    return state->map->policy->import(state->map);
+}
+
+static void explain(const evn_schedule *s, FILE *out) {
+    const struct state *state = s->state;
+    state->map->policy->explain(state->map, out);
+    fprintf(out, "tasks are %s", ways[state->way]);
+    for (int w = 0, after = 0; w < WAYS; w++) {
+        if (w == (int)state->way || (w == DRAWN && !state->may_draw)) continue;
+        fprintf(out, "%s%s %.2f", after++ ? ", " : "; lost against ", ways[w], state->lost[w]);
+    }
+    fprintf(out, " instances; from %.2f on the way is changed\n", ENOUGH);
+}
+
+const struct policy policy_auto = {
+    .name = "auto",
+    .explanation = "the default: as map; where a unit comes and goes, fewer tasks for it, or "
+                   "units draw",
+    .open = open_auto,
+    .learn = learn,
+    .import = import,
+    .close = close_auto,
+    .explain = explain,
+};

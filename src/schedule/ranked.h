@@ -1,0 +1,22 @@
+/* Indices by a number each, the largest first; of equal ones the lowest index. */
+#ifndef SCHEDULE_RANKED_H
+#define SCHEDULE_RANKED_H
+
+#include <stdlib.h>
+
+struct ranked {
+    double value;
+    int index;
+};
+
+static inline int ranked_compare(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? 1 : -1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static inline void rank_descending(struct ranked *r, int n) {
+    qsort(r, (size_t)n, sizeof *r, ranked_compare);
+}
+
+#endif
