@@ -30,17 +30,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH 0.5  /* of an instance that is lost until the way is changed */
-#define MORE   1.5  /* times that, after each change */
-#define CALM   0.98 /* what is left of being more than ENOUGH after an instance */
-#define FADES  0.98 /* what is left of a loss after an instance */
-#define AWRY   1.2  /* of an instance: the first tells that speeds or weights were wrong */
-#define PRICE  1.02 /* of drawing, beside what is seen: data that change their cores */
-#define CLASS  0.1  /* weights within this ratio are alike, as a logarithm */
+#define ENOUGH  0.5  /* of an instance that is lost until the way is changed */
+#define MORE    1.5  /* times that, after each change */
+#define CALM    0.98 /* what is left of being more than ENOUGH after an instance */
+#define FADES   0.98 /* what is left of a loss after an instance */
+#define AWRY    1.2  /* of an instance: the first tells that speeds or weights were wrong */
+#define PRICE   1.02 /* of drawing, beside what is seen: data that change their cores */
+#define SCATTER 3.0  /* times the middle of what speeds differ by */
+#define CLASS   0.1  /* weights within this ratio are alike, as a logarithm */
 
 enum {
     MEMORY = 32, /* instances of a mean */
     CHUNKS = 64, /* of a unit, at least, if tasks suffice */
+    SAMPLE = 64, /* units */
     SORTED = 16, /* instances that an order is good for */
 };
 
@@ -123,6 +125,17 @@ static double if_owned(const evn_schedule *s, const int *owner) {
     return most(state->busy, s->problem.units);
 }
 
+/* The same without what disturbed single tasks: a spike says nothing about who should have had the
+ * task. */
+static double if_calm(const evn_schedule *s, const int *owner) {
+    struct state *state = s->state;
+    const double *cost = learn_cost(state->learn);
+    memset(state->busy, 0, (size_t)s->problem.units * sizeof *state->busy);
+    for (int t = 0; t < s->problem.tasks; t++) state->busy[owner[t]] += cost[t];
+    for (int u = 0; u < s->problem.units; u++) state->busy[u] /= speed_of(state, u);
+    return most(state->busy, s->problem.units);
+}
+
 static int chunk_of(const evn_problem *p) {
     const int chunk = p->tasks / p->units / CHUNKS;
     return chunk ? chunk : 1;
@@ -148,22 +161,53 @@ static double if_even(const struct state *state, const evn_problem *p) {
     return work / speed;
 }
 
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How much the speeds of units scatter, by the lower middle of some of them: those that come and go
+ * are not among them as long as they are the lesser part. */
+static void learn_noise_of_units(struct state *state, const evn_problem *p) {
+    double off[SAMPLE];
+    int n = 0;
+    const int stride = (p->units + SAMPLE - 1) / SAMPLE;
+    for (int u = 0; u < p->units; u += stride)
+        if (learn_seen(state->learn)[u] > 0)
+            off[n++] = fabs(log(learn_seen(state->learn)[u] / learn_speed(state->learn)[u]));
+    if (!n) return;
+    qsort(off, (size_t)n, sizeof *off, ascending);
+    state->noise += (fmin(SCATTER * off[(n - 1) / 2], 1) - state->noise) / SORTED;
+}
+
+/* Seconds that the present way has lost against w. To be wary needs a reason beyond noise, and is
+ * given up without one. */
+static double lost_to(const struct state *state, const double *took, const double *calm, int w) {
+    if (w == DRAWN || state->way == DRAWN) return took[state->way] - took[w];
+    if (state->way == WARY) return PRICE * calm[WARY] - calm[w];
+    return calm[ASSIGNED] * (1 - state->noise) - calm[w];
+}
+
 /* Adds up what the present way has lost against the others, in instances; whether the last
  * instance was uneven. */
 static int add_losses(evn_schedule *s) {
     struct state *state = s->state;
-    double took[WAYS];
+    double took[WAYS], calm[WAYS] = {0};
     const double even = if_even(state, &s->problem);
     took[ASSIGNED] = if_owned(s, state->assigned);
     took[WARY] = state->made ? if_owned(s, state->wary) : took[ASSIGNED];
+    if (state->made) calm[ASSIGNED] = if_calm(s, state->assigned);
+    if (state->made) calm[WARY] = if_calm(s, state->wary);
     /* where drawing is certainly no better, it is not tried how much worse it is */
     const int tried = state->may_draw && (s->chunk || took[state->way] > PRICE * even);
     took[DRAWN] = tried ? if_drawn(s) : PRICE * even;
     if (!(even > 0)) return 0;
     const int behind = s->instance < MEMORY ? s->instance : MEMORY;
+    for (int w = 0; w < WAYS; w++)
+        state->mean[w] += ((w == WARY ? PRICE : 1) * took[w] - state->mean[w]) / behind;
     for (int w = 0; w < WAYS; w++) {
-        const double more = (took[state->way] - took[w]) / even;
-        state->mean[w] += (took[w] - state->mean[w]) / behind;
+        if (w == (int)state->way) continue;
+        const double more = lost_to(state, took, calm, w) / even;
         if (more > -1e300 && more < 1e300) state->lost[w] = fmax(FADES * state->lost[w] + more, 0);
     }
     if (!state->may_draw) state->lost[DRAWN] = 0;
@@ -185,6 +229,30 @@ static void choose(struct state *state) {
     memset(state->lost, 0, sizeof state->lost);
 }
 
+/* Where nobody draws, the first instance may tell at once that speeds or weights were wrong, before
+ * `map` believes it; and when `map` has found something that is as good, it is taken. */
+static void correct(evn_schedule *s, int uneven) {
+    struct state *state = s->state;
+    if (state->may_draw) return;
+    const int *owner = state->map->owner;
+    const size_t bytes = (size_t)s->problem.tasks * sizeof *owner;
+    if (uneven && s->instance == 1 && state->mean[ASSIGNED] > AWRY * if_owned(s, state->wary))
+        state->way = WARY;
+    else if (state->way == WARY && memcmp(owner, state->assigned, bytes) != 0 &&
+             if_calm(s, owner) <= PRICE * if_calm(s, state->wary))
+        state->way = ASSIGNED;
+}
+
+static void look_at_ways(evn_schedule *s) {
+    struct state *state = s->state;
+    auto_lows(state, &s->problem);
+    learn_noise_of_units(state, &s->problem);
+    const int uneven = add_losses(s);
+    choose(state);
+    if (uneven) auto_wary(state, &s->problem, state->way == WARY ? state->wary : state->map->owner);
+    correct(s, uneven);
+}
+
 static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     struct state *state = s->state;
     const evn_problem *p = &s->problem;
@@ -196,14 +264,7 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     map->problem.carry = p->carry;
     map->instance++;
     map->policy->learn(map, owner, seconds);
-    if (p->units > 1) {
-        auto_lows(state, p);
-        const int uneven = add_losses(s);
-        choose(state);
-        if (uneven) auto_wary(state, p, state->way == WARY ? state->wary : map->owner);
-        if (uneven && s->instance == 1 && state->mean[ASSIGNED] > AWRY * if_owned(s, state->wary))
-            state->way = WARY;
-    }
+    if (p->units > 1) look_at_ways(s);
     s->chunk = state->way == DRAWN ? chunk_of(p) : 0;
     if (s->chunk) sort(s);
     s->order = state->order;

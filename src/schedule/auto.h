@@ -15,6 +15,7 @@ struct state {
     enum way way;
     double lost[WAYS]; /* by the present way against each other, in instances */
     double enough;     /* of that until the way is changed */
+    double noise;      /* by how much speeds differ from what is believed of them, relative */
     double mean[WAYS]; /* s of an instance, over the last ones */
     int sorted;        /* instance of the order; 0: there is none */
     int made;          /* there is a wary assignment */

@@ -41,7 +41,7 @@ struct move {
 static struct move best_move(const struct state *state, const evn_problem *p, const int *owner,
                              const double *busy, int from) {
     const double *cost = learn_cost(state->learn);
-    struct move best = {-1, -1, busy[from] * LEAST};
+    struct move best = {-1, -1, busy[from] * fmax(LEAST - state->noise, 0)};
     for (int t = 0; t < p->tasks; t++) {
         if (owner[t] != from) continue;
         const double rest = busy[from] - cost[t] / state->low[from];

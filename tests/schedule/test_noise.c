@@ -12,12 +12,14 @@ enum { U = 4, TASKS = 64, DRIFT = 400, STEPS = 500, SEEDS = 6 };
 static const struct schedule {
     const char *spec;
     int settled; /* step after which no task should move any more */
+    int apart;   /* units have memories of their own */
+    int once;    /* migrations more: a change of its way */
 } specs[] = {
-    {"map", 20},
-    {"auto", 20},
-    {"guided:time", 20},
-    {"interval", 41},               /* its iterations */
-    {"interval:iterations=10", 41}, /* once more when times are known better */
+    {"map", 20, 0, 0},
+    {"auto", 20, 1, 40}, /* else it draws while there are spikes, which is shorter */
+    {"guided:time", 20, 0, 0},
+    {"interval", 41, 0, 0},               /* its iterations */
+    {"interval:iterations=10", 41, 0, 0}, /* once more when times are known better */
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -42,6 +44,7 @@ static struct outcome run(const struct schedule *which, double noise, double spi
     evn_problem p = npbmz_tasks(b);
     assert_int_equal(p.tasks, TASKS);
     p.units = U;
+    p.space = which->apart ? (const int[U]){0, 1, 2, 3} : NULL;
     evn_schedule *s;
     if (evn_schedule_open(&s, which->spec, &p)) fail_msg("%s: %s", which->spec, evn_message());
     double speed[U] = {1, 1, 0.5, 2}, seconds[TASKS];
@@ -82,7 +85,7 @@ static void holds_under(double noise, int migrations, double longer, int uneven)
         if (quiet.even > 1.1) fail_msg("%s: %.3f without noise", specs[k].spec, quiet.even);
         for (int seed = 1; seed <= SEEDS; seed++) {
             const struct outcome o = run(&specs[k], noise, 0.01, (unsigned)seed);
-            if (o.migrations > migrations)
+            if (o.migrations > migrations + (noise > 0.02 ? specs[k].once : 0))
                 fail_msg("%s, noise %g, seed %d: %d migrations, expected at most %d", specs[k].spec,
                          noise, seed, o.migrations, migrations);
             if (o.even > longer * quiet.even)
