@@ -72,7 +72,7 @@ evn_status evn_open(evn_session **out, const char *units, const char *devices, u
 
 /* Opens a loop with a schedule of its own, both of which belong to the session.
  *
- * `schedule` NULL or "default": EVENER_SCHEDULE where it is set, else `guided:time`, which learns
+ * `schedule` NULL or "default": EVENER_SCHEDULE where it is set, else `auto`, which learns
  * what tasks cost and how fast units are, moves few tasks, and goes on learning; or, where the
  * problem announces fewer than 10 instances, which are over before that has learnt, `dynamic`.
  *

@@ -249,7 +249,9 @@ static void look_at_ways(evn_schedule *s) {
     learn_noise_of_units(state, &s->problem);
     const int uneven = add_losses(s);
     choose(state);
-    if (uneven) auto_wary(state, &s->problem, state->way == WARY ? state->wary : state->map->owner);
+    /* a unit that has nothing makes nothing uneven: it is tried again from time to time */
+    if (uneven || (state->way == WARY && s->instance % SORTED == 0))
+        auto_wary(state, &s->problem, state->way == WARY ? state->wary : state->map->owner);
     correct(s, uneven);
 }
 

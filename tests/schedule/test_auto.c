@@ -107,7 +107,7 @@ static void test_of_no_use(void **state) {
         }
         if (probed > 10) fail_msg("unit 1 has had something %d times of 280", probed);
         for (int i = 0; i < 3000; i++) step(s, quiet);
-        assert_in_range(has(s, 1), TASKS / 4, 3 * TASKS / 4);
+        assert_true(step(s, quiet) < 1.1 * 35e-3); /* of 70 in all, by both */
         evn_schedule_close(s);
     }
 }

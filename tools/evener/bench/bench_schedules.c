@@ -373,7 +373,7 @@ static int make_problem(evn_problem *p, int tasks, int units) {
 int bench_planning(int tasks, int units, double max) {
     static const char *const specs[] = {
         "static",        "dynamic", "dynamic:memorize=0", "guided:size", "guided:time", "weighted",
-        "weighted:size", "binpack", "interval",           "map"};
+        "weighted:size", "binpack", "interval",           "map",         "auto"};
     evn_problem p;
     int *owner = malloc(sizeof *owner * (size_t)tasks), late = 0;
     double *seconds = malloc(sizeof *seconds * (size_t)tasks);
@@ -442,6 +442,8 @@ static const struct option table[] = {
 static const struct option_rule rules[] = {
     {"map", OPTION_EXCLUDES, "planning apps steps exchange noise FILE",
      "its table is of bt-mz's zones, on units of its own"},
+    {"default", OPTION_EXCLUDES, "map planning apps classes steps exchange noise FILE",
+     "its tasks, units and disturbances are made up"},
     {"planning", OPTION_EXCLUDES, "apps classes steps exchange noise FILE",
      "its tasks and units are made up; --tasks and --unit-count say how many"},
     {"tasks", OPTION_NEEDS, "planning", "whose tasks these are"},

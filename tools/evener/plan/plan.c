@@ -412,7 +412,7 @@ static const struct option table[] = {
     {"slow", "U:F@N", "unit U takes F times as long from step N on; the first is 0", OPTION_TEXT,
      AT(slow), 0, 0},
     {"schedule", "SPEC",
-     "static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
+     "auto, static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
      OPTION_TEXT, AT(words.schedule), 0, 0},
     {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER, AT(iterations),
      1, 1000000},

@@ -43,7 +43,7 @@ static const struct option table[] = {
     {"on-device-loss", "WHAT", "stop (default), or continue with the units that are left",
      OPTION_TEXT, AT(on_loss), 0, 0},
     {"schedule", "SPEC",
-     "static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
+     "auto, static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
      OPTION_TEXT, AT(words.schedule), 0, 0},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
     {"trace", "FILE", "what each unit did when, for Perfetto or chrome://tracing", OPTION_OUTPUT,
