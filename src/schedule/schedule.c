@@ -12,8 +12,8 @@
 #include <string.h>
 
 static const struct policy *const policies[] = {
-    &policy_auto,    &policy_static_,  &policy_dynamic, &policy_guided,  &policy_weighted,
-    &policy_binpack, &policy_interval, &policy_map,     &policy_optimal,
+    &policy_static_,  &policy_dynamic, &policy_guided,  &policy_weighted, &policy_binpack,
+    &policy_interval, &policy_map,     &policy_optimal, &policy_auto,
 };
 enum { POLICIES = sizeof policies / sizeof *policies };
 

@@ -78,7 +78,7 @@ class Run(Base):
             self.assertGreater(record["periods"][key], 0)
         for key in ("migrations", "messages", "bytes"):
             self.assertGreaterEqual(record["transfers"][key], 0)
-        self.assertEqual(record["schedule"], "guided:size")
+        self.assertEqual(record["schedule"], "auto")
         self.assertIn("cores", record["machine"])
         self.assertIn("compiler", record["build"])
         self.assertIn("run bt-mz", record["command"])

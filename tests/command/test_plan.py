@@ -155,7 +155,7 @@ class Machine(Base):
         file = os.path.join(MACHINES, "power9-4v100.json")
         for class_, published in (("B", 2.51), ("C", 2.86)):
             time = [self.plan("bt-mz", "--class", class_, "--machine", file, "--units", units, "--exchange",
-                              "sequential", "--iterations", "8")["iterations"][-1]["step_s"]
+                              "sequential", "--schedule", "guided:size", "--iterations", "8")["iterations"][-1]["step_s"]
                     for units in ("1:GPU:1", "4:GPU:1")]
             self.assertAlmostEqual(time[0] / time[1] / published, 1, delta=0.02)
 
@@ -262,7 +262,7 @@ class Tdbem(Base):
                 self.assertAlmostEqual(step["load"][unit],
                                        sum(w for w, o in zip(found["weight"], step["owner"]) if o == unit))
         done = self.evener("plan", *self.words, "--units", "2:CPU:1")
-        self.assertRegex(done.stdout, r"(?m)^td-bem: sphere:2, double, rows, ng=16: \d+ blocks on 2:CPU:1 under interval")
+        self.assertRegex(done.stdout, r"(?m)^td-bem: sphere:2, double, rows, ng=16: \d+ blocks on 2:CPU:1 under auto")
         self.assertNotIn("zones", done.stdout)
         self.assertIn("its problem is open", done.stderr)
 

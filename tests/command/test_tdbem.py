@@ -84,7 +84,7 @@ class Run(Base):
         self.assertRegex(r["hash"], "^[0-9a-f]{16}$")
         self.assertEqual(len(r["units"]), 2)
         self.assertEqual(sum(u["tasks"] for u in r["units"]), len(r["owner"]))
-        self.assertIn("interval", r["schedule"])
+        self.assertEqual(r["schedule"], "auto")
         self.assertIn("run td-bem", r["command"])
 
     def test_page(self):
