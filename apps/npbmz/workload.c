@@ -172,9 +172,9 @@ static const struct study studies[] = {
 #define SHARED                                                                                     \
     .about = "One of the multi-zone NAS Parallel Benchmarks: a flow on a mesh of zones that\n"     \
              "exchange their boundary faces after each time step, verified by official norms.\n",  \
-    .noun = "zone", .weight = "points", .schedule = "auto", .sample = "--class=W",          \
-    .keeps = 1, .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state),     \
-    .check = check, .describe = describe, .tasks = tasks, .teams = &teams, .kept = kept,           \
+    .noun = "zone", .weight = "points", .schedule = "auto", .sample = "--class=W", .keeps = 1,     \
+    .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state), .check = check, \
+    .describe = describe, .tasks = tasks, .teams = &teams, .kept = kept,                           \
     .print_problem = print_problem, .run = run, .print_result = print_result, .record = record,    \
     .draw = draw, .close = close_state
 
