@@ -101,7 +101,7 @@ class Record(unittest.TestCase):
 
     def test_lost(self):
         """Of a device that is lost nothing is known."""
-        record = run("bt-mz --class S --units 1:CPU:1,1:GPU:1 --devices emulated:fail=lost@300 --on-device-loss continue")
+        record = run("bt-mz --class S --schedule static --units 1:CPU:1,1:GPU:1 --devices emulated:fail=lost@300 --on-device-loss continue")
         self.assertEqual(record["devices"][0]["phases"], {})
 
     def test_ranks(self):
