@@ -46,7 +46,6 @@ static evn_status set_up(struct run *run) {
     evn_status status = ranks_agreed(run->cluster, setup_open_scratch(run));
     if (!status) status = zones_visit(run, zone_make, EVN_WRITE);
     if (!status) status = setup_open_devices(run);
-    if (!status) status = setup_access(run, EVN_BOTH); /* what the exchange is opened with */
     if (!status) status = setup_open_exchange(run);
     status = ranks_agreed(run->cluster, status);
     if (!status) status = force(run);

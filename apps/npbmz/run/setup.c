@@ -137,6 +137,10 @@ static const struct gpu_solver *gpu_solver(const struct run *run) {
     return run->options->solver ? run->options->solver : solver[run->p->benchmark];
 }
 
+evn_status setup_access(struct run *run, evn_access access) {
+    return run->place ? evn_loop_place(run->loop, run->place, 1, run->region, &access) : EVN_OK;
+}
+
 /* Zones become regions that follow the schedule. */
 static evn_status open_place(struct run *run, double share) {
     struct problem *p = run->p;
@@ -153,11 +157,8 @@ static evn_status open_place(struct run *run, double share) {
         void *block = zone_block(p, &p->zone[z], &bytes);
         status = evn_place_add(run->place, block, bytes, &run->region[z]);
     }
-    return status;
-}
-
-evn_status setup_access(struct run *run, evn_access access) {
-    return run->place ? evn_loop_place(run->loop, run->place, 1, run->region, &access) : EVN_OK;
+    /* at once: recovery has the loop's place let go of a device that fails from here on */
+    return status ? status : setup_access(run, EVN_BOTH);
 }
 
 evn_status setup_open_devices(struct run *run) {
