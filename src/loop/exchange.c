@@ -411,6 +411,9 @@ static evn_status connect_all(evn_exchange *x) {
         evn_unit *unit = evn_units_get(x->loop->units, u);
         for (int d = 0; d < evn_unit_devices(unit); d++) {
             evn_device *from = evn_unit_device(unit, d);
+            /* with itself: whether it is alive, or else its neighbours would seem to have failed */
+            if (!status && from && (status = evn_device_connect(from, from)))
+                loop_set_failed(x->loop, u);
             for (int v = 0; !status && from && v < units; v++) status = connect_unit(x, v, from);
         }
     }

@@ -1028,6 +1028,28 @@ static void test_device_fails(void **state) {
     assert_true(failures > 20);
 }
 
+/* An exchange that is opened when a device has failed names its unit, not those that would receive
+ * from it. */
+static void test_opens_with_one_lost(void **state) {
+    (void)state;
+    if (spec) skip();
+    evn_face face[FACES];
+    ring(face, 0);
+    for (int bad = 0; bad < 2; bad++) {
+        struct fixture f;
+        evn_exchange *x;
+        char devices[64];
+        snprintf(devices, sizeof devices, "emulated:2,bad=%d,fail=copy@1", bad);
+        begin(&f, "1:CPU:1,2:GPU:1", devices, "static", 1, VALUES * sizeof(double));
+        assert_int_equal(evn_loop_bring(f.loop), EVN_DEVICE);
+        assert_int_equal(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL),
+                         EVN_DEVICE);
+        assert_null(x);
+        assert_int_equal(evn_loop_failed_unit(f.loop), 1 + bad);
+        end(&f);
+    }
+}
+
 /* Values that follow from nothing but their places, on the host. */
 static void begin_anew(struct fixture *f) {
     for (int r = 0; r < TASKS * f->slots; r++) {
@@ -1121,6 +1143,7 @@ int main(void) {
         cmocka_unit_test(test_used_wrongly),
         cmocka_unit_test(test_no_memory_once),
         cmocka_unit_test(test_device_fails),
+        cmocka_unit_test(test_opens_with_one_lost),
         cmocka_unit_test(test_recovers),
     };
     spec = getenv("EVENER_TEST_DEVICE");
