@@ -580,7 +580,9 @@ static evn_status cuda_host_register(evn_device *base, void *memory, size_t byte
     const int code = api->host_register(memory, bytes, CUDA_HOST_PORTABLE);
     if (code == CUDA_HOST_MEMORY_REGISTERED)
         return evn_fail(EVN_USAGE, "cuMemHostRegister: it is registered already, or a part of it");
-    if (code == CUDA_OUT_OF_MEMORY || code == CUDA_INVALID_VALUE || code == CUDA_NOT_SUPPORTED)
+    /* the system's refusal is no failure of the device's */
+    if (code == CUDA_OUT_OF_MEMORY || code == CUDA_INVALID_VALUE || code == CUDA_NOT_SUPPORTED ||
+        code == CUDA_OPERATING_SYSTEM)
         return evn_fail(EVN_MEMORY, "cuMemHostRegister: the system does not let so much stay in "
                                     "place, or not this memory");
     return check(d, code, "cuMemHostRegister");

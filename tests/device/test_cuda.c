@@ -549,6 +549,11 @@ static void test_register(void **state) {
     fake->may_register = 100;
     assert_fails(evn_host_memory_register(w.device[0], memory, sizeof memory), EVN_MEMORY,
                  "stay in place");
+    fake->may_register = (size_t)-1;
+    fake->fail_at = 2; /* after the context */
+    fake->fail_code = CUDA_OPERATING_SYSTEM;
+    assert_fails(evn_host_memory_register(w.device[0], memory, sizeof memory), EVN_MEMORY,
+                 "stay in place");
     assert_ok(run_work(&w));
     assert_true(is_right(&w));
     close_work(&w);
