@@ -685,15 +685,20 @@ evn_status evn_queue_wait(evn_queue *q, evn_event *e) {
     return tell(d, d->backend->queue_wait(q, e), "letting a queue wait for an event");
 }
 
+static evn_status finish_event(evn_event *e) {
+    evn_device *d = e->device;
+    const evn_status status = d->backend->event_finish(e);
+    if (!status) return alive(d, "waiting for an event");
+    return tell(d, status, "waiting for an event");
+}
+
 evn_status evn_event_finish(evn_event *e) {
     if (!e) return usage(NULL, "evn_event_finish() without an event");
     evn_device *d = e->device;
     if (!e->recorded) return usage(d, "waiting for an event that was never recorded");
     if (is_foreign(d)) return alive(d, "waiting for an event");
     atomic_fetch_add_explicit(&d->waits, 1, memory_order_relaxed);
-    evn_status status = d->backend->event_finish(e);
-    if (!status) return alive(d, "waiting for an event");
-    return tell(d, status, "waiting for an event");
+    return finish_event(e);
 }
 
 evn_status evn_event_done(evn_event *e, int *done) {
@@ -705,7 +710,7 @@ evn_status evn_event_done(evn_event *e, int *done) {
     if (is_foreign(d)) return alive(d, "asking for an event");
     if (!d->backend->event_done(e)) return EVN_OK;
     *done = 1;
-    return evn_event_finish(e);
+    return finish_event(e); /* which waits for nothing */
 }
 
 evn_status evn_event_seconds(evn_event *begin, evn_event *end, double *seconds) {

@@ -814,11 +814,14 @@ static void test_events(void **state) {
             if (i < 2) assert_ok(evn_launch(b.queue, grind, GRIND / GROUP, GROUP, arguments, 3));
         }
         /* asking again and again is waiting, too; and then those before have happened */
+        const evn_counts before = evn_device_counts(b.device);
         for (done = 0; !done;) assert_ok(evn_event_done(e[2], &done));
         for (int i = 0; i < 3; i++) {
             assert_ok(evn_event_done(e[i], &done));
             assert_int_equal(done, 1);
         }
+        /* but the host has not stood still for it */
+        assert_int_equal(evn_device_counts_since(b.device, before).waits, 0);
         assert_ok(evn_event_finish(e[2]));
         assert_ok(evn_event_seconds(e[0], e[1], &part[0]));
         assert_ok(evn_event_seconds(e[1], e[2], &part[1]));
