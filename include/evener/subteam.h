@@ -14,11 +14,11 @@
  *         return evn_batch_share(batch, NULL, 0, step, arg);
  *     }
  *
- * The cut is made from the tasks' weights and kept as long as the batch is the same: first the
- * largest tasks, if there are such, one after another by all cores; then the others by subteams of
- * one core or some. Each subteam has tasks of its own, so that their data stay in its cores'
- * caches, and takes from the others when it has done them: a core that other programs disturb
- * delays no more than a task.
+ * The cut is made from the tasks' weights and kept as long as they are the same, or in turn the two
+ * parts that a batch is done in: first the largest tasks, if there are such, one after another by
+ * all cores; then the others by subteams of one core or some. Each subteam has tasks of its own, so
+ * that their data stay in its cores' caches, and takes from the others when it has done them: a
+ * core that other programs disturb delays no more than a task.
  */
 #ifndef EVENER_SUBTEAM_H
 #define EVENER_SUBTEAM_H

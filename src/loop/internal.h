@@ -85,8 +85,8 @@ struct worker {
     int *noted;       /* of each region: where it was noted last; NULL where tasks share none */
     struct in_flight *in_flight; /* of each device of the unit; NULL for a CPU unit */
     int devices;
-    struct subteams *subteams; /* NULL: none were wanted yet */
-    evn_burst_kind kind;       /* of the instance at hand */
+    struct subteams *subteams[2]; /* as cut last, and before that; NULL: none were wanted yet */
+    evn_burst_kind kind;          /* of the instance at hand */
     int instance;
     double origin;
 };

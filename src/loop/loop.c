@@ -389,7 +389,7 @@ static void close_worker(struct worker *w) {
     regions_forget(w);
     free(w->mine);
     free(w->ring.burst);
-    subteams_close(w->subteams);
+    for (int i = 0; i < 2; i++) subteams_close(w->subteams[i]);
 }
 
 /* Nothing is learnt yet, and tasks are where the schedule puts them first. */

@@ -103,8 +103,23 @@ static void make_lists(struct subteams *s) {
     }
 }
 
+static int is_cut(const struct subteams *s, const int *task, int count) {
+    return s && count == s->count && !memcmp(task, s->task, (size_t)count * sizeof *task);
+}
+
+/* Those that were cut for these tasks, or those that were not used last. So a body that does its
+ * batch in two parts, step after step, has both kept. NULL: no memory. */
+static struct subteams *find(struct worker *w, const evn_batch *b, const int *task, int count) {
+    struct subteams *last = w->subteams[0];
+    if (is_cut(last, task, count)) return last;
+    w->subteams[0] = w->subteams[1];
+    w->subteams[1] = last;
+    if (!w->subteams[0]) w->subteams[0] = make(b->unit, b->loop->problem->tasks);
+    return w->subteams[0];
+}
+
 static void cut_tasks(struct subteams *s, const double *weight, const int *task, int count) {
-    if (count == s->count && !memcmp(task, s->task, (size_t)count * sizeof *task)) return;
+    if (is_cut(s, task, count)) return;
     s->count = count;
     memcpy(s->order, task, (size_t)count * sizeof *task);
     weight_of = weight;
@@ -230,11 +245,10 @@ evn_status evn_batch_share(evn_batch *b, const int *task, int count, evn_task_bo
         run_alone(b, task, count, body, arg);
         return EVN_OK;
     }
-    struct worker *w = b->worker;
-    if (!w->subteams && !(w->subteams = make(b->unit, b->loop->problem->tasks)))
+    struct subteams *s = find(b->worker, b, task, count);
+    if (!s)
         return evn_fail(EVN_MEMORY, "loop: no memory for subteams of %d cores",
                         evn_unit_cores(b->unit));
-    struct subteams *s = w->subteams;
     cut_tasks(s, b->loop->problem->weight, task, count);
     s->batch = b;
     s->body = body;
