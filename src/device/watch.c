@@ -34,6 +34,7 @@ static void hand_on(int signal, siginfo_t *info, void *context) {
         !is_info && (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN);
     if (handing || is_none) { /* it comes again, and ends the process */
         sigaction(signal, &end, NULL);
+        if (info->si_code <= 0) raise(signal); /* nothing faulted, somebody sent it */
         return;
     }
     handing = 1;
