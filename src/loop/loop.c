@@ -69,6 +69,18 @@ static double run_batch(evn_loop *loop, struct worker *w, int count, double begi
     return end;
 }
 
+static int by_number(const void *a, const void *b) {
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* Tasks of one batch ascend, in whatever order they are drawn; mostly they do already. */
+static void ascend(int *task, int count) {
+    int i = 1;
+    while (i < count && task[i - 1] < task[i]) i++;
+    if (i < count) qsort(task, (size_t)count, sizeof *task, by_number);
+}
+
 /* Draws the next chunk into w->mine at `at`; how many. */
 static int draw(evn_loop *loop, struct worker *w, int unit, int at) {
     const int n = loop->hi;
@@ -80,6 +92,7 @@ static int draw(evn_loop *loop, struct worker *w, int unit, int at) {
         w->mine[at + i] = t;
         loop->owner[t] = unit;
     }
+    if (loop->order) ascend(w->mine + at, count);
     return count;
 }
 
