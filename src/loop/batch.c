@@ -244,8 +244,10 @@ void batch_shared(evn_batch *b, const int *task, int count, const double *part) 
     const int again = b->done == b->count;
     const double now = ended(b), wall = now - b->since;
     double sum = 0;
+    int first = task[0]; /* that a burst's is the lowest tells traces which tasks there are */
     for (int i = 0; i < count; i++) sum += part[i];
     for (int i = 0; i < count; i++) {
+        if (task[i] < first) first = task[i];
         const double seconds = sum > 0 ? wall * part[i] / sum : wall / count;
         if (again)
             b->loop->added[task[i]] += seconds;
@@ -256,7 +258,7 @@ void batch_shared(evn_batch *b, const int *task, int count, const double *part) 
         b->adds = 1;
     else
         b->done += count;
-    burst_record(b->worker, b->worker->kind, task[0], count, b->since, now);
+    burst_record(b->worker, b->worker->kind, first, count, b->since, now);
     b->since = now;
 }
 

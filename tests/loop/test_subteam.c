@@ -201,6 +201,10 @@ static void test_sizes(void **state) {
     assert_ok(evn_loop_run(f.loop, body, &f));
     for (int t = 0; t < TASKS; t++) assert_int_equal(f.cores[t], t == 11 ? 4 : 1);
     check(&f, 1);
+    /* the burst begins with the lowest task, whichever is done first */
+    const evn_burst all = evn_loop_burst(f.loop, 0, evn_loop_bursts(f.loop, 0) - 1);
+    assert_int_equal(all.task, 0);
+    assert_int_equal(all.count, TASKS);
     close_fixture(&f);
 }
 
