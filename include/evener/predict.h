@@ -97,6 +97,25 @@ typedef struct evn_prediction {
 evn_status evn_predict_step(const evn_prediction_input *in, const evn_processes *p,
                             const int *owner, const int *threads, evn_prediction *out);
 
+/* What it costs that several cores are at one task: n of them need
+ * (1 + doubling log2 n) fib(n) / n of the time of one, with fib the mean over phases as
+ * evn_predict_team() has it. */
+typedef struct evn_team_cost {
+    double doubling; /* of each doubling of a team, >= 0: barriers, unequal shares */
+    /* The phases of a task, as evn_prediction_input has them; NULL: shared evenly. */
+    int (*phases)(const void *arg, int task, evn_phase *phase, int room);
+    const void *arg;
+} evn_team_cost;
+
+/* What a step takes on units of one process whose bodies call evn_batch_share() (evener/subteam.h),
+ * unit u having cores[u] cores: instances under the schedule `text` until tasks stay where they
+ * are, each unit cut into subteams as a loop cuts it. busy[u], of tasks->units entries, receives
+ * how long unit u is at work in the last one, in weights over tasks->speed, which are those of
+ * whole units. Where units draw, each chunk is cut by itself. Exchange is left out. EVN_USAGE: no
+ * such schedule, or numbers that are none of these; EVN_MEMORY. */
+evn_status evn_predict_units(const evn_problem *tasks, const char *text, const int *cores,
+                             const evn_team_cost *cost, double *busy);
+
 #ifdef __cplusplus
 }
 #endif

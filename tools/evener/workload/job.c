@@ -352,12 +352,32 @@ static int take_calibrated(struct job *job) {
     return status ? give_up(status) : 0;
 }
 
+/* What auto stands for here, once it is open as a unit of each part: another list for these tasks
+ * where it is faster. Speeds are of units that the user knows; devices and other ranks have their
+ * shares of the tasks, which is what the schedule is for. */
+static int choose_units(struct job *job, const struct job_words *words, unsigned flags) {
+    const char *name = schedule_name(job, words);
+    if (strcmp(words->units, "auto") != 0 || *job->units_text || job->cluster ||
+        evn_units_gpus(job->units) || words->speeds || strstr(name, "speed="))
+        return 0;
+    const struct choice_for what = {job->is, job->state,   &job->tasks,
+                                    name,    job->machine, CHOICE_DOUBLING};
+    const int code = choice_make(&job->choice, &what);
+    if (code || !job->choice.best) return code;
+    snprintf(job->units_text, sizeof job->units_text, "%s",
+             job->choice.tried[job->choice.best].list);
+    evn_units_close(job->units);
+    job->units = NULL;
+    return open_units(job, words, job->units_text, flags);
+}
+
 int job_units(struct job *job, const struct job_words *words, unsigned flags) {
     const int may =
         !(flags & EVN_DESCRIBE_ONLY) && !strncmp(schedule_name(job, words), "binpack:", 8);
     int code = may ? reassign_cores(job, words) : 0;
     if (code) return code;
     code = open_units(job, words, *job->units_text ? job->units_text : words->units, flags);
+    if (!code) code = choose_units(job, words, flags);
     if (code) return code;
     const int steps = words->steps < 0 ? job->shape.steps : (int)words->steps;
     job->tasks.units = evn_units_count(job->units);

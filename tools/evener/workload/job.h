@@ -3,6 +3,7 @@
 #ifndef TOOL_JOB_H
 #define TOOL_JOB_H
 
+#include "workload/choice.h"
 #include "workload/ranks.h"
 #include "workload/table.h"
 
@@ -27,7 +28,8 @@ struct job {
     double *speed;        /* of each unit, over ranks of all */
     int *space;           /* of each unit, over ranks and where there are devices; else NULL */
     double *bytes;        /* likewise: of each task's data */
-    char units_text[512]; /* with cores reassigned */
+    char units_text[512]; /* with cores reassigned, or chosen; "": as the words say */
+    struct choice choice; /* what auto was, and why */
     evn_schedule *schedule;
 };
 

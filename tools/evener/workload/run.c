@@ -161,6 +161,7 @@ static void print_units(const struct job *job, const struct run_result *r, FILE 
     snprintf(tasks, sizeof tasks, "%ss", job->is->noun);
     fprintf(out, "\n Units %s%s, schedule %s\n", evn_units_text(job->units),
             job->cluster ? " on rank 0" : "", evn_schedule_text(job->schedule));
+    if (*job->choice.why) fprintf(out, " auto: %s\n", job->choice.why);
     if (job->cluster)
         fprintf(out, " %d ranks, %s; rank 0: %s\n", r->ranks, evn_cluster_wire(job->cluster),
                 evn_cluster_cores(job->cluster));
@@ -192,6 +193,7 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
     cJSON_AddStringToObject(root, "problem", job->shape.key);
     if (job->cluster) cJSON_AddStringToObject(root, "wire", evn_cluster_wire(job->cluster));
     record_result(root, r, evn_schedule_text(job->schedule), &job->tasks);
+    if (*job->choice.why) cJSON_AddItemToObject(root, "auto", choice_record(&job->choice));
     if (job->is->record) job->is->record(job->state, root);
     while (watch->shown && watch->shown->child) {
         cJSON *part = cJSON_DetachItemViaPointer(watch->shown, watch->shown->child);

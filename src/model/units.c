@@ -1,0 +1,172 @@
+/* Units by tasks: what a step takes on units whose cores take whole tasks. A unit is cut into
+ * subteams as a loop cuts it (loop/cut.h); what the subteams then need is reckoned with the team's
+ * cost and with what phases leave uneven, which the cut does not know. */
+#include <evener/predict.h>
+#include "base/argument.h"
+#include "loop/cut.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PHASES = 16, CORES_MAX = 1 << 16, INSTANCES = 8 };
+
+struct model {
+    const evn_problem *p;
+    const evn_team_cost *cost;
+    const int *cores;
+    int *owner, *before; /* of each task, of this instance and the one before */
+    int *order;          /* a unit's tasks, by descending weight */
+    double *weight;      /* of these */
+    double *seconds;     /* of each task */
+    double *load;        /* room: of each core of a unit */
+};
+
+static double weight_of(const evn_problem *p, int t) { return p->weight ? p->weight[t] : 1; }
+
+/* Of one core of a unit. */
+static double core_speed(const struct model *m, int u) {
+    return (m->p->speed ? m->p->speed[u] : 1) / m->cores[u];
+}
+
+/* What `n` cores take for a task, over what one takes. */
+static double by_team(const struct model *m, int task, int n) {
+    evn_phase phase[PHASES];
+    if (n == 1) return 1;
+    const int phases = m->cost->phases ? m->cost->phases(m->cost->arg, task, phase, PHASES) : 0;
+    return (1 + m->cost->doubling * log2(n)) * evn_predict_team(0, phases, phase, n) / n;
+}
+
+static _Thread_local const double *weight_by; /* for by_weight() */
+
+static int by_weight(const void *a, const void *b) {
+    const int x = *(const int *)a, y = *(const int *)b;
+    const double wx = weight_by ? weight_by[x] : 1, wy = weight_by ? weight_by[y] : 1;
+    return wx > wy ? -1 : wx < wy ? 1 : x < y ? -1 : x > y;
+}
+
+/* Those of m->order behind `cut->together`, which end at `begin`, by subteams: each goes to the one
+ * that is done with it first. Returns when the last one is done. */
+static double deal(struct model *m, int cores, struct cut cut, int count, double begin) {
+    const int each = cores / cut.subteams, more = cores % cut.subteams;
+    double end = begin;
+    for (int s = 0; s < cut.subteams; s++) m->load[s] = begin;
+    for (int i = cut.together; i < count; i++) {
+        const int t = m->order[i];
+        const double slow = m->weight[i] * by_team(m, t, each);
+        const double fast = more ? m->weight[i] * by_team(m, t, each + 1) : slow;
+        int best = 0;
+        double least = INFINITY;
+        for (int s = 0; s < cut.subteams; s++) {
+            const double done = m->load[s] + (s < more ? fast : slow);
+            if (done < least) least = done, best = s;
+        }
+        m->load[best] = least;
+        end = fmax(end, least);
+        m->seconds[t] = best < more ? fast * (each + 1) : slow * each;
+    }
+    return end;
+}
+
+/* A batch of m->order on unit `u`: how long it takes; the times of tasks are made to fit. */
+static double batch(struct model *m, int u, int count) {
+    const int cores = m->cores[u];
+    double end = 0, sum = 0;
+    if (!count) return 0;
+    weight_by = m->p->weight;
+    qsort(m->order, (size_t)count, sizeof *m->order, by_weight);
+    for (int i = 0; i < count; i++) m->weight[i] = weight_of(m->p, m->order[i]);
+    const struct cut cut =
+        cores > 1 ? cut_choose(cores, count, m->weight, m->load) : (struct cut){0, 1};
+    for (int i = 0; i < cut.together; i++) {
+        const double took = m->weight[i] * by_team(m, m->order[i], cores);
+        m->seconds[m->order[i]] = took * cores;
+        end += took;
+    }
+    end = deal(m, cores, cut, count, end) / core_speed(m, u);
+    for (int i = 0; i < count; i++) sum += m->seconds[m->order[i]];
+    for (int i = 0; i < count; i++) m->seconds[m->order[i]] *= sum > 0 ? end / sum : 0;
+    return end;
+}
+
+/* One instance: of each unit until when it is busy. Where units draw, a chunk is a batch. */
+static void instance(struct model *m, int chunk, double *busy) {
+    const evn_problem *p = m->p;
+    for (int u = 0; u < p->units; u++) busy[u] = 0;
+    if (chunk) {
+        for (int t = 0; t < p->tasks;) {
+            const int u = m->owner[t], end = t + chunk < p->tasks ? t + chunk : p->tasks;
+            int n = 0;
+            while (t < end) m->order[n++] = t++;
+            busy[u] += batch(m, u, n);
+        }
+        return;
+    }
+    for (int u = 0; u < p->units; u++) {
+        int n = 0;
+        for (int t = 0; t < p->tasks; t++)
+            if (m->owner[t] == u) m->order[n++] = t;
+        busy[u] = batch(m, u, n);
+    }
+}
+
+/* Instances until the schedule leaves tasks where they are, or long enough. */
+static evn_status run(struct model *m, const char *text, double *busy) {
+    const size_t bytes = (size_t)m->p->tasks * sizeof *m->owner;
+    const int most = INSTANCES + m->p->units;
+    evn_schedule *schedule;
+    evn_status status = evn_schedule_open(&schedule, text, m->p);
+    if (status) return status;
+    for (int i = 0, same = 0; !status && i < most && same < 2; i++) {
+        memcpy(m->before, m->owner, bytes);
+        const int chunk = evn_schedule_chunk(schedule);
+        status = evn_schedule_simulate(schedule, m->owner, m->seconds);
+        same = i && !memcmp(m->owner, m->before, bytes) ? same + 1 : 0;
+        if (!status) instance(m, chunk, busy);
+        if (!status) status = evn_schedule_learn(schedule, m->owner, m->seconds);
+    }
+    evn_schedule_close(schedule);
+    return status;
+}
+
+static evn_status check(const evn_problem *p, const int *cores, const evn_team_cost *cost) {
+    if (p->tasks < 1 || p->units < 1)
+        return evn_fail(EVN_USAGE, "predict: %d tasks on %d units, expected 1 or more", p->tasks,
+                        p->units);
+    for (int u = 0; u < p->units; u++)
+        if (cores[u] < 1 || cores[u] > CORES_MAX)
+            return evn_fail(EVN_USAGE, "predict: unit %d has %d cores, expected 1 to %d", u,
+                            cores[u], CORES_MAX);
+    if (!(cost->doubling >= 0 && isfinite(cost->doubling)))
+        return evn_fail(EVN_USAGE, "predict: a team's cost is %g, expected a number from 0",
+                        cost->doubling);
+    return EVN_OK;
+}
+
+evn_status evn_predict_units(const evn_problem *tasks, const char *text, const int *cores,
+                             const evn_team_cost *cost, double *busy) {
+    NEED(tasks, "tasks and units");
+    NEED(text, "a schedule");
+    NEED(cores, "the units' cores");
+    NEED(cost, "what a team costs");
+    NEED(busy, "where to put the units' times");
+    evn_status status = check(tasks, cores, cost);
+    if (status) return status;
+    const size_t n = (size_t)tasks->tasks;
+    int most = 0;
+    for (int u = 0; u < tasks->units; u++) most = cores[u] > most ? cores[u] : most;
+    struct model m = {.p = tasks, .cost = cost, .cores = cores};
+    m.owner = calloc(3 * n, sizeof *m.owner);
+    m.weight = calloc(2 * n + (size_t)most, sizeof *m.weight);
+    if (m.owner && m.weight) {
+        m.before = m.owner + n;
+        m.order = m.before + n;
+        m.seconds = m.weight + n;
+        m.load = m.seconds + n;
+        status = run(&m, text, busy);
+    } else {
+        status = evn_fail(EVN_MEMORY, "predict: no memory for %d tasks", tasks->tasks);
+    }
+    free(m.owner);
+    free(m.weight);
+    return status;
+}

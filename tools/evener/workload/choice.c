@@ -1,0 +1,206 @@
+/* Lists of units for a machine's parts and a workload's tasks, and which of them is fastest by the
+ * model (evn_predict_units()). */
+#include "workload/choice.h"
+#include "common/message.h"
+#include "common/record.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A list must be so much better than one before it to be chosen: the model is not exact, and units
+ * of a whole part can even out what it does not know. */
+static const double HARDLY = 1.01;
+
+/* What cores of several parts lose as one unit, each doubling of their number: tasks that change
+ * hands come from another cache, and barriers go farther. Assumed. */
+static const double APART = 0.05;
+
+enum { GROUPS = 64 }; /* of a list that units can be opened with */
+
+/* ---- how fast a list is ---- */
+
+/* Parts that `cores` cores from `first` on are in. */
+static int parts_of(const evn_machine *m, int first, int cores) {
+    return evn_machine_part_of(m, first + cores - 1) - evn_machine_part_of(m, first) + 1;
+}
+
+/* Of all cores, one core of the fastest kind having 1. */
+static double speed_of_all(const evn_machine *m) {
+    double sum = 0;
+    for (int i = 0; i < evn_machine_parts(m); i++) {
+        const evn_part *part = evn_machine_part(m, i);
+        sum += part->cores * evn_machine_kind(m, part->kind)->speed;
+    }
+    return sum;
+}
+
+static double weight_of_all(const evn_problem *tasks) {
+    double sum = 0;
+    for (int t = 0; t < tasks->tasks; t++) sum += tasks->weight ? tasks->weight[t] : 1;
+    return sum;
+}
+
+/* `cores` and `speed`: room for as many as there are units. */
+static evn_status predict(const struct choice_for *what, const evn_units *units, int *cores,
+                          double *speed, double *busy, double *longest) {
+    const int n = evn_units_count(units);
+    const struct workload_teams *teams = what->is->teams;
+    const evn_team_cost cost = {what->doubling, teams ? teams->phases : NULL, what->state};
+    evn_problem tasks = *what->tasks;
+    for (int u = 0, at = 0; u < n; at += cores[u++]) {
+        cores[u] = evn_unit_cores(evn_units_get(units, u));
+        speed[u] = evn_unit_speed(evn_units_get(units, u)) /
+                   (1 + APART * log2(parts_of(what->machine, at, cores[u])));
+    }
+    tasks.units = n;
+    tasks.speed = speed;
+    evn_status status = evn_predict_units(&tasks, what->schedule, cores, &cost, busy);
+    *longest = 0;
+    for (int u = 0; !status && u < n; u++) *longest = fmax(*longest, busy[u]);
+    return status;
+}
+
+double choice_over(const struct choice_for *what, const char *list) {
+    evn_units *units;
+    double longest = NAN;
+    evn_status status = evn_units_open(&units, what->machine, list, EVN_DESCRIBE_ONLY);
+    if (status) {
+        give_up(status);
+        return NAN;
+    }
+    const size_t n = (size_t)evn_units_count(units);
+    int *cores = malloc(n * sizeof *cores);
+    double *speed = malloc(2 * n * sizeof *speed);
+    status = cores && speed ? predict(what, units, cores, speed, speed + n, &longest)
+                            : evn_fail(EVN_MEMORY, "not enough memory for %zu units", n);
+    if (status) give_up(status);
+    free(cores);
+    free(speed);
+    evn_units_close(units);
+    const double even = weight_of_all(what->tasks) / speed_of_all(what->machine);
+    return status ? NAN : even > 0 ? longest / even : 1;
+}
+
+/* ---- lists ---- */
+
+/* A list as it grows: `count` units of `size` cores are not written yet. */
+struct writing {
+    char *text;
+    size_t at;
+    int units, most; /* so far, and at most */
+    int groups, count, size;
+};
+
+static void write_down(struct writing *w) {
+    if (w->count && w->at < CHOICE_LIST)
+        w->at += (size_t)snprintf(w->text + w->at, CHOICE_LIST - w->at, "%s%d:CPU:%d",
+                                  w->at ? "," : "", w->count, w->size);
+    w->groups += w->count > 0;
+    w->count = 0;
+}
+
+static void add_unit(struct writing *w, int size) {
+    if (w->units == w->most) return;
+    w->units++;
+    if (size != w->size) write_down(w);
+    w->size = size;
+    w->count++;
+}
+
+/* A list of each part cut into `cut` units as equal as can be, or of `join` neighbours of one kind
+ * together; no more units than tasks. 0: there is no such list. */
+static int write_list(const struct choice_for *what, int cut, int join, char *text) {
+    const evn_machine *m = what->machine;
+    struct writing w = {.text = text, .most = what->tasks->tasks};
+    *text = 0;
+    for (int i = 0; i < evn_machine_parts(m);) {
+        const evn_part *first = evn_machine_part(m, i), *part = first;
+        int cores = 0, joined = 0;
+        for (; part && part->kind == first->kind && joined < join;
+             part = evn_machine_part(m, ++i), joined++)
+            cores += part->cores;
+        const int units = cut < cores ? cut : cores;
+        for (int u = 0; u < units; u++) add_unit(&w, cores / units + (u < cores % units));
+    }
+    write_down(&w);
+    return w.at < CHOICE_LIST && w.groups <= GROUPS;
+}
+
+static int try_list(struct choice *out, const struct choice_for *what, int cut, int join) {
+    struct choice_try *now = &out->tried[out->count];
+    if (out->count == CHOICES || !write_list(what, cut, join, now->list)) return 0;
+    for (int i = 0; i < out->count; i++)
+        if (!strcmp(out->tried[i].list, now->list)) return 0;
+    now->over = choice_over(what, now->list);
+    if (isnan(now->over)) return EXIT_USAGE;
+    out->count++;
+    return 0;
+}
+
+/* ---- the choice ---- */
+
+/* The next number of units to cut a part into: all small ones, then powers of two and all cores. */
+static int next_cut(int cut, int most) {
+    if (cut >= most) return most + 1;
+    const int next = cut < 8 ? cut + 1 : 2 * cut;
+    return next < most ? next : most;
+}
+
+static int try_all(struct choice *out, const struct choice_for *what) {
+    int most = 0, parts = evn_machine_parts(what->machine), code = 0;
+    for (int i = 0; i < parts; i++) {
+        const int cores = evn_machine_part(what->machine, i)->cores;
+        most = cores > most ? cores : most;
+    }
+    for (int cut = 1; !code && cut <= most; cut = next_cut(cut, most))
+        code = try_list(out, what, cut, 1);
+    for (int join = 2; !code && join < 2 * parts; join *= 2) code = try_list(out, what, 1, join);
+    return code;
+}
+
+static void choose(struct choice *out) {
+    double least = INFINITY;
+    for (int i = 0; i < out->count; i++) least = fmin(least, out->tried[i].over);
+    for (out->best = 0; out->tried[out->best].over > HARDLY * least;) out->best++;
+    const char *are =
+        out->best ? "faster by the model than a unit of each part" : "a unit of each part";
+    const struct choice_try *best = &out->tried[out->best];
+    const size_t at = (size_t)snprintf(
+        out->why, sizeof out->why, "%s; the longest has %.2f of an even share", are, best->over);
+    if (out->best)
+        snprintf(out->why + at, sizeof out->why - at, ", with %.40s %.2f", out->tried[0].list,
+                 out->tried[0].over);
+}
+
+/* Its own solver would take longer for a plan than the plan is worth here. */
+static const char *to_predict_with(const char *schedule) {
+    return strncmp(schedule, "optimal", 7) ? schedule : "binpack";
+}
+
+int choice_make(struct choice *out, const struct choice_for *what) {
+    *out = (struct choice){0};
+    if (!what->is->teams) {
+        snprintf(out->why, sizeof out->why, "a unit of each part, whose cores share its %ss",
+                 what->is->noun);
+        return 0;
+    }
+    struct choice_for now = *what;
+    now.schedule = to_predict_with(what->schedule);
+    const int code = try_all(out, &now);
+    if (!code && out->count) choose(out);
+    return code;
+}
+
+cJSON *choice_record(const struct choice *choice) {
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "why", choice->why);
+    cJSON *list = cJSON_AddArrayToObject(o, "tried");
+    for (int i = 0; i < choice->count; i++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddStringToObject(one, "units", choice->tried[i].list);
+        record_number(one, "over_even", choice->tried[i].over);
+        cJSON_AddItemToArray(list, one);
+    }
+    return o;
+}

@@ -1,0 +1,47 @@
+/* What --units auto gives a workload: the list of units that is expected to be fastest. */
+#ifndef TOOL_CHOICE_H
+#define TOOL_CHOICE_H
+
+#include "common/workload.h"
+
+enum { CHOICE_LIST = 512, CHOICES = 64 };
+
+/* A list that was looked at. */
+struct choice_try {
+    char list[CHOICE_LIST];
+    double over; /* the longest unit's time over what all cores would need at best */
+};
+
+struct choice {
+    char why[256];   /* in one line; "": nothing was chosen */
+    int best, count; /* of tried; 0: there was nothing to look at */
+    struct choice_try tried[CHOICES];
+};
+
+/* What is chosen for. */
+struct choice_for {
+    const struct workload *is;
+    const void *state;
+    const evn_problem *tasks;
+    const char *schedule;
+    const evn_machine *machine;
+    double doubling; /* what a team costs, as evn_team_cost has it */
+};
+
+/* Of a team's doubling, where nobody has measured: what loops assume when they cut a team
+ * (docs/loop.md). */
+#define CHOICE_DOUBLING 0.2
+
+/* Chooses among units of each part of the machine (evener/machine.h), parts that are cut into units
+ * alike, and units of several parts; the first of them where others are hardly better. A workload
+ * whose cores share tasks otherwise than by subteams gets a unit of each part. 0, or an exit
+ * status after a message. */
+int choice_make(struct choice *out, const struct choice_for *what);
+
+/* How a list would do, as `over` above; NAN after a message. */
+double choice_over(const struct choice_for *what, const char *list);
+
+/* For a record: why, and what was looked at. */
+cJSON *choice_record(const struct choice *choice);
+
+#endif
