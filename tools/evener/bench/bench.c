@@ -14,6 +14,8 @@ static const struct study general[] = {
      bench_put},
     {"schedules", "all schedules beside each other on described machines, in virtual time",
      bench_schedules},
+    {"units", "what --units auto chooses beside the best of all lists, by the model or measured",
+     bench_units},
     {"cluster", "schedules on described clusters of nodes, and a node that becomes slow, likewise",
      bench_cluster},
 };

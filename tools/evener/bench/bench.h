@@ -17,6 +17,7 @@ int bench_wire(int argc, char **argv);
 int bench_pinning(int argc, char **argv);
 int bench_put(int argc, char **argv);
 int bench_cluster(int argc, char **argv);
+int bench_units(int argc, char **argv);
 int bench_schedules(int argc, char **argv);
 
 #endif

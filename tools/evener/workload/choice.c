@@ -10,13 +10,16 @@
 
 /* A list must be so much better than one before it to be chosen: the model is not exact, and units
  * of a whole part can even out what it does not know. */
-static const double HARDLY = 1.01;
+static const double HARDLY = 1.02;
 
 /* What cores of several parts lose as one unit, each doubling of their number: tasks that change
  * hands come from another cache, and barriers go farther. Assumed. */
 static const double APART = 0.05;
 
-enum { GROUPS = 64 }; /* of a list that units can be opened with */
+enum {
+    GROUPS = 64, /* of a list that units can be opened with */
+    FEW = 2      /* tasks a core: then all lists of units alike are looked at */
+};
 
 /* ---- how fast a list is ---- */
 
@@ -140,23 +143,47 @@ static int try_list(struct choice *out, const struct choice_for *what, int cut, 
 
 /* ---- the choice ---- */
 
-/* The next number of units to cut a part into: all small ones, then powers of two and all cores. */
-static int next_cut(int cut, int most) {
-    if (cut >= most) return most + 1;
-    const int next = cut < 8 ? cut + 1 : 2 * cut;
-    return next < most ? next : most;
+/* Whether each part can be cut into that many units of equal size, smaller ones into cores. */
+static int cuts_evenly(const evn_machine *m, int cut) {
+    for (int i = 0; i < evn_machine_parts(m); i++) {
+        const int cores = evn_machine_part(m, i)->cores;
+        if (cut < cores && cores % cut) return 0;
+    }
+    return 1;
 }
 
-static int try_all(struct choice *out, const struct choice_for *what) {
+static int try_parts(struct choice *out, const struct choice_for *what) {
     int most = 0, parts = evn_machine_parts(what->machine), code = 0;
     for (int i = 0; i < parts; i++) {
         const int cores = evn_machine_part(what->machine, i)->cores;
         most = cores > most ? cores : most;
     }
-    for (int cut = 1; !code && cut <= most; cut = next_cut(cut, most))
-        code = try_list(out, what, cut, 1);
+    for (int cut = 1; !code && cut <= most; cut++)
+        if (cuts_evenly(what->machine, cut)) code = try_list(out, what, cut, 1);
     for (int join = 2; !code && join < 2 * parts; join *= 2) code = try_list(out, what, 1, join);
     return code;
+}
+
+int choice_alike(const struct choice_for *what, struct choice_try *best) {
+    const int cores = evn_machine_cores(what->machine), tasks = what->tasks->tasks;
+    best->over = INFINITY;
+    for (int m = 1; m <= cores; m++) {
+        struct choice_try now;
+        snprintf(now.list, sizeof now.list, "%d:CPU:%d", cores / m < tasks ? cores / m : tasks, m);
+        now.over = choice_over(what, now.list);
+        if (isnan(now.over)) return EXIT_USAGE;
+        if (now.over < best->over) *best = now;
+    }
+    return 0;
+}
+
+/* Where a few tasks decide, the numbers of cores that suit them are any. */
+static int try_alike(struct choice *out, const struct choice_for *what) {
+    const int cores = evn_machine_cores(what->machine);
+    if (what->tasks->tasks >= FEW * cores || evn_machine_kinds(what->machine) > 1 ||
+        out->count == CHOICES)
+        return 0;
+    return choice_alike(what, &out->tried[out->count++]);
 }
 
 static void choose(struct choice *out) {
@@ -187,7 +214,8 @@ int choice_make(struct choice *out, const struct choice_for *what) {
     }
     struct choice_for now = *what;
     now.schedule = to_predict_with(what->schedule);
-    const int code = try_all(out, &now);
+    int code = try_parts(out, &now);
+    if (!code) code = try_alike(out, &now);
     if (!code && out->count) choose(out);
     return code;
 }

@@ -33,10 +33,15 @@ struct choice_for {
 #define CHOICE_DOUBLING 0.2
 
 /* Chooses among units of each part of the machine (evener/machine.h), parts that are cut into units
- * alike, and units of several parts; the first of them where others are hardly better. A workload
+ * alike, units of several parts, and where tasks are few any number of units alike; the first of
+ * them where others are hardly better. A workload
  * whose cores share tasks otherwise than by subteams gets a unit of each part. 0, or an exit
  * status after a message. */
 int choice_make(struct choice *out, const struct choice_for *what);
+
+/* The best of all lists N:CPU:M that have as many units as there are cores and tasks for. 0, or an
+ * exit status after a message. */
+int choice_alike(const struct choice_for *what, struct choice_try *best);
 
 /* How a list would do, as `over` above; NAN after a message. */
 double choice_over(const struct choice_for *what, const char *list);

@@ -1,0 +1,21 @@
+/* Parts of the study of --units auto. */
+#ifndef TOOL_BENCH_UNITS_H
+#define TOOL_BENCH_UNITS_H
+
+#include "common/options.h"
+
+enum { UNITS_ROUNDS_MAX = 100 };
+
+/* What is measured on this machine. */
+struct units_real {
+    int steps, rounds; /* of each run, of each list */
+    const char *json;  /* NULL: no record */
+    double within;     /* auto may need so much more than the best */
+};
+
+/* auto beside the lists of all cores on this machine, run in turn. 0, EXIT_FAILED if it is not
+ * within what was asked, or an exit status after a message. */
+int bench_units_real(const struct option_list *apps, const char *classes,
+                     const struct units_real *how);
+
+#endif
