@@ -12,6 +12,8 @@
  * of a whole part can even out what it does not know. */
 static const double HARDLY = 1.02;
 
+static const double EVEN = 1.001; /* nearly an even share */
+
 /* What cores of several parts lose as one unit, each doubling of their number: tasks that change
  * hands come from another cache, and barriers go farther. Assumed. */
 static const double APART = 0.05;
@@ -167,7 +169,8 @@ static int try_parts(struct choice *out, const struct choice_for *what) {
 int choice_alike(const struct choice_for *what, struct choice_try *best) {
     const int cores = evn_machine_cores(what->machine), tasks = what->tasks->tasks;
     best->over = INFINITY;
-    for (int m = 1; m <= cores; m++) {
+    /* from an even share on there is nothing left to gain */
+    for (int m = 1; m <= cores && best->over > EVEN; m++) {
         struct choice_try now;
         snprintf(now.list, sizeof now.list, "%d:CPU:%d", cores / m < tasks ? cores / m : tasks, m);
         now.over = choice_over(what, now.list);
@@ -214,8 +217,11 @@ int choice_make(struct choice *out, const struct choice_for *what) {
     }
     struct choice_for now = *what;
     now.schedule = to_predict_with(what->schedule);
-    int code = try_parts(out, &now);
-    if (!code) code = try_alike(out, &now);
+    int code = try_list(out, &now, 1, 1);
+    /* nothing is better than an even share of all cores */
+    const int is_near = out->count && out->tried[0].over <= HARDLY;
+    if (!code && !is_near) code = try_parts(out, &now);
+    if (!code && !is_near) code = try_alike(out, &now);
     if (!code && out->count) choose(out);
     return code;
 }
