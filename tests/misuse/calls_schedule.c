@@ -214,6 +214,7 @@ int calls_model(struct world *w, int row) {
     USAGE("tasks and times", evn_predict_step(NULL, NULL, first, first, NULL))
     USAGE("tasks", evn_predict_group(NULL, "binpack", NULL, NULL, NULL))
     NO_NUMBER("tasks", evn_predict_speedup(NULL, NULL, first, first, 0, 0))
+    USAGE("tasks and units", evn_predict_units(NULL, "static", first, NULL, w->doubles))
     NO_NUMBER("alpha", evn_predict_team(NAN, 0, NULL, 1))
     NO_NUMBER("phases", evn_predict_team(0, 1, NULL, 1))
     NO_NUMBER("0 threads", evn_predict_pieces(1, 0))

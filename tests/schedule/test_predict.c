@@ -5,6 +5,7 @@
 #include "npbmz/npbmz.h"
 #include <evener/predict.h>
 #include <math.h>
+#include <string.h>
 
 static const double alpha = 0.030; /* Origin 3000 */
 
@@ -215,12 +216,98 @@ static void test_by_hand(void **state) {
     assert_int_equal(evn_predict_group(&tasks, "none", &p, group, own), EVN_USAGE);
 }
 
+/* Units whose cores take whole tasks: of each how long it is at work. */
+static void expect_busy(const char *schedule, evn_problem p, const int *cores, double doubling,
+                        int (*of)(const void *, int, evn_phase *, int), const double *expected) {
+    const evn_team_cost cost = {doubling, of, NULL};
+    double busy[4];
+    assert_int_equal(evn_predict_units(&p, schedule, cores, &cost, busy), EVN_OK);
+    for (int u = 0; u < p.units; u++)
+        if (fabs(busy[u] - expected[u]) > 1e-12)
+            fail_msg("%s: unit %d takes %g, expected %g", schedule, u, busy[u], expected[u]);
+}
+
+static int three_pieces(const void *arg, int task, evn_phase *phase, int room) {
+    (void)arg;
+    (void)task;
+    (void)room;
+    *phase = (evn_phase){1, 3};
+    return 1;
+}
+
+static void test_units(void **state) {
+    (void)state;
+    const double two[] = {2}, four[] = {4}, ones[] = {1, 1};
+    const double descending[] = {1, 2, 3, 2}, large[] = {1, 9, 1};
+    const evn_problem one = {.tasks = 1, .units = 1, .speed = two};
+    /* a core each; a task by both, and in 3 pieces: 4 / 3 of the time */
+    expect_busy("static", (evn_problem){.tasks = 4, .units = 1, .speed = four}, (int[]){4}, 9, NULL,
+                (double[]){1});
+    expect_busy("static", one, (int[]){2}, 0.2, NULL, (double[]){0.6});
+    expect_busy("static", one, (int[]){2}, 0.2, three_pieces, (double[]){0.8});
+    /* by half the cores each: two of them with 1 + 3 and 2 + 2 */
+    expect_busy("static", (evn_problem){.tasks = 4, .weight = descending, .units = 1, .speed = two},
+                (int[]){2}, 9, NULL, (double[]){4});
+    /* the large one by both, then one each; with cores of half the speed */
+    expect_busy("static", (evn_problem){.tasks = 3, .weight = large, .units = 1, .speed = two},
+                (int[]){2}, 0.2, NULL, (double[]){9 * 0.6 + 1});
+    expect_busy("static", (evn_problem){.tasks = 3, .weight = large, .units = 1, .speed = ones},
+                (int[]){2}, 0.2, NULL, (double[]){2 * (9 * 0.6 + 1)});
+    /* units have their own; where they draw, each task is all that a unit has */
+    const evn_problem pair = {.tasks = 3, .units = 2, .speed = ones};
+    expect_busy("static", pair, (int[]){1, 1}, 0.2, NULL, (double[]){2, 1});
+    expect_busy("dynamic:chunk=1,memorize=0", (evn_problem){.tasks = 2, .units = 1, .speed = two},
+                (int[]){2}, 0.2, NULL, (double[]){1.2});
+    /* instances go on until the schedule is done */
+    const double rising[] = {1, 1, 1, 1, 4, 4};
+    expect_busy("guided:size",
+                (evn_problem){.tasks = 6, .weight = rising, .units = 2, .speed = ones},
+                (int[]){1, 1}, 0.2, NULL, (double[]){4, 8});
+}
+
+static void test_units_mistakes(void **state) {
+    (void)state;
+    const double zero[] = {0};
+    const evn_team_cost cost = {0.2, NULL, NULL}, less = {-1, NULL, NULL}, none = {NAN, NULL, NULL};
+    const evn_problem p = {.tasks = 1, .units = 1};
+    double busy[1];
+    const struct {
+        evn_problem p;
+        const char *schedule;
+        int cores;
+        const evn_team_cost *cost;
+        const char *says;
+    } wrong[] = {
+        {p, "static", 0, &cost, "unit 0 has 0 cores"},
+        {p, "static", 1 << 30, &cost, "cores, expected 1 to"},
+        {p, "static", 1, &less, "a team's cost is -1"},
+        {p, "static", 1, &none, "a team's cost is nan"},
+        {p, "none", 1, &cost, "none"},
+        {{.tasks = 0, .units = 1}, "static", 1, &cost, "0 tasks on 1 units"},
+        {{.tasks = 1, .units = 0}, "static", 1, &cost, "1 tasks on 0 units"},
+        {{.tasks = 1, .units = 1, .weight = (double[]){NAN}}, "static", 1, &cost, "weight"},
+        {{.tasks = 1, .units = 1, .speed = zero}, "static", 1, &cost, "speed"},
+        {p, NULL, 1, &cost, "a schedule"},
+        {p, "static", 1, NULL, "what a team costs"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(
+            evn_predict_units(&wrong[i].p, wrong[i].schedule, &wrong[i].cores, wrong[i].cost, busy),
+            EVN_USAGE);
+        if (!strstr(evn_message(), wrong[i].says)) fail_msg("%zu: %s", i, evn_message());
+    }
+    assert_int_equal(evn_predict_units(NULL, "static", (int[]){1}, &cost, busy), EVN_USAGE);
+    assert_int_equal(evn_predict_units(&p, "static", NULL, &cost, busy), EVN_USAGE);
+    assert_int_equal(evn_predict_units(&p, "static", (int[]){1}, &cost, NULL), EVN_USAGE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_class_a),
-        cmocka_unit_test(test_figure_3), cmocka_unit_test(test_teams),
-        cmocka_unit_test(test_slope),    cmocka_unit_test(test_zones),
-        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_class_a),
+        cmocka_unit_test(test_figure_3),       cmocka_unit_test(test_teams),
+        cmocka_unit_test(test_slope),          cmocka_unit_test(test_zones),
+        cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_units_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

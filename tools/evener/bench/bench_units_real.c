@@ -197,10 +197,13 @@ int bench_units_real(const struct option_list *apps, const char *classes,
     if (!code) code = study(apps, classes, how, list, &worst);
     if (!code) fprintf(files_page(), "\nauto needs at most %.3f of the best\n", worst);
     cJSON_AddStringToObject(root, "command", command_line);
-    char *text = code || !file ? NULL : record_text(root);
-    if (text && output_commit(file, text)) code = EXIT_FAILED;
-    free(text);
-    cJSON_Delete(root);
+    if (code || !file) {
+        cJSON_Delete(root);
+    } else {
+        char *text = record_text(root);
+        if (!text || output_commit(file, text)) code = EXIT_FAILED;
+        free(text);
+    }
     evn_output_close(file);
     return code ? code : worst > 1 + how->within ? EXIT_FAILED : EXIT_DONE;
 }

@@ -88,7 +88,10 @@ static void print_auto(const evn_units *units) {
                   evn_unit_core_kind(evn_units_get(units, 0));
     for (int u = 0; differ && u < n; u++)
         printf("%s%.3g", u ? ", " : "; speeds ", evn_unit_speed(evn_units_get(units, u)));
-    printf("\n");
+    printf("\n           %s\n",
+           evn_units_gpus(units)
+               ? "a unit of each device, and of each part's other cores"
+               : "a unit of each part; run looks whether its tasks want others, and says so");
 }
 
 static void print(const evn_machine *m) {

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What --units auto chooses: within 3 % of the best list of N units of M cores, by the model, for the three benchmarks on 8 to 128 cores;
+units that suit machines and workloads; what the page and the record say.
+
+By the model auto is only as good as the model: how far off it would be where teams cost more or less than it assumes is no test,
+evener bench units --doubling shows it. With EVENER_TEST_LONG=1 all classes from S to D on all machines, half a minute.
+
+Run: ctest -R command-auto-units, or tests/command/test_auto_units.py build/evener [test ..]
+"""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+EVENER = os.path.abspath("build/evener")
+TOPOLOGIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "machine", "topology")
+HASH = {"bt-mz": "fd8ff1a7ecbd6c75", "sp-mz": "a7d0824fe4dbecff", "lu-mz": "629a950742c0b984"}
+
+
+def evener(*words, timeout=240, **variables):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "EVENER_", "HWLOC_"))}
+    return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=timeout, env=dict(environment, **variables))
+
+
+class Model(unittest.TestCase):
+    def within(self, *words, rows):
+        done = evener("bench", "units", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        table = [line.split() for line in done.stdout.split("\n") if "-mz" in line]
+        self.assertEqual(len(table), rows)
+        for row in table:
+            # the time of auto and of the best are none that cores could not have
+            self.assertGreaterEqual(float(row[4]), 0.999, row)
+            self.assertLessEqual(float(row[-1]), 1.03, row)
+
+    def test_small_classes(self):
+        self.within("--classes", "SWA", rows=3 * 3 * 4)
+
+    def test_large_classes(self):
+        self.within("--classes", "BCD", "--cores", "8,16", rows=3 * 3 * 2)
+
+    def test_one_cache(self):
+        self.within("--classes", "WA", "--cores", "72", "--part", "72", rows=6)
+
+    def test_fixed_schedule(self):
+        self.within("--classes", "AB", "--cores", "8,16", "--schedule", "guided:size", rows=3 * 2 * 2)
+
+    @unittest.skipUnless(os.environ.get("EVENER_TEST_LONG"), "half a minute: EVENER_TEST_LONG=1")
+    def test_all(self):
+        self.within(rows=3 * 6 * 4)
+
+    def test_says_what_is_over(self):
+        # teams that cost nothing: then auto, which assumes a cost, is beaten somewhere
+        done = evener("bench", "units", "--classes", "W", "--cores", "8,16,64", "--doubling", "0", "--within", "0", "--apps", "bt-mz")
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn(" !\n", done.stdout)
+
+    def test_refused(self):
+        for words, says in ((("--measure", "--cores", "8"), "--measure"), (("--cores", "0"), "--cores 0"), (("--rounds", "3"), "--measure"),
+                            (("--apps", "td-bem"), "td-bem has no classes"), (("--schedule", "none"), "none")):
+            done = evener("bench", "units", *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(says, done.stderr)
+
+
+class Choice(unittest.TestCase):
+    def units(self, *words, **variables):
+        done = evener("plan", *words, "--json", "-", **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["units"]
+
+    def test_whole_parts_where_tasks_suffice(self):
+        for synthetic, units in (("package:1 l3:1 core:1 pu:1", "1:CPU:1"), ("package:1 l3:1 core:8 pu:1", "1:CPU:8"),
+                                 ("package:2 l3:2 core:8 pu:1", "4:CPU:8"), ("package:1 l3:1 core:64 pu:1", "1:CPU:64")):
+            self.assertEqual(self.units("sp-mz", "--class", "C", HWLOC_SYNTHETIC=synthetic), units)
+
+    def test_no_more_units_than_tasks(self):
+        # class S has 4 zones
+        for app in ("bt-mz", "sp-mz"):
+            units = self.units(app, "--class", "S", HWLOC_SYNTHETIC="package:2 l3:8 core:8 pu:1")
+            self.assertLessEqual(sum(int(group.split(":")[0]) for group in units.split(",")), 4, units)
+
+    def test_kinds(self):
+        laptop = {"HWLOC_XMLFILE": os.path.join(TOPOLOGIES, "laptop.xml")}
+        for app in ("bt-mz", "lu-mz"):
+            units = self.units(app, "--class", "C", **laptop)
+            cores = [int(g.split(":")[2]) for g in units.split(",") for _ in range(int(g.split(":")[0]))]
+            # no unit has cores of two kinds
+            ends = [sum(cores[:i]) for i in range(len(cores) + 1)]
+            self.assertIn(6, ends, units)
+            self.assertEqual(ends[-1], 14)
+
+    def test_others_share_within_units(self):
+        for words in (("ft", "--class", "S"), ("mg", "--class", "S"), ("td-bem", "--mesh", "sphere:1")):
+            self.assertEqual(self.units(*words, HWLOC_SYNTHETIC="package:1 l3:4 core:4 pu:1"), "4:CPU:4")
+
+    def test_words_stay(self):
+        epyc = {"HWLOC_SYNTHETIC": "package:2 l3:8 core:8 pu:1"}
+        self.assertEqual(self.units("bt-mz", "--units", "16:CPU:8", **epyc), "16:CPU:8")
+        # speeds are of units that the user knows
+        self.assertEqual(self.units("bt-mz", "--speeds", ",".join(["1"] * 16), **epyc), "16:CPU:8")
+
+
+class Runs(unittest.TestCase):
+    def test_page_and_record(self):
+        for app, hash_ in HASH.items():
+            done = evener("run", app, "--class", "S", "--quiet", "--json", "-")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            record = json.loads(done.stdout)
+            self.assertEqual(record["hash"], hash_)
+            chosen = record["auto"]
+            self.assertIn("of an even share", chosen["why"])
+            self.assertTrue(all(one["over_even"] >= 0.999 and one["units"] for one in chosen["tried"]))
+
+    def test_page(self):
+        done = evener("run", "bt-mz", "--class", "S", "--steps", "1")
+        self.assertEqual(len([line for line in done.stdout.split("\n") if line.startswith(" auto: ")]), 1, done.stdout)
+        done = evener("run", "bt-mz", "--class", "S", "--steps", "1", "--units", "1:CPU:1")
+        self.assertNotIn(" auto: ", done.stdout)
+
+    def test_measured(self):
+        done = evener("bench", "units", "--measure", "--apps", "sp-mz", "--classes", "S", "--rounds", "1", "--steps", "1",
+                      "--within", "1000", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("auto needs at most", done.stderr)
+        record = json.loads(done.stdout)
+        lists = record["choices"][0]["lists"]
+        self.assertEqual(lists[0]["units"], "auto")
+        self.assertIn(":CPU:", lists[0]["chosen"])
+        self.assertTrue(all(one["step_s"] > 0 for one in lists))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and os.path.exists(sys.argv[1]):
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
