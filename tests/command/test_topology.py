@@ -88,10 +88,10 @@ class Plan(unittest.TestCase):
         return json.loads(done.stdout)
 
     def test_speeds(self):
-        found = self.plan(**on("board"))
+        found = self.plan("--units", "2:CPU:4", **on("board"))
         self.assertEqual((found["units"], found["basis"]), ("2:CPU:4", "speeds by cores and their kinds"))
         self.assertEqual(found["speed"], [4, 4 * 485 / 1024])
-        found = self.plan("--schedule", "binpack", **on("board"))
+        found = self.plan("--units", "2:CPU:4", "--schedule", "binpack", **on("board"))
         load = found["iterations"][-1]["load"]
         self.assertGreater(load[0], 1.5 * load[1]) # 2.1 times as strong
         self.assertEqual(self.plan("--speeds", "1,1", **on("board"))["speed"], [1, 1])

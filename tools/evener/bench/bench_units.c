@@ -103,7 +103,7 @@ static int by_model(const struct request *request, const struct option_list *app
             code = one_problem(workload_find(apps->word[i]), *c, cores, count, request, &worst);
     if (code) return code;
     printf("\nauto needs at most %.3f of the best\n", worst);
-    return is_over(request, worst) ? EXIT_FAILED : EXIT_DONE;
+    return is_over(request, worst) ? EXIT_UNVERIFIED : EXIT_DONE;
 }
 
 #define AT(field) offsetof(struct request, field)
@@ -153,7 +153,7 @@ int bench_units(int argc, char **argv) {
     if (code < 0) {
         printf("usage: evener bench units [options]\n\n"
                "What --units auto chooses beside the best of all lists of N units of M cores, by\n"
-               "the model or measured. Exit status 3: auto is slower than --within allows.\n\n");
+               "the model or measured. Exit status 1: auto is slower than --within allows.\n\n");
         options_help("bench units", sets, 0);
         return EXIT_DONE;
     }

@@ -13,8 +13,8 @@ struct units_real {
     double within;     /* auto may need so much more than the best */
 };
 
-/* auto beside the lists of all cores on this machine, run in turn. 0, EXIT_FAILED if it is not
- * within what was asked, or an exit status after a message. */
+/* auto beside the lists of all cores on this machine, run in turn. 0,
+ * EXIT_UNVERIFIED if it is not within what was asked, or an exit status after a message. */
 int bench_units_real(const struct option_list *apps, const char *classes,
                      const struct units_real *how);
 

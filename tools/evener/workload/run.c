@@ -24,7 +24,9 @@ static const struct option table[] = {
     {"steps", "N", "time steps (default: the workload's own number)", OPTION_NUMBER,
      AT(words.steps), 0, 1000000000},
     {"units", "LIST",
-     "compute units, as 4:CPU:4 (default auto: one a GPU, one of all other cores); @FILE: by host",
+     "compute units, as 4:CPU:4 (default auto: the fastest for these tasks; with GPUs one of "
+     "each); "
+     "@FILE: by host",
      OPTION_TEXT, AT(words.units), 0, 0},
     {"processes", "N", "on N processes of this node, each with these units", OPTION_NUMBER,
      AT(words.ranks.processes), 1, 1024},
