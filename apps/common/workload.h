@@ -72,6 +72,8 @@ struct workload {
     int keeps;          /* 1: it can go on without a device, --on-device-loss continue */
     int ranks;          /* 1: it runs on several ranks (run_options.cluster) */
     int cpu_only;       /* 1: it has no kernels, so GPU units will not do */
+    int by_core; /* 1: where tasks suffice, --units auto is a unit a core: its teams share tasks no
+                    better than units do, and meet more often */
     const struct option *options;    /* of its own, in its state */
     const struct option_rule *rules; /* of what may be combined with them; NULL: there are none */
     size_t state;                    /* bytes */

@@ -236,6 +236,7 @@ static const struct workload ft_workload = {
     .schedule = "static",
     .sample = "--class=W",
     .ranks = 1,
+    .by_core = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),

@@ -228,6 +228,7 @@ static const struct workload mg_workload = {
     .schedule = "static",
     .sample = "--class=W",
     .ranks = 1,
+    .by_core = 1,
     .options = options,
     .rules = rules,
     .state = sizeof(struct state),

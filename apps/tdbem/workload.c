@@ -148,6 +148,7 @@ static const struct workload tdbem_workload = {
     .schedule = "auto",
     .schedule_over_ranks = "interval", /* blocks side by side are summed up on their rank */
     .ranks = 1,
+    .by_core = 1,
     .sample = "--mesh=sphere:3",
     .options = tdbem_words,
     .rules = tdbem_rules,

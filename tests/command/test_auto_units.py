@@ -91,9 +91,12 @@ class Choice(unittest.TestCase):
             self.assertIn(6, ends, units)
             self.assertEqual(ends[-1], 14)
 
-    def test_others_share_within_units(self):
-        for words in (("ft", "--class", "S"), ("mg", "--class", "S"), ("td-bem", "--mesh", "sphere:1")):
-            self.assertEqual(self.units(*words, HWLOC_SYNTHETIC="package:1 l3:4 core:4 pu:1"), "4:CPU:4")
+    def test_a_unit_a_core_where_tasks_suffice(self):
+        # 64, 8 and a few tasks: four a core, or a unit of each cache
+        for words, on_two, on_16 in ((("ft", "--class", "S"), "2:CPU:1", "16:CPU:1"), (("mg", "--class", "S"), "2:CPU:1", "4:CPU:4"),
+                                     (("td-bem", "--mesh", "sphere:1"), "1:CPU:2", "4:CPU:4")):
+            self.assertEqual(self.units(*words, HWLOC_SYNTHETIC="package:1 l3:1 core:2 pu:1"), on_two)
+            self.assertEqual(self.units(*words, HWLOC_SYNTHETIC="package:1 l3:4 core:4 pu:1"), on_16)
 
     def test_words_stay(self):
         epyc = {"HWLOC_SYNTHETIC": "package:2 l3:8 core:8 pu:1"}
@@ -112,6 +115,12 @@ class Runs(unittest.TestCase):
             chosen = record["auto"]
             self.assertIn("of an even share", chosen["why"])
             self.assertTrue(all(one["over_even"] >= 0.999 and one["units"] for one in chosen["tried"]))
+
+    def test_blocks_have_one_unit(self):
+        # what refuses several units gets one
+        done = evener("run", "mg", "--class", "S", "--variant", "bulk", "--quiet", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIs(json.loads(done.stdout)["verified"], True)
 
     def test_page(self):
         done = evener("run", "bt-mz", "--class", "S", "--steps", "1")

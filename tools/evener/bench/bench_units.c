@@ -37,7 +37,7 @@ static int compare(struct choice_for what, const struct request *request, char c
     if (code) return code;
     what.doubling = (double)request->doubling / 100;
     code = choice_alike(&what, &best);
-    const char *list = choice.tried[choice.best].list;
+    const char *list = *choice.list ? choice.list : "auto";
     const double is = choice_over(&what, list), ratio = is / best.over;
     if (code || isnan(is)) return EXIT_FAILED;
     if (ratio > *worst) *worst = ratio;

@@ -20,6 +20,7 @@ static const double APART = 0.05;
 
 enum {
     GROUPS = 64, /* of a list that units can be opened with */
+    SOME = 4,    /* tasks a core: enough for units of one core */
     FEW = 2      /* tasks a core: then all lists of units alike are looked at */
 };
 
@@ -154,12 +155,19 @@ static int cuts_evenly(const evn_machine *m, int cut) {
     return 1;
 }
 
-static int try_parts(struct choice *out, const struct choice_for *what) {
-    int most = 0, parts = evn_machine_parts(what->machine), code = 0;
-    for (int i = 0; i < parts; i++) {
-        const int cores = evn_machine_part(what->machine, i)->cores;
+/* Cores of the largest part. */
+static int largest_part(const evn_machine *m) {
+    int most = 0;
+    for (int i = 0; i < evn_machine_parts(m); i++) {
+        const int cores = evn_machine_part(m, i)->cores;
         most = cores > most ? cores : most;
     }
+    return most;
+}
+
+static int try_parts(struct choice *out, const struct choice_for *what) {
+    const int most = largest_part(what->machine), parts = evn_machine_parts(what->machine);
+    int code = 0;
     for (int cut = 1; !code && cut <= most; cut++)
         if (cuts_evenly(what->machine, cut)) code = try_list(out, what, cut, 1);
     for (int join = 2; !code && join < 2 * parts; join *= 2) code = try_list(out, what, 1, join);
@@ -196,11 +204,26 @@ static void choose(struct choice *out) {
     const char *are =
         out->best ? "faster by the model than a unit of each part" : "a unit of each part";
     const struct choice_try *best = &out->tried[out->best];
+    if (out->best) snprintf(out->list, sizeof out->list, "%s", best->list);
     const size_t at = (size_t)snprintf(
         out->why, sizeof out->why, "%s; the longest has %.2f of an even share", are, best->over);
     if (out->best)
         snprintf(out->why + at, sizeof out->why - at, ", with %.40s %.2f", out->tried[0].list,
                  out->tried[0].over);
+}
+
+/* Without a model of the workload's teams. */
+static void choose_plainly(struct choice *out, const struct choice_for *what) {
+    const int cores = evn_machine_cores(what->machine), tasks = what->tasks->tasks;
+    const int by_core = what->is->by_core && cores > 1 && tasks >= SOME * cores &&
+                        write_list(what, largest_part(what->machine), 1, out->list);
+    if (!by_core) *out->list = 0;
+    if (by_core)
+        snprintf(out->why, sizeof out->why, "a unit of each core, which %d %ss are enough for",
+                 tasks, what->is->noun);
+    else
+        snprintf(out->why, sizeof out->why, "a unit of each part, whose cores share %d %s%s", tasks,
+                 what->is->noun, tasks == 1 ? "" : "s");
 }
 
 /* Its own solver would take longer for a plan than the plan is worth here. */
@@ -211,8 +234,7 @@ static const char *to_predict_with(const char *schedule) {
 int choice_make(struct choice *out, const struct choice_for *what) {
     *out = (struct choice){0};
     if (!what->is->teams) {
-        snprintf(out->why, sizeof out->why, "a unit of each part, whose cores share its %ss",
-                 what->is->noun);
+        choose_plainly(out, what);
         return 0;
     }
     struct choice_for now = *what;

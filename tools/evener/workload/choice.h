@@ -13,8 +13,9 @@ struct choice_try {
 };
 
 struct choice {
-    char why[256];   /* in one line; "": nothing was chosen */
-    int best, count; /* of tried; 0: there was nothing to look at */
+    char why[256];          /* in one line; "": nothing was chosen */
+    char list[CHOICE_LIST]; /* "": a unit of each part, as auto is without tasks */
+    int best, count;        /* of tried; 0: nothing was compared */
     struct choice_try tried[CHOICES];
 };
 
@@ -35,8 +36,9 @@ struct choice_for {
 /* Chooses among units of each part of the machine (evener/machine.h), parts that are cut into units
  * alike, units of several parts, and where tasks are few any number of units alike; the first of
  * them where others are hardly better. A workload
- * whose cores share tasks otherwise than by subteams gets a unit of each part. 0, or an exit
- * status after a message. */
+ * whose cores share tasks otherwise than by subteams gets a unit of each part, or one of each core
+ * if it says so (workload.by_core) and has some tasks for each. 0, or an exit status after a
+ * message. */
 int choice_make(struct choice *out, const struct choice_for *what);
 
 /* The best of all lists N:CPU:M that have as many units as there are cores and tasks for. 0, or an

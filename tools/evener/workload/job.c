@@ -363,9 +363,8 @@ static int choose_units(struct job *job, const struct job_words *words, unsigned
     const struct choice_for what = {job->is, job->state,   &job->tasks,
                                     name,    job->machine, CHOICE_DOUBLING};
     const int code = choice_make(&job->choice, &what);
-    if (code || !job->choice.best) return code;
-    snprintf(job->units_text, sizeof job->units_text, "%s",
-             job->choice.tried[job->choice.best].list);
+    if (code || !*job->choice.list) return code;
+    snprintf(job->units_text, sizeof job->units_text, "%s", job->choice.list);
     evn_units_close(job->units);
     job->units = NULL;
     return open_units(job, words, job->units_text, flags);
