@@ -25,7 +25,8 @@ static const char *const SOME[RANKS_MAX] = {"1:CPU:1,1:GPU:1", "1:CPU:1", "1:GPU
 static const char *const SCHEDULES[] = {
     "static",      "static:chunk=1", "dynamic",  "dynamic:chunk=2,memorize=0",
     "guided:size", "guided:time",    "weighted", "weighted:size",
-    "binpack",     "interval",       "map",      "optimal:limit=1"};
+    "binpack",     "interval",       "map",      "optimal:limit=1",
+    "auto"};
 enum { LISTED = sizeof SCHEDULES / sizeof *SCHEDULES };
 
 /* What each rank runs. */
