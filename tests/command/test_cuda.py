@@ -54,7 +54,7 @@ class Late(unittest.TestCase):
             self.same(f"{workload} --class S --units 1:CPU:1,2:GPU:1 --schedule static")
 
     def test_boundary_elements(self):
-        self.same("td-bem --mesh sphere:1 --units 1:CPU:1,1:GPU:1")
+        self.same("td-bem --mesh sphere:1 --units 1:CPU:1,1:GPU:1 --schedule static")
 
     def test_blocks_of_ranks(self):
         """A device a rank, and one that ranks share: queues that wait for each other's."""

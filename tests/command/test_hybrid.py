@@ -84,7 +84,8 @@ class Verified(Base):
 
     def test_two_devices_of_one_unit(self):
         for app in APPS:
-            r = self.record("run", app, "--class", "W", "--units", "1:CPU:1,1:GPU:2", "--devices", "emulated")
+            r = self.record("run", app, "--class", "W", "--units", "1:CPU:1,1:GPU:2", "--devices", "emulated",
+                            "--schedule", "static")
             self.assertIs(r["verified"], True)
             for device in r["devices"]:
                 self.assertGreater(device["launches"], 0)

@@ -209,7 +209,7 @@ class Memory(Base):
         for what in ["alloc@2", "copy@3", "copy@10", "kernel@3", "lost@20"]:
             with self.subTest(what=what):
                 done = evener("--mesh", "sphere:2", "--steps", "100", "--units", "1:CPU:1,2:GPU:1", "--oversubscribe",
-                              "--devices", f"emulated:2,fail={what},bad=1", "--quiet")
+                              "--schedule", "static", "--devices", f"emulated:2,fail={what},bad=1", "--quiet")
                 self.assertIn(done.returncode, [2, 3], done.stderr)
                 self.assertRegex(done.stderr, r"^evener: [^\n]*\n$")
 
