@@ -16,8 +16,8 @@ import time
 import unittest
 
 ENDLESS = "build/tests/test-endless"
-# what a run may take to end; the rest is for a machine that has other things to do
-LIMIT = 3 * float(os.environ.get("EVENER_TEST_PATIENCE", "1"))
+# s that a run may take to end, on a machine that has other things to do; who is at fault goes on for ever
+LIMIT = 30
 
 
 def children(pid):
@@ -68,15 +68,15 @@ class Base(unittest.TestCase):
             seen += os.read(run.stdout.fileno(), 100).decode()
         self.assertEqual(sorted(seen), [str(i) for i in range(ranks)])
 
-    def end(self, run, pids, limit=LIMIT):
+    def end(self, run, pids):
         """Status and standard error; and nothing is left."""
         begin = time.monotonic()
         try:
-            _, said = run.communicate(timeout=limit)
+            _, said = run.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
-            self.fail(f"still there after {limit} s")
+            self.fail(f"still there after {LIMIT} s")
         while any(is_there(pid) for pid in pids):
-            self.assertLess(time.monotonic() - begin, limit, "a process is left")
+            self.assertLess(time.monotonic() - begin, LIMIT, "a process is left")
             time.sleep(0.01)
         self.assertEqual(os.listdir(self.folder), [])
         self.assertLessEqual(shared_names(), self.names)
@@ -203,17 +203,21 @@ class Interrupt(Base):
         run.send_signal(signal.SIGTERM)
         time.sleep(0.3)  # within 0.2 s it would be the same one
         self.assertIsNone(run.poll())
-        run.send_signal(signal.SIGTERM)
-        self.assertEqual(self.end(run, pids)[0], 130)
+        while run.poll() is None:  # it may have had no time to hear the first of them by itself
+            run.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+        status, said = self.end(run, pids)
+        self.assertEqual(status, 130)
+        self.assertRegex(said, "^evener: interrupted again; [^\\n]*\\n$")
 
     def test_hangs(self):
         run = self.start(2, "deaf")
         self.wait_for_ranks(run, 2)
         pids = children(run.pid)
         run.send_signal(signal.SIGTERM)
-        status, said = self.end(run, pids, 10 + LIMIT)
+        status, said = self.end(run, pids)
         self.assertEqual(status, 130)
-        self.assertRegex(said, "2 of 2 processes did not end within 10 s of the interrupt")
+        self.assertRegex(said, r"2 of 2 processes did not end within \d\d s of the interrupt")
 
     def test_waits_for_nobody(self):
         """What a rank waits for does not come: it gives up after two seconds."""
@@ -222,7 +226,9 @@ class Interrupt(Base):
         pids = children(run.pid)
         time.sleep(0.2)
         os.killpg(run.pid, signal.SIGTERM)
-        self.assertEqual(self.end(run, pids, 2 + LIMIT)[0], 130)
+        status, said = self.end(run, pids)
+        self.assertEqual(status, 130)
+        self.assertNotIn("did not end", said)
 
     def test_ignored(self):
         """nohup: what is ignored stays so."""
