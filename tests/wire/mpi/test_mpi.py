@@ -101,7 +101,8 @@ class Death(unittest.TestCase):
             self.assertNotIn("mpi_try.c", err)
 
     def test_killed(self):
-        self.check("killed", [137] if KIND == "openmpi" else [9, 137])
+        # 6: MPICH's transport aborts a rank that was just reading from the one that is gone
+        self.check("killed", [137] if KIND == "openmpi" else [9, 137, 6, 134])
 
     def test_left(self):
         """With status 0 and without a word: the run's status is 3 nevertheless."""
