@@ -19,7 +19,7 @@ from test_ranks import clean
 EVENER = "build/evener"
 NORM = {"S": 0.5307707005734e-04, "W": 0.6467329375339e-05, "A": 0.2433365309069e-05}
 CLASSES = "SWA" if os.environ.get("EVENER_MG") == "all" else "SW"
-PATIENCE = 20  # s from a death to the end, on a machine that has other things to do
+PATIENCE = 60  # s from a death to the end, on a machine that has other things to do
 
 
 def grid(ranks):
@@ -49,6 +49,17 @@ def faces(ranks, n, steps):
                 count += 2 * exchanges * ranks
                 size += 16 * points * exchanges * ranks
     return count, size
+
+
+def started(run, count):
+    """The run's processes, once there are so many."""
+    end, found = time.monotonic() + PATIENCE, []
+    while len(found) < count and time.monotonic() < end and run.poll() is None:
+        with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as f:
+            found = [int(word) for word in f.read().split()]
+        time.sleep(0.01)
+    assert len(found) == count, found
+    return found
 
 
 class Ranks(unittest.TestCase):
@@ -178,10 +189,8 @@ class Ranks(unittest.TestCase):
             run = subprocess.Popen([EVENER, "run", "mg", "--size", "128", "--steps", "100000", "--units", "1:CPU:1", "--quiet",
                                     "--oversubscribe", "--processes", "4", "--variant", variant], stderr=subprocess.PIPE, text=True,
                                    env=clean())
+            ranks = started(run, 4)
             time.sleep(2)
-            with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as f:
-                ranks = [int(word) for word in f.read().split()]
-            self.assertGreaterEqual(len(ranks), 3)
             os.kill(ranks[1], signal.SIGKILL)
             _, said = run.communicate(timeout=PATIENCE)
             self.assertNotEqual(run.returncode, 0)
