@@ -94,7 +94,7 @@ class Case:
 
     def end(self, going, known=(), since=None):
         """Waits for the end of all."""
-        patience = 20 if since else 200
+        patience = 60 if since else 200
         since = since or time.monotonic()
         known = set(known) | {pid for pid in ranks.descendants(going.pid) if ranks.is_rank(pid)}
         limit, wrong = since + patience * self.trial.patience, []
@@ -548,7 +548,7 @@ def attack(evener, cases, seed, limit, only=FAULTS):
 
 def main():
     words = box.arguments(__doc__)
-    words.add_argument("--limit", type=float, default=10.0, help="seconds from a fault to the end (3 on a quiet machine)")
+    words.add_argument("--limit", type=float, default=30.0, help="seconds from a fault to the end (3 on a quiet machine)")
     words.add_argument("--only", help=f"of {','.join(FAULTS)}")
     given = words.parse_args()
     with box.opened(given.evener) as evener:

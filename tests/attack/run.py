@@ -25,7 +25,7 @@ def main():
     words.add_argument("--cases", type=int, default=300, help="of each format; of the rest in proportion (default 300)")
     words.add_argument("--seed", default="1")
     words.add_argument("--jobs", type=int, default=os.cpu_count())
-    words.add_argument("--limit", type=float, default=10.0, help="seconds from a signal to the end (2 on a quiet machine)")
+    words.add_argument("--limit", type=float, default=30.0, help="seconds from a signal to the end (2 on a quiet machine)")
     words.add_argument("--keep", help="folder for cases that fail (default: a new one)")
     given = words.parse_args()
     folder = given.keep or os.path.join(tempfile.gettempdir(), f"evener-attack-{os.getpid()}")

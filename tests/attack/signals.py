@@ -21,7 +21,7 @@ import seeds
 
 ASK = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SIGNALS = (*ASK, *ASK, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT)
-STARTING = 0.15  # s, in which there is no main() yet on a machine that has something else to do
+STARTING = 0.15  # s, in which there may be no main() yet
 
 # a few tenths of a second of work each, with outputs; a command that is not here has its base of options.py
 WORK = {("info",): ["--json", "o.json"], ("run",): ["--steps", "400", "--json", "o.json", "--trace", "t.json"],
@@ -55,6 +55,16 @@ def works(evener):
     return [*found, {"words": scratch, "files": files}]
 
 
+def has_begun(pid):
+    """Whether it hears what asks it to end; before main() nobody does."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            caught = next((int(line.split()[1], 16) for line in file if line.startswith("SigCgt")), 0)
+    except OSError:
+        return False
+    return all(caught >> number - 1 & 1 for number in ASK)
+
+
 def strike(evener, case, number, moment, limit):
     """One signal: (what is wrong, whether it was still running)."""
     folder = box.new_folder()
@@ -64,6 +74,7 @@ def strike(evener, case, number, moment, limit):
         with open(f"{folder}/.said/out", "wb") as out, open(f"{folder}/.said/err", "wb") as err:
             process = box.launch(evener, case["words"], folder, out=out, err=err)
             time.sleep(moment)
+            begun = has_begun(process.pid)
             running = process.poll() is None
             sent = time.monotonic()
             if running:
@@ -76,7 +87,7 @@ def strike(evener, case, number, moment, limit):
         said = [open(f"{folder}/.said/{name}", "rb").read() for name in ("out", "err")]
         ended = box.Ended(status, *said, usage, asked, seconds)
         allowed = {0, 130} if number in ASK else {0, -number, 130} if number != signal.SIGXFSZ else {0}
-        if moment < STARTING * evener.slack:
+        if moment < STARTING or not begun:
             allowed = allowed | {-number}
         wrong = []
         if asked:
