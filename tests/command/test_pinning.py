@@ -44,7 +44,7 @@ class Bound(unittest.TestCase):
         run = subprocess.Popen([EVENER, "run", "bt-mz", "--class", "A", "--steps", "100000", "--quiet", *words],
                                env=dict(os.environ, EVENER_BIND=binding), start_new_session=True)
         try:
-            end = time.monotonic() + 30
+            end = time.monotonic() + 120
             while time.monotonic() < end:
                 last = [cores for pid, cores in masks(run.pid) if "--processes" not in words or pid != run.pid]
                 if sorted(map(sorted, last)) == sorted(map(sorted, wanted)):

@@ -18,7 +18,7 @@ import unittest
 EVENER = "build/evener"
 EACH = int(os.environ.get("EVENER_SIGNALS", "3"))
 SEED = int(os.environ.get("EVENER_SEED", "1"))
-SOON = 10  # s; two of them are the promise, and other tests run
+SOON = 20  # s; two of them are the promise, and other tests run
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 # each takes more than a second, and its longest phase is another
