@@ -292,7 +292,7 @@ def compare(command, folder, texts, modes):
 def programs(command, folder, count, seed, keep):
     texts = {number: Program(number).text() for number in range(seed, seed + count)}
     differences = {}
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(min(8, len(os.sched_getaffinity(0)))) as pool:
         readable = dict(zip(texts, pool.map(lambda n: is_read_as_it_is(command, folder, n, texts[n]), texts)))
         jobs = []
         # the others are preprocessed in either mode
