@@ -215,13 +215,13 @@ class Memory(Base):
 
 
 class Balance(Base):
-    """Uneven units, in virtual time: the paper's figure 15. 72 blocks, less than a mesh worth the while has by itself. An item of the
-    summation's kernel does some thousand times what one of the merging kernel does, and costs 1 us here: blocks of 8 slices
-    take 0.26 ms, which 0.3 MB take over a link of 1 GB/s."""
+    """Uneven units, in virtual time: the paper's figure 15, with its schedule. 72 blocks, less than a mesh worth the while has by
+    itself. An item of the summation's kernel does some thousand times what one of the merging kernel does, and costs 1 us here: blocks
+    of 8 slices take 0.26 ms, which 0.3 MB take over a link of 1 GB/s."""
 
     def settles(self, units, *devices, layout="rows"):
         virtual = "clock=virtual,item=1us,item.sum_pairs=2ns"
-        r, _ = self.run_it("sphere:3", 320, "--units", units, "--layout", layout, "--blocks", "80", "--devices",
+        r, _ = self.run_it("sphere:3", 320, "--units", units, "--layout", layout, "--blocks", "80", "--schedule", "interval", "--devices",
                            "+".join(f"emulated:{d.split(',')[0]},{virtual}," + ",".join(d.split(",")[1:]) for d in devices))
         self.assertEqual(len(r["iterations"]), 20)
         first = r["iterations"][0]["unit_compute_s"]
