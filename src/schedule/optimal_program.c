@@ -385,6 +385,8 @@ static void set_up(Cbc_Model *solver, const struct optimal_options *options, dou
     Cbc_setParameter(solver, "log", "0");
     Cbc_setParameter(solver, "slog", "0");
     Cbc_setParameter(solver, "threads", "0");
+    /* with it, CBC 2.10 crashes in CglPreProcess::postProcess() when time is over early */
+    Cbc_setParameter(solver, "preprocess", "off");
     snprintf(text, sizeof text, "%.17g", options->gap / (1 + options->gap));
     Cbc_setParameter(solver, "ratioGap", text);
     if (!isinf(limit)) {

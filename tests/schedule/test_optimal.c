@@ -326,6 +326,24 @@ static void test_slow_unit_used(void **state) {
     evn_schedule_close(s);
 }
 
+/* Time is over at any moment of the solver's: the plan is whole. */
+static void test_stopped_at_once(void **state) {
+    (void)state;
+    enum { TASKS = 10, UNITS = 5, TIMES = 150 };
+    unsigned long long seed = 11;
+    for (int i = 0; i < TIMES; i++) {
+        double weight[TASKS], speed[UNITS];
+        char text[64];
+        for (int t = 0; t < TASKS; t++) weight[t] = 1 + 9 * draw(&seed);
+        for (int u = 0; u < UNITS; u++) speed[u] = 1 + 2 * draw(&seed);
+        const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS, .speed = speed};
+        snprintf(text, sizeof text, "optimal:gap=0,limit=%g", 2e-5 * (1 + i));
+        evn_schedule *s = open_or_fail(text, &p);
+        assert_true(longest(&p, evn_schedule_owner(s)) > 0);
+        evn_schedule_close(s);
+    }
+}
+
 /* ---- threads: the solver keeps all that it knows in static memory ---- */
 
 enum { THREADS = 4, SOLVED_TASKS = 18 };
@@ -432,6 +450,7 @@ int main(void) {
         cmocka_unit_test(test_stopped_early),
         cmocka_unit_test(test_awkward),
         cmocka_unit_test(test_slow_unit_used),
+        cmocka_unit_test(test_stopped_at_once),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_bad_input),
     };
