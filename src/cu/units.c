@@ -123,7 +123,7 @@ static const char *family_name(int family) { return family == EVN_CU_GPU ? "GPU"
 
 static void check_list(const evn_cu_site *where, const evn_cu_group *group, int groups,
                        evn_cu_int limit) {
-    if (limit < 0) cu_die(where, "thread_limit: %lld threads; expected 1 or more", limit);
+    if (limit < 0) cu_die(where, "thread_limit: expected 1 thread or more");
     for (int g = 0; g < groups; g++) {
         const char *family = family_name(group[g].family);
         if (group[g].family != EVN_CU_CPU && group[g].family != EVN_CU_GPU)

@@ -31,7 +31,7 @@ class Forms(Case):
     def test_all(self):
         """With warnings as errors: what is generated has none."""
         files = sorted(glob.glob(os.path.join(HERE, "forms", "*.c")))
-        self.assertEqual(len(files), 3)
+        self.assertEqual(len(files), 5)
         for name in files:
             with self.subTest(file=os.path.basename(name)):
                 self.outputs(name, STRICT)
@@ -104,6 +104,18 @@ class Forms(Case):
                 for units, sum_ in ("1:CPU:1", 55), ("1:GPU:1", 1055), ("1:CPU:1,1:GPU:1", 555):
                     got = self.fine(run([name[:-2]], env={"EVENER_UNITS": units})).stdout
                     self.assertEqual(got, f"{sum_} {sum_ + 1}\n", (compiler, mode, units))
+
+    def test_limit(self):
+        """A limit that is known only when the program runs."""
+        name = os.path.join(self.folder, "limit.c")
+        with open(name, "w") as file:
+            file.write("int main(int n, char **word) {\n(void)word;\n"
+                       "#pragma omp teams distribute num_teams(1:CPU:2) thread_limit(n - 1)\n"
+                       "for (int i = 0; i < 3; i++) ;\n}\n")
+        self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
+        self.fine(run([name[:-2], "1"]))
+        result = run([name[:-2]])
+        self.assertEqual((result.returncode, result.stderr), (1, f"{name}:3: thread_limit: expected 1 thread or more\n"))
 
     def test_not_ours(self):
         """Directives of others, and those near ours, pass untouched."""

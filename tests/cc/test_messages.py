@@ -28,6 +28,16 @@ WRONG_C = [
     f"{TEAMS}\nfor (int z = @2.5; z < n; z++) n2 += 1;",
     f"{TEAMS}\nfor (int z = 0; z < n; z++) {{\n    if (z == 3) @return;\n}}",
 ]
+# and this is what it says first, of the clause's own place
+WRONG_TYPES = [
+    ("num_teams(@2.5:CPU:1)", "num_teams: the number of units is no integer"),
+    ("num_teams(1:CPU:1) reduction(+: @list)", 'reduction: "list" is no number; arrays, structures and pointers'),
+    ("num_teams(1:CPU:1) reduction(max: @both)", 'reduction: "both" is no number; arrays, structures and pointers'),
+    ("num_teams(1:CPU:1) reduction(-: n, @at)", 'reduction: "at" is no number; arrays, structures and pointers'),
+    ("num_teams(1:CPU:1) reduction(|: @real)", 'reduction: "real" is no integer'),
+    ("num_teams(1:CPU:1) batch(@n)", "batch: expected a function void n(const long long *iteration, int count)"),
+    ("num_teams(1:CPU:1) batch(@other)", "batch: expected a function void other(const long long *iteration, int count)"),
+]
 
 
 class Messages(Case):
@@ -81,6 +91,29 @@ class Messages(Case):
                         errors = [s for s in self.said(result) if ": error: " in s]
                         self.assertTrue(errors, result.stderr)
                         self.assertEqual(errors[0].rsplit(": error: ")[0].split(":")[1], str(line), result.stderr)
+
+    def test_types(self):
+        """What is of another type than it should be."""
+        name = os.path.join(self.folder, "types.c")
+        for clauses, words in WRONG_TYPES:
+            text = "#pragma omp teams distribute " + clauses
+            with open(name, "w") as file:
+                file.write("void right(const long long *iteration, int count);\nvoid other(const int *iteration, int count);\n"
+                           "void f(int n, double real, int *at) {\nint list[3] = {0};\nstruct { int x; } both = {0};\n" +
+                           text.replace("@", "") + "\nfor (int z = 0; z < n; z++) ;\n(void)list, (void)both;\n}\n")
+            for compiler in COMPILERS:
+                for mode in ([], ["--preprocessed"]):
+                    with self.subTest(clauses=clauses, compiler=compiler, mode=mode):
+                        result = self.cc(compiler, *mode, "-w", "-std=c99", "-c", name, "-o", name + ".o")
+                        errors = [s for s in self.said(result) if ": error: " in s]
+                        self.assertTrue(errors, result.stderr)
+                        self.assertTrue(errors[0].startswith(f"{name}:6:{text.index('@') + 1}: error: static"), errors[0])
+                        self.assertIn(words, errors[0].replace('\\"', '"'))
+        with open(name, "w") as file:
+            file.write("void right(const long long *iteration, int count);\nvoid f(int n) {\n"
+                       "#pragma omp teams distribute num_teams(1:CPU:1) batch(right)\nfor (int z = 0; z < n; z++) ;\n}\n")
+        for compiler in COMPILERS:
+            self.fine(self.cc(compiler, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", name, "-o", name + ".o"))
 
     def test_late(self):
         """Options whose value is known only when the program runs: one line then."""

@@ -160,6 +160,28 @@ static void check_names(struct source *s, const char *what, struct run in, const
             error(s, part.count ? part.at[0].begin : part.at[-1].begin, "%s: %s", what, expected);
 }
 
+/* A name in two reductions, or in a reduction and in another list: which of the two would count? */
+static void check_once(struct source *s, const struct directive *d, const struct token *name) {
+    static const enum clause_kind lists[] = {K_REDUCTION, K_PRIVATE, K_FIRSTPRIVATE, K_LASTPRIVATE,
+                                             K_SHARED};
+    for (int i = 0; i < d->clauses; i++) {
+        const struct clause *c = &d->clause[i];
+        struct run in = c->in, part;
+        int at = 0, is_list = 0;
+        for (int k = 0; k < 5; k++) is_list |= c->kind == lists[k];
+        if (!is_list || in.count < 0) continue;
+        if (c->kind == K_REDUCTION && !reduction_operator(s, c, &in).count) continue;
+        while (run_part(s, in, &at, &part)) {
+            if (part.count != 1 || !token_same(s, &part.at[0], name) || part.at == name) continue;
+            if (c->kind == K_REDUCTION && part.at[0].begin > name->begin) continue;
+            error(s, name->begin, "reduction: \"%.*s\" is in the %s of line %d, too",
+                  token_length(name), token_letters(s, name), rules[c->kind].name,
+                  source_place(s, part.at[0].begin).line);
+            return;
+        }
+    }
+}
+
 static void check_reduction(struct source *s, const struct directive *d, const struct clause *c) {
     static const char *const of_c[] = {"+",  "-",  "*",   "&",   "|", "^",
                                        "&&", "||", "min", "max", NULL};
@@ -185,6 +207,8 @@ static void check_reduction(struct source *s, const struct directive *d, const s
               s->fortran ? "+ - * .and. .or. .eqv. .neqv. iand ior ieor min or max"
                          : "+ - * & | ^ && || min or max");
     check_names(s, "reduction", names, "expected a variable, array sections are not supported");
+    for (int i = 0; i < names.count; i++)
+        if (names.at[i].kind == T_NAME) check_once(s, d, &names.at[i]);
 }
 
 struct run schedule_kind(const struct source *s, const struct clause *c, struct run *rest) {
@@ -248,7 +272,8 @@ static int check_kind(struct source *s, struct run kind) {
 }
 
 /* A value that is seen to be too small; others are looked at when they are known. */
-static void check_value(struct source *s, const char *name, int length, struct run value) {
+static void check_value(struct source *s, const char *clause, const char *name, int length,
+                        struct run value) {
     const int minus = token_is(s, &value.at[0], "-") && value.count == 2;
     const struct token *t = &value.at[minus];
     if (value.count != 1 + minus || t->kind != T_NUMBER || token_length(t) > 9) return;
@@ -259,7 +284,7 @@ static void check_value(struct source *s, const char *name, int length, struct r
                       !(length == 5 && !memcmp(name, "limit", 5)) &&
                       !(length == 3 && !memcmp(name, "gap", 3));
     if ((minus && digits && !zero) || (zero && least))
-        error(s, value.at[0].begin, "dist_schedule: %.*s must be %d or more", length, name, least);
+        error(s, value.at[0].begin, "%s: %.*s must be %d or more", clause, length, name, least);
 }
 
 /* NAME = VALUE behind kind k. */
@@ -274,7 +299,8 @@ static void check_option(struct source *s, int k, struct run part) {
               token_length(name), token_letters(s, name),
               *kinds[k].named ? "expected one of: " : "it takes none", kinds[k].named);
     else
-        check_value(s, token_letters(s, name), token_length(name), run_of(part, 2, part.count));
+        check_value(s, "dist_schedule", token_letters(s, name), token_length(name),
+                    run_of(part, 2, part.count));
 }
 
 static void check_schedule(struct source *s, const struct clause *c) {
@@ -291,7 +317,7 @@ static void check_schedule(struct source *s, const struct clause *c) {
         } else if (chunks++) {
             error(s, part.at[0].begin, "dist_schedule: one chunk, please");
         } else {
-            check_value(s, "the chunk", 9, part);
+            check_value(s, "dist_schedule", "the chunk", 9, part);
         }
     }
     if (k >= 0 && !rest.count && token_is(s, &c->in.at[c->in.count - 1], ","))
@@ -322,6 +348,7 @@ static void check(struct source *s, struct directive *d, const struct clause *c)
     case K_REDUCTION: check_reduction(s, d, c); break;
     case K_SCHEDULE: check_schedule(s, c); break;
     case K_SPEED: check_speed(s, c); break;
+    case K_THREAD_LIMIT: check_value(s, "thread_limit", "this", 4, c->in); break;
     case K_ORDER: check_word(s, c, "concurrent"); break;
     case K_BIND: check_word(s, c, "teams"); break;
     case K_PRIVATE:

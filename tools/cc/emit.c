@@ -53,14 +53,22 @@ static void copy(struct emit *e, struct range r) {
     line(e, e->d->begin);
 }
 
+/* _Static_assert( follows, and a message of the compiler's is about text[at]. */
+static void assertion(struct emit *e, int at) {
+    put(&e->out, "__extension__");
+    line_and_column(e, at);
+    put(&e->out, "_Static_assert(");
+}
+
 /* const evn_cu_int evn_N_NAME = the user's integer; the compiler refuses what is none. */
 static void integer(struct emit *e, const char *name, struct range r, const char *what) {
     put(&e->out, "__extension__ const __auto_type evn_%d_%s_ = +(", e->n, name);
     copy(e, r);
-    put(&e->out,
-        ");\n__extension__ _Static_assert(__builtin_classify_type(evn_%d_%s_) == 1, \"%s is no "
-        "integer\");\n",
-        e->n, name, what);
+    put(&e->out, ");\n");
+    assertion(e, r.begin);
+    put(&e->out, "__builtin_classify_type(evn_%d_%s_) == 1, \"%s is no integer\");\n", e->n, name,
+        what);
+    line(e, e->d->begin);
     put(&e->out, "const evn_cu_int evn_%d_%s = (evn_cu_int)evn_%d_%s_;\n", e->n, name, e->n, name);
 }
 
@@ -112,7 +120,7 @@ static void put_units_arguments(struct emit *e) {
         put(&e->out, "(const evn_cu_group *)0, 0, ");
     }
     if (directive_find(e->d, K_THREAD_LIMIT)) {
-        put(&e->out, "evn_%d_limit", e->n);
+        put(&e->out, "evn_%d_limit > 0 ? evn_%d_limit : -1", e->n, e->n);
     } else {
         put(&e->out, "0");
     }
@@ -133,9 +141,9 @@ static void put_bounds(struct emit *e, int k) {
         copy(e, (struct range){v->begin, v->end});
         put(&e->out, ") evn_%d_index%d;\n", e->n, k);
     }
-    line(e, v->begin);
+    assertion(e, v->begin);
     put(&e->out,
-        "__extension__ _Static_assert(__builtin_classify_type((evn_%d_index%d)0) == 1, \"the loop "
+        "__builtin_classify_type((evn_%d_index%d)0) == 1, \"the loop "
         "variable \\\"%.*s\\\" is no integer\");\n",
         e->n, k, token_length(v), token_letters(e->s, v));
     line(e, e->d->begin);
@@ -235,6 +243,15 @@ static void put_advice(struct emit *e) {
     }
     const struct clause *batch = directive_find(e->d, K_BATCH);
     if (batch) {
+        assertion(e, batch->in.at[0].begin);
+        put(&e->out, "__builtin_types_compatible_p(__typeof__(1 ? (");
+        copy(e, run_range(batch->in));
+        put(&e->out, ") : (");
+        copy(e, run_range(batch->in));
+        put(&e->out,
+            ")), void (*)(const evn_cu_int *, int)), \"batch: expected a function void "
+            "%.*s(const long long *iteration, int count)\");\n",
+            token_length(&batch->in.at[0]), token_letters(e->s, &batch->in.at[0]));
         put(&e->out, "evn_cu_batch(&evn_%d,", e->n);
         copy(e, run_range(batch->in));
         put(&e->out, ");\n");
@@ -275,40 +292,28 @@ static struct token operator_of(const struct source *s, const struct directive *
     return *name;
 }
 
-/* What a copy for a reduction begins with. */
-static void put_neutral(struct emit *e, const struct token *op, const char *type) {
-    struct text *out = &e->out;
-    const int least = token_is(e->s, op, "max");
-    if (!least && !token_is(e->s, op, "min")) {
-        put(out, token_is(e->s, op, "&") ? "(%s)~(%s)0" : "(%s)%s", type,
-            token_is(e->s, op, "&")                               ? type
-            : token_is(e->s, op, "*") || token_is(e->s, op, "&&") ? "1"
-                                                                  : "0");
-        return;
-    }
-    static const char *const real[][2] = {{"float", "3.40282346638528859811704183484516925e+38F"},
-                                          {"double", "1.79769313486231570814527423731704357e+308"},
-                                          {"long double", "__builtin_huge_vall()"}};
-    for (int i = 0; i < 3; i++)
-        put(out, "__builtin_choose_expr(__builtin_types_compatible_p(%s, %s), %s%s, ", type,
-            real[i][0], least ? "-" : "", real[i][1]);
-    const char *top = "(%s)(((1ULL << ((sizeof(%s) < 9 ? sizeof(%s) : 8) * 8 - 2)) - 1) * 2 + 1)";
-    if (least) {
-        put(out, "((%s)-1 > (%s)0 ? (%s)0 : (%s)(-", type, type, type, type);
-        put(out, top, type, type, type);
-        put(out, " - 1))");
+static int is_extreme(const struct emit *e, const struct token *op) {
+    return token_is(e->s, op, "min") || token_is(e->s, op, "max");
+}
+
+/* What copy k for a reduction begins with. Of min and max that is what the variable was, which lies
+ * behind the others' copies: the same for infinities, and for any type. */
+static void put_neutral(struct emit *e, const struct token *op, const char *type, int k,
+                        const char *count) {
+    const int ones = token_is(e->s, op, "&");
+    if (is_extreme(e, op)) {
+        put(&e->out, "evn_%d_part%d[evn_%d_%s]", e->n, k, e->n, count);
+    } else if (ones) {
+        put(&e->out, "(%s)~(%s)0", type, type);
     } else {
-        put(out, "((%s)-1 > (%s)0 ? (%s)-1 : ", type, type, type);
-        put(out, top, type, type, type);
-        put(out, ")");
+        put(&e->out, "(%s)%d", type, token_is(e->s, op, "*") || token_is(e->s, op, "&&"));
     }
-    put(out, ")))");
 }
 
 /* into = into OPERATOR from; */
 static void put_combined(struct emit *e, const struct token *op, const char *type, const char *into,
                          const char *from) {
-    if (token_is(e->s, op, "min") || token_is(e->s, op, "max")) {
+    if (is_extreme(e, op)) {
         put(&e->out, "if (%s %s %s) %s = %s;\n", from, token_is(e->s, op, "min") ? "<" : ">", into,
             into, from);
     } else if (token_is(e->s, op, "-")) {
@@ -379,27 +384,52 @@ static void put_edit(struct emit *e, int from, int to) {
     e->out = (struct text){0};
 }
 
+/* Classes of __builtin_classify_type(): char, int, enum, bool; real; complex. */
+enum { WHOLE = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4, REAL = 1 << 8, COMPLEX = 1 << 9 };
+
+/* Of what type a variable may be. */
+static void put_check(struct emit *e, const struct token *op, int k, const struct token *name) {
+    const char *const integers[] = {"&", "|", "^"};
+    int integer = 0;
+    for (int i = 0; i < 3; i++) integer |= token_is(e->s, op, integers[i]);
+    assertion(e, name->begin);
+    put(&e->out,
+        "(%d >> __builtin_classify_type(*(evn_%d_part_type%d *)0)) & 1, \"reduction: "
+        "\\\"%.*s\\\" is no %s\");\n",
+        integer             ? WHOLE
+        : is_extreme(e, op) ? WHOLE | REAL
+                            : WHOLE | REAL | COMPLEX,
+        e->n, k, token_length(name), token_letters(e->s, name),
+        integer ? "integer" : "number; arrays, structures and pointers are not supported");
+    line(e, e->d->begin);
+}
+
 /* Copies of a reduction: where each iteration leaves its own. */
 static void put_part(struct emit *e, const struct token *name, int k, const char *count) {
+    const struct token op = operator_of(e->s, e->d, name);
     put_type(e, "part", k, name);
+    put_check(e, &op, k, name);
     put(&e->out,
         "evn_%d_part_type%d *evn_%d_part%d = (evn_%d_part_type%d *)evn_cu_parts(&evn_%d, %d, "
-        "sizeof(evn_%d_part_type%d), evn_%d_%s);\n",
-        e->n, k, e->n, k, e->n, k, e->n, k, e->n, k, e->n, count);
+        "sizeof(evn_%d_part_type%d), evn_%d_%s%s);\n",
+        e->n, k, e->n, k, e->n, k, e->n, k, e->n, k, e->n, count, is_extreme(e, &op) ? " + 1" : "");
+    if (is_extreme(e, &op))
+        put(&e->out, "evn_%d_part%d[evn_%d_%s] = %.*s;\n", e->n, k, e->n, count, token_length(name),
+            token_letters(e->s, name));
 }
 
 static void put_parts(struct emit *e, const struct token *names, int n) {
     for (int k = 0; k < n; k++) put_part(e, &names[k], k, "trips");
 }
 
-static void put_copies(struct emit *e, const struct token *names, int n) {
+static void put_copies(struct emit *e, const struct token *names, int n, const char *count) {
     for (int k = 0; k < n; k++) {
         const struct token op = operator_of(e->s, e->d, &names[k]);
         char type[48];
         snprintf(type, sizeof type, "evn_%d_part_type%d", e->n, k);
         line(e, names[k].begin);
         put(&e->out, "%s %.*s = ", type, token_length(&names[k]), token_letters(e->s, &names[k]));
-        put_neutral(e, &op, type);
+        put_neutral(e, &op, type, k, count);
         put(&e->out, ";\n");
     }
     if (n) line(e, e->d->begin);
@@ -502,14 +532,17 @@ void emit_loop(struct source *s, const struct directive *d, const struct nest *n
     put_counted(&e, "last", lasts);
     put(&e.out, ")\nfor (evn_cu_int evn_%d_t; (evn_%d_t = evn_cu_next()) >= 0;) {\n", e.n, e.n);
     put_indices(&e);
-    put_copies(&e, part, parts);
+    put_copies(&e, part, parts, "trips");
     put_once(&e);
     put_edit(&e, d->begin, nest->body);
 
     put_body_end(&e);
-    for (int k = 0; k < parts; k++)
+    for (int k = 0; k < parts; k++) {
+        line(&e, part[k].begin);
         put(&e.out, "evn_%d_part%d[evn_%d_t] = %.*s;\n", e.n, k, e.n, token_length(&part[k]),
             token_letters(s, &part[k]));
+    }
+    line(&e, d->begin);
     put_last_values(&e, last, lasts);
     put(&e.out, "}\n");
     put_sums(&e, part, parts, "trips");
@@ -536,7 +569,7 @@ void emit_teams_begin(struct source *s, const struct directive *d, int first, in
     put_counted(&e, "part", parts);
     put(&e.out,
         ")\n{\n__asm__ volatile(\"\");\n"); /* else some of these are forked by other calls */
-    put_copies(&e, part, parts);
+    put_copies(&e, part, parts, "teams");
     put(&e.out, "%s", loud);
     put_edit(&e, d->begin, s->tokens.at[first].begin);
     free(part);
@@ -549,9 +582,12 @@ void emit_teams_end(struct source *s, const struct directive *d, int last, int n
     struct token *part = directive_names(s, d, K_REDUCTION, &parts);
     put(&e.out, "\n");
     line(&e, d->begin);
-    for (int k = 0; k < parts; k++)
+    for (int k = 0; k < parts; k++) {
+        line(&e, part[k].begin);
         put(&e.out, "evn_%d_part%d[evn_cu_team()] = %.*s;\n", e.n, k, token_length(&part[k]),
             token_letters(s, &part[k]));
+    }
+    line(&e, d->begin);
     put(&e.out, "}\n");
     put_sums(&e, part, parts, "teams");
     put(&e.out, "}\n");

@@ -32,4 +32,7 @@ int nest_read(struct source *s, int at, int end, int loops, struct nest *nest);
  * `ours`, a break that would end the loop around the statement is an error. */
 int statement_end(struct source *s, int at, int end, int ours);
 
+/* An error where the body writes the variable of one of its loops. */
+void look_for_writes(struct source *s, const struct nest *nest, const struct token *variable);
+
 #endif

@@ -39,6 +39,7 @@ static int a_loop(struct source *s, struct directive *d, int at, int to, struct 
     directive_check(s, d);
     const int behind = nest_read(s, at, to, collapse_of(s, d), &nest);
     if (!behind) return at;
+    for (int k = 0; k < nest.loops; k++) look_for_writes(s, &nest, &nest.loop[k].variable);
     if (s->errors == errors && !s->unseen) emit_loop(s, d, &nest);
     if (d->construct == C_TEAMS_LOOP) w.teams = d;
     w.in_loop = 1;
