@@ -53,7 +53,7 @@ class Fortran(Case):
 
     def test_forms(self):
         files = sorted(glob.glob(os.path.join(HERE, "forms", "*.[fF]*")))
-        self.assertEqual(len(files), 5)
+        self.assertEqual(len(files), 6)
         for name in files:
             base = os.path.join(self.folder, os.path.basename(name).split(".")[0])
             self.fine(run(["gfortran", "-w", name, "-o", base + "_plain"], cwd=self.folder))
@@ -130,6 +130,16 @@ class Fortran(Case):
             self.assertEqual(result.returncode, 1)
             self.assertTrue(result.stderr.startswith("bad.f90:3: "), result.stderr)
             self.assertIn(said, result.stderr)
+
+    def test_limit(self):
+        """A limit that is known only when the program runs."""
+        name = self.write("limit.f90", "program p\ninteger :: z\n"
+                          "!$evn teams distribute num_teams(1:CPU:2) thread_limit(command_argument_count())\n"
+                          "do z = 1, 3\nend do\nend program\n")
+        self.fine(self.fc(name, "-o", "limit"))
+        self.fine(run([os.path.join(self.folder, "limit"), "1"]))
+        result = run([os.path.join(self.folder, "limit")])
+        self.assertEqual((result.returncode, result.stderr), (1, f"{name}:3: thread_limit: expected 1 thread or more\n"))
 
     def test_not_ours(self):
         """Every Fortran file of this project without directives of ours, and directives of others: as they were."""

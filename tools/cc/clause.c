@@ -81,7 +81,7 @@ static int allowed(struct source *s, const struct directive *d, const struct cla
     for (int i = 0; &d->clause[i] != c && rules[c->kind].once; i++)
         if (d->clause[i].kind == c->kind) {
             error(s, c->name.begin, "%s: given twice; the first one is in line %d",
-                  rules[c->kind].name, source_place(s, d->clause[i].name.begin).line);
+                  rules[c->kind].name, source_user_line(s, d->clause[i].name.begin));
             return 0;
         }
     return 1;
@@ -176,7 +176,7 @@ static void check_once(struct source *s, const struct directive *d, const struct
             if (c->kind == K_REDUCTION && part.at[0].begin > name->begin) continue;
             error(s, name->begin, "reduction: \"%.*s\" is in the %s of line %d, too",
                   token_length(name), token_letters(s, name), rules[c->kind].name,
-                  source_place(s, part.at[0].begin).line);
+                  source_user_line(s, part.at[0].begin));
             return;
         }
     }

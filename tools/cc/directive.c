@@ -204,6 +204,9 @@ int directive_read(struct source *s, int at, struct directive *d) {
     read_clauses(s, d, t, first, t->count);
     const struct clause *units = directive_find(d, K_NUM_TEAMS);
     d->list = units && units->in.count > 0 && is_list(s, units->in);
+    for (int i = 0; i < d->clauses && !units; i++) /* num_team(4:CPU:4) */
+        if (d->clause[i].kind == K_NONE && d->clause[i].in.count > 1)
+            d->list |= is_list(s, d->clause[i].in);
     for (int i = 0; i < d->clauses && !d->list; i++) /* a list that is not closed */
         if (d->clause[i].kind == K_NUM_TEAMS && d->clause[i].in.count < 0)
             d->list = is_list(

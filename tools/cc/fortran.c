@@ -17,7 +17,11 @@ static void walk(struct fortran *f, int from, int to, struct where w);
 int fortran_worth(const char *text) {
     int found = 0;
     for (const char *c = text; (c = strchr(c, '$')); c++)
-        if (!strncasecmp(c, "$omp", 4) || !strncasecmp(c, "$evn", 4)) found = 1;
+        if (!strncasecmp(c, "$evn", 4))
+            found = 2;
+        else if (!strncasecmp(c, "$omp", 4) && !found)
+            found = 1;
+    if (found > 1) return 1;
     for (const char *c = text; found && *c; c++)
         if ((*c | 32) == 't' && !strncasecmp(c, "teams", 5))
             return 1;
@@ -146,11 +150,25 @@ static void look_at_foreign(const struct fortran *f, const struct directive *d, 
     w->foreign = !token_is(&f->flat, &d->tokens.at[2], "end");
 }
 
+/* What no other compiler reads has to be ours. */
+static void look_at_evn(struct fortran *f, const struct directive *d, int at) {
+    const struct token *word = &d->tokens.at[2];
+    const int teams = d->construct == C_TEAMS || d->construct == C_TEAMS_LOOP;
+    if (teams && (f->at[at].directive == 2 || directive_extended(&f->flat, d)))
+        error(&f->flat, word->begin,
+              "$evn: expected num_teams with a list of units, as in num_teams(4:CPU:4)");
+    if (d->construct != C_OTHER || f->at[at].directive != 2 || token_is(&f->flat, word, "end"))
+        return;
+    error(&f->flat, word->begin,
+          "$evn: expected teams or distribute, or clauses behind the line of such a directive");
+}
+
 /* A directive; the statement behind what it takes with it. */
 static int directive(struct fortran *f, struct directive *d, int at, struct where *w) {
     const int teams = d->construct == C_TEAMS || d->construct == C_TEAMS_LOOP;
     if (teams && d->list) return our_teams(f, d, at, *w);
     if (is_our_distribute(d, w)) return a_loop(f, d, at, at + 1, 0, *w);
+    look_at_evn(f, d, at);
     look_at_foreign(f, d, w);
     return at + 1;
 }

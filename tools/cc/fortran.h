@@ -11,7 +11,7 @@
 struct statement {
     int begin, end; /* in the flat text */
     int label;      /* 0: none */
-    int directive;
+    int directive;  /* 1: $omp; 2: $evn */
 };
 
 struct fortran {

@@ -211,10 +211,12 @@ static void put_units(struct emit *e) {
             e->n, i + 1, e->n, i, d->group[i].gpu, e->n, i);
     }
     const struct clause *limit = directive_find(d, K_THREAD_LIMIT);
-    if (limit)
-        integer(e, "limit", run_range(limit->in));
-    else
+    if (!limit) {
         say(e, "evn_%d_limit = 0", e->n);
+        return;
+    }
+    integer(e, "limit", run_range(limit->in));
+    say(e, "if (evn_%d_limit < 1) evn_%d_limit = -1", e->n, e->n);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -340,13 +342,14 @@ static int is_variable(const struct emit *e, const struct token *name) {
 
 static const struct operator{
     const char *name, *neutral, *combined; /* @: the variable's copy; $: the variable */
+    /* no neutral: copies begin with what the variable was, which lies behind the others' */
 }
 operators[] = {
     {"+", "0", "$ = $ + @"},
     {"-", "0", "$ = $ + @"},
     {"*", "1", "$ = $ * @"},
-    {"max", "-huge(@) - 1", "$ = max($, @)"},
-    {"min", "huge(@)", "$ = min($, @)"},
+    {"max", NULL, "$ = max($, @)"},
+    {"min", NULL, "$ = min($, @)"},
     {".and.", ".true.", "$ = $ .and. @"},
     {".or.", ".false.", "$ = $ .or. @"},
     {".eqv.", ".true.", "$ = $ .eqv. @"},
@@ -383,18 +386,27 @@ static void put_memory(struct emit *e, const struct token *name, const char *wha
     line(e, e->d->begin);
 }
 
-static void put_memories(struct emit *e) {
-    char trips[32];
-    snprintf(trips, sizeof trips, "evn_%d_trips", e->n);
-    for (int k = 0; k < e->parts; k++) put_memory(e, &e->part[k], "part", k, k, trips);
-    for (int k = 0; k < e->lasts; k++)
-        put_memory(e, &e->last[k], "last", k, e->parts + k, "1_evn_cu_int");
-}
-
 static void put_move(struct emit *e, const char *how, const char *what, int k, int which,
                      const char *t, const struct token *name) {
     say(e, "call evn_cu_part_%s(evn_%d_%s%d, evn_%d_bytes%d, %s, %.*s)", how, e->n, what, k, e->n,
         which, t, token_length(name), token_letters(&e->f->flat, name));
+}
+
+static void put_part_memories(struct emit *e) {
+    char trips[32], more[40];
+    snprintf(trips, sizeof trips, "evn_%d_trips", e->n);
+    snprintf(more, sizeof more, "%s + 1", trips);
+    for (int k = 0; k < e->parts; k++) {
+        const int begun = !operator_of(e, &e->part[k])->neutral;
+        put_memory(e, &e->part[k], "part", k, k, begun ? more : trips);
+        if (begun) put_move(e, "put", "part", k, k, trips, &e->part[k]);
+    }
+}
+
+static void put_memories(struct emit *e) {
+    put_part_memories(e);
+    for (int k = 0; k < e->lasts; k++)
+        put_memory(e, &e->last[k], "last", k, e->parts + k, "1_evn_cu_int");
 }
 
 /* What iteration evn_N_t has left, where a cycle leads to as well. */
@@ -428,12 +440,14 @@ static void put_template(struct emit *e, const char *c, const char *variable, co
 static void put_neutrals(struct emit *e) {
     for (int k = 0; k < e->parts; k++) {
         const struct token *v = &e->part[k];
-        char name[80];
-        snprintf(name, sizeof name, "%.*s", token_length(v), token_letters(&e->f->flat, v));
+        const char *neutral = operator_of(e, v)->neutral;
+        char trips[32];
+        snprintf(trips, sizeof trips, "evn_%d_trips", e->n);
         line(e, v->begin);
-        put(&e->line, "%s = ", name);
-        put_template(e, operator_of(e, v)->neutral, name, name);
-        flush(e);
+        if (neutral)
+            say(e, "%.*s = %s", token_length(v), token_letters(&e->f->flat, v), neutral);
+        else
+            put_move(e, "get", "part", k, k, trips, v);
     }
     line(e, e->d->begin);
 }
@@ -608,8 +622,7 @@ void fortran_emit_teams(struct fortran *f, const struct directive *d, int from, 
     put_units(&e);
     say(&e, "evn_%d_trips = evn_cu_teams(evn_%d, evn_%d_units, %d_evn_cu_c_int, evn_%d_limit)", e.n,
         e.n, e.n, d->groups, e.n);
-    snprintf(teams, sizeof teams, "evn_%d_trips", e.n);
-    for (int k = 0; k < e.parts; k++) put_memory(&e, &e.part[k], "part", k, k, teams);
+    put_part_memories(&e);
     put_region(&e);
     say(&e, "evn_%d_t = evn_cu_team()", e.n);
     put_neutrals(&e);

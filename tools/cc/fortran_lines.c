@@ -36,7 +36,7 @@ static void put_char(struct reader *r, char c, int from) {
 static void begin(struct reader *r, int directive, int label, int from) {
     const int i = more_statements(r);
     r->f->at[i] = (struct statement){(int)r->f->text.length, 0, label, directive};
-    r->directive = directive;
+    r->directive = directive != 0;
     r->open = 1;
     r->quote = 0;
     for (const char *c = directive ? "#pragma omp " : ""; *c; c++) put_char(r, *c, from);
@@ -112,7 +112,7 @@ static int directive_line(struct reader *r, int kind, int goes_on, int line, int
         if (kind == 2 && !is_construct(text + from) && f->count && f->at[f->count - 1].directive)
             reopen(r);
         else
-            begin(r, 1, 0, line);
+            begin(r, kind, 0, line);
     } else if (!r->open) {
         reopen(r);
     }
@@ -243,6 +243,8 @@ void fortran_open(struct fortran *f, const char *name, const char *text,
     finish(&r);
     source_lines(&f->flat, name, f->text.at);
     f->flat.fortran = f->flat.preprocessed = 1;
+    f->flat.user = &f->raw;
+    f->flat.user_at = f->map;
     for (int i = 0; i < f->count; i++) { /* token i of the flat text is statement i */
         struct tokens *t = &f->flat.tokens;
         t->at = more(t->at, (size_t)(i + 2) * sizeof *t->at);

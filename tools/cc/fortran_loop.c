@@ -225,6 +225,43 @@ static void look_at(const struct leaving *l, int statement) {
     free(t.at);
 }
 
+/* Whether the statement declares a name: that of another variable, in a BLOCK. */
+static int declares(const struct fortran *f, const struct tokens *t, const struct token *name) {
+    int colons = 0, found = 0;
+    for (int i = 0; i < t->count; i++) {
+        colons |= word(f, t, i, "::") || (word(f, t, i, ":") && word(f, t, i + 1, ":"));
+        found |= token_same(&f->flat, &t->at[i], name);
+    }
+    return found && (colons || word(f, t, 0, "integer"));
+}
+
+/* The body gives the loop's variable a value: as compilers of Fortran have it, an error. */
+static void look_for_writes(struct fortran *f, const struct do_nest *nest,
+                            const struct token *variable) {
+    struct token written = {.kind = T_END};
+    for (int i = nest->loop[nest->loops - 1].statement + 1; i <= nest->last; i++) {
+        struct tokens t = tokens_of(f, i);
+        struct counted c;
+        const int k = behind_if(f, &t, behind_name(f, &t));
+        const int other = f->at[i].directive || declares(f, &t, variable);
+        if (!other && written.kind == T_END) {
+            if (read_do(f, i, &c) == 2 && token_same(&f->flat, &c.variable, variable))
+                written = c.variable;
+            else if (k < t.count && token_same(&f->flat, &t.at[k], variable) &&
+                     word(f, &t, k + 1, "="))
+                written = t.at[k];
+        }
+        const int hidden = other && !f->at[i].directive;
+        free(t.at);
+        if (hidden) return;
+    }
+    if (written.kind == T_END) return;
+    error(&f->flat, written.begin,
+          "\"%.*s\" is the variable of the loop over compute units, and cannot be changed in its "
+          "body; its iterations are counted before they run",
+          token_length(variable), token_letters(&f->flat, variable));
+}
+
 static void look_for_leaving(struct fortran *f, const struct do_nest *nest) {
     struct leaving l = {f, nest, nest->loop[nest->loops - 1].statement + 1, nest->last, 0};
     struct opened o = {.depth = 0};
@@ -278,5 +315,6 @@ int fortran_nest(struct fortran *f, int at, int loops, struct do_nest *nest) {
         return 0;
     }
     look_for_leaving(f, nest);
+    for (int k = 0; k < loops; k++) look_for_writes(f, nest, &nest->loop[k].variable);
     return 1;
 }

@@ -134,7 +134,7 @@ static void mistyped(struct source *s, const struct token *t, const char *before
     word[token_length(t)] = 0;
     for (int i = 0; i < 2; i++) {
         const int distance = word_distance(word, ours[i]);
-        if (distance <= (*before ? 0 : 2) && (distance || *before) && strcmp(word, "team") != 0)
+        if (distance <= (*before ? 0 : 2) && (distance || *before))
             complain(s, t->begin, "warning", "did you mean omp %s?", ours[i]);
     }
 }

@@ -125,6 +125,10 @@ static int physical(const struct source *s, int at) {
     return low;
 }
 
+int source_user_line(const struct source *s, int at) {
+    return s->user ? source_place(s->user, s->user_at[at]).line : source_place(s, at).line;
+}
+
 int source_line_begin(const struct source *s, int at) { return s->line[physical(s, at)]; }
 
 struct place source_place(const struct source *s, int at) {

@@ -61,7 +61,9 @@ struct source {
     const char *dialect; /* --kernels: evener/kernel.h; NULL: loops stay loops */
     int contract;        /* whether a*b+c may be one rounding in kernels */
     int kernels_made;
-    const char *unseen; /* why this cannot be read before preprocessing, or NULL */
+    const struct source *user; /* whose text this was made of, or NULL */
+    const int *user_at;        /* where each of its characters was */
+    const char *unseen;        /* why this cannot be read before preprocessing, or NULL */
     int unseen_at;
 };
 
@@ -94,6 +96,8 @@ struct place {
     int line, column;
 };
 struct place source_place(const struct source *s, int at);
+/* The line alone, in the text that the user has written. */
+int source_user_line(const struct source *s, int at);
 /* Begin of the (physical) line of a position. */
 int source_line_begin(const struct source *s, int at);
 
