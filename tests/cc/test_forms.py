@@ -52,11 +52,14 @@ class Forms(Case):
                        "thread_limit(n - 1) dist_schedule(weighted : size) speed(CPU: 1, GPU: 2.5 * n)\n"
                        "for (int i = 0; i < 34; i++) ;\n" + tell.replace("LINE", "4") +
                        "#pragma omp teams loop num_teams(1:CPU:2, 1:GPU:1) dist_schedule(dynamic, 4, memorize = n * 2)\n"
-                       "for (int i = 0; i < n * 11 + 1; i++) ;\n" + tell.replace("LINE", "9") + "return 0; }\n")
+                       "for (int i = 0; i < n * 11 + 1; i++) ;\n" + tell.replace("LINE", "9") +
+                       "#pragma omp teams distribute num_teams(1:CPU:2, 1:GPU:1) dist_schedule(auto) weight(i + 1)\n"
+                       "for (int i = 0; i < 34; i++) ;\n" + tell.replace("LINE", "14") + "return 0; }\n")
         self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
         lines = self.fine(run([name[:-2]])).stdout.splitlines()
         self.assertEqual(lines[0], "2:CPU:2,2:GPU:1 weighted:size " + ",".join("0011" + "2" * 15 + "3" * 15))
         self.assertTrue(lines[1].startswith("1:CPU:2,1:GPU:1 dynamic:chunk=4,memorize=6 "), lines)
+        self.assertTrue(lines[2].startswith("1:CPU:2,1:GPU:1 auto "), lines)
 
     def test_hidden_ends(self):
         """What leaves the loop in a macro of a header: the compiler sees it, with and without optimisation, in the loop's line."""

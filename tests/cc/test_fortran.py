@@ -79,7 +79,7 @@ class Fortran(Case):
         self.fine(run(["gfortran", "-O1", name, "-o", "plain"], cwd=self.folder))
         expected = run([os.path.join(self.folder, "plain")]).stdout
         self.fine(self.fc("-O1", name, "-o", "hash"))
-        for schedule in ("", "static:chunk=3", "dynamic", "guided:size", "guided:time", "weighted", "binpack", "interval", "map"):
+        for schedule in ("", "static:chunk=3", "dynamic", "guided:size", "guided:time", "weighted", "binpack", "interval", "map", "auto"):
             for units in ("1:CPU:1", "4:CPU:1", "1:CPU:2,2:GPU:1"):
                 result = run([os.path.join(self.folder, "hash")], env={"EVENER_SCHEDULE": schedule, "EVENER_UNITS": units})
                 self.assertEqual(self.fine(result).stdout, expected, (schedule, units))

@@ -232,6 +232,7 @@ static const struct {
              {"interval", "", "iterations", 0, 0},
              {"map", "", "", 0, 0},
              {"optimal", "", "limit gap nodes", 0, 0},
+             {"auto", "", "", 0, 0},
              {"runtime", "", "", 0, 0}};
 
 static int one_of(const struct source *s, const struct token *t, const char *words) {
@@ -251,7 +252,7 @@ static int check_kind(struct source *s, struct run kind) {
     if (k == n) {
         error(s, kind.at[0].begin,
               "dist_schedule: unknown kind \"%.*s\", expected static, dynamic, guided:size, "
-              "guided:time, weighted, binpack, interval, map, optimal or runtime",
+              "guided:time, weighted, binpack, interval, map, optimal, auto or runtime",
               kind.count ? token_length(&kind.at[0]) : 0, token_letters(s, &kind.at[0]));
         return -1;
     }
