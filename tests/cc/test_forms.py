@@ -120,6 +120,24 @@ class Forms(Case):
         result = run([name[:-2]])
         self.assertEqual((result.returncode, result.stderr), (1, f"{name}:3: thread_limit: expected 1 thread or more\n"))
 
+    def test_list_elsewhere(self):
+        """A list of units that is a macro of this file, of a header or of the command line."""
+        name, header = os.path.join(self.folder, "list.c"), os.path.join(self.folder, "list.h")
+        text = ("{}int main(void) {{ int n = 0;\n#pragma omp teams distribute num_teams(ALL_UNITS) reduction(+: n)\n"
+                "for (int i = 0; i < 20; i++) n++;\nreturn n != 20; }}\n")
+        with open(header, "w") as file:
+            file.write("#define ALL_UNITS 2:CPU:1, 1:CPU:2\n")
+        for compiler in COMPILERS:
+            for first, option, units in (('#include "list.h"\n', "-DNONE", 3), ("#define ALL_UNITS 1:CPU:1\n", "-DNONE", 1),
+                                         ("\n", "-DALL_UNITS=2:CPU:1", 2), ("\n", "-DALL_UNITS=4", 0)):
+                with self.subTest(compiler=compiler, first=first, option=option):
+                    with open(name, "w") as file:
+                        file.write(text.format(first))
+                    self.fine(self.cc(compiler, option, "-c", name, "-o", name + ".o"))
+                    self.fine(self.cc(compiler, name + ".o", "-o", name[:-2]))
+                    said = self.fine(run([name[:-2]], env={"EVENER_REPORT": "1"})).stderr
+                    self.assertRegex(said, r"list\.c:3: 1 instances, \S+ s; units( \S+){%d} s, " % units if units else "^$")
+
     def test_not_ours(self):
         """Directives of others, and those near ours, pass untouched."""
         name = os.path.join(self.folder, "not_ours.c")

@@ -147,20 +147,32 @@ static void without_omp(struct source *s, int at) {
     free(t.at);
 }
 
-/* num_teams(UNITS), where UNITS is a macro of this file with a list of units in it. */
+/* A name in capitals, as macros have it. */
+static int looks_like_macro(const struct source *s, const struct token *t) {
+    const char *c = token_letters(s, t);
+    for (int i = 0; i < token_length(t); i++)
+        if (c[i] >= 'a' && c[i] <= 'z') return 0;
+    return 1;
+}
+
+/* num_teams(UNITS), where UNITS is a macro with a list of units in it: of this file, or, where the
+ * name looks like one's, of a header or of the command line, which is seen after preprocessing. */
 static void look_for_macro(struct source *s, const struct directive *d) {
     const struct clause *c = directive_find(d, K_NUM_TEAMS);
     if (!c || c->in.count < 1 || c->in.at[0].kind != T_NAME || s->preprocessed) return;
+    int list = c->in.count == 1 && looks_like_macro(s, &c->in.at[0]), defined = 0;
     for (int i = 0; i < s->tokens.count; i++) {
         if (s->tokens.at[i].kind != T_DIRECTIVE) continue;
         struct tokens t;
-        int list = 0;
         lex(s, s->tokens.at[i].begin + 1, s->tokens.at[i].end, 0, &t);
-        if (t.count > 3 && token_is(s, &t.at[0], "define") && token_same(s, &t.at[1], &c->in.at[0]))
+        if (t.count > 2 && token_is(s, &t.at[0], "define") &&
+            token_same(s, &t.at[1], &c->in.at[0])) {
+            if (!defined++) list = 0;
             for (int k = 2; k < t.count; k++) list |= family_of(s, &t.at[k]) >= 0;
+        }
         free(t.at);
-        if (list) unseen(s, c->in.at[0].begin, "num_teams: this macro is a list of units");
     }
+    if (list) unseen(s, c->in.at[0].begin, "num_teams: this macro is a list of units");
 }
 
 static void target_region(struct source *s, const struct directive *d, struct where *w) {
