@@ -81,7 +81,8 @@ double *evn_cu_weights(evn_cu_site *site, evn_cu_int trips);
 void *evn_cu_parts(evn_cu_site *site, int which, __SIZE_TYPE__ bytes, evn_cu_int trips);
 
 /* 0: nothing to do, no iterations. 1: the parallel region that follows is taken, its function is
- * called once a batch. `limit`: thread_limit, or 0; `groups` 0: num_teams(auto). */
+ * called once a batch. `limit`: thread_limit, or 0; below 0: refused; `groups` 0: num_teams(auto).
+ */
 int evn_cu_enter(evn_cu_site *site, const evn_cu_group *group, int groups, evn_cu_int limit,
                  evn_cu_int trips);
 
