@@ -82,11 +82,13 @@ static void set_up(void) {
     try(setup_check(&run));
     try(setup_open_scratch(&run));
     each(zone_make);
-    each(zone_force);
-    setup_clear_scratch(&run);
-    each(zone_begin);
     try(setup_open_devices(&run));
     try(setup_open_exchange(&run));
+    try(setup_access(&run, EVN_WRITE));
+    try(zones_start(&run, zone_force));
+    try(setup_access(&run, EVN_BOTH));
+    setup_clear_scratch(&run);
+    try(zones_start(&run, zone_begin));
 }
 
 static double step(void) {
