@@ -7,7 +7,7 @@
  *
  * - auto: the default of runs and sessions. Begins and learns as map; gives less to units that come
  *   and go, or lets units draw, the heaviest tasks first, where that would have been shorter of
- * late and all units share their memory (space).
+ *   late and all units share their memory (space).
  * - static: consecutive tasks, n/U each, the remainder to the first units. static:chunk=C: chunks
  *   of C consecutive tasks to the units in turn, as OpenMP's static with a chunk.
  * - dynamic:chunk=C,memorize=M: C consecutive tasks to whichever unit asks; after M instances the
