@@ -342,22 +342,17 @@ def checked_command(folder):
     return checked
 
 
-def mutants(folder, count, seed):
-    """The rewriter with sanitizers, on mutants of the programs of the tests."""
-    checked = checked_command(folder)
-    texts = []
-    for name in sorted(glob.glob(os.path.join(HERE, "wrong", "*.c")) + glob.glob(os.path.join(HERE, "forms", "*.c"))):
-        with open(name) as file:
-            texts.append(file.read())
+def try_mutants(checked, folder, texts, count, seed, environment=lambda number: {}):
+    """The rewriter `checked` on mutants of the texts: (name of the file it is given, text). How many broke it."""
     crashes = accepted = 0
     r = random.Random(seed)
     for number in range(count):
-        text = mutate(r, r.choice(texts))
-        name = os.path.join(folder, "m.c")
-        with open(name, "w", encoding="latin-1", errors="replace") as file:
+        name, text = r.choice(texts)
+        text = mutate(r, text)
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="latin-1", errors="replace") as file:
             file.write(text)
-        # preprocessed text is read as it is: the compiler's part is left out, for the sake of speed
-        result = run([checked, "--source", name], env={"EVENER_CC": "cat" if number % 8 else COMPILERS[0]})
+        result = run([checked, "--source", path], env=environment(number))
         accepted += result.returncode == 0
         if "Sanitizer" in result.stderr or "runtime error" in result.stderr or result.returncode not in (0, 1):
             crashes += 1
@@ -366,7 +361,19 @@ def mutants(folder, count, seed):
     return crashes
 
 
-def main():
+def mutants(folder, count, seed):
+    """The rewriter with sanitizers, on mutants of the programs of the tests."""
+    checked = checked_command(folder)
+    texts = []
+    for name in sorted(glob.glob(os.path.join(HERE, "wrong", "*.c")) + glob.glob(os.path.join(HERE, "forms", "*.c"))):
+        with open(name) as file:
+            texts.append(("m.c", file.read()))
+    # preprocessed text is read as it is: the compiler's part is left out, for the sake of speed
+    return try_mutants(checked, folder, texts, count, seed, lambda number: {"EVENER_CC": "cat" if number % 8 else COMPILERS[0]})
+
+
+def main(programs, mutants):
+    """What the command line asks for; both return how many were wrong."""
     parser = argparse.ArgumentParser()
     parser.add_argument("command")
     parser.add_argument("--programs", type=int, default=0)
@@ -382,4 +389,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(programs, mutants)

@@ -6,16 +6,13 @@
 Programs use both forms, kinds of loop variables, labels and names, cycle, inner loops with exit, continued lines, clauses, nested
 parallel loops; each has to print the same integers as without directives. Run: ctest -R cc-fortran-fuzz; without gfortran it is skipped.
 """
-import argparse
 import glob
 import os
 import random
 import shutil
 import sys
-import tempfile
-import common
 from common import HERE, run
-from fuzz import SCHEDULES, UNITS, checked_command, mutate
+from fuzz import SCHEDULES, UNITS, checked_command, main, try_mutants
 
 OPERATORS = {"+": "{v} = {v} + {x}", "*": "{v} = {v} * (1 - 2 * modulo({x}, 2_8))",
              "max": "{v} = max({v}, {x})", "min": "{v} = min({v}, {x})", "ior": "{v} = ior({v}, {x})",
@@ -214,45 +211,15 @@ def programs(command, folder, count, seed, keep):
 
 
 def mutants(folder, count, seed):
-    checked = checked_command(folder)
     texts = []
     for name in sorted(glob.glob(os.path.join(HERE, "wrong_fortran", "*.f*")) + glob.glob(os.path.join(HERE, "forms", "*.[fF]*"))):
         with open(name) as file:
-            texts.append((name, file.read()))
-    crashes = accepted = 0
-    r = random.Random(seed)
-    for number in range(count):
-        name, text = r.choice(texts)
-        text = mutate(r, text)
-        path = os.path.join(folder, "m.f" if name.endswith(".f") else "m.f90")
-        with open(path, "w", encoding="latin-1", errors="replace") as file:
-            file.write(text)
-        result = run([checked, "--source", path])
-        accepted += result.returncode == 0
-        if "Sanitizer" in result.stderr or "runtime error" in result.stderr or result.returncode not in (0, 1):
-            crashes += 1
-            print(f"mutant {number}:\n{text}\n{result.stderr}")
-    print(f"{count} mutants, {accepted} accepted, {crashes} crashes")
-    return crashes
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("command")
-    parser.add_argument("--programs", type=int, default=0)
-    parser.add_argument("--mutants", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep")
-    words = parser.parse_args()
-    if not shutil.which("gfortran"):
-        print("no gfortran")
-        sys.exit(77)
-    command = os.path.abspath(words.command)
-    with tempfile.TemporaryDirectory() as folder:
-        wrong = programs(command, folder, words.programs, words.seed, words.keep) if words.programs else 0
-        wrong += mutants(folder, words.mutants, words.seed) if words.mutants else 0
-    sys.exit(wrong > 0)
+            texts.append(("m.f" if name.endswith(".f") else "m.f90", file.read()))
+    return try_mutants(checked_command(folder), folder, texts, count, seed)
 
 
 if __name__ == "__main__":
-    main()
+    if not shutil.which("gfortran"):
+        print("no gfortran")
+        sys.exit(77)
+    main(programs, mutants)

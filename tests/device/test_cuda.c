@@ -5,25 +5,18 @@
 #include "device/cache.h"
 #include "device/devices.h"
 #include "device/cuda_api.h"
-#include "fake_cuda.h"
+#include "fake_of_test.h"
 #include "probe_table.h"
 #include <dirent.h>
 #include <evener/unit.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 extern const evn_kernel_source probe_kernels;
 
-static struct fake_cuda *fake;
-
-/* FAKE_CUDA, FAKE_CUDA_OLD: the files, by the build */
 static void use(const char *file) {
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (!library) fail_msg("%s", dlerror());
-    fake = dlsym(library, "fake");
-    assert_non_null(fake);
+    if (!fake_load(file)) fail();
     setenv("EVENER_LIBCUDA", file, 1);
     setenv("EVENER_NVRTC", file, 1);
 }
@@ -36,14 +29,6 @@ static int set_up(void **state) {
     setenv("EVENER_KERNELS", "", 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
     return 0;
-}
-
-/* After every test: nothing is left open, and nothing was done that a driver does not forgive. */
-static int tear_down(void **state) {
-    (void)state;
-    if (fake->wrong) print_error("%d wrong calls; %s\n", fake->wrong, fake->what);
-    if (fake->open) print_error("%d left open\n", fake->open);
-    return fake->wrong || fake->open;
 }
 
 /* ---- all that a device can do, on two of them ---- */

@@ -1,14 +1,11 @@
 /* Times of launches by phase, on a driver with a clock of its own (fake_cuda.c), on the emulated
  * device with a virtual clock, and with whatever EVENER_TEST_DEVICE names. Run: ctest -R phases */
 #include "check.h"
-#include "fake_cuda.h"
-#include <dlfcn.h>
+#include "fake_of_test.h"
 #include <pthread.h>
 #include <unistd.h>
 
 extern const evn_kernel_source probe_kernels;
-
-static struct fake_cuda *fake;
 
 enum { GROUP = 64, N = 16 * GROUP };
 
@@ -71,13 +68,6 @@ static int set_up(void **state) {
     fake->reset();
     fake->group_s = 1;
     return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    if (fake->wrong) print_error("%d wrong calls; %s\n", fake->wrong, fake->what);
-    if (fake->open) print_error("%d left open\n", fake->open);
-    return fake->wrong || fake->open;
 }
 
 static void test_sums(void **state) {
@@ -331,12 +321,7 @@ int main(void) {
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_any),
     };
-    void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-    fake = library ? dlsym(library, "fake") : NULL;
-    if (!fake) {
-        print_error("%s\n", dlerror());
-        return 1;
-    }
+    if (!fake_load(FAKE_CUDA)) return 1;
     setenv("EVENER_LIBCUDA", FAKE_CUDA, 1);
     setenv("EVENER_NVRTC", FAKE_CUDA, 1);
     setenv("EVENER_KERNELS", "", 1);

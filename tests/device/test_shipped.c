@@ -4,8 +4,7 @@
 #include "check.h"
 #include "device/nvrtc.h"
 #include "device/shipped.h"
-#include "fake_cuda.h"
-#include <dlfcn.h>
+#include "fake_of_test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,7 +13,6 @@
 
 extern const evn_kernel_source probe_kernels;
 
-static struct fake_cuda *fake;
 static char root[] = "/tmp/evener-test-shipped-XXXXXX";
 static char folder[64], cache[64], said[64];
 
@@ -68,13 +66,6 @@ static int set_up(void **state) {
     setenv("EVENER_CACHE", "", 1);
     unsetenv("CUDA_VISIBLE_DEVICES");
     return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    if (fake->wrong) print_error("%d wrong calls; %s\n", fake->wrong, fake->what);
-    if (fake->open) print_error("%d left open\n", fake->open);
-    return fake->wrong || fake->open;
 }
 
 /* Opens the program on a device of this capability; `kernels` is in what the device says of it. */
@@ -247,9 +238,7 @@ static void test_places(void **state) {
 }
 
 int main(void) {
-    void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-    fake = library ? dlsym(library, "fake") : NULL;
-    if (!fake || !mkdtemp(root)) return 1;
+    if (!fake_load(FAKE_CUDA) || !mkdtemp(root)) return 1;
     snprintf(folder, sizeof folder, "%s/kernels", root);
     snprintf(cache, sizeof cache, "%s/cache", root);
     snprintf(said, sizeof said, "%s/said", root);
