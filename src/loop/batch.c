@@ -227,7 +227,7 @@ evn_status batch_may_share(const evn_batch *b, const int *task, int count) {
     const int left = b->done < b->count ? b->count - b->done : b->count;
     if (count < 0 || count > left)
         return mistake(b, "%d tasks to be shared out; %d are left", count, left);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; task != b->task && i < count; i++) {
         evn_status status = must_have(b, task[i]);
         if (status) return status;
     }
