@@ -3,11 +3,25 @@
  * worth a look, and with none, one .. of the largest done by all cores before. */
 #include "loop/cut.h"
 #include <math.h>
-#include <stddef.h>
+#include <stdlib.h>
 
 /* What barriers and unequal shares take: measured on teams of 2 (0.65 to 0.85), assumed to grow
  * with each doubling. */
 double cut_speed(int cores) { return cores / (1 + 0.2 * log2(cores)); }
+
+static _Thread_local const double *weight_of; /* for by_weight() */
+
+static int by_weight(const void *a, const void *b) {
+    const int x = *(const int *)a, y = *(const int *)b;
+    const double wx = weight_of ? weight_of[x] : 1, wy = weight_of ? weight_of[y] : 1;
+    return wx > wy ? -1 : wx < wy ? 1 : x < y ? -1 : x > y;
+}
+
+void cut_sort(int tasks, int *task, const double *weight, double *sorted) {
+    weight_of = weight;
+    qsort(task, (size_t)tasks, sizeof *task, by_weight);
+    for (int t = 0; t < tasks; t++) sorted[t] = weight ? weight[task[t]] : 1;
+}
 
 /* How much better than another a cut must be: tasks that change hands leave their caches. */
 static const double BETTER = 0.98, GOOD = 1.03;

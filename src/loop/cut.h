@@ -9,6 +9,10 @@ struct cut {
     int together, subteams;
 };
 
+/* Sorts tasks by descending weight, those of one weight by number; weight[t] is that of task t,
+ * NULL: all are 1. The weights, sorted, go to `sorted`. Any thread. */
+void cut_sort(int tasks, int *task, const double *weight, double *sorted);
+
 /* The cut that is done first, by what is expected of a team (cut_speed()), for tasks whose weights
  * descend; at least one of each. `load`: room for as many doubles as there are cores. */
 struct cut cut_choose(int cores, int tasks, const double *weight, double *load);

@@ -26,7 +26,7 @@ struct part {
 };
 
 struct subteams {
-    int cores, room;  /* of the unit; tasks there is room for */
+    int cores;        /* of the unit */
     int *task, count; /* that were cut last, as they were given */
     struct cut cut;
     int *order;             /* the tasks: those of all cores, then each subteam's list */
@@ -66,7 +66,6 @@ static struct subteams *make(const evn_unit *unit, int room) {
     if (!s) return NULL;
     memset(s, 0, sizeof *s);
     s->cores = cores;
-    s->room = room;
     barrier_init(&s->barrier, spins);
     s->task = malloc(n * sizeof *s->task);
     s->order = malloc(n * sizeof *s->order);
@@ -82,14 +81,6 @@ static struct subteams *make(const evn_unit *unit, int room) {
 }
 
 /* ---- the cut ------------------------------------------------------------------------------- */
-
-static _Thread_local const double *weight_of; /* for by_weight() */
-
-static int by_weight(const void *a, const void *b) {
-    const int x = *(const int *)a, y = *(const int *)b;
-    const double wx = weight_of[x], wy = weight_of[y];
-    return wx > wy ? -1 : wx < wy ? 1 : x < y ? -1 : x > y;
-}
 
 /* The lists, one after another in `order`; within each the weights go on descending. */
 static void make_lists(struct subteams *s) {
@@ -122,9 +113,7 @@ static void cut_tasks(struct subteams *s, const double *weight, const int *task,
     if (is_cut(s, task, count)) return;
     s->count = count;
     memcpy(s->order, task, (size_t)count * sizeof *task);
-    weight_of = weight;
-    qsort(s->order, (size_t)count, sizeof *s->order, by_weight);
-    for (int t = 0; t < count; t++) s->weight[t] = weight[s->order[t]];
+    cut_sort(count, s->order, weight, s->weight);
     s->cut = cut_choose(s->cores, count, s->weight, s->load);
     cut_deal(s->cores, s->cut, count, s->weight, s->load, s->to);
     make_lists(s);

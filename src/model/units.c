@@ -21,8 +21,6 @@ struct model {
     double *load;        /* room: of each core of a unit */
 };
 
-static double weight_of(const evn_problem *p, int t) { return p->weight ? p->weight[t] : 1; }
-
 /* Of one core of a unit. */
 static double core_speed(const struct model *m, int u) {
     return (m->p->speed ? m->p->speed[u] : 1) / m->cores[u];
@@ -34,14 +32,6 @@ static double by_team(const struct model *m, int task, int n) {
     if (n == 1) return 1;
     const int phases = m->cost->phases ? m->cost->phases(m->cost->arg, task, phase, PHASES) : 0;
     return (1 + m->cost->doubling * log2(n)) * evn_predict_team(0, phases, phase, n) / n;
-}
-
-static _Thread_local const double *weight_by; /* for by_weight() */
-
-static int by_weight(const void *a, const void *b) {
-    const int x = *(const int *)a, y = *(const int *)b;
-    const double wx = weight_by ? weight_by[x] : 1, wy = weight_by ? weight_by[y] : 1;
-    return wx > wy ? -1 : wx < wy ? 1 : x < y ? -1 : x > y;
 }
 
 /* Those of m->order behind `cut->together`, which end at `begin`, by subteams: each goes to the one
@@ -72,9 +62,7 @@ static double batch(struct model *m, int u, int count) {
     const int cores = m->cores[u];
     double end = 0, sum = 0;
     if (!count) return 0;
-    weight_by = m->p->weight;
-    qsort(m->order, (size_t)count, sizeof *m->order, by_weight);
-    for (int i = 0; i < count; i++) m->weight[i] = weight_of(m->p, m->order[i]);
+    cut_sort(count, m->order, m->p->weight, m->weight);
     const struct cut cut =
         cores > 1 ? cut_choose(cores, count, m->weight, m->load) : (struct cut){0, 1};
     for (int i = 0; i < cut.together; i++) {
