@@ -217,6 +217,26 @@ class Faults(Base):
                             self.assertEqual(len(r["units"]), 2)
                             self.assertLess(max(r["owner"]), 2)
 
+    def test_after_the_last_step(self):
+        """The last launches of a run take the norms and the hash of a state that is then lost."""
+        for app in APPS:
+            seen, norms = "", []
+            for when in range(20, 200):
+                done = evener("run", app, "--class", "S", "--steps", "3", "--units", "1:CPU:1,2:GPU:1", "--schedule", "static",
+                              "--devices", f"emulated:2,fail=kernel@{when},bad=1", "--on-device-loss", "continue",
+                              "--json", "-", "--quiet")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                norms.append(json.loads(done.stdout)["norms"])
+                if not done.stderr:
+                    break  # there were not as many
+                seen += done.stderr
+            for kernel in ("norms_zone", "norms_hash"):
+                self.assertIn(kernel, seen)
+            for one in norms:
+                for part in ("residual", "error"):
+                    for a, b in zip(one[part], norms[0][part]):
+                        self.assertAlmostEqual(a / b, 1, places=10, msg=app)
+
     def test_nothing_left(self):
         done = evener("run", "sp-mz", "--class", "S", "--units", "1:GPU:1", "--devices", "emulated:fail=kernel@9",
                       "--on-device-loss", "continue")

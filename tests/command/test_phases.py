@@ -114,6 +114,13 @@ class Record(unittest.TestCase):
         self.assertIn("evener: --phases times devices, and no unit of --units 1:CPU:1 is a GPU; expected one, as 1:GPU:1", done.stderr)
         self.assertIn("--phases takes no value", evener("run sp-mz --phases=1").stderr)
 
+    def test_auto_took_none(self):
+        done = evener("run sp-mz --class S --steps 2 --phases --quiet --json -")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        timed = any("phases" in device for device in json.loads(done.stdout).get("devices", []))
+        said = "warning: --phases: --units auto took no device, so there is nothing to time" in done.stderr
+        self.assertNotEqual(timed, said, done.stderr)
+
 
 class Report(unittest.TestCase):
     @classmethod

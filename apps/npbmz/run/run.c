@@ -142,13 +142,33 @@ static evn_status share_norms(struct run *run) {
     return status;
 }
 
+/* Norms and hashes of the last state. */
+static evn_status measure(struct run *run) {
+    evn_status status = EVN_OK;
+    if (run->p->benchmark != NPBMZ_LU) status = zones_norms(run, zone_norm_residual);
+    return status ? status : zones_norms(run, zone_norm_others);
+}
+
+/* The last steps once more, where a device has failed after them with the state in its memory. */
+static evn_status measure_or_recover(struct run *run) {
+    evn_status status = measure(run);
+    while (status && run->recovery) {
+        int step;
+        status = evn_recovery_go_on(run->recovery, status, &step);
+        if (status) break;
+        while (!status && step < run->steps) status = advance(&step, run);
+        if (!status) status = finish(run);
+        if (!status) status = measure(run);
+    }
+    return status;
+}
+
 /* All that is said about the end of it. */
 static evn_status conclude(struct run *run, npbmz_result *r) {
     const struct problem *p = run->p;
     evn_status status = timed_end(&run->timed);
     if (!status) status = sum_phases(run, r);
-    if (!status && p->benchmark != NPBMZ_LU) status = zones_norms(run, zone_norm_residual);
-    if (!status) status = zones_norms(run, zone_norm_others);
+    if (!status) status = measure_or_recover(run);
     if (!status) status = share_norms(run);
     if (status) return status;
     struct norms total;

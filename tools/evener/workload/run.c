@@ -259,6 +259,9 @@ static int run_job(struct watch *watch) {
     if (!request->quiet && job->is->print_result) job->is->print_result(job->state, &page);
     if (!request->quiet) print_units(job, r, watch->out);
     if (!request->quiet) phases_print_devices(watch->out, r);
+    if (request->phases && !r->phases)
+        complain("warning: --phases: --units %s took no device, so there is nothing to time",
+                 request->words.units);
     code = r->verified == 0 ? EXIT_UNVERIFIED : EXIT_DONE;
     if (watch->record) {
         char *text = record_text(record_all(watch, r));
