@@ -26,9 +26,11 @@
 
 /* ---- what is passed on --------------------------------------------------------------------- */
 
-/* Of the last step done: what each lane gives its successor in x and in y. */
+/* Of the last step done: what each lane gives its successor in x (0) and in y (1). A component's
+ * two lie beside each other, else gcc would see that they can be copied as a whole, and do so in
+ * halves of vectors, which whole loads then wait for. */
 struct carry {
-    vec x[NC], y[NC];
+    vec of[NC][2];
 };
 
 /* Rows that will be needed soon, a row of each for each step: U, and r or v. */
@@ -145,7 +147,7 @@ INLINE void point_at(const struct lu_coefficients *c, const struct lu_chunk *q, 
 INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block r,
                            const struct passage *io, struct carry *carry, int joint) {
     vec w[3][NC];
-    for (int m = 0; m < NC; m++) w[0][m] = carry->x[m], w[1][m] = carry->y[m];
+    for (int m = 0; m < NC; m++) w[0][m] = carry->of[m][0], w[1][m] = carry->of[m][1];
     for (int s = 0; s < LANES; s++) {
         struct lu_point p;
         vec y[NC], x[NC], z;
@@ -166,7 +168,7 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chun
             vec_storeu(line + m * io->line_component - s, w[1][m]);
         }
     }
-    for (int m = 0; m < NC; m++) carry->x[m] = w[0][m], carry->y[m] = w[1][m];
+    for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
 }
 
 KERNEL void lower_steps(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block r,
@@ -228,7 +230,7 @@ static void lower_sweep(struct lu_sweep *w) {
 INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block du,
                            const struct passage *io, struct carry *carry, int joint) {
     vec w[3][NC];
-    for (int m = 0; m < NC; m++) w[0][m] = carry->x[m], w[1][m] = carry->y[m];
+    for (int m = 0; m < NC; m++) w[0][m] = carry->of[m][0], w[1][m] = carry->of[m][1];
     for (int s = LANES - 1; s >= 0; s--) {
         struct lu_point p;
         vec y[NC], v[NC], x[NC], d[NC], z;
@@ -250,7 +252,7 @@ INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chun
             vec_storeu(io->line_out + m * io->line_component - s, w[1][m]);
         }
     }
-    for (int m = 0; m < NC; m++) carry->x[m] = w[0][m], carry->y[m] = w[1][m];
+    for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
 }
 
 KERNEL void upper_steps(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block du,
