@@ -15,11 +15,27 @@
  * without transposing it, and no further field takes up cache. The residual at the end of the
  * step writes all of r anew.
  *
- * Count for LANES points, on the two arithmetic ports of AVX-512: below 114 operations, a division
- * (3), 5 moves of lanes from row to row, 30 shuffles to transpose r and U; above 135, 3, 5 and 30
- * for U and back. That is 152 and 173, or 9.5 and 10.8 cycles a point at least. With everything in
- * the first-level cache a chunk takes 13.5 and 15: the chain from step to step, 44 cycles of
- * latency, leaves gaps. Reads and writes: 120 bytes a point below (u, r, v), 120 above (u, v, u).
+ * A step waits for the one before it, by way of w: 48 cycles of latency. What does not wait, the
+ * state of the points (lu_state: a division and 60 cycles of latency), is made for the chunk that
+ * comes next, a step of it beside each step of this one, so that it fills the gaps; its divisions
+ * are done when U is loaded, since a processor that cannot retire an instruction for so long takes
+ * no new ones. U is therefore loaded a chunk before it is used, and fetched two before.
+ *
+ * Count for LANES points: below 114 operations, a division, 5 moves of lanes from row to row, 30
+ * shuffles to transpose r and U; above 135, one, 5 and 30 for U and back. On two ports of AVX-512,
+ * which all of these share, that is 152 and 173, or 9.5 and 10.8 cycles a point at least. On a Zen
+ * 3 (4 lanes, 256 entries of reorder buffer) operations alone need 57 and 68 cycles a step, the
+ * steps take 68 and 81 with all in the first-level cache, about 90 in a zone of class A, and what
+ * is around them, mostly loading U and going from chunk to chunk, 50 to 60. Reads and writes: 120
+ * bytes a point below (u, r, v), 120 above (u, v, u).
+ *
+ * Tried with 4 lanes and not kept, since nothing was gained: states made apart from the steps,
+ * before them (lower 1.0, upper 0.3 ns a point slower); the division made in the steps, a step
+ * before its quotient is used; f, g and c2 rho made anew instead of stored with the state; the
+ * state in the steps before y instead of behind it; -mtune=haswell and znver3, -fschedule-insns,
+ * loops that are not turned into copies (-fno-tree-loop-distribute-patterns). By count lost:
+ * keeping the states of the lower sweep for the upper one, 88 bytes a point more each way for 40
+ * operations.
  */
 #include "npbmz/lu/tile.h"
 #include <string.h>
@@ -35,23 +51,24 @@ struct carry {
 
 /* Rows that will be needed soon, a row of each for each step: U, and r or v. */
 struct soon {
-    const double *u, *r;
-    ptrdiff_t u_row, u_component, r_row, r_component;
+    const double *u, *r;        /* NULL: none that is not on its way already */
+    ptrdiff_t u_row, r_row;     /* doubles to the next row */
+    ptrdiff_t u_bytes, r_bytes; /* to the next component */
 };
 
-/* Where the steps of a chunk find and leave things. Step s reads line_in[-s] of each component and
- * stores a vector at line_out[-s]; it reads and overwrites the vectors s of the floor. In chunk 0
+/* Where the steps of a chunk find and leave things. Step s reads position s of line_in and stores
+ * vectors at position s of line_out; it reads and overwrites the vectors s of the floor. In chunk 0
  * the lanes beyond s are at the tail, which has its own line and floor. */
 struct passage {
     const double *line_in;
     double *line_out, *tail_line; /* tail_line: lower sweep */
     double *floor, *tail_floor;
     double *v; /* vector of step 0, component 0 */
-    ptrdiff_t in_component, line_component, v_row, v_component;
+    ptrdiff_t v_row, v_component;
     struct soon soon;
 };
 
-static const double no_line[3 * LANES]; /* 0 */
+static const double no_line[NC * (LANES + 1)]; /* 0 */
 
 static void v_of(const struct lu_sweep *w, const struct lu_visit *v, struct passage *io) {
     io->v = w->memory.drains + w->core * BLOCK;
@@ -81,25 +98,25 @@ static void floors_of(struct lu_sweep *w, const struct lu_visit *v, int first,
     }
 }
 
-/* What will also be written is asked for as such: it may be in another core's cache. */
-INLINE void fetch_lower(const struct soon *a, int s) {
-    for (int m = 0; m < NC; m++) {
-        __builtin_prefetch(a->u + m * a->u_component + s * a->u_row, 0);
-        __builtin_prefetch(a->r + m * a->r_component + s * a->r_row, 1);
-    }
+/* m components further, which are so many bytes apart: then gcc scales them in addresses */
+INLINE double *component(double *p, int m, ptrdiff_t bytes) {
+    return (double *)((char *)p + m * bytes);
 }
-INLINE void fetch_upper(const struct soon *a, int s) {
-    for (int m = 0; m < NC; m++) {
-        __builtin_prefetch(a->u + m * a->u_component + s * a->u_row, 1);
-        __builtin_prefetch(a->r + m * a->r_component + s * a->r_row, 0);
-    }
+
+/* What will also be written is asked for as such: it may be in another core's cache. */
+INLINE void fetch(const double *p, ptrdiff_t bytes, int write) {
+    for (int m = 0; m < NC; m++)
+        if (write)
+            __builtin_prefetch((const char *)p + m * bytes, 1);
+        else
+            __builtin_prefetch((const char *)p + m * bytes, 0);
 }
 /* What another core has just written: the steps will read it one by one. */
-static void fetch_line(const struct passage *io) {
-    for (int m = 0; m < NC; m++) {
-        __builtin_prefetch(io->line_in + m * io->in_component);
-        __builtin_prefetch(io->line_in + m * io->in_component - (LANES - 1));
-    }
+static void fetch_line(const double *line_in) {
+    const char *last = (const char *)(line_in + NC),
+               *p = (const char *)(line_in - (LANES - 1) * NC);
+    for (; p < last; p += 64) __builtin_prefetch(p);
+    __builtin_prefetch(last - 1);
 }
 
 /* ---- lower sweep --------------------------------------------------------------------------- */
@@ -137,75 +154,100 @@ INLINE void floor_store(const struct passage *io, int joint, int s, int m, vec a
     if (joint) vec_store(io->tail_floor + at, a);
 }
 
-INLINE void point_at(const struct lu_coefficients *c, const struct lu_chunk *q, int s,
-                     struct lu_point *p) {
+INLINE void state_at(const struct lu_coefficients *c, struct lu_chunk *q, int s) {
     vec u[NC];
     for (int m = 0; m < NC; m++) u[m] = vec_load(q->u[m][s]);
-    lu_state(c, u, vec_load(q->alive[s]), p);
+    lu_state_of(c, u, vec_load(q->alive[s]), vec_load(q->over[s]), &q->point[s]);
+}
+KERNEL void states(const struct lu_coefficients *c, struct lu_chunk *q) {
+    for (int s = 0; s < LANES; s++) state_at(c, q, s);
 }
 
-INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block r,
-                           const struct passage *io, struct carry *carry, int joint) {
-    vec w[3][NC];
-    for (int m = 0; m < NC; m++) w[0][m] = carry->of[m][0], w[1][m] = carry->of[m][1];
-    for (int s = 0; s < LANES; s++) {
-        struct lu_point p;
-        vec y[NC], x[NC], z;
-        fetch_lower(&io->soon, s);
-        point_at(c, q, s, &p);
-        for (int m = 0; m < NC; m++) {
-            vec south = lanes_up(io->line_in[m * io->in_component - s], w[1][m]);
-            y[m] = vec_load(r[m][s]) + c->a[2] * floor_load(io, joint, s, m);
-            y[m] = y[m] + c->a[0] * w[0][m];
-            y[m] = y[m] + c->a[1] * south;
-        }
-        lu_solve(c, &p, y, 0, x, &z);
-        lu_scatter(c, &p, x, z, w);
-        double *line = joint && s < LANES - 1 ? io->tail_line : io->line_out;
-        for (int m = 0; m < NC; m++) {
-            vec_store(io->v + m * io->v_component + s * io->v_row, x[m]);
-            floor_store(io, joint, s, m, w[2][m]);
-            vec_storeu(line + m * io->line_component - s, w[1][m]);
-        }
+/* y: what the points of step s have got from their predecessors, in x and y from the step before,
+ * whose w is there, in z from the floor. Made as soon as w is there, so that 5 vectors live from
+ * step to step instead of 10. */
+INLINE void lower_given(const struct lu_coefficients *c, lu_block r, const struct passage *io,
+                        const double *in, int joint, int s, vec w[2][NC], vec y[NC]) {
+    for (int m = 0; m < NC; m++) {
+        vec a = vec_load(r[m][s]) + c->a[2] * floor_load(io, joint, s, m);
+        a = a + c->a[0] * w[0][m];
+        y[m] = a + c->a[1] * lanes_up(in[m], w[1][m]);
     }
-    for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
 }
 
-KERNEL void lower_steps(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block r,
-                        const struct passage *io, struct carry *carry) {
-    lower_steps_of(c, q, r, io, carry, 0);
+INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q,
+                           struct lu_chunk *ahead, lu_block r, const struct passage *io,
+                           struct carry *carry, int joint) {
+    const ptrdiff_t v_bytes = io->v_component * 8, v_row = io->v_row;
+    const double *in = io->line_in, *soon_u = io->soon.u, *soon_r = io->soon.r;
+    double *out = (joint ? io->tail_line : io->line_out) + (LANES - 1) * (NC - 1), *v = io->v;
+    vec y[NC], before[2][NC];
+    for (int m = 0; m < NC; m++) before[0][m] = carry->of[m][0], before[1][m] = carry->of[m][1];
+    lower_given(c, r, io, in, joint, 0, before, y);
+    for (int s = 0;; s++) {
+        const struct lu_point *p = &q->point[s];
+        vec w[3][NC], x[NC], z;
+        if (soon_u) {
+            fetch(soon_u, io->soon.u_bytes, 0), soon_u += io->soon.u_row;
+            fetch(soon_r, io->soon.r_bytes, 1), soon_r += io->soon.r_row;
+        }
+        state_at(c, ahead, s);
+        lu_solve(c, p, y, 0, x, &z);
+        lu_scatter(c, p, x, z, w);
+        if (joint && s == LANES - 1) out = io->line_out - s * NC + (LANES - 1) * (NC - 1);
+        for (int m = NC - 1; m >= 0; m--) vec_storeu(out + m, w[1][m]);
+        for (int m = 0; m < NC; m++) {
+            vec_store(component(v, m, v_bytes), x[m]);
+            floor_store(io, joint, s, m, w[2][m]);
+        }
+        if (s == LANES - 1) {
+            for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
+            break;
+        }
+        in -= NC, out -= NC, v += v_row;
+        lower_given(c, r, io, in, joint, s + 1, w, y);
+    }
 }
-KERNEL void lower_joint(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block r,
-                        const struct passage *io, struct carry *carry) {
-    lower_steps_of(c, q, r, io, carry, 1);
+
+KERNEL void lower_steps(const struct lu_coefficients *c, const struct lu_chunk *q,
+                        struct lu_chunk *ahead, lu_block r, const struct passage *io,
+                        struct carry *carry) {
+    lower_steps_of(c, q, ahead, r, io, carry, 0);
+}
+KERNEL void lower_joint(const struct lu_coefficients *c, const struct lu_chunk *q,
+                        struct lu_chunk *ahead, lu_block r, const struct passage *io,
+                        struct carry *carry) {
+    lower_steps_of(c, q, ahead, r, io, carry, 1);
 }
 
 static void lower_sweep(struct lu_sweep *w) {
     double no_floor[FLOOR_CHUNK] __attribute__((aligned(64)));
     double *const spare = lu_line(&w->memory, w->order.planes + w->core);
     lu_block r[2] __attribute__((aligned(64)));
-    struct lu_chunk q;
+    struct lu_chunk q[2];
     struct carry carry;
-    struct passage io = {.line_component = w->memory.line};
+    struct passage io;
     struct lu_visit now, next, after;
     if (w->tiles == 0) return;
     memset(&carry, 0, sizeof carry);
     clear(no_floor);
     io.soon.u_row = io.soon.r_row = w->z->sj;
-    io.soon.u_component = io.soon.r_component = w->z->sc;
+    io.soon.u_bytes = io.soon.r_bytes = w->z->sc * 8;
     lu_visit_first(w, &now);
     next = now;
     lu_visit_next(w, &next);
     lu_load_r(w, &now, r[0]);
+    lu_load_u(w, &now, &q[0]);
+    states(&w->c, &q[0]);
     for (int half = 0, more = 1; more; half ^= 1, now = next, next = after) {
         const struct lu_place *head = now.head;
-        io.line_in = no_line + LANES, io.in_component = 0;
-        io.line_out = now.has_head ? head->line - now.chunk * LANES : spare;
-        io.tail_line = (now.has_tail ? now.tail->line : spare) - w->period;
+        io.line_in = no_line + NC * LANES;
+        io.line_out = now.has_head ? head->line - now.chunk * LANES * NC : spare;
+        io.tail_line = (now.has_tail ? now.tail->line : spare) - w->period * NC;
         if (now.has_head && head->tile.block > 0) {
             lu_wait_y(w, head, now.chunk + 1);
-            io.line_in = io.line_out, io.in_component = io.line_component;
-            if (head->y.core >= 0) fetch_line(&io);
+            io.line_in = io.line_out;
+            if (head->y.core >= 0) fetch_line(io.line_in);
         }
         floors_of(w, &now, 0, no_floor, &io);
         v_of(w, &now, &io);
@@ -213,96 +255,128 @@ static void lower_sweep(struct lu_sweep *w) {
         after = next;
         lu_visit_next(w, &after);
         more = now.has_head;
-        lu_load_u(w, &now, &q);
+        lu_load_u(w, &next, &q[half ^ 1]);
         if (more) lu_load_r(w, &next, r[half ^ 1]); /* before v is stored there */
-        io.soon.u = next.head->u + next.chunk * LANES;
-        io.soon.r = after.head->r + after.chunk * LANES;
+        io.soon.u = io.soon.r = NULL; /* a line of cache holds 8 points: once is enough */
+        if (after.chunk * LANES % 8 == 0) {
+            io.soon.u = after.head->u + after.chunk * LANES;
+            io.soon.r = after.head->r + after.chunk * LANES;
+        }
         if (now.chunk == 0)
-            lower_joint(&w->c, &q, r[half], &io, &carry);
+            lower_joint(&w->c, &q[half], &q[half ^ 1], r[half], &io, &carry);
         else
-            lower_steps(&w->c, &q, r[half], &io, &carry);
+            lower_steps(&w->c, &q[half], &q[half ^ 1], r[half], &io, &carry);
+        /* what the upper sweep finds beside the line, where it needs a finite number */
+        for (int m = 0; now.has_tail && m < NC; m++) io.tail_line[m] = 0;
         lu_tell(w, &now);
     }
 }
 
 /* ---- upper sweep, and the new U ------------------------------------------------------------ */
 
-INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block du,
-                           const struct passage *io, struct carry *carry, int joint) {
-    vec w[3][NC];
-    for (int m = 0; m < NC; m++) w[0][m] = carry->of[m][0], w[1][m] = carry->of[m][1];
-    for (int s = LANES - 1; s >= 0; s--) {
-        struct lu_point p;
-        vec y[NC], v[NC], x[NC], d[NC], z;
-        fetch_upper(&io->soon, s);
-        point_at(c, q, s, &p);
-        for (int m = 0; m < NC; m++) {
-            vec north = lanes_down(w[1][m], io->line_in[m * io->in_component - s]);
-            y[m] = c->a[2] * floor_load(io, joint, s, m);
-            y[m] = y[m] + c->a[0] * w[0][m];
-            y[m] = y[m] + c->a[1] * north;
-            v[m] = vec_load(io->v + m * io->v_component + s * io->v_row);
-        }
-        lu_solve(c, &p, y, v, x, &z);
-        lu_scatter(c, &p, x, z, w);
-        lu_conserved(&p, x, d);
+INLINE void upper_given(const struct lu_coefficients *c, const struct passage *io, const double *in,
+                        int joint, int s, vec w[2][NC], vec y[NC]) {
+    for (int m = 0; m < NC; m++) {
+        vec a = c->a[2] * floor_load(io, joint, s, m);
+        a = a + c->a[0] * w[0][m];
+        y[m] = a + c->a[1] * lanes_down(w[1][m], in[m]);
+    }
+}
+
+INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q,
+                           struct lu_chunk *ahead, lu_block du, const struct passage *io,
+                           struct carry *carry, int joint) {
+    const ptrdiff_t v_bytes = io->v_component * 8, v_row = io->v_row;
+    const double *in = io->line_in - (LANES - 1) * NC, *soon_u = io->soon.u, *soon_r = io->soon.r;
+    double *out = io->line_out - (LANES - 1) * NC, *from = io->v + (LANES - 1) * v_row;
+    vec y[NC], before[2][NC];
+    for (int m = 0; m < NC; m++) before[0][m] = carry->of[m][0], before[1][m] = carry->of[m][1];
+    upper_given(c, io, in, joint, LANES - 1, before, y);
+    for (int s = LANES - 1;; s--) {
+        const struct lu_point *p = &q->point[s];
+        vec w[3][NC], v[NC], x[NC], d[NC], z;
+        if (soon_u) fetch(soon_u, io->soon.u_bytes, 1), soon_u += io->soon.u_row;
+        if (soon_r) fetch(soon_r, io->soon.r_bytes, 0), soon_r += io->soon.r_row;
+        state_at(c, ahead, s);
+        for (int m = 0; m < NC; m++) v[m] = vec_load(component(from, m, v_bytes));
+        lu_solve(c, p, y, v, x, &z);
+        lu_scatter(c, p, x, z, w);
+        for (int m = 0; m < NC; m++) vec_storeu(out + m, w[1][m]);
+        lu_conserved(p, x, d);
         for (int m = 0; m < NC; m++) {
             vec_store(du[m][s], c->update * d[m]);
             floor_store(io, joint, s, m, w[2][m]);
-            vec_storeu(io->line_out + m * io->line_component - s, w[1][m]);
         }
+        if (s == 0) {
+            for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
+            break;
+        }
+        in += NC, out += NC, from -= v_row;
+        upper_given(c, io, in, joint, s - 1, w, y);
     }
-    for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
 }
 
-KERNEL void upper_steps(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block du,
-                        const struct passage *io, struct carry *carry) {
-    upper_steps_of(c, q, du, io, carry, 0);
+KERNEL void upper_steps(const struct lu_coefficients *c, const struct lu_chunk *q,
+                        struct lu_chunk *ahead, lu_block du, const struct passage *io,
+                        struct carry *carry) {
+    upper_steps_of(c, q, ahead, du, io, carry, 0);
 }
-KERNEL void upper_joint(const struct lu_coefficients *c, const struct lu_chunk *q, lu_block du,
-                        const struct passage *io, struct carry *carry) {
-    upper_steps_of(c, q, du, io, carry, 1);
+KERNEL void upper_joint(const struct lu_coefficients *c, const struct lu_chunk *q,
+                        struct lu_chunk *ahead, lu_block du, const struct passage *io,
+                        struct carry *carry) {
+    upper_steps_of(c, q, ahead, du, io, carry, 1);
 }
 
 static void upper_sweep(struct lu_sweep *w) {
     double no_floor[FLOOR_CHUNK] __attribute__((aligned(64)));
     double *const spare = lu_line(&w->memory, w->order.planes + w->core);
     lu_block du __attribute__((aligned(64)));
-    struct lu_chunk q;
+    struct lu_chunk q[2];
     struct carry carry;
-    struct passage io = {.line_component = w->memory.line};
-    struct lu_visit now, next;
+    struct passage io;
+    struct lu_visit now, next, after;
     if (w->tiles == 0) return;
     memset(&carry, 0, sizeof carry);
     clear(no_floor);
-    io.soon.u_row = w->z->sj, io.soon.u_component = w->z->sc;
+    io.soon.u_row = w->z->sj, io.soon.u_bytes = w->z->sc * 8;
     lu_visit_first(w, &now);
-    for (int more = 1; more; now = next) {
+    next = now;
+    lu_visit_next(w, &next);
+    lu_load_u(w, &now, &q[0]);
+    states(&w->c, &q[0]);
+    for (int half = 0, more = 1; more; half ^= 1, now = next, next = after) {
         /* The last lane's predecessor in y. In chunk 0 the last lane is at the tail; but for step
          * LANES-1, where it is at i = 0, dead, and is given the finite number beside the line. */
         const struct lu_place *last = now.chunk == 0 ? now.tail : now.head;
         const int chunk = now.chunk == 0 ? w->order.chunks : now.chunk;
-        io.line_in = no_line + 2 * LANES, io.in_component = 0;
-        io.line_out = now.has_head ? now.head->line - now.chunk * LANES : spare;
+        io.line_in = no_line + NC * LANES;
+        io.line_out = now.has_head ? now.head->line - now.chunk * LANES * NC : spare;
         if ((now.chunk > 0 || now.has_tail) && last->tile.block < w->order.blocks - 1) {
             lu_wait_y(w, last, chunk - 1);
-            io.line_in = last->line - chunk * LANES + LANES - 1;
-            io.in_component = io.line_component;
-            if (last->y.core >= 0) fetch_line(&io);
+            io.line_in = last->line - (chunk * LANES - (LANES - 1)) * NC;
+            if (last->y.core >= 0) fetch_line(io.line_in);
         }
         floors_of(w, &now, w->order.planes - 1, no_floor, &io);
         v_of(w, &now, &io);
 
-        lu_load_u(w, &now, &q);
-        next = now;
-        more = lu_visit_next(w, &next);
-        io.soon.u = next.head->u + next.chunk * LANES;
-        io.soon.r = next.head->v + next.chunk * LANES;
-        io.soon.r_row = next.head->v_row, io.soon.r_component = next.head->v_component;
+        after = next;
+        lu_visit_next(w, &after);
+        more = now.number > 0 || now.chunk > 0;
+        lu_load_u(w, &next, &q[half ^ 1]);
+        /* the rows of a chunk reach back into the line of cache before its own */
+        io.soon.u = io.soon.r = NULL;
+        if (after.chunk == 0)
+            io.soon.u = after.tail->u + w->period - LANES;
+        else if (after.chunk * LANES % 8 == 0)
+            io.soon.u = after.head->u + (after.chunk - 1) * LANES;
+        if (after.chunk == w->order.chunks - 1 || (after.chunk + 1) * LANES % 8 == 0) {
+            io.soon.r = after.head->v + after.chunk * LANES;
+            io.soon.r_row = after.head->v_row, io.soon.r_bytes = after.head->v_component * 8;
+        }
         if (now.chunk == 0)
-            upper_joint(&w->c, &q, du, &io, &carry);
+            upper_joint(&w->c, &q[half], &q[half ^ 1], du, &io, &carry);
         else
-            upper_steps(&w->c, &q, du, &io, &carry);
+            upper_steps(&w->c, &q[half], &q[half ^ 1], du, &io, &carry);
         lu_add_to_u(w, &now, du);
         lu_tell(w, &now);
     }

@@ -44,15 +44,33 @@ struct lu_point {
     vec f[3], g[3];      /* v_d + b delta_d, G_d */
 };
 
+/* rho times the rows of D, and products of them */
+struct lu_pivots {
+    vec d[4], d01, d23, all;
+};
+INLINE void lu_pivots(const struct lu_coefficients *c, vec rho, struct lu_pivots *w) {
+    for (int n = 0; n < 3; n++) w->d[n] = rho + c->dv[n];
+    w->d[3] = rho + c->de;
+    w->d01 = w->d[0] * w->d[1], w->d23 = w->d[2] * w->d[3];
+    w->all = w->d01 * w->d23;
+}
+
 /* One division serves the five reciprocals. `alive` is its dividend, so that every quotient is 0 in
  * a dead lane, whatever finite numbers that lane was given (with rho != 0). */
-INLINE void lu_state(const struct lu_coefficients *c, const vec u[NC], vec alive,
-                     struct lu_point *q) {
+INLINE vec lu_quotient(const struct lu_coefficients *c, vec rho, vec alive) {
+    struct lu_pivots w;
+    lu_pivots(c, rho, &w);
+    return alive / (rho * w.all);
+}
+
+/* The state, when the quotient is there (`over`). */
+INLINE void lu_state_of(const struct lu_coefficients *c, const vec u[NC], vec alive, vec over,
+                        struct lu_point *q) {
     vec rho = u[0];
-    vec d0 = rho + c->dv[0], d1 = rho + c->dv[1], d2 = rho + c->dv[2], d3 = rho + c->de;
-    vec d01 = d0 * d1, d23 = d2 * d3, all = d01 * d23;
-    vec over = alive / (rho * all);
-    vec s = over * all, t = over * rho;
+    struct lu_pivots w;
+    lu_pivots(c, rho, &w);
+    vec d0 = w.d[0], d1 = w.d[1], d2 = w.d[2], d3 = w.d[3], d01 = w.d01, d23 = w.d23;
+    vec s = over * w.all, t = over * rho;
     vec t01 = t * d23, t23 = t * d01;
     q->inv[0] = t01 * d1;
     q->inv[1] = t01 * d0;
@@ -70,6 +88,11 @@ INLINE void lu_state(const struct lu_coefficients *c, const vec u[NC], vec alive
         q->f[d] = q->v[d] + c->bdelta[d];
         q->g[d] = rho * q->f[d] + c->bc[d];
     }
+}
+
+INLINE void lu_state(const struct lu_coefficients *c, const vec u[NC], vec alive,
+                     struct lu_point *q) {
+    lu_state_of(c, u, alive, lu_quotient(c, u[0], alive), q);
 }
 
 /* x = D^-1 y (v == 0), or x = v - D^-1 y; y is a conserved increment, v and x are primitive

@@ -33,12 +33,13 @@ enum {
 
 /* What the sweeps keep in scratch, for one zone at a time.
  *
- * A line holds one component of a row, backwards: position i lies i doubles below its position 0.
- * So a vector of which one lane is to be kept is stored whole: its other lanes fall on positions
- * that are written later. A floor holds one vector a component and step of a tile and its tail. */
+ * A line holds the components of a row, backwards: position i lies i NC doubles below position 0.
+ * So a vector of which one lane is to be kept is stored whole: its other lanes fall on what is
+ * written later, if the components come in the right order. A floor holds one vector a component
+ * and step of a tile and its tail. */
 struct lu_memory {
     struct lu_progress *lower, *upper; /* of each core */
-    double *lines;                     /* of each plane, and a spare one for each core; component */
+    double *lines;                     /* of each plane, and a spare one for each core */
     double *floors;                    /* of each block */
     double *loose;                     /* v of the last block, if it sticks out of the zone */
     double *drains; /* of each core: v of the last tail, which is done by itself */
@@ -57,11 +58,11 @@ static inline size_t lu_memory(const struct problem *p, const struct lu_order *o
 #define TAKE(member, type, doubles)                                                                \
     m->member = base ? (type *)(base + at) : NULL;                                                 \
     at += ((doubles) + 7) / 8 * 8
-    m->line = (ptrdiff_t)(period + 3 * LANES + 7) / 8 * 8;
+    m->line = (ptrdiff_t)(NC * (period + 3 * LANES) + 7) / 8 * 8;
     m->floor = (ptrdiff_t)((period + LANES) * FLOOR_STEP + 16 + 7) / 8 * 8;
     TAKE(lower, struct lu_progress, flags);
     TAKE(upper, struct lu_progress, flags);
-    TAKE(lines, double, (planes + cores) * NC * (size_t)m->line);
+    TAKE(lines, double, (planes + cores) * (size_t)m->line);
     TAKE(floors, double, blocks *(size_t)m->floor);
     TAKE(loose, double, planes *NC *LANES *period);
     TAKE(drains, double, cores *BLOCK);
@@ -70,9 +71,9 @@ static inline size_t lu_memory(const struct problem *p, const struct lu_order *o
     return at;
 }
 
-/* position 0 of the first component's line of a plane */
+/* position 0 of a plane's line */
 static inline double *lu_line(const struct lu_memory *m, int plane) {
-    return m->lines + (plane * NC + 1) * m->line - 2 * LANES;
+    return m->lines + (plane + 1) * m->line - NC * LANES;
 }
 
 /* ---- tiles and visits ---------------------------------------------------------------------- */
@@ -213,49 +214,59 @@ static inline void lu_tell(const struct lu_sweep *w, const struct lu_visit *v) {
 
 /* ---- rows transposed to vectors and back --------------------------------------------------- */
 
-/* The elements of p[0 .. LANES-1] whose bits are set; the others from `rest` (load) or left as they
- * are (store). What is not asked for is not touched: it may be another core's. */
-static inline vec lu_load_part(const double *p, unsigned elements, vec rest) {
-#if defined(__AVX512F__)
-    return _mm512_mask_loadu_pd(rest, (__mmask8)elements, p);
+/* The last l lanes of a, and behind them the first ones of b. */
+INLINE vec lanes_join(vec a, vec b, int l) {
+#define JOIN(l, ...)                                                                               \
+case l: return __builtin_shufflevector(a, b, __VA_ARGS__)
+    switch (l) {
+#if LANES == 8
+        JOIN(1, 7, 8, 9, 10, 11, 12, 13, 14);
+        JOIN(2, 6, 7, 8, 9, 10, 11, 12, 13);
+        JOIN(3, 5, 6, 7, 8, 9, 10, 11, 12);
+        JOIN(4, 4, 5, 6, 7, 8, 9, 10, 11);
+        JOIN(5, 3, 4, 5, 6, 7, 8, 9, 10);
+        JOIN(6, 2, 3, 4, 5, 6, 7, 8, 9);
+        JOIN(7, 1, 2, 3, 4, 5, 6, 7, 8);
+#elif LANES == 4
+        JOIN(1, 3, 4, 5, 6);
+        JOIN(2, 2, 3, 4, 5);
+        JOIN(3, 1, 2, 3, 4);
 #else
-    for (int l = 0; l < LANES; l++)
-        if (elements >> l & 1) rest[l] = p[l];
-    return rest;
+        JOIN(1, 1, 2);
 #endif
-}
-static inline void lu_store_part(double *p, unsigned elements, vec a) {
-#if defined(__AVX512F__)
-    _mm512_mask_storeu_pd(p, (__mmask8)elements, a);
-#else
-    for (int l = 0; l < LANES; l++)
-        if (elements >> l & 1) p[l] = a[l];
-#endif
-}
-
-/* The component at a (tail) and b (head), given where it has the points (0, first row). t[step]
- * lane l: its value at the lane's point, something finite in a dead lane. */
-INLINE void lu_turn_in(const struct lu_sweep *w, const struct lu_visit *v, const double *a,
-                       const double *b, vec t[LANES]) {
-    const ptrdiff_t sj = w->z->sj;
-    b += v->chunk * LANES;
-    if (v->head_rows == LANES) {
-        for (int l = 0; l < LANES; l++) t[l] = vec_loadu(b + l * sj - l);
-    } else {
-        for (int l = 0; l < LANES; l++) t[l] = vec_loadu(l < v->head_rows ? b + l * sj - l : b);
+    default: return b;
     }
-    if (v->chunk == 0)
-        for (int l = 1; l < LANES; l++)
-            if (l < v->tail_rows)
-                t[l] = lu_load_part(a + l * sj + w->period - l, (1u << l) - 1, t[l]);
-    vec_transpose(t);
+#undef JOIN
 }
 
-/* Which of the LANES points from i = `at` on are interior points, as bits. */
-static inline unsigned lu_interior(const struct lu_sweep *w, int at) {
-    const int lo = at < 1 ? 1 - at : 0, end = w->z->nx - 1 - at;
-    const int hi = end < LANES ? end : LANES;
-    return lo < hi ? (1u << hi) - (1u << lo) : 0;
+/* From a row of a tile to its first one: 0 if it has no such row, which is not touched then: it may
+ * be another core's. */
+INLINE void lu_rows(const struct lu_sweep *w, int rows, ptrdiff_t row[LANES]) {
+    for (int l = 0; l < LANES; l++) row[l] = l < rows ? l * w->z->sj : 0;
+}
+
+/* A field's chunk transposed: t[m][step] lane l is component m at the lane's point, something
+ * finite in a dead lane. a and b: where the tail and the head have the points (0, first row). */
+INLINE void lu_turn_in(const struct lu_sweep *w, const struct lu_visit *v, const double *a,
+                       const double *b, lu_block t) {
+    const ptrdiff_t sc = w->z->sc;
+    ptrdiff_t head[LANES], tail[LANES];
+    lu_rows(w, v->head_rows, head);
+    if (v->chunk == 0) {
+        lu_rows(w, v->tail_rows, tail);
+        a += w->period - LANES;
+    }
+    b += v->chunk * LANES;
+    for (int m = 0; m < NC; m++, a += sc, b += sc) {
+        vec row[LANES];
+        if (v->chunk == 0)
+            for (int l = 0; l < LANES; l++)
+                row[l] = lanes_join(vec_load(a + tail[l]), vec_load(b + head[l]), l);
+        else
+            for (int l = 0; l < LANES; l++) row[l] = vec_loadu(b + head[l] - l);
+        vec_transpose(row);
+        for (int s = 0; s < LANES; s++) vec_store(t[m][s], row[s]);
+    }
 }
 
 /* the lanes that are alive at step s */
@@ -269,43 +280,59 @@ INLINE ivec lu_alive(const struct lu_sweep *w, const struct lu_visit *v, int s) 
     return m;
 }
 
-/* U at the points of a chunk, in dead lanes with the density 1. */
+/* The points of a chunk: U, in dead lanes with the density 1, and what lu_state makes of it. */
 struct lu_chunk {
     lu_block u;
-    double alive[LANES][LANES]; /* 1 or 0 */
+    double alive[LANES][LANES];   /* 1 or 0 */
+    double over[LANES][LANES];    /* lu_quotient */
+    struct lu_point point[LANES]; /* of each step */
 } __attribute__((aligned(64)));
 
 KERNEL void lu_load_u(const struct lu_sweep *w, const struct lu_visit *v, struct lu_chunk *q) {
     const vec one = vec_set(1);
-    for (int m = 0; m < NC; m++) {
-        vec t[LANES];
-        lu_turn_in(w, v, v->tail->u + m * w->z->sc, v->head->u + m * w->z->sc, t);
-        for (int s = 0; s < LANES; s++) vec_store(q->u[m][s], t[s]);
-    }
-    if (v->chunk > 0 && (v->chunk + 1) * LANES < w->z->nx && v->head_rows == LANES) {
-        for (int s = 0; s < LANES; s++) vec_store(q->alive[s], one);
-    } else {
-        for (int s = 0; s < LANES; s++) {
+    const int whole = v->chunk > 0 && (v->chunk + 1) * LANES < w->z->nx && v->head_rows == LANES;
+    lu_turn_in(w, v, v->tail->u, v->head->u, q->u);
+    for (int s = 0; s < LANES; s++) {
+        vec alive = one, rho = vec_load(q->u[0][s]);
+        if (!whole) {
             ivec m = lu_alive(w, v, s);
-            vec_store(q->alive[s], vec_select(m, one, (vec){0}));
-            vec_store(q->u[0][s], vec_select(m, vec_load(q->u[0][s]), one));
+            alive = vec_select(m, one, (vec){0});
+            rho = vec_select(m, rho, one);
+            vec_store(q->u[0][s], rho);
         }
+        vec_store(q->alive[s], alive);
+        vec_store(q->over[s], lu_quotient(&w->c, rho, alive));
     }
 }
 
 KERNEL void lu_load_r(const struct lu_sweep *w, const struct lu_visit *v, lu_block r) {
-    for (int m = 0; m < NC; m++) {
-        vec t[LANES];
-        lu_turn_in(w, v, v->tail->r + m * w->z->sc, v->head->r + m * w->z->sc, t);
-        for (int s = 0; s < LANES; s++) vec_store(r[m][s], t[s]);
-    }
+    lu_turn_in(w, v, v->tail->r, v->head->r, r);
+}
+
+/* The elements of `a` whose bits are set are added to those of p; the others are not touched. */
+INLINE void lu_add_part(double *p, unsigned elements, vec a) {
+#if defined(__AVX512F__)
+    const __mmask8 some = (__mmask8)elements;
+    _mm512_mask_storeu_pd(p, some, _mm512_maskz_loadu_pd(some, p) + a);
+#else
+    for (int l = 0; l < LANES; l++)
+        if (elements >> l & 1) p[l] += a[l];
+#endif
+}
+
+/* Which of the LANES points from i = `at` on are interior points, as bits. */
+static inline unsigned lu_interior(const struct lu_sweep *w, int at) {
+    const int lo = at < 1 ? 1 - at : 0, end = w->z->nx - 1 - at;
+    const int hi = end < LANES ? end : LANES;
+    return lo < hi ? (1u << hi) - (1u << lo) : 0;
 }
 
 /* du[step] lane l is added to U at the lane's point, if it is alive. */
 KERNEL void lu_add_to_u(const struct lu_sweep *w, const struct lu_visit *v, lu_block du) {
-    const ptrdiff_t sj = w->z->sj;
+    const ptrdiff_t sj = w->z->sj, sc = w->z->sc;
     const int first = v->chunk * LANES;
     const int whole = first > 0 && first + LANES < w->z->nx && v->head_rows == LANES;
+    double *a = v->tail->u + w->period, *b = v->head->u + first;
     unsigned head[LANES], tail[LANES];
     if (!whole)
         for (int l = 0; l < LANES; l++) {
@@ -314,24 +341,17 @@ KERNEL void lu_add_to_u(const struct lu_sweep *w, const struct lu_visit *v, lu_b
                           ? lu_interior(w, w->period - l) & ((1u << l) - 1)
                           : 0;
         }
-    for (int m = 0; m < NC; m++) {
-        double *a = v->tail->u + m * w->z->sc + w->period, *b = v->head->u + m * w->z->sc + first;
+    for (int m = 0; m < NC; m++, a += sc, b += sc) {
         vec t[LANES];
         for (int s = 0; s < LANES; s++) t[s] = vec_load(du[m][s]);
         vec_transpose(t);
-        if (whole) {
-            for (int l = 0; l < LANES; l++) {
-                double *p = b + l * sj - l;
+        for (int l = 0; l < LANES; l++) {
+            double *p = b + l * sj - l;
+            if (whole || head[l] == (1u << LANES) - 1)
                 vec_storeu(p, vec_loadu(p) + t[l]);
-            }
-        } else {
-            for (int l = 0; l < LANES; l++) {
-                double *p = b + l * sj - l;
-                lu_store_part(p, head[l], lu_load_part(p, head[l], t[l]) + t[l]);
-                if (tail[l] == 0) continue;
-                p = a + l * sj - l;
-                lu_store_part(p, tail[l], lu_load_part(p, tail[l], t[l]) + t[l]);
-            }
+            else if (head[l])
+                lu_add_part(p, head[l], t[l]);
+            if (!whole && tail[l]) lu_add_part(a + l * sj - l, tail[l], t[l]);
         }
     }
 }
