@@ -20,8 +20,8 @@ npbmz_cost npbmz_phase_cost(enum npbmz_benchmark benchmark, enum npbmz_phase pha
                       [NPBMZ_Y] = {60, 8 * 13},
                       [NPBMZ_Z] = {85, 8 * 17}},
         [NPBMZ_LU] = {[NPBMZ_RHS] = {142, 8 * 15},
-                      [NPBMZ_LOWER] = {161, 8 * 15},
-                      [NPBMZ_UPPER] = {178, 8 * 15}},
+                      [NPBMZ_LOWER] = {114, 8 * 15},
+                      [NPBMZ_UPPER] = {135, 8 * 15}},
     };
     return cost[benchmark][phase];
 }
