@@ -82,15 +82,22 @@ struct penta_end {
     vec p[3];      /* 1/pivot(s-1) = L(s+1,s-1) */
 };
 
-/* Column s: U(s-1,s), the pivot, and the entry ahead, which times 1/pivot is L(s+1,s).
- * p_back = 1/pivot(s-2). */
+/* The pivot of column s, from U(s-1,s), 1/pivot(s-2) and l = L(s,s-1). */
+INLINE vec penta_pivot(vec diagonal, vec p_back, vec l, vec above) {
+    return (diagonal - p_back) - l * above;
+}
+
+/* What times 1/pivot(s) is L(s+1,s), from p = 1/pivot(s-1). */
+INLINE vec penta_below(vec ahead, vec p, vec above) { return ahead - p * above; }
+
+/* Column s: U(s-1,s), the pivot, and the entry ahead. p_back = 1/pivot(s-2). */
 INLINE void penta_eliminate(const struct penta_end *e, const vec p_back[3], const vec behind[3],
                             vec diagonal, const vec ahead[3], vec above[3], vec pivot[3],
                             vec below[3]) {
     for (int q = 0; q < 3; q++) {
         above[q] = behind[q] - e->l_back[q];
-        pivot[q] = (diagonal - p_back[q]) - e->l[q] * above[q];
-        below[q] = ahead[q] - e->p[q] * above[q];
+        pivot[q] = penta_pivot(diagonal, p_back[q], e->l[q], above[q]);
+        below[q] = penta_below(ahead[q], e->p[q], above[q]);
     }
 }
 
