@@ -103,7 +103,7 @@ void bt_x(const struct problem *p, const struct zone *z, const struct workspace 
             for (int v = 0; v < BT_VALUES; v++)
                 transpose_in(from, i * BT_BLOCK + v * LANES,
                              transposed + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK);
-        line_solve(&line, &c);
+        line_solve(&line, &c, NULL);
         for (int i = 0; i < w->blocks; i++)
             for (int v = 0; v < NC; v++)
                 transpose_out(transposed + i * LANES * BT_BLOCK + v * LANES, BT_BLOCK, to,
@@ -136,7 +136,7 @@ void bt_y(const struct problem *p, const struct zone *z, const struct workspace 
     for (int group = lo; group < hi; group++) {
         line.at = y_lines(w, k0, group);
         line.next = y_lines(w, k0, group + 1 < hi ? group + 1 : group);
-        line_solve(&line, &c);
+        line_solve(&line, &c, NULL);
     }
 }
 
@@ -160,7 +160,7 @@ void bt_z(const struct problem *p, struct zone *z, const struct workspace *w,
         line.next = z_lines(w, group + 1 < hi ? group + 1 : group);
         u.u = z->u + zone_at(z, i, j, 0);
         u.inside = vec_interior(i, z->nx);
-        line_solve_update(&line, &c, &u);
+        line_solve(&line, &c, &u);
     }
 }
 
