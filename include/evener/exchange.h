@@ -77,6 +77,16 @@ evn_status evn_exchange_run(evn_exchange *exchange);
 evn_status evn_exchange_start(evn_exchange *exchange, int *open);
 evn_status evn_exchange_finish(evn_exchange *exchange, evn_unit *unit, int device);
 
+/* Of cores: a body says that a task has its new values, which stay as they are until the next run.
+ * Its faces from and to tasks of which that was said since the latest run, too, are copied at once,
+ * by the calling thread, while they are in its caches; the next run copies the others only. So
+ * boundary values are those of the next instance from then on: not to be said in an instance after
+ * which something else reads them, nor where tasks are written before the next run. Said once of a
+ * task between two runs, by any thread. What it takes is the body's time, and no longer the
+ * exchange's; the next run counts bytes and messages as ever. Does nothing where regions follow
+ * tasks, over ranks, and before the first run. EVN_USAGE: there is no such task. */
+evn_status evn_exchange_ahead(evn_exchange *exchange, int task);
+
 /* Whether a message brings some of the task's faces, as tasks lay at the latest run or first half:
  * a body does those that need nothing before it calls evn_exchange_finish(). Any thread; -1, with
  * evn_message(), where there is no such task, or was no run yet. */

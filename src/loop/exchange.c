@@ -206,6 +206,7 @@ static evn_status run(evn_exchange *x, int open) {
     const double begin = evn_now();
     evn_status status = evn_units_run(x->loop->units, run_unit, x);
     const double wall = evn_now() - begin;
+    ahead_clear(&x->plan.ahead);
     release_all(x);
     if (status) return status;
     const int unit = find_failed(x);
@@ -381,7 +382,7 @@ static evn_status take_faces(evn_exchange *x, int count, const evn_face *face, v
     for (int i = 0; i < count; i++) {
         const evn_face *f = &face[i];
         if (!f->n[0] || !f->n[1] || !f->n[2]) continue;
-        x->face[x->faces++] = (struct face){.of = *f, .number = i};
+        x->face[x->faces++] = (struct face){.of = *f, .number = i, .back = -1};
         need_part(x, table, f->from, f->from_region, host);
         need_part(x, table, f->to, f->to_region, host);
     }
@@ -438,6 +439,7 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
     loop_listen(loop, &x->listener);
     status = take_faces(x, count, face, host);
     if (!status) status = exchange_check_overlaps(x);
+    if (!status) status = exchange_find_pairs(x);
     if (!status) status = connect_all(x);
     if (status) {
         evn_exchange_close(x);

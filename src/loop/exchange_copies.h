@@ -5,6 +5,7 @@
 
 #include "loop/exchange_block.h"
 #include <evener/device.h>
+#include <stdatomic.h>
 
 /* One side of a block: where its first element is, and strides, all in bytes. */
 struct side {
@@ -22,7 +23,15 @@ struct copy {
     long long from_stride[3], to_stride[3];  /* bytes */
     size_t element;
     int n[3];
+    int number; /* the caller's */
+    /* a block the other way beside it: element by element from to + back_from to from + back_to */
+    int both;
+    long long back_from, back_to; /* bytes */
+    const atomic_uchar *met;      /* where this is BOTH_MET it is copied already; NULL */
 };
+
+/* Bits for the two tasks of a copy that have their new values. */
+enum { FROM_MET = 1, TO_MET = 2, BOTH_MET = 3 };
 
 struct copies {
     /* by cores */
@@ -48,7 +57,13 @@ int copies_add_to_cores(struct copies *c, const int n[3], size_t element, const 
 int copies_add_to_device(struct copies *c, const int n[3], size_t element, const struct side *from,
                          const struct side *to);
 
-/* Each core of the calling leader's team copies its part of every block. */
+/* The block that was added last. */
+struct copy *copies_last(struct copies *c);
+
+/* Copies all of a block. */
+void copy_block(const struct copy *copy);
+
+/* Each core of the calling leader's team copies its part of every block that is not copied yet. */
 void copies_by_cores(const struct copies *c, int cores);
 
 /* The name of the kernel for elements of so many bytes. */

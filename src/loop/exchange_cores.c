@@ -26,6 +26,10 @@ int copies_add_to_cores(struct copies *c, const int n[3], size_t element, const 
     return 0;
 }
 
+struct copy *copies_last(struct copies *c) {
+    return &c->copy[c->count - 1];
+}
+
 /* Elements begin .. end-1 of some rows of a block. */
 struct rows {
     const struct copy *copy;
@@ -37,6 +41,17 @@ static inline void next_row(long long *a, int *b, int n1) {
     if (++*b < n1) return;
     *b = 0;
     ++*a;
+}
+
+/* Asks for lines of a row that are copied next. */
+static inline void ask(const char *from, const char *to, size_t bytes, const struct copy *c) {
+    for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch(to + i, 1);
+    if (!c->both) return;
+    for (size_t i = 0; i < bytes; i += LINE) {
+        __builtin_prefetch(from + i);
+        __builtin_prefetch(to + c->back_from + i);
+        __builtin_prefetch(from + c->back_to + i, 1);
+    }
 }
 
 /* Rows whose elements lie one after another. What is written is asked for before, since stores wait
@@ -53,10 +68,9 @@ static void copy_whole(const struct rows *r) {
     for (long long row = r->lo; row < r->hi; row++) {
         const char *from = first + a * c->from_stride[0] + b * c->from_stride[1];
         char *to = first_to + a * c->to_stride[0] + b * c->to_stride[1];
-        if (b + 1 < n1)
-            for (size_t i = 0; i < bytes; i += LINE)
-                __builtin_prefetch(to + c->to_stride[1] + i, 1);
+        if (b + 1 < n1) ask(from + c->from_stride[1], to + c->to_stride[1], bytes, c);
         memcpy(to, from, bytes);
+        if (c->both) memcpy((char *)from + c->back_to, to + c->back_from, bytes);
         next_row(&a, &b, n1);
     }
 }
@@ -79,6 +93,48 @@ static inline __attribute__((always_inline)) void copy_strided(const struct rows
             for (int k = i; k < end; k++) memcpy(to + k * ts, from + k * fs, element);
         }
         next_row(&a, &b, n1);
+    }
+}
+
+/* The same both ways. A line has what is given and what is got, so that it is written at once, and
+ * all lines of the next row are asked for while this one is copied. */
+static inline __attribute__((always_inline)) void copy_both(const struct rows *r, size_t element) {
+    const struct copy *c = r->copy;
+    const long long fs = c->from_stride[2], ts = c->to_stride[2];
+    const int n1 = c->n[1];
+    long long a = r->lo / n1;
+    int b = (int)(r->lo % n1);
+    for (long long row = r->lo; row < r->hi; row++) {
+        char *from = (char *)c->from + a * c->from_stride[0] + b * c->from_stride[1];
+        char *to = c->to + a * c->to_stride[0] + b * c->to_stride[1];
+        next_row(&a, &b, n1);
+        const long long from_next = c->from + a * c->from_stride[0] + b * c->from_stride[1] - from;
+        const long long to_next = c->to + a * c->to_stride[0] + b * c->to_stride[1] - to;
+        for (int k = r->begin; k < r->end; k++) {
+            char *f = from + k * fs, *t = to + k * ts;
+            __builtin_prefetch(f + from_next, 1, 2);
+            __builtin_prefetch(t + to_next, 1, 2);
+            memcpy(t, f, element);
+            memcpy(f + c->back_to, t + c->back_from, element);
+        }
+    }
+}
+
+static void copy_elements(const struct rows *r) {
+    switch (r->copy->element) {
+    case 8: copy_strided(r, 8); break;
+    case 4: copy_strided(r, 4); break;
+    case 16: copy_strided(r, 16); break;
+    default: copy_strided(r, r->copy->element);
+    }
+}
+
+static void copy_both_elements(const struct rows *r) {
+    switch (r->copy->element) {
+    case 8: copy_both(r, 8); break;
+    case 4: copy_both(r, 4); break;
+    case 16: copy_both(r, 16); break;
+    default: copy_both(r, r->copy->element);
     }
 }
 
@@ -107,28 +163,32 @@ static void copy_part(const struct copy *c, long long lo, long long hi) {
         r.begin = (int)lo;
         r.end = (int)hi;
     }
-    if (c->from_stride[2] == element && c->to_stride[2] == element) {
+    if (c->from_stride[2] == element && c->to_stride[2] == element)
         copy_whole(&r);
-        return;
-    }
-    switch (c->element) {
-    case 8: copy_strided(&r, 8); break;
-    case 4: copy_strided(&r, 4); break;
-    case 16: copy_strided(&r, 16); break;
-    default: copy_strided(&r, c->element);
-    }
+    else if (c->both)
+        copy_both_elements(&r);
+    else
+        copy_elements(&r);
 }
 
 static long long elements(const struct copy *c) { return (long long)c->n[0] * c->n[1] * c->n[2]; }
+
+void copy_block(const struct copy *c) { copy_part(c, 0, elements(c)); }
+
+static int is_copied(const struct copy *c) {
+    return c->met && atomic_load_explicit(c->met, memory_order_relaxed) == BOTH_MET;
+}
 
 /* One core's share of all: blocks that follow each other, so that tasks' faces are copied by the
  * core that has these tasks in its caches, or nearly so. */
 static void copy_share(const struct copies *c, int core, int cores) {
     long long all = 0, at = 0;
-    for (int i = 0; i < c->count; i++) all += elements(&c->copy[i]);
+    for (int i = 0; i < c->count; i++)
+        if (!is_copied(&c->copy[i])) all += elements(&c->copy[i]);
     const long long lo = all * core / cores, hi = all * (core + 1) / cores;
     for (int i = 0; i < c->count && at < hi; i++) {
         const long long n = elements(&c->copy[i]);
+        if (is_copied(&c->copy[i])) continue;
         if (at + n > lo) copy_part(&c->copy[i], lo > at ? lo - at : 0, hi < at + n ? hi - at : n);
         at += n;
     }
@@ -137,7 +197,8 @@ static void copy_share(const struct copies *c, int core, int cores) {
 void copies_by_cores(const struct copies *c, int cores) {
     if (!c->count) return;
     if (cores == 1) {
-        for (int i = 0; i < c->count; i++) copy_part(&c->copy[i], 0, elements(&c->copy[i]));
+        for (int i = 0; i < c->count; i++)
+            if (!is_copied(&c->copy[i])) copy_block(&c->copy[i]);
         return;
     }
 #pragma omp parallel num_threads(cores)

@@ -55,6 +55,7 @@ void exchange_forget(evn_exchange *x) {
     close_queues(p);
     close_messages(p);
     for (int i = 0; i < p->ends; i++) close_end(&p->end[i]);
+    ahead_close(&p->ahead);
     free(p->message);
     free(p->end);
     free(p->needs);
@@ -299,6 +300,32 @@ int exchange_add(const evn_exchange *x, const struct end *e, struct copies *c, c
                  : copies_add_to_cores(c, f->n, x->element, from, to);
 }
 
+/* A face within the host's memory. Of a pair one is dealt for both, to the unit that has both
+ * sides; of those between two units each does every other. */
+static int deal_on_host(evn_exchange *x, int number, const struct side *source,
+                        const struct side *target) {
+    struct plan *p = &x->plan;
+    const struct face *face = &x->face[number];
+    const int from = x->part[face->from].end, to = x->part[face->to].end;
+    int end = to;
+    if (face->back >= 0) {
+        if (face->back < number) return 0;
+        if (from != to && p->between++ % 2) end = from;
+    }
+    struct copies *c = &p->end[end].direct;
+    if (copies_add_to_cores(c, face->of.n, x->element, source, target)) return -1;
+    struct copy *copy = copies_last(c);
+    copy->number = number;
+    copy->met = x->place ? NULL : &p->ahead.met[number];
+    if (face->back < 0) return 0;
+    const evn_face *back = &x->face[face->back].of;
+    const long long element = (long long)x->element;
+    copy->both = 1;
+    copy->back_from = (back->from_at - face->of.to_at) * element;
+    copy->back_to = (back->to_at - face->of.from_at) * element;
+    return 0;
+}
+
 /* Puts a face into the lists of those who copy it. */
 static int deal_face(evn_exchange *x, const struct face *face, int number) {
     const evn_face *f = &face->of;
@@ -306,6 +333,8 @@ static int deal_face(evn_exchange *x, const struct face *face, int number) {
     struct end *from = &x->plan.end[a->end], *to = &x->plan.end[b->end];
     const struct side source = exchange_part_side(x, a, f->from_at, f->from_stride);
     const struct side target = exchange_part_side(x, b, f->to_at, f->to_stride);
+    if (number == NO_MESSAGE && !from->on)
+        return deal_on_host(x, (int)(face - x->face), &source, &target);
     if (number == NO_MESSAGE) return exchange_add(x, to, &to->direct, f, &source, &target);
     struct message *m = &x->plan.message[number];
     struct side packed = exchange_message_side(x, f, NULL, m->filled + (from->on ? m->out_at : 0));
@@ -396,6 +425,7 @@ static evn_status deal_faces(evn_exchange *x) {
     if (!pair) return no_memory(x);
     for (size_t i = 0; i < pairs; i++) pair[i] = UNKNOWN;
     memset(x->plan.needs, 0, (size_t)x->tasks);
+    x->plan.between = 0;
     evn_status status = find_messages(x, pair);
     if (!status && far_deal(x)) status = no_memory(x);
     for (int i = 0; !status && i < x->faces; i++)
@@ -414,7 +444,9 @@ evn_status exchange_plan(evn_exchange *x) {
     x->open = 0;
     close_messages(p);
     status = find_ends(x);
+    if (!status) status = ahead_begin(x);
     if (!status) status = deal_faces(x);
+    if (!status) status = ahead_list(x);
     for (int i = 0; !status && i < p->ends; i++) status = send_lists(x, &p->end[i]);
     if (!status) status = count_units(x);
     p->made = !status;

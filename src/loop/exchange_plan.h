@@ -30,6 +30,7 @@ struct face {
     evn_face of;
     int number;   /* as the program counts them */
     int from, to; /* parts */
+    int back;     /* the face the other way beside it; -1 */
 };
 
 struct end {
@@ -63,6 +64,18 @@ struct message {
     evn_event *ready;
 };
 
+/* What of a run is done ahead (exchange_ahead.c): for each face, or pair by its first one, which of
+ * its tasks have their new values; and each task's copies. */
+struct ahead {
+    int faces;
+    atomic_uchar *met;
+    int *first; /* of each task in `of`, and one more: the end */
+    struct ahead_copy {
+        int end, copy; /* a copy that the end does directly */
+        unsigned char met;
+    } * of;
+};
+
 struct plan {
     int made; /* for parts as they lay */
     int units;
@@ -71,6 +84,8 @@ struct plan {
     struct message *message;
     int messages, message_room;
     char *needs; /* of each task: a message brings some of it */
+    int between; /* pairs of faces between two units */
+    struct ahead ahead;
     /* of each unit */
     double *in, *out;
     int *first_task, *tasks;
@@ -137,6 +152,16 @@ void exchange_forget(evn_exchange *x);
 evn_status exchange_check_faces(const evn_loop *loop, size_t element, int count,
                                 const evn_face *face, void *const *host);
 evn_status exchange_check_overlaps(const evn_exchange *x);
+
+/* Of a plan: room, before faces are dealt; who has which copies, when they are; what comes after
+ * each run: nothing is done ahead yet. EVN_MEMORY. */
+evn_status ahead_begin(evn_exchange *x);
+evn_status ahead_list(evn_exchange *x);
+void ahead_clear(struct ahead *a);
+void ahead_close(struct ahead *a);
+
+/* Finds for each face the one that goes back beside it (exchange_pairs.c). EVN_MEMORY. */
+evn_status exchange_find_pairs(evn_exchange *x);
 
 /* Values of a side of a face, counted from the first of its region: from *lo to *hi. -1: beyond
  * what can be counted. */

@@ -57,9 +57,16 @@ static evn_status set_up(struct run *run) {
 
 /* ---- the timed part ------------------------------------------------------------------------ */
 
+/* Whether the next thing that is done with the state is another step: it is not the last, and no
+ * state is kept, which has the ghosts that the step has read. */
+static int is_followed(const struct run *run, int done) {
+    const struct state_files *files = run->options->run.files;
+    return done + 1 < run->steps && !(files && files->checkpoint) && !run->recovery;
+}
+
 static evn_status advance(int *done, void *arg) {
     struct run *run = arg;
-    struct order order = {run, zone_step};
+    struct order order = {run, is_followed(run, *done) ? zone_step_ahead : zone_step};
     int open = 0;
     const int halves = run->p->solver->finish != NULL;
     const int waits = halves || run->cluster || evn_units_devices(run->units);

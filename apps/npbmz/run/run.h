@@ -63,8 +63,9 @@ struct order {
 
 /* Passes. make: memory for a zone, which nobody has written; force: all of it as it was never used,
  * by its first owner, and the forcing; begin, begin_perturbed: the initial state and what a solver
- * derives from it; a time step; residual and the other norms, the hash and sums. */
-zone_pass zone_make, zone_force, zone_begin, zone_begin_perturbed, zone_step;
+ * derives from it; a time step, and one after which nobody but the next reads ghosts; residual and
+ * the other norms, the hash and sums. */
+zone_pass zone_make, zone_force, zone_begin, zone_begin_perturbed, zone_step, zone_step_ahead;
 zone_pass zone_norm_residual, zone_norm_others;
 
 /* A pass over the zones on the host's cores, with their data brought home. */

@@ -72,6 +72,13 @@ void zone_step(struct run *run, int z, struct scratch *s, const struct team *t) 
     run->p->solver->step(run->p, &run->p->zone[z], s, t);
 }
 
+/* Another step follows: what the zone gives and gets then, if its neighbour has made its own. A
+ * zone of several cores leaves that to them all. */
+void zone_step_ahead(struct run *run, int z, struct scratch *s, const struct team *t) {
+    zone_step(run, z, s, t);
+    if (t->cores == 1) evn_exchange_ahead(run->exchange, z);
+}
+
 /* Tells a device which zones it has, and where. */
 static evn_status place_batch(struct run *run, const evn_batch *batch) {
     const int space = evn_batch_space(batch);
