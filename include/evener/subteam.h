@@ -16,9 +16,10 @@
  *
  * The cut is made from the tasks' weights and kept as long as they are the same, or in turn the two
  * parts that a batch is done in: first the largest tasks, if there are such, one after another by
- * all cores; then the others by subteams of one core or some. Each subteam has tasks of its own, so
- * that their data stay in its cores' caches, and takes from the others when it has done them: a
- * core that other programs disturb delays no more than a task.
+ * all cores; then the others by subteams of one core or some, in proportion to what they have to
+ * do. Each subteam has tasks of its own, so that their data stay in its cores' caches, and takes
+ * from the others when it has done them and they would not be done sooner there: a core that other
+ * programs disturb delays no more than a task.
  */
 #ifndef EVENER_SUBTEAM_H
 #define EVENER_SUBTEAM_H

@@ -1,13 +1,34 @@
 /* How a team is cut into subteams. Weights that are all known beforehand, cores that are equal: by
  * descending weight each task goes where it is done first, for every number of subteams that is
- * worth a look, and with none, one .. of the largest done by all cores before. */
+ * worth a look, and with none, one .. of the largest done by all cores before. Where subteams of
+ * one size leave some waiting, those with more to do have more cores. */
 #include "loop/cut.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What barriers and unequal shares take: measured on teams of 2 (0.65 to 0.85), assumed to grow
  * with each doubling. */
 double cut_speed(int cores) { return cores / (1 + 0.2 * log2(cores)); }
+
+int cut_open(struct cut *cut, int cores) {
+    const size_t n = (size_t)cores + 1;
+    *cut = (struct cut){.cores = cores};
+    cut->first = calloc(2 * n, sizeof *cut->first);
+    cut->load = calloc(3 * n, sizeof *cut->load);
+    if (!cut->first || !cut->load) return -1;
+    cut->other = cut->first + n;
+    cut->work = cut->load + n;
+    cut->speed = cut->work + n;
+    for (int c = 1; c <= cores; c++) cut->speed[c] = cut_speed(c);
+    return 0;
+}
+
+void cut_close(struct cut *cut) {
+    free(cut->first);
+    free(cut->load);
+    *cut = (struct cut){0};
+}
 
 static _Thread_local const double *weight_of; /* for by_weight() */
 
@@ -23,15 +44,50 @@ void cut_sort(int tasks, int *task, const double *weight, double *sorted) {
     for (int t = 0; t < tasks; t++) sorted[t] = weight ? weight[task[t]] : 1;
 }
 
-/* How much better than another a cut must be: tasks that change hands leave their caches. */
-static const double BETTER = 0.98, GOOD = 1.03;
+/* ---- tasks to subteams ---- */
+
+/* By cut_speed(). */
+struct plain {
+    const double *weight, *speed;
+};
+
+static double plain_cost(const void *arg, int task, int cores) {
+    const struct plain *p = arg;
+    return p->weight[task] / p->speed[cores];
+}
+
+double cut_deal(const struct cut *cut, int tasks, const struct cut_cost *cost, int *to) {
+    double begin = 0, end, *load = cut->load;
+    for (int t = 0; t < cut->together; t++) begin += cost->of(cost->arg, t, cut->cores);
+    end = begin;
+    for (int s = 0; s < cut->subteams; s++) load[s] = begin;
+    for (int t = cut->together; t < tasks; t++) {
+        int best = 0;
+        double least = INFINITY, takes = 0;
+        for (int s = 0, size = 0; s < cut->subteams; s++) {
+            if (cut_size(cut, s) != size)
+                size = cut_size(cut, s), takes = cost->of(cost->arg, t, size);
+            const double done = load[s] + takes;
+            if (done < least) least = done, best = s;
+        }
+        load[best] = least;
+        if (to) to[t] = best;
+        if (least > end) end = least;
+    }
+    return end;
+}
+
+static double deal_plainly(const struct cut *cut, int tasks, const double *weight, int *to) {
+    const struct plain plain = {weight, cut->speed};
+    return cut_deal(cut, tasks, &(struct cut_cost){plain_cost, &plain}, to);
+}
 
 /* Tasks of one weight, which are alike, from number `t` on: each subteam gets as many as it has,
  * but those that follow each other, which are likely neighbours. Returns the first behind them. */
-static int keep_near(struct cut cut, int t, int tasks, const double *weight, int *to) {
+static int keep_near(const struct cut *cut, int t, int tasks, const double *weight, int *to) {
     int end = t + 1, at = t;
     while (end < tasks && weight[end] == weight[t]) end++;
-    for (int s = 0; s < cut.subteams; s++)
+    for (int s = 0; s < cut->subteams; s++)
         for (int i = at; i < end; i++)
             if (to[i] == s) {
                 to[i] = to[at];
@@ -40,53 +96,135 @@ static int keep_near(struct cut cut, int t, int tasks, const double *weight, int
     return end;
 }
 
-double cut_deal(int cores, struct cut cut, int tasks, const double *weight, double *load, int *to) {
-    double begin = 0, end;
-    for (int t = 0; t < cut.together; t++) begin += weight[t];
-    begin /= cut_speed(cores);
-    end = begin;
-    for (int s = 0; s < cut.subteams; s++) load[s] = begin;
-    /* subteams of equal size but for one core: the first `more` have it */
-    const int each = cores / cut.subteams, more = cores % cut.subteams;
-    const double slow = cut_speed(each), fast = cut_speed(each + 1);
-    for (int t = cut.together; t < tasks; t++) {
-        int best = 0;
-        double least = INFINITY;
-        for (int s = 0; s < cut.subteams; s++) {
-            const double done = load[s] + weight[t] / (s < more ? fast : slow);
-            if (done < least) least = done, best = s;
-        }
-        load[best] = least;
-        if (to) to[t] = best;
-        if (least > end) end = least;
-    }
-    for (int t = cut.together; to && t < tasks;) t = keep_near(cut, t, tasks, weight, to);
+double cut_deal_near(const struct cut *cut, int tasks, const double *weight, int *to) {
+    const double end = deal_plainly(cut, tasks, weight, to);
+    for (int t = cut->together; t < tasks;) t = keep_near(cut, t, tasks, weight, to);
     return end;
 }
 
-/* The best cut into so many subteams, if it is better than the one in *best, which needs *least. */
-static void improve(int cores, int subteams, int tasks, const double *weight, double sum,
-                    double *load, struct cut *best, double *least) {
+/* ---- the choice ---- */
+
+/* How much better than another a cut must be: tasks that change hands leave their caches. */
+static const double BETTER = 0.98, GOOD = 1.03;
+
+/* What is looked at where subteams differ: at most so many tasks a core, numbers of subteams, tasks
+ * done by all before; and how often cores are shared out again. */
+enum { FEW = 2, NUMBERS = 16, BEFORE = 4, AGAIN = 3 };
+
+/* The tasks at hand, the cut that is being looked at, and the best so far, which needs `least`. */
+struct search {
+    struct cut now, *best;
+    int tasks;
+    const double *weight;
+    double sum, least;
+};
+
+static int is_good(const struct search *s) { return s->least <= GOOD * s->sum / s->now.cores; }
+
+/* Takes the cut at hand if it is better. */
+static void consider(struct search *s, double end) {
+    if (!(end < s->least * BETTER)) return;
+    s->best->together = s->now.together;
+    s->best->subteams = s->now.subteams;
+    memcpy(s->best->first, s->now.first, ((size_t)s->now.subteams + 1) * sizeof *s->now.first);
+    s->least = end;
+}
+
+/* The best cut into so many subteams of equal size but for one core, which the first have. */
+static void try_equal(struct search *s, int subteams) {
+    struct cut *now = &s->now;
+    const int each = now->cores / subteams, more = now->cores % subteams;
     double large = 0; /* of the tasks that are done by all */
+    now->subteams = subteams;
+    for (int i = 0; i <= subteams; i++) now->first[i] = i * each + (i < more ? i : more);
     for (int m = 0;; m++) {
-        if (large / cut_speed(cores) + (sum - large) / cores >= *least * BETTER) return;
+        if (large / now->speed[now->cores] + (s->sum - large) / now->cores >= s->least * BETTER)
+            return;
         /* one subteam is all cores */
-        const struct cut cut = {subteams == 1 ? tasks : m, subteams};
-        const double end = cut_deal(cores, cut, tasks, weight, load, NULL);
-        if (end < *least * BETTER) *best = cut, *least = end;
-        if (*least <= GOOD * sum / cores || subteams == 1 || m == tasks || m == cores) return;
-        large += weight[m];
+        now->together = subteams == 1 ? s->tasks : m;
+        consider(s, deal_plainly(now, s->tasks, s->weight, NULL));
+        if (is_good(s) || subteams == 1 || m == s->tasks || m == now->cores) return;
+        large += s->weight[m];
     }
 }
 
-struct cut cut_choose(int cores, int tasks, const double *weight, double *load) {
-    double sum = 0, least = INFINITY;
-    for (int t = 0; t < tasks; t++) sum += weight[t];
-    struct cut best = {tasks, 1};
+/* Shares the cores out to subteams that have now->work[] to do: to that which would be done last,
+ * one by one, which is best as far as more cores are faster. The largest come first. */
+static void share_cores(struct cut *now) {
+    int *size = now->first + 1;
+    for (int i = 0; i < now->subteams; i++) size[i] = 1;
+    for (int left = now->cores - now->subteams; left > 0; left--) {
+        int last = 0;
+        double most = -1;
+        for (int i = 0; i < now->subteams; i++) {
+            const double takes = now->work[i] / now->speed[size[i]];
+            if (takes > most) most = takes, last = i;
+        }
+        size[last]++;
+    }
+    for (int i = 1; i < now->subteams; i++)
+        for (int k = i; k > 0 && size[k] > size[k - 1]; k--) {
+            const int other = size[k];
+            size[k] = size[k - 1];
+            size[k - 1] = other;
+        }
+    now->first[0] = 0;
+    for (int i = 1; i <= now->subteams; i++) now->first[i] += now->first[i - 1];
+}
+
+/* So many subteams, each with cores for what it has to do, which is said in now->work[]; then again
+ * for what it got. `begin`: when those are done that all cores do. */
+static void try_shares(struct search *s, double begin) {
+    struct cut *now = &s->now;
+    for (int again = 0; again < AGAIN; again++) {
+        share_cores(now);
+        consider(s, deal_plainly(now, s->tasks, s->weight, NULL));
+        for (int i = 0; i < now->subteams; i++)
+            now->work[i] = (now->load[i] - begin) * now->speed[cut_size(now, i)];
+    }
+}
+
+/* Two ways to begin: each has one of the largest tasks to do, or an even share of all. */
+static void try_unequal(struct search *s, int subteams, int together) {
+    struct cut *now = &s->now;
+    double begin = 0;
+    for (int t = 0; t < together; t++) begin += s->weight[t] / now->speed[now->cores];
+    now->subteams = subteams;
+    now->together = together;
+    for (int i = 0; i < subteams; i++) {
+        const int t = together + i;
+        now->work[i] = t < s->tasks ? s->weight[t] : 0;
+    }
+    try_shares(s, begin);
+    for (int i = 0; i <= subteams; i++) now->first[i] = i; /* one core each */
+    deal_plainly(now, s->tasks, s->weight, NULL);
+    for (int i = 0; i < subteams; i++) now->work[i] = now->load[i] - begin;
+    try_shares(s, begin);
+}
+
+/* Where there are too few tasks to even out by themselves. */
+static void try_all_unequal(struct search *s) {
+    const int cores = s->now.cores, most = s->tasks < cores ? s->tasks : cores;
+    const int step = (most + NUMBERS - 1) / NUMBERS;
+    if (s->tasks > FEW * cores) return;
+    for (int m = 0; m < BEFORE && m < s->tasks; m++)
+        for (int g = most; g > 1 && !is_good(s); g -= step) try_unequal(s, g, m);
+}
+
+void cut_choose(struct cut *cut, int tasks, const double *weight) {
+    const int cores = cut->cores;
+    struct search s = {
+        .now = *cut, .best = cut, .tasks = tasks, .weight = weight, .least = INFINITY};
+    s.now.first = cut->other;
+    for (int t = 0; t < tasks; t++) s.sum += weight[t];
+    cut->together = tasks;
+    cut->subteams = 1;
+    cut->first[0] = 0;
+    cut->first[1] = cores;
     /* of the numbers that make subteams as small, the largest */
     for (int g = tasks < cores ? tasks : cores; g > 0; g = cores / (cores / g + 1)) {
-        improve(cores, g, tasks, weight, sum, load, &best, &least);
-        if (least <= GOOD * sum / cores) break;
+        try_equal(&s, g);
+        if (is_good(&s)) return;
     }
-    return best;
+    try_all_unequal(&s);
 }

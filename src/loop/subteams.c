@@ -33,7 +33,6 @@ struct subteams {
     double *seconds;        /* of each in `order` */
     double *weight;         /* room: of each */
     int *to;                /* room: subteam of each */
-    double *load;           /* room: of each core */
     struct part *part;      /* of each core */
     struct barrier barrier; /* of all */
     /* the call at hand */
@@ -54,7 +53,7 @@ void subteams_close(struct subteams *s) {
     free(s->seconds);
     free(s->weight);
     free(s->to);
-    free(s->load);
+    cut_close(&s->cut);
     free(s);
 }
 
@@ -72,10 +71,10 @@ static struct subteams *make(const evn_unit *unit, int room) {
     s->seconds = malloc(n * sizeof *s->seconds);
     s->weight = malloc(n * sizeof *s->weight);
     s->to = malloc(n * sizeof *s->to);
-    s->load = malloc((size_t)cores * sizeof *s->load);
+    const int none = cut_open(&s->cut, cores);
     s->part = aligned_alloc(_Alignof(struct part), (size_t)cores * sizeof *s->part);
     for (int c = 0; s->part && c < cores; c++) barrier_init(&s->part[c].barrier, spins);
-    if (s->task && s->order && s->seconds && s->weight && s->to && s->load && s->part) return s;
+    if (s->task && s->order && s->seconds && s->weight && s->to && !none && s->part) return s;
     subteams_close(s);
     return NULL;
 }
@@ -114,8 +113,8 @@ static void cut_tasks(struct subteams *s, const double *weight, const int *task,
     s->count = count;
     memcpy(s->order, task, (size_t)count * sizeof *task);
     cut_sort(count, s->order, weight, s->weight);
-    s->cut = cut_choose(s->cores, count, s->weight, s->load);
-    cut_deal(s->cores, s->cut, count, s->weight, s->load, s->to);
+    cut_choose(&s->cut, count, s->weight);
+    cut_deal_near(&s->cut, count, s->weight, s->to);
     make_lists(s);
     memcpy(s->task, task, (size_t)count * sizeof *task);
 }
@@ -142,6 +141,13 @@ static int take(struct part *p, int at_end) {
     return -1;
 }
 
+/* Whether subteam `me` may take the last of `left` tasks from another: it would be done with it
+ * before that other, which has one at hand that is no smaller, has done all of them. */
+static int may_take(const struct subteams *s, int me, int other, uint32_t left) {
+    const int mine = cut_size(&s->cut, me), theirs = cut_size(&s->cut, other);
+    return mine >= theirs || (left + 1.0) * mine >= theirs;
+}
+
 static int take_any(struct subteams *s, int me) {
     int at = take(&s->part[me], 0);
     while (at < 0) {
@@ -149,7 +155,7 @@ static int take_any(struct subteams *s, int me) {
         int from = -1;
         for (int p = 0; p < s->cut.subteams; p++) {
             const uint32_t left = left_in(atomic_load(&s->part[p].ends));
-            if (left > most) most = left, from = p;
+            if (left > most && may_take(s, me, p, left)) most = left, from = p;
         }
         if (from < 0) return -1;
         at = take(&s->part[from], 1);
@@ -171,13 +177,12 @@ static void do_task(struct subteams *s, const evn_subteam *by, int at) {
 }
 
 static void do_own(struct subteams *s, int core) {
-    const int subteams = s->cut.subteams;
+    const int *first = s->cut.first;
     int me = 0;
-    while (me + 1 < subteams && cut_first(s->cores, subteams, me + 1) <= core) me++;
-    const int first = cut_first(s->cores, subteams, me);
+    while (first[me + 1] <= core) me++;
     struct part *p = &s->part[me];
-    const evn_subteam by = {core - first, cut_first(s->cores, subteams, me + 1) - first, first,
-                            s->batch->unit, &p->barrier};
+    const evn_subteam by = {core - first[me], cut_size(&s->cut, me), first[me], s->batch->unit,
+                            &p->barrier};
     for (;;) {
         if (by.core == 0) p->task = take_any(s, me);
         if (by.cores > 1) evn_subteam_barrier(&by);

@@ -16,9 +16,10 @@ struct model {
     const int *cores;
     int *owner, *before; /* of each task, of this instance and the one before */
     int *order;          /* a unit's tasks, by descending weight */
+    int *to;             /* room: the subteam of each of these */
     double *weight;      /* of these */
     double *seconds;     /* of each task */
-    double *load;        /* room: of each core of a unit */
+    struct cut cut;      /* of a unit */
 };
 
 /* Of one core of a unit. */
@@ -34,44 +35,26 @@ static double by_team(const struct model *m, int task, int n) {
     return (1 + m->cost->doubling * log2(n)) * evn_predict_team(0, phases, phase, n) / n;
 }
 
-/* Those of m->order behind `cut->together`, which end at `begin`, by subteams: each goes to the one
- * that is done with it first. Returns when the last one is done. */
-static double deal(struct model *m, int cores, struct cut cut, int count, double begin) {
-    const int each = cores / cut.subteams, more = cores % cut.subteams;
-    double end = begin;
-    for (int s = 0; s < cut.subteams; s++) m->load[s] = begin;
-    for (int i = cut.together; i < count; i++) {
-        const int t = m->order[i];
-        const double slow = m->weight[i] * by_team(m, t, each);
-        const double fast = more ? m->weight[i] * by_team(m, t, each + 1) : slow;
-        int best = 0;
-        double least = INFINITY;
-        for (int s = 0; s < cut.subteams; s++) {
-            const double done = m->load[s] + (s < more ? fast : slow);
-            if (done < least) least = done, best = s;
-        }
-        m->load[best] = least;
-        end = fmax(end, least);
-        m->seconds[t] = best < more ? fast * (each + 1) : slow * each;
-    }
-    return end;
+/* Of number `i` of m->order, for one core of speed 1. */
+static double takes(const void *arg, int i, int cores) {
+    const struct model *m = arg;
+    return m->weight[i] * by_team(m, m->order[i], cores);
 }
 
 /* A batch of m->order on unit `u`: how long it takes; the times of tasks are made to fit. */
 static double batch(struct model *m, int u, int count) {
     const int cores = m->cores[u];
-    double end = 0, sum = 0;
+    const struct cut_cost cost = {takes, m};
+    double sum = 0;
     if (!count) return 0;
     cut_sort(count, m->order, m->p->weight, m->weight);
-    const struct cut cut =
-        cores > 1 ? cut_choose(cores, count, m->weight, m->load) : (struct cut){0, 1};
-    for (int i = 0; i < cut.together; i++) {
-        const double took = m->weight[i] * by_team(m, m->order[i], cores);
-        m->seconds[m->order[i]] = took * cores;
-        end += took;
+    m->cut.cores = cores;
+    cut_choose(&m->cut, count, m->weight);
+    const double end = cut_deal(&m->cut, count, &cost, m->to) / core_speed(m, u);
+    for (int i = 0; i < count; i++) {
+        const int by = i < m->cut.together ? cores : cut_size(&m->cut, m->to[i]);
+        sum += m->seconds[m->order[i]] = takes(m, i, by) * by;
     }
-    end = deal(m, cores, cut, count, end) / core_speed(m, u);
-    for (int i = 0; i < count; i++) sum += m->seconds[m->order[i]];
     for (int i = 0; i < count; i++) m->seconds[m->order[i]] *= sum > 0 ? end / sum : 0;
     return end;
 }
@@ -143,17 +126,18 @@ evn_status evn_predict_units(const evn_problem *tasks, const char *text, const i
     int most = 0;
     for (int u = 0; u < tasks->units; u++) most = cores[u] > most ? cores[u] : most;
     struct model m = {.p = tasks, .cost = cost, .cores = cores};
-    m.owner = calloc(3 * n, sizeof *m.owner);
-    m.weight = calloc(2 * n + (size_t)most, sizeof *m.weight);
-    if (m.owner && m.weight) {
+    m.owner = calloc(4 * n, sizeof *m.owner);
+    m.weight = calloc(2 * n, sizeof *m.weight);
+    if (!cut_open(&m.cut, most) && m.owner && m.weight) {
         m.before = m.owner + n;
         m.order = m.before + n;
+        m.to = m.order + n;
         m.seconds = m.weight + n;
-        m.load = m.seconds + n;
         status = run(&m, text, busy);
     } else {
         status = evn_fail(EVN_MEMORY, "predict: no memory for %d tasks", tasks->tasks);
     }
+    cut_close(&m.cut);
     free(m.owner);
     free(m.weight);
     return status;

@@ -253,6 +253,10 @@ static void test_units(void **state) {
                 (int[]){2}, 0.2, NULL, (double[]){9 * 0.6 + 1});
     expect_busy("static", (evn_problem){.tasks = 3, .weight = large, .units = 1, .speed = ones},
                 (int[]){2}, 0.2, NULL, (double[]){2 * (9 * 0.6 + 1)});
+    /* three cores for the first, one for the other */
+    const double few[] = {3, 1};
+    expect_busy("static", (evn_problem){.tasks = 2, .weight = few, .units = 1, .speed = four},
+                (int[]){4}, 0.2, NULL, (double[]){1 + 0.2 * log2(3)});
     /* units have their own; where they draw, each task is all that a unit has */
     const evn_problem pair = {.tasks = 3, .units = 2, .speed = ones};
     expect_busy("static", pair, (int[]){1, 1}, 0.2, NULL, (double[]){2, 1});

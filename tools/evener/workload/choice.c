@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list must be so much better than one before it to be chosen: the model is not exact, and units
- * of a whole part can even out what it does not know. */
-static const double HARDLY = 1.02;
+/* A list must be so much better than a unit of each part to be chosen: the model is not exact, and
+ * units of a whole part can even out what it does not know. */
+static const double HARDLY = 1.015;
 
 static const double EVEN = 1.001; /* nearly an even share */
 
@@ -200,7 +200,8 @@ static int try_alike(struct choice *out, const struct choice_for *what) {
 static void choose(struct choice *out) {
     double least = INFINITY;
     for (int i = 0; i < out->count; i++) least = fmin(least, out->tried[i].over);
-    for (out->best = 0; out->tried[out->best].over > HARDLY * least;) out->best++;
+    for (out->best = 0; out->tried[out->best].over > least * (out->best ? EVEN : HARDLY);)
+        out->best++;
     const char *are =
         out->best ? "faster by the model than a unit of each part" : "a unit of each part";
     const struct choice_try *best = &out->tried[out->best];
