@@ -105,6 +105,8 @@ typedef struct evn_team_cost {
     /* The phases of a task, as evn_prediction_input has them; NULL: shared evenly. */
     int (*phases)(const void *arg, int task, evn_phase *phase, int room);
     const void *arg;
+    double meeting; /* of each doubling of a unit's team, once a batch, however small that is: in
+                       weights that a core of speed 1 would do meanwhile, >= 0 */
 } evn_team_cost;
 
 /* What a step takes on units of one process whose bodies call evn_batch_share() (evener/subteam.h),

@@ -50,7 +50,8 @@ static double batch(struct model *m, int u, int count) {
     cut_sort(count, m->order, m->p->weight, m->weight);
     m->cut.cores = cores;
     cut_choose(&m->cut, count, m->weight);
-    const double end = cut_deal(&m->cut, count, &cost, m->to) / core_speed(m, u);
+    const double meeting = m->cost->meeting * log2(cores);
+    const double end = (cut_deal(&m->cut, count, &cost, m->to) + meeting) / core_speed(m, u);
     for (int i = 0; i < count; i++) {
         const int by = i < m->cut.together ? cores : cut_size(&m->cut, m->to[i]);
         sum += m->seconds[m->order[i]] = takes(m, i, by) * by;
@@ -110,6 +111,9 @@ static evn_status check(const evn_problem *p, const int *cores, const evn_team_c
     if (!(cost->doubling >= 0 && isfinite(cost->doubling)))
         return evn_fail(EVN_USAGE, "predict: a team's cost is %g, expected a number from 0",
                         cost->doubling);
+    if (!(cost->meeting >= 0 && isfinite(cost->meeting)))
+        return evn_fail(EVN_USAGE, "predict: a team's meeting is %g, expected a number from 0",
+                        cost->meeting);
     return EVN_OK;
 }
 

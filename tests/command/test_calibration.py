@@ -110,6 +110,56 @@ class Kept(Base):
             self.assertEqual([self.load(file)["entries"][0]["app"] for file in self.files()], ["bt-mz", "sp-mz"])
 
 
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "a team has two cores")
+class Teams(Base):
+    """What teams cost: measured without --units, used by --units auto, told by info."""
+
+    def setUp(self):
+        super().setUp()
+        self.calibrate("sp-mz")
+        self.file, = (file for file in self.files("sp-mz") if "-together-" in file)
+
+    def auto(self, warns=""):
+        done = self.evener("run", "sp-mz", "--class", "S", "--steps", "1", "--quiet", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(warns, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1 if warns else 0, done.stderr)
+        return json.loads(done.stdout)["auto"]
+
+    def test_used(self):
+        kept = self.load(self.file)
+        one, = kept["entries"]
+        self.assertGreaterEqual(one["largest"], 2)
+        self.assertGreaterEqual(one["doubling"], 0)
+        self.assertGreaterEqual(one["meeting_s"], 0)
+        self.write(self.file, dict(kept, entries=[dict(one, doubling=0.375)]))
+        auto = self.auto()
+        self.assertEqual((auto["doubling"], auto["doubling_is"]), (0.375, "measured"))
+        self.assertIn("a team's doubling costs 0.38, measured", auto["why"])
+        told = self.evener("info").stdout
+        self.assertRegex(told, r"(?m)^teams +a doubling costs sp-mz 0\.38; others 0\.2, assumed until")
+        # meetings that take longer than all else are avoided
+        self.write(self.file, dict(kept, entries=[dict(one, meeting_s=0.9)]))
+        units = [unit["cores"] for unit in json.loads(self.evener(
+            "run", "sp-mz", "--class", "S", "--steps", "1", "--quiet", "--json", "-").stdout)["units"]]
+        self.assertTrue(all(len(cores) == 1 for cores in units), units)
+        # and others' figures stay theirs
+        self.assertEqual(self.speeds("sp-mz", "--class", "S"), self.speeds("sp-mz"))
+
+    def test_left_out(self):
+        kept = self.load(self.file)
+        one, = kept["entries"]
+        for wrong, says in (({"doubling": -1}, "is damaged"), ({"doubling": None}, "is damaged"), ({"meeting_s": "x"}, "is damaged"),
+                            ({"largest": 1}, "is damaged"), ({"task_s": 0}, "is not a calibration")):
+            with self.subTest(wrong=wrong):
+                self.write(self.file, dict(kept, entries=[dict(one, **wrong)]))
+                auto = self.auto(warns=says)
+                self.assertEqual((auto["doubling"], auto["doubling_is"]), (0.2, "assumed"))
+                self.assertIn("assumed until", self.evener("info").stdout)
+        os.remove(self.file)
+        self.assertEqual(self.auto()["doubling_is"], "assumed")
+
+
 class LeftOut(Base):
     """Figures that do not fit: a line, and cores count instead."""
 

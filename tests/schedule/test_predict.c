@@ -219,7 +219,7 @@ static void test_by_hand(void **state) {
 /* Units whose cores take whole tasks: of each how long it is at work. */
 static void expect_busy(const char *schedule, evn_problem p, const int *cores, double doubling,
                         int (*of)(const void *, int, evn_phase *, int), const double *expected) {
-    const evn_team_cost cost = {doubling, of, NULL};
+    const evn_team_cost cost = {doubling, of, NULL, 0};
     double busy[4];
     assert_int_equal(evn_predict_units(&p, schedule, cores, &cost, busy), EVN_OK);
     for (int u = 0; u < p.units; u++)
@@ -269,10 +269,23 @@ static void test_units(void **state) {
                 (int[]){1, 1}, 0.2, NULL, (double[]){4, 8});
 }
 
+/* A batch costs a team of four two meetings, and one core none. */
+static void test_meetings(void **state) {
+    (void)state;
+    const double speed[] = {8, 2};
+    const evn_problem p = {.tasks = 8, .units = 2, .speed = speed};
+    const evn_team_cost cost = {0.2, NULL, NULL, 0.3};
+    double busy[2];
+    assert_int_equal(evn_predict_units(&p, "static", (int[]){4, 1}, &cost, busy), EVN_OK);
+    assert_true(fabs(busy[0] - (1 + 2 * 0.3) / 2) < 1e-12);
+    assert_true(fabs(busy[1] - 4 / 2.0) < 1e-12);
+}
+
 static void test_units_mistakes(void **state) {
     (void)state;
     const double zero[] = {0};
-    const evn_team_cost cost = {0.2, NULL, NULL}, less = {-1, NULL, NULL}, none = {NAN, NULL, NULL};
+    const evn_team_cost cost = {0.2, NULL, NULL, 0}, less = {-1, NULL, NULL, 0},
+                        none = {NAN, NULL, NULL, 0}, backwards = {0, NULL, NULL, -1};
     const evn_problem p = {.tasks = 1, .units = 1};
     double busy[1];
     const struct {
@@ -286,6 +299,7 @@ static void test_units_mistakes(void **state) {
         {p, "static", 1 << 30, &cost, "cores, expected 1 to"},
         {p, "static", 1, &less, "a team's cost is -1"},
         {p, "static", 1, &none, "a team's cost is nan"},
+        {p, "static", 1, &backwards, "a team's meeting is -1"},
         {p, "none", 1, &cost, "none"},
         {{.tasks = 0, .units = 1}, "static", 1, &cost, "0 tasks on 1 units"},
         {{.tasks = 1, .units = 0}, "static", 1, &cost, "1 tasks on 0 units"},
@@ -307,11 +321,11 @@ static void test_units_mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),          cmocka_unit_test(test_class_a),
-        cmocka_unit_test(test_figure_3),       cmocka_unit_test(test_teams),
-        cmocka_unit_test(test_slope),          cmocka_unit_test(test_zones),
-        cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_units_mistakes),
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_class_a),
+        cmocka_unit_test(test_figure_3), cmocka_unit_test(test_teams),
+        cmocka_unit_test(test_slope),    cmocka_unit_test(test_zones),
+        cmocka_unit_test(test_by_hand),  cmocka_unit_test(test_units),
+        cmocka_unit_test(test_meetings), cmocka_unit_test(test_units_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

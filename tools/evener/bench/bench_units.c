@@ -35,7 +35,7 @@ static int compare(struct choice_for what, const struct request *request, char c
     struct choice_try best;
     int code = choice_make(&choice, &what);
     if (code) return code;
-    what.doubling = (double)request->doubling / 100;
+    what.cost.doubling = (double)request->doubling / 100;
     code = choice_alike(&what, &best);
     const char *list = *choice.list ? choice.list : "auto";
     const double is = choice_over(&what, list), ratio = is / best.over;
@@ -66,9 +66,8 @@ static int one_problem(const struct workload *is, char class_, const long *cores
         code = open_machine(&machine, cores[i], request->part);
         if (code) break;
         const struct choice_for what = {
-            is,         job.state,
-            &job.tasks, request->schedule ? request->schedule : is->schedule,
-            machine,    CHOICE_DOUBLING};
+            is,      job.state,  &job.tasks, request->schedule ? request->schedule : is->schedule,
+            machine, CHOICE_COST};
         code = compare(what, request, class_, worst);
         evn_machine_close(machine);
     }

@@ -7,7 +7,9 @@
 #include "common/options.h"
 #include "common/output.h"
 #include "common/record.h"
+#include "workload/calibration.h"
 #include "workload/ranks.h"
+#include "workload/table.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -94,6 +96,25 @@ static void print_auto(const evn_units *units) {
                : "a unit of each part; run looks whether its tasks want others, and says so");
 }
 
+/* What auto takes a team's doubling for, of each workload with a model of its teams. */
+static void print_teams(const evn_machine *m) {
+    const struct workload *is;
+    int known = 0, all = 0;
+    printf("teams      a doubling costs");
+    for (int i = 0; (is = workload_at(i)); i++) {
+        struct choice_cost cost = CHOICE_COST;
+        if (!is->teams) continue;
+        all++;
+        calibration_teams(is, "W", m, &cost);
+        if (!cost.measured) continue;
+        printf("%s %s %.2f", known++ ? "," : "", is->name, cost.doubling);
+    }
+    if (known < all)
+        printf("%s %.2g, assumed until evener calibrate measures it", known ? "; others" : "",
+               CHOICE_DOUBLING);
+    printf("%s\n", known == all ? ", measured" : "");
+}
+
 static void print(const evn_machine *m) {
     char a[32], b[32];
     printf("processor  %s\n", evn_machine_processor(m));
@@ -112,6 +133,7 @@ static void print(const evn_machine *m) {
     evn_units *units;
     if (!evn_units_open(&units, m, "auto", 0)) {
         print_auto(units);
+        print_teams(m);
         evn_units_close(units);
     }
     printf("schedules ");

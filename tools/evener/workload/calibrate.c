@@ -4,12 +4,14 @@
  *
  * One unit of a kind runs all tasks; of each task the median over the steps counts, after two steps
  * that do not. The faces that it exchanges with itself tell what a byte costs within a unit; two
- * units side by side tell what it costs between them. Steps are instances of the loop.
+ * units side by side tell what it costs between them. Steps are instances of the loop. What teams
+ * cost is measured on units that draw tasks one by one, so that each is done by all of their cores.
  */
 #include "cli/command.h"
 #include "common/json_file.h"
 #include "common/median.h"
 #include "workload/machine_file.h"
+#include "workload/calibrate_teams.h"
 #include "workload/calibration.h"
 #include "workload/job.h"
 #include <math.h>
@@ -101,10 +103,10 @@ struct measured {
 };
 
 /* Runs the job on `list` for some steps, and looks at unit u. m->times.task is to be freed. */
-static int measure(struct job *job, const struct request *request, const char *list, int u,
-                   struct measured *m) {
+static int measure(struct job *job, const struct request *request, const char *list,
+                   const char *schedule, int u, struct measured *m) {
     struct job_words words = {
-        .units = list, .devices = request->devices, .schedule = "static", .steps = -1};
+        .units = list, .devices = request->devices, .schedule = schedule, .steps = -1};
     const int tasks = job->tasks.tasks, instances = (int)request->steps + UNCOUNTED;
     *m = (struct measured){.times = {.steps = (int)request->steps, .tasks = tasks}};
     m->times.task = malloc(sizeof *m->times.task * (size_t)tasks);
@@ -146,7 +148,7 @@ static int calibrate_kind(struct job *job, const struct request *request, struct
     struct measured m;
     unit_kind_text(kind, unit);
     snprintf(list, sizeof list, "1:%s", unit);
-    int code = measure(job, request, list, 0, &m);
+    int code = measure(job, request, list, "static", 0, &m);
     if (!code) {
         double sum = 0;
         for (int t = 0; t < m.times.tasks; t++) sum += m.times.task[t];
@@ -161,14 +163,14 @@ static int calibrate_kind(struct job *job, const struct request *request, struct
     f->between = f->within;
     if (!job->tasks.links || (kind.gpu ? cores < 2 : 2 * kind.size > cores)) return 0;
     snprintf(list, sizeof list, kind.gpu ? "1:CPU:1,1:%s" : "2:%s", unit);
-    code = measure(job, request, list, 1, &m);
+    code = measure(job, request, list, "static", 1, &m);
     free(m.times.task);
     if (!code && m.between > 0)
         f->between = fmax(0, m.exchange_s - m.within * f->within) / m.between;
     return code;
 }
 
-/* ---- the command ---- */
+/* ---- entries ---- */
 
 static cJSON *entry(const char *app, const char *key, const char *unit, int steps,
                     const struct figures *f) {
@@ -192,6 +194,7 @@ static void print_table(const cJSON *entries, FILE *out) {
     fprintf(out, "%-6s  %5s  %-9s  %6s  %12s  %10s  %14s\n", "app", "class", "unit", "tasks",
             "ms a task", "factor", "M weight/s");
     cJSON_ArrayForEach(o, entries) {
+        if (!strcmp(json_text(o, "unit"), CALIBRATION_TOGETHER)) continue;
         /* as the paper has it: how many times as long the slowest kind takes */
         double slowest = 0;
         cJSON_ArrayForEach(other, entries) {
@@ -211,7 +214,65 @@ static void print_table(const cJSON *entries, FILE *out) {
                 slowest / json_number(o, "task_s"), 1e-6 * json_number(o, "weight_per_s"), device,
                 !short_ && *device ? "; " : "", short_ ? "" : key);
     }
+    cJSON_ArrayForEach(o, entries) {
+        if (!strcmp(json_text(o, "unit"), CALIBRATION_TOGETHER))
+            fprintf(
+                out,
+                "%s %s: teams of up to %.0f cores at a task: a doubling costs %.3f, and %.2g us "
+                "a batch\n",
+                json_text(o, "app"), json_text(o, "class"), json_number(o, "largest"),
+                json_number(o, "doubling"), 1e6 * json_number(o, "meeting_s"));
+    }
 }
+
+/* ---- teams ---- */
+
+#define ONE_BY_ONE "dynamic:chunk=1,memorize=0"
+
+/* The entry of what was measured. */
+static int add_teams(const struct job *job, const struct request *request,
+                     const struct teams_times *times, cJSON *entries) {
+    const int largest = times->cores[times->count - 1];
+    double sum = 0, meeting = 0;
+    const int code = teams_meeting(job->machine, largest, &meeting);
+    if (code) return code;
+    for (int t = 0; t < job->tasks.tasks; t++) sum += times->task[0][t];
+    const struct figures f = {.tasks = job->tasks.tasks,
+                              .task_s = sum / job->tasks.tasks,
+                              .weight_per_s = job_weight(job) / sum};
+    cJSON *o = entry(job->is->name, job->shape.key, CALIBRATION_TOGETHER, (int)request->steps, &f);
+    cJSON_AddNumberToObject(o, "largest", largest);
+    cJSON_AddNumberToObject(o, "doubling", teams_doubling(job, times));
+    cJSON_AddNumberToObject(o, "meeting_s", meeting);
+    cJSON_AddItemToArray(entries, o);
+    return 0;
+}
+
+/* Teams of 1, 2, 4, .. cores of the first part, at each task together. Nothing where there is no
+ * model of teams, or one core. */
+static int calibrate_teams(struct job *job, const struct request *request, cJSON *entries) {
+    struct teams_times times = {0};
+    const int most = evn_machine_part(job->machine, 0)->cores;
+    int code = 0;
+    if (!job->is->teams || most < 2) return 0;
+    for (int n = 1; !code && n <= most && times.count < TEAMS_MAX; n *= 2) {
+        struct measured m;
+        char list[32];
+        snprintf(list, sizeof list, "1:CPU:%d", n);
+        if (!request->quiet)
+            fprintf(stderr, "%s %s%s %d core%s at each %s ..\n", job->is->name,
+                    job->shape.class_ ? "class " : "", job->shape.key, n, n > 1 ? "s" : "",
+                    job->is->noun);
+        code = measure(job, request, list, ONE_BY_ONE, 0, &m);
+        times.cores[times.count] = n;
+        times.task[times.count++] = m.times.task;
+    }
+    if (!code) code = add_teams(job, request, &times, entries);
+    for (int i = 0; i < times.count; i++) free(times.task[i]);
+    return code;
+}
+
+/* ---- kinds ---- */
 
 /* The machine cut down to one kind of its cores. */
 static evn_status only_kind(evn_machine **out, const evn_machine *m, int kind) {
@@ -380,6 +441,7 @@ static int calibrate(const struct workload *const *app, int apps, int i, struct 
     if (!code) code = job_check(&job);
     if (!code) code = job_open(&job, request->quiet);
     if (!code) code = calibrate_kinds(&job, request, entries);
+    if (!code && request->units == both) code = calibrate_teams(&job, request, entries);
     job_close(&job);
     if (request->units == both) request->units = NULL;
     return code;

@@ -309,6 +309,25 @@ cJSON *calibration_entry(const struct workload *is, const char *key, const char 
     return found;
 }
 
+void calibration_teams(const struct workload *is, const char *key, const evn_machine *machine,
+                       struct choice_cost *cost) {
+    char *folder = calibration_folder();
+    struct doubts doubts = {0};
+    cJSON *entries = folder ? read_folder(folder, is->name, machine, &doubts) : NULL;
+    const cJSON *o = find(entries, key, CALIBRATION_TOGETHER, NULL, NULL);
+    const double doubling = json_number(o, "doubling"), meeting = json_number(o, "meeting_s"),
+                 largest = json_number(o, "largest"), rate = json_number(o, "weight_per_s");
+    const int sound = doubling >= 0 && doubling < INFINITY && meeting >= 0 && meeting < 1 &&
+                      largest >= 2 && isfinite(rate * meeting);
+    if (o && !sound)
+        complain("warning: what is kept of %s on several cores is damaged; its figures are left "
+                 "out until evener calibrate %s has measured them again",
+                 is->name, is->name);
+    if (o && sound) *cost = (struct choice_cost){doubling, rate * meeting, 1};
+    cJSON_Delete(entries);
+    free(folder);
+}
+
 /* ---- writing ---- */
 
 int calibration_try_file(const char *path) {

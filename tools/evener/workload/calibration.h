@@ -9,7 +9,7 @@
 #ifndef TOOL_CALIBRATION_H
 #define TOOL_CALIBRATION_H
 
-#include "common/workload.h"
+#include "workload/choice.h"
 
 /* Speeds of `units` for a problem of a workload, `key` as in its shape, from what evener calibrate
  * has kept of this machine: weight done a second, one number a unit, and in *bandwidth (may be
@@ -27,6 +27,11 @@ int calibration_speeds(const struct workload *is, const char *key, const evn_uni
 cJSON *calibration_entry(const struct workload *is, const char *key, const char *unit,
                          const evn_machine *machine);
 
+/* What was measured of teams for that problem, or of another as above: fills *cost, which stays
+ * where nothing is known. Warns where that entry is damaged; of files calibration_speeds() does. */
+void calibration_teams(const struct workload *is, const char *key, const evn_machine *machine,
+                       struct choice_cost *cost);
+
 /* The folder that they are kept in, to be freed; NULL: neither XDG_CACHE_HOME nor HOME says where.
  */
 char *calibration_folder(void);
@@ -42,7 +47,10 @@ int calibration_try_file(const char *path);
 /* An entry has "app", "class" (the problem's key), "unit", "device" (not of CPU units), "cores" (of
  * CPU units, where the machine has several kinds of cores: which), "tasks", "steps", "task_s",
  * "weight_per_s", "within_s_per_byte" and "between_s_per_byte". That of the unit "team" is the
- * model's (model/figures.h) and has more. */
+ * model's (model/figures.h) and has more. That of CALIBRATION_TOGETHER, several cores at one task,
+ * has what a core alone does, and "largest", the cores of the largest team, "doubling", what each
+ * doubling of a team costs (evn_team_cost), and "meeting_s", its meeting in seconds. */
+#define CALIBRATION_TOGETHER "together"
 
 /* Keeps each of the entries in the folder, in the place of an older one of the same. 0, or an exit
  * status after a message. */

@@ -52,7 +52,8 @@ static evn_status predict(const struct choice_for *what, const evn_units *units,
                           double *speed, double *busy, double *longest) {
     const int n = evn_units_count(units);
     const struct workload_teams *teams = what->is->teams;
-    const evn_team_cost cost = {what->doubling, teams ? teams->phases : NULL, what->state};
+    const evn_team_cost cost = {what->cost.doubling, teams ? teams->phases : NULL, what->state,
+                                what->cost.meeting};
     evn_problem tasks = *what->tasks;
     for (int u = 0, at = 0; u < n; at += cores[u++]) {
         cores[u] = evn_unit_cores(evn_units_get(units, u));
@@ -211,6 +212,10 @@ static void choose(struct choice *out) {
     if (out->best)
         snprintf(out->why + at, sizeof out->why - at, ", with %.40s %.2f", out->tried[0].list,
                  out->tried[0].over);
+    const size_t end = strlen(out->why);
+    if (out->cost.measured)
+        snprintf(out->why + end, sizeof out->why - end, "; a team's doubling costs %.2f, measured",
+                 out->cost.doubling);
 }
 
 /* Without a model of the workload's teams. */
@@ -233,7 +238,7 @@ static const char *to_predict_with(const char *schedule) {
 }
 
 int choice_make(struct choice *out, const struct choice_for *what) {
-    *out = (struct choice){0};
+    *out = (struct choice){.cost = what->cost};
     if (!what->is->teams) {
         choose_plainly(out, what);
         return 0;
@@ -252,6 +257,10 @@ int choice_make(struct choice *out, const struct choice_for *what) {
 cJSON *choice_record(const struct choice *choice) {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "why", choice->why);
+    if (choice->count) {
+        record_number(o, "doubling", choice->cost.doubling);
+        cJSON_AddStringToObject(o, "doubling_is", choice->cost.measured ? "measured" : "assumed");
+    }
     cJSON *list = cJSON_AddArrayToObject(o, "tried");
     for (int i = 0; i < choice->count; i++) {
         cJSON *one = cJSON_CreateObject();

@@ -12,10 +12,21 @@ struct choice_try {
     double over; /* the longest unit's time over what all cores would need at best */
 };
 
+/* What teams cost, as evn_team_cost has it. */
+struct choice_cost {
+    double doubling, meeting;
+    int measured; /* kept by evener calibrate */
+};
+
+/* Where nobody has measured: what loops assume when they cut a team (docs/loop.md). */
+#define CHOICE_DOUBLING 0.2
+#define CHOICE_COST     ((struct choice_cost){.doubling = CHOICE_DOUBLING})
+
 struct choice {
-    char why[256];          /* in one line; "": nothing was chosen */
-    char list[CHOICE_LIST]; /* "": a unit of each part, as auto is without tasks */
-    int best, count;        /* of tried; 0: nothing was compared */
+    char why[256];           /* in one line; "": nothing was chosen */
+    char list[CHOICE_LIST];  /* "": a unit of each part, as auto is without tasks */
+    int best, count;         /* of tried; 0: nothing was compared */
+    struct choice_cost cost; /* by which it was */
     struct choice_try tried[CHOICES];
 };
 
@@ -26,12 +37,8 @@ struct choice_for {
     const evn_problem *tasks;
     const char *schedule;
     const evn_machine *machine;
-    double doubling; /* what a team costs, as evn_team_cost has it */
+    struct choice_cost cost;
 };
-
-/* Of a team's doubling, where nobody has measured: what loops assume when they cut a team
- * (docs/loop.md). */
-#define CHOICE_DOUBLING 0.2
 
 /* Chooses among units of each part of the machine (evener/machine.h), parts that are cut into units
  * alike, units of several parts, and where tasks are few any number of units alike; the first of

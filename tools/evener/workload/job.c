@@ -360,8 +360,8 @@ static int choose_units(struct job *job, const struct job_words *words, unsigned
     if (strcmp(words->units, "auto") != 0 || *job->units_text || job->cluster ||
         evn_units_gpus(job->units) || words->speeds || strstr(name, "speed="))
         return 0;
-    const struct choice_for what = {job->is, job->state,   &job->tasks,
-                                    name,    job->machine, CHOICE_DOUBLING};
+    struct choice_for what = {job->is, job->state, &job->tasks, name, job->machine, CHOICE_COST};
+    calibration_teams(job->is, job->shape.key, job->machine, &what.cost);
     const int code = choice_make(&job->choice, &what);
     if (code || !*job->choice.list) return code;
     snprintf(job->units_text, sizeof job->units_text, "%s", job->choice.list);
