@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 EVENER = os.path.abspath("build/evener")
@@ -103,6 +104,63 @@ class Choice(unittest.TestCase):
         self.assertEqual(self.units("bt-mz", "--units", "16:CPU:8", **epyc), "16:CPU:8")
         # speeds are of units that the user knows
         self.assertEqual(self.units("bt-mz", "--speeds", ",".join(["1"] * 16), **epyc), "16:CPU:8")
+
+
+class Trial(unittest.TestCase):
+    """Where the choice is close two lists are tried. Times are given, but for one test, which does not mind what comes of them."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        machine = json.loads(evener("info", "--json", "-").stdout)["machine"]
+        self.cores = machine["cores"]
+        if len(machine["parts"]) > 1 or self.cores < 2 or 16 % self.cores:
+            self.skipTest("LU's 16 zones are even on 2, 4, .. cores of one part")
+        self.part, self.by_core = f"1:CPU:{self.cores}", f"{self.cores}:CPU:1"
+
+    def run_lu(self, *words):
+        # figures that somebody has calibrated here are others
+        done = evener("run", "lu-mz", "--class", "S", "--quiet", "--json", "-", *words, XDG_CACHE_HOME=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def tried(self, part, by_core, *words):
+        record = self.run_lu("--try", f"{self.part}={part} {self.by_core}={by_core}", *words)
+        return record["auto"], len(record["units"]), record["hash"]
+
+    def test_the_faster_is_taken(self):
+        hashes = set()
+        for part, by_core, taken in ((0.012, 0.011, self.cores), (0.011, 0.012, 1), (0.0110, 0.0109, 1), (1, 1e-6, self.cores)):
+            auto, units, bits = self.tried(part, by_core)
+            self.assertEqual(units, taken)
+            self.assertEqual(auto["step_s"], {self.part: part, self.by_core: by_core})
+            lists = (self.by_core, self.part) if taken > 1 else (self.part, self.by_core)
+            self.assertTrue(auto["why"].startswith("%s, tried against %s: " % lists), auto["why"])
+            hashes.add(bits)
+        self.assertEqual(len(hashes), 1)
+
+    def test_not_tried(self):
+        for words in (("--try", "off"), ("--steps", "1"), ("--try", f"{self.part}=1"), ("--try", "9:CPU:9=1")):
+            auto = self.run_lu(*words)["auto"]
+            self.assertNotIn("step_s", auto)
+            self.assertNotIn("tried", auto["why"])
+        # a trial would write and read the run's states
+        auto, units, _ = self.tried(2, 1, "--checkpoint", os.path.join(self.folder, "state"))
+        self.assertNotIn("step_s", auto)
+        self.assertEqual(units, 1)
+        self.assertNotIn("auto", self.run_lu("--units", self.by_core, "--try", f"{self.part}=1 {self.by_core}=2"))
+
+    def test_long_run(self):
+        # long enough to be tried for the most part: the same bits, whatever came of it
+        long = "--steps", "6000"
+        self.assertEqual(self.run_lu(*long)["hash"], self.run_lu(*long, "--try", "off")["hash"])
+
+    def test_refused(self):
+        for how in ("on", "1:CPU:2", "1:CPU:2=fast", "1:CPU:2=-1", "=", " ", "1:CPU:2=0", "1:CPU:1=1 " * 17, "x" * 2000):
+            done = evener("run", "lu-mz", "--class", "S", "--steps", "1", "--try", how)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("expected auto, off, or seconds", done.stderr)
 
 
 class Runs(unittest.TestCase):

@@ -14,6 +14,9 @@ static const double HARDLY = 1.015;
 
 static const double EVEN = 1.001; /* nearly an even share */
 
+/* How far the model is trusted: what is so close behind the best may be faster. */
+static const double DOUBT = 1.05;
+
 /* What cores of several parts lose as one unit, each doubling of their number: tasks that change
  * hands come from another cache, and barriers go farther. Assumed. */
 static const double APART = 0.05;
@@ -218,6 +221,35 @@ static void choose(struct choice *out) {
                  out->cost.doubling);
 }
 
+/* The best of the others, and of a unit of each core, if it is close. */
+static int find_second(struct choice *out, const struct choice_for *what) {
+    struct choice_try by_core = {.over = INFINITY}, *second = &out->second;
+    const struct choice_try *best = &out->tried[out->best];
+    second->over = INFINITY;
+    for (int i = 0; i < out->count; i++)
+        if (i != out->best && out->tried[i].over < second->over) *second = out->tried[i];
+    if (write_list(what, largest_part(what->machine), 1, by_core.list)) {
+        by_core.over = choice_over(what, by_core.list);
+        if (isnan(by_core.over)) return EXIT_USAGE;
+    }
+    if (by_core.over < second->over && strcmp(by_core.list, best->list) != 0) *second = by_core;
+    if (second->over > DOUBT * best->over) *second->list = 0;
+    return 0;
+}
+
+void choice_tried(struct choice *choice, double own, double other, int swap) {
+    const struct choice_try *best = &choice->tried[choice->best];
+    const char *taken = swap ? choice->second.list : best->list;
+    snprintf(choice->why, sizeof choice->why,
+             "%.60s, tried against %.60s: %.4g and %.4g ms a step; the longest has %.2f of an "
+             "even share",
+             taken, swap ? best->list : choice->second.list, 1e3 * (swap ? other : own),
+             1e3 * (swap ? own : other), swap ? choice->second.over : best->over);
+    snprintf(choice->list, sizeof choice->list, "%s", taken);
+    choice->step_s[0] = own;
+    choice->step_s[1] = other;
+}
+
 /* Without a model of the workload's teams. */
 static void choose_plainly(struct choice *out, const struct choice_for *what) {
     const int cores = evn_machine_cores(what->machine), tasks = what->tasks->tasks;
@@ -251,7 +283,7 @@ int choice_make(struct choice *out, const struct choice_for *what) {
     if (!code && !is_near) code = try_parts(out, &now);
     if (!code && !is_near) code = try_alike(out, &now);
     if (!code && out->count) choose(out);
-    return code;
+    return code || !out->count ? code : find_second(out, &now);
 }
 
 cJSON *choice_record(const struct choice *choice) {
@@ -268,5 +300,9 @@ cJSON *choice_record(const struct choice *choice) {
         record_number(one, "over_even", choice->tried[i].over);
         cJSON_AddItemToArray(list, one);
     }
+    if (!choice->step_s[0]) return o;
+    cJSON *tested = cJSON_AddObjectToObject(o, "step_s"); /* what the trial took of each */
+    record_number(tested, choice->tried[choice->best].list, choice->step_s[0]);
+    record_number(tested, choice->second.list, choice->step_s[1]);
     return o;
 }

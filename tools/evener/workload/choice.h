@@ -28,6 +28,8 @@ struct choice {
     int best, count;         /* of tried; 0: nothing was compared */
     struct choice_cost cost; /* by which it was */
     struct choice_try tried[CHOICES];
+    struct choice_try second; /* close behind, by the model; its list "": there is none */
+    double step_s[2];         /* of the best and the second, once they were tried; else 0 */
 };
 
 /* What is chosen for. */
@@ -47,6 +49,10 @@ struct choice_for {
  * if it says so (workload.by_core) and has some tasks for each. 0, or an exit status after a
  * message. */
 int choice_make(struct choice *out, const struct choice_for *what);
+
+/* Notes that a step of the best took `own` seconds and of the second `other`; `swap`: the second is
+ * taken. */
+void choice_tried(struct choice *choice, double own, double other, int swap);
 
 /* The best of all lists N:CPU:M that have as many units as there are cores and tasks for. 0, or an
  * exit status after a message. */

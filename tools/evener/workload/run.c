@@ -8,6 +8,7 @@
 #include "common/record.h"
 #include "workload/job.h"
 #include "workload/slow.h"
+#include "workload/trial.h"
 #include "workload/units_file.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 struct request {
     struct job_words words;
-    const char *json, *trace, *on_loss, *slow;
+    const char *json, *trace, *on_loss, *slow, *try;
     int phases, quiet, verbose;
 };
 
@@ -52,6 +53,10 @@ static const struct option table[] = {
      AT(trace), 0, 0},
     {"phases", NULL, "what each phase takes on devices, timed there, which costs a little",
      OPTION_FLAG, AT(phases), 0, 0},
+    {"try", "HOW",
+     "auto (default): where the choice of --units auto is close, some steps of two lists before a "
+     "long run; off; or for studies seconds of a step, \"1:CPU:2=0.012 2:CPU:1=0.011\"",
+     OPTION_TEXT, AT(try), 0, 0},
     {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on; the first is 0",
      OPTION_TEXT, AT(slow), 0, 0},
     {"quiet", NULL, "no output but errors and warnings", OPTION_FLAG, AT(quiet), 0, 0},
@@ -312,6 +317,7 @@ static int run_request(const struct request *request, struct job *job, int argc,
     const struct job_words *words = &request->words;
     struct watch watch = {.request = request, .job = job};
     int code = check(request, job->is);
+    if (!code) code = trial_check(request->try);
     if (!code) code = job_check(job);
     if (!code && job->is->instead) {
         const int done = job->is->instead(job->state);
@@ -324,6 +330,7 @@ static int run_request(const struct request *request, struct job *job, int argc,
     code = ranks_agree(job->cluster, code);
     if (!code) code = job_units(job, words, 0);
     if (!code) code = job_schedule(job, words);
+    if (!code && !request->slow) code = trial_run(job, words, request->try);
     code = ranks_agree(job->cluster, code);
     if (!code) code = job_make(job, words);
     if (!code) code = run_job(&watch);
