@@ -124,7 +124,7 @@ int trial_run(struct job *job, const struct job_words *words, const char *how) {
     char chosen[CHOICE_LIST];
     double own, other;
     const int steps = words->steps < 0 ? job->shape.steps : (int)words->steps;
-    const int is_long = steps * TRIAL_SHARE >= 2.0 * TRIAL_STEPS * job->shape.group;
+    const int is_long = steps * TRIAL_SHARE >= 2.0 * TRIAL_TAKES * job->shape.group;
     if (!*choice->second.list || is_off(how) || keeps_states(job)) return 0;
     if (is_auto(how) && !is_long) return 0;
     snprintf(chosen, sizeof chosen, "%s", choice->tried[choice->best].list);
