@@ -9,7 +9,7 @@
  * run, which is less than lists that are close may differ by; and how long a run must be expected
  * to take for that to be worth while. */
 enum { TRIAL_STEPS = 3, TRIAL_TAKES = 8 };
-#define TRIAL_SHARE 0.02
+#define TRIAL_SHARE   0.02
 #define TRIAL_SECONDS 0.5
 
 /* Before a run of these words, units and schedule being open: runs some steps with what auto chose
