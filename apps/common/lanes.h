@@ -9,9 +9,14 @@
 #ifndef COMMON_LANES_H
 #define COMMON_LANES_H
 
+#include "common/shuffle.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef EVENER_ANY_LEVEL
+#    error this source is compiled once for all levels (ONCE in its CMakeLists.txt), and has no lanes
+#endif
 
 /* A header that needs more of the processor for as many lanes may have chosen fewer. */
 #ifndef LANES
@@ -23,7 +28,14 @@
 #        define LANES 2
 #    endif
 #endif
-#if LANES == 8
+/* The compiler's own names where it has them: the header takes longer to read than most files that
+ * include this one take to compile. */
+#if LANES == 8 && defined(__has_builtin)
+#    if __has_builtin(__builtin_ia32_ptestmq512) && __has_builtin(__builtin_ia32_blendmpd_512_mask)
+#        define LANES_BLEND 1
+#    endif
+#endif
+#if LANES == 8 && !defined(LANES_BLEND)
 #    include <immintrin.h>
 #endif
 
@@ -50,7 +62,11 @@ static inline ivec vec_iota(void) {
 
 /* lane by lane: m ? a : b, where m is all ones or all zeros (the result of a comparison) */
 static inline vec vec_select(ivec m, vec a, vec b) {
-#if LANES == 8 /* gcc would make two instructions of it, and a masked operation needs none */
+#if defined(LANES_BLEND)
+    typedef long long whole __attribute__((vector_size(64)));
+    return __builtin_ia32_blendmpd_512_mask(
+        b, a, __builtin_ia32_ptestmq512((whole)m, (whole)m, (unsigned char)-1));
+#elif LANES == 8 /* gcc would make two instructions of it, and a masked operation needs none */
     return (vec)_mm512_mask_blend_pd(_mm512_test_epi64_mask((__m512i)m, (__m512i)m), (__m512d)b,
                                      (__m512d)a);
 #else

@@ -80,7 +80,7 @@ static int try_file(struct nvrtc *c, const char *file, char *why, size_t size) {
     if (!c->library) return 1;
     Dl_info info;
     void *symbol = dlsym(c->library, "nvrtcVersion");
-    snprintf(c->path, sizeof c->path, "%s",
+    snprintf(c->path, sizeof c->path, "%.*s", (int)sizeof c->path - 1,
              symbol && dladdr(symbol, &info) && info.dli_fname ? info.dli_fname : file);
     c->version = 0;
     if (!fill(c, why, size)) return 0;

@@ -3,6 +3,8 @@
 #ifndef TDBEM_VECTOR_H
 #define TDBEM_VECTOR_H
 
+#include "common/shuffle.h"
+
 #if defined(__AVX512F__)
 #    define VECTOR_BYTES 64
 #elif defined(__AVX__)
