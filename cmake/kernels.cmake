@@ -153,7 +153,7 @@ function(evener_kernels target name file)
         set(contract 0)
     endif()
     set_source_files_properties("${made}" PROPERTIES
-        COMPILE_OPTIONS "-fopenmp-simd;-Wno-overlength-strings" # the text is one string
+        COMPILE_OPTIONS "-fopenmp-simd;-Wno-overlength-strings;${EVENER_KERNEL_OPTIONS}" # the text is one string
         COMPILE_DEFINITIONS "EVN_CONTRACT=${contract}")
 endfunction()
 

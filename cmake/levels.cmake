@@ -1,12 +1,15 @@
 # One binary for all processors: each workload is compiled once for every level of x86-64 (v2, v3, v4), whole, and the command takes one when it
 # starts (apps/common/isa.h). All else is compiled for any x86-64.
 #
-#     evener_levels(TARGET)      TARGET is a workload's library, all of whose sources and libraries are known
+#     evener_levels(TARGET [ONCE FILE..])     TARGET is a workload's library, all of whose sources and libraries are known
 #
 # adds archives TARGET-v2, TARGET-v3, .. of one object each, in which every name is local but TARGET_workloads_v2, .. : no call goes from
 # code of one level into another's, and within a level all is as if there were no other. TARGET itself, which tests link, is of the level that this
 # machine has. EVENER_LEVELS lists the levels; it is empty where there is one compilation for all: with -DEVENER_ARCH=NAME, on other processors,
 # with sanitizers, and without objcopy.
+#
+# FILE.. are those of its sources that are the same at every level: nothing of common/lanes.h in them, no number that a fused multiply-add would
+# round otherwise, and no time spent there. They are compiled once, for any x86-64.
 
 include(CheckCCompilerFlag)
 
@@ -63,15 +66,31 @@ elseif(NOT EVENER_ARCH)
 endif()
 
 function(evener_levels target)
+    cmake_parse_arguments(PARSE_ARGV 1 for "" "" "ONCE")
     get_target_property(sources ${target} SOURCES)
     get_target_property(libraries ${target} LINK_LIBRARIES)
+    get_target_property(definitions ${target} COMPILE_DEFINITIONS)
+    get_target_property(needs ${target} MANUALLY_ADDED_DEPENDENCIES)
     target_link_libraries(${target} PUBLIC evener_level common_bits)
     if(NOT EVENER_LEVELS)
         return()
     endif()
     target_compile_options(${target} PRIVATE -fno-lto) # there would be no names to hide
-    get_target_property(definitions ${target} COMPILE_DEFINITIONS)
-    get_target_property(needs ${target} MANUALLY_ADDED_DEPENDENCIES)
+    set(once "")
+    if(for_ONCE)
+        foreach(file IN LISTS for_ONCE)
+            if(NOT file IN_LIST sources)
+                message(FATAL_ERROR "evener_levels(${target} ONCE ${file}): not a source of ${target}")
+            endif()
+        endforeach()
+        list(REMOVE_ITEM sources ${for_ONCE})
+        set(once ${target}-once)
+        add_library(${once} OBJECT ${for_ONCE})
+        target_link_libraries(${once} PRIVATE ${libraries})
+        target_compile_options(${once} PRIVATE -fno-lto)
+        target_compile_definitions(${once} PRIVATE EVENER_ANY_LEVEL $<$<BOOL:${definitions}>:${definitions}>)
+        set_target_properties(${target} PROPERTIES SOURCES "${sources};$<TARGET_OBJECTS:${once}>")
+    endif()
     # what is made is made once, whoever is built first
     set(made ${sources})
     list(FILTER made INCLUDE REGEX "^${CMAKE_BINARY_DIR}/")
@@ -92,7 +111,7 @@ function(evener_levels target)
                 add_dependencies(${objects} ${needs})
             endif()
         endif()
-        evener_one_object(one ${target}-v${level} "${objects};common_bits_v${level}" ${target}_workloads=${target}_workloads_v${level})
+        evener_one_object(one ${target}-v${level} "${objects};${once};common_bits_v${level}" ${target}_workloads=${target}_workloads_v${level})
         add_library(${target}-v${level} STATIC ${one})
         set_target_properties(${target}-v${level} PROPERTIES LINKER_LANGUAGE C)
     endforeach()
