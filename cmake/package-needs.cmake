@@ -28,5 +28,8 @@ file(GLOB plugins ${CPACK_EVENER_BUILD}/lib/evener/evener-wire-*.so ${CPACK_EVEN
 if(plugins)
     needs(others "${command}" ${plugins})
     list(FILTER others EXCLUDE REGEX "^libc6 ")
+    # Debian since 13 and Ubuntu since 24.04 have them under other names, and other versions will do
+    list(TRANSFORM others REPLACE "^([^ ]+).*" "\\1 | \\1t64")
+    list(TRANSFORM others REPLACE "^(libopenmpi3 .*)" "\\1 | libopenmpi40")
     list(JOIN others ", " CPACK_DEBIAN_PACKAGE_SUGGESTS)
 endif()

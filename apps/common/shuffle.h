@@ -7,9 +7,12 @@
 #define COMMON_SHUFFLE_H
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12
-/* the type of a comparison is integers as wide as the lanes, which indices must be */
+/* indices are integers as wide as the lanes */
+#    define SHUFFLE_INDEX(a)                                                                       \
+        __typeof__(__builtin_choose_expr(sizeof(a)[0] == 8, 0LL, 0))                               \
+            __attribute__((vector_size(sizeof(a))))
 #    define __builtin_shufflevector(a, b, ...)                                                     \
-        __builtin_shuffle(a, b, (__typeof__((a) == (b))){__VA_ARGS__})
+        __builtin_shuffle(a, b, (SHUFFLE_INDEX(a)){__VA_ARGS__})
 #endif
 
 #endif
