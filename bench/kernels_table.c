@@ -20,10 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const evn_kernel_source bt_kernels, sp_kernels, lu_kernels, norms_kernels;
-static const evn_kernel_source *const sources[] = {&bt_kernels, &sp_kernels, &lu_kernels};
+extern const evn_kernel_source bt_kernels, sp_kernels, lu_kernels, lu_resident_kernels;
+static const evn_kernel_source *const sources[] = {&bt_kernels, &sp_kernels, &lu_kernels,
+                                                   &lu_resident_kernels};
 static const int architectures[] = {80, 90, 100};
-enum { SOURCES = 3, ARCHITECTURES = 3, MARKS = 6 };
+enum { SOURCES = 4, ARCHITECTURES = 3, MARKS = 6 };
 
 struct code {
     int all, real, load, store, local, select, barrier, waits, cycles;
@@ -97,10 +98,10 @@ static void print(const evn_kernel_source *source, int architecture, const struc
         if (!strcmp(e->name, k->name)) items = e->items;
     const int groups = groups_at_a_time(architecture, items, k->registers, k->group_bytes);
     const struct code c = count(p, k->name);
-    printf("%-12s %3d %5d %5d %5d %6d %4d %4d  %5d %5d %4d %4d %4d %4d %4d %5d %6d\n", k->name,
+    printf("%-12s %3d %5d %5d %5d %6d %4d %4d  %5d %5d %4d %4d %4d %4d %4d %5d %6d  %s\n", k->name,
            architecture, items, k->registers, k->spill_bytes, k->group_bytes, groups,
            groups * ((items + 31) / 32), c.all, c.real, c.load, c.store, c.local, c.select,
-           c.barrier, c.waits, c.cycles);
+           c.barrier, c.waits, c.cycles, source->name);
 }
 
 int main(int argc, char **argv) {
@@ -111,7 +112,7 @@ int main(int argc, char **argv) {
     }
     printf(
         "kernel       arch items  regs spill  group  at a time   code  real load store local sel  "
-        "bar waits cycles\n");
+        "bar waits cycles  of\n");
     for (int s = 0; s < SOURCES; s++)
         for (int a = 0; a < ARCHITECTURES; a++) {
             int wanted = 0;

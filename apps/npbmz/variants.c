@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 extern const struct gpu_solver gpu_bt_rows2, gpu_bt_rows4, gpu_lu_chunk2, gpu_lu_once4,
-    gpu_lu_groups3;
+    gpu_lu_groups3, gpu_lu_resident;
 
 const struct npbmz_variant npbmz_variants[] = {
     {NPBMZ_BT, "3 rows a piece, as it is", NULL},
@@ -13,5 +13,6 @@ const struct npbmz_variant npbmz_variants[] = {
     {NPBMZ_LU, "2 steps a chunk", &gpu_lu_chunk2},
     {NPBMZ_LU, "4 steps at once", &gpu_lu_once4},
     {NPBMZ_LU, "3 groups a multiprocessor", &gpu_lu_groups3},
+    {NPBMZ_LU, "one launch a sweep, where the device can", &gpu_lu_resident},
     {NPBMZ_BT, NULL, NULL},
 };

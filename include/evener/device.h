@@ -43,6 +43,7 @@ typedef struct evn_traits {
     int max_items;         /* of a group */
     int peer;              /* copies to other devices of the same back end without the host */
     int clock_is_virtual;  /* event times are computed, not measured */
+    int resident;          /* evn_launch_resident(): groups may wait for each other */
     int poisons;           /* what is stale or was never written is made NaN: the emulated device */
     char kernels[640]; /* from where its compiled kernels come, for people; "": from one place */
 } evn_traits;
@@ -173,6 +174,17 @@ int evn_kernel_items(const evn_kernel *kernel);
  * returns. */
 evn_status evn_launch(evn_queue *q, evn_kernel *kernel, int groups, int items,
                       const evn_argument *argument, int arguments);
+
+/* The same, and all groups are at work at a time: they may wait for each other (EVN_AWAIT and
+ * EVN_RAISE of kernel.h), which in other launches nothing brings to an end. Where there is more to
+ * do than groups may be, each does several pieces, in an order in which it waits for earlier pieces
+ * alone. EVN_MISSING: the device has no such launches (traits), or no room for so many groups. */
+evn_status evn_launch_resident(evn_queue *q, evn_kernel *kernel, int groups, int items,
+                               const evn_argument *argument, int arguments);
+
+/* How many groups of the kernel that may be at most; 0: the device has no such launches. With CUDA
+ * as many as its multiprocessors have at a time, on the emulated device its cores. Any thread. */
+int evn_kernel_resident(evn_kernel *kernel);
 
 /* ---- order and time ---- */
 

@@ -74,6 +74,7 @@ typedef ulong evn_ulong;
 #    define EVN_BARRIER                  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #    define EVN_PREFETCH(pointer)        ((void)(pointer))
 #    define EVN_RESIDENT(items, groups)  items
+/* EVN_AWAIT and EVN_RAISE: groups of OpenCL 1.2 may not wait for each other */
 
 #    define evn_sqrt(a)      sqrt(a)
 #    define evn_abs(a)       fabs(a)
@@ -99,11 +100,41 @@ typedef unsigned long long evn_ulong;
 #    define EVN_BARRIER                  __syncthreads()
 #    define EVN_PREFETCH(pointer)        asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer))
 #    define EVN_RESIDENT(items, groups)  items, groups /* two launch bounds */
+#    define EVN_AWAIT(flag, n)           evn_await_(flag, n)
+#    define EVN_RAISE(flag, n)                                                                     \
+        do {                                                                                       \
+            EVN_BARRIER;                                                                           \
+            if (EVN_ITEM_ == 0) evn_raise_(flag, n);                                               \
+        } while (0)
 
 #    define evn_sqrt(a)      sqrt(a)
 #    define evn_abs(a)       fabs(a)
 #    define evn_fma(a, b, c) fma(a, b, c)
 #    define evn_bits_(a)     ((evn_ulong)__double_as_longlong(a))
+
+/* Each item acquires for itself what it reads then; the first one releases what all have written
+ * before the barrier. */
+#    if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+EVN_DEVICE_FUNCTION void evn_await_(const evn_long *flag, evn_long n) {
+    evn_long now;
+    do {
+        asm volatile("ld.acquire.gpu.s64 %0, [%1];" : "=l"(now) : "l"(flag) : "memory");
+    } while (now < n);
+}
+EVN_DEVICE_FUNCTION void evn_raise_(evn_long *flag, evn_long n) {
+    asm volatile("st.release.gpu.s64 [%0], %1;" ::"l"(flag), "l"(n) : "memory");
+}
+#    else
+EVN_DEVICE_FUNCTION void evn_await_(const evn_long *flag, evn_long n) {
+    while (*(const volatile evn_long *)flag < n) {
+    }
+    __threadfence();
+}
+EVN_DEVICE_FUNCTION void evn_raise_(evn_long *flag, evn_long n) {
+    __threadfence();
+    *(volatile evn_long *)flag = n;
+}
+#    endif
 
 #else /* the host */
 
@@ -121,6 +152,12 @@ typedef unsigned long long evn_ulong;
 #    define EVN_BARRIER                  ((void)0) /* the item loop before it is done */
 #    define EVN_PREFETCH(pointer)        ((void)(pointer))
 #    define EVN_RESIDENT(items, groups)  items
+#    define EVN_AWAIT(flag, n)           evn_group_await(flag, n)
+#    define EVN_RAISE(flag, n)           evn_group_raise(flag, n)
+
+/* of the emulated device; not to be called */
+void evn_group_await(const evn_long *flag, evn_long n);
+void evn_group_raise(evn_long *flag, evn_long n);
 
 #    define evn_sqrt(a)      __builtin_sqrt(a)
 #    define evn_abs(a)       __builtin_fabs(a)
@@ -161,6 +198,7 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 
 #    define EVN_IN(type, name)     EVN_GLOBAL const type *EVN_RESTRICT name
 #    define EVN_BUFFER(type, name) EVN_GLOBAL type *EVN_RESTRICT name
+#    define EVN_COMMON(type, name) EVN_GLOBAL type *name
 #    define EVN_VALUE(type, name)  const type name
 
 #else
@@ -182,16 +220,20 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
  * place in the list of arguments, or its size. */
 #    define EVN_IN(type, name)                   (EVN_IN, type, name)
 #    define EVN_BUFFER(type, name)               (EVN_BUFFER, type, name)
+#    define EVN_COMMON(type, name)               (EVN_COMMON, type, name)
 #    define EVN_VALUE(type, name)                (EVN_VALUE, type, name)
 
 #    define EVN_DECLARE_EVN_IN(type, name)     const type *__restrict name
 #    define EVN_DECLARE_EVN_BUFFER(type, name) type *__restrict name
+#    define EVN_DECLARE_EVN_COMMON(type, name) type *name
 #    define EVN_DECLARE_EVN_VALUE(type, name)  const type name
 #    define EVN_PASS_EVN_IN(type, at)          (const type *)evn_argument[at]
 #    define EVN_PASS_EVN_BUFFER(type, at)      (type *)evn_argument[at]
+#    define EVN_PASS_EVN_COMMON(type, at)      (type *)evn_argument[at]
 #    define EVN_PASS_EVN_VALUE(type, at)       *(const type *)evn_argument[at]
 #    define EVN_SIZE_EVN_IN(type)              -2 /* EVN_PARAMETER_IN */
 #    define EVN_SIZE_EVN_BUFFER(type)          0
+#    define EVN_SIZE_EVN_COMMON(type)          0
 #    define EVN_SIZE_EVN_VALUE(type)           (int)sizeof(type)
 
 #    define EVN_DECLARE(at, parameter)       EVN_DECLARE_ parameter

@@ -160,9 +160,12 @@ struct backend {
     /* R. k->entry->name of k->program. */
     evn_status (*kernel_open)(evn_kernel *k);
     void (*kernel_close)(evn_kernel *k); /* O: nothing */
-    /* R. Arguments are copied before it returns. */
-    evn_status (*launch)(evn_queue *q, evn_kernel *k, int groups, int items,
+    /* R. Arguments are copied before it returns. is_resident: all groups at a time, not more than
+     * `resident` says; only if traits.resident is set. */
+    evn_status (*launch)(evn_queue *q, evn_kernel *k, int groups, int items, int is_resident,
                          const evn_argument *argument, int arguments);
+    /* O: traits.resident is never set. Groups of the kernel that the device has at a time. */
+    int (*resident)(evn_kernel *k);
 
     /* -- order and time -- */
 

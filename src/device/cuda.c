@@ -97,6 +97,7 @@ struct cuda_kernel {
     CUfunction function;
     CUdeviceptr *address; /* of each parameter that is a buffer */
     void **argument;      /* where each argument's value is */
+    atomic_int resident;  /* groups that the device has at a time; 0: not asked yet */
 };
 
 static struct cuda_device *device_of(evn_device *d) { return (struct cuda_device *)d; }
@@ -171,6 +172,7 @@ static evn_status kind(int code) {
     case CUDA_INVALID_SOURCE:
     case CUDA_NOT_FOUND:
     case CUDA_LAUNCH_OUT_OF_RESOURCES:
+    case CUDA_TOO_LARGE:
     case CUDA_NOT_SUPPORTED: return EVN_SYSTEM;
     }
     return EVN_DEVICE;
@@ -460,6 +462,7 @@ static evn_status look(struct cuda_device *d, int sharing, int have) {
     if (!status) status = attribute(d, CUDA_LOCAL_OF_PROCESSOR, &d->local_bytes);
     if (!status) status = attribute(d, CUDA_PROCESSORS, &t->processors);
     if (!status) status = attribute(d, CUDA_ITEMS_OF_GROUP, &t->max_items);
+    if (!status) status = attribute(d, CUDA_RESIDENT, &t->resident);
     if (status) return status;
     snprintf(t->architecture, sizeof t->architecture, "sm_%d", 10 * major + minor);
     t->memory = t->max_buffer = memory / (size_t)sharing;
@@ -967,8 +970,20 @@ static evn_status cuda_kernel_open(evn_kernel *base) {
     return evn_fail(EVN_MEMORY, "not enough memory for %d arguments", parameters);
 }
 
+static int cuda_resident(evn_kernel *base) {
+    struct cuda_kernel *k = (struct cuda_kernel *)base;
+    struct cuda_device *d = device_of(base->program->device);
+    int groups = atomic_load(&k->resident);
+    if (groups || enter(d) ||
+        d->driver.api.function_groups(&groups, k->function, base->entry->items, 0))
+        return groups;
+    groups *= d->base.traits.processors;
+    atomic_store(&k->resident, groups);
+    return groups;
+}
+
 static evn_status cuda_launch(evn_queue *q, evn_kernel *base, int groups, int items,
-                              const evn_argument *argument, int arguments) {
+                              int is_resident, const evn_argument *argument, int arguments) {
     struct cuda_kernel *k = (struct cuda_kernel *)base;
     struct cuda_device *d = device_of(q->device);
     evn_status status = enter(d);
@@ -980,6 +995,12 @@ static evn_status cuda_launch(evn_queue *q, evn_kernel *base, int groups, int it
         } else {
             k->argument[i] = (void *)(uintptr_t)argument[i].value; /* it is only read */
         }
+    if (is_resident)
+        return check(d,
+                     d->driver.api.launch_resident(k->function, (unsigned)groups, 1, 1,
+                                                   (unsigned)items, 1, 1, 0, stream_of(q),
+                                                   k->argument),
+                     "cuLaunchCooperativeKernel");
     return check(d,
                  d->driver.api.launch(k->function, (unsigned)groups, 1, 1, (unsigned)items, 1, 1, 0,
                                       stream_of(q), k->argument, NULL),
@@ -1100,6 +1121,7 @@ const struct backend backend_cuda = {
     .kernel_open = cuda_kernel_open,
     .kernel_close = cuda_kernel_close,
     .launch = cuda_launch,
+    .resident = cuda_resident,
     .queue_open = cuda_queue_open,
     .queue_close = cuda_queue_close,
     .queue_finish = cuda_queue_finish,

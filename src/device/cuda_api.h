@@ -90,6 +90,10 @@ typedef struct _nvrtcProgram *nvrtcProgram;
       (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
        unsigned block_y, unsigned block_z, unsigned local_bytes, CUstream stream, void **argument, \
        void **extra))                                                                              \
+    R(launch_resident, cuLaunchCooperativeKernel,                                                  \
+      (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
+       unsigned block_y, unsigned block_z, unsigned local_bytes, CUstream stream,                  \
+       void **argument))                                                                 /* 9.0 */ \
     O(host_register, cuMemHostRegister_v2, (void *memory, size_t bytes, unsigned flags)) /* 6.5 */ \
     O(host_unregister, cuMemHostUnregister, (void *memory))                              /* 4.0 */ \
     O(function_load, cuFuncLoad, (CUfunction function)) /* 12.4 */                                 \
@@ -154,6 +158,7 @@ struct nvrtc_api {
     X(CUDA_LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_TIMEOUT, 702)                                         \
     X(CUDA_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, 704)               \
     X(CUDA_HOST_MEMORY_REGISTERED, CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712)                 \
+    X(CUDA_TOO_LARGE, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720)                                \
     X(CUDA_NOT_SUPPORTED, CUDA_ERROR_NOT_SUPPORTED, 801)                                           \
     X(CUDA_NOT_READY, CUDA_ERROR_NOT_READY, 600)                                                   \
     X(CUDA_SYSTEM_NOT_READY, CUDA_ERROR_SYSTEM_NOT_READY, 802)                                     \
@@ -166,6 +171,7 @@ struct nvrtc_api {
     X(CUDA_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                \
     X(CUDA_MINOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                \
     X(CUDA_LOCAL_OF_PROCESSOR, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81)       \
+    X(CUDA_RESIDENT, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 95)                                   \
     X(CUDA_KERNEL_LOCAL_BYTES, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                             \
     X(CUDA_KERNEL_LOCAL_SHARE, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 9)              \
     X(CUDA_WAIT_BLOCKED, CU_CTX_SCHED_BLOCKING_SYNC, 4)                                            \

@@ -537,8 +537,15 @@ static evn_status check_arguments(const evn_device *d, const evn_kernel_entry *e
     return EVN_OK;
 }
 
-evn_status evn_launch(evn_queue *q, evn_kernel *k, int groups, int items,
-                      const evn_argument *argument, int arguments) {
+int evn_kernel_resident(evn_kernel *k) {
+    NEED_OR(0, k, "a kernel");
+    evn_device *d = k->program->device;
+    if (!d->traits.resident || alive(d, "asking for groups at a time")) return 0;
+    return d->backend->resident(k);
+}
+
+static evn_status launch(evn_queue *q, evn_kernel *k, int groups, int items, int is_resident,
+                         const evn_argument *argument, int arguments) {
     if (!q || !k) return usage(q ? q->device : NULL, "launch without a queue or a kernel");
     evn_device *d = q->device;
     const evn_kernel_entry *entry = k->entry;
@@ -555,11 +562,34 @@ evn_status evn_launch(evn_queue *q, evn_kernel *k, int groups, int items,
     if (status || !groups) return status;
     const int timed = atomic_load_explicit(&d->timed, memory_order_acquire);
     if (k->is_kept) pthread_mutex_lock(&k->launching);
-    status = (timed ? phases_launch : d->backend->launch)(q, k, groups, items, argument, arguments);
+    status = (timed ? phases_launch : d->backend->launch)(q, k, groups, items, is_resident,
+                                                          argument, arguments);
     if (k->is_kept) pthread_mutex_unlock(&k->launching);
     if (status) return tell(d, status, "launch of \"%s\" with %d groups", entry->name, groups);
     atomic_fetch_add_explicit(&d->launches, 1, memory_order_relaxed);
     return EVN_OK;
+}
+
+evn_status evn_launch(evn_queue *q, evn_kernel *k, int groups, int items,
+                      const evn_argument *argument, int arguments) {
+    return launch(q, k, groups, items, 0, argument, arguments);
+}
+
+evn_status evn_launch_resident(evn_queue *q, evn_kernel *k, int groups, int items,
+                               const evn_argument *argument, int arguments) {
+    const int most = q && k && groups > 0 ? evn_kernel_resident(k) : 0;
+    if (q && k && groups > most && !alive(q->device, "launch")) {
+        evn_device *d = q->device;
+        const char *name = k->entry->name;
+        if (!d->traits.resident)
+            return evn_fail(EVN_MISSING,
+                            "%s: launch of \"%s\": its groups cannot wait for each other here",
+                            d->label, name);
+        return evn_fail(EVN_MISSING,
+                        "%s: launch of \"%s\" with %d groups at a time, and there is room for %d",
+                        d->label, name, groups, most);
+    }
+    return launch(q, k, groups, items, 1, argument, arguments);
 }
 
 /* ---- times of launches ---- */

@@ -21,6 +21,7 @@
 #include "base/number.h"
 #include "device/backend.h"
 #include "device/emulated_model.h"
+#include "device/turns.h"
 #include "device/watch.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +80,8 @@ struct command {
     /* a launch; all in one piece of memory with the command */
     const evn_kernel_entry *entry;
     int groups, stores;
+    int is_resident;      /* each group by a thread of its own */
+    atomic_int in_vain;   /* a group has waited for what never came */
     struct store **store; /* the buffers */
     const void **argument;
     struct stray {
@@ -95,6 +98,7 @@ struct crew {
     int helpers, working, stop;
     unsigned job; /* counts them */
     struct command *command;
+    struct turns *turns; /* NULL: groups do not wait for each other */
     int chunk;
     atomic_long next; /* first group nobody has taken */
 };
@@ -391,6 +395,7 @@ static void run_all(void *arg) {
     const struct groups *s = arg;
     const struct command *c = s->command;
     for (int g = s->from; g < s->to; g++) c->entry->run(c->argument, c->groups, g, c->entry->items);
+    if (turns_in_vain()) atomic_store(&s->command->in_vain, 1);
 }
 
 /* The number of the launch's parameter in whose pages, or at whose ends, the address is, and where
@@ -428,8 +433,11 @@ static void run_some(struct command *c, int from, int to) {
 
 static void take_groups(struct crew *w) {
     struct command *c = w->command;
-    for (long from; (from = atomic_fetch_add(&w->next, w->chunk)) < c->groups;)
+    for (long from; (from = atomic_fetch_add(&w->next, w->chunk)) < c->groups;) {
+        if (w->turns) turns_begin(w->turns, (int)from);
         run_some(c, (int)from, c->groups - from < w->chunk ? c->groups : (int)from + w->chunk);
+        if (w->turns) turns_end();
+    }
 }
 
 static void *help(void *p) {
@@ -449,7 +457,7 @@ static void *help(void *p) {
 
 static void run_groups(struct crew *w, struct command *c) {
     w->command = c;
-    w->chunk = c->groups / (8 * (w->helpers + 1)) + 1;
+    w->chunk = w->turns ? 1 : c->groups / (8 * (w->helpers + 1)) + 1;
     atomic_store(&w->next, 0);
     if (!w->helpers || c->groups == 1) {
         run_some(c, 0, c->groups);
@@ -466,6 +474,16 @@ static void run_groups(struct crew *w, struct command *c) {
     pthread_mutex_unlock(&w->lock);
 }
 
+/* There are as many threads as groups, so each group gets one. */
+static void run_resident(struct crew *w, struct command *c) {
+    struct turns turns;
+    turns_open(&turns, c->groups);
+    w->turns = c->groups > 1 ? &turns : NULL;
+    run_groups(w, c);
+    w->turns = NULL;
+    turns_close(&turns);
+}
+
 /* What the device does by itself: kernels, and copies within it. */
 static void run_inside(struct emulated *e, struct command *c) {
     const struct emulated_options *o = &e->options;
@@ -474,7 +492,7 @@ static void run_inside(struct emulated *e, struct command *c) {
     if (!o->is_virtual) pace(begin, o->launch);
     begin = evn_now();
     if (c->task == TASK_LAUNCH)
-        run_groups(&e->crew, c);
+        (c->is_resident ? run_resident : run_groups)(&e->crew, c);
     else
         memcpy(c->to->memory + c->to_at, c->from->memory + c->from_at, c->bytes);
     if (!o->is_virtual) pace(begin, (evn_now() - begin) / o->speed);
@@ -572,6 +590,10 @@ static void work(struct emulated_queue *q, struct command *c) {
     default: break;
     }
     if (c->stray && atomic_load(&c->stray->found)) tell_stray(e, c);
+    if (atomic_load(&c->in_vain))
+        fail_device(e, describe(c, what, sizeof what),
+                    c->is_resident ? "its groups all wait for each other"
+                                   : "a group waits for another one, as in evn_launch_resident()");
 }
 
 static void command_free(struct command *c) {
@@ -703,8 +725,10 @@ static evn_status emulated_poison(evn_queue *q, evn_buffer *b, size_t at, size_t
 
 static size_t up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
+static int emulated_resident(evn_kernel *k) { return of(k->program->device)->options.cores; }
+
 static evn_status emulated_launch(evn_queue *base, evn_kernel *k, int groups, int items,
-                                  const evn_argument *argument, int arguments) {
+                                  int is_resident, const evn_argument *argument, int arguments) {
     struct emulated_queue *q = queue_of(base);
     struct emulated *e = of(base->device);
     /* command, arguments, buffers, values: one piece */
@@ -720,6 +744,7 @@ static evn_status emulated_launch(evn_queue *base, evn_kernel *k, int groups, in
     *c = (struct command){.task = TASK_LAUNCH,
                           .entry = k->entry,
                           .groups = groups,
+                          .is_resident = is_resident,
                           .argument = (const void **)(piece + at_argument),
                           .store = (struct store **)(piece + at_store)};
     if (e->options.check) *(c->stray = (struct stray *)(piece + at_stray)) = (struct stray){0};
@@ -943,6 +968,7 @@ static evn_status emulated_open(evn_device *d, const char *text) {
     t->max_items = 1024;
     t->peer = o->peer;
     t->clock_is_virtual = o->is_virtual;
+    t->resident = 1;
     t->poisons = 1;
     return EVN_OK;
 }
@@ -970,6 +996,7 @@ const struct backend backend_emulated = {
     .program_close = emulated_program_close,
     .kernel_open = emulated_kernel_open,
     .launch = emulated_launch,
+    .resident = emulated_resident,
     .queue_open = emulated_queue_open,
     .queue_close = emulated_queue_close,
     .queue_finish = emulated_queue_finish,

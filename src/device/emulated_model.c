@@ -130,7 +130,7 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
         } else if (!strcmp(o->key, "clock")) {
             status = choice(o, text, clocks, &out->is_virtual);
         } else if (!strcmp(o->key, "cores")) {
-            status = evn_spec_number(o, "device", text, 1, 256, &number);
+            status = evn_spec_number(o, "device", text, 1, EMULATED_CORES, &number);
             out->cores = (int)number;
         } else if (!strcmp(o->key, "fail")) {
             status = failure(o, text, out);

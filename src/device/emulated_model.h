@@ -19,8 +19,9 @@
 #include <pthread.h>
 #include <stddef.h>
 
-enum { EMULATED_MAX = 1024 }; /* devices of a specification */
-enum { OWN_ITEMS = 4 };       /* kernels whose items cost something else */
+enum { EMULATED_MAX = 1024 };  /* devices of a specification */
+enum { EMULATED_CORES = 256 }; /* of a device, at most */
+enum { OWN_ITEMS = 4 };        /* kernels whose items cost something else */
 
 enum failure { FAIL_NONE, FAIL_ALLOC, FAIL_COPY, FAIL_KERNEL, FAIL_LOST };
 

@@ -1277,7 +1277,8 @@ static void opencl_kernel_close(evn_kernel *base) {
 }
 
 static evn_status opencl_launch(evn_queue *base, evn_kernel *kernel, int groups, int items,
-                                const evn_argument *argument, int arguments) {
+                                int is_resident, const evn_argument *argument, int arguments) {
+    (void)is_resident; /* never: no trait says so */
     struct opencl_queue *q = (struct opencl_queue *)base;
     struct opencl_device *d = of(base->device);
     cl_kernel handle = ((struct opencl_kernel *)kernel)->handle;

@@ -149,7 +149,7 @@ static evn_status take(evn_queue *q, struct phases *p, const char *kernel, struc
     return evn_fail(EVN_MEMORY, "no memory for the time of a phase");
 }
 
-evn_status phases_launch(evn_queue *q, evn_kernel *k, int groups, int items,
+evn_status phases_launch(evn_queue *q, evn_kernel *k, int groups, int items, int is_resident,
                          const evn_argument *argument, int arguments) {
     const struct backend *backend = q->device->backend;
     struct phases *p = q->device->phases;
@@ -159,7 +159,7 @@ evn_status phases_launch(evn_queue *q, evn_kernel *k, int groups, int items,
     pthread_mutex_unlock(&p->lock);
     if (status) return status;
     status = backend->event_record(pair->begin, q);
-    if (!status) status = backend->launch(q, k, groups, items, argument, arguments);
+    if (!status) status = backend->launch(q, k, groups, items, is_resident, argument, arguments);
     if (!status) status = backend->event_record(pair->end, q);
     pthread_mutex_lock(&p->lock);
     if (status) {

@@ -5,7 +5,7 @@
 #include "device/backend.h"
 
 /* The slot `launch`, on a device that is timed: an event before it and one behind it. */
-evn_status phases_launch(evn_queue *q, evn_kernel *k, int groups, int items,
+evn_status phases_launch(evn_queue *q, evn_kernel *k, int groups, int items, int is_resident,
                          const evn_argument *argument, int arguments);
 
 /* Sums begin at zero. EVN_MEMORY. */

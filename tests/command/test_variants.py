@@ -19,7 +19,7 @@ class Variants(unittest.TestCase):
         done = self.bench("--repeat 1 --devices emulated:clock=virtual", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = [line for line in done.stdout.splitlines() if line.startswith("  ")]
-        self.assertEqual(len(lines), 7)
+        self.assertEqual(len(lines), 8)
         for line in lines:
             self.assertIn(" same bits ", line)
         for name in ("bt-mz", "lu-mz"):
@@ -29,7 +29,7 @@ class Variants(unittest.TestCase):
     def test_bits(self):
         lines = self.check("--class S", "--steps 3")
         self.assertEqual([line.split()[-8::2] for line in lines[:3]], [["rhs", "xsolve", "ysolve", "zsolve"]] * 3)
-        self.assertEqual([line.split()[-6::2] for line in lines[3:]], [["rhs", "lower", "upper"]] * 4)
+        self.assertEqual([line.split()[-6::2] for line in lines[3:]], [["rhs", "lower", "upper"]] * 5)
         self.check("--class W", "--steps 1")
 
     def test_refused(self):

@@ -36,6 +36,7 @@ extern const evn_kernel_source exchange_kernels;
 
 enum {
     OBJECTS = LATER_MAX,
+    PROCESSORS = 132,
     INVALID_CONTEXT = 201,
     DESTROYED = 709,
     PEER_NOT_ENABLED = 705,
@@ -103,6 +104,7 @@ static void reset(void) {
                               .max_items = 1024,
                               .local_bytes = 4096,
                               .groups = 5,
+                              .resident = 1,
                               .compiler = 13000,
                               .fail_code = 1,
                               .later = late ? (unsigned)atoi(late) : 0,
@@ -323,7 +325,8 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev
     case CUDA_ITEMS_OF_GROUP: *value = 1024; break;
     case CUDA_LOCAL_MEMORY: *value = 49152; break;
     case CUDA_LOCAL_OF_PROCESSOR: *value = 233472; break;
-    case CUDA_PROCESSORS: *value = 132; break;
+    case CUDA_PROCESSORS: *value = PROCESSORS; break;
+    case CUDA_RESIDENT: *value = fake.resident; break;
     case CUDA_MAJOR: *value = fake.capability / 10; break;
     case CUDA_MINOR: *value = fake.capability % 10; break;
     default: wrong("cuDeviceGetAttribute", "an attribute that the fake driver does not know");
@@ -868,20 +871,12 @@ static void do_launch(void *data) {
         l.entry->run(pass, (int)l.groups, (int)g, l.entry->items);
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned local_bytes,
-                        CUstream stream, void **argument, void **extra) {
-    static const char call[] = "cuLaunchKernel";
-    int code = enter(call, IN_CONTEXT);
-    if (code) return leave(code);
+/* Under the lock. */
+static int launch(const char *call, CUfunction function, unsigned groups, CUstream stream,
+                  void **argument) {
     struct object *f = find_here(call, FUNCTION, function);
-    if (!f || !find_here(call, STREAM, stream)) return leave(CUDA_INVALID_HANDLE);
-    if (!grid_x || grid_y != 1 || grid_z != 1 || block_x != (unsigned)f->entry->items ||
-        block_y != 1 || block_z != 1 || local_bytes || extra) {
-        wrong(call, "groups or items");
-        return leave(CUDA_INVALID_VALUE);
-    }
-    struct launch l = {.entry = f->entry, .groups = grid_x};
+    if (!f || !find_here(call, STREAM, stream)) return CUDA_INVALID_HANDLE;
+    struct launch l = {.entry = f->entry, .groups = groups};
     size_t used = 0;
     for (int i = 0; f->entry->parameter[i] != EVN_PARAMETERS_END; i++) {
         const int bytes = f->entry->parameter[i];
@@ -889,7 +884,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
             used = (used + 63) / 64 * 64;
             if (i >= PARAMETERS || used + (size_t)bytes > sizeof l.value) {
                 wrong(call, "more parameters than the fake driver has room for");
-                return leave(CUDA_INVALID_VALUE);
+                return CUDA_INVALID_VALUE;
             }
             memcpy(l.value + used, argument[i], (size_t)bytes);
             l.at[i] = used;
@@ -901,12 +896,53 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
         l.buffer[i] = find_memory_here(call, address, 1);
         if (!l.buffer[i]) {
             state.poisoned[current] = CUDA_ILLEGAL_ADDRESS; /* as it would come to pass */
-            return leave(0);
+            return 0;
         }
     }
-    state.busy += grid_x * fake.group_s;
+    state.busy += groups * fake.group_s;
     later_do(number_of(stream), do_launch, &l, sizeof l);
-    return leave(0);
+    return 0;
+}
+
+/* Whether that is what the kernel was written for. Under the lock. */
+static int is_shape(const char *call, CUfunction function, const unsigned shape[7]) {
+    const struct object *f = find_here(call, FUNCTION, function);
+    int right = f && shape[0] && shape[3] == (unsigned)f->entry->items && !shape[6];
+    for (int i = 1; i < 6; i++) right &= i == 3 || shape[i] == 1;
+    if (f && !right) wrong(call, "groups or items");
+    return right;
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned local_bytes,
+                        CUstream stream, void **argument, void **extra) {
+    static const char call[] = "cuLaunchKernel";
+    const unsigned shape[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, local_bytes};
+    int code = enter(call, IN_CONTEXT);
+    if (code) return leave(code);
+    if (extra) wrong(call, "extra");
+    if (!is_shape(call, function, shape)) return leave(CUDA_INVALID_VALUE);
+    return leave(launch(call, function, grid_x, stream, argument));
+}
+
+/* All groups at a time; here one after another, which is right for those that wait for earlier ones
+ * alone and do one piece each. */
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned local_bytes, CUstream stream,
+                                   void **argument) {
+    static const char call[] = "cuLaunchCooperativeKernel";
+    const unsigned shape[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, local_bytes};
+    int code = enter(call, IN_CONTEXT);
+    if (code) return leave(code);
+    if (!fake.resident) wrong(call, "a device that has no such launches");
+    if (!is_shape(call, function, shape)) return leave(CUDA_INVALID_VALUE);
+    if (grid_x > (unsigned)(fake.groups * PROCESSORS)) {
+        wrong(call, "more groups than there are at a time");
+        return leave(CUDA_TOO_LARGE);
+    }
+    fake.together++;
+    return leave(launch(call, function, grid_x, stream, argument));
 }
 
 /* ---- the compiler ---- */

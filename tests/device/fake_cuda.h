@@ -19,6 +19,7 @@ struct fake_cuda {
     int max_items;       /* 1024: of a group of any kernel */
     int local_bytes;     /* 4096: the same, memory of a group; 0: none */
     int groups;          /* 5: the same, groups that a multiprocessor has at a time */
+    int resident;        /* 1: groups of a launch may wait for each other */
     int extra_bytes;     /* 0: added to the size of every parameter */
     int compiler;        /* 13000: the version of the compiler */
     int fail_at;         /* 0: none; n: the n-th call from now on returns fail_code */
@@ -37,6 +38,7 @@ struct fake_cuda {
     int images, loads;    /* images given to the driver; those that it took */
     int local_share;      /* hundredths of a multiprocessor's memory that the last kernel prefers */
     int blocked_events;   /* events whose waits block; with no others where the context does */
+    int together;         /* launches of groups that may wait for each other */
     int direct;           /* copies between devices that did not go by the host */
     int open;             /* objects and contexts that are not closed */
     int wrong;            /* calls that no driver forgives: the number, */

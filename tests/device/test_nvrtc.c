@@ -47,9 +47,11 @@ static const struct {
     const char *kernel; /* source.kernel */
     int groups[2];
 } at_least[] = {
-    {"bt.bt_lines", {5, 7}},    {"bt.bt_rhs", {5, 5}},   {"sp.sp_lines", {3, 5}},
-    {"sp.sp_rhs", {4, 4}},      {"lu.lu_lower", {3, 4}}, {"lu.lu_upper", {3, 4}},
-    {"lu.lu_residual", {5, 5}},
+    {"bt.bt_lines", {5, 7}},          {"bt.bt_rhs", {5, 5}},
+    {"sp.sp_lines", {3, 5}},          {"sp.sp_rhs", {4, 4}},
+    {"lu.lu_lower", {3, 4}},          {"lu.lu_upper", {3, 4}},
+    {"lu.lu_residual", {5, 5}},       {"lu_resident.lu_lower", {3, 4}},
+    {"lu_resident.lu_upper", {3, 4}},
 };
 
 static struct nvrtc *compiler;

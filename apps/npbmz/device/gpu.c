@@ -46,8 +46,9 @@ struct gpu {
     int programs;
     struct named_kernel kernel[KERNELS];
     int kernels;
-    evn_buffer *field; /* of the batch; not ours */
-    evn_buffer *work;
+    evn_buffer *field;        /* of the batch; not ours */
+    evn_buffer *work, *flags; /* NULL: the solver has none */
+    evn_long number;          /* what gpu_number() was last */
     int count;
     int *zone;
     size_t *at;
@@ -69,6 +70,7 @@ evn_status gpu_open(struct gpu **out, const struct problem *p, const struct gpu_
         gpu_close(g);
         return evn_fail(EVN_MEMORY, "%s: no memory for the tables of a device", p->solver->name);
     }
+    if (solver->otherwise && !evn_device_traits(device)->resident) solver = solver->otherwise;
     g->p = p;
     g->solver = solver;
     g->device = device;
@@ -102,6 +104,7 @@ void gpu_close(struct gpu *g) {
         for (int c = 0; c <= GPU_CUTS; c++) table_free(&g->part[i].pieces[c]);
     }
     evn_buffer_close(g->work);
+    evn_buffer_close(g->flags);
     for (int i = 0; i < g->kernels; i++) evn_kernel_close(g->kernel[i].kernel);
     for (int i = 0; i < g->programs; i++) evn_program_close(g->program[i]);
     free(g->part);
@@ -190,6 +193,29 @@ static int length_of(const struct gpu *g, int zone, int cut) {
     return g->solver->length(&g->p->zone[zone], cut);
 }
 
+static int turn_of(const struct gpu *g, int zone, int cut, int piece) {
+    if (cut == GPU_CUTS || !g->solver->turn) return 0;
+    return g->solver->turn(&g->p->zone[zone], cut, piece);
+}
+
+/* The pieces of zones of this length, by their turns. Returns where the next ones go. */
+static struct gpu_piece *fill_length(const struct gpu *g, const struct part *part, int c,
+                                     int length, struct gpu_piece *piece) {
+    const int *zone = g->zone + part->first;
+    for (int turn = 0, more = 1; more; turn++) {
+        more = 0;
+        for (int i = 0; i < part->count; i++) {
+            const int n = length_of(g, zone[i], c) == length ? pieces_of(g, zone[i], c) : 0;
+            for (int k = 0; k < n; k++) {
+                const int its = turn_of(g, zone[i], c, k);
+                if (its == turn) *piece++ = (struct gpu_piece){i, k};
+                more |= its > turn;
+            }
+        }
+    }
+    return piece;
+}
+
 /* The table of cut c: the longest pieces first, zones of the same length in their order. Lengths
  * are few, so each is looked for among all zones. */
 static void fill_pieces(const struct gpu *g, const struct part *part, int c) {
@@ -201,10 +227,7 @@ static void fill_pieces(const struct gpu *g, const struct part *part, int c) {
             const int length = length_of(g, zone[i], c);
             if (length < below && length > next) next = length;
         }
-        for (int i = 0; next >= 0 && i < part->count; i++) {
-            const int n = length_of(g, zone[i], c) == next ? pieces_of(g, zone[i], c) : 0;
-            for (int k = 0; k < n; k++) *piece++ = (struct gpu_piece){i, k};
-        }
+        if (next >= 0) piece = fill_length(g, part, c, next, piece);
     }
 }
 
@@ -246,6 +269,24 @@ static evn_status fill_part(struct gpu *g, struct part *part) {
     return status;
 }
 
+/* Flags for so many doubles of work space, where there are fewer: all 0. */
+static evn_status make_flags(struct gpu *g, size_t doubles) {
+    const size_t every = (size_t)g->solver->doubles_of_flag;
+    const size_t bytes = every ? (doubles / every + 1) * sizeof(evn_long) : 0;
+    if (!bytes || (g->flags && evn_buffer_bytes(g->flags) >= bytes)) return EVN_OK;
+    evn_buffer_close(g->flags);
+    g->flags = NULL;
+    void *zeros = calloc(1, bytes);
+    if (!zeros)
+        return evn_fail(EVN_MEMORY, "%s: no memory for %zu bytes of flags", g->p->solver->name,
+                        bytes);
+    evn_status status = evn_buffer_open(&g->flags, g->device, bytes);
+    if (!status) status = evn_copy_to_device(g->queue, g->flags, 0, zeros, bytes);
+    const evn_status finished = evn_queue_finish(g->queue);
+    free(zeros);
+    return status ? status : finished;
+}
+
 evn_status gpu_batch(struct gpu *g, evn_buffer *field, int count, const int *zone,
                      const size_t *at) {
     const size_t n = (size_t)count;
@@ -267,6 +308,7 @@ evn_status gpu_batch(struct gpu *g, evn_buffer *field, int count, const int *zon
         g->work = NULL;
         status = evn_buffer_open(&g->work, g->device, doubles * sizeof(double));
     }
+    if (!status) status = make_flags(g, doubles);
     for (int i = 0; !status && i < g->parts; i++) status = fill_part(g, &g->part[i]);
     if (status) g->count = -1;
     return status;
@@ -277,6 +319,10 @@ void gpu_extents(const struct gpu *g, int *nx, int *ny, int *nz) {
     *ny = g->now->ny;
     *nz = g->now->nz;
 }
+
+int gpu_pieces(const struct gpu *g, int cut) { return g->now->pieces[cut].entries; }
+
+evn_long gpu_number(struct gpu *g) { return ++g->number; }
 
 /* ---- launches ------------------------------------------------------------------------------ */
 
@@ -318,6 +364,25 @@ evn_status gpu_launch(struct gpu *g, const char *name, enum npbmz_phase phase, i
     };
     evn_queue_phase(g->queue, phase == NPBMZ_PHASES ? NULL : npbmz_phase_name(phase));
     status = evn_launch(g->queue, kernel, pieces->entries, evn_kernel_items(kernel), argument, 5);
+    evn_queue_phase(g->queue, NULL);
+    return status;
+}
+
+evn_status gpu_launch_resident(struct gpu *g, const char *name, enum npbmz_phase phase, int cut,
+                               const void *value, size_t bytes) {
+    evn_kernel *kernel = NULL;
+    evn_status status = find_kernel(g, name, &kernel);
+    if (status) return status;
+    const struct table *pieces = &g->now->pieces[cut];
+    const evn_argument argument[] = {
+        {.buffer = g->field},       {.buffer = g->work},
+        {.buffer = g->flags},       {.buffer = g->now->zones.buffer},
+        {.buffer = pieces->buffer}, {.value = value, .bytes = bytes},
+    };
+    const int most = evn_kernel_resident(kernel); /* 0: refused, with words */
+    const int groups = most > 0 && most < pieces->entries ? most : pieces->entries;
+    evn_queue_phase(g->queue, npbmz_phase_name(phase));
+    status = evn_launch_resident(g->queue, kernel, groups, evn_kernel_items(kernel), argument, 6);
     evn_queue_phase(g->queue, NULL);
     return status;
 }

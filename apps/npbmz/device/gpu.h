@@ -29,6 +29,13 @@ struct gpu_solver {
     /* how long a group works on a piece of that cut, in any unit: those of zones where it is
      * longest go first, so that no long one is alone at the end of a launch; NULL: as they come */
     int (*length)(const struct zone *z, int cut);
+    /* from 0 on, among zones of the same length: pieces of a lower turn go first; NULL: all the
+     * same */
+    int (*turn)(const struct zone *z, int cut, int piece);
+    /* for gpu_launch_resident(): a flag for so many doubles of work space (0: it is not called),
+     * and the solver to be used on devices that have no such launches */
+    int doubles_of_flag;
+    const struct gpu_solver *otherwise;
     /* puts one time step of the batch into the queue, by gpu_launch(); ghosts are filled already */
     evn_status (*step)(struct gpu *g, const struct problem *p);
     /* the rest of the step, which is the first to read the ghosts, so that an exchange may go on
@@ -45,6 +52,15 @@ extern const struct gpu_solver gpu_bt, gpu_sp, gpu_lu;
  * as `phase`; NPBMZ_PHASES: as itself. */
 evn_status gpu_launch(struct gpu *g, const char *kernel, enum npbmz_phase phase, int cut,
                       const void *value, size_t bytes);
+/* The same in one launch of groups that may wait for each other, as many as the device has at a
+ * time or as there are pieces: each takes the piece of its number, and others after that, each as
+ * many further on as there are groups. Between `work` and `zones` the kernel has a buffer of flags,
+ * evn_long, 0 to begin with and nobody else's. */
+evn_status gpu_launch_resident(struct gpu *g, const char *kernel, enum npbmz_phase phase, int cut,
+                               const void *value, size_t bytes);
+/* For solvers: pieces of all zones; a number that is 1 and then one more each time. */
+int gpu_pieces(const struct gpu *g, int cut);
+evn_long gpu_number(struct gpu *g);
 /* For solvers: the largest extents over the batch's zones. */
 void gpu_extents(const struct gpu *g, int *nx, int *ny, int *nz);
 

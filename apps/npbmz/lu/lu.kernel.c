@@ -35,6 +35,20 @@ struct lu_bundle {
     int hyperplanes;          /* of the zone */
 };
 
+/* The bundles of a group, numbers of pieces; where groups wait for each other, what differs. */
+#if LU_RESIDENT
+#    define LU_EACH(at)    for (int at = EVN_GROUP; at < a.bundles; at += EVN_GROUPS)
+#    define LU_WORK        EVN_COMMON(double, work), EVN_BUFFER(evn_long, flags)
+#    define LU_AWAIT(b, n) EVN_AWAIT(flags + (t.own + (b)) / LU_FLAG, a.from + (n))
+#    define LU_DONE(n, is_all)                                                                     \
+        EVN_RAISE(flags + t.own / LU_FLAG, a.from + EVN_SELECT(is_all, LU_ALL, n))
+#else
+#    define LU_EACH(at)        for (int at = EVN_GROUP; at == EVN_GROUP; at++)
+#    define LU_WORK            EVN_BUFFER(double, work)
+#    define LU_AWAIT(b, n)     ((void)0)
+#    define LU_DONE(n, is_all) EVN_BARRIER
+#endif
+
 /* in a bundle's part of `work`, behind v: what it passes on in y, in z, and what its items keep */
 #define LU_Y(t)    ((t).room * LU_STEP_V)
 #define LU_Z(t)    ((t).room * (LU_STEP_V + LU_STEP_Y))
@@ -243,7 +257,7 @@ enum {
 /* ---- lower sweep --------------------------------------------------------------------------- */
 
 EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
-           (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
+           (EVN_BUFFER(double, field), LU_WORK, EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
     EVN_LOCAL_ARRAY(double, r, NC *LU_STAGE);   /* then what goes to the next line in y */
     EVN_LOCAL_ARRAY(double, u, NC *LU_STAGE_Z); /* then to the next line in z */
@@ -256,17 +270,24 @@ EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
     EVN_PRIVATE_ARRAY(double, south, NC);
     EVN_PRIVATE_ARRAY(double, below, NC);
     struct lu_bundle t;
-    lu_find_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
-    EVN_GLOBAL double *const mine = work + t.own;
-    const int begin = (a.launch - t.b - t.c) * a.steps - t.first;
-    const int end = evn_imin(begin + a.steps, t.steps);
-    if (begin < end && end > 0) {
+    LU_EACH(at) {
+        lu_find_bundle(&t, &zones[pieces[at].zone], pieces[at].part);
+        EVN_GLOBAL double *const mine = work + t.own;
+#if LU_RESIDENT
+        const int begin = 0, end = t.steps;
+#else
+        const int begin = (a.launch - t.b - t.c) * a.steps - t.first;
+        const int end = evn_imin(begin + a.steps, t.steps);
+#endif
+        if (begin >= end || end <= 0) continue;
         EVN_ITEMS(n) {
             lu_resume(&EVN_OWN_AT(west, 0, n), &EVN_OWN_AT(south, 0, n), &EVN_OWN_AT(below, 0, n),
                       mine + LU_KEPT(t) + n, begin > 0);
         }
         for (int q = evn_imax(begin, 0); q < end; q += LU_CHUNK) {
             /* what comes from the bundles before this one: of one step before each */
+            if (t.b > 0) LU_AWAIT(-t.back, q + LU_CHUNK + LU_LINES_Y - 1);
+            if (t.c > 0) LU_AWAIT(-t.bundles_y * t.back, q + LU_CHUNK + LU_LINES_Z - 1);
             for (int e = 0; e < LU_ROUNDS_Y; e++) {
                 EVN_ITEMS(n) {
                     const int at = e * LU_ITEMS + n;
@@ -342,8 +363,9 @@ EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
                 const int j = at % LU_LINES_Y, m = at / LU_LINES_Y % NC, c = at / LU_STEP_Z;
                 mine[LU_Z(t) + q * LU_STEP_Z + at] = U_AT(m, c, LU_ITEMS - LU_LINES_Y + j);
             }
-            EVN_BARRIER;
+            LU_DONE(q + LU_CHUNK, q + LU_CHUNK >= end);
         }
+        if (LU_RESIDENT) continue;
         EVN_ITEMS(n) {
             lu_keep(&EVN_OWN_AT(west, 0, n), &EVN_OWN_AT(south, 0, n), &EVN_OWN_AT(below, 0, n),
                     mine + LU_KEPT(t) + n);
@@ -361,7 +383,7 @@ EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
 #define Z_AT(m, c, n) to_z[(m) * (2 * LU_PASS_Z) + (c) % 2 * LU_PASS_Z + (n)]
 
 EVN_KERNEL(lu_upper, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
-           (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
+           (EVN_BUFFER(double, field), LU_WORK, EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
     EVN_LOCAL_ARRAY(double, u, NC *LU_STAGE);
     EVN_LOCAL_ARRAY(double, to_y, NC * 2 * LU_ROW);
@@ -376,18 +398,27 @@ EVN_KERNEL(lu_upper, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
     EVN_PRIVATE_ARRAY(double, north, NC);
     EVN_PRIVATE_ARRAY(double, above, NC);
     struct lu_bundle t;
-    lu_find_bundle(&t, &zones[pieces[EVN_GROUP].zone], pieces[EVN_GROUP].part);
-    EVN_GLOBAL double *const mine = work + t.own;
-    const int round = a.launch - (t.bundles_y - 1 - t.b) - (t.bundles_z - 1 - t.c);
-    /* steps from end - 1 down to begin */
-    const int end = t.hyperplanes - round * a.steps - t.first;
-    const int begin = evn_imax(end - a.steps, 0);
-    if (begin < end && begin < t.steps) {
+    LU_EACH(turn) {
+        /* steps from end - 1 down to begin */
+#if LU_RESIDENT
+        const int at = a.bundles - 1 - turn;
+        lu_find_bundle(&t, &zones[pieces[at].zone], pieces[at].part);
+        const int end = t.steps, begin = 0;
+#else
+        lu_find_bundle(&t, &zones[pieces[turn].zone], pieces[turn].part);
+        const int round = a.launch - (t.bundles_y - 1 - t.b) - (t.bundles_z - 1 - t.c);
+        const int end = t.hyperplanes - round * a.steps - t.first;
+        const int begin = evn_imax(end - a.steps, 0);
+#endif
+        EVN_GLOBAL double *const mine = work + t.own;
+        if (begin >= end || begin >= t.steps) continue;
         EVN_ITEMS(n) {
             lu_resume(&EVN_OWN_AT(east, 0, n), &EVN_OWN_AT(north, 0, n), &EVN_OWN_AT(above, 0, n),
                       mine + LU_KEPT(t) + n, end < t.steps);
         }
         for (int q = evn_imin(end, t.steps) - LU_CHUNK; q >= begin; q -= LU_CHUNK) {
+            if (t.b < t.bundles_y - 1) LU_AWAIT(t.back, t.room - q + LU_LINES_Y - 1);
+            if (t.c < t.bundles_z - 1) LU_AWAIT(t.bundles_y * t.back, t.room - q + LU_LINES_Z - 1);
             for (int e = 0; e < LU_ROUNDS_Y; e++) {
                 EVN_ITEMS(n) {
                     const int at = e * LU_ITEMS + n;
@@ -482,8 +513,9 @@ EVN_KERNEL(lu_upper, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
                         if (s.is_in) field[t.u + m * t.sc + s.at] = U_AT(m, s.c, s.line);
                 }
             }
-            EVN_BARRIER;
+            LU_DONE(t.room - q, q == 0);
         }
+        if (LU_RESIDENT) continue;
         EVN_ITEMS(n) {
             lu_keep(&EVN_OWN_AT(east, 0, n), &EVN_OWN_AT(north, 0, n), &EVN_OWN_AT(above, 0, n),
                     mine + LU_KEPT(t) + n);

@@ -1,7 +1,8 @@
 /* LU-MZ's time step on a device: which kernels (lu.kernel.c), how often, in which pieces.
  *
  * The sweeps are waves of launches (wave.h), as many as the extents of the largest zone ask for,
- * whatever the number of zones. They read no ghosts; the residual, which does, is `finish`.
+ * whatever the number of zones; or a launch each, where groups may wait for each other and
+ * LU_RESIDENT says so. They read no ghosts; the residual, which does, is `finish`.
  */
 #define NPBMZ_ITEM
 #include "npbmz/lu/coefficients.h"
@@ -33,6 +34,23 @@ static int lu_pieces(const struct problem *p, const struct zone *z, int cut) {
 }
 
 /* ---- sweeps -------------------------------------------------------------------------------- */
+
+#if LU_RESIDENT
+
+/* A wave meets the bundles with the same sum of their numbers at a time. */
+static int lu_turn(const struct zone *z, int cut, int piece) {
+    const int y = lu_bundles_y(z->ny);
+    return cut == BUNDLES ? piece % y + piece / y : 0;
+}
+
+static evn_status sweep(struct gpu *g, const struct problem *p, const char *name, double sign) {
+    struct lu_wave a = {.from = gpu_number(g) << LU_ALL_BITS, .bundles = gpu_pieces(g, BUNDLES)};
+    lu_coefficients(p, sign, &a.c);
+    return gpu_launch_resident(g, name, sign > 0 ? NPBMZ_LOWER : NPBMZ_UPPER, BUNDLES, &a,
+                               sizeof a);
+}
+
+#else
 
 static int launches(int hyperplanes, int bundles, int steps) {
     return (hyperplanes + steps - 1) / steps + bundles - 2;
@@ -66,6 +84,8 @@ static evn_status sweep(struct gpu *g, const struct problem *p, const char *name
     return status;
 }
 
+#endif
+
 static evn_status lu_sweeps(struct gpu *g, const struct problem *p) {
     evn_status status = sweep(g, p, "lu_lower", 1);
     return status ? status : sweep(g, p, "lu_upper", -1);
@@ -83,6 +103,11 @@ const struct gpu_solver LU_SOLVER = {.sources = sources,
                                      .work = lu_work,
                                      .cuts = CUTS,
                                      .pieces = lu_pieces,
+#if LU_RESIDENT
+                                     .turn = lu_turn,
+                                     .doubles_of_flag = LU_FLAG,
+                                     .otherwise = &gpu_lu,
+#endif
                                      .step = lu_sweeps,
                                      .finish = lu_residual,
                                      .prepare = lu_residual};

@@ -18,6 +18,13 @@
  * least. In class C that is 18 launches of 20 steps a sweep, and 11 in class B, 5 in class A, 1 in
  * classes S and W, where a launch for each hyperplane would be 220, 137, 72, 10 and 32: at 3 us
  * each far more than the 150 us in which class C's bytes of a sweep come from an H100's memory.
+ *
+ * With LU_RESIDENT=1, a variant for devices that can (evn_launch_resident()), a sweep is one launch
+ * of as many groups as are at work at a time, and a flag of each bundle says how far it is. A group
+ * takes a bundle through all of its steps, a chunk as soon as the bundles beside and below are far
+ * enough, and then the next of its bundles. Those come in the order in which a wave meets them, so
+ * that a group waits for earlier ones alone: the first bundle that is not done never waits. Flags
+ * are never put back, since the number of the sweep is in them.
  */
 #ifndef NPBMZ_LU_WAVE_H
 #define NPBMZ_LU_WAVE_H
@@ -37,6 +44,9 @@
 #ifndef LU_AT_ONCE
 #    define LU_AT_ONCE 2 /* steps of u and r on their way from memory at a time (lower sweep) */
 #endif
+#ifndef LU_RESIDENT
+#    define LU_RESIDENT 0 /* 1: one launch a sweep */
+#endif
 #ifndef LU_GROUPS
 #    define LU_GROUPS 4 /* that a multiprocessor shall have at a time */
 #endif
@@ -52,8 +62,13 @@ enum {
 /* the value of the sweeps' kernels */
 struct lu_wave {
     struct lu_coefficients c;
+#if LU_RESIDENT
+    evn_long from; /* flags of this sweep: this and the steps done, or LU_ALL of them */
+    int bundles;   /* of all zones */
+#else
     int launch; /* from 0 */
     int steps;  /* S, a multiple of LU_CHUNK */
+#endif
 };
 
 /* the value of the residual's */
@@ -88,6 +103,10 @@ EVN_DEVICE_FUNCTION int lu_room(int nx) { return lu_hyperplanes(nx - 2, LU_LINES
 EVN_DEVICE_FUNCTION evn_long lu_bundle_doubles(int nx) {
     return (evn_long)lu_room(nx) * LU_STEP + LU_CARRY * LU_ITEMS;
 }
+
+/* A bundle's flag, of the buffer of flags: there is one for so many doubles of work space, which is
+ * fewer than any bundle's. */
+enum { LU_FLAG = LU_STEP, LU_ALL_BITS = 20, LU_ALL = (1 << LU_ALL_BITS) - 1 };
 
 /* groups for the interior rows of a plane */
 EVN_DEVICE_FUNCTION int lu_plane_groups(int sj, int ny) {

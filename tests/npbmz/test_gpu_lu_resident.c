@@ -1,0 +1,212 @@
+/* LU-MZ's sweeps as one launch each (npbmz/variants.h), whose groups wait for each other: the
+ * host's bits where nothing is fused, and those of the launches that follow each other in whole
+ * runs; how many launches they are; and a device that has no such launches takes the others.
+ *
+ * On emulated devices of one core, where one group does all bundles, and of several, where the last
+ * group that can goes on: a bundle that begins too early has other bits, each time.
+ * Run: ctest -R gpu_lu_resident */
+#define NPBMZ_ITEM
+#include "npbmz/lu/wave.h"
+
+#include "both.h"
+#include "check.h"
+#include "device/fake_cuda.h"
+#include "npbmz/npbmz.h"
+#include "npbmz/variants.h"
+
+#include <dlfcn.h>
+
+extern const evn_kernel_source lu_kernels, lu_resident_kernels;
+
+/* One bundle and many, full and with few lines; lines shorter and longer than a bundle is wide. */
+static const int shapes[][3] = {
+    {6, 6, 6},    {57, 38, 28}, {13, 11, 17}, {9, 43, 7},
+    {12, 18, 10}, {7, 34, 18},  {5, 35, 27},  {140, 8, 12},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+/* The devices of the test: one that is given, or emulated ones. */
+static const char *const emulated[] = {"emulated", "emulated:cores=3", "emulated:cores=64"};
+static const char *given;
+static int devices(void) { return given ? 1 : 3; }
+static void choose(int number) {
+    if (!given) setenv("EVENER_TEST_DEVICE", emulated[number], 1);
+}
+
+static int has_resident(void) {
+    evn_device *d;
+    assert_ok(evn_device_open(&d, test_device(), 0));
+    const int has = evn_device_traits(d)->resident;
+    evn_device_close(d);
+    return has;
+}
+
+static struct fake_cuda *fake_driver(void) {
+    const char *file = getenv("EVENER_LIBCUDA");
+    void *library = file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
+    return library ? dlsym(library, "fake") : NULL;
+}
+
+static void open_zones(struct both *b, const int shape[][3], int zones, size_t max_work) {
+    both_zones(b, NPBMZ_LU, 0.01, shape, zones);
+    both_device(b, &gpu_lu_resident, max_work);
+}
+
+static void same_as_host(void **state) {
+    (void)state;
+    for (int d = 0; d < devices(); d++) {
+        struct both b;
+        choose(d);
+        open_zones(&b, shapes, SHAPES, 0);
+        both_host_steps(&b, 3);
+        both_device_steps(&b, 3);
+        both_assert_alike(&b, &lu_kernels);
+        both_close(&b);
+    }
+}
+
+/* Each shape by itself: then other bundles are the first ones of groups. */
+static void one_zone(void **state) {
+    (void)state;
+    choose(1);
+    for (int n = 0; n < SHAPES; n++) {
+        struct both b;
+        open_zones(&b, shapes + n, 1, 0);
+        both_host_steps(&b, 2);
+        both_device_steps(&b, 2);
+        both_assert_alike(&b, &lu_kernels);
+        both_close(&b);
+    }
+}
+
+/* In work space for a part of the zones, whose flags lie elsewhere in each; and with norms between
+ * steps, for which the work space is used too. */
+static void in_parts(void **state) {
+    (void)state;
+    struct both b;
+    struct norms norms[SHAPES];
+    choose(1);
+    open_zones(&b, shapes, SHAPES, 0);
+    const size_t max_work = both_largest_work(&b, &gpu_lu_resident);
+    both_close(&b);
+    open_zones(&b, shapes, SHAPES, max_work);
+    both_host_steps(&b, 3);
+    for (int step = 0; step < 3; step++) {
+        both_device_steps(&b, 1);
+        assert_ok(gpu_norms(b.gpu, norms, NULL));
+    }
+    both_assert_alike(&b, &lu_kernels);
+    both_close(&b);
+}
+
+/* Batches that change: fewer zones, then all again, which takes more flags. */
+static void other_batches(void **state) {
+    (void)state;
+    struct both b;
+    choose(1);
+    both_zones(&b, NPBMZ_LU, 0.01, shapes, SHAPES);
+    both_device(&b, &gpu_lu_resident, 0);
+    both_host_steps(&b, 3);
+    for (int step = 0; step < 3; step++)
+        for (int first = 0, count; first < SHAPES; first += count) {
+            count = step == 2 ? SHAPES : 1 + first;
+            if (first + count > SHAPES) count = SHAPES - first;
+            assert_ok(gpu_batch(b.gpu, b.field, count, b.number + first, b.at + first));
+            assert_ok(gpu_step(b.gpu));
+            assert_ok(gpu_finish(b.gpu));
+        }
+    both_assert_alike(&b, &lu_kernels);
+    both_close(&b);
+}
+
+static void launches(void **state) {
+    (void)state;
+    struct fake_cuda *fake = fake_driver();
+    for (int d = 0; d < devices(); d++) {
+        struct both b;
+        choose(d);
+        open_zones(&b, shapes, SHAPES, 0);
+        const int before = fake ? fake->together : 0;
+        const long long n = both_launches(&b, 2);
+        if (evn_device_traits(b.device)->resident)
+            assert_int_equal(n, 2 * 3); /* two sweeps and the residual */
+        else
+            assert_true(n > 2 * 3);
+        if (fake) assert_int_equal(fake->together - before, 2 * 2);
+        both_close(&b);
+    }
+}
+
+/* A driver whose devices have no such launches: as gpu_lu. */
+static void without(void **state) {
+    (void)state;
+    struct fake_cuda *fake = fake_driver();
+    if (!fake) return;
+    fake->resident = 0;
+    const int before = fake->together;
+    struct both b;
+    open_zones(&b, shapes, SHAPES, 0);
+    both_host_steps(&b, 2);
+    assert_true(both_launches(&b, 2) > 2 * 3);
+    both_assert_alike(&b, &lu_kernels);
+    both_close(&b);
+    assert_int_equal(fake->together, before);
+    fake->resident = 1;
+}
+
+/* ---- whole runs ---------------------------------------------------------------------------- */
+
+static uint64_t hash_of(char class_, const char *units_text, const struct gpu_solver *solver) {
+    evn_machine *machine;
+    evn_units *units;
+    npbmz *problem;
+    evn_schedule *schedule;
+    npbmz_result r;
+    assert_ok(evn_machine_open(&machine));
+    assert_ok(evn_units_open_on(&units, machine, units_text, test_device(), EVN_OVERSUBSCRIBE));
+    assert_ok(npbmz_open(&problem, NPBMZ_LU, class_));
+    evn_problem tasks = npbmz_tasks(problem);
+    tasks.units = evn_units_count(units);
+    assert_ok(evn_schedule_open(&schedule, "static", &tasks));
+    const npbmz_options options = {.run = {.steps = class_ == 'S' ? 0 : 20}, .solver = solver};
+    assert_ok(npbmz_run(problem, units, schedule, &options, &r));
+    const uint64_t hash = r.run.hash;
+    npbmz_result_free(&r);
+    evn_schedule_close(schedule);
+    npbmz_close(problem);
+    evn_units_close(units);
+    evn_machine_close(machine);
+    return hash;
+}
+
+static void runs(void **state) {
+    (void)state;
+    int count = 1;
+    char why[256];
+    for (int d = 0; d < devices(); d++) {
+        choose(d);
+        if (!given) setenv("EVENER_TEST_DEVICE", d ? "emulated:2,cores=3" : "emulated:2", 1);
+        assert_ok(evn_devices_count(test_device(), &count, why, sizeof why));
+        for (const char *class_ = d < 2 ? "SW" : ""; *class_; class_++) {
+            const uint64_t hash = hash_of(*class_, "1:GPU:1", &gpu_lu);
+            assert_int_equal(hash_of(*class_, "1:GPU:1", &gpu_lu_resident), hash);
+            if (count < 2) continue;
+            assert_int_equal(hash_of(*class_, "2:GPU:1", &gpu_lu_resident), hash);
+            assert_int_equal(hash_of(*class_, "1:GPU:2", &gpu_lu_resident), hash);
+        }
+    }
+}
+
+int main(void) {
+    given = getenv("EVENER_TEST_DEVICE");
+    const int missing = test_devices(&lu_resident_kernels, NULL);
+    if (missing) return missing;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_as_host),  cmocka_unit_test(launches), cmocka_unit_test(one_zone),
+        cmocka_unit_test(other_batches), cmocka_unit_test(in_parts), cmocka_unit_test(without),
+        cmocka_unit_test(runs),
+    };
+    /* what takes gpu_lu's launches is tested with gpu_lu */
+    return has_resident() ? cmocka_run_group_tests(tests, NULL, NULL)
+                          : _cmocka_run_group_tests("launches", tests, 2, NULL, NULL);
+}
