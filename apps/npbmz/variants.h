@@ -1,6 +1,7 @@
-/* The kernels of BT and LU once more with other constants, from the same text, to see which are
- * best on a device: each a solver of its own for npbmz_options.solver. CMakeLists.txt makes them,
- * in a library of their own, since only studies want them.
+/* The kernels of BT and LU once more with other constants, or LU's with sweeps of one launch each,
+ * from the same text, to see which are best on a device: each a solver of its own for
+ * npbmz_options.solver. CMakeLists.txt makes them, in a library of their own, since only studies
+ * want them.
  *
  * A variant computes the same bits. The constants of ours are in bt/bt_gpu.h and lu/wave.h. */
 #ifndef NPBMZ_VARIANTS_H

@@ -577,8 +577,9 @@ evn_status evn_launch(evn_queue *q, evn_kernel *k, int groups, int items,
 
 evn_status evn_launch_resident(evn_queue *q, evn_kernel *k, int groups, int items,
                                const evn_argument *argument, int arguments) {
-    const int most = q && k && groups > 0 ? evn_kernel_resident(k) : 0;
-    if (q && k && groups > most && !alive(q->device, "launch")) {
+    const int is_here = q && k && k->program->device == q->device;
+    const int most = is_here && groups > 0 ? evn_kernel_resident(k) : 0;
+    if (is_here && groups > most && !alive(q->device, "launch")) {
         evn_device *d = q->device;
         const char *name = k->entry->name;
         if (!d->traits.resident)
