@@ -46,30 +46,14 @@ evn_status pulse_read(struct pulse *out, const char *text) {
     return EVN_OK;
 }
 
-/* exp(-u^2/2) for |u| <= cut, to 2e-16 of itself: 2^k e^r with |r| <= ln(2)/2, e^r as a polynomial.
- * A function of the C library could not be computed for several u at once. */
+/* exp(-u^2/2) for |u| <= cut. A function of the C library could not be computed for several u at
+ * once. */
 static inline double bell(double u) {
-    static const double magic = 0x1.8p52; /* leaves a whole number in the last bits */
-    const double y = -0.5 * u * u, t = y * 0x1.71547652b82fep0 + magic, k = t - magic;
-    const double r = (y - k * 0x1.62e42feep-1) - k * 0x1.a39ef35793c76p-33;
-    double e = 1. / 6227020800;
-    e = e * r + 1. / 479001600;
-    e = e * r + 1. / 39916800;
-    e = e * r + 1. / 3628800;
-    e = e * r + 1. / 362880;
-    e = e * r + 1. / 40320;
-    e = e * r + 1. / 5040;
-    e = e * r + 1. / 720;
-    e = e * r + 1. / 120;
-    e = e * r + 1. / 24;
-    e = e * r + 1. / 6;
-    e = e * r + 0.5;
-    e = e * r + 1;
-    e = e * r + 1;
+    double t, scale;
+    const double e = incident_bell(u, &t);
     uint64_t bits;
     memcpy(&bits, &t, sizeof bits);
     bits = (bits << 52) + 0x3ff0000000000000u;
-    double scale;
     memcpy(&scale, &bits, sizeof scale);
     return e * scale;
 }
@@ -101,14 +85,7 @@ double pulse_highest(const struct pulse *p) {
 #define E 0.053145049844817
 #define F 0.310352451033784
 #define G 0.636502499121399
-enum { POINTS = INCIDENT_POINTS, LANES = 16 };
-
-/* Triangles at a time, in the order of their delays; lanes that are none weigh 0. */
-struct block {
-    double delay[3][LANES]; /* d.x/c at the corners */
-    double weight[LANES];   /* area, times what stands before its integral */
-    double first, last;     /* least and largest delay */
-};
+enum { POINTS = INCIDENT_POINTS, LANES = INCIDENT_LANES };
 
 static const double barycentric[POINTS][3] = {
     {A, B, B}, {B, A, B}, {B, B, A}, {C, D, D}, {D, C, D}, {D, D, C},
@@ -166,8 +143,8 @@ static void measure(struct incident *in, const struct mesh *m, struct place *pla
 }
 
 /* Triangle t as one of block's lanes. */
-static void put(struct incident *in, const struct mesh *m, struct block *block, int lane, int t,
-                double eta, double delta) {
+static void put(struct incident *in, const struct mesh *m, struct incident_block *block, int lane,
+                int t, double eta, double delta) {
     double normal[3];
     const double area = mesh_normal(m, t, normal);
     /* -(n.d) + eta, over delta: sound-hard; 1: sound-soft */
@@ -185,7 +162,7 @@ static void put(struct incident *in, const struct mesh *m, struct block *block, 
 static void arrange(struct incident *in, const struct mesh *m, const struct place *place,
                     double eta, double delta) {
     for (int b = 0; b < in->blocks; b++)
-        in->block[b] = (struct block){.first = INFINITY, .last = -INFINITY};
+        in->block[b] = (struct incident_block){.first = INFINITY, .last = -INFINITY};
     for (int i = 0; i < m->triangles; i++) {
         put(in, m, &in->block[i / LANES], i % LANES, place[i].triangle, eta, delta);
         for (int c = 0; c < 3; c++) in->begin[m->corner[place[i].triangle][c] + 1]++;
@@ -270,7 +247,7 @@ int incident_over(const struct incident *in) {
  * restart. */
 static __attribute__((noinline)) void integrate(const struct incident *in, int b, double t,
                                                 double *restrict out) {
-    const struct block *k = &in->block[b];
+    const struct incident_block *k = &in->block[b];
     const double ricker = in->pulse.kind == PULSE_RICKER;
     const double from = t - in->pulse.t0, scale = 1 / in->pulse.sigma;
     double sum[3][LANES] = {{0}};
@@ -318,12 +295,28 @@ int incident_cores(const struct incident *in, const evn_crew *crew, int n) {
     return evn_crew_cores(crew, (double)in->blocks * LANES * POINTS, 8192);
 }
 
-void incident_part(struct incident *in, evn_crew *crew, int me, int cores, int n, double *l) {
+struct incident_time incident_at(const struct incident *in, int n) {
+    return (struct incident_time){.t = n * in->dt,
+                                  .t0 = in->pulse.t0,
+                                  .scale = 1 / in->pulse.sigma,
+                                  .cut = cut,
+                                  .reach = cut * in->pulse.sigma,
+                                  .ricker = in->pulse.kind == PULSE_RICKER,
+                                  .off = n <= 0 && in->problem != TDBEM_SOFT,
+                                  .triangles = in->blocks * LANES};
+}
+
+int incident_quiet(const struct incident *in, int n) {
     const double t = n * in->dt;
+    return quiet(in, t, in->first, in->last) &&
+           (in->problem == TDBEM_SOFT || quiet(in, t - in->dt, in->first, in->last));
+}
+
+void incident_part(struct incident *in, evn_crew *crew, int me, int cores, int n, double *l) {
     const int soft = in->problem == TDBEM_SOFT, last = in->step;
     const int from = evn_crew_begin(in->vertices, me, cores);
     const int to = evn_crew_begin(in->vertices, me + 1, cores);
-    if (quiet(in, t, in->first, in->last) && (soft || quiet(in, t - in->dt, in->first, in->last))) {
+    if (incident_quiet(in, n)) {
         for (int v = from; v < to; v++) l[v] = 0;
         return;
     }

@@ -9,6 +9,7 @@
 #define TDBEM_INCIDENT_H
 
 #include <evener/crew.h>
+#include "tdbem/incident_part.h"
 #include "tdbem/matrices/slices.h"
 #include <evener/status.h>
 
@@ -30,6 +31,15 @@ double pulse_value(const struct pulse *p, double t);
 /* The angular frequency above which the spectrum is 40 dB below its maximum. */
 double pulse_highest(const struct pulse *p);
 
+#define INCIDENT_LANES 16 /* triangles of a block */
+
+/* Triangles at a time, in the order of their delays; lanes that are none weigh 0. */
+struct incident_block {
+    double delay[3][INCIDENT_LANES]; /* d.x/c at the corners */
+    double weight[INCIDENT_LANES];   /* area, times what stands before its integral */
+    double first, last;              /* least and largest delay */
+};
+
 struct incident {
     enum tdbem_problem problem;
     struct pulse pulse; /* t0 as it is used */
@@ -37,7 +47,7 @@ struct incident {
     int vertices;
     /* private */
     int blocks; /* of triangles */
-    struct block *block;
+    struct incident_block *block;
     double *share; /* what the corners of each block's triangles get of a step */
     int *begin;    /* [vertices + 1] in `where` */
     int *where;    /* places in `share` of what each vertex gets, in the order of triangles */
@@ -63,6 +73,11 @@ void incident_load(struct incident *in, int n, double *l);
  * how many cores are worth it at step n. */
 void incident_part(struct incident *in, evn_crew *crew, int me, int cores, int n, double *l);
 int incident_cores(const struct incident *in, const evn_crew *crew, int n);
+
+/* What a device is told to compute the same: the pulse at step n, and whether l_n is zero, as n is
+ * far from the pulse. */
+struct incident_time incident_at(const struct incident *in, int n);
+int incident_quiet(const struct incident *in, int n);
 
 /* The first step from which on all l_n are zero. */
 int incident_over(const struct incident *in);

@@ -269,7 +269,7 @@ static void open_side(struct side *s, struct slices_csr m, double tolerance) {
     s->m = m;
     assert_ok(solve_cg_open(&s->cg, &s->m, tolerance));
     assert_ok(evn_device_open(&s->device, test_device(), 0));
-    assert_ok(solve_gpu_open(&s->gpu, s->cg, s->device));
+    assert_ok(solve_gpu_open(&s->gpu, s->cg, s->device, 1, 0));
 }
 
 static void close_side(struct side *s) {
@@ -378,7 +378,7 @@ static void device_fails(void **state) {
         int iterations;
         snprintf(text, sizeof text, "emulated:1,fail=%s", what[i]);
         assert_ok(evn_device_open(&device, text, 0));
-        evn_status status = solve_gpu_open(&gpu, cg, device);
+        evn_status status = solve_gpu_open(&gpu, cg, device, 1, 0);
         if (status)
             assert_null(gpu);
         else

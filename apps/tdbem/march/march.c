@@ -1,5 +1,6 @@
 /* The march: groups of steps. For each group the units sum the past; then step after step is solved
  * and gives its share to the rest of the group. */
+#include "tdbem/march/march_device.h"
 #include "tdbem/march/march_ranks.h"
 #include "common/hash.h"
 #include "common/interrupt.h"
@@ -154,19 +155,45 @@ static void append_group(evn_crew *crew, int me, int cores, void *arg) {
 /* Whether a multiple of `every` lies in first .. last. */
 static int due(int first, int last, int every) { return last / every != (first - 1) / every; }
 
+static evn_status put_out(struct march *m, int n, int q) {
+    evn_status status = point_fields(m, n, q);
+    const double since = evn_now();
+    if (!status) status = keep_step(m, n, q);
+    m->r->output_s += evn_now() - since;
+    return status;
+}
+
 static evn_status one_step(struct march *m, int n, int q, int last, evn_status mine) {
     const tdbem *p = m->p;
     const size_t own = (size_t)tdbem_row(p, p->me) * (size_t)p->layout->wide;
     evn_status status = solve_step(m, n, q, mine);
-    if (!status) status = point_fields(m, n, q);
+    if (!status) status = put_out(m, n, q);
     const double since = evn_now();
-    if (!status) status = keep_step(m, n, q);
-    const double kept = evn_now();
-    m->r->output_s += kept - since;
     if (status) return status;
     if (!last) radiation_add(p->radiation, m->crew, q + 1, m->a, m->total + own, p->layout->wide);
-    m->r->radiation_s += evn_now() - kept;
+    m->r->radiation_s += evn_now() - since;
     return EVN_OK;
+}
+
+static evn_status stopped_at(int n) { return evn_fail(EVN_STOPPED, "stopped at step %d", n); }
+
+/* All steps of a group at once, and then what each of them puts out; the steps before one that
+ * fails too. */
+static evn_status steps_on_device(struct march *m, int n, int count) {
+    int solved;
+    char why[1024];
+    const double begin = evn_now();
+    if (state_stop(m)) return stopped_at(n);
+    const evn_status failed = device_group(m, n, count, &solved);
+    snprintf(why, sizeof why, "%s", failed ? evn_message() : "");
+    m->r->solve_s += evn_now() - begin;
+    for (int q = 0; q < solved; q++) {
+        if (state_stop(m)) return stopped_at(n + q);
+        evn_status status = take_solution(m, n + q, q);
+        if (!status) status = put_out(m, n + q, q);
+        if (status) return status;
+    }
+    return failed ? evn_fail(failed, "%s", why) : EVN_OK;
 }
 
 /* Over ranks one that has failed takes part until all of them know. */
@@ -174,8 +201,9 @@ static evn_status march_group(struct march *m, int n, int count) {
     evn_status status = sums_make(m, n + count <= m->steps);
     if (status) return status;
     status = sums_add(m);
-    for (int q = 0; q < count; q++) {
-        if (!m->ranks && state_stop(m)) return evn_fail(EVN_STOPPED, "stopped at step %d", n + q);
+    if (m->on_device) status = steps_on_device(m, n, count);
+    for (int q = 0; !m->on_device && q < count; q++) {
+        if (!m->ranks && state_stop(m)) return stopped_at(n + q);
         status = one_step(m, n + q, q, q + 1 == count, status);
         if (status && (!m->ranks || status == EVN_STOPPED)) return status;
     }
@@ -323,7 +351,10 @@ static evn_status prepare(struct march *m, const evn_schedule *schedule, int *do
     if (!status) status = room_find_vertices(m);
     if (!status) status = state_identify(m);
     if (!status && !m->p->me) status = room_open_files(m);
-    if (!status) status = solver_attach(m->p->solver, m->units); /* it needs little */
+    if (!status)
+        status = solver_attach(m->p->solver, m->units, m->p->options.group,
+                               m->p->options.single); /* it needs little */
+    if (!status) status = device_open(m);
     if (!status) status = sums_open_devices(m);
     if (!status) status = m->o->restart ? state_restart(m, done) : room_begin_tables(m);
     if (!status && *done > m->steps)

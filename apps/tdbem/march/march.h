@@ -1,6 +1,6 @@
 /* A march at work, as its files see it: march.c goes from step to step, march_sums.c sums the past
- * of a group, march_state.c keeps checkpoints, march_room.c makes room and looks at the files
- * first. */
+ * of a group, march_device.c has its steps on a device, march_state.c keeps checkpoints,
+ * march_room.c makes room and looks at the files first. */
 #ifndef TDBEM_MARCH_H
 #define TDBEM_MARCH_H
 
@@ -45,13 +45,14 @@ struct march {
     char **scratch;              /* of each core of all units */
     int *first_core;             /* of each unit in `scratch` */
     int cores;
-    evn_place *place;           /* NULL: no devices */
-    int *region;                /* of each block */
-    struct summation_gpu **gpu; /* of each space; NULL for the host's */
-    int *owner;                 /* of each block, when they were fetched last */
-    int *device;                /* of each block, of its owner's; -1 */
-    int **fetched;              /* work space of each space: blocks */
-    struct march_fast *fast;    /* memory that devices reach at full speed */
+    struct march_device *on_device; /* steps that are a device's; NULL: the host's */
+    evn_place *place;               /* NULL: no devices */
+    int *region;                    /* of each block */
+    struct summation_gpu **gpu;     /* of each space; NULL for the host's */
+    int *owner;                     /* of each block, when they were fetched last */
+    int *device;                    /* of each block, of its owner's; -1 */
+    int **fetched;                  /* work space of each space: blocks */
+    struct march_fast *fast;        /* memory that devices reach at full speed */
     int fasts;
     double *busy;      /* of each unit until now, s */
     int *reader;       /* of each block: the unit that it is read ahead for; work space */

@@ -1,6 +1,7 @@
 /* What a march needs before its first step: options that belong together, files that can be
  * written, memory. */
 #include "tdbem/files/checkpoint.h"
+#include "tdbem/march/march_device.h"
 #include "tdbem/march/march_ranks.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/summation/summation_gpu.h"
@@ -173,6 +174,7 @@ evn_status room_begin_tables(struct march *m) {
 }
 
 void room_give_back(struct march *m) {
+    device_close(m);
     solver_detach(m->p->solver);
     sums_close_devices(m);
     ranks_close(m);

@@ -125,11 +125,11 @@ evn_status solver_check_units(enum solver_kind kind, const evn_units *units) {
                     evn_units_text(units));
 }
 
-evn_status solver_attach(struct solver *s, const evn_units *units) {
+evn_status solver_attach(struct solver *s, const evn_units *units, int steps, int single) {
     evn_status status = solver_check_units(s->kind, units);
     if (status || s->kind != SOLVER_CG_DEVICE) return status;
     solver_detach(s);
-    return solve_gpu_open(&s->gpu, s->cg, first_device(units));
+    return solve_gpu_open(&s->gpu, s->cg, first_device(units), steps, single);
 }
 
 void solver_detach(struct solver *s) {
@@ -148,6 +148,11 @@ evn_status solver_solve(struct solver *s, evn_crew *crew, const double *b, doubl
     s->iterations += iterations;
     return status;
 }
+
+struct solve_gpu *solver_gpu(const struct solver *s) {
+    return s->gpu;
+}
+void solver_solved(struct solver *s, int iterations) { s->iterations += iterations; }
 
 long long solver_iterations(const struct solver *s) { return s->iterations; }
 size_t solver_entries(const struct solver *s) { return s->entries; }

@@ -17,6 +17,7 @@
 enum solver_kind { SOLVER_CG, SOLVER_CG_DEVICE, SOLVER_MUMPS };
 
 struct solver;
+struct solve_gpu;
 
 /* `cg`, `cg:device` or `mumps`. EVN_USAGE; EVN_MISSING: mumps is not in this build, or its plug-in
  * not where it is looked for. */
@@ -32,11 +33,15 @@ evn_status solver_open(struct solver **out, const struct slices_csr *m, enum sol
                        double tolerance);
 void solver_close(struct solver *s);
 
-/* cg:device, before the first solution: M_0 goes to the first device of the first GPU unit. Nothing
- * for others. EVN_USAGE: there is no device; EVN_MEMORY, EVN_DEVICE, EVN_SYSTEM. Detach before the
+/* cg:device, before the first solution: M_0 goes to the first device of the first GPU unit, with
+ * room for groups of `steps` steps; `single`: a device rounds solutions to float. Nothing for
+ * others. EVN_USAGE: there is no device; EVN_MEMORY, EVN_DEVICE, EVN_SYSTEM. Detach before the
  * units are closed. */
-evn_status solver_attach(struct solver *s, const evn_units *units);
+evn_status solver_attach(struct solver *s, const evn_units *units, int steps, int single);
 void solver_detach(struct solver *s);
+/* The device's; NULL: the host solves. What it solves by itself is told here. */
+struct solve_gpu *solver_gpu(const struct solver *s);
+void solver_solved(struct solver *s, int iterations);
 
 /* `a` is a first guess and becomes the solution. EVN_BODY: it does not converge, or MUMPS failed;
  * EVN_DEVICE.

@@ -2,22 +2,23 @@
  * an item a row. All groups add up the chunks' sums of the launch before, each for itself, so that
  * the host is told nothing before the end, and an iteration is two launches.
  *
- * Vectors are in one buffer, r, a, p, s, w of a.rows each, and behind a, so that they come home
- * with it, two states, of iterations k and k - 1. In a launch no group reads what another one
- * writes. Iterations after the last one do nothing.
+ * Vectors are in one buffer, r, a, p, s, w of a.rows each. Each step of a group has two states, of
+ * iterations k and k - 1. In a launch no group reads what another one writes. Iterations after the
+ * last one do nothing, nor do those of a step that follows on one which is not solved: so all steps
+ * of a group can be given out before it is known how many iterations they take. States and
+ * solutions are in one buffer, since they go home together.
  *
  * Cost of an iteration with e entries: 2 e + 12 rows operations; e entries of 12 bytes and nine
  * vectors of 8 bytes a row are read or written, mostly in a cache, and r is gathered.
  */
 #include "tdbem/solve/solve_part.h"
 
-/* Places in `vector`; states are doubles there. */
-#define STATES   16
+/* Places in `vector`, and in `state`. */
 #define AT_A     a.rows
-#define AT_P     (2 * a.rows + STATES)
-#define AT_S     (3 * a.rows + STATES)
-#define AT_W     (4 * a.rows + STATES)
-#define STATE(k) state[a.rows / 4 + ((k)&1)]
+#define AT_P     (2 * a.rows)
+#define AT_S     (3 * a.rows)
+#define AT_W     (4 * a.rows)
+#define STATE(k) state[SOLVE_STATE(a.step, k)]
 
 /* Sum of SOLVE_CHUNK numbers, to v[0]. */
 #define TREE(v)                                                                                    \
@@ -52,25 +53,28 @@ EVN_DEVICE_FUNCTION double product(EVN_GLOBAL const evn_long *begin, EVN_GLOBAL 
 /* r is b still. Gamma and b.b of the chunks. */
 EVN_KERNEL(cg_begin, SOLVE_CHUNK,
            (EVN_IN(evn_long, begin), EVN_IN(int, column), EVN_IN(double, value),
-            EVN_BUFFER(double, vector), EVN_BUFFER(double, gamma), EVN_BUFFER(double, target),
+            EVN_BUFFER(double, vector), EVN_IN(struct solve_state, state),
+            EVN_BUFFER(double, gamma), EVN_BUFFER(double, target),
             EVN_VALUE(struct solve_sweep, a))) {
     EVN_LOCAL_ARRAY(double, size, SOLVE_CHUNK);
     EVN_LOCAL_ARRAY(double, dot, SOLVE_CHUNK);
-    EVN_ITEMS(i) {
-        const int row = EVN_GROUP * SOLVE_CHUNK + i;
-        const double b = vector[row], r = b - product(begin, column, value, vector + AT_A, row);
-        size[i] = b * b;
-        dot[i] = r * r;
-        vector[row] = r;
-        vector[AT_P + row] = 0;
-        vector[AT_S + row] = 0;
-    }
-    EVN_BARRIER;
-    TREE(size)
-    TREE(dot)
-    EVN_FIRST {
-        target[EVN_GROUP] = size[0];
-        gamma[EVN_GROUP] = dot[0];
+    if (SOLVE_READY(state, a.before)) {
+        EVN_ITEMS(i) {
+            const int row = EVN_GROUP * SOLVE_CHUNK + i;
+            const double b = vector[row], r = b - product(begin, column, value, vector + AT_A, row);
+            size[i] = b * b;
+            dot[i] = r * r;
+            vector[row] = r;
+            vector[AT_P + row] = 0;
+            vector[AT_S + row] = 0;
+        }
+        EVN_BARRIER;
+        TREE(size)
+        TREE(dot)
+        EVN_FIRST {
+            target[EVN_GROUP] = size[0];
+            gamma[EVN_GROUP] = dot[0];
+        }
     }
 }
 
@@ -83,10 +87,10 @@ EVN_KERNEL(cg_multiply, SOLVE_CHUNK,
     EVN_LOCAL_ARRAY(double, size, SOLVE_CHUNK);
     EVN_LOCAL_ARRAY(double, sum, SOLVE_CHUNK);
     EVN_LOCAL_ARRAY(double, dot, SOLVE_CHUNK);
-    TOTAL(sum, gamma)
-    double goal = 0;
+    double goal = 0, now = 0;
     int done = SOLVE_GOES_ON, iterations = a.k;
     if (a.k) {
+        now = STATE(a.k - 1).gamma;
         goal = STATE(a.k - 1).target;
         done = STATE(a.k - 1).done;
         if (done)
@@ -95,14 +99,21 @@ EVN_KERNEL(cg_multiply, SOLVE_CHUNK,
             done = SOLVE_NOT_DEFINITE;
             iterations = a.k - 1;
         }
-    } else {
-        TOTAL(size, target)
-        goal = a.tolerance * size[0];
+    } else if (!SOLVE_READY(state, a.before)) {
+        done = SOLVE_WAITS;
     }
-    if (!done) done = solve_done(sum[0], goal);
+    if (!done) {
+        TOTAL(sum, gamma)
+        now = sum[0];
+        if (!a.k) {
+            TOTAL(size, target)
+            goal = a.tolerance * size[0];
+        }
+        done = solve_done(now, goal);
+    }
     if (EVN_GROUP == 0) {
         EVN_FIRST {
-            STATE(a.k).gamma = sum[0];
+            STATE(a.k).gamma = now;
             STATE(a.k).target = goal;
             STATE(a.k).delta = a.k ? STATE(a.k - 1).delta : 0;
             STATE(a.k).done = done;
@@ -154,6 +165,21 @@ EVN_KERNEL(cg_advance, SOLVE_CHUNK,
             EVN_BARRIER;
             TREE(dot)
             EVN_FIRST { gamma[EVN_GROUP] = dot[0]; }
+        }
+    }
+}
+
+/* The solution of a step that is solved. */
+EVN_KERNEL(cg_end, SOLVE_CHUNK,
+           (EVN_IN(double, vector), EVN_IN(double, scale), EVN_BUFFER(struct solve_state, state),
+            EVN_BUFFER(double, solution), EVN_VALUE(struct solve_sweep, a))) {
+    const int done = STATE(a.k).done;
+    if (done == SOLVE_CONVERGED || done == SOLVE_ZERO) {
+        EVN_ITEMS(i) {
+            const int row = EVN_GROUP * SOLVE_CHUNK + i;
+            const double x = done == SOLVE_ZERO ? 0 : scale[row] * vector[AT_A + row];
+            solution[SOLVE_SOLUTION(a.step, a.steps, a.rows) + row] =
+                a.single ? (double)(float)x : x;
         }
     }
 }

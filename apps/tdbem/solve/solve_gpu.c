@@ -6,27 +6,31 @@
 extern const evn_kernel_source solve_kernels;
 
 enum {
-    STATES = 2,
-    FIRST_TIME = 16, /* iterations given out when nothing is known */
+    FIRST_TIME = 26, /* iterations given out when nothing is known, */
+    BEYOND = 1,      /* beyond what the last group took, */
     MORE = 4         /* and when they were not enough */
 };
 
 struct solve_gpu {
     const struct solve_matrix *m;
     double tolerance;
-    int rows; /* padded */
+    int rows;          /* padded */
+    int steps, single; /* of a group */
     evn_device *device;
     evn_queue *queue;
     evn_program *program;
-    evn_kernel *begin, *multiply, *advance;
-    evn_buffer *strips, *column, *value, *vector, *gamma, *delta, *target;
-    double *message; /* b and a on their way; then a and states */
-    int expected;    /* iterations */
+    evn_kernel *begin, *multiply, *advance, *end;
+    evn_buffer *strips, *column, *value, *scale, *root, *vector, *gamma, *delta, *target;
+    evn_buffer *result; /* states and solutions */
+    double *message;    /* b and a on their way */
+    double *home;       /* what `result` had last */
+    int *given;         /* [steps] iterations */
+    int expected;       /* iterations */
 };
 
-/* a and the states behind it. */
-static size_t home_bytes(const struct solve_gpu *g) {
-    return (size_t)g->rows * sizeof(double) + STATES * sizeof(struct solve_state);
+/* All states, and the solutions of the first steps. */
+static size_t home_bytes(const struct solve_gpu *g, int steps) {
+    return (size_t)SOLVE_SOLUTION(steps, g->steps, g->rows) * sizeof(double);
 }
 
 /* ---- opening ---- */
@@ -36,6 +40,7 @@ static evn_status open_kernels(struct solve_gpu *g) {
     if (!status) status = evn_kernel_open(&g->begin, g->program, "cg_begin");
     if (!status) status = evn_kernel_open(&g->multiply, g->program, "cg_multiply");
     if (!status) status = evn_kernel_open(&g->advance, g->program, "cg_advance");
+    if (!status) status = evn_kernel_open(&g->end, g->program, "cg_end");
     return status;
 }
 
@@ -44,41 +49,63 @@ static evn_status send(struct solve_gpu *g, evn_buffer **buffer, const void *dat
     return status ? status : evn_copy_to_device(g->queue, *buffer, 0, data, bytes);
 }
 
-static evn_status open_all(struct solve_gpu *g) {
+static evn_status send_matrix(struct solve_gpu *g) {
     const struct solve_matrix *m = g->m;
     const size_t strips = (size_t)g->rows / SOLVE_STRIP, entries = m->begin[strips] * SOLVE_STRIP;
-    const size_t sums = (size_t)m->chunks * sizeof(double);
-    void *message = NULL;
-    evn_status status = evn_queue_open(&g->queue, g->device);
-    if (!status) status = open_kernels(g);
-    if (!status) status = send(g, &g->strips, m->begin, (strips + 1) * sizeof *m->begin);
+    const size_t rows = (size_t)g->rows * sizeof(double);
+    evn_status status = send(g, &g->strips, m->begin, (strips + 1) * sizeof *m->begin);
     if (!status) status = send(g, &g->column, m->column, entries * sizeof *m->column);
     if (!status) status = send(g, &g->value, m->value, entries * sizeof *m->value);
-    if (!status)
-        status = evn_buffer_open(&g->vector, g->device,
-                                 4 * (size_t)g->rows * sizeof(double) + home_bytes(g));
-    if (!status) status = evn_buffer_open(&g->gamma, g->device, sums);
-    if (!status) status = evn_buffer_open(&g->delta, g->device, sums);
-    if (!status) status = evn_buffer_open(&g->target, g->device, sums);
-    if (!status)
-        status = evn_host_memory_open(&message, g->device,
-                                      (size_t)g->rows * sizeof(double) + home_bytes(g));
-    g->message = message;
-    if (g->queue) {
-        evn_status finished = evn_queue_finish(g->queue);
-        if (!status) status = finished;
-    }
-    if (!status) memset(g->message, 0, 2 * (size_t)g->rows * sizeof *g->message);
+    if (!status) status = send(g, &g->scale, m->scale, rows);
+    if (!status) status = send(g, &g->root, m->root, rows);
     return status;
 }
 
-evn_status solve_gpu_open(struct solve_gpu **out, const struct solve_cg *cg, evn_device *device) {
+static evn_status make_room(struct solve_gpu *g) {
+    const size_t sums = (size_t)g->m->chunks * sizeof(double), rows = (size_t)g->rows;
+    const struct {
+        evn_buffer **buffer;
+        size_t bytes;
+    } room[] = {{&g->vector, 5 * rows * sizeof(double)},
+                {&g->gamma, sums},
+                {&g->delta, sums},
+                {&g->target, sums},
+                {&g->result, home_bytes(g, g->steps)}};
+    evn_status status = EVN_OK;
+    for (size_t i = 0; !status && i < sizeof room / sizeof *room; i++)
+        status = evn_buffer_open(room[i].buffer, g->device, room[i].bytes);
+    void *message = NULL, *home = NULL;
+    if (!status) status = evn_host_memory_open(&message, g->device, 2 * rows * sizeof(double));
+    g->message = message;
+    if (!status) status = evn_host_memory_open(&home, g->device, home_bytes(g, g->steps));
+    g->home = home;
+    g->given = calloc((size_t)g->steps, sizeof *g->given);
+    if (!status && !g->given)
+        status = evn_fail(EVN_MEMORY, "td-bem: no memory for %d steps", g->steps);
+    if (!status) memset(g->message, 0, 2 * rows * sizeof *g->message);
+    return status;
+}
+
+static evn_status open_all(struct solve_gpu *g) {
+    evn_status status = evn_queue_open(&g->queue, g->device);
+    if (!status) status = open_kernels(g);
+    if (!status) status = send_matrix(g);
+    if (!status) status = make_room(g);
+    if (!g->queue) return status;
+    evn_status finished = evn_queue_finish(g->queue);
+    return status ? status : finished;
+}
+
+evn_status solve_gpu_open(struct solve_gpu **out, const struct solve_cg *cg, evn_device *device,
+                          int steps, int single) {
     *out = NULL;
     struct solve_gpu *g = calloc(1, sizeof *g);
     if (!g) return evn_fail(EVN_MEMORY, "td-bem: no memory for a device's solver");
     g->m = solve_cg_matrix(cg);
     g->tolerance = solve_cg_tolerance(cg);
     g->rows = g->m->chunks * SOLVE_CHUNK;
+    g->steps = steps;
+    g->single = single;
     g->device = device;
     g->expected = FIRST_TIME;
     evn_status status = open_all(g);
@@ -93,16 +120,29 @@ evn_status solve_gpu_open(struct solve_gpu **out, const struct solve_cg *cg, evn
 void solve_gpu_close(struct solve_gpu *g) {
     if (!g) return;
     if (g->queue) evn_queue_finish(g->queue); /* after a failure something may be left */
-    evn_buffer *buffer[] = {g->strips, g->column, g->value, g->vector,
-                            g->gamma,  g->delta,  g->target};
+    evn_buffer *buffer[] = {g->strips, g->column, g->value, g->scale,  g->root,
+                            g->vector, g->gamma,  g->delta, g->target, g->result};
     for (size_t i = 0; i < sizeof buffer / sizeof *buffer; i++) evn_buffer_close(buffer[i]);
-    if (g->message) evn_host_memory_close(g->message, g->device);
-    evn_kernel_close(g->begin);
-    evn_kernel_close(g->multiply);
-    evn_kernel_close(g->advance);
+    void *memory[] = {g->message, g->home};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        if (memory[i]) evn_host_memory_close(memory[i], g->device);
+    evn_kernel *kernel[] = {g->begin, g->multiply, g->advance, g->end};
+    for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++) evn_kernel_close(kernel[i]);
     evn_program_close(g->program);
     if (g->queue) evn_queue_close(g->queue);
+    free(g->given);
     free(g);
+}
+
+struct solve_device solve_gpu_device(const struct solve_gpu *g) {
+    return (struct solve_device){.device = g->device,
+                                 .queue = g->queue,
+                                 .rows = g->rows,
+                                 .vector = g->vector,
+                                 .scale = g->scale,
+                                 .root = g->root,
+                                 .steps = g->steps,
+                                 .result = g->result};
 }
 
 /* ---- solving ---- */
@@ -120,69 +160,116 @@ static evn_status launch(struct solve_gpu *g, evn_kernel *kernel, const evn_argu
 
 static evn_status begin(struct solve_gpu *g, struct solve_sweep sweep) {
     const evn_argument argument[] = {BUFFER(g->strips), BUFFER(g->column), BUFFER(g->value),
-                                     BUFFER(g->vector), BUFFER(g->gamma),  BUFFER(g->target),
-                                     VALUE(sweep)};
+                                     BUFFER(g->vector), BUFFER(g->result), BUFFER(g->gamma),
+                                     BUFFER(g->target), VALUE(sweep)};
     return launch(g, g->begin, argument, sizeof argument / sizeof *argument);
 }
 
 static evn_status multiply(struct solve_gpu *g, struct solve_sweep sweep) {
     const evn_argument argument[] = {BUFFER(g->strips), BUFFER(g->column), BUFFER(g->value),
-                                     BUFFER(g->vector), BUFFER(g->vector), BUFFER(g->gamma),
+                                     BUFFER(g->vector), BUFFER(g->result), BUFFER(g->gamma),
                                      BUFFER(g->target), BUFFER(g->delta),  VALUE(sweep)};
     return launch(g, g->multiply, argument, sizeof argument / sizeof *argument);
 }
 
 static evn_status advance(struct solve_gpu *g, struct solve_sweep sweep) {
-    const evn_argument argument[] = {BUFFER(g->vector), BUFFER(g->vector), BUFFER(g->gamma),
+    const evn_argument argument[] = {BUFFER(g->vector), BUFFER(g->result), BUFFER(g->gamma),
                                      BUFFER(g->delta), VALUE(sweep)};
     return launch(g, g->advance, argument, sizeof argument / sizeof *argument);
 }
 
-/* Iterations from sweep->k, where the product is made already, to `end`, and home what came of
- * them. */
-static evn_status go_on(struct solve_gpu *g, struct solve_sweep *sweep, int end,
-                        struct solve_state *state) {
-    evn_status status = EVN_OK;
-    while (!status && sweep->k < end) {
-        status = advance(g, *sweep);
-        sweep->k++;
-        if (!status) status = multiply(g, *sweep);
-    }
-    if (!status)
-        status = evn_copy_to_host(g->queue, g->message, g->vector,
-                                  (size_t)g->rows * sizeof *g->message, home_bytes(g));
-    if (!status) status = evn_queue_finish(g->queue);
-    if (!status)
-        memcpy(state, (char *)(g->message + g->rows) + (sweep->k & 1) * (int)sizeof *state,
-               sizeof *state);
-    return status;
+static evn_status finish(struct solve_gpu *g, struct solve_sweep sweep) {
+    const evn_argument argument[] = {BUFFER(g->vector), BUFFER(g->scale), BUFFER(g->result),
+                                     BUFFER(g->result), VALUE(sweep)};
+    return launch(g, g->end, argument, sizeof argument / sizeof *argument);
 }
 
-evn_status solve_gpu(struct solve_gpu *g, const double *b, double *a, int *iterations) {
+int solve_gpu_ready(const struct solve_gpu *g, int q) {
+    return q < 0 ? -1 : SOLVE_STATE(q, g->given[q]);
+}
+
+static struct solve_sweep sweep_of(const struct solve_gpu *g, int q) {
+    return (struct solve_sweep){.tolerance = g->tolerance * g->tolerance,
+                                .rows = g->rows,
+                                .chunks = g->m->chunks,
+                                .k = g->given[q],
+                                .step = q,
+                                .steps = g->steps,
+                                .before = solve_gpu_ready(g, q - 1),
+                                .single = g->single};
+}
+
+/* Iterations of step q, where the product is made already, to `end`, and the solution. */
+static evn_status go_on(struct solve_gpu *g, int q, int end) {
+    struct solve_sweep sweep = sweep_of(g, q);
+    evn_status status = EVN_OK;
+    if (end > SOLVE_ITERATIONS_MAX) end = SOLVE_ITERATIONS_MAX;
+    while (!status && sweep.k < end) {
+        status = advance(g, sweep);
+        sweep.k++;
+        if (!status) status = multiply(g, sweep);
+    }
+    g->given[q] = sweep.k;
+    return status ? status : finish(g, sweep);
+}
+
+evn_status solve_gpu_give(struct solve_gpu *g, int q) {
+    g->given[q] = 0;
+    evn_status status = begin(g, sweep_of(g, q));
+    if (!status) status = multiply(g, sweep_of(g, q));
+    return status ? status : go_on(g, q, g->expected);
+}
+
+evn_status solve_gpu_more(struct solve_gpu *g, int q) {
+    const int end = g->given[q] + MORE;
+    if (end > g->expected) g->expected = end; /* later steps may be like it */
+    return go_on(g, q, end);
+}
+
+evn_status solve_gpu_home(struct solve_gpu *g, int steps) {
+    evn_status status = evn_copy_to_host(g->queue, g->home, g->result, 0, home_bytes(g, steps));
+    return status ? status : evn_queue_finish(g->queue);
+}
+
+evn_status solve_gpu_look(struct solve_gpu *g, int q, int *more, int *iterations) {
+    const struct solve_state *state =
+        (const struct solve_state *)g->home + SOLVE_STATE(q, g->given[q]);
+    *iterations = state->iterations;
+    *more = state->done == SOLVE_GOES_ON && g->given[q] < SOLVE_ITERATIONS_MAX;
+    return *more ? EVN_OK : solve_verdict(state, g->tolerance);
+}
+
+const double *solve_gpu_solution(const struct solve_gpu *g, int q) {
+    return g->home + SOLVE_SOLUTION(q, g->steps, g->rows);
+}
+
+void solve_gpu_expect(struct solve_gpu *g, int iterations) {
+    if (iterations) g->expected = iterations + BEYOND; /* none: nothing has come yet */
+}
+
+/* Padding stays zero. */
+static evn_status send_equation(struct solve_gpu *g, const double *b, const double *a) {
     const struct solve_matrix *m = g->m;
-    struct solve_sweep sweep = {
-        .tolerance = g->tolerance * g->tolerance, .rows = g->rows, .chunks = m->chunks};
-    struct solve_state state = {0};
-    *iterations = 0;
     double *to = g->message;
-    memset(to + m->n, 0, (size_t)(g->rows - m->n) * sizeof *to);
     for (int i = 0; i < m->n; i++) {
         to[i] = m->scale[i] * b[i];
         to[g->rows + i] = m->root[i] * a[i];
     }
-    memset(to + g->rows + m->n, 0, (size_t)(g->rows - m->n) * sizeof *to);
-    evn_status status =
-        evn_copy_to_device(g->queue, g->vector, 0, to, 2 * (size_t)g->rows * sizeof *to);
-    if (!status) status = begin(g, sweep);
-    if (!status) status = multiply(g, sweep);
-    for (int end = g->expected; !status; end = sweep.k + MORE) {
-        if (end > SOLVE_ITERATIONS_MAX) end = SOLVE_ITERATIONS_MAX;
-        status = go_on(g, &sweep, end, &state);
-        if (status || state.done || sweep.k == SOLVE_ITERATIONS_MAX) break;
-    }
+    return evn_copy_to_device(g->queue, g->vector, 0, to, 2 * (size_t)g->rows * sizeof *to);
+}
+
+evn_status solve_gpu(struct solve_gpu *g, const double *b, double *a, int *iterations) {
+    int more = 0;
+    *iterations = 0;
+    evn_status status = send_equation(g, b, a);
+    if (!status) status = solve_gpu_give(g, 0);
+    do {
+        if (!status && more) status = solve_gpu_more(g, 0);
+        if (!status) status = solve_gpu_home(g, 1);
+        if (!status) status = solve_gpu_look(g, 0, &more, iterations);
+    } while (!status && more);
     if (status) return status;
-    for (int i = 0; i < m->n; i++) a[i] = state.done == SOLVE_ZERO ? 0 : m->scale[i] * to[i];
-    *iterations = state.iterations;
-    g->expected = state.iterations + 1;
-    return solve_verdict(&state, g->tolerance);
+    memcpy(a, solve_gpu_solution(g, 0), (size_t)g->m->n * sizeof *a);
+    solve_gpu_expect(g, *iterations);
+    return EVN_OK;
 }

@@ -33,7 +33,7 @@ struct solve_state {
     double delta;
     int done; /* SOLVE_.. */
     int iterations;
-    double unused[3]; /* eight doubles in all: a device keeps it behind vectors */
+    double unused[3]; /* SOLVE_DOUBLES in all: a device keeps states and solutions together */
 };
 
 /* What a device's sweep is told. */
@@ -41,7 +41,11 @@ struct solve_sweep {
     double tolerance; /* squared */
     int rows, chunks; /* rows: SOLVE_CHUNK * chunks */
     int k;            /* the iteration, from 0 */
-    int unused;
+    int step;         /* of the group: it has states and a solution of its own */
+    int steps;        /* that the group has room for */
+    int before;       /* state of the step before, as SOLVE_READY wants it */
+    int single;       /* the solution is rounded to float */
+    int unused;       /* no holes */
 };
 
 #define SOLVE_GOES_ON      0
@@ -49,6 +53,20 @@ struct solve_sweep {
 #define SOLVE_ZERO         2 /* b is, or so small that its square is lost: and so is the solution */
 #define SOLVE_NOT_FINITE   3
 #define SOLVE_NOT_DEFINITE 4 /* r.Mr is not above 0 */
+#define SOLVE_WAITS        5 /* the step before is not solved yet */
+
+/* A step has two states, of iterations k and k - 1, by turns. */
+#define SOLVE_STATE(step, k) (2 * (step) + ((k)&1))
+
+#define SOLVE_DOUBLES 8
+
+/* Where a step's solution begins, behind the states of all `steps` steps of a group. */
+#define SOLVE_SOLUTION(step, steps, rows) (2 * SOLVE_DOUBLES * (steps) + (evn_long)(step) * (rows))
+
+/* What is given out in advance is done only if the step it follows on is solved: `at` is that one's
+ * last state, -1 where there is nothing to be waited for. */
+#define SOLVE_READY(state, at)                                                                     \
+    ((at) < 0 || state[at].done == SOLVE_CONVERGED || state[at].done == SOLVE_ZERO)
 
 EVN_DEVICE_FUNCTION double solve_beta(int k, double gamma, double last_gamma) {
     return k ? gamma / last_gamma : 0;

@@ -42,7 +42,7 @@ static evn_status measure(struct study *s, enum solver_kind kind, evn_units *uni
         const double begin = evn_now();
         solver_close(solver);
         status = solver_open(&solver, &s->m, kind, 1e-13);
-        if (!status) status = solver_attach(solver, units);
+        if (!status) status = solver_attach(solver, units, 1, 0);
         once = fmin(once, evn_now() - begin);
     }
     const double began = evn_now();

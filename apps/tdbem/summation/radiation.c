@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum {
-    LEVELS_MAX = 5,  /* 2^5 = GROUP_MAX */
     ROWS_LEAST = 64, /* of a tile, and what it should have: smaller ones have shorter bundles */
     ROWS = 256,
     SUMS = 16384, /* of a tile, to stay in a second-level cache */
@@ -15,9 +14,9 @@ enum {
 
 struct radiation {
     int rows, group, levels, cores;
-    struct layout *layout[LEVELS_MAX];
-    struct history *past[LEVELS_MAX];
-    evn_crew_pace pace[LEVELS_MAX];
+    struct layout *layout[RADIATION_LEVELS];
+    struct history *past[RADIATION_LEVELS];
+    evn_crew_pace pace[RADIATION_LEVELS];
     char *sums, *scratch;
     size_t scratch_bytes; /* of a core */
     double flop;
@@ -127,7 +126,7 @@ evn_status radiation_fill(struct radiation *r, const struct slices *s) {
 
 void radiation_close(struct radiation *r) {
     if (!r) return;
-    for (int m = 0; m < LEVELS_MAX; m++) {
+    for (int m = 0; m < RADIATION_LEVELS; m++) {
         layout_close(r->layout[m]);
         history_close(r->past[m]);
     }
@@ -174,12 +173,24 @@ static void run_update(evn_crew *crew, int me, int cores, void *arg) {
 
 void radiation_add(struct radiation *r, evn_crew *crew, int p, const double *a, double *sums,
                    int wide) {
-    struct update update = {.r = r, .known = p, .steps = 1, .a = a, .sums = sums, .wide = wide};
-    for (; p % (2 * update.steps) == 0; update.level++) update.steps *= 2;
+    struct update update = {.r = r, .known = p, .a = a, .sums = sums, .wide = wide};
+    update.level = radiation_level(p, &update.steps);
     const struct layout *l = r->layout[update.level];
     const int cores = evn_crew_cores(crew, 2.0 * (double)l->nnz * update.steps, LEAST);
     evn_crew_run(crew, &r->pace[update.level], cores < r->cores ? cores : r->cores, run_update,
                  &update);
+}
+
+int radiation_level(int p, int *steps) {
+    int level = 0;
+    for (*steps = 1; p % (2 * *steps) == 0; level++) *steps *= 2;
+    return level;
+}
+
+int radiation_levels(const struct radiation *r) { return r->levels; }
+int radiation_group(const struct radiation *r) { return r->group; }
+const struct layout *radiation_layout(const struct radiation *r, int level) {
+    return r->layout[level];
 }
 
 double radiation_flop(const struct radiation *r) { return r->flop; }

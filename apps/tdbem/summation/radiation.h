@@ -38,6 +38,14 @@ void radiation_close(struct radiation *r);
 void radiation_add(struct radiation *r, evn_crew *crew, int p, const double *a, double *sums,
                    int wide);
 
+/* For who computes the same elsewhere: the layouts, one for each power of two below the group's
+ * length, of M_1 .. M_(2^(m+1)-1); and which of them belongs to p, with its *steps. */
+enum { RADIATION_LEVELS = 5 }; /* 2^5 = GROUP_MAX */
+int radiation_levels(const struct radiation *r);
+int radiation_group(const struct radiation *r);
+const struct layout *radiation_layout(const struct radiation *r, int level);
+int radiation_level(int p, int *steps);
+
 /* Operations that one group costs: multiplications and additions by values that are no padding. */
 double radiation_flop(const struct radiation *r);
 /* Memory that it takes. */
