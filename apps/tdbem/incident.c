@@ -302,8 +302,7 @@ struct incident_time incident_at(const struct incident *in, int n) {
                                   .cut = cut,
                                   .reach = cut * in->pulse.sigma,
                                   .ricker = in->pulse.kind == PULSE_RICKER,
-                                  .off = n <= 0 && in->problem != TDBEM_SOFT,
-                                  .triangles = in->blocks * LANES};
+                                  .off = n <= 0 && in->problem != TDBEM_SOFT};
 }
 
 int incident_quiet(const struct incident *in, int n) {

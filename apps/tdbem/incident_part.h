@@ -12,7 +12,7 @@ struct incident_time {
     double reach;        /* as a time */
     double ricker;       /* 1 or 0 */
     int off;             /* the wave is not switched on yet */
-    int triangles;       /* with those that are none */
+    int triangles;       /* filled up to whole groups of items with some that are none */
 };
 
 /* The right-hand side of a step, and a first guess. */

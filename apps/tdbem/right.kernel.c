@@ -44,34 +44,32 @@ EVN_DEVICE_FUNCTION double pulse_at(double cut, double ricker, double u) {
 EVN_KERNEL(right_integrate, ITEMS,
            (EVN_IN(double, wave), EVN_IN(double, ends), EVN_IN(double, rule),
             EVN_BUFFER(double, share), EVN_VALUE(struct incident_time, a))) {
-    const int first = EVN_GROUP * ITEMS, n = evn_imin(ITEMS, a.triangles - first);
+    const int first = EVN_GROUP * ITEMS;
+    EVN_PRIVATE(double, one);
+    EVN_PRIVATE(double, two);
+    EVN_PRIVATE(double, three);
     int busy = 0;
-    for (int b = first / BLOCK; b < (first + n) / BLOCK; b++) busy |= !QUIET(b);
-    if (busy) {
-        EVN_SHARE(i, n) {
+    for (int b = first / BLOCK; b < (first + ITEMS) / BLOCK; b++) busy |= !QUIET(b);
+    EVN_ITEMS(i) { EVN_OWN(one, i) = EVN_OWN(two, i) = EVN_OWN(three, i) = 0; }
+    for (int p = 0; p < POINTS && busy; p++) {
+        const double x = rule[4 * p], y = rule[4 * p + 1], z = rule[4 * p + 2];
+        const double weight = rule[4 * p + 3];
+        EVN_ITEMS(i) {
             const int at = first + i;
-            const double near = wave[at], middle = wave[a.triangles + at],
-                         far = wave[2 * a.triangles + at];
-            const double weight = EVN_SELECT(QUIET(at / BLOCK), 0, wave[3 * a.triangles + at]);
-            double one = 0, two = 0, three = 0;
-            for (int p = 0; p < POINTS; p++) {
-                const double delay =
-                    rule[4 * p] * near + rule[4 * p + 1] * middle + rule[4 * p + 2] * far;
-                const double f =
-                    rule[4 * p + 3] * pulse_at(a.cut, a.ricker, (a.t - a.t0 - delay) * a.scale);
-                one += rule[4 * p] * f;
-                two += rule[4 * p + 1] * f;
-                three += rule[4 * p + 2] * f;
-            }
-            share[at] = weight * one;
-            share[a.triangles + at] = weight * two;
-            share[2 * a.triangles + at] = weight * three;
+            const double delay =
+                x * wave[at] + y * wave[a.triangles + at] + z * wave[2 * a.triangles + at];
+            const double f = weight * pulse_at(a.cut, a.ricker, (a.t - a.t0 - delay) * a.scale);
+            EVN_OWN(one, i) += x * f;
+            EVN_OWN(two, i) += y * f;
+            EVN_OWN(three, i) += z * f;
         }
-    } else {
-        EVN_SHARE(i, n) {
-            const int at = first + i;
-            share[at] = share[a.triangles + at] = share[2 * a.triangles + at] = 0;
-        }
+    }
+    EVN_ITEMS(i) {
+        const int at = first + i;
+        const double weight = QUIET(at / BLOCK) ? 0 : wave[3 * a.triangles + at];
+        share[at] = weight * EVN_OWN(one, i);
+        share[a.triangles + at] = weight * EVN_OWN(two, i);
+        share[2 * a.triangles + at] = weight * EVN_OWN(three, i);
     }
 }
 

