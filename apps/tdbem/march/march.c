@@ -184,7 +184,7 @@ static evn_status steps_on_device(struct march *m, int n, int count) {
     char why[1024];
     const double begin = evn_now();
     if (state_stop(m)) return stopped_at(n);
-    const evn_status failed = device_group(m, n, count, &solved);
+    const evn_status failed = march_device_group(m, n, count, &solved);
     snprintf(why, sizeof why, "%s", failed ? evn_message() : "");
     m->r->solve_s += evn_now() - begin;
     for (int q = 0; q < solved; q++) {
@@ -354,7 +354,7 @@ static evn_status prepare(struct march *m, const evn_schedule *schedule, int *do
     if (!status)
         status = solver_attach(m->p->solver, m->units, m->p->options.group,
                                m->p->options.single); /* it needs little */
-    if (!status) status = device_open(m);
+    if (!status) status = march_device_open(m);
     if (!status) status = sums_open_devices(m);
     if (!status) status = m->o->restart ? state_restart(m, done) : room_begin_tables(m);
     if (!status && *done > m->steps)

@@ -38,7 +38,7 @@ static void make_fast(struct march *m) {
             g->fast[i] = memory[i];
 }
 
-evn_status device_open(struct march *m) {
+evn_status march_device_open(struct march *m) {
     const struct layout *l = m->p->layout;
     struct solve_gpu *solve = solver_gpu(m->p->solver);
     if (!solve || m->ranks) return EVN_OK;
@@ -51,11 +51,11 @@ evn_status device_open(struct march *m) {
     evn_status status = right_gpu_open(&g->right, m->p->incident, d, l->columns, l->rows, l->wide);
     if (!status) status = radiation_gpu_open(&g->radiation, m->p->radiation, d);
     if (!status) make_fast(m);
-    if (status) device_close(m);
+    if (status) march_device_close(m);
     return status == EVN_MEMORY ? EVN_OK : status; /* the host can do it, too */
 }
 
-void device_close(struct march *m) {
+void march_device_close(struct march *m) {
     struct march_device *g = m->on_device;
     if (!g) return;
     evn_queue_finish(g->d.queue); /* after a failure something may be left */
@@ -102,7 +102,7 @@ static evn_status come_home(struct march *m, int count) {
     return status ? status : solve_gpu_home(g->solve, count);
 }
 
-evn_status device_group(struct march *m, int n, int count, int *solved) {
+evn_status march_device_group(struct march *m, int n, int count, int *solved) {
     struct march_device *g = m->on_device;
     const size_t columns = (size_t)m->p->layout->columns;
     int most = 0;

@@ -10,12 +10,12 @@
 /* After the solver has its device. m->on_device stays NULL where the host has a part in each step:
  * another solver, over ranks, or a device without room for the near part. EVN_DEVICE, EVN_SYSTEM.
  */
-evn_status device_open(struct march *m);
-void device_close(struct march *m);
+evn_status march_device_open(struct march *m);
+void march_device_close(struct march *m);
 
 /* Steps n .. n+count-1, from m->total and m->before, to m->a; the points' rows of m->total. *solved
  * of them have come to a solution; all, or status says about the next one what the solver would.
  */
-evn_status device_group(struct march *m, int n, int count, int *solved);
+evn_status march_device_group(struct march *m, int n, int count, int *solved);
 
 #endif

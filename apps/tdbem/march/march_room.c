@@ -174,7 +174,7 @@ evn_status room_begin_tables(struct march *m) {
 }
 
 void room_give_back(struct march *m) {
-    device_close(m);
+    march_device_close(m);
     solver_detach(m->p->solver);
     sums_close_devices(m);
     ranks_close(m);
