@@ -259,7 +259,7 @@ suite() {
 }
 section "Conformance"
 tell "| test | device | | |" "|---|---|---|---|"
-for test in device gpu_residual gpu_bt gpu_sp gpu_lu gpu_summation tdbem_solve ft_device mg_device; do suite 60 "$test" "$devices"; done
+for test in device resident gpu_residual gpu_bt gpu_sp gpu_lu gpu_lu_resident gpu_summation tdbem_solve ft_device mg_device; do suite 60 "$test" "$devices"; done
 suite 60 device "$twice"
 suite 60 exchange "$twice"
 
@@ -388,9 +388,12 @@ done
 [ -n "$several" ] || note "Left out: there is one core."
 
 section "TD-BEM, $mesh"
-tell "| layout | summation, s | solver, s | effective GFLOP/s | |" "|---|---|---|---|---|"
-for layout in contiguous rows; do
-    limited 60 "$evener" run td-bem --mesh "$mesh" --steps 64 --ng 16 --layout $layout --units 1:GPU:1 --devices "$devices" --schedule static \
+tell "With cg:device all of a step but its printing is done on the device." ""
+tell "| layout, solver | summation, s | solver, s | effective GFLOP/s | |" "|---|---|---|---|---|"
+for way in "contiguous --solver cg" "rows --solver cg" "contiguous --solver cg:device"; do
+    layout=${way/--solver /}
+    # shellcheck disable=SC2086 # words
+    limited 60 "$evener" run td-bem --mesh "$mesh" --steps 64 --ng 16 --layout $way --units 1:GPU:1 --devices "$devices" --schedule static \
         --matrices "$work/matrices" --quiet --json - > "$work/record"
     status=$?
     if [ $status = 0 ]; then
