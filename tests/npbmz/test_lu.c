@@ -64,18 +64,19 @@ static void lower_result(struct pair *b, struct scratch *s, int cores, plain_poi
         lu_visit_first(&w, &now);
         do {
             v_of(&w, &now, &io);
-            for (int q = 0; q < LANES; q++)
+            for (int q = 0; q < now.steps; q++)
                 for (int l = 0; l < LANES; l++) {
-                    const int i = now.chunk * LANES + q - l;
+                    const double *vector = io.v + q % LANES * io.v_row + q / LANES * LANES;
+                    const int i = now.first + q - l;
                     const struct lu_place *a = i >= 0 ? now.head : now.tail;
-                    if (!lu_alive(&w, &now, q)[l]) continue;
-                    const int x = i >= 0 ? i : i + w.period;
+                    if (!lu_alive(&w, &now, now.first + q)[l]) continue;
+                    const int x = i >= 0 ? i : i + w.order.period;
                     const int j = 1 + a->tile.block * LANES + l, k = 1 + a->tile.plane;
                     const size_t at = plain_at(&b->q, x, j, k);
                     const double *u = b->q.u[at];
                     double y[NC];
                     for (int m = 0; m < NC; m++)
-                        y[m] = b->p.dt / K * io.v[m * io.v_component + q * io.v_row + l];
+                        y[m] = b->p.dt / K * vector[m * io.v_component + l];
                     v[at][0] += y[0];
                     for (int m = 1; m < NC; m++) v[at][m] += u[0] * y[m] + u[m] / u[0] * y[0];
                 }
@@ -227,13 +228,13 @@ static void scratch_is_used_again(void **state) {
 
 /* Every chunk of every tile once, its predecessors' before it, and no core waits for ever: the
  * rules of order.h tried with cores that move one after another, for many numbers of blocks,
- * planes, chunks and cores. */
-enum { MAX_CORES = 64, MAX_BLOCKS = 40, MAX_PLANES = 12 };
+ * planes, chunks and cores, with chunks of few steps and of many. */
+enum { MAX_CORES = 64, MAX_BLOCKS = 40, MAX_PLANES = 12, MAX_GROUPS = 14 };
 
 struct march {
-    int blocks, planes, chunks, cores, upper;
-    unsigned done[MAX_BLOCKS][MAX_PLANES]; /* chunks, as bits; the tail is the last */
-    uint64_t visits[MAX_CORES];            /* done by each core */
+    int blocks, planes, groups, chunks, cores, upper; /* groups: a row is so many LANES steps */
+    unsigned done[MAX_BLOCKS][MAX_PLANES];            /* chunks, as bits; the tail is the last */
+    uint64_t visits[MAX_CORES];                       /* done by each core */
 };
 
 static int is_done(const struct march *r, struct lu_tile t, int blocks, int planes, int chunk) {
@@ -250,12 +251,14 @@ static int flag(const struct march *r, const struct lu_sweep *w, struct lu_other
 }
 
 static int may_go(const struct march *r, const struct lu_sweep *w, const struct lu_visit *v) {
-    const int tail = r->chunks, y = r->upper ? v->chunk - 1 : v->chunk + 1;
+    const int tail = r->chunks;
+    int y = r->upper ? v->chunk - 1 : v->chunk + 1;
     const struct lu_place *a = v->head, *b = v->tail;
     int allowed = 1, ready = 1;
     if (v->has_head) {
         allowed &= flag(r, w, a->z, v->chunk);
         ready &= is_done(r, a->tile, 0, -1, v->chunk);
+        if (r->upper && v->chunk == 0 && v->steps > LANES) y = 0;
         if (y >= 0) {
             allowed &= flag(r, w, a->y, y);
             /* the tail of the block before may be done in this very visit, step by step before it
@@ -280,10 +283,12 @@ static int may_go(const struct march *r, const struct lu_sweep *w, const struct 
 static void march(struct march *r) {
     static struct lu_sweep w[MAX_CORES];
     static double nothing[8 * LANES]; /* its address stands for the lines' */
-    struct zone z = {.nx = r->chunks * LANES, .ny = r->blocks * LANES + 2, .nz = r->planes + 2};
+    struct zone z = {.nx = r->groups * LANES, .ny = r->blocks * LANES + 2, .nz = r->planes + 2};
     struct lu_visit v[MAX_CORES];
     int running = 0, live[MAX_CORES];
     memset(r->done, 0, sizeof r->done);
+    r->chunks = lu_order(z.nx, z.ny, z.nz, r->cores).chunks;
+    assert_true(r->chunks > 0 && r->chunks <= r->groups);
     for (int c = 0; c < r->cores; c++) {
         memset(&w[c], 0, sizeof w[c]);
         w[c].order = lu_order(z.nx, z.ny, z.nz, r->cores);
@@ -316,8 +321,10 @@ static void march(struct march *r) {
             running -= !live[c];
         }
         if (!moved)
-            fail_msg("%d cores wait for each other: %d blocks, %d planes, %d chunks, %s sweep",
-                     r->cores, r->blocks, r->planes, r->chunks, r->upper ? "upper" : "lower");
+            fail_msg("%d cores wait for each other: %d blocks, %d planes, %d chunks of %d steps, "
+                     "%s sweep",
+                     r->cores, r->blocks, r->planes, r->chunks, w[0].order.steps,
+                     r->upper ? "upper" : "lower");
     }
     for (int b = 0; b < r->blocks; b++)
         for (int k = 0; k < r->planes; k++) assert_int_equal(r->done[b][k], (2u << r->chunks) - 1);
@@ -329,7 +336,7 @@ static void no_core_waits_for_ever(void **state) {
     for (r.cores = 1; r.cores <= MAX_CORES; r.cores += r.cores < 12 ? 1 : 13)
         for (r.blocks = 1; r.blocks <= MAX_BLOCKS; r.blocks += r.blocks < 12 ? 1 : 7)
             for (r.planes = 3; r.planes <= MAX_PLANES; r.planes += r.planes < 6 ? 1 : 3)
-                for (r.chunks = 1; r.chunks <= 7; r.chunks += r.chunks < 4 ? 1 : 3)
+                for (r.groups = 1; r.groups <= MAX_GROUPS; r.groups += r.groups < 5 ? 1 : 3)
                     for (r.upper = 0; r.upper < 2; r.upper++) march(&r);
 }
 

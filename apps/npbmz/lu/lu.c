@@ -11,8 +11,8 @@
  * upper sweep is the mirror image.
  *
  * r is not needed any more once a lower sweep has read it. The sweep leaves its v there, in the
- * order of its steps: vector s of a chunk in row s of the block, so that the upper sweep loads it
- * without transposing it, and no further field takes up cache. The residual at the end of the
+ * order of its steps: vector s of LANES steps in row s of the block, so that the upper sweep loads
+ * it without transposing it, and no further field takes up cache. The residual at the end of the
  * step writes all of r anew.
  *
  * A step waits for the one before it, by way of w: 48 cycles of latency. What does not wait, the
@@ -26,8 +26,10 @@
  * which all of these share, that is 152 and 173, or 9.5 and 10.8 cycles a point at least. On a Zen
  * 3 (4 lanes, 256 entries of reorder buffer) operations alone need 57 and 68 cycles a step, the
  * steps take 68 and 81 with all in the first-level cache, about 90 in a zone of class A, and what
- * is around them, mostly loading U and going from chunk to chunk, 50 to 60. Reads and writes: 120
- * bytes a point below (u, r, v), 120 above (u, v, u).
+ * is around them, mostly loading U, 40 to 50: 30 and 37 % of a sweep. With chunks of LANES steps,
+ * 4, it was 50 to 60. Longer ones than LU_STEPS would fill the first-level cache with states, 13 KB
+ * of which are at hand now. Reads and writes: 120 bytes a point below (u, r, v), 120 above (u, v,
+ * u).
  *
  * Tried with 4 lanes and not kept, since nothing was gained: states made apart from the steps,
  * before them (lower 1.0, upper 0.3 ns a point slower); the division made in the steps, a step
@@ -49,52 +51,55 @@ struct carry {
     vec of[NC][2];
 };
 
-/* Rows that will be needed soon, a row of each for each step: U, and r or v. */
+/* Rows that will be needed soon, a row of each for each of the first steps: U, and r or v. */
 struct soon {
     const double *u, *r;        /* NULL: none that is not on its way already */
+    int rows;                   /* left to fetch */
     ptrdiff_t u_row, r_row;     /* doubles to the next row */
     ptrdiff_t u_bytes, r_bytes; /* to the next component */
 };
 
 /* Where the steps of a chunk find and leave things. Step s reads position s of line_in and stores
- * vectors at position s of line_out; it reads and overwrites the vectors s of the floor. In chunk 0
- * the lanes beyond s are at the tail, which has its own line and floor. */
+ * vectors at position s of line_out; it reads and overwrites the vectors s of the floor. In the
+ * first LANES steps of chunk 0 the lanes beyond s are at the tail, which has its own line and
+ * floor. */
 struct passage {
     const double *line_in;
     double *line_out, *tail_line; /* tail_line: lower sweep */
     double *floor, *tail_floor;
-    double *v; /* vector of step 0, component 0 */
-    ptrdiff_t v_row, v_component;
+    double *v;                    /* vector of step 0, component 0 */
+    ptrdiff_t v_row, v_component; /* the next group begins LANES doubles further */
+    int last_ahead;               /* last step of the next chunk, which may be shorter */
     struct soon soon;
 };
 
-static const double no_line[NC * (LANES + 1)]; /* 0 */
+static const double no_line[NC * (LU_STEPS + 1)]; /* 0 */
 
 static void v_of(const struct lu_sweep *w, const struct lu_visit *v, struct passage *io) {
     io->v = w->memory.drains + w->core * BLOCK;
     io->v_row = LANES, io->v_component = LANES * LANES;
     if (!v->has_head) return;
-    io->v = v->head->v + v->chunk * LANES;
+    io->v = v->head->v + v->first;
     io->v_row = v->head->v_row, io->v_component = v->head->v_component;
 }
 
-static void clear(double *floor) {
-    for (int i = 0; i < FLOOR_CHUNK; i += LANES) vec_store(floor + i, (vec){0});
+static void clear(double *floor, int steps) {
+    for (int i = 0; i < steps * FLOOR_STEP; i += LANES) vec_store(floor + i, (vec){0});
 }
 
 /* The floors of a visit, when they are ready; plane `first` has no predecessor in z. */
-static void floors_of(struct lu_sweep *w, const struct lu_visit *v, int first,
-                      double no_floor[FLOOR_CHUNK], struct passage *io) {
+static void floors_of(struct lu_sweep *w, const struct lu_visit *v, int first, double *no_floor,
+                      struct passage *io) {
     io->floor = io->tail_floor = no_floor;
     if (v->has_head) {
         lu_wait_z(w, v->head, v->chunk);
-        io->floor = v->head->floor + v->chunk * FLOOR_CHUNK;
-        if (v->head->tile.plane == first) clear(io->floor);
+        io->floor = v->head->floor + v->first * FLOOR_STEP;
+        if (v->head->tile.plane == first) clear(io->floor, v->steps);
     }
     if (v->has_tail) {
         lu_wait_z(w, v->tail, w->order.chunks);
-        io->tail_floor = v->tail->floor + w->period * FLOOR_STEP;
-        if (v->tail->tile.plane == first) clear(io->tail_floor);
+        io->tail_floor = v->tail->floor + w->order.period * FLOOR_STEP;
+        if (v->tail->tile.plane == first) clear(io->tail_floor, LANES);
     }
 }
 
@@ -112,9 +117,9 @@ INLINE void fetch(const double *p, ptrdiff_t bytes, int write) {
             __builtin_prefetch((const char *)p + m * bytes, 0);
 }
 /* What another core has just written: the steps will read it one by one. */
-static void fetch_line(const double *line_in) {
+static void fetch_line(const double *line_in, int steps) {
     const char *last = (const char *)(line_in + NC),
-               *p = (const char *)(line_in - (LANES - 1) * NC);
+               *p = (const char *)(line_in - (steps - 1) * NC);
     for (; p < last; p += 64) __builtin_prefetch(p);
     __builtin_prefetch(last - 1);
 }
@@ -142,7 +147,7 @@ static inline vec lanes_down(vec a, double last) {
 #endif
 }
 
-/* What step s finds on the floor, and leaves there. joint: this is a chunk 0. */
+/* What step s finds on the floor, and leaves there. joint: some lanes are at the tail. */
 INLINE vec floor_load(const struct passage *io, int joint, int s, int m) {
     const ptrdiff_t at = s * FLOOR_STEP + m * LANES;
     vec a = vec_load(io->floor + at);
@@ -156,42 +161,50 @@ INLINE void floor_store(const struct passage *io, int joint, int s, int m, vec a
 
 INLINE void state_at(const struct lu_coefficients *c, struct lu_chunk *q, int s) {
     vec u[NC];
-    for (int m = 0; m < NC; m++) u[m] = vec_load(q->u[m][s]);
+    for (int m = 0; m < NC; m++) u[m] = vec_load(q->u[s][m]);
     lu_state_of(c, u, vec_load(q->alive[s]), vec_load(q->over[s]), &q->point[s]);
 }
-KERNEL void states(const struct lu_coefficients *c, struct lu_chunk *q) {
-    for (int s = 0; s < LANES; s++) state_at(c, q, s);
+KERNEL void states(const struct lu_coefficients *c, struct lu_chunk *q, int from, int to) {
+    for (int s = from; s < to; s++) state_at(c, q, s);
+}
+/* The state that is made beside step s. */
+INLINE void state_ahead(const struct lu_coefficients *c, struct lu_chunk *ahead, int last, int s) {
+    state_at(c, ahead, s < last ? s : last);
 }
 
 /* y: what the points of step s have got from their predecessors, in x and y from the step before,
  * whose w is there, in z from the floor. Made as soon as w is there, so that 5 vectors live from
  * step to step instead of 10. */
-INLINE void lower_given(const struct lu_coefficients *c, lu_block r, const struct passage *io,
+INLINE void lower_given(const struct lu_coefficients *c, lu_vectors *r, const struct passage *io,
                         const double *in, int joint, int s, vec w[2][NC], vec y[NC]) {
     for (int m = 0; m < NC; m++) {
-        vec a = vec_load(r[m][s]) + c->a[2] * floor_load(io, joint, s, m);
+        vec a = vec_load(r[s][m]) + c->a[2] * floor_load(io, joint, s, m);
         a = a + c->a[0] * w[0][m];
         y[m] = a + c->a[1] * lanes_up(in[m], w[1][m]);
     }
 }
 
+/* The steps [from, to) of a chunk. */
 INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q,
-                           struct lu_chunk *ahead, lu_block r, const struct passage *io,
-                           struct carry *carry, int joint) {
+                           struct lu_chunk *ahead, lu_vectors *r, const struct passage *io,
+                           struct carry *carry, int joint, int from, int to) {
     const ptrdiff_t v_bytes = io->v_component * 8, v_row = io->v_row;
-    const double *in = io->line_in, *soon_u = io->soon.u, *soon_r = io->soon.r;
-    double *out = (joint ? io->tail_line : io->line_out) + (LANES - 1) * (NC - 1), *v = io->v;
+    const double *in = io->line_in - from * NC, *soon_u = io->soon.u, *soon_r = io->soon.r;
+    double *out = (joint ? io->tail_line : io->line_out) - from * NC + (LANES - 1) * (NC - 1);
+    double *v = io->v + from;
+    int soon = io->soon.rows;
     vec y[NC], before[2][NC];
     for (int m = 0; m < NC; m++) before[0][m] = carry->of[m][0], before[1][m] = carry->of[m][1];
-    lower_given(c, r, io, in, joint, 0, before, y);
-    for (int s = 0;; s++) {
+    lower_given(c, r, io, in, joint, from, before, y);
+    for (int s = from;; s++) {
         const struct lu_point *p = &q->point[s];
         vec w[3][NC], x[NC], z;
-        if (soon_u) {
+        if (soon > 0) {
             fetch(soon_u, io->soon.u_bytes, 0), soon_u += io->soon.u_row;
             fetch(soon_r, io->soon.r_bytes, 1), soon_r += io->soon.r_row;
+            soon--;
         }
-        state_at(c, ahead, s);
+        state_ahead(c, ahead, io->last_ahead, s);
         lu_solve(c, p, y, 0, x, &z);
         lu_scatter(c, p, x, z, w);
         if (joint && s == LANES - 1) out = io->line_out - s * NC + (LANES - 1) * (NC - 1);
@@ -200,37 +213,50 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chun
             vec_store(component(v, m, v_bytes), x[m]);
             floor_store(io, joint, s, m, w[2][m]);
         }
-        if (s == LANES - 1) {
+        if (s == to - 1) {
             for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
             break;
         }
         in -= NC, out -= NC, v += v_row;
+        if (s % LANES == LANES - 1) v -= LANES * v_row - LANES;
         lower_given(c, r, io, in, joint, s + 1, w, y);
     }
 }
 
 KERNEL void lower_steps(const struct lu_coefficients *c, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_block r, const struct passage *io,
-                        struct carry *carry) {
-    lower_steps_of(c, q, ahead, r, io, carry, 0);
+                        struct lu_chunk *ahead, lu_vectors *r, const struct passage *io,
+                        struct carry *carry, int from, int to) {
+    lower_steps_of(c, q, ahead, r, io, carry, 0, from, to);
 }
 KERNEL void lower_joint(const struct lu_coefficients *c, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_block r, const struct passage *io,
+                        struct lu_chunk *ahead, lu_vectors *r, const struct passage *io,
                         struct carry *carry) {
-    lower_steps_of(c, q, ahead, r, io, carry, 1);
+    lower_steps_of(c, q, ahead, r, io, carry, 1, 0, LANES);
+}
+
+/* A chunk; of chunk 0 first the steps in which some lanes are at the tail. */
+static void lower_chunk(struct lu_sweep *w, const struct lu_visit *v, const struct lu_chunk *q,
+                        struct lu_chunk *ahead, lu_vectors *r, struct passage *io,
+                        struct carry *carry) {
+    int from = 0;
+    if (v->chunk == 0) {
+        lower_joint(&w->c, q, ahead, r, io, carry);
+        from = LANES, io->soon.rows = 0;
+    }
+    if (from < v->steps) lower_steps(&w->c, q, ahead, r, io, carry, from, v->steps);
 }
 
 static void lower_sweep(struct lu_sweep *w) {
-    double no_floor[FLOOR_CHUNK] __attribute__((aligned(64)));
+    double no_floor[LU_STEPS * FLOOR_STEP] __attribute__((aligned(64)));
     double *const spare = lu_line(&w->memory, w->order.planes + w->core);
-    lu_block r[2] __attribute__((aligned(64)));
+    lu_vectors r[2][LU_STEPS] __attribute__((aligned(64)));
     struct lu_chunk q[2];
     struct carry carry;
     struct passage io;
     struct lu_visit now, next, after;
     if (w->tiles == 0) return;
     memset(&carry, 0, sizeof carry);
-    clear(no_floor);
+    clear(no_floor, LU_STEPS);
     io.soon.u_row = io.soon.r_row = w->z->sj;
     io.soon.u_bytes = io.soon.r_bytes = w->z->sc * 8;
     lu_visit_first(w, &now);
@@ -238,16 +264,16 @@ static void lower_sweep(struct lu_sweep *w) {
     lu_visit_next(w, &next);
     lu_load_r(w, &now, r[0]);
     lu_load_u(w, &now, &q[0]);
-    states(&w->c, &q[0]);
+    states(&w->c, &q[0], 0, now.steps);
     for (int half = 0, more = 1; more; half ^= 1, now = next, next = after) {
         const struct lu_place *head = now.head;
-        io.line_in = no_line + NC * LANES;
-        io.line_out = now.has_head ? head->line - now.chunk * LANES * NC : spare;
-        io.tail_line = (now.has_tail ? now.tail->line : spare) - w->period * NC;
+        io.line_in = no_line + NC * LU_STEPS;
+        io.line_out = now.has_head ? head->line - now.first * NC : spare;
+        io.tail_line = (now.has_tail ? now.tail->line : spare) - w->order.period * NC;
         if (now.has_head && head->tile.block > 0) {
             lu_wait_y(w, head, now.chunk + 1);
             io.line_in = io.line_out;
-            if (head->y.core >= 0) fetch_line(io.line_in);
+            if (head->y.core >= 0) fetch_line(io.line_in, now.steps);
         }
         floors_of(w, &now, 0, no_floor, &io);
         v_of(w, &now, &io);
@@ -257,15 +283,13 @@ static void lower_sweep(struct lu_sweep *w) {
         more = now.has_head;
         lu_load_u(w, &next, &q[half ^ 1]);
         if (more) lu_load_r(w, &next, r[half ^ 1]); /* before v is stored there */
-        io.soon.u = io.soon.r = NULL; /* a line of cache holds 8 points: once is enough */
-        if (after.chunk * LANES % 8 == 0) {
-            io.soon.u = after.head->u + after.chunk * LANES;
-            io.soon.r = after.head->r + after.chunk * LANES;
-        }
-        if (now.chunk == 0)
-            lower_joint(&w->c, &q[half], &q[half ^ 1], r[half], &io, &carry);
-        else
-            lower_steps(&w->c, &q[half], &q[half ^ 1], r[half], &io, &carry);
+        /* a line of cache holds 8 points: once is enough */
+        io.soon.rows = after.first % 8 == 0 ? LANES : 0;
+        io.soon.u = after.head->u + after.first;
+        io.soon.r = after.head->r + after.first;
+        io.last_ahead = next.steps - 1;
+        lower_chunk(w, &now, &q[half], &q[half ^ 1], r[half], &io, &carry);
+        if (next.steps > now.steps) states(&w->c, &q[half ^ 1], now.steps, next.steps);
         /* what the upper sweep finds beside the line, where it needs a finite number */
         for (int m = 0; now.has_tail && m < NC; m++) io.tail_line[m] = 0;
         lu_tell(w, &now);
@@ -283,79 +307,108 @@ INLINE void upper_given(const struct lu_coefficients *c, const struct passage *i
     }
 }
 
+/* The steps [from, to) of a chunk, backwards. */
 INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q,
-                           struct lu_chunk *ahead, lu_block du, const struct passage *io,
-                           struct carry *carry, int joint) {
+                           struct lu_chunk *ahead, lu_vectors *du, const struct passage *io,
+                           struct carry *carry, int joint, int from, int to) {
     const ptrdiff_t v_bytes = io->v_component * 8, v_row = io->v_row;
-    const double *in = io->line_in - (LANES - 1) * NC, *soon_u = io->soon.u, *soon_r = io->soon.r;
-    double *out = io->line_out - (LANES - 1) * NC, *from = io->v + (LANES - 1) * v_row;
+    const double *in = io->line_in - (to - 1) * NC, *soon_u = io->soon.u, *soon_r = io->soon.r;
+    double *out = io->line_out - (to - 1) * NC, *at = io->v + to - LANES + (LANES - 1) * v_row;
+    int soon = io->soon.rows;
     vec y[NC], before[2][NC];
     for (int m = 0; m < NC; m++) before[0][m] = carry->of[m][0], before[1][m] = carry->of[m][1];
-    upper_given(c, io, in, joint, LANES - 1, before, y);
-    for (int s = LANES - 1;; s--) {
+    upper_given(c, io, in, joint, to - 1, before, y);
+    for (int s = to - 1;; s--) {
         const struct lu_point *p = &q->point[s];
         vec w[3][NC], v[NC], x[NC], d[NC], z;
-        if (soon_u) fetch(soon_u, io->soon.u_bytes, 1), soon_u += io->soon.u_row;
-        if (soon_r) fetch(soon_r, io->soon.r_bytes, 0), soon_r += io->soon.r_row;
-        state_at(c, ahead, s);
-        for (int m = 0; m < NC; m++) v[m] = vec_load(component(from, m, v_bytes));
+        if (soon > 0) {
+            if (soon_u) fetch(soon_u, io->soon.u_bytes, 1), soon_u += io->soon.u_row;
+            if (soon_r) fetch(soon_r, io->soon.r_bytes, 0), soon_r += io->soon.r_row;
+            soon--;
+        }
+        state_ahead(c, ahead, io->last_ahead, s);
+        for (int m = 0; m < NC; m++) v[m] = vec_load(component(at, m, v_bytes));
         lu_solve(c, p, y, v, x, &z);
         lu_scatter(c, p, x, z, w);
         for (int m = 0; m < NC; m++) vec_storeu(out + m, w[1][m]);
         lu_conserved(p, x, d);
         for (int m = 0; m < NC; m++) {
-            vec_store(du[m][s], c->update * d[m]);
+            vec_store(du[s][m], c->update * d[m]);
             floor_store(io, joint, s, m, w[2][m]);
         }
-        if (s == 0) {
+        if (s == from) {
             for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
             break;
         }
-        in += NC, out += NC, from -= v_row;
+        in += NC, out += NC, at -= v_row;
+        if (s % LANES == 0) at += LANES * v_row - LANES;
         upper_given(c, io, in, joint, s - 1, w, y);
     }
 }
 
 KERNEL void upper_steps(const struct lu_coefficients *c, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_block du, const struct passage *io,
-                        struct carry *carry) {
-    upper_steps_of(c, q, ahead, du, io, carry, 0);
+                        struct lu_chunk *ahead, lu_vectors *du, const struct passage *io,
+                        struct carry *carry, int from, int to) {
+    upper_steps_of(c, q, ahead, du, io, carry, 0, from, to);
 }
 KERNEL void upper_joint(const struct lu_coefficients *c, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_block du, const struct passage *io,
+                        struct lu_chunk *ahead, lu_vectors *du, const struct passage *io,
                         struct carry *carry) {
-    upper_steps_of(c, q, ahead, du, io, carry, 1);
+    upper_steps_of(c, q, ahead, du, io, carry, 1, 0, LANES);
+}
+
+/* What the last lane of steps gets from the block after the tile's: position 0 of a line for the
+ * tile's step `first`. It is ready when the block after has done its chunk `needs`. */
+static const double *upper_line(struct lu_sweep *w, const struct lu_place *a, int first, int needs,
+                                int steps) {
+    if (a->tile.block == w->order.blocks - 1) return no_line + NC * LU_STEPS;
+    lu_wait_y(w, a, needs);
+    const double *line = a->line - (first - (LANES - 1)) * NC;
+    if (a->y.core >= 0) fetch_line(line, steps);
+    return line;
+}
+
+/* Chunk 0 backwards: first the steps of which all lanes are at the head. */
+static void upper_first(struct lu_sweep *w, const struct lu_visit *v, const struct lu_chunk *q,
+                        struct lu_chunk *ahead, lu_vectors *du, struct passage *io,
+                        struct carry *carry) {
+    if (v->steps > LANES) {
+        const double *tail_line = io->line_in;
+        io->line_in = upper_line(w, v->head, 0, 0, v->steps);
+        upper_steps(&w->c, q, ahead, du, io, carry, LANES, v->steps);
+        io->line_in = tail_line;
+        io->soon.rows = 0;
+    }
+    upper_joint(&w->c, q, ahead, du, io, carry);
 }
 
 static void upper_sweep(struct lu_sweep *w) {
-    double no_floor[FLOOR_CHUNK] __attribute__((aligned(64)));
+    double no_floor[LU_STEPS * FLOOR_STEP] __attribute__((aligned(64)));
     double *const spare = lu_line(&w->memory, w->order.planes + w->core);
-    lu_block du __attribute__((aligned(64)));
+    lu_vectors du[LU_STEPS] __attribute__((aligned(64)));
     struct lu_chunk q[2];
     struct carry carry;
     struct passage io;
     struct lu_visit now, next, after;
     if (w->tiles == 0) return;
     memset(&carry, 0, sizeof carry);
-    clear(no_floor);
+    clear(no_floor, LU_STEPS);
     io.soon.u_row = w->z->sj, io.soon.u_bytes = w->z->sc * 8;
     lu_visit_first(w, &now);
     next = now;
     lu_visit_next(w, &next);
     lu_load_u(w, &now, &q[0]);
-    states(&w->c, &q[0]);
+    states(&w->c, &q[0], 0, now.steps);
     for (int half = 0, more = 1; more; half ^= 1, now = next, next = after) {
         /* The last lane's predecessor in y. In chunk 0 the last lane is at the tail; but for step
          * LANES-1, where it is at i = 0, dead, and is given the finite number beside the line. */
         const struct lu_place *last = now.chunk == 0 ? now.tail : now.head;
-        const int chunk = now.chunk == 0 ? w->order.chunks : now.chunk;
-        io.line_in = no_line + NC * LANES;
-        io.line_out = now.has_head ? now.head->line - now.chunk * LANES * NC : spare;
-        if ((now.chunk > 0 || now.has_tail) && last->tile.block < w->order.blocks - 1) {
-            lu_wait_y(w, last, chunk - 1);
-            io.line_in = last->line - (chunk * LANES - (LANES - 1)) * NC;
-            if (last->y.core >= 0) fetch_line(io.line_in);
-        }
+        const int first = now.chunk == 0 ? w->order.period : now.first;
+        const int needs = now.chunk == 0 ? w->order.chunks - 1 : now.chunk - 1;
+        io.line_in = no_line + NC * LU_STEPS;
+        io.line_out = now.has_head ? now.head->line - now.first * NC : spare;
+        if (now.chunk > 0 || now.has_tail)
+            io.line_in = upper_line(w, last, first, needs, now.chunk == 0 ? LANES : now.steps);
         floors_of(w, &now, w->order.planes - 1, no_floor, &io);
         v_of(w, &now, &io);
 
@@ -366,17 +419,20 @@ static void upper_sweep(struct lu_sweep *w) {
         /* the rows of a chunk reach back into the line of cache before its own */
         io.soon.u = io.soon.r = NULL;
         if (after.chunk == 0)
-            io.soon.u = after.tail->u + w->period - LANES;
-        else if (after.chunk * LANES % 8 == 0)
-            io.soon.u = after.head->u + (after.chunk - 1) * LANES;
-        if (after.chunk == w->order.chunks - 1 || (after.chunk + 1) * LANES % 8 == 0) {
-            io.soon.r = after.head->v + after.chunk * LANES;
+            io.soon.u = after.tail->u + w->order.period - LANES;
+        else if (after.first % 8 == 0)
+            io.soon.u = after.head->u + after.first - LANES;
+        if (after.chunk == w->order.chunks - 1 || (after.first + after.steps) % 8 == 0) {
+            io.soon.r = after.head->v + after.first;
             io.soon.r_row = after.head->v_row, io.soon.r_bytes = after.head->v_component * 8;
         }
+        io.soon.rows = LANES;
+        io.last_ahead = next.steps - 1;
         if (now.chunk == 0)
-            upper_joint(&w->c, &q[half], &q[half ^ 1], du, &io, &carry);
+            upper_first(w, &now, &q[half], &q[half ^ 1], du, &io, &carry);
         else
-            upper_steps(&w->c, &q[half], &q[half ^ 1], du, &io, &carry);
+            upper_steps(&w->c, &q[half], &q[half ^ 1], du, &io, &carry, 0, now.steps);
+        if (next.steps > now.steps) states(&w->c, &q[half ^ 1], now.steps, next.steps);
         lu_add_to_u(w, &now, du);
         lu_tell(w, &now);
     }

@@ -1,7 +1,7 @@
 /* Who computes which tile of an LU sweep, and when: tiles dealt to cores, progress told by flags.
  *
  * A tile is one plane k of one block of LANES rows; it depends on the tile of the block before it
- * and on that of the plane before it. Its rows are worked through in chunks of LANES steps, skewed:
+ * and on that of the plane before it. Its rows are worked through in chunks of steps, skewed:
  * at step t lane l is at i = t - l, so the last lanes of a tile run LANES-1 steps longer than it
  * has chunks. These left-over steps, its tail, are done together with the first chunk of the core's
  * next tile, which leaves exactly those lanes free: a core marches from tile to tile without
@@ -27,17 +27,31 @@
 
 struct lu_order {
     int blocks, planes; /* tiles; planes from 0 */
+    int period;         /* steps of a tile, without its tail: a multiple of LANES */
+    int steps;          /* of a chunk; a tile's last one has what is left, a multiple of LANES */
     int chunks;         /* of a tile, without its tail */
     int groups;         /* of cores: each has some of the blocks */
     int share;          /* cores of a group; the cores that are left over are idle */
 };
 
+/* The more steps a chunk has, the less is spent between chunks. But a core begins two chunks after
+ * the one that has the blocks before, and where cores share a block, each a chunk after the other:
+ * then chunks are short, unless the longer way costs less than a sixteenth of a core's steps. */
+enum { LU_STEPS = 8 };
+static inline int lu_order_steps(const struct lu_order *o) {
+    const int64_t later = (o->groups - 1) * 2 * (LU_STEPS - LANES);
+    const int64_t all = (int64_t)((o->blocks + o->groups - 1) / o->groups) * o->planes * o->period;
+    return o->share > 1 || later > all / 16 ? LANES : LU_STEPS;
+}
+
 static inline struct lu_order lu_order(int nx, int ny, int nz, int cores) {
     struct lu_order o = {.blocks = (ny - 2 + LANES - 1) / LANES,
                          .planes = nz - 2,
-                         .chunks = (nx - 1 + LANES - 1) / LANES};
+                         .period = (nx - 1 + LANES - 1) / LANES * LANES};
     o.groups = cores < o.blocks ? cores : o.blocks;
     o.share = cores / o.groups < o.planes ? cores / o.groups : o.planes;
+    o.steps = lu_order_steps(&o);
+    o.chunks = (o.period + o.steps - 1) / o.steps;
     return o;
 }
 

@@ -1,9 +1,10 @@
 /* Where a tile's data lie, the visits that lead a core through its tiles, and the transposing of a
  * tile's rows into vectors with a row a lane.
  *
- * A chunk is LANES steps of a tile. Lane l of step s of chunk n of a tile is at the point
- * i = n LANES + s - l of the tile's row l. In chunk 0 the lanes with negative i are at the end of a
- * row of the core's tile before it, its tail: at i + period. A lane that is at no interior point is
+ * A chunk is so many steps of a tile, in groups of LANES. Lane l of step s of a chunk that begins
+ * with the tile's step f is at the point i = f + s - l of the tile's row l. In chunk 0 the lanes
+ * with negative i are at the end of a row of the core's tile before it, its tail: at i + period.
+ A lane that is at no interior point is
  * dead; i = 0 and everything behind nx - 2 are.
  */
 #ifndef NPBMZ_LU_TILE_H
@@ -23,12 +24,11 @@
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-typedef double lu_block[NC][LANES][LANES]; /* component, step, lane */
+typedef double lu_vectors[NC][LANES]; /* of a step: component, lane */
 
 enum {
-    FLOOR_STEP = NC * LANES, /* doubles of a floor that belong to a step */
-    FLOOR_CHUNK = FLOOR_STEP * LANES,
-    BLOCK = NC * LANES * LANES,
+    FLOOR_STEP = NC * LANES,    /* doubles of a floor that belong to a step */
+    BLOCK = NC * LANES * LANES, /* a group's */
 };
 
 /* What the sweeps keep in scratch, for one zone at a time.
@@ -51,7 +51,7 @@ struct lu_memory {
  * must keep their zeros, have the same place for all zones. */
 static inline size_t lu_memory(const struct problem *p, const struct lu_order *o, int team,
                                double *base, struct lu_memory *m) {
-    const size_t period = (size_t)o->chunks * LANES, cores = (size_t)team;
+    const size_t period = (size_t)o->period, cores = (size_t)team;
     const size_t planes = (size_t)o->planes, blocks = (size_t)o->blocks;
     const size_t flags = cores * sizeof(struct lu_progress) / sizeof(double);
     size_t at = 0;
@@ -91,7 +91,7 @@ struct lu_place { /* where a tile's data lie */
     double *u, *r; /* point (0, first row, plane), component 0 */
     double *line;  /* of its plane: position 0, component 0 */
     double *floor; /* of its block: step 0 */
-    double *v;     /* vector of step 0, component 0; the others of a chunk a row further each */
+    double *v;     /* vector of step 0, component 0; the others of a group a row further each */
     ptrdiff_t v_row, v_component;
     struct lu_other y, z; /* predecessors in this sweep */
 };
@@ -103,7 +103,6 @@ struct lu_sweep {
     struct zone *z;
     int upper;                    /* 1: backwards */
     int core, tiles;              /* this core and how many tiles it has */
-    int period;                   /* steps of a tile, without its tail */
     struct lu_place place[4];     /* of the tiles at hand */
     struct lu_progress *progress; /* of each core */
     uint64_t seen_y, seen_z;      /* of the progress of the cores that this one waits for */
@@ -137,7 +136,7 @@ static inline const struct lu_place *lu_place(struct lu_sweep *w, int number) {
     if (a->rows == LANES) {
         a->v = a->r, a->v_row = z->sj, a->v_component = z->sc;
     } else {
-        a->v_row = w->period, a->v_component = LANES * w->period;
+        a->v_row = w->order.period, a->v_component = LANES * a->v_row;
         a->v = m->loose + a->tile.plane * NC * a->v_component;
     }
     a->y = lu_other(w, a->tile.block + before, a->tile.plane);
@@ -154,7 +153,6 @@ static inline void lu_sweep(const struct problem *p, struct zone *z, const struc
     w->upper = upper;
     w->core = t->core;
     w->tiles = lu_order_tiles(&w->order, w->core);
-    w->period = w->order.chunks * LANES;
     for (int i = 0; i < 4; i++) w->place[i].number = -1;
     w->progress = upper ? w->memory.upper : w->memory.lower;
     w->seen_y = w->seen_z = 0;
@@ -165,16 +163,19 @@ static inline void lu_sweep(const struct problem *p, struct zone *z, const struc
  * missing has no rows, and the addresses of the other one. */
 struct lu_visit {
     int number, chunk; /* number: the core's number of the head */
+    int first, steps;  /* the tile's step that is the chunk's first one, and how many it has */
     int has_head, has_tail;
     int head_rows, tail_rows;
     const struct lu_place *head, *tail;
 };
 
 static inline void lu_visit(struct lu_sweep *w, int number, int chunk, struct lu_visit *v) {
-    v->number = number, v->chunk = chunk;
+    const int first = chunk * w->order.steps, left = w->order.period - first;
+    v->number = number, v->chunk = chunk, v->first = first;
     v->has_head = number < w->tiles, v->has_tail = chunk == 0 && number > 0;
     v->head = lu_place(w, v->has_head ? number : number - 1);
     v->tail = v->has_tail ? lu_place(w, number - 1) : v->head;
+    v->steps = !v->has_head ? LANES : left < w->order.steps ? left : w->order.steps;
     v->head_rows = v->has_head ? v->head->rows : 0;
     v->tail_rows = v->has_tail ? v->tail->rows : 0;
 }
@@ -245,68 +246,89 @@ INLINE void lu_rows(const struct lu_sweep *w, int rows, ptrdiff_t row[LANES]) {
     for (int l = 0; l < LANES; l++) row[l] = l < rows ? l * w->z->sj : 0;
 }
 
-/* A field's chunk transposed: t[m][step] lane l is component m at the lane's point, something
- * finite in a dead lane. a and b: where the tail and the head have the points (0, first row). */
-INLINE void lu_turn_in(const struct lu_sweep *w, const struct lu_visit *v, const double *a,
-                       const double *b, lu_block t) {
+/* All lanes are alive in the LANES steps of the tile from `first` on. */
+INLINE int lu_whole(const struct lu_sweep *w, const struct lu_visit *v, int first) {
+    return first > 0 && first + LANES < w->z->nx && v->head_rows == LANES;
+}
+
+/* A field's group that begins with step `first` of the tile, transposed: t[step][m] lane l is
+ * component m at the lane's point, something finite in a dead lane. a and b: where the tail and the
+ * head have the points (0, first row). whole: as lu_whole says; a constant where it is used much.
+ */
+INLINE void lu_turn_in(const struct lu_sweep *w, const struct lu_visit *v, int whole, int first,
+                       const double *a, const double *b, lu_vectors *t) {
     const ptrdiff_t sc = w->z->sc;
-    ptrdiff_t head[LANES], tail[LANES];
-    lu_rows(w, v->head_rows, head);
-    if (v->chunk == 0) {
+    ptrdiff_t head[LANES], tail[LANES] = {0};
+    const int joint = !whole && first == 0;
+    lu_rows(w, whole ? LANES : v->head_rows, head);
+    if (joint) {
         lu_rows(w, v->tail_rows, tail);
-        a += w->period - LANES;
+        a += w->order.period - LANES;
     }
-    b += v->chunk * LANES;
+    b += first;
     for (int m = 0; m < NC; m++, a += sc, b += sc) {
         vec row[LANES];
-        if (v->chunk == 0)
+        if (joint)
             for (int l = 0; l < LANES; l++)
                 row[l] = lanes_join(vec_load(a + tail[l]), vec_load(b + head[l]), l);
         else
             for (int l = 0; l < LANES; l++) row[l] = vec_loadu(b + head[l] - l);
         vec_transpose(row);
-        for (int s = 0; s < LANES; s++) vec_store(t[m][s], row[s]);
+        for (int s = 0; s < LANES; s++) vec_store(t[s][m], row[s]);
     }
 }
 
-/* the lanes that are alive at step s */
+/* the lanes that are alive at step s of the tile */
 INLINE ivec lu_alive(const struct lu_sweep *w, const struct lu_visit *v, int s) {
     const int64_t last = w->z->nx - 2;
     const ivec lane = vec_iota();
-    const ivec i = (int64_t)(v->chunk * LANES + s) - lane;
+    const ivec i = (int64_t)s - lane;
     ivec m = (i >= 1) & (i <= last) & (lane < (int64_t)v->head_rows);
-    if (v->chunk == 0)
-        m |= (i < 0) & (i + (int64_t)w->period <= last) & (lane < (int64_t)v->tail_rows);
+    if (s < LANES)
+        m |= (i < 0) & (i + (int64_t)w->order.period <= last) & (lane < (int64_t)v->tail_rows);
     return m;
 }
 
 /* The points of a chunk: U, in dead lanes with the density 1, and what lu_state makes of it. */
 struct lu_chunk {
-    lu_block u;
-    double alive[LANES][LANES];   /* 1 or 0 */
-    double over[LANES][LANES];    /* lu_quotient */
-    struct lu_point point[LANES]; /* of each step */
+    lu_vectors u[LU_STEPS];
+    double alive[LU_STEPS][LANES];   /* 1 or 0 */
+    double over[LU_STEPS][LANES];    /* lu_quotient */
+    struct lu_point point[LU_STEPS]; /* of each step */
 } __attribute__((aligned(64)));
 
-KERNEL void lu_load_u(const struct lu_sweep *w, const struct lu_visit *v, struct lu_chunk *q) {
+/* The group of steps [g, g + LANES) of the chunk. */
+INLINE void lu_load_u_of(const struct lu_sweep *w, const struct lu_visit *v, int whole, int g,
+                         struct lu_chunk *q) {
     const vec one = vec_set(1);
-    const int whole = v->chunk > 0 && (v->chunk + 1) * LANES < w->z->nx && v->head_rows == LANES;
-    lu_turn_in(w, v, v->tail->u, v->head->u, q->u);
-    for (int s = 0; s < LANES; s++) {
-        vec alive = one, rho = vec_load(q->u[0][s]);
+    lu_turn_in(w, v, whole, v->first + g, v->tail->u, v->head->u, q->u + g);
+    for (int s = g; s < g + LANES; s++) {
+        vec alive = one, rho = vec_load(q->u[s][0]);
         if (!whole) {
-            ivec m = lu_alive(w, v, s);
+            ivec m = lu_alive(w, v, v->first + s);
             alive = vec_select(m, one, (vec){0});
             rho = vec_select(m, rho, one);
-            vec_store(q->u[0][s], rho);
+            vec_store(q->u[s][0], rho);
         }
         vec_store(q->alive[s], alive);
         vec_store(q->over[s], lu_quotient(&w->c, rho, alive));
     }
 }
+KERNEL void lu_load_u_part(const struct lu_sweep *w, const struct lu_visit *v, int g,
+                           struct lu_chunk *q) {
+    lu_load_u_of(w, v, 0, g, q);
+}
+KERNEL void lu_load_u(const struct lu_sweep *w, const struct lu_visit *v, struct lu_chunk *q) {
+    for (int g = 0; g < v->steps; g += LANES)
+        if (lu_whole(w, v, v->first + g))
+            lu_load_u_of(w, v, 1, g, q);
+        else
+            lu_load_u_part(w, v, g, q);
+}
 
-KERNEL void lu_load_r(const struct lu_sweep *w, const struct lu_visit *v, lu_block r) {
-    lu_turn_in(w, v, v->tail->r, v->head->r, r);
+KERNEL void lu_load_r(const struct lu_sweep *w, const struct lu_visit *v, lu_vectors *r) {
+    for (int g = 0; g < v->steps; g += LANES)
+        lu_turn_in(w, v, 0, v->first + g, v->tail->r, v->head->r, r + g);
 }
 
 /* The elements of `a` whose bits are set are added to those of p; the others are not touched. */
@@ -327,23 +349,23 @@ static inline unsigned lu_interior(const struct lu_sweep *w, int at) {
     return lo < hi ? (1u << hi) - (1u << lo) : 0;
 }
 
-/* du[step] lane l is added to U at the lane's point, if it is alive. */
-KERNEL void lu_add_to_u(const struct lu_sweep *w, const struct lu_visit *v, lu_block du) {
+/* Of the group of du that begins with step g: du[step] lane l is added to U at the lane's point, if
+ * it is alive. */
+INLINE void lu_add_of(const struct lu_sweep *w, const struct lu_visit *v, int whole, int g,
+                      lu_vectors *du) {
     const ptrdiff_t sj = w->z->sj, sc = w->z->sc;
-    const int first = v->chunk * LANES;
-    const int whole = first > 0 && first + LANES < w->z->nx && v->head_rows == LANES;
-    double *a = v->tail->u + w->period, *b = v->head->u + first;
+    const int first = v->first + g;
+    double *a = v->tail->u + w->order.period, *b = v->head->u + first;
     unsigned head[LANES], tail[LANES];
-    if (!whole)
-        for (int l = 0; l < LANES; l++) {
-            head[l] = l < v->head_rows ? lu_interior(w, first - l) : 0;
-            tail[l] = l < v->tail_rows && first == 0
-                          ? lu_interior(w, w->period - l) & ((1u << l) - 1)
-                          : 0;
-        }
+    for (int l = 0; l < LANES; l++) {
+        head[l] = l < v->head_rows ? lu_interior(w, first - l) : 0;
+        tail[l] = l < v->tail_rows && first == 0
+                      ? lu_interior(w, w->order.period - l) & ((1u << l) - 1)
+                      : 0;
+    }
     for (int m = 0; m < NC; m++, a += sc, b += sc) {
         vec t[LANES];
-        for (int s = 0; s < LANES; s++) t[s] = vec_load(du[m][s]);
+        for (int s = 0; s < LANES; s++) t[s] = vec_load(du[g + s][m]);
         vec_transpose(t);
         for (int l = 0; l < LANES; l++) {
             double *p = b + l * sj - l;
@@ -354,6 +376,16 @@ KERNEL void lu_add_to_u(const struct lu_sweep *w, const struct lu_visit *v, lu_b
             if (!whole && tail[l]) lu_add_part(a + l * sj - l, tail[l], t[l]);
         }
     }
+}
+KERNEL void lu_add_some(const struct lu_sweep *w, const struct lu_visit *v, int g, lu_vectors *du) {
+    lu_add_of(w, v, 0, g, du);
+}
+KERNEL void lu_add_to_u(const struct lu_sweep *w, const struct lu_visit *v, lu_vectors *du) {
+    for (int g = 0; g < v->steps; g += LANES)
+        if (lu_whole(w, v, v->first + g))
+            lu_add_of(w, v, 1, g, du);
+        else
+            lu_add_some(w, v, g, du);
 }
 
 #endif
