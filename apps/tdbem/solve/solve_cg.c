@@ -139,8 +139,9 @@ static double total(const double *of_chunk, int chunks) {
 
 #define CHUNK_FUNCTION static __attribute__((noinline)) double
 
-/* Eight rows of a strip of `columns`. Where there is an instruction that gathers eight numbers gcc
- * finds it, but then keeps the sums in memory, which takes longer than the products. */
+/* Eight rows of a strip of `columns`. Left to itself gcc keeps the sums in memory. With AVX-512,
+ * where it finds the instruction that gathers, that takes longer than the products; with AVX a
+ * fifth more than all else, since a product waits until the sum before it has been stored. */
 static inline void strip_product(const double *restrict value, const int *restrict column,
                                  size_t columns, const double *restrict x, double *restrict row) {
 #ifdef __AVX512F__
@@ -150,6 +151,17 @@ static inline void strip_product(const double *restrict value, const int *restri
         sum += _mm512_load_pd(value + e) * _mm512_i32gather_pd(at, x, 8);
     }
     _mm512_store_pd(row, sum);
+#elif defined(__AVX__)
+    typedef double half __attribute__((vector_size(STRIP / 2 * sizeof(double))));
+    half low = {0}, high = {0};
+    for (size_t e = 0; e < columns * STRIP; e += STRIP) {
+        const int *at = column + e;
+        const half *of = (const half *)(value + e);
+        low += of[0] * (half){x[at[0]], x[at[1]], x[at[2]], x[at[3]]};
+        high += of[1] * (half){x[at[4]], x[at[5]], x[at[6]], x[at[7]]};
+    }
+    memcpy(row, &low, sizeof low);
+    memcpy(row + STRIP / 2, &high, sizeof high);
 #else
     double sum[STRIP] = {0};
     for (size_t e = 0; e < columns * STRIP; e += STRIP)
