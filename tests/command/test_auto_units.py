@@ -119,14 +119,14 @@ class Trial(unittest.TestCase):
             self.skipTest("LU's 16 zones are even on 2, 4, .. cores of one part")
         self.part, self.by_core = f"1:CPU:{self.cores}", f"{self.cores}:CPU:1"
 
-    def run_lu(self, *words):
+    def run_lu(self, *words, says=None):
         # figures that somebody has calibrated here are others
         done = evener("run", "lu-mz", "--class", "S", "--quiet", "--json", "-", *words, XDG_CACHE_HOME=self.folder)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((done.returncode, done.stderr), (0, f"evener: warning: {says}\n" if says else ""))
         return json.loads(done.stdout)
 
-    def tried(self, part, by_core, *words):
-        record = self.run_lu("--try", f"{self.part}={part} {self.by_core}={by_core}", *words)
+    def tried(self, part, by_core):
+        record = self.run_lu("--try", f"{self.part}={part} {self.by_core}={by_core}")
         return record["auto"], len(record["units"]), record["hash"]
 
     def test_the_faster_is_taken(self):
@@ -141,15 +141,23 @@ class Trial(unittest.TestCase):
         self.assertEqual(len(hashes), 1)
 
     def test_not_tried(self):
-        for words in (("--try", "off"), ("--steps", "1"), ("--try", f"{self.part}=1"), ("--try", "9:CPU:9=1")):
-            auto = self.run_lu(*words)["auto"]
-            self.assertNotIn("step_s", auto)
-            self.assertNotIn("tried", auto["why"])
-        # a trial would write and read the run's states
-        auto, units, _ = self.tried(2, 1, "--checkpoint", os.path.join(self.folder, "state"))
-        self.assertNotIn("step_s", auto)
-        self.assertEqual(units, 1)
-        self.assertNotIn("auto", self.run_lu("--units", self.by_core, "--try", f"{self.part}=1 {self.by_core}=2"))
+        times = "--try", f"{self.part}=2 {self.by_core}=1"
+        lacks = f"--try says no seconds of %s, so {self.part} is not compared with {self.by_core}"
+        kept = "with --%s --try changes nothing: states on disk are the run's own, so nothing is tried"
+        state = os.path.join(self.folder, "state")
+        for words, says in ((("--try", "off"), None), (("--try", "auto", "--steps", "1"), None), (("--steps", "1"), None),
+                            (("--try", f"{self.part}=1"), lacks % self.by_core), (("--try", "9:CPU:9=1"), lacks % self.part),
+                            ((*times, "--checkpoint", state), kept % "checkpoint"), ((*times, "--restart", state), kept % "restart"),
+                            ((*times, "--slow", "0:1@1"), "with --slow --try changes nothing: units that become slow are the run's, "
+                             "so nothing is tried")):
+            with self.subTest(words=words):
+                record = self.run_lu(*words, says=says)
+                self.assertNotIn("step_s", record["auto"])
+                self.assertNotIn("tried", record["auto"]["why"])
+                self.assertEqual(len(record["units"]), 1)
+        idle = f"with --units {self.by_core} --try changes nothing: it is about --units auto"
+        self.assertNotIn("auto", self.run_lu("--units", self.by_core, *times, says=idle))
+        self.run_lu("--devices", "emulated", *times, says="--try changes nothing: --units auto has no second list close behind here")
 
     def test_long_run(self):
         # long enough to be tried for the most part: the same bits, whatever came of it

@@ -394,7 +394,8 @@ static int help(const struct workload *is) {
     snprintf(usage, sizeof usage,
              "usage: evener calibrate [APP ..] [options]\n\n"
              "Measures the average time of a task on each kind of units, a few steps each, and\n"
-             "keeps it for schedules that go by speed. APP: %s (default all).\n",
+             "keeps it for schedules that go by speed; without --units also what teams cost, for\n"
+             "--units auto. APP: %s (default all).\n",
              workload_words());
     job_help("calibrate", usage, table, is);
     return EXIT_DONE;

@@ -67,6 +67,9 @@ static const struct option table[] = {
 
 static const struct option_rule rules[] = {
     {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},
+    {"checkpoint", OPTION_IGNORES, "try", "states on disk are the run's own, so nothing is tried"},
+    {"restart", OPTION_IGNORES, "try", "states on disk are the run's own, so nothing is tried"},
+    {"slow", OPTION_IGNORES, "try", "units that become slow are the run's, so nothing is tried"},
     {"on-rank-loss=restart", OPTION_NEEDS, "checkpoint", "from which it goes on"},
     {"on-rank-loss=restart:same", OPTION_NEEDS, "checkpoint", "from which it goes on"},
     {0},

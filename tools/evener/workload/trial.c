@@ -102,13 +102,18 @@ static int try_both(struct job *job, const struct job_words *words, int steps, d
     return code ? code : try_open(job, other, &spent);
 }
 
+/* Times that were said of both, or a warning. */
 static int look_up(const struct said *said, const struct choice *choice, const char *chosen,
                    double *own, double *other) {
+    const char *second = choice->second.list;
     *own = *other = NAN;
     for (int i = 0; i < said->count; i++) {
         if (!strcmp(said->list[i], chosen)) *own = said->seconds[i];
-        if (!strcmp(said->list[i], choice->second.list)) *other = said->seconds[i];
+        if (!strcmp(said->list[i], second)) *other = said->seconds[i];
     }
+    if (isnan(*own) || isnan(*other))
+        complain("warning: --try says no seconds of %s, so %s is not compared with %s",
+                 isnan(*own) ? chosen : second, chosen, second);
     return 0;
 }
 
@@ -118,6 +123,16 @@ static int keeps_states(const struct job *job) {
     return kept.checkpoint || (kept.restart && *kept.restart);
 }
 
+/* Warns of what was said and is for nothing. */
+static void say_idle(const struct job *job, const struct job_words *words, const char *how) {
+    if (strcmp(words->units, "auto") != 0)
+        complain("warning: with --units %s --try changes nothing: it is about --units auto",
+                 words->units);
+    else if (!is_auto(how) && !is_off(how) && !*job->choice.second.list)
+        complain("warning: --try changes nothing: --units auto has no second list close behind "
+                 "here");
+}
+
 int trial_run(struct job *job, const struct job_words *words, const char *how) {
     struct choice *choice = &job->choice;
     struct said said;
@@ -125,6 +140,7 @@ int trial_run(struct job *job, const struct job_words *words, const char *how) {
     double own, other;
     const int steps = words->steps < 0 ? job->shape.steps : (int)words->steps;
     const int is_long = steps * TRIAL_SHARE >= 2.0 * TRIAL_TAKES * job->shape.group;
+    if (how) say_idle(job, words, how);
     if (!*choice->second.list || is_off(how) || keeps_states(job)) return 0;
     if (is_auto(how) && !is_long) return 0;
     snprintf(chosen, sizeof chosen, "%s", choice->tried[choice->best].list);
