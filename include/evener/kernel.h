@@ -74,7 +74,9 @@ typedef ulong evn_ulong;
 #    define EVN_BARRIER                  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #    define EVN_PREFETCH(pointer)        ((void)(pointer))
 #    define EVN_RESIDENT(items, groups)  items
-/* EVN_AWAIT and EVN_RAISE: groups of OpenCL 1.2 may not wait for each other */
+/* not declared anywhere, so that the compiler says it */
+#    define EVN_AWAIT(flag, n) evn_groups_of_OpenCL_cannot_wait_for_each_other
+#    define EVN_RAISE(flag, n) evn_groups_of_OpenCL_cannot_wait_for_each_other
 
 #    define evn_sqrt(a)      sqrt(a)
 #    define evn_abs(a)       fabs(a)

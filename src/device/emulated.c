@@ -593,7 +593,8 @@ static void work(struct emulated_queue *q, struct command *c) {
     if (atomic_load(&c->in_vain))
         fail_device(e, describe(c, what, sizeof what),
                     c->is_resident ? "its groups all wait for each other"
-                                   : "a group waits for another one, as in evn_launch_resident()");
+                                   : "a group waits for another one, which takes "
+                                     "evn_launch_resident()");
 }
 
 static void command_free(struct command *c) {
