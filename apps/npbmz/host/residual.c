@@ -5,7 +5,7 @@
 /* Doubles of derived values that a core keeps at a time: together with the planes of u that go with
  * them, at home in a second-level cache of 1 MB or more. Blocks of fewer rows than FEWEST would
  * make most derived values twice. */
-enum { WINDOW = 40000, FEWEST = 4 };
+enum { WINDOW = 16000, FEWEST = 4 };
 
 /* the window of a block of `rows` rows */
 static ptrdiff_t window_doubles(ptrdiff_t sj, int rows) {

@@ -73,37 +73,45 @@ INLINE void residual_derive(struct residual_point *q, vec inverse) {
     q->g = (q->u[4] + vec_set((C15 - 1) / 2) * twice) * inverse;
 }
 
-/* Adds what the two neighbours in direction d give to a point; of the energy, what is not
- * carried with the velocity goes to *e, a second sum, so that the chain of additions is shorter.
- * Of a neighbour, momenta are not needed. */
-INLINE void residual_near(vec r[NC], vec *e, const struct residual_point *lo,
-                          const struct residual_point *hi, int d, vec linear_lo, vec linear_hi,
+/* Adds what a neighbour in direction d carries to a point; `carried` is its linear term and flux, a
+ * factor of all five components. Of a neighbour, momenta are not needed. */
+INLINE void residual_side(vec r[NC], const struct residual_point *n, int d, vec carried,
                           const struct residual_axis *x) {
-    const vec a = vec_set(x->a), b = vec_set(x->b), t = vec_set(x->t), t43 = vec_set(x->t43);
-    vec cl = linear_lo - a * lo->v[d];
-    vec ch = linear_hi + a * hi->v[d];
-    r[0] += cl * lo->u[0];
-    vec across = t + cl * lo->u[0];
-    vec along = t43 + cl * lo->u[0];
-    r[1] += (d == 0 ? along : across) * lo->v[0];
-    r[2] += (d == 1 ? along : across) * lo->v[1];
-    r[3] += (d == 2 ? along : across) * lo->v[2];
-    r[4] += cl * lo->u[4];
-    r[0] += ch * hi->u[0];
-    across = t + ch * hi->u[0];
-    along = t43 + ch * hi->u[0];
-    r[1] += (d == 0 ? along : across) * hi->v[0];
-    r[2] += (d == 1 ? along : across) * hi->v[1];
-    r[3] += (d == 2 ? along : across) * hi->v[2];
-    r[4] += ch * hi->u[4];
-    *e += t * (lo->g + hi->g);
-    r[1 + d] += a * (hi->p - lo->p);
+    const vec across = vec_set(x->t) + carried * n->u[0];
+    const vec along = vec_set(x->t43) + carried * n->u[0];
+    r[0] += carried * n->u[0];
+    r[1] += (d == 0 ? along : across) * n->v[0];
+    r[2] += (d == 1 ? along : across) * n->v[1];
+    r[3] += (d == 2 ? along : across) * n->v[2];
+    r[4] += carried * n->u[4];
+}
+
+/* Adds what two neighbours conduct of heat and what pressure and friction do between them; as it
+ * is not carried with the velocity it goes to *e, a second sum of the energy, so that the chain of
+ * additions is shorter. */
+INLINE void residual_work(vec *e, const struct residual_point *lo, const struct residual_point *hi,
+                          int d, const struct residual_axis *x) {
+    const vec b = vec_set(x->b);
+    *e += vec_set(x->t) * (lo->g + hi->g);
     /* work of the pressure, and t/6 v_d^2 of the diffusion */
     vec yl = lo->p - b * lo->v[d];
     vec yh = hi->p + b * hi->v[d];
     vec h = hi->v[d] * yh;
     h -= lo->v[d] * yl;
-    *e += a * h;
+    *e += vec_set(x->a) * h;
+}
+
+/* adds all that the two neighbours in direction d give to a point */
+INLINE void residual_near(vec r[NC], vec *e, const struct residual_point *lo,
+                          const struct residual_point *hi, int d, vec linear_lo, vec linear_hi,
+                          const struct residual_axis *x) {
+    const vec a = vec_set(x->a);
+    vec cl = linear_lo - a * lo->v[d];
+    vec ch = linear_hi + a * hi->v[d];
+    residual_side(r, lo, d, cl, x);
+    residual_side(r, hi, d, ch, x);
+    r[1 + d] += a * (hi->p - lo->p);
+    residual_work(e, lo, hi, d, x);
 }
 
 /* adds a point that is met by its linear term only */

@@ -173,6 +173,9 @@ INLINE void residual_x_table(double *x, double second, int nx, ptrdiff_t sj) {
 
 enum { RESIDUAL_AHEAD = 16 }; /* doubles; about 300 cycles */
 
+#if LANES < 8
+#    include "npbmz/host/residual_few.h"
+#else
 /* Makes the residual of a row and, on the way, the derived values of the row above it. */
 INLINE void residual_do_row(const struct residual_row *w, const struct residual_constants *c,
                             residual_put *put, const void *with) {
@@ -257,6 +260,7 @@ INLINE void residual_do_row(const struct residual_row *w, const struct residual_
         below += RESIDUAL_VECTOR, here += RESIDUAL_VECTOR, above += RESIDUAL_VECTOR;
     }
 }
+#endif
 
 /* ---- a zone ---------------------------------------------------------------------------------- */
 
