@@ -8,9 +8,10 @@
  * wanted at the vector's end. BT's 424 instructions a vector of 4 became 333 and 14 to ask for
  * lines, 29 stores to the stack 4.
  *
- * Two vectors a turn, with all coefficients shared, were no faster (20 rows of ten additions leave
- * more to run at a time than the core can hold, and each row has a vector left over), nor was the
- * second sum in a pass of its own before the others.
+ * Tried and no faster on Zen 3: two vectors a turn with coefficients shared (a row's last one is
+ * alone, and the text is twice as long); the second sum in a pass of its own; asking for rows j+2,
+ * k-2 or for the plane below too; asking 8 or 24 doubles ahead; a window of 10,000 to 24,000
+ * doubles.
  */
 #ifndef NPBMZ_RESIDUAL_FEW_H
 #define NPBMZ_RESIDUAL_FEW_H
@@ -93,7 +94,7 @@ INLINE void residual_few_x(vec r[NC], vec *e, const struct residual_places *at,
     r[1] += a * pressure;
 }
 
-/* r and the second sum *e of a vector; `far_above`: the field two rows above */
+/* r and the second sum *e of a vector */
 INLINE void residual_few_sum(vec r[NC], vec *e, const struct residual_places *at,
                              const struct residual_row *w, double mid,
                              const struct residual_constants *c) {

@@ -77,9 +77,9 @@ INLINE void residual_derive(struct residual_point *q, vec inverse) {
  * factor of all five components. Of a neighbour, momenta are not needed. */
 INLINE void residual_side(vec r[NC], const struct residual_point *n, int d, vec carried,
                           const struct residual_axis *x) {
+    r[0] += carried * n->u[0];
     const vec across = vec_set(x->t) + carried * n->u[0];
     const vec along = vec_set(x->t43) + carried * n->u[0];
-    r[0] += carried * n->u[0];
     r[1] += (d == 0 ? along : across) * n->v[0];
     r[2] += (d == 1 ? along : across) * n->v[1];
     r[3] += (d == 2 ? along : across) * n->v[2];

@@ -9,7 +9,8 @@
  *
  *     residual_with(p, z, z->u, z->f, work, t, my_put, &my_constants);
  *
- * The operator and the arithmetic of a point are in residual_point.h. Three things make it cheap:
+ * The operator and the arithmetic of a point are in residual_point.h; where registers are few, a
+ * row is made by residual_few.h, which also says what was tried. Three things make it cheap:
  *
  *   - velocity, pressure and g (below) are made once a point and kept for three planes, so that
  *     there is one division a point; the solution is read where it is;
