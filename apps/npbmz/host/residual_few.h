@@ -5,8 +5,9 @@
  * in which no multiply-add begins, a load half a cycle of ports that have time left. So the derived
  * values of the row above come first; of two neighbours their work before what either carries.
  * Sums have the order of residual_near(). Nor is a division begun a vector ahead: its result is
- * wanted at the vector's end. BT's 424 instructions a vector of 4 became 333 and 14 to ask for
- * lines, 29 stores to the stack 4.
+ * wanted at the vector's end. BT's 424 instructions a vector of 4 became 351 (10 of them ask for
+ * lines), its 29 stores to the stack 4. residual_rows.h includes this where it has defined the
+ * rest.
  *
  * Tried and no faster on Zen 3: two vectors a turn with coefficients shared (a row's last one is
  * alone, and the text is twice as long); the second sum in a pass of its own; asking for rows j+2,
