@@ -71,7 +71,7 @@ EVN_KERNEL(radiation_past, RADIATION_ITEMS,
 #define ADD(n, FRESH)                                                                              \
     if (SOLVE_READY(state, a.before)) {                                                            \
         const int parts = a.steps / n, strips = RADIATION_ITEMS / RADIATION_STRIP / parts;         \
-        EVN_SHARE(i, RADIATION_ITEMS / ROWS) {                                                     \
+        EVN_SHARE_AMONG(i, RADIATION_ITEMS / ROWS, RADIATION_ITEMS / ROWS) {                       \
             const int part = i / GROUPS % parts;                                                   \
             const int strip = EVN_GROUP * strips + i / (GROUPS * parts);                           \
             const int lane = i % GROUPS, row = strip * RADIATION_STRIP + lane;                     \
@@ -82,7 +82,8 @@ EVN_KERNEL(radiation_past, RADIATION_ITEMS,
                     ZERO(total[r], n);                                                             \
                     ZERO(acc[r], n);                                                               \
                 }                                                                                  \
-                for (evn_long e = begin[strip]; e < begin[strip + 1]; e++) {                       \
+                const evn_long end = begin[strip + 1];                                             \
+                for (evn_long e = begin[strip]; e < end; e++) {                                    \
                     UNROLL for (int r = 0; r < ROWS; r++) {                                        \
                         const REAL v = value[e * RADIATION_STRIP + lane + r];                      \
                         const int at = where[e * RADIATION_STRIP + lane + r];                      \
