@@ -82,8 +82,7 @@ EVN_KERNEL(radiation_past, RADIATION_ITEMS,
                     ZERO(total[r], n);                                                             \
                     ZERO(acc[r], n);                                                               \
                 }                                                                                  \
-                const evn_long end = begin[strip + 1];                                             \
-                for (evn_long e = begin[strip]; e < end; e++) {                                    \
+                for (evn_long e = begin[strip]; e < begin[strip + 1]; e++) {                       \
                     UNROLL for (int r = 0; r < ROWS; r++) {                                        \
                         const REAL v = value[e * RADIATION_STRIP + lane + r];                      \
                         const int at = where[e * RADIATION_STRIP + lane + r];                      \
