@@ -1182,7 +1182,7 @@ static void test_fork(void **state) {
         evn_device *d = b.device;
         evn_queue *q;
         int bad = 0;
-        alarm(20);
+        alarm(120);
         bad |= evn_copy_to_host(b.queue, x, y, 0, 8) != EVN_USAGE;
         bad |= !strstr(evn_message(), "forked");
         bad |= evn_queue_finish(b.queue) != EVN_USAGE;
@@ -1587,7 +1587,7 @@ static int faults(void (*task)(void *), void *with) {
     if (!child) {
         signal(SIGSEGV, SIG_DFL); /* cmocka and sanitizers have their own */
         signal(SIGBUS, SIG_DFL);
-        alarm(20);
+        alarm(120);
         task(with);
         _exit(0);
     }

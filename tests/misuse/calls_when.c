@@ -245,7 +245,7 @@ int calls_of_another_process(struct world *w, int row) {
     fflush(stdout);
     const pid_t child = fork();
     if (!child) {
-        alarm(15);
+        alarm(120);
         const int result = in_another(w, row);
         fflush(stdout);
         _exit(result);

@@ -181,7 +181,7 @@ static int run(const char *ranks, void (*what)(void)) {
         dup2(end[1], 2);
         close(end[0]);
         close(end[1]);
-        alarm(60);
+        alarm(240);
         signal(SIGSEGV, SIG_DFL); /* cmocka would go on with its next test */
         what();
         exit(0);

@@ -546,7 +546,7 @@ static void *open_in_thread(void *arg) {
 static void in_child(evn_units *units) {
     evn_units *own;
     int bad = 0;
-    alarm(20);
+    alarm(120);
     if (evn_units_run(units, nothing, NULL) != EVN_USAGE || !strstr(evn_message(), "forked"))
         _exit(1);
     if (evn_units_remove(units, 1) != EVN_USAGE) _exit(2);
