@@ -81,10 +81,11 @@ evn_status evn_exchange_finish(evn_exchange *exchange, evn_unit *unit, int devic
  * Its faces from and to tasks of which that was said since the latest run, too, are copied at once,
  * by the calling thread, while they are in its caches; the next run copies the others only. So
  * boundary values are those of the next instance from then on: not to be said in an instance after
- * which something else reads them, nor where tasks are written before the next run. Said once of a
- * task between two runs, by any thread. What it takes is the body's time, and no longer the
- * exchange's; the next run counts bytes and messages as ever. Does nothing where regions follow
- * tasks, over ranks, and before the first run. EVN_USAGE: there is no such task. */
+ * which something else reads them, nor where tasks are written before the next run, also where an
+ * instance has failed and is done again. Said once of a task between two runs, by any thread. What
+ * it takes is the body's time, and no longer the exchange's; the next run counts bytes and messages
+ * as ever. Does nothing where regions follow tasks, over ranks, and before the first run.
+ * EVN_USAGE: there is no such task, or it was said already. */
 evn_status evn_exchange_ahead(evn_exchange *exchange, int task);
 
 /* Whether a message brings some of the task's faces, as tasks lay at the latest run or first half:

@@ -75,11 +75,18 @@ evn_status evn_exchange_ahead(evn_exchange *x, int task) {
     const struct plan *p = &x->plan;
     const struct ahead *a = &p->ahead;
     if (!p->made || !a->met) return EVN_OK;
+    int again = 0;
     for (int i = a->first[task]; i < a->first[task + 1]; i++) {
         const struct ahead_copy *of = &a->of[i];
         const struct copy *copy = &p->end[of->end].direct.copy[of->copy];
         const int met = atomic_fetch_or(&a->met[copy->number], of->met);
+        again |= met & of->met;
         if (met != BOTH_MET && (met | of->met) == BOTH_MET) copy_block(copy);
     }
+    if (again)
+        return evn_fail(EVN_USAGE,
+                        "exchange: evn_exchange_ahead() for task %d again, and no run since: what "
+                        "was copied the first time is not copied anew",
+                        task);
     return EVN_OK;
 }

@@ -11,6 +11,7 @@
 #include "loop/exchange_plan.h"
 #include <evener.h>
 #include <evener/subteam.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,6 +213,15 @@ static void say(struct fixture *f, int task) {
             copy_plainly(f, &f->face[i]);
 }
 
+/* Refused, and nothing is copied. */
+static void say_again(struct fixture *f, int task) {
+    char says[40];
+    snprintf(says, sizeof says, "for task %d again, and no run since", task);
+    assert_int_equal(evn_exchange_ahead(f->x, task), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), says));
+    compare(f);
+}
+
 /* A mark in the middle of what each face writes, in both. */
 static void mark(struct fixture *f, int i) {
     const evn_face *face = &f->face[i];
@@ -234,7 +244,7 @@ static void test_ahead(void **state) {
             for (int k = 0; k < said; k++) {
                 say(&f, (k * 5 + said) % TASKS);
                 compare(&f);
-                if (k == 2) ok(evn_exchange_ahead(f.x, (k * 5 + said) % TASKS)); /* again */
+                if (k == 2) say_again(&f, (k * 5 + said) % TASKS);
             }
             for (int i = 0; i < FACES; i++) mark(&f, i);
             /* those that are done stay as they are; the others are copied */
