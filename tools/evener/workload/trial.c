@@ -88,18 +88,32 @@ static int try_open(struct job *job, double *step, double *spent) {
     return code;
 }
 
-/* Both times; `other` is NAN where the run is too short for it. The units that are open then are
- * any. */
+/* Seconds of a step of the second best. It may need threads or memory that are not there, and the
+ * run does not: NAN after a warning. */
+static double try_second(struct job *job, const struct job_words *words) {
+    const char *list = job->choice.second.list;
+    double step, spent;
+    char why[512];
+    complain_into(why, sizeof why, 1);
+    int code = open_list(job, words, list);
+    if (!code) code = try_open(job, &step, &spent);
+    complain_into(NULL, 0, 1);
+    if (!code) return step;
+    complain("warning: units %s are not tried: %s", list, why);
+    return NAN;
+}
+
+/* Both times; `other` is NAN where the run is too short for it, or it failed. The units that are
+ * open then are any. */
 static int try_both(struct job *job, const struct job_words *words, int steps, double *own,
                     double *other) {
     double spent;
     *other = NAN;
-    int code = try_open(job, own, &spent);
+    const int code = try_open(job, own, &spent);
     const double run = steps * *own / job->shape.group;
-    if (code || interrupted || !(run >= TRIAL_SECONDS && 2 * spent <= TRIAL_SHARE * run))
-        return code;
-    code = open_list(job, words, job->choice.second.list);
-    return code ? code : try_open(job, other, &spent);
+    if (!code && run >= TRIAL_SECONDS && 2 * spent <= TRIAL_SHARE * run)
+        *other = try_second(job, words);
+    return code;
 }
 
 /* Times that were said of both, or a warning. */
