@@ -9,15 +9,17 @@
 
 /* What barriers and unequal shares take: measured on teams of 2 (0.65 to 0.85), assumed to grow
  * with each doubling. */
-double cut_speed(int cores) { return cores / (1 + 0.2 * log2(cores)); }
+static double of_cores(double cores) { return cores / (1 + 0.2 * log2(cores)); }
+double cut_speed(int cores) { return of_cores(cores); }
 
 int cut_open(struct cut *cut, int cores) {
     const size_t n = (size_t)cores + 1;
     *cut = (struct cut){.cores = cores};
-    cut->first = calloc(2 * n, sizeof *cut->first);
+    cut->first = calloc(3 * n, sizeof *cut->first);
     cut->load = calloc(3 * n, sizeof *cut->load);
     if (!cut->first || !cut->load) return -1;
     cut->other = cut->first + n;
+    cut->last = cut->other + n;
     cut->work = cut->load + n;
     cut->speed = cut->work + n;
     for (int c = 1; c <= cores; c++) cut->speed[c] = cut_speed(c);
@@ -121,6 +123,11 @@ struct search {
 
 static int is_good(const struct search *s) { return s->least <= GOOD * s->sum / s->now.cores; }
 
+/* Whether a cut that ends no earlier can be left out; a bit less, since sums are rounded. */
+static int is_late(const struct search *s, double end) {
+    return end * (1 - 1e-9) >= s->least * BETTER;
+}
+
 /* Takes the cut at hand if it is better. */
 static void consider(struct search *s, double end) {
     if (!(end < s->least * BETTER)) return;
@@ -176,8 +183,11 @@ static void share_cores(struct cut *now) {
  * for what it got. `begin`: when those are done that all cores do. */
 static void try_shares(struct search *s, double begin) {
     struct cut *now = &s->now;
+    const size_t bytes = ((size_t)now->subteams + 1) * sizeof *now->first;
     for (int again = 0; again < AGAIN; again++) {
+        memcpy(now->last, now->first, bytes);
         share_cores(now);
+        if (again && !memcmp(now->last, now->first, bytes)) return; /* and so on */
         consider(s, deal_plainly(now, s->tasks, s->weight, NULL));
         for (int i = 0; i < now->subteams; i++)
             now->work[i] = (now->load[i] - begin) * now->speed[cut_size(now, i)];
@@ -202,13 +212,25 @@ static void try_unequal(struct search *s, int subteams, int together) {
     try_shares(s, begin);
 }
 
+/* When so many subteams are done at best, after tasks of weight `large` that all do: the next one
+ * is done by all cores but one for each other subteam; and all cores do most where sizes are equal,
+ * since each core more brings less than the one before. */
+static double at_best(const struct search *s, int subteams, int together, double large) {
+    const int cores = s->now.cores;
+    const double begin = large / s->now.speed[cores], each = (double)cores / subteams;
+    const double one = s->weight[together] / s->now.speed[cores - subteams + 1];
+    return begin + fmax(one, (s->sum - large) / (subteams * of_cores(each)));
+}
+
 /* Where there are too few tasks to even out by themselves. */
 static void try_all_unequal(struct search *s) {
     const int cores = s->now.cores, most = s->tasks < cores ? s->tasks : cores;
     const int step = (most + NUMBERS - 1) / NUMBERS;
+    double large = 0;
     if (s->tasks > FEW * cores) return;
-    for (int m = 0; m < BEFORE && m < s->tasks; m++)
-        for (int g = most; g > 1 && !is_good(s); g -= step) try_unequal(s, g, m);
+    for (int m = 0; m < BEFORE && m < s->tasks; large += s->weight[m++])
+        for (int g = most; g > 1 && !is_good(s); g -= step)
+            if (!is_late(s, at_best(s, g, m, large))) try_unequal(s, g, m);
 }
 
 void cut_choose(struct cut *cut, int tasks, const double *weight) {

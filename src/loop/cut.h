@@ -9,7 +9,7 @@ struct cut {
     int cores, together, subteams;
     int *first;
     /* room of cut_open() */
-    int *other;
+    int *other, *last;
     double *load, *work, *speed;
 };
 
