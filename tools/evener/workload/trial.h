@@ -14,8 +14,9 @@ enum { TRIAL_STEPS = 3, TRIAL_TAKES = 8 };
 
 /* Before a run of these words, units and schedule being open: runs some steps with what auto chose
  * and, if the run is long enough, with its second best (struct choice), and takes that where it is
- * more than 2 % faster; job->choice says so. Where the second best cannot be had there is a warning.
- * Nothing is tried where states are kept or gone on from, since these would be the trial's.
+ * more than 2 % faster; job->choice says so. Where the second best cannot be had there is a
+ * warning. Nothing is tried where states are kept or gone on from, since these would be the
+ * trial's.
  *
  * `how`: NULL or "auto"; "off": nothing is tried; or instead of trying what a step takes, for
  * studies: "1:CPU:2=0.012 2:CPU:1=0.011", in seconds. 0, or an exit status after a message; units
