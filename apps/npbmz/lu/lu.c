@@ -162,7 +162,9 @@ INLINE void floor_store(const struct passage *io, int joint, int s, int m, vec a
 INLINE void state_at(const struct lu_coefficients *c, struct lu_chunk *q, int s) {
     vec u[NC];
     for (int m = 0; m < NC; m++) u[m] = vec_load(q->u[s][m]);
-    lu_state_of(c, u, vec_load(q->alive[s]), vec_load(q->over[s]), &q->point[s]);
+    struct lu_pivots w;
+    lu_pivots(c, u[0], &w);
+    lu_state_of(c, u, vec_load(q->alive[s]), &w, vec_load(q->over[s]), &q->point[s]);
 }
 KERNEL void states(const struct lu_coefficients *c, struct lu_chunk *q, int from, int to) {
     for (int s = from; s < to; s++) state_at(c, q, s);

@@ -46,31 +46,26 @@ struct lu_point {
 
 /* rho times the rows of D, and products of them */
 struct lu_pivots {
-    vec d[4], d01, d23, all;
+    vec d0, d1, d2, d3, d01, d23, all;
 };
 INLINE void lu_pivots(const struct lu_coefficients *c, vec rho, struct lu_pivots *w) {
-    for (int n = 0; n < 3; n++) w->d[n] = rho + c->dv[n];
-    w->d[3] = rho + c->de;
-    w->d01 = w->d[0] * w->d[1], w->d23 = w->d[2] * w->d[3];
+    w->d0 = rho + c->dv[0], w->d1 = rho + c->dv[1], w->d2 = rho + c->dv[2], w->d3 = rho + c->de;
+    w->d01 = w->d0 * w->d1, w->d23 = w->d2 * w->d3;
     w->all = w->d01 * w->d23;
 }
 
 /* One division serves the five reciprocals. `alive` is its dividend, so that every quotient is 0 in
  * a dead lane, whatever finite numbers that lane was given (with rho != 0). */
-INLINE vec lu_quotient(const struct lu_coefficients *c, vec rho, vec alive) {
-    struct lu_pivots w;
-    lu_pivots(c, rho, &w);
-    return alive / (rho * w.all);
+INLINE vec lu_quotient(const struct lu_pivots *w, vec rho, vec alive) {
+    return alive / (rho * w->all);
 }
 
 /* The state, when the quotient is there (`over`). */
-INLINE void lu_state_of(const struct lu_coefficients *c, const vec u[NC], vec alive, vec over,
-                        struct lu_point *q) {
+INLINE void lu_state_of(const struct lu_coefficients *c, const vec u[NC], vec alive,
+                        const struct lu_pivots *w, vec over, struct lu_point *q) {
     vec rho = u[0];
-    struct lu_pivots w;
-    lu_pivots(c, rho, &w);
-    vec d0 = w.d[0], d1 = w.d[1], d2 = w.d[2], d3 = w.d[3], d01 = w.d01, d23 = w.d23;
-    vec s = over * w.all, t = over * rho;
+    vec d0 = w->d0, d1 = w->d1, d2 = w->d2, d3 = w->d3, d01 = w->d01, d23 = w->d23;
+    vec s = over * w->all, t = over * rho;
     vec t01 = t * d23, t23 = t * d01;
     q->inv[0] = t01 * d1;
     q->inv[1] = t01 * d0;
@@ -92,7 +87,9 @@ INLINE void lu_state_of(const struct lu_coefficients *c, const vec u[NC], vec al
 
 INLINE void lu_state(const struct lu_coefficients *c, const vec u[NC], vec alive,
                      struct lu_point *q) {
-    lu_state_of(c, u, alive, lu_quotient(c, u[0], alive), q);
+    struct lu_pivots w;
+    lu_pivots(c, u[0], &w);
+    lu_state_of(c, u, alive, &w, lu_quotient(&w, u[0], alive), q);
 }
 
 /* x = D^-1 y (v == 0), or x = v - D^-1 y; y is a conserved increment, v and x are primitive

@@ -311,7 +311,9 @@ INLINE void lu_load_u_of(const struct lu_sweep *w, const struct lu_visit *v, int
             vec_store(q->u[s][0], rho);
         }
         vec_store(q->alive[s], alive);
-        vec_store(q->over[s], lu_quotient(&w->c, rho, alive));
+        struct lu_pivots pivots;
+        lu_pivots(&w->c, rho, &pivots);
+        vec_store(q->over[s], lu_quotient(&pivots, rho, alive));
     }
 }
 KERNEL void lu_load_u_part(const struct lu_sweep *w, const struct lu_visit *v, int g,
