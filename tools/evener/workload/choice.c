@@ -24,7 +24,8 @@ static const double APART = 0.05;
 enum {
     GROUPS = 64, /* of a list that units can be opened with */
     SOME = 4,    /* tasks a core: enough for units of one core */
-    FEW = 2      /* tasks a core: then all lists of units alike are looked at */
+    FEW = 2,     /* tasks a core: then all lists of units alike are looked at, */
+    LOOKS = 4    /* these thoroughly */
 };
 
 /* ---- how fast a list is ---- */
@@ -178,15 +179,46 @@ static int try_parts(struct choice *out, const struct choice_for *what) {
     return code;
 }
 
+/* The list of units of `size` cores, at most one a task; EXIT_USAGE after a message. */
+static int try_size(const struct choice_for *what, int size, struct choice_try *now) {
+    const int units = evn_machine_cores(what->machine) / size, tasks = what->tasks->tasks;
+    snprintf(now->list, sizeof now->list, "%d:CPU:%d", units < tasks ? units : tasks, size);
+    now->over = choice_over(what, now->list);
+    return isnan(now->over) ? EXIT_USAGE : 0;
+}
+
 int choice_alike(const struct choice_for *what, struct choice_try *best) {
-    const int cores = evn_machine_cores(what->machine), tasks = what->tasks->tasks;
+    const int cores = evn_machine_cores(what->machine);
     best->over = INFINITY;
     /* from an even share on there is nothing left to gain */
     for (int m = 1; m <= cores && best->over > EVEN; m++) {
         struct choice_try now;
-        snprintf(now.list, sizeof now.list, "%d:CPU:%d", cores / m < tasks ? cores / m : tasks, m);
-        now.over = choice_over(what, now.list);
-        if (isnan(now.over)) return EXIT_USAGE;
+        if (try_size(what, m, &now)) return EXIT_USAGE;
+        if (now.over < best->over) *best = now;
+    }
+    return 0;
+}
+
+/* The same by a look at few: those that do best under a schedule that is made in no time, while the
+ * workload's own may take a tenth of a second for each. */
+static int look_alike(const struct choice_for *what, struct choice_try *best) {
+    const int cores = evn_machine_cores(what->machine);
+    struct choice_for quick = *what;
+    double over[LOOKS];
+    int size[LOOKS], looks = 0;
+    quick.schedule = "binpack";
+    for (int m = 1; m <= cores; m++) {
+        struct choice_try now;
+        if (try_size(&quick, m, &now)) return EXIT_USAGE;
+        int at = looks < LOOKS ? looks++ : LOOKS;
+        for (; at > 0 && over[at - 1] > now.over; at--)
+            if (at < LOOKS) over[at] = over[at - 1], size[at] = size[at - 1];
+        if (at < LOOKS) over[at] = now.over, size[at] = m;
+    }
+    best->over = INFINITY;
+    for (int i = 0; i < looks && best->over > EVEN; i++) {
+        struct choice_try now;
+        if (try_size(what, size[i], &now)) return EXIT_USAGE;
         if (now.over < best->over) *best = now;
     }
     return 0;
@@ -198,7 +230,7 @@ static int try_alike(struct choice *out, const struct choice_for *what) {
     if (what->tasks->tasks >= FEW * cores || evn_machine_kinds(what->machine) > 1 ||
         out->count == CHOICES)
         return 0;
-    return choice_alike(what, &out->tried[out->count++]);
+    return look_alike(what, &out->tried[out->count++]);
 }
 
 static void choose(struct choice *out) {
