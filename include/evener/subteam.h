@@ -19,7 +19,8 @@
  * all cores; then the others by subteams of one core or some, in proportion to what they have to
  * do. Each subteam has tasks of its own, so that their data stay in its cores' caches, and takes
  * from the others when it has done them and they would not be done sooner there: a core that other
- * programs disturb delays no more than a task.
+ * programs disturb delays no more than a task, or where its subteam is larger than all that are
+ * through, as many as that would do in the time of one.
  */
 #ifndef EVENER_SUBTEAM_H
 #define EVENER_SUBTEAM_H
