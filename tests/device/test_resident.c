@@ -5,6 +5,7 @@
 #include "check.h"
 #include "device/fake_cuda.h"
 #include <dlfcn.h>
+#include <unistd.h>
 
 extern const evn_kernel_source relay_kernels;
 
@@ -201,15 +202,21 @@ static int can(void) {
 }
 
 int main(void) {
+    /* a driver that is no driver beside a device's own would be too many; in a bundle there is none
+     */
+    const int driver = !getenv("EVENER_TEST_DEVICE") && !access(FAKE_CUDA, R_OK);
     setenv("EVENER_TEST_DEVICE", "emulated:cores=5", 0);
     const int missing = test_devices(&relay_kernels, NULL);
     if (missing) return missing;
     const struct CMUnitTest without[] = {cmocka_unit_test(test_cannot)};
     if (!can()) return cmocka_run_group_tests(without, NULL, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relay),  cmocka_unit_test(test_any_order),
-        cmocka_unit_test(test_stuck),  cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_driver),
+        cmocka_unit_test(test_relay),
+        cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_arguments),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest theirs[] = {cmocka_unit_test(test_driver)};
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return failed + (driver ? cmocka_run_group_tests(theirs, NULL, NULL) : 0);
 }
