@@ -466,6 +466,8 @@ module evener
             type(c_ptr), value :: exchange; integer(c_int), intent(inout) :: open; end
         integer(c_int) function evn_exchange_finish(exchange, unit, device) bind(c); import
             type(c_ptr), value :: exchange, unit; integer(c_int), value :: device; end
+        integer(c_int) function evn_exchange_ahead(exchange, task) bind(c); import
+            type(c_ptr), value :: exchange; integer(c_int), value :: task; end
         integer(c_int) function evn_exchange_needs(exchange, task) bind(c); import
             type(c_ptr), value :: exchange; integer(c_int), value :: task; end
         integer(c_int) function evn_exchange_pairs(exchange, bytes) bind(c); import
