@@ -138,21 +138,19 @@ static inline __attribute__((always_inline)) void copy_both(const struct rows *r
     }
 }
 
-static void copy_elements(const struct rows *r) {
-    switch (r->copy->element) {
-    case 8: copy_strided(r, 8); break;
-    case 4: copy_strided(r, 4); break;
-    case 16: copy_strided(r, 16); break;
-    default: copy_strided(r, r->copy->element);
-    }
+static inline __attribute__((always_inline)) void copy_each(const struct rows *r, size_t element) {
+    if (r->copy->both)
+        copy_both(r, element);
+    else
+        copy_strided(r, element);
 }
 
-static void copy_both_elements(const struct rows *r) {
+static void copy_elements(const struct rows *r) {
     switch (r->copy->element) {
-    case 8: copy_both(r, 8); break;
-    case 4: copy_both(r, 4); break;
-    case 16: copy_both(r, 16); break;
-    default: copy_both(r, r->copy->element);
+    case 8: copy_each(r, 8); break;
+    case 4: copy_each(r, 4); break;
+    case 16: copy_each(r, 16); break;
+    default: copy_each(r, r->copy->element);
     }
 }
 
@@ -181,11 +179,12 @@ static void copy_part(const struct copy *c, long long lo, long long hi) {
         r.begin = (int)lo;
         r.end = (int)hi;
     }
-    const int whole = c->from_stride[2] == element && c->to_stride[2] == element;
-    if (c->both)
-        whole ? copy_both_whole(&r) : copy_both_elements(&r);
+    if (c->from_stride[2] != element || c->to_stride[2] != element)
+        copy_elements(&r);
+    else if (c->both)
+        copy_both_whole(&r);
     else
-        whole ? copy_whole(&r) : copy_elements(&r);
+        copy_whole(&r);
 }
 
 static long long elements(const struct copy *c) { return (long long)c->n[0] * c->n[1] * c->n[2]; }

@@ -349,42 +349,37 @@ static evn_status find_kernel(struct gpu *g, const char *name, evn_kernel **out)
     return evn_fail(EVN_USAGE, "%s: there is no kernel \"%s\"", g->p->solver->name, name);
 }
 
-evn_status gpu_launch(struct gpu *g, const char *name, enum npbmz_phase phase, int cut,
-                      const void *value, size_t bytes) {
+static evn_status launch(struct gpu *g, const char *name, enum npbmz_phase phase, int cut,
+                         const void *value, size_t bytes, int is_resident) {
     evn_kernel *kernel = NULL;
     evn_status status = find_kernel(g, name, &kernel);
     if (status) return status;
     const struct table *pieces = &g->now->pieces[cut];
-    const evn_argument argument[] = {
-        {.buffer = g->field},
-        {.buffer = g->work},
-        {.buffer = g->now->zones.buffer},
-        {.buffer = pieces->buffer},
-        {.value = value, .bytes = bytes},
-    };
+    evn_argument argument[6];
+    int n = 0, groups = pieces->entries;
+    argument[n++] = (evn_argument){.buffer = g->field};
+    argument[n++] = (evn_argument){.buffer = g->work};
+    if (is_resident) argument[n++] = (evn_argument){.buffer = g->flags};
+    argument[n++] = (evn_argument){.buffer = g->now->zones.buffer};
+    argument[n++] = (evn_argument){.buffer = pieces->buffer};
+    argument[n++] = (evn_argument){.value = value, .bytes = bytes};
+    const int most = is_resident ? evn_kernel_resident(kernel) : 0; /* 0: refused, with words */
+    if (most > 0 && most < groups) groups = most;
     evn_queue_phase(g->queue, phase == NPBMZ_PHASES ? NULL : npbmz_phase_name(phase));
-    status = evn_launch(g->queue, kernel, pieces->entries, evn_kernel_items(kernel), argument, 5);
+    status = (is_resident ? evn_launch_resident : evn_launch)(
+        g->queue, kernel, groups, evn_kernel_items(kernel), argument, n);
     evn_queue_phase(g->queue, NULL);
     return status;
 }
 
+evn_status gpu_launch(struct gpu *g, const char *name, enum npbmz_phase phase, int cut,
+                      const void *value, size_t bytes) {
+    return launch(g, name, phase, cut, value, bytes, 0);
+}
+
 evn_status gpu_launch_resident(struct gpu *g, const char *name, enum npbmz_phase phase, int cut,
                                const void *value, size_t bytes) {
-    evn_kernel *kernel = NULL;
-    evn_status status = find_kernel(g, name, &kernel);
-    if (status) return status;
-    const struct table *pieces = &g->now->pieces[cut];
-    const evn_argument argument[] = {
-        {.buffer = g->field},       {.buffer = g->work},
-        {.buffer = g->flags},       {.buffer = g->now->zones.buffer},
-        {.buffer = pieces->buffer}, {.value = value, .bytes = bytes},
-    };
-    const int most = evn_kernel_resident(kernel); /* 0: refused, with words */
-    const int groups = most > 0 && most < pieces->entries ? most : pieces->entries;
-    evn_queue_phase(g->queue, npbmz_phase_name(phase));
-    status = evn_launch_resident(g->queue, kernel, groups, evn_kernel_items(kernel), argument, 6);
-    evn_queue_phase(g->queue, NULL);
-    return status;
+    return launch(g, name, phase, cut, value, bytes, 1);
 }
 
 /* Says which zones it was. */
