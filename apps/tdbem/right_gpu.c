@@ -20,11 +20,6 @@ struct right_gpu {
 
 /* ---- opening ---- */
 
-static evn_status send(struct right_gpu *g, evn_buffer **buffer, const void *data, size_t bytes) {
-    evn_status status = evn_buffer_open(buffer, g->d.device, bytes);
-    return status ? status : evn_copy_to_device(g->d.queue, *buffer, 0, data, bytes);
-}
-
 static evn_status send_rule(struct right_gpu *g, double rule[INCIDENT_POINTS][4]) {
     const double(*place)[3], *weight;
     incident_rule(&place, &weight);
@@ -32,7 +27,7 @@ static evn_status send_rule(struct right_gpu *g, double rule[INCIDENT_POINTS][4]
         for (int c = 0; c < 3; c++) rule[p][c] = place[p][c];
         rule[p][3] = weight[p];
     }
-    return send(g, &g->rule, rule, INCIDENT_POINTS * sizeof *rule);
+    return solve_device_send(&g->d, &g->rule, rule, INCIDENT_POINTS * sizeof *rule);
 }
 
 static evn_status open_kernels(struct right_gpu *g) {
@@ -89,11 +84,13 @@ static evn_status send_tables(struct right_gpu *g) {
         status = evn_fail(EVN_MEMORY, "td-bem: no memory for a device's incident wave");
     else
         lay_out(in, g->triangles, wave, ends, where);
-    if (!status) status = send(g, &g->wave, wave, 4 * triangles * sizeof *wave);
-    if (!status) status = send(g, &g->ends, ends, 2 * (triangles / LANES) * sizeof *ends);
-    if (!status) status = send(g, &g->where, where, corners * sizeof *where);
+    if (!status) status = solve_device_send(&g->d, &g->wave, wave, 4 * triangles * sizeof *wave);
     if (!status)
-        status = send(g, &g->begin, in->begin, ((size_t)in->vertices + 1) * sizeof *in->begin);
+        status = solve_device_send(&g->d, &g->ends, ends, 2 * (triangles / LANES) * sizeof *ends);
+    if (!status) status = solve_device_send(&g->d, &g->where, where, corners * sizeof *where);
+    if (!status)
+        status = solve_device_send(&g->d, &g->begin, in->begin,
+                                   ((size_t)in->vertices + 1) * sizeof *in->begin);
     if (!status) status = send_rule(g, rule);
     evn_status finished = evn_queue_finish(g->d.queue);
     free(wave);

@@ -44,20 +44,23 @@ static evn_status open_kernels(struct solve_gpu *g) {
     return status;
 }
 
-static evn_status send(struct solve_gpu *g, evn_buffer **buffer, const void *data, size_t bytes) {
-    evn_status status = evn_buffer_open(buffer, g->device, bytes);
-    return status ? status : evn_copy_to_device(g->queue, *buffer, 0, data, bytes);
+evn_status solve_device_send(const struct solve_device *d, evn_buffer **buffer, const void *data,
+                             size_t bytes) {
+    evn_status status = evn_buffer_open(buffer, d->device, bytes);
+    return status ? status : evn_copy_to_device(d->queue, *buffer, 0, data, bytes);
 }
 
 static evn_status send_matrix(struct solve_gpu *g) {
     const struct solve_matrix *m = g->m;
     const size_t strips = (size_t)g->rows / SOLVE_STRIP, entries = m->begin[strips] * SOLVE_STRIP;
     const size_t rows = (size_t)g->rows * sizeof(double);
-    evn_status status = send(g, &g->strips, m->begin, (strips + 1) * sizeof *m->begin);
-    if (!status) status = send(g, &g->column, m->column, entries * sizeof *m->column);
-    if (!status) status = send(g, &g->value, m->value, entries * sizeof *m->value);
-    if (!status) status = send(g, &g->scale, m->scale, rows);
-    if (!status) status = send(g, &g->root, m->root, rows);
+    const struct solve_device d = solve_gpu_device(g);
+    evn_status status =
+        solve_device_send(&d, &g->strips, m->begin, (strips + 1) * sizeof *m->begin);
+    if (!status) status = solve_device_send(&d, &g->column, m->column, entries * sizeof *m->column);
+    if (!status) status = solve_device_send(&d, &g->value, m->value, entries * sizeof *m->value);
+    if (!status) status = solve_device_send(&d, &g->scale, m->scale, rows);
+    if (!status) status = solve_device_send(&d, &g->root, m->root, rows);
     return status;
 }
 

@@ -25,6 +25,10 @@ struct solve_device {
     int steps;          /* that a group has room for */
 };
 
+/* A buffer of these bytes, which must stay as they are until the queue has been finished. */
+evn_status solve_device_send(const struct solve_device *d, evn_buffer **buffer, const void *data,
+                             size_t bytes);
+
 /* The matrix goes to the device, with room for groups of `steps` steps; `single`: solutions are
  * rounded to float. `cg` and the device must outlive it. EVN_MEMORY, EVN_DEVICE, EVN_SYSTEM: the
  * kernels could not be built. */

@@ -133,12 +133,6 @@ static void begin_strips(struct entries *e, int rows, int strips) {
     }
 }
 
-static evn_status send(const struct radiation_gpu *g, evn_buffer **buffer, const void *data,
-                       size_t bytes) {
-    evn_status status = evn_buffer_open(buffer, g->d.device, bytes);
-    return status ? status : evn_copy_to_device(g->d.queue, *buffer, 0, data, bytes);
-}
-
 static evn_status send_entries(struct radiation_gpu *g, int level, struct entries *e) {
     struct level *to = &g->level[level];
     const size_t real = g->single ? sizeof(float) : sizeof(double);
@@ -150,9 +144,10 @@ static evn_status send_entries(struct radiation_gpu *g, int level, struct entrie
     if (!e->where || !e->value)
         return evn_fail(EVN_MEMORY, "td-bem: no memory for a device's near part");
     walk(e->l, put_entries, e);
-    evn_status status = send(g, &to->begin, e->begin, ((size_t)g->strips + 1) * sizeof *e->begin);
-    if (!status) status = send(g, &to->where, e->where, all * sizeof *e->where);
-    if (!status) status = send(g, &to->value, e->value, all * real);
+    evn_status status =
+        solve_device_send(&g->d, &to->begin, e->begin, ((size_t)g->strips + 1) * sizeof *e->begin);
+    if (!status) status = solve_device_send(&g->d, &to->where, e->where, all * sizeof *e->where);
+    if (!status) status = solve_device_send(&g->d, &to->value, e->value, all * real);
     evn_status finished = evn_queue_finish(g->d.queue);
     return status ? status : finished;
 }
