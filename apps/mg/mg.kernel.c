@@ -25,14 +25,14 @@ EVN_DEVICE_FUNCTION double interpolated(EVN_GLOBAL const double *z0, EVN_GLOBAL 
     return 0.5 * (before + here);
 }
 
-/* The sums across a row at one place: of the faces and of the edges, rows at p - row .. p + row of
- * three planes. */
+/* The sums across a row at one place: of the edges and of the faces, rows at p .. p + 2 row of
+ * three planes. (From the first row on: gcc 11 takes negative places for some before the array.) */
 EVN_DEVICE_FUNCTION double edges_of(EVN_LOCAL const double *p, EVN_LOCAL const double *q, int row) {
-    return (p[-row] + q[-row]) + (p[row] + q[row]);
+    return (p[0] + q[0]) + (p[2 * row] + q[2 * row]);
 }
 EVN_DEVICE_FUNCTION double faces_of(EVN_LOCAL const double *p, EVN_LOCAL const double *c,
                                     EVN_LOCAL const double *q, int row) {
-    return (p[0] + q[0]) + (c[-row] + c[row]);
+    return (p[row] + q[row]) + (c[0] + c[2 * row]);
 }
 
 /* Whether plane k has a charge: the same for all items. */
@@ -87,8 +87,8 @@ EVN_KERNEL(mg_up, UP_ITEMS,
             EVN_LOCAL double *r = lr + (t + 2) % 3 * R_PLANE;
             EVN_SHARE(e, SUMS) {
                 const int at = e + U_ROW;
-                const double edge = edges_of(below + at, enters + at, U_ROW);
-                const double face = faces_of(below + at, here + at, enters + at, U_ROW);
+                const double edge = edges_of(below + e, enters + e, U_ROW);
+                const double face = faces_of(below + e, here + e, enters + e, U_ROW);
                 base[e] = (-8.0 / 3) * here[at] + (1.0 / 6) * edge;
                 side[e] = (1.0 / 6) * face + (1.0 / 12) * edge;
             }
@@ -111,8 +111,8 @@ EVN_KERNEL(mg_up, UP_ITEMS,
                                    *leaves = lu + (t + 1) % 3 * U_PLANE;
             EVN_SHARE(e, R_ROW * UP_Y) {
                 const int at = e + R_ROW;
-                const double edge = edges_of(below + at, above + at, R_ROW);
-                const double face = faces_of(below + at, here + at, above + at, R_ROW);
+                const double edge = edges_of(below + e, above + e, R_ROW);
+                const double face = faces_of(below + e, here + e, above + e, R_ROW);
                 base[e] = c.c0 * here[at] + c.c1 * face + c.c2 * edge;
                 side[e] = c.c1 * here[at] + c.c2 * face;
             }
