@@ -195,12 +195,18 @@ static int is_copied(const struct copy *c) {
     return c->met && atomic_load_explicit(c->met, memory_order_relaxed) == BOTH_MET;
 }
 
+/* Elements that are not copied yet. */
+static long long left_in(const struct copies *c) {
+    long long left = 0;
+    for (int i = 0; i < c->count; i++)
+        if (!is_copied(&c->copy[i])) left += elements(&c->copy[i]);
+    return left;
+}
+
 /* One core's share of all: blocks that follow each other, so that tasks' faces are copied by the
  * core that has these tasks in its caches, or nearly so. */
-static void copy_share(const struct copies *c, int core, int cores) {
-    long long all = 0, at = 0;
-    for (int i = 0; i < c->count; i++)
-        if (!is_copied(&c->copy[i])) all += elements(&c->copy[i]);
+static void copy_share(const struct copies *c, long long all, int core, int cores) {
+    long long at = 0;
     const long long lo = all * core / cores, hi = all * (core + 1) / cores;
     for (int i = 0; i < c->count && at < hi; i++) {
         const long long n = elements(&c->copy[i]);
@@ -211,12 +217,12 @@ static void copy_share(const struct copies *c, int core, int cores) {
 }
 
 void copies_by_cores(const struct copies *c, int cores) {
-    if (!c->count) return;
+    const long long all = left_in(c);
+    if (!all) return; /* no team is woken for that */
     if (cores == 1) {
-        for (int i = 0; i < c->count; i++)
-            if (!is_copied(&c->copy[i])) copy_block(&c->copy[i]);
+        copy_share(c, all, 0, 1);
         return;
     }
 #pragma omp parallel num_threads(cores)
-    copy_share(c, omp_get_thread_num(), cores);
+    copy_share(c, all, omp_get_thread_num(), cores);
 }
