@@ -165,18 +165,19 @@ static int take_any(struct subteams *s, int me) {
 
 /* ---- the team ------------------------------------------------------------------------------ */
 
-/* A task, by the calling core; number 0 has its time. */
-static void do_task(struct subteams *s, const evn_subteam *by, int at) {
-    const double begin = by->core ? 0 : evn_now();
+/* A task, by the calling core; number 0 has its time, since the one before has ended. */
+static void do_task(struct subteams *s, const evn_subteam *by, int at, double *since) {
     s->body(by, s->order[at], s->arg);
     if (by->cores > 1) evn_subteam_barrier(by);
     if (by->core) return;
-    s->seconds[at] = (evn_now() - begin) * by->cores / s->cores;
+    const double now = evn_now();
+    s->seconds[at] = (now - *since) * by->cores / s->cores;
+    *since = now;
     /* messages between ranks come on while tasks are done */
     if (!by->first && s->batch->loop->cluster) cluster_poll(s->batch->loop->cluster);
 }
 
-static void do_own(struct subteams *s, int core) {
+static void do_own(struct subteams *s, int core, double since) {
     const int *first = s->cut.first;
     int me = 0;
     while (first[me + 1] <= core) me++;
@@ -187,20 +188,21 @@ static void do_own(struct subteams *s, int core) {
         if (by.core == 0) p->task = take_any(s, me);
         if (by.cores > 1) evn_subteam_barrier(&by);
         if (p->task < 0) return;
-        do_task(s, &by, p->task); /* at its end all have read p->task */
+        do_task(s, &by, p->task, &since); /* at its end all have read p->task */
     }
 }
 
 static void work(struct subteams *s) {
+    double since = evn_now();
     const int cores = omp_get_num_threads(), core = omp_get_thread_num();
     if (cores != s->cores) { /* the system gave fewer threads: the first does all */
         const evn_subteam alone = {0, 1, 0, s->batch->unit, NULL};
-        for (int at = 0; !core && at < s->count; at++) do_task(s, &alone, at);
+        for (int at = 0; !core && at < s->count; at++) do_task(s, &alone, at, &since);
         return;
     }
     const evn_subteam all = {core, cores, 0, s->batch->unit, &s->barrier};
-    for (int at = 0; at < s->cut.together; at++) do_task(s, &all, at);
-    if (s->cut.together < s->count) do_own(s, core);
+    for (int at = 0; at < s->cut.together; at++) do_task(s, &all, at, &since);
+    if (s->cut.together < s->count) do_own(s, core, since);
 }
 
 static void run(struct subteams *s) {
