@@ -180,6 +180,8 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     const evn_problem *p = &s->problem;
     struct state *state = s->state;
     struct learn *l = state->learn;
+    /* one unit has all tasks whatever they cost: so much as can be said of them is enough */
+    if (p->units == 1 && learn_instances(l) >= LEARN_WINDOW) return;
     learn_feed(l, owner, seconds);
     s->settled = learn_ready(l);
     if (!learn_ready(l)) return;
