@@ -1,7 +1,11 @@
 /* How a team is cut into subteams. Weights that are all known beforehand, cores that are equal: by
  * descending weight each task goes where it is done first, for every number of subteams that is
  * worth a look, and with none, one .. of the largest done by all cores before. Where subteams of
- * one size leave some waiting, those with more to do have more cores. */
+ * one size leave some waiting, those with more to do have more cores.
+ *
+ * Tried: to cut by what a doubling was measured to cost, instead of what is assumed. By the model,
+ * 2 to 64 cores and doublings of 0.05 to 0.6, the best list then takes 0.88 to 1.07 of the time,
+ * 0.998 in the mean: what phases leave uneven, which the cut does not know, matters as much. */
 #include "loop/cut.h"
 #include <math.h>
 #include <stdlib.h>
