@@ -65,7 +65,7 @@ static void copy_whole(const struct rows *r) {
     }
 }
 
-/* The same both ways. All lines are asked for two rows before, into the second-level cache. */
+/* The same both ways. All lines are asked for two rows before. */
 static void copy_both_whole(const struct rows *r) {
     const struct copy *c = r->copy;
     const size_t bytes = (size_t)(r->end - r->begin) * c->element;
@@ -80,10 +80,10 @@ static void copy_both_whole(const struct rows *r) {
             const long long f = (next_a - a) * c->from_stride[0] + (next_b - b) * c->from_stride[1];
             const long long t = (next_a - a) * c->to_stride[0] + (next_b - b) * c->to_stride[1];
             for (size_t i = 0; i < bytes; i += LINE) {
-                __builtin_prefetch(from + f + i, 1, 2);
-                __builtin_prefetch(to + t + i, 1, 2);
-                __builtin_prefetch(to + c->back_from + t + i, 1, 2);
-                __builtin_prefetch(from + c->back_to + f + i, 1, 2);
+                __builtin_prefetch(from + f + i, 1);
+                __builtin_prefetch(to + t + i, 1);
+                __builtin_prefetch(to + c->back_from + t + i, 1);
+                __builtin_prefetch(from + c->back_to + f + i, 1);
             }
         }
         memcpy(to, from, bytes);
@@ -119,6 +119,7 @@ static inline __attribute__((always_inline)) void copy_strided(const struct rows
 static inline __attribute__((always_inline)) void copy_both(const struct rows *r, size_t element) {
     const struct copy *c = r->copy;
     const long long fs = c->from_stride[2], ts = c->to_stride[2];
+    const long long back_from = c->back_from, back_to = c->back_to;
     const int n1 = c->n[1];
     long long a = r->lo / n1;
     int b = (int)(r->lo % n1);
@@ -130,10 +131,10 @@ static inline __attribute__((always_inline)) void copy_both(const struct rows *r
         const long long to_next = c->to + a * c->to_stride[0] + b * c->to_stride[1] - to;
         for (int k = r->begin; k < r->end; k++) {
             char *f = from + k * fs, *t = to + k * ts;
-            __builtin_prefetch(f + from_next, 1, 2);
-            __builtin_prefetch(t + to_next, 1, 2);
+            __builtin_prefetch(f + from_next, 1);
+            __builtin_prefetch(t + to_next, 1);
             memcpy(t, f, element);
-            memcpy(f + c->back_to, t + c->back_from, element);
+            memcpy(f + back_to, t + back_from, element);
         }
     }
 }
