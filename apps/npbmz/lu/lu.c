@@ -159,19 +159,21 @@ INLINE void floor_store(const struct passage *io, int joint, int s, int m, vec a
     if (joint) vec_store(io->tail_floor + at, a);
 }
 
-INLINE void state_at(const struct lu_coefficients *c, struct lu_chunk *q, int s) {
+/* Step s: what lu_state makes of the points of step `from`. */
+INLINE void state_at(const struct lu_coefficients *c, struct lu_chunk *q, int s, int from) {
     vec u[NC];
-    for (int m = 0; m < NC; m++) u[m] = vec_load(q->u[s][m]);
+    for (int m = 0; m < NC; m++) u[m] = vec_load(q->u[from][m]);
     struct lu_pivots w;
     lu_pivots(c, u[0], &w);
-    lu_state_of(c, u, vec_load(q->alive[s]), &w, vec_load(q->over[s]), &q->point[s]);
+    lu_state_of(c, u, vec_load(q->alive[from]), &w, vec_load(q->over[from]), &q->point[s]);
 }
 KERNEL void states(const struct lu_coefficients *c, struct lu_chunk *q, int from, int to) {
-    for (int s = from; s < to; s++) state_at(c, q, s);
+    for (int s = from; s < to; s++) state_at(c, q, s, s);
 }
-/* The state that is made beside step s. */
-INLINE void state_ahead(const struct lu_coefficients *c, struct lu_chunk *ahead, int last, int s) {
-    state_at(c, ahead, s < last ? s : last);
+/* The state of the next chunk, whose last step is `last`, that is made beside step s, which does
+ * not need its own any more. */
+INLINE void state_ahead(const struct lu_coefficients *c, struct lu_chunk *q, int last, int s) {
+    state_at(c, q, s, s < last ? s : last);
 }
 
 /* y: what the points of step s have got from their predecessors, in x and y from the step before,
@@ -187,9 +189,9 @@ INLINE void lower_given(const struct lu_coefficients *c, lu_vectors *r, const st
 }
 
 /* The steps [from, to) of a chunk. */
-INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q,
-                           struct lu_chunk *ahead, lu_vectors *r, const struct passage *io,
-                           struct carry *carry, int joint, int from, int to) {
+INLINE void lower_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, lu_vectors *r,
+                           const struct passage *io, struct carry *carry, int joint, int from,
+                           int to) {
     const ptrdiff_t v_bytes = io->v_component * 8, v_row = io->v_row;
     const double *in = io->line_in - from * NC, *soon_u = io->soon.u, *soon_r = io->soon.r;
     double *out = (joint ? io->tail_line : io->line_out) - from * NC + (LANES - 1) * (NC - 1);
@@ -206,7 +208,6 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chun
             fetch(soon_r, io->soon.r_bytes, 1), soon_r += io->soon.r_row;
             soon--;
         }
-        state_ahead(c, ahead, io->last_ahead, s);
         lu_solve(c, p, y, 0, x, &z);
         lu_scatter(c, p, x, z, w);
         if (joint && s == LANES - 1) out = io->line_out - s * NC + (LANES - 1) * (NC - 1);
@@ -215,6 +216,7 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chun
             vec_store(component(v, m, v_bytes), x[m]);
             floor_store(io, joint, s, m, w[2][m]);
         }
+        state_ahead(c, q, io->last_ahead, s);
         if (s == to - 1) {
             for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
             break;
@@ -225,34 +227,31 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, const struct lu_chun
     }
 }
 
-KERNEL void lower_steps(const struct lu_coefficients *c, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_vectors *r, const struct passage *io,
-                        struct carry *carry, int from, int to) {
-    lower_steps_of(c, q, ahead, r, io, carry, 0, from, to);
+KERNEL void lower_steps(const struct lu_coefficients *c, struct lu_chunk *q, lu_vectors *r,
+                        const struct passage *io, struct carry *carry, int from, int to) {
+    lower_steps_of(c, q, r, io, carry, 0, from, to);
 }
-KERNEL void lower_joint(const struct lu_coefficients *c, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_vectors *r, const struct passage *io,
-                        struct carry *carry) {
-    lower_steps_of(c, q, ahead, r, io, carry, 1, 0, LANES);
+KERNEL void lower_joint(const struct lu_coefficients *c, struct lu_chunk *q, lu_vectors *r,
+                        const struct passage *io, struct carry *carry) {
+    lower_steps_of(c, q, r, io, carry, 1, 0, LANES);
 }
 
 /* A chunk; of chunk 0 first the steps in which some lanes are at the tail. */
-static void lower_chunk(struct lu_sweep *w, const struct lu_visit *v, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_vectors *r, struct passage *io,
-                        struct carry *carry) {
+static void lower_chunk(struct lu_sweep *w, const struct lu_visit *v, struct lu_chunk *q,
+                        lu_vectors *r, struct passage *io, struct carry *carry) {
     int from = 0;
     if (v->chunk == 0) {
-        lower_joint(&w->c, q, ahead, r, io, carry);
+        lower_joint(&w->c, q, r, io, carry);
         from = LANES, io->soon.rows = 0;
     }
-    if (from < v->steps) lower_steps(&w->c, q, ahead, r, io, carry, from, v->steps);
+    if (from < v->steps) lower_steps(&w->c, q, r, io, carry, from, v->steps);
 }
 
 static void lower_sweep(struct lu_sweep *w) {
     double no_floor[LU_STEPS * FLOOR_STEP] __attribute__((aligned(64)));
     double *const spare = lu_line(&w->memory, w->order.planes + w->core);
     lu_vectors r[2][LU_STEPS] __attribute__((aligned(64)));
-    struct lu_chunk q[2];
+    struct lu_chunk q;
     struct carry carry;
     struct passage io;
     struct lu_visit now, next, after;
@@ -265,8 +264,8 @@ static void lower_sweep(struct lu_sweep *w) {
     next = now;
     lu_visit_next(w, &next);
     lu_load_r(w, &now, r[0]);
-    lu_load_u(w, &now, &q[0]);
-    states(&w->c, &q[0], 0, now.steps);
+    lu_load_u(w, &now, &q);
+    states(&w->c, &q, 0, now.steps);
     for (int half = 0, more = 1; more; half ^= 1, now = next, next = after) {
         const struct lu_place *head = now.head;
         io.line_in = no_line + NC * LU_STEPS;
@@ -283,15 +282,15 @@ static void lower_sweep(struct lu_sweep *w) {
         after = next;
         lu_visit_next(w, &after);
         more = now.has_head;
-        lu_load_u(w, &next, &q[half ^ 1]);
+        lu_load_u(w, &next, &q);
         if (more) lu_load_r(w, &next, r[half ^ 1]); /* before v is stored there */
         /* a line of cache holds 8 points: once is enough */
         io.soon.rows = after.first % 8 == 0 ? LANES : 0;
         io.soon.u = after.head->u + after.first;
         io.soon.r = after.head->r + after.first;
         io.last_ahead = next.steps - 1;
-        lower_chunk(w, &now, &q[half], &q[half ^ 1], r[half], &io, &carry);
-        if (next.steps > now.steps) states(&w->c, &q[half ^ 1], now.steps, next.steps);
+        lower_chunk(w, &now, &q, r[half], &io, &carry);
+        if (next.steps > now.steps) states(&w->c, &q, now.steps, next.steps);
         /* what the upper sweep finds beside the line, where it needs a finite number */
         for (int m = 0; now.has_tail && m < NC; m++) io.tail_line[m] = 0;
         lu_tell(w, &now);
@@ -310,9 +309,9 @@ INLINE void upper_given(const struct lu_coefficients *c, const struct passage *i
 }
 
 /* The steps [from, to) of a chunk, backwards. */
-INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chunk *q,
-                           struct lu_chunk *ahead, lu_vectors *du, const struct passage *io,
-                           struct carry *carry, int joint, int from, int to) {
+INLINE void upper_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, lu_vectors *du,
+                           const struct passage *io, struct carry *carry, int joint, int from,
+                           int to) {
     const ptrdiff_t v_bytes = io->v_component * 8, v_row = io->v_row;
     const double *in = io->line_in - (to - 1) * NC, *soon_u = io->soon.u, *soon_r = io->soon.r;
     double *out = io->line_out - (to - 1) * NC, *at = io->v + to - LANES + (LANES - 1) * v_row;
@@ -328,7 +327,6 @@ INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chun
             if (soon_r) fetch(soon_r, io->soon.r_bytes, 0), soon_r += io->soon.r_row;
             soon--;
         }
-        state_ahead(c, ahead, io->last_ahead, s);
         for (int m = 0; m < NC; m++) v[m] = vec_load(component(at, m, v_bytes));
         lu_solve(c, p, y, v, x, &z);
         lu_scatter(c, p, x, z, w);
@@ -338,6 +336,7 @@ INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chun
             vec_store(du[s][m], c->update * d[m]);
             floor_store(io, joint, s, m, w[2][m]);
         }
+        state_ahead(c, q, io->last_ahead, s);
         if (s == from) {
             for (int m = 0; m < NC; m++) carry->of[m][0] = w[0][m], carry->of[m][1] = w[1][m];
             break;
@@ -348,15 +347,13 @@ INLINE void upper_steps_of(const struct lu_coefficients *c, const struct lu_chun
     }
 }
 
-KERNEL void upper_steps(const struct lu_coefficients *c, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_vectors *du, const struct passage *io,
-                        struct carry *carry, int from, int to) {
-    upper_steps_of(c, q, ahead, du, io, carry, 0, from, to);
+KERNEL void upper_steps(const struct lu_coefficients *c, struct lu_chunk *q, lu_vectors *du,
+                        const struct passage *io, struct carry *carry, int from, int to) {
+    upper_steps_of(c, q, du, io, carry, 0, from, to);
 }
-KERNEL void upper_joint(const struct lu_coefficients *c, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_vectors *du, const struct passage *io,
-                        struct carry *carry) {
-    upper_steps_of(c, q, ahead, du, io, carry, 1, 0, LANES);
+KERNEL void upper_joint(const struct lu_coefficients *c, struct lu_chunk *q, lu_vectors *du,
+                        const struct passage *io, struct carry *carry) {
+    upper_steps_of(c, q, du, io, carry, 1, 0, LANES);
 }
 
 /* What the last lane of steps gets from the block after the tile's: position 0 of a line for the
@@ -371,24 +368,23 @@ static const double *upper_line(struct lu_sweep *w, const struct lu_place *a, in
 }
 
 /* Chunk 0 backwards: first the steps of which all lanes are at the head. */
-static void upper_first(struct lu_sweep *w, const struct lu_visit *v, const struct lu_chunk *q,
-                        struct lu_chunk *ahead, lu_vectors *du, struct passage *io,
-                        struct carry *carry) {
+static void upper_first(struct lu_sweep *w, const struct lu_visit *v, struct lu_chunk *q,
+                        lu_vectors *du, struct passage *io, struct carry *carry) {
     if (v->steps > LANES) {
         const double *tail_line = io->line_in;
         io->line_in = upper_line(w, v->head, 0, 0, v->steps);
-        upper_steps(&w->c, q, ahead, du, io, carry, LANES, v->steps);
+        upper_steps(&w->c, q, du, io, carry, LANES, v->steps);
         io->line_in = tail_line;
         io->soon.rows = 0;
     }
-    upper_joint(&w->c, q, ahead, du, io, carry);
+    upper_joint(&w->c, q, du, io, carry);
 }
 
 static void upper_sweep(struct lu_sweep *w) {
     double no_floor[LU_STEPS * FLOOR_STEP] __attribute__((aligned(64)));
     double *const spare = lu_line(&w->memory, w->order.planes + w->core);
     lu_vectors du[LU_STEPS] __attribute__((aligned(64)));
-    struct lu_chunk q[2];
+    struct lu_chunk q;
     struct carry carry;
     struct passage io;
     struct lu_visit now, next, after;
@@ -399,8 +395,8 @@ static void upper_sweep(struct lu_sweep *w) {
     lu_visit_first(w, &now);
     next = now;
     lu_visit_next(w, &next);
-    lu_load_u(w, &now, &q[0]);
-    states(&w->c, &q[0], 0, now.steps);
+    lu_load_u(w, &now, &q);
+    states(&w->c, &q, 0, now.steps);
     for (int half = 0, more = 1; more; half ^= 1, now = next, next = after) {
         /* The last lane's predecessor in y. In chunk 0 the last lane is at the tail; but for step
          * LANES-1, where it is at i = 0, dead, and is given the finite number beside the line. */
@@ -417,7 +413,7 @@ static void upper_sweep(struct lu_sweep *w) {
         after = next;
         lu_visit_next(w, &after);
         more = now.number > 0 || now.chunk > 0;
-        lu_load_u(w, &next, &q[half ^ 1]);
+        lu_load_u(w, &next, &q);
         /* the rows of a chunk reach back into the line of cache before its own */
         io.soon.u = io.soon.r = NULL;
         if (after.chunk == 0)
@@ -431,10 +427,10 @@ static void upper_sweep(struct lu_sweep *w) {
         io.soon.rows = LANES;
         io.last_ahead = next.steps - 1;
         if (now.chunk == 0)
-            upper_first(w, &now, &q[half], &q[half ^ 1], du, &io, &carry);
+            upper_first(w, &now, &q, du, &io, &carry);
         else
-            upper_steps(&w->c, &q[half], &q[half ^ 1], du, &io, &carry, 0, now.steps);
-        if (next.steps > now.steps) states(&w->c, &q[half ^ 1], now.steps, next.steps);
+            upper_steps(&w->c, &q, du, &io, &carry, 0, now.steps);
+        if (next.steps > now.steps) states(&w->c, &q, now.steps, next.steps);
         lu_add_to_u(w, &now, du);
         lu_tell(w, &now);
     }
