@@ -165,7 +165,7 @@ INLINE void state_at(const struct lu_coefficients *c, struct lu_chunk *q, int s,
     for (int m = 0; m < NC; m++) u[m] = vec_load(q->u[from][m]);
     struct lu_pivots w;
     lu_pivots(c, u[0], &w);
-    lu_state_of(c, u, vec_load(q->alive[from]), &w, vec_load(q->over[from]), &q->point[s]);
+    lu_state_of(u, vec_load(q->alive[from]), &w, vec_load(q->over[from]), &q->point[s]);
 }
 KERNEL void states(const struct lu_coefficients *c, struct lu_chunk *q, int from, int to) {
     for (int s = from; s < to; s++) state_at(c, q, s, s);

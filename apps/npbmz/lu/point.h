@@ -41,7 +41,6 @@ struct lu_point {
     vec rho, v[3], e, p; /* density, velocities, E/rho, pressure */
     vec p_rho, c2rho;    /* p/rho, c2 rho */
     vec inv[3], inve;    /* 1 / (rho * row of D) for the momenta and for the energy */
-    vec f[3], g[3];      /* v_d + b delta_d, G_d */
 };
 
 /* rho times the rows of D, and products of them */
@@ -61,8 +60,8 @@ INLINE vec lu_quotient(const struct lu_pivots *w, vec rho, vec alive) {
 }
 
 /* The state, when the quotient is there (`over`). */
-INLINE void lu_state_of(const struct lu_coefficients *c, const vec u[NC], vec alive,
-                        const struct lu_pivots *w, vec over, struct lu_point *q) {
+INLINE void lu_state_of(const vec u[NC], vec alive, const struct lu_pivots *w, vec over,
+                        struct lu_point *q) {
     vec rho = u[0];
     vec d0 = w->d0, d1 = w->d1, d2 = w->d2, d3 = w->d3, d01 = w->d01, d23 = w->d23;
     vec s = over * w->all, t = over * rho;
@@ -79,17 +78,13 @@ INLINE void lu_state_of(const struct lu_coefficients *c, const vec u[NC], vec al
     q->c2rho = c2 * rho;
     q->p_rho = c2 * e - (c2 * vec_set(0.5)) * (v0 * v0 + v1 * v1 + v2 * v2);
     q->p = q->p_rho * rho;
-    for (int d = 0; d < 3; d++) {
-        q->f[d] = q->v[d] + c->bdelta[d];
-        q->g[d] = rho * q->f[d] + c->bc[d];
-    }
 }
 
 INLINE void lu_state(const struct lu_coefficients *c, const vec u[NC], vec alive,
                      struct lu_point *q) {
     struct lu_pivots w;
     lu_pivots(c, u[0], &w);
-    lu_state_of(c, u, alive, &w, lu_quotient(&w, u[0], alive), q);
+    lu_state_of(u, alive, &w, lu_quotient(&w, u[0], alive), q);
 }
 
 /* x = D^-1 y (v == 0), or x = v - D^-1 y; y is a conserved increment, v and x are primitive
@@ -127,11 +122,12 @@ INLINE void lu_scatter(const struct lu_coefficients *c, const struct lu_point *q
     vec dp = q->p_rho * x[0] + q->c2rho * z;
     for (int d = 0; d < 3; d++) {
         vec dv = x[1 + d];
-        vec mass = q->rho * dv + q->f[d] * x[0];
+        vec f = v[d] + c->bdelta[d], g = q->rho * f + c->bc[d]; /* g: G_d */
+        vec mass = q->rho * dv + f * x[0];
         vec push = c->bc_third[d] * dv + dp;
-        vec energy = ((q->e * mass + q->p * dv) + q->g[d] * x[4]) + c->bz[d] * z;
+        vec energy = ((q->e * mass + q->p * dv) + g * x[4]) + c->bz[d] * z;
         w[d][0] = mass;
-        for (int n = 0; n < 3; n++) w[d][1 + n] = v[n] * mass + q->g[d] * x[1 + n];
+        for (int n = 0; n < 3; n++) w[d][1 + n] = v[n] * mass + g * x[1 + n];
         w[d][1 + d] = w[d][1 + d] + push;
         w[d][4] = energy + v[d] * push;
     }
