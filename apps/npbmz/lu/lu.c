@@ -116,6 +116,10 @@ INLINE void fetch(const double *p, ptrdiff_t bytes, int write) {
         else
             __builtin_prefetch((const char *)p + m * bytes, 0);
 }
+/* What comes from far and is needed later: into the second-level cache. */
+INLINE void fetch_far(const double *p, ptrdiff_t bytes) {
+    for (int m = 0; m < NC; m++) __builtin_prefetch((const char *)p + m * bytes, 0, 2);
+}
 /* What another core has just written: the steps will read it one by one. */
 static void fetch_line(const double *line_in, int steps) {
     const char *last = (const char *)(line_in + NC),
@@ -204,8 +208,8 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, 
         const struct lu_point *p = &q->point[s];
         vec w[3][NC], x[NC], z;
         if (soon > 0) {
-            fetch(soon_u, io->soon.u_bytes, 0), soon_u += io->soon.u_row;
-            fetch(soon_r, io->soon.r_bytes, 1), soon_r += io->soon.r_row;
+            fetch_far(soon_u, io->soon.u_bytes), soon_u += io->soon.u_row;
+            fetch_far(soon_r, io->soon.r_bytes), soon_r += io->soon.r_row;
             soon--;
         }
         lu_solve(c, p, y, 0, x, &z);
@@ -284,10 +288,14 @@ static void lower_sweep(struct lu_sweep *w) {
         more = now.has_head;
         lu_load_u(w, &next, &q);
         if (more) lu_load_r(w, &next, r[half ^ 1]); /* before v is stored there */
-        /* a line of cache holds 8 points: once is enough */
-        io.soon.rows = after.first % 8 == 0 ? LANES : 0;
-        io.soon.u = after.head->u + after.first;
-        io.soon.r = after.head->r + after.first;
+        /* the next tile; a line of cache holds 8 points: once is enough */
+        io.soon.rows = 0;
+        if (now.first % 8 == 0 && now.number + 1 < w->tiles) {
+            const struct lu_place *far = lu_place(w, now.number + 1);
+            io.soon.rows = LANES;
+            io.soon.u = far->u + now.first;
+            io.soon.r = far->r + now.first;
+        }
         io.last_ahead = next.steps - 1;
         lower_chunk(w, &now, &q, r[half], &io, &carry);
         if (next.steps > now.steps) states(&w->c, &q, now.steps, next.steps);
