@@ -258,7 +258,7 @@ static void lower_sweep(struct lu_sweep *w) {
     struct lu_chunk q;
     struct carry carry;
     struct passage io;
-    struct lu_visit now, next, after;
+    struct lu_visit now, next;
     if (w->tiles == 0) return;
     memset(&carry, 0, sizeof carry);
     clear(no_floor, LU_STEPS);
@@ -270,7 +270,7 @@ static void lower_sweep(struct lu_sweep *w) {
     lu_load_r(w, &now, r[0]);
     lu_load_u(w, &now, &q);
     states(&w->c, &q, 0, now.steps);
-    for (int half = 0, more = 1; more; half ^= 1, now = next, next = after) {
+    for (int half = 0, more = 1; more; half ^= 1) {
         const struct lu_place *head = now.head;
         io.line_in = no_line + NC * LU_STEPS;
         io.line_out = now.has_head ? head->line - now.first * NC : spare;
@@ -283,8 +283,6 @@ static void lower_sweep(struct lu_sweep *w) {
         floors_of(w, &now, 0, no_floor, &io);
         v_of(w, &now, &io);
 
-        after = next;
-        lu_visit_next(w, &after);
         more = now.has_head;
         lu_load_u(w, &next, &q);
         if (more) lu_load_r(w, &next, r[half ^ 1]); /* before v is stored there */
@@ -302,6 +300,8 @@ static void lower_sweep(struct lu_sweep *w) {
         /* what the upper sweep finds beside the line, where it needs a finite number */
         for (int m = 0; now.has_tail && m < NC; m++) io.tail_line[m] = 0;
         lu_tell(w, &now);
+        now = next;
+        lu_visit_next(w, &next);
     }
 }
 
