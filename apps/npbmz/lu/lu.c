@@ -17,9 +17,12 @@
  *
  * A step waits for the one before it, by way of w: 48 cycles of latency. What does not wait, the
  * state of the points (lu_state: a division and 60 cycles of latency), is made for the chunk that
- * comes next, a step of it beside each step of this one, so that it fills the gaps; its divisions
- * are done when U is loaded, since a processor that cannot retire an instruction for so long takes
- * no new ones. U is therefore loaded a chunk before it is used, and fetched two before.
+ * comes next, a step of it behind each step of this one and in the place of that step's own state,
+ * so that it fills the gaps and takes no room of its own; its divisions are done when U is
+ * loaded, since a processor that cannot retire an instruction for so long takes no new ones. U is
+ * therefore loaded a chunk before it is used. The lower sweep, which meets U and r first, fetches
+ * them a tile before into the second-level cache, since they may come from memory; the upper one,
+ * which finds them in a cache, two chunks before.
  *
  * Count for LANES points: below 114 operations, a division, 5 moves of lanes from row to row, 30
  * shuffles to transpose r and U; above 135, one, 5 and 30 for U and back. On two ports of AVX-512,
@@ -27,17 +30,24 @@
  * 3 (4 lanes, 256 entries of reorder buffer) operations alone need 57 and 68 cycles a step, the
  * steps take 68 and 81 with all in the first-level cache, about 90 in a zone of class A, and what
  * is around them, mostly loading U, 40 to 50: 30 and 37 % of a sweep. With chunks of LANES steps,
- * 4, it was 50 to 60. Longer ones than LU_STEPS would fill the first-level cache with states, 13 KB
- * of which are at hand now. Reads and writes: 120 bytes a point below (u, r, v), 120 above (u, v,
- * u).
+ * 4, it was 50 to 60. Longer ones than LU_STEPS leave less of the first-level cache. Reads and
+ * writes: 120 bytes a point below (u, r, v), 120 above (u, v, u).
+ *
+ * On a Zen 5 with 8 lanes a step of class A takes about 80 cycles of 140 (59 and 70 are operations
+ * on its two ports for multiply-adds), loading U 30, r 16, adding to U 30, the rest 10.
+ *
+ * Tried there and not kept: chunks of 16 steps (lower 1.00 to 1.04, upper 1.05 of the time); c2 rho
+ * and p made anew (lower 1.01, upper 0.98); lanes that go to a line stored by themselves (1.00, and
+ * 1.02 with 4 lanes); transposing with halves of rows put together by loads (1.02) or by shuffles
+ * (lower 0.97, upper 1.01), and halves added to U (upper 1.15).
  *
  * Tried with 4 lanes and not kept, since nothing was gained: states made apart from the steps,
  * before them (lower 1.0, upper 0.3 ns a point slower); the division made in the steps, a step
- * before its quotient is used; f, g and c2 rho made anew instead of stored with the state; the
- * state in the steps before y instead of behind it; visits within a tile without looking up its
- * place (1 % of the lower sweep); -mtune=haswell and znver3, -fschedule-insns, loops that are not
- * turned into copies (-fno-tree-loop-distribute-patterns). By count lost: keeping the states of the
- * lower sweep for the upper one, 88 bytes a point more each way for 40 operations.
+ * before its quotient is used; the state in the steps before y instead of behind it; visits within
+ * a tile without looking up its place (1 % of the lower sweep); -mtune=haswell and znver3,
+ * -fschedule-insns, loops that are not turned into copies (-fno-tree-loop-distribute-patterns). By
+ * count lost: keeping the states of the lower sweep for the upper one, 88 bytes a point more each
+ * way for 40 operations.
  */
 #include "npbmz/lu/tile.h"
 #include <string.h>
@@ -405,7 +415,7 @@ static void upper_sweep(struct lu_sweep *w) {
     lu_visit_next(w, &next);
     lu_load_u(w, &now, &q);
     states(&w->c, &q, 0, now.steps);
-    for (int half = 0, more = 1; more; half ^= 1, now = next, next = after) {
+    for (int more = 1; more; now = next, next = after) {
         /* The last lane's predecessor in y. In chunk 0 the last lane is at the tail; but for step
          * LANES-1, where it is at i = 0, dead, and is given the finite number beside the line. */
         const struct lu_place *last = now.chunk == 0 ? now.tail : now.head;
