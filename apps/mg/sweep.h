@@ -1,8 +1,8 @@
 /* Sweeps: one pass over a range of a level's planes that does all that the way up does there, and
  * on the finest level what the next way down begins with.
  *
- * Plane after plane, and two rows after two rows within a plane, four stages follow each other,
- * each as closely as its operands allow:
+ * Plane after plane, and a group of rows after the other within a plane, four stages follow each
+ * other, each as closely as its operands allow:
  *
  *     u = u + Q z      of plane t        (below the finest level: u = Q z)
  *     r = v - A u      of plane t - 1
