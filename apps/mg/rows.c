@@ -163,7 +163,7 @@ static void short_restrict(double *first, double *more, const double *const r[3]
 /* ---- vectors ------------------------------------------------------------------------------- */
 
 INLINE void long_residual(double *const out[2], const double *const v[2], const struct rows *x,
-                          int n) {
+                          double *const soon[2], int n) {
     const struct part before = residual_part(x, n - LANES);
     struct part here = residual_part(x, 0), after;
     vec middle[2] = {MIDDLE(before.side[0], here.side[0]), MIDDLE(before.side[1], here.side[1])};
@@ -172,18 +172,22 @@ INLINE void long_residual(double *const out[2], const double *const v[2], const 
         for (int j = 0; j < 2; j++) {
             const vec a = whole(j, middle, &here, &after);
             vec_store(out[j] + i, v ? vec_load(v[j] + i) - a : -a);
+            if (soon && i % 8 == 0) __builtin_prefetch(soon[j] + i, 1, 2);
         }
         here = after;
     }
 }
 
-void rows_residual(double *const out[2], const double *const v[2], const struct rows *x, int n) {
+void rows_residual(double *const out[2], const double *const v[2], const struct rows *x,
+                   double *const soon[2], int n) {
     if (n <= SHORT)
         short_residual(out, v, x, n);
     else if (v)
-        long_residual(out, v, x, n);
+        long_residual(out, v, x, NULL, n);
+    else if (soon)
+        long_residual(out, NULL, x, soon, n);
     else
-        long_residual(out, NULL, x, n);
+        long_residual(out, NULL, x, NULL, n);
 }
 
 void rows_smooth(double *const u[2], const struct rows *r, const struct smoother *s, int n) {
@@ -218,7 +222,6 @@ INLINE void long_interpolate(double *const u[2], const double *const z[2][2], in
         for (int j = 0; j < 2; j++) {
             const vec even = 0.5 * (BEFORE(before[j], here[j]) + here[j]);
             double *to = u[j] + 2 * i;
-            if (add) __builtin_prefetch(to + 4 * n, 1); /* four rows on: it comes from memory */
             vec low = LOW(even, here[j]), high = HIGH(even, here[j]);
             vec_store(to, add ? vec_load(to) + low : low);
             vec_store(to + LANES, add ? vec_load(to + LANES) + high : high);

@@ -12,8 +12,10 @@ struct rows {
     const double *at[3][4];
 };
 
-/* out = v - A x, of rows 2 b and 2 b + 1; v NULL: - A x. */
-void rows_residual(double *const out[2], const double *const v[2], const struct rows *x, int n);
+/* out = v - A x, of rows 2 b and 2 b + 1; v NULL: - A x, and where `soon` is not NULL these two
+ * rows are fetched from memory meanwhile: they will be written. */
+void rows_residual(double *const out[2], const double *const v[2], const struct rows *x,
+                   double *const soon[2], int n);
 
 /* Weights of a smoother: of the point, its 6 face neighbours and its 12 edge neighbours. */
 struct smoother {

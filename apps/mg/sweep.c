@@ -54,6 +54,15 @@ static void gather(const struct level *level, double *const plane[3], int b, str
         for (int j = 0; j < 4; j++) rows->at[k][j] = row_of(level, plane[k], 2 * b - 1 + j);
 }
 
+/* Pairs of rows that go through a stage before the next one has them: what rows that lie side by
+ * side share is then in the first-level cache, and what a stage has made still in the second. Pair
+ * by pair finest sweeps took 1.2 times as long on a Zen 5; strips of few rows, each through all
+ * planes, as long as that: they save reads of the third-level cache, which do not bound it. */
+static int group_of(const struct level *level) {
+    const int bytes = 128 << 10, pairs = bytes / (int)(2 * level->row * (int)sizeof(double));
+    return pairs > 4 ? pairs : 4;
+}
+
 /* ---- the stages, of rows 2 b and 2 b + 1 of plane k ---------------------------------------- */
 
 static void interpolate(const struct sweep *s, int k, int b) {
@@ -74,6 +83,15 @@ static void add_charges(const struct sweep *s, double *const row[2], int k, int 
         charges_add(&s->p->charges, row[j], (2 * b + j) & (n - 1), k & (n - 1));
 }
 
+/* Rows of u that the first stage takes a group after it has led the second one to pair b of plane
+ * k: there it would have to wait for memory. */
+static void coming(const struct sweep *s, int k, int b, double *row[2]) {
+    const int pairs = s->level->n / 2, pair = b + 1 + group_of(s->level);
+    const int next = pair >= pairs && k + 2 < s->end + 2;
+    double *u = plane_u(s, k + 1 + next);
+    for (int j = 0; j < 2; j++) row[j] = row_of(s->level, u, 2 * pair + j);
+}
+
 static void residual(const struct sweep *s, int k, int b) {
     const struct level *level = s->level;
     double *const u[3] = {plane_u(s, k - 1), plane_u(s, k), plane_u(s, k + 1)};
@@ -82,13 +100,15 @@ static void residual(const struct sweep *s, int k, int b) {
     double *r = plane_r(s, k);
     double *const out[2] = {row_of(level, r, 2 * b), row_of(level, r, 2 * b + 1)};
     if (s->finest) {
-        rows_residual(out, NULL, &rows, level->n);
+        double *soon[2];
+        coming(s, k, b, soon);
+        rows_residual(out, NULL, &rows, soon, level->n);
         add_charges(s, out, k, b);
     } else {
         double *v = level_plane(level, level->r, k);
         rows_residual(out,
                       (const double *[2]){row_of(level, v, 2 * b), row_of(level, v, 2 * b + 1)},
-                      &rows, level->n);
+                      &rows, NULL, level->n);
     }
 }
 
@@ -119,7 +139,7 @@ static void square(const struct sweep *s, double *const u[3], int k, int b) {
     struct rows rows;
     gather(level, u, b, &rows);
     double *const out[2] = {s->work->row, s->work->row + level->row};
-    rows_residual(out, NULL, &rows, level->n);
+    rows_residual(out, NULL, &rows, NULL, level->n);
     add_charges(s, out, k, b);
     for (int j = 0; j < 2; j++)
         rows_square(s->p->square + 8 * (k & (level->n - 1)), out[j], level->n);
@@ -154,15 +174,6 @@ static void restrict_pair(const struct sweep *s, double *const u[5], int k, int 
 }
 
 /* ---- a plane through the stages ------------------------------------------------------------ */
-
-/* Pairs of rows that go through a stage before the next one has them: what rows that lie side by
- * side share is then in the first-level cache, and what a stage has made still in the second. Pair
- * by pair finest sweeps took 1.2 times as long on a Zen 5; strips of few rows, each through all
- * planes, as long as that: they save reads of the third-level cache, which do not bound it. */
-static int group_of(const struct level *level) {
-    const int bytes = 128 << 10, pairs = bytes / (int)(2 * level->row * (int)sizeof(double));
-    return pairs > 4 ? pairs : 4;
-}
 
 static int within(int k, int begin, int end) { return k >= begin && k < end; }
 
