@@ -163,7 +163,7 @@ static void short_restrict(double *first, double *more, const double *const r[3]
 /* ---- vectors ------------------------------------------------------------------------------- */
 
 INLINE void long_residual(double *const out[2], const double *const v[2], const struct rows *x,
-                          double *const soon[2], int n) {
+                          const double *const soon[2], int n) {
     const struct part before = residual_part(x, n - LANES);
     struct part here = residual_part(x, 0), after;
     vec middle[2] = {MIDDLE(before.side[0], here.side[0]), MIDDLE(before.side[1], here.side[1])};
@@ -172,29 +172,26 @@ INLINE void long_residual(double *const out[2], const double *const v[2], const 
         for (int j = 0; j < 2; j++) {
             const vec a = whole(j, middle, &here, &after);
             vec_store(out[j] + i, v ? vec_load(v[j] + i) - a : -a);
-            if (soon && i % 8 == 0) __builtin_prefetch(soon[j] + i, 1, 2);
+            if (soon && i % 8 == 0) __builtin_prefetch(soon[j] + i, 0, 2);
         }
         here = after;
     }
 }
 
 void rows_residual(double *const out[2], const double *const v[2], const struct rows *x,
-                   double *const soon[2], int n) {
+                   const double *const soon[2], int n) {
     if (n <= SHORT)
         short_residual(out, v, x, n);
-    else if (v)
-        long_residual(out, v, x, NULL, n);
-    else if (soon)
-        long_residual(out, NULL, x, soon, n);
-    else
+    else if (!v)
         long_residual(out, NULL, x, NULL, n);
+    else if (soon)
+        long_residual(out, v, x, soon, n);
+    else
+        long_residual(out, v, x, NULL, n);
 }
 
-void rows_smooth(double *const u[2], const struct rows *r, const struct smoother *s, int n) {
-    if (n <= SHORT) {
-        short_smooth(u, r, s, n);
-        return;
-    }
+INLINE void long_smooth(double *const u[2], const struct rows *r, const struct smoother *s,
+                        double *const soon[2], int n) {
     const struct smoother local = *s; /* which no store can change */
     s = &local;
     const struct part before = smooth_part(r, n - LANES, s);
@@ -202,10 +199,22 @@ void rows_smooth(double *const u[2], const struct rows *r, const struct smoother
     vec middle[2] = {MIDDLE(before.side[0], here.side[0]), MIDDLE(before.side[1], here.side[1])};
     for (int i = 0; i < n; i += LANES) {
         after = smooth_part(r, (i + LANES) & (n - 1), s);
-        for (int j = 0; j < 2; j++)
+        for (int j = 0; j < 2; j++) {
             vec_store(u[j] + i, vec_load(u[j] + i) + whole(j, middle, &here, &after));
+            if (soon && i % 8 == 0) __builtin_prefetch(soon[j] + i, 1, 2);
+        }
         here = after;
     }
+}
+
+void rows_smooth(double *const u[2], const struct rows *r, const struct smoother *s,
+                 double *const soon[2], int n) {
+    if (n <= SHORT)
+        short_smooth(u, r, s, n);
+    else if (soon)
+        long_smooth(u, r, s, soon, n);
+    else
+        long_smooth(u, r, s, NULL, n);
 }
 
 INLINE void coarse_part(const double *const z[2][2], int i, vec t[2]) {

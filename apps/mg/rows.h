@@ -12,10 +12,10 @@ struct rows {
     const double *at[3][4];
 };
 
-/* out = v - A x, of rows 2 b and 2 b + 1; v NULL: - A x, and where `soon` is not NULL these two
- * rows are fetched from memory meanwhile: they will be written. */
+/* out = v - A x, of rows 2 b and 2 b + 1; v NULL: - A x. Here and in rows_smooth() two rows `soon`
+ * are fetched from memory meanwhile: of v, of u; NULL: none. */
 void rows_residual(double *const out[2], const double *const v[2], const struct rows *x,
-                   double *const soon[2], int n);
+                   const double *const soon[2], int n);
 
 /* Weights of a smoother: of the point, its 6 face neighbours and its 12 edge neighbours. */
 struct smoother {
@@ -23,7 +23,8 @@ struct smoother {
 };
 
 /* u = u + S r, of rows 2 b and 2 b + 1. */
-void rows_smooth(double *const u[2], const struct rows *r, const struct smoother *s, int n);
+void rows_smooth(double *const u[2], const struct rows *r, const struct smoother *s,
+                 double *const soon[2], int n);
 
 /* u = Q z, or u = u + Q z where `add`: rows 2 b and 2 b + 1, n points each, from rows b - 1 and b
  * of two coarse planes, whose mean is taken: the same twice for odd planes. */

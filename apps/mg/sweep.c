@@ -83,13 +83,18 @@ static void add_charges(const struct sweep *s, double *const row[2], int k, int 
         charges_add(&s->p->charges, row[j], (2 * b + j) & (n - 1), k & (n - 1));
 }
 
-/* Rows of u that the first stage takes a group after it has led the second one to pair b of plane
- * k: there it would have to wait for memory. */
-static void coming(const struct sweep *s, int k, int b, double *row[2]) {
-    const int pairs = s->level->n / 2, pair = b + 1 + group_of(s->level);
-    const int next = pair >= pairs && k + 2 < s->end + 2;
-    double *u = plane_u(s, k + 1 + next);
+/* Fields of levels from so many points a side on come from memory: fetched while another stage
+ * computes, or the stage that reads them would wait for it. */
+enum { FETCH_FROM = 128 };
+
+/* Rows of u that the first stage takes a group after it has led the third one to pair b of plane k.
+ */
+static double *const *next_u(const struct sweep *s, int k, int b, double *row[2]) {
+    const int pairs = s->level->n / 2, pair = b + 2 + group_of(s->level);
+    const int next = pair >= pairs && k + 3 < s->end + 2;
+    double *u = plane_u(s, k + 2 + next);
     for (int j = 0; j < 2; j++) row[j] = row_of(s->level, u, 2 * pair + j);
+    return s->level->n < FETCH_FROM ? NULL : row;
 }
 
 static void residual(const struct sweep *s, int k, int b) {
@@ -100,15 +105,15 @@ static void residual(const struct sweep *s, int k, int b) {
     double *r = plane_r(s, k);
     double *const out[2] = {row_of(level, r, 2 * b), row_of(level, r, 2 * b + 1)};
     if (s->finest) {
-        double *soon[2];
-        coming(s, k, b, soon);
-        rows_residual(out, NULL, &rows, soon, level->n);
+        rows_residual(out, NULL, &rows, NULL, level->n);
         add_charges(s, out, k, b);
     } else {
-        double *v = level_plane(level, level->r, k);
-        rows_residual(out,
-                      (const double *[2]){row_of(level, v, 2 * b), row_of(level, v, 2 * b + 1)},
-                      &rows, NULL, level->n);
+        const double *v[2], *soon[2];
+        for (int j = 0; j < 2; j++) {
+            v[j] = row_of(level, level_plane(level, level->r, k), 2 * b + j);
+            soon[j] = row_of(level, level_plane(level, level->r, k + 1), 2 * b + j);
+        }
+        rows_residual(out, v, &rows, level->n < FETCH_FROM ? NULL : soon, level->n);
     }
 }
 
@@ -118,7 +123,7 @@ static void smooth(const struct sweep *s, int k, int b) {
     gather(s->level, r, b, &rows);
     double *u = plane_u(s, k);
     double *const to[2] = {row_of(s->level, u, 2 * b), row_of(s->level, u, 2 * b + 1)};
-    rows_smooth(to, &rows, &s->p->smoother, s->level->n);
+    rows_smooth(to, &rows, &s->p->smoother, next_u(s, k, b, (double *[2]){0}), s->level->n);
 }
 
 /* Row j of coarse planes from rows 2 j .. 2 j + 2 of fine plane k, where they are for planes of
@@ -297,7 +302,7 @@ static void smooth_coarsest(const struct problem *p) {
         gather(level, r, 0, &rows);
         memset(u, 0, (size_t)level->plane * sizeof *u);
         rows_smooth((double *[2]){row_of(level, u, 0), row_of(level, u, 1)}, &rows, &p->smoother,
-                    level->n);
+                    NULL, level->n);
     }
 }
 
