@@ -1,4 +1,4 @@
-/* The stages of a sweep, and the order in which pairs of rows go through them. */
+/* The stages of a sweep, and the order in which groups of rows go through them. */
 #include "mg/sweep.h"
 #include "common/room.h"
 #include <stdlib.h>
