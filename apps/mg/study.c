@@ -65,7 +65,8 @@ static void pass_range(const struct order *o, int c, int begin, int end) {
     } else {
         if (finest) sweep_aside(p, begin, end, aside);
 #pragma omp barrier
-        sweep_up(p, &b->work[c], o->level, begin, end, finest ? aside : NULL, SWEEP_RESTRICT);
+        sweep_up(p, &b->work[c], o->level, begin, end, finest ? aside : NULL,
+                 finest ? SWEEP_RESTRICT : 0);
 #pragma omp barrier
         if (finest) sweep_edges(p, &b->work[c], begin, end, SWEEP_RESTRICT);
     }
