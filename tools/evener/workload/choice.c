@@ -233,15 +233,17 @@ static int try_alike(struct choice *out, const struct choice_for *what) {
     return look_alike(what, &out->tried[out->count++]);
 }
 
-static void choose(struct choice *out) {
+/* few: there are fewer tasks than parts, so that the first list is not that of all parts. */
+static void choose(struct choice *out, int few) {
     double least = INFINITY;
     for (int i = 0; i < out->count; i++) least = fmin(least, out->tried[i].over);
     for (out->best = 0; out->tried[out->best].over > least * (out->best ? EVEN : HARDLY);)
         out->best++;
-    const char *are =
-        out->best ? "faster by the model than a unit of each part" : "a unit of each part";
+    const char *are = out->best ? "faster by the model than a unit of each part"
+                      : few     ? "a unit of a part each, as many as there are tasks"
+                                : "a unit of each part";
     const struct choice_try *best = &out->tried[out->best];
-    if (out->best) snprintf(out->list, sizeof out->list, "%s", best->list);
+    if (out->best || few) snprintf(out->list, sizeof out->list, "%s", best->list);
     const size_t at = (size_t)snprintf(
         out->why, sizeof out->why, "%s; the longest has %.2f of an even share", are, best->over);
     if (out->best)
@@ -314,7 +316,7 @@ int choice_make(struct choice *out, const struct choice_for *what) {
     const int is_near = out->count && out->tried[0].over <= HARDLY;
     if (!code && !is_near) code = try_parts(out, &now);
     if (!code && !is_near) code = try_alike(out, &now);
-    if (!code && out->count) choose(out);
+    if (!code && out->count) choose(out, now.tasks->tasks < evn_machine_parts(now.machine));
     return code || !out->count ? code : find_second(out, &now);
 }
 
