@@ -3,9 +3,10 @@
 #include "npbmz/host/residual_rows.h"
 
 /* Doubles of derived values that a core keeps at a time: together with the planes of u that go with
- * them, at home in a second-level cache of 1 MB or more. Blocks of fewer rows than FEWEST would
- * make most derived values twice. */
-enum { WINDOW = 16000, FEWEST = 4 };
+ * them, at home in the second-level cache: processors with 8 lanes have 1 MB or more, others half
+ * of it. Rows at a block's sides are read once more from behind that cache, so blocks are few.
+ * Blocks of fewer rows than FEWEST would make most derived values twice. */
+enum { WINDOW = LANES == 8 ? 33000 : 16000, FEWEST = 4 };
 
 /* the window of a block of `rows` rows */
 static ptrdiff_t window_doubles(ptrdiff_t sj, int rows) {

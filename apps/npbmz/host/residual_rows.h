@@ -28,6 +28,15 @@
  * first-level cache: 47 (22 of the solution, 15 of derived values, 10 of forcing and result), of
  * which 15 come from memory in the end. So it is bound by arithmetic, at 9.4 cycles a point of full
  * vectors; what is measured beyond that are lines on their way through the caches.
+ *
+ * On Zen 5 loads bind a row that is in the first cache: 98 cycles a vector, or 83 with points at
+ * i-2 .. i+2 shifted together from aligned vectors (valignq). That is lost where zones come from
+ * the third cache: with it, and with a row ahead asked for, BT's residual took 0.99 to 1.06 of the
+ * time, SP's 0.91 to 0.95, LU's 0.86 to 0.94, where the larger window alone (residual.c) has 0.95,
+ * 0.96 to 0.98 and 0.88 to 0.95. No faster there: two to four planes at once, one a row behind the
+ * other, so that fewer lines enter the first cache (up to 1.45 times as long); rows of 8 vectors in
+ * two parts. Lost in the noise: asking for the lines that are written, or ahead at a block's sides;
+ * large pages for zones below 2 MB.
  */
 #ifndef NPBMZ_RESIDUAL_ROWS_H
 #define NPBMZ_RESIDUAL_ROWS_H
