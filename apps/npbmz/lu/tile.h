@@ -339,31 +339,40 @@ INLINE void lu_add_part(double *p, unsigned elements, vec a) {
     const __mmask8 some = (__mmask8)elements;
     _mm512_mask_storeu_pd(p, some, _mm512_maskz_loadu_pd(some, p) + a);
 #else
-    for (int l = 0; l < LANES; l++)
-        if (elements >> l & 1) p[l] += a[l];
+    if (elements == (1u << LANES) - 1)
+        vec_storeu(p, vec_loadu(p) + a);
+    else if (elements)
+        for (int l = 0; l < LANES; l++)
+            if (elements >> l & 1) p[l] += a[l];
 #endif
 }
 
-/* Which of the LANES points from i = `at` on are interior points, as bits. */
-static inline unsigned lu_interior(const struct lu_sweep *w, int at) {
-    const int lo = at < 1 ? 1 - at : 0, end = w->z->nx - 1 - at;
-    const int hi = end < LANES ? end : LANES;
-    return lo < hi ? (1u << hi) - (1u << lo) : 0;
+/* Of row l's vector for the LANES steps from `first` on, the points of the head and those of the
+ * tail that are interior points, as bits. */
+INLINE unsigned lu_head_bits(const struct lu_sweep *w, const struct lu_visit *v, int first, int l) {
+    const int left = w->z->nx - 1 - first + l, end = left < LANES ? left : LANES;
+    const unsigned bits = (1u << end) - 1;
+    return l >= v->head_rows ? 0 : first > 0 ? bits : bits & ~1u << l;
 }
+INLINE unsigned lu_tail_bits(const struct lu_sweep *w, const struct lu_visit *v, int l) {
+    const int end = l + w->z->nx - 1 - w->order.period;
+    return l >= v->tail_rows || end <= 0 ? 0 : (1u << (end < l ? end : l)) - 1;
+}
+
+/* A group of steps: all lanes alive; no lane at the tail; or the first of chunk 0. */
+enum lu_add { ADD_WHOLE, ADD_HEAD, ADD_JOINT };
 
 /* Of the group of du that begins with step g: du[step] lane l is added to U at the lane's point, if
  * it is alive. */
-INLINE void lu_add_of(const struct lu_sweep *w, const struct lu_visit *v, int whole, int g,
+INLINE void lu_add_of(const struct lu_sweep *w, const struct lu_visit *v, enum lu_add what, int g,
                       lu_vectors *du) {
     const ptrdiff_t sj = w->z->sj, sc = w->z->sc;
-    const int first = v->first + g;
+    const int first = what == ADD_JOINT ? 0 : v->first + g;
     double *a = v->tail->u + w->order.period, *b = v->head->u + first;
     unsigned head[LANES], tail[LANES];
     for (int l = 0; l < LANES; l++) {
-        head[l] = l < v->head_rows ? lu_interior(w, first - l) : 0;
-        tail[l] = l < v->tail_rows && first == 0
-                      ? lu_interior(w, w->order.period - l) & ((1u << l) - 1)
-                      : 0;
+        head[l] = what == ADD_WHOLE ? 0 : lu_head_bits(w, v, first, l);
+        tail[l] = what == ADD_JOINT ? lu_tail_bits(w, v, l) : 0;
     }
     for (int m = 0; m < NC; m++, a += sc, b += sc) {
         vec t[LANES];
@@ -371,23 +380,28 @@ INLINE void lu_add_of(const struct lu_sweep *w, const struct lu_visit *v, int wh
         vec_transpose(t);
         for (int l = 0; l < LANES; l++) {
             double *p = b + l * sj - l;
-            if (whole || head[l] == (1u << LANES) - 1)
+            if (what == ADD_WHOLE)
                 vec_storeu(p, vec_loadu(p) + t[l]);
-            else if (head[l])
+            else
                 lu_add_part(p, head[l], t[l]);
-            if (!whole && tail[l]) lu_add_part(a + l * sj - l, tail[l], t[l]);
+            if (what == ADD_JOINT) lu_add_part(a + l * sj - l, tail[l], t[l]);
         }
     }
 }
-KERNEL void lu_add_some(const struct lu_sweep *w, const struct lu_visit *v, int g, lu_vectors *du) {
-    lu_add_of(w, v, 0, g, du);
+KERNEL void lu_add_joint(const struct lu_sweep *w, const struct lu_visit *v, lu_vectors *du) {
+    lu_add_of(w, v, ADD_JOINT, 0, du);
+}
+KERNEL void lu_add_head(const struct lu_sweep *w, const struct lu_visit *v, int g, lu_vectors *du) {
+    lu_add_of(w, v, ADD_HEAD, g, du);
 }
 KERNEL void lu_add_to_u(const struct lu_sweep *w, const struct lu_visit *v, lu_vectors *du) {
     for (int g = 0; g < v->steps; g += LANES)
         if (lu_whole(w, v, v->first + g))
-            lu_add_of(w, v, 1, g, du);
+            lu_add_of(w, v, ADD_WHOLE, g, du);
+        else if (v->first + g > 0)
+            lu_add_head(w, v, g, du);
         else
-            lu_add_some(w, v, g, du);
+            lu_add_joint(w, v, du);
 }
 
 #endif
