@@ -51,6 +51,33 @@ static inline void vec_store(double *p, vec a) { *(vec *)p = a; }
 static inline vec vec_loadu(const double *p) { return *(const vec_unaligned *)p; }
 static inline void vec_storeu(double *p, vec a) { *(vec_unaligned *)p = a; }
 
+/* Past the caches, aligned, where there are more than two lanes; vec_streamed() goes before others
+ * may read them. */
+static inline void vec_stream(double *p, vec a) {
+#if LANES > 2 && defined(__clang__)
+    __builtin_nontemporal_store(a, (vec *)p);
+#elif LANES == 8 && defined(__AVX512F__)
+    __builtin_ia32_movntpd512(p, a);
+#elif LANES == 4 && defined(__AVX__)
+    __builtin_ia32_movntpd256(p, a);
+#else
+    vec_store(p, a);
+#endif
+}
+static inline void vec_streamed(void) {
+#if LANES > 2 && defined(__AVX__)
+    __builtin_ia32_sfence();
+#endif
+}
+
+/* The same, in a register: gcc would load it once for a sum and once more for a difference. */
+static inline vec vec_kept(vec a) {
+#if defined(__AVX__)
+    __asm__("" : "+v"(a));
+#endif
+    return a;
+}
+
 static inline vec vec_set(double a) { return a - (vec){0}; }
 
 /* 0, 1, 2, .. */

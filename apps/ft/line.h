@@ -61,13 +61,18 @@ INLINE struct cnum cnum_times(struct cnum a, vec re, vec im) {
 
 /* Vector h of a pack. */
 INLINE struct cnum pack_load(const double *pack, int h, enum line_sign sign) {
-    return (struct cnum){vec_load(pack + sign + h * LANES),
-                         vec_load(pack + (8 - sign) + h * LANES)};
+    return (struct cnum){vec_kept(vec_load(pack + sign + h * LANES)),
+                         vec_kept(vec_load(pack + (8 - sign) + h * LANES))};
 }
 INLINE void pack_store(double *pack, int h, enum line_sign sign, struct cnum a) {
     vec_store(pack + sign + h * LANES, a.re);
     vec_store(pack + (8 - sign) + h * LANES, a.im);
 }
+INLINE void pack_stream(double *pack, int h, enum line_sign sign, struct cnum a) {
+    vec_stream(pack + sign + h * LANES, a.re);
+    vec_stream(pack + (8 - sign) + h * LANES, a.im);
+}
+
 /* a[q] = sum over p of a[p] e^(-2 pi i pq / 4) */
 INLINE void transform4(struct cnum a[4]) {
     const struct cnum s = cnum_add(a[0], a[2]), d = cnum_sub(a[0], a[2]);
@@ -166,11 +171,18 @@ struct line_to {
     double *at; /* result k to at + k*stride doubles .. */
     ptrdiff_t stride;
     double *const *plane; /* .. or, unless NULL, to plane[k] + stride */
+    int past;             /* whether past the caches, since who reads them comes much later */
+    const double *soon;   /* as many packs, contiguous, that are read next: fetched meanwhile, so
+                             that the memory has something to do in the passes within the buffer,
+                             too; NULL: nothing */
 };
 
 INLINE void line_store(struct line_to to, int k, int h, enum line_sign sign, struct cnum a) {
     double *pack = to.plane ? to.plane[k] + to.stride : to.at + k * to.stride;
-    pack_store(pack, h, sign, a);
+    if (to.past)
+        pack_stream(pack, h, sign, a);
+    else
+        pack_store(pack, h, sign, a);
 }
 
 /* One block of the last pass. */
@@ -198,6 +210,9 @@ INLINE void line_empty(const struct line *line, const double *buffer, int count,
     for (int b = 0; b < line->n / radix; b++) {
         struct line_to at = to;
         for (int i = 0; i < count; i++) {
+            for (int k = 0; to.soon && k < 2 * radix; k++)
+                __builtin_prefetch(to.soon + ((ptrdiff_t)i * line->n + b * radix) * PACK +
+                                   k * PACK_PART);
             line_block(line, buffer + (ptrdiff_t)i * line->n * PACK, at, b, sign, radix);
             if (at.plane)
                 at.stride += PACK;

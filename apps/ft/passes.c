@@ -93,14 +93,15 @@ static void row_to_planes(struct work *w, int j, double *const *plane, const str
                           enum line_sign sign, struct range p, double *room) {
     const struct transform *t = &w->t;
     double **to = targets(t, room);
+    const double *soon = j + 1 < t->ny ? w->f.slab[j + 1] : NULL;
     if (!w->f.inbox) {
-        transform_z_to_planes(t, w->f.slab[j], j, decay, plane, j * t->row, p.begin, p.end, sign,
-                              room);
+        transform_z_to_planes(t, w->f.slab[j], j, decay, plane, j * t->row, p.begin, p.end, soon,
+                              sign, room);
         return;
     }
     for (int k = 0; k < t->nz; k++)
         to[k] = plane[k] ? plane[k] + j * t->row : fields_out(&w->f, TURN_Y_TO_Z, k, j);
-    transform_z_to_planes(t, w->f.slab[j], j, decay, to, 0, p.begin, p.end, sign, room);
+    transform_z_to_planes(t, w->f.slab[j], j, decay, to, 0, p.begin, p.end, soon, sign, room);
 }
 
 void pass_z(struct work *w, int task, int me, int cores, double *room) {

@@ -58,8 +58,10 @@ static int fftw_open(struct fftw *f) {
 
 static void pass_z(struct study *s) {
     for (int y = 0; y < s->t.ny; y++)
-        transform_z_to_planes(&s->t, s->slabs + transform_slab(&s->t) * (size_t)y, y, NULL,
-                              s->plane, y * s->t.row, 0, s->t.packs, LINE_MINUS, s->work);
+        transform_z_to_planes(
+            &s->t, s->slabs + transform_slab(&s->t) * (size_t)y, y, NULL, s->plane, y * s->t.row, 0,
+            s->t.packs, y + 1 < s->t.ny ? s->slabs + transform_slab(&s->t) * ((size_t)y + 1) : NULL,
+            LINE_MINUS, s->work);
 }
 
 static void pass_xy(struct study *s) {

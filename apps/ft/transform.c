@@ -2,12 +2,22 @@
 #include "ft/transform.h"
 #include <stdlib.h>
 
-/* Buffers of a group are to stay in a core's cache. */
-enum { GROUP_MOST = 8, GROUP_BYTES = 256 << 10 };
+/* Buffers of a group are to stay in a core's cache. What goes past the caches needs no more
+ * neighbours than fill lines, and then buffers are to leave room in the first one. */
+enum { GROUP_MOST = 8, GROUP_BYTES = 256 << 10, GROUP_BYTES_PAST = 32 << 10 };
+
+/* A field of so many bytes stays in no cache from one pass to the next: what pass z writes goes
+ * past them, and nobody reads first what is there. Two lanes would take eight stores to a pack. */
+enum { PAST_BYTES = 64 << 20 };
+
+/* Along x the row that is fetched meanwhile: what comes from memory takes about two rows' time. */
+enum { ROWS_AHEAD = 2 };
 
 int transform_open(struct transform *t, int nx, int ny, int nz) {
     *t = (struct transform){.nx = nx, .ny = ny, .nz = nz, .packs = nx / PACK_PART};
-    t->group = (int)(GROUP_BYTES / (sizeof(double) * PACK * (size_t)nz));
+    t->past = LANES > 2 && 2 * sizeof(double) * (size_t)nx * (size_t)ny * (size_t)nz >= PAST_BYTES;
+    t->group = (int)((size_t)(t->past ? GROUP_BYTES_PAST : GROUP_BYTES) /
+                     (sizeof(double) * PACK * (size_t)nz));
     t->group = t->group < 1 ? 1 : t->group > GROUP_MOST ? GROUP_MOST : t->group;
     t->row = (t->packs + 1) * PACK; /* or else a column would have few sets of the caches */
     if (line_open(&t->x, t->packs) || line_open(&t->y, ny) || line_open(&t->z, nz)) return -1;
@@ -52,19 +62,19 @@ size_t transform_slab(const struct transform *t) { return (size_t)t->packs * t->
 /* ---- along x ------------------------------------------------------------------------------- */
 
 /* v[pack] lane  <->  v[lane] pack, of eight half packs */
-INLINE void transpose_part(double part[PACK_PART][PACK_PART]) {
+INLINE void transpose_part(vec part[PACK_PART][PACK_VECS]) {
     for (int i = 0; i < PACK_VECS; i++)
         for (int j = 0; j <= i; j++) {
             vec a[LANES], b[LANES];
             for (int r = 0; r < LANES; r++) {
-                a[r] = vec_load(&part[i * LANES + r][j * LANES]);
-                b[r] = vec_load(&part[j * LANES + r][i * LANES]);
+                a[r] = part[i * LANES + r][j];
+                b[r] = part[j * LANES + r][i];
             }
             vec_transpose(a);
-            vec_transpose(b);
+            if (i != j) vec_transpose(b);
             for (int r = 0; r < LANES; r++) {
-                vec_store(&part[i * LANES + r][j * LANES], b[r]);
-                vec_store(&part[j * LANES + r][i * LANES], a[r]);
+                if (i != j) part[i * LANES + r][j] = b[r];
+                part[j * LANES + r][i] = a[r];
             }
         }
 }
@@ -75,22 +85,20 @@ INLINE void transpose_part(double part[PACK_PART][PACK_PART]) {
 INLINE void across_lanes(const struct transform *t, const double *packs, double *row,
                          enum line_sign sign) {
     for (int p = 0; p < t->packs; p += PACK_PART) {
-        _Alignas(64) double part[2][PACK_PART][PACK_PART];
+        vec re[PACK_PART][PACK_VECS], im[PACK_PART][PACK_VECS];
         for (int i = 0; i < PACK_PART; i++)
             for (int h = 0; h < PACK_VECS; h++) {
                 const double *w = t->x_twiddle + (p + i) * PACK + h * LANES;
                 const struct cnum a = cnum_times(pack_load(packs + (p + i) * PACK, h, sign),
                                                  vec_load(w), vec_load(w + PACK_PART));
-                vec_store(&part[0][i][h * LANES], a.re);
-                vec_store(&part[1][i][h * LANES], a.im);
+                re[i][h] = a.re;
+                im[i][h] = a.im;
             }
-        transpose_part(part[0]);
-        transpose_part(part[1]);
+        transpose_part(re);
+        transpose_part(im);
         for (int h = 0; h < PACK_VECS; h++) {
             struct cnum a[PACK_PART];
-            for (int i = 0; i < PACK_PART; i++)
-                a[i] = (struct cnum){vec_load(&part[0][i][h * LANES]),
-                                     vec_load(&part[1][i][h * LANES])};
+            for (int i = 0; i < PACK_PART; i++) a[i] = (struct cnum){re[i][h], im[i][h]};
             transform8(a);
             for (int q = 0; q < PACK_PART; q++)
                 pack_store(row + (q * t->packs + p) / PACK_PART * PACK, h, sign, a[q]);
@@ -128,8 +136,9 @@ INLINE void rows(const struct transform *t, double *plane, int y0, int y1, enum 
             short_row(t, row, sign, work);
             continue;
         }
+        const double *soon = y + ROWS_AHEAD < t->ny ? row + ROWS_AHEAD * t->row : NULL;
         line_transform(&t->x, (struct line_from){.at = row, .stride = PACK}, work,
-                       (struct line_to){.at = packs, .stride = PACK}, sign);
+                       (struct line_to){.at = packs, .stride = PACK, .soon = soon}, sign);
         across_lanes(t, packs, row, sign);
     }
 }
@@ -201,7 +210,7 @@ void transform_z(const struct transform *t, double *slab, int p0, int p1, enum l
 
 INLINE void depths_to_planes(const struct transform *t, const double *slab, int y,
                              const struct decay *e, double *const *plane, ptrdiff_t at, int p0,
-                             int p1, enum line_sign sign, double *work) {
+                             int p1, const double *soon, enum line_sign sign, double *work) {
     for (int p = p0; p < p1; p += t->group) {
         const int count = p1 - p < t->group ? p1 - p : t->group;
         for (int i = 0; i < count; i++) {
@@ -215,20 +224,31 @@ INLINE void depths_to_planes(const struct transform *t, const double *slab, int 
                                           .scale = scale},
                        work + (ptrdiff_t)i * t->nz * PACK, sign);
         }
-        line_end(&t->z, work, count, (struct line_to){.plane = plane, .stride = at + p * PACK},
-                 sign);
+        /* the group that is next */
+        const double *from = p + count < p1 ? slab + (ptrdiff_t)(p + count) * t->nz * PACK
+                             : soon         ? soon + (ptrdiff_t)p0 * t->nz * PACK
+                                            : NULL;
+        struct line_to to = {.plane = plane, .stride = at + p * PACK, .soon = from};
+        if (t->past) {
+            to.past = 1;
+            line_end(&t->z, work, count, to, sign);
+        } else {
+            to.past = 0;
+            line_end(&t->z, work, count, to, sign);
+        }
     }
+    if (t->past) vec_streamed();
 }
 
 void transform_z_to_planes(const struct transform *t, const double *slab, int y,
                            const struct decay *e, double *const *plane, ptrdiff_t at, int p0,
-                           int p1, enum line_sign sign, double *work) {
+                           int p1, const double *soon, enum line_sign sign, double *work) {
     if (e && sign == LINE_PLUS)
-        depths_to_planes(t, slab, y, e, plane, at, p0, p1, LINE_PLUS, work);
+        depths_to_planes(t, slab, y, e, plane, at, p0, p1, soon, LINE_PLUS, work);
     else if (e)
-        depths_to_planes(t, slab, y, e, plane, at, p0, p1, LINE_MINUS, work);
+        depths_to_planes(t, slab, y, e, plane, at, p0, p1, soon, LINE_MINUS, work);
     else if (sign == LINE_PLUS)
-        depths_to_planes(t, slab, y, NULL, plane, at, p0, p1, LINE_PLUS, work);
+        depths_to_planes(t, slab, y, NULL, plane, at, p0, p1, soon, LINE_PLUS, work);
     else
-        depths_to_planes(t, slab, y, NULL, plane, at, p0, p1, LINE_MINUS, work);
+        depths_to_planes(t, slab, y, NULL, plane, at, p0, p1, soon, LINE_MINUS, work);
 }

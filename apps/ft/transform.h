@@ -18,9 +18,10 @@ struct transform {
     int nx, ny, nz; /* powers of two, nx from 8 on */
     int packs;      /* of a row: nx/8 */
     ptrdiff_t row;  /* doubles from row to row of a plane */
-    int group;      /* lines along z that go to layout Z together: a plane gets so many packs side
-                       by side, and not one here and one there */
-    struct line x;  /* over the packs of a row, of which each lane makes one */
+    int past;      /* whether fields are so large that what goes to layout Z goes past the caches */
+    int group;     /* lines along z that go to layout Z together: a plane gets so many packs side
+                      by side, and not one here and one there */
+    struct line x; /* over the packs of a row, of which each lane makes one */
     struct line y, z;
     double *x_twiddle; /* of pack p, w^(lane p) of nx */
     double *x_matrix;  /* nx < 64: w^(jk) of nx, real, imaginary */
@@ -53,12 +54,12 @@ struct decay {
 };
 
 /* A slab along z, packs p0 <= p < p1: in place; or into layout Z, pack p of plane z to plane[z] +
- * at
- * + 16 p, with what it has multiplied by the decay before, that of row y (NULL: as it is). */
+ * at + 16 p, with what it has multiplied by the decay before, that of row y (NULL: as it is);
+ * `soon` is the slab that comes next (NULL: there is none). */
 void transform_z(const struct transform *t, double *slab, int p0, int p1, enum line_sign sign,
                  double *work);
 void transform_z_to_planes(const struct transform *t, const double *slab, int y,
                            const struct decay *decay, double *const *plane, ptrdiff_t at, int p0,
-                           int p1, enum line_sign sign, double *work);
+                           int p1, const double *soon, enum line_sign sign, double *work);
 
 #endif

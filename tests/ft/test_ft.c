@@ -158,11 +158,12 @@ static void along_z(void **state) {
             for (int i = 0; i < n + 18; i++) axes[i] = exp(-0.01 * i);
             fill(&b, in_slab);
             const struct decay *const with[] = {NULL, &decay};
-            for (int d = 0; d < 2; d++) {
+            for (int d = 0; d < 4; d++) {
+                b.t.past = d / 2; /* as of a field that is larger */
                 for (int y = 0; y < 2; y++)
-                    transform_z_to_planes(&b.t, b.slab[y], y, with[d], b.plane, y * b.t.row, 0, 2,
-                                          signs[s], b.work);
-                assert_true(error(&b, in_plane, 2, sign_of[s], with[d]) < 1);
+                    transform_z_to_planes(&b.t, b.slab[y], y, with[d % 2], b.plane, y * b.t.row, 0,
+                                          2, y ? NULL : b.slab[1], signs[s], b.work);
+                assert_true(error(&b, in_plane, 2, sign_of[s], with[d % 2]) < 1);
             }
             for (int y = 0; y < 2; y++) transform_z(&b.t, b.slab[y], 0, 2, signs[s], b.work);
             assert_true(error(&b, in_slab, 2, sign_of[s], NULL) < 1);

@@ -194,7 +194,7 @@ static void along_z(void **state) {
             assert_ok(engine_z(b.engine, &j, s / 2));
             for (int y = 1; y < 3; y++)
                 transform_z_to_planes(&b.t, b.host + b.slabs + b.slab * (size_t)y, y,
-                                      s / 2 ? &b.decay : NULL, plane, y * b.t.row, 0, 4,
+                                      s / 2 ? &b.decay : NULL, plane, y * b.t.row, 0, 4, NULL,
                                       signs[s % 2], b.work);
             compare(&b, n);
             free(plane);
