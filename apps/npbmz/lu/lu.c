@@ -33,13 +33,20 @@
  * 4, it was 50 to 60. Longer ones than LU_STEPS leave less of the first-level cache. Reads and
  * writes: 120 bytes a point below (u, r, v), 120 above (u, v, u).
  *
- * On a Zen 5 with 8 lanes a step of class A takes about 80 cycles of 140 (59 and 70 are operations
- * on its two ports for multiply-adds), loading U 30, r 16, adding to U 30, the rest 10.
+ * On a Zen 5 with 8 lanes a step of class A takes about 80 cycles of 135 (59 and 70 are operations
+ * on its two ports for multiply-adds), loading U 30, r 16, adding to U 25, the rest 10. It is not
+ * memory: a zone that stays in the second-level cache takes as long. Nor is it one thing: a sweep
+ * without the shuffles, without the divisions or with all rows aligned is 1 to 4 % faster each,
+ * below 10 % without divisions and aligned; without loading U at all 24 % below, 14 % above.
  *
  * Tried there and not kept: chunks of 16 steps (lower 1.00 to 1.04, upper 1.05 of the time); c2 rho
  * and p made anew (lower 1.01, upper 0.98); lanes that go to a line stored by themselves (1.00, and
  * 1.02 with 4 lanes); transposing with halves of rows put together by loads (1.02) or by shuffles
- * (lower 0.97, upper 1.01), and halves added to U (upper 1.15).
+ * (lower 0.97, upper 1.01), and halves added to U (upper 1.15); U transposed and its divisions made
+ * a piece a step, two chunks before (1.03, 1.09); divisions made in the steps (1.01, 1.00), or
+ * between the density and the rest of U (0.97, 1.02; with r loaded first there is nothing left of
+ * it); lanes that are alive looked up (1.01, 1.02); rows kept in registers, of which gcc loads
+ * every other one twice (1.01, 1.01); U and r fetched into the first-level cache below (1.01).
  *
  * Tried with 4 lanes and not kept, since nothing was gained: states made apart from the steps,
  * before them (lower 1.0, upper 0.3 ns a point slower); the division made in the steps, a step
@@ -294,8 +301,8 @@ static void lower_sweep(struct lu_sweep *w) {
         v_of(w, &now, &io);
 
         more = now.has_head;
-        lu_load_u(w, &next, &q);
         if (more) lu_load_r(w, &next, r[half ^ 1]); /* before v is stored there */
+        lu_load_u(w, &next, &q); /* last: the steps begin while its divisions are under way */
         /* the next tile; a line of cache holds 8 points: once is enough */
         io.soon.rows = 0;
         if (now.first % 8 == 0 && now.number + 1 < w->tiles) {
