@@ -52,14 +52,11 @@ static inline vec vec_loadu(const double *p) { return *(const vec_unaligned *)p;
 static inline void vec_storeu(double *p, vec a) { *(vec_unaligned *)p = a; }
 
 /* Past the caches, aligned, where there are more than two lanes; vec_streamed() goes before others
- * may read them. */
+ * may read them. Not clang's own store of that kind, which becomes a plain one where the same code
+ * has a plain one for another case. */
 static inline void vec_stream(double *p, vec a) {
-#if LANES > 2 && defined(__clang__)
-    __builtin_nontemporal_store(a, (vec *)p);
-#elif LANES == 8 && defined(__AVX512F__)
-    __builtin_ia32_movntpd512(p, a);
-#elif LANES == 4 && defined(__AVX__)
-    __builtin_ia32_movntpd256(p, a);
+#if LANES > 2 && defined(__AVX__)
+    __asm__("vmovntpd %1, %0" : "=m"(*(vec *)p) : "v"(a));
 #else
     vec_store(p, a);
 #endif
