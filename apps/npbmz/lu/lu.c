@@ -44,9 +44,10 @@
  * 1.02 with 4 lanes); transposing with halves of rows put together by loads (1.02) or by shuffles
  * (lower 0.97, upper 1.01), and halves added to U (upper 1.15); U transposed and its divisions made
  * a piece a step, two chunks before (1.03, 1.09); divisions made in the steps (1.01, 1.00), or
- * between the density and the rest of U (0.97, 1.02; with r loaded first there is nothing left of
- * it); lanes that are alive looked up (1.01, 1.02); rows kept in registers, of which gcc loads
- * every other one twice (1.01, 1.01); U and r fetched into the first-level cache below (1.01).
+ * between the density and the rest of U (0.97, 1.02; below alone 0.98, which is not worth a second
+ * copy of what loads U); lanes that are alive looked up (1.01, 1.02); rows kept in registers, of
+ * which gcc loads every other one twice (1.01, 1.01); U and r fetched into the first-level cache
+ * below (1.01). That U is loaded after r is worth 0.99 at most.
  *
  * Tried with 4 lanes and not kept, since nothing was gained: states made apart from the steps,
  * before them (lower 1.0, upper 0.3 ns a point slower); the division made in the steps, a step
