@@ -224,6 +224,7 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, 
     lower_given(c, r, io, in, joint, from, before, y);
     for (int s = from;; s++) {
         const struct lu_point *p = &q->point[s];
+        struct lu_flow flow;
         vec w[3][NC], x[NC], z;
         if (soon > 0) {
             fetch_far(soon_u, io->soon.u_bytes), soon_u += io->soon.u_row;
@@ -231,7 +232,8 @@ INLINE void lower_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, 
             soon--;
         }
         lu_solve(c, p, y, 0, x, &z);
-        lu_scatter(c, p, x, z, w);
+        lu_flow(c, p, &flow);
+        lu_scatter(c, p, &flow, x, z, w);
         if (joint && s == LANES - 1) out = io->line_out - s * NC + (LANES - 1) * (NC - 1);
         for (int m = NC - 1; m >= 0; m--) vec_storeu(out + m, w[1][m]);
         for (int m = 0; m < NC; m++) {
@@ -347,6 +349,7 @@ INLINE void upper_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, 
     upper_given(c, io, in, joint, to - 1, before, y);
     for (int s = to - 1;; s--) {
         const struct lu_point *p = &q->point[s];
+        struct lu_flow flow;
         vec w[3][NC], v[NC], x[NC], d[NC], z;
         if (soon > 0) {
             if (soon_u) fetch(soon_u, io->soon.u_bytes, 1), soon_u += io->soon.u_row;
@@ -355,7 +358,8 @@ INLINE void upper_steps_of(const struct lu_coefficients *c, struct lu_chunk *q, 
         }
         for (int m = 0; m < NC; m++) v[m] = vec_load(component(at, m, v_bytes));
         lu_solve(c, p, y, v, x, &z);
-        lu_scatter(c, p, x, z, w);
+        lu_flow(c, p, &flow);
+        lu_scatter(c, p, &flow, x, z, w);
         for (int m = 0; m < NC; m++) vec_storeu(out + m, w[1][m]);
         lu_conserved(p, x, d);
         for (int m = 0; m < NC; m++) {

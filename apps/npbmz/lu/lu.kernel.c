@@ -152,9 +152,11 @@ EVN_DEVICE_FUNCTION void lu_lower_point(const struct lu_coefficients *c, EVN_LOC
                                         EVN_LOCAL const double *edge_z, int is_first_y,
                                         int is_first_z, int is_in, EVN_GLOBAL double *v) {
     struct lu_point p;
+    struct lu_flow flow;
     double state[NC], y[NC], x[NC], w[3][NC], z;
     for (int m = 0; m < NC; m++) state[m] = u[m * LU_STAGE_Z];
     lu_state(c, state, EVN_SELECT(is_in, 1.0, 0.0), &p);
+    lu_flow(c, &p, &flow);
     for (int m = 0; m < NC; m++) {
         const double from_z = edge_z[m * LU_LINES_Y], from_y = edge_y[m * LU_LINES_Z];
         y[m] = r[m * LU_STAGE] + c->a[2] * EVN_SELECT(is_first_z, from_z, below[m * LU_OWN]);
@@ -162,7 +164,7 @@ EVN_DEVICE_FUNCTION void lu_lower_point(const struct lu_coefficients *c, EVN_LOC
         y[m] = y[m] + c->a[1] * EVN_SELECT(is_first_y, from_y, south[m * LU_OWN]);
     }
     lu_solve(c, &p, y, 0, x, &z);
-    lu_scatter(c, &p, x, z, w);
+    lu_scatter(c, &p, &flow, x, z, w);
     for (int m = 0; m < NC; m++) {
         if (is_in) v[m * LU_ITEMS] = x[m];
         west[m * LU_OWN] = w[0][m];
@@ -180,9 +182,11 @@ EVN_DEVICE_FUNCTION void lu_upper_point(const struct lu_coefficients *c, EVN_LOC
                                         int is_last_z, int is_in, EVN_LOCAL double *to_y,
                                         EVN_LOCAL double *to_z) {
     struct lu_point p;
+    struct lu_flow flow;
     double state[NC], y[NC], before[NC], x[NC], w[3][NC], d[NC], z;
     for (int m = 0; m < NC; m++) state[m] = u[m * LU_STAGE];
     lu_state(c, state, EVN_SELECT(is_in, 1.0, 0.0), &p);
+    lu_flow(c, &p, &flow);
     for (int m = 0; m < NC; m++) {
         const double from_z = edge_z[m * LU_LINES_Y], from_y = edge_y[m * LU_LINES_Z];
         y[m] = c->a[2] * EVN_SELECT(is_last_z, from_z, above[m * LU_OWN]);
@@ -191,7 +195,7 @@ EVN_DEVICE_FUNCTION void lu_upper_point(const struct lu_coefficients *c, EVN_LOC
         before[m] = v[m * LU_OWN];
     }
     lu_solve(c, &p, y, before, x, &z);
-    lu_scatter(c, &p, x, z, w);
+    lu_scatter(c, &p, &flow, x, z, w);
     lu_conserved(&p, x, d);
     for (int m = 0; m < NC; m++) {
         u[m * LU_STAGE] = state[m] + c->update * d[m];

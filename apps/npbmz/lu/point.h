@@ -43,6 +43,19 @@ struct lu_point {
     vec inv[3], inve;    /* 1 / (rho * row of D) for the momenta and for the energy */
 };
 
+/* What the scatter takes of a state besides. A host core makes it when it scatters, since keeping
+ * it with the state costs more than making it; a device makes it behind the state, or else the
+ * upper sweep would have no room for it in 128 registers. */
+struct lu_flow {
+    vec f[3], g[3]; /* v_d + b delta_d, G_d */
+};
+INLINE void lu_flow(const struct lu_coefficients *c, const struct lu_point *q, struct lu_flow *o) {
+    for (int d = 0; d < 3; d++) {
+        o->f[d] = q->v[d] + c->bdelta[d];
+        o->g[d] = q->rho * o->f[d] + c->bc[d];
+    }
+}
+
 /* rho times the rows of D, and products of them */
 struct lu_pivots {
     vec d0, d1, d2, d3, d01, d23, all;
@@ -116,18 +129,17 @@ INLINE void lu_solve(const struct lu_coefficients *c, const struct lu_point *q, 
 }
 
 /* w[d] = (A_d + b (N_d + delta_d)) x: what the point gives its neighbours in direction d */
-INLINE void lu_scatter(const struct lu_coefficients *c, const struct lu_point *q, const vec x[NC],
-                       vec z, vec w[3][NC]) {
+INLINE void lu_scatter(const struct lu_coefficients *c, const struct lu_point *q,
+                       const struct lu_flow *o, const vec x[NC], vec z, vec w[3][NC]) {
     const vec *v = q->v;
     vec dp = q->p_rho * x[0] + q->c2rho * z;
     for (int d = 0; d < 3; d++) {
         vec dv = x[1 + d];
-        vec f = v[d] + c->bdelta[d], g = q->rho * f + c->bc[d]; /* g: G_d */
-        vec mass = q->rho * dv + f * x[0];
+        vec mass = q->rho * dv + o->f[d] * x[0];
         vec push = c->bc_third[d] * dv + dp;
-        vec energy = ((q->e * mass + q->p * dv) + g * x[4]) + c->bz[d] * z;
+        vec energy = ((q->e * mass + q->p * dv) + o->g[d] * x[4]) + c->bz[d] * z;
         w[d][0] = mass;
-        for (int n = 0; n < 3; n++) w[d][1 + n] = v[n] * mass + g * x[1 + n];
+        for (int n = 0; n < 3; n++) w[d][1 + n] = v[n] * mass + o->g[d] * x[1 + n];
         w[d][1 + d] = w[d][1 + d] + push;
         w[d][4] = energy + v[d] * push;
     }
