@@ -121,6 +121,7 @@ static evn_status make_array(struct halo *h) {
     for (int kind = 0; kind < HALO_KINDS; kind++) {
         h->at[kind] = bytes;
         bytes += (size_t)h->slots[kind] * plane_bytes(h, kind);
+        bytes = (bytes + 63) / 64 * 64; /* planes of the finest level are read in their slots */
     }
     if (h->shared && bytes == h->bytes) return EVN_OK;
     h->counted = halo_counts(h);
