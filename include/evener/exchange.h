@@ -59,10 +59,10 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
 void evn_exchange_close(evn_exchange *exchange);
 
 /* Copies all faces; returns when all are where they belong. The exchange of faces between units is
- * planned anew when tasks have moved. The loop's totals count bytes, messages and copies; its unit
- * stats, the time and what came in and went out. EVN_DEVICE: evn_loop_failed_unit(); regions then
- * hold nothing in particular, and the next run plans anew. EVN_USAGE: the loop was given other
- * regions since; they are in use. */
+ * planned anew when tasks have moved, unless all was copied ahead. The loop's totals count bytes,
+ * messages and copies; its unit stats, the time and what came in and went out. EVN_DEVICE:
+ * evn_loop_failed_unit(); regions then hold nothing in particular, and the next run plans anew.
+ * EVN_USAGE: the loop was given other regions since; they are in use. */
 evn_status evn_exchange_run(evn_exchange *exchange);
 
 /* The same in two halves, so that messages travel while the body computes what does not need them.

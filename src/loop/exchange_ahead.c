@@ -67,6 +67,12 @@ evn_status ahead_list(evn_exchange *x) {
     return EVN_OK;
 }
 
+int ahead_has_all(const evn_exchange *x) {
+    for (int e = 0; e < x->plan.ends; e++)
+        if (copies_left(&x->plan.end[e].direct)) return 0;
+    return 1;
+}
+
 evn_status evn_exchange_ahead(evn_exchange *x, int task) {
     NEED(x, "an exchange");
     if (task < 0 || task >= x->tasks)

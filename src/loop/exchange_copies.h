@@ -63,6 +63,9 @@ struct copy *copies_last(struct copies *c);
 /* Copies all of a block. */
 void copy_block(const struct copy *copy);
 
+/* Elements that are to be copied by cores and are not yet. */
+long long copies_left(const struct copies *c);
+
 /* Each core of the calling leader's team copies its part of every block that is not copied yet. */
 void copies_by_cores(const struct copies *c, int cores);
 

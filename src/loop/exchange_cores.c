@@ -196,8 +196,7 @@ static int is_copied(const struct copy *c) {
     return c->met && atomic_load_explicit(c->met, memory_order_relaxed) == BOTH_MET;
 }
 
-/* Elements that are not copied yet. */
-static long long left_in(const struct copies *c) {
+long long copies_left(const struct copies *c) {
     long long left = 0;
     for (int i = 0; i < c->count; i++)
         if (!is_copied(&c->copy[i])) left += elements(&c->copy[i]);
@@ -218,7 +217,7 @@ static void copy_share(const struct copies *c, long long all, int core, int core
 }
 
 void copies_by_cores(const struct copies *c, int cores) {
-    const long long all = left_in(c);
+    const long long all = copies_left(c);
     if (!all) return; /* no team is woken for that */
     if (cores == 1) {
         copy_share(c, all, 0, 1);

@@ -117,16 +117,21 @@ int exchange_moved(const evn_exchange *x, const struct part *p) {
                                 : p->at != evn_place_at(x->place, p->region, p->space);
 }
 
-/* Whether some part lies elsewhere in its space than the plan says, or is another unit's; the plan
- * to come is for where it is now. */
-static int look(evn_exchange *x) {
-    int changed = !x->plan.made;
+/* What of the parts is no longer as the plan says. */
+enum changed { NOTHING, OWNERS, PLACES };
+
+/* Finds out: some part is another unit's, or lies elsewhere in its space too. The plan to come is
+ * for where it is now. */
+static enum changed look(evn_exchange *x) {
+    enum changed changed = x->plan.made ? NOTHING : PLACES;
     for (int i = 0; i < x->parts; i++) {
         struct part *p = &x->part[i];
         const int owner = x->loop->owner[p->task];
         /* a task that has gone to another rank and come back has other memory */
-        if (x->plan.made && owner == p->owner && !exchange_moved(x, p)) continue;
-        changed = 1;
+        const int moved = !x->plan.made || exchange_moved(x, p);
+        if (!moved && owner == p->owner) continue;
+        if (changed == NOTHING) changed = OWNERS;
+        if (moved) changed = PLACES;
         p->owner = owner;
         if (exchange_far(x, p)) continue;
         if (!x->place) p->host = move_memory(x->loop, p->task, p->host);
@@ -383,6 +388,7 @@ static evn_status open_units(evn_exchange *x) {
 /* Our unit that has a part; -1: another rank has. */
 static int unit_of(const evn_exchange *x, int part) {
     const struct part *p = &x->part[part];
+    if (!x->place) return loop_own(x->loop, p->owner);
     return exchange_far(x, p) ? -1 : x->plan.end[p->end].unit;
 }
 
@@ -435,10 +441,21 @@ static evn_status deal_faces(evn_exchange *x) {
     return status;
 }
 
+/* Whether the copies are right, but for who does them: all lie in one memory. */
+static int is_anybodys(const evn_exchange *x, enum changed changed) {
+    return !x->place && !x->loop->cluster && changed < PLACES;
+}
+
 evn_status exchange_plan(evn_exchange *x) {
     struct plan *p = &x->plan;
     evn_status status = open_units(x);
-    if (status || !look(x)) return status;
+    if (status) return status;
+    const enum changed changed = look(x);
+    if (changed == NOTHING && p->dealt) return EVN_OK;
+    if (is_anybodys(x, changed) && ahead_has_all(x)) {
+        p->dealt = 0;
+        return changed ? count_units(x) : EVN_OK;
+    }
     p->made = 0;
     if (x->open) close_queues(p);
     x->open = 0;
@@ -449,7 +466,7 @@ evn_status exchange_plan(evn_exchange *x) {
     if (!status) status = ahead_list(x);
     for (int i = 0; !status && i < p->ends; i++) status = send_lists(x, &p->end[i]);
     if (!status) status = count_units(x);
-    p->made = !status;
+    p->made = p->dealt = !status;
     return status;
 }
 

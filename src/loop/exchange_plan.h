@@ -3,7 +3,8 @@
  * Faces go from region to region. Where a region lies is an end: a unit in a space. A CPU unit has
  * one, a GPU unit one for each device (and the host's, where regions were evicted). All faces from
  * one end to another make one message, which a transport carries; or none, where the receiving end
- * can copy from the other's memory itself. The plan holds until a task moves.
+ * can copy from the other's memory itself. The plan holds until a task moves; between cores of one
+ * memory as long as all is copied ahead, since then nobody is left to ask who copies.
  */
 #ifndef LOOP_EXCHANGE_PLAN_H
 #define LOOP_EXCHANGE_PLAN_H
@@ -77,7 +78,8 @@ struct ahead {
 };
 
 struct plan {
-    int made; /* for parts as they lay */
+    int made;  /* for parts as they lay */
+    int dealt; /* copies to the units that have the tasks now; 0: to those that had them once */
     int units;
     struct end *end;
     int ends, end_room;
@@ -153,10 +155,12 @@ evn_status exchange_check_faces(const evn_loop *loop, size_t element, int count,
                                 const evn_face *face, void *const *host);
 evn_status exchange_check_overlaps(const evn_exchange *x);
 
-/* Of a plan: room, before faces are dealt; who has which copies, when they are; what comes after
- * each run: nothing is done ahead yet. EVN_MEMORY. */
+/* Of a plan: room, before faces are dealt; who has which copies, when they are; whether the run at
+ * hand has nothing left to copy; what comes after each run: nothing is done ahead yet. EVN_MEMORY.
+ */
 evn_status ahead_begin(evn_exchange *x);
 evn_status ahead_list(evn_exchange *x);
+int ahead_has_all(const evn_exchange *x);
 void ahead_clear(struct ahead *a);
 void ahead_close(struct ahead *a);
 

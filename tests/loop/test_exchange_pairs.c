@@ -260,6 +260,55 @@ static void test_ahead(void **state) {
     }
 }
 
+/* The run at hand counts what crosses as tasks lie now. */
+static void run_counts(struct fixture *f) {
+    const evn_loop_totals before = evn_loop_sum(f->loop);
+    int met[3][3] = {{0}}, pairs = 0;
+    double bytes = 0;
+    for (int i = 0; i < FACES; i++) {
+        const evn_face *face = &f->face[i];
+        const int a = f->loop->owner[face->from], b = f->loop->owner[face->to];
+        if (a == b) continue;
+        bytes += (double)(face->n[0] * face->n[1] * face->n[2]) * (double)f->element;
+        pairs += !met[a][b]++;
+    }
+    ok(evn_exchange_run(f->x));
+    const evn_loop_totals after = evn_loop_sum(f->loop);
+    assert_true(after.bytes - before.bytes == bytes);
+    assert_int_equal(after.messages - before.messages, pairs);
+}
+
+/* Tasks that change their units from one run to the next: what is done ahead stays done, and what
+ * is not is copied by those that have the tasks now. */
+static void test_ahead_moves(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, "3:CPU:1", "static", 8, 4, 0);
+    run(&f);
+    for (int round = 0; round < 8; round++) {
+        const int said = round % 4 == 2 ? TASKS / 2 : round % 4 == 3 ? 0 : TASKS;
+        for (int t = 0; t < TASKS; t++) fill(&f, t, (unsigned)(round * TASKS + t));
+        const int turn = round % 4 == 2 ? round - 1 : round; /* they stay this once */
+        for (int t = 0; t < TASKS; t++) f.loop->owner[t] = turn == 4 ? 0 : (t + turn) % 3;
+        for (int t = 0; t < said; t++) say(&f, t);
+        if (said == TASKS)
+            for (int i = 0; i < FACES; i++) mark(&f, i);
+        run_counts(&f);
+        for (int i = 0; said < TASKS && i < FACES; i++) copy_plainly(&f, &f.face[i]);
+        memset(f.said, 0, sizeof f.said);
+        compare(&f);
+        if (said < TASKS) /* planned anew: each has what goes to its tasks, or half of that */
+            for (int e = 0; e < f.x->plan.ends; e++)
+                for (int i = 0; i < f.x->plan.end[e].direct.count; i++) {
+                    const evn_face *face = &f.x->face[f.x->plan.end[e].direct.copy[i].number].of;
+                    const int unit = f.x->plan.end[e].unit;
+                    assert_true(f.loop->owner[face->from] == unit ||
+                                f.loop->owner[face->to] == unit);
+                }
+    }
+    end(&f);
+}
+
 static void test_ahead_of_nothing(void **state) {
     (void)state;
     struct fixture f;
@@ -304,9 +353,10 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
 static void test_by_bodies(void **state) {
     (void)state;
     static const char *const lists[] = {"1:CPU:1", "3:CPU:1", "1:CPU:2", "1:CPU:2,1:CPU:1"};
-    static const char *const schedules[] = {"static", "dynamic", "guided:time"};
+    static const char *const schedules[] = {"static", "dynamic", "guided:time",
+                                            "dynamic:memorize=0"};
     for (int l = 0; l < 4; l++)
-        for (int s = 0; s < 3; s++) {
+        for (int s = 0; s < 4; s++) {
             struct fixture f;
             begin(&f, lists[l], schedules[s], 8, 4, 0);
             for (int t = 0; t < TASKS; t++)
@@ -328,11 +378,9 @@ static void test_by_bodies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_no_pairs),
-        cmocka_unit_test(test_dealt),
-        cmocka_unit_test(test_ahead),
-        cmocka_unit_test(test_ahead_of_nothing),
+        cmocka_unit_test(test_copies),      cmocka_unit_test(test_no_pairs),
+        cmocka_unit_test(test_dealt),       cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_ahead_moves), cmocka_unit_test(test_ahead_of_nothing),
         cmocka_unit_test(test_by_bodies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
