@@ -57,11 +57,11 @@ class Competitor:
 
 
 def against_best(took):
-    """The default over the best of all schedules, and the scatter; took: {schedule: samples of rounds}, None: the default."""
+    """The default over the best of all others, and the scatter; took: {schedule: samples of rounds}, None: the default."""
     halves = [{s: statistics.median(t[h::2]) for s, t in took.items()} for h in (0, 1)]
     each = []
     for choice, timed in (halves, halves[::-1]):
-        best = min(choice, key=choice.get)
+        best = min(filter(None, choice), key=choice.get)
         each.append(timed[None] / timed[best])
     return statistics.mean(each), statistics.median(abs(halves[0][s] / halves[1][s] - 1) for s in took)
 
