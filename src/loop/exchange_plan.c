@@ -454,7 +454,9 @@ evn_status exchange_plan(evn_exchange *x) {
     if (changed == NOTHING && p->dealt) return EVN_OK;
     if (is_anybodys(x, changed) && ahead_has_all(x)) {
         p->dealt = 0;
-        return changed ? count_units(x) : EVN_OK;
+        if (changed) status = count_units(x);
+        p->made = !status;
+        return status;
     }
     p->made = 0;
     if (x->open) close_queues(p);
