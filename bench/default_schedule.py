@@ -2,8 +2,9 @@
 """What a run gets that names no schedule, beside all other schedules, on real cores: quiet, with a competitor on one of them, and with
 one that comes and goes.
 
-Run: bench/default_schedule.py [build/evener [rounds [apps [class [steps]]]]]; apps as bt-mz,sp-mz; without steps, as many as take three seconds
-on this machine when it is quiet, which is five times that the competitor comes and goes. The units are 2:CPU:1. The competitor is a
+Run: bench/default_schedule.py [build/evener [rounds [apps [class [steps]]]]] [--kinds quiet,busy,flickers] [--schedules LIST]; apps as bt-mz,sp-mz;
+without steps, as many as take three seconds on this machine when it is quiet, which is five times that the competitor comes and goes; with few
+schedules, many rounds take no longer. The units are 2:CPU:1. The competitor is a
 process that this script starts, bound to the core of the second unit (the last of the two first cores this process may use), and that
 computes without end, or by turns 0.3 s and not. Schedules take turns, beginning with another one in each round; of each the median.
 
@@ -11,6 +12,7 @@ The least of nine medians is below what any of the nine takes, by luck alone. So
 other half, and the other way round, the mean of both (two rounds at least); `scatter` is how much two halves of one schedule's rounds differ
 by, in the middle of all schedules: a ratio closer to 1 than that says nothing.
 """
+import argparse
 import os
 import statistics
 import sys
@@ -19,6 +21,7 @@ import time
 from turns import record
 
 SCHEDULES = ["static", "dynamic", "dynamic:memorize=0", "guided:size", "guided:time", "weighted", "binpack", "interval", "map"]
+KINDS = ["quiet", "busy", "flickers"]
 PERIOD = 0.3  # s
 LONG = 10 * PERIOD
 
@@ -72,12 +75,12 @@ def steps_of(evener, app, problem):
     return max(40, round(LONG / (done["seconds"] / done["steps"])))
 
 
-def case(evener, app, class_, steps, core, kind, rounds):
+def case(evener, app, class_, steps, core, kind, schedules, rounds):
     """One row; the default over the best."""
     problem = ["--mesh", "sphere:3"] if app == "td-bem" else ["--class", class_]
     steps = steps or steps_of(evener, app, problem)
     took, bits, name = {None: []}, set(), ""
-    took.update((s, []) for s in SCHEDULES)
+    took.update((s, []) for s in schedules)
     order = list(took)
     with Competitor(core, kind):
         for r in range(rounds):
@@ -92,23 +95,40 @@ def case(evener, app, class_, steps, core, kind, rounds):
     best = min(step, key=step.get)
     ratio, scatter = against_best(took)
     print(f"{app:7s} {kind:9s} {name:8s} {1e3 * step[None]:9.3f} {1e3 * step[best]:9.3f}  {ratio:6.3f}  {scatter:6.3f}   {best or name:18s} "
-          + " ".join(f"{step[s] / step[best]:.2f}" for s in SCHEDULES), flush=True)
+          + " ".join(f"{step[s] / step[best]:.2f}" for s in schedules), flush=True)
     return ratio
 
 
+def some_of(known):
+    """A list of words with commas between, each one of `known`."""
+    def read(text):
+        words = text.split(",")
+        for word in words:
+            if word not in known:
+                raise argparse.ArgumentTypeError(f"{word!r}, expected some of {','.join(known)}")
+        return words
+    return read
+
+
 def main():
-    words = sys.argv[1:] + [None] * 5
-    evener, rounds, apps, class_ = words[0] or "build/evener", int(words[1] or 4), words[2] or "bt-mz,sp-mz,lu-mz,td-bem", words[3] or "A"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("evener", nargs="?", default="build/evener")
+    parser.add_argument("rounds", nargs="?", type=int, default=4)
+    parser.add_argument("apps", nargs="?", default="bt-mz,sp-mz,lu-mz,td-bem")
+    parser.add_argument("class_", nargs="?", metavar="class", default="A")
+    parser.add_argument("steps", nargs="?", type=int)
+    parser.add_argument("--kinds", type=some_of(KINDS), default=KINDS)
+    parser.add_argument("--schedules", type=some_of(SCHEDULES), default=SCHEDULES, help="beside the default")
+    a = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
-    if rounds < 2:
+    if a.rounds < 2:
         sys.exit("two rounds are the least: the best is chosen by one and timed by the other")
     if len(cores) < 2:
         sys.exit("two cores are needed, one for each unit")
-    print(f"2:CPU:1, {rounds} rounds, ms a step; then each over the best: {' '.join(SCHEDULES)}")
+    print(f"2:CPU:1, {a.rounds} rounds, ms a step; then each over the best: {' '.join(a.schedules)}")
     print("                  default         ms      best   ratio  scatter  which")
-    worst = max(case(evener, app, class_, words[4], cores[1], kind, rounds)
-                for app in apps.split(",") for kind in ("quiet", "busy", "flickers"))
-    print(f"the worst: {100 * (worst - 1):.1f} % above the best")
+    worst = max(case(a.evener, app, a.class_, a.steps, cores[1], kind, a.schedules, a.rounds) for app in a.apps.split(",") for kind in a.kinds)
+    print(f"the default takes at most {worst:.3f} of what the best other takes")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,10 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
 
 def output(command, **how):
     """What the command prints; ends the script where it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, **how)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, **how)
+    except OSError as e:
+        sys.exit(f"{command[0]}: {e.strerror}; it is to be an executable, as build/evener after make build")
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}: {(done.stderr or done.stdout).strip()}")
     return done.stdout
