@@ -10,7 +10,7 @@ import os
 import statistics
 import sys
 
-from default_schedule import Competitor
+from competitor import Competitor
 from turns import record
 
 LISTS = ["1:CPU:1", "2:CPU:1", "1:CPU:2"]

@@ -16,47 +16,15 @@ import argparse
 import os
 import statistics
 import sys
-import time
 
+from competitor import Competitor
+from words import some_of
 from turns import record
 
 SCHEDULES = ["static", "dynamic", "dynamic:memorize=0", "guided:size", "guided:time", "weighted", "binpack", "interval", "map"]
 KINDS = ["quiet", "busy", "flickers"]
 PERIOD = 0.3  # s
 LONG = 10 * PERIOD
-
-
-def compete(core, by_turns, parent):
-    """Does not return; ends with its parent."""
-    os.sched_setaffinity(0, {core})
-    while os.getppid() == parent:
-        until = time.monotonic() + PERIOD
-        while time.monotonic() < until:
-            pass
-        if by_turns:
-            time.sleep(PERIOD)
-
-
-class Competitor:
-    """On a core as long as the block lasts; kind: quiet (there is none), busy or flickers."""
-
-    def __init__(self, core, kind):
-        self.core, self.kind, self.pid = core, kind, 0
-
-    def __enter__(self):
-        if self.kind != "quiet":
-            parent = os.getpid()
-            self.pid = os.fork()
-            if not self.pid:
-                try:
-                    compete(self.core, self.kind == "flickers", parent)
-                finally:
-                    os._exit(0)
-
-    def __exit__(self, *_):
-        if self.pid:
-            os.kill(self.pid, 9)
-            os.waitpid(self.pid, 0)
 
 
 def against_best(took):
@@ -82,7 +50,7 @@ def case(evener, app, class_, steps, core, kind, schedules, rounds):
     took, bits, name = {None: []}, set(), ""
     took.update((s, []) for s in schedules)
     order = list(took)
-    with Competitor(core, kind):
+    with Competitor(core, kind, (PERIOD, PERIOD if kind == "flickers" else 0)):
         for r in range(rounds):
             for s in order[r % len(order):] + order[:r % len(order)]:
                 done = record([evener, "run", app, *problem, "--units", "2:CPU:1", "--steps", str(steps), *(["--schedule", s] if s else [])])
@@ -97,17 +65,6 @@ def case(evener, app, class_, steps, core, kind, schedules, rounds):
     print(f"{app:7s} {kind:9s} {name:8s} {1e3 * step[None]:9.3f} {1e3 * step[best]:9.3f}  {ratio:6.3f}  {scatter:6.3f}   {best or name:18s} "
           + " ".join(f"{step[s] / step[best]:.2f}" for s in schedules), flush=True)
     return ratio
-
-
-def some_of(known):
-    """A list of words with commas between, each one of `known`."""
-    def read(text):
-        words = text.split(",")
-        for word in words:
-            if word not in known:
-                raise argparse.ArgumentTypeError(f"{word!r}, expected some of {','.join(known)}")
-        return words
-    return read
 
 
 def main():

@@ -12,7 +12,7 @@
  * an instruction waits. That is not documented; tests on small kernels show it.
  *
  * Run: bench-kernels [NAME ..], part of a kernel's name; EVENER_NVRTC names the library. */
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 #include "device/occupancy.h"
 #include <elf.h>
 #include <evener/device.h>

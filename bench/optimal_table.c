@@ -10,7 +10,7 @@
  *     optimal_table [LIMIT [GAP [CLASSES]]]     (60, 0.01, BCD)
  */
 #include "npbmz/npbmz.h"
-#include "schedule/optimal_bound.h"
+#include "schedule/optimal/bound.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,9 +6,9 @@
  * same bits. What a device or its compiler refuses is said, and the others go on.
  *
  * Run: bench-variants [--class C] [--steps N] [--repeat N] [--devices SPEC] */
-#include "common/interrupt.h"
-#include "common/message.h"
-#include "common/options.h"
+#include "common/cli/interrupt.h"
+#include "common/cli/message.h"
+#include "common/cli/options.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/variants.h"
 #include <math.h>

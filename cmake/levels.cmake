@@ -1,14 +1,15 @@
 # One binary for all processors: each workload is compiled once for every level of x86-64 (v2, v3, v4), whole, and the command takes one when it
-# starts (apps/common/isa.h). All else is compiled for any x86-64.
+# starts (apps/common/simd/isa.h). All else is compiled for any x86-64.
 #
 #     evener_levels(TARGET [ONCE FILE..])     TARGET is a workload's library, all of whose sources and libraries are known
 #
 # adds archives TARGET-v2, TARGET-v3, .. of one object each, in which every name is local but TARGET_workloads_v2, .. : no call goes from
 # code of one level into another's, and within a level all is as if there were no other. TARGET itself, which tests link, is of the level that this
 # machine has. EVENER_LEVELS lists the levels; it is empty where there is one compilation for all: with -DEVENER_ARCH=NAME, on other processors,
-# with sanitizers, and without objcopy.
+# with sanitizers, and without objcopy. With -DEVENER_ISA=own it lists one, the highest of the machine that builds: the command has that level alone,
+# with the same bits, and compiles in less than half of the time.
 #
-# FILE.. are those of its sources that are the same at every level: nothing of common/lanes.h in them, no number that a fused multiply-add would
+# FILE.. are those of its sources that are the same at every level: nothing of common/simd/lanes.h in them, no number that a fused multiply-add would
 # round otherwise, and no time spent there. They are compiled once, for any x86-64.
 
 include(CheckCCompilerFlag)
@@ -38,6 +39,11 @@ if(EVENER_LEVELS AND NOT CMAKE_CROSSCOMPILING)
     if(NOT EVENER_LEVEL IN_LIST EVENER_LEVELS)
         list(GET EVENER_LEVELS -1 EVENER_LEVEL)
     endif()
+endif()
+if(EVENER_ISA STREQUAL "own" AND EVENER_LEVELS)
+    set(EVENER_LEVELS ${EVENER_LEVEL})
+elseif(NOT EVENER_ISA MATCHES "^(own|all)$")
+    message(FATAL_ERROR "EVENER_ISA=${EVENER_ISA}: expected all or own")
 endif()
 
 # what code that includes a workload's headers is compiled with, beside evener_flags
@@ -87,7 +93,7 @@ function(evener_levels target)
         set(once ${target}-once)
         add_library(${once} OBJECT ${for_ONCE})
         target_link_libraries(${once} PRIVATE ${libraries})
-        target_compile_options(${once} PRIVATE -fno-lto)
+        target_compile_options(${once} PRIVATE -fno-lto ${EVENER_TEXT_OPTIONS})
         target_compile_definitions(${once} PRIVATE EVENER_ANY_LEVEL $<$<BOOL:${definitions}>:${definitions}>)
         set_target_properties(${target} PROPERTIES SOURCES "${sources};$<TARGET_OBJECTS:${once}>")
     endif()

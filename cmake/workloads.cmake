@@ -5,7 +5,7 @@
 #                                      of one level, whose names are seen
 #
 # FOLDER is below the present one and its name is a C name. Its workload.c defines `const struct workload *const FOLDER_workloads[]`
-# (apps/common/workload.h). All of its sources are one library FOLDER: what its own CMakeLists.txt says, or, where it has none, every .c file in
+# (apps/common/run/workload.h). All of its sources are one library FOLDER: what its own CMakeLists.txt says, or, where it has none, every .c file in
 # it. The last line of it is evener_levels(FOLDER) (cmake/levels.cmake).
 
 function(evener_workload folder)
@@ -45,7 +45,7 @@ function(evener_workload_table out)
         string(APPEND folders "NULL},\n")
     endforeach()
     set(${out} "/* The workloads of this command, written by cmake/workloads.cmake. */
-#include \"workload/table.h\"
+#include \"run/table.h\"
 
 ${declared}
 const struct isa workload_isas[] = {

@@ -1,19 +1,19 @@
-/* Compute units in OpenMP: the routines of González-Tallada and Morancho, "Compute units in OpenMP:
- * extensions for heterogeneous parallel programming" (2023), for programs with directives such as
+/* For programs: compute units in OpenMP, the routines of González-Tallada and Morancho, "Compute
+ * units in OpenMP: extensions for heterogeneous parallel programming" (2023), for programs with
+ * directives such as
  *
  *     #pragma omp teams distribute num_teams(4:CPU:4, 2:GPU:1) dist_schedule(dynamic)
  *
- * compiled by evener-cc. Compiled by anything else this file needs nothing of Evener, and may be
- * copied into a program of one's own: then there is one CPU unit, on the host, and nothing moves;
- * with OpenMP's own teams a unit is a team. So the program is right there, too.
+ * compiled by evener-cc. With any other compiler this file needs nothing of Evener and may be
+ * copied into a program: there is then one CPU unit, the host, and data do not move; with OpenMP's
+ * own teams a team is a unit. The program gives the same results.
  *
- * To have standard OpenMP compilers accept a directive, put what they do not know into OMP_CU(..),
- * which is nothing to them and its contents to evener-cc:
+ * To let standard OpenMP compilers accept a directive, put the clauses that they do not know into
+ * OMP_CU(..), which is empty for them and its contents for evener-cc:
  *
  *     #pragma omp teams distribute OMP_CU(num_teams(4:CPU:4, 2:GPU:1) dist_schedule(dynamic))
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OMP_CU_H
 #define OMP_CU_H
 
@@ -36,13 +36,13 @@
 
 #    define OMP_CU(...) __VA_ARGS__
 
-/* Units; GPU units; CPU units. */
+/* Numbers of units, GPU units and CPU units. */
 static inline unsigned int omp_get_num_cus(void) { return evn_cu_count(); }
 static inline unsigned int omp_get_num_gpus(void) { return evn_cu_gpus(); }
 static inline unsigned int omp_get_num_cpus(void) { return evn_cu_cpus(); }
 
-/* The calling thread's unit: whether it is of that kind; its number; its device, UINT_MAX on a CPU
- * unit; the number of a CPU unit, UINT_MAX on a GPU unit. */
+/* The calling thread's unit: its kind; its number; its device (UINT_MAX on a CPU unit); its number
+ * among the CPU units (UINT_MAX on a GPU unit). */
 static inline bool omp_is_gpu(void) { return evn_cu_is_gpu(); }
 static inline bool omp_is_cpu(void) { return evn_cu_is_cpu(); }
 static inline unsigned int omp_get_cu_num(void) { return evn_cu_number(); }
@@ -52,9 +52,9 @@ static inline unsigned int omp_get_cpu(void) { return evn_cu_cpu(); }
 /* Waits for the device of the calling thread's unit. */
 static inline void omp_synchronize(void) { evn_cu_synchronize(); }
 
-/* The data of a task. Registered: 0, or -1; brought to the unit at hand until its batch ends, or
- * outside of bodies home; where they are: a device's number, or the number of devices for the
- * host. */
+/* A task's data. omp_register() returns 0, or -1. omp_migrate() moves them to the current unit
+ * until its batch ends; outside of bodies to the host. omp_get_data_placement(): a device's number,
+ * or the number of devices for the host. */
 static inline int omp_register(void *memory, size_t bytes) {
     return evn_cu_register(memory, bytes);
 }
@@ -67,20 +67,20 @@ static inline unsigned int omp_get_data_placement(const void *memory) {
 static inline bool omp_is_device(unsigned int placement) { return placement < evn_cu_devices(); }
 static inline bool omp_is_host(unsigned int placement) { return placement >= evn_cu_devices(); }
 
-/* Between directives: bytes from registered memory to registered memory, wherever the two are. */
+/* Copies bytes between two registered memories, wherever they are; between directives. */
 static inline void omp_cu_copy(void *to, const void *from, size_t bytes) {
     evn_cu_copy(to, from, bytes);
 }
 
-/* For kernels of Evener's dialect: the arena (an evn_buffer) that brought memory is in, and the
- * byte of it; NULL on cores. A launch: omp_cu_launch(&NAME_kernels, "kernel", groups,
- * OMP_CU_MEMORY(u), OMP_CU_VALUE(n)), memory being two parameters, arena and byte. */
+/* For kernels of Evener's dialect: the arena (an evn_buffer) that holds migrated memory, and its
+ * byte in it; NULL on cores. A launch: omp_cu_launch(&NAME_kernels, "kernel", groups,
+ * OMP_CU_MEMORY(u), OMP_CU_VALUE(n)); memory takes two parameters, arena and byte. */
 static inline void *omp_cu_address(const void *memory, size_t *at) {
     return evn_cu_address(memory, at);
 }
-/* For kernels that nvcc has compiled, and libraries such as cuBLAS: where brought memory is for the
- * unit at hand, and its stream, a cudaStream_t. NULL on devices that have no addresses (emulated,
- * OpenCL); on cores the memory itself, and no stream. */
+/* For kernels compiled by nvcc and libraries such as cuBLAS: the device address of migrated memory,
+ * and the stream, a cudaStream_t. NULL on devices without addresses (emulated, OpenCL); on cores
+ * the memory itself, and no stream. */
 static inline void *omp_cu_pointer(const void *memory) { return evn_cu_pointer(memory); }
 static inline void *omp_cu_stream(void) { return evn_cu_stream(); }
 #    define OMP_CU_MEMORY(pointer)                                                                 \
@@ -92,7 +92,8 @@ static inline void *omp_cu_stream(void) { return evn_cu_stream(); }
             source, kernel, groups, (const evn_cu_argument[]){__VA_ARGS__},                        \
             (int)(sizeof((const evn_cu_argument[]){__VA_ARGS__}) / sizeof(evn_cu_argument)))
 
-/* Also on a leader of a unit: the unit's cores, the number of units, the unit's number. */
+/* OpenMP's queries, right on a unit's leader, too: the unit's cores, the number of units, its
+ * number. */
 #    define omp_get_num_threads() ((int)evn_cu_threads())
 #    define omp_get_num_teams()   ((int)evn_cu_num_teams())
 #    define omp_get_team_num()    ((int)evn_cu_team_num())
@@ -151,7 +152,7 @@ static inline void *omp_cu_address(const void *memory, size_t *at) {
 static inline void *omp_cu_pointer(const void *memory) { return (void *)(size_t)memory; }
 static inline void *omp_cu_stream(void) { return NULL; }
 typedef struct evn_kernel_source evn_kernel_source;
-/* nothing, but what it is given counts as used: there is no GPU unit */
+/* no effect, but the arguments count as used: there is no GPU unit */
 #    define OMP_CU_MEMORY(pointer) (pointer)
 #    define OMP_CU_VALUE(variable) &(variable)
 #    define omp_cu_launch(source, kernel, groups, ...)                                             \

@@ -1,6 +1,6 @@
 /* Counts of devices and time. */
 #include "ft/counts.h"
-#include "common/ranks.h"
+#include "common/run/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,14 +2,14 @@
  * three-dimensional Fourier transforms (Bailey et al., RNR-94-007, section 3.4; classes, figures
  * and protocol of NPB 3.4).
  *
- * The field V of frequencies stays; iteration t multiplies it by E^t, transforms it back and sums
- * 1024 points. A task is a slab of planes of layout Z with as many of layout Y (ft/transform.h):
- * its owner has V's rows there, transforms them along z into everybody's planes, and then its own
- * planes along x and y. docs/ft.md says why, and what it costs. */
+ * The field V of frequencies is constant; iteration t multiplies it by E^t, transforms it back and
+ * sums 1024 points. A task is a slab of planes of layout Z with as many of layout Y
+ * (ft/host/transform.h): its owner has V's rows there, transforms them along z into all tasks'
+ * planes, and then its own planes along x and y. docs/ft.md has reasons and costs. */
 #ifndef FT_FT_H
 #define FT_FT_H
 
-#include "common/run.h"
+#include "common/run/run.h"
 #include <evener/schedule.h>
 #include <evener/shared.h>
 
@@ -40,9 +40,8 @@ double ft_mop(const ft *problem, int steps);
  * from one to the other, as far as there are not too many pairs. The arrays belong to `problem`. */
 evn_problem ft_tasks(const ft *problem);
 
-/* Where the time of a run goes, as the calling thread sees it: the field and its first transform;
- * z with the transpose; x and y; over ranks, puts of whole fields and waiting for what was put;
- * sums. */
+/* Phases of a run's time, on the calling thread: the field and its first transform; z with the
+ * transpose; x and y; over ranks, puts of whole fields and waits for puts; sums. */
 enum ft_phase { FT_START, FT_Z, FT_XY, FT_PUT, FT_SUM, FT_PHASES };
 const char *ft_phase_name(int phase);
 

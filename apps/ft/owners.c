@@ -1,4 +1,4 @@
-/* Who has which planes and rows. */
+/* Owners of planes and rows. */
 #include "ft/owners.h"
 #include "ft/parts.h"
 #include <stdlib.h>

@@ -1,16 +1,15 @@
-/* Who has which planes of layout Z and which rows of layout Y: those of its tasks. What is said of
- * the two axes is the same with z and y exchanged, and so is a transpose from one layout to the
- * other.
+/* Owners of planes of layout Z and rows of layout Y: the tasks' ranks and spaces. The two axes are
+ * symmetric: z and y exchanged give the other layout, and the transpose back.
  *
  * A task is on a rank, and there in a space: the host's memory, 0, or a device's. A rank's planes
- * and rows are counted space after space, so that those of a space lie side by side wherever a rank
- * has something of all. */
+ * and rows are numbered space after space, so that those of a space are contiguous in any array of
+ * a rank. */
 #ifndef FT_OWNERS_H
 #define FT_OWNERS_H
 
 struct axis {
     int n;
-    int *rank;  /* of each plane or row: who has it .. */
+    int *rank;  /* of each plane or row: its owner .. */
     int *space; /* .. where .. */
     int *at;    /* .. and which of its own it is, from 0 */
     int *count; /* of each rank: how many it has .. */

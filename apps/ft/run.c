@@ -3,17 +3,17 @@
  * it is a visit along x and y and an instance along z. The schedule learns from the times of both.
  *
  * Over ranks a visit or an instance ends when all ranks have come to its end. */
-#include "common/hash.h"
-#include "common/puts.h"
-#include "common/ranks.h"
-#include "common/room.h"
-#include "common/run.h"
+#include "common/run/hash.h"
+#include "common/run/put_counts.h"
+#include "common/run/ranks.h"
+#include "common/run/huge_alloc.h"
+#include "common/run/run.h"
 #include "ft/counts.h"
-#include "ft/funnel.h"
+#include "ft/funneled/funnel.h"
 #include "ft/parts.h"
-#include "ft/passes.h"
-#include "ft/places.h"
-#include "ft/start.h"
+#include "ft/host/passes.h"
+#include "ft/device/fields.h"
+#include "ft/host/start.h"
 #include "ft/state.h"
 #include <math.h>
 #include <omp.h>
@@ -122,7 +122,7 @@ static evn_status one_task(const struct order *o, int task, const evn_unit *unit
     return send_task(o, task);
 }
 
-/* What tasks in the host's memory have made for devices goes as soon as it is there. */
+/* Results of host tasks for devices are copied as soon as they are there. */
 static evn_status send_to_places(const struct order *o, const int *task, int count) {
     struct run *run = o->run;
     if (o->turn == NO_TURN || !run->places.count || run->way->variant == FT_PACKED) return EVN_OK;
@@ -135,7 +135,7 @@ static evn_status send_to_places(const struct order *o, const int *task, int cou
     return status;
 }
 
-/* A device's batch: what is in its memory goes together. */
+/* A device's batch: all of its data are copied together. */
 static evn_status by_device(evn_unit *unit, evn_batch *batch, const struct order *o, int space) {
     struct run *run = o->run;
     int count, foreign = 0;
@@ -162,7 +162,7 @@ static void start_own(struct run *run) {
             start_rows(&run->w.t, f->plane[z], z, 0, run->w.t.ny);
 }
 
-/* What a task took: noted for the instance that follows, or added to what it took before. */
+/* Time of a task: kept for the next instance, or added to its earlier time. */
 static void took(const struct order *o, evn_batch *batch, int task, double seconds) {
     double *before = &o->run->seconds[task];
     if (o->learns)
@@ -315,7 +315,7 @@ static void *home_memory(void *arg, int task, int block, size_t *bytes) {
     return status ? NULL : memory;
 }
 
-/* What has gone is given back with all of the old arrays. */
+/* Frees all old arrays. */
 static void drop_home(void *arg, int task) {
     (void)arg;
     (void)task;
@@ -326,13 +326,13 @@ static int is_here(void *arg, int task) {
     return run->rank[task] == run->w.f.owners.me;
 }
 
-/* The space of a task of mine that a unit has: of its first device where nobody knows which. */
+/* The space of a local task's unit: its first device if unknown. */
 static int space_of(const struct run *run, int unit, int device) {
     const evn_unit *mine = evn_units_get(run->units, unit - evn_loop_first_unit(run->loop));
     return places_space(&run->places, mine, device < 0 ? 0 : device);
 }
 
-/* Where each task is in the instance to come; nothing is done if that is as before. Collective. */
+/* Places of tasks in the next instance; does nothing if they are unchanged. Collective. */
 static evn_status find_owners(struct run *run) {
     const size_t bytes = (size_t)run->w.tasks * sizeof(int);
     const int *unit = evn_loop_next(run->loop, NULL);
@@ -397,7 +397,7 @@ static void gather_points(const struct run *run, double value[2 * POINTS]) {
     }
 }
 
-/* What devices have come to, where there are any on some rank. */
+/* Status of devices, if any rank has some. */
 static evn_status agreed_on_devices(const struct run *run, evn_status mine) {
     return owners_on_hosts(&run->w.f.owners) ? EVN_OK : ranks_agreed(run->cluster, mine);
 }
@@ -610,7 +610,7 @@ static double error_of(const struct run *run) {
     for (int i = 0; i < run->steps; i++) {
         const double *is = run->checksum[i], *right = ft_official(run->problem, i + 1);
         const double e = hypot(is[0] - right[0], is[1] - right[1]) / hypot(right[0], right[1]);
-        if (!(e <= error) && !isnan(error)) error = e; /* what is not a number stays */
+        if (!(e <= error) && !isnan(error)) error = e; /* NaN stays */
     }
     return error;
 }
@@ -625,7 +625,7 @@ static evn_status hash_all(struct run *run) {
     return status ? status : ranks_agreed(run->cluster, places_hash(&run->places, run->w.hash));
 }
 
-/* What all ranks have put since `before`. */
+/* Puts of all ranks since `before`. */
 static evn_status count_puts(struct run *run, evn_shared_counts *puts) {
     const evn_shared_counts now = fields_counts(&run->w.f);
     const evn_shared_counts mine = puts_between(&run->before, &now);

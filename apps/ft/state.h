@@ -1,10 +1,10 @@
-/* FT's state on disk (common/state.h): the checksums of the steps that are done. The field of
- * frequencies never changes, so that it is made anew, which is faster than a disk; and what a step
- * makes of it no other step reads. */
+/* FT's checkpoint (common/checkpoint/state.h): the checksums of the completed steps. The field of
+ * frequencies is constant and made again, which is faster than a disk; a step's transform is read
+ * by no other step. */
 #ifndef FT_STATE_H
 #define FT_STATE_H
 
-#include "common/state.h"
+#include "common/checkpoint/state.h"
 #include "ft/ft.h"
 
 /* Looks at the files, states_open(): s has cluster, units, files and steps. *checksum is looked at

@@ -2,16 +2,16 @@
  * same sizes, in place and planned with FFTW_MEASURE, in turn (Frigo and Johnson, "The design and
  * implementation of FFTW3", 2005). FFTW is opened when it is there; nothing is linked with it. */
 #include "ft/study.h"
-#include "common/files.h"
-#include "common/median.h"
-#include "common/message.h"
-#include "common/options.h"
-#include "common/output.h"
-#include "common/record.h"
-#include "common/room.h"
+#include "common/cli/files.h"
+#include "common/run/median.h"
+#include "common/cli/message.h"
+#include "common/cli/options.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
+#include "common/run/huge_alloc.h"
 #include "ft/classes.h"
-#include "ft/start.h"
-#include "ft/transform.h"
+#include "ft/host/start.h"
+#include "ft/host/transform.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct request {
     long repeat;
 };
 
-/* What of FFTW is used, as its manual has it. */
+/* Functions of FFTW, as in its manual. */
 struct fftw {
     void *(*plan)(int n0, int n1, int n2, double *in, double *out, int sign, unsigned flags);
     void (*execute)(void *plan);

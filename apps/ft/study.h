@@ -2,7 +2,7 @@
 #ifndef FT_STUDY_H
 #define FT_STUDY_H
 
-#include "common/virtual.h"
+#include "common/run/virtual.h"
 
 /* bench ft: the transform of three axes on one core, beside FFTW's. */
 int ft_study(int argc, char **argv);

@@ -3,7 +3,7 @@
  * layout Y, NY / P; on GPUs nothing stays there between two passes. R1 to R18 of what the paper
  * asks: planes as tasks, one context a thread or one a node. */
 #include "ft/study.h"
-#include "common/message.h"
+#include "common/cli/message.h"
 #include "ft/classes.h"
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct program {
 
 /* ---- a pass of one thread ---- */
 
-/* To the threads behind it, the next one first (R10), from..end of them. */
+/* Puts to threads from..end, the next one first (R10). */
 static void put(struct program *p, int thread, int from, int end, double bytes) {
     for (int d = from; d < end; d++) {
         const int to = (thread + d) % p->c->threads;

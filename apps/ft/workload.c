@@ -1,11 +1,11 @@
 /* FT as a workload of the command. */
-#include "common/workload.h"
-#include "common/message.h"
-#include "common/phases.h"
-#include "common/puts.h"
-#include "common/ranks.h"
-#include "common/record.h"
-#include "common/state.h"
+#include "common/run/workload.h"
+#include "common/cli/message.h"
+#include "common/run/phases.h"
+#include "common/run/put_counts.h"
+#include "common/run/ranks.h"
+#include "common/run/record.h"
+#include "common/checkpoint/state.h"
 #include "ft/ft.h"
 #include "ft/study.h"
 #include <evener/number.h>
@@ -28,8 +28,8 @@ static const struct option options[] = {
     {"size", "NXxNYxNZ", "points instead of a class's, powers of two (6 steps)", OPTION_TEXT,
      AT(size), 0, 0},
     {"variant", "NAME",
-     "how ranks transpose: packed, slabs, best (default: neighbours are written to), or funneled: "
-     "ranks of a node share a device",
+     "transpose between ranks: packed, slabs, best (default: direct writes within a node), or "
+     "funneled: ranks of a node share a device",
      OPTION_TEXT, AT(variant), 0, 0},
     {"transposes", "1|2", "of each transform: 1 (default), or 2, as the paper has it",
      OPTION_NUMBER, AT(transposes), 1, 2},

@@ -1,7 +1,7 @@
 /* The charges: eight streams of the generator side by side, each eight numbers a step on, and
  * almost no number that is looked at twice. */
 #include "mg/charges.h"
-#include "common/npb_random.h"
+#include "common/run/npb_random.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The right-hand side: twenty charges at the largest and smallest of n^3 pseudo-random numbers
- * (RNR-94-007, section 3.3; in the reference zran3). They are kept as what they are, twenty points:
- * no field is read for them. */
+ * (RNR-94-007, section 3.3; in the reference zran3), stored as twenty points: no field is read for
+ * them. */
 #ifndef MG_CHARGES_H
 #define MG_CHARGES_H
 
@@ -16,7 +16,7 @@ struct charges {
     unsigned char in[4096]; /* of each plane: whether it has one */
 };
 
-/* What may be one of them: a point's place in memory's order and its X. */
+/* A candidate: a point's position in memory order and its X. */
 struct candidate {
     int64_t place;
     uint64_t x;

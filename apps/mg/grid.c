@@ -23,7 +23,7 @@ static size_t doubles(int n) {
 
 double grid_bytes(int n) { return (double)doubles(n) * sizeof(double); }
 
-/* Addresses, and memory for what is touched, which over ranks is not all. */
+/* Addresses of all, memory for touched pages, which over ranks are a part. */
 static void *addresses(struct grid *g, size_t bytes) {
     const size_t page = (size_t)1 << 21;
     g->bytes = bytes + page;

@@ -3,7 +3,7 @@
  * Level l has n = 2^l points a side, level `finest` all of them. Rows lie along x, contiguous; rows
  * and planes are a little further apart than they are long, so that neighbours do not share sets of
  * a cache. The residual of the finest level is nowhere in memory: it lives between two stages of a
- * sweep (mg/sweep.h). */
+ * sweep (mg/slabs/sweep.h). */
 #ifndef MG_GRID_H
 #define MG_GRID_H
 
@@ -21,8 +21,8 @@ struct level {
 struct grid {
     int finest;
     struct level level[GRID_LEVELS + 1]; /* from 1 */
-    /* Of the finest level's u: where a plane is read that is beside what is swept. Its own place,
-     * or where it has come to from another rank. */
+    /* Address of a plane of the finest level's u beside the swept range: its own, or that of a copy
+     * from another rank. */
     double **plane;
     void *memory;
     size_t bytes; /* of it */
@@ -34,7 +34,7 @@ struct level level_shape(int n);
 /* Bytes of a grid of n points a side; n is a power of two. */
 double grid_bytes(int n);
 
-/* Memory for it, not yet touched: what is not touched takes none. EVN_MEMORY. */
+/* Allocates its memory, untouched: untouched pages take no memory. EVN_MEMORY. */
 evn_status grid_open(struct grid *grid, int n);
 /* Its own places again. */
 void grid_planes(struct grid *grid);

@@ -1,7 +1,7 @@
 /* The problem as its users see it: classes, sizes, tasks. */
 #include "mg/mg.h"
-#include "mg/blocks.h"
-#include "mg/sweep.h"
+#include "mg/blocks/blocks.h"
+#include "mg/slabs/sweep.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

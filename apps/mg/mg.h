@@ -6,9 +6,9 @@
 #ifndef MG_MG_H
 #define MG_MG_H
 
-#include "common/run.h"
+#include "common/run/run.h"
 #include "mg/grid.h"
-#include "mg/rows.h"
+#include "mg/slabs/rows.h"
 #include <evener/schedule.h>
 #include <evener/shared.h>
 
@@ -25,7 +25,7 @@ evn_status mg_open_class(mg **out, char class_);
 evn_status mg_open_size(mg **out, long n, char smoother);
 void mg_close(mg *problem);
 
-/* How it is computed over ranks. */
+/* Method over ranks. */
 typedef enum mg_variant {
     MG_BEST,     /* in one pass over the finest level; tasks are slabs of planes */
     MG_BULK,     /* operator after operator, each followed by an exchange of all faces: a task is a
@@ -60,11 +60,11 @@ mg_shape mg_describe(const mg *problem);
  */
 evn_problem mg_tasks(const mg *problem);
 
-/* Where the time of a run goes, as the calling thread sees it. */
+/* Phases of a run's time, on the calling thread. */
 enum mg_phase { MG_FIRST, MG_FINEST, MG_EDGES, MG_MIDDLE, MG_COARSE, MG_EXCHANGE, MG_PHASES };
 const char *mg_phase_name(int phase);
 
-/* What devices did with blocks, of all ranks but for seconds, which are the first one's own
+/* Counts of devices with blocks, of all ranks except seconds, which are the first rank's own
  * block's. */
 typedef struct mg_block_counts {
     long long contexts, blocks; /* devices that ranks have opened; blocks that are on them */

@@ -1,16 +1,16 @@
 /* A run: charges, the warm-up step, the timed steps, the norm. One instance of the loop is the
  * sweep of the finest level, which is nearly all there is to do; the levels below are visits. */
-#include "common/hash.h"
-#include "common/puts.h"
-#include "common/ranks.h"
-#include "common/run.h"
-#include "mg/device_steps.h"
-#include "mg/halo.h"
+#include "common/run/hash.h"
+#include "common/run/put_counts.h"
+#include "common/run/ranks.h"
+#include "common/run/run.h"
+#include "mg/device/device_steps.h"
+#include "mg/slabs/halo.h"
 #include "mg/mg.h"
-#include "mg/pieces.h"
-#include "mg/split.h"
+#include "mg/slabs/pieces.h"
+#include "mg/device/split.h"
 #include "mg/state.h"
-#include "mg/sweep.h"
+#include "mg/slabs/sweep.h"
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
@@ -49,7 +49,7 @@ enum { FOUND = 8192, SQUARES = 8 * MG_PLANES /* of a task */ };
 
 /* ---- bodies -------------------------------------------------------------------------------- */
 
-/* What is done with a piece, tasks [begin, end), by one thread. */
+/* Work on a piece, tasks [begin, end), by one thread. */
 typedef void piece_pass(struct run *run, struct work *work, int begin, int end, int what);
 
 /* The same on a device, with all pieces of a batch; NULL: its leader does it on the host. */
@@ -155,7 +155,7 @@ static evn_status make_work(struct run *run) {
     return status;
 }
 
-/* What is needed, against what there is. Of each level a rank has what its tasks have. */
+/* Checks the needed memory against the available one. A rank has its tasks' part of each level. */
 static evn_status check_memory(struct run *run) {
     const struct level level = level_shape(run->shape.n);
     int own = 0;
@@ -304,7 +304,7 @@ static evn_status below_finest(struct run *run) {
     return status ? status : exchange(run, HALO_U1);
 }
 
-/* What goes where, as tasks lie now: some may have moved. */
+/* Plans the transfers for the present owners; tasks may have moved. */
 static evn_status plan(struct run *run) {
     evn_status status = halo_plan(&run->halo, run->loop);
     if (!status) fails_later(run, split_plan(&run->split, run->loop, &run->pieces));

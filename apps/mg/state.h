@@ -1,12 +1,12 @@
-/* MG's state on disk (common/state.h): u of the finest level, task after task, in the order plane,
- * row, x, without padding. All else that a step begins with follows from it, to the last bit: the
- * residual that it restricts is made of u by the same functions wherever that happens. */
+/* MG's checkpoint (common/checkpoint/state.h): u of the finest level, task after task, in the order
+ * plane, row, x, without padding. All other values at the beginning of a step follow from it to the
+ * last bit: the same functions compute the restricted residual from u everywhere. */
 #ifndef MG_STATE_H
 #define MG_STATE_H
 
-#include "common/state.h"
+#include "common/checkpoint/state.h"
 #include "mg/mg.h"
-#include "mg/split.h"
+#include "mg/device/split.h"
 #include <pthread.h>
 
 struct mg_state {
@@ -23,7 +23,7 @@ evn_status mg_state_open(struct mg_state *s, const mg *problem, const struct gri
                          struct split *split);
 void mg_state_close(struct mg_state *s);
 
-/* What was read is on the host: to the devices that have the tasks. */
+/* Copies the restored values from the host to the devices that have the tasks. */
 evn_status mg_state_bring(struct mg_state *s);
 
 #endif

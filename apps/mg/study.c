@@ -1,12 +1,12 @@
-/* bench mg: what each pass over each level takes, beside the bytes that it must move at least and
- * what a triad over as many bytes moves a second. */
+/* bench mg: time of each pass over each level, beside the bytes that it must move at least and the
+ * bandwidth of a triad over as many bytes. */
 #include "mg/study.h"
-#include "common/message.h"
-#include "common/options.h"
-#include "common/probe.h"
-#include "common/room.h"
+#include "common/cli/message.h"
+#include "common/cli/options.h"
+#include "common/run/probe.h"
+#include "common/run/huge_alloc.h"
 #include "mg/mg.h"
-#include "mg/sweep.h"
+#include "mg/slabs/sweep.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

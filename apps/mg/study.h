@@ -2,7 +2,7 @@
 #ifndef MG_STUDY_H
 #define MG_STUDY_H
 
-#include "common/virtual.h"
+#include "common/run/virtual.h"
 
 /* bench mg: passes level by level, against memory's bandwidth. */
 int mg_study(int argc, char **argv);

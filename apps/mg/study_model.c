@@ -2,11 +2,11 @@
  * of faces after each operator, as threads of a cluster give them out. R20 to R27 of what the paper
  * asks: fields stay on GPUs; faces of x and y are packed there; between threads of one context they
  * stay there, too; others go through the hosts. Levels with fewer points than the threads' grid are
- * done by all, as the blocks of a run (mg/blocks.h). */
+ * done by all, as the blocks of a run (mg/blocks/blocks.h). */
 #include "mg/study.h"
-#include "common/message.h"
-#include "mg/blocks.h"
-#include "mg/faces.h"
+#include "common/cli/message.h"
+#include "mg/blocks/blocks.h"
+#include "mg/blocks/faces.h"
 #include "mg/mg.h"
 #include <evener/status.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct program {
     int *arrived;        /* puts to it, in a phase */
     int *faces;          /* faces on the GPU, likewise */
     int *inner;          /* its inner points, likewise; -1 */
-    double *waiting;     /* inner points that are still to be done, as bytes and operations .. */
+    double *waiting;     /* remaining inner points, as bytes and operations .. */
     struct operator_ of; /* .. of this operator */
 };
 

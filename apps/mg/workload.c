@@ -1,11 +1,11 @@
 /* MG as a workload of the command. */
-#include "common/workload.h"
-#include "common/message.h"
-#include "common/phases.h"
-#include "common/puts.h"
-#include "common/ranks.h"
-#include "common/record.h"
-#include "common/state.h"
+#include "common/run/workload.h"
+#include "common/cli/message.h"
+#include "common/run/phases.h"
+#include "common/run/put_counts.h"
+#include "common/run/ranks.h"
+#include "common/run/record.h"
+#include "common/checkpoint/state.h"
 #include "mg/mg.h"
 #include "mg/study.h"
 #include <string.h>
@@ -180,7 +180,7 @@ static void print_result(const void *p, const struct workload_page *page) {
     if (page->verbose) phases_print(page->out, MG_PHASES, mg_phase_name, r->phase_s);
 }
 
-/* What devices did with blocks. */
+/* Counts of devices with blocks. */
 static void record_blocks(cJSON *root, const mg_block_counts *c) {
     if (!c->contexts) return;
     cJSON *o = cJSON_AddObjectToObject(root, "blocks");

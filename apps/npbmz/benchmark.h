@@ -1,4 +1,4 @@
-/* Which benchmark, and the parts of its step: the words that the application shares with its users.
+/* The benchmark's name, and the phases of its step: words common to the application and its users.
  */
 #ifndef NPBMZ_BENCHMARK_H
 #define NPBMZ_BENCHMARK_H

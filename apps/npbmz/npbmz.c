@@ -1,6 +1,6 @@
-/* The problem of a benchmark as its users see it: classes, zones as tasks, and what is printed. */
+/* The problem of a benchmark for its users: classes, zones as tasks, printed results. */
 #include "npbmz/npbmz.h"
-#include "common/build.h"
+#include "common/run/build.h"
 #include "npbmz/host/norms.h"
 #include "npbmz/host/verify.h"
 #include "npbmz/mesh/faces.h"

@@ -16,7 +16,7 @@
 #ifndef NPBMZ_H
 #define NPBMZ_H
 
-#include "common/run.h"
+#include "common/run/run.h"
 #include "npbmz/benchmark.h"
 #include <evener.h>
 #include <evener/predict.h>
@@ -51,17 +51,17 @@ void npbmz_zone(const npbmz *problem, int z, int points[3]);
  * NULL). The arrays belong to `problem`. */
 evn_problem npbmz_tasks(const npbmz *problem);
 
-/* What the zones exchange in a step: four faces a zone, `face` has room for 4 per zone, as blocks
- * of the zones' memory, npbmz_zone_bytes() each. For studies of the exchange alone. */
+/* Faces exchanged in a step: four faces a zone, `face` has room for 4 per zone, as blocks of the
+ * zones' memory, npbmz_zone_bytes() each. For studies of the exchange alone. */
 void npbmz_faces(const npbmz *problem, evn_face *face);
 size_t npbmz_zone_bytes(const npbmz *problem, int z);
 
 /* Its name as NPB's profile has it: rhs, xsolve, .. */
 const char *npbmz_phase_name(int phase);
 
-/* What a phase costs at a grid point as it is written here: operations, each of which takes a place
- * in a port of fused multiply-adds, and bytes of the zone's fields and work arrays that it reads
- * and writes. Counted in the source. */
+/* Cost of a phase at a grid point, counted in the source: operations, each of which takes a place
+ * in a port of fused multiply-adds, and bytes of the zone's fields and work arrays read and
+ * written. */
 typedef struct npbmz_cost {
     double operations, bytes;
 } npbmz_cost;

@@ -34,8 +34,8 @@ static inline ptrdiff_t zone_at(const struct zone *z, int i, int j, int k) {
     return k * z->sk + j * z->sj + i;
 }
 
-/* What a team needs to work on one zone after another: memory that is used again from zone to
- * zone, and the team's clock of phases. Made by its first core, so that it lies near it. */
+/* A team's memory, reused from zone to zone, and its clock of phases. Made by its first core, so
+ * that it is near it. */
 struct scratch {
     double *memory; /* solver->scratch(problem, cores) doubles, 64-byte aligned, zeroed */
     size_t doubles;

@@ -1,9 +1,9 @@
 /* The three benchmarks as workloads of the command. */
-#include "common/workload.h"
-#include "common/message.h"
-#include "common/phases.h"
-#include "common/record.h"
-#include "common/state.h"
+#include "common/run/workload.h"
+#include "common/cli/message.h"
+#include "common/run/phases.h"
+#include "common/run/record.h"
+#include "common/checkpoint/state.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/study/study.h"
 #include <string.h>
@@ -21,8 +21,8 @@ struct state {
 #define AT(field) offsetof(struct state, field)
 static const struct option options[] = {
     {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
-    {"perturb", NULL, "zones start differently, so that the topology is tested", OPTION_FLAG,
-     AT(perturb), 0, 0},
+    {"perturb", NULL, "start zones differently, to test the topology", OPTION_FLAG, AT(perturb), 0,
+     0},
     STATE_OPTIONS(AT(files)),
     {0},
 };

@@ -2,7 +2,7 @@
 #ifndef TDBEM_PROBLEM_H
 #define TDBEM_PROBLEM_H
 
-#include "tdbem/incident.h"
+#include "tdbem/incident/incident.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/summation/radiation.h"
 #include "tdbem/solve/solve.h"

@@ -1,8 +1,8 @@
 /* Opening a problem: mesh, numbering, matrices, layouts, solver, incident wave, each checked before
  * the next is begun. */
 #include "tdbem/tdbem.h"
-#include "common/hash.h"
-#include "tdbem/matrices.h"
+#include "common/run/hash.h"
+#include "tdbem/matrices/matrices.h"
 #include "tdbem/mesh/numbering.h"
 #include <math.h>
 #include <omp.h>

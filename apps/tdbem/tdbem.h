@@ -26,7 +26,7 @@
 #ifndef TDBEM_H
 #define TDBEM_H
 
-#include "common/run.h"
+#include "common/run/run.h"
 #include "tdbem/mesh/mesh.h"
 #include "tdbem/matrices/slices.h"
 #include <evener.h>
@@ -55,8 +55,8 @@ typedef struct tdbem_options {
     const double (*point)[3];
     int null_field;       /* also a few points inside, where the total pressure ought to be 0 */
     const char *matrices; /* file: reload the matrices from there, or keep them there; NULL */
-    double memory;        /* bytes of the host's memory that matrices may take; 0: what there is */
-    const char *scratch;  /* folder for what has no room there; NULL: $TMPDIR, else /var/tmp */
+    double memory;        /* host memory for matrices, bytes; 0: all available */
+    const char *scratch;  /* folder for the rest of them; NULL: $TMPDIR, else /var/tmp */
     evn_cluster
         *cluster; /* whose ranks march together, see tdbem_make(); NULL: this process alone */
     int cores;    /* threads for generation, cores of the march; 0: all */
@@ -84,10 +84,10 @@ void tdbem_close(tdbem *problem);
  * Errors as tdbem_open(), of all ranks. */
 evn_status tdbem_make(tdbem *problem, const int *rank);
 
-/* Whether all that can be wrong with options is right, as far as can be told without a mesh. */
+/* Checks the options as far as possible without a mesh. */
 evn_status tdbem_check(const tdbem_options *options);
 
-/* Whether units have what these options need: a device, for the solver cg:device. EVN_USAGE. */
+/* Checks that units have the options' needs: a device, for the solver cg:device. EVN_USAGE. */
 evn_status tdbem_check_units(const tdbem_options *options, const evn_units *units);
 
 /* The mesh, in the numbering that is computed in; number[v] leads back to the file's. */
@@ -97,7 +97,7 @@ const struct mesh *tdbem_mesh(const tdbem *problem);
  * The array belongs to `problem`. */
 evn_problem tdbem_tasks(const tdbem *problem);
 
-/* What is remarkable about it, one line each (a pulse too short for the mesh, ..); NULL beyond the
+/* Warnings about the problem, one line each (a pulse too short for the mesh, ..); NULL beyond the
  * last. */
 const char *tdbem_warning(const tdbem *problem, int i);
 
@@ -139,7 +139,7 @@ typedef struct tdbem_run_options {
     void *arg;
 } tdbem_run_options;
 
-/* What ranks have sent each other, all together. */
+/* Messages and bytes between ranks, in all. */
 struct tdbem_traffic {
     long long messages;
     double bytes;
@@ -169,8 +169,8 @@ typedef struct tdbem_result {
     struct tdbem_traffic rows_sent;
 } tdbem_result;
 
-/* Whether the files that are wanted can be written, and the checkpoint be read: what can be told
- * before there is a problem. EVN_USAGE. */
+/* Checks that files can be written, and the checkpoint be read, as far as possible without a
+ * problem. EVN_USAGE. */
 evn_status tdbem_check_files(const tdbem_run_options *options);
 
 /* Marches. The schedule must have been made for these tasks and units; over ranks every rank calls

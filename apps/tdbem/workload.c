@@ -1,7 +1,7 @@
 /* TD-BEM as a workload of the command: scattering by a body, in the time domain. */
-#include "common/workload.h"
-#include "common/interrupt.h"
-#include "common/message.h"
+#include "common/run/workload.h"
+#include "common/cli/interrupt.h"
+#include "common/cli/message.h"
 #include "tdbem/command/state.h"
 #include "tdbem/study/study.h"
 #include <stdlib.h>

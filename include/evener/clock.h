@@ -1,4 +1,4 @@
-/* The clock. */
+/* For programs: the clock. */
 #ifndef EVENER_CLOCK_H
 #define EVENER_CLOCK_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/* Seconds since some moment, never going back. */
+/* Seconds since a fixed moment; monotonic. */
 double evn_now(void);
 
 #ifdef __cplusplus

@@ -1,12 +1,10 @@
-/* The crew: all cores of all units at one piece of work, for the stages of a step that are too
- * short to be a loop's tasks.
+/* For programs: the crew, all cores of all units at one short piece of work, for stages of a step
+ * that are too short to be tasks of a loop.
  *
- * A job is called on each of some cores with its number among them, takes its share of the work by
- * it, and may have barriers. A barrier costs a fraction of a microsecond, where beginning a job
- * costs several; a thread that waits at one spins, and sleeps if that lasts some hundred
- * microseconds. Where two units share a core (leaders of GPU units may), only one of them is in the
- * crew.
- */
+ * A job is called once on each of some cores, takes its share of the work by the core's number, and
+ * may have barriers. A barrier costs a fraction of a microsecond, the start of a job several. A
+ * thread at a barrier spins, and sleeps after some hundred microseconds. Where two units share a
+ * core (leaders of GPU units may), one of the two is in the crew. */
 #ifndef EVENER_CREW_H
 #define EVENER_CREW_H
 
@@ -19,40 +17,39 @@ extern "C" {
 
 typedef struct evn_crew evn_crew;
 
-/* Core number `me` of `cores`. The first one is the caller's. */
+/* A job: the share of core `me` of `cores`. Core 0 is the caller's. */
 typedef void (*evn_crew_job)(evn_crew *crew, int me, int cores, void *arg);
 
-/* Of cores that are not bound (oversubscribed), at most `max`; 0: as many as there are processors.
- * EVN_USAGE: less than 0; EVN_MEMORY. A crew may be NULL everywhere below: the calling thread
- * alone. */
+/* Makes a crew. `max`: the most cores to use if cores are not bound (oversubscribed); 0: the number
+ * of processors. EVN_USAGE: `max` is below 0; EVN_MEMORY. All functions below accept a NULL crew:
+ * the calling thread alone. */
 evn_status evn_crew_open(evn_crew **out, evn_units *units, int max);
 void evn_crew_close(evn_crew *crew);
 
-/* How many cores get `least` each of so much work: 1 to all. */
+/* The largest number of cores, 1 to all, that leaves each at least `least` of `work`. */
 int evn_crew_cores(const evn_crew *crew, double work, double least);
 
-/* What is known of one kind of job: how long it took on all, half, a quarter .. of the cores, and
- * on one. Begins as zeros. What barriers cost differs from machine to machine, and from one with
- * nothing else to do to one that is shared; so that is not computed but tried, now and then again.
- */
+/* Times of one kind of job on all, half, a quarter .. of the cores, and on one. Initialise with
+ * zeros. The library tries these numbers now and then and takes the fastest: the cost of barriers
+ * depends on the machine and on its load, so it is measured, not computed. */
 enum { EVN_CREW_LEVELS = 8, EVN_CREW_TRIES = 3 };
 typedef struct evn_crew_pace {
-    int max, calls, level; /* the best one */
+    int max, calls, level; /* level: the fastest one */
     double seconds[EVN_CREW_LEVELS][EVN_CREW_TRIES];
 } evn_crew_pace;
 
-/* Runs the job on at most so many cores (1 to all) and returns when all are done; with a pace on as
- * many of them as are fastest. Errors are those of evn_units_run(); EVN_USAGE also in a job of the
- * crew. */
+/* Runs the job on at most `cores` cores (1 to all) and returns when all are done; with a pace, on
+ * the fastest number of cores up to `cores`. Errors as of evn_units_run(); EVN_USAGE also from
+ * within a job of the crew. */
 evn_status evn_crew_run(evn_crew *crew, evn_crew_pace *pace, int cores, evn_crew_job job,
                         void *arg);
 
-/* Within a job: waits until all of its cores have come here, and sees what they have written. Where
- * no job is run it returns at once, with a message. */
+/* Barrier of a job: returns when all of its cores have called it; their earlier writes are then
+ * visible. Outside of a job it returns at once, with a message. */
 void evn_crew_barrier(evn_crew *crew);
 
-/* Where the share of core `me` begins; that of core `me + 1` begins where it ends. 0 where there is
- * no core. */
+/* First index of core `me`'s share of `count`; it ends where that of core me + 1 begins. 0 if
+ * `cores` is below 1. */
 static inline int evn_crew_begin(int count, int me, int cores) {
     return cores < 1 ? 0 : (int)((long long)count * me / cores);
 }

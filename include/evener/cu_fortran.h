@@ -1,6 +1,6 @@
-/* What Fortran needs beside <evener/cu_prelude.h>: the calls of the code that evener-cc makes from
- * directives in Fortran, by way of the module evn_cu (fortran/evn_cu.f90). Programs do not call
- * these. As in the prelude, what goes wrong in them ends the program. */
+/* For tools: run-time calls in code that evener-fc makes from directives in Fortran, beside those
+ * of <evener/cu_prelude.h>; reached by way of the module evn_cu (fortran/evn_cu.f90). Programs do
+ * not call them. An error in one ends the program, as in the prelude. */
 #ifndef EVENER_CU_FORTRAN_H
 #define EVENER_CU_FORTRAN_H
 
@@ -10,32 +10,43 @@
 extern "C" {
 #endif
 
-/* A site that was all zero gets its file, line and kind of schedule; the texts are copied. By any
- * thread, also by several at a time; the first call counts. */
+/* Initialises a site of zeros with its file, line and kind of schedule; the texts are copied. The
+ * first call counts. Any number of threads at a time. */
 void evn_cu_site_open(evn_cu_site *site, const char *file, int line, const char *schedule);
 
-/* evn_cu_option() with a name that need not last. */
+/* As evn_cu_option(); the name is copied. */
 void evn_cu_option_named(evn_cu_site *site, const char *name, evn_cu_int value);
 
 /* evn_cu_trips() of `do i = from, to, step`. */
 evn_cu_int evn_cu_do_trips(evn_cu_site *site, evn_cu_int from, evn_cu_int to, evn_cu_int step);
 
-/* The integer itself: there is one for each kind, so that the compiler refuses what is none. */
+/* Identity, one function for each kind of integer, so that the compiler refuses other types. */
 evn_cu_int evn_cu_integer_1(signed char x);
 evn_cu_int evn_cu_integer_2(short x);
 evn_cu_int evn_cu_integer_4(int x);
 evn_cu_int evn_cu_integer_8(long long x);
 
-/* A loop variable of each kind: from + t * step. */
+/* Sets a loop variable of each kind to from + t * step. */
 void evn_cu_index_1(signed char *x, evn_cu_int from, evn_cu_int t, evn_cu_int step);
 void evn_cu_index_2(short *x, evn_cu_int from, evn_cu_int t, evn_cu_int step);
 void evn_cu_index_4(int *x, evn_cu_int from, evn_cu_int t, evn_cu_int step);
 void evn_cu_index_8(long long *x, evn_cu_int from, evn_cu_int t, evn_cu_int step);
 
-/* t modulo trips: which iteration of one of several loops `t` is. */
+/* 1, of the kind of x, opaque to the compiler. */
+signed char evn_cu_one_1(signed char x);
+short evn_cu_one_2(short x);
+int evn_cu_one_4(int x);
+long long evn_cu_one_8(long long x);
+
+/* Called after an iteration, which is a user's loop that runs once: checks that the loop variable
+ * went from `was` to `is` = was + 1. Otherwise the body has left the loop or changed the variable,
+ * and the program ends. */
+void evn_cu_behind(evn_cu_int was, evn_cu_int is);
+
+/* t modulo trips: the index of one of several collapsed loops in iteration `t`. */
 evn_cu_int evn_cu_digit(evn_cu_int t, evn_cu_int trips);
 
-/* Value t of evn_cu_parts(), `bytes` each, from a variable; and into one. */
+/* Copies value t of evn_cu_parts(), `bytes` each, from a variable, or into one. */
 void evn_cu_part_put(void *part, __SIZE_TYPE__ bytes, evn_cu_int t, const void *variable);
 void evn_cu_part_get(const void *part, __SIZE_TYPE__ bytes, evn_cu_int t, void *variable);
 

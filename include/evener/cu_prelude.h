@@ -1,5 +1,6 @@
-/* What evener-cc gives every C file before its first line: the calls of the code that it makes from
- * directives of compute units. Programs do not call these; docs/language.md is about directives.
+/* For tools: the run-time calls in code that evener-cc makes from directives of compute units; it
+ * puts this header before the first line of every C file. Programs do not call these functions;
+ * docs/language.md is the manual of the directives.
  *
  *     #pragma omp teams distribute num_teams(2:CPU:4) dist_schedule(dynamic, 2)
  *     for (int z = 0; z < n; z++) work(z);
@@ -20,14 +21,12 @@
  *         }
  *     }
  *
- * evn_cu_enter() notes that the parallel region that follows is ours. The call with which the
- * compiler forks it (GOMP_parallel, __kmpc_fork_call) is taken over at link time (--wrap), and the
- * region's function is run by the leaders of the units, once for each batch of iterations, instead
- * of by a team.
+ * evn_cu_enter() announces that the next parallel region is the directive's. The compiler's fork
+ * call (GOMP_parallel, __kmpc_fork_call) is intercepted at link time (--wrap); the leaders of the
+ * units then run the region's function, once for each batch of iterations, instead of a team.
  *
- * It includes nothing, is C99, and may stand before any line of a program. What goes wrong in these
- * calls ends the program: `FILE:LINE: what, and what would be right` on standard error, status 1.
- */
+ * The header includes nothing, is C99, and may stand before any line of a program. An error in
+ * these calls ends the program with `FILE:LINE: message` on standard error and status 1. */
 #ifndef EVENER_CU_PRELUDE_H
 #define EVENER_CU_PRELUDE_H
 
@@ -37,8 +36,14 @@ extern "C" {
 
 typedef long long evn_cu_int;
 
+enum { EVN_CU_AUTO_CORES = -1 };
+
 enum { EVN_CU_CPU, EVN_CU_GPU };
 enum { EVN_CU_LESS, EVN_CU_LESS_EQUAL, EVN_CU_MORE, EVN_CU_MORE_EQUAL };
+/* Flags added to a relation: EVN_CU_UNSIGNED: the comparison is unsigned, by C's conversions;
+ * EVN_CU_NATURAL: the loop variable is unsigned; EVN_CU_BYTE times the loop variable's size in
+ * bytes. */
+enum { EVN_CU_UNSIGNED = 4, EVN_CU_NATURAL = 8, EVN_CU_BYTE = 16 };
 
 /* COUNT:FAMILY:SIZE of num_teams. */
 typedef struct evn_cu_group {
@@ -47,8 +52,9 @@ typedef struct evn_cu_group {
     evn_cu_int size;
 } evn_cu_group;
 
-/* A directive in a program's text: one static variable of this type. `schedule` is the kind of
- * dist_schedule without its options, "dynamic" or "guided:size"; "runtime": EVENER_SCHEDULE. */
+/* A directive in the program's text, one static variable each. `schedule`: the kind of
+ * dist_schedule without its options, "dynamic" or "guided:size"; "runtime": EVENER_SCHEDULE, or
+ * auto. */
 typedef struct evn_cu_site {
     const char *file;
     int line;
@@ -60,46 +66,49 @@ typedef struct evn_cu_site {
 
 /* ---- before a region, by the thread that will open it ---- */
 
-/* Number of iterations of `for (i = from; i RELATION to; i += step)`; 0 where there are none. Ends
- * the program: the step is 0 or leads away from the bound, or there are more than 2^31-1. */
+/* Number of iterations of `for (i = from; i RELATION to; i += step)`. Ends the program if the step
+ * is 0 or leads away from the bound, if there are more than 2^31-1 iterations, or if the variable
+ * cannot hold its last value. The first call of a directive. */
 evn_cu_int evn_cu_trips(evn_cu_site *site, evn_cu_int from, evn_cu_int to, evn_cu_int step,
                         int relation);
 
-/* What the next evn_cu_enter() or evn_cu_distribute() of the site takes, in any order: an option of
- * its schedule (dist_schedule(dynamic, 2): "chunk", 2); speed(CPU: 1, GPU: 16), how much a unit of
- * each family counts; batch(g), called once for each batch on a GPU unit, instead of the region's
- * function, with the values of the loop variable (by the site's last evn_cu_trips()). */
+/* Settings for the site's next evn_cu_enter() or evn_cu_distribute(), in any order. Option: of the
+ * schedule; dist_schedule(dynamic, 2) is "chunk", 2. Speed: the relative speed of a unit of a
+ * family; speed(CPU: 1, GPU: 16). Batch: batch(g), a function called once for each batch on a GPU
+ * unit, instead of the region's function, with the values of the loop variable (by the site's last
+ * evn_cu_trips()). */
 void evn_cu_option(evn_cu_site *site, const char *name, evn_cu_int value);
 void evn_cu_speed(evn_cu_site *site, int family, double speed);
 void evn_cu_batch(evn_cu_site *site, void (*body)(const evn_cu_int *iteration, int count));
 
-/* The same for weight(expr): `trips` numbers to be filled, those of the iterations. */
+/* Room for weight(expr): `trips` numbers to be filled, one for each iteration. */
 double *evn_cu_weights(evn_cu_site *site, evn_cu_int trips);
 
-/* Memory for `trips` values of `bytes` of reduction variable number `which`, from 0; all leaders
- * that ask within a teams block get the same. It lives until the site is entered again. */
+/* Memory for `trips` values of `bytes` of reduction variable number `which`, from 0. All leaders in
+ * a teams block get the same memory. It lives until the site is entered again. */
 void *evn_cu_parts(evn_cu_site *site, int which, __SIZE_TYPE__ bytes, evn_cu_int trips);
 
-/* 0: nothing to do, no iterations. 1: the parallel region that follows is taken, its function is
- * called once a batch. `limit`: thread_limit, or 0; below 0: refused; `groups` 0: num_teams(auto).
- */
+/* Begins a teams distribute. Returns 1: the next parallel region is intercepted and its function is
+ * called once a batch; 0: there are no iterations. `limit`: thread_limit, 0 for none, below 0
+ * refused. `groups` 0: num_teams(auto); EVN_CU_AUTO_CORES: the same with CPU units of one core
+ * each, since no inner region is visible to the compiler. */
 int evn_cu_enter(evn_cu_site *site, const evn_cu_group *group, int groups, evn_cu_int limit,
                  evn_cu_int trips);
 
-/* A teams block: the parallel region that follows is taken, its function is called once by each
- * leader. Returns the number of units, so that evn_cu_parts() can be asked for a value of each. */
+/* Begins a teams block: the next parallel region is intercepted and each leader calls its function
+ * once. Returns the number of units, for evn_cu_parts() with one value a unit. */
 int evn_cu_teams(evn_cu_site *site, const evn_cu_group *group, int groups, evn_cu_int limit);
 
 /* ---- within a teams block, by every leader ---- */
 
-/* A distribute: its iterations are shared out among all units. 1: the parallel region that follows
- * is taken, as after evn_cu_enter(), for this leader's batches, with this leader's variables; 0: no
- * iterations. All leaders leave the region together. Where no teams block of ours is running (the
- * function of an orphaned distribute was called from elsewhere) the region takes the iterations
- * that OpenMP's static distribute gives to the calling team: all, outside of teams. */
+/* Begins a distribute, whose iterations are shared out among all units. Returns 1: the next
+ * parallel region is intercepted, as after evn_cu_enter(), for this leader's batches with this
+ * leader's variables; 0: there are no iterations. All leaders leave the region together. Outside of
+ * our teams blocks (an orphaned distribute called from elsewhere) the region gets the iterations
+ * that OpenMP's static distribute gives to the calling team: all of them outside of teams. */
 int evn_cu_distribute(evn_cu_site *site, evn_cu_int trips);
 
-/* Number of the calling leader's unit, from 0: of the team, as omp_get_team_num() says there. */
+/* Number of the calling leader's unit, from 0; the directive's omp_get_team_num(). */
 evn_cu_int evn_cu_team(void);
 
 /* ---- in the region ---- */
@@ -107,10 +116,10 @@ evn_cu_int evn_cu_team(void);
 /* The leader's next iteration, -1 after the last of its batch. */
 evn_cu_int evn_cu_next(void);
 
-/* Behind the loop around an iteration's body, which only a break leads to: one in a macro of a
- * header, say, that evener-cc has not seen. Compilers that leave out what nothing leads to (gcc 5
- * and clang 14 on, with and without optimisation) refuse a call that they have not left out; of
- * others it ends the program when it is met. */
+/* Stands behind the loop around an iteration's body, where only a break leads, such as one in a
+ * header's macro that evener-cc has not seen. Compilers that remove unreachable calls (gcc 5 and
+ * clang 14 on, at every level) refuse a program in which the call is left; with others the call
+ * ends the program at run time. */
 #if defined(__has_attribute)
 #    if __has_attribute(error)
 __attribute__((error("break leaves the loop over compute units; its iterations run on several "
@@ -120,26 +129,31 @@ __attribute__((error("break leaves the loop over compute units; its iterations r
 __attribute__((noreturn, cold)) void
 evn_cu_left(void);
 
-/* After the last evn_cu_next(), still in the region: nothing has to be done yet. May be left out.
- */
+/* After the last evn_cu_next(), still in the region. Does nothing; optional. */
 void evn_cu_distributed(evn_cu_site *site);
 
 /* ---- loops of which evener-cc --kernels has made a kernel ---- */
 
-/* Such a loop: what devices' compilers get is `dialect` and then `text`, whose kernel "evn_loop"
- * evn_cu_kernel_run() launches; `run` is it on the emulated device, `parameter` as in
- * evn_kernel_entry. `buffers` of its parameters are the device's memory, then come the values, and
- * where there are sums, room for `sums` numbers of each group. */
+/* A loop as a kernel. Device compilers get `dialect` followed by `text`, whose kernel "evn_loop"
+ * evn_cu_kernel_run() launches. `run` is that kernel on the emulated device, `parameter` as in
+ * evn_kernel_entry. Parameters: `buffers` device buffers, then the values, and with reductions room
+ * for `sums` real numbers and `counts` integers a group. `combine`: one letter for each reduction,
+ * real numbers first: + * & | ^, < and > for min and max, l and g for unsigned min and max. */
 typedef struct evn_cu_kernel {
     const char *file;
     int line;
     const char *dialect, *text;
     void (*run)(const void *const *argument, int groups, int group, int items);
     const int *parameter;
-    int buffers, sums;
+    int buffers, sums, counts;
+    const char *combine;
     int contract; /* a*b+c may be one rounding */
     void *state;  /* the library's; NULL at first */
 } evn_cu_kernel;
+
+/* Says that the program has this kernel, once, before main() begins: so kernels can be compiled
+ * side by side when the first of them is wanted. */
+void evn_cu_kernel_announce(evn_cu_kernel *kernel);
 
 /* An array that the loop uses. */
 typedef struct evn_cu_array {
@@ -150,22 +164,31 @@ typedef struct evn_cu_array {
     evn_cu_int at; /* on a device: the element of its memory at which it begins */
 } evn_cu_array;
 
-/* Brings the arrays to where the caller is, as omp_migrate_for() does: those that are registered,
- * on a device all must be. 1: it leads a GPU unit, and they have their `at`; 0: elsewhere, where
- * the loop runs as it is. */
+/* Migrates the loop's arrays to the caller's unit, as omp_migrate_for() does: the registered ones
+ * on cores; on a device all must be registered. Returns 1 on a GPU unit, where each array's `at` is
+ * then set; 0 elsewhere, where the loop runs as plain C. */
 int evn_cu_kernel_here(evn_cu_kernel *kernel, evn_cu_array *array, int arrays);
 
-/* Iterations from `from` to `to`, or to `to` itself. */
+/* Number of iterations from `from` up to `to`, exclusive or inclusive. */
 evn_cu_int evn_cu_kernel_span(evn_cu_int from, evn_cu_int to, int inclusive);
-/* Of all loops, which are `loops`. */
+/* Product of the iterations of `loops` collapsed loops. */
 evn_cu_int evn_cu_kernel_trips(evn_cu_kernel *kernel, int loops, const evn_cu_int *count);
 
-/* Puts it into the queue of the device, 128 iterations a group; with sums it waits for them, which
- * are of groups in their order: the same on all devices. */
-void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *values,
-                       __SIZE_TYPE__ bytes, double *sum);
+/* Checks a member that is read through a pointer before the loop: an error if its memory is
+ * registered and on a device. */
+void evn_cu_kernel_member(evn_cu_kernel *kernel, const void *memory, const char *name);
 
-/* Threads for the loop where it runs as it is: of a leader its unit's cores. */
+/* Enqueues the loop on the current device, 128 iterations a group. With reductions it waits, and
+ * adds each group's results to sum[] and count[] in the order of groups, so that all devices give
+ * the same bits. */
+void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *values,
+                       __SIZE_TYPE__ bytes, double *sum, evn_cu_int *count);
+
+/* Ends the program as assert() does, with the text of assertion `failed`, counted from 1; 0: none
+ * failed. */
+void evn_cu_kernel_asserted(evn_cu_int failed, const char *const *text);
+
+/* Number of threads for the loop as plain C: on a leader its unit's cores. */
 int evn_cu_kernel_threads(void);
 
 #ifdef __cplusplus

@@ -1,21 +1,20 @@
-/* Devices: one interface, whatever is behind it.
+/* For programs: devices behind one interface.
  *
- * A back end is cuda, opencl or emulated. What a device can do is data, evn_traits, not questions.
- * No library of a vendor is linked: back ends open theirs with dlopen, and where that fails the
- * reason is kept and shown.
+ * A back end is cuda, opencl or emulated. A device's abilities are data (evn_traits). No vendor's
+ * library is linked: back ends open theirs with dlopen(); if that fails, the reason is kept for
+ * messages.
  *
- * Memory of a device is a buffer, named by a handle; places in it are bytes from its start. Kernels
- * get buffers as arguments and find everything in them by offsets, since OpenCL 1.2 has no pointers
- * that a host can put into memory.
+ * Device memory is a buffer, named by a handle; a position in it is a byte offset. Kernels get
+ * buffers as arguments and find their data by offsets, since OpenCL 1.2 does not let the host store
+ * device pointers in memory.
  *
- * Queues run their work in order, asynchronously to the host and to other queues; events order
- * queues among each other and measure. An error of asynchronous work is returned by the next call
- * that waits for it.
+ * A queue runs its work in order, asynchronously to the host and to other queues; events order
+ * queues among each other and measure time. An error of asynchronous work is returned by the next
+ * call that waits for it.
  *
- * Functions return evn_status: EVN_USAGE and EVN_MISSING leave everything unchanged; EVN_MEMORY:
- * nothing was allocated; EVN_DEVICE: the device has failed or is lost, and all that can still be
- * done with it is to close it.
- */
+ * Every function returns evn_status. After EVN_USAGE and EVN_MISSING nothing has changed; after
+ * EVN_MEMORY nothing was allocated; after EVN_DEVICE the device has failed or is lost, and can only
+ * be closed. */
 #ifndef EVENER_DEVICE_H
 #define EVENER_DEVICE_H
 
@@ -41,11 +40,11 @@ typedef struct evn_traits {
     size_t local_memory;   /* bytes that a group of items shares */
     int processors;        /* compute units, multiprocessors */
     int max_items;         /* of a group */
-    int peer;              /* copies to other devices of the same back end without the host */
-    int clock_is_virtual;  /* event times are computed, not measured */
-    int resident;          /* evn_launch_resident(): groups may wait for each other */
-    int poisons;           /* what is stale or was never written is made NaN: the emulated device */
-    char kernels[640]; /* from where its compiled kernels come, for people; "": from one place */
+    int peer;              /* 1: copies to other devices of the same back end bypass the host */
+    int clock_is_virtual;  /* 1: event times are computed, not measured */
+    int resident;          /* 1: evn_launch_resident() works, so groups may wait for each other */
+    int poisons;       /* 1: stale and uninitialised memory is filled with NaN (emulated device) */
+    char kernels[640]; /* where its compiled kernels come from, in words; "": one place only */
 } evn_traits;
 
 /* A kernel's argument: a buffer, or the value itself. */
@@ -55,86 +54,87 @@ typedef struct evn_argument {
     size_t bytes;
 } evn_argument;
 
-/* A specification such as "emulated:2,speed=0.5,link=8GB/s,memory=64MiB" is taken apart by the back
- * end it names. Several with a + between them give the devices of the first, then those of the
- * second: "emulated:2,memory=64MiB+emulated:1,speed=0.25". */
+/* Device specifications: "emulated:2,speed=0.5,link=8GB/s,memory=64MiB" is parsed by the back end
+ * it names. `+` joins several: "emulated:2,memory=64MiB+emulated:1,speed=0.25" gives the devices of
+ * the first, then those of the second. */
 
-/* Number of devices that `text` gives ("cuda", "opencl", "emulated:2,..", "best": the best there
- * is); 0, with the reason in `why`, if there are none. EVN_USAGE: not understood. */
+/* Number of devices that `text` gives ("cuda", "opencl", "emulated:2,..", "best": the best back end
+ * available); 0 if there are none, with the reason in `why`. EVN_USAGE: `text` is not understood.
+ */
 evn_status evn_devices_count(const char *text, int *count, char *why, size_t size);
 
-/* Opens device `number` of them. In a process that is forked later it can only be closed, which
- * then does nothing. */
+/* Opens device `number` of `text`. After a fork() the child can only close it, which does nothing
+ * there. */
 evn_status evn_device_open(evn_device **out, const char *text, int number);
 void evn_device_close(evn_device *device);
 const evn_traits *evn_device_traits(const evn_device *device);
 
-/* Whether copies between the two need not go by way of the host; then their queues may wait for
- * each other's events, too. */
+/* 1 if copies between the two devices bypass the host; their queues may then wait for each other's
+ * events, too. */
 int evn_device_reaches(const evn_device *a, const evn_device *b);
 
-/* Opens the way of copies from one device to another and tries it. The first copy does so else,
- * where it takes milliseconds of a program's steps; evn_exchange_open() does so for all devices of
- * a loop's units. Nothing where there is none to be opened, or it is open; a way that does not work
- * is no failure, copies take another one. Any thread. EVN_USAGE: no devices; EVN_DEVICE. */
+/* Enables and tests peer copies from one device to another. Otherwise the first copy does so, which
+ * takes milliseconds of a step; evn_exchange_open() calls it for all devices of a loop's units.
+ * Does nothing if peer access is impossible or enabled already; a test that fails is no error,
+ * copies are then staged. Any thread. EVN_USAGE: no devices; EVN_DEVICE. */
 evn_status evn_device_connect(evn_device *to, evn_device *from);
 
-/* The i-th back end's name; NULL beyond the last. For `evener info` and tests. */
+/* Name of the i-th back end; NULL beyond the last. For `evener info` and tests. */
 const char *evn_backend_name(int i);
 
 /* ---- memory ---- */
 
-/* `bytes` of device memory, 256-byte aligned, contents undefined (the emulated device fills it with
- * NaN). */
+/* Allocates `bytes` of device memory, 256-byte aligned, contents undefined (NaN on the emulated
+ * device). */
 evn_status evn_buffer_open(evn_buffer **out, evn_device *device, size_t bytes);
 void evn_buffer_close(evn_buffer *buffer);
 size_t evn_buffer_bytes(const evn_buffer *buffer);
 
-/* Host memory that copies go to and from at full speed; plain aligned memory where a back end has
- * no such thing. */
+/* Allocates pinned host memory, for copies at full speed; plain aligned memory if the back end has
+ * no pinned memory. */
 evn_status evn_host_memory_open(void **out, evn_device *device, size_t bytes);
 void evn_host_memory_close(void *memory, evn_device *device);
 
-/* The same for memory that a program has already, until evn_host_memory_unregister(): for what is
- * copied again and again, since making it so takes about as long as a copy. All devices of the back
- * end have it. Nothing where a back end has no such thing. Any thread. EVN_USAGE: no memory, or
- * some of it is registered already; EVN_MEMORY: the system does not let so much stay in place. Then
+/* Pins memory that the program has already, until evn_host_memory_unregister(). Pinning takes about
+ * as long as a copy, so it pays for memory that is copied repeatedly. Holds for all devices of the
+ * back end; does nothing if the back end has no pinned memory. Any thread. EVN_USAGE: no memory, or
+ * part of it is registered already; EVN_MEMORY: the system does not pin so much. After a failure
  * nothing has changed, and copies are slower. */
 evn_status evn_host_memory_register(evn_device *device, void *memory, size_t bytes);
-/* What was registered with this device, and is in no copy under way; NULL is fine. */
+/* Unpins memory that was registered with this device. No copy of it may be under way; NULL is
+ * accepted. */
 void evn_host_memory_unregister(void *memory, evn_device *device);
 
-/* Bytes of buffers open on the device now, and most at any time. */
+/* Bytes of buffers open on the device now, and their maximum since it was opened. */
 size_t evn_device_used(const evn_device *device);
 size_t evn_device_used_max(const evn_device *device);
 
-/* Asynchronous copies. Host memory must stay as it is until the queue has come past. */
+/* Asynchronous copies. Host memory must not change until the queue has done them. */
 evn_status evn_copy_to_device(evn_queue *q, evn_buffer *to, size_t at, const void *from,
                               size_t bytes);
 evn_status evn_copy_to_host(evn_queue *q, void *to, const evn_buffer *from, size_t at,
                             size_t bytes);
 evn_status evn_copy_within(evn_queue *q, evn_buffer *to, size_t to_at, const evn_buffer *from,
                            size_t from_at, size_t bytes);
-/* Between two devices, in order of `q`, a queue of the receiving one; the source must be ready
- * (wait for its event first) and its device stay open until the queue has come past. The shortest
- * way there is: peer copy, or staged through host memory, for which the host waits. */
+/* Copies between two devices, in order of `q`, a queue of the receiving one. The source data must
+ * be ready (wait for its event first), and the source device must stay open until the copy is done.
+ * A peer copy if possible, else staged through host memory, for which the host waits. */
 evn_status evn_copy_peer(evn_queue *q, evn_buffer *to, size_t to_at, evn_device *from_device,
                          const evn_buffer *from, size_t from_at, size_t bytes);
 
-/* The range is stale, and nobody should read it: the emulated device fills it with NaN, others do
- * nothing. */
+/* Marks a range as stale: the emulated device fills it with NaN, other devices do nothing. */
 evn_status evn_buffer_poison(evn_queue *q, evn_buffer *buffer, size_t at, size_t bytes);
 
 /* ---- kernels ---- */
 
-/* A kernel file of the project: the same text for all back ends, and its kernels as compiled by the
- * host compiler. The build makes one from each .kernel.c file (cmake/kernels.cmake). */
+/* A kernel file: the same text for all back ends, and its kernels compiled by the host compiler.
+ * The build makes one from each .kernel.c file (cmake/kernels.cmake). */
 typedef struct evn_kernel_entry {
     const char *name;
     void (*run)(const void *const *arguments, const int groups, int group,
                 int items); /* one group, for the emulated device */
-    int items;              /* of a group, as the kernel was written for */
-    const int *parameter;   /* of each parameter: the bytes of the value, or one of the enum below;
+    int items;              /* items of a group, as in the kernel's source */
+    const int *parameter;   /* for each parameter the bytes of the value, or one of the enum below;
                                ended by EVN_PARAMETERS_END */
 } evn_kernel_entry;
 enum {
@@ -144,46 +144,47 @@ enum {
 };
 typedef struct evn_kernel_source {
     const char *name; /* "fill" */
-    const char *text; /* whole: the dialect's header and the project's headers are in it */
+    const char *text; /* complete: contains the dialect's header and the project's headers */
     const evn_kernel_entry *entry; /* ended by a NULL name */
-    const char *defines; /* what the host compiler was given, "N=8 DIRECTION=0"; NULL: nothing */
+    const char *defines; /* defines of the host compilation, "N=8 DIRECTION=0"; NULL: none */
     int contract; /* whether the host compiler may fuse a*b+c; device compilers are told the same */
 } evn_kernel_source;
 
-/* Builds the kernels of a source for a device, from the cache on disk where they were built before.
- * `defines` is "N=8 DIRECTION=0" or NULL for the source's own; must equal what the host compiler
- * was given. EVN_SYSTEM: the compiler's own message. */
+/* Builds the kernels of a source for a device, or takes them from the disk cache. `defines`: "N=8
+ * DIRECTION=0", equal to those of the host compilation; NULL: the source's own. EVN_SYSTEM: the
+ * compiler's message. */
 evn_status evn_program_open(evn_program **out, evn_device *device, const evn_kernel_source *source,
                             const char *defines);
 void evn_program_close(evn_program *program);
 evn_status evn_kernel_open(evn_kernel **out, evn_program *program, const char *name);
 void evn_kernel_close(evn_kernel *kernel);
 
-/* The same at once: kernel `name` of the source, which is built and opened when the device is asked
- * for it first and kept for later calls; it closes with the device and must not be closed before,
- * and the source must outlive the device. Cheap enough to be called for each launch, by any thread;
- * several threads may launch it. EVN_USAGE: the source has no such
- * kernel; else as the two above. */
+/* Returns kernel `name` of the source in one call. The first call of a device builds it; later
+ * calls are cheap enough for each launch. Any thread; several threads may launch the kernel, and
+ * kernels of different sources compile at a time, as far as the device's compiler does. It is
+ * closed with the device, not before, and the source must outlive the device. EVN_USAGE: the source
+ * has no such kernel; else the errors of the two functions above. */
 evn_status evn_kernel_get(evn_device *device, const evn_kernel_source *source, const char *name,
                           evn_kernel **out);
 
 /* Items of a group that the kernel was written for. */
 int evn_kernel_items(const evn_kernel *kernel);
 
-/* Runs `groups` groups of evn_kernel_items() items; none is fine. Arguments are copied before it
+/* Enqueues `groups` groups (0 or more) of evn_kernel_items() items. Arguments are copied before it
  * returns. */
 evn_status evn_launch(evn_queue *q, evn_kernel *kernel, int groups, int items,
                       const evn_argument *argument, int arguments);
 
-/* The same, and all groups are at work at a time: they may wait for each other (EVN_AWAIT and
- * EVN_RAISE of kernel.h), which in other launches nothing brings to an end. Where there is more to
- * do than groups may be, each does several pieces, in an order in which it waits for earlier pieces
- * alone. EVN_MISSING: the device has no such launches (traits), or no room for so many groups. */
+/* Launches with all groups resident at a time, so that they may wait for each other (EVN_AWAIT and
+ * EVN_RAISE of kernel.h); in other launches such a wait may never end. If there are more pieces of
+ * work than resident groups, each group does several, in an order in which it waits for earlier
+ * pieces only. EVN_MISSING: the device has no such launches (traits), or not so many groups fit. */
 evn_status evn_launch_resident(evn_queue *q, evn_kernel *kernel, int groups, int items,
                                const evn_argument *argument, int arguments);
 
-/* How many groups of the kernel that may be at most; 0: the device has no such launches. With CUDA
- * as many as its multiprocessors have at a time, on the emulated device its cores. Any thread. */
+/* The largest number of groups that evn_launch_resident() accepts; 0: the device has no such
+ * launches. With CUDA the groups that fit on its multiprocessors, on the emulated device its cores.
+ * Any thread. */
 int evn_kernel_resident(evn_kernel *kernel);
 
 /* ---- order and time ---- */
@@ -194,64 +195,58 @@ evn_status evn_queue_finish(evn_queue *q); /* waits until all its work is done *
 
 evn_status evn_event_open(evn_event **out, evn_device *device);
 void evn_event_close(evn_event *event);
-evn_status evn_event_record(evn_event *event, evn_queue *q); /* happens when the queue comes here */
-evn_status evn_queue_wait(evn_queue *q,
-                          evn_event *event);   /* the queue waits for it; the event may be another
-                                                     device's of the same back end */
-evn_status evn_event_finish(evn_event *event); /* the host waits for it */
-/* Whether it has happened, without waiting: for who serves several queues. *done 0 is no promise
- * that the work goes on meanwhile; asking again is. Errors as evn_event_finish() has them, once it
- * has happened. */
+evn_status evn_event_record(evn_event *event, evn_queue *q); /* when the queue reaches it */
+evn_status evn_queue_wait(evn_queue *q, evn_event *event); /* the queue waits for the event, also of
+                                                              another device of the same back end */
+evn_status evn_event_finish(evn_event *event);             /* the host waits for the event */
+/* Sets *done to 1 if the event has happened; does not wait. For a thread that serves several
+ * queues. Work may need further calls to make progress. Errors as of evn_event_finish(), once the
+ * event has happened. */
 evn_status evn_event_done(evn_event *event, int *done);
 evn_status evn_event_seconds(evn_event *begin, evn_event *end,
-                             double *seconds); /* both have happened */
+                             double *seconds); /* both events have happened */
 
 /* ---- times of launches ---- */
 
-/* What launches of one name took on a device: their kernel's name, or the phase that the queue was
- * in (evn_queue_phase()). */
+/* Total time of launches of one name on a device: the kernel's name, or the queue's phase
+ * (evn_queue_phase()). */
 typedef struct evn_device_phase {
     char name[48];
     long long launches;
-    double seconds; /* each from when its queue came to it until it was done: where several queues
-                       work at a time, one waiting for another's kernel counts */
+    double seconds; /* sum of the times from when its queue reached a launch until it was done; time
+                       that it waited for another queue's kernel counts */
 } evn_device_phase;
 
-/* Launches from now on are timed, by an event before each and one behind it, and sums begin at
- * zero. It costs each launch a few microseconds of a device and keeps neighbours of a queue from
- * overlapping; a device that is not timed pays nothing. The sums are read once it has ended, which
- * waits until what was timed is done. No other thread may use the device at the beginning and at
- * the end. EVN_MEMORY, EVN_DEVICE. */
+/* Begins and ends the timing of launches; the sums begin at zero. Timing costs each launch a few
+ * microseconds on the device (an event before and one after it) and keeps launches of one queue
+ * from overlapping; an untimed device pays nothing. Read the sums after the end, which waits for
+ * the timed work. No other thread may use the device during either call. EVN_MEMORY, EVN_DEVICE. */
 evn_status evn_device_phases_begin(evn_device *device);
 evn_status evn_device_phases_end(evn_device *device);
 
-/* How many names there were, and the i-th of them, in the order in which the device has first seen
- * them; beyond the last an empty one. Stay until they begin anew. */
+/* Number of names, and the i-th of them in the order of first use; beyond the last an empty one.
+ * Valid until timing begins again. */
 int evn_device_phases(const evn_device *device);
 evn_device_phase evn_device_phase_at(const evn_device *device, int i);
 
-/* What launches into the queue count as from now on, for a kernel that does several things or
- * several that do one; NULL: each as its kernel. The first 47 bytes count; the text must live until
- * it is replaced or the queue closes. */
+/* Sets the name under which launches into the queue are summed from now on; NULL: each kernel's own
+ * name. The first 47 bytes count; the text must live until it is replaced or the queue closes. */
 void evn_queue_phase(evn_queue *q, const char *name);
 
 /* ---- for a program's own work in the language of the back end ---- */
 
-/* A kernel that nvcc has compiled, or a library such as cuBLAS, takes addresses and a stream. What
- * it puts into the queue's stream comes after what the queue has been given and before what it is
- * given later; the queue's copies, events and evn_queue_finish() count it in, and its errors are
- * said there. Both: EVN_MISSING, *out is NULL: the back end has no such thing (CUDA has; the
- * emulated device's memory and its clock are for its queue alone, OpenCL has no addresses). Any
- * thread. */
+/* Access for kernels compiled by nvcc and libraries such as cuBLAS, which take addresses and a
+ * stream. Work put into the queue's stream runs after the queue's earlier and before its later
+ * work; the queue's copies, events and evn_queue_finish() include it and report its errors. Both
+ * functions return EVN_MISSING, with *out NULL, on back ends other than CUDA. Any thread. */
 
-/* Address of byte `at` of the buffer, as kernels on its device have it: with CUDA a CUdeviceptr,
- * a `double *` of nvcc's. It is no memory of the host's, and valid until the buffer is closed. */
+/* Device address of byte `at` of the buffer: with CUDA a CUdeviceptr, the `double *` of nvcc's
+ * code. Not a host address. Valid until the buffer is closed. */
 evn_status evn_buffer_address(void **out, const evn_buffer *buffer, size_t at);
 
-/* The queue as the back end has it: with CUDA a CUstream, which is the same as a cudaStream_t, not
- * of the blocking kind. Also makes its device the calling thread's current one (its primary
- * context, that of CUDA's run-time library), until the thread's next call for another device. The
- * stream is the queue's, and not to be destroyed. */
+/* The queue's native stream: with CUDA a CUstream, the same as a cudaStream_t, non-blocking. Also
+ * makes its device current for the calling thread (its primary context, that of CUDA's run-time
+ * library) until the thread's next call for another device. The queue owns the stream. */
 evn_status evn_queue_native(void **out, evn_queue *q);
 
 /* ---- counters, of each device since it was opened ---- */
@@ -259,10 +254,10 @@ evn_status evn_queue_native(void **out, evn_queue *q);
 typedef struct evn_counts {
     long long launches, copies_in, copies_out, copies_within, copies_peer;
     long long bytes_in, bytes_out, bytes_within, bytes_peer;
-    long long waits; /* of the host, for a queue or an event */
+    long long waits; /* waits of the host for a queue or an event */
 } evn_counts;
 evn_counts evn_device_counts(const evn_device *device);
-/* What was counted since it was `before`. */
+/* Counts since `before`, an earlier result of evn_device_counts(). */
 evn_counts evn_device_counts_since(const evn_device *device, evn_counts before);
 
 #ifdef __cplusplus

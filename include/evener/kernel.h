@@ -1,5 +1,5 @@
-/* The dialect of device code: the same text is OpenCL C 1.2, CUDA C (NVRTC), and C for the host
- * compiler.
+/* For programs: the dialect of device code. The same text is OpenCL C 1.2, CUDA C (NVRTC), and C
+ * for the host compiler.
  *
  * A kernel is written for a whole group of items, as a sequence of item loops with barriers between
  * them:
@@ -18,15 +18,14 @@
  *         }
  *     }
  *
- * On a device an item loop is its body, run by every item; on the host it is a loop, which the
- * compiler vectorises. No value of an item outlives its loop except in EVN_PRIVATE. A file of
+ * On a device every item runs the body of an item loop; on the host it is a loop, which the
+ * compiler vectorises. A value of an item ends with its loop, unless it is EVN_PRIVATE. A file of
  * kernels is NAME.kernel.c and includes this header and headers written in this dialect.
- * docs/kernels.md is the manual, with all that is not allowed.
- */
+ * docs/kernels.md is the manual, with all restrictions. */
 #ifndef EVENER_KERNEL_H
 #define EVENER_KERNEL_H
 
-/* Whether the compiler may fuse a*b+c into one rounding. Given by the build, the same for host and
+/* 1: the compiler may fuse a*b+c into one rounding. Set by the build, the same for host and
  * devices. */
 #ifndef EVN_CONTRACT
 #    define EVN_CONTRACT 1
@@ -43,8 +42,7 @@
 #    define EVN_ON_DEVICE 0
 #endif
 
-/* ---- what is different from one compiler to the other
- * ------------------------------------------------------------- */
+/* ---- one section for each compiler ---- */
 
 #if defined(EVN_OPENCL)
 
@@ -74,7 +72,7 @@ typedef ulong evn_ulong;
 #    define EVN_BARRIER                  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #    define EVN_PREFETCH(pointer)        ((void)(pointer))
 #    define EVN_RESIDENT(items, groups)  items
-/* not declared anywhere, so that the compiler says it */
+/* undeclared on purpose: the compiler's error shows the name */
 #    define EVN_AWAIT(flag, n) evn_groups_of_OpenCL_cannot_wait_for_each_other
 #    define EVN_RAISE(flag, n) evn_groups_of_OpenCL_cannot_wait_for_each_other
 
@@ -114,8 +112,8 @@ typedef unsigned long long evn_ulong;
 #    define evn_fma(a, b, c) fma(a, b, c)
 #    define evn_bits_(a)     ((evn_ulong)__double_as_longlong(a))
 
-/* Each item acquires for itself what it reads then; the first one releases what all have written
- * before the barrier. */
+/* Each item acquires on its own; the first item releases the writes of all items before the
+ * barrier. */
 #    if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
 EVN_DEVICE_FUNCTION void evn_await_(const evn_long *flag, evn_long n) {
     evn_long now;
@@ -151,13 +149,13 @@ typedef unsigned long long evn_ulong;
 #    define EVN_GROUP                    evn_group
 #    define EVN_GROUPS                   evn_groups
 #    define EVN_ITEM_COUNT               ((int)sizeof *evn_shape)
-#    define EVN_BARRIER                  ((void)0) /* the item loop before it is done */
+#    define EVN_BARRIER                  ((void)0) /* the item loop before it has ended */
 #    define EVN_PREFETCH(pointer)        ((void)(pointer))
 #    define EVN_RESIDENT(items, groups)  items
 #    define EVN_AWAIT(flag, n)           evn_group_await(flag, n)
 #    define EVN_RAISE(flag, n)           evn_group_raise(flag, n)
 
-/* of the emulated device; not to be called */
+/* parts of the emulated device; not to be called */
 void evn_group_await(const evn_long *flag, evn_long n);
 void evn_group_raise(evn_long *flag, evn_long n);
 
@@ -173,8 +171,7 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 
 #endif
 
-/* ---- item loops and what belongs to items
- * ------------------------------------------------------------------------- */
+/* ---- item loops and data of items ---- */
 
 #if EVN_ON_DEVICE
 
@@ -182,7 +179,7 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 #    define EVN_SHARE(i, n) for (int i = EVN_ITEM_; i < (n); i += EVN_ITEM_COUNT)
 #    define EVN_FIRST       if (EVN_ITEM_ == 0)
 
-/* the same number of rounds for all items, so that a compiler may know it */
+/* the same number of rounds for all items, known to the compiler */
 #    define EVN_SHARE_AMONG(i, n, items)                                                           \
         for (int i = EVN_ITEM_, evn_left_##i = ((n) + (items)-1) / (items); evn_left_##i > 0;      \
              evn_left_##i--, i += (items))                                                         \
@@ -218,8 +215,8 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 #    define EVN_OWN(name, i)                     name[i]
 #    define EVN_OWN_AT(name, k, i)               name[k][i]
 
-/* A parameter stays in parentheses until EVN_KERNEL knows what to make of it: its declaration, its
- * place in the list of arguments, or its size. */
+/* A parameter stays in parentheses until EVN_KERNEL expands it to its declaration, its argument, or
+ * its size. */
 #    define EVN_IN(type, name)                   (EVN_IN, type, name)
 #    define EVN_BUFFER(type, name)               (EVN_BUFFER, type, name)
 #    define EVN_COMMON(type, name)               (EVN_COMMON, type, name)
@@ -246,9 +243,9 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 #    define EVN_SIZE(at, parameter)          EVN_SIZE_ parameter
 #    define EVN_SIZE_(kind, type, name)      EVN_SIZE_##kind(type)
 
-/* NAME_run() is how the emulated device calls one group; NAME_items and NAME_parameters say what it
- * is. The number of items is the size of an array that nobody has, since that is a constant even
- * where the compiler does not inline. */
+/* The emulated device calls one group by NAME_run(); NAME_items and NAME_parameters describe the
+ * kernel. The number of items is the size of an array type without an object: a constant even where
+ * the compiler does not inline. */
 #    define EVN_KERNEL(name, items, parameters)                                                    \
         static inline void name##_group(const char(*evn_shape)[items], int evn_groups,             \
                                         int evn_group, EVN_EACH(EVN_DECLARE, parameters));         \
@@ -265,7 +262,7 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
                                         __attribute__((unused)) int evn_group,                     \
                                         EVN_EACH(EVN_DECLARE, parameters))
 
-/* clang says so where it cannot vectorise an item loop; that is no news */
+/* clang warns about item loops that it does not vectorise; not an error here */
 #    ifdef __clang__
 #        pragma clang diagnostic ignored "-Wpass-failed"
 #    endif
@@ -308,17 +305,15 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
 
 #endif
 
-/* ---- the same everywhere ------------------------------------------------------------------------
- */
+/* ---- common to all compilers ---- */
 
-/* condition ? a : b, where both may be computed */
+/* condition ? a : b; both may be evaluated */
 #define EVN_SELECT(condition, a, b) ((condition) ? (a) : (b))
 
-/* The 64 bits of a double as an integer, for hashes and for telling whether results are the same to
- * the bit. */
+/* The 64 bits of a double as an integer, for hashes and comparisons of bits. */
 EVN_DEVICE_FUNCTION evn_ulong evn_bits(double a) { return evn_bits_(a); }
 
-/* the first argument where they do not compare, as with NaN */
+/* return the first argument if the two are unordered (NaN) */
 EVN_DEVICE_FUNCTION double evn_min(double a, double b) { return b < a ? b : a; }
 EVN_DEVICE_FUNCTION double evn_max(double a, double b) { return b > a ? b : a; }
 EVN_DEVICE_FUNCTION int evn_imin(int a, int b) { return b < a ? b : a; }

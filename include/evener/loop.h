@@ -1,5 +1,5 @@
-/* The loop: units take tasks as the schedule says, the program's body runs, times go back to the
- * schedule.
+/* For programs: the loop. Units take tasks as the schedule says, the program's body computes them,
+ * and the measured times go back to the schedule.
  *
  *     static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
  *         for (int t; (t = evn_batch_next(batch)) >= 0;) work_on(t);
@@ -8,10 +8,9 @@
  *     ...
  *     for (int step = 0; step < steps; step++) evn_loop_run(loop, body, arg);
  *
- * A body gets a batch of tasks, not one task, because a GPU wants all its zones in one launch and a
- * CPU wants one zone at a time in its cache. A schedule with fixed owners hands a unit all its
- * tasks as one batch; one that units draw from hands out chunks.
- */
+ * A body gets a batch of tasks, since a GPU computes all its tasks in one launch and a core one
+ * task at a time in its cache. A schedule with fixed owners hands each unit all its tasks as one
+ * batch; a schedule from which units draw hands out chunks. */
 #ifndef EVENER_LOOP_H
 #define EVENER_LOOP_H
 
@@ -28,265 +27,283 @@ extern "C" {
 typedef struct evn_loop evn_loop;
 typedef struct evn_batch evn_batch;
 
-/* The body, called by the leader of `unit`. Anything but EVN_OK ends the instance: other units
- * finish the batch they are in and take no more. What it leaves with evn_fail() is the instance's
- * message. It may not run, join or visit a loop of these units. */
+/* The body, called by the leader of `unit`. Any status but EVN_OK ends the instance: other units
+ * finish their batch and take no more. A message set by evn_fail() becomes the instance's message.
+ * A body may not run, join or visit a loop of these units. */
 typedef evn_status (*evn_body)(evn_unit *unit, evn_batch *batch, void *arg);
 
-/* ---- what a body asks: its tasks ----
+/* ---- in a body: its tasks ----
  *
- * All of it means the same on cores and on a device. A body says in one of three ways what it does
- * with its batch, and from this come the times that schedules learn from: it asks for tasks one by
- * one (evn_batch_next()), says how many are done (evn_batch_done()), or does neither and has done
- * all of them together. On a device work is asynchronous: there the batch's queue is what tasks are
- * done in, so that it is enough to have put a task's work into it, and the times are read when the
- * queue has finished. (Each mark is an event in the queue; a body that launches once for all its
- * tasks does without.) Where several devices of a unit work at a time, all their tasks' times are
- * made smaller in proportion, so that their sum is the time of the slowest device.
+ * All functions mean the same on cores and on a device. A body reports its progress in one of three
+ * ways, from which the times for the schedule are taken: it asks for tasks one by one
+ * (evn_batch_next()), reports how many are done (evn_batch_done()), or does neither and has done
+ * the whole batch on return. On a device a task counts as done when its work is in the batch's
+ * queue; the times are read when the queue has finished. (Each report is an event in the queue; a
+ * body with one launch for all its tasks needs none.) Where several devices of a unit work at a
+ * time, the times of all their tasks are scaled so that their sum is the time of the slowest
+ * device.
  *
- * What cannot be answered (a task that is not of the batch, a region that it has not) is NULL or 0
- * with a message, and the instance fails with it, whatever the body returns. */
+ * A wrong question (a task that is not of the batch, a region that the task has not) returns NULL
+ * or 0 with a message, and fails the instance with that message, whatever the body returns. */
 
-/* The batch's next task, -1 after the last. Measures the time of each task on the way, so call it
- * when the task before is really done; on a device, when its work is in the queue. */
+/* The batch's next task, -1 after the last. Each call ends the time of the task before: call it
+ * when that task is done, or on a device, when its work is in the queue. */
 int evn_batch_next(evn_batch *batch);
 
-/* The whole batch: *count tasks, ascending; valid until the body returns. */
+/* All tasks of the batch, *count of them, ascending; valid until the body returns. */
 const int *evn_batch_tasks(const evn_batch *batch, int *count);
 
-/* For bodies that do tasks together: the batch's next `count` tasks are done, and share by weight
- * the time since those before them were. More than are left, or less than 0, are a mistake. Not in
- * a body that uses evn_batch_next(). */
+/* For bodies that do tasks together: reports the batch's next `count` tasks as done. They share the
+ * time since the last report by weight. It is an error to report more than are left, or fewer than
+ * 0, or to mix it with evn_batch_next(). */
 void evn_batch_done(evn_batch *batch, int count);
 
-/* Adds to the time of a task of the batch what is not in it: seconds that were spent on it later,
- * or elsewhere. */
+/* Adds `seconds` to the measured time of a task of the batch, for work that was done later or
+ * elsewhere. */
 void evn_batch_add(evn_batch *batch, int task, double seconds);
 
-/* The same for a body that comes back to a task when all of the batch were passed, since it had to
- * wait for something, on the unit's cores: adds the time since `begin` of evn_now(), and there is a
- * burst of it. A mistake on a device, and before the last task was passed (evn_batch_next() has
- * given -1, or all are done). */
+/* Adds the time since `begin` (of evn_now()) to a task's time, with a burst. For a body on cores
+ * that returns to a task after all tasks of the batch were passed, for instance after a wait. It is
+ * an error on a device, and before the last task was passed (evn_batch_next() has returned -1, or
+ * all are reported). */
 void evn_batch_spent(evn_batch *batch, int task, double begin);
 
-/* ---- what a body asks: where it runs ---- */
+/* ---- in a body: where it runs ---- */
 
-/* The device the batch is for: its number among its unit's devices (evn_unit_device()); -1 on
- * cores: for a CPU unit, and in evn_loop_visit_host(). */
+/* The batch's device, by its number among its unit's devices (evn_unit_device()); -1 on cores: for
+ * a CPU unit, and in evn_loop_visit_host(). */
 int evn_batch_device(const evn_batch *batch);
 
-/* The space in which the batch's regions are acquired: EVN_HOST on cores. -1, a mistake: a device,
- * and no regions follow the loop's tasks. */
+/* The space in which the batch's regions are acquired: EVN_HOST on cores. -1, with a message, on a
+ * device if no regions follow the loop's tasks. */
 int evn_batch_space(const evn_batch *batch);
 
-/* The queue that the batch's work goes to, and the device's arena, in which its regions are; NULL
- * on cores. */
+/* The batch's queue, and the device's arena, which holds its regions; NULL on cores. */
 evn_queue *evn_batch_queue(const evn_batch *batch);
 evn_buffer *evn_batch_buffer(const evn_batch *batch);
 
-/* Region number i (of evn_loop_place()) of a task of the batch: bytes from the buffer's beginning,
- * on a device (0 on cores; a mistake if the task has none); its memory, on cores (NULL on a device,
- * and if the task has none). */
+/* Region number i (of evn_loop_place()) of a task of the batch. evn_batch_at(): on a device, the
+ * offset in the arena, bytes (0 on cores; an error if the task has no such region).
+ * evn_batch_host(): on cores, its memory (NULL on a device, and if the task has no such region). */
 size_t evn_batch_at(const evn_batch *batch, int task, int i);
 void *evn_batch_host(const evn_batch *batch, int task, int i);
 
-/* A table of the batch in the device's memory, for kernels: a row for each task, in the order of
- * evn_batch_tasks(), of 1 + regions numbers (evn_long): the task's number, then the bytes from the
- * buffer's beginning to each of its regions, -1 where it has none. It belongs to the loop, which
- * sends it when it is not what the device has already; it is right for what is put into the batch's
- * queue by this body. NULL on cores. */
+/* A table of the batch in device memory, for kernels: one row of 1 + regions numbers (evn_long) for
+ * each task, in the order of evn_batch_tasks(): the task's number, then the offset in the arena of
+ * each of its regions, bytes; -1 for a region that it has not. The loop owns the table and sends it
+ * when it has changed. Valid for work that this body puts into the batch's queue. NULL on cores. */
 evn_buffer *evn_batch_table(const evn_batch *batch);
 
-/* Puts a kernel into the batch's queue: `groups` groups of as many items as it was written for. It
- * is opened once for each device and kept; `source` must outlive the loop. EVN_USAGE: the batch is
- * on cores, or the arguments are not the kernel's; EVN_SYSTEM: the compiler's message. */
+/* Enqueues a kernel in the batch's queue: `groups` groups of the items it was written for. The
+ * kernel is opened once a device and kept; `source` must outlive the loop. EVN_USAGE: the batch is
+ * on cores, or the arguments do not fit the kernel; EVN_SYSTEM: the compiler's message. */
 evn_status evn_batch_launch(const evn_batch *batch, const evn_kernel_source *source,
                             const char *kernel, int groups, const evn_argument *argument,
                             int arguments);
 
 /* ---- the loop ---- */
 
-/* A loop over the schedule's tasks on `units`; both must outlive its use, and it may be closed when
- * they are gone, but not by its body (a message, and it stays open). EVN_USAGE: the schedule was
+/* Opens a loop over the schedule's tasks on `units`; both must outlive its use. It may be closed
+ * after them, but not by its body (then a message, and it stays open). EVN_USAGE: the schedule was
  * made for another number of units, or a GPU unit is only described. */
 evn_status evn_loop_open(evn_loop **out, evn_units *units, evn_schedule *schedule);
 void evn_loop_close(evn_loop *loop);
 
 /* ---- over ranks ---- */
 
-/* A loop of all ranks' units: `units` are mine, the schedule was made for all of them
- * (evn_cluster_unit_count()), and every rank makes the same one. Every call of the loop and of its
- * exchanges is collective then. Each rank's bodies get tasks of its own units; owners are global
- * numbers of units. Times of all tasks go to rank 0, whose schedule alone learns, and what it
- * decides is told to all: so a schedule need not be the same computation everywhere. A task's
- * memory is on the rank that owns it (its home), nowhere else.
+/* Opens a loop on all ranks' units: `units` are this rank's, the schedule was made for all of them
+ * (evn_cluster_unit_count()), the same on every rank. All calls of the loop and of its exchanges
+ * are then collective. A rank's bodies get tasks of its own units; owners are global numbers of
+ * units. All times go to rank 0, whose schedule alone learns and whose decisions are broadcast: so
+ * a schedule need not compute the same on all ranks. A task's memory is on the rank that owns it,
+ * its home, only.
  *
- * A failure on one rank is a failure of the instance on all, at its end; evn_message() names the
- * rank. One in an exchange shows at the end of the next instance.
+ * A failure on one rank fails the instance on all ranks, at its end; evn_message() names the rank.
+ * A failure in an exchange appears at the end of the next instance.
  *
- * A schedule from which units draw works on two levels: consecutive tasks to ranks, by speed, and
- * chunks to the units of a rank.
+ * Schedules from which units draw work on two levels: consecutive tasks to ranks, by speed; chunks
+ * to the units of a rank.
  *
- * Exchanges want units that are at work side by side: several of a rank that are only described
- * fail with EVN_USAGE.
+ * Exchanges need units that work side by side: a rank with several units that are only described
+ * fails with EVN_USAGE.
  *
  * With a cluster of one rank, or NULL, it is evn_loop_open(). EVN_USAGE: evn_cluster_units() was
  * not called, or the schedule was made for another number of units. */
 evn_status evn_loop_open_on(evn_loop **out, evn_units *units, evn_schedule *schedule,
                             evn_cluster *cluster);
 
-/* How a task's memory comes and goes when it moves to another rank. A task has `blocks` blocks of
- * memory; where regions follow tasks (evn_loop_place()), block i is the memory of region i, and the
- * loop lets regions leave and arrive. All are called by the thread that called the loop, between
- * instances. */
+/* Memory of tasks that move to another rank. A task has `blocks` blocks of memory; where regions
+ * follow tasks (evn_loop_place()), block i is the memory of region i, and the loop calls
+ * evn_place_arrive() and evn_place_leave(). All functions are called by the thread that called the
+ * loop, between instances. */
 typedef struct evn_home {
     int blocks;
-    /* Room for the blocks of a task that comes; what they hold does not matter. */
+    /* Allocates the blocks of a task that arrives; contents undefined. */
     evn_status (*make)(void *arg, int task);
-    /* A block of a task that is here, and its bytes; NULL, 0: it has none. NULL and bytes: it has
-     * failed (a device that is lost), and evn_message() says how; the task does not leave. */
+    /* A block of a local task, and its bytes. NULL with 0 bytes: the task has no such block. NULL
+     * with bytes: failure (as of a lost device), with evn_message(); the task then stays. */
     void *(*memory)(void *arg, int task, int block, size_t *bytes);
-    /* The task has gone: gives its blocks back. */
+    /* Frees the blocks of a task that has left. */
     void (*drop)(void *arg, int task);
-    /* All blocks of a task that comes have arrived; may be NULL. */
+    /* Called when all blocks of a task have arrived; may be NULL. */
     evn_status (*arrived)(void *arg, int task);
 } evn_home;
 
-/* Without it nothing travels when a task moves to another rank, which is a mistake where regions or
- * faces belong to it. `arg` must outlive the loop's use. Call it on all ranks or none. */
+/* Registers `home`. Without it no memory moves with a task to another rank, which is an error where
+ * regions or faces belong to it. `arg` must outlive the loop's use. On all ranks or none. */
 evn_status evn_loop_homes(evn_loop *loop, const evn_home *home, void *arg);
 
-/* Whether the task is on this rank: always, alone. */
+/* 1 if the task is on this rank; always without ranks. */
 int evn_loop_has(const evn_loop *loop, int task);
 
-/* The cluster it runs on, NULL alone; and the global number of this rank's first unit. */
+/* The loop's cluster, NULL without ranks; and the global number of this rank's first unit. */
 evn_cluster *evn_loop_cluster(const evn_loop *loop);
 int evn_loop_first_unit(const evn_loop *loop);
 
 /* ---- running ---- */
 
-/* Lets regions follow tasks, `regions` of them each (at least 1): region[t * regions + i] is region
- * number i of task t, -1 if it has none, and access[i] how all tasks use theirs. They are brought
- * to the space of whichever unit takes the task and are acquired there while the body runs. If a
- * device cannot hold all regions of a batch at once, the body gets it in parts. The arrays are
- * copied; `place` must outlive the loop's use. Called again, it replaces what was said before.
- * EVN_USAGE: no regions, a number below -1, or no such access; a number that the place has not is
- * found by the run that wants it. EVN_MEMORY: no regions follow. */
+/* Makes regions follow tasks, `regions` of them each (at least 1): region[t * regions + i] is
+ * region number i of task t, -1 for none; access[i] is how all tasks use region i. When a unit
+ * takes a task, its regions are acquired for the unit's space while the body runs. If a device
+ * cannot hold all regions of a batch at once, the body gets the batch in parts. The arrays are
+ * copied; `place` must outlive the loop's use. A second call replaces the first. EVN_USAGE: no
+ * regions, a number below -1, or an unknown access; a number that the place does not have is found
+ * by the run that uses it. EVN_MEMORY: no regions follow. */
 evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const int *region,
                           const evn_access *access);
 
-/* One instance of the loop: every task exactly once, then the schedule learns. Call from the thread
- * that opened the units. EVN_BODY: a body failed; its status and message are in evn_message().
- * EVN_DEVICE: a device has failed, that of unit evn_loop_failed_unit(). EVN_USAGE: the units are at
- * work already, or belong to another thread or process. */
+/* Runs one instance of the loop: every task exactly once, then the schedule learns. Call it from
+ * the thread that opened the units. EVN_BODY: a body failed; evn_message() has its status and
+ * message. EVN_DEVICE: a device of unit evn_loop_failed_unit() has failed. EVN_USAGE: the units are
+ * at work already, or belong to another thread or process. */
 evn_status evn_loop_run(evn_loop *loop, evn_body body, void *arg);
 
-/* The same from within a job: called by every leader in evn_units_run(), outside of its team's
- * regions, each with its own body and argument for the batches that its unit gets. Returns the same
- * to all, when the whole instance is done; each has the message. Owners and times may be looked at
- * until the first unit's leader calls it again. EVN_USAGE: not in such a job. */
+/* Runs an instance from within a job: every leader calls it in evn_units_run(), outside of its
+ * team's regions, with its own body and argument for its unit's batches. Returns the same on all
+ * leaders when the whole instance is done; each has the message. Owners and times may be read until
+ * the first unit's leader calls it again. EVN_USAGE: not in such a job. */
 evn_status evn_loop_join(evn_loop *loop, evn_unit *unit, evn_body body, void *arg);
 
-/* Every task exactly once on the unit that owns it now, and nothing is learnt: for what goes
- * with the tasks' data, as first touch, and the exchange between two instances of the loop. `body`
- * NULL: regions are brought, and that is all. Failures as with evn_loop_run(). */
+/* Visits every task once on the unit that owns it now; the schedule does not learn. For work that
+ * goes with the tasks' data, such as first touch or an exchange between instances. `body` NULL: the
+ * regions are moved, nothing else. Failures as of evn_loop_run(). */
 evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg);
 
-/* The same on the host's cores: tasks of GPU units are visited by those units' leaders, and regions
- * are acquired for the host with `access`; EVN_USAGE: none of the three. */
+/* Visits every task on the host's cores: leaders of GPU units visit the tasks of their units, and
+ * regions are acquired for the host with `access`. EVN_USAGE: `access` is none of the three. */
 evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access);
 
-/* Brings each task's regions to the unit that owns it, so that the next instance finds them there.
+/* Replaces the tasks' weights from the next instance on, as for cells whose atoms have moved: one
+ * for each task, >= 0 and finite, copied; NULL: all 1. The loop keeps its regions, its totals and
+ * the learnt seconds per weight (evn_schedule_weights() describes the new assignment of each
+ * schedule). Unchanged weights are compared and change nothing. Call it between instances, from the
+ * thread that runs the loop; within a job (evn_loop_join()) from the first unit's leader, while the
+ * others wait for it, as before evn_unit_synchronize(). Over ranks it is collective, with the same
+ * weights on all; a task that changes its rank moves at once, as after an instance. EVN_USAGE: a
+ * weight is negative or not finite, and nothing has changed, or the units are at work. EVN_MEMORY.
+ */
+evn_status evn_loop_weights(evn_loop *loop, const double *weight);
+
+/* Moves each task's regions to the unit that owns it, so that the next instance finds them there.
  */
 evn_status evn_loop_bring(evn_loop *loop);
 
-/* The device on which each task will be in the next run: its number among the devices of the unit
- * that evn_schedule_owner() names; -1 for cores, and for all tasks where units will draw. Writes n
- * numbers. */
+/* Writes each task's device in the next run, n numbers: its number among the devices of the unit
+ * that evn_schedule_owner() names; -1 for cores, and for all tasks where units will draw. */
 void evn_loop_devices(const evn_loop *loop, int *device);
 
-/* The same for visits until then: of the units that evn_loop_owner() names. */
+/* Writes each task's device in visits before the next run: of the units that evn_loop_owner()
+ * names. */
 void evn_loop_devices_now(const evn_loop *loop, int *device);
 
-/* Unit of each task in the next instance, among those of all ranks: what the schedule says, over
- * ranks what rank 0 has told. While units draw, *draws (may be NULL) is not 0, and it is a unit of
- * the rank whose units will. Valid until the next instance. */
+/* Unit of each task in the next instance, by global number: the schedule's answer, over ranks that
+ * of rank 0. *draws (may be NULL) is not 0 while units draw; the entry is then one of the units of
+ * the rank whose units will draw the task. Valid until the next instance. */
 const int *evn_loop_next(const evn_loop *loop, int *draws);
 
 /* The unit whose failure ended the last instance, visit or exchange; -1 if none has. */
 int evn_loop_failed_unit(const evn_loop *loop);
 
-/* Unit of each task in the last instance or visit; the schedule's first assignment before that. A
- * task that has gone to another rank since is its new owner's. */
+/* Unit of each task in the last instance or visit; before the first, the schedule's first
+ * assignment. For a task that has moved to another rank since, its new owner. */
 const int *evn_loop_owner(const evn_loop *loop);
 
 /* Time of each task in the last run, s. */
 const double *evn_loop_seconds(const evn_loop *loop);
 
-/* A burst: one interval of one unit, in the manner of the traces of the multi-zone paper (figures 5
- * to 9). What lies between two bursts of a unit is waiting. */
+/* A burst: one interval of one unit, as in the traces of the multi-zone paper (figures 5 to 9).
+ * Between two bursts a unit waits. */
 typedef enum evn_burst_kind {
     EVN_BURST_COMPUTE,  /* in the body of a run */
-    EVN_BURST_EXCHANGE, /* in that of a visit, or in an exchange */
-    EVN_BURST_COPY      /* bringing regions that were elsewhere */
+    EVN_BURST_EXCHANGE, /* in the body of a visit, or in an exchange */
+    EVN_BURST_COPY      /* moving regions from another space */
 } evn_burst_kind;
 typedef struct evn_burst {
     double begin, end; /* s since the loop was opened */
     evn_burst_kind kind;
     int task;     /* the first one */
-    int count;    /* 1, or more where tasks were done together */
-    int instance; /* runs learnt from before it */
+    int count;    /* 1, or more if tasks were done together */
+    int instance; /* number of runs learnt before it */
 } evn_burst;
 
-/* Bursts are always recorded, a few nanoseconds each; of each unit the latest 1024 are kept. Those
- * of a unit do not overlap. On cores there is one for what evn_batch_next() or evn_batch_done()
- * have ended; on a device the host's interval is cut as its marks are; where several devices of a
- * unit work at a time, one is for all their tasks. This keeps the latest `max` instead (at least 1)
- * and forgets those there are. EVN_USAGE: less than 1, or from within a body; EVN_MEMORY: then
- * nothing has changed. */
+/* Keeps the latest `max` bursts of each unit (at least 1) and forgets earlier ones. By default the
+ * latest 1024 are kept; recording one takes a few nanoseconds. Bursts of a unit do not overlap. On
+ * cores evn_batch_next() and evn_batch_done() end a burst; on a device the host's interval is
+ * divided as the queue's events are; where several devices of a unit work at a time, one burst
+ * covers all their tasks. EVN_USAGE: less than 1, or from within a body; EVN_MEMORY: then nothing
+ * has changed. */
 evn_status evn_loop_keep_bursts(evn_loop *loop, int max);
 
-/* How many bursts of a unit there are, and the i-th of them, oldest first; 0 and an empty one, with
- * a message, for what there is not. */
+/* Number of bursts kept of a unit, and the i-th of them, oldest first; 0 and an empty one, with a
+ * message, if there is no such unit or burst. */
 int evn_loop_bursts(const evn_loop *loop, int unit);
 evn_burst evn_loop_burst(const evn_loop *loop, int unit, int i);
 
-/* The units it runs on, and its schedule. */
+/* The loop's units and its schedule. */
 const evn_units *evn_loop_units(const evn_loop *loop);
 const evn_schedule *evn_loop_schedule(const evn_loop *loop);
 
-/* What a unit did since the loop was opened or evn_loop_reset_stats() was called. */
+/* Counts regions that a body has moved by itself from another space, beside those of
+ * evn_loop_place(), in evn_loop_totals. By the thread that has the batch; a NULL `batch` leaves a
+ * message. */
+void evn_batch_brought(evn_batch *batch, long long regions, double bytes);
+
+/* Statistics of a unit since the loop was opened or evn_loop_reset_stats(). */
 typedef struct evn_unit_stats {
     double compute_s;  /* in bodies of evn_loop_run() and evn_loop_join() */
     double exchange_s; /* in bodies of evn_loop_visit(), and in exchanges */
-    double copy_s;     /* bringing regions, for runs and visits */
-    double idle_s;     /* what is left of these: waiting for others */
+    double copy_s;     /* moving regions, for runs and visits */
+    double idle_s;     /* the rest: waiting for others */
     long long tasks;   /* tasks computed */
-    double bytes_in;   /* that came over links for exchanges (evn_exchange_run()) */
-    double bytes_out;  /* and that left */
+    double bytes_in;   /* received over links in exchanges (evn_exchange_run()) */
+    double bytes_out;  /* sent */
 } evn_unit_stats;
-evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit); /* zeros, with a message, beyond */
+evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit); /* or zeros, with a message */
 
-/* What the whole loop did in that time. */
+/* Totals of the whole loop in the same period. */
 typedef struct evn_loop_totals {
     double compute_s;     /* wall time of runs: the papers' Computation Period */
     double exchange_s;    /* wall time of visits: the Communication Period */
     long long instances;  /* runs */
-    long long migrations; /* tasks that ran on another unit than in the instance before */
+    long long migrations; /* tasks that ran on another unit than in the instance before, or, in the
+                             first one, than in the visit before */
     double bytes;         /* that crossed between units in exchanges (evn_exchange_run()) */
-    long long messages;   /* ordered pairs of units between which some crossed, summed over them */
-    long long copies;     /* copies from one space to another for exchanges */
-    /* over ranks, what this one sent */
+    long long messages;   /* ordered pairs of units with bytes, summed over exchanges */
+    long long copies;     /* copies from one space to another in exchanges */
+    /* over ranks: sent by this one */
     long long rank_messages; /* messages of exchanges to other ranks */
-    double rank_bytes;       /* in them, without their headers */
-    long long moved;         /* tasks that went to another rank */
-    double moved_bytes;      /* of their memory */
+    double rank_bytes;       /* bytes in these messages, without headers */
+    long long moved;         /* tasks that moved to another rank */
+    double moved_bytes;      /* bytes of their memory */
+    /* regions moved from another space for tasks (evn_loop_place(), evn_batch_brought()) */
+    long long brought;
+    double brought_bytes;
 } evn_loop_totals;
 evn_loop_totals evn_loop_sum(const evn_loop *loop);
-/* Adds what one rank has of a loop to what all have, which begins as zeros: each rank's
- * evn_loop_sum() once. Times are the longest rank's, instances and migrations, which are the same
- * on all, too; what was counted is added up, and `messages` has those to other ranks in it. Any
- * thread; nothing, with a message, if one is NULL. */
+/* Adds one rank's evn_loop_sum() to `all`, which begins as zeros; call it once for each rank. Times
+ * are those of the longest rank; instances and migrations are the same on all ranks; counts are
+ * summed, and `messages` includes those to other ranks. Any thread; a NULL argument leaves a
+ * message. */
 void evn_loop_add_totals(evn_loop_totals *all, const evn_loop_totals *of_rank);
 void evn_loop_reset_stats(evn_loop *loop);
 

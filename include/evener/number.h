@@ -1,11 +1,10 @@
-/* Numbers as users write them: read in one way, whatever locale the program has set, and with a
- * message that says what is wrong and what would be right. A number is decimal digits with at most
- * one point, a sign before and an exponent behind them if wanted; neither "nan", "inf", 0x10 nor
- * 0,5 is one, and nothing may stand before or behind it.
+/* For tools: numbers as users write them, read the same way in every locale, with a message for
+ * wrong ones. A number is decimal digits with at most one point, an optional sign and an optional
+ * exponent; "nan", "inf", 0x10 and 0,5 are not numbers, and no other character may surround it.
  *
- * All functions give EVN_OK, or EVN_USAGE and leave *out as it was. evn_message() is then a
- * sentence without the text itself, "this is too large; expected a whole number from 0 to 9", to
- * which the caller puts where it stands: "--steps 12: " ... Any thread may call them. */
+ * All functions return EVN_OK, or EVN_USAGE and leave *out unchanged. evn_message() is then a
+ * sentence without the text, "this is too large; expected a whole number from 0 to 9"; the caller
+ * puts the place before it: "--steps 12: " ... Any thread may call them. */
 #ifndef EVENER_NUMBER_H
 #define EVENER_NUMBER_H
 
@@ -15,14 +14,14 @@
 extern "C" {
 #endif
 
-/* What a real number may be: from `least` to `max`, INFINITY and -INFINITY where there is no such
- * bound; numbers that are not finite never are. */
+/* The range of a real number, from `least` to `max`; INFINITY and -INFINITY for no bound. Numbers
+ * that are not finite are always refused. */
 typedef struct evn_bounds {
     double least, max;
-    int above; /* 1: above `least`, not that itself */
+    int above; /* 1: `least` itself is refused */
 } evn_bounds;
 
-/* A unit that may stand behind a number, and what the number is multiplied with. */
+/* A unit of measure behind a number, and its factor. */
 typedef struct evn_scale {
     const char *name; /* "": a number without a unit; NULL ends a list */
     double factor;
@@ -34,17 +33,16 @@ evn_status evn_read_whole(const char *text, long least, long max, long *out);
 /* A real number. */
 evn_status evn_read_real(const char *text, evn_bounds bounds, double *out);
 
-/* A real number with one of the units behind it, and nothing between; the bounds are of the
- * product. */
+/* A real number immediately followed by one of the units; the bounds hold for the product. */
 evn_status evn_read_scaled(const char *text, const evn_scale *scale, evn_bounds bounds,
                            double *out);
 
-/* Bytes: 500MB, 1.5GiB; kB MB GB TB are powers of 1000, KiB MiB GiB TiB of 1024, and B or no unit
+/* Bytes: 500MB, 1.5GiB. kB MB GB TB are powers of 1000, KiB MiB GiB TiB of 1024; B or no unit is
  * bytes. */
 evn_status evn_read_size(const char *text, evn_bounds bounds, double *out);
 
-/* Numbers with commas between them, `exactly` so many unless that is 0. *out is malloc'ed, free()
- * it. EVN_MEMORY besides. */
+/* Numbers separated by commas, `exactly` so many unless that is 0. *out is malloc'ed; free() it.
+ * Also EVN_MEMORY. */
 evn_status evn_read_reals(const char *text, int exactly, evn_bounds bounds, double **out,
                           int *count);
 

@@ -1,10 +1,10 @@
-/* Placement: regions of data that know where they are, and come when they are asked for.
+/* For programs: placement, regions of data that move to where they are used.
  *
  * A region is a block of memory that belongs to a task. It lives in spaces: the host's (number 0)
- * or a device's. Data moves in one way: a region is acquired for a space with an access mode,
- * worked on, and released. All else follows: which copies are valid, what has to move, what is
- * stale. This is the register, migrate and get placement of González-Tallada and Morancho, "Compute
- * units in OpenMP: extensions for heterogeneous parallel programming" (2023), section 3.
+ * or a device's. There is one way to move data: acquire a region for a space with an access mode,
+ * work on it, release it. From this follow the valid copies, the transfers, and the stale copies.
+ * These are the register, migrate and get placement routines of González-Tallada and Morancho,
+ * "Compute units in OpenMP: extensions for heterogeneous parallel programming" (2023), section 3.
  *
  *     evn_place_open(&place, units, 0.5);
  *     evn_place_add(place, block, bytes, &region);
@@ -13,22 +13,20 @@
  *     .. kernels on evn_place_buffer(place, space), from byte evn_place_at(place, region, space) ..
  *     evn_place_release(place, 1, &region, space);
  *
- * A region's memory on the host is given by the program (evn_place_add), or made by the place
- * where it is needed (evn_place_make), or with another process, and comes and goes
- * (evn_place_arrive, evn_place_leave): then it is absent.
+ * A region's host memory is given by the program (evn_place_add()), made by the place on first use
+ * (evn_place_make()), or absent: the task is in another process, and the memory arrives and leaves
+ * with it (evn_place_arrive(), evn_place_leave()).
  *
- * All regions of a device lie in one buffer, its arena, since kernels find them by offsets. A
- * device that is full gives up regions that nobody has acquired, the longest unused first; what
- * was valid only there goes home to the host's memory.
+ * All regions of a device lie in one buffer, its arena, since kernels find them by offsets. A full
+ * device evicts regions that nobody has acquired, the least recently used first; data that were
+ * valid only there are copied to the host.
  *
  * Every byte that moves is counted by pair of spaces.
  *
- * Any thread may call any of these functions at any time, but for those that open, close, keep,
- * restore and lose: nobody else may use the place meanwhile. What is said of a region that another
- * thread acquires at the time is how it was before or is after. A number of a region or a space
- * that there is not is EVN_USAGE; where no status is returned, evn_message() says so and the answer
- * is -1, 0 or NULL.
- */
+ * Any thread may call any of these functions at any time, except those that open, close, keep,
+ * restore and lose, during which no other thread may use the place. A query about a region that
+ * another thread is acquiring returns the state before or after. A region or space that does not
+ * exist is EVN_USAGE; functions without a status return -1, 0 or NULL, with evn_message(). */
 #ifndef EVENER_PLACE_H
 #define EVENER_PLACE_H
 
@@ -45,18 +43,18 @@ typedef struct evn_place evn_place;
 enum { EVN_HOST = 0 }; /* the host's space */
 
 typedef enum evn_access {
-    EVN_READ = 1,  /* needs what is in it, and leaves it as it is */
-    EVN_WRITE = 2, /* writes all of it: nothing has to come */
+    EVN_READ = 1,  /* reads the content, does not change it */
+    EVN_WRITE = 2, /* overwrites all of the content: nothing is copied */
     EVN_BOTH = 3
 } evn_access;
 
-/* The place of a program's regions, for the host and all devices of `units`, which must outlive it.
- * `share`: the part of a device's memory that regions may take, 0 < share <= 1. EVN_USAGE: another
- * share, or units that are only described; EVN_MEMORY; EVN_DEVICE. */
+/* Opens the place of a program's regions, for the host and all devices of `units`, which must
+ * outlive it. `share`: the part of a device's memory that regions may use, 0 < share <= 1.
+ * EVN_USAGE: another share, or units that are only described; EVN_MEMORY; EVN_DEVICE. */
 evn_status evn_place_open(evn_place **out, evn_units *units, double share);
 
-/* The regions' host memory belongs to the program again, with whatever it holds; what the place has
- * made is freed. NULL is fine. */
+/* Closes the place. The regions' host memory belongs to the program again, with its present
+ * contents; memory made by the place is freed. NULL is accepted. */
 void evn_place_close(evn_place *place);
 
 /* ---- spaces ---- */
@@ -64,62 +62,61 @@ void evn_place_close(evn_place *place);
 /* Number of spaces: 0, the host's, and one for each device. */
 int evn_place_spaces(const evn_place *place);
 
-/* The space of a unit's i-th device; the host's for a CPU unit, and for device -1, which is where a
- * batch is for the cores (evn_batch_device()). -1: the unit has no such device, or it is only
- * described, not of the place's units, or lost. */
+/* The space of a unit's device `device`; the host's for a CPU unit, and for device -1
+ * (evn_batch_device() on cores). -1: the unit has no such device, is only described, is not of the
+ * place's units, or is lost. */
 int evn_place_space(const evn_place *place, const evn_unit *unit, int device);
 
 /* The device of a space; NULL for the host's and for one that was lost. */
 evn_device *evn_place_device(const evn_place *place, int space);
 
-/* Another share for one device, from its next allocation on; an impossible one changes nothing and
+/* Sets the share of one device, from its next allocation on; an invalid share changes nothing and
  * leaves a message. */
 void evn_place_limit(evn_place *place, int space, double share);
 
 /* ---- regions ---- */
 
-/* Registers `bytes` at `host` as a region, valid on the host; *region is its number, the least that
- * was never used or one that was removed. The memory belongs to the place while it is registered:
- * touch it only when it was acquired for the host. `host` NULL: the region is absent. At any time.
- * EVN_USAGE: no bytes, or memory that is (partly) another region's; EVN_MEMORY. */
+/* Registers `bytes` at `host` as a region, valid on the host. *region: its number, the lowest that
+ * is free. The place owns the memory while it is registered: access it only while it is acquired
+ * for the host. `host` NULL: the region is absent. At any time. EVN_USAGE: no bytes, or memory that
+ * overlaps another region's; EVN_MEMORY. */
 evn_status evn_place_add(evn_place *place, void *host, size_t bytes, int *region);
 
-/* A region whose memory the place makes where it is first acquired, which must be for EVN_WRITE. On
- * the host it is 64-byte aligned; while the region lives on devices only there is none on the host,
- * until it has to come home. EVN_USAGE: no bytes; EVN_MEMORY. */
+/* Registers a region whose memory the place makes on its first acquire, which must be for
+ * EVN_WRITE. On the host it is 64-byte aligned; while the region lives on devices only, it has no
+ * host memory until it is copied back. EVN_USAGE: no bytes; EVN_MEMORY. */
 evn_status evn_place_make(evn_place *place, size_t bytes, int *region);
 
-/* An absent region has come from another process: it is at `host`, and valid there. EVN_USAGE: it
- * is not absent, or as for evn_place_add(). */
+/* Gives an absent region memory at `host`, with valid content from another process. EVN_USAGE: it
+ * is not absent, or as of evn_place_add(). */
 evn_status evn_place_arrive(evn_place *place, int region, void *host);
 
-/* Brings a region home to the program's memory, which belongs to the program again, and gives back
- * its memory on devices: it is absent from then on. EVN_USAGE: it is held by somebody, absent
- * already, or made by the place. EVN_DEVICE: what was valid only on a lost device cannot be
- * brought, and the region is absent all the same; or the copy has failed, and nothing has changed.
- */
+/* Copies a region back to the program's host memory, which belongs to the program again, frees its
+ * device memory, and makes it absent. EVN_USAGE: it is held, absent already, or made by the place.
+ * EVN_DEVICE: its only valid copy was on a lost device, and the region is absent all the same; or
+ * the copy has failed, and nothing has changed. */
 evn_status evn_place_leave(evn_place *place, int region);
 
-/* Takes a region out: memory of the program is brought home first, and is the program's again;
- * memory of the place is freed. The number may be given to another region. EVN_USAGE: it is held
- * by somebody; EVN_DEVICE: as above. */
+/* Removes a region: the program's memory gets the valid content and is the program's again; memory
+ * made by the place is freed. The number may be reused. EVN_USAGE: it is held; EVN_DEVICE: as of
+ * evn_place_leave(). */
 evn_status evn_place_remove(evn_place *place, int region);
 
-/* The region whose memory on the host has the byte at `address`, and which of its bytes that is.
- * Takes as long as the logarithm of their number. EVN_USAGE: there is none. */
+/* The region whose host memory contains `address`, and the byte in it; in logarithmic time.
+ * EVN_USAGE: there is none. */
 evn_status evn_place_find(evn_place *place, const void *address, int *region, size_t *offset);
 
 /* ---- acquiring ---- */
 
-/* Acquires `count` regions for `space`, so that all are there when it returns; they stay there
- * until they are released. Others may read meanwhile what is acquired for reading, here and
- * elsewhere; what is acquired for writing is held by nobody else. All or none are acquired:
+/* Acquires `count` regions for `space`: on return all are there and stay until they are released.
+ * Regions acquired for reading may be read by others, in this and other spaces; a region acquired
+ * for writing is exclusive. All or none are acquired:
  *
- * EVN_USAGE: a region is held by another, or is absent, or is in the list twice and to be written,
- * or is to be read and was made and never written; no such region, space or access.
- * EVN_MEMORY: they do not fit together beside what is held: try fewer; with one alone the message
- * says what is missing.
- * EVN_DEVICE: a copy failed, or what is to be read was valid only on a lost device. */
+ * EVN_USAGE: a region is held by another thread in a conflicting mode, is absent, is in the list
+ * twice and to be written, or is to be read but was made and never written; no such region, space
+ * or access. EVN_MEMORY: they do not fit together beside the held regions: try fewer; for a single
+ * region the message says how much is missing. EVN_DEVICE: a copy failed, or the only valid copy of
+ * data to be read was on a lost device. */
 evn_status evn_place_acquire(evn_place *place, int count, const int *region, int space,
                              evn_access access);
 
@@ -127,61 +124,58 @@ evn_status evn_place_acquire(evn_place *place, int count, const int *region, int
 evn_status evn_place_acquire_each(evn_place *place, int count, const int *region, int space,
                                   const evn_access *access);
 
-/* Lets regions go, each as often as it is in the list; all work on them must have ended. EVN_USAGE:
- * a region is not held in that space (so often), and nothing was released; the message says where
- * it is held. */
+/* Releases regions, each as often as it is in the list; all work on them must have ended.
+ * EVN_USAGE: a region is not held in that space (so often); nothing was released, and the message
+ * says where it is held. */
 evn_status evn_place_release(evn_place *place, int count, const int *region, int space);
 
-/* How many of the regions, from the first, could be acquired together for `space`, in *fit; at
- * least 1 unless count is 0. EVN_MEMORY, EVN_DEVICE: the device gives no memory at all. */
+/* The number of regions, from the first on, that could be acquired together for `space`, in *fit;
+ * at least 1 unless count is 0. EVN_MEMORY, EVN_DEVICE: the device gives no memory at all. */
 evn_status evn_place_fits(evn_place *place, int count, const int *region, int space, int *fit);
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-/* Where the last valid copy is: the space that wrote it, or one it was read by. If several are
- * valid, the one that was used last. -1: nowhere (absent, lost or never written). */
+/* The space of the most recent valid copy: the one that wrote it, or of several valid ones the last
+ * used. -1: none (absent, lost or never written). */
 int evn_place_where(const evn_place *place, int region);
 
-/* Whether the copy in `space` is valid. */
+/* 1 if the copy in `space` is valid. */
 int evn_place_valid(const evn_place *place, int region, int space);
 
-/* A device's arena; NULL before the first region came, and for the host. It is made for what is
- * registered, as far as the share goes, and is another, larger one after more was registered: ask
- * again after each acquire. It does not change while anything is acquired in its space. */
+/* A device's arena; NULL for the host and before its first region. It is sized for the registered
+ * regions, within the share, and is replaced by a larger one when more are registered: query it
+ * again after each acquire. It does not change while a region is acquired in its space. */
 evn_buffer *evn_place_buffer(const evn_place *place, int space);
 
-/* Where in the arena a region begins that is acquired there, bytes: a multiple of 256, and the same
- * until it is released. 0 for the host. */
+/* Offset in the arena of a region that is acquired there, bytes: a multiple of 256, constant until
+ * it is released. 0 for the host. */
 size_t evn_place_at(const evn_place *place, int region, int space);
 
-/* A region's memory on the host; NULL: it is absent, or made and never was on the host. */
+/* A region's host memory; NULL: it is absent, or made by the place and never was on the host. */
 void *evn_place_host(const evn_place *place, int region);
 
-/* Its size. */
+/* Size of a region, bytes. */
 size_t evn_place_bytes(const evn_place *place, int region);
 
-/* ---- keeping and losing ---- */
+/* ---- snapshots and lost devices ---- */
 
-/* Keeps a copy of all regions as they are now; absent ones have none. All or nothing: after a
- * failure the copies of before are still there. EVN_USAGE: a region is held; EVN_MEMORY;
- * EVN_DEVICE.
- */
+/* Takes a snapshot of all regions except absent ones. After a failure the earlier snapshot is still
+ * there. EVN_USAGE: a region is held; EVN_MEMORY; EVN_DEVICE. */
 evn_status evn_place_keep(evn_place *place);
 
-/* Gives all regions that state back, valid on the host, and lets go what is still held. A region
- * that came (or arrived) after it was kept stays as it is. EVN_USAGE: nothing is kept; or such a
- * region is not valid on the host: the message names it, and nothing has changed. EVN_MEMORY. */
+/* Restores the snapshot, valid on the host, and releases all held regions. A region added (or
+ * arrived) since the snapshot stays as it is. EVN_USAGE: there is no snapshot; or such a region is
+ * not valid on the host: the message names it, and nothing has changed. EVN_MEMORY. */
 evn_status evn_place_restore(evn_place *place);
 
-/* The device of a space is lost, with all that was valid only there: closes what belongs to it, and
- * nobody holds anything there. Then evn_place_restore(). The numbers of other spaces stay. The
- * host's cannot be lost: a message, and nothing is. */
+/* Declares the device of a space lost: its resources are closed, its copies are invalid, and
+ * nothing is held there. Then call evn_place_restore(). Numbers of other spaces stay. For the
+ * host's space it only leaves a message. */
 void evn_place_lose(evn_place *place, int space);
 
 /* ---- counting ---- */
 
-/* What was moved from one space to another, in regions, since it was opened or the counters were
- * set back. */
+/* Regions moved from one space to another since the place was opened or evn_place_reset_moves(). */
 typedef struct evn_moves {
     long long copies, bytes;
 } evn_moves;

@@ -1,11 +1,12 @@
-/* Plug-ins: shared objects that hold what an executable should not be linked with, as an MPI, and
- * that are opened when they are first needed. Each holds one struct of functions that begins with
- * its version.
+/* For tools: plug-ins, shared objects that are opened when they are first needed, so that the
+ * executable need not be linked with a library such as an MPI. Each exports one struct of functions
+ * that begins with its version.
  *
- * A plug-in is looked for in these places, and in the first that is given no further one is:
- *     the file that the caller names;
- *     the file that the environment names, or that folder;
- *     lib/evener and ../lib/evener beside the executable, and the folder that was configured.
+ * A plug-in is searched in this order; the first that is given ends the search:
+ *
+ *     1. the file that the caller names;
+ *     2. the file that the environment variable names, or that folder;
+ *     3. lib/evener and ../lib/evener beside the executable, and the configured folder.
  */
 #ifndef EVENER_PLUGIN_H
 #define EVENER_PLUGIN_H
@@ -18,16 +19,16 @@ extern "C" {
 
 typedef struct evn_plugin {
     const char *what;     /* begins messages: "wire" */
-    const char *variable; /* of the environment: "EVENER_WIRE" */
-    const char *name;     /* of the file: "evener-wire-mpich.so" */
-    const char *symbol;   /* of the struct: "evener_wire_v1"; its first member is an unsigned, */
-    unsigned version;     /* and this */
+    const char *variable; /* environment variable: "EVENER_WIRE" */
+    const char *name;     /* file name: "evener-wire-mpich.so" */
+    const char *symbol;   /* the struct's symbol, "evener_wire_v1" */
+    unsigned version;     /* first member of the struct */
 } evn_plugin;
 
-/* Opens it, once for good: a library that has been initialised is not taken away again. *out is the
- * struct, *library (may be NULL) what dlopen() gave. `file`: this one, or NULL. Names of the
- * plug-in and of what it is linked with are seen by nobody else. EVN_MISSING: there is none, it
- * cannot be opened, or it is not of this version; evn_message() names file or places. */
+/* Opens the plug-in, once, for the rest of the process: an initialised library cannot be unloaded.
+ * *out: the struct; *library (may be NULL): dlopen()'s handle. `file`: the file to open, or NULL.
+ * The symbols of the plug-in and its libraries are local. EVN_MISSING: no file, it cannot be
+ * opened, or it has another version; evn_message() names the file or the places. */
 evn_status evn_plugin_open(const void **out, void **library, const evn_plugin *plugin,
                            const char *file);
 

@@ -1,31 +1,32 @@
-/* Schedules: policies that say which unit takes which task.
+/* For programs: schedules, policies that assign tasks to units.
  *
  * A schedule is pure: weights, links, unit speeds and past times go in, an assignment comes out. It
  * starts no thread, reads no clock and moves no data, so the same inputs always give the same
  * answer. It is a plan (as FFTW's): made once for a problem, fed with times after each instance of
  * the loop, exported and imported as text.
  *
- * - auto: the default of runs and sessions. Begins and learns as map; gives less to units that come
- *   and go, or lets units draw, the heaviest tasks first, where that would have been shorter of
- *   late and all units share their memory (space).
+ * - auto: the default of runs and sessions. Starts and learns as map. It gives less work to units
+ *   whose speed varies, or lets units draw tasks, the heaviest first, where that would have been
+ *   shorter in recent instances and all units share their memory (space).
  * - static: consecutive tasks, n/U each, the remainder to the first units. static:chunk=C: chunks
  *   of C consecutive tasks to the units in turn, as OpenMP's static with a chunk.
  * - dynamic:chunk=C,memorize=M: C consecutive tasks to whichever unit asks; after M instances the
- *   assignment is kept for good (default chunk=1, memorize=3; memorize=0: never kept).
+ *   assignment is fixed (default chunk=1, memorize=3; memorize=0: never fixed).
  * - guided:size: consecutive tasks; once per instance the boundary between two units moves towards
  *   equal sums of weights per speed, starting from static. guided:time: with measured times.
- * - weighted: consecutive tasks in shares by the units' speeds; weighted:size by size.
- * - binpack: the heaviest task to the unit that is done first, neighbours together where close.
- *   binpack:reassign,cap=N: the cores are to follow, see evn_schedule_reassign().
+ * - weighted: consecutive tasks in shares by the units' speeds; weighted:size by weight.
+ * - binpack: the heaviest task to the unit that would finish it first, neighbours together where
+ *   close. binpack:reassign,cap=N: the cores are to follow, see evn_schedule_reassign().
  * - interval:iterations=N: slower units give up consecutive tasks to faster ones.
  * - map: balance first, then few bytes between units, or little time on their routes (better with
- *   Scotch).
- * - optimal:limit=S,gap=F: the smallest largest load, with a proven bound (needs COIN-OR CBC). The
- *   solver is used by one thread of a process at a time; others wait, which counts for the limit.
+ *   Scotch, which is used up to 20,000 tasks).
+ * - optimal:limit=S,gap=F: the smallest largest load, with a proven bound (needs COIN-OR CBC), in S
+ *   seconds and at most a tenth more. One thread of a process at a time uses the solver; waiting
+ *   for it counts for the limit. With a limit above 0 and below infinity the solver runs in a
+ *   forked process, which has ended when the call returns.
  *
  * guided is Algorithm 3 and dynamic is section 3 of González and Morancho, "Multi-GPU
- * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021).
- */
+ * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021). */
 #ifndef EVENER_SCHEDULE_H
 #define EVENER_SCHEDULE_H
 
@@ -38,155 +39,168 @@ extern "C" {
 
 typedef struct evn_schedule evn_schedule;
 
-/* Two tasks that exchange data each step: `bytes` go from one to the other and as many back. */
+/* Two tasks that exchange data each step: `bytes` in each direction. */
 typedef struct evn_link {
     int task[2];
     double bytes;
 } evn_link;
 
-/* How bytes go from one unit to another: in one hop, or in two, staged in the host's memory. All 0:
- * it takes no time. */
+/* Route between two units: one hop, or two if data are staged in the host's memory. All 0: free. */
 typedef struct evn_route {
-    int hops;           /* 2: staged; else one */
+    int hops;           /* 2: staged; any other number: one hop */
     double latency[2];  /* s a message, of each hop */
     double per_byte[2]; /* s a byte */
 } evn_route;
 
-/* What a schedule is made for. The arrays are copied; what is 0 or NULL is not known.
+/* The problem that a schedule is made for. The arrays are copied; 0 or NULL means not known.
  *
- * Near and far: units are of kinds and on nodes, and a route leads from each kind to each, one
- * between units of one node, another between units of two. So a cluster of a thousand like nodes is
- * a few kinds and two small matrices, and two sockets of a node are two kinds. binpack, map and
- * optimal keep neighbours near; the other schedules look at neither routes nor bandwidth. A link
- * costs each of its units the longer of its two ways, each with the latency of a message of its
- * own, in the unit of time in which speed is given (seconds, where speed is weight a second).
+ * Topology: each unit has a kind and a node. A route leads from each kind to each kind, `route`
+ * between units of one node, `far` between units of two nodes. So a cluster of a thousand equal
+ * nodes is a few kinds and two small matrices, and two sockets of a node are two kinds. binpack,
+ * map and optimal keep neighbours near; the other schedules ignore routes and bandwidth. A link
+ * costs each of its units the longer of its two directions, each with the latency of one message,
+ * in the unit of time of `speed` (seconds, where speed is weight a second).
  *
- * Memory: binpack, map and optimal make their plan as if there was enough, and if that does not fit
- * they make one that does; if none does, or none is found, one with few bytes over. The other
- * schedules do not look at it. evn_schedule_explain() tells who is over in any case.
+ * Memory: binpack, map and optimal first plan without capacities; if that plan does not fit they
+ * make one that does; if none is found, one with few bytes over. The other schedules ignore
+ * capacities. evn_schedule_explain() names the units that are over in any case.
  *
- * States: where units do not share their memory (`space`, the ranks of a run), a task that goes to
+ * States: where units do not share their memory (`space`, the ranks of a run), a task that moves to
  * a unit of another space takes its `state` along. guided:time, interval and map, which move tasks
- * by what was measured, do that only where it pays: what it saves over the instances that are left
- * is to be more than carrying takes; and if units have changed their speed before, also what it
- * saves in as many instances as the present speeds have lasted, so that one that comes and goes
- * does not make states travel to and fro. */
+ * by measured times, do so only where it pays: the saving over the remaining instances must exceed
+ * the cost of carrying the state; if units have changed their speed before, so must the saving over
+ * as many instances as the present speeds have lasted, so that states do not follow every short
+ * disturbance. */
 typedef struct evn_problem {
     int tasks;            /* n >= 1 */
     const double *weight; /* n sizes, >= 0 and finite; NULL: all 1 */
     int links;
     const evn_link *link; /* each pair of tasks at most once; NULL if links is 0 */
     int units;            /* U >= 1 */
-    const double *speed;  /* U, > 0 and finite: weight done per unit of time; NULL: all 1 */
+    const double *speed;  /* U, > 0 and finite: weight per unit of time; NULL: all 1 */
     double bandwidth; /* bytes a unit sends and receives per unit of time; 0: exchange is free */
-    int instances;    /* of the loop that are to come, for schedules that weigh a remap against what
-                         it saves; 0: many; not below */
-    int kinds;        /* of units; 0: one */
-    const int *kind;  /* U, 0 .. kinds - 1; NULL: all are of kind 0 */
-    const int *node;  /* U, >= 0: where each unit is; NULL: all are on one node */
+    int instances;    /* remaining instances of the loop, for schedules that weigh the cost of a
+                         migration against its saving; 0: many; not negative */
+    int kinds;        /* kinds of units; 0: one */
+    const int *kind;  /* kind of each unit, U, 0 .. kinds - 1; NULL: all of kind 0 */
+    const int *node;  /* node of each unit, U, >= 0; NULL: one node */
     const evn_route *route; /* kinds x kinds, route[from * kinds + to]: between two units of a node;
-                               NULL: that is free if `far` is given, else the bandwidth holds */
+                               NULL: free if `far` is given, else by the bandwidth */
     const evn_route *far;   /* the same between units of different nodes; NULL: as `route` */
-    const double *bytes;    /* n, >= 0 and finite: what each task's data take where it is owned */
-    const double *capacity; /* U, >= 0: bytes that each unit's memory holds; 0, INFINITY: enough */
-    const int *space;       /* U, >= 0: units of one space share their memory; NULL: all do */
-    const double *state; /* n, >= 0 and finite: bytes of each task that go along to another space;
-                            NULL: none */
-    double carry;        /* s that a byte of them takes, >= 0 and finite; 0: not known, 1e-9 until
-                            evn_schedule_carried() */
+    const double *bytes;    /* n, >= 0 and finite: memory of each task on its owner, bytes */
+    const double *capacity; /* U, >= 0: memory of each unit, bytes; 0, INFINITY: enough */
+    const int *space;       /* U, >= 0: units of equal space share their memory; NULL: all do */
+    const double *state;    /* n: bytes that go along to another space; NULL: none */
+    double carry;           /* seconds a byte of them, >= 0 and finite; 0: not known, 1e-9 until
+                               evn_schedule_carried() */
 } evn_problem;
 
-/* Makes the schedule that `text` names. EVN_USAGE: text or problem are not understood. */
+/* Makes the schedule that `text` names. EVN_USAGE: text or problem are invalid. */
 evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_problem *problem);
 void evn_schedule_close(evn_schedule *schedule);
 
-/* Whether the schedule that `text` names goes by the speeds of units: 0 for static and dynamic, and
- * where there is no such schedule. Who has to find speeds out can leave it then. */
+/* 1 if the schedule that `text` names uses the speeds of units; 0 for static and dynamic, and if
+ * there is no such schedule. Callers skip measuring speeds then. */
 int evn_schedule_uses_speeds(const char *text);
 
-/* The schedule written out with all its options, "dynamic:chunk=1,memorize=3". */
+/* The schedule with all its options, "dynamic:chunk=1,memorize=3". */
 const char *evn_schedule_text(const evn_schedule *schedule);
 
 /* The problem it was made for, with arrays of its own (never NULL); valid as long as the schedule
  * is. */
 const evn_problem *evn_schedule_problem(const evn_schedule *schedule);
 
-/* The next instance of the loop. If *chunk is 0, each task runs where evn_schedule_owner() says.
- * Otherwise units draw *chunk consecutive tasks at a time from a common queue 0 .. n-1, or of
- * evn_schedule_order(). */
+/* Chunk size of the next instance of the loop. 0: each task runs on the unit that
+ * evn_schedule_owner() names. Otherwise units draw that many consecutive tasks at a time from a
+ * common queue, 0 .. n-1 or evn_schedule_order(). */
 int evn_schedule_chunk(const evn_schedule *schedule);
 
-/* In which order units draw the tasks: n entries, valid until the next call of
- * evn_schedule_learn(); NULL: 0 .. n-1, or nobody draws. */
+/* The order in which units draw the tasks: n entries, valid until the next evn_schedule_learn();
+ * NULL: 0 .. n-1, or units do not draw. */
 const int *evn_schedule_order(const evn_schedule *schedule);
 
-/* Unit of each task: what the next instance shall do, or, while units draw, what the last one did
- * (static before the first), under `auto` what they would do if they did not. n entries, valid
- * until the next call of evn_schedule_learn(). */
+/* Unit of each task in the next instance; while units draw, in the last instance (static before the
+ * first), under `auto` the assignment that would hold without drawing. n entries, valid until the
+ * next evn_schedule_learn(). */
 const int *evn_schedule_owner(const evn_schedule *schedule);
 
-/* Tells what happened in an instance: who ran each task and how long it took, in seconds (n entries
- * each). With this the schedule decides about the next instance. EVN_USAGE: an owner is no unit or
- * a time is negative or not finite; then nothing was learnt. */
+/* Reports an instance: the unit that ran each task and its time in seconds (n entries each), from
+ * which the schedule decides about the next instance. EVN_USAGE: an owner is no unit, or a time is
+ * negative or not finite; nothing was learnt. */
 evn_status evn_schedule_learn(evn_schedule *schedule, const int *owner, const double *seconds);
 
-/* Tells what carrying took: `bytes` of the tasks' states went to other spaces in `seconds`. What it
- * takes a byte is from now on what was told, of late more than long ago. EVN_USAGE: bytes that are
- * not above 0 or a time that is below, or either not finite. */
+/* Replaces the weights from the next instance on, as for cells whose atoms have moved: n numbers,
+ * >= 0 and finite, copied; NULL: all 1. Learnt times scale with the weight: a task of twice the
+ * weight is expected to take twice as long; a task that weighed nothing takes the mean time of its
+ * weight. The assignment follows: under auto and map tasks move until it is as even as before;
+ * interval and guided:time search again; binpack, weighted and optimal plan again. All of these
+ * change the assignment only where that saves a fiftieth of an instance and, where times are known,
+ * pays for the moves. guided:size moves its boundaries once per instance again; static and dynamic
+ * ignore weights. Call it between instances. Equal weights change nothing. EVN_USAGE: a weight is
+ * negative or not finite, and nothing has changed. EVN_MEMORY. */
+evn_status evn_schedule_weights(evn_schedule *schedule, const double *weight);
+
+/* Reports the cost of migrations: `bytes` of states went to other spaces in `seconds`. The schedule
+ * uses a mean of reports that favours recent ones. EVN_USAGE: bytes not above 0, a negative time,
+ * or either not finite. */
 evn_status evn_schedule_carried(evn_schedule *schedule, double bytes, double seconds);
 
-/* Instances learnt so far. */
+/* Number of instances learnt so far. */
 int evn_schedule_instance(const evn_schedule *schedule);
 
-/* Whether the assignment will stay as it is as long as tasks and units do not change their speed.
- */
+/* 1 if the assignment will not change as long as tasks and units keep their speeds. */
 int evn_schedule_settled(const evn_schedule *schedule);
 
-/* The assignment as one line of text, and back. The text names the schedule, the number of tasks
- * and of units, and the owners as runs, "guided:size 16 tasks 4 units: 7*0 4*1 3*2 2*3". Export:
- * malloc'ed, free() it; NULL if there is no memory. Import: the next instance runs so, and learning
- * goes on from there; EVN_USAGE: not such a text, or not for this problem. */
+/* The assignment as one line of text, and back. The text names the schedule, the numbers of tasks
+ * and units, and the owners as runs, "guided:size 16 tasks 4 units: 7*0 4*1 3*2 2*3". Export:
+ * malloc'ed, free() it; NULL without memory. Import: the next instance has this assignment, and
+ * learning continues from it; EVN_USAGE: no such text, or not for this problem. */
 char *evn_schedule_export(const evn_schedule *schedule);
 evn_status evn_schedule_import(evn_schedule *schedule, const char *text);
 
-/* Why the next instance goes as it does, in a few lines of text that end with a newline each: what
- * the assignment is worth by the schedule's own model, the bound and the gap of `optimal`, how far
- * learning has come, which units are over their capacity by how much and whether that must be.
- * malloc'ed, free() it; NULL if there is no memory. */
+/* Explains the next instance in a few lines, each ended by a newline: the assignment's value by the
+ * schedule's own model, bound and gap of `optimal`, progress of learning, units over their
+ * capacity, by how much, and whether that is unavoidable. malloc'ed, free() it; NULL without
+ * memory. */
 char *evn_schedule_explain(const evn_schedule *schedule);
 
-/* Whether the schedule is one after which cores are to be reassigned: binpack:reassign. */
+/* 1 if cores are to be reassigned after the schedule: binpack:reassign. */
 int evn_schedule_reassigns(const evn_schedule *schedule);
 
-/* Cores instead of tasks: shares `cores` cores out to the schedule's units by the loads that its
- * assignment gives them, at least one and at most N each under binpack:reassign,cap=N, so that the
- * largest load per core becomes small; `share`, U entries, receives them. It is the thread
- * reassignment of NPB-MZ (NAS-03-010, section 5), which follows its grouping of tasks: make the
- * schedule for units of equal speed, then give the units these cores. Works after any schedule.
- * EVN_USAGE: there are fewer cores than units, or more than units * N. */
+/* 1 if CPU units that have done their own tasks take tasks that other units have not begun, and do
+ * not wait for a unit that has not arrived: the default schedule, auto. The owners stay the
+ * schedule's. */
+int evn_schedule_lends(const evn_schedule *schedule);
+
+/* Assigns cores instead of tasks: divides `cores` cores among the schedule's units by the loads of
+ * its assignment, at least one each, at most N each under binpack:reassign,cap=N, so that the
+ * largest load per core is small; `share`: U entries. This is the thread reassignment of NPB-MZ
+ * (NAS-03-010, section 5), which follows its grouping of tasks: make the schedule for units of
+ * equal speed, then give the units these cores. Works after any schedule. EVN_USAGE: fewer cores
+ * than units, or more than units * N. */
 evn_status evn_schedule_reassign(const evn_schedule *schedule, int cores, int *share);
 
 /* The imbalance of units that took `seconds`: the longest time over the shortest, w.u. of the
- * multi-GPU NPB-MZ paper. 1 is perfect, also where nobody took any time; infinite when a unit took
- * none; NAN, with a message, for less than one unit. */
+ * multi-GPU NPB-MZ paper. 1 is perfect, also if all times are 0; infinite if one unit took no time;
+ * NAN, with a message, for less than one unit. */
 double evn_imbalance(int units, const double *seconds);
 
-/* What the assignment `owner` means for `problem`: `load`, U entries, the sum of each unit's
- * weights; returns the imbalance of load/speed. NULL instead of `load`: not asked for. Without
- * memory for it, or with an owner that is no unit, NAN. */
+/* Loads of the assignment `owner` for `problem`: `load` (U entries, or NULL) receives the sum of
+ * each unit's weights; returns the imbalance of load/speed. NAN without memory, or with an owner
+ * that is no unit. */
 double evn_problem_imbalance(const evn_problem *problem, const int *owner, double *load);
 
-/* One instance in a virtual clock, where a task takes weight / speed on its unit: fills `owner` and
- * `seconds` (n entries each) as the next instance would go, units drawing chunks in the order in
+/* Simulates one instance in a virtual clock, where a task takes weight / speed on its unit: fills
+ * `owner` and `seconds` (n entries each) of the next instance; units draw chunks in the order in
  * which they become free (the lowest number first). EVN_MEMORY. */
 evn_status evn_schedule_simulate(const evn_schedule *schedule, int *owner, double *seconds);
 
-/* Bytes per step that cross between units under `owner`, both ways; in *pairs (may be NULL) the
- * ordered pairs of units between which some cross: the messages of a step. NAN, with a message: an
+/* Bytes per step that cross between units under `owner`, both directions; *pairs (may be NULL): the
+ * ordered pairs of units with bytes, which are the messages of a step. NAN, with a message: an
  * owner is no unit, or a link's end no task. */
 double evn_problem_cut(const evn_problem *problem, const int *owner, int *pairs);
 
-/* The i-th schedule's name and one line of explanation; NULL beyond the last. For help texts and
+/* Name and one line of explanation of the i-th schedule; NULL beyond the last. For help texts and
  * tests. */
 const char *evn_schedule_name(int i, const char **explanation);
 

@@ -1,6 +1,7 @@
-/* One-sided arrays: memory of all ranks, into which any of them writes without the owner's help, as
- * partitioned global address spaces have it (González, "UPC + CUDA", and NPB FT and MG on it). What
- * runs over <evener/cluster.h>'s wires runs over it: one process by itself, forked processes, MPI.
+/* For programs: one-sided arrays, memory of all ranks into which any rank writes without the
+ * owner's help, as in partitioned global address spaces (González, "UPC + CUDA", with NPB FT and
+ * MG). They work over every wire of <evener/cluster.h>: one process, forked processes, MPI. In
+ * MPI's words: windows, MPI_Put, MPI_Win_flush; a signal is a counter at the target.
  *
  *     evn_shared *s;                                   each rank's number to the next one
  *     evn_shared_open(&s, cluster, &(evn_shared_shape){.bytes = 2 * sizeof(double), .signals = 1});
@@ -10,30 +11,29 @@
  *     evn_shared_barrier(s);                           all have it
  *     evn_shared_close(s);
  *
- * A put writes to another rank's part and does not wait. It is there
+ * A put writes to another rank's part and does not wait. It is complete
  *
- *     for who waits for a signal       that the same rank raised after it (and the same thread)
- *     for all ranks                    after a barrier or reduction
- *     for who has put it               after evn_shared_flush(): then it may be told otherwise
+ *     for a thread that waits for a signal   when the same rank (and thread) raised it after the
+ * put for all ranks                          after a barrier or reduction for the rank that put
+ * after evn_shared_flush(), and then for any rank it tells
  *
- * and until then what is read there may be old, new or some of both. Its source may be written
- * again once the putting rank has flushed, raised a signal of the same rank, or been through a
- * barrier. Two puts to the same bytes without one of these between them may come in any order.
+ * and before that a read may see old values, new ones, or both. The source may be overwritten once
+ * the putting rank has flushed, raised a signal of the same rank, or passed a barrier. Two puts to
+ * the same bytes without one of these between them may arrive in any order.
  *
- * A signal is a number that each rank has for each other rank and itself: how often that one has
- * raised it, from 0. It never goes down, so who waits in round n of something waits for n.
+ * A signal is a counter that each rank has for each rank, itself included: the number of times that
+ * rank has raised it, from 0. It never decreases, so round n of an algorithm waits for n.
  *
- * Where memory is of the same node (evn_shared_pointer() gives it), a put is a copy by the
- * processor, and a rank may as well read and write there itself; a signal then says that it has. To
- * other nodes puts go over the wire. Where the network cannot write to memory by itself (TCP, and
- * MPICH even within a node) they come when their target calls the library next: every wait, barrier
- * and reduction lets them come on, and evn_shared_poll() does between computations. A target that
- * computes makes a flush, and a signal to it, wait; nothing hangs.
+ * On one node (where evn_shared_pointer() gives the memory) a put is a copy by the processor, and a
+ * rank may read and write there directly; a signal then announces it. To other nodes puts go over
+ * the wire. Networks that cannot write to memory by themselves (TCP; MPICH even within a node)
+ * deliver puts when the target calls the library: every wait, barrier and reduction does, and
+ * evn_shared_poll() between computations. A target that computes delays a flush, or a signal to it;
+ * nothing deadlocks.
  *
- * Unless a function says otherwise any thread of a rank may call it at any time. Waits end with
- * EVN_STOPPED as evn_cluster_stop_on() says, and when a rank dies so does the run; MPI itself
- * cannot be left, though, while it flushes.
- */
+ * Unless a function says otherwise any thread of a rank may call it at any time. Waits return
+ * EVN_STOPPED as of evn_cluster_stop_on(); the death of a rank ends the run. A flush inside MPI
+ * cannot be interrupted. */
 #ifndef EVENER_SHARED_H
 #define EVENER_SHARED_H
 
@@ -50,92 +50,95 @@ typedef struct evn_shared evn_shared;
 #define EVN_SHARED_SIGNALS_MAX 4096
 
 typedef struct evn_shared_shape {
-    size_t bytes; /* of this rank; ranks may have different ones, and 0 */
-    int signals;  /* their number, 0 to EVN_SHARED_SIGNALS_MAX; the same on all ranks */
-    /* For studies and tests: as if each node had so many ranks, consecutive ones; puts between
-     * nodes go over the wire. 0: as it is. The same on all ranks. */
+    size_t bytes; /* bytes of this rank; they may differ between ranks, and be 0 */
+    int signals;  /* number of signals, 0 to EVN_SHARED_SIGNALS_MAX; the same on all ranks */
+    /* For studies and tests: assume this many consecutive ranks a node, so that puts between such
+     * nodes go over the wire. 0: the real nodes. The same on all ranks. */
     int per_node;
 } evn_shared_shape;
 
-/* Makes the memory of all ranks, zeros, each part page-aligned. It is written to before this
- * returns where it comes from a file system that may be full (/dev/shm, with MPI). Collective, and
- * the same status on all: EVN_USAGE; EVN_MEMORY: there is not as much; EVN_MISSING: the wire has no
- * one-sided memory; EVN_SYSTEM. */
+/* Allocates the memory of all ranks, zeroed, each part page-aligned. Memory from a file system that
+ * may be full (/dev/shm, with MPI) is written to before this returns. Collective, the same status
+ * on all: EVN_USAGE; EVN_MEMORY: not enough; EVN_MISSING: the wire has no one-sided memory;
+ * EVN_SYSTEM. */
 evn_status evn_shared_open(evn_shared **out, evn_cluster *cluster, const evn_shared_shape *shape);
 
-/* Collective; nobody may use it any more, nor the pointers into it. Before evn_cluster_close(). */
+/* Frees the memory; no rank may use it or pointers into it any more. Collective, before
+ * evn_cluster_close(). */
 void evn_shared_close(evn_shared *shared);
 
 /* This rank's own part; NULL if it has no bytes. */
 void *evn_shared_memory(const evn_shared *shared);
 
-/* The part of `rank` if that is on this node, its own too; else NULL. */
+/* Pointer to the part of `rank` if that rank is on this node (this rank included); else NULL. */
 void *evn_shared_pointer(const evn_shared *shared, int rank);
 
-/* The bytes that `rank` has. */
+/* Bytes of the part of `rank`. */
 size_t evn_shared_bytes(const evn_shared *shared, int rank);
 
-/* Writes `bytes` at `from` to `at` of rank `to`'s part. Does not wait. EVN_USAGE: there is no such
- * rank, or it has no such bytes; EVN_SYSTEM. */
+/* Copies `bytes` from `from` to byte `at` of rank `to`'s part. Does not wait. EVN_USAGE: no such
+ * rank, or beyond its part; EVN_SYSTEM. */
 evn_status evn_shared_put(evn_shared *shared, int to, size_t at, const void *from, size_t bytes);
 
-/* The same for `rows` pieces of `bytes`, `step` bytes from one's beginning to the next one's at the
- * target and `from_step` at the source. As many puts as rows, but a single one where both ends have
- * no gaps: where rows are short and go to another node, pack them. */
+/* Puts `rows` pieces of `bytes`, at a stride of `step` bytes at the target and `from_step` at the
+ * source. One put for each row, or a single one if both ends are contiguous: pack short rows for
+ * another node. */
 evn_status evn_shared_put_rows(evn_shared *shared, int to, size_t at, size_t step, const void *from,
                                size_t from_step, size_t bytes, size_t rows);
 
-/* evn_shared_put() and evn_shared_raise(). */
+/* evn_shared_put() followed by evn_shared_raise(). */
 evn_status evn_shared_put_signal(evn_shared *shared, int to, size_t at, const void *from,
                                  size_t bytes, int signal);
 
-/* Adds 1 to what rank `to` has of this rank's `signal`, after all that the calling thread has put
- * or written there before. To another node it waits until that is there. */
+/* Adds 1 to rank `to`'s counter of this rank's `signal`, after all that the calling thread has put
+ * or written there. To another node it waits until those puts are complete. */
 evn_status evn_shared_raise(evn_shared *shared, int to, int signal);
 
-/* Returns when all that this rank has put to rank `to` (-1: to all) is there. */
+/* Returns when all puts of this rank to rank `to` (-1: to all) are complete. */
 evn_status evn_shared_flush(evn_shared *shared, int to);
 
 /* Returns when rank `from` has raised its `signal` here at least `value` times. */
 evn_status evn_shared_wait(evn_shared *shared, int from, int signal, unsigned long long value);
 
-/* What can be waited for. */
+/* A signal to wait for. */
 typedef struct evn_shared_signal {
-    int from; /* -1: leave it out */
+    int from; /* -1: ignore this entry */
     int signal;
     unsigned long long value;
 } evn_shared_signal;
 
-/* Returns when one of `count` of them has come: *which, the first one of the list that has. For who
- * serves others in the order in which they become ready. EVN_USAGE: all are left out. */
+/* Returns when one of `count` signals has come; *which: the first such in the list. For a thread
+ * that serves several sources in the order in which they become ready. EVN_USAGE: all entries are
+ * ignored. */
 evn_status evn_shared_wait_any(evn_shared *shared, const evn_shared_signal *of, int count,
                                int *which);
 
-/* How often rank `from` has raised its `signal` here; does not wait. What was written before is
- * seen. */
+/* Number of times that rank `from` has raised its `signal` here; does not wait. Earlier writes of
+ * that rank are visible. */
 evn_status evn_shared_raised(evn_shared *shared, int from, int signal, unsigned long long *value);
 
-/* Lets what is on its way come on: some tenths of a microsecond, nothing within a node over an
+/* Makes progress of puts under way: some tenths of a microsecond; nothing within a node over an
  * arena. */
 void evn_shared_poll(evn_shared *shared);
 
-/* Returns when all ranks have come, and all that they have put is where it belongs: ceil(log2 R)
- * hops (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988). Of one
- * thread of each rank, in the same order as reductions. It is no agreement: who has failed says so
- * at the next evn_cluster_agree(). */
+/* Barrier: returns when all ranks have entered it and all puts are complete: ceil(log2 R) hops
+ * (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988). By one thread
+ * of each rank, in the same order as reductions. Failures are not exchanged: see
+ * evn_cluster_agree(). */
 evn_status evn_shared_barrier(evn_shared *shared);
 
 typedef enum evn_reduction { EVN_SUM, EVN_MAX } evn_reduction;
 
-/* Makes value[i], i < `count`, the sum or the largest of all ranks', on all: rank 0's, and then the
- * others' one after another, so it has the same bits on all, over every wire. Of what is no number
- * the largest is no number. A barrier, too. The same `count` on all. EVN_USAGE. */
+/* Reduces value[i], i < `count`, to the sum or the maximum over all ranks, on all ranks
+ * (MPI_Allreduce). Values are combined in the order of ranks, so all ranks have the same bits, over
+ * every wire. The maximum with a NaN is NaN. Also a barrier. The same `count` on all ranks.
+ * EVN_USAGE. */
 evn_status evn_shared_reduce(evn_shared *shared, evn_reduction what, double *value, int count);
 
-/* What this rank has put to others until now; to itself is a copy and does not count, nor do
- * signals, barriers and reductions. */
+/* Puts of this rank to other ranks so far; puts to itself, signals, barriers and reductions do not
+ * count. */
 typedef struct evn_shared_counts {
-    long long puts, near_puts, far_puts; /* all; to this node; to others */
+    long long puts, near_puts, far_puts; /* all; within this node; to other nodes */
     double bytes, near_bytes, far_bytes;
     long long signals;
 } evn_shared_counts;

@@ -1,13 +1,13 @@
-/* What a function of the library returns, and the message that goes with a failure.
+/* For programs: the status that functions return, and the message that goes with a failure.
  *
- * Wrong arguments end no program. NULL where something must be is EVN_USAGE, with a message that
- * begins with the function's name; a function that returns no status answers 0, -1, NULL, "" or
- * NAN, whichever is no right answer, and leaves the message. The functions that close accept NULL.
- * What was closed before cannot be known, and must not be used. A number that there is not (of a
- * unit, task, region, space ..), a negative or infinite one, and a call at the wrong time or by the
- * wrong thread are treated alike, as each function says.
+ * Wrong arguments never end the program. NULL for a required pointer is EVN_USAGE, with a message
+ * that begins with the function's name. A function without a status returns 0, -1, NULL, "" or NAN,
+ * whichever cannot be a right answer, and leaves the message. Functions that close accept NULL. A
+ * handle must not be used after it was closed; the library cannot detect that. The same rules hold
+ * for numbers out of range (of a unit, task, region, space ..), for negative or infinite ones, and
+ * for calls at the wrong time or by the wrong thread; each function says which.
  *
- * Messages, and all that the library reads and writes, have a decimal point, whatever the locale.
+ * Messages, and all text that the library reads and writes, have a decimal point in every locale.
  */
 #ifndef EVENER_STATUS_H
 #define EVENER_STATUS_H
@@ -36,20 +36,18 @@ typedef enum evn_status {
 /* The status in words; never NULL, also for a number that is no status. */
 const char *evn_status_text(evn_status status);
 
-/* The last failure of the calling thread in one line, as `units: "4:CPUS:4" at column 3: unknown
- * family "CPUS", expected CPU or GPU`. Valid until this thread's next failure; "" if there was
- * none. */
+/* The calling thread's last failure in one line, as `units: "4:CPUS:4" at column 3: unknown family
+ * "CPUS", expected CPU or GPU`. Valid until this thread's next failure; "" if there was none. */
 const char *evn_message(void);
 
-/* Keeps a message (printf style, one line) for this thread's evn_message() and returns `status`:
- * for bodies and applications, so that their failures read like the library's. The arguments may be
- * evn_message() itself, and words from outside: the message is as evn_plain() of <evener/text.h>
- * makes it. */
+/* Sets this thread's evn_message() (printf style, one line) and returns `status`. Bodies and
+ * applications use it, so that their failures read like the library's. The arguments may include
+ * evn_message() itself and untrusted text; the message is passed through evn_plain() of
+ * <evener/text.h>. */
 evn_status evn_fail(evn_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same with a text that is taken as it is, for languages that cannot call functions of any
- * number of arguments. NULL: "no message". */
+/* As evn_fail(), with a fixed text: for languages without variadic calls. NULL: "no message". */
 evn_status evn_fail_text(evn_status status, const char *text);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Which Evener this is. */
+/* For programs: the version of the headers and of the library. */
 #ifndef EVENER_VERSION_H
 #define EVENER_VERSION_H
 
@@ -6,11 +6,11 @@
 extern "C" {
 #endif
 
-/* Of these headers. */
+/* Version of these headers. */
 #define EVN_VERSION "0.1.0"
 
-/* Of the library that the program runs with, which a shared one may have changed since the program
- * was compiled. */
+/* Version of the library that the program runs with; a shared library may be newer than the
+ * headers. */
 const char *evn_version(void);
 
 #ifdef __cplusplus

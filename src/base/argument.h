@@ -1,13 +1,13 @@
-/* Arguments that are not there: every public function looks for them before anything else. */
+/* Checks of required arguments, which every public function makes first. */
 #ifndef BASE_ARGUMENT_H
 #define BASE_ARGUMENT_H
 
 #include <evener/status.h>
 
-/* EVN_USAGE: `function` was given NULL instead of `what`. */
+/* EVN_USAGE: argument `what` of `function` is NULL. */
 evn_status argument_missing(const char *function, const char *what) __attribute__((cold));
 
-/* Leaves the function with `answer` and a message where `argument` is NULL. */
+/* Returns `answer` from the function, with a message, if `argument` is NULL. */
 #define NEED_OR(answer, argument, what)                                                            \
     do {                                                                                           \
         if (!(argument)) {                                                                         \
@@ -18,7 +18,7 @@ evn_status argument_missing(const char *function, const char *what) __attribute_
 
 #define NEED(argument, what) NEED_OR(EVN_USAGE, argument, what)
 
-/* What a function gives to *out: NULL until it has succeeded. */
+/* Checks `out` and sets *out to NULL, its value until the function succeeds. */
 #define NEED_OUT(out)                                                                              \
     do {                                                                                           \
         NEED(out, "where to put what it opens");                                                   \

@@ -1,48 +1,60 @@
 /* Spin, then sleep; and a barrier of it. */
 #include "base/gate.h"
 #include "base/pause.h"
+#include "base/ticks.h"
+#include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-void gate_init(struct gate *g, int spins) {
-    atomic_init(&g->count, 0);
-    atomic_init(&g->sleepers, 0);
-    g->spins = spins;
-    pthread_mutex_init(&g->mutex, NULL);
-    pthread_cond_init(&g->moved, NULL);
+enum { LOOKS = 32 }; /* at the counter for one at the clock */
+
+static void sleep_while(atomic_uint *count, unsigned seen) {
+    syscall(SYS_futex, count, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 }
 
-void gate_destroy(struct gate *g) {
-    pthread_mutex_destroy(&g->mutex);
-    pthread_cond_destroy(&g->moved);
+static void wake_all(atomic_uint *count) {
+    syscall(SYS_futex, count, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void gate_init(struct gate *g, double spin) {
+    atomic_init(&g->count, 0);
+    atomic_init(&g->sleepers, 0);
+    g->spin = (uint64_t)(spin / ticks_open());
 }
 
 void gate_open(struct gate *g) {
-    /* both sides first say what they do and then look at the other (sequentially consistent), so
-     * either the opener sees the sleeper or the sleeper sees the new count */
+    /* both sides first say what they do and then look at the other (sequentially consistent): the
+     * opener sees the sleeper, or the sleeper sees the new count, here or in the kernel */
     atomic_fetch_add(&g->count, 1);
-    if (atomic_load(&g->sleepers) == 0) return;
-    pthread_mutex_lock(&g->mutex);
-    pthread_cond_broadcast(&g->moved);
-    pthread_mutex_unlock(&g->mutex);
+    if (atomic_load(&g->sleepers)) wake_all(&g->count);
+}
+
+/* Whether the counter has moved within the time to spin. */
+static int moves(struct gate *g, unsigned seen) {
+    if (gate_count(g) != seen) return 1;
+    const uint64_t begin = ticks_now();
+    do {
+        for (int i = 0; i < LOOKS; i++) {
+            pause_core();
+            if (gate_count(g) != seen) return 1;
+        }
+    } while (ticks_now() - begin < g->spin);
+    return 0;
 }
 
 void gate_wait(struct gate *g, unsigned seen) {
-    for (int i = 0; i < g->spins; i++) {
-        if (gate_count(g) != seen) return;
-        pause_core();
-    }
-    pthread_mutex_lock(&g->mutex);
+    if (moves(g, seen)) return;
     atomic_fetch_add(&g->sleepers, 1);
-    while (atomic_load(&g->count) == seen) pthread_cond_wait(&g->moved, &g->mutex);
+    while (atomic_load(&g->count) == seen) sleep_while(&g->count, seen);
     atomic_fetch_sub(&g->sleepers, 1);
-    pthread_mutex_unlock(&g->mutex);
 }
 
-void barrier_init(struct barrier *b, int spins) {
-    gate_init(&b->gate, spins);
+void barrier_init(struct barrier *b, double spin) {
+    gate_init(&b->gate, spin);
     atomic_init(&b->arrived, 0);
 }
-
-void barrier_destroy(struct barrier *b) { gate_destroy(&b->gate); }
 
 void barrier_wait(struct barrier *b, int cores) {
     const unsigned seen = gate_count(&b->gate);

@@ -1,9 +1,9 @@
-/* What the library asks about the calling thread's message; the rest is <evener/status.h>. */
+/* The calling thread's message, for the library's own use; the public part is <evener/status.h>. */
 #ifndef BASE_MESSAGE_H
 #define BASE_MESSAGE_H
 
-/* Messages that the thread has kept so far: who calls a program's function can tell whether a
- * failure brought one of its own, or the message that is there is an old one. */
+/* Number of messages that the thread has set so far. A caller of a program's function compares it
+ * before and after, to tell a new message from an old one. */
 unsigned message_count(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* Files whole or not at all: written without a name, linked or copied to one when they are
- * complete. Where they are is src/base/output_place.c's. */
-#include "base/output_place.h"
+ * complete. Where they are is src/base/output_target.c's. */
+#include "base/output_target.h"
 #include <errno.h>
 #include <evener/output.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Where plug-ins are looked for, and what makes a shared object one. */
 #include "base/argument.h"
-#include "base/places.h"
+#include "base/install_paths.h"
 #include <evener/plugin.h>
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,10 +1,9 @@
-/* Processes made by fork(): they have all memory of the one they come from, and of its threads only
- * the one that called. */
+/* Children of fork(): they have all memory of the parent, and only the thread that called it. */
 #ifndef BASE_PROCESS_H
 #define BASE_PROCESS_H
 
-/* How often this process's line has forked: what was made under another number belongs to another
- * process, and its threads are not here. */
+/* Number of fork()s between the first process and this one. An object made under another number
+ * belongs to another process, and its threads do not exist here. */
 unsigned process_forks(void);
 
 #endif

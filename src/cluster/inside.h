@@ -1,43 +1,59 @@
-/* One-sided memory from inside, for the files of this room. */
+/* Internals of a cluster. */
 #ifndef CLUSTER_INSIDE_H
 #define CLUSTER_INSIDE_H
 
-#include <evener/shared.h>
-#include <evener/wire.h>
-#include <stdatomic.h>
+#include "cluster/tree.h"
+#include "cluster/cluster.h"
+#include "cluster/collective_record.h"
+#include <pthread.h>
+#include <signal.h>
 
-/* Doubles that a reduction carries at once. */
-enum { REDUCE_ROOM = 32 };
-
-struct evn_shared {
-    evn_cluster *cluster;
-    const evn_wire_shared *wire;
-    evn_segment *segment;
+struct evn_cluster {
+    const evn_wire_kind *kind; /* NULL: no ranks */
+    evn_wire *wire;
+    evn_wire_host host;
+    struct tree *tree;
     int rank, size;
-    int signals, row; /* of the program; words that each rank has of another */
-    size_t *bytes;    /* of each rank, without what is ours */
-    size_t begin;     /* where the program's bytes are in a part: behind the room of reductions */
-    unsigned char **there;     /* the parts of this node's ranks; NULL: elsewhere */
-    unsigned long long rounds; /* of barriers and reductions */
-    atomic_llong near_puts, far_puts, near_bytes, far_bytes, signals_raised;
+    pthread_mutex_t lock;
+    struct hello *hello; /* introductions of all ranks */
+    int next_tag[CLUSTER_USES];
+    struct carriage *carriage; /* point-to-point channels; NULL: no ranks */
+    /* evn_cluster_units() */
+    int *first; /* [size + 1] */
+    double *speed;
+    struct parcels *parcels; /* NULL: no all-to-all yet */
+    struct message_log *log; /* NULL: not logged */
+    /* collective records */
+    evn_status failed; /* failure to report at the next one */
+    char failure[1024];
+    char share[160];      /* share of the host's cores, in words */
+    int broken;           /* 1: the last one has failed */
+    int stopping;         /* 1: some rank's stop flag was set at the last one */
+    struct record said;   /* this rank's record; on rank 0 all ranks' */
+    struct record answer; /* answer of the last one */
 };
 
-/* One process by itself. */
-extern const evn_wire_shared shared_alone;
-evn_status shared_alone_open(evn_segment **out, const evn_wire_host *host, size_t bytes, int words);
+/* 1 if the ranks of this host have more threads, threads[rank] (NULL: one each), than cores. */
+int cluster_is_crowded(const evn_cluster *cluster, const int *threads);
 
-/* Which word of a rank has rank `from`'s signal; -1 is that of barriers and reductions. */
-static inline int shared_word(const evn_shared *s, int from, int signal) {
-    return from * s->row + 1 + signal;
-}
+/* Opens and closes the channels of evn_cluster_carry(); on all ranks. */
+evn_status cluster_carry_open(evn_cluster *cluster);
+void cluster_carry_close(evn_cluster *cluster);
 
-/* Copies, or gives to the wire; `at` counts from the part's beginning. Arguments are good. */
-evn_status shared_put(evn_shared *shared, int to, size_t at, const void *from, size_t bytes);
-evn_status shared_raise(evn_shared *shared, int to, int signal);
-evn_status shared_wait(evn_shared *shared, const evn_shared_signal *of, int count, int *which);
+/* `decide` of an all-gather: all ranks' records, concatenated, go to all; the roll must outlive the
+ * call. */
+struct roll {
+    const evn_cluster *cluster;
+    struct record all;
+};
+evn_status roll_all(void *roll, const struct cluster_record *of, const void **down, size_t *bytes);
 
-/* EVN_USAGE, with a message that begins with `what`, unless there is such a rank or signal. */
-evn_status shared_check_rank(const evn_shared *shared, const char *what, int rank);
-evn_status shared_check_signal(const evn_shared *shared, const char *what, int signal);
+/* Closes the channels of evn_cluster_exchange(). */
+void parcels_close(evn_cluster *cluster);
+
+#define MEET_TO_CLOSE "evn_cluster_close()"
+
+/* The last collective record, with the status of this rank's run. */
+void cluster_meet_to_close(evn_cluster *cluster, evn_status status);
 
 #endif

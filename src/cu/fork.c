@@ -1,6 +1,6 @@
-/* The call with which a parallel region is forked, taken over when the program is linked
- * (--wrap=GOMP_parallel,--wrap=__kmpc_fork_call): a region that a directive has announced goes to
- * the leaders of the units, every other one to the runtime as it is. */
+/* Interception of the fork call of parallel regions at link time
+ * (--wrap=GOMP_parallel,--wrap=__kmpc_fork_call): a region announced by a directive is run by the
+ * leaders of the units, any other by the OpenMP runtime. */
 #include "cu/internal.h"
 #include <omp.h>
 #include <stdarg.h>
@@ -46,7 +46,9 @@ static evn_status call_batch(const struct work *w, const evn_batch *batch) {
     const int *task = evn_batch_tasks(batch, &count);
     evn_cu_int *value = malloc((size_t)count * sizeof *value);
     if (!value) return evn_fail(EVN_MEMORY, "batch: not enough memory for %d iterations", count);
-    for (int i = 0; i < count; i++) value[i] = w->from + task[i] * w->step;
+    for (int i = 0; i < count; i++)
+        value[i] = (evn_cu_int)((unsigned long long)w->from +
+                                (unsigned long long)task[i] * (unsigned long long)w->step);
     w->batch(value, count);
     free(value);
     return EVN_OK;
@@ -83,12 +85,10 @@ static void job(evn_unit *unit, void *arg) {
 /* ---- the region that was announced --------------------------------------------------------- */
 
 static void run_loop(const struct work *w, struct kept *kept) {
-    const double moved = cu_reports() ? cu_place_moved() : 0;
     const int threads = omp_get_max_threads();
     evn_status status = evn_loop_run(kept->loop, body, (void *)w);
     omp_set_num_threads(threads);
     if (status) cu_die_of_message(w->site->where);
-    if (cu_reports()) w->site->done.moved += cu_place_moved() - moved;
 }
 
 static void run_teams(const struct work *w) {
@@ -113,9 +113,9 @@ static void run_standard(const struct work *w) {
 static void take(const struct closure *closure) {
     struct cu_thread *me = &cu_here;
     const struct work w = {.closure = closure,
-                           .batch = me->wish.batch,
-                           .from = me->wish.from,
-                           .step = me->wish.step,
+                           .batch = me->batch_body,
+                           .from = me->from,
+                           .step = me->step,
                            .site = me->site};
     const enum armed armed = me->armed;
     me->armed = ARMED_NOT;
@@ -129,7 +129,8 @@ static void take(const struct closure *closure) {
         run_standard(&w);
 }
 
-/* In the region; outside of what was taken it is the first to see that nothing was. */
+/* The leader's next iteration. As the first call in a region, it also detects a region that was not
+ * intercepted. */
 evn_cu_int evn_cu_next(void) {
     struct cu_thread *me = &cu_here;
     if (me->batch) return evn_batch_next(me->batch);

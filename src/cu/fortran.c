@@ -1,5 +1,5 @@
-/* What directives in Fortran need beside those of C: sites without static texts, and values that
- * are moved without a type. */
+/* Run-time calls of directives in Fortran beside those of C: sites without static texts, and
+ * untyped copies of values. */
 #include "evener/cu_fortran.h"
 #include "cu/internal.h"
 #include <pthread.h>
@@ -68,6 +68,29 @@ void evn_cu_index_4(int *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
 }
 void evn_cu_index_8(long long *x, evn_cu_int from, evn_cu_int t, evn_cu_int step) {
     *x = from + t * step;
+}
+
+signed char evn_cu_one_1(signed char x) { return (void)x, 1; }
+short evn_cu_one_2(short x) { return (void)x, 1; }
+int evn_cu_one_4(int x) { return (void)x, 1; }
+long long evn_cu_one_8(long long x) { return (void)x, 1; }
+
+/* One further, also where a variable of 1, 2, 4 or 8 bytes had its largest value. */
+static int is_next(evn_cu_int was, evn_cu_int is) {
+    const unsigned long long way = (unsigned long long)is - (unsigned long long)was;
+    if (way == 1) return 1;
+    for (int bits = 8; bits < 64; bits *= 2)
+        if (was == (1LL << (bits - 1)) - 1 && is == -was - 1) return 1;
+    return 0;
+}
+
+void evn_cu_behind(evn_cu_int was, evn_cu_int is) {
+    if (is_next(was, is)) return;
+    if (is == was)
+        cu_die(NULL, "exit leaves the loop over compute units; its iterations run on several units "
+                     "at a time, so none can end the others");
+    cu_die(NULL, "the body of the loop over compute units has changed the loop's variable; its "
+                 "iterations are counted before they run");
 }
 
 evn_cu_int evn_cu_digit(evn_cu_int t, evn_cu_int trips) { return t % trips; }

@@ -1,14 +1,14 @@
-/* Directives at run time, for the files of this room: units.c has the units that the program runs
- * on, site.c the directives and their loops, fork.c takes over their regions, place.c has the data,
- * omp.c answers what a body asks, report.c says at exit what was done. */
+/* Internals of directives at run time: units.c opens the program's units, site.c keeps directives
+ * and their loops, fork.c intercepts their regions, place.c moves data, omp.c answers queries of
+ * bodies, report.c prints statistics at exit. */
 #ifndef CU_INTERNAL_H
 #define CU_INTERNAL_H
 
 #include <evener/cu.h>
 #include <evener/open.h>
 
-/* What a compiler has made of a parallel region: gcc's function and its data, or clang's (kmpc)
- * with a list of pointers. */
+/* A parallel region as compiled: gcc's function and its data, or clang's (kmpc) with a list of
+ * pointers. */
 struct closure {
     void (*gomp)(void *data);
     void *data;
@@ -23,15 +23,19 @@ struct option {
     evn_cu_int value;
 };
 
-/* What the calling thread has said of the directive that it comes to. */
+/* The clauses of the directive that the calling thread is about to enter. An expression in a clause
+ * may run another directive, or the same one: its wish is stacked on this one until it is entered.
+ */
 struct wish {
     const evn_cu_site *site;
+    int advised;        /* 1: clauses were given, but no bounds yet */
+    struct wish *outer; /* the wish below, whose clauses are incomplete, or NULL */
     evn_cu_int from, step;
     int options;
     struct option option[CU_OPTIONS];
-    double speed[2]; /* of a unit of each family; 0: not said */
+    double speed[2]; /* speed of a unit of each family; 0: not given */
     void (*batch)(const evn_cu_int *, int);
-    evn_cu_int weights; /* 0: not said */
+    evn_cu_int weights; /* 0: not given */
     double *weight;     /* room, kept */
     size_t room;
 };
@@ -44,10 +48,10 @@ struct kept {
     int options;
     struct option option[CU_OPTIONS];
     double speed[2];
-    double *weight; /* NULL: not said */
+    int weighted; /* 1: weights are given */
 };
 
-/* What the loops of a directive did that are closed (report.c). */
+/* Statistics of a directive's closed loops (report.c). */
 struct done {
     double *seconds; /* of each unit; NULL: nothing yet */
     double wall, moved;
@@ -71,16 +75,16 @@ struct site {
     struct done done;
 };
 
-/* How the next region of the calling thread is taken. */
+/* How the next region of the calling thread is run. */
 enum armed {
     ARMED_NOT,
-    ARMED_LOOP,     /* by all units' leaders, once a batch */
+    ARMED_LOOP,     /* by all leaders, once a batch */
     ARMED_TEAMS,    /* by all units' leaders, once */
-    ARMED_JOIN,     /* by this leader, once a batch of its own */
+    ARMED_JOIN,     /* by this leader, once for each of its batches */
     ARMED_STANDARD, /* by this thread, as OpenMP says */
 };
 
-/* A region that the calling thread has acquired for the batch at hand. */
+/* A data region that the calling thread has acquired for the current batch. */
 struct held {
     int region;
     int access;
@@ -88,9 +92,11 @@ struct held {
 
 struct cu_thread {
     enum armed armed;
-    struct site *site; /* for which */
+    struct site *site; /* the directive */
     struct kept *kept;
-    evn_cu_int next, end; /* ARMED_STANDARD: iterations that are left */
+    evn_cu_int from, step; /* of its loop variable */
+    void (*batch_body)(const evn_cu_int *, int);
+    evn_cu_int next, end; /* ARMED_STANDARD: remaining iterations */
     int takes;            /* these */
     struct wish wish;
     /* as a leader */
@@ -98,17 +104,18 @@ struct cu_thread {
     evn_batch *batch; /* NULL: none, or in a teams block outside of a distribute */
     struct held *held;
     int count, room; /* held */
-    int *slot;       /* of each region: where it may be in `held` */
+    int *slot;       /* index into `held` of each region, if it is there */
     int slots;
     int space;
-    int kept_alive; /* memory of this thread is freed when it ends */
+    int kept_alive; /* 1: memory of this thread is freed when the thread ends */
 };
 extern _Thread_local struct cu_thread cu_here;
 
-/* The directive at work, or the last one that was; for messages. */
+/* The current or last directive, for messages. */
 extern const evn_cu_site *_Atomic cu_at;
 
-/* Ends the program: `file:line: what`, of `site` or, NULL, of cu_at. The first thread speaks. */
+/* Ends the program with `file:line: message`, of `site`, or if NULL of cu_at. Only the first thread
+ * prints. */
 void cu_die(const evn_cu_site *site, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn, cold));
 /* The same with evn_message(). */
@@ -122,7 +129,8 @@ const char *cu_variable(const char *name);
 
 /* ---- units.c ---- */
 
-/* What the program runs on; NULL and 0 before the first directive. `serial` counts the lists. */
+/* The program's session and units; NULL and 0 before the first directive. `serial` counts lists of
+ * units. */
 struct cu_program {
     evn_session *session;
     evn_units *units;
@@ -130,51 +138,57 @@ struct cu_program {
 };
 extern struct cu_program cu;
 
-/* Units as the directive's list says, which may be other ones than before. */
+/* Opens the units of the directive's list, unless they are open. */
 void cu_units_want(struct site *site, const evn_cu_group *group, int groups, evn_cu_int limit);
 
 /* ---- site.c ---- */
 
 extern struct site *cu_sites;
-/* Whether another thread than the calling one runs the directives. */
+/* 1 if another thread than the calling one runs the directives. */
 int cu_by_other_thread(void);
 /* Closes the loops of all directives. */
 void cu_sites_forget(void);
 
 /* ---- fork.c ---- */
 
-/* Whether the call with which regions are forked was taken over when the program was linked. */
+/* 1 if the compiler's fork call was intercepted at link time. */
 int cu_fork_is_taken(void);
 
 /* ---- place.c ---- */
 
-/* Brings all data home and closes the place, also where some cannot come; opens one on the units
- * there are. */
+/* Copies all data to the host and closes the place, also if some copies fail; opens one on the
+ * present units. */
 evn_status cu_place_close(void);
 evn_status cu_place_open(void);
 
-/* What was registered and `memory` is in comes to where the caller is, a leader or a thread outside
- * of units' work. 0: it is in nothing that was registered. */
+/* Moves the registered data that contain `memory` to the caller's space (a leader, or a thread
+ * outside of units' work). 0: `memory` is not registered. */
 int cu_place_bring(const void *memory, int access, evn_status *status);
 
-/* The end of a batch: waits for its device and lets go what it has brought. */
+/* Ends a batch: waits for its device and releases its data. */
 evn_status cu_place_release(void);
-
-/* Bytes of regions that have moved so far. */
-double cu_place_moved(void);
 
 /* ---- omp.c ---- */
 
-/* Of the unit's devices the one at hand. */
+/* Index of the current device among the unit's devices. */
 int cu_device_at_hand(void);
 
 /* ---- report.c ---- */
 
-/* Whether EVENER_REPORT asks for it. */
+/* 1 if EVENER_REPORT asks for a report. */
 int cu_reports(void);
-/* Adds what a loop did, before it is closed. */
+/* Adds a loop's statistics, before it is closed. */
 void cu_report_add(struct site *site, const evn_loop *loop);
-/* A line for each directive, and begins anew. */
+/* Prints a line for each directive and resets the statistics. */
 void cu_report(void);
+
+/* ---- compile.c ---- */
+
+enum { CU_GROUP = 128 }; /* items of a group of a loop's kernel */
+
+/* evn_kernel_get() of a loop's kernel, on the device of the place's space. Where the device has to
+ * compile it first, other kernels of the program are compiled meanwhile, on the machine's cores. */
+evn_status cu_kernel_get(evn_cu_kernel *kernel, evn_device *device, int space,
+                         const evn_machine *machine, evn_kernel **out);
 
 #endif

@@ -1,19 +1,12 @@
-/* Loops of which evener-cc has made kernels: their arrays brought to where the caller is, their
- * launch, their sums. */
+/* Loops with kernels made by evener-cc: moving their arrays, launching, summing. */
 #include "cu/internal.h"
 #include <limits.h>
 #include <omp.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 128, MOST = 8 };
-
-/* What a device is given of it; kept for the program's life. */
-struct made {
-    evn_kernel_entry entry[2];
-    evn_kernel_source source;
-};
+enum { GROUP = CU_GROUP, MOST = 12 };
 
 static evn_cu_site place_of(const evn_cu_kernel *k) {
     return (evn_cu_site){.file = k->file, .line = k->line};
@@ -47,6 +40,17 @@ static void find(const evn_cu_kernel *k, evn_cu_array *a) {
         cu_die(&site, "the array \"%s\" of this loop lies across elements of its memory", a->name);
     }
     a->at = (evn_cu_int)(byte / (size_t)a->bytes);
+}
+
+void evn_cu_kernel_member(evn_cu_kernel *kernel, const void *memory, const char *name) {
+    if (!cu_here.unit || !evn_cu_queue()) return; /* where the loop runs as it is, so does this */
+    if (evn_cu_where(memory) >= evn_cu_devices()) return;
+    const evn_cu_site site = place_of(kernel);
+    cu_die(
+        &site,
+        "\"%s\" of this loop is in registered memory that is on a device, and would be read on the "
+        "host; read it into a variable before omp_migrate() takes the memory there",
+        name);
 }
 
 int evn_cu_kernel_here(evn_cu_kernel *kernel, evn_cu_array *array, int arrays) {
@@ -90,66 +94,96 @@ evn_cu_int evn_cu_kernel_trips(evn_cu_kernel *kernel, int loops, const evn_cu_in
 
 /* ---- launch -------------------------------------------------------------------------------- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static const evn_kernel_source *source_of(evn_cu_kernel *k) {
-    pthread_mutex_lock(&lock);
-    struct made *made = k->state;
-    if (!made) {
-        const size_t first = strlen(k->dialect), second = strlen(k->text);
-        char *text = malloc(first + second + 1);
-        made = calloc(1, sizeof *made);
-        if (!made || !text) {
-            evn_fail(EVN_MEMORY, "not enough memory for a kernel");
-            die_of_message(k);
-        }
-        memcpy(text, k->dialect, first);
-        memcpy(text + first, k->text, second + 1);
-        made->entry[0] = (evn_kernel_entry){"evn_loop", k->run, GROUP, k->parameter};
-        made->source = (evn_kernel_source){
-            .name = "evn_loop", .text = text, .entry = made->entry, .contract = k->contract};
-        k->state = made;
+/* Two numbers of a reduction as one. */
+static double combined(char how, double a, double b) {
+    switch (how) {
+    case '*': return a * b;
+    case '<': return b < a ? b : a;
+    case '>': return b > a ? b : a;
+    default: return a + b;
     }
-    pthread_mutex_unlock(&lock);
-    return &made->source;
 }
 
-/* Sums of all groups, added in their order. */
-static evn_status add_up(evn_queue *queue, const evn_buffer *parts, int groups, int sums,
-                         double *sum) {
-    const size_t bytes = (size_t)groups * (size_t)sums * sizeof(double);
-    double *part = malloc(bytes);
-    if (!part) return evn_fail(EVN_MEMORY, "not enough memory for sums");
-    evn_status status = evn_copy_to_host(queue, part, parts, 0, bytes);
-    evn_status finished = evn_queue_finish(queue);
-    if (!status) status = finished;
-    for (int g = 0; g < groups && !status; g++)
-        for (int i = 0; i < sums; i++) sum[i] += part[(size_t)g * (size_t)sums + (size_t)i];
-    free(part);
+static evn_cu_int combined_counts(char how, evn_cu_int a, evn_cu_int b) {
+    const unsigned long long x = (unsigned long long)a, y = (unsigned long long)b;
+    switch (how) {
+    case '*': return (evn_cu_int)(x * y);
+    case '<': return b < a ? b : a;
+    case '>': return b > a ? b : a;
+    case 'l': return y < x ? b : a;
+    case 'g': return y > x ? b : a;
+    case '&': return a & b;
+    case '|': return a | b;
+    case '^': return a ^ b;
+    default: return (evn_cu_int)(x + y);
+    }
+}
+
+/* Parts of all groups on the device, `each` numbers of 8 bytes a group: fetched, to be freed. */
+static void *fetch(evn_queue *queue, const evn_buffer *parts, int groups, int each,
+                   evn_status *status) {
+    const size_t bytes = (size_t)groups * (size_t)each * 8;
+    void *part = malloc(bytes);
+    if (!part) {
+        *status = evn_fail(EVN_MEMORY, "not enough memory for sums");
+        return NULL;
+    }
+    *status = evn_copy_to_host(queue, part, parts, 0, bytes);
+    const evn_status finished = evn_queue_finish(queue);
+    if (!*status) *status = finished;
+    return part;
+}
+
+/* The reductions of all groups, in their order. */
+static evn_status combine(const evn_cu_kernel *k, evn_queue *queue, evn_buffer *const *parts,
+                          int groups, double *sum, evn_cu_int *count) {
+    evn_status status = EVN_OK;
+    double *real = k->sums ? fetch(queue, parts[0], groups, k->sums, &status) : NULL;
+    evn_cu_int *whole =
+        k->counts && !status ? fetch(queue, parts[1], groups, k->counts, &status) : NULL;
+    for (int g = 0; g < groups && !status; g++) {
+        for (int i = 0; i < k->sums; i++)
+            sum[i] = combined(k->combine[i], sum[i], real[(size_t)g * (size_t)k->sums + (size_t)i]);
+        for (int i = 0; i < k->counts; i++)
+            count[i] = combined_counts(k->combine[k->sums + i], count[i],
+                                       whole[(size_t)g * (size_t)k->counts + (size_t)i]);
+    }
+    free(real);
+    free(whole);
     return status;
 }
 
 void evn_cu_kernel_run(evn_cu_kernel *kernel, evn_cu_int trips, const void *values, size_t bytes,
-                       double *sum) {
+                       double *sum, evn_cu_int *count) {
     evn_queue *queue = evn_cu_queue();
     evn_device *device = evn_unit_device(cu_here.unit, cu_device_at_hand());
-    evn_buffer *arena = NULL, *parts = NULL;
+    evn_buffer *arena = NULL, *parts[2] = {NULL, NULL};
     evn_kernel *k = NULL;
     evn_argument given[MOST];
+    const int each[2] = {kernel->sums, kernel->counts};
     int n = 0;
-    for (int i = 0; i < kernel->sums; i++) sum[i] = 0;
     if (!trips) return;
     const int groups = (int)((trips + GROUP - 1) / GROUP);
     if (kernel->buffers) arena = evn_place_buffer(evn_cu_place(), cu_here.space);
     for (; n < kernel->buffers; n++) given[n] = (evn_argument){.buffer = arena};
     given[n++] = (evn_argument){.value = values, .bytes = bytes};
-    evn_status status = evn_kernel_get(device, source_of(kernel), "evn_loop", &k);
-    if (!status && kernel->sums)
-        status =
-            evn_buffer_open(&parts, device, (size_t)groups * (size_t)kernel->sums * sizeof(double));
-    if (parts) given[n++] = (evn_argument){.buffer = parts};
+    evn_status status =
+        cu_kernel_get(kernel, device, cu_here.space, evn_units_machine(cu.units), &k);
+    for (int i = 0; i < 2 && !status; i++) {
+        if (!each[i]) continue;
+        status = evn_buffer_open(&parts[i], device, (size_t)groups * (size_t)each[i] * 8);
+        given[n++] = (evn_argument){.buffer = parts[i]};
+    }
     if (!status) status = evn_launch(queue, k, groups, GROUP, given, n);
-    if (!status && parts) status = add_up(queue, parts, groups, kernel->sums, sum);
-    evn_buffer_close(parts);
+    if (!status && (parts[0] || parts[1]))
+        status = combine(kernel, queue, parts, groups, sum, count);
+    evn_buffer_close(parts[0]);
+    evn_buffer_close(parts[1]);
     if (status) die_of_message(kernel);
+}
+
+void evn_cu_kernel_asserted(evn_cu_int failed, const char *const *text) {
+    if (!failed) return;
+    fprintf(stderr, "%s does not hold in a kernel\n", text[failed - 1]);
+    abort();
 }

@@ -1,4 +1,4 @@
-/* What the program asks: which unit this is, how many there are, its device; and kernels on it.
+/* Queries of the program: its unit, the number of units, the device; and launches of kernels.
  * Outside of units' work the answers are those of a host unit, the encountering thread's. */
 #include "cu/internal.h"
 #include <evener/kernel.h>

@@ -1,5 +1,5 @@
-/* Data: what the program has registered, before there are units or after, and where a leader's
- * batch has brought it. What a batch brings it keeps until it ends, or until its device is full. */
+/* The program's registered data, with or without open units, and their migration for a leader's
+ * batch. Data stay on a device until the batch ends, or until the device is full. */
 #include "cu/internal.h"
 #include <omp.h>
 #include <pthread.h>
@@ -16,7 +16,8 @@ struct datum {
     size_t bytes;
     int region; /* -1: there is no place yet */
 };
-static struct datum *data;
+static struct datum *data;           /* in `memory_of_data`, whose first ones may be free */
+static struct datum *memory_of_data; /* room for `room` */
 static int count, room;
 static evn_place *_Atomic place; /* NULL: no units, or nothing registered */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -59,15 +60,6 @@ evn_status cu_place_close(void) {
     return status;
 }
 
-double cu_place_moved(void) {
-    double bytes = 0;
-    const int spaces = place ? evn_place_spaces(place) : 0;
-    for (int from = 0; from < spaces; from++)
-        for (int to = 0; to < spaces; to++)
-            if (from != to) bytes += (double)evn_place_moves(place, from, to).bytes;
-    return bytes;
-}
-
 evn_place *evn_cu_place(void) { return place; }
 
 /* ---- registering --------------------------------------------------------------------------- */
@@ -85,24 +77,59 @@ static int find_datum(const char *memory) {
     return lo;
 }
 
+static int free_in_front(void) { return (int)(data - memory_of_data); }
+
+/* Room for one more behind the data; of new memory half is in front of them. -1: no memory. */
+static int make_place(void) {
+    if (free_in_front() + count < room) return 0;
+    int front = 0;
+    if (free_in_front() <= count) {
+        const int more = 2 * count + 64, before = free_in_front();
+        struct datum *larger = realloc(memory_of_data, (size_t)more * sizeof *larger);
+        if (!larger) return -1;
+        memory_of_data = larger;
+        data = larger + before;
+        room = more;
+        front = (more - count) / 2;
+    }
+    if (count) memmove(memory_of_data + front, data, (size_t)count * sizeof *data);
+    data = memory_of_data + front;
+    return 0;
+}
+
+/* Opens a gap at `at`, moving what lies on the shorter side of it. */
+static void open_gap(int at) {
+    if (at < count / 2 && data > memory_of_data) {
+        memmove(data - 1, data, (size_t)at * sizeof *data);
+        data--;
+    } else {
+        memmove(&data[at + 1], &data[at], (size_t)(count - at) * sizeof *data);
+    }
+    count++;
+}
+
+static void close_gap(int at) {
+    count--;
+    if (at < count / 2) {
+        memmove(data + 1, data, (size_t)at * sizeof *data);
+        data++;
+    } else {
+        memmove(&data[at], &data[at + 1], (size_t)(count - at) * sizeof *data);
+    }
+}
+
 static evn_status insert(char *memory, size_t bytes) {
     const int at = find_datum(memory);
     if (at < count && data[at].memory < memory + bytes)
         return evn_fail(EVN_USAGE,
                         "omp_register: %zu bytes at %p are (partly) registered already: %zu at %p",
                         bytes, (void *)memory, data[at].bytes, (void *)data[at].memory);
-    if (count == room) {
-        struct datum *more = realloc(data, (size_t)(room ? 2 * room : 64) * sizeof *more);
-        if (!more) return evn_fail(EVN_MEMORY, "omp_register: not enough memory");
-        data = more;
-        room = room ? 2 * room : 64;
-    }
+    if (make_place()) return evn_fail(EVN_MEMORY, "omp_register: not enough memory");
     struct datum d = {memory, bytes, -1};
     evn_status status = place ? add(place, &d) : EVN_OK;
     if (status) return status;
-    memmove(&data[at + 1], &data[at], (size_t)(count - at) * sizeof *data);
+    open_gap(at);
     data[at] = d;
-    count++;
     return open_place(); /* where it is the first one, and there are units */
 }
 
@@ -132,7 +159,7 @@ void evn_cu_unregister(void *memory) {
         not_registered("omp_unregister", memory);
     }
     evn_status status = place ? evn_place_remove(place, data[at].region) : EVN_OK;
-    if (!status) memmove(&data[at], &data[at + 1], (size_t)(--count - at) * sizeof *data);
+    if (!status) close_gap(at);
     pthread_mutex_unlock(&lock);
     if (status) cu_die(NULL, "omp_unregister of %p: %s", memory, evn_message());
 }
@@ -186,11 +213,18 @@ static void keep_held(int region, int access) {
     me->held[me->count++] = (struct held){region, access};
 }
 
-/* Where the leader's batch is; in a teams block outside of a loop, its unit's first device. */
+/* Device of the leader's batch; in a teams block outside of a loop, its unit's first device. */
 static int space_at_hand(void) {
     const struct cu_thread *me = &cu_here;
     const int device = me->batch ? evn_batch_device(me->batch) : evn_unit_is_gpu(me->unit) - 1;
     return evn_place_space(place, me->unit, device);
+}
+
+/* Counts moves of the current batch, for the record of its loop. */
+static void count_brought(int region, int access) {
+    const struct cu_thread *me = &cu_here;
+    if (!me->batch || !(access & EVN_READ) || evn_place_valid(place, region, me->space)) return;
+    evn_batch_brought(me->batch, 1, (double)evn_place_bytes(place, region));
 }
 
 /* For the batch at hand. What does not fit beside what the batch has had so far does without. */
@@ -210,6 +244,7 @@ static evn_status bring(int region, int access) {
     if (!status) status = make_room(region);
     if (status) return status;
     me->space = space_at_hand();
+    count_brought(region, access);
     status = evn_place_acquire(place, 1, &region, me->space, (evn_access)access);
     if (status == EVN_MEMORY && me->count) {
         status = cu_place_release();
@@ -278,7 +313,7 @@ unsigned int evn_cu_where(const void *memory) {
     return space > EVN_HOST ? (unsigned)space - 1 : host;
 }
 
-/* What was brought to the device at hand: its arena, and the byte of it. */
+/* Migrated data on the current device: its arena, and the byte in it. */
 static evn_buffer *arena_of(const char *what, const void *memory, size_t *at) {
     size_t within;
     const int region = region_of(what, memory, &within);
@@ -295,8 +330,8 @@ evn_buffer *evn_cu_address(const void *memory, size_t *at) {
     return arena_of("omp_cu_address", memory, at);
 }
 
-/* Whether this is a team's thread on a GPU unit, or one of more than its unit has cores, of which
- * nobody knows whose it is. */
+/* 1 in a team's thread on a GPU unit, or in a thread beyond its unit's cores, whose unit is
+ * unknown. */
 static int may_be_on_device(void) {
     if (cu_here.unit) return 0;
     if (evn_cu_is_gpu()) return 1;

@@ -1,5 +1,6 @@
 /* The report at exit, EVENER_REPORT=1: a line for each directive. */
 #include "cu/internal.h"
+#include <evener/cluster.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,12 +25,15 @@ void cu_report_add(struct site *s, const evn_loop *loop) {
     d->wall += sum.compute_s;
     d->instances += sum.instances;
     d->migrations += sum.migrations;
+    d->moved += sum.brought_bytes;
     for (int u = 0; u < units; u++) d->seconds[u] += evn_loop_stats(loop, u).compute_s;
 }
 
 static void say_site(const struct site *s) {
     const struct done *d = &s->done;
     const int units = evn_units_count(cu.units);
+    const int rank = evn_cluster_launched();
+    if (rank >= 0) fprintf(stderr, "rank %d: ", rank);
     fprintf(stderr, "%s:%d: %lld instances, %.6f s; units", s->where->file, s->where->line,
             d->instances, d->wall);
     for (int u = 0; u < units; u++) fprintf(stderr, " %.6f", d->seconds[u]);

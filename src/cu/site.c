@@ -1,6 +1,6 @@
-/* Directives: what the program says of each, and the loops that are kept for their next instance. A
- * directive that comes with another number of iterations, other weights or other options has
- * another loop, since its schedule learns about these; the last few are kept. */
+/* Directives and their loops, kept for the next instance. A directive with another number of
+ * iterations or other options gets another loop, since its schedule learns for these; the last few
+ * are kept. Other weights are passed to the loop. */
 #include "cu/internal.h"
 #include <limits.h>
 #include <omp.h>
@@ -23,6 +23,12 @@ static pthread_key_t ends;
 static void end_thread(void *p) {
     struct cu_thread *t = p;
     free(t->wish.weight);
+    for (struct wish *w = t->wish.outer; w;) {
+        struct wish *outer = w->outer;
+        free(w->weight);
+        free(w);
+        w = outer;
+    }
     free(t->held);
     free(t->slot);
 }
@@ -84,48 +90,111 @@ static void check_caller(const evn_cu_site *where) {
                       "of `pkg-config --libs evener-cu`");
 }
 
-/* ---- what is said before ------------------------------------------------------------------- */
+/* ---- settings before a directive ---- */
 
-static struct wish *wish_of(const evn_cu_site *where) {
+/* Begins a wish; one that is being said waits below it, with its weights. */
+static struct wish *begin_wish(const evn_cu_site *where) {
     struct wish *w = &cu_here.wish;
-    if (w->site == where) return w;
+    if (w->site) {
+        struct wish *outer = malloc(sizeof *outer);
+        if (!outer) cu_die(where, "not enough memory");
+        *outer = *w;
+        *w = (struct wish){.site = where, .step = 1, .outer = outer};
+        cu_keep_alive();
+        return w;
+    }
     *w = (struct wish){.site = where, .step = 1, .weight = w->weight, .room = w->room};
     return w;
 }
 
-/* A directive has taken it. */
-static void clear_wish(void) {
-    struct wish *w = &cu_here.wish;
-    w->site = NULL;
+static struct wish *wish_of(const evn_cu_site *where) {
+    return cu_here.wish.site == where ? &cu_here.wish : begin_wish(where);
+}
+
+/* The same for a clause. */
+static struct wish *advise(const evn_cu_site *where) {
+    struct wish *w = wish_of(where);
+    w->advised = 1;
+    return w;
+}
+
+/* A directive has taken it: the one below it goes on being said. */
+static void end_wish(void) {
+    struct wish *w = &cu_here.wish, *outer = w->outer;
+    if (!outer) {
+        w->site = NULL;
+        return;
+    }
+    free(w->weight);
+    *w = *outer;
+    free(outer);
+}
+
+/* A loop's bounds, for a message. */
+struct bounds {
+    const evn_cu_site *where;
+    char from[24], to[24];
+    evn_cu_int step;
+};
+
+static struct bounds write_bounds(const evn_cu_site *where, evn_cu_int from, evn_cu_int to,
+                                  evn_cu_int step, int relation) {
+    struct bounds b = {.where = where, .step = step};
+    if (relation & EVN_CU_UNSIGNED) {
+        snprintf(b.from, sizeof b.from, "%llu", (unsigned long long)from);
+        snprintf(b.to, sizeof b.to, "%llu", (unsigned long long)to);
+    } else {
+        snprintf(b.from, sizeof b.from, "%lld", from);
+        snprintf(b.to, sizeof b.to, "%lld", to);
+    }
+    return b;
+}
+
+__attribute__((noreturn, cold)) static void die_of_bounds(const struct bounds *b,
+                                                          const char *what) {
+    cu_die(b->where, "the loop from %s to %s by %lld %s", b->from, b->to, b->step, what);
+}
+
+/* 1 if the loop's variable, of this size and sign, can hold `value`. */
+static int holds(int relation, unsigned long long value) {
+    const int bits = 8 * (relation / EVN_CU_BYTE % 16);
+    if (!bits || bits >= 64) return 1;
+    if (relation & EVN_CU_NATURAL) return !(value >> bits);
+    return (value + (1ULL << (bits - 1))) >> bits == 0;
 }
 
 evn_cu_int evn_cu_trips(evn_cu_site *where, evn_cu_int from, evn_cu_int to, evn_cu_int step,
                         int relation) {
-    const int up = relation == EVN_CU_LESS || relation == EVN_CU_LESS_EQUAL;
-    const int equal = relation == EVN_CU_LESS_EQUAL || relation == EVN_CU_MORE_EQUAL;
+    const int sign = relation & 3, unsigned_bounds = relation & EVN_CU_UNSIGNED;
+    const int up = sign == EVN_CU_LESS || sign == EVN_CU_LESS_EQUAL;
+    const int equal = sign == EVN_CU_LESS_EQUAL || sign == EVN_CU_MORE_EQUAL;
+    const unsigned long long first = (unsigned long long)from, bound = (unsigned long long)to;
+    const int above = unsigned_bounds ? first > bound : from > to;
     struct wish *w = wish_of(where);
+    /* bounds stand before clauses: the directive was met again within its own clauses */
+    if (w->advised) w = begin_wish(where);
     w->from = from;
     w->step = step;
-    if (up ? from > to : from < to) return 0;
+    if (up ? above : !above && from != to) return 0;
     if (from == to && !equal) return 0;
     if (!step) cu_die(where, "the loop's step is 0, and it would not end");
+    const struct bounds b = write_bounds(where, from, to, step, relation);
     if (up != (step > 0))
-        cu_die(where, "the loop's step %lld leads from %lld away from the bound %lld", step, from,
-               to);
+        cu_die(where, "the loop's step %lld leads from %s away from the bound %s", step, b.from,
+               b.to);
     const unsigned long long size = up ? (unsigned long long)step : 0ULL - (unsigned long long)step;
-    const unsigned long long way = up ? (unsigned long long)to - (unsigned long long)from
-                                      : (unsigned long long)from - (unsigned long long)to;
-    const unsigned long long before_last = (way - !equal) / size;
+    const unsigned long long before_last = ((up ? bound - first : first - bound) - !equal) / size;
     if (before_last >= INT_MAX)
-        cu_die(where,
-               "the loop from %lld to %lld by %lld has more than 2147483647 iterations, "
-               "which is the most that units can share",
-               from, to, step);
+        die_of_bounds(&b, "has more than 2147483647 iterations, which is the most that units "
+                          "can share");
+    if (!holds(relation, first + before_last * (unsigned long long)step))
+        die_of_bounds(&b, "has a variable whose type cannot hold the last value, so in C it would "
+                          "not end");
     return (evn_cu_int)before_last + 1;
 }
 
 void evn_cu_option(evn_cu_site *where, const char *name, evn_cu_int value) {
-    struct wish *w = wish_of(where);
+    struct wish *w = advise(where);
     if (!name || w->options == CU_OPTIONS)
         cu_die(where, "dist_schedule: more than %d options", (int)CU_OPTIONS);
     w->option[w->options++] = (struct option){name, value};
@@ -134,15 +203,15 @@ void evn_cu_option(evn_cu_site *where, const char *name, evn_cu_int value) {
 void evn_cu_speed(evn_cu_site *where, int family, double speed) {
     if (!(speed > 0 && speed < 1e300))
         cu_die(where, "speed: a unit's speed must be a number above 0");
-    wish_of(where)->speed[family == EVN_CU_GPU] = speed;
+    advise(where)->speed[family == EVN_CU_GPU] = speed;
 }
 
 void evn_cu_batch(evn_cu_site *where, void (*body)(const evn_cu_int *, int)) {
-    wish_of(where)->batch = body;
+    advise(where)->batch = body;
 }
 
 double *evn_cu_weights(evn_cu_site *where, evn_cu_int trips) {
-    struct wish *w = wish_of(where);
+    struct wish *w = advise(where);
     const size_t n = trips > 0 ? (size_t)trips : 1;
     if (n > w->room) {
         double *more = n < SIZE_MAX / sizeof *more ? realloc(w->weight, n * sizeof *more) : NULL;
@@ -202,15 +271,14 @@ static int is_for(const struct kept *k, evn_cu_int trips, const struct wish *w) 
             strcmp(k->option[i].name, w->option[i].name) != 0)
             return 0;
     if (k->speed[0] != w->speed[0] || k->speed[1] != w->speed[1]) return 0;
-    if (!k->weight != (w->weights != trips)) return 0;
-    return !k->weight || !memcmp(k->weight, w->weight, (size_t)trips * sizeof *k->weight);
+    return k->weighted == (w->weights == trips);
 }
 
-/* What evn_schedule_open() is given; NULL: EVENER_SCHEDULE. */
+/* Argument of evn_open_loop(); NULL: EVENER_SCHEDULE, or auto. */
 static const char *write_schedule(const evn_cu_site *where, const struct wish *w, char *text,
                                   size_t size) {
     const char *kind = where->schedule && *where->schedule ? where->schedule : "static";
-    if (!strcmp(kind, "runtime")) return cu_variable("EVENER_SCHEDULE") ? NULL : "static";
+    if (!strcmp(kind, "runtime")) return NULL;
     size_t at = (size_t)snprintf(text, size, "%s", kind);
     int colon = strchr(kind, ':') != NULL;
     for (int i = 0; i < w->options && at < size; i++, colon = 1)
@@ -220,8 +288,7 @@ static const char *write_schedule(const evn_cu_site *where, const struct wish *w
     return text;
 }
 
-/* How much each unit counts; NULL: nothing was said. A family that was left out has a unit's cores
- * or devices. */
+/* Speed of each unit; NULL: not given. A family without one counts its unit's cores or devices. */
 static double *write_speeds(const struct wish *w) {
     const int units = evn_units_count(cu.units);
     double *speed =
@@ -235,15 +302,10 @@ static double *write_speeds(const struct wish *w) {
     return speed;
 }
 
-static void free_kept(struct kept *k) {
-    if (k) free(k->weight);
-    free(k);
-}
-
 static void close_kept(struct site *s, struct kept *k) {
     cu_report_add(s, k->loop);
     evn_close_loop(cu.session, k->loop);
-    free_kept(k);
+    free(k);
 }
 
 void cu_sites_forget(void) {
@@ -255,7 +317,7 @@ void cu_sites_forget(void) {
         }
 }
 
-/* Closes what was not used for longest, but not within the units' work. */
+/* Closes the least recently used loop; not within the units' work. */
 static void drop_oldest(struct site *s) {
     struct kept **k = &s->kept;
     int count = 0;
@@ -268,6 +330,16 @@ static void drop_oldest(struct site *s) {
     }
 }
 
+/* The directive as the record and its page name it; of a long path the end. */
+static evn_status name_kept(const evn_cu_site *where, evn_loop *loop) {
+    enum { FILE_MOST = 300 };
+    char name[FILE_MOST + 32];
+    const size_t length = strlen(where->file);
+    const char *file = where->file + (length > FILE_MOST ? length - FILE_MOST : 0);
+    snprintf(name, sizeof name, "%s:%d", file, where->line);
+    return evn_name_loop(cu.session, loop, name);
+}
+
 static struct kept *open_kept(struct site *s, evn_cu_int trips, const struct wish *w) {
     char text[256];
     const char *schedule = write_schedule(s->where, w, text, sizeof text);
@@ -278,22 +350,19 @@ static struct kept *open_kept(struct site *s, evn_cu_int trips, const struct wis
     k->options = w->options;
     memcpy(k->option, w->option, sizeof k->option);
     memcpy(k->speed, w->speed, sizeof k->speed);
-    if (w->weights == trips) {
-        k->weight = malloc((size_t)trips * sizeof *k->weight);
-        if (!k->weight) cu_die(s->where, "weight: not enough memory for %lld weights", trips);
-        memcpy(k->weight, w->weight, (size_t)trips * sizeof *k->weight);
-    }
-    const evn_problem problem = {.tasks = (int)trips, .weight = k->weight, .speed = speed};
+    k->weighted = w->weights == trips;
+    const evn_problem problem = {
+        .tasks = (int)trips, .weight = k->weighted ? w->weight : NULL, .speed = speed};
     evn_status status = evn_open_loop(&k->loop, cu.session, schedule, &problem);
     free(speed);
+    if (!status) status = name_kept(s->where, k->loop);
     if (status) cu_die_of_message(s->where);
     return k;
 }
 
 /* The directive's loop for this instance, first in the list. */
 static struct kept *find_kept(struct site *s, evn_cu_int trips, const struct wish *w) {
-    struct kept *k = s->kept;
-    if (k && is_for(k, trips, w)) return k;
+    struct kept *k;
     for (struct kept **p = &s->kept; (k = *p); p = &k->next)
         if (is_for(k, trips, w)) {
             *p = k->next;
@@ -302,6 +371,8 @@ static struct kept *find_kept(struct site *s, evn_cu_int trips, const struct wis
     if (!k) {
         drop_oldest(s);
         k = open_kept(s, trips, w);
+    } else if (k->weighted && evn_loop_weights(k->loop, w->weight)) {
+        cu_die_of_message(s->where);
     }
     k->next = s->kept;
     s->kept = k;
@@ -323,13 +394,16 @@ evn_loop *evn_cu_loop(const char *file, int line) {
 
 /* ---- entering ------------------------------------------------------------------------------ */
 
-static void arm(enum armed armed, struct site *s, struct kept *kept) {
+static void arm(enum armed armed, struct site *s, struct kept *kept, const struct wish *w) {
     cu_here.armed = armed;
     cu_here.site = s;
     cu_here.kept = kept;
+    cu_here.from = w ? w->from : 0;
+    cu_here.step = w ? w->step : 1;
+    cu_here.batch_body = w ? w->batch : NULL;
 }
 
-/* Where the program is; leaders within a teams block say the same all. */
+/* Sets the current directive; all leaders within a teams block set the same. */
 static void come_to(const evn_cu_site *where) {
     atomic_store_explicit(&cu_at, where, memory_order_relaxed);
 }
@@ -338,13 +412,14 @@ int evn_cu_enter(evn_cu_site *where, const evn_cu_group *group, int groups, evn_
                  evn_cu_int trips) {
     check_caller(where);
     const struct wish *w = wish_of(where);
-    clear_wish();
-    if (trips <= 0) return 0;
-    struct site *s = site_of(where);
-    come_to(where);
-    cu_units_want(s, group, groups, limit);
-    arm(ARMED_LOOP, s, find_kept(s, trips, w));
-    return 1;
+    if (trips > 0) {
+        struct site *s = site_of(where);
+        come_to(where);
+        cu_units_want(s, group, groups, limit);
+        arm(ARMED_LOOP, s, find_kept(s, trips, w), w);
+    }
+    end_wish();
+    return trips > 0;
 }
 
 int evn_cu_teams(evn_cu_site *where, const evn_cu_group *group, int groups, evn_cu_int limit) {
@@ -352,7 +427,7 @@ int evn_cu_teams(evn_cu_site *where, const evn_cu_group *group, int groups, evn_
     struct site *s = site_of(where);
     come_to(where);
     cu_units_want(s, group, groups, limit);
-    arm(ARMED_TEAMS, s, NULL);
+    arm(ARMED_TEAMS, s, NULL, NULL);
     return evn_units_count(cu.units);
 }
 
@@ -363,7 +438,7 @@ static void enter_join(struct site *s, evn_cu_int trips, const struct wish *w) {
         find_kept(s, trips, w);
     }
     evn_unit_synchronize(cu_here.unit);
-    arm(ARMED_JOIN, s, s->kept);
+    arm(ARMED_JOIN, s, s->kept, w);
 }
 
 /* OpenMP's static distribute: consecutive iterations, the remainder to the first teams. */
@@ -372,23 +447,24 @@ static void enter_standard(struct site *s, evn_cu_int trips) {
     const evn_cu_int each = trips / teams, more = trips % teams;
     cu_here.next = me * each + (me < more ? me : more);
     cu_here.end = cu_here.next + each + (me < more);
-    arm(ARMED_STANDARD, s, NULL);
+    arm(ARMED_STANDARD, s, NULL, NULL);
 }
 
 int evn_cu_distribute(evn_cu_site *where, evn_cu_int trips) {
     const struct wish *w = wish_of(where);
-    clear_wish();
     if (!cu_fork_is_taken()) check_caller(where);
     if (cu_here.batch || (evn_units_here() && !cu_here.unit))
         cu_die(where, "distribute within %s; it belongs into a teams block",
                cu_here.batch ? "a loop over compute units" : "a parallel region of a unit");
-    if (trips <= 0) return 0;
-    struct site *s = site_of(where);
-    if (cu_here.unit)
-        enter_join(s, trips, w);
-    else
-        enter_standard(s, trips);
-    return 1;
+    if (trips > 0) {
+        struct site *s = site_of(where);
+        if (cu_here.unit)
+            enter_join(s, trips, w);
+        else
+            enter_standard(s, trips);
+    }
+    end_wish();
+    return trips > 0;
 }
 
 evn_cu_int evn_cu_team(void) { return (evn_cu_int)evn_cu_number(); }

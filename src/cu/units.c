@@ -1,6 +1,6 @@
 /* The units of a program with directives: a session, opened by the first directive for its list and
- * kept for the program's life, or until a directive has another list. What the environment says of
- * units, devices, records and traces is what every session hears. */
+ * kept until a directive has another list or the program ends. The environment applies as to any
+ * session. */
 #include "cu/internal.h"
 #include <dlfcn.h>
 #include <omp.h>
@@ -16,6 +16,7 @@
 struct cu_program cu;
 const evn_cu_site *_Atomic cu_at;
 
+static const char auto_cores[] = "auto, a core each";
 static char text_now[512];      /* the list that the units were opened for; "": EVENER_UNITS */
 static pid_t process;           /* that opened them */
 static _Thread_local int spoke; /* why the program ends */
@@ -29,8 +30,8 @@ const char *cu_variable(const char *name) {
 
 static void speak(const evn_cu_site *site, const char *text) {
     static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    if (spoke) _exit(1);      /* by what it does at exit */
-    pthread_mutex_lock(&one); /* for good: who comes later waits for the end */
+    if (spoke) _exit(1);      /* registered by atexit() */
+    pthread_mutex_lock(&one); /* never released: later callers wait for the end */
     spoke = 1;
     if (!site) site = cu_at;
     if (site)
@@ -39,9 +40,8 @@ static void speak(const evn_cu_site *site, const char *text) {
         fprintf(stderr, "compute units: %s\n", text);
 }
 
-/* Whether other threads than the caller may be at work. What exit() would take from under them
- * (compilers' run-time libraries, what libraries undo as they are unloaded) they would stumble
- * over. A thread that is not the one that runs the directives knows nothing of the units. */
+/* 1 if other threads may be at work, from which exit() would remove compilers' run-time libraries
+ * and other libraries. A thread that does not run the directives knows nothing of the units. */
 static int others_work(void) {
     if (cu_by_other_thread() || omp_in_parallel() || omp_get_num_teams() > 1) return 1;
     return cu.session && evn_units_running(cu.units);
@@ -98,12 +98,12 @@ static evn_status close_all(void) {
 /* A program that ends within its units' work leaves everything as it is. */
 static void at_exit(void) {
     if (!cu.session || getpid() != process || evn_units_running(cu.units)) return;
-    /* nobody else would say it; but who ends for another reason has said that */
+    /* reported here only; a program that ends for another reason has reported that */
     if (close_all() && !spoke) fprintf(stderr, "compute units: %s\n", evn_message());
 }
 
-/* exit() by a body, or by a thread beside the units: their leaders go on with their work, and so
- * what was there before main() stays. */
+/* exit() by a body, or by a thread beside the units: leaders continue their work, so objects from
+ * before main() stay. */
 static void leave(int status, void *none) {
     (void)none;
     if (cu.session && getpid() == process && evn_units_running(cu.units)) end_among_others(status);
@@ -142,7 +142,7 @@ static void check_list(const evn_cu_site *where, const evn_cu_group *group, int 
 static void write_list(const evn_cu_site *where, const evn_cu_group *group, int groups,
                        evn_cu_int limit, char *text, size_t size) {
     size_t at = 0;
-    snprintf(text, size, "auto");
+    snprintf(text, size, "%s", groups < 0 ? auto_cores : "auto");
     for (int family = EVN_CU_CPU; family <= EVN_CU_GPU; family++)
         for (int g = 0; g < groups; g++) {
             if (group[g].family != family) continue;
@@ -154,10 +154,25 @@ static void write_list(const evn_cu_site *where, const evn_cu_group *group, int 
         }
 }
 
+/* The library's advice is an option of the command and a flag of C: here it is a variable. */
+static void die_of_units(const evn_cu_site *where) {
+    static const char advice[] = "say --oversubscribe (EVN_OVERSUBSCRIBE) to share them";
+    const char *message = evn_message(), *at = strstr(message, advice);
+    if (!at) cu_die_of_message(where);
+    cu_die(where, "%.*sset EVENER_OVERSUBSCRIBE=1 to share them%s", (int)(at - message), message,
+           at + strlen(advice));
+}
+
 static void open_units(const evn_cu_site *where, const char *text) {
     static int registered;
     snprintf(text_now, sizeof text_now, "%s", text);
-    evn_status status = evn_open(&cu.session, *text ? text : NULL, NULL, 0);
+    /* bodies without inner regions have units of a core each */
+    const int plain = !strcmp(text, auto_cores);
+    evn_status status = evn_open(&cu.session,
+                                 plain   ? "auto"
+                                 : *text ? text
+                                         : NULL,
+                                 NULL, EVN_ANY_CLOSES | (plain ? 0u : (unsigned)EVN_TEAMS));
     const int of_list = (status == EVN_USAGE || status == EVN_MISSING) && *text &&
                         strncmp(evn_message(), "EVENER_", 7) != 0;
     if (of_list)
@@ -165,7 +180,7 @@ static void open_units(const evn_cu_site *where, const char *text) {
                "num_teams: %s; set EVENER_UNITS to a list that takes the place of this one, or "
                "EVENER_OVERSUBSCRIBE=1 for more threads than cores",
                evn_message());
-    if (status) cu_die_of_message(where);
+    if (status) die_of_units(where);
     cu.units = evn_session_units(cu.session);
     cu.serial++;
     process = getpid();
@@ -189,11 +204,15 @@ void cu_units_want(struct site *s, const evn_cu_group *group, int groups, evn_cu
     if (is_same_list(s, group, groups, limit)) return;
     check_list(s->where, group, groups, limit);
     if (!cu_variable("EVENER_UNITS")) write_list(s->where, group, groups, limit, text, sizeof text);
+    /* units of a core each stay: directives of other files would close and open them for ever */
+    if (!strcmp(text, "auto") && cu.session && !strcmp(text_now, auto_cores))
+        snprintf(text, sizeof text, "%s", auto_cores);
     if (cu.session && strcmp(text, text_now) != 0 && close_all()) cu_die_of_message(s->where);
     if (!cu.session) open_units(s->where, text);
-    evn_cu_group *copy = realloc(s->group, ((size_t)groups + 1) * sizeof *copy);
+    const size_t kept = groups > 0 ? (size_t)groups : 0;
+    evn_cu_group *copy = realloc(s->group, (kept + 1) * sizeof *copy);
     if (!copy) cu_die(s->where, "not enough memory");
-    if (groups) memcpy(copy, group, (size_t)groups * sizeof *copy);
+    if (kept) memcpy(copy, group, kept * sizeof *copy);
     s->group = copy;
     s->groups = groups;
     s->limit = limit;

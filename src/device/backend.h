@@ -1,33 +1,30 @@
-/* Back ends: the functions one fills in, and what device.c has done before it calls them.
+/* The interface of back ends, and the checks that device.c makes before it calls them.
  *
- * A back end is one file with one constant `struct backend` and its line in the list of devices.c.
- * Its objects begin with the structs below (embedded as first member):
+ * A back end is one constant `struct backend` and its line in the list of devices.c. Its objects
+ * begin with the structs below (embedded as first member):
  *
  *     struct my_buffer { evn_buffer base; my_handle handle; };
  *     static evn_status my_buffer_open(evn_buffer *b) { .. }
- *     const struct backend backend_my = {.name = "my", .buffer_size = sizeof(struct
- * my_buffer), .buffer_open = my_buffer_open, ..};
+ *     const struct backend backend_my = {.name = "my", .buffer_size = sizeof(struct my_buffer),
+ *                                        .buffer_open = my_buffer_open, ..};
  *
- * device.c allocates them (`*_size` bytes, zeroed, the base filled in), calls the slot that opens,
- * and frees them if that fails or after the slot that closes. It has checked all arguments before a
- * slot is called: no NULL, ranges inside of buffers, bytes > 0, groups > 0, items as the kernel was
- * written for, number, kind and size of the arguments, everything of the right device and back end.
- * It counts, keeps the bytes in use, and stages copies between devices where there is no slot. A
- * slot only does.
+ * device.c allocates objects (`*_size` bytes, zeroed, with the base filled in), calls the slot that
+ * opens them, and frees them if that fails or after the slot that closes them. Arguments of slots
+ * are checked: no NULL, ranges inside of buffers, bytes > 0, groups > 0, items as in the kernel's
+ * source, number, kind and size of arguments, objects of the right device and back end. device.c
+ * also counts, adds up the bytes in use, and stages copies between devices if there is no slot.
  *
- * Failures. A slot returns evn_fail(status, "reason"), where the reason is the driver's words, as
+ * Failures. A slot returns evn_fail(status, "reason") with the driver's words, as
  * "CUDA_ERROR_LAUNCH_FAILED: ..": device.c puts the device and the operation before it. EVN_MEMORY:
- * there is not enough, the device works on. EVN_SYSTEM: refused (a kernel that does not compile:
- * the compiler's own text), the device works on. EVN_DEVICE: the device has failed. After that
- * device.c refuses all further work; only the slots that close and those that wait (queue_finish,
- * event_finish) are still called, and must return in finite time, with nothing left that would
- * touch host memory.
+ * not enough, the device continues. EVN_SYSTEM: refused (a kernel that does not compile: the
+ * compiler's text), the device continues. EVN_DEVICE: the device has failed. device.c then refuses
+ * all further work; only slots that close and those that wait (queue_finish, event_finish) are
+ * still called, and must return in finite time, with no access to host memory left pending.
  *
- * Threads. A device is used by several threads at a time; any other object by one at a time. An
- * object that is closed may still be in use by work that is queued, except for programs and kernels
- * (finish first); the slot that closes waits, or keeps what is needed. Programs outlive their
- * kernels and a device all its objects, in whatever order they are closed: device.c counts.
- */
+ * Threads. Several threads at a time use a device; one at a time uses any other object. A closed
+ * object may still be in use by queued work, except programs and kernels (finished first): the slot
+ * that closes waits, or keeps the resources. device.c counts references, so that programs outlive
+ * their kernels and a device all its objects, in any order of closing. */
 #ifndef DEVICE_BACKEND_H
 #define DEVICE_BACKEND_H
 
@@ -37,21 +34,23 @@
 
 struct evn_device {
     const struct backend *backend;
-    int number;        /* of those that the specification gives */
-    int blocks;        /* who waits for it gives the core away: others have work for it */
+    int number;        /* index among the devices of the specification */
+    int blocks;        /* 1: waiters sleep instead of spinning (cores are oversubscribed) */
     char label[48];    /* "cuda device 0", for messages */
     evn_traits traits; /* filled in by `open` */
-    /* device.c's own */
-    atomic_int users;            /* 1 and the objects open, but for what is kept */
+    /* private to device.c */
+    atomic_int users;            /* 1 + open objects, without kept kernels */
     unsigned forks;              /* process_forks() when it was opened */
-    _Atomic(struct kept *) kept; /* kept.c: kernels that close with the device */
+    _Atomic(struct kept *) kept; /* kernel_cache.c: kernels that are closed with the device */
     int kept_programs;
-    struct phases *phases; /* phases.c: times of launches; NULL: none were ever asked for */
-    atomic_int timed;      /* launches are, now */
+    struct phases *phases; /* launch_times.c: times of launches; NULL: never timed */
+    atomic_int timed;      /* 1: launches are timed */
     pthread_mutex_t kept_lock;
+    pthread_cond_t kept_made;
+    struct making *making; /* under kept_lock */
     atomic_int lost;
     pthread_mutex_t lock; /* of `reason` */
-    char reason[512];     /* why it is lost */
+    char reason[512];     /* reason of the loss */
     atomic_size_t used, used_max;
     atomic_llong launches, copies_in, copies_out, copies_within, copies_peer;
     atomic_llong bytes_in, bytes_out, bytes_within, bytes_peer;
@@ -65,30 +64,30 @@ struct evn_buffer {
 
 struct evn_queue {
     evn_device *device;
-    const char *phase; /* device.c's: what launches count as; NULL: their kernel's name */
+    const char *phase; /* device.c's: name under which launches are summed; NULL: the kernel's */
 };
 
 struct evn_event {
     evn_device *device;
-    int recorded; /* device.c's: evn_event_record() was called */
+    int recorded; /* device.c's: 1 after evn_event_record() */
 };
 
 struct evn_program {
     evn_device *device;
     const evn_kernel_source *source;
     const char *defines; /* "N=8 DIRECTION=0"; NULL: none. Lives as long as the source */
-    atomic_int users;    /* device.c's: 1 and the kernels open */
+    atomic_int users;    /* device.c's: 1 + open kernels */
 };
 
 struct evn_kernel {
     evn_program *program;
-    const evn_kernel_entry *entry; /* name, items, what its parameters are */
+    const evn_kernel_entry *entry; /* name, items, kinds of parameters */
     /* device.c's */
-    int is_kept;               /* by evn_kernel_get(): several threads launch it */
+    int is_kept;               /* 1: by evn_kernel_get(); several threads launch it */
     pthread_mutex_t launching; /* if it is kept */
 };
 
-/* How many parameters a kernel has, and whether one, as its entry describes it, is a buffer. */
+/* Number of a kernel's parameters; and whether one, as its entry describes it, is a buffer. */
 static inline int parameter_count(const evn_kernel_entry *entry) {
     int count = 0;
     while (entry->parameter[count] != EVN_PARAMETERS_END) count++;
@@ -98,20 +97,20 @@ static inline int parameter_is_buffer(int parameter) {
     return parameter == EVN_PARAMETER_BUFFER || parameter == EVN_PARAMETER_IN;
 }
 
-/* R: required. O: may be NULL; what is done then is said. */
+/* R: required. O: optional (NULL); the comment gives the default. */
 struct backend {
     const char *name; /* "cuda"; also how specifications begin */
-    /* the specification by which `best` and `auto` look for GPUs, which devices that are the host's
-     * own cores are not; NULL: it has none */
+    /* specification by which `best` and `auto` search for GPUs, without devices that are the host's
+     * cores; NULL: none */
     const char *best;
-    int any_number; /* NAME:COUNT gives as many devices as one likes */
+    int any_number; /* 1: NAME:COUNT gives any number of devices */
     size_t device_size, buffer_size, queue_size, event_size, program_size, kernel_size;
 
     /* -- devices: `text` is the whole specification, "cuda" or "cuda:2,.." (a number: the first so
      * many devices) -- */
 
-    /* R. How many devices; if none, the reason in `why` ("libcuda.so.1 cannot be opened: ..") and
-     * EVN_OK. EVN_USAGE: not understood. */
+    /* R. Number of devices; 0 with EVN_OK and the reason in `why` ("libcuda.so.1 cannot be opened:
+     * ..") if there are none. EVN_USAGE: not understood. */
     evn_status (*count)(const char *text, int *count, char *why, size_t size);
     /* R. Opens d->number (0 <= number < count) and fills in d->traits. */
     evn_status (*open)(evn_device *d, const char *text);
@@ -148,7 +147,7 @@ struct backend {
     evn_status (*connect)(evn_device *d, evn_device *from);
     /* O: there are none. Where b is, as the device's kernels have it. */
     void *(*address)(const evn_buffer *b);
-    /* O: nothing. The range is stale; makes sure that whoever reads it notices. */
+    /* O: nothing. Marks a stale range, so that reading it is noticed. */
     evn_status (*poison)(evn_queue *q, evn_buffer *b, size_t at, size_t bytes);
 
     /* -- kernels -- */

@@ -1,11 +1,9 @@
-/* The cache of compiled kernels: one file a key, checked before it is used.
+/* The cache of compiled kernels: one file a key, verified before use.
  *
- * Hash: two sums of 64 bits run over the bytes; each byte is mixed in by exclusive or, a
- * multiplication with an odd constant and a rotation (constants and rotations of the two differ),
- * and at the end high bits are folded into low ones. It finds damage and tells texts apart; it is
- * no defence against somebody who wants two texts to collide: that is the folder, which must be the
- * user's own.
- */
+ * Hash: two 64-bit sums over the bytes; each byte is mixed in by exclusive or, a multiplication
+ * with an odd constant and a rotation (different for the two), and finally high bits are folded
+ * into low ones. It detects damage and distinguishes texts; it is no defence against deliberate
+ * collisions: that is the folder, which must be the user's own. */
 #include "device/cache.h"
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +24,7 @@ struct hash {
 
 static const char magic[16] = "evener kernel 1";
 
-/* What a file begins with. All of it is bytes, so nothing lies between. */
+/* Header of a file, of bytes only, so without padding. */
 struct header {
     char magic[16];
     unsigned char key[16], check[16], size[8];
@@ -99,7 +97,7 @@ static int folder_name(char *out, size_t size) {
     return n > 0 && (size_t)n < size;
 }
 
-/* mkdir -p, for nobody else; whether it worked is seen when it is opened */
+/* mkdir -p with mode 0700; success is checked on opening */
 static void make_folders(const char *name) {
     char part[FOLDER_NAME];
     snprintf(part, sizeof part, "%s", name);
@@ -112,8 +110,8 @@ static void make_folders(const char *name) {
     mkdir(part, 0700);
 }
 
-/* Whether nobody but this user (and root) can have written it: what a driver is given to run must
- * be what a compiler has made, and drivers crash of anything else. */
+/* 1 if only this user (or root) can have written it: drivers crash on anything but a compiler's
+ * output. */
 static int is_ours(const struct stat *about) {
     return about->st_uid == geteuid() && !(about->st_mode & (S_IWGRP | S_IWOTH));
 }
@@ -178,7 +176,7 @@ static void make_header(struct header *h, struct cache_key key, const void *data
     put_number(h->size, size);
 }
 
-/* What is in the file behind its header, if that is right; NULL. */
+/* The file's content after a valid header; NULL. */
 static void *read_content(int file, struct cache_key key, int must_be_ours, size_t *size) {
     struct header found, expected;
     struct stat about;
@@ -195,7 +193,7 @@ static void *read_content(int file, struct cache_key key, int must_be_ours, size
     return NULL;
 }
 
-/* The same of a file in the folder. */
+/* Reads a file of the cache folder. */
 static void *read_named(int folder, const char *name, struct cache_key key, size_t *size) {
     const int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     void *content = file < 0 ? NULL : read_content(file, key, 1, size);
@@ -217,7 +215,7 @@ int cache_read(struct cache_key key, void **data, size_t *size) {
     return 1;
 }
 
-/* Whether the file's data begin with the mark; *key is what it is kept under. */
+/* 1 if the file's data begin with the mark; *key: its key. */
 static int is_marked(int folder, const char *name, struct cache_key mark, struct cache_key *key) {
     struct {
         struct header head;

@@ -1,14 +1,12 @@
-/* Compiled kernels on disk: what a compiler made of a text is kept under the hash of everything it
- * was made from.
+/* Cache of compiled kernels on disk, keyed by a hash of all inputs of the compilation.
  *
- * The folder is $EVENER_CACHE, else $XDG_CACHE_HOME/evener, else $HOME/.cache/evener, where the two
- * last are told from the root on; EVENER_CACHE set but empty: no cache. It is made for its user
- * alone, and one that is somebody else's, or that others can write, is not used, which a line on
- * standard error says once; nor are such files. A file is written beside its place and renamed, so
- * that many processes may use one cache, and carries a header with key, size and checksum; one that
- * does not agree with its header is not used. That nothing can be read or written is no error: then
- * kernels are compiled.
- */
+ * The folder is $EVENER_CACHE, else $XDG_CACHE_HOME/evener, else $HOME/.cache/evener, where the
+ * last two must be absolute paths; EVENER_CACHE set but empty: no cache. The folder is created for
+ * its user alone; a folder or file of another user, or writable by others, is not used, with one
+ * line on standard error. A file is written under a temporary name and renamed, so that many
+ * processes may share a cache; its header has key, size and checksum, and a file that does not
+ * agree with its header is ignored. Errors of reading and writing are not reported: kernels are
+ * then compiled. */
 #ifndef DEVICE_CACHE_H
 #define DEVICE_CACHE_H
 
@@ -19,28 +17,25 @@ struct cache_key {
 };
 
 /* The key of `parts` strings: source text, options, compiler and its version, architecture of the
- * device .. Where one string ends counts: "ab", "c" and "a", "bc" have different keys. No part is
- * NULL. */
+ * device .. The division into strings counts: "ab", "c" and "a", "bc" have different keys. No part
+ * is NULL. */
 struct cache_key cache_key(const char *const *part, int parts);
 
-/* 1: found; *data (to be freed) and *size are what was written under this key. 0: not there, or not
- * whole. */
+/* 1: found; *data (to be freed) and *size are the content. 0: missing or damaged. */
 int cache_read(struct cache_key key, void **data, size_t *size);
 
 void cache_write(struct cache_key key, const void *data, size_t size);
 
-/* The same of any entry whose data begin with the bytes of `mark`, for who does not know its key;
- * it looks into all of them. */
+/* Finds any entry whose data begin with the bytes of `mark`, without its key; reads all entries. */
 int cache_find(struct cache_key mark, void **data, size_t *size);
 
-/* Whether there is a folder that may be used. */
+/* 1 if there is a usable folder. */
 int cache_is_there(void);
 
-/* The same of one file elsewhere, whoever it belongs to. 1: found; 0: there is no such file; -1: it
- * is not whole. */
+/* Reads one file outside of the cache, of any owner. 1: found; 0: no such file; -1: damaged. */
 int cache_read_file(const char *file, struct cache_key key, void **data, size_t *size);
 
-/* 0: it cannot be written, and there is no such file then. */
+/* 0: it cannot be written, and no such file exists. */
 int cache_write_file(const char *file, struct cache_key key, const void *data, size_t size);
 
 #endif

@@ -1,13 +1,10 @@
-/* Devices: what all back ends have in common.
- *
- * Here arguments are checked, things are counted, messages get the device and the operation, copies
- * between devices find their way, and objects live as long as something needs them; see backend.h.
- */
+/* Devices: the part common to all back ends (backend.h): checks of arguments, counts, messages with
+ * the device and the operation, routes of copies between devices, and the lifetime of objects. */
 #include <evener/device.h>
 #include "device/backend.h"
 #include "device/devices.h"
-#include "device/kept.h"
-#include "device/phases.h"
+#include "device/kernel_cache.h"
+#include "device/launch_times.h"
 #include "base/argument.h"
 #include "base/number.h"
 #include "base/process.h"
@@ -57,8 +54,8 @@ static evn_status usage(const evn_device *d, const char *format, ...) {
     return evn_fail(EVN_USAGE, "%s: %s", d ? d->label : "device", text);
 }
 
-/* Whether the device was opened before this process was forked. The threads that work for it are
- * not here, so closing would wait for ever: then nothing is closed. */
+/* 1 in a child of fork(): the threads that work for the device do not exist here, so closing would
+ * hang; nothing is closed then. */
 static int is_foreign(const evn_device *d) { return d->forks != process_forks(); }
 
 /* EVN_DEVICE if the device has failed before; EVN_USAGE if it is another process's. */
@@ -110,6 +107,7 @@ evn_status device_open(evn_device **out, const char *text, int number, int block
     status = backend->open(d, part);
     if (status) {
         status = tell(d, status, "open");
+        pthread_cond_destroy(&d->kept_made);
         pthread_mutex_destroy(&d->kept_lock);
         pthread_mutex_destroy(&d->lock);
         free(d);
@@ -304,7 +302,7 @@ void evn_host_memory_unregister(void *memory, evn_device *d) {
         d->backend->host_memory_unregister(memory, d);
 }
 
-/* Whether at .. at+bytes-1 is inside of the buffer, and buffer and queue are of one device. */
+/* 1 if at .. at+bytes-1 is inside of the buffer, and buffer and queue are of one device. */
 static evn_status check_range(const evn_queue *q, const evn_buffer *b, size_t at, size_t bytes,
                               const char *operation) {
     if (!q || !b) return usage(q ? q->device : NULL, "%s without a queue or a buffer", operation);

@@ -1,4 +1,4 @@
-/* Which devices there are: back ends, specifications, and lists of them. */
+/* Back ends, specifications of devices, and lists of them. */
 #include "device/devices.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -135,8 +135,8 @@ evn_status devices_count_for(const char **text, char own[256], int wanted, int *
     return evn_devices_count(own, count, why, size);
 }
 
-/* Whether the system has a GPU's device file. Asked before a vendor's libraries are loaded only to
- * learn that there is none, which takes longer than many a run. */
+/* 1 if the system has a GPU's device file; checked before a vendor's libraries are loaded, which
+ * can take longer than a run. */
 static int has_gpu(void) {
     static const char *const file[] = {"/dev/nvidiactl", "/dev/kfd", "/dev/dxg",
                                        "/dev/dri/renderD128"};

@@ -1,17 +1,17 @@
-/* Batches: what a body asks for, and tells, about the tasks it was given.
+/* Batches: a body's queries and reports about its tasks.
  *
- * evn_batch_next() on cores is what an empty task costs, so that all that is special (devices, slow
- * units, a body that does both) is behind its first comparison.
+ * evn_batch_next() on cores bounds the cost of an empty task, so all special cases (devices, slow
+ * units, bodies that mix reports) are behind its first comparison.
  *
- * Functions that return no status have the instance fail where they were asked for what there is
- * not: no body can take a wrong value for a right one.
- */
-#include "loop/internal.h"
+ * Functions without a status fail the instance on a wrong question, so that no body can mistake a
+ * wrong value for a right one. */
+#include "loop/lists.h"
 #include "base/argument.h"
-#include "wire/cluster.h"
+#include "cluster/cluster.h"
 #include "base/message.h"
 #include "base/number.h"
 #include <evener/clock.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +38,8 @@ static void charge_together(evn_batch *b, int first, int count, double now) {
 }
 
 /* Ends the task at hand: its time. */
-static void charge(evn_batch *b, double now) {
-    int task = b->task[b->next - 1];
+static inline void charge(evn_batch *b, double now) {
+    const int task = b->task[b->next - 1];
     b->seconds[task] = now - b->since;
     burst_record(b->worker, b->worker->kind, task, 1, b->since, now);
     b->since = now;
@@ -47,11 +47,25 @@ static void charge(evn_batch *b, double now) {
 
 /* Waits where the unit is to be slow; when what began at b->since has ended. */
 static double ended(const evn_batch *b) {
-    double now = evn_now();
+    /* the counter of ticks may be a little ahead of the clock */
+    double now = fmax(evn_now(), b->since);
     if (b->slowness <= 1) return now;
     const double until = b->since + (now - b->since) * b->slowness;
     while (now < until) now = evn_now();
     return now;
+}
+
+int batch_take_more(evn_batch *b, int all) {
+    int count;
+    if (!b->open) return 0;
+    if (all)
+        lists_rest(b->worker, &count);
+    else
+        lists_own(b->loop, b->worker, &count);
+    b->open = !all && count;
+    if (b->plain) b->plain += count;
+    b->count += count;
+    return count;
 }
 
 double batch_end(evn_batch *b) {
@@ -60,7 +74,7 @@ double batch_end(evn_batch *b) {
     if (first < b->count)
         charge_together(b, first, b->count - first, now = ended(b));
     else
-        now = evn_now();
+        now = fmax(evn_now(), b->since);
     if (b->adds) batch_settle(b);
     return now;
 }
@@ -75,9 +89,9 @@ void batch_settle(evn_batch *b) {
 
 evn_status batch_run(evn_batch *b) {
     struct worker *w = b->worker;
-    if (!w->body) return EVN_OK;
     const unsigned said = message_count();
-    evn_status status = w->body(b->unit, b, w->arg);
+    evn_status status = w->body ? w->body(b->unit, b, w->arg) : EVN_OK;
+    if (!status) batch_take_more(b, 1); /* a body that has asked for none has done all */
     if (!status && b->shared && b->done < b->count)
         status = mistake(b, "%d of its %d tasks were shared out; evn_batch_share() must do all",
                          b->done, b->count);
@@ -137,7 +151,7 @@ static evn_status find_region(const evn_batch *b, int task, int i, int *region) 
 /* ---- tasks --------------------------------------------------------------------------------- */
 
 /* evn_batch_next() where there is more to look at. */
-static int next_special(evn_batch *b) {
+static __attribute__((noinline)) int next_special(evn_batch *b) {
     if (b->next > b->count) return -1;
     if (b->done) {
         mistake(b, "evn_batch_next() after evn_batch_done(); a body uses one of them");
@@ -147,23 +161,30 @@ static int next_special(evn_batch *b) {
     if (b->next && b->in_flight && devices_mark(b, b->next)) return -1;
     /* messages between ranks come on while tasks are done */
     if (b->loop->cluster) cluster_poll(b->loop->cluster);
+    if (b->next == b->count) batch_take_more(b, 0);
     return b->next++ < b->count ? b->task[b->next - 1] : -1;
 }
 
 int evn_batch_next(evn_batch *b) {
     NEED_OR(-1, b, "a batch");
-    if (b->next > b->plain) return next_special(b);
+    if (b->next >= b->plain) return next_special(b);
     /* the first task begins when the batch does: no clock to read */
-    if (b->next) charge(b, evn_now());
-    return b->next++ < b->count ? b->task[b->next - 1] : -1;
+    if (b->next) {
+        double now = ticks_time(&b->at, ticks_counter());
+        if (__builtin_expect(now < b->since, 0)) now = b->since; /* counters may differ a little */
+        charge(b, now);
+    }
+    return b->task[b->next++];
 }
 
-const int *evn_batch_tasks(const evn_batch *b, int *count) {
+const int *evn_batch_tasks(const evn_batch *batch, int *count) {
+    evn_batch *b = (evn_batch *)batch; /* a query of all tasks takes all */
     NEED_OR(NULL, b, "a batch");
     if (!count) {
         mistake(b, "evn_batch_tasks(): NULL instead of where to put how many there are");
         return NULL;
     }
+    batch_take_more(b, 1);
     *count = b->count;
     return b->task;
 }
@@ -174,13 +195,14 @@ void evn_batch_done(evn_batch *b, int count) {
         mistake(b, "evn_batch_done() after evn_batch_next(); a body uses one of them");
         return;
     }
+    batch_take_more(b, 1);
     if (count < 0 || count > b->count - b->done) {
         mistake(b, "%d more tasks are done, and %d of the batch's %d are left", count,
                 b->count - b->done, b->count);
         return;
     }
     if (!count) return;
-    b->plain = -1;
+    b->plain = 0;
     if (!b->in_flight)
         charge_together(b, b->done, count, ended(b));
     else if (devices_mark(b, b->done + count))
@@ -218,12 +240,13 @@ void evn_batch_spent(evn_batch *b, int task, double begin) {
     }
 }
 
-evn_status batch_may_share(const evn_batch *b, const int *task, int count) {
+evn_status batch_may_share(evn_batch *b, const int *task, int count) {
     if (b->in_flight)
         return mistake(b, "evn_batch_share() on a device, which has no cores to share out");
     if (b->next || (b->done && !b->shared))
         return mistake(b, "evn_batch_share() after evn_batch_next() or evn_batch_done(); a body "
                           "uses one of them");
+    if (count) batch_take_more(b, 1);
     const int left = b->done < b->count ? b->count - b->done : b->count;
     if (count < 0 || count > left)
         return mistake(b, "%d tasks to be shared out; %d are left", count, left);
@@ -236,7 +259,7 @@ evn_status batch_may_share(const evn_batch *b, const int *task, int count) {
 
 void batch_share_begins(evn_batch *b) {
     if (b->done) b->since = evn_now(); /* else with the batch */
-    b->plain = -1;
+    b->plain = 0;
     b->shared = 1;
 }
 
@@ -297,11 +320,19 @@ size_t evn_batch_at(const evn_batch *b, int task, int i) {
     return 0;
 }
 
-void *evn_batch_host(const evn_batch *b, int task, int i) {
+static __attribute__((noinline)) void *find_host(const evn_batch *b, int task, int i) {
     NEED_OR(NULL, b, "a batch");
     int region;
     if (find_region(b, task, i, &region) || b->in_flight || region < 0) return NULL;
     return evn_place_host(b->loop->place, region);
+}
+
+/* Mostly of the task at hand, and where it was in the instance before. */
+void *evn_batch_host(const evn_batch *b, int task, int i) {
+    if (b && b->host && b->next && b->next <= b->count && b->task[b->next - 1] == task &&
+        (unsigned)i < (unsigned)b->regions)
+        return b->host[(size_t)task * (size_t)b->regions + (size_t)i];
+    return find_host(b, task, i);
 }
 
 /* ---- the table ----------------------------------------------------------------------------- */

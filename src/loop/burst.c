@@ -2,6 +2,7 @@
 #include "loop/internal.h"
 #include "loop/origin.h"
 #include "base/argument.h"
+#include <math.h>
 #include <stdlib.h>
 
 void loop_record(evn_loop *loop, int unit, evn_burst_kind kind, int task, int count, double begin,
@@ -20,7 +21,7 @@ evn_status loop_keep_bursts(evn_loop *loop, int max) {
         struct worker *w = &loop->worker[u];
         free(ok ? w->ring.burst : fresh[u]);
         if (!ok) continue;
-        w->ring = (struct ring){.burst = fresh[u], .size = max};
+        w->ring = (struct ring){.burst = fresh[u], .at = fresh[u], .end = fresh[u] + max};
         w->origin = loop->origin;
     }
     free(fresh);
@@ -39,7 +40,11 @@ evn_status evn_loop_keep_bursts(evn_loop *loop, int max) {
     return loop_keep_bursts(loop, max);
 }
 
-static int kept(const struct ring *r) { return r->next < r->size ? (int)r->next : r->size; }
+/* As the clock tells times, which ticks tell more finely: so that files in whole nanoseconds have
+ * bursts that end where the next ones begin. */
+static double whole_ns(double seconds) { return rint(1e9 * seconds) / 1e9; }
+
+static int kept(const struct ring *r) { return (int)((r->full ? r->end : r->at) - r->burst); }
 
 int evn_loop_bursts(const evn_loop *loop, int unit) {
     NEED_OR(0, loop, "a loop");
@@ -58,8 +63,11 @@ evn_burst evn_loop_burst(const evn_loop *loop, int unit, int i) {
         return (evn_burst){0};
     }
     const struct ring *r = &loop->worker[unit].ring;
-    const long oldest = r->next - count;
-    return r->burst[(oldest + i) % r->size];
+    const long oldest = r->full ? r->at - r->burst : 0;
+    evn_burst burst = r->burst[(oldest + i) % count];
+    burst.begin = whole_ns(burst.begin);
+    burst.end = whole_ns(burst.end);
+    return burst;
 }
 
 double loop_origin(const evn_loop *loop) { return loop->origin; }

@@ -1,10 +1,8 @@
-/* A GPU unit's part of an instance: batches in flight on its devices, all at once.
+/* A GPU unit's part of an instance: batches in flight on all its devices at once.
  *
- * A batch is given to its device's queue between two events; where its body tells that tasks are
- * done there are events between them. All times are read when the queue has finished. Regions are
- * brought before the first body is called, so that what a unit computes and what it waits for are
- * different things.
- */
+ * A batch runs in its device's queue between two events, with one more event at each report of the
+ * body. Times are read when the queue has finished. Regions are moved before the first body is
+ * called, so computing and waiting are measured separately. */
 #include "loop/internal.h"
 #include "base/argument.h"
 #include <evener/clock.h>
@@ -38,11 +36,11 @@ static int split_next(struct split *s, double weight) {
 void devices_split(const evn_loop *loop, struct worker *w, int count) {
     const double *weight = loop->problem->weight;
     struct split s = {.devices = w->devices};
-    for (int i = 0; i < count; i++) split_add(&s, weight[w->mine[i]]);
+    for (int i = 0; i < count; i++) split_add(&s, weight[w->base[i]]);
     for (int d = 0; d < w->devices; d++) w->in_flight[d].count = w->in_flight[d].done = 0;
     for (int i = 0; i < count; i++) {
-        struct in_flight *f = &w->in_flight[split_next(&s, weight[w->mine[i]])];
-        if (!f->count++) f->task = w->mine + i;
+        struct in_flight *f = &w->in_flight[split_next(&s, weight[w->base[i]])];
+        if (!f->count++) f->task = w->base + i;
     }
 }
 
@@ -120,7 +118,7 @@ static evn_status mark_end(struct in_flight *f) {
     return EVN_OK;
 }
 
-/* What the events say, when all have happened. */
+/* Times of the events, when all have happened. */
 static evn_status read_times(struct in_flight *f) {
     evn_status status = evn_event_seconds(f->begin, f->end, &f->seconds);
     evn_event *from = f->begin;
@@ -133,8 +131,7 @@ static evn_status read_times(struct in_flight *f) {
 
 /* ---- one batch ----------------------------------------------------------------------------- */
 
-/* Makes as much of what is left to a device its next batch as it can hold, and brings the regions.
- */
+/* Makes the device's next batch, as many of its tasks as it can hold, and moves the regions. */
 static void prepare(evn_loop *loop, evn_unit *unit, struct worker *w, int device) {
     struct in_flight *f = &w->in_flight[device];
     const int *task = f->task + f->done;
@@ -151,7 +148,6 @@ static void prepare(evn_loop *loop, evn_unit *unit, struct worker *w, int device
     }
     f->batch = (evn_batch){.task = task,
                            .count = count,
-                           .plain = -1,
                            .device = device,
                            .space = space,
                            .slowness = 1,

@@ -1,12 +1,14 @@
-/* The loop: batches to bodies, clocks around them, and the times back to the schedule.
+/* The loop: gives batches to bodies, measures times, and feeds the schedule.
  *
- * What a unit writes while it runs (its times, its counters) lies in memory of its own, a cache
- * line apart from the others', and is gathered after the last one is done.
- */
-#include "loop/ranks.h"
+ * A unit writes its times and counters in cache lines of its own during an instance; they are
+ * gathered after the last unit is done. */
+#include "loop/lists.h"
+#include "loop/loop_ranks.h"
 #include "loop/subteams.h"
+#include "schedule/version.h"
+#include "unit/share.h"
 #include "base/argument.h"
-#include "wire/meet.h"
+#include "cluster/collective_record.h"
 #include <evener/clock.h>
 #include <evener/status.h>
 #include <math.h>
@@ -41,13 +43,15 @@ evn_status loop_may_begin(const evn_loop *loop, const char *what) {
 
 /* ---- what a unit does ---------------------------------------------------------------------- */
 
-/* Runs the body on `count` tasks in w->mine on the unit's cores, measured from `begin`; returns
- * when it ended. */
-static double run_batch(evn_loop *loop, struct worker *w, int count, double begin) {
+/* Runs the body on `count` tasks from `task` on, on the unit's cores, measured from `begin`;
+ * `open`: it may take more of the unit's list. Returns when it ended. */
+static double run_batch(evn_loop *loop, struct worker *w, const int *task, int count, int open,
+                        double begin) {
     evn_batch *b = &w->batch;
     int held = 0;
-    if (loop->place) {
-        evn_status status = regions_acquire(loop, w, w->mine, count, EVN_HOST, &held);
+    w->base = task;
+    if (loop->place && !loop->in_place) {
+        evn_status status = regions_acquire(loop, w, task, count, EVN_HOST, &held);
         const double brought = evn_now();
         w->copy += brought - begin; /* moving is not computing */
         begin = brought;
@@ -56,15 +60,20 @@ static double run_batch(evn_loop *loop, struct worker *w, int count, double begi
             return begin;
         }
     }
+    b->task = task;
     b->count = count;
+    b->open = open;
+    b->host = loop->in_place ? loop->host : NULL;
+    b->regions = loop->regions;
     b->next = b->done = b->adds = b->shared = 0;
-    b->plain = b->slowness > 1 || loop->cluster ? -1 : count;
+    b->plain = b->slowness > 1 || loop->cluster || !ticks_by_counter ? 0 : count;
     b->since = begin;
+    b->at = ticks_at(begin);
     evn_status status = batch_run(b);
     if (status) worker_fail(loop, w, status);
     const double end = batch_end(b);
-    if (held) regions_release(loop, w, w->mine, held, EVN_HOST);
-    w->tasks += count;
+    if (held) regions_release(loop, w, task, held, EVN_HOST);
+    w->tasks += b->count;
     w->busy += end - begin;
     return end;
 }
@@ -109,20 +118,24 @@ static int draw_all(evn_loop *loop, struct worker *w, int unit) {
     return count;
 }
 
-/* All tasks of the unit, owners being fixed. */
+/* All tasks of the unit, owners being fixed; then some of others' that these have not begun. */
 static void run_own(evn_loop *loop, evn_unit *unit, struct worker *w, int devices) {
-    const double begin = evn_now();
-    const int n = loop->problem->tasks, me = loop->first + evn_unit_number(unit);
-    int count = 0;
-    for (int t = 0; t < n; t++)
-        if (loop->owner[t] == me) w->mine[count++] = t;
-    if (!count) return;
+    double now = evn_now();
+    int count;
     if (devices) {
+        lists_rest(w, &count);
+        w->base = w->own;
+        if (!count) return;
         devices_split(loop, w, count);
-        devices_run(loop, unit, w, begin);
-    } else {
-        run_batch(loop, w, count, begin);
+        devices_run(loop, unit, w, now);
+        return;
     }
+    const int *own = lists_own(loop, w, &count);
+    if (count) now = run_batch(loop, w, own, count, loop->lends, now);
+    if (!loop->lends) return;
+    for (const int *task; !atomic_load_explicit(&loop->failed, memory_order_relaxed) &&
+                          (task = lists_borrow(loop, w, &count));)
+        now = run_batch(loop, w, task, count, 0, now);
 }
 
 /* Tasks as long as there are some to be drawn. */
@@ -132,7 +145,9 @@ static void run_drawn(evn_loop *loop, evn_unit *unit, struct worker *w, int devi
     while (!atomic_load_explicit(&loop->failed, memory_order_relaxed)) {
         const int count = devices ? draw_all(loop, w, me) : draw(loop, w, me, 0);
         if (!count) break;
-        now = devices ? devices_run(loop, unit, w, now) : run_batch(loop, w, count, now);
+        w->base = w->mine;
+        now =
+            devices ? devices_run(loop, unit, w, now) : run_batch(loop, w, w->mine, count, 0, now);
     }
 }
 
@@ -140,12 +155,8 @@ static void run_unit(evn_unit *unit, void *p) {
     evn_loop *loop = p;
     struct worker *w = &loop->worker[evn_unit_number(unit)];
     const int devices = loop->on_host ? 0 : w->devices;
-    w->tasks = 0;
-    w->busy = w->copy = 0;
-    w->status = EVN_OK;
     /* what all batches on cores have in common */
-    w->batch = (evn_batch){.task = w->mine,
-                           .device = -1,
+    w->batch = (evn_batch){.device = -1,
                            .space = EVN_HOST,
                            .slowness = w->kind == EVN_BURST_COMPUTE ? evn_unit_slowness(unit) : 1,
                            .seconds = loop->seconds,
@@ -164,8 +175,14 @@ static void run_unit(evn_unit *unit, void *p) {
 
 static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
     for (int u = 0; u < loop->count; u++) {
-        loop->worker[u].kind = kind;
-        loop->worker[u].instance = loop_instance(loop);
+        struct worker *w = &loop->worker[u];
+        const evn_unit *unit = evn_units_get(loop->units, u);
+        w->speed = evn_unit_speed(unit) / evn_unit_slowness(unit);
+        w->kind = kind;
+        w->instance = loop_instance(loop);
+        w->tasks = 0;
+        w->busy = w->copy = 0;
+        w->status = EVN_OK;
     }
     loop->chunk = chunk;
     loop->order = chunk && !loop->together ? evn_schedule_order(loop->schedule) : NULL;
@@ -173,16 +190,30 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
     loop->failed_status = EVN_OK;
     atomic_store(&loop->cursor, loop->lo);
     atomic_store(&loop->failed, 0);
+    regions_begin(loop);
+    const int may_lend = loop->count > 1 && !loop->cluster && !evn_units_gpus(loop->units) &&
+                         (!loop->place || regions_may_stay(loop)) &&
+                         evn_schedule_lends(loop->schedule);
+    loop->lends = may_lend && !chunk && !loop->on_host && (!loop->place || loop->in_place);
+    if (!loop->together) schedule_set_lent(loop->schedule, may_lend);
+    if (!chunk) lists_fill(loop);
 }
 
-/* All units through the tasks; *wall: the time it took. */
+/* All units through the tasks; *wall: the time it took. A unit that has nothing to do that others
+ * could not do is not waited for. */
 static evn_status run_units(evn_loop *loop, evn_body body, void *arg, double *wall) {
     for (int u = 0; u < loop->count; u++) {
         loop->worker[u].body = body;
         loop->worker[u].arg = arg;
     }
     const double begin = evn_now();
-    evn_status status = evn_units_run(loop->units, run_unit, loop);
+    evn_status status;
+    if (loop->lends && loop->alone.now)
+        status = units_alone(loop->units, run_unit, loop);
+    else if (loop->lends || loop->chunk)
+        status = units_share(loop->units, run_unit, loop);
+    else
+        status = evn_units_run(loop->units, run_unit, loop);
     *wall = evn_now() - begin;
     return status;
 }
@@ -202,37 +233,48 @@ static evn_status find_failure(evn_loop *loop) {
 }
 
 static double idle(double wall, const struct worker *w) {
-    return fmax(wall - w->busy - w->copy, 0); /* virtual clocks count what has not passed */
+    return fmax(wall - w->busy - w->copy, 0); /* virtual clocks count time that has not passed */
 }
 
-/* A run: who has which task in it. */
+/* A run: the owner of each task. */
 static void begin_run(evn_loop *loop) {
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
     const int chunk = loop_chunk(loop);
-    memcpy(loop->before, loop->owner, bytes);
-    if (!chunk) memcpy(loop->owner, loop_next(loop), bytes);
+    const int *next = loop_next(loop);
+    const int changes = chunk || memcmp(loop->owner, next, bytes) != 0;
+    if (changes || loop->changed) memcpy(loop->before, loop->owner, bytes);
+    loop->changed = changes || loop->together; /* ranks change owners after the run */
+    loop->assignment += changes;
+    if (changes && !chunk) memcpy(loop->owner, next, bytes);
     begin_instance(loop, EVN_BURST_COMPUTE, chunk);
 }
 
-/* What came of it, for the counters. */
+/* Result of a run, for the counters. */
 static void count_run(evn_loop *loop, double wall) {
+    double busy = 0;
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
         w->stats.tasks += w->tasks;
+        busy += w->busy;
         w->stats.compute_s += w->busy;
         w->stats.copy_s += w->copy;
         w->stats.idle_s += idle(wall, w);
     }
     loop->totals.compute_s += wall;
     loop->totals.instances++;
-    int migrations = 0;
-    for (int t = 0; t < loop->problem->tasks; t++) migrations += loop->owner[t] != loop->before[t];
-    loop->totals.migrations += migrations;
+    loop->task_seconds = busy / loop->problem->tasks;
+    if (loop->lends) alone_learn(&loop->alone, wall, busy);
+    const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
+    const int moves = loop->ran && loop->changed && memcmp(loop->owner, loop->before, bytes) != 0;
+    for (int t = 0; moves && t < loop->problem->tasks; t++)
+        loop->totals.migrations += loop->owner[t] != loop->before[t];
+    loop->ran = 1;
 }
 
 /* And for the schedule. */
 static evn_status end_run(evn_loop *loop, evn_status status, double wall) {
     if (!status) status = find_failure(loop);
+    status = regions_end(loop, status);
     if (!status) count_run(loop, wall);
     if (loop->together) return together_learn(loop, status);
     return status ? status : evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
@@ -264,9 +306,9 @@ static evn_status may_join(const evn_loop *loop, const evn_unit *unit) {
     return EVN_OK;
 }
 
-/* The first unit's leader begins and ends the instance; nobody looks at what it writes in between,
- * since all wait for each other before the tasks, after them, and when it is known what came of
- * them. */
+/* The first unit's leader begins and ends the instance; no other thread reads its writes in
+ * between, since all wait for each other before the tasks, after them, and when the result is
+ * known. */
 /* The other leaders wait for this one, so it fails with them. */
 static evn_status no_body(evn_unit *unit, evn_batch *batch, void *arg) {
     (void)unit, (void)batch, (void)arg;
@@ -310,6 +352,7 @@ static evn_status visit_own(evn_loop *loop, evn_body body, void *arg) {
     evn_status status = run_units(loop, body, arg, &wall);
     loop->seconds = seconds;
     if (!status) status = find_failure(loop);
+    status = regions_end(loop, status);
     if (status) return status;
     for (int u = 0; u < loop->count; u++) {
         struct worker *w = &loop->worker[u];
@@ -318,6 +361,7 @@ static evn_status visit_own(evn_loop *loop, evn_body body, void *arg) {
         w->stats.idle_s += idle(wall, w);
     }
     loop->totals.exchange_s += wall;
+    loop->ran = 1;
     return EVN_OK;
 }
 
@@ -412,18 +456,22 @@ static void begin_schedule(evn_loop *loop, evn_schedule *schedule) {
     loop->problem = evn_schedule_problem(schedule);
     loop->hi = loop->problem->tasks;
     loop->failed_unit = -1;
+    loop->assignment++;
+    loop->changed = 1;
+    loop->lists = 0;
     memcpy(loop->owner, evn_schedule_owner(schedule), n * sizeof *loop->owner);
     memset(loop->seconds, 0, 3 * n * sizeof *loop->seconds);
 }
 
 static evn_status open_parts(evn_loop *loop, evn_schedule *schedule) {
+    ticks_open();
     loop->problem = evn_schedule_problem(schedule);
     const size_t n = (size_t)loop->problem->tasks, count = (size_t)loop->count;
     loop->worker = aligned_alloc(64, sizeof *loop->worker * count);
     loop->owner = malloc(2 * n * sizeof *loop->owner);
     loop->seconds = malloc(3 * n * sizeof *loop->seconds);
     if (loop->worker) memset(loop->worker, 0, sizeof *loop->worker * count);
-    if (!loop->worker || !loop->owner || !loop->seconds)
+    if (!loop->worker || !loop->owner || !loop->seconds || lists_open(loop))
         return evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks on %zu units", n, count);
     loop->before = loop->owner + n;
     loop->added = loop->seconds + 2 * n;
@@ -496,6 +544,7 @@ void evn_loop_close(evn_loop *loop) {
     regions_close(loop);
     together_close(loop);
     evn_schedule_close(loop->own_schedule);
+    lists_close(loop);
     free(loop->worker);
     free(loop->owner);
     free(loop->seconds);
@@ -523,9 +572,36 @@ void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule) {
     begin_schedule(loop, schedule);
     evn_schedule_close(loop->own_schedule);
     loop->own_schedule = schedule;
-    for (int u = 0; u < loop->count; u++) loop->worker[u].ring.next = 0;
+    for (int u = 0; u < loop->count; u++) {
+        struct ring *r = &loop->worker[u].ring;
+        r->at = r->burst;
+        r->full = 0;
+    }
     evn_loop_reset_stats(loop);
     for (struct loop_listener *l = loop->listener; l; l = l->next) l->units_changed(l->arg);
+}
+
+/* ---- other weights ------------------------------------------------------------------------- */
+
+/* Between instances: by the thread that runs the loop, or, within a job, by the first unit's leader
+ * while the others wait for it. */
+static evn_status may_weigh(const evn_loop *loop) {
+    if (at_work)
+        return evn_fail(EVN_USAGE, "loop: evn_loop_weights() from within a loop's body; weights "
+                                   "are those of the next instance, between two of them");
+    if (evn_units_running(loop->units) && evn_units_here() == evn_units_get(loop->units, 0))
+        return EVN_OK;
+    return loop_may_begin(loop, "evn_loop_weights()");
+}
+
+evn_status evn_loop_weights(evn_loop *loop, const double *weight) {
+    NEED(loop, "a loop");
+    evn_status status = may_weigh(loop);
+    if (status) return status;
+    status = evn_schedule_weights(loop->schedule, weight);
+    for (int u = 0; !status && u < loop->count; u++)
+        for (int i = 0; i < 2; i++) subteams_forget(loop->worker[u].subteams[i]);
+    return loop->together ? together_weigh(loop, status) : status;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
@@ -571,7 +647,12 @@ const double *evn_loop_seconds(const evn_loop *loop) {
 }
 evn_loop_totals evn_loop_sum(const evn_loop *loop) {
     NEED_OR((evn_loop_totals){0}, loop, "a loop");
-    return loop->totals;
+    evn_loop_totals sum = loop->totals;
+    for (int u = 0; u < loop->count; u++) {
+        sum.brought += loop->worker[u].brought;
+        sum.brought_bytes += loop->worker[u].brought_bytes;
+    }
+    return sum;
 }
 
 void evn_loop_add_totals(evn_loop_totals *all, const evn_loop_totals *of) {
@@ -587,6 +668,8 @@ void evn_loop_add_totals(evn_loop_totals *all, const evn_loop_totals *of) {
     all->rank_bytes += of->rank_bytes;
     all->moved += of->moved;
     all->moved_bytes += of->moved_bytes;
+    all->brought += of->brought;
+    all->brought_bytes += of->brought_bytes;
 }
 
 evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit) {
@@ -598,6 +681,10 @@ evn_unit_stats evn_loop_stats(const evn_loop *loop, int unit) {
 
 void evn_loop_reset_stats(evn_loop *loop) {
     NEED_OR(, loop, "a loop");
-    for (int u = 0; u < loop->count; u++) loop->worker[u].stats = (evn_unit_stats){0};
+    for (int u = 0; u < loop->count; u++) {
+        loop->worker[u].stats = (evn_unit_stats){0};
+        loop->worker[u].brought = 0;
+        loop->worker[u].brought_bytes = 0;
+    }
     loop->totals = (evn_loop_totals){0};
 }

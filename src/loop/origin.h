@@ -1,13 +1,13 @@
-/* What a trace asks of a loop besides its bursts. */
+/* A loop's time of opening and its cluster, for traces. */
 #ifndef LOOP_ORIGIN_H
 #define LOOP_ORIGIN_H
 
 #include <evener/loop.h>
 
-/* When it was opened, by evn_now(): bursts are counted from there. */
+/* Time of opening, of evn_now(); bursts are relative to it. */
 double loop_origin(const evn_loop *loop);
 
-/* NULL: alone. */
+/* The loop's cluster; NULL: no ranks. */
 evn_cluster *loop_cluster(const evn_loop *loop);
 
 #endif

@@ -1,5 +1,5 @@
-/* Recovery: the state kept on the host, and the loop going on without the units whose devices have
- * failed. */
+/* Recovery: snapshots of the state on the host, and the removal of units whose devices have failed.
+ */
 #include "loop/internal.h"
 #include "base/argument.h"
 #include <evener/recover.h>
@@ -51,7 +51,7 @@ evn_status evn_recovery_keep(evn_recovery *r, int step) {
     return status;
 }
 
-/* ---- what has failed ----------------------------------------------------------------------- */
+/* ---- failed devices ---- */
 
 /* Whether a device of the unit can do nothing more. */
 static int is_lost(const evn_unit *unit) {

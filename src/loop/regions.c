@@ -1,4 +1,4 @@
-/* The regions that follow a loop's tasks: which they are, and bringing those of a batch. */
+/* The regions that follow a loop's tasks, and their acquisition for a batch. */
 #include "loop/internal.h"
 #include "base/argument.h"
 #include <evener/clock.h>
@@ -10,15 +10,17 @@ static evn_access mode_of(const evn_loop *loop, int i) {
     return loop->on_host ? loop->host_access : loop->access[i];
 }
 
-/* Where a worker notes the regions of tasks from `task` in w->mine on. */
+/* Writes the list of regions of tasks from `task` in w->base on. */
 static size_t place_of(const evn_loop *loop, const struct worker *w, const int *task) {
-    return (size_t)(task - w->mine) * (size_t)loop->regions;
+    return (size_t)(task - w->base) * (size_t)loop->regions;
 }
 
 /* The regions of a batch, each once. */
 struct noted {
     int tasks, regions;
     int away, first; /* tasks that some have to come for, and the first of them; -1 */
+    int coming;      /* regions that have to come */
+    double bytes;    /* of these */
 };
 
 /* Adds a region to the `n` that are noted at `at`; how many there are then. A region of several
@@ -45,15 +47,23 @@ static struct noted note(const evn_loop *loop, struct worker *w, const int *task
     struct noted noted = {.first = -1};
     for (; noted.tasks < count; noted.tasks++) {
         const int *region = loop->region + (size_t)task[noted.tasks] * (size_t)loop->regions;
-        int n = noted.regions, comes = 0;
+        int n = noted.regions, comes = 0, coming = 0;
+        double bytes = 0;
         for (int i = 0; i < loop->regions; i++) {
             if (region[i] < 0) continue;
             const evn_access mode = mode_of(loop, i);
+            const int before = n;
             n = add(w, at, n, region[i], mode);
-            comes |= (mode & EVN_READ) && !evn_place_valid(loop->place, region[i], space);
+            if (!(mode & EVN_READ) || evn_place_valid(loop->place, region[i], space)) continue;
+            comes = 1;
+            if (n == before) continue; /* of several tasks: it comes once */
+            coming++;
+            bytes += (double)evn_place_bytes(loop->place, region[i]);
         }
         if (n > max) break;
         noted.regions = n;
+        noted.coming += coming;
+        noted.bytes += bytes;
         if (comes && !noted.away++) noted.first = task[noted.tasks];
     }
     return noted;
@@ -69,23 +79,31 @@ evn_status regions_acquire(evn_loop *loop, struct worker *w, const int *task, in
     const double begin = noted.away ? evn_now() : 0;
     evn_status status;
     if (!w->mode || loop->on_host)
-        status = evn_place_acquire(loop->place, n, w->region + at, space, mode_of(loop, 0));
+        status = place_acquire(loop->place, n, w->region + at, space, mode_of(loop, 0));
     else
-        status = evn_place_acquire_each(loop->place, n, w->region + at, space, w->mode + at);
+        status = place_acquire_each(loop->place, n, w->region + at, space, w->mode + at);
     if (status) return status;
     *held = n;
+    w->brought += noted.coming;
+    w->brought_bytes += noted.bytes;
     if (noted.away) burst_record(w, EVN_BURST_COPY, noted.first, noted.away, begin, evn_now());
     return EVN_OK;
+}
+
+void evn_batch_brought(evn_batch *b, long long regions, double bytes) {
+    NEED_OR(, b, "a batch");
+    b->worker->brought += regions;
+    b->worker->brought_bytes += bytes;
 }
 
 void regions_release(evn_loop *loop, struct worker *w, const int *task, int held, int space) {
     if (!held) return;
     const int *region = w->region + place_of(loop, w, task);
-    evn_status status = evn_place_release(loop->place, held, region, space);
+    evn_status status = place_release(loop->place, held, region, space);
     if (!status) return;
-    /* the body has released some; nobody else will release the others */
+    /* the body has released some; the others are released here */
     worker_fail(loop, w, status);
-    for (int i = 0; i < held; i++) evn_place_release(loop->place, 1, &region[i], space);
+    for (int i = 0; i < held; i++) place_release(loop->place, 1, &region[i], space);
 }
 
 evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int space, int *count) {
@@ -95,7 +113,43 @@ evn_status regions_fit(evn_loop *loop, struct worker *w, const int *task, int sp
         evn_place_fits(loop->place, n, w->region + place_of(loop, w, task), space, &fit);
     if (status || fit >= n) return status;
     *count = note(loop, w, task, *count, space, fit).tasks;
-    if (!*count) *count = 1; /* one alone may say what it is short of */
+    if (!*count) *count = 1; /* keep at least one task, so that the acquire reports the shortage */
+    return EVN_OK;
+}
+
+/* ---- regions in place ---------------------------------------------------------------------- */
+
+int regions_may_stay(const evn_loop *loop) {
+    return loop->place && !loop->cluster && evn_place_spaces(loop->place) == 1 &&
+           !loop->worker[0].noted;
+}
+
+void regions_begin(evn_loop *loop) {
+    loop->in_place = 0;
+    if (!regions_may_stay(loop)) return;
+    loop->use = (struct place_use){
+        .count = (size_t)loop->problem->tasks * (size_t)loop->regions,
+        .region = loop->region,
+        .access = loop->on_host ? &loop->host_access : loop->access,
+        .period = loop->on_host ? 1 : (size_t)loop->regions,
+    };
+    loop->in_place = loop->settled && place_use_begin(loop->place, &loop->use, loop->settled);
+    if (!loop->in_place) loop->version = place_version(loop->place);
+}
+
+evn_status regions_end(evn_loop *loop, evn_status status) {
+    if (loop->in_place) {
+        const evn_status ended = place_use_end(loop->place, &loop->use);
+        loop->in_place = 0;
+        return status ? status : ended;
+    }
+    /* all have been acquired, and nothing else has happened */
+    loop->settled = 0;
+    if (status || !regions_may_stay(loop) || place_version(loop->place) != loop->version)
+        return status;
+    loop->settled = loop->version;
+    for (size_t i = 0; i < (size_t)loop->problem->tasks * (size_t)loop->regions; i++)
+        loop->host[i] = loop->region[i] < 0 ? NULL : evn_place_host(loop->place, loop->region[i]);
     return EVN_OK;
 }
 
@@ -123,8 +177,8 @@ static evn_status check(const evn_loop *loop, const evn_place *place, int region
     return EVN_OK;
 }
 
-/* What regions there are: the largest number, and whether some are those of several tasks, or of
- * one in several ways. EVN_MEMORY. */
+/* Surveys the regions: the largest number; and whether some belong to several tasks, or to one task
+ * several times. EVN_MEMORY. */
 static evn_status look(const int *region, size_t count, int *max, int *shared) {
     *max = -1;
     *shared = 0;
@@ -174,12 +228,15 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
     const size_t n = (size_t)loop->problem->tasks * (size_t)regions;
     int *numbers = malloc(n * sizeof *numbers), differ = 0;
     evn_access *modes = malloc((size_t)regions * sizeof *modes);
+    void **host = malloc(n * sizeof *host);
     for (int i = 1; i < regions; i++) differ |= access[i] != access[0];
     loop->place = NULL;
+    loop->settled = 0;
     regions_close(loop);
-    if (!numbers || !modes || make_room(loop, region, regions, differ)) {
+    if (!numbers || !modes || !host || make_room(loop, region, regions, differ)) {
         free(numbers);
         free(modes);
+        free(host);
         return evn_fail(EVN_MEMORY, "loop: no memory for %d regions of each of %d tasks", regions,
                         loop->problem->tasks);
     }
@@ -187,6 +244,7 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
     memcpy(modes, access, (size_t)regions * sizeof *modes);
     loop->region = numbers;
     loop->access = modes;
+    loop->host = host;
     loop->regions = regions;
     loop->place = place;
     return EVN_OK;
@@ -195,6 +253,8 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
 void regions_close(evn_loop *loop) {
     free(loop->region);
     free(loop->access);
+    free(loop->host);
+    loop->host = NULL;
     loop->region = NULL;
     loop->access = NULL;
     loop->regions = 0;

@@ -1,25 +1,24 @@
-/* Subteams: a batch's tasks dealt to parts of a team (evener/subteam.h).
+/* Subteams: a batch's tasks on parts of a team (evener/subteam.h).
  *
  * The team is forked once for all tasks. Each subteam has a list of tasks, the largest first; its
- * core 0 takes the next one, or from the end of the list that has most left when its own is empty,
- * and tells the others of the subteam at a barrier.
- */
+ * core 0 takes the next one, or if its list is empty one from the end of the longest remaining
+ * list, and announces it to the subteam at a barrier. */
 #include "loop/subteams.h"
 #include "base/argument.h"
 #include "base/gate.h"
-#include "loop/cut.h"
-#include "wire/cluster.h"
+#include "unit/share.h"
+#include "loop/subteam_split.h"
+#include "loop/ends.h"
+#include "cluster/cluster.h"
 #include <evener/clock.h>
 #include <evener/subteam.h>
-#include <omp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A subteam, in memory of its core 0's own cache lines. */
 struct part {
-    _Alignas(64) _Atomic uint64_t ends; /* of its list: `next` tasks taken from the front, so many
-                                           in the upper half not yet taken from the end */
+    _Alignas(64) _Atomic uint64_t ends; /* of its list */
     int begin;                          /* of its list in `order` */
     int task;                           /* at hand, for all of its cores; -1: no more */
     struct barrier barrier;
@@ -43,10 +42,12 @@ struct subteams {
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
+void subteams_forget(struct subteams *s) {
+    if (s) s->count = 0;
+}
+
 void subteams_close(struct subteams *s) {
     if (!s) return;
-    for (int c = 0; s->part && c < s->cores; c++) barrier_destroy(&s->part[c].barrier);
-    barrier_destroy(&s->barrier);
     free(s->part);
     free(s->task);
     free(s->order);
@@ -59,13 +60,13 @@ void subteams_close(struct subteams *s) {
 
 static struct subteams *make(const evn_unit *unit, int room) {
     const int cores = evn_unit_cores(unit);
-    const int spins = evn_unit_core_number(unit, 0) < 0 ? GATE_SPINS_UNBOUND : GATE_SPINS;
+    const double spin = unit_spin(unit);
     const size_t n = (size_t)room;
     struct subteams *s = aligned_alloc(_Alignof(struct subteams), sizeof *s);
     if (!s) return NULL;
     memset(s, 0, sizeof *s);
     s->cores = cores;
-    barrier_init(&s->barrier, spins);
+    barrier_init(&s->barrier, spin);
     s->task = malloc(n * sizeof *s->task);
     s->order = malloc(n * sizeof *s->order);
     s->seconds = malloc(n * sizeof *s->seconds);
@@ -73,7 +74,7 @@ static struct subteams *make(const evn_unit *unit, int room) {
     s->to = malloc(n * sizeof *s->to);
     const int none = cut_open(&s->cut, cores);
     s->part = aligned_alloc(_Alignof(struct part), (size_t)cores * sizeof *s->part);
-    for (int c = 0; s->part && c < cores; c++) barrier_init(&s->part[c].barrier, spins);
+    for (int c = 0; s->part && c < cores; c++) barrier_init(&s->part[c].barrier, spin);
     if (s->task && s->order && s->seconds && s->weight && s->to && !none && s->part) return s;
     subteams_close(s);
     return NULL;
@@ -125,25 +126,15 @@ static int end_of(const struct subteams *s, int p) {
 
 /* ---- taking tasks -------------------------------------------------------------------------- */
 
-static uint64_t ends_of(uint32_t next, uint32_t left) { return (uint64_t)left << 32 | next; }
-static uint32_t next_in(uint64_t ends) { return (uint32_t)ends; }
-static uint32_t left_in(uint64_t ends) { return (uint32_t)(ends >> 32); }
-
 /* From the front of a list, or from its end; its place in `order`, -1: it is empty. */
 static int take(struct part *p, int at_end) {
-    uint64_t seen = atomic_load_explicit(&p->ends, memory_order_relaxed);
-    while (left_in(seen)) {
-        const uint32_t next = next_in(seen), left = left_in(seen);
-        const uint64_t then = ends_of(next + !at_end, left - 1);
-        if (atomic_compare_exchange_weak(&p->ends, &seen, then))
-            return p->begin + (int)(at_end ? next + left - 1 : next);
-    }
-    return -1;
+    int first;
+    return ends_take(&p->ends, 1, at_end, &first) ? p->begin + first : -1;
 }
 
 /* Whether subteam `me` may take the last of `left` tasks from another: it would be done with it
  * before that other, which has one at hand that is no smaller, has done all of them. */
-static int may_take(const struct subteams *s, int me, int other, uint32_t left) {
+static int may_take(const struct subteams *s, int me, int other, int left) {
     const int mine = cut_size(&s->cut, me), theirs = cut_size(&s->cut, other);
     return mine >= theirs || (left + 1.0) * mine >= theirs;
 }
@@ -151,10 +142,9 @@ static int may_take(const struct subteams *s, int me, int other, uint32_t left) 
 static int take_any(struct subteams *s, int me) {
     int at = take(&s->part[me], 0);
     while (at < 0) {
-        uint32_t most = 0;
-        int from = -1;
+        int most = 0, from = -1;
         for (int p = 0; p < s->cut.subteams; p++) {
-            const uint32_t left = left_in(atomic_load(&s->part[p].ends));
+            const int left = ends_left(&s->part[p].ends);
             if (left > most && may_take(s, me, p, left)) most = left, from = p;
         }
         if (from < 0) return -1;
@@ -192,55 +182,70 @@ static void do_own(struct subteams *s, int core, double since) {
     }
 }
 
-static void work(struct subteams *s) {
+static void work(int core, void *arg) {
+    struct subteams *s = arg;
     double since = evn_now();
-    const int cores = omp_get_num_threads(), core = omp_get_thread_num();
-    if (cores != s->cores) { /* the system gave fewer threads: the first does all */
-        const evn_subteam alone = {0, 1, 0, s->batch->unit, NULL};
-        for (int at = 0; !core && at < s->count; at++) do_task(s, &alone, at, &since);
-        return;
-    }
-    const evn_subteam all = {core, cores, 0, s->batch->unit, &s->barrier};
+    const evn_subteam all = {core, s->cores, 0, s->batch->unit, &s->barrier};
     for (int at = 0; at < s->cut.together; at++) do_task(s, &all, at, &since);
     if (s->cut.together < s->count) do_own(s, core, since);
 }
 
-static void run(struct subteams *s) {
-    for (int p = 0; p < s->cut.subteams; p++)
-        atomic_store(&s->part[p].ends, ends_of(0, (uint32_t)(end_of(s, p) - s->part[p].begin)));
-#pragma omp parallel num_threads(s->cores)
-    work(s);
+/* 1 if cores wait for each other within tasks: then all must take part. Else those that do take
+ * tasks that the others have not begun. */
+static int is_joint(const struct subteams *s) {
+    return s->cut.together || s->cut.subteams < s->cores;
 }
 
-/* ---- what is public ------------------------------------------------------------------------ */
+static evn_status run(struct subteams *s) {
+    for (int p = 0; p < s->cut.subteams; p++)
+        ends_fill(&s->part[p].ends, end_of(s, p) - s->part[p].begin);
+    return helpers_share(s->batch->unit, is_joint(s), work, s);
+}
+
+/* ---- public functions ---- */
 
 void evn_subteam_barrier(const evn_subteam *by) {
     NEED_OR(, by, "a subteam");
     if (by->cores > 1) barrier_wait(by->barrier, by->cores);
 }
 
-/* A unit of one core: tasks one after another, each with its time. */
-static void run_alone(evn_batch *b, const int *task, int count, evn_task_body body, void *arg) {
+static void do_alone(evn_batch *b, const int *task, evn_task_body body, void *arg) {
     const evn_subteam alone = {0, 1, 0, b->unit, NULL};
+    body(&alone, *task, arg);
+    batch_shared(b, task, 1, &(double){1});
+    if (b->loop->cluster) cluster_poll(b->loop->cluster);
+}
+
+/* A unit of one core: tasks one after another, each with its time. */
+static evn_status run_alone(evn_batch *b, const int *task, int count, evn_task_body body,
+                            void *arg) {
+    evn_status status = batch_may_share(b, task, count);
+    if (status || !count) return status;
     batch_share_begins(b);
-    for (int i = 0; i < count; i++) {
-        body(&alone, task[i], arg);
-        batch_shared(b, &task[i], 1, &(double){1});
-        if (b->loop->cluster) cluster_poll(b->loop->cluster);
-    }
+    for (int i = 0; i < count; i++) do_alone(b, &task[i], body, arg);
+    return EVN_OK;
+}
+
+/* All tasks of a batch that is open, which others may take some of meanwhile. */
+static evn_status run_open(evn_batch *b, evn_task_body body, void *arg) {
+    evn_status status = batch_may_share(b, b->task, 0);
+    if (status) return status;
+    batch_share_begins(b);
+    do {
+        while (b->done < b->count) do_alone(b, &b->task[b->done], body, arg);
+    } while (batch_take_more(b, 0));
+    return EVN_OK;
 }
 
 evn_status evn_batch_share(evn_batch *b, const int *task, int count, evn_task_body body,
                            void *arg) {
     NEED(b, "a batch");
     NEED(body, "a body");
+    if (!task && b->open && evn_unit_cores(b->unit) == 1) return run_open(b, body, arg);
     if (!task) task = evn_batch_tasks(b, &count);
+    if (evn_unit_cores(b->unit) == 1) return run_alone(b, task, count, body, arg);
     evn_status status = batch_may_share(b, task, count);
     if (status || !count) return status;
-    if (evn_unit_cores(b->unit) == 1) {
-        run_alone(b, task, count, body, arg);
-        return EVN_OK;
-    }
     struct subteams *s = find(b->worker, b, task, count);
     if (!s)
         return evn_fail(EVN_MEMORY, "loop: no memory for subteams of %d cores",
@@ -250,7 +255,7 @@ evn_status evn_batch_share(evn_batch *b, const int *task, int count, evn_task_bo
     s->body = body;
     s->arg = arg;
     batch_share_begins(b);
-    run(s);
-    batch_shared(b, s->order, count, s->seconds);
-    return EVN_OK;
+    status = run(s);
+    if (!status) batch_shared(b, s->order, count, s->seconds);
+    return status;
 }

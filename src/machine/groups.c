@@ -9,7 +9,7 @@ FILE *groups_open(const char *root, const char *folder, const char *name) {
     return fopen(path, "r");
 }
 
-/* Where control groups are mounted, and which group is seen there. */
+/* Mount points of control groups, and the group visible there. */
 struct mount {
     char root[PATH_MAX], point[PATH_MAX];
 };

@@ -1,4 +1,4 @@
-/* What a machine is made of. */
+/* Internals of a machine. */
 #ifndef MACHINE_INSIDE_H
 #define MACHINE_INSIDE_H
 
@@ -9,10 +9,10 @@ struct evn_machine {
     hwloc_topology_t topology;
     int here;
     int cores;
-    hwloc_obj_t *core; /* the cores we may use, in our order */
-    hwloc_obj_t first; /* of all the node's cores in this order, ours or not */
-    int *number;       /* the system's number of one hardware thread of each */
-    int *part_of;      /* the part of each */
+    hwloc_obj_t *core; /* this process's cores, in our order */
+    hwloc_obj_t first; /* the first of all the node's cores in this order */
+    int *number;       /* the system's number of one hardware thread of each core */
+    int *part_of;      /* part of each core */
     evn_core_limits limits;
     int kinds, parts;
     evn_core_kind *kind;
@@ -22,17 +22,17 @@ struct evn_machine {
     char processor[128];
 };
 
-/* Fills in kinds, of the whole topology. EVN_MEMORY. */
+/* Fills in the kinds of cores of the whole topology. EVN_MEMORY. */
 evn_status machine_find_kinds(evn_machine *m);
 
-/* The kind of a core; that of a core of no kind is 0. */
+/* Kind of a core; 0 for a core without one. */
 int machine_kind_of(const evn_machine *m, hwloc_obj_t core);
 
-/* Fills in cores, of `allowed`, in our order, no more than the quota allows; and parts. EVN_USAGE:
- * what EVENER_SMT says is not understood; EVN_MEMORY. */
+/* Fills in the cores of `allowed`, in our order, at most as many as the quota allows, and the
+ * parts. EVN_USAGE: EVENER_SMT is not understood; EVN_MEMORY. */
 evn_status machine_find_cores(evn_machine *m, hwloc_const_cpuset_t allowed);
 
-/* Releases what these made. */
+/* Frees kinds, cores and parts. */
 void machine_free_parts(evn_machine *m);
 
 #endif

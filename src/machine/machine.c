@@ -2,6 +2,7 @@
 #include <evener/status.h>
 #include <evener/machine.h>
 #include "base/argument.h"
+#include "base/claim.h"
 #include "machine/inside.h"
 #include "machine/memory.h"
 #include "machine/quota.h"
@@ -97,7 +98,7 @@ static evn_status set_of(hwloc_cpuset_t *out, hwloc_topology_t topology, const i
     return EVN_OK;
 }
 
-/* What decides which cores are ours. */
+/* Sources of this process's cores. */
 enum which { OURS, WITHIN, WHOLE };
 
 static evn_status choose_cores(evn_machine *m, enum which which, const int *cores, int count) {
@@ -184,6 +185,14 @@ int evn_machine_core_of(const evn_machine *m, int number) {
     for (int i = 0; number >= 0 && i < m->cores; i++)
         if (hwloc_bitmap_isset(m->core[i]->cpuset, (unsigned)number)) return i;
     return -1;
+}
+int evn_machine_core_claimed(const evn_machine *m, int core) {
+    NEED_OR(0, m, "a machine");
+    if (!m->here || core < 0 || core >= m->cores) return 0;
+    int claimed = 0, thread;
+    hwloc_bitmap_foreach_begin(thread, m->core[core]->cpuset) { claimed |= claim_is_taken(thread); }
+    hwloc_bitmap_foreach_end();
+    return claimed;
 }
 int evn_machine_is_here(const evn_machine *m) {
     NEED_OR(0, m, "a machine");

@@ -1,14 +1,11 @@
-/* How much memory this process can still get.
+/* Memory that this process can still get.
  *
- * The machine: what the kernel estimates to be available (MemAvailable). Control groups, version 1
- * and 2: a group's limit holds for all groups in it, so the process's own group and all around it
- * are asked (groups.h). What a group uses contains pages of files,
- * which the kernel takes back when the group comes to its limit; those on its two lists (active and
- * inactive) count as free. That they are read again later costs time, as it does where MemAvailable
- * counts them. Of version 2 also memory.high counts, above which the kernel slows a group down
- * instead of ending it. Limits of the process (ulimit -v, -d): what they leave of address space and
- * of data.
- */
+ * Machine: the kernel's estimate (MemAvailable). Control groups, versions 1 and 2: a group's limit
+ * holds for all groups in it, so the process's group and all enclosing ones are read (groups.h). A
+ * group's usage includes pages of files, which the kernel reclaims at the limit; those on its two
+ * lists (active and inactive) count as free, as in MemAvailable, although they may have to be read
+ * again. Version 2: memory.high counts as well, above which the kernel slows a group down. Process
+ * limits (ulimit -v, -d): the remaining address space and data. */
 #include "machine/memory.h"
 #include "machine/groups.h"
 #include <inttypes.h>
@@ -49,7 +46,7 @@ static const struct version first = {"memory.limit_in_bytes", NULL, "memory.usag
 static const struct version second = {"memory.max", "memory.high", "memory.current", "active_file ",
                                       "inactive_file "};
 
-/* What the group in this folder still allows to all in it. */
+/* Remaining allowance of the group in this folder. */
 static uint64_t group_left(const char *root, const char *folder, const struct version *v) {
     uint64_t limit = number_in(root, folder, v->limit, NULL);
     if (v->high) limit = min(limit, number_in(root, folder, v->high, NULL));
@@ -64,7 +61,7 @@ static uint64_t group_left(const char *root, const char *folder, const struct ve
     return left_of(limit, left_of(usage, files));
 }
 
-/* What is left so far; the least of the groups that are asked. */
+/* Remaining memory so far, the least of the groups read. */
 struct left {
     const char *root;
     uint64_t bytes;
@@ -75,7 +72,7 @@ static void ask(const char *folder, int is_second, void *arg) {
     left->bytes = min(left->bytes, group_left(left->root, folder, is_second ? &second : &first));
 }
 
-/* What the process's own limit leaves. */
+/* Remaining allowance of the process's own limit. */
 static uint64_t limit_left(const char *root, const char *limit, const char *usage) {
     const uint64_t max = number_in(root, "/proc/self", "limits", limit);
     const uint64_t used = number_in(root, "/proc/self", "status", usage);

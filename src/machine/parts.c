@@ -1,5 +1,5 @@
-/* Cores and what they have in common: kinds, fastest first; parts, each of one kind and below one
- * L3 cache or package. Cores are in an order in which each part is in one piece. */
+/* Cores, their kinds (fastest first) and parts, each of one kind and under one L3 cache or package.
+ * The order of cores keeps each part contiguous. */
 #include "machine/inside.h"
 #include "base/argument.h"
 #include <math.h>
@@ -49,8 +49,8 @@ static int see(struct seen *k, hwloc_topology_t topology, int index) {
     return 0;
 }
 
-/* By what is known of all kinds: the capacity that the kernel reckons with, which counts what a
- * core does in a cycle, before clocks. */
+/* By a figure known for all kinds: the kernel's capacity, which counts work a cycle, before clocks.
+ */
 static void rate(struct seen *k, int n) {
     int capacities = 0, tops = 0, bases = 0;
     for (int i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ static int faster(const void *a, const void *b) {
     return (first > other) - (first < other);
 }
 
-/* Adds a kind, or what is nearly the last one to that one. */
+/* Adds a kind, or merges it with the last if they are nearly equal. */
 static void add_kind(evn_machine *m, struct seen *k, double fastest) {
     evn_core_kind *last = m->kinds ? &m->kind[m->kinds - 1] : NULL;
     const double speed = k->speed / fastest, clock = 1e6 * (k->top > 0 ? k->top : k->base);

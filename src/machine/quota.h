@@ -1,11 +1,10 @@
-/* How much of the processors' time this process may have. */
+/* CPU quota of this process. */
 #ifndef MACHINE_QUOTA_H
 #define MACHINE_QUOTA_H
 
-/* Processors that the control groups of this process allow it to keep busy, as the files below the
- * folder `root` say ("" for the system's own): cpu.max of version 2, cpu.cfs_quota_us over
- * cpu.cfs_period_us of version 1, the least of the process's own group and all around it. 0: no
- * limit. */
+/* Processors that the control groups let this process keep busy, by the files below `root` ("" for
+ * the system's): cpu.max of version 2, cpu.cfs_quota_us over cpu.cfs_period_us of version 1, the
+ * least of the process's group and all enclosing ones. 0: no limit. */
 double quota_processors(const char *root);
 
 #endif

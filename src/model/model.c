@@ -1,10 +1,10 @@
-/* The model in numbers: seconds of a step from seconds of tasks and the ways of bytes.
+/* The model: seconds of a step from seconds of tasks and routes of bytes.
  *
- * Messages are laid into the ports of the units in rounds: in round r unit u sends to unit u + r,
- * so that no two senders want the same receiver as long as all have something for all, as good
- * exchanges are ordered. */
+ * Messages occupy the ports of units in rounds: in round r unit u sends to unit u + r, so that no
+ * two senders want the same receiver while all have messages for all, as in well-ordered exchanges.
+ */
 #include <evener/model.h>
-#include "schedule/draw.h"
+#include "schedule/simulate.h"
 #include "base/argument.h"
 #include <math.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static evn_status check(const evn_model *m) {
 
 static int rank_of(const evn_model *m, int unit) { return m->rank ? m->rank[unit] : 0; }
 
-/* How many ranks there are, and each one's first unit; -1: it has none, and nothing to send. */
+/* Number of ranks, and each one's first unit; -1: it has none, and sends nothing. */
 static void find_ranks(evn_simulation *s) {
     for (int u = 0; u < s->model.units; u++) s->first[u] = -1;
     for (int u = s->model.units - 1; u >= 0; u--) {
@@ -163,7 +163,7 @@ static const evn_route *route(const evn_model *m, int from, int to) {
     return m->route ? &m->route[a * m->kinds + b] : &free_of_charge;
 }
 
-/* One message all the way, with nobody else on it. */
+/* Time of one message on an idle route. */
 static double whole_way(const evn_route *r, double bytes) {
     double time = r->latency[0] + bytes * r->per_byte[0];
     if (r->hops == 2) time += r->latency[1] + bytes * r->per_byte[1];
@@ -285,7 +285,7 @@ static void in_parallel(evn_simulation *s, evn_step *step) {
     }
 }
 
-/* What the step takes, once its tasks and its exchange are known. */
+/* Time of the step from its tasks and its exchange. */
 static void add_up(evn_simulation *s, evn_step *step) {
     const evn_model *m = &s->model;
     int hops = 0;

@@ -1,8 +1,8 @@
-/* Processes by threads: the equations of the multi-zone benchmarks' authors, and the same with
- * every process's own threads, tasks and messages. */
+/* Processes by threads: the equations of the multi-zone benchmarks' authors, and the finer model
+ * with every process's threads, tasks and messages. */
 #include <evener/predict.h>
 #include "base/argument.h"
-#include "schedule/cores.h"
+#include "schedule/core_reassignment.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +191,7 @@ static int by_pair(const void *x, const void *y) {
     return p->a != q->a ? (p->a > q->a) - (p->a < q->a) : (p->b > q->b) - (p->b < q->b);
 }
 
-/* What each process's messages take, added to `exchange`; a link goes both ways. */
+/* Adds each process's messages to `exchange`; a link has both directions. */
 static void messages(const evn_prediction_input *in, const evn_processes *p, struct pair *pair,
                      int n, double *exchange) {
     const int each = on_a_node(p);

@@ -1,9 +1,9 @@
-/* Units by tasks: what a step takes on units whose cores take whole tasks. A unit is cut into
- * subteams as a loop cuts it (loop/cut.h); what the subteams then need is reckoned with the team's
- * cost and with what phases leave uneven, which the cut does not know. */
+/* Predicted step on units whose cores take whole tasks. A unit is divided into subteams as by a
+ * loop (loop/subteam_split.h); their time follows from the team's cost and from uneven phases,
+ * which the division ignores. */
 #include <evener/predict.h>
 #include "base/argument.h"
-#include "loop/cut.h"
+#include "loop/subteam_split.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static double core_speed(const struct model *m, int u) {
     return (m->p->speed ? m->p->speed[u] : 1) / m->cores[u];
 }
 
-/* What `n` cores take for a task, over what one takes. */
+/* Time of a task on `n` cores over that on one. */
 static double by_team(const struct model *m, int task, int n) {
     evn_phase phase[PHASES];
     if (n == 1) return 1;

@@ -1,5 +1,5 @@
-/* Acquiring and releasing: all that a call wants or nothing. Where regions are already, nothing is
- * looked at but the regions in the call's list. */
+/* Acquiring and releasing: all regions of a call or none. If all are in place, only the regions of
+ * the call's list are examined. */
 #include "base/argument.h"
 #include "place/internal.h"
 
@@ -26,8 +26,8 @@ static evn_status may_acquire(const evn_place *p, const struct region *r, int sp
                     r->number);
 }
 
-/* Whether all may be; *moves: one is in transfer, and the rest was not looked at. Each is marked
- * with the number of the call, so that one that is in the list twice is found. */
+/* 1 if all may be acquired; *moves: one is in transfer, and the rest was not checked. Each is
+ * marked with the call's number, to find repeated ones. */
 static evn_status check(evn_place *p, const struct request *q, long call, bool *moves) {
     for (int i = 0; i < q->count; i++) {
         struct region *r = region_of(p, q->region[i]);
@@ -71,7 +71,7 @@ static void add_user(struct region *r, int space, int by) {
     r->users += by;
 }
 
-/* What it means that all are acquired, beside that they have users. */
+/* Effects of the acquire beside the counts of users. */
 static void note_acquired(evn_place *p, const struct request *q, long call) {
     for (int i = 0; i < q->count; i++) {
         struct region *r = region_at(p, q->region[i]);
@@ -85,7 +85,7 @@ static void note_acquired(evn_place *p, const struct request *q, long call) {
     }
 }
 
-/* Whether a region is in the space, and nothing stands against its being acquired. */
+/* 1 if a region is in the space and may be acquired. */
 static bool is_settled(const struct region *r, int space, evn_access access) {
     if (!r || !is_valid(r, space) || r->in_transfer) return false;
     if (access == EVN_READ) return !r->users || !r->writer;
@@ -143,14 +143,16 @@ static evn_status acquire(evn_place *p, const struct request *q) {
     return EVN_OK;
 }
 
-static evn_status check_and_acquire(evn_place *p, const struct request *q) {
+/* `lock`: place_lock() or place_enter(). */
+static evn_status check_and_acquire(evn_place *p, const struct request *q,
+                                    void (*lock)(evn_place *p)) {
     if (!p) return argument_missing("evn_place_acquire", "a place");
     if (q->count < 0 || (q->count && (!q->region || !q->access)))
         return evn_fail(EVN_USAGE, "place: a list of %d regions%s", q->count,
                         q->count < 0 ? "" : " without regions or access modes");
     evn_status status = place_check_space(p, q->space);
     if (status) return status;
-    pthread_mutex_lock(&p->lock);
+    lock(p);
     status = place_check_alive(p, q->space);
     if (!status) status = acquire(p, q);
     pthread_mutex_unlock(&p->lock);
@@ -159,12 +161,21 @@ static evn_status check_and_acquire(evn_place *p, const struct request *q) {
 
 evn_status evn_place_acquire_each(evn_place *p, int count, const int *region, int space,
                                   const evn_access *access) {
-    return check_and_acquire(p, &(struct request){count, region, space, access, 1});
+    return check_and_acquire(p, &(struct request){count, region, space, access, 1}, place_enter);
 }
 
 evn_status evn_place_acquire(evn_place *p, int count, const int *region, int space,
                              evn_access access) {
-    return check_and_acquire(p, &(struct request){count, region, space, &access, 0});
+    return check_and_acquire(p, &(struct request){count, region, space, &access, 0}, place_enter);
+}
+
+evn_status place_acquire_each(evn_place *p, int count, const int *region, int space,
+                              const evn_access *access) {
+    return check_and_acquire(p, &(struct request){count, region, space, access, 1}, place_lock);
+}
+
+evn_status place_acquire(evn_place *p, int count, const int *region, int space, evn_access access) {
+    return check_and_acquire(p, &(struct request){count, region, space, &access, 0}, place_lock);
 }
 
 static evn_status refuse_release(const evn_place *p, int region, int space) {
@@ -190,14 +201,14 @@ static int add_users(evn_place *p, int count, const int *region, int space, int 
     return done;
 }
 
-evn_status evn_place_release(evn_place *p, int count, const int *region, int space) {
-    NEED(p, "a place");
+static evn_status check_and_release(evn_place *p, int count, const int *region, int space,
+                                    void (*lock)(evn_place *p)) {
     if (count < 0 || (count && !region))
         return evn_fail(EVN_USAGE, "place: a list of %d regions to release%s", count,
                         count < 0 ? "" : ", which is NULL");
     evn_status status = place_check_space(p, space);
     if (status) return status;
-    pthread_mutex_lock(&p->lock);
+    lock(p);
     const int done = add_users(p, count, region, space, -1);
     if (done < count) {
         add_users(p, done, region, space, 1);
@@ -205,4 +216,13 @@ evn_status evn_place_release(evn_place *p, int count, const int *region, int spa
     }
     pthread_mutex_unlock(&p->lock);
     return status;
+}
+
+evn_status evn_place_release(evn_place *p, int count, const int *region, int space) {
+    NEED(p, "a place");
+    return check_and_release(p, count, region, space, place_enter);
+}
+
+evn_status place_release(evn_place *p, int count, const int *region, int space) {
+    return check_and_release(p, count, region, space, place_lock);
 }

@@ -1,5 +1,5 @@
-/* First fit over a list of pieces in order of their beginning. Those before the first gap are not
- * searched, so an arena is filled in one pass. */
+/* First fit over a list of pieces in the order of addresses. Pieces before the first gap are not
+ * searched, so filling an arena takes one pass. */
 #include "place/arena.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,12 @@
-/* What a place is made of, for the files of this room.
+/* Internals of a place.
  *
- * One lock guards it. It is let go while data moves, so that the links of several devices work at a
- * time; what moves is `in_transfer` until then, and whoever wants it waits. Whoever calls a
- * function here has the lock, unless it says otherwise; a function that lets it go says so.
+ * One lock guards it. The lock is released while data move, so that the links of several devices
+ * work at the same time; a moving region is `in_transfer`, and threads that need it wait. Functions
+ * here are called with the lock held, unless they say otherwise; a function that releases it says
+ * so.
  *
- * What evn_place_valid(), _where(), _at() and their like read, they read without the lock: regions
- * stay where they are in memory however many there are, and what may change meanwhile is atomic. */
+ * evn_place_valid(), _where(), _at() and other queries read without the lock: regions never change
+ * their address, and fields that may change meanwhile are atomic. */
 #ifndef PLACE_INTERNAL_H
 #define PLACE_INTERNAL_H
 
@@ -15,50 +16,51 @@
 #include <stdbool.h>
 #include "place/address.h"
 #include "place/arena.h"
+#include "place/use.h"
 
 /* A region in one space. */
 struct copy {
-    size_t at; /* its piece of the device's arena, bytes */
-    long used; /* when it was last acquired here */
-    int users; /* how often it is acquired here now */
+    size_t at; /* offset of its piece of the device's arena, bytes */
+    long used; /* time of the last acquire here */
+    int users; /* number of present acquires here */
     atomic_bool valid;
-    bool resident; /* has a piece */
+    bool resident; /* 1: has a piece of the arena */
 };
 
 struct region {
     int number;
-    int from;      /* the space it is being copied from; -1 */
-    int next_free; /* of those that were removed; -1 */
+    int from;      /* source space of a copy under way; -1 */
+    int next_free; /* next removed region; -1 */
     enum { KEPT_NOTHING, KEPT_UNWRITTEN, KEPT_COPY } keeps;
-    void *kept, *spare; /* copy of evn_place_keep(), and memory for the next one; NULL */
-    void *host;         /* NULL: absent; or made, and never on the host so far */
-    long call;          /* the latest one that has it in its list, which writes it */
+    void *kept, *spare; /* the snapshot's copy, and memory for the next; NULL */
+    void *host;         /* NULL: absent; or made and never on the host */
+    long call;          /* the latest call with this region in its list, and whether it writes */
     bool call_writes;
-    bool made;    /* by the place: its host memory is the place's */
-    bool written; /* a made one: somebody has written it */
-    /* what every acquire looks at */
-    bool writer; /* its user writes */
+    bool made;    /* host memory belongs to the place */
+    bool written; /* a made region was written */
+    /* read by every acquire */
+    bool writer; /* acquired for writing */
     bool in_transfer;
-    int users;          /* in all spaces */
-    int copies;         /* that are valid */
-    atomic_int where;   /* the valid one that was used last; -1: there is none */
+    int users;          /* acquires in all spaces */
+    int copies;         /* valid copies */
+    atomic_int where;   /* the most recently used valid copy; -1: none */
     size_t bytes;       /* 0: there is no such region */
     struct copy copy[]; /* in each space */
 };
 
 struct space {
-    double share;       /* of the device's memory, for regions */
+    double share;       /* part of the device's memory for regions */
     evn_device *device; /* NULL: the host, or a device that was lost */
-    evn_queue *queue;   /* the place's own: copies need not wait for kernels on other regions */
+    evn_queue *queue;   /* own queue: copies need not wait for kernels */
     evn_buffer *buffer;
     struct arena *arena;
     size_t capacity;
-    size_t refused; /* the device had no memory for a buffer of so much; 0 */
-    long holds;     /* regions acquired here, and copies from here: the buffer must stay */
-    bool poisoning; /* the queue may still have to poison something */
+    size_t refused; /* size of a buffer that the device refused; 0 */
+    long holds;     /* acquires here, and copies from here: the buffer must stay */
+    bool poisoning; /* the queue may still have fills pending */
 };
 
-/* The regions by number. Who has outgrown one gets a larger one; others may still read the former,
+/* Regions by number. A full table is replaced by a larger one; readers may still use the former,
  * which lives as long as the place. */
 struct table {
     struct table *former;
@@ -68,22 +70,24 @@ struct table {
 
 struct evn_place {
     pthread_mutex_t lock;
-    pthread_cond_t transferred; /* some region that was in transfer */
+    pthread_cond_t transferred; /* signalled when a transfer ends */
     int spaces;
     struct space *space;
-    bool poisons; /* a device does: stale copies of the host are poisoned too */
+    bool poisons; /* a device marks stale memory: stale host copies are marked, too */
     _Atomic(struct table *) table;
-    size_t region_bytes; /* with its copies */
-    atomic_int regions;  /* numbers that were ever given out */
-    int first_free;      /* of those that were given back; -1 */
-    size_t registered;   /* bytes that regions need in an arena, but for absent ones */
+    size_t region_bytes; /* size of a region with its copies */
+    atomic_int regions;  /* numbers given out so far */
+    int first_free;      /* first reusable number; -1 */
+    size_t registered;   /* bytes of all regions but absent ones */
     struct addresses addresses;
     bool kept;
-    long clock;       /* calls of acquire */
-    evn_moves *moves; /* from space to space */
+    long clock;            /* number of acquire calls */
+    unsigned long version; /* place_version() */
+    struct place_use *use; /* uses under way */
+    evn_moves *moves;      /* counts from space to space */
 };
 
-/* What a call wants: access modes are one for each region, or one for all (step 0). */
+/* A call's regions; access modes are one for each region, or one for all (step 0). */
 struct request {
     int count;
     const int *region;
@@ -96,12 +100,12 @@ static inline evn_access access_to(const struct request *q, int i) {
     return q->access[i * q->step];
 }
 
-/* Region `number`, which there is or was. */
+/* Region `number`, which exists or existed. */
 static inline struct region *region_at(const evn_place *p, int number) {
     return atomic_load_explicit(&p->table, memory_order_acquire)->region[number];
 }
 
-/* The same for any number; NULL: there is none. */
+/* The region of any number; NULL: none. */
 static inline struct region *region_of(const evn_place *p, int number) {
     if (number < 0 || number >= atomic_load_explicit(&p->regions, memory_order_acquire))
         return NULL;
@@ -118,14 +122,21 @@ static inline bool is_missing(const struct request *q, int i, const struct regio
 static inline bool is_unwritten(const struct region *r) { return r->made && !r->written; }
 static inline bool is_absent(const struct region *r) { return !r->made && !r->host; }
 
+/* ---- use.c ---- */
+
+/* place_lock(): takes the lock, and records uses under way in the regions. place_enter(): also
+ * counts a version. */
+void place_lock(evn_place *p);
+void place_enter(evn_place *p);
+
 /* ---- place.c ---- */
 
-/* Whether there is such a space, and whether its device was not lost. EVN_USAGE. The first one
- * needs no lock. */
+/* EVN_USAGE unless there is such a space; unless its device is not lost. The first needs no lock.
+ */
 evn_status place_check_space(const evn_place *p, int space);
 evn_status place_check_alive(const evn_place *p, int space);
 
-/* Closes what belongs to a space. */
+/* Frees a space's resources. */
 void place_close_space(struct space *s);
 
 /* ---- regions.c ---- */
@@ -135,48 +146,49 @@ evn_status place_no_region(int region); /* EVN_USAGE */
 /* Host memory for a region that the place has made. EVN_MEMORY. */
 evn_status place_need_host(evn_place *p, struct region *r);
 
-/* Where a region is held, as "in space 1 for reading, in space 2 for reading"; returns `text`. */
+/* Describes where a region is held, as "in space 1 for reading, in space 2 for reading"; returns
+ * `text`. */
 enum { HELD_TEXT = 200 };
 const char *place_held(const evn_place *p, const struct region *r, char text[HELD_TEXT]);
 
-/* ---- move.c ---- */
+/* ---- transfer.c ---- */
 
-/* A copy is valid from now on. */
+/* Marks a copy as valid. */
 void place_becomes_valid(struct region *r, int space);
 
-/* Nobody reads this copy any more; its piece of the arena, if it has one, is given back. */
+/* Discards a copy and frees its piece of the arena. */
 void place_forget(evn_place *p, struct region *r, int space);
 
-/* Forgets all copies but the one in `space`; -1: all. */
+/* Discards all copies but the one in `space`; -1: all. */
 void place_forget_others(evn_place *p, struct region *r, int space);
 
-/* Chooses where a region lies that has left the space it was in. */
+/* Chooses a region's `where` after its copy there was discarded. */
 void place_settle_where(struct region *r);
 
-/* Puts the copy of a region from one space to another into a queue, and counts it; `host`: the
- * memory of the host that is meant. */
+/* Enqueues the copy of a region from one space to another, and counts it; `host`: the host memory
+ * to use. */
 evn_status place_copy(evn_place *p, struct region *r, int from, int to, void *host);
 
-/* The best space to copy from: the host, unless a device that has it reaches the other directly.
- * -1: no copy is valid. */
+/* The best source space: the host, unless a device with the data reaches the target directly. -1:
+ * no valid copy. */
 int place_source(const evn_place *p, const struct region *r, int to);
 
-/* Brings what has to be read and is missing, and waits for it; lets the lock go. The regions have
- * memory in the space, a valid copy somewhere, and none is in transfer. All or nothing. */
+/* Copies missing regions that are to be read, and waits; releases the lock meanwhile. The regions
+ * have memory in the space and a valid copy, and none is in transfer. All or nothing. */
 evn_status place_fetch(evn_place *p, const struct request *q);
 
-/* Waits for the queues of the spaces that are marked; needs no lock. The first failure is the one
- * that is told: `status`, if that is one. */
+/* Waits for the queues of marked spaces, without the lock. Returns the first failure; `status`, if
+ * that is one. */
 evn_status place_finish(const evn_place *p, const char *used, evn_status status);
 
-/* ---- room.c ---- */
+/* ---- eviction.c ---- */
 
-/* Gives each of the regions memory in the space and counts a user of it; all or none. *missing: one
- * has to be brought. *again: the lock was let go, nothing was given, and what was known of the
- * regions may have changed. */
+/* Allocates memory in the space for each region and counts a user of it; all or none. *missing: one
+ * must be copied. *again: the lock was released, nothing was allocated, and earlier knowledge of
+ * the regions may be outdated. */
 evn_status place_make_room(evn_place *p, const struct request *q, bool *missing, bool *again);
 
-/* Takes these users back. */
+/* Undoes the users. */
 void place_unpin(evn_place *p, const struct request *q);
 
 #endif

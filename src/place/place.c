@@ -1,4 +1,4 @@
-/* A place and its spaces: opened for the devices of units, and closed; what moved between them. */
+/* A place and its spaces: opening, closing, counts of moves. */
 #include "base/argument.h"
 #include "place/internal.h"
 #include <stdlib.h>
@@ -39,6 +39,7 @@ evn_status evn_place_open(evn_place **out, evn_units *units, double share) {
     if (!p) return evn_fail(EVN_MEMORY, "place: not enough memory");
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->transferred, NULL);
+    p->version = 1;
     p->first_free = -1;
     p->region_bytes = (sizeof(struct region) + spaces * sizeof(struct copy) + 15) / 16 * 16;
     p->space = calloc(spaces, sizeof *p->space);
@@ -75,7 +76,7 @@ void evn_place_close(evn_place *p) {
         former = t->former;
         free(t);
     }
-    free(p->addresses.range);
+    address_close(&p->addresses);
     free(p->space);
     free(p->moves);
     pthread_cond_destroy(&p->transferred);

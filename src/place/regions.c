@@ -1,5 +1,4 @@
-/* The table of regions: what is registered, made, arrives, leaves and is removed; and questions
- * about regions. */
+/* The table of regions: registering, making, arriving, leaving, removing; queries. */
 #include "base/argument.h"
 #include "place/internal.h"
 #include <limits.h>
@@ -57,7 +56,7 @@ static int need_number(evn_place *p, int numbers) {
     return 0;
 }
 
-/* A number nobody has had. NULL: no memory. */
+/* A fresh number. NULL: no memory. */
 static struct region *first_used(evn_place *p) {
     const int number = atomic_load_explicit(&p->regions, memory_order_relaxed);
     struct region *r = need_number(p, number) ? NULL : calloc(1, p->region_bytes);
@@ -100,7 +99,7 @@ static evn_status enter(evn_place *p, void *host, size_t bytes, struct region **
     return EVN_OK;
 }
 
-/* The program's memory is the region's, and what is in it is valid. */
+/* Makes the program's memory the region's, valid. */
 static void settle(evn_place *p, struct region *r, void *host) {
     r->host = host;
     address_put(&p->addresses, host, r->bytes, r->number);
@@ -122,7 +121,7 @@ evn_status evn_place_add(evn_place *p, void *host, size_t bytes, int *region) {
     evn_status status = refuse_size(bytes);
     if (status) return status;
     struct region *r = NULL;
-    pthread_mutex_lock(&p->lock);
+    place_enter(p);
     status = enter(p, host, bytes, &r);
     if (!status && host) settle(p, r, host);
     if (!status) *region = r->number;
@@ -136,7 +135,7 @@ evn_status evn_place_make(evn_place *p, size_t bytes, int *region) {
     evn_status status = refuse_size(bytes);
     if (status) return status;
     struct region *r = NULL;
-    pthread_mutex_lock(&p->lock);
+    place_enter(p);
     if (bytes > SIZE_MAX / 2 - p->registered)
         status = evn_fail(EVN_MEMORY, "place: %zu bytes beside %zu that are registered", bytes,
                           p->registered);
@@ -153,7 +152,7 @@ evn_status evn_place_make(evn_place *p, size_t bytes, int *region) {
 evn_status evn_place_arrive(evn_place *p, int region, void *host) {
     NEED(p, "a place");
     if (!host) return evn_fail(EVN_USAGE, "place: region %d arrives at no memory", region);
-    pthread_mutex_lock(&p->lock);
+    place_enter(p);
     struct region *r = region_of(p, region);
     evn_status status = r ? EVN_OK : place_no_region(region);
     if (r && !is_absent(r))
@@ -166,7 +165,7 @@ evn_status evn_place_arrive(evn_place *p, int region, void *host) {
 
 /* ---- away ---------------------------------------------------------------------------------- */
 
-/* The region, which nobody holds and nothing moves. */
+/* The region; it is neither held nor moving. */
 static evn_status find_free(evn_place *p, int region, const char *what, struct region **out) {
     struct region *r;
     while ((r = region_of(p, region)) && r->in_transfer)
@@ -215,7 +214,7 @@ evn_status evn_place_leave(evn_place *p, int region) {
     NEED(p, "a place");
     struct region *r;
     bool lost = false;
-    pthread_mutex_lock(&p->lock);
+    place_enter(p);
     evn_status status = find_free(p, region, "leave", &r);
     if (!status && r->made)
         status = evn_fail(EVN_USAGE,
@@ -234,7 +233,7 @@ evn_status evn_place_remove(evn_place *p, int region) {
     NEED(p, "a place");
     struct region *r;
     bool lost = false;
-    pthread_mutex_lock(&p->lock);
+    place_enter(p);
     evn_status status = find_free(p, region, "be removed", &r);
     if (!status) status = bring_home(p, r, &lost);
     if (!status) {

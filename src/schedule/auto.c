@@ -1,29 +1,30 @@
-/* auto: what is taken where no schedule is named. It is near the best on machines that are quiet,
- * uneven or disturbed.
+/* auto: the default schedule, near the best on quiet, uneven and disturbed machines.
  *
- * There are three ways in which an instance can go, and after each instance it is asked, of the
- * times that were measured, how long it would have been in each:
+ * An instance can run in three modes, and after each one the measured times tell how long it would
+ * have been in each mode:
  *
- * - assigned: as `map` has it, which begins balanced, learns against noise, moves tasks where that
- *   pays, and moves them back when a unit has recovered. It is the best where units stay as they
- *   are.
- * - wary: the same with a few tasks taken from units that were the longest at the slowest that each
- *   has been of late. That is the best where tasks are few and one unit comes and goes; and where a
- *   unit is so slow that all are done sooner without it, which `map` gives a task all the same.
+ * - assigned: as `map`, which starts balanced, learns against noise, moves tasks where that pays,
+ *   and moves them back when a unit recovers. The best mode while units keep their speeds.
+ * - wary: assigned, with a few tasks taken from units that would be the longest at their slowest
+ *   recent speed. The best mode with few tasks and one unit of varying speed; and with a unit so
+ *   slow that all finish sooner without it, which `map` still gives a task.
  * - drawn: units draw tasks from a queue, the heaviest first (Graham, "Bounds on Multiprocessing
- *   Timing Anomalies", 1969, section 5), in classes, so that like ones keep their order. That is
- *   the best where a unit comes and goes faster than it can be learnt. On a quiet machine it loses
- *   a little in each instance, by the last tasks and by data that change their cores.
+ *   Timing Anomalies", 1969, section 5), in classes, so that similar tasks keep their order. The
+ *   best mode if a unit's speed changes faster than it can be learnt. On a quiet machine it loses a
+ *   little in each instance, by the last tasks and by data that change their cores.
  *
- * What the present way loses against another is added up, and when it has lost half an instance,
- * the other is taken; so a choice that was wrong costs no more than some such halves. The first two
- * ways move no state to another space by themselves, and nobody draws where units have memories of
- * their own (`space`), devices or ranks: there a task's data would travel each time.
- */
+ * The loss of the present mode against each other one is summed; when it exceeds half an instance,
+ * the other mode is taken, so a wrong choice costs at most a few halves. The first two modes move
+ * no state to another space by themselves, and units with memories of their own (`space`), devices
+ * or ranks, never draw: a task's data would travel each time.
+ *
+ * Where the loop lends tasks between units within an instance (evn_schedule_lends()), lending does
+ * at once what the second and third mode would learn: the first mode is kept. */
 #include "schedule/auto.h"
-#include "schedule/draw.h"
-#include "schedule/map_choice.h"
+#include "schedule/simulate.h"
+#include "schedule/map/choice.h"
 #include "schedule/policy.h"
+#include "schedule/pool.h"
 #include "schedule/ranked.h"
 #include <evener/status.h>
 #include <math.h>
@@ -32,18 +33,20 @@
 
 #define ENOUGH  0.5  /* of an instance that is lost until the way is changed */
 #define MORE    1.5  /* times that, after each change */
-#define CALM    0.98 /* what is left of being more than ENOUGH after an instance */
-#define FADES   0.98 /* what is left of a loss after an instance */
+#define CALM    0.98 /* decay of the excess over ENOUGH, an instance */
+#define FADES   0.98 /* decay of a loss, an instance */
 #define AWRY    1.2  /* of an instance: the first tells that speeds or weights were wrong */
-#define PRICE   1.02 /* of drawing, beside what is seen: data that change their cores */
+#define PRICE   1.02 /* loss of drawing beside the visible one: data that change their cores */
 #define SCATTER 3.0  /* times the middle of what speeds differ by */
 #define CLASS   0.1  /* weights within this ratio are alike, as a logarithm */
 
 enum {
-    MEMORY = 32, /* instances of a mean */
-    CHUNKS = 64, /* of a unit, at least, if tasks suffice */
-    SAMPLE = 64, /* units */
-    SORTED = 16, /* instances that an order is good for */
+    PATIENT = 16, /* times longer until short instances leave `assigned`: what comes and goes in the
+                     time slices of the system's scheduler is over before it is known */
+    MEMORY = 32,  /* instances of a mean */
+    CHUNKS = 64,  /* of a unit, at least, if tasks suffice */
+    SAMPLE = 64,  /* units */
+    SORTED = 16,  /* instances that an order is good for */
 };
 
 static const char *const ways[WAYS] = {"assigned", "wary", "drawn"};
@@ -79,6 +82,8 @@ static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
     state->wary = state->assigned + n;
     state->heap = state->wary + n;
     if ((status = evn_schedule_open(&state->map, "map", p))) return status;
+    free(state->map->pool); /* it learns with this one */
+    state->map->pool = NULL;
     state->learn = map_learnt(state->map);
     memcpy(s->owner, state->map->owner, n * sizeof *s->owner);
     snprintf(s->text, sizeof s->text, "auto");
@@ -87,20 +92,21 @@ static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
 
 /* ---- how long the last instance would have been -------------------------------------------- */
 
-/* The tasks by what they cost. */
+/* The tasks by descending cost. */
 static void sort(evn_schedule *s) {
     struct state *state = s->state;
-    if (state->sorted && s->instance - state->sorted < SORTED) return;
+    const int lesson = learn_instances(state->learn);
+    if (state->sorted && lesson - state->sorted < SORTED) return;
     const double *cost = learn_cost(state->learn);
     const int n = s->problem.tasks;
     for (int t = 0; t < n; t++)
         state->ranked[t] = (struct ranked){floor(log(fmax(cost[t], 1e-300)) / CLASS), t};
     rank_descending(state->ranked, n);
     for (int t = 0; t < n; t++) state->order[t] = state->ranked[t].index;
-    state->sorted = s->instance;
+    state->sorted = lesson;
 }
 
-/* How fast a unit was in it. */
+/* Speed of a unit in it. */
 static double speed_of(const struct state *state, int unit) {
     const double seen = learn_seen(state->learn)[unit];
     return seen > 0 ? seen : learn_speed(state->learn)[unit];
@@ -125,8 +131,8 @@ static double if_owned(const evn_schedule *s, const int *owner) {
     return most(state->busy, s->problem.units);
 }
 
-/* The same without what disturbed single tasks: a spike says nothing about who should have had the
- * task. */
+/* The same without disturbances of single tasks: a spike does not tell which unit should have had
+ * the task. */
 static double if_calm(const evn_schedule *s, const int *owner) {
     struct state *state = s->state;
     const double *cost = learn_cost(state->learn);
@@ -166,8 +172,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* How much the speeds of units scatter, by the lower middle of some of them: those that come and go
- * are not among them as long as they are the lesser part. */
+/* Scatter of the units' speeds, by the lower middle of some of them, so that units of varying speed
+ * do not count while they are the minority. */
 static void learn_noise_of_units(struct state *state, const evn_problem *p) {
     double off[SAMPLE];
     int n = 0;
@@ -202,12 +208,14 @@ static int add_losses(evn_schedule *s) {
     const int tried = state->may_draw && (s->chunk || took[state->way] > PRICE * even);
     took[DRAWN] = tried ? if_drawn(s) : PRICE * even;
     if (!(even > 0)) return 0;
-    const int behind = s->instance < MEMORY ? s->instance : MEMORY;
+    const int lessons = learn_instances(state->learn);
+    const int behind = lessons < MEMORY ? lessons : MEMORY;
     for (int w = 0; w < WAYS; w++)
         state->mean[w] += ((w == WARY ? PRICE : 1) * took[w] - state->mean[w]) / behind;
     for (int w = 0; w < WAYS; w++) {
         if (w == (int)state->way) continue;
-        const double more = lost_to(state, took, calm, w) / even;
+        double more = lost_to(state, took, calm, w) / even;
+        if (w != ASSIGNED && even < POOL_LONG) more /= PATIENT;
         if (more > -1e300 && more < 1e300) state->lost[w] = fmax(FADES * state->lost[w] + more, 0);
     }
     if (!state->may_draw) state->lost[DRAWN] = 0;
@@ -229,14 +237,15 @@ static void choose(struct state *state) {
     memset(state->lost, 0, sizeof state->lost);
 }
 
-/* Where nobody draws, the first instance may tell at once that speeds or weights were wrong, before
- * `map` believes it; and when `map` has found something that is as good, it is taken. */
+/* Where units cannot draw, the first instance may show that speeds or weights were wrong, before
+ * `map` believes it; map's assignment is taken when it is as good. */
 static void correct(evn_schedule *s, int uneven) {
     struct state *state = s->state;
     if (state->may_draw) return;
     const int *owner = state->map->owner;
     const size_t bytes = (size_t)s->problem.tasks * sizeof *owner;
-    if (uneven && s->instance == 1 && state->mean[ASSIGNED] > AWRY * if_owned(s, state->wary))
+    if (uneven && learn_instances(state->learn) == 1 &&
+        state->mean[ASSIGNED] > AWRY * if_owned(s, state->wary))
         state->way = WARY;
     else if (state->way == WARY && memcmp(owner, state->assigned, bytes) != 0 &&
              if_calm(s, owner) <= PRICE * if_calm(s, state->wary))
@@ -245,12 +254,17 @@ static void correct(evn_schedule *s, int uneven) {
 
 static void look_at_ways(evn_schedule *s) {
     struct state *state = s->state;
+    if (s->lent) {
+        state->way = ASSIGNED;
+        memset(state->lost, 0, sizeof state->lost);
+        return;
+    }
     auto_lows(state, &s->problem);
     learn_noise_of_units(state, &s->problem);
     const int uneven = add_losses(s);
     choose(state);
     /* a unit that has nothing makes nothing uneven: it is tried again from time to time */
-    if (uneven || (state->way == WARY && s->instance % SORTED == 0))
+    if (uneven || (state->way == WARY && learn_instances(state->learn) % SORTED == 0))
         auto_wary(state, &s->problem, state->way == WARY ? state->wary : state->map->owner);
     correct(s, uneven);
 }
@@ -264,7 +278,8 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     state->seconds = seconds;
     memcpy(state->assigned, map->owner, bytes);
     map->problem.carry = p->carry;
-    map->instance++;
+    map->instance += s->passed;
+    map->passed = s->passed;
     map->policy->learn(map, owner, seconds);
     if (p->units > 1) look_at_ways(s);
     s->chunk = state->way == DRAWN ? chunk_of(p) : 0;
@@ -272,6 +287,21 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     s->order = state->order;
     memcpy(s->owner, state->way == WARY ? state->wary : map->owner, bytes);
     s->settled = map->settled && state->way != DRAWN;
+}
+
+/* `map` follows the weights; an order of many tasks is as good as before for some changes. */
+static void weights(evn_schedule *s, const double *before) {
+    (void)before;
+    struct state *state = s->state;
+    evn_schedule *map = state->map;
+    if (evn_schedule_weights(map, s->problem.weight)) return;
+    if (state->way == WARY) auto_wary(state, &s->problem, state->wary);
+    if (s->chunk && state->weights++ % SORTED == 0) {
+        state->sorted = 0;
+        sort(s);
+    }
+    memcpy(s->owner, state->way == WARY ? state->wary : map->owner,
+           (size_t)s->problem.tasks * sizeof *s->owner);
 }
 
 static evn_status import(evn_schedule *s) {
@@ -297,10 +327,13 @@ static void explain(const evn_schedule *s, FILE *out) {
 
 const struct policy policy_auto = {
     .name = "auto",
+    .lends = 1,
+    .pools = 1,
     .explanation = "the default: as map; where a unit comes and goes, fewer tasks for it, or "
                    "units draw",
     .open = open_auto,
     .learn = learn,
+    .weights = weights,
     .import = import,
     .close = close_auto,
     .explain = explain,

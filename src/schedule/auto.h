@@ -1,4 +1,4 @@
-/* The state of `auto`, for its parts. */
+/* State of the schedule `auto`, for its files. */
 #ifndef SCHEDULE_AUTO_H
 #define SCHEDULE_AUTO_H
 
@@ -10,29 +10,30 @@ enum way { ASSIGNED, WARY, DRAWN, WAYS };
 
 struct state {
     evn_schedule *map;
-    const struct learn *learn; /* its */
+    const struct learn *learn; /* map's learner */
     int may_draw;
     enum way way;
-    double lost[WAYS]; /* by the present way against each other, in instances */
-    double enough;     /* of that until the way is changed */
-    double noise;      /* by how much speeds differ from what is believed of them, relative */
-    double mean[WAYS]; /* s of an instance, over the last ones */
-    int sorted;        /* instance of the order; 0: there is none */
-    int made;          /* there is a wary assignment */
+    double lost[WAYS]; /* loss of the present mode against each other, in instances */
+    double enough;     /* loss at which the mode is changed */
+    double noise;      /* relative difference of speeds from their estimates */
+    double mean[WAYS]; /* s of an instance, mean of recent ones */
+    int weights;       /* number of weight changes while units draw */
+    int sorted;        /* instance of the order; 0: none */
+    int made;          /* 1: a conservative assignment exists */
     int *order, *heap;
-    int *assigned, *wary; /* owners: those that map had for the last instance */
+    int *assigned, *wary; /* owners: map's for the last instance; conservative ones */
     struct ranked *ranked;
     double *busy, *bytes;
-    double *low; /* speed of each unit at its slowest of late, without learn_scale(); 0: unknown */
-    /* of the last instance */
+    double *low; /* slowest recent speed of each unit, without learn_scale(); 0: not known */
+    /* the last instance */
     const int *owner;
     const double *seconds;
 };
 
-/* An instance was learnt: how slow units are at their slowest. */
+/* Updates the slowest recent speeds after an instance. */
 void auto_lows(struct state *state, const evn_problem *p);
 
-/* Makes a wary assignment from the owners `from`. */
+/* Makes the conservative assignment from the owners `from`. */
 void auto_wary(struct state *state, const evn_problem *p, const int *from);
 
 #endif

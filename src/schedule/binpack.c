@@ -1,24 +1,23 @@
-/* binpack: the load balancing of NPB-MZ. Tasks in descending order of weight go to the unit that is
- * done first; among tasks whose weights are within 5 % of the next one's, the one that exchanges
- * most with what the unit has already is taken. Cores can then be moved from unit to unit, which is
- * the caller's to do (cores.h). Source: Jin and van der Wijngaart, "Performance characteristics of
- * the multi-zone NAS Parallel Benchmarks" (2006), and what the benchmarks do.
+/* binpack: the load balancing of NPB-MZ. Tasks in descending order of weight go to the unit that
+ * would finish first; among tasks within 5 % of the next weight, the one that exchanges most with
+ * the unit's tasks is taken. The caller may then reassign cores (core_reassignment.h). Source: Jin
+ * and van der Wijngaart, "Performance characteristics of the multi-zone NAS Parallel Benchmarks"
+ * (2006), and the benchmarks' code.
  *
- * Units of unequal speed: the one that would be done first with the task is taken, which for equal
- * speeds is the one with the smallest load; and the last tasks are kept for units that have none.
+ * Units of unequal speed: the unit that would finish first with the task, which for equal speeds is
+ * the one with the smallest load; the last tasks are reserved for empty units.
  *
- * To repeat the benchmarks' decisions to the letter, two things are as there. Equal weights come in
- * the order of a selection sort that swaps. And what two zones exchange is measured by the whole
- * length of their common face, nx or ny points, while a link counts the bytes that are sent, those
- * of the nx - 2 or ny - 2 points inside. With two faces in the unit against one the difference
- * decides (in class C it does), so what each face lacks is found out, see rim().
+ * Two details repeat the benchmarks' decisions exactly. Equal weights come in the order of a
+ * selection sort that swaps. And the exchange of two zones is measured by the length of their
+ * common face, nx or ny points, while a link counts the bytes of the nx - 2 or ny - 2 inner points;
+ * with two faces in the unit against one the difference decides (in class C it does), so each
+ * face's missing part is reconstructed, see rim().
  *
- * Where units are near and far, or this does not fit into their memories, see binpack_near.c.
+ * With routes, or if the result exceeds capacities, binpack_near.c is used.
  *
- * The walks of the original over everything that is within 5 %, for each task anew, would take
- * hours for a million equal tasks. Here each unit keeps the tasks that its own ones are linked to
- * in heaps, and every step costs a logarithm.
- */
+ * The original walks over all tasks within 5 %, for each task anew, would take hours for a million
+ * equal tasks. Here each unit keeps the tasks linked to its own in heaps, and every step has
+ * logarithmic cost. */
 #include <evener/status.h>
 #include "schedule/binpack_near.h"
 #include "schedule/capacity.h"
@@ -78,7 +77,7 @@ static int pop(struct heap *h) {
     return id;
 }
 
-/* What a task has exchanged with a unit: an open hash table by task and unit. */
+/* Bytes between a task and a unit's tasks: an open hash table by task and unit. */
 struct bond {
     uint64_t key; /* task * units + unit + 1; 0: free */
     double bytes;
@@ -138,8 +137,8 @@ static int by_bytes(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* Whether task t is a zone of NPB-MZ with nz points in z: then its four links are two times
- * 40 (nx - 2)(nz - 2) bytes and two times 40 (ny - 2)(nz - 2), and its weight is nx ny nz. */
+/* 1 if task t is a zone of NPB-MZ with nz points in z: its four links are two times 40 (nx - 2)(nz
+ * - 2) bytes and two times 40 (ny - 2)(nz - 2), and its weight is nx ny nz. */
 static int is_zone(const struct packing *k, int t, int nz) {
     if (k->first[t + 1] - k->first[t] != 4) return 0;
     double b[4];
@@ -402,6 +401,8 @@ static evn_status import(evn_schedule *s) {
 
 const struct policy policy_binpack = {
     .name = "binpack",
+    .still = 1,
+    .weights = policy_weights_plan,
     .explanation = "heaviest task first to the unit that is done first, beside its neighbours if "
                    "weights are close; reassign,cap=N: cores follow",
     .open = open_binpack,

@@ -1,7 +1,6 @@
-/* binpack where units are near and far, or may become full: as binpack.c, the heaviest task to the
- * unit that is done with it first. Of the tasks within 5 % of it the one is taken whose links cost
- * least there, against where the rest of what it is linked to could be; and a unit that has no room
- * for any of them is passed over. */
+/* binpack with routes or capacities: as binpack.c, the heaviest task to the unit that would finish
+ * it first; among tasks within 5 %, the one whose links cost least there, against the best places
+ * of its other neighbours. A unit without room for any of them is skipped. */
 #include "schedule/binpack_near.h"
 #include "schedule/capacity.h"
 #include <math.h>
@@ -44,7 +43,7 @@ static void find_neighbours(struct packing *k) {
     k->first[0] = 0;
 }
 
-/* What the links of task t to tasks that are placed save on unit u, against the longest routes. */
+/* Saving of task t's links to placed tasks on unit u, against the longest routes. */
 static double bond(const struct packing *k, int t, int u) {
     double saved = 0;
     for (int i = k->first[t]; i < k->first[t + 1]; i++) {

@@ -1,6 +1,5 @@
-/* Memory: tasks are moved from units that are full to where there is room, by best moves and swaps,
- * and where those do not find room for all, by a search of all assignments that ends with a number
- * of steps rather than with time. */
+/* Memory: moves tasks from full units to units with room, by best moves and swaps, and if that is
+ * not enough by a search of all assignments, limited by a number of steps. */
 #include "schedule/capacity.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ double capacity_of(const evn_problem *p, int unit) {
     return p->capacity && p->capacity[unit] > 0 ? p->capacity[unit] : INFINITY;
 }
 
-/* What is over, of `used` bytes on a unit. */
+/* Bytes of `used` beyond a unit's capacity. */
 static double excess(const evn_problem *p, int unit, double used) {
     return capacity_excess(capacity_of(p, unit), used);
 }
@@ -52,10 +51,10 @@ struct fit {
 /* A task that changes its unit, or with b >= 0 two that change places. */
 struct change {
     int a, b, to;
-    double over, time; /* change of what is over; the longer of the two units' times after it */
+    double over, time; /* change of the excess; the longer of the two units' times after it */
 };
 
-/* Changes that take more off what is over come first; of equal ones that whose units are done
+/* Order of changes: larger reduction of the excess first; of equal ones, the units that finish
  * first. */
 static void consider(const struct fit *f, struct change *best, int a, int b, int to) {
     const evn_problem *p = f->p;
@@ -152,7 +151,7 @@ static int by_bytes(const void *a, const void *b, void *bytes) {
     return x[s] != x[t] ? (x[s] < x[t] ? 1 : -1) : s - t;
 }
 
-/* What is over at least, whatever is where. */
+/* Least possible excess. */
 static double least_over(const evn_problem *p) {
     double bytes = 0, room = 0, largest = 0, roomiest = 0;
     for (int t = 0; t < p->tasks; t++) {

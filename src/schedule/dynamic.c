@@ -1,5 +1,5 @@
-/* dynamic: units draw chunks of consecutive tasks from a common queue, and after some instances the
- * last assignment is kept (section 3 of the multi-GPU NPB-MZ paper). */
+/* dynamic: units draw chunks of consecutive tasks from a common queue; after some instances the
+ * last assignment is fixed (section 3 of the multi-GPU NPB-MZ paper). */
 #include <evener/status.h>
 #include "schedule/policy.h"
 #include <stdio.h>

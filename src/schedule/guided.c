@@ -127,7 +127,7 @@ static int move(evn_schedule *s, const int *owner, const double *w) {
     return moved;
 }
 
-/* What each task takes where `owner` has it. */
+/* Time of each task on its `owner`. */
 static const double *times(struct state *state, const evn_problem *p, const int *owner) {
     const double *cost = learn_cost(state->learn), *speed = learn_speed(state->learn);
     for (int t = 0; t < p->tasks; t++)
@@ -226,7 +226,17 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     keep(s);
 }
 
-/* By time, what was imported is taken for the outcome of first moves that were made before. */
+/* By size the boundaries begin to move again. By time the first moves go on; after them other
+ * boundaries must pay. */
+static void weights(evn_schedule *s, const double *before) {
+    struct state *state = s->state;
+    s->settled = 0;
+    if (!state->by_time) return;
+    learn_weights(state->learn, before);
+    if (state->keeping) keep(s);
+}
+
+/* By time, an imported assignment counts as the result of earlier first moves. */
 static evn_status import(evn_schedule *s) {
     if (bounds(s)) {
         struct state *state = s->state;
@@ -243,5 +253,6 @@ const struct policy policy_guided = {
     .explanation = "size or time: boundaries between consecutive tasks move towards equal work",
     .open = open_guided,
     .learn = learn,
+    .weights = weights,
     .import = import,
 };

@@ -114,7 +114,7 @@ static void round_off(struct state *state, int n, int from, int to) {
 static void step_of(struct state *state, int n, int from, int to, double mean) {
     double removed = 0, wanted = 0;
     for (int u = from; u < to; u++) {
-        /* nobody can use more than all */
+        /* at most all of them */
         state->change[u] = fmin((mean - state->time[u]) / state->cost[u], n);
         if (state->change[u] > 0)
             wanted += state->change[u];
@@ -170,7 +170,7 @@ static double look(struct state *state, const evn_problem *p, const int *owner, 
     return longest;
 }
 
-/* How long the next step is, from how long the longest unit took now and before. */
+/* Length of the next step, from the longest unit's present and earlier time. */
 static void set_length(struct state *state, double longest) {
     /* factors between 0.5 and 0.7, and 1.3 to 1.4, meet all of the paper's table 1 */
     state->length = longest > state->last_time ? fmax(0.6 * state->length, 1.0 / 64)
@@ -222,11 +222,11 @@ static void search_again(evn_schedule *s, double now, double could) {
     state->even = mean > 0 ? fmin(then / mean, s->settled ? even : INFINITY) : 1;
 }
 
-/* What was kept is given up if that pays. `longest` is what an instance takes. */
+/* Gives up the fixed assignment if that pays. `longest`: time of an instance. */
 static void keep(evn_schedule *s, double longest, double mean) {
     struct state *state = s->state;
-    /* where times repeat, only what has become worse than it was; else the search may have been
-     * misled, and there may be more to gain */
+    /* if times repeat, only a deterioration counts; else the search may have been misled, and more
+     * may be gained */
     double could = state->even * mean;
     if (learn_noise(state->learn) > 0) could = fmin(could, learn_even(state->learn));
     s->settled = 1;
@@ -291,6 +291,16 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     state->left_out = 1;
 }
 
+/* A search continues; its steps are compared by the final estimates. */
+static void weights(evn_schedule *s, const double *before) {
+    struct state *state = s->state;
+    learn_weights(state->learn, before);
+    if (state->keeping)
+        keep(s, learn_makespan(state->learn, s->owner), learn_even(state->learn));
+    else
+        state->left_out = 1;
+}
+
 static evn_status import(evn_schedule *s) {
     for (int t = 1; t < s->problem.tasks; t++)
         if (s->owner[t] < s->owner[t - 1])
@@ -323,6 +333,7 @@ const struct policy policy_interval = {
                    "its best after N steps",
     .open = open_interval,
     .learn = learn,
+    .weights = weights,
     .import = import,
     .explain = explain,
 };

@@ -20,13 +20,13 @@
 #define SIGNIFICANT 3.0   /* standard errors */
 #define OF_MEDIAN   1.25  /* standard error of a median, over that of a mean */
 #define ROUNDING    1e-11 /* relative differences that are none */
-#define DISTURBED   3.0   /* times what it took in the instance before */
+#define DISTURBED   3.0   /* multiple of its time in the previous instance */
 #define UNLIKELY    4.0   /* times faster or slower: more often a disturbance than a change */
 #define WORSE       1.5   /* times the gain of a search in vain: another situation */
 #define LEAST_GAIN  0.02  /* of an instance */
-#define CAUTION     1.5   /* times what it was, after each move but the first */
+#define CAUTION     1.5   /* growth of the multiple, after each move but the first */
 #define MAX         8.0   /* caution */
-#define CALM        0.985 /* what is left of it after an instance: half in 46 */
+#define CALM        0.985 /* its decay an instance: half in 46 */
 
 enum {
     PROOF = 3,    /* instances that all must show a change */
@@ -37,7 +37,7 @@ enum {
     WAIT_MAX = 1024,
 };
 
-/* What is believed of a task's cost or a unit's speed, beside the number itself. */
+/* Estimate of a task's cost or a unit's speed, with its spread. */
 struct belief {
     double spread; /* relative */
     int behind;    /* instances that stand behind it, up to LEARN_MEMORY */
@@ -48,21 +48,22 @@ struct learn {
     evn_problem problem;
     int window;
     int fed;              /* instances in all */
+    int passed;           /* that they stand for */
     int kept, latest;     /* rows that hold one; the row of the last one */
     int since;            /* instances under the present assignment */
     int stints;           /* assignments there were */
     double caution;       /* times the uncertainty that a gain must exceed */
     int moves;            /* that were decided on */
-    double before, after; /* over even, of the last move: what it was, and the promise; 0: none */
+    double before, after; /* imbalance before the last move, and the promised one; 0: none */
     double refused;       /* the gain that was hoped for when a search was in vain */
     double reach;         /* over even: what that search found */
     int wait, ask;        /* instances between searches; the instance of the next one, */
     int hold;             /* and that before which there is none in any case */
-    int changed;          /* instance in which a unit's speed last changed; 0: none has */
+    int changed;          /* `passed` when a unit's speed last changed; 0: none has */
     double price;         /* s of carrying that did not pay last; 0: it did */
     const double *carry;  /* s a byte */
     double shift;         /* log of all that speeds were scaled by */
-    double *cost, *speed; /* what is believed */
+    double *cost, *speed; /* the estimate */
     double *seconds;      /* window x tasks, one row an instance */
     double *unit_speed;   /* window x units, of that instance; 0: it had nothing to tell */
     double *repeated;     /* window x units: how much longer than the instance before; 0: unknown */
@@ -77,6 +78,9 @@ struct learn {
 
 /* Nothing that is learnt leaves these bounds, so that products and quotients stay finite. */
 static double bounded(double x) { return x < 1e-300 ? 1e-300 : x < 1e300 ? x : 1e300; }
+
+/* For costs and times, which may be 0. */
+static inline double held(double x) { return x < 1e300 ? x : 1e300; }
 
 enum { ARRAYS = 14 };
 
@@ -262,8 +266,7 @@ static int row_before(const struct learn *l, int row) {
                : -1;
 }
 
-/* How much longer than in the instance before each unit took in the latest one for those tasks that
- * it had in both; 0: there are none. */
+/* Ratio of each unit's latest time to the one before, for tasks that it had in both; 0: none. */
 static void repeat(struct learn *l) {
     const int n = l->problem.tasks, units = l->problem.units;
     const int row = l->latest, before = row_before(l, row);
@@ -290,7 +293,7 @@ static void repeat(struct learn *l) {
     for (int u = 0; u < units; u++) now[u] = known[u] ? bounded(now[u] / then[u]) : 0;
 }
 
-/* How different a and b are, relative to their mean. */
+/* Difference of a and b, relative to their mean. */
 static double difference(double a, double b) { return fabs(a - b) / (0.5 * a + 0.5 * b); }
 
 /* Learns the spread from h differences of the short window. Reorders them. */
@@ -306,9 +309,9 @@ static void learn_spread(struct belief *b, double *x, int h) {
     b->spread += (off - b->spread) / b->spreads;
 }
 
-/* Whether values, h of them and the newest first, say with their middle that what is believed is no
- * longer so. `proof`: so many of the newest must all do; of a change so large that it is unlikely,
- * the whole window. */
+/* 1 if the median of h values, the newest first, contradicts the estimate. `proof`: number of
+ * newest values that must all agree; for a change so large that it is unlikely, the whole window.
+ */
 static int has_changed(const struct learn *l, const struct belief *b, double believed,
                        const double *value, int h, double middle, int proof) {
     if (!(believed > 0 && middle > 0)) return believed != middle;
@@ -321,7 +324,7 @@ static int has_changed(const struct learn *l, const struct belief *b, double bel
     return 1;
 }
 
-/* What is believed, with one more value in its mean. */
+/* Adds a value to the estimate's mean. */
 static double refined(struct belief *b, double believed, double value) {
     if (b->behind < LEARN_MEMORY) b->behind++;
     if (!(believed > 0 && value > 0)) return believed;
@@ -354,7 +357,7 @@ static void learn_unit(struct learn *l, size_t u) {
         l->speed[u] = bounded(middle);
         b->behind += now || !b->behind;
     } else if (has_changed(l, b, l->speed[u], value, known, middle, PROOF)) {
-        if (fabs(log(bounded(middle) / l->speed[u])) > log(1.1)) l->changed = l->fed;
+        if (fabs(log(bounded(middle) / l->speed[u])) > log(1.1)) l->changed = l->passed;
         l->speed[u] = bounded(middle);
         b->behind = PROOF;
     } else if (now) {
@@ -362,12 +365,12 @@ static void learn_unit(struct learn *l, size_t u) {
     }
 }
 
-/* The cost of a task: by what it takes where it is now. What it took elsewhere stands as long as
- * that does not contradict it. */
+/* Cost of a task by its time on its present unit; earlier estimates hold unless contradicted. */
 static void learn_task(struct learn *l, size_t t) {
     const size_t n = (size_t)l->problem.tasks, units = (size_t)l->problem.units;
     const int now = l->owner[(size_t)l->latest * n + t];
-    double value[LEARN_WINDOW_MAX] = {0}, x[LEARN_WINDOW_MAX] = {0}, off[LEARN_WINDOW_MAX];
+    double value[LEARN_WINDOW_MAX], x[LEARN_WINDOW_MAX], off[LEARN_WINDOW_MAX];
+    value[0] = x[0] = 0;
     int h = 0, repeats = 0, moved = 0;
     for (int row = l->latest, before; row >= 0; row = before) {
         const size_t at = (size_t)row * n + t;
@@ -377,7 +380,7 @@ static void learn_task(struct learn *l, size_t t) {
             continue;
         }
         const double found = l->unit_speed[(size_t)row * units + (size_t)now];
-        value[h++] = fmin(l->seconds[at] * (found > 0 ? found : l->speed[now]), 1e300);
+        value[h++] = held(l->seconds[at] * (found > 0 ? found : l->speed[now]));
         if (before < 0) continue;
         const size_t had = (size_t)before * n + t;
         const double again = l->repeated[(size_t)row * units + (size_t)now];
@@ -395,11 +398,11 @@ static void learn_task(struct learn *l, size_t t) {
         l->cost[t] = middle;
         b->behind = h < PROOF ? h : PROOF;
     } else {
-        l->cost[t] = fmin(refined(b, cost, value[0]), 1e300);
+        l->cost[t] = held(refined(b, cost, value[0]));
     }
 }
 
-/* Whether the last move brought what it promised, once there are times to tell. */
+/* Checks whether the last migration kept its promise, once there are times. */
 static void look_at_promise(struct learn *l) {
     l->caution = 1 + (l->caution - 1) * CALM;
     if (!l->before || l->since < PROVEN) return;
@@ -418,6 +421,7 @@ void learn_feed(struct learn *l, const int *owner, const double *seconds) {
         memset(l->tracked, 0, units * sizeof *l->tracked);
     }
     l->since++;
+    l->passed++;
     l->latest = l->kept ? (l->latest + 1) % l->window : 0;
     if (l->kept < l->window) l->kept++;
     memcpy(l->owner + (size_t)l->latest * n, owner, n * sizeof *owner);
@@ -445,9 +449,51 @@ void learn_feed(struct learn *l, const int *owner, const double *seconds) {
         l->shift += log(scale);
         for (size_t u = 0; u < units; u++) l->speed[u] = bounded(l->speed[u] * scale);
         for (size_t i = 0; i < (size_t)l->kept * units; i++) l->unit_speed[i] *= scale;
-        for (size_t t = 0; t < n; t++) l->cost[t] = fmin(l->cost[t] * scale, 1e300);
+        for (size_t t = 0; t < n; t++) l->cost[t] = held(l->cost[t] * scale);
     }
     look_at_promise(l);
+}
+
+void learn_passed(struct learn *l, int instances) { l->passed += instances - 1; }
+
+/* Mean cost of a weight. */
+static double cost_of_weight(const struct learn *l, const double *weight) {
+    double cost = 0, sum = 0;
+    for (int t = 0; t < l->problem.tasks; t++) {
+        cost += l->cost[t];
+        sum += weight[t];
+    }
+    return cost > 0 && sum > 0 ? bounded(cost / sum) : 1;
+}
+
+/* Tasks whose weight tells nothing of the one before. */
+static void begin_weightless(struct learn *l, const double *before, double each) {
+    const size_t n = (size_t)l->problem.tasks;
+    const double *now = l->problem.weight;
+    for (size_t t = 0; t < n; t++) {
+        if ((before[t] > 0 && now[t] > 0) || before[t] == now[t]) continue;
+        l->cost[t] = held(now[t] * each);
+        for (size_t row = 0; row < (size_t)l->kept; row++)
+            l->seconds[row * n + t] = held(l->cost[t] / l->speed[l->owner[row * n + t]]);
+    }
+}
+
+void learn_weights(struct learn *l, const double *before) {
+    const size_t n = (size_t)l->problem.tasks;
+    const double *now = l->problem.weight, each = cost_of_weight(l, before);
+    double *ratio = l->ratio;
+    int weightless = 0;
+    for (size_t t = 0; t < n; t++) {
+        const int scales = before[t] > 0 && now[t] > 0;
+        weightless |= !scales;
+        ratio[t] = scales ? bounded(now[t] / before[t]) : 1;
+        l->cost[t] = held(l->cost[t] * ratio[t]);
+    }
+    for (size_t row = 0; row < (size_t)l->kept; row++) {
+        double *seconds = l->seconds + row * n;
+        for (size_t t = 0; t < n; t++) seconds[t] = held(seconds[t] * ratio[t]);
+    }
+    if (weightless) begin_weightless(l, before, each);
 }
 
 void learn_forget(struct learn *l) { l->kept = 0; }
@@ -482,7 +528,7 @@ double learn_makespan(struct learn *l, const int *owner) {
 
 double learn_left(const struct learn *l) {
     const int n = l->problem.instances;
-    return !n ? INFINITY : n > l->fed ? n - l->fed : 0;
+    return !n ? INFINITY : n > l->passed ? n - l->passed : 0;
 }
 
 double learn_even(const struct learn *l) {
@@ -545,7 +591,7 @@ double learn_seconds_to_carry(const struct learn *l, const int *from, const int 
 
 /* Instances for which speeds may be counted on: a change was seen when it had lasted some. */
 static double lasting(const struct learn *l) {
-    return l->changed ? fmin(learn_left(l), l->fed - l->changed + PROOF) : learn_left(l);
+    return l->changed ? fmin(learn_left(l), l->passed - l->changed + PROOF) : learn_left(l);
 }
 
 int learn_carries(struct learn *l, double now, double then, const int *from, const int *to) {
@@ -555,8 +601,12 @@ int learn_carries(struct learn *l, double now, double then, const int *from, con
     return !l->price;
 }
 
+int learn_pays_certainly(const struct learn *l, double now, double then, double cost) {
+    return then <= (1 - LEAST_GAIN) * now && (now - then) * learn_left(l) > cost;
+}
+
 int learn_pays(struct learn *l, double now, double then, double cost) {
-    if (!(then <= (1 - LEAST_GAIN) * now) || !((now - then) * learn_left(l) > cost)) return 0;
+    if (!learn_pays_certainly(l, now, then, cost)) return 0;
     return then <= (1 - LEAST_GAIN - learn_noise(l)) * now;
 }
 

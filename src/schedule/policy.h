@@ -1,8 +1,6 @@
-/* The policy: what a schedule must be able to say. To add one, write its file and its line in
- * schedule.c.
+/* A policy: the functions of one schedule. To add one, write its file and its line in schedule.c.
  *
- * A policy sees its problem and what is told it, nothing else; it keeps its state in s->state.
- */
+ * A policy sees only its problem and the reported times; its state is in s->state. */
 #ifndef SCHEDULE_POLICY_H
 #define SCHEDULE_POLICY_H
 
@@ -13,20 +11,25 @@
 struct policy {
     const char *name;
     const char *explanation; /* one line for help texts */
-    int blind;               /* 1: the speeds of units are nothing to it */
-    /* Reads the options, checks them, writes the full specification into s->text, makes s->state
-     * (one block, freed with free(); NULL if none is needed). `owner` is static by then; change it
-     * if the policy begins otherwise. */
+    int blind;               /* 1: ignores the speeds of units */
+    int lends;               /* 1: evn_schedule_lends() */
+    int still;               /* 1: the assignment is constant; learn() does nothing */
+    int pools;               /* 1: learn() gets means of short instances (pool.h) */
+    /* Parses and checks the options, writes the full specification into s->text, makes s->state
+     * (one block, freed with free(); NULL: none). `owner` is static's assignment; change it if the
+     * policy starts otherwise. */
     evn_status (*open)(evn_schedule *s, const evn_spec *spec);
-    /* An instance is over: `owner` ran each task in `seconds`. Sets s->owner, s->chunk and
-     * s->settled for the next one. */
+    /* Learns an instance, or the mean of s->passed: `owner` ran each task in `seconds`. Sets
+     * s->owner, s->chunk and s->settled for the next one. */
     void (*learn)(evn_schedule *s, const int *owner, const double *seconds);
-    /* Goes on from the assignment in s->owner, which somebody imported. EVN_USAGE if the policy can
-     * have no such one. */
+    /* Weights have changed from `before`: scales learnt values, and changes s->owner, s->chunk and
+     * s->settled if others are better. NULL: nothing changes. */
+    void (*weights)(evn_schedule *s, const double *before);
+    /* Continues from an imported assignment in s->owner. EVN_USAGE if the policy cannot have it. */
     evn_status (*import)(evn_schedule *s);
-    /* Gives back what `state` owns beyond its block; NULL: nothing. */
+    /* Frees resources of `state` beyond its block; NULL: none. */
     void (*close)(evn_schedule *s);
-    /* Adds what it knows of its own answer to evn_schedule_explain(), in lines; NULL: nothing. */
+    /* Appends lines to evn_schedule_explain(); NULL: none. */
     void (*explain)(const evn_schedule *s, FILE *out);
 };
 
@@ -36,17 +39,29 @@ struct evn_schedule {
     char text[128];
     int *owner;
     int chunk;        /* 0: s->owner holds */
-    const int *order; /* in which tasks are drawn; NULL: that of their numbers */
+    const int *order; /* order of drawing; NULL: by number */
     int settled;
-    int instance;                    /* learnt so far */
-    double carried_bytes, carried_s; /* of states, those of late more than the others */
-    int reassigns; /* cores are to follow the assignment, at most `cap` a unit (0: no limit) */
+    int lent;          /* schedule_set_lent() */
+    int instance;      /* instances ended so far */
+    int passed;        /* instances since the last learn() */
+    unsigned version;  /* schedule_version() */
+    struct pool *pool; /* NULL: every instance is learnt */
+    int *ran;          /* scratch for learn()'s owners, if they are s->owner itself; or NULL */
+    double carried_bytes, carried_s; /* states carried, recent ones weigh more */
+    double ratio; /* policy_plan_anew()'s ratio of the present assignment when made; 0: not known */
+    int reassigns; /* 1: cores follow the assignment, at most `cap` a unit (0: no limit) */
     int cap;
     void *state;
 };
 
 /* For policies without options: EVN_USAGE if there is one. */
 evn_status policy_no_options(const evn_schedule *s, const evn_spec *spec);
+
+/* For policies of weights only: plans again if the present plan has become worse by a fiftieth, and
+ * takes the new plan if it is better by as much; returns 1 if so. The second function is this as
+ * `weights`. */
+int policy_plan_anew(evn_schedule *s);
+void policy_weights_plan(evn_schedule *s, const double *before);
 
 /* Consecutive tasks, n/U each, the remainder to the first units. */
 void policy_static(int tasks, int units, int *owner);

@@ -1,6 +1,7 @@
 /* Problems: checks, copies, and what an assignment means for one. */
 #include "schedule/problem.h"
 #include "base/argument.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,13 @@ static evn_status check_places(const evn_problem *p) {
     return status ? status : check_routes(p, p->far, "far route");
 }
 
+evn_status problem_check_weights(const double *weight, int tasks) {
+    int amounts = 1;
+    for (int t = 0; weight && t < tasks; t++) amounts &= (weight[t] >= 0) & (weight[t] <= DBL_MAX);
+    if (amounts) return EVN_OK;
+    return check_amounts(weight, tasks, "the weight of task");
+}
+
 evn_status problem_check(const evn_problem *p) {
     if (p->tasks < 1 || p->units < 1)
         return evn_fail(EVN_USAGE, "schedule: %d tasks on %d units, expected at least one of each",
@@ -84,7 +92,7 @@ evn_status problem_check(const evn_problem *p) {
     if (!is_amount(p->bandwidth))
         return evn_fail(EVN_USAGE, "schedule: the bandwidth is %g, expected a finite number from 0",
                         p->bandwidth);
-    evn_status status = check_amounts(p->weight, p->tasks, "the weight of task");
+    evn_status status = problem_check_weights(p->weight, p->tasks);
     if (!status) status = check_amounts(p->bytes, p->tasks, "the memory of task");
     if (!status) status = check_amounts(p->state, p->tasks, "the state of task");
     if (!status && !is_amount(p->carry))

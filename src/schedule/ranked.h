@@ -1,4 +1,4 @@
-/* Indices by a number each, the largest first; of equal ones the lowest index. */
+/* Sorting of indices by value, the largest first, the lowest index of equal ones. */
 #ifndef SCHEDULE_RANKED_H
 #define SCHEDULE_RANKED_H
 

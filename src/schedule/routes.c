@@ -24,8 +24,8 @@ static int by_node(const void *a, const void *b) {
                               : (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* Which of the near ones, and of the far ones behind them, are between two units of the problem. 1:
- * not enough memory. */
+/* Marks the routes, within and between nodes, that occur between two units of the problem. 1: not
+ * enough memory. */
 static int mark_used(const struct routes *r, int units, char *used) {
     const int kinds = r->kinds;
     struct spot *spot = malloc((size_t)units * sizeof *spot);
@@ -60,7 +60,7 @@ static int mark_used(const struct routes *r, int units, char *used) {
     return failed;
 }
 
-/* Whether one time of a byte says all; in *time what it is. */
+/* 1 if all routes have the same time a byte, *time. */
 static int alike(const struct routes *r, const char *used, double *time) {
     const size_t n = 2 * (size_t)r->kinds * (size_t)r->kinds;
     *time = -1;

@@ -3,10 +3,14 @@
 #include "base/argument.h"
 #include "base/number.h"
 #include "schedule/capacity.h"
-#include "schedule/cores.h"
+#include "schedule/core_reassignment.h"
+#include "schedule/learn.h"
 #include "schedule/policy.h"
+#include "schedule/pool.h"
 #include "schedule/problem.h"
+#include "schedule/version.h"
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +65,14 @@ evn_status evn_schedule_open(evn_schedule **out, const char *text, const evn_pro
         return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", problem->tasks);
     }
     policy_static(problem->tasks, problem->units, s->owner);
-    if ((status = policy->open(s, &spec))) {
+    if (policy->pools && problem->units > 1)
+        s->pool = pool_open(problem->tasks, problem->units);
+    else if (!policy->pools && !policy->still)
+        s->ran = malloc(sizeof *s->ran * (size_t)problem->tasks);
+    if (!s->pool && !s->ran && !policy->still && problem->units > 1)
+        status = evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", problem->tasks);
+    if (!status) status = policy->open(s, &spec);
+    if (status) {
         evn_schedule_close(s);
         return status;
     }
@@ -73,6 +84,8 @@ void evn_schedule_close(evn_schedule *s) {
     if (!s) return;
     if (s->state && s->policy->close) s->policy->close(s);
     problem_drop(&s->problem);
+    free(s->pool);
+    free(s->ran);
     free(s->owner);
     free(s->state);
     free(s);
@@ -116,9 +129,40 @@ const evn_problem *evn_schedule_problem(const evn_schedule *s) {
     return &s->problem;
 }
 
-evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *seconds) {
-    NEED(s, "a schedule");
-    NEED(owner && seconds, "the tasks' owners and times");
+/* Two numbers side by side, of the compiler's vectors: no bit of a sum depends on how it adds. */
+typedef double pair __attribute__((vector_size(16)));
+typedef int64_t pair_bits __attribute__((vector_size(16)));
+
+/* The sum of all times; NAN where one has a sign, which no time has. */
+static double sum_times(const double *seconds, int n) {
+    pair a = {0}, b = {0};
+    pair_bits bits = {0};
+    int t = 0;
+    for (; t + 4 <= n; t += 4) {
+        pair x, y;
+        memcpy(&x, seconds + t, sizeof x);
+        memcpy(&y, seconds + t + 2, sizeof y);
+        a += x;
+        b += y;
+        bits |= (pair_bits)x | (pair_bits)y;
+    }
+    double sum = (a[0] + a[1]) + (b[0] + b[1]);
+    int negative = (bits[0] | bits[1]) < 0;
+    for (; t < n; t++) {
+        sum += seconds[t];
+        negative |= signbit(seconds[t]) != 0;
+    }
+    return negative ? NAN : sum;
+}
+
+static int all_units(const int *owner, int n, int units) {
+    unsigned most = 0;
+    for (int t = 0; t < n; t++) most = (unsigned)owner[t] > most ? (unsigned)owner[t] : most;
+    return most < (unsigned)units;
+}
+
+/* The first owner or time that is none. */
+static evn_status check_instance(const evn_schedule *s, const int *owner, const double *seconds) {
     for (int t = 0; t < s->problem.tasks; t++) {
         if (owner[t] < 0 || owner[t] >= s->problem.units)
             return evn_fail(EVN_USAGE, "schedule: task %d ran on unit %d, expected 0 to %d", t,
@@ -127,10 +171,33 @@ evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *s
             return evn_fail(EVN_USAGE, "schedule: task %d took %g s, expected a finite time from 0",
                             t, seconds[t]);
     }
+    return EVN_OK;
+}
+
+evn_status evn_schedule_learn(evn_schedule *s, const int *owner, const double *seconds) {
+    NEED(s, "a schedule");
+    NEED(owner && seconds, "the tasks' owners and times");
+    const int n = s->problem.tasks;
+    const double total = sum_times(seconds, n);
+    if (!(total < INFINITY) || (owner != s->owner && !all_units(owner, n, s->problem.units))) {
+        evn_status status = check_instance(s, owner, seconds);
+        if (status) return status;
+    }
     s->instance++;
+    /* one unit has all tasks, and the first lessons have shown their costs */
+    const int alone = s->policy->pools && s->problem.units == 1 && s->instance > LEARN_WINDOW;
+    if (s->policy->still || alone) return EVN_OK;
+    s->passed = s->pool ? pool_add(s->pool, &owner, &seconds, total) : 1;
+    if (!s->passed) return EVN_OK;
+    s->version++;
+    if (s->ran && owner == s->owner) owner = memcpy(s->ran, owner, (size_t)n * sizeof *owner);
     s->policy->learn(s, owner, seconds);
     return EVN_OK;
 }
+
+void schedule_set_lent(evn_schedule *s, int lent) { s->lent = lent; }
+
+unsigned schedule_version(const evn_schedule *s) { return s->version; }
 
 evn_status evn_schedule_carried(evn_schedule *s, double bytes, double seconds) {
     NEED(s, "a schedule");
@@ -201,11 +268,13 @@ evn_status evn_schedule_import(evn_schedule *s, const char *text) {
     s->owner = owner;
     evn_status status = s->policy->import(s);
     if (status) s->owner = old;
+    if (!status && s->pool) pool_forget(s->pool);
+    if (!status) s->version++;
     free(status ? owner : old);
     return status;
 }
 
-/* What the assignment is worth by weight alone. */
+/* Imbalance of the assignment by weight. */
 static void explain_loads(const evn_schedule *s, const double *load, FILE *f) {
     const evn_problem *p = &s->problem;
     double total = 0, total_speed = 0, longest = 0;
@@ -256,6 +325,11 @@ char *evn_schedule_explain(const evn_schedule *s) {
     char *text = explain(s);
     number_locale_end(before);
     return text;
+}
+
+int evn_schedule_lends(const evn_schedule *s) {
+    NEED_OR(0, s, "a schedule");
+    return s->policy->lends;
 }
 
 int evn_schedule_reassigns(const evn_schedule *s) {

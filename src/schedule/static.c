@@ -39,6 +39,7 @@ static evn_status import(evn_schedule *s) {
 
 const struct policy policy_static_ = {
     .name = "static",
+    .still = 1,
     .blind = 1,
     .explanation = "consecutive tasks, the same number to each unit; chunk=C: chunks of C in turn",
     .open = open_static,

@@ -1,5 +1,5 @@
-/* The unit with the smallest or largest value, kept up to date: a tournament. Node i is won by the
- * better of 2i and 2i+1, the leaves are the units. */
+/* The unit with the smallest or largest value, updated by a tournament tree: node i holds the
+ * better of 2i and 2i+1; the leaves are the units. */
 #ifndef SCHEDULE_TOURNAMENT_H
 #define SCHEDULE_TOURNAMENT_H
 

@@ -151,6 +151,8 @@ static evn_status import(evn_schedule *s) {
 
 const struct policy policy_weighted = {
     .name = "weighted",
+    .still = 1,
+    .weights = policy_weights_plan,
     .explanation = "size,speed=S+S+S: consecutive tasks in shares by the units' speeds; by number "
                    "of tasks, or size",
     .open = open_weighted,

@@ -37,7 +37,7 @@ struct entry {
     int exact; /* its tasks are known: task, task + 1, .. */
 };
 
-/* Where a burst ends, on which rank. */
+/* End of a burst, and its rank. */
 struct ending {
     double when;
     int rank;
@@ -132,10 +132,10 @@ static void count_busy(const struct trace *t, int rank, double when, int change)
 
 /* -- whose tasks were whose -- */
 
-/* Who owned each task, from bursts of one run or visit, one burst a task or a batch; 0 if they do
- * not tell. A batch is known by its first task and its size alone, but if taking all batches as
- * consecutive tasks covers every task once, that is what they are: whatever lies before a batch's
- * first task can only be in the batches that begin before it. */
+/* Owner of each task, from the bursts of one run or visit, one burst a task or a batch; 0 if they
+ * do not tell. A batch is known by its first task and its size only; if batches as consecutive
+ * tasks cover every task once, that is the assignment: tasks before a batch's first one can only be
+ * in batches that begin before it. */
 static int owners(const struct trace *t, const struct entry *e, size_t n, int *owner) {
     const int tasks = t->problem->tasks;
     for (int k = 0; k < tasks; k++) owner[k] = -1;
@@ -331,7 +331,7 @@ static int make_room(struct trace *t) {
     return t->all && t->end && t->busy && t->seen && t->owner ? 0 : -1;
 }
 
-/* What is kept of a loop, on all ranks or here. */
+/* Bursts kept of a loop, on all ranks or here. */
 static evn_status add(struct trace_file *file, const evn_trace *of, const char *noun,
                       const char *name, double shift) {
     struct trace t = {.is = {.file = file, .pid = file->loops + 1, .shift = shift},

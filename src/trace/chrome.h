@@ -1,4 +1,4 @@
-/* A trace of several loops: each is a process of the viewer, all on one axis of time. */
+/* A trace of several loops: each is a process of the viewer, all on one time axis. */
 #ifndef TRACE_CHROME_H
 #define TRACE_CHROME_H
 
@@ -11,13 +11,12 @@ struct trace_file {
     int loops, flows; /* written so far */
 };
 
-/* Begins the trace; `about` stands in it for whoever looks. Whether all could be written is asked
- * of the stream at the end. */
+/* Begins the trace; `about` is a text for its readers. Write errors are checked on the stream at
+ * the end. */
 void trace_begin(struct trace_file *file, FILE *out, const char *about);
 
-/* Adds the bursts that a loop has kept. It is called `name`, and was opened `shift` seconds after
- * the trace's time began. EVN_MEMORY: then what was written is still a trace, without this loop or
- * part of it. */
+/* Adds the bursts of a loop named `name`, opened `shift` seconds after the trace's time began.
+ * EVN_MEMORY: the trace stays valid, without this loop or part of it. */
 evn_status trace_add(struct trace_file *file, const evn_loop *loop, const char *noun,
                      const char *name, double shift);
 

@@ -1,6 +1,6 @@
 /* Comparing clocks: rank 0 asks each rank of another host for the time. */
 #include "trace/compare.h"
-#include "wire/cluster.h"
+#include "cluster/cluster.h"
 #include <evener/clock.h>
 
 static double (*pretended)(int rank, double time);

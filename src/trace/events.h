@@ -1,25 +1,25 @@
-/* The events of Chrome's Trace Event Format, as the files of a trace write them: of ranks, which
- * are processes there, and of tracks. */
+/* Events of Chrome's Trace Event Format, for the files of a trace: ranks (processes there) and
+ * tracks. */
 #ifndef TRACE_EVENTS_H
 #define TRACE_EVENTS_H
 
 #include "trace/chrome.h"
 #include <evener/trace.h>
 
-/* Where a loop's events go. */
+/* Destination of a loop's events. */
 struct events {
     struct trace_file *file;
-    int pid;      /* of rank 0; the others' follow */
-    double shift; /* what the loop's times lie behind the trace's, s */
+    int pid;      /* process id of rank 0; other ranks' follow */
+    double shift; /* offset of the loop's times in the trace, s */
 };
 
-/* A key and a length of time as the format has it, in microseconds. */
+/* Writes a key and a duration, in microseconds. */
 void events_us(const struct events *e, const char *key, double seconds);
 
-/* The beginning of an event of a rank's track at this moment of the loop's. */
+/* Begins an event on a rank's track at this time of the loop. */
 void events_begin(const struct events *e, const char *phase, int rank, int track, double when);
 
-/* The names of a rank, and of one of its tracks, which stands at `place`. */
+/* Name a rank, and one of its tracks, which is at position `place`. */
 void events_process(const struct events *e, int rank, const char *name);
 void events_track(const struct events *e, int rank, int track, int place, const char *name);
 

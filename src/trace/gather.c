@@ -3,14 +3,14 @@
 #include "trace/compare.h"
 #include "trace/gathered.h"
 #include "loop/origin.h"
-#include "wire/cluster.h"
-#include "wire/meet.h"
+#include "cluster/cluster.h"
+#include "cluster/collective_record.h"
 #include "base/argument.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a rank says of what it has to tell: so many units with their bursts, then messages. */
+/* Header of a rank's recordings: units with their bursts, then messages. */
 struct summary {
     long long units, bursts, messages, lost;
     double origin; /* of its loop */
@@ -75,7 +75,7 @@ evn_status evn_trace_open(evn_trace **out, evn_loop *loop, int bursts, int messa
     if (messages < 0)
         status = evn_fail(EVN_USAGE, "trace: the latest %d messages to be kept, expected 0 or more",
                           messages);
-    evn_trace none = {0}; /* who has no memory says so where the others meet */
+    evn_trace none = {0}; /* a rank without memory reports it at the collective call */
     evn_trace *at = t ? t : &none;
     at->loop = loop;
     at->cluster = loop_cluster(loop);
@@ -143,7 +143,7 @@ static char *write_down(const evn_trace *t, const struct summary *s) {
 
 /* ---- rank 0 -------------------------------------------------------------------------------- */
 
-/* What rank 0 needs while it gathers. */
+/* Rank 0's state during the gathering. */
 struct gathering {
     evn_trace *trace;
     struct summary *of; /* what each rank has said */
@@ -276,7 +276,7 @@ evn_status evn_trace_gather(evn_trace *t) {
     return status;
 }
 
-/* ---- what there is ------------------------------------------------------------------------- */
+/* ---- queries ---- */
 
 struct trace_unit trace_unit(const evn_trace *t, int u) {
     if (t->unit) return t->unit[u];

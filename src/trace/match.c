@@ -12,7 +12,7 @@ static int compare_messages(const struct message_end *x, const struct message_en
     return (x->is.number > y->is.number) - (x->is.number < y->is.number);
 }
 
-/* What was sent before what was received; of several alike, by time. */
+/* Sends before receives; equal ones by time. */
 static int by_message(const void *a, const void *b) {
     const struct message_end *x = a, *y = b;
     const int order = compare_messages(x, y);

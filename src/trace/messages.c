@@ -1,5 +1,5 @@
-/* Messages between ranks in a trace: on two tracks of each rank what it sent and what it received,
- * and an arrow from the one to the other. */
+/* Messages between ranks in a trace: two tracks a rank, sent and received, and an arrow for each
+ * message. */
 #include "trace/events.h"
 #include "trace/gathered.h"
 #include <math.h>

@@ -3,8 +3,9 @@
 #include <evener/crew.h>
 #include "base/argument.h"
 #include "unit/internal.h"
-#include <omp.h>
+#include "unit/share.h"
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -42,7 +43,6 @@ static void number_cores(evn_crew *c, int max) {
         c->first[u] = at;
         for (int i = 0; i < evn_unit_cores(unit); i++) {
             const int system = evn_unit_core_number(unit, i);
-            if (system < 0) c->barrier.gate.spins = GATE_SPINS_UNBOUND;
             /* the caller's is always in */
             const int in = !at || (system < 0 ? c->count < max : !is_taken(c, u, i, system));
             c->number[at++] = in ? c->count++ : -1;
@@ -61,7 +61,7 @@ evn_status evn_crew_open(evn_crew **out, evn_units *units, int max) {
     evn_crew *c = aligned_alloc(_Alignof(struct evn_crew), sizeof *c);
     if (!c) return evn_fail(EVN_MEMORY, "crew: no memory for %d cores", cores);
     *c = (struct evn_crew){.units = units};
-    barrier_init(&c->barrier, GATE_SPINS);
+    barrier_init(&c->barrier, unit_spin(evn_units_get(units, 0)));
     c->first = malloc(sizeof *c->first * (size_t)count);
     c->number = malloc(sizeof *c->number * (size_t)cores);
     if (!c->first || !c->number) {
@@ -75,7 +75,6 @@ evn_status evn_crew_open(evn_crew **out, evn_units *units, int max) {
 
 void evn_crew_close(evn_crew *c) {
     if (!c) return;
-    barrier_destroy(&c->barrier);
     free(c->first);
     free(c->number);
     free(c);
@@ -87,26 +86,45 @@ int evn_crew_cores(const evn_crew *c, double work, double least) {
     return want < c->count ? (int)want : c->count;
 }
 
-static void take_part(evn_crew *c, int at) {
-    const int me = c->number[at];
+/* A unit's part of a job. */
+struct part {
+    evn_crew *crew;
+    int first; /* of its cores, as crews count them all */
+};
+
+static void take_part(int core, void *arg) {
+    const struct part *p = arg;
+    evn_crew *c = p->crew;
+    const int me = c->number[p->first + core];
     if (me >= 0 && me < c->cores) c->job(c, me, c->cores, c->arg);
 }
 
 /* A unit's cores do their shares. */
 static void run_unit(evn_unit *unit, void *arg) {
     evn_crew *c = arg;
-    const int first = c->first[evn_unit_number(unit)], cores = evn_unit_cores(unit);
+    struct part part = {c, c->first[evn_unit_number(unit)]};
     int wanted = 0;
-    for (int i = 0; i < cores; i++)
-        wanted += c->number[first + i] >= 0 && c->number[first + i] < c->cores;
-    if (!wanted) return;
-    if (cores == 1) {
-        take_part(c, first);
-        return;
+    for (int i = 0; i < evn_unit_cores(unit); i++) {
+        const int number = c->number[part.first + i];
+        wanted += number >= 0 && number < c->cores;
     }
-    /* always the whole team: making it smaller would end threads, and larger make them */
-#pragma omp parallel num_threads(cores)
-    take_part(c, first + omp_get_thread_num());
+    if (wanted) helpers_share(unit, 1, take_part, &part);
+}
+
+/* Each unit's threads are made before a job, whose cores wait for each other. */
+static void prepare_unit(evn_unit *unit, void *unused) {
+    (void)unused;
+    unit->status = helpers_make(unit);
+    if (unit->status) snprintf(unit->message, sizeof unit->message, "%s", evn_message());
+}
+
+/* All threads that the cores need, before a job. EVN_SYSTEM, EVN_MEMORY. */
+static evn_status prepare(evn_units *all) {
+    int missing = 0;
+    for (int u = 0; u < all->count; u++) missing |= all->unit[u].cores > 1 && !all->unit[u].helpers;
+    if (!missing) return EVN_OK;
+    evn_status status = evn_units_run(all, prepare_unit, NULL);
+    return status ? status : leaders_status(all);
 }
 
 static void run_alone(evn_unit *unit, void *arg) {
@@ -123,11 +141,13 @@ static evn_status run_on(evn_crew *c, int cores, evn_crew_job job, void *arg) {
     if (c->cores)
         return evn_fail(EVN_USAGE,
                         "crew: a job of the crew has a job for it; it must return first");
+    evn_status status = cores > 1 ? prepare(c->units) : EVN_OK;
+    if (status) return status;
     c->job = job;
     c->arg = arg;
     c->cores = cores < 1 ? 1 : cores < c->count ? cores : c->count;
-    evn_status status = c->cores == 1 ? leaders_run_alone(c->units, run_alone, c)
-                                      : evn_units_run(c->units, run_unit, c);
+    status =
+        c->cores == 1 ? units_alone(c->units, run_alone, c) : evn_units_run(c->units, run_unit, c);
     c->cores = 0;
     return status;
 }

@@ -60,6 +60,7 @@ int unit_list_is_auto(const char *text) { return same_word(text, strlen(text), "
 
 /* Sums over the groups. 0: too many units. */
 static int add_up(struct unit_list *out) {
+    out->units = out->cpus = out->gpus = out->cores = out->devices = 0;
     for (int i = 0; i < out->groups; i++) {
         const struct unit_group *g = &out->group[i];
         out->units += g->count;
@@ -102,6 +103,22 @@ void unit_list_auto(struct unit_list *out, const int *size, int parts, int devic
     }
     if (devices) out->group[out->groups++] = (struct unit_group){devices, UNIT_GPU, 1};
     add_up(out);
+}
+
+void unit_list_split(struct unit_list *list) {
+    int cores = 0, groups = 0;
+    struct unit_group gpus = {0};
+    for (int i = 0; i < list->groups; i++) {
+        const struct unit_group *g = &list->group[i];
+        if (g->family == UNIT_CPU)
+            cores += g->count * g->size;
+        else
+            gpus = *g;
+    }
+    list->group[groups++] = (struct unit_group){cores, UNIT_CPU, 1};
+    if (gpus.count) list->group[groups++] = gpus;
+    list->groups = groups;
+    add_up(list);
 }
 
 evn_status unit_list_parse(struct unit_list *out, const char *text, int cores, int devices) {

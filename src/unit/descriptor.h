@@ -1,4 +1,4 @@
-/* Unit descriptors: the text `4:CPU:4,2:GPU:1` and what it means. */
+/* Unit descriptors: parsing of lists such as `4:CPU:4,2:GPU:1`. */
 #ifndef UNIT_DESCRIPTOR_H
 #define UNIT_DESCRIPTOR_H
 
@@ -19,22 +19,25 @@ struct unit_list {
     int groups;
     struct unit_group group[UNIT_GROUPS_MAX];
     int units, cpus, gpus; /* units in all, of each family */
-    int cores, devices;    /* asked for; a GPU unit asks for one core too */
+    int cores, devices;    /* needed; a GPU unit needs one core, too */
 };
 
-/* Reads `text`; `auto` becomes one GPU unit for each of `devices` devices and one CPU unit of the
- * cores that are left (at least one). EVN_USAGE names the column, from 1. */
+/* Replaces the CPU units by units of one core each. */
+void unit_list_split(struct unit_list *list);
+
+/* Parses `text`; `auto` becomes one GPU unit for each of `devices` devices and one CPU unit of the
+ * remaining cores (at least one). EVN_USAGE names the column, from 1. */
 evn_status unit_list_parse(struct unit_list *out, const char *text, int cores, int devices);
 
-/* What `auto` means where a machine's cores are in `parts` parts of `size` cores each, one kind and
- * cache each: a CPU unit of each part and a GPU unit of each device, whose leaders take the last
- * cores, which are the slowest. All cores are one unit where that would be too many groups. */
+/* `auto` on a machine with `parts` parts of `size` cores each: a CPU unit for each part, and a GPU
+ * unit for each device, whose leaders take the last, slowest cores. One CPU unit of all cores if
+ * there would be too many groups. */
 void unit_list_auto(struct unit_list *out, const int *size, int parts, int devices);
 
-/* Whether the text is `auto`. */
+/* 1 if the text is `auto`. */
 int unit_list_is_auto(const char *text);
 
-/* Writes the list out into `text` of `size` bytes, cut short if it does not fit. */
+/* Writes the list into `text` of `size` bytes, truncated if it does not fit. */
 void unit_list_print(const struct unit_list *list, char *text, int size);
 
 #endif

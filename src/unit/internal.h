@@ -1,34 +1,58 @@
-/* What units are made of. */
+/* Internals of units. */
 #ifndef UNIT_INTERNAL_H
 #define UNIT_INTERNAL_H
 
 #include <evener/unit.h>
+#include "unit/contention.h"
 #include "unit/descriptor.h"
-#include "base/gate.h"
+#include "base/fork_join.h"
+#include <pthread.h>
+#include <sched.h>
 
-/* Where a bound thread may run: EVENER_BIND, for studies of what binding is worth. */
+/* Cores that a bound thread may use: EVENER_BIND. */
 enum unit_binding {
-    BOUND_TO_CORE, /* its own core; the default */
+    BOUND_TO_CORE, /* its own core */
     BOUND_TO_UNIT, /* any core of its unit */
-    BOUND_TO_NONE, /* wherever the process's parent may: the ranks' own share does not count */
+    BOUND_TO_NONE, /* any core of the process's parent, beyond the rank's share */
+};
+
+/* State of a unit's binding. */
+enum unit_state {
+    UNIT_UNBOUND, /* never bound */
+    UNIT_BOUND,   /* bound as `binding` says */
+    UNIT_TAKEN,   /* other programs have claimed the cores: any core of the process */
+    UNIT_LET_GO,  /* released when the leader had to wait for its core: any core */
+};
+
+/* What a thread of a team has run and waited for its core so far. */
+struct team_wait {
+    int thread; /* its number; 0: none */
+    double run, delay;
 };
 
 struct evn_unit {
     evn_units *all;
     int number;
     enum unit_family family;
-    int cores;           /* of its team */
-    int kind;            /* of its cores: that of the slowest */
-    double speed;        /* of its cores together; the fastest kind's core is 1 */
-    double slowness;     /* evn_unit_slow() */
-    int *core;           /* the system's numbers; NULL where nothing is bound */
-    int device, devices; /* the first one's number, and how many */
+    int cores;             /* of its team */
+    int kind;              /* of its cores: that of the slowest */
+    double speed;          /* of its cores together; the fastest kind's core is 1 */
+    double slowness;       /* evn_unit_slow() */
+    int *core;             /* the system's numbers; NULL where nothing is bound */
+    atomic_int state;      /* enum unit_state; its leader may let go */
+    struct team_wait wait; /* of one of its team's threads (binding.c) */
+    int *claim, claims;    /* what it has claimed: all hardware threads of its cores */
+    _Atomic pid_t *tid;    /* of the threads that were bound, where they may be let go; 0: none */
+    double look;           /* when unit_look() is due; INFINITY: never */
+    struct contention contention; /* of its leader */
+    int device, devices;          /* the first one's number, and how many */
     evn_device **gpu;
     evn_queue **queue;
     pthread_t thread;
-    int started;       /* has a thread of its own to be joined */
-    struct tag *tag;   /* by which its threads know it */
-    evn_status status; /* of binding its team */
+    int started;             /* 1: has a thread to be joined */
+    struct tag *tag;         /* by which threads find their unit */
+    struct helpers *helpers; /* threads of its other cores (helpers.c); NULL: not needed yet */
+    evn_status status;       /* result of binding its team */
     char message[256];
 };
 
@@ -37,43 +61,49 @@ struct evn_units {
     int count, cpus, gpus, devices;
     evn_unit *unit;
     char text[512];
-    int bound;
+    int bound;      /* 1: all were bound when opened */
+    int claims;     /* 1: cores are claimed and released: EVENER_BIND=auto */
+    cpu_set_t free; /* cores of threads whose unit is not bound any more */
     enum unit_binding binding;
-    int crowded;          /* more threads than cores: nobody spins */
+    int crowded;          /* 1: more threads than cores: no spinning */
     int stays;            /* EVN_STAY_BOUND */
-    unsigned long serial; /* no other units of this program have had it */
-    unsigned forks;       /* process_forks() when they were opened */
+    int caller_free;      /* EVN_CALLER_FREE */
+    double settled;       /* time when the free caller was last moved to its core */
+    unsigned long serial; /* unique number in this program */
+    unsigned forks;       /* process_forks() at opening */
     /* leaders */
-    int threads; /* they exist */
+    int threads; /* 1: leaders exist */
     pthread_t caller;
     void (*job)(evn_unit *, void *);
     void *arg;
-    int stop;
-    struct gate begin;  /* counts jobs given out */
-    struct gate end;    /* counts jobs all others have finished */
-    atomic_int working; /* a job is under way */
-    _Alignas(64) atomic_int running;
-    struct gate barrier; /* evn_unit_synchronize() */
-    _Alignas(64) atomic_int arrived;
+    struct fork_join fork;  /* the leaders but the caller are its members */
+    atomic_int working;     /* a job is under way */
+    struct barrier barrier; /* evn_unit_synchronize() */
+    int processors;         /* on which the caller might run when it opened them */
+    atomic_int spares;      /* spare threads were asked for */
+    struct spare *spare;    /* NULL: there are none (spare.c) */
 };
 
 /* ---- leaders.c ---- */
 
-/* Makes the leaders and binds their teams. EVN_SYSTEM; EVN_USAGE. */
+/* Creates the leaders and binds their teams. EVN_SYSTEM; EVN_USAGE. */
 evn_status leaders_start(evn_units *all);
-/* Ends them, and gives the caller back what it had; nothing if there are none. */
+/* Ends the leaders and restores the caller; does nothing without leaders. */
 void leaders_stop(evn_units *all);
-/* The first unit's failure that its leader has left, or EVN_OK. */
+/* First failure that a leader has recorded, or EVN_OK. */
 evn_status leaders_status(const evn_units *all);
-/* evn_units_run() on unit 0 by its leader alone: the job has no team. */
-evn_status leaders_run_alone(evn_units *all, void (*job)(evn_unit *, void *), void *arg);
+
+/* ---- helpers.c ---- */
+
+/* Ends the threads of helpers_share(). */
+void helpers_close(evn_unit *u);
 
 /* ---- devices.c ---- */
 
-/* How many devices `auto` takes. */
+/* Number of devices that `auto` takes. */
 evn_status unit_devices_count(const char *devices, int *count);
-/* Opens the units' devices. Before leaders are bound: threads that a driver makes inherit where
- * their maker may run. */
+/* Opens the units' devices, before leaders are bound: a driver's threads inherit the affinity of
+ * their creator. */
 evn_status unit_devices_open(evn_units *all, const char *devices);
 void unit_devices_close(evn_unit *u);
 

@@ -3,32 +3,39 @@
  * They are POSIX threads and each opens its own top-level OpenMP regions: an inner region under a
  * nested one costs 56 us with libgomp, under a thread of its own 5.5 us.
  */
+#include "unit/share.h"
+#include "unit/spare.h"
 #include "unit/team.h"
 #include "base/argument.h"
 #include "base/process.h"
 #include "base/thread.h"
 #include <string.h>
 
-/* How often a waiting leader looks before it sleeps: about 50 us, longer than an exchange lasts. */
-enum { SPINS = 1500 };
+/* Leaders of GPU units cannot be replaced: nobody else has their queues. */
+static unsigned class_of(const evn_unit *u) {
+    return u->family == UNIT_GPU ? FORK_BOUND : FORK_FREE;
+}
 
 static void *lead(void *p) {
     evn_unit *u = p;
     evn_units *all = u->all;
-    for (unsigned seen = 0;; seen++) {
-        gate_wait(&all->begin, seen);
-        if (all->stop) return NULL;
+    unsigned seen = 0;
+    while (fork_enter(&all->fork, class_of(u), &seen)) {
         team_run(u, all->job, all->arg);
-        /* the last one to finish opens the gate to the caller */
-        if (atomic_fetch_sub(&all->running, 1) == 1) gate_open(&all->end);
+        fork_leave(&all->fork);
     }
+    return NULL;
 }
 
-static void give_out(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
+/* Opens the job to the other leaders, all of whom must come, or those of GPU units. */
+static void open_job(evn_units *all, int shared, void (*job)(evn_unit *, void *), void *arg) {
+    const int devices = all->gpus - (all->unit[0].family == UNIT_GPU);
     all->job = job;
     all->arg = arg;
-    atomic_store(&all->running, all->count - 1);
-    gate_open(&all->begin);
+    if (shared)
+        fork_open(&all->fork, devices, FORK_BOUND);
+    else
+        fork_open(&all->fork, all->count - 1, FORK_ALL);
 }
 
 /* Whether the calling thread may give a job to these units now. */
@@ -51,9 +58,11 @@ static evn_status check_caller(const evn_units *all) {
     return EVN_OK;
 }
 
-/* The job on all units, or on unit 0 by its leader alone. */
-static evn_status run_on(evn_units *all, int alone, void (*job)(evn_unit *, void *), void *arg) {
-    const int units = alone ? 1 : all->count;
+/* Whom a job is for. */
+enum who { EACH_UNIT, WHO_COMES, UNIT_0 };
+
+static evn_status run_on(evn_units *all, enum who who, void (*job)(evn_unit *, void *), void *arg) {
+    const int units = who == UNIT_0 ? 1 : all->count;
     if (!all->threads) {
         atomic_store_explicit(&all->working, 1, memory_order_relaxed);
         for (int u = 0; u < units; u++) team_run_described(&all->unit[u], job, arg);
@@ -61,13 +70,12 @@ static evn_status run_on(evn_units *all, int alone, void (*job)(evn_unit *, void
         return EVN_OK;
     }
     evn_status status = check_caller(all);
-    if (!status) status = team_begin(all, alone);
+    if (!status) status = team_begin(all, who == UNIT_0);
     if (status) return status;
     atomic_store_explicit(&all->working, 1, memory_order_relaxed);
-    const unsigned seen = gate_count(&all->end);
-    if (units > 1) give_out(all, job, arg);
+    if (units > 1) open_job(all, who == WHO_COMES, job, arg);
     team_run(&all->unit[0], job, arg);
-    if (units > 1) gate_wait(&all->end, seen);
+    if (units > 1) fork_close(&all->fork);
     atomic_store_explicit(&all->working, 0, memory_order_relaxed);
     team_end(all);
     return EVN_OK;
@@ -81,11 +89,15 @@ int evn_units_running(const evn_units *all) {
 evn_status evn_units_run(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
     NEED(all, "units");
     NEED(job, "a job");
-    return run_on(all, 0, job, arg);
+    return run_on(all, EACH_UNIT, job, arg);
 }
 
-evn_status leaders_run_alone(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
-    return run_on(all, 1, job, arg);
+evn_status units_share(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
+    return run_on(all, WHO_COMES, job, arg);
+}
+
+evn_status units_alone(evn_units *all, void (*job)(evn_unit *, void *), void *arg) {
+    return run_on(all, UNIT_0, job, arg);
 }
 
 void evn_unit_synchronize(evn_unit *u) {
@@ -98,17 +110,17 @@ void evn_unit_synchronize(evn_unit *u) {
                  u->number, all->text);
         return;
     }
-    unsigned seen = gate_count(&all->barrier);
-    if (atomic_fetch_add(&all->arrived, 1) == all->count - 1) {
-        atomic_store(&all->arrived, 0);
-        gate_open(&all->barrier);
-    } else {
-        gate_wait(&all->barrier, seen);
-    }
+    barrier_wait(&all->barrier, all->count);
 }
 
+double unit_spin(const evn_unit *u) {
+    return u->all->bound && !u->all->crowded ? GATE_SPIN : GATE_SPIN_FREE;
+}
+
+/* A team whose cores other programs have claimed does not wait for long. */
 static void bind_job(evn_unit *u, void *unused) {
     (void)unused;
+    if (u->cores > 1 && atomic_load(&u->state) == UNIT_TAKEN) spare_open(u->all);
     if (u->number) team_bind(u, u->cores); /* unit 0's is bound before the job */
 }
 
@@ -130,6 +142,14 @@ static evn_status try_threads(const evn_units *all) {
     return status ? evn_fail(status, "units: \"%s\": %s", all->text, evn_message()) : EVN_OK;
 }
 
+/* Where OpenMP has bound the caller its runtime knows of more. */
+static void find_processors(evn_units *all) {
+    cpu_set_t mask;
+    team_mask(&mask);
+    const int allowed = evn_machine_limits(all->machine).allowed;
+    all->processors = CPU_COUNT(&mask) > allowed ? CPU_COUNT(&mask) : allowed;
+}
+
 evn_status leaders_start(evn_units *all) {
     if (team_is_lost() && all->unit[0].cores > 1)
         return evn_fail(EVN_USAGE,
@@ -142,10 +162,9 @@ evn_status leaders_start(evn_units *all) {
     all->forks = process_forks();
     all->threads = 1;
     if (all->stays) team_hold_caller();
-    const int spins = all->bound && !all->crowded ? SPINS : 0;
-    gate_init(&all->begin, spins);
-    gate_init(&all->end, spins);
-    gate_init(&all->barrier, spins);
+    find_processors(all);
+    fork_init(&all->fork, unit_spin(&all->unit[0]));
+    barrier_init(&all->barrier, unit_spin(&all->unit[0]));
     for (int i = 1; i < all->count; i++) {
         evn_unit *u = &all->unit[i];
         int error = thread_make(&u->thread, lead, u);
@@ -160,17 +179,14 @@ evn_status leaders_start(evn_units *all) {
 
 void leaders_stop(evn_units *all) {
     if (!all->threads) return;
-    all->stop = 1;
-    gate_open(&all->begin);
+    fork_end(&all->fork);
     for (int i = 1; i < all->count; i++) {
         if (all->unit[i].started) pthread_join(all->unit[i].thread, NULL);
         all->unit[i].started = 0;
     }
-    all->stop = 0;
+    for (int i = 0; i < all->count; i++) helpers_close(&all->unit[i]);
+    spare_close(all);
     all->threads = 0;
-    gate_destroy(&all->begin);
-    gate_destroy(&all->end);
-    gate_destroy(&all->barrier);
     if (!pthread_equal(all->caller, pthread_self())) return;
     team_hold_caller();
     team_disband(&all->unit[0]);

@@ -7,9 +7,12 @@
  * know that it belongs here is bound.
  */
 #include "unit/team.h"
+#include "unit/binding.h"
 #include "base/argument.h"
 #include "base/process.h"
+#include <evener/clock.h>
 #include <errno.h>
+#include <math.h>
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>
@@ -28,20 +31,21 @@ static pthread_mutex_t tags_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tag *tags; /* free ones */
 static unsigned long uses;
 
-/* What the calling thread is marked with, and the core it was bound to with it; -1: none. */
+/* What the calling thread is marked with, and the core it was bound to with it, or BINDING_NONE or
+ * BINDING_ANY. */
 struct mark {
     struct tag *tag;
     unsigned long use;
     int core;
 };
-static _Thread_local struct mark mine = {.core = -1};
+static _Thread_local struct mark mine = {.core = BINDING_NONE};
 
 /* What the calling thread was before it became the leader of unit 0, of however many units. */
 static _Thread_local struct {
     int holds;
     cpu_set_t mask;
-    int saved; /* the mask */
-    int dynamic;
+    int saved;               /* the mask */
+    int dynamic, threads;    /* of OpenMP's regions */
     unsigned long bound_for; /* serial of the units that had its team last */
     int has_team;
     unsigned forks; /* when it had one */
@@ -97,29 +101,53 @@ static int is_bound_to(int core) {
     return core >= 0 && core < CPU_SETSIZE && CPU_COUNT(&mask) == 1 && CPU_ISSET(core, &mask);
 }
 
+/* A core that was claimed may be taken away from the process later, by a control group: then the
+ * thread runs wherever the process may, and is bound when the core is there again. */
+static int bind_if_there(const evn_unit *u, struct mark *wanted) {
+    const int error = bind_to(u, wanted->core);
+    if (error != EINVAL || !u->all->claims) return error;
+    wanted->core = BINDING_ANY;
+    return pthread_setaffinity_np(pthread_self(), sizeof u->all->free, &u->all->free);
+}
+
 /* The calling thread is number `me` of the team; 0, or an errno. Where units are not bound it may
  * run where `mask` says, if others had bound it. */
-static int join(const evn_unit *u, int me, const cpu_set_t *mask) {
-    const struct mark wanted = {u->tag, atomic_load(&u->tag->use), u->core ? u->core[me] : -1};
+static int join(evn_unit *u, int me, const cpu_set_t *mask) {
+    struct mark wanted = {u->tag, atomic_load(&u->tag->use), binding_core(u, me)};
+    const int is_mine =
+        mine.tag == wanted.tag && mine.use == wanted.use && mine.core == wanted.core;
     int error = 0;
     if (wanted.core >= 0) {
         /* a runtime that binds threads itself may have moved it: then it runs elsewhere */
-        const int is_there = mine.tag == wanted.tag && mine.use == wanted.use &&
-                             mine.core == wanted.core && sched_getcpu() == wanted.core;
-        if (!is_there) error = bind_to(u, wanted.core);
-    } else if (mine.core >= 0 && mask) {
+        const int is_there = is_mine && sched_getcpu() == wanted.core;
+        if (!is_there) error = bind_if_there(u, &wanted);
+        if (!is_there) binding_note(u, me);
+    } else if (wanted.core == BINDING_ANY) {
+        const cpu_set_t *any = &u->all->free;
+        if (!is_mine) error = pthread_setaffinity_np(pthread_self(), sizeof *any, any);
+    } else if (mine.core != BINDING_NONE && mask) {
         error = pthread_setaffinity_np(pthread_self(), sizeof *mask, mask);
     }
     if (!error) mine = wanted;
     return error;
 }
 
+int team_join(evn_unit *u, int me) { return join(u, me, NULL); }
+
+static void nothing(void) {}
+
 void team_bind(evn_unit *u, int threads) {
     const cpu_set_t *mask = caller.holds && caller.saved ? &caller.mask : NULL;
     u->status = EVN_OK;
     omp_set_dynamic(0);
+    omp_set_num_threads(u->cores);
     int got = 1;
     atomic_int failed = -1;
+    /* the runtime takes a thread to its first place when that opens its first region */
+    if (!mine.tag && omp_get_num_places()) {
+#pragma omp parallel num_threads(1)
+        nothing();
+    }
     if (join(u, 0, mask)) failed = 0;
     if (threads > 1) {
         caller.has_team = 1;
@@ -141,14 +169,34 @@ void team_bind(evn_unit *u, int threads) {
         snprintf(u->message, sizeof u->message,
                  "units: thread %d of unit %d cannot be bound to core %d; it is outside of what "
                  "this process may use",
-                 failed, u->number, u->core ? u->core[failed] : -1);
+                 failed, u->number, binding_core(u, failed));
     }
 }
 
+/* A job at work, on the stack of its leader. This file is compiled with -fexceptions, so that
+ * left() is called also where the stack is unwound: by pthread_exit(), by an exception of C++ that
+ * the job's caller would catch. The other leaders wait for this one for ever then, and the data of
+ * the job are gone from under them. */
+struct at_work {
+    const evn_unit *unit; /* NULL: it has returned */
+};
+
+static void left(const struct at_work *w) {
+    if (!w->unit) return;
+    fprintf(stderr,
+            "units: the job of unit %d of \"%s\" has ended its thread, or thrown an exception; a "
+            "job, and a loop's body, must return\n",
+            w->unit->number, w->unit->all->text);
+    abort();
+}
+
 void team_run(evn_unit *u, void (*job)(evn_unit *, void *), void *arg) {
+    __attribute__((cleanup(left))) struct at_work w = {u};
     atomic_store_explicit(&u->tag->unit, u, memory_order_relaxed);
     job(u, arg);
+    w.unit = NULL;
     atomic_store_explicit(&u->tag->unit, NULL, memory_order_relaxed);
+    if (u->look < INFINITY) unit_look(u, evn_now());
 }
 
 void team_run_described(evn_unit *u, void (*job)(evn_unit *, void *), void *arg) {
@@ -158,28 +206,80 @@ void team_run_described(evn_unit *u, void (*job)(evn_unit *, void *), void *arg)
     mine = before;
 }
 
+/* OpenMP's regions in a job have the unit's cores. */
+static void begin_regions(const evn_unit *first) {
+    caller.dynamic = omp_get_dynamic();
+    caller.threads = omp_get_max_threads();
+    omp_set_dynamic(0);
+    omp_set_num_threads(first->cores);
+}
+
+static void end_regions(void) {
+    omp_set_dynamic(caller.dynamic);
+    omp_set_num_threads(caller.threads);
+}
+
 void team_hold_caller(void) {
     if (caller.holds++) return;
     caller.saved = !pthread_getaffinity_np(pthread_self(), sizeof caller.mask, &caller.mask);
-    caller.dynamic = omp_get_dynamic();
 }
 
 void team_let_caller(void) {
     if (--caller.holds) return;
-    if (caller.saved && mine.core >= 0)
+    if (caller.saved && mine.core != BINDING_NONE)
         pthread_setaffinity_np(pthread_self(), sizeof caller.mask, &caller.mask);
-    omp_set_dynamic(caller.dynamic);
-    mine = (struct mark){.core = -1};
+    mine = (struct mark){.core = BINDING_NONE};
     caller.bound_for = 0;
 }
 
+void team_mask(cpu_set_t *mask) {
+    CPU_ZERO(mask);
+    if (caller.holds && caller.saved)
+        *mask = caller.mask;
+    else
+        pthread_getaffinity_np(pthread_self(), sizeof *mask, mask);
+}
+
+#define SETTLE 2e-3 /* s between two times that the caller is sent to its core */
+
+/* Whether the calling thread is on a core to which another unit's threads are bound. */
+static int is_in_the_way(const evn_units *all, int cpu) {
+    for (int i = 1; i < all->count; i++) {
+        const evn_unit *u = &all->unit[i];
+        for (int c = 0; c < u->cores && binding_core(u, 0) >= 0; c++)
+            if (u->core[c] == cpu) return 1;
+    }
+    return 0;
+}
+
+/* The system puts a thread that is free on any core, also where another unit's is bound, and would
+ * leave both there for milliseconds: one that is in the way is sent to unit 0's core, and is free
+ * again. */
+static void settle(evn_units *all) {
+    const evn_unit *first = &all->unit[0];
+    cpu_set_t mask, core;
+    if (!first->core || atomic_load_explicit(&first->state, memory_order_relaxed) != UNIT_BOUND)
+        return;
+    const int cpu = sched_getcpu();
+    if (cpu == first->core[0] || !is_in_the_way(all, cpu)) return;
+    const double now = evn_now();
+    if (now - all->settled < SETTLE) return;
+    all->settled = now;
+    CPU_ZERO(&core);
+    CPU_SET(first->core[0], &core);
+    if (pthread_getaffinity_np(pthread_self(), sizeof mask, &mask)) return;
+    if (pthread_setaffinity_np(pthread_self(), sizeof core, &core)) return;
+    pthread_setaffinity_np(pthread_self(), sizeof mask, &mask);
+}
+
 evn_status team_begin(evn_units *all, int alone) {
-    if (!all->stays)
-        team_hold_caller();
-    else if (caller.bound_for == all->serial)
-        return EVN_OK;
-    caller.bound_for = alone ? 0 : all->serial;
+    const int stays = all->stays || all->caller_free;
     evn_unit *first = &all->unit[0];
+    if (!stays) team_hold_caller();
+    begin_regions(first);
+    if (all->caller_free && all->count > 1) settle(all);
+    if (stays && caller.bound_for == all->serial) return EVN_OK;
+    caller.bound_for = alone ? 0 : all->serial;
     team_bind(first, alone ? 1 : first->cores);
     if (!first->status) return EVN_OK;
     caller.bound_for = 0;
@@ -188,19 +288,21 @@ evn_status team_begin(evn_units *all, int alone) {
 }
 
 void team_end(evn_units *all) {
-    if (!all->stays) team_let_caller();
+    end_regions();
+    if (!(all->stays || all->caller_free)) team_let_caller();
 }
 
 void team_disband(evn_unit *u) {
     caller.bound_for = 0;
-    if (u->cores == 1 || !u->core || !caller.saved) return;
+    if (u->cores == 1 || binding_core(u, 0) == BINDING_NONE || !caller.saved) return;
     const cpu_set_t *mask = &caller.mask;
-    omp_set_dynamic(0);
+    begin_regions(u);
 #pragma omp parallel num_threads(u->cores)
-    if (omp_get_thread_num() && mine.core >= 0) {
+    if (omp_get_thread_num() && mine.core != BINDING_NONE) {
         pthread_setaffinity_np(pthread_self(), sizeof *mask, mask);
-        mine = (struct mark){.core = -1};
+        mine = (struct mark){.core = BINDING_NONE};
     }
+    end_regions();
 }
 
 int team_is_lost(void) { return caller.has_team && caller.forks != process_forks(); }
@@ -210,7 +312,7 @@ int team_is_lost(void) { return caller.has_team && caller.forks != process_forks
 static void check_job(evn_unit *u, void *unused) {
     (void)unused;
     u->status = EVN_OK;
-    if (!u->core) return;
+    if (binding_core(u, 0) < 0) return;
     atomic_int wrong = is_bound_to(u->core[0]) ? -1 : 0;
     if (u->cores > 1) {
 #pragma omp parallel num_threads(u->cores)
@@ -228,7 +330,9 @@ static void check_job(evn_unit *u, void *unused) {
 
 evn_status evn_units_check_binding(evn_units *all) {
     NEED(all, "units");
-    if (!all->bound || all->binding != BOUND_TO_CORE) return EVN_OK;
+    int bound = 0;
+    for (int i = 0; i < all->count; i++) bound |= binding_core(&all->unit[i], 0) >= 0;
+    if (!bound || all->binding != BOUND_TO_CORE) return EVN_OK;
     evn_status status = evn_units_run(all, check_job, NULL);
     return status ? status : leaders_status(all);
 }

@@ -1,7 +1,9 @@
 /* Units: opened from their list, taken away and closed, and asked what they are. */
+#include "unit/binding.h"
 #include "unit/team.h"
 #include "base/argument.h"
 #include "base/process.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,21 +32,13 @@ static evn_status too_many(const evn_machine *machine, const char *text, int wan
                     text, wanted, have == 1 ? "is" : "are", have, why);
 }
 
-/* Cores of a unit, from *core on. */
-static evn_status deal_cores(evn_unit *u, const evn_machine *machine, int *core) {
-    u->core = malloc(sizeof *u->core * (size_t)u->cores);
-    if (!u->core)
-        return evn_fail(EVN_MEMORY, "units: not enough memory for %d units", u->all->count);
-    for (int c = 0; c < u->cores; c++) u->core[c] = evn_machine_core_number(machine, (*core)++);
-    return EVN_OK;
-}
-
-/* What cores from `core` on are, which all do as much as the slowest: a team shares its work out
- * evenly. */
+/* What its cores are, `core` and those behind it where it is not bound. They all do as much as the
+ * slowest: a team shares its work out evenly. */
 static void rate(evn_unit *u, const evn_machine *machine, int core) {
     u->kind = 0;
-    for (int c = core; c < core + u->cores; c++) {
-        const evn_part *part = evn_machine_part(machine, evn_machine_part_of(machine, c));
+    for (int c = 0; c < u->cores; c++) {
+        const int at = u->core ? evn_machine_core_of(machine, u->core[c]) : core + c;
+        const evn_part *part = evn_machine_part(machine, evn_machine_part_of(machine, at));
         if (part && part->kind > u->kind) u->kind = part->kind;
     }
     u->speed = u->cores * evn_machine_kind(machine, u->kind)->speed;
@@ -61,9 +55,9 @@ static void rate_all(evn_units *all, const evn_machine *machine, int enough) {
     }
 }
 
-/* Deals cores and devices out in the machine's order. */
-static evn_status deal(evn_units *all, const evn_machine *machine, const struct unit_list *list) {
-    int next = 0, core = 0, device = 0;
+/* Deals cores and devices out. */
+static evn_status deal(evn_units *all, const struct unit_list *list) {
+    int next = 0, device = 0;
     for (int g = 0; g < list->groups; g++)
         for (int i = 0; i < list->group[g].count; i++) {
             evn_unit *u = &all->unit[next];
@@ -73,6 +67,7 @@ static evn_status deal(evn_units *all, const evn_machine *machine, const struct 
             u->cores = u->family == UNIT_CPU ? list->group[g].size : 1;
             u->device = -1;
             u->slowness = 1;
+            u->look = INFINITY;
             if (u->family == UNIT_GPU) {
                 u->device = device;
                 u->devices = list->group[g].size;
@@ -81,29 +76,8 @@ static evn_status deal(evn_units *all, const evn_machine *machine, const struct 
         }
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < all->count; i++) status = team_open(&all->unit[i]);
-    for (int i = 0; all->bound && !status && i < all->count; i++)
-        if (all->unit[i].family == UNIT_CPU || !all->crowded)
-            status = deal_cores(&all->unit[i], machine, &core);
+    if (!status && all->bound) status = binding_deal(all);
     return status;
-}
-
-/* Where nobody says otherwise nothing is bound under a quota: others on the node may have one as
- * well, and would all take its first cores. */
-static evn_status read_binding(enum unit_binding *binding, const evn_machine *machine, int *binds) {
-    static const char *const name[] = {"core", "unit", "none"};
-    const char *text = getenv("EVENER_BIND");
-    *binding = BOUND_TO_CORE;
-    *binds = 1;
-    if (!text || !*text) {
-        *binds = evn_machine_cores(machine) == evn_machine_limits(machine).allowed;
-        return EVN_OK;
-    }
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(text, name[i])) {
-            *binding = (enum unit_binding)i;
-            return EVN_OK;
-        }
-    return evn_fail(EVN_USAGE, "units: EVENER_BIND: \"%s\", expected core, unit or none", text);
 }
 
 static atomic_ulong serials;
@@ -118,22 +92,24 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
     NEED_OUT(out);
     NEED(machine, "a machine");
     NEED(text, "a list of units, as 2:CPU:1 or auto");
-    if (flags & ~(unsigned)(EVN_OVERSUBSCRIBE | EVN_DESCRIBE_ONLY | EVN_STAY_BOUND))
+    if (flags & ~(unsigned)(EVN_OVERSUBSCRIBE | EVN_DESCRIBE_ONLY | EVN_STAY_BOUND |
+                            EVN_CALLER_FREE | EVN_SINGLE_CORES))
         return evn_fail(EVN_USAGE,
-                        "units: flags %#x, expected 0 or EVN_OVERSUBSCRIBE, EVN_DESCRIBE_ONLY and "
-                        "EVN_STAY_BOUND",
+                        "units: flags %#x, expected 0 or EVN_OVERSUBSCRIBE, EVN_DESCRIBE_ONLY, "
+                        "EVN_STAY_BOUND, EVN_CALLER_FREE and EVN_SINGLE_CORES",
                         flags);
     struct unit_list list;
-    enum unit_binding binding;
+    struct binding_wish wish;
     const int have = evn_machine_cores(machine), is_auto = unit_list_is_auto(text);
-    int found = 0, binds = 0;
+    int found = 0;
     int describe = (flags & EVN_DESCRIBE_ONLY) || !evn_machine_is_here(machine);
-    evn_status status = read_binding(&binding, machine, &binds);
+    evn_status status = binding_read(&wish, machine);
     if (!status && !describe && is_auto) status = unit_devices_count(devices, &found);
     if (!status)
         status =
             is_auto ? read_auto(&list, machine, found) : unit_list_parse(&list, text, have, found);
     if (status) return status;
+    if (is_auto && (flags & EVN_SINGLE_CORES)) unit_list_split(&list);
     int wanted = list.cores - list.gpus; /* leaders of GPU units can share */
     if (!describe && wanted > have && !(flags & EVN_OVERSUBSCRIBE))
         return too_many(machine, text, wanted);
@@ -145,10 +121,12 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
     all->cpus = list.cpus;
     all->gpus = list.gpus;
     all->devices = list.devices;
-    all->bound = !describe && wanted <= have && binds;
-    all->binding = binding;
+    all->bound = !describe && wanted <= have && wish.binds;
+    all->binding = wish.binding;
+    all->claims = wish.claims;
     all->crowded = list.cores > have;
     all->stays = (flags & EVN_STAY_BOUND) != 0;
+    all->caller_free = !all->stays && (flags & EVN_CALLER_FREE);
     all->forks = process_forks();
     all->serial = atomic_fetch_add(&serials, 1) + 1;
     unit_list_print(&list, all->text, sizeof all->text);
@@ -157,7 +135,7 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
         free(all);
         return evn_fail(EVN_MEMORY, "units: not enough memory for %d units", list.units);
     }
-    status = deal(all, machine, &list);
+    status = deal(all, &list);
     rate_all(all, machine, wanted <= have);
     if (!status && !describe && all->devices) status = unit_devices_open(all, devices);
     if (!status && !describe) status = leaders_start(all);
@@ -203,7 +181,7 @@ evn_status evn_units_remove(evn_units *all, int number) {
     all->devices -= u->devices;
     unit_devices_close(u);
     team_close(u);
-    free(u->core);
+    binding_close(u);
     memmove(u, u + 1, sizeof *u * (size_t)(all->count - 1 - number));
     all->count--;
     struct unit_list list = {0};
@@ -229,8 +207,9 @@ void evn_units_close(evn_units *all) {
     if (is_here) leaders_stop(all);
     for (int i = 0; i < all->count; i++) {
         if (is_here) unit_devices_close(&all->unit[i]);
+        if (is_here) helpers_close(&all->unit[i]); /* of units that are only described */
         if (is_here) team_close(&all->unit[i]);
-        free(all->unit[i].core);
+        binding_close(&all->unit[i]);
     }
     free(all->unit);
     free(all);

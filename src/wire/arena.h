@@ -1,11 +1,11 @@
-/* The arena: one piece of memory that all ranks share, with their mail in it, at the same address
- * in each. It is made before the ranks are: processes are forked from the one that made it, and
- * threads have it anyway. Each rank joins it and has a wire then.
+/* The arena: memory that all ranks share, at the same address in each, with their mail. It is made
+ * before the ranks: processes are forked by its maker; threads share it anyway. Each rank joins it
+ * and then has a wire.
  *
- * A way is a box, found by (from, to, tag) under a lock by whoever opens it first: two rooms, and a
- * counter of messages sent and one of messages received. Who waits for a counter spins for a
- * moment, not where ranks share cores, and then sleeps in the kernel; who moves it calls the kernel
- * only if somebody sleeps. */
+ * A channel is a box, found by (from, to, tag) under a lock by the rank that opens it first: two
+ * buffers, a counter of messages sent, and one of messages received. A waiter spins for a moment,
+ * unless ranks share cores, and then sleeps in the kernel; raising a counter enters the kernel only
+ * if a rank sleeps. */
 #ifndef WIRE_ARENA_H
 #define WIRE_ARENA_H
 
@@ -15,45 +15,45 @@ struct wire_arena;
 
 enum { ARENA_RANKS_MAX = 1024 };
 
-/* What becomes of a rank, for whoever looks after them. */
+/* State of a rank, for the supervisor. */
 enum wire_arena_rank_state {
-    ARENA_JOINING, /* it is at work, or will be */
+    ARENA_JOINING, /* joining or at work */
     ARENA_CLOSED,
-    ARENA_ABORTED, /* ends all */
-    ARENA_GAVE_UP  /* another one was lost, and it ends without a word */
+    ARENA_ABORTED, /* ends all ranks */
+    ARENA_GAVE_UP  /* another rank was lost; this one ends silently */
 };
 
 /* EVN_MEMORY, EVN_SYSTEM. */
-/* `supervised`: somebody looks after the ranks, which are processes, and says what has happened to
- * one that is lost: then others that wait end at once and say nothing. */
+/* `supervised`: the ranks are processes with a supervisor, which reports the loss of one; waiting
+ * ranks then end at once, silently. */
 evn_status wire_arena_open(struct wire_arena **out, int ranks, int supervised);
-/* Of the calling process alone. */
+/* Unmaps the arena from the calling process. */
 void wire_arena_close(struct wire_arena *arena);
 
-/* `rank` has died: from now on waits of the others end. The first one is kept. */
+/* Records that `rank` has died: waits of the other ranks end. The first one is kept. */
 void wire_arena_lose(struct wire_arena *arena, int rank);
 enum wire_arena_rank_state wire_arena_rank_state(const struct wire_arena *arena, int rank);
-/* Bytes that boxes have now, and those that the arena has ever given out. */
+/* Bytes in boxes now, and bytes ever allocated. */
 void wire_arena_use(struct wire_arena *arena, size_t *now, size_t *ever);
 
-/* An emulated wire. A message is visible to its receiver when all bytes that its sender has sent
- * so far have gone through the sender's port, and a latency after. */
+/* Speed of an emulated wire. A message is visible to its receiver when all bytes that its sender
+ * has sent so far have passed the sender's port, plus the latency. */
 struct wire_arena_speed {
     double latency;   /* s */
     double bandwidth; /* B/s; 0: no limit */
 };
 
-/* Reads "latency=20us,bandwidth=1GB/s"; NULL: nothing is emulated. `what` begins the message.
- * EVN_USAGE. */
+/* Parses "latency=20us,bandwidth=1GB/s"; NULL: no emulation. `what` begins the message. EVN_USAGE.
+ */
 evn_status wire_arena_speed_read(struct wire_arena_speed *out, const char *what,
                                  const char *options);
 
-/* The calling process or thread is `rank`; `name` is the kind's, for messages. EVN_MEMORY. */
+/* Joins as `rank`; `name`: the kind's, for messages. EVN_MEMORY. */
 evn_status wire_arena_join(evn_wire **out, struct wire_arena *arena, int rank, const char *name,
                            const struct wire_arena_speed *speed, const evn_wire_host *host);
 
-/* What kinds over an arena have in common. */
-void wire_arena_leave(evn_wire *wire); /* close(): waits for all, but leaves the arena as it is */
+/* Functions common to all kinds over an arena. */
+void wire_arena_leave(evn_wire *wire); /* close(): waits for all ranks, keeps the arena */
 struct wire_arena *wire_arena_of(const evn_wire *wire);
 void wire_arena_abort(evn_wire *wire, int status);
 int wire_arena_rank(const evn_wire *wire);

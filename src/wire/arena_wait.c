@@ -1,6 +1,8 @@
 /* Waiting in the arena: counters that move, and what ends a wait otherwise. */
 #include "wire/arena_boxes.h"
+#include "base/gate.h"
 #include "base/pause.h"
+#include "base/ticks.h"
 #include <evener/clock.h>
 #include <linux/futex.h>
 #include <math.h>
@@ -8,8 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often a rank with a core of its own looks before it sleeps: about 50 us, as leaders do. */
-enum { SPINS = 1500 };
+enum { LOOKS = 32 }; /* at the counter for one at the clock */
 
 static const double PATIENCE = 2; /* s that a wait goes on when the run is to end */
 static const double LOOK = 0.1;   /* s after which a sleeper looks whether it is */
@@ -66,12 +67,24 @@ static evn_status sleep_until_moved(evn_wire *w, struct wire_arena_counter *c, u
     return status;
 }
 
+static int has_moved(struct wire_arena_counter *c, unsigned seen) {
+    return atomic_load_explicit(&c->count, memory_order_acquire) != seen;
+}
+
+/* Whether the counter has moved within the time that leaders look at a gate before they sleep. */
+static int moves(struct wire_arena_counter *c, unsigned seen) {
+    const uint64_t spin = (uint64_t)(GATE_SPIN / ticks_open()), begin = ticks_now();
+    do {
+        for (int i = 0; i < LOOKS; i++) {
+            if (has_moved(c, seen)) return 1;
+            pause_core();
+        }
+    } while (ticks_now() - begin < spin);
+    return 0;
+}
+
 evn_status wire_arena_await(evn_wire *w, struct wire_arena_counter *c, unsigned seen, int from) {
-    const int spins = w->host->crowded ? 1 : SPINS;
-    for (int i = 0; i < spins; i++) {
-        if (atomic_load_explicit(&c->count, memory_order_acquire) != seen) return EVN_OK;
-        pause_core();
-    }
+    if (has_moved(c, seen) || (!w->host->crowded && moves(c, seen))) return EVN_OK;
     return sleep_until_moved(w, c, seen, from);
 }
 

@@ -2,7 +2,7 @@
 #include "wire/kinds.h"
 #include "base/text.h"
 #include "wire/arena.h"
-#include "wire/plugin.h"
+#include "wire/launcher.h"
 #include "wire/processes.h"
 #include "wire/threads.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the two files of an MPI's plug-in have in common. */
+/* Common parts of the two files of an MPI's plug-in. */
 #ifndef WIRE_MPI_H
 #define WIRE_MPI_H
 
@@ -9,20 +9,20 @@ struct evn_wire {
     const evn_wire_host *host;
     MPI_Comm comm;
     int rank, size;
-    int initialised;   /* by us, so it is finalised by us */
-    double patience;   /* seconds of waits, once somebody wants us to end */
-    int is_leaving;    /* one of them has ended so: the next ones end at once */
-    evn_mail *closing; /* mail that is closed, and MPI has a message of it */
+    int initialised;   /* 1: initialised here, so finalised here */
+    double patience;   /* s of waiting after a stop */
+    int is_leaving;    /* 1: a wait has ended by a stop: later ones end at once */
+    evn_mail *closing; /* closed mail of which MPI still has a message */
 };
 
-/* The MPI and its version. */
+/* Name and version of the MPI. */
 const char *wire_mpi_library(void);
-/* A failure of MPI's, in its words. */
+/* Reports an MPI failure in MPI's words. */
 evn_status wire_mpi_say(const evn_wire *wire, const char *what, int code);
 double wire_mpi_now(void);
 
 extern const evn_wire_shared wire_mpi_shared;
-/* Before MPI begins: by what it is to put to other nodes. */
+/* Chooses MPI's engine for puts to other nodes, before MPI_Init(). */
 void wire_mpi_choose_engine(void);
 
 #endif

@@ -40,7 +40,7 @@ def folded(data):
 
 
 def mend_state(random, data):
-    """apps/common/state_file.c: eight numbers of 8 bytes, two texts, three numbers of each part, zeros, the header's sum; the parts.
+    """apps/common/checkpoint/state_file.c: eight numbers of 8 bytes, two texts, three numbers of each part, zeros, the header's sum; the parts.
     Lengths are right again, mostly, and all sums."""
     if len(data) < 4096:
         return data

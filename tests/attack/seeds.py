@@ -121,7 +121,7 @@ class Maker:
     def calibration(self):
         """(place, content) of the file that calibrate keeps, wherever that is."""
         self.make("calibrate", "bt-mz", "--units", "1:CPU:1", "--steps", "1", "--quiet", EVENER_CACHE=f"{self.folder}/tmp")
-        found = [(p, c[1]) for p, c in box.tree(self.folder).items() if p.startswith("home/.cache") and c[0] == "file"]
+        found = [(p, c[1]) for p, c in box.tree(self.folder).items() if p.startswith("home/.cache/evener") and c[0] == "file"]
         return max(found, key=lambda one: len(one[1]))
 
     def checkpoints(self):

@@ -3,7 +3,7 @@
  * JSON. Run: ctest -R number */
 #include "check.h"
 #include "base/number.h"
-#include "open/comma.h"
+#include "session/comma.h"
 #include "trace/json.h"
 #include <evener.h>
 #include <math.h>

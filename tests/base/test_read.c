@@ -1,6 +1,6 @@
 /* Reading numbers: what is one, what is said of what is none, under any locale. Run: ctest -R
  * read */
-#include "open/comma.h"
+#include "session/comma.h"
 #include <evener/number.h>
 #include <limits.h>
 #include <math.h>

@@ -12,7 +12,7 @@ INCLUDE = os.path.join(SOURCE, "include")
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 COMMAND = "build/evener-cc"
 # threads that wait do not take the cores of others: there are more of them than cores
-PLAIN = {k: v for k, v in os.environ.items() if not k.startswith(("EVENER_", "OMP_"))}
+PLAIN = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("EVENER_", "OMP_", "CMAKE_"))}
 PLAIN.update(LC_ALL="C", OMP_WAIT_POLICY="passive", EVENER_OVERSUBSCRIBE="1", EVENER_DEVICES="emulated:3")
 
 

@@ -338,7 +338,8 @@ def checked_command(folder):
     checked = os.path.join(folder, "evener-cc")
     words = [f'-DEVENER_CC_{k}="{v}"' for k, v in (("COMPILER", COMPILERS[0]), ("INCLUDE", INCLUDE), ("LIBDIR", "lib"), ("LIBS", ""))]
     subprocess.run([COMPILERS[0], "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined",
-                    "-fno-sanitize-recover", *words, *glob.glob(os.path.join(SOURCE, "tools", "cc", "*.c")), "-o", checked], check=True)
+                    "-fno-sanitize-recover", *words, "-I", os.path.join(SOURCE, "tools", "cc"),
+                    *glob.glob(os.path.join(SOURCE, "tools", "cc", "**", "*.c"), recursive=True), "-o", checked], check=True)
     return checked
 
 

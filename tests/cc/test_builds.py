@@ -5,6 +5,9 @@ Run: ctest -R cc-builds, or tests/cc/test_builds.py build/evener-cc [test ..]
 """
 import os
 import shutil
+import signal
+import subprocess
+import time
 import unittest
 import common
 from common import Case, COMPILERS, INCLUDE, SOURCE, run
@@ -93,6 +96,56 @@ class Builds(Case):
                     self.assertIn("sub\\ folder/main.c", text)
                     self.assertIn("sub\\ folder/part.h", text)
                     self.assertNotIn("evener-cc-", text)
+
+    def test_dependencies_alone(self):
+        """-M, -MM and -E: omp_cu.h is found, and the source is what they are about."""
+        self.write("ask.c", '#include <omp_cu.h>\nint main(void) { return (int)omp_get_num_cus(); }\n')
+        for compiler in COMPILERS:
+            for word, said in ("-M", "omp_cu.h"), ("-MM", "ask.o: ask.c"), ("-E", "omp_get_num_cus"):
+                self.assertIn(said, self.make(word, "ask.c", compiler=compiler).stdout)
+        self.assertEqual(self.make("-c", "--show", "ask.c").stdout.count("-fopenmp"), 1)
+
+    def test_more_files(self):
+        """What the compiler leaves beside the object stays, named as without evener-cc; nothing stays among the temporary files."""
+        temporary = os.path.join(self.tree, "tmp")
+        os.mkdir(temporary)
+        for words, left in ((["--coverage"], "prog-main.gcno"), (["-gsplit-dwarf"], "prog-main.dwo"), (["-fstack-usage"], "prog-main.su"),
+                            (["-save-temps=obj"], "prog-main.s"), (["-save-temps"], None)):
+            with self.subTest(words=words):
+                os.mkdir(os.path.join(self.tree, "bin"))
+                self.make(*words, "-Isub folder", "sub folder/main.c", "part.c", "-o", "bin/prog", env={"TMPDIR": temporary}, compiler="gcc")
+                self.assertEqual(self.output("bin/prog"), "90\n")
+                files = os.listdir(os.path.join(self.tree, "bin"))
+                if left:
+                    self.assertIn(left, files)
+                if words == ["--coverage"]:
+                    self.assertIn("prog-main.gcda", files)
+                self.assertNotIn("prog-main.o", files)
+                self.assertEqual(os.listdir(temporary), [])
+                shutil.rmtree(os.path.join(self.tree, "bin"))
+        self.write("prog-main.o", "the user's")
+        self.make("--coverage", "-Isub folder", "sub folder/main.c", "part.c", "-o", "prog", compiler="gcc")
+        self.assertEqual(self.read("prog-main.o"), "the user's")
+
+    def test_signals(self):
+        """A signal to the command ends the compiler, then the command, by the same signal, and nothing is left."""
+        temporary, slow = os.path.join(self.tree, "tmp"), os.path.join(self.tree, "slow")
+        os.mkdir(temporary)
+        self.write("slow", "#!/bin/sh\necho > started\nexec sleep 100\n")
+        os.chmod(slow, 0o755)
+        for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE:
+            program = subprocess.Popen([common.COMMAND, "-Isub folder", "-c", "sub folder/main.c"], cwd=self.tree, stderr=subprocess.DEVNULL,
+                                       env=dict(common.PLAIN, EVENER_CC="./slow", TMPDIR=temporary), restore_signals=True)
+            try:
+                while not os.path.exists(os.path.join(self.tree, "started")):
+                    self.assertIsNone(program.poll())
+                    time.sleep(0.01)
+                program.send_signal(number)
+                self.assertEqual(program.wait(60), -number)
+            finally:
+                program.kill()
+            self.assertEqual(os.listdir(temporary), [])
+            os.unlink(os.path.join(self.tree, "started"))
 
     def test_makefile(self):
         """Rebuilt when a header changes, else not."""

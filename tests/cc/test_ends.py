@@ -5,6 +5,7 @@ In each case one thread uses all the time what a destructor of the program, as o
 Run: ctest -R cc-ends, or tests/cc/test_ends.py build/evener-cc [test ..]
 """
 import os
+import shutil
 import subprocess
 import common
 from common import Case, COMPILERS, run
@@ -119,6 +120,31 @@ class Ends(Case):
                 self.assertIn("omp_migrate: 0x", program.stderr.read())
                 for file in program.stdin, program.stdout, program.stderr:
                     file.close()
+
+
+class Unwinding(Case):
+    """A body that does not return: pthread_exit() or an exception of C++, on the unit of the program's own thread and on another one."""
+
+    def test_all(self):
+        if not shutil.which("g++"):
+            self.skipTest("no g++")
+        with open(os.path.join(self.folder, "body.c"), "w") as file:
+            file.write("#include <pthread.h>\n#include <stdlib.h>\nvoid throws(void);\nint of_c(int n, char **word) {\n"
+                       "#pragma omp teams distribute num_teams(2:CPU:1)\nfor (int i = 0; i < 2; i++)\n"
+                       "if (i == atoi(word[1])) { if (n > 2) throws(); else pthread_exit(NULL); }\nreturn 0; }\n")
+        with open(os.path.join(self.folder, "main.cpp"), "w") as file:
+            file.write('extern "C" int of_c(int, char **);\nextern "C" void throws() { throw 3; }\n'
+                       "int main(int n, char **word) { try { return of_c(n, word); } catch (int x) { return x; } }\n")
+        for compiler in COMPILERS:
+            self.fine(self.cc(compiler, "-c", "body.c", cwd=self.folder))
+            self.fine(self.cc(compiler, "body.o", "main.cpp", "-lstdc++", "-o", "unwind", cwd=self.folder))
+            for unit in "0", "1":
+                for more in [], ["throw"]:
+                    with self.subTest(compiler=compiler, unit=unit, more=more):
+                        result = run(["timeout", "60", os.path.join(self.folder, "unwind"), unit, *more])
+                        self.assertIn(result.returncode, (-6, 134), result.stderr)  # abort()
+                        self.assertIn("terminate called after throwing" if more and unit == "1" else
+                                      f'units: the job of unit {unit} of "2:CPU:1" has ended its thread, or thrown an exception', result.stderr)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class Forms(Case):
     def test_all(self):
         """With warnings as errors: what is generated has none."""
         files = sorted(glob.glob(os.path.join(HERE, "forms", "*.c")))
-        self.assertEqual(len(files), 5)
+        self.assertEqual(len(files), 6)
         for name in files:
             with self.subTest(file=os.path.basename(name)):
                 self.outputs(name, STRICT)
@@ -39,6 +39,104 @@ class Forms(Case):
     def test_optimised(self):
         self.outputs(os.path.join(HERE, "forms", "loops.c"), ["-O3", "-std=gnu17"])
         self.outputs(os.path.join(HERE, "forms", "teams.c"), ["-O2", "-flto"], compilers=["gcc"])
+
+    def test_weights_that_run_directives(self):
+        """The memory of weights is the directive's own while their expression runs others: seen by the sanitizer of the compiler."""
+        name = os.path.join(self.folder, "weights")
+        source = os.path.join(HERE, "forms", "bounds.c")
+        if run([COMPILERS[0], "-w", "-fsanitize=address", source, "-o", name]).returncode:
+            self.skipTest("no address sanitizer")
+        self.fine(self.cc(COMPILERS[0], "-g", "-fsanitize=address", source, "-o", name))
+        self.fine(run([name], env={"EVENER_UNITS": "1:CPU:1", "ASAN_OPTIONS": "detect_leaks=0"}))
+
+    def test_spellings(self):
+        """What C allows and few write: digraphs, names in any script, a zero byte in a comment, a literal of a type as the body's end."""
+        name = os.path.join(self.folder, "spelt.c")
+        text = ("\ufeff%:include <stdio.h>\nstruct s <% int a; %>;\nstatic int x<:20:>; /* nul: \0 <% here */\n"
+                "int main(void) <%\n  int \u00e9t\u00e9 = 3, \u03b2 = 0;\n"
+                "%:pragma omp teams distribute num_teams(2:CPU:1) firstprivate(\u00e9t\u00e9) lastprivate(\u03b2)\n"
+                "  for (int \u03b1 = 0; \u03b1 < 10; \u03b1++) <% x<:\u03b1:> = \u03b1 + \u00e9t\u00e9; \u03b2 = \u03b1; %>\n"
+                "%:pragma omp teams distribute num_teams(2:CPU:1)\n  for (int i = 0; i < 10; i++)\n    x[i] += (struct s){i}.a;\n"
+                "%:pragma omp teams distribute num_teams(2:CPU:1)\n  for (int i = 0; i < 10; i++)\n    x[i] += *(int[]){1};\n"
+                '  for (int i = 0; i < 10; i++) printf("%d <%%%d ", x[i], \u03b2);\n  return 0;\n%>\n')
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+        expected = "".join(f"{2 * i + 4} <%9 " for i in range(10))
+        for compiler in COMPILERS:
+            for mode in ([], ["--preprocessed"]):
+                with self.subTest(compiler=compiler, mode=mode):
+                    self.fine(self.cc(compiler, *mode, "-w", name, "-o", name[:-2]))
+                    self.assertEqual(self.fine(run([name[:-2]])).stdout, expected)
+
+    def test_heads_of_macros(self):
+        """A macro of a system header in the head of a file that has to be preprocessed."""
+        name = os.path.join(self.folder, "heads.c")
+        with open(name, "w") as file:
+            file.write("#include <stdint.h>\n#include <limits.h>\n#define UNITS 2:CPU:1\nint main(void) {\nint c = 0;\n"
+                       "#pragma omp teams distribute num_teams(UNITS) reduction(+ : c) weight(UCHAR_MAX)\n"
+                       "for (uint64_t i = SIZE_MAX / 2 - 5; i < SIZE_MAX / 2; i += UINT8_MAX / UINT8_MAX) c += UCHAR_MAX;\n"
+                       "return c != 5 * 255;\n}\n")
+        for compiler in COMPILERS:
+            self.fine(self.cc(compiler, name, "-o", name[:-2]))
+            self.fine(run([name[:-2]]))
+
+    def test_weights_without_schedule(self):
+        """They mean auto, and so does runtime where the user says nothing; without weights it is static."""
+        name = os.path.join(self.folder, "said.c")
+        clauses = "weight(i + 1)", "dist_schedule(runtime)", "", "dist_schedule(static) weight(i + 1)"
+        with open(name, "w") as file:
+            file.write("#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n" + "".join(
+                f"#pragma omp teams distribute num_teams(2:CPU:1) {clause}\nfor (int i = 0; i < 9; i++) ;\n"
+                f"puts(evn_schedule_text(evn_loop_schedule(evn_cu_loop(__FILE__, {4 + 3 * k}))));\n"
+                for k, clause in enumerate(clauses)) + "return 0; }\n")
+        self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
+        kinds = [line.split(":")[0] for line in self.fine(run([name[:-2]])).stdout.split()]
+        self.assertEqual(kinds, ["auto", "auto", "static", "static"])
+        kinds = self.fine(run([name[:-2]], env={"EVENER_SCHEDULE": "dynamic"})).stdout.split()
+        self.assertTrue(kinds[1].startswith("dynamic"), kinds)
+
+    def test_units_of_a_core(self):
+        """num_teams(auto): a core each where the file has no inner region, and then for all of the program; else as the machine is."""
+        ask = 'puts(evn_units_text(evn_cu_units()));\n'
+        loop = "#pragma omp teams distribute num_teams(auto)\nfor (int i = 0; i < 9; i++) "
+        flat = os.path.join(self.folder, "flat.c")
+        inner = os.path.join(self.folder, "inner.c")
+        with open(flat, "w") as file:
+            file.write("#include <omp_cu.h>\n#include <stdio.h>\nvoid other(void);\nint main(int n, char **word) {\n(void)word;\n"
+                       "if (n > 1) other();\n" + loop + ";\n" + ask + "other();\nreturn 0; }\n")
+        with open(inner, "w") as file:
+            file.write("#include <omp_cu.h>\n#include <stdio.h>\nvoid other(void) {\nint sum = 0;\n" + loop + "{\n#pragma omp parallel\n"
+                       "{\n#pragma omp atomic\nsum++;\n}\n}\n" + ask + "}\n")
+        for compiler in COMPILERS:
+            for mode in ([], ["--preprocessed"]):
+                self.fine(self.cc(compiler, *mode, flat, inner, "-o", flat[:-2]))
+                env = {"EVENER_DEVICES": "", "EVENER_OVERSUBSCRIBE": ""}
+                first = self.fine(run([flat[:-2]], env=env)).stdout.split()
+                self.assertRegex(first[0], r"^\d+:CPU:1(,\d+:GPU:1)?$")
+                self.assertEqual(first, [first[0]] * 2)
+                then = self.fine(run([flat[:-2], "then"], env=env)).stdout.split()
+                self.assertEqual(then[1:], first)
+                self.assertEqual(sum(int(g.split(":")[0]) * int(g.split(":")[2]) for g in then[0].split(",") if "CPU" in g),
+                                 int(first[0].split(":")[0]), then)
+        for line in ("#pragma omp taskloop", "int n = omp_get_max_threads();", "#pragma omp target teams distribute parallel for"):
+            with open(inner, "w") as file:
+                file.write("#include <omp.h>\nvoid f(int *x) {\n" + line + "\nfor (int k = 0; k < 3; k++) x[k] = k;\n" + loop + "x[i] = 0;\n}\n")
+            for mode in ([], ["--preprocessed"]):
+                self.assertNotIn("0, EVN_CU_AUTO_CORES", self.fine(self.cc(COMPILERS[0], *mode, "--source", inner)).stdout)
+
+    def test_last_values(self):
+        """A variable that cannot hold its last value: in C the loop would not end, here it is refused."""
+        name = os.path.join(self.folder, "last.c")
+        for head, said in (("unsigned char i = 0; i < n + 299; i++", "from 0 to 300 by 1 has a variable whose type cannot hold"),
+                           ("signed char i = 0; i > n - 300; i--", "from 0 to -299 by -1 has a variable whose type cannot hold"),
+                           ("unsigned long long i = 1ull << 63; i > 0; i--", "from 9223372036854775808 to 0 by -1 has more than")):
+            with open(name, "w") as file:
+                file.write("int main(int n, char **word) {\n(void)word;\n#pragma omp teams distribute num_teams(1:CPU:1)\n"
+                           f"for ({head}) ;\n}}\n")
+            self.fine(self.cc(COMPILERS[0], name, "-o", name[:-2]))
+            result = run([name[:-2]])
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(f"{name}:3: the loop {said}", result.stderr)
 
     def test_what_is_told(self):
         """Units, CPU first; limit, options and speeds, as the run-time gets them."""

@@ -53,7 +53,7 @@ class Fortran(Case):
 
     def test_forms(self):
         files = sorted(glob.glob(os.path.join(HERE, "forms", "*.[fF]*")))
-        self.assertEqual(len(files), 6)
+        self.assertEqual(len(files), 7)
         for name in files:
             base = os.path.join(self.folder, os.path.basename(name).split(".")[0])
             self.fine(run(["gfortran", "-w", name, "-o", base + "_plain"], cwd=self.folder))
@@ -130,6 +130,63 @@ class Fortran(Case):
             self.assertEqual(result.returncode, 1)
             self.assertTrue(result.stderr.startswith("bad.f90:3: "), result.stderr)
             self.assertIn(said, result.stderr)
+
+    def test_variable(self):
+        """What gfortran refuses of a loop's variable it refuses here; what it cannot see ends the program."""
+        host = ("module m\ncontains\nsubroutine out(k)\ninteger, intent(out) :: k\nk = 3\nend subroutine\nend module\n"
+                "program p\nuse m\nimplicit none\ninteger, target :: z\ninteger :: k, v(9), unit_ = 5\ninteger, pointer :: at\n"
+                "integer, allocatable :: a(:)\ncharacter(20) :: c = '7'\nlogical :: there\nat => z\n"
+                "%s\ndo z = 1, 9\nv(z) = 1\n%s\nend do\nprint *, v, unit_, there, allocated(a)\nend program\n"
+                "subroutine change(k)\ninteger :: k\nk = k + 2\nend subroutine\n")
+        for change in ("read (*, *) z", "read (c, *) z", "call out(z)", "allocate (a(3), stat=z)", "deallocate (a, stat=z)",
+                       "open (9, file='none', iostat=z)", "inquire (file='none', exist=there, iostat=z)", "write (*, *, iostat=z) v",
+                       "k = 1; do k = 1, 3; z = k; end do", "read (*, *) (v(z), z = 1, 2)", "open (newunit=z, file='none')",
+                       "if (unit_ == 5) then; call out(z); end if", "call random(z)"):
+            refused = []
+            for directive in "", TEAMS:
+                name = self.write("variable.f90", host % (directive, change))
+                result = run(["gfortran", "-c", name, "-o", "v.o"], cwd=self.folder) if not directive else self.fc("-c", name, "-o", "v.o")
+                refused.append(result.returncode)
+            with self.subTest(change=change):
+                self.assertGreaterEqual(refused[1], refused[0], result.stderr)
+        for change in "call change(z)", "at = 3":
+            self.write("variable.f90", host % (TEAMS, change))
+            result = self.fc("variable.f90", "-o", "variable")
+            if "at = " in change:  # the pointer's target is the one outside, not the iteration's own
+                self.fine(result)
+                continue
+            self.fine(result)
+            result = run([os.path.join(self.folder, "variable")])
+            self.assertEqual((result.returncode, result.stderr), (1, "variable.f90:18: the body of the loop over compute units has changed "
+                                                                  "the loop's variable; its iterations are counted before they run\n"))
+
+    def test_auto(self):
+        """Weights without a schedule mean auto; num_teams(auto) without inner regions means units of a core."""
+        for line, cores in ("v(z) = z", "-1_evn_cu_c_int"), ("!$omp parallel\nv(z) = z\n!$omp end parallel", ", 0_evn_cu_c_int"):
+            name = self.write("auto.f90", f"program p\ninteger :: z, v(9)\n!$evn teams distribute num_teams(auto) weight(z)\ndo z = 1, 9\n{line}\n"
+                              "end do\nprint *, v\nend\n")
+            text = self.fine(self.fc("--source", name)).stdout
+            self.assertIn("'auto'", text)
+            self.assertIn(cores, text)
+            self.fine(self.fc(name, "-o", "auto"))
+            done = self.fine(run([os.path.join(self.folder, "auto")], env={"EVENER_REPORT": "1", "EVENER_DEVICES": ""}))
+            if cores.startswith("-1"):
+                self.assertRegex(done.stderr, r"auto\.f90:3: 1 instances, \S+ s; units( \S+){1,%d} s, " % len(os.sched_getaffinity(0)))
+
+    def test_exit_elsewhere(self):
+        """An exit that stands in an included file ends the program, on any units; a cycle there ends the iteration."""
+        for word in "exit", "cycle":
+            self.write("leave.inc", f"if (z == 5) {word}\n")
+            self.write("leave.f90", f"program p\ninteger :: z, y, v(10)\nv = 0\n{TEAMS} collapse(2)\ndo z = 1, 10\ndo y = 1, 1\n"
+                       "include 'leave.inc'\nv(z) = 1\nend do\nend do\nprint '(10i1)', v\nend\n")
+            self.fine(self.fc("leave.f90", "-o", "leave"))
+            for units in UNITS:
+                result = run([os.path.join(self.folder, "leave")], env={"EVENER_UNITS": units})
+                if word == "cycle":
+                    self.assertEqual((result.returncode, result.stdout), (0, "1111011111\n"), result.stderr)
+                else:
+                    self.assertEqual((result.returncode, result.stdout), (1, ""))
+                    self.assertTrue(result.stderr.startswith("leave.f90:4: exit leaves the loop over compute units; "), result.stderr)
 
     def test_limit(self):
         """A limit that is known only when the program runs."""
@@ -272,7 +329,7 @@ class Fortran(Case):
         with open(os.path.join(SOURCE, "include", "evener", "fortran", "evn_cu.f90")) as file:
             text = file.read()
         found = re.findall(r"^ +(?:(\w+\(\w+\)) function|subroutine) (evn_cu_\w+)\(([\w, ]*)\) bind\(c\); import(.*?)end$", text, re.M | re.S)
-        self.assertEqual(len(found), 23)
+        self.assertEqual(len(found), 28)
         for result, name, arguments, declared in found:
             with self.subTest(function=name):
                 self.assertEqual(kinds[functions[name][0]], result or None)

@@ -20,7 +20,7 @@ from common import COMPILERS, HERE, SOURCE
 
 KERNELS = os.path.join(HERE, "kernels")
 COMMAND, BUILD = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-PLAIN = {k: v for k, v in os.environ.items() if not k.startswith(("EVENER_", "OMP_"))}
+PLAIN = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("EVENER_", "OMP_"))}
 PLAIN.update(LC_ALL="C", OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1", EVENER_CACHE=os.path.join(BUILD, "cache"))
 SANITIZE = []
 with open(os.path.join(BUILD, "CMakeCache.txt")) as cache:
@@ -84,6 +84,88 @@ class Kernels(common.Case):
 
     def test_forms(self):
         self.same_everywhere(os.path.join(KERNELS, "forms.c"))
+
+    def test_nested(self):
+        """teams distribute around, parallel for within."""
+        self.same_everywhere(os.path.join(KERNELS, "nested.c"))
+
+    def test_members(self):
+        self.same_everywhere(os.path.join(KERNELS, "members.c"))
+
+    def test_pointers(self):
+        name = os.path.join(KERNELS, "pointers.c")
+        self.same_everywhere(name)
+        brought = re.findall(r'\(const void \*\)(\w+), "\1", (\d)', self.fine(run([COMMAND, "--kernels", "--source", name])))
+        self.assertEqual(dict(brought), {"u": "1", "v": "1", "p": "1", "w": "1", "x": "0"})
+
+    def test_reductions(self):
+        self.same_everywhere(os.path.join(KERNELS, "reductions.c"))
+
+    def test_paper(self):
+        """Figure 12 as it is printed, and as OpenMP has it: with a result that only the region can have made."""
+        body = ("#include <omp_cu.h>\n#include <stdio.h>\nenum { N = 64 };\nstatic double mesh[8][N][N];\n"
+                "static void stage(double (*u)[N]) {\n    if (omp_is_cpu()) {\n#pragma omp parallel for num_threads(omp_get_num_threads())\n"
+                "        for (int k = 0; k < N; k++)\n            for (int j = 0; j < N; j++) u[k][j] += 1;\n    } else if (omp_is_gpu()) {\n"
+                "        const int device = (int)omp_get_gpu();\n        (void)device;\n%s\n        for (int k = 0; k < N; k++)\n"
+                "#pragma omp parallel %s\n            for (int j = 0; j < N; j++) u[k][j] += 1;\n    }\n}\n"
+                "int main(void) {\n    for (int z = 0; z < 8; z++) omp_register(mesh[z], sizeof mesh[z]);\n"
+                "    for (int step = 0; step < 3; step++) {\n#pragma omp teams num_teams(4:CPU:4, 2:GPU:1)\n"
+                "#pragma omp distribute dist_schedule(dynamic)\n        for (int zone = 0; zone < 8; zone++) {\n            omp_migrate(mesh[zone]);\n            stage(mesh[zone]);\n        }\n    }\n"
+                "    double sum = 0;\n    for (int z = 0; z < 8; z++) omp_migrate(mesh[z]), sum += mesh[z][3][3];\n"
+                '    printf("%%g\\n", sum);\n    return 0;\n}\n')
+        for first, inner, notes in (
+                ("#pragma omp target map(tofrom: u[0:N]) teams\n#pragma distribute", "num_threads(2) for", 1),
+                ("#pragma omp target teams map(tofrom: u[0:N])\n#pragma omp distribute", "for", 0),
+                ("#pragma omp target\n#pragma omp teams distribute", "for simd", 0)):
+            name = self.write("paper.c", body % (first, inner))
+            result = run([COMMAND, "--kernels", "-O2", *SANITIZE, name, "-o", self.path("paper")])
+            self.assertEqual((result.returncode, len(re.findall("note: read as omp distribute", result.stderr))), (0, notes), result.stderr)
+            for units in ("1:GPU:1", "1:CPU:2", "1:CPU:1,1:GPU:1"):
+                self.assertEqual(self.units(self.path("paper"), units, "emulated"), "24\n")
+
+    def test_private_loop_variable(self):
+        """private(j) of a variable that an inner loop of the nest declares again."""
+        text = ("#include <omp_cu.h>\n#include <stdio.h>\nstatic double u[9][9];\nint main(void) {\n    int j = 5;\n    double s = 1, sum = 0;\n"
+                "    omp_register(u, sizeof u);\n#pragma omp teams distribute num_teams(1:CPU:1)\n    for (int z = 0; z < 1; z++)\n"
+                "#pragma omp target teams distribute parallel for collapse(2) private(s, j)\n        for (int k = 0; k < 9; k++)\n"
+                "            for (int j = 0; j < 9; j++) {\n                s = k - j;\n                u[k][j] = 2 * s * k;\n            }\n"
+                "    omp_migrate(u);\n    for (int k = 0; k < 9; k++) sum += u[k][k / 2];\n"
+                '    printf("%g %g %d\\n", sum, s, j);\n    return 0;\n}\n')
+        result = run([COMMAND, "--kernels", "-O2", *SANITIZE, self.write("private.c", text), "-o", self.path("private")])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for units in ("1:GPU:1", "1:CPU:2"):
+            self.assertEqual(self.units(self.path("private"), units, "emulated"), "220 1 5\n")
+
+    def test_assertion(self):
+        """One that does not hold ends the program, with its place; in what a kernel calls there is none."""
+        text = ("#include <assert.h>\n#include <omp_cu.h>\nstatic double u[300];\n%sint main(void) {\n    omp_register(u, sizeof u);\n"
+                "#pragma omp teams distribute num_teams(1:CPU:1)\n    for (int z = 0; z < 1; z++) {\n"
+                "#pragma omp target teams distribute parallel for\n        for (int i = 0; i < 300; i++) {\n            %s;\n"
+                "            u[i] = i;\n        }\n    }\n    return 0;\n}\n")
+        program = self.make(self.write("holds.c", text % ("", "assert(i != 299 || u[0] < 0)")), "holds")
+        for units in ("1:GPU:1", "1:CPU:1"):
+            result = run([program], EVENER_UNITS=units, EVENER_DEVICES="emulated", EVENER_OVERSUBSCRIBE="1")
+            self.assertEqual(result.returncode, -6)
+            self.assertRegex(result.stderr, r"holds\.c:10: .*i != 299 \|\| u\[0\] < 0")
+        program = self.make(self.write("holds.c", text % ("", "assert(i < 300)")), "holds")
+        self.assertEqual(self.units(program, "1:GPU:1", "emulated"), "")
+        inner = "static double g(double x) {\n    assert(x > 0);\n    return x;\n}\n"
+        result = run([COMMAND, "--kernels", "-c", self.write("calls.c", text % (inner, "u[i] = g(i)")), "-o", self.path("calls.o")])
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"calls\.c:5:\d+: error: assert cannot be used in what a kernel calls")
+
+    def test_member_on_a_device(self):
+        """A member of registered memory that a device has is not read on the host."""
+        text = ("#include <omp_cu.h>\nstruct z { int n; double u[9]; };\nstatic struct z zone;\nstatic void f(struct z *z) {\n"
+                "#pragma omp target teams distribute parallel for\n    for (int i = 0; i < 9; i++) z->u[i] = i;\n"
+                "#pragma omp target teams distribute parallel for\n    for (int i = 0; i < z->n; i++) z->u[i] += z->n;\n}\n"
+                "int main(void) {\n    zone.n = 9;\n    omp_register(&zone, sizeof zone);\n#pragma omp teams distribute num_teams(1:CPU:1)\n"
+                "    for (int k = 0; k < 1; k++) f(&zone);\n    omp_migrate(&zone);\n    return zone.u[8] != 17;\n}\n")
+        program = self.make(self.write("member.c", text), "member")
+        self.assertEqual(self.units(program, "1:CPU:1", "emulated"), "")
+        result = run([program], EVENER_UNITS="1:GPU:1", EVENER_DEVICES="emulated", EVENER_OVERSUBSCRIBE="1")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r'member\.c:7: "z->n" of this loop is in registered memory that is on a device')
 
     def test_stencil(self):
         name = os.path.join(SOURCE, "examples", "stencil.c")
@@ -182,9 +264,11 @@ class Kernels(common.Case):
             self.skipTest("no NVRTC")
         nvrtc = ctypes.CDLL(found)
         texts = (self.texts(os.path.join(KERNELS, "three.c")) + self.texts(os.path.join(KERNELS, "forms.c")) +
-                 self.texts(os.path.join(SOURCE, "examples", "stencil.c")) +
+                 self.texts(os.path.join(KERNELS, "nested.c")) + self.texts(os.path.join(KERNELS, "members.c")) +
+                 self.texts(os.path.join(KERNELS, "pointers.c")) +
+                 self.texts(os.path.join(KERNELS, "reductions.c")) + self.texts(os.path.join(SOURCE, "examples", "stencil.c")) +
                  self.texts(os.path.join(KERNELS, "bt.c"), "-I", os.path.join(SOURCE, "apps")))
-        self.assertEqual(len(texts), 10)
+        self.assertEqual(len(texts), 21)
         options = (ctypes.c_char_p * 3)(b"--gpu-architecture=sm_90", b"--device-as-default-execution-space", b"-DEVN_CONTRACT=0")
         for text in texts:
             program, size = ctypes.c_void_p(), ctypes.c_size_t()

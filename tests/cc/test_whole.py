@@ -67,6 +67,23 @@ class Paper(Case):
                     self.assertRegex(done.stderr, r"\A6 units, [1-9]\d* bytes exchanged")
 
 
+class First(Case):
+    """The program of README's first lines, examples/first.c."""
+
+    def test_first(self):
+        """A plain compiler's number under each schedule and on other units, and the line that README shows."""
+        source = os.path.join(SOURCE, "examples", "first.c")
+        program = os.path.join(self.folder, "first")
+        self.fine(run([COMPILERS[0], "-O2", "-Wno-unknown-pragmas", "-I", INCLUDE, source, "-o", program, "-lm"]))
+        expected = self.fine(run([program])).stdout
+        for compiler in COMPILERS:
+            self.fine(self.cc(compiler, "-O2", source, "-o", program, "-lm"))
+            for units, schedule in ("", ""), ("", "static"), ("3:CPU:1", "dynamic"):
+                done = self.fine(run(["timeout", "60", program], env={"EVENER_UNITS": units, "EVENER_SCHEDULE": schedule, "EVENER_REPORT": "1"}))
+                self.assertEqual(done.stdout, expected, (compiler, units, schedule))
+                self.assertRegex(done.stderr, r"first\.c:\d+: 200 instances, [0-9.]+ s; units .*, imbalance [0-9.]+; \d+ migrations, 0 bytes moved")
+
+
 class RealCode(Case):
     """BT-MZ with directives, bench/cu_btmz.c."""
 
@@ -78,7 +95,9 @@ class RealCode(Case):
     def test_bt_mz(self):
         """Verified, and the bits of `evener run bt-mz`, on devices too."""
         for units in "1:CPU:1", "3:CPU:2", "1:CPU:1,1:GPU:1", "1:GPU:2":
-            done = self.fine(run(["timeout", "120", built("bench-cu-btmz"), "S"], env={"EVENER_UNITS": units}))
+            # static as the command's, since devices round otherwise than cores: the same zones on each
+            done = self.fine(run(["timeout", "120", built("bench-cu-btmz"), "S"],
+                                 env={"EVENER_UNITS": units, "EVENER_SCHEDULE": "static"}))
             self.assertEqual(done.stdout, f"bt-mz class S on {units}: hash {self.hash_of_command('S', units)}, verified\n")
 
     @unittest.skipUnless(LONG, "long")

@@ -20,7 +20,7 @@ APPS = "bt-mz", "sp-mz", "lu-mz"
 
 
 def evener(*words, timeout=240, **variables):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "EVENER_", "HWLOC_"))}
+    environment = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMP_", "EVENER_", "HWLOC_"))}
     return subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=timeout, env=dict(environment, **variables))
 
 

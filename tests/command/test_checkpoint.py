@@ -2,7 +2,7 @@
 """NPB-MZ keeps its state and goes on from it: the bits of a run that never stopped, on any ranks and units; damaged and
 foreign files; interrupts, kill -9, full disks, ranks of other hosts.
 
-The file is read here by its description (apps/npbmz/common/state_file.h), not by the program's code.
+The file is read here by its description (apps/common/checkpoint/state_file.h), not by the program's code.
 EVENER_KILLS=200 kills so many runs instead of a few.
 
 Run: ctest -R '^command-checkpoint$', or tests/command/test_checkpoint.py build/evener [test ..]

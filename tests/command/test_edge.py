@@ -195,6 +195,25 @@ class Words(Base):
             self.assertNotIn(b"\xc2\x9b", done.stderr + done.stdout)
             self.assertLess(len(done.stderr), 3000)
 
+    def test_inputs(self):
+        """A file that is a folder, has no end, no newline or a zero byte is refused with its name, and not read for ever."""
+        limits = [(resource.RLIMIT_AS, 2 << 30), (resource.RLIMIT_CPU, 20)]
+        long = self.path("long")
+        with open(long, "w") as file:
+            file.write("* 1:CPU:1" + " " * 100000 + "\n")
+        binary = self.path("binary")
+        with open(binary, "wb") as file:
+            file.write(b"* 1:CPU:1\0\n")
+        for path, words in ((self.folder.name, "it cannot be read: Is a directory"), ("/dev/zero", "zero byte"), (long, "line 1 is longer"),
+                            (binary, "zero byte")):
+            for option in (["run", "bt-mz", "--steps", "1", "--units", "@" + path],
+                           ["run", "td-bem", "--mesh", "sphere:0", "--entries", path]):
+                done = evener(*option, "--quiet", limits=limits, text=True)
+                self.assertEqual(done.returncode, 2, (option, done.stderr))
+                self.assertIn(words, done.stderr)
+                self.assertIn(path, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1)
+
     def test_record(self):
         """A command line that is no UTF-8 still gives a record that is JSON; so do traces."""
         name = os.fsencode(self.path("m")) + b"\xff\xed\xa0\x80.off"

@@ -2,7 +2,7 @@
 """FT and MG keep their state and go on from it: the bits of a run that never stopped, from each step, on any ranks, units and
 schedules; damaged and foreign files; interrupts, kill -9, full disks, ranks of other hosts.
 
-Files are read here by their description (apps/common/state_file.h, apps/ft/state.h, apps/mg/state.h), not by the program's code.
+Files are read here by their description (apps/common/checkpoint/state_file.h, apps/ft/state.h, apps/mg/state.h), not by the program's code.
 EVENER_KILLS=200 kills so many runs instead of a few.
 
 Run: ctest -R '^command-ft-mg-checkpoint$', or tests/command/test_ft_mg_checkpoint.py build/evener [test ..]

@@ -108,7 +108,7 @@ class Ends(unittest.TestCase):
                 for pid in ranks:
                     self.assertFalse(os.path.exists(f"/proc/{pid}"))
                 with open(self.state, "rb") as f:
-                    step = int.from_bytes(f.read()[56:64], "little")  # apps/common/state_file.h
+                    step = int.from_bytes(f.read()[56:64], "little")  # apps/common/checkpoint/state_file.h
                 self.assertEqual(step % 3, 0)
                 self.goes_on(app, step)
                 os.unlink(self.state)

@@ -76,7 +76,8 @@ class Table(Base):
                     self.assertLess(abs(1e3 * (step["step_s"] - step["tree_s"]) / ms - 1), off)
                     if cut:
                         self.assertLess(abs(1e-6 * step["cut_bytes"] / cut - 1), 0.1)
-                        self.assertLess(abs(step["messages"] / count - 1), 0.1)
+                        # which neighbours share a node is chosen by bytes, not by messages
+                        self.assertLess(abs(step["messages"] / count - 1), 0.2 if schedule == "map" else 0.1)
 
 
 class Nodes(Base):

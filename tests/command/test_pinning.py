@@ -4,11 +4,13 @@ Nothing is timed.
 
 Run: ctest -R command-pinning, or tests/command/test_pinning.py build/evener [test ..]
 """
+import fcntl
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -59,12 +61,39 @@ class Bound(unittest.TestCase):
         done = evener("run", "bt-mz", "--units", "2:CPU:1", "--quiet", "--json", "-")
         one, two = ({u["cores"][0]} for u in json.loads(done.stdout)["units"])
         pair, both = one | two, set(ALL)
-        for binding, words, wanted in (("core", ["--units", "1:CPU:2"], [one, two]), ("", ["--units", "1:CPU:2"], [one, two]),
-                                       ("unit", ["--units", "1:CPU:2"], [pair, pair]), ("unit", ["--units", "2:CPU:1"], [one, two]),
+        # the second core has a thread of OpenMP's and one of the unit's own
+        for binding, words, wanted in (("core", ["--units", "1:CPU:2"], [one, two, two]),
+                                       ("unit", ["--units", "1:CPU:2"], [pair] * 3), ("unit", ["--units", "2:CPU:1"], [one, two]),
                                        ("none", ["--units", "2:CPU:1"], [both, both]),
                                        ("core", ["--processes", "2", "--units", "1:CPU:1"], [one, two]),
                                        ("none", ["--processes", "2", "--units", "1:CPU:1"], [both, both])):
             self.settles(binding, words, wanted)
+
+    def test_beside(self):
+        """Units take other cores than those that another program has claimed, or none; studies take what they ask for."""
+        with tempfile.NamedTemporaryFile() as claims:
+            def units(*words, binding="auto"):
+                done = evener("run", "bt-mz", "--class", "S", "--steps", "1", "--quiet", "--json", "-", "--units", *words,
+                              EVENER_CLAIMS=claims.name, EVENER_BIND=binding)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                record = json.loads(done.stdout)
+                self.assertEqual(record["hash"], bits or record["hash"])
+                return [unit["cores"] for unit in record["units"]], {unit["binding"] for unit in record["units"]}, record["hash"]
+
+            bits = None
+            (one, two), _, bits = units("2:CPU:1")
+            self.assertEqual(units("1:CPU:1")[0], [one])
+            fcntl.lockf(claims, fcntl.LOCK_EX, 1, one[0])
+            self.assertEqual(units("1:CPU:1")[0], [two])
+            self.assertEqual(units("1:CPU:2", binding="cores")[:2], ([one + two], {"core"}))
+            self.assertEqual(units("1:CPU:2", binding="unit")[:2], ([one + two], {"unit"}))
+            self.assertEqual(units("1:CPU:1", binding="none")[1], {"none"})
+            self.assertIn(f"claimed by other programs: {one[0]}\n", evener("info", EVENER_CLAIMS=claims.name).stdout)
+            if len(ALL) == 2:
+                self.assertEqual(units("1:CPU:2")[:2], ([[]], {"taken"}))
+                self.assertEqual(units("1:CPU:1", "--processes", "2")[0], [two, []])
+            fcntl.lockf(claims, fcntl.LOCK_UN)
+            self.assertNotIn("claimed by", evener("info", EVENER_CLAIMS=claims.name).stdout)
 
     def test_bits(self):
         hashes = {json.loads(evener("run", "sp-mz", "--class", "S", "--units", "2:CPU:1", "--quiet", "--json", "-",
@@ -92,7 +121,7 @@ class Study(unittest.TestCase):
                 self.assertGreater(row[binding]["step_s"], 0)
 
     def test_refused(self):
-        for words, variables, says in ((["run", "bt-mz"], {"EVENER_BIND": "socket"}, 'EVENER_BIND: "socket", expected core, unit'),
+        for words, variables, says in ((["run", "bt-mz"], {"EVENER_BIND": "socket"}, 'EVENER_BIND: "socket", expected auto, cores, unit'),
                                        (["bench", "pinning"], {}, "which workload"),
                                        (["bench", "pinning", "bt-mz", "--rounds", "0"], {}, "--rounds"),
                                        (["bench", "pinning", "td-bem", "--mesh", "sphere:0"], {}, "expected an NPB-MZ"),

@@ -18,7 +18,7 @@ FOREIGN = re.compile(r"/(lib(?:mpi|mpich|dmumps|mumps|open-rte|pmix|pmi)[^/\s]*|
 
 
 def evener(*words, program=EVENER, **env):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("EVENER_", "OMPI_", "PMIX_", "PMI_"))}
+    clean = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("EVENER_", "OMPI_", "PMIX_", "PMI_"))}
     done = subprocess.run([program, *words], env=clean | env, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
 

@@ -64,6 +64,15 @@ def bem(**more):
     return made
 
 
+def site(name, steps, compute, moved=0, schedule="auto"):
+    """A loop of a directive."""
+    return {"first": 0, "tasks": 64, "steps": steps, "name": name, "seconds": 0.5, "schedule": schedule, "imbalance": 1.0,
+            "periods": {"compute_s": 0.5, "communication_s": 0}, "transfers": {"migrations": 3, "messages": 0, "bytes": 0, "copies": 0,
+                                                                               "moved_regions": 1, "moved_bytes": moved},
+            "units": [{"id": u, "tasks": 32, "weight": 32, "compute_s": s, "exchange_s": 0, "idle_s": 0.1, "bytes_in": 0, "bytes_out": 0}
+                      for u, s in enumerate(compute)]}
+
+
 class Page(html.parser.HTMLParser):
     """Every element in order, as (name, attributes, words of its own); complains where tags do not match."""
 
@@ -409,6 +418,38 @@ class Pictures(Base):
             self.assertFalse(re.search(r"\b(nan|inf)", " ".join(page.words("text", "td", "p", "title")), re.I))
             self.assertFalse(any("nan" in v or "inf" in v for n, a, _ in page.elements if n in ("rect", "line", "circle")
                                  for v in a.values()))
+
+
+class Directives(Base):
+    """Loops with names: a section each, of all loops that have the name; and no steps, which such programs do not have."""
+
+    def test_sections(self):
+        loops = [site("flow.c:12", 70, (0.4, 0.2), 1000), site("flow.c:30", 1, (0.1, 0.1)), site("flow.c:12", 2, (0.1, 0.3), 24, "dynamic"),
+                 site(NASTY, 4, (0.2, 0.1))]
+        page = self.page(record(app="flow", steps=70, mops=KeyError, zones=KeyError, phases=KeyError, loops=loops))
+        self.assertEqual(page.words("h3"), ["flow.c:12", "flow.c:30", NASTY])
+        notes = [n for n in page.words("p") if "instance" in n and "tasks" in n]
+        self.assertEqual(len(notes), 3)
+        self.assertIn("72 instances of 64 tasks", notes[0])
+        self.assertIn("imbalance 1.00×, 6 migrations, 1.02 kB moved, in 2 loops", notes[0])
+        self.assertIn("1 instance of 64 tasks", notes[1])
+        self.assertIn("imbalance 2.00×", notes[2])
+        page.svg("Units at flow.c:12")
+        text = " ".join(page.words("p", "h1", "h4", "figcaption", "td", "th"))
+        self.assertIn("77 instances of 3 directives", text)
+        for words in ("70", "a step.", "Bytes a step", "time of a step"):
+            self.assertNotIn(words, page.words("td") if words.isdigit() else text)
+
+    def test_unnamed(self):
+        loops = [{k: v for k, v in site("", 10, (1, 1)).items() if k != "name"}]
+        page = self.page(record(loops=loops))
+        self.assertEqual(page.words("h3"), [])
+        self.assertIn("10", page.words("td"))
+
+    def test_wrong(self):
+        for change, says in (({"name": 3}, "no text"), ({"units": 4}, "no list"), ({"steps": "x"}, "no number"), ({"transfers": []}, "no object")):
+            self.refuses(record(loops=[site("a.c:1", 1, (1, 1)) | change]), says)
+        self.refuses(record(loops=[site(f"a.c:{i}", 1, (1, 1)) for i in range(1025)]), "more than 1024 names")
 
 
 class BadInput(Base):

@@ -20,7 +20,7 @@ HASH = {"bt-mz": "fd8ff1a7ecbd6c75"}
 
 
 def evener(*words, begin=(), **variables):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "EVENER_", "HWLOC_"))}
+    environment = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMP_", "EVENER_", "HWLOC_"))}
     return subprocess.run([*begin, EVENER, *words], capture_output=True, text=True, timeout=120, env=dict(environment, **variables))
 
 

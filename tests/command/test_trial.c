@@ -1,4 +1,4 @@
-/* Trials of two lists of units before a run (workload/trial.h), with a workload whose steps take
+/* Trials of two lists of units before a run (run/trial.h), with a workload whose steps take
  * what the test says: which list is taken, when none is tried, and a second best that cannot be
  * had, which is no reason for a run to end. Run: ctest -R '^trial$' */
 #include <setjmp.h>
@@ -7,8 +7,8 @@
 #include <stdint.h>
 /* cmocka wants the four above first */
 #include <cmocka.h>
-#include "common/message.h"
-#include "workload/trial.h"
+#include "common/cli/message.h"
+#include "run/trial.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -51,6 +51,13 @@ class File(unittest.TestCase):
             self.assertIn(words, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_endless(self):
+        """A file without an end and without lines."""
+        for words in (["run", "bt-mz", "--steps", "1", "--units", "@/dev/zero"], ["run", "td-bem", "--mesh", "sphere:0", "--entries", "/dev/zero"]):
+            done = subprocess.run([EVENER, *words, "--quiet"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("/dev/zero: line 1 has a zero byte", done.stderr)
+
 
 class Numbers(unittest.TestCase):
     """Hosts with numbers, as far as a name may be given to a process: in a name space of its own."""

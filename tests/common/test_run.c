@@ -2,8 +2,8 @@
  * kept state, and what the result says.
  *
  * Run: ctest -R '^run$' */
-#include "common/run.h"
-#include "common/median.h"
+#include "common/run/run.h"
+#include "common/run/median.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

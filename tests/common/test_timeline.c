@@ -2,7 +2,7 @@
  * thread's time goes.
  *
  * Run: ctest -R '^timeline$' */
-#include "common/timeline.h"
+#include "common/run/timeline.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -253,8 +253,8 @@ static int teams(void) {
     return wrong != 0;
 }
 
-/* Other weights, options and numbers of iterations have a loop of their own; the units' cores are
- * limited. */
+/* Other options and numbers of iterations have a loop of their own, other weights have not; the
+ * units' cores are limited. */
 static int kept(void) {
     static evn_cu_site site = EVN_CU_SITE("kept.c", 7, "dynamic");
     LIST(units, {2, EVN_CU_CPU, 4});
@@ -281,6 +281,41 @@ static int kept(void) {
     }
     printf("\n");
     return 0;
+}
+
+/* Weights that are others in each instance, also within a teams block: one loop each. */
+static void atoms(evn_cu_site *site, int step, int within, int *runs) {
+    LIST(units, {2, EVN_CU_CPU, 1});
+    enum { CELLS_OF = 40 };
+    const evn_cu_int trips = evn_cu_trips(site, 0, CELLS_OF, 1, EVN_CU_LESS);
+    double *weight = evn_cu_weights(site, trips);
+    for (int t = 0; t < CELLS_OF; t++) weight[t] = 1 + (t * step) % 17;
+    if (within ? evn_cu_distribute(site, trips) : evn_cu_enter(site, units, COUNT(units), 0, trips))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) runs[t]++;
+}
+
+static int weights(void) {
+    static evn_cu_site one = EVN_CU_SITE("weights.c", 1, "auto");
+    static evn_cu_site block = EVN_CU_SITE("weights.c", 2, "");
+    static evn_cu_site two = EVN_CU_SITE("weights.c", 3, "map");
+    LIST(units, {2, EVN_CU_CPU, 1});
+    const evn_loop *loop[2] = {0};
+    int runs[2][40] = {{0}}, changes = 0, wrong = 0;
+    for (int step = 0; step < 60; step++) {
+        atoms(&one, step, 0, runs[0]);
+        if (evn_cu_teams(&block, units, COUNT(units), 0))
+#pragma omp parallel
+            atoms(&two, step, 1, runs[1]);
+        for (int i = 0; i < 2; i++) {
+            const evn_loop *now = evn_cu_loop("weights.c", 1 + 2 * i);
+            changes += loop[i] != now;
+            loop[i] = now;
+        }
+    }
+    for (int t = 0; t < 40; t++) wrong += runs[0][t] != 60 || runs[1][t] != 60;
+    printf("%d wrong, %d loops\n", wrong, changes);
+    return wrong != 0;
 }
 
 /* ---- data ---------------------------------------------------------------------------------- */
@@ -383,6 +418,35 @@ static int lists(void) {
     double sum = 0;
     for (int i = 0; i < CELLS; i++) sum += u[i];
     printf("%.17g\n", sum);
+    return 0;
+}
+
+/* Much memory, registered upwards, downwards and by chance, unregistered in order and by chance. */
+static int registers(void) {
+    enum { MANY = 1500, EACH = 64 };
+    static char memory[MANY * EACH];
+    static char has[MANY];
+    unsigned dice = 1;
+    long sum = 0;
+    for (int round = 0; round < 12; round++) {
+        for (int i = 0; i < MANY; i++) {
+            dice = dice * 1664525u + 1013904223u;
+            const int chance = (int)((dice >> 8) % MANY);
+            const int k = round % 3 == 0 ? i : round % 3 == 1 ? MANY - 1 - i : chance;
+            if (omp_register(memory + k * EACH, EACH) != (has[k] ? -1 : 0)) return 1;
+            has[k] = 1;
+        }
+        for (int i = 0; i < MANY; i++) {
+            dice = dice * 1664525u + 1013904223u;
+            const int k = round % 2 ? i : (int)((dice >> 8) % MANY);
+            if (!has[k]) continue;
+            omp_migrate(memory + k * EACH + EACH - 1);
+            omp_unregister(memory + k * EACH);
+            has[k] = 0;
+        }
+        for (int i = 0; i < MANY; i++) sum += has[i] * (i + round);
+    }
+    printf("%ld\n", sum);
     return 0;
 }
 
@@ -615,6 +679,7 @@ static const struct {
              {"moves", moves},
              {"batches", batches},
              {"lists", lists},
+             {"registers", registers},
              {"no_count", no_count},
              {"no_size", no_size},
              {"cores", cores},
@@ -633,6 +698,7 @@ static const struct {
              {"crowd", crowd},
              {"ends", ends},
              {"kept", kept},
+             {"weights", weights},
              {"team", team},
              {"launch", launch},
              {"untaken", untaken},

@@ -19,7 +19,7 @@ SOURCE, BUILD = sys.argv[1:3]
 CASES = os.path.join(SOURCE, "tests", "cu", "cases.c")
 COMPILERS = list({os.path.realpath(shutil.which(c)): c for c in ("clang-19", "clang-16", "clang-14", "clang", "gcc")
                   if shutil.which(c)}.values())[::-1]
-PLAIN = {k: v for k, v in os.environ.items() if not k.startswith(("EVENER_", "OMP_"))}
+PLAIN = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("EVENER_", "OMP_"))}
 # threads that wait do not take the cores of others: there are more of them than cores
 PLAIN.update(LC_ALL="C", OMP_WAIT_POLICY="passive", EVENER_CACHE=os.path.join(BUILD, "cache"))
 
@@ -137,7 +137,16 @@ class Same(unittest.TestCase):
         self.assertEqual(self.same("teams", self.LISTS), "0 wrong, 296, teams 1\n")
 
     def test_kept_loops(self):
-        self.assertEqual(self.same("kept", (None,)), "3 cores, loops 0 0 2 3 4 0\n")
+        self.assertEqual(self.same("kept", (None,)), "3 cores, loops 0 0 0 3 4 0\n")
+
+    def test_weights_that_change(self):
+        """A loop a directive, also in the record, which is no longer for more steps."""
+        self.assertEqual(self.same("weights", (None, "1:CPU:1", "3:CPU:1")), "0 wrong, 2 loops\n")
+        record = programs.folder + "/weights.json"
+        run(next(iter(programs.path.values())), "weights", EVENER_RECORD=record)
+        with open(record) as file:
+            loops = json.load(file)["loops"]
+        self.assertEqual([loop["steps"] for loop in loops], [60, 60])
 
     def test_data(self):
         lists = (None, "1:CPU:1", "1:GPU:1", "1:CPU:1,2:GPU:1", "1:GPU:2")
@@ -149,6 +158,9 @@ class Same(unittest.TestCase):
     def test_copies(self):
         """Between the host and devices, each way, and within one."""
         self.same("copied", (None, "1:CPU:1", "1:GPU:1", "1:GPU:2", "3:CPU:1"), ("static", "dynamic"))
+
+    def test_registers(self):
+        self.same("registers", ["1:CPU:1"])
 
     def test_lists_change(self):
         self.same("lists", (None, "1:CPU:1", "2:GPU:1"))
@@ -219,6 +231,28 @@ class Environment(unittest.TestCase):
                 self.assertTrue(json.load(file))
 
 
+    def test_moved(self):
+        """The record has a name for the loops of a directive and the bytes that its bodies have brought, which EVENER_REPORT says."""
+        program = next(iter(programs.path.values()))
+        path = programs.folder + "/moved.json"
+        done = run(program, "moves", "1:CPU:1,1:GPU:1", "static", EVENER_REPORT="1", EVENER_RECORD=path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path) as file:
+            record = json.load(file)
+        said = re.search(r"(cases\.c:\d+): 5 instances.* (\d+) bytes moved\n", done.stderr)
+        [loop] = [o for o in record["loops"] if o["steps"] == 5]
+        self.assertTrue(loop["name"].endswith(said.group(1)), loop["name"])
+        self.assertEqual(loop["transfers"]["moved_bytes"], int(said.group(2)))
+        self.assertGreater(loop["transfers"]["moved_regions"], 0)
+        self.assertEqual(record["transfers"]["moved_bytes"], sum(o["transfers"]["moved_bytes"] for o in record["loops"]))
+
+    def test_rank(self):
+        """Of a launcher's processes each says which it is."""
+        program = next(iter(programs.path.values()))
+        done = run(program, "moves", "1:CPU:1,1:GPU:1", "static", EVENER_REPORT="1", OMPI_COMM_WORLD_RANK="3")
+        self.assertRegex(done.stderr, r"(?m)^rank 3: .*cases\.c:\d+: 5 instances")
+
+
 class Wrong(unittest.TestCase):
     """One line, status 1."""
 
@@ -238,7 +272,8 @@ class Wrong(unittest.TestCase):
                 ("within", r".*cases\.c:\d+: distribute within a loop over compute units; .*", {}),
                 ("stranger", r"wrong\.c:12: omp_migrate: 0x\w+ is in no memory that was registered; .*", {}),
                 ("large", r"wrong\.c:12: omp_migrate of 0x\w+: place: .*", small),
-                ("moves", r".*cases\.c:\d+: unit 2: .* on purpose \(fail=kernel@9\)",
+                # by the wait that comes first: the unit's own, or that of the next block's move
+                ("moves", r".*cases\.c:\d+: (unit 2|omp_migrate of 0x\w+): .* on purpose \(fail=kernel@9\)",
                  {"EVENER_DEVICES": "emulated:2,fail=kernel@9"}),
                 ("moves", r".*cases\.c:\d+: omp_migrate of 0x\w+: .* on purpose \(fail=lost@6\)",
                  {"EVENER_DEVICES": "emulated:2,fail=lost@6"}),

@@ -16,7 +16,7 @@
  *
  * Compiled with FAKE_OLD it is a driver from before CUDA 12.4.
  */
-#include "device/cuda_api.h"
+#include "device/cuda/api.h"
 #include <evener/device.h>
 #include "fake_cuda.h"
 #include "fake_later.h"
@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct fake_cuda fake;
@@ -996,8 +997,23 @@ nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program) {
     return leave(0);
 }
 
+/* Waits for the compilations that are to be under way together; 0: they came. */
+static int wait_for_others(void) {
+    static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+    struct timespec until;
+    int code = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 30;
+    fake.compiling++;
+    pthread_cond_broadcast(&change);
+    while (fake.compiling < fake.side_by_side && !code)
+        code = pthread_cond_timedwait(&change, &state.lock, &until);
+    return code;
+}
+
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options, const char *const *option) {
     pthread_mutex_lock(&state.lock);
+    if (wait_for_others()) return leave(NVRTC_BAD_TEXT);
     struct object *p = find("nvrtcCompileProgram", PROGRAM, program);
     if (!p) return leave(4);
     fake.compilations++;

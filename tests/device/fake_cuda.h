@@ -25,6 +25,7 @@ struct fake_cuda {
     int fail_at;         /* 0: none; n: the n-th call from now on returns fail_code */
     int fail_code;       /* 1 */
     int compile_fails;   /* 0: what compiling returns */
+    int side_by_side;    /* 0: as many compilations begin before one ends, or all fail after 30 s */
     int speechless;      /* 0: errors have no names and no words */
     double group_s;      /* 0: what a group of any kernel takes on the clock of events */
     unsigned later; /* FAKE_CUDA_LATER, or 0: work is done at once, else late, as these dice fall */
@@ -35,6 +36,7 @@ struct fake_cuda {
     int registered;       /* memory of the program's, how often */
     int waits;            /* of these, those that had to wait for work, which is done late */
     int compilations;     /* the same, of the compiler */
+    int compiling;        /* those that have begun */
     int images, loads;    /* images given to the driver; those that it took */
     int local_share;      /* hundredths of a multiprocessor's memory that the last kernel prefers */
     int blocked_events;   /* events whose waits block; with no others where the context does */

@@ -4,7 +4,7 @@
 #include "device/backend.h"
 #include "device/cache.h"
 #include "device/devices.h"
-#include "device/cuda_api.h"
+#include "device/cuda/api.h"
 #include "fake_of_test.h"
 #include "probe_table.h"
 #include <dirent.h>
@@ -939,6 +939,44 @@ static void test_own_work(void **state) {
     dlclose(library);
 }
 
+/* A thread that wants a kernel of a source. */
+struct wanting {
+    evn_device *device;
+    const evn_kernel_source *source;
+    evn_status status;
+    evn_kernel *kernel;
+};
+
+static void *want(void *given) {
+    struct wanting *w = given;
+    w->status = evn_kernel_get(w->device, w->source, "axpy", &w->kernel);
+    return NULL;
+}
+
+/* Threads that want kernels of several sources compile them at a time, and of one source once. */
+static void test_compiled_side_by_side(void **state) {
+    (void)state;
+    enum { SOURCES = 3, THREADS = 6 };
+    evn_kernel_source source[SOURCES];
+    struct wanting w[THREADS];
+    pthread_t thread[THREADS];
+    evn_device *device;
+    fake->side_by_side = SOURCES;
+    assert_ok(evn_device_open(&device, "cuda", 0));
+    for (int s = 0; s < SOURCES; s++) source[s] = probe_kernels;
+    for (int i = 0; i < THREADS; i++) {
+        w[i] = (struct wanting){.device = device, .source = &source[i % SOURCES]};
+        assert_int_equal(pthread_create(&thread[i], NULL, want, &w[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < THREADS; i++) {
+        assert_ok(w[i].status);
+        assert_ptr_equal(w[i].kernel, w[i % SOURCES].kernel);
+    }
+    assert_int_equal(fake->compilations, SOURCES);
+    evn_device_close(device);
+}
+
 #define CHECK(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -968,6 +1006,7 @@ int main(void) {
         CHECK(test_arguments),
         CHECK(test_threads),
         CHECK(test_own_work),
+        CHECK(test_compiled_side_by_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

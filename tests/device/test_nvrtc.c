@@ -3,7 +3,7 @@
  * reason or has fewer groups on a multiprocessor than it had. Needs no GPU; where NVRTC is not
  * found it is skipped. Run: ctest -R nvrtc -V (with -V it shows what each kernel takes) */
 #include "check.h"
-#include "device/nvrtc.h"
+#include "device/cuda/nvrtc.h"
 #include "device/occupancy.h"
 /* CUDA's own headers, where they are, so that ours can be compared with them */
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
@@ -13,7 +13,7 @@
 #else
 #    define HAVE_CUDA_HEADERS 0
 #endif
-#include "device/cuda_api.h"
+#include "device/cuda/api.h"
 #include <pthread.h>
 
 enum { LEAST = 75 };

@@ -2,8 +2,8 @@
  * where there is no run-time compiler, and what is said where there are none for it. Run:
  * ctest -R shipped */
 #include "check.h"
-#include "device/nvrtc.h"
-#include "device/shipped.h"
+#include "device/cuda/nvrtc.h"
+#include "device/cuda/shipped.h"
 #include "fake_of_test.h"
 #include <errno.h>
 #include <fcntl.h>

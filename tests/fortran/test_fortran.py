@@ -14,7 +14,7 @@ UNITS = ["1:CPU:1", "2:CPU:1", "3:CPU:1", "1:CPU:2", "1:GPU:1", "1:GPU:2", "1:CP
 
 
 def run(*words, **env):
-    ours = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM_", "EVENER_"))}
+    ours = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM_", "EVENER_"))}
     ours.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", EVENER_OVERSUBSCRIBE="1", EVENER_DEVICES="emulated")
     # a container's /dev/shm may be too small for it
     if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:

@@ -5,7 +5,7 @@
 #include "ft/ft.h"
 #include "ft/owners.h"
 #include "ft/plain.h"
-#include "ft/start.h"
+#include "ft/host/start.h"
 
 #include <math.h>
 

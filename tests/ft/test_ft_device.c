@@ -3,8 +3,8 @@
  * and on the emulated device as its compiler has it. The device is check.h's. Run: ctest -R
  * ft_device. */
 #include "check.h"
-#include "ft/engine.h"
-#include "ft/start.h"
+#include "ft/device/engine.h"
+#include "ft/host/start.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -341,6 +341,74 @@ static void test_coming_back(void **state) {
     close_fixture(&f);
 }
 
+/* The unit that comes first keeps its task until the other one has done all others. */
+static evn_status greedy_body(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit;
+    atomic_int *begun = arg;
+    for (int t; (t = evn_batch_next(batch)) >= 0;)
+        if (!atomic_fetch_add(begun, 1))
+            while (atomic_load(begun) < TASKS) sched_yield();
+    return EVN_OK;
+}
+
+/* Tasks that are drawn in a first instance come from nowhere; after a visit they come from where
+ * that was. */
+static void test_first_migrations(void **state) {
+    (void)state;
+    for (int visit = 0; visit < 2; visit++) {
+        struct fixture f;
+        atomic_int begun = 0;
+        open_fixture(&f, "2:CPU:1", "dynamic");
+        if (visit) assert_int_equal(evn_loop_visit(f.loop, body, &f), EVN_OK);
+        assert_int_equal(evn_loop_run(f.loop, greedy_body, &begun), EVN_OK);
+        const long long moved = evn_loop_sum(f.loop).migrations;
+        if (visit)
+            assert_true(moved > 0);
+        else
+            assert_int_equal(moved, 0);
+        close_fixture(&f);
+    }
+}
+
+struct joined {
+    evn_loop *loop;
+    struct fixture *f;
+    const double *weight;
+};
+
+/* The first leader tells other weights while the others wait. */
+static void weigh_and_join(evn_unit *unit, void *arg) {
+    struct joined *j = arg;
+    if (!evn_unit_number(unit))
+        assert_int_equal(evn_loop_weights(j->loop, j->weight), EVN_OK);
+    else
+        assert_int_equal(evn_loop_weights(j->loop, NULL), EVN_USAGE);
+    evn_unit_synchronize(unit);
+    assert_int_equal(evn_loop_join(j->loop, unit, body, j->f), EVN_OK);
+}
+
+/* The heaviest task has a unit for itself, whichever it is; totals and the loop stay. */
+static void test_weights(void **state) {
+    (void)state;
+    struct fixture f;
+    open_fixture(&f, "2:CPU:1", "binpack");
+    for (int heavy = 0; heavy < TASKS; heavy += 6) {
+        double weight[TASKS];
+        for (int t = 0; t < TASKS; t++) weight[t] = t == heavy ? TASKS : 1;
+        struct joined j = {f.loop, &f, weight};
+        if (heavy % 4 == 0) {
+            assert_int_equal(evn_loop_weights(f.loop, weight), EVN_OK);
+            assert_int_equal(evn_loop_run(f.loop, body, &f), EVN_OK);
+        } else {
+            assert_int_equal(evn_units_run(f.units, weigh_and_join, &j), EVN_OK);
+        }
+        for (int t = 0; t < TASKS; t++)
+            if (t != heavy) assert_int_not_equal(f.unit_of[t], f.unit_of[heavy]);
+    }
+    assert_int_equal(evn_loop_sum(f.loop).instances, 7);
+    close_fixture(&f);
+}
+
 static void test_wrong_schedule(void **state) {
     (void)state;
     evn_units *units;
@@ -357,11 +425,12 @@ static void test_wrong_schedule(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_task_once), cmocka_unit_test(test_times),
-        cmocka_unit_test(test_failure),         cmocka_unit_test(test_uneven_units),
-        cmocka_unit_test(test_counters),        cmocka_unit_test(test_bursts),
-        cmocka_unit_test(test_totals_of_ranks), cmocka_unit_test(test_coming_back),
-        cmocka_unit_test(test_wrong_schedule),
+        cmocka_unit_test(test_every_task_once),  cmocka_unit_test(test_times),
+        cmocka_unit_test(test_failure),          cmocka_unit_test(test_uneven_units),
+        cmocka_unit_test(test_counters),         cmocka_unit_test(test_bursts),
+        cmocka_unit_test(test_totals_of_ranks),  cmocka_unit_test(test_coming_back),
+        cmocka_unit_test(test_weights),          cmocka_unit_test(test_wrong_schedule),
+        cmocka_unit_test(test_first_migrations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -22,7 +22,7 @@
  *     a loop whose units are fewer now                    test_recover.c      test_mistakes
  *     evn_units_run() in a job, and by another thread     unit/test_unit.c    test_misuse
  *     evn_units_get() beyond the last                                         test_questions
- *     EVENER_UNITS=4:CPUS:4, files that cannot be written open/test_open.c    test_messages
+ *     EVENER_UNITS=4:CPUS:4, files that cannot be written session/test_session.c    test_messages
  */
 #include "check.h"
 #include <evener.h>

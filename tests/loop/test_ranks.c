@@ -5,7 +5,7 @@
 #include "check.h"
 #include "loop/grid.h"
 #include "loop/internal.h"
-#include "wire/cluster.h"
+#include "cluster/cluster.h"
 #include <unistd.h>
 
 static const char *const CPUS[RANKS_MAX] = {"2:CPU:1", "1:CPU:1", "3:CPU:1", "1:CPU:2",
@@ -87,6 +87,38 @@ static void test_schedules(void **state) {
             trial.place = (s + i / 2) % 2;
             trial.split = (s / 2 + i) % 2;
             run(&trial, steps);
+        }
+}
+
+/* Weights are others before each step: tasks move to other ranks, and no bit changes. */
+static void weighed_steps(evn_cluster *cluster) {
+    struct grid g;
+    grid_open(&g, cluster);
+    while (g.step < g.trial->steps) {
+        double weight[TASKS];
+        for (int t = 0; t < TASKS; t++) weight[t] = 1 + (t * 5 + g.step * 7) % 11 * (t % 3);
+        must_ok(evn_loop_weights(g.loop, weight));
+        must_ok(grid_step(&g));
+        check_step(&g);
+        weight[1] = -1;
+        must(evn_loop_weights(g.loop, weight) == EVN_USAGE);
+    }
+    for (int t = 0; t < TASKS; t++) must(atomic_load(&grid_ran[t]) >= g.step);
+    atomic_fetch_add(&grid_wrong, grid_wrong_blocks(&g, g.step));
+    must_ok(evn_cluster_agree(cluster, EVN_OK));
+    grid_close(&g);
+}
+
+static void test_weights(void **state) {
+    (void)state;
+    static const char *const of[] = {"auto",    "map",           "guided:time", "guided:size",
+                                     "binpack", "weighted:size", "dynamic",     "interval"};
+    for (int s = 0; s < (int)(sizeof of / sizeof *of); s++)
+        for (int i = 0; i < SIZES; i += 1 + s % 2) {
+            struct trial trial = {
+                .ranks = RANKS[i], .columns = 4, .schedule = of[s], .list = CPUS, .steps = 8};
+            trial.place = (s + i) % 2;
+            run(&trial, weighed_steps);
         }
 }
 
@@ -417,9 +449,10 @@ static void test_late(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedules),    cmocka_unit_test(test_at_random),
-        cmocka_unit_test(test_on_devices),   cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_now_and_then), cmocka_unit_test(test_settles),
-        cmocka_unit_test(test_late),         cmocka_unit_test(test_large_blocks),
+        cmocka_unit_test(test_weights),      cmocka_unit_test(test_on_devices),
+        cmocka_unit_test(test_counts),       cmocka_unit_test(test_now_and_then),
+        cmocka_unit_test(test_settles),      cmocka_unit_test(test_late),
+        cmocka_unit_test(test_large_blocks),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  * '^ranks-fail$' */
 #include "check.h"
 #include "loop/grid.h"
-#include "wire/inside.h"
+#include "cluster/inside.h"
 #include "wire/threads.h"
 #include "wire/watched.h"
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* Subteams: how a team is cut, every task once by one subteam, who waits for whom, tasks that are
  * taken from one that is held up, times, mistakes. Run: ctest -R subteam */
-#include "loop/cut.h"
+#include "loop/subteam_split.h"
 #include "machine_of_test.h"
 #include <evener.h>
 #include <math.h>

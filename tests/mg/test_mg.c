@@ -2,12 +2,12 @@
  * whatever the ranges in which the grid is swept. Run: ctest -R '^mg$'; EVENER_MG=all adds class A
  * of the plain one, half a minute. */
 #include "check.h"
-#include "common/npb_random.h"
-#include "mg/blocks.h"
-#include "common/room.h"
+#include "common/run/npb_random.h"
+#include "mg/blocks/blocks.h"
+#include "common/run/huge_alloc.h"
 #include "mg/mg.h"
 #include "mg/plain.h"
-#include "mg/sweep.h"
+#include "mg/slabs/sweep.h"
 
 #include <math.h>
 

@@ -2,10 +2,10 @@
  * the device and with all: the same bits where nothing is fused, else to rounding. Run: ctest -R
  * mg_device; EVENER_TEST_DEVICE names another device than the emulated one. */
 #include "check.h"
-#include "common/room.h"
-#include "mg/block_team.h"
-#include "mg/blocks.h"
-#include "mg/device.h"
+#include "common/run/huge_alloc.h"
+#include "mg/blocks/block_team.h"
+#include "mg/blocks/blocks.h"
+#include "mg/device/device.h"
 
 #include <math.h>
 

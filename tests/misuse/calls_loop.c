@@ -51,6 +51,8 @@ int calls_loop(struct world *w, int row) {
     USAGE("a loop", evn_loop_visit_host(NULL, nothing, NULL, EVN_READ))
     USAGE("access 0", evn_loop_visit_host(w->loop, nothing, NULL, (evn_access)0))
     USAGE("access -1", evn_loop_visit_host(w->plain_loop, nothing, NULL, (evn_access)-1))
+    USAGE("a loop", evn_loop_weights(NULL, NULL))
+    IS(EVN_OK, evn_loop_weights(w->plain_loop, NULL))
     USAGE("a loop", evn_loop_bring(NULL))
     IS(EVN_OK, evn_loop_bring(w->plain_loop))
     CALLS_END

@@ -48,6 +48,7 @@ static int in_body(struct inside *in, int row) {
     USAGE("at work", evn_loop_visit(w->loop, nothing, NULL))
     USAGE("at work", evn_loop_visit_host(w->loop, nothing, NULL, EVN_READ))
     USAGE("at work", evn_loop_bring(w->loop))
+    USAGE("within a loop's body", evn_loop_weights(w->loop, NULL))
     USAGE("within a loop's body", evn_loop_join(w->loop, in->unit, nothing, NULL))
     USAGE("at work", evn_loop_place(w->loop, w->place, 1, w->region, (evn_access[]){EVN_READ}))
     USAGE("within its body", evn_loop_keep_bursts(w->loop, 10))

@@ -1,7 +1,7 @@
 /* What residual_item() gives at every interior point of a zone, for test_gpu_residual.c. */
 #define NPBMZ_ITEM
 #include "npbmz/device/gpu_zone.h"
-#include "npbmz/device/residual_item.h"
+#include "npbmz/device/residual.kernel.h"
 
 #define ITEMS 64
 

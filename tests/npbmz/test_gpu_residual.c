@@ -1,6 +1,6 @@
-/* The operator in kernels (residual_item.h) against the host's residual(), and norms and hashes of
- * a device against those of norms.h: to the bit where nothing is fused, else to rounding. The
- * device is check.h's. Run: ctest -R gpu_residual */
+/* The operator in kernels (npbmz/device/residual.kernel.h) against the host's residual(), and norms
+ * and hashes of a device against those of norms.h: to the bit where nothing is fused, else to
+ * rounding. The device is check.h's. Run: ctest -R gpu_residual */
 #include "both.h"
 #include "check.h"
 #include "npbmz/device/norms_gpu.h"

@@ -7,7 +7,7 @@
 #include "loop/grid.h"
 #include "npbmz/npbmz.h"
 #include "schedule/policy.h"
-#include "wire/inside.h"
+#include "cluster/inside.h"
 #include "wire/threads.h"
 #include "wire/watched.h"
 #include <pthread.h>

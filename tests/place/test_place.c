@@ -1103,6 +1103,61 @@ static void test_threads_come_and_go(void **state) {
     close_fixture(&f);
 }
 
+/* Many addresses, put in and taken out in any order: each is found while it is registered, at its
+ * first and last byte, and neither behind it nor afterwards. */
+enum { MANY = 3000, WIDE = 48, STRIDE = 64 };
+
+static void expect_address(evn_place *place, char *at, int region) {
+    int found = -2;
+    size_t offset = 0;
+    if (region < 0) {
+        assert_int_equal(evn_place_find(place, at, &found, &offset), EVN_USAGE);
+        return;
+    }
+    for (size_t i = 0; i < WIDE; i += WIDE - 1) {
+        assert_int_equal(evn_place_find(place, at + i, &found, &offset), EVN_OK);
+        assert_int_equal(found, region);
+        assert_int_equal(offset, i);
+    }
+    assert_int_equal(evn_place_find(place, at + WIDE, &found, &offset), EVN_USAGE);
+    int other;
+    assert_int_equal(evn_place_add(place, at + WIDE - 1, 2, &other), EVN_USAGE);
+    assert_int_equal(evn_place_add(place, at - 1, 2, &other), EVN_USAGE);
+}
+
+static void test_many_addresses(void **state) {
+    (void)state;
+    struct fixture f = open_fixture("1:CPU:1", NULL, 0.5);
+    char *memory = malloc((size_t)(MANY + 2) * STRIDE), *first = memory + STRIDE;
+    static int region[MANY];
+    for (int i = 0; i < MANY; i++) region[i] = -1;
+    /* all with steps of 7, by chance fewer and more, and the rest in order */
+    for (int i = 0; i < MANY; i++) {
+        const int k = 7 * i % MANY; /* 7 does not divide MANY: each once */
+        assert_int_equal(evn_place_add(f.place, first + (size_t)k * STRIDE, WIDE, &region[k]),
+                         EVN_OK);
+    }
+    unsigned dice = 1;
+    for (int i = 0; i < 20 * MANY; i++) {
+        dice = dice * 1664525u + 1013904223u;
+        const int k = (int)((dice >> 8) % MANY), fewer = i / MANY % 2;
+        char *at = first + (size_t)k * STRIDE;
+        if (i % 16 == 0) expect_address(f.place, at, region[k]);
+        if (region[k] < 0 && (!fewer || dice >> 30 == 0)) {
+            assert_int_equal(evn_place_add(f.place, at, WIDE, &region[k]), EVN_OK);
+        } else if (region[k] >= 0 && (fewer || dice >> 30 == 0)) {
+            assert_int_equal(evn_place_remove(f.place, region[k]), EVN_OK);
+            region[k] = -1;
+        }
+    }
+    for (int k = 0; k < MANY; k++) expect_address(f.place, first + (size_t)k * STRIDE, region[k]);
+    for (int k = 0; k < MANY; k++)
+        if (region[k] >= 0) assert_int_equal(evn_place_remove(f.place, region[k]), EVN_OK);
+    for (int k = 0; k < MANY; k++) expect_address(f.place, first + (size_t)k * STRIDE, -1);
+    close_fixture(&f);
+    free(memory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
@@ -1128,6 +1183,7 @@ int main(void) {
         cmocka_unit_test(test_keep_and_late_ones),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_threads_come_and_go),
+        cmocka_unit_test(test_many_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,8 @@
  * and what it learns. Run: ctest -R map */
 #include "schedule/open.h"
 #include "npbmz/npbmz.h"
-#include "schedule/map_repair.h"
+#include "schedule/map/choice.h"
+#include "schedule/map/levels.h"
 #include <math.h>
 
 /* The model in plain words, in the problem's units. */
@@ -392,6 +393,142 @@ static void test_remap_must_pay(void **state) {
     }
 }
 
+/* ---- the multilevel scheme ---- */
+
+/* Tasks as a cube with links along its edges. */
+struct cube {
+    evn_problem p;
+    double *weight, *speed;
+    evn_link *link;
+};
+
+static void cube_open(struct cube *c, int side, int units) {
+    const int n = side * side * side;
+    unsigned long long seed = 9;
+    c->weight = malloc(sizeof *c->weight * (size_t)n);
+    c->speed = malloc(sizeof *c->speed * (size_t)units);
+    c->link = malloc(sizeof *c->link * 3 * (size_t)n);
+    c->p = (evn_problem){.tasks = n,
+                         .weight = c->weight,
+                         .link = c->link,
+                         .units = units,
+                         .speed = c->speed,
+                         .instances = 100};
+    for (int t = 0; t < n; t++) {
+        const int x = t % side, y = t / side % side, z = t / side / side;
+        c->weight[t] = 10 * exp(3 * draw(&seed));
+        if (x + 1 < side) c->link[c->p.links++] = (evn_link){{t, t + 1}, 1};
+        if (y + 1 < side) c->link[c->p.links++] = (evn_link){{t, t + side}, 1};
+        if (z + 1 < side) c->link[c->p.links++] = (evn_link){{t, t + side * side}, 1};
+    }
+    for (int u = 0; u < units; u++) c->speed[u] = u % 4 == 3 ? 4 : u % 4 == 2 ? 2 : 1;
+}
+
+static void cube_close(struct cube *c) {
+    free(c->weight);
+    free(c->speed);
+    free(c->link);
+}
+
+/* Many tasks: balanced, hardly more bytes cut than cubes of the same size would, the same plan each
+ * time. An assignment that is shorter by less than 1 %, as heaviest first is, cuts four times as
+ * many and is not preferred. */
+static void test_many_tasks(void **state) {
+    (void)state;
+    enum { SIDE_OF_CUBE = 30, UNITS = 64 };
+    struct cube c;
+    cube_open(&c, SIDE_OF_CUBE, UNITS);
+    const double n = c.p.tasks, cubes = UNITS * 3 * pow(n / UNITS, 2. / 3);
+    evn_schedule *s = open_or_fail("map", &c.p), *same = open_or_fail("map", &c.p);
+    const int *owner = evn_schedule_owner(s);
+    assert_memory_equal(owner, evn_schedule_owner(same), sizeof *owner * (size_t)c.p.tasks);
+    const double ratio = plain_makespan(&c.p, owner) / bound(&c.p);
+    const double cut = evn_problem_cut(&c.p, owner, NULL) / 2;
+    if (!(ratio <= 1.006)) fail_msg("makespan %.4f of the bound", ratio);
+    if (!(cut <= 1.25 * cubes)) fail_msg("%.0f cut, %.0f by cubes", cut, cubes);
+    /* where exchange takes time, it is balanced with the rest */
+    evn_problem slow = c.p;
+    slow.bandwidth = 0.5;
+    evn_schedule *aware = open_or_fail("map", &slow);
+    assert_true(plain_makespan(&slow, evn_schedule_owner(aware)) <
+                0.98 * plain_makespan(&slow, owner));
+    evn_schedule_close(aware);
+    evn_schedule_close(same);
+    evn_schedule_close(s);
+    cube_close(&c);
+}
+
+/* Graphs that cannot be made coarser as a grid can: a star, a chain, pairs, a complete graph of
+ * some with the others alone; weights of 0, and all tasks but one as light as nothing. Every unit
+ * has a task, and the balance is that of the longest task first. */
+static void test_awkward_graphs(void **state) {
+    (void)state;
+    enum { N = 300, FEW = 40 };
+    double weight[N], speed[16];
+    evn_link link[FEW * FEW + N];
+    for (int kind = 0; kind < 4; kind++)
+        for (int weights = 0; weights < 4; weights++)
+            for (int units = 2; units <= 16; units += 7) {
+                int links = 0, owner[N], count[16] = {0};
+                for (int t = 0; t < N; t++) {
+                    weight[t] = weights == 0 ? 1 : weights == 1 ? t % 7 : t ? 1e-300 : 1e300;
+                    if (weights == 3) weight[t] = 0;
+                    if (kind == 0 && t) link[links++] = (evn_link){{0, t}, 1};
+                    if (kind == 1 && t) link[links++] = (evn_link){{t - 1, t}, t % 3 ? 1e200 : 1};
+                    if (kind == 2 && t % 2) link[links++] = (evn_link){{t - 1, t}, 1e-200};
+                    for (int q = 0; kind == 3 && t < FEW && q < t; q++)
+                        link[links++] = (evn_link){{q, t}, 1 + q % 5};
+                }
+                for (int u = 0; u < units; u++) speed[u] = u % 3 ? 1 : 1e-6;
+                evn_problem p = {.tasks = N,
+                                 .weight = weight,
+                                 .links = links,
+                                 .link = link,
+                                 .units = units,
+                                 .speed = speed,
+                                 .bandwidth = kind == 1 ? 1 : 0};
+                struct map_model m;
+                assert_int_equal(map_model_open(&m, &p, NULL, NULL), 0);
+                assert_int_equal(map_multilevel(&m, owner), 0);
+                for (int t = 0; t < N; t++) {
+                    assert_in_range(owner[t], 0, units - 1);
+                    count[owner[t]]++;
+                }
+                for (int u = 0; u < units; u++) assert_true(count[u] > 0);
+                map_model_close(&m);
+            }
+}
+
+/* A coarser level weighs what the finer one does, and any assignment of it cuts as much. */
+static void test_coarser(void **state) {
+    (void)state;
+    struct cube c;
+    struct map_model m;
+    struct level level[2];
+    unsigned long long seed = 3;
+    cube_open(&c, 12, 4);
+    assert_int_equal(map_model_open(&m, &c.p, NULL, NULL), 0);
+    level[0] = (struct level){m.tasks, m.start, m.neighbour, m.bytes, m.weight, NULL};
+    int *into = malloc(sizeof *into * (size_t)m.tasks);
+    double all = level_weight(&level[0]);
+    assert_int_equal(level_coarsen(&level[0], 3, &seed, &level[1], into), 0);
+    assert_true(level[1].n < 0.7 * level[0].n);
+    assert_float_equal(level_weight(&level[1]), all, 1e-9 * all);
+    double cut[2] = {0, 0};
+    for (int i = 0; i < 2; i++)
+        for (int v = 0; v < level[i].n; v++)
+            for (int k = level[i].start[v]; k < level[i].start[v + 1]; k++) {
+                const int a = i ? v : into[v], b = i ? level[i].to[k] : into[level[i].to[k]];
+                if (a % 3 != b % 3) cut[i] += level[i].bytes[k];
+            }
+    assert_float_equal(cut[0], cut[1], 1e-9 * cut[0]);
+    for (int v = 0; v < level[1].n; v++) assert_true(level[1].weight[v] <= 3);
+    level_close(&level[1]);
+    free(into);
+    map_model_close(&m);
+    cube_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bt_mz),          cmocka_unit_test(test_never_worse),
@@ -399,7 +536,8 @@ int main(void) {
         cmocka_unit_test(test_smooth_known),   cmocka_unit_test(test_consecutive),
         cmocka_unit_test(test_longest_first),  cmocka_unit_test(test_feeds),
         cmocka_unit_test(test_better),         cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_remap_must_pay),
+        cmocka_unit_test(test_remap_must_pay), cmocka_unit_test(test_many_tasks),
+        cmocka_unit_test(test_awkward_graphs), cmocka_unit_test(test_coarser),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,11 @@
  * the best of them, and what it must prove on BT-MZ. Run: ctest -R optimal */
 #include "schedule/open.h"
 #include "npbmz/npbmz.h"
-#include "schedule/optimal_bound.h"
+#include "schedule/optimal/bound.h"
+#include <evener/clock.h>
+#include <errno.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -344,6 +348,103 @@ static void test_stopped_at_once(void **state) {
     }
 }
 
+/* Of k U + 1 equal tasks one of U units has k + 1. */
+static void test_more_tasks_than_units(void **state) {
+    (void)state;
+    for (int units = 1; units <= 5; units++)
+        for (int k = 1; k <= 40; k++) {
+            double weight[5 * 40 + 1], speed[5] = {1, 1, 1, 1, 1};
+            const char *why;
+            struct optimal_model m;
+            const evn_problem p = {
+                .tasks = k * units + 1, .weight = weight, .units = units, .speed = speed};
+            for (int t = 0; t < p.tasks; t++) weight[t] = 0.1;
+            assert_int_equal(optimal_model_make(&m, &p, 0, 0), EVN_OK);
+            const double bound = optimal_bound(&m, 1e9, &why);
+            if (!(fabs(bound - (k + 1)) < 1e-9 * k))
+                fail_msg("%d tasks on %d units: bound %.12g", p.tasks, units, bound);
+            optimal_model_free(&m);
+        }
+}
+
+/* ---- the limit, by a clock that only this thread's work moves on ---- */
+
+static double worked(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Many tasks: without a look at the clock the search of 140,000 works for seconds, the bounds of a
+ * million for minutes. The solver is not started for so many. */
+static void test_limit_of_work(void **state) {
+    (void)state;
+    static const struct {
+        int tasks, across, memory;
+        const char *text;
+    } of[] = {{140000, 0, 0, "optimal:gap=0,limit=0.3"},
+              {140000, 350, 0, "optimal:gap=0,limit=0.3"},
+              {140000, 0, 1, "optimal:gap=0,limit=0.3"},
+              {1000000, 0, 0, "optimal:gap=0,limit=0.9"},
+              {1000000, 0, 0, "optimal:gap=0,limit=0.01"}};
+    double speed[2] = {1, 1.5};
+    optimal_clock = worked;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const int n = of[i].tasks, across = of[i].across;
+        double *weight = malloc(sizeof *weight * (size_t)n), bytes = 0, capacity[2];
+        evn_link *link = malloc(sizeof *link * 2 * (size_t)n);
+        evn_problem p = {
+            .tasks = n, .weight = weight, .units = 2, .speed = speed, .bandwidth = 3, .link = link};
+        for (int t = 0; t < n; t++) {
+            bytes += weight[t] = 1 + t * 7919ll % 1000;
+            if (!across) continue;
+            if ((t + 1) % across) link[p.links++] = (evn_link){{t, t + 1}, 10};
+            if (t + across < n) link[p.links++] = (evn_link){{t, t + across}, 12};
+        }
+        capacity[0] = capacity[1] = 0.51 * bytes;
+        if (of[i].memory) {
+            p.bytes = weight;
+            p.capacity = capacity;
+        }
+        const double begin = worked();
+        evn_schedule *s = open_or_fail(of[i].text, &p);
+        const double end = worked();
+        if (!(end - begin < 1.2))
+            fail_msg("%d tasks under %s: %.2f s of work", n, of[i].text, end - begin);
+        assert_true(longest(&p, evn_schedule_owner(s)) > 0);
+        const struct optimal_proof *proof = optimal_proof(s);
+        assert_true(proof->bound > 0 && proof->bound <= proof->longest && !proof->solved);
+        evn_schedule_close(s);
+        free(link);
+        free(weight);
+    }
+    optimal_clock = evn_now;
+}
+
+/* One step of the solver can take longer than the limit, here the first relaxation of 30,000 rows:
+ * the plan is whole, and no process is left behind. */
+static void test_limit_of_solver(void **state) {
+    (void)state;
+    enum { ACROSS = 20, N = 300, U = 50 };
+    double weight[N], speed[U];
+    evn_link link[2 * N];
+    evn_problem p = {
+        .tasks = N, .weight = weight, .units = U, .speed = speed, .bandwidth = 5, .link = link};
+    for (int t = 0; t < N; t++) {
+        weight[t] = 1000 + 0.37 * (t % 13) + t * 7919ll % 1000 / (double)(1 + t % 7);
+        if ((t + 1) % ACROSS) link[p.links++] = (evn_link){{t, t + 1}, 10 + t % 7};
+        if (t + ACROSS < N) link[p.links++] = (evn_link){{t, t + ACROSS}, 10 + t % 5};
+    }
+    for (int u = 0; u < U; u++) speed[u] = 1 + u % 3;
+    evn_schedule *s = open_or_fail("optimal:gap=0,limit=0.5", &p);
+    const struct optimal_proof *proof = optimal_proof(s);
+    assert_true(proof->solved && proof->bound > 0 && proof->bound <= proof->longest);
+    assert_float_equal(proof->longest, longest(&p, evn_schedule_owner(s)), 1e-6 * proof->longest);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    evn_schedule_close(s);
+}
+
 /* ---- threads: the solver keeps all that it knows in static memory ---- */
 
 enum { THREADS = 4, SOLVED_TASKS = 18 };
@@ -451,6 +552,9 @@ int main(void) {
         cmocka_unit_test(test_awkward),
         cmocka_unit_test(test_slow_unit_used),
         cmocka_unit_test(test_stopped_at_once),
+        cmocka_unit_test(test_more_tasks_than_units),
+        cmocka_unit_test(test_limit_of_work),
+        cmocka_unit_test(test_limit_of_solver),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_bad_input),
     };

@@ -3,7 +3,7 @@
  * Run: ctest -R policies (and interval-table for the table of the paper interval is from) */
 #include "schedule/open.h"
 #include "npbmz/npbmz.h"
-#include "schedule/cores.h"
+#include "schedule/core_reassignment.h"
 #include "schedule/learn.h"
 #include <math.h>
 

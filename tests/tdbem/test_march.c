@@ -5,7 +5,7 @@
  */
 #include "tdbem/files/checkpoint.h"
 #include "tdbem/summation/history.h"
-#include "tdbem/incident.h"
+#include "tdbem/incident/incident.h"
 #include "tdbem/layout/layout.h"
 #include "tdbem/files/output.h"
 #include "tdbem/summation/radiation.h"

@@ -1,9 +1,9 @@
 /* The smallest workload that is one: uneven tasks that each add up the numbers to their weight,
  * verified by the sum of all. It is there to show what a workload needs, and that nothing else has
  * to know of it. */
-#include "common/workload.h"
-#include "common/hash.h"
-#include "common/message.h"
+#include "common/run/workload.h"
+#include "common/run/hash.h"
+#include "common/cli/message.h"
 #include <stdlib.h>
 
 struct state {

@@ -5,7 +5,7 @@
 #include <evener.h>
 #include <math.h>
 
-#include "open/comma.h"
+#include "session/comma.h"
 #include "trace/chrome.h"
 #include "trace/json.h"
 

@@ -6,7 +6,7 @@
 #include "trace/clocks.h"
 #include "trace/compare.h"
 #include "trace/gathered.h"
-#include "wire/cluster.h"
+#include "cluster/cluster.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <sys/resource.h>

@@ -11,7 +11,7 @@
  *     broken   RANK cannot agree, and ends the others
  *     return   all come to the end; RANK returns STATUS, the others 0
  *     hang     RANK waits for what never comes, and is told to end */
-#include "wire/cluster.h"
+#include "cluster/cluster.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

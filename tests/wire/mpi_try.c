@@ -2,7 +2,7 @@
  * tests/wire/mpi/test_mpi.py starts. usage: mpi_try [--plugin FILE] [--crowded] WHAT; exit status
  * 0: as it should be, 9: it is not, 2: no wire, with the message. */
 #include "tdbem/solve/solve_mumps.h"
-#include "wire/plugin.h"
+#include "wire/launcher.h"
 #include <dlfcn.h>
 #include <evener/clock.h>
 #include <evener/plugin.h>

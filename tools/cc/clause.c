@@ -39,6 +39,25 @@ static int where(const struct directive *d) {
                                           : ON_DISTRIBUTE;
 }
 
+void look_for_list(struct source *s, const struct directive *d) {
+    const struct tokens *t = &d->tokens;
+    static const char *const others[] = {"parallel", "for", "do", "simd", "taskloop"};
+    int known = 0;
+    for (int i = 0; i < 5 && t->count > 2; i++) known |= token_is(s, &t->at[2], others[i]);
+    if (d->construct != C_OTHER || !known) return;
+    for (int i = 2; i + 1 < t->count; i++) {
+        if (!token_is(s, &t->at[i], "num_teams") || !token_is(s, &t->at[i + 1], "(")) continue;
+        for (int k = i + 3; k + 1 < t->count && !token_is(s, &t->at[k], ")"); k++)
+            if (family_of(s, &t->at[k]) >= 0 && token_is(s, &t->at[k - 1], ":")) {
+                error(s, t->at[i].begin,
+                      "num_teams: a list of units belongs to teams or teams distribute; %.*s has "
+                      "none",
+                      token_length(&t->at[2]), token_letters(s, &t->at[2]));
+                return;
+            }
+    }
+}
+
 /* The word that may stand here and is nearest to what does, or NULL. */
 static const char *meant(const struct source *s, const struct directive *d, const struct token *t) {
     char word[32];
@@ -55,6 +74,7 @@ static const char *meant(const struct source *s, const struct directive *d, cons
             best = rules[k].name;
         }
     }
+    if (where(d) != ON_TEAMS && word_distance(word, "schedule") < least) best = "dist_schedule";
     if (d->construct == C_TEAMS && word_distance(word, "distribute") < least) best = "distribute";
     return best;
 }
@@ -64,6 +84,10 @@ static int allowed(struct source *s, const struct directive *d, const struct cla
     const char *name = construct_name(d);
     if (c->kind == K_NONE || c->kind == K_OMP_CU || !(rules[c->kind].where & where(d))) {
         const char *word = meant(s, d, &c->name);
+        if (d->construct == C_DISTRIBUTE && token_is(s, &c->name, "teams")) {
+            error(s, c->name.begin, "teams stands before %s: write teams %s", name, name);
+            return 0;
+        }
         error(s, c->name.begin, "\"%.*s\" is no clause of %s%s%s%s", token_length(&c->name),
               token_letters(s, &c->name), name, word ? "; did you mean " : "", word ? word : "",
               word ? "?" : "");

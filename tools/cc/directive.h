@@ -79,6 +79,8 @@ void directive_join(struct directive *d, struct directive *second);
 /* Looks at all clauses of one that is ours, with messages; reads the list of units. */
 void directive_check(struct source *s, struct directive *d);
 void directive_close(struct directive *d);
+/* An error where a directive that is not about units has a list of them. */
+void look_for_list(struct source *s, const struct directive *d);
 
 /* The clause, or NULL. */
 const struct clause *directive_find(const struct directive *d, enum clause_kind kind);

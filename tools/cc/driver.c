@@ -1,9 +1,10 @@
 /* What the command does: files with directives of ours are rewritten to a temporary file, which the
  * compiler gets instead; everything else it gets as it is. */
 #include "driver.h"
-#include "fortran.h"
-#include "kernels.h"
-#include "rewrite.h"
+#include "fortran/fortran.h"
+#include "kernels/kernels.h"
+#include "c/rewrite.h"
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -240,10 +241,11 @@ static int prepare(struct drive *d, int word) {
     const struct options *o = d->o;
     const char *name = o->words.at[word];
     struct unit u = {.word = word};
-    char *text = read_file(name);
+    char *text = read_source(name);
     struct text out = {0};
     int ok = 1;
     if (text) { /* else the compiler will say what is wrong with it */
+        plain_digraphs(text);
         const char *begin = text + (strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3);
         int kind = o->preprocessed || (o->kernels && kernels_worth(begin)) ? 2 : 0;
         u.openmp = strstr(begin, "omp_cu.h") != NULL;
@@ -340,7 +342,7 @@ static int prepare_fortran(struct drive *d, int word) {
     int kind = 0;
     options_form(d->o, name, &form);
     u.fortran = form.fixed ? 'x' : 'r';
-    char *text = read_file(name);
+    char *text = read_source(name);
     if (text && fortran_worth(text)) {
         if (form.preprocessed) {
             free(text);
@@ -516,15 +518,40 @@ static int rest(struct drive *d, int others) {
     return status;
 }
 
-/* The command line as it is. */
+/* Whether a C file has directives of OpenMP or their header; read_source() may fail, as the
+ * compiler then will. */
+static int speaks_openmp(const struct options *o, int word) {
+    char *text = o->kind[word] == W_SOURCE ? read_source(o->words.at[word]) : NULL;
+    const int found = text && (rewrite_worth(text) || strstr(text, "omp_cu.h"));
+    free(text);
+    return found;
+}
+
+/* The command line as it is, but that C files find our headers. */
 static int hand_on(const struct options *o) {
     struct words w = {0};
+    int sources = 0, openmp = 0;
     words_add_all(&w, o->links_fortran ? &o->fortran : &o->compiler);
     words_add_all(&w, &o->words);
+    for (int i = 0; i < o->words.count; i++) {
+        sources += o->kind[i] == W_SOURCE;
+        openmp |= speaks_openmp(o, i);
+    }
+    if (sources) compile_flags(&w, openmp);
     if (o->show) words_print(&w);
     const int status = o->show ? 0 : words_run(&w, NULL);
     words_free(&w);
     return status;
+}
+
+/* All files of the folder: compilers leave others there than they were asked for. */
+static void empty_folder(const char *name) {
+    DIR *folder = opendir(name);
+    if (!folder) return;
+    for (const struct dirent *e; (e = readdir(folder));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlinkat(dirfd(folder), e->d_name, 0);
+    closedir(folder);
 }
 
 static void clean(struct drive *d) {
@@ -535,21 +562,39 @@ static void clean(struct drive *d) {
         free(u->file);
         free(u->object);
     }
-    if (d->modules && !d->o->show) {
-        char *module = joined(d->folder, "/evn_cu.mod");
-        unlink(module);
-        free(module);
+    if (d->folder && !d->o->show) {
+        empty_folder(d->folder);
+        rmdir(d->folder);
     }
-    if (d->folder && !d->o->show) rmdir(d->folder);
     free(d->folder);
     free(d->unit);
     free(d->dialect);
 }
 
+/* OUTPUT-NAME.o beside what is linked, by which compilers name other files that they leave there;
+ * a file that is there already is not written over. */
+static char *beside_output(const struct options *o, const char *name) {
+    const char *output = o->output ? o->output : "a.out", *base = base_name(output);
+    const char *dot = o->output ? NULL : strrchr(base, '.'), *end = strrchr(base_name(name), '.');
+    struct text t = {0};
+    put(&t, "%.*s-%.*s", dot ? (int)(dot - output) : (int)strlen(output), output,
+        end ? (int)(end - base_name(name)) : (int)strlen(base_name(name)), base_name(name));
+    for (char *object = joined(t.at, ".o");; object = joined(t.at, ".o")) {
+        if (access(object, F_OK) != 0) {
+            free(t.at);
+            return object;
+        }
+        free(object);
+        put(&t, ".evn");
+    }
+}
+
 static void name_object(struct drive *d, struct unit *u) {
     const struct options *o = d->o;
     const char *name = o->words.at[u->word];
-    if (!o->stops) {
+    if (!o->stops && o->beside) {
+        u->object = beside_output(o, name);
+    } else if (!o->stops) {
         u->object = temporary(d, u->word, name, ".o");
     } else if (o->output) {
         u->object = copy_of(o->output, strlen(o->output));
@@ -567,8 +612,34 @@ static int print_sources(const struct drive *d) {
     return 0;
 }
 
+/* Directives of compute units in a file of C++: they are not read, and somebody should say so. */
+static void look_at_others(const struct options *o) {
+    static const char *const ends[] = {".cpp", ".cc", ".cxx", ".C", ".c++"};
+    static const char *const signs[] = {"OMP_CU(", ":CPU:", ":GPU:", "num_teams(auto)"};
+    for (int i = 0; i < o->words.count; i++) {
+        const char *name = o->words.at[i], *dot = strrchr(base_name(name), '.'), *at = NULL;
+        int is = 0, line = 1;
+        for (int k = 0; k < 5 && dot && o->kind[i] == W_FILE; k++) is |= !strcmp(dot, ends[k]);
+        char *text = is ? read_source(name) : NULL;
+        for (const char *c = text; c && !at && (c = strstr(c, "pragma")); c++) {
+            char *words = copy_of(c, strcspn(c, "\n"));
+            for (int k = 0; k < 4 && strstr(words, "omp"); k++)
+                at = strstr(words, signs[k]) ? c : at;
+            free(words);
+        }
+        for (const char *c = text; at && c < at; c++) line += *c == '\n';
+        if (at)
+            fprintf(stderr,
+                    "%s:%d: warning: C++ is compiled as it is, and this directive of compute units "
+                    "with it; they are read in C and Fortran\n",
+                    name, line);
+        free(text);
+    }
+}
+
 static int compile_all(struct drive *d) {
     int status = 0, others = 0;
+    look_at_others(d->o);
     for (int i = 0; i < d->o->words.count; i++) others += d->o->kind[i] >= W_FILE;
     for (int i = 0; i < d->units && !status; i++) {
         struct unit *u = &d->unit[i];
@@ -581,18 +652,22 @@ static int compile_all(struct drive *d) {
     return status ? status : rest(d, others);
 }
 
-static void go_on(int number) { (void)number; }
+/* Ends as the signal would have ended this command. */
+static void end_by(int number) {
+    signal(number, SIG_DFL);
+    raise(number);
+}
 
 int drive(const struct options *o) {
     struct drive d = {.o = o};
     int ok = 1;
     if (o->handed_on && !o->source) return hand_on(o);
-    signal(SIGINT, go_on); /* the compiler ends by it, and we clean up behind it */
-    signal(SIGTERM, go_on);
+    words_guard();
     if (o->kernels) ok = read_dialect(&d);
     for (int i = 0; i < o->words.count; i++)
         if (o->kind[i] >= W_SOURCE) ok &= prepare_any(&d, i);
     const int status = !ok ? 1 : o->source ? print_sources(&d) : compile_all(&d);
     clean(&d);
+    if (words_stopped()) end_by(words_stopped());
     return status;
 }

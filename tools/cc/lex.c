@@ -1,7 +1,8 @@
 /* Tokens of C: enough to find names, brackets and the ends of statements. Comments and continued
  * lines are space between them. */
-#include "fortran.h"
+#include "fortran/fortran.h"
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -69,10 +70,13 @@ static int sign_length(const char *c) {
     return 1;
 }
 
+/* Whether \\u00e9, a letter by its number, begins here; compilers preprocess names to such. */
+static int numbered_letter(const char *c) { return c[0] == '\\' && (c[1] == 'u' || c[1] == 'U'); }
+
 /* Behind the name or number at p. */
 static int word(const char *text, int p, int end, enum token_kind kind) {
     for (; p < end; p++) {
-        if (letter(text[p])) continue;
+        if (letter(text[p]) || numbered_letter(text + p)) continue;
         if (kind != T_NUMBER) break;
         const int exponent = (text[p] == '+' || text[p] == '-') && strchr("eEpP", text[p - 1]);
         if (text[p] != '.' && !exponent) break;
@@ -101,13 +105,34 @@ static enum token_kind token(const char *text, int p, int end, int *behind) {
         *behind = word(text, p + 1, end, T_NUMBER);
         return T_NUMBER;
     }
-    if (letter(c)) {
+    if (letter(c) || numbered_letter(text + p)) {
         *behind = word(text, p, end, T_NAME);
         return T_NAME;
     }
     *behind = p + sign_length(text + p);
     if (*behind > end) *behind = end;
     return T_SIGN;
+}
+
+void plain_digraphs(char *text) {
+    const int end = (int)strlen(text);
+    for (int p = 0; p < end;) {
+        static const char digraphs[] = "<%{%>}<:[:>]%:#";
+        const int behind = comment(text, p, end);
+        if (behind > p) {
+            p = behind;
+        } else if (text[p] == '"' || text[p] == '\'') {
+            p = quoted(text, p, end);
+        } else {
+            for (const char *d = digraphs; *d; d += 3)
+                if (p + 1 < end && text[p] == d[0] && text[p + 1] == d[1]) {
+                    text[p] = d[2];
+                    text[++p] = ' ';
+                    break;
+                }
+            p++;
+        }
+    }
 }
 
 void lex(const struct source *s, int begin, int end, int whole, struct tokens *out) {
@@ -144,6 +169,41 @@ void lex(const struct source *s, int begin, int end, int whole, struct tokens *o
         }
     }
     out->at[out->count] = (struct token){T_END, end, end};
+}
+
+/* Whether token i calls a function that is about the threads of a unit. */
+static int asks_for_threads(const struct source *s, int i) {
+    static const char *const names[] = {"omp_get_num_threads", "omp_get_max_threads",
+                                        "omp_set_num_threads", "omp_get_thread_num",
+                                        "evn_cu_threads",      "evn_unit_cores"};
+    static const char *const before[] = {"return", "else", "do", "case", "sizeof"};
+    const struct token *t = &s->tokens.at[i];
+    int found = 0, declared = i && t[-1].kind == T_NAME;
+    for (int k = 0; k < 6; k++) found |= token_is(s, t, names[k]);
+    for (int k = 0; k < 5 && declared; k++) declared = !token_is(s, t - 1, before[k]);
+    return found && !declared;
+}
+
+/* Whether a directive opens a region of threads or gives them tasks. */
+static int opens_region(const struct source *s, const struct token *line) {
+    struct tokens t;
+    int found = 0;
+    lex(s, line->begin + 1, line->end, 0, &t);
+    const int omp = t.count > 2 && token_is(s, &t.at[0], "pragma") && token_is(s, &t.at[1], "omp");
+    for (int i = 2; i < t.count && omp; i++)
+        found |= token_is(s, &t.at[i], "parallel") || token_is(s, &t.at[i], "task") ||
+                 token_is(s, &t.at[i], "taskloop");
+    free(t.at);
+    return found;
+}
+
+int source_inner(const struct source *s) {
+    for (int i = 0; i < s->tokens.count; i++) {
+        const struct token *t = &s->tokens.at[i];
+        if (t->kind == T_DIRECTIVE && opens_region(s, t)) return 1;
+        if (t->kind == T_NAME && (asks_for_threads(s, i) || token_is(s, t, "_Pragma"))) return 1;
+    }
+    return 0;
 }
 
 int token_length(const struct token *t) { return t->end - t->begin; }

@@ -1,6 +1,6 @@
 /* The command line as the compiler will understand it. */
 #include "options.h"
-#include "fortran.h"
+#include "fortran/fortran.h"
 #include "source.h"
 #include <errno.h>
 #include <limits.h>
@@ -147,10 +147,34 @@ static void passed_on(struct options *o, const char *word) {
     o->depend_file = strchr(list, ',') + 1;
 }
 
+/* Whether an option has the compiler write, or a program look for, more files by the object's name.
+ */
+static int leaves_files(const char *word) {
+    static const char *const begins[] = {"--coverage",
+                                         "-coverage",
+                                         "-fprofile-arcs",
+                                         "-ftest-coverage",
+                                         "-fprofile-generate",
+                                         "-fprofile-use",
+                                         "-gsplit-dwarf",
+                                         "-fstack-usage",
+                                         "-save-temps",
+                                         "--save-temps",
+                                         "-fdump-",
+                                         "-fcallgraph-info",
+                                         "-fsave-optimization",
+                                         "-ftime-trace",
+                                         "-fdiagnostics-format=sarif-file"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (!strncmp(word, begins[i], strlen(begins[i]))) return 1;
+    return 0;
+}
+
 static void read_option(struct options *o, const char *word, const char *value) {
     static const char *const others[] = {"-E", "-M", "-MM", "-###", "-"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strcmp(word, others[i])) o->handed_on = 1;
+    o->beside |= leaves_files(word);
     if (!strcmp(word, "-c")) o->stops = 1;
     if (!strcmp(word, "-S")) o->stops = o->assembly = 1;
     if (!strcmp(word, "-fsyntax-only")) o->stops = o->checks = 1;

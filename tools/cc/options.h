@@ -3,7 +3,7 @@
 #ifndef CC_OPTIONS_H
 #define CC_OPTIONS_H
 
-#include "fortran.h"
+#include "fortran/fortran.h"
 #include "words.h"
 
 /* W_SOURCE: a C file; W_KERNELS: NAME.kernel.c; W_FORTRAN: a Fortran file */
@@ -21,6 +21,7 @@ struct options {
     int depends;        /* -MD or -MMD */
     int old;            /* C90 */
     int exact;          /* -ffp-contract=off */
+    int beside;         /* an option leaves files beside the object: --coverage, -gsplit-dwarf .. */
     int links_fortran;  /* the Fortran compiler links: there is a file of it, or we are evener-fc */
     int form;           /* of Fortran: 'x' fixed, 'r' free, 0 as the file is named */
     int width;          /* of fixed form; 0: any */

@@ -96,12 +96,29 @@ void source_lines(struct source *s, const char *name, const char *text) {
         s->line[s->lines++] = (int)(c + 1 - text);
 }
 
+/* Whether "# 14 "zones.c"" or "#line 14" is what a token is. */
+static int is_mark(const struct source *s, const struct token *t) {
+    const char *c = s->text + t->begin + 1;
+    c += strspn(c, " \t");
+    return t->kind == T_DIRECTIVE && (isdigit((unsigned char)*c) || !strncmp(c, "line", 4));
+}
+
+/* Preprocessing leaves marks anywhere, within expressions too; no statement is made of them. */
+static void drop_marks(struct source *s) {
+    int kept = 0;
+    for (int i = 0; i < s->tokens.count; i++)
+        if (!is_mark(s, &s->tokens.at[i])) s->tokens.at[kept++] = s->tokens.at[i];
+    s->tokens.at[kept] = s->tokens.at[s->tokens.count];
+    s->tokens.count = kept;
+}
+
 void source_open(struct source *s, const char *name, const char *text, int preprocessed) {
     source_lines(s, name, text);
     s->preprocessed = preprocessed;
     lex(s, 0, s->length, 1, &s->tokens);
     for (int i = 0; i < s->tokens.count; i++)
         if (s->tokens.at[i].kind == T_DIRECTIVE) source_mark(s, &s->tokens.at[i]);
+    if (preprocessed) drop_marks(s);
 }
 
 void source_close(struct source *s) {

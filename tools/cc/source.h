@@ -57,10 +57,12 @@ struct source {
     int complaints, errors;
     struct edit *edit;
     int edits;
+    int inner;           /* it has parallel regions, or asks for threads: units keep their cores */
     int sites;           /* directives of ours so far: they number the names in what is generated */
     const char *dialect; /* --kernels: evener/kernel.h; NULL: loops stay loops */
     int contract;        /* whether a*b+c may be one rounding in kernels */
     int kernels_made;
+    struct layouts *layouts;   /* structures that the kernel at hand has */
     const struct source *user; /* whose text this was made of, or NULL */
     const int *user_at;        /* where each of its characters was */
     const char *unseen;        /* why this cannot be read before preprocessing, or NULL */
@@ -77,6 +79,9 @@ void source_mark(struct source *s, const struct token *t);
 
 /* Tokens of text[begin, end). With `whole`, lines that begin with # are one token each. */
 void lex(const struct source *s, int begin, int end, int whole, struct tokens *out);
+
+/* Digraphs of C, <% %> <: :> %:, become the signs that they stand for and a blank. */
+void plain_digraphs(char *text);
 
 /* Whether these are the same letters; in Fortran of either case. */
 int same_letters(const struct source *s, const char *a, const char *b, size_t count);
@@ -106,6 +111,10 @@ void complain(struct source *s, int at, const char *kind, const char *format, ..
 #define error(s, at, ...) complain(s, at, "error", __VA_ARGS__)
 /* This cannot be read as it is, only after preprocessing; where it has been, it is an error. */
 void unseen(struct source *s, int at, const char *why);
+/* Whether the text has directives of parallel regions and tasks, or asks how many threads there
+ * are.
+ */
+int source_inner(const struct source *s);
 /* To stderr, in the order of lines; number of errors. */
 int source_report(struct source *s);
 

@@ -66,11 +66,35 @@ void words_print(const struct words *w) {
     putchar('\n');
 }
 
+static volatile sig_atomic_t stopped;
+static volatile sig_atomic_t running; /* the command that runs, or 0 */
+
+/* A terminal sends the signal to both, `kill` to one of them. */
+static void stop(int number) {
+    const int before = errno;
+    stopped = number;
+    if (running) kill((pid_t)running, number);
+    errno = before;
+}
+
+void words_guard(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const struct sigaction action = {.sa_handler = stop};
+        struct sigaction old;
+        if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+}
+
+int words_stopped(void) { return stopped; }
+
 int words_run(const struct words *w, const char *out) {
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status = 0;
     fflush(stdout);
+    if (stopped) return 128 + stopped;
     posix_spawn_file_actions_init(&actions);
     if (out) posix_spawn_file_actions_addopen(&actions, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const int wrong = posix_spawnp(&child, w->at[0], &actions, NULL, w->at, environ);
@@ -79,11 +103,14 @@ int words_run(const struct words *w, const char *out) {
         fprintf(stderr, "evener-cc: %s: %s\n", w->at[0], strerror(wrong));
         return 127;
     }
+    running = child;
+    if (stopped) kill(child, stopped); /* it came in between */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    running = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-char *read_file(const char *name) {
+static char *read_text(const char *name, int zeros) {
     FILE *file = fopen(name, "rb");
     if (!file) return NULL;
     struct text text = {0};
@@ -94,11 +121,17 @@ char *read_file(const char *name) {
         put_bytes(&text, piece, n);
     const int wrong = ferror(file);
     fclose(file);
+    for (size_t i = 0; zeros && i < text.length; i++)
+        if (!text.at[i]) text.at[i] = ' ';
     if (!wrong && strlen(text.at) == text.length && text.length < 1u << 30) return text.at;
     if (!wrong) errno = EILSEQ;
     free(text.at);
     return NULL;
 }
+
+char *read_file(const char *name) { return read_text(name, 0); }
+
+char *read_source(const char *name) { return read_text(name, 1); }
 
 int write_file(const char *name, const char *text) {
     FILE *file = fopen(name, "wb");

@@ -163,7 +163,7 @@ INLINE void unpack(const double *from, int values, double *a, ptrdiff_t other, p
     }
 }
 
-/* Where a group's lines begin. */
+/* Begins of a group's lines. */
 static double *y_lines(const struct workspace *w, int k0, struct group g) {
     return w->b + (k0 + g.row) * w->bk + g.block * BT_BLOCK;
 }

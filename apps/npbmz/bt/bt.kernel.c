@@ -1,8 +1,8 @@
 /* BT's time step on a device: the right-hand side, and the block-tridiagonal lines of a direction.
  *
- * The arithmetic is that of the host, by the same text (residual_item.h, gas.h, row.h), in the same
- * order: eliminations from both ends of a line, which meet in the middle. Here two items do a line,
- * one from each end.
+ * The arithmetic is that of the host, by the same text (residual.kernel.h, gas.h, row.h), in the
+ * same order: eliminations from both ends of a line, which meet in the middle. Here two items do a
+ * line, one from each end.
  *
  * What it costs on a GPU is memory. C, the 25 numbers a row leaves for the back substitution,
  * written and read again would be 50 of 80 doubles that a point and direction moves: so C is never
@@ -40,7 +40,7 @@
  */
 #define NPBMZ_ITEM
 #include "npbmz/device/gpu_zone.h"
-#include "npbmz/device/residual_item.h"
+#include "npbmz/device/residual.kernel.h"
 #include "npbmz/bt/bt_gpu.h"
 #include "npbmz/bt/row.h"
 
@@ -221,7 +221,7 @@ EVN_DEVICE_FUNCTION struct five sum(struct five a, struct five b) {
     return a;
 }
 
-/* What an elimination leaves in a row: C and y. */
+/* Result of an elimination in a row: C and y. */
 struct state {
     struct block C;
     struct five y;

@@ -1,5 +1,5 @@
-/* BT-MZ's time step on a device: how zones are cut for the kernels of bt.kernel.c, the work space
- * they need, and what they are told. Four launches a step, however many zones there are. */
+/* BT-MZ's time step on a device: the division of zones for the kernels of bt.kernel.c, their work
+ * space and arguments. Four launches a step, whatever the number of zones. */
 #include "npbmz/bt/bt_gpu.h"
 
 #include "npbmz/device/gpu.h"

@@ -1,9 +1,8 @@
-/* What the host tells BT's kernels (bt.kernel.c), and how much memory it gives them.
+/* Arguments and memory of BT's kernels (bt.kernel.c).
  *
- * A zone's work space begins with the right-hand side, which the phases make into the increment: in
- * the layout of u, NC components of sc doubles. States of the eliminations follow, see bt.kernel.c;
- * directions use the same space one after another.
- */
+ * A zone's work space begins with the right-hand side, which the phases turn into the increment: in
+ * the layout of u, NC components of sc doubles. States of the eliminations follow (bt.kernel.c);
+ * the directions share that space. */
 #ifndef NPBMZ_BT_GPU_H
 #define NPBMZ_BT_GPU_H
 

@@ -1,31 +1,13 @@
 /* LANES lines at once: BT's block-tridiagonal systems, eliminated from both ends.
  *
  * One elimination goes from the first row up, another from the last row down; they meet in the
- * middle row, and back substitution goes outwards from there. That costs no more operations than
- * going from one end to the other, and gives two eliminations that do not wait for each other: the
- * operations of one row depend on one another through three divisions, and a row of the other side
- * fills the time. The side that goes down sees the mirror image of the line (gas.h), so both are
- * the same text.
+ * middle row, and back substitution goes outwards from there. This needs no more operations than
+ * one elimination from end to end, and gives two independent ones: the operations of one row depend
+ * on one another through three divisions, and a row of the other side fills the gaps. The side that
+ * goes down sees the mirror image of the line (gas.h), so both have the same text.
  *
- * On Zen 3, 4 lanes and 16 registers, the two eliminations of a line need 973 instructions a pair
- * of rows: 540 of arithmetic, 6 divisions, 443 of all have a load from memory and 148 are stores,
- * of which 264 and 88 for want of registers. The two units would take 256 cycles for the
- * arithmetic. Without divisions a solve is 3 % faster, so waiting is not what is left. What was
- * tried in turn and did not win: columns of C two at a time, so that factors are loaded once for
- * both (fewer loads, more moves); the factors of a row before the other side's next one is set up,
- * or in its midst (the factors are spilled); columns of C in any other order; lines of u asked for
- * before they are needed; transposing 4 x 4 by halves of vectors; -O2, -mtune=znver3,
- * -frename-registers, -fschedule-insns; clang 16 and 19.
- *
- * On Zen 5, 8 lanes and 32 registers, a pair of rows is 894 instructions: 512 of multiply-adds and
- * products on two pipes and 28 of sums on two others, 61 stores and 126 loads for want of
- * registers; with the 64 multiply-adds of back substitution 288 cycles, of which y takes about
- * 350 where C stays in the first-level cache and 12 % above that where it is 93 KB (58 points). The
- * divisions cost nothing. What did not win: asking for C before it is written or read, for lines of
- * u, or for no next lines at all; along z, y beside C instead of in the block; along x, blocks
- * transposed just before they are read. A branch in the loop changes which products gcc fuses, and
- * so the bits.
- */
+ * A branch in the loop changes which products gcc fuses, and so the bits. Instructions and cycles
+ * on Zen 3 and Zen 5, and variants that were no faster: docs/notes/tuning.md. */
 #ifndef NPBMZ_BT_LINE_H
 #define NPBMZ_BT_LINE_H
 

@@ -52,10 +52,10 @@ extern const struct gpu_solver gpu_bt, gpu_sp, gpu_lu;
  * as `phase`; NPBMZ_PHASES: as itself. */
 evn_status gpu_launch(struct gpu *g, const char *kernel, enum npbmz_phase phase, int cut,
                       const void *value, size_t bytes);
-/* The same in one launch of groups that may wait for each other, as many as the device has at a
- * time or as there are pieces: each takes the piece of its number, and others after that, each as
- * many further on as there are groups. Between `work` and `zones` the kernel has a buffer of flags,
- * evn_long, 0 to begin with and nobody else's. */
+/* One launch of groups that may wait for each other, as many as are resident or as there are
+ * pieces: each processes the piece of its number, then others, as many further on as there are
+ * groups. Between `work` and `zones` the kernel has a buffer of flags, evn_long, initially 0, of
+ * its own. */
 evn_status gpu_launch_resident(struct gpu *g, const char *kernel, enum npbmz_phase phase, int cut,
                                const void *value, size_t bytes);
 /* For solvers: pieces of all zones; a number that is 1 and then one more each time. */
@@ -81,8 +81,8 @@ evn_status gpu_step(struct gpu *g);
 evn_status gpu_finish(struct gpu *g);
 evn_status gpu_prepare(struct gpu *g);
 
-/* What the zones begin with (start_gpu.h), put into the queue: their blocks, of which nothing need
- * have been written, with the forcing; then the initial state and what the solver makes of it. */
+/* Enqueues the set-up of zones (start_gpu.h): their blocks, whatever they held, with the forcing;
+ * then the initial state and the solver's derived data. */
 evn_status gpu_force(struct gpu *g);
 evn_status gpu_begin(struct gpu *g);
 

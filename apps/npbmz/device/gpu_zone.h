@@ -1,14 +1,13 @@
-/* What kernels know of a batch of zones: a table in device memory, and which group does what.
+/* A batch of zones as kernels see it: a table in device memory, and the work of each group.
  *
- * All zones of a batch are done in one launch a phase. Fields of all zones lie in one buffer, the
- * arena; work space of all zones in another. Kernels of NPB-MZ all have the same five parameters,
+ * All zones of a batch are processed in one launch a phase. Fields of all zones are in one buffer,
+ * the arena; their work space in another. Kernels of NPB-MZ all have the same five parameters,
  *
  *     EVN_KERNEL(name, items, (EVN_BUFFER(double, field), EVN_BUFFER(double, work),
  *                              EVN_IN(struct gpu_zone, zones), EVN_IN(struct gpu_piece, pieces),
  *                              EVN_VALUE(struct my_constants, c)))
  *
- * and begin by asking what their group has to do: pieces[EVN_GROUP].
- */
+ * and begin by reading their group's work: pieces[EVN_GROUP]. */
 #ifndef NPBMZ_GPU_ZONE_H
 #define NPBMZ_GPU_ZONE_H
 
@@ -24,7 +23,7 @@ struct gpu_zone {
     int number; /* of the zone in the whole mesh */
 };
 
-/* What a group of items does: piece number `part` (from 0) of zone zones[zone] of the batch. */
+/* Work of a group: piece number `part` (from 0) of zone zones[zone] of the batch. */
 struct gpu_piece {
     int zone, part;
 };

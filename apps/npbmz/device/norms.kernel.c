@@ -11,9 +11,9 @@
  * order of a residual, once a run. The hash reads 40 bytes a point.
  */
 #define NPBMZ_ITEM
-#include "npbmz/host/exact_part.h"
-#include "npbmz/device/norms_part.h"
-#include "npbmz/device/residual_item.h"
+#include "npbmz/host/exact.kernel.h"
+#include "npbmz/device/norms.kernel.h"
+#include "npbmz/device/residual.kernel.h"
 
 #define ITEMS     32
 #define MAX_LANES 8
@@ -332,21 +332,23 @@ EVN_KERNEL(norms_zone, ITEMS,
 EVN_KERNEL(norms_collect, ITEMS,
            (EVN_IN(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct norms_value, c))) {
-    EVN_PRIVATE_ARRAY(double, result, NORMS_RESULT);
+    EVN_PRIVATE_ARRAY(double, result, NORMS_END);
     (void)field;
     (void)pieces;
     if (EVN_GROUP == 0)
         for (int n = 0; n < c.zones; n += ITEMS) {
             EVN_ITEMS(l) {
                 if (n + l < c.zones)
-                    for (int s = 0; s < NORMS_RESULT; s++)
-                        EVN_OWN_AT(result, s, l) = work[zones[n + l].work + s];
+                    for (int s = 0; s < NORMS_END; s++)
+                        if (s < NORMS_HASH ? c.norms : c.hashes)
+                            EVN_OWN_AT(result, s, l) = work[zones[n + l].work + s];
             }
             EVN_BARRIER;
             EVN_ITEMS(l) {
                 if (n + l < c.zones)
-                    for (int s = 0; s < NORMS_RESULT; s++)
-                        work[(evn_long)(n + l) * NORMS_RESULT + s] = EVN_OWN_AT(result, s, l);
+                    for (int s = 0; s < NORMS_END; s++)
+                        if (s < NORMS_HASH ? c.norms : c.hashes)
+                            work[(evn_long)(n + l) * NORMS_RESULT + s] = EVN_OWN_AT(result, s, l);
             }
             EVN_BARRIER;
         }

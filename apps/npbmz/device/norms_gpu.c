@@ -1,8 +1,8 @@
-/* The host's side of norms.kernel.c: which kernels run, and what their results mean. */
+/* The host's side of norms.kernel.c: launches, and the meaning of results. */
 #include "npbmz/device/norms_gpu.h"
 
 #include "npbmz/host/exact.h"
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 #include "npbmz/host/residual.h"
 #include <string.h>
 

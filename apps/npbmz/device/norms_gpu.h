@@ -14,7 +14,7 @@
 
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/norms.h"
-#include "npbmz/device/norms_part.h"
+#include "npbmz/device/norms.kernel.h"
 
 extern const evn_kernel_source norms_kernels;
 

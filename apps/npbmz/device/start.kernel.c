@@ -11,9 +11,9 @@
  * instructions of residual_item(): three steps' worth of memory traffic, once a run.
  */
 #define NPBMZ_ITEM
-#include "npbmz/device/residual_item.h"
-#include "npbmz/device/start_part.h"
-#include "npbmz/host/exact_part.h"
+#include "npbmz/device/residual.kernel.h"
+#include "npbmz/device/start.kernel.h"
+#include "npbmz/host/exact.kernel.h"
 
 #define ITEMS 64
 

@@ -1,7 +1,7 @@
-/* Which kernels make what zones begin with. */
+/* Kernels of the zones' set-up. */
 #include "npbmz/device/start_gpu.h"
 
-#include "npbmz/device/start_part.h"
+#include "npbmz/device/start.kernel.h"
 #include "npbmz/host/residual.h"
 #include "npbmz/mesh/mesh.h"
 #include <string.h>

@@ -5,8 +5,8 @@
  */
 #include "npbmz/host/exact.h"
 
-#include "npbmz/host/exact_part.h"
-#include "common/lanes.h"
+#include "npbmz/host/exact.kernel.h"
+#include "common/simd/lanes.h"
 #include "npbmz/host/residual.h"
 
 static double coordinate(const struct problem *p, const struct zone *z, int d, int s) {

@@ -1,10 +1,10 @@
-/* The exact solution, and what is made from it: the initial state and the forcing.
+/* The exact solution, and the initial state and forcing made from it.
  *
- * The exact solution has no terms of two coordinates (exact_part.h). So a zone has only nx + ny +
- * nz different parts, and a point is the sum of three of them; nothing is evaluated point by point.
+ * The exact solution has no terms of two coordinates (exact.kernel.h), so a zone has only nx + ny +
+ * nz different parts, and a point is the sum of three of them; no polynomial is evaluated point by
+ * point.
  *
- * Coordinates are a zone's own: every zone begins at the origin (NAS-03-010, section 3).
- */
+ * Coordinates are a zone's own: every zone begins at the origin (NAS-03-010, section 3). */
 #ifndef NPBMZ_EXACT_H
 #define NPBMZ_EXACT_H
 

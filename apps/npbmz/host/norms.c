@@ -7,7 +7,7 @@
 #include "npbmz/host/norms.h"
 
 #include "npbmz/host/exact.h"
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 
 static double lanes_sum(vec a) {
     double s = a[0];

@@ -19,7 +19,7 @@ size_t residual_scratch(const struct problem *p, int cores);
 void residual(const struct problem *p, const struct zone *z, const double *u, const double *f,
               double scale, double *out, double *work, const struct team *t);
 
-/* What the operator's formula is made of; for the mesh spacing of p. */
+/* Coefficients of the operator, for the mesh spacing of p. */
 void residual_constants(struct residual_constants *c, const struct problem *p);
 
 #endif

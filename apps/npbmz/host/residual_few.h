@@ -1,19 +1,11 @@
-/* A row of residual_rows.h where the processor has 16 vector registers (fewer than 8 lanes).
+/* A row of residual_rows.h for processors with 16 vector registers (fewer than 8 lanes).
  *
- * The five components of the residual and the second sum of the energy stay in registers, what else
- * is needed is loaded where it is needed, often twice: on Zen 3 a store to the stack costs a cycle
- * in which no multiply-add begins, a load half a cycle of ports that have time left. So the derived
- * values of the row above come first; of two neighbours their work before what either carries.
- * Sums have the order of residual_near(). Nor is a division begun a vector ahead: its result is
- * wanted at the vector's end. BT's 424 instructions a vector of 4 became 351 (10 of them ask for
- * lines), its 29 stores to the stack 4. residual_rows.h includes this where it has defined the
- * rest.
- *
- * Tried and no faster on Zen 3: two vectors a turn with coefficients shared (a row's last one is
- * alone, and the text is twice as long); the second sum in a pass of its own; asking for rows j+2,
- * k-2 or for the plane below too; asking 8 or 24 doubles ahead; a window of 10,000 to 24,000
- * doubles.
- */
+ * The five components of the residual and the second sum of the energy stay in registers; other
+ * values are loaded where they are needed, often twice, since a store to the stack costs more than
+ * a load. The derived values of the row above come first; of two neighbours, their work before
+ * either's flux. Sums have the order of residual_near(). No division is started a vector ahead.
+ * residual_rows.h includes this file after its other definitions. Counts and variants that were no
+ * faster: docs/notes/tuning.md. */
 #ifndef NPBMZ_RESIDUAL_FEW_H
 #define NPBMZ_RESIDUAL_FEW_H
 
@@ -33,7 +25,7 @@ INLINE const double *residual_of(const double *p, struct residual_step s, int m)
     return (const double *)((const char *)p + (m == 3 ? s.three : m * s.one));
 }
 
-/* Where a row's vector has its sources; as in struct residual_row. */
+/* Sources of a row's vector, as in struct residual_row. */
 struct residual_places {
     const double *u, *f, *x, *below, *here;
     double *above;

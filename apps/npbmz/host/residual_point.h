@@ -2,8 +2,8 @@
  *
  * Source of the operator: "The NAS Parallel Benchmarks" (RNR-94-007), section 3: fluxes, diffusion,
  * and second- and fourth-order dissipation with one-sided ends. residual_rows.h says in which order
- * a host core goes through a zone and why it is written like this; residual_item.h is the same for
- * one work item.
+ * a host core goes through a zone and why it is written like this; residual.kernel.h is the same
+ * for one work item.
  */
 #ifndef NPBMZ_RESIDUAL_POINT_H
 #define NPBMZ_RESIDUAL_POINT_H

@@ -1,5 +1,5 @@
-/* The spatial operator of NPB-MZ as rows of vectors: f + L(U), with where and how each point's
- * residual is stored left open, so that a solver can fuse its first pointwise step.
+/* The spatial operator of NPB-MZ as rows of vectors: f + L(U). The caller decides where and how
+ * each point's residual is stored, so that a solver can fuse its first pointwise step.
  *
  * residual_with() is inlined into its caller together with a function `put` (residual_put below).
  * residual() is residual_with() with a put that scales and stores; a solver writes its own:
@@ -9,39 +9,23 @@
  *
  *     residual_with(p, z, z->u, z->f, work, t, my_put, &my_constants);
  *
- * The operator and the arithmetic of a point are in residual_point.h; where registers are few, a
- * row is made by residual_few.h, which also says what was tried. Three things make it cheap:
+ * The operator and the arithmetic of a point are in residual_point.h; with few registers
+ * residual_few.h computes a row. Three properties make it cheap:
  *
- *   - velocity, pressure and g (below) are made once a point and kept for three planes, so that
- *     there is one division a point; the solution is read where it is;
+ * - velocity, pressure and g (below) are computed once a point and kept for three planes, so there
+ *   is one division a point; the solution is read in place;
+ * - both dissipations, which are linear in U, are one row of five coefficients a direction. At the
+ *   sides of the zone the coefficients differ, not the code;
+ * - all five components are carried by the same velocity: flux and linear term of a neighbour have
+ *   one common factor, and the momentum's part is its mass times its velocity.
  *
- *   - both dissipations, which are linear in U, are one row of five coefficients a direction. At
- *     the sides of the zone the coefficients differ, not the code;
- *
- *   - all five components are carried by the same velocity: flux and linear term of a neighbour
- *     have one common factor, and what momentum receives from it is its mass times its velocity.
- *
- * Count of 8 points on AVX-512: 132 operations and 5 to scale (25 a direction for the two near
- * neighbours, 10 for the two at distance 2; 16 for the points themselves, 10 to derive, 1 to add
- * up), a division and 10 lane shifts on the same two ports: 75 cycles. Loads: 91 vectors, 14 of
- * which straddle two lines, and about 25 constants, two a cycle: 65 cycles. Lines that enter the
- * first-level cache: 47 (22 of the solution, 15 of derived values, 10 of forcing and result), of
- * which 15 come from memory in the end. So it is bound by arithmetic, at 9.4 cycles a point of full
- * vectors; what is measured beyond that are lines on their way through the caches.
- *
- * On Zen 5 loads bind a row that is in the first cache: 98 cycles a vector, or 83 with points at
- * i-2 .. i+2 shifted together from aligned vectors (valignq). That is lost where zones come from
- * the third cache: with it, and with a row ahead asked for, BT's residual took 0.99 to 1.06 of the
- * time, SP's 0.91 to 0.95, LU's 0.86 to 0.94, where the larger window alone (residual.c) has 0.95,
- * 0.96 to 0.98 and 0.88 to 0.95. No faster there: two to four planes at once, one a row behind the
- * other, so that fewer lines enter the first cache (up to 1.45 times as long); rows of 8 vectors in
- * two parts. Lost in the noise: asking for the lines that are written, or ahead at a block's sides;
- * large pages for zones below 2 MB.
- */
+ * 8 points on AVX-512 take 137 operations, a division and 10 lane shifts on two ports: 75 cycles,
+ * or 9.4 a point; so arithmetic is the bound. Loads, caches, measurements and variants:
+ * docs/notes/tuning.md. */
 #ifndef NPBMZ_RESIDUAL_ROWS_H
 #define NPBMZ_RESIDUAL_ROWS_H
 
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 #include "npbmz/problem.h"
 #include "npbmz/host/residual.h"
 #include "npbmz/host/residual_point.h"
@@ -274,9 +258,9 @@ INLINE void residual_do_row(const struct residual_row *w, const struct residual_
 
 /* ---- a zone ---------------------------------------------------------------------------------- */
 
-/* How a zone is cut: the interior rows of a plane into blocks, so that the planes a block needs
- * stay in the second-level cache. A piece of work is one plane of one block; a core does pieces
- * that follow each other along z. */
+/* Division of a zone: the interior rows of a plane into blocks, so that the planes that a block
+ * needs stay in the second-level cache. A piece of work is one plane of one block; a core processes
+ * consecutive pieces along z. */
 struct residual_cut {
     int blocks, rows; /* blocks along j, and the rows of the largest */
 };

@@ -1,17 +1,13 @@
-/* LANES rows of LANES points transposed on their way from memory and back: for line solves along
- * x, where a lane is to be a line.
+/* Transposes of LANES rows of LANES points on their way from memory and back: for line solves along
+ * x, where a lane is a line.
  *
  * vec_transpose does the same between registers in three rounds of shuffles, all on one port. Here
- * memory takes over one of them: half vectors are put together by the loads, both ways. 16 shuffles
- * of a vector each instead of 24 for 8x8 points.
- *
- * On Zen 5, in the first-level cache, 8 vectors come in 11.5 cycles where loads and stores would
- * take 8, and 12.6 by vec_transpose; 5 go out in 7.8, and in 8.9 where the stores take halves
- * apart. Quarters put together by the loads, with one round of shuffles, take 20 for 8. */
+ * memory replaces one round: loads combine half vectors, both ways. 16 shuffles instead of 24 for
+ * 8x8 points. Cycles: docs/notes/tuning.md. */
 #ifndef NPBMZ_TRANSPOSE_H
 #define NPBMZ_TRANSPOSE_H
 
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 
 #if LANES == 8
 

@@ -17,7 +17,7 @@ typedef double vec;
 #    define vec_set(a)  (a)
 #    define vec_sqrt(a) evn_sqrt(a)
 #else
-#    include "common/lanes.h"
+#    include "common/simd/lanes.h"
 #endif
 
 #include "npbmz/mesh/gas_constants.h"

@@ -41,8 +41,7 @@ double problem_mop(const struct problem *p);
 /* The lines of the verification, as NPB prints them. */
 void verification_print(const struct problem *p, const struct verification *v, FILE *out);
 
-/* What the result block says beside the problem itself. Texts that are NULL are printed "(none)".
- */
+/* Fields of the result block beside the problem itself. NULL texts are printed as "(none)". */
 struct report {
     int steps, threads, verdict;
     int before; /* steps that an earlier run has done */

@@ -9,7 +9,7 @@
 #ifndef NPBMZ_WORKSPACE_H
 #define NPBMZ_WORKSPACE_H
 
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 #include "npbmz/host/residual.h"
 #include "npbmz/problem.h"
 

@@ -1,66 +1,23 @@
-/* LU-MZ's time step: symmetric successive over-relaxation, a lower and an upper sweep over a zone.
+/* LU-MZ's time step: symmetric successive over-relaxation, a lower and an upper sweep over a zone
+ * ("The NAS Parallel Benchmarks", RNR-94-007, section 3; per zone as in NAS-03-010).
  *
- * The scheme of "The NAS Parallel Benchmarks" (RNR-94-007, section 3), per zone as in NAS-03-010.
- * A point is finished when its predecessors in x, y and z are, and then gives each of its three
- * successors a vector w (point.h): nothing but 5-vectors is passed on and no block is formed.
+ * A point is computed after its predecessors in x, y and z, and then gives each of its three
+ * successors a vector w (point.h): only 5-vectors are passed on, no block is formed. A vector's
+ * lanes are LANES rows, each skewed by one point (order.h): a lane's predecessor in x is its own
+ * last step, in registers; in y the neighbouring lane's last step; in z a `floor`, one vector a
+ * step, overwritten from plane to plane. The first lane takes its predecessor in y from a `line`,
+ * left by the last lane of the block before. The upper sweep is the mirror image.
  *
- * A vector's lanes are LANES rows, skewed by one point each (order.h). Thus a lane's predecessor in
- * x is its own last step, in registers; in y it is the neighbouring lane's last step: lanes moved
- * on by one, the first taking its value from a `line` that the last lane of the block before has
- * left; in z it lies in a `floor`, one vector a step, overwritten in place from plane to plane. The
- * upper sweep is the mirror image.
- *
- * r is not needed any more once a lower sweep has read it. The sweep leaves its v there, in the
- * order of its steps: vector s of LANES steps in row s of the block, so that the upper sweep loads
- * it without transposing it, and no further field takes up cache. The residual at the end of the
- * step writes all of r anew.
- *
- * A step waits for the one before it, by way of w: 48 cycles of latency. What does not wait, the
- * state of the points (lu_state: a division and 60 cycles of latency), is made for the chunk that
- * comes next, a step of it behind each step of this one and in the place of that step's own state,
- * so that it fills the gaps and takes no room of its own; its divisions are done when U is
- * loaded, since a processor that cannot retire an instruction for so long takes no new ones. U is
- * therefore loaded a chunk before it is used. The lower sweep, which meets U and r first, fetches
- * them a tile before into the second-level cache, since they may come from memory; the upper one,
- * which finds them in a cache, two chunks before.
- *
- * Count for LANES points: below 114 operations, a division, 5 moves of lanes from row to row, 30
- * shuffles to transpose r and U; above 135, one, 5 and 30 for U and back. On two ports of AVX-512,
- * which all of these share, that is 152 and 173, or 9.5 and 10.8 cycles a point at least. On a Zen
- * 3 (4 lanes, 256 entries of reorder buffer) operations alone need 57 and 68 cycles a step, the
- * steps take 68 and 81 with all in the first-level cache, about 90 in a zone of class A, and what
- * is around them, mostly loading U, 40 to 50: 30 and 37 % of a sweep. With chunks of LANES steps,
- * 4, it was 50 to 60. Longer ones than LU_STEPS leave less of the first-level cache. Reads and
- * writes: 120 bytes a point below (u, r, v), 120 above (u, v, u).
- *
- * On a Zen 5 with 8 lanes a step of class A takes about 80 cycles of 135 (59 and 70 are operations
- * on its two ports for multiply-adds), loading U 30, r 16, adding to U 25, the rest 10. It is not
- * memory: a zone that stays in the second-level cache takes as long. Nor is it one thing: a sweep
- * without the shuffles, without the divisions or with all rows aligned is 1 to 4 % faster each,
- * below 10 % without divisions and aligned; without loading U at all 24 % below, 14 % above.
- *
- * Tried there and not kept: chunks of 16 steps (lower 1.00 to 1.04, upper 1.05 of the time); c2 rho
- * and p made anew (lower 1.01, upper 0.98); lanes that go to a line stored by themselves (1.00, and
- * 1.02 with 4 lanes); transposing with halves of rows put together by loads (1.02) or by shuffles
- * (lower 0.97, upper 1.01), and halves added to U (upper 1.15); U transposed and its divisions made
- * a piece a step, two chunks before (1.03, 1.09); divisions made in the steps (1.01, 1.00), or
- * between the density and the rest of U (0.97, 1.02; below alone 0.98, which is not worth a second
- * copy of what loads U); lanes that are alive looked up (1.01, 1.02); rows kept in registers, of
- * which gcc loads every other one twice (1.01, 1.01); U and r fetched into the first-level cache
- * below (1.01). That U is loaded after r is worth 0.99 at most.
- *
- * Tried with 4 lanes and not kept, since nothing was gained: states made apart from the steps,
- * before them (lower 1.0, upper 0.3 ns a point slower); the division made in the steps, a step
- * before its quotient is used; the state in the steps before y instead of behind it; visits within
- * a tile without looking up its place (1 % of the lower sweep); -mtune=haswell and znver3,
- * -fschedule-insns, loops that are not turned into copies (-fno-tree-loop-distribute-patterns). By
- * count lost: keeping the states of the lower sweep for the upper one, 88 bytes a point more each
- * way for 40 operations.
- */
+ * Storage: the lower sweep leaves its result v in r, in the order of its steps, so the upper sweep
+ * loads it without a transpose; the residual at the end of the step writes r anew. Latency: a step
+ * waits 48 cycles for the one before it, by way of w. The states of the next chunk (lu_state) are
+ * computed in these gaps, one behind each step; their divisions are done when U is loaded, a chunk
+ * ahead. Operations for LANES points: lower 114 and a division, upper 135 and one. Cycles, and
+ * variants that were no faster: docs/notes/tuning.md. */
 #include "npbmz/lu/tile.h"
 #include <string.h>
 
-/* ---- what is passed on --------------------------------------------------------------------- */
+/* ---- values passed on ---- */
 
 /* Of the last step done: what each lane gives its successor in x (0) and in y (1). A component's
  * two lie beside each other, else gcc would see that they can be copied as a whole, and do so in

@@ -8,7 +8,7 @@
  * Per point, from and to memory: lower sweep 120 bytes (u, r; v), upper 120 (u, v; u), residual 120
  * (u, f; r), which is 107 ps at 3.35 TB/s. Items keep 15 numbers from launch to launch, 240/S bytes
  * a sweep, and bundles give each other 15/16 of a number, most of which the second-level cache
- * holds. Arithmetic: 114, 135 (lu.c) and 270 (residual_item.h) instructions, fused ones as one,
+ * holds. Arithmetic: 114, 135 (lu.c) and 270 (residual.kernel.h) instructions, fused ones as one,
  * which is 31 ps at 34 TFlop/s. In the sweeps a third of the items' steps are at no point of the
  * zone in class C (half in class A): at the ends of lines, and where a bundle sticks out.
  *
@@ -17,7 +17,7 @@
  */
 #define NPBMZ_ITEM
 #include "npbmz/lu/wave.h"
-#include "npbmz/device/residual_item.h"
+#include "npbmz/device/residual.kernel.h"
 
 /* Where a group's bundle is, and what it has to do in this launch. */
 struct lu_bundle {
@@ -93,13 +93,23 @@ EVN_DEVICE_FUNCTION int lu_is_in(const struct lu_bundle *a, int j, int k, int q)
  * store to as many rows, so rows are LU_CHUNK longer than a multiple of 16: then 16 items that
  * store together meet 16 banks. In front of a row is room for what the first lines read and do not
  * use. */
-#define LU_ROW        (LU_ITEMS + LU_CHUNK)
-#define LU_ROW_Z      (LU_LINES_Y + LU_ITEMS + LU_CHUNK)
-#define LU_STAGE      (LU_CHUNK * LU_ROW) /* from component to component */
-#define LU_STAGE_Z    (LU_CHUNK * LU_ROW_Z)
-#define LU_PASS_Z     (LU_ITEMS + LU_LINES_Y)
-#define R_AT(m, c, n) r[(m)*LU_STAGE + (c)*LU_ROW + LU_CHUNK + (n)]
-#define U_AT(m, c, n) u[(m)*LU_STAGE_Z + (c)*LU_ROW_Z + LU_LINES_Y + (n)]
+#define LU_ROW     (LU_ITEMS + LU_CHUNK)
+#define LU_ROW_Z   (LU_LINES_Y + LU_ITEMS + LU_CHUNK)
+#define LU_STAGE   (LU_CHUNK * LU_ROW) /* from component to component */
+#define LU_STAGE_Z (LU_CHUNK * LU_ROW_Z)
+#define LU_PASS_Z  (LU_ITEMS + LU_LINES_Y)
+/* What goes to the next line in y is also read a line in z apart, by 8 items each of two components
+ * at a time. On a device the number of a line in z is turned into those of its lines in y, and 8
+ * doubles lie behind a component: they meet 16 banks, and so do neighbours as before. The item that
+ * has no neighbour in y reads another one of its row, and takes the value from edge_y. */
+#define LU_TURNED(n, by)                                                                           \
+    (EVN_ON_DEVICE                                                                                 \
+         ? (((n) & ~(LU_LINES_Y - 1)) | (((n) + (by)) & (LU_LINES_Y - 1))) ^ ((n) / LU_LINES_Y)    \
+         : (n) + (by))
+#define LU_STAGE_Y            (LU_STAGE + EVN_ON_DEVICE * 8)
+#define R_BESIDE(m, c, n, by) r[(m)*LU_STAGE_Y + (c)*LU_ROW + LU_CHUNK + LU_TURNED(n, by)]
+#define R_AT(m, c, n)         R_BESIDE(m, c, n, 0)
+#define U_AT(m, c, n)         u[(m)*LU_STAGE_Z + (c)*LU_ROW_Z + LU_LINES_Y + (n)]
 
 /* from component to component of an item's own values */
 #define LU_OWN (EVN_ON_DEVICE ? 1 : LU_ITEMS)
@@ -159,7 +169,7 @@ EVN_DEVICE_FUNCTION void lu_lower_point(const struct lu_coefficients *c, EVN_LOC
     lu_flow(c, &p, &flow);
     for (int m = 0; m < NC; m++) {
         const double from_z = edge_z[m * LU_LINES_Y], from_y = edge_y[m * LU_LINES_Z];
-        y[m] = r[m * LU_STAGE] + c->a[2] * EVN_SELECT(is_first_z, from_z, below[m * LU_OWN]);
+        y[m] = r[m * LU_STAGE_Y] + c->a[2] * EVN_SELECT(is_first_z, from_z, below[m * LU_OWN]);
         y[m] = y[m] + c->a[0] * west[m * LU_OWN];
         y[m] = y[m] + c->a[1] * EVN_SELECT(is_first_y, from_y, south[m * LU_OWN]);
     }
@@ -168,7 +178,7 @@ EVN_DEVICE_FUNCTION void lu_lower_point(const struct lu_coefficients *c, EVN_LOC
     for (int m = 0; m < NC; m++) {
         if (is_in) v[m * LU_ITEMS] = x[m];
         west[m * LU_OWN] = w[0][m];
-        r[m * LU_STAGE] = w[1][m];
+        r[m * LU_STAGE_Y] = w[1][m];
         u[m * LU_STAGE_Z] = w[2][m];
     }
 }
@@ -263,7 +273,7 @@ enum {
 EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
            (EVN_BUFFER(double, field), LU_WORK, EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_wave, a))) {
-    EVN_LOCAL_ARRAY(double, r, NC *LU_STAGE);   /* then what goes to the next line in y */
+    EVN_LOCAL_ARRAY(double, r, NC *LU_STAGE_Y); /* then what goes to the next line in y */
     EVN_LOCAL_ARRAY(double, u, NC *LU_STAGE_Z); /* then to the next line in z */
     EVN_LOCAL_ARRAY(double, edge_y, LU_CHUNK *LU_STEP_Y);
     EVN_LOCAL_ARRAY(double, edge_z, LU_CHUNK *LU_STEP_Z);
@@ -326,7 +336,7 @@ EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
                         const struct lu_spot s = lu_find_spot(&t, q, first + e, n);
                         lu_place(&U_AT(0, s.c, s.line), LU_STAGE_Z,
                                  &EVN_OWN_AT(fetched, 2 * e * NC, n), s.is_in, 1);
-                        lu_place(&R_AT(0, s.c, s.line), LU_STAGE,
+                        lu_place(&R_AT(0, s.c, s.line), LU_STAGE_Y,
                                  &EVN_OWN_AT(fetched, (2 * e + 1) * NC, n), s.is_in, 0);
                     }
                 }
@@ -353,7 +363,7 @@ EVN_KERNEL(lu_lower, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
                 EVN_BARRIER;
                 EVN_ITEMS(n) {
                     for (int m = 0; m < NC; m++) {
-                        EVN_OWN_AT(south, m, n) = R_AT(m, c, n - 1);
+                        EVN_OWN_AT(south, m, n) = R_BESIDE(m, c, n, -1);
                         EVN_OWN_AT(below, m, n) = U_AT(m, c, n - LU_LINES_Y);
                     }
                 }

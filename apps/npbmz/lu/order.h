@@ -19,7 +19,7 @@
 #ifndef NPBMZ_LU_ORDER_H
 #define NPBMZ_LU_ORDER_H
 
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 #include "npbmz/problem.h"
 #include <sched.h>
 #include <stdatomic.h>
@@ -90,8 +90,8 @@ static inline int lu_order_core(const struct lu_order *o, struct lu_tile t, int 
     return group * o->share + t.plane % o->share;
 }
 
-/* How far a core is, for the others to see: visits (tile.h) that it has done. In a cache line of
- * its own. 0 outside of the sweep. */
+/* Progress of a core, read by others: visits (tile.h) done. In a cache line of its own. 0 outside
+ * of the sweep. */
 struct lu_progress {
     _Atomic uint64_t done;
     char line[128 - sizeof(uint64_t)];

@@ -22,9 +22,9 @@
 
 #include "npbmz/host/value.h"
 
-/* What is the same at all points; made by coefficients.h. Everything is divided by K = 1 + 2 sum
- * tau1_d delta_d, the part of D that is a multiple of the identity, and v is carried as v K/dt:
- * then neither the time step nor K has to be multiplied in anywhere in the sweeps. */
+/* Constants of all points; made by coefficients.h. Everything is divided by K = 1 + 2 sum tau1_d
+ * delta_d, the part of D that is a multiple of the identity, and v is carried as v K/dt: so the
+ * sweeps need no multiplication by the time step or K. */
 struct lu_coefficients {
     vec a[3];               /* omega tau2_d / K: weight of the neighbour in direction d */
     vec bdelta[3];          /* b delta_d */
@@ -43,9 +43,9 @@ struct lu_point {
     vec inv[3], inve;    /* 1 / (rho * row of D) for the momenta and for the energy */
 };
 
-/* What the scatter takes of a state besides. A host core makes it when it scatters, since keeping
- * it with the state costs more than making it; a device makes it behind the state, or else the
- * upper sweep would have no room for it in 128 registers. */
+/* Further state of a point for the scatter. A host core computes it when it scatters, which is
+ * cheaper than storing it; a device computes it after the state, since the upper sweep has no room
+ * for it in 128 registers otherwise. */
 struct lu_flow {
     vec f[3], g[3]; /* v_d + b delta_d, G_d */
 };

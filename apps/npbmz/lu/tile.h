@@ -1,16 +1,14 @@
-/* Where a tile's data lie, the visits that lead a core through its tiles, and the transposing of a
- * tile's rows into vectors with a row a lane.
+/* Addresses of a tile's data, the visits of a core to its tiles, and the transposes of a tile's
+ * rows into vectors with a row a lane.
  *
- * A chunk is so many steps of a tile, in groups of LANES. Lane l of step s of a chunk that begins
- * with the tile's step f is at the point i = f + s - l of the tile's row l. In chunk 0 the lanes
- * with negative i are at the end of a row of the core's tile before it, its tail: at i + period.
- A lane that is at no interior point is
- * dead; i = 0 and everything behind nx - 2 are.
- */
+ * A chunk is a number of steps of a tile, in groups of LANES. Lane l of step s of a chunk that
+ * begins with the tile's step f is at the point i = f + s - l of the tile's row l. In chunk 0 lanes
+ * with negative i are at the end of a row of the core's previous tile, its tail: at i + period. A
+ * lane that is at no interior point is dead; i = 0 and everything behind nx - 2 are. */
 #ifndef NPBMZ_LU_TILE_H
 #define NPBMZ_LU_TILE_H
 
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 #include "npbmz/host/residual.h"
 #include "npbmz/lu/coefficients.h"
 #include "npbmz/lu/order.h"
@@ -31,12 +29,10 @@ enum {
     BLOCK = NC * LANES * LANES, /* a group's */
 };
 
-/* What the sweeps keep in scratch, for one zone at a time.
- *
- * A line holds the components of a row, backwards: position i lies i NC doubles below position 0.
- * So a vector of which one lane is to be kept is stored whole: its other lanes fall on what is
- * written later, if the components come in the right order. A floor holds one vector a component
- * and step of a tile and its tail. */
+/* Scratch of the sweeps, for one zone at a time. A line holds the components of a row, backwards:
+ * position i is i NC doubles below position 0. So a vector of which one lane is kept can be stored
+ * whole: its other lanes are overwritten later, if the components come in the right order. A floor
+ * holds one vector a component and step of a tile and its tail. */
 struct lu_memory {
     struct lu_progress *lower, *upper; /* of each core */
     double *lines;                     /* of each plane, and a spare one for each core */

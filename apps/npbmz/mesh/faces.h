@@ -1,9 +1,9 @@
-/* What zones exchange: each gets its four ghost planes from its neighbours (NAS-03-010, section 3).
+/* Faces of zones: each zone gets its four ghost planes from its neighbours (NAS-03-010, section 3).
  *
  * A zone's planes i = 0, i = nx-1, j = 0 and j = ny-1 are filled from the first interior planes of
  * its west, east, south and north neighbours. Only the insides of these planes: edges, corners and
  * the planes k = 0 and k = nz-1 keep their initial values. Only interior points are read and only
- * boundary points written, so all zones may do this at once. */
+ * boundary points written, so all zones exchange at once. */
 #ifndef NPBMZ_FACES_H
 #define NPBMZ_FACES_H
 

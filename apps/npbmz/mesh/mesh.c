@@ -4,7 +4,7 @@
  * first-level cache, see zone_strides.
  */
 #include "npbmz/mesh/mesh.h"
-#include "common/room.h"
+#include "common/run/huge_alloc.h"
 
 #include <math.h>
 #include <stdlib.h>

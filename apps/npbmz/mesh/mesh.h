@@ -1,11 +1,10 @@
-/* The mesh of zones: classes, the cut into zones, who is whose neighbour, and a zone's memory.
+/* The mesh of zones: classes, the division into zones, neighbours, and a zone's memory.
  *
  * Source: "NAS Parallel Benchmarks, Multi-Zone Versions" (NAS-03-010), section 3 (zones) and
  * section 4 with its table of classes.
  *
- * The order of calls is problem_class, then (problem_bytes, to see whether it fits) problem_zones,
- * then zone_alloc for each zone by the unit that will own it.
- */
+ * Order of calls: problem_class, then (problem_bytes, to see whether it fits) problem_zones, then
+ * zone_alloc for each zone by its future owner. */
 #ifndef NPBMZ_MESH_H
 #define NPBMZ_MESH_H
 
@@ -70,7 +69,7 @@ void mesh_cut(int points, int parts, double ratio, int width[]);
 /* Strides of a zone of z->nx * z->ny * z->nz points. */
 void zone_strides(struct zone *z);
 
-/* What crosses from zone `from` to zone `to` in each step's exchange. */
+/* Bytes from zone `from` to zone `to` in each step's exchange. */
 struct zone_link {
     int from, to;
     double bytes;

@@ -1,5 +1,5 @@
 /* How many equal pieces a team has to share in each phase of a zone. */
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/problem.h"
 #include "npbmz/run/run.h"

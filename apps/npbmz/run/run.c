@@ -1,7 +1,7 @@
 /* A run of a benchmark: zones made where they are computed, warm-up, timed steps, norms,
  * verification (NAS-03-010, sections 3 and 4). */
 #include "npbmz/run/run.h"
-#include "common/ranks.h"
+#include "common/run/ranks.h"
 #include "npbmz/host/verify.h"
 #include "npbmz/mesh/mesh.h"
 #include <stdio.h>
@@ -57,8 +57,8 @@ static evn_status set_up(struct run *run) {
 
 /* ---- the timed part ------------------------------------------------------------------------ */
 
-/* Whether the next thing that is done with the state is another step: it is not the last, and no
- * state is kept, which has the ghosts that the step has read. */
+/* 1 if the next operation on the state is another step: it is not the last step, and no checkpoint
+ * follows, which would contain the ghosts that the step has read. */
 static int is_followed(const struct run *run, int done) {
     const struct state_files *files = run->options->run.files;
     return done + 1 < run->steps && !(files && files->checkpoint) && !run->recovery;

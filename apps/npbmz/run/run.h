@@ -1,13 +1,10 @@
-/* A run of a benchmark, as its files see it: run.c goes from the first step to the last, zones.c
- * has what is done with zones, on cores and on devices, setup.c what a run needs before, and
- * state.c what of it is kept.
- *
- * Inside of the application. */
+/* A run of a benchmark, for its files: run.c has the steps, zones.c the work on zones on cores and
+ * devices, setup.c the preparation, state.c the checkpoint. Inside of the application. */
 #ifndef NPBMZ_RUN_H
 #define NPBMZ_RUN_H
 
-#include "common/run.h"
-#include "common/state.h"
+#include "common/run/run.h"
+#include "common/checkpoint/state.h"
 #include "npbmz/host/norms.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/problem.h"
@@ -21,7 +18,7 @@ struct scratches {
     int count;
 };
 
-/* What its passes over the zones share. */
+/* Data common to its passes over the zones. */
 struct run {
     struct problem *p;
     const char *name; /* "bt-mz", for messages */
@@ -50,7 +47,7 @@ struct run {
 /* The problem within. */
 struct problem *npbmz_problem(npbmz *problem);
 
-/* What is done with one zone by every core of a unit's team. */
+/* Work on one zone by every core of a unit's team. */
 typedef void zone_pass(struct run *run, int z, struct scratch *s, const struct team *t);
 
 /* A pass and its run: the argument of the loop's bodies. */
@@ -93,7 +90,7 @@ extern const struct state_kind run_state;
  * much is needed. */
 evn_status setup_check(struct run *run);
 
-/* How zones go to another rank. */
+/* Migration of zones to another rank. */
 evn_status setup_homes(struct run *run);
 
 /* Doubles of a field with the slack around it that zone layouts ask for. */
@@ -113,7 +110,7 @@ void setup_clear_scratch(struct run *run);
  * there yet, so that it can go on after a device has failed. */
 evn_status setup_open_devices(struct run *run);
 
-/* What loop bodies do with zones from now on: EVN_WRITE, all of each, so that none has to come to
+/* Access of loop bodies to zones from now on: EVN_WRITE, all of each, so that none must be moved to
  * its device; or EVN_BOTH. */
 evn_status setup_access(struct run *run, evn_access access);
 

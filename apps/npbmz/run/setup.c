@@ -1,7 +1,6 @@
-/* What a run needs before its first step: memory, on the host and on devices, and who exchanges
- * what with whom. */
+/* Preparation of a run: memory on the host and on devices, and the faces of the exchange. */
 #include "npbmz/run/run.h"
-#include "common/ranks.h"
+#include "common/run/ranks.h"
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/residual.h"
 #include "npbmz/host/exact.h"

@@ -1,5 +1,5 @@
-/* What NPB-MZ keeps: of each zone u with its ghosts, and LU's residual, in the order component, k,
- * j, i, without padding. Forcing is made anew. */
+/* NPB-MZ's checkpoint: of each zone u with its ghosts, and LU's residual, in the order component,
+ * k, j, i, without padding. The forcing is computed again. */
 #include "npbmz/mesh/mesh.h"
 #include "npbmz/run/run.h"
 #include <string.h>

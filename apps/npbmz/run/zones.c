@@ -1,5 +1,4 @@
-/* What is done with zones: passes over them by the cores of their owners, and their time step and
- * norms on devices. */
+/* Work on zones: passes by the cores of their owners, and time step and norms on devices. */
 #include "npbmz/run/run.h"
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/residual.h"
@@ -14,7 +13,7 @@ static void pass_zone(const evn_subteam *by, int z, void *arg) {
     if (s) o->pass(o->run, z, s, &(struct team){by->core, by->cores, by});
 }
 
-/* Some of a batch's zones, or all (NULL), by the unit's cores. */
+/* A pass over some of a batch's zones, or all (NULL), by the unit's cores. */
 static evn_status share_zones(evn_batch *batch, const int *zone, int count, struct run *run,
                               zone_pass *pass) {
     struct order o = {.run = run, .pass = pass};

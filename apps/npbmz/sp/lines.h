@@ -1,36 +1,14 @@
 /* SP's lines in a host core's memory: LANES grid lines at once, solved in place by the rows of
  * penta.h.
  *
- * Cost of a row of LANES points: 54 multiply-adds and a division (3 instructions more): 28.5 cycles
+ * Cost of a row of LANES points: 54 multiply-adds and a division (3 more instructions): 28.5 cycles
  * on two ports. 24 loads and 11 stores forward, 11 loads backward; the work stays in the
- * first-level cache.
- *
- * On Zen 3 (AVX2) a store of a vector keeps both ports from beginning a multiply-add in its cycle,
- * though not a multiplication or an addition: measured, n multiply-adds and m stores take n/2 + m
- * cycles. Forward, 25 and 11, that is 23.5 cycles, and 25 are measured; backward 8, and 13 are
- * measured (17 with y's transform), since the recurrence, 7 cycles a row, waits for the stores of
- * the rows before. With the middle, y's solve takes 40.6 cycles a row in the first-level cache.
- *
- * Tried there and lost: both ends backward in one loop, two components and then three, for two
- * recurrences that fill each other's gaps (the same by itself, y 13 % slower in its place);
- * backward with the last two rows in memory and z's increments between them (z 20 % slower: a load
- * waits for the store before it); -fschedule-insns -fsched-pressure (no difference). The division
- * is not what is waited for: a multiplication in its place is 2 to 6 % faster. Transposing for x is
- * bound by one shuffle across halves and one store a vector; loading half vectors and blending them
- * instead is 0.87 as fast.
- *
- * On Zen 5 (AVX-512), lines of 30 points in the first-level cache: 57 cycles a row along x, 11.5 of
- * them to transpose in and 8 out, as by themselves (transpose.h); 63 out of the second-level cache.
- * Tried there and lost: a tile transposed in beside each row that is eliminated (68), or out beside
- * rows of the way back (67), though with no branch for it but one a row; asking for the next line
- * group's lines while this one goes out (x 12 % slower); both ends backward in one loop (no
- * difference, z 5 to 10 % slower); P + P for 2 P, no asking for the next block along y and z, fewer
- * planes for x and y at a time or the last ones first (no difference).
- */
+ * first-level cache. Cycles on Zen 3 and Zen 5, and variants that were no faster:
+ * docs/notes/tuning.md. */
 #ifndef NPBMZ_SP_LINES_H
 #define NPBMZ_SP_LINES_H
 
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 #include "npbmz/sp/penta.h"
 #include "npbmz/problem.h"
 

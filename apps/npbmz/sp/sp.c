@@ -1,21 +1,14 @@
 /* SP-MZ's time step: the scalar pentadiagonal solver, four passes over a zone.
  *
  * The approximate factorisation of "The NAS Parallel Benchmarks" (RNR-94-007, section 4.2) with
- * diagonalised blocks, per zone as in NAS-03-010. Each pointwise change of variables is done on the
- * values in registers when the solve before it (or the residual) has them; none is a pass of its
- * own.
+ * diagonalised blocks, per zone as in NAS-03-010. Each pointwise change of variables works on
+ * values that the solve before it (or the residual) has in registers; none is a pass of its own.
  *
  * Count for LANES points, beside the residual: first transform 26 operations, a division and a
- * root; a line solve 57 (lines.h), and with it 8 for the transform along x and y, 35 and a division
- * along z for the transform and the addition; transposing for x 34 more. On AVX-512, two
- * operations a cycle: 50 cycles for 8 points along x, 33 along y, 47 along z. A point's 7 numbers
- * in scratch and its momentum are read in each solve, 64 bytes, and 40 are written: 13 lines of 64
- * bytes for 8 points, which a second-level cache delivers meanwhile.
- *
- * On Zen 3 (AVX2, 512 KB of second-level cache) asking for the next block makes z 6 % faster, and
- * planes that stay in that cache y 5 to 7 %. Large pages for a zone below 2 MB make the residual 3
- * to 5 % faster, the lines not.
- */
+ * root; a line solve 57 (lines.h), with 8 for the transform along x and y, 35 and a division along
+ * z for the transform and the addition; transposes for x 34 more. On AVX-512, two operations a
+ * cycle: 50 cycles for 8 points along x, 33 along y, 47 along z. Each solve reads 64 bytes a point
+ * and writes 40. */
 #include "npbmz/sp/sp.h"
 
 #include "npbmz/sp/lines.h"

@@ -14,8 +14,8 @@
  * Bytes of a point: residual 40 solution, 40 forcing, 56 out; x 64 in (five right-hand sides,
  * 1/rho, a, momentum), 40 out; y the same; z 64 in and then 56 (solution, 1/rho, a), 40 out, of
  * which 24 are a second reading soon after the first. In all 504 a step, 150 ps at 3.35 TB/s.
- * Operations: residual 270 (residual_item.h) and 45, lines 3 x 70 with the division, transforms 40:
- * 565 instructions, 33 ps of an H100's double-precision pipe. So memory is what counts. Local
+ * Operations: residual 270 (residual.kernel.h) and 45, lines 3 x 70 with the division, transforms
+ * 40: 565 instructions, 33 ps of an H100's double-precision pipe. So memory is what counts. Local
  * memory is 45 KiB a group, so that five of them are on one of its processors at a time: 160 items,
  * with 32 loads each under way while lines come in (8 or 16 of the last 1 to 3 rows). Work space: 7
  * doubles a point (sp_zone.h).
@@ -23,7 +23,7 @@
 #define NPBMZ_ITEM
 #include <evener/kernel.h>
 
-#include "npbmz/device/residual_item.h"
+#include "npbmz/device/residual.kernel.h"
 #include "npbmz/sp/sp_zone.h"
 #include "npbmz/sp/transforms.h"
 

@@ -1,10 +1,10 @@
-/* What SP's kernels and their host agree on: a zone's work space, how zones are cut, constants.
+/* Definitions common to SP's kernels and their host: a zone's work space, the division of zones,
+ * constants.
  *
  * Work space: the right-hand side between the phases, 7 values of each interior point (five
  * right-hand sides, 1/rho, the speed of sound), component by component, i fastest, rows of nx-2
- * points rounded up to SP_ROUND; then, for lines of more than 2 SP_ROWS interior points, what their
- * windows hold (sp.kernel.c). A zone of class A to C has no such lines: 7 doubles a point.
- */
+ * points rounded up to SP_ROUND; then, for lines of more than 2 SP_ROWS interior points, their
+ * windows (sp.kernel.c). Zones of classes A to C have no such lines: 7 doubles a point. */
 #ifndef NPBMZ_SP_ZONE_H
 #define NPBMZ_SP_ZONE_H
 
@@ -12,7 +12,7 @@
 #include "npbmz/sp/penta.h"
 
 enum {
-    SP_ROUND = 4, /* doubles of what is read from a device's memory at a time */
+    SP_ROUND = 4, /* doubles read from device memory at a time */
     /* residual: points of a plane that a group takes, and planes */
     SP_POINTS = 128,
     SP_PLANES = 4,

@@ -4,9 +4,9 @@
  *
  * The zones' real faces are exchanged by the exchange that runs use; only the clock is computed. */
 #include "npbmz/study/study.h"
-#include "common/message.h"
+#include "common/cli/message.h"
 #include "npbmz/npbmz.h"
-#include "common/options.h"
+#include "common/cli/options.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

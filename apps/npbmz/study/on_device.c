@@ -1,6 +1,6 @@
 /* The table of phases on devices. */
 #include "npbmz/study/on_device.h"
-#include "common/probe.h"
+#include "common/run/probe.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@ struct device_peaks {
     double bandwidth, operations;
 };
 
-/* What `asked` leaves open of a device's is measured on all of them, as far as it can be. */
+/* Figures that `asked` leaves open are measured on all of a device's, as far as possible. */
 struct device_peaks device_peaks(evn_units *units, struct device_peaks asked);
 
 /* One line a phase of a run with its launches timed: time, operations and bytes against the

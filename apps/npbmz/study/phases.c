@@ -1,11 +1,11 @@
 /* bench npbmz: NPB-MZ phase by phase against what the machine or its devices allow, and against
  * another program that prints NPB's labels, in turn within one run. */
 #include "npbmz/study/study.h"
-#include "common/interrupt.h"
-#include "common/median.h"
-#include "common/message.h"
-#include "common/options.h"
-#include "common/probe.h"
+#include "common/cli/interrupt.h"
+#include "common/run/median.h"
+#include "common/cli/message.h"
+#include "common/cli/options.h"
+#include "common/run/probe.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/study/on_device.h"
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* --entries: entries of the matrices, and nothing else. */
-#include "common/message.h"
+#include "common/cli/message.h"
 #include "tdbem/command/state.h"
 #include <math.h>
 #include <stdio.h>

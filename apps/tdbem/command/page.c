@@ -1,4 +1,4 @@
-/* What a run of TD-BEM prints: the problem, the stages, the solution. */
+/* Printed output of a run of TD-BEM: the problem, the stages, the solution. */
 #include "tdbem/command/state.h"
 #include <math.h>
 

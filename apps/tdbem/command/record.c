@@ -1,8 +1,8 @@
-/* What the record of a run of TD-BEM has of its own. */
-#include "common/record.h"
+/* Keys of TD-BEM in the record of a run. */
+#include "common/run/record.h"
 #include "tdbem/command/state.h"
 
-/* The summation's groups: blocks of each unit, and how long it took for them. */
+/* The summation's groups: each unit's blocks and times. */
 static cJSON *record_groups(const tdbem_result *r) {
     const int units = r->run.units;
     cJSON *list = cJSON_CreateArray();

@@ -1,10 +1,10 @@
-/* TD-BEM as a workload of the command: its options, and what is made of them. */
+/* TD-BEM as a workload of the command: options, and objects made from them. */
 #ifndef TDBEM_COMMAND_STATE_H
 #define TDBEM_COMMAND_STATE_H
 
-#include "common/options.h"
-#include "common/progress.h"
-#include "common/workload.h"
+#include "common/cli/options.h"
+#include "common/cli/progress.h"
+#include "common/run/workload.h"
 #include "tdbem/tdbem.h"
 
 /* The options as they were given. */

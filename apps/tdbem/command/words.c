@@ -1,7 +1,8 @@
 /* TD-BEM's options: the table, and what is read of them. */
-#include "common/message.h"
+#include "common/cli/lines.h"
+#include "common/cli/message.h"
 #include "tdbem/command/state.h"
-#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,14 +47,15 @@ const struct option tdbem_words[] = {
     {"frequencies", "LIST", "angular frequencies", OPTION_TEXT, AT(frequencies), 0, 0},
     {"spectrum", "FILE", "CSV: spectra at all vertices", OPTION_OUTPUT, AT(spectrum), 0, 0},
     {"far-field", "FILE", "CSV: directivity", OPTION_OUTPUT, AT(far_field), 0, 0},
-    {"matrices", "FILE", "keep the matrices there, or take them from there", OPTION_KEPT,
+    {"matrices", "FILE", "write the matrices to FILE, or read them from it", OPTION_KEPT,
      AT(matrices), 0, 0},
-    {"memory", "SIZE", "that matrices may take, as 2GB or 512MiB (default: what there is)",
+    {"memory", "SIZE", "memory for matrices, as 2GB or 512MiB (default: all available)",
      OPTION_TEXT, AT(memory), 0, 0},
-    {"scratch", "DIR", "on a disk, for what they have no room for (default $TMPDIR, /var/tmp)",
+    {"scratch", "DIR", "folder on a disk for the rest of them (default $TMPDIR, /var/tmp)",
      OPTION_TEXT, AT(scratch), 0, 0},
-    {"checkpoint", "FILE", "keep the state there", OPTION_KEPT, AT(checkpoint), 0, 0},
-    {"restart", "FILE", "go on from a checkpoint", OPTION_RESUMED, AT(restart), 0, 0},
+    {"checkpoint", "FILE", "write the state to FILE at intervals", OPTION_KEPT, AT(checkpoint), 0,
+     0},
+    {"restart", "FILE", "continue from a checkpoint", OPTION_RESUMED, AT(restart), 0, 0},
     {0},
 };
 #undef AT
@@ -143,49 +145,45 @@ static int read_vertices(struct state *s) {
     return code;
 }
 
-int words_read_rows(const char *option, const char *path, int columns, double **to, int *rows) {
-    FILE *in = fopen(path, "r");
-    char *line = NULL;
-    size_t size = 0, room = 0;
-    int number = 0, code = 0;
-    *rows = 0;
-    if (!in) {
-        complain("--%s %s: it cannot be read: %s", option, path, strerror(errno));
-        return EXIT_USAGE;
+/* Reads a line's numbers, and whether there are as many as columns and nothing else. */
+static int read_row(char *p, int columns, double *row) {
+    for (int c = 0; c < columns; c++) {
+        char *end;
+        row[c] = strtod(p, &end);
+        if (end == p || !isfinite(row[c])) return 0;
+        p = end + strspn(end, " \t\r\n,");
     }
-    while (!code && getline(&line, &size, in) >= 0) {
+    return !*p;
+}
+
+int words_read_rows(const char *option, const char *path, int columns, double **to, int *rows) {
+    char name[PATH_MAX + 64], *line;
+    size_t room = 0;
+    int code = 0;
+    *rows = 0;
+    snprintf(name, sizeof name, "--%s %s", option, path);
+    struct lines *in = lines_open(name, path);
+    if (!in) return EXIT_USAGE;
+    while (!code && (line = lines_next(in, name, &code))) {
         char *p = line + strspn(line, " \t\r\n");
-        number++;
+        const size_t at = (size_t)*rows * (size_t)columns;
         if (!*p || *p == '#') continue;
-        if ((size_t)*rows * (size_t)columns + (size_t)columns > room) {
+        if (at + (size_t)columns > room) {
             room = 2 * room + 64 * (size_t)columns;
             double *more = realloc(*to, room * sizeof *more);
-            if (!more) {
-                complain("--%s %s: not enough memory", option, path);
-                code = EXIT_USAGE;
-                break;
-            }
-            *to = more;
+            if (more) *to = more;
+            if (!more) complain("%s: not enough memory", name);
+            if (!more) code = EXIT_USAGE;
         }
-        for (int c = 0; !code && c < columns; c++) {
-            char *end;
-            const double value = strtod(p, &end);
-            if (end == p || !isfinite(value)) code = EXIT_USAGE;
-            (*to)[(size_t)*rows * (size_t)columns + (size_t)c] = value;
-            p = end + strspn(end, " \t\r\n,");
-        }
-        if (*p) code = EXIT_USAGE;
-        if (code)
-            complain("--%s %s: line %d: expected %d numbers", option, path, number, columns);
-        else
+        if (code) break;
+        if (read_row(p, columns, *to + at)) {
             (*rows)++;
+        } else {
+            complain("%s: line %d: expected %d numbers", name, in->number, columns);
+            code = EXIT_USAGE;
+        }
     }
-    if (!code && ferror(in)) {
-        complain("--%s %s: it cannot be read: %s", option, path, strerror(errno));
-        code = EXIT_USAGE;
-    }
-    free(line);
-    fclose(in);
+    lines_close(in);
     if (!code && !*rows) {
         complain("--%s %s: there is nothing in it, expected lines of %d numbers", option, path,
                  columns);

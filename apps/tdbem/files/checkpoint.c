@@ -1,7 +1,7 @@
 /* Reading and writing checkpoints. */
 #include "tdbem/files/checkpoint.h"
-#include "common/hash.h"
-#include "common/kept.h"
+#include "common/run/hash.h"
+#include "common/checkpoint/checkpoint_io.h"
 #include <errno.h>
 #include <evener/output.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What is in the files that a march leaves behind. */
+/* Contents of a march's output files. */
 #include "tdbem/files/output.h"
 #include <errno.h>
 #include <limits.h>

@@ -1,9 +1,9 @@
-/* What a march leaves behind: CSV of points and vertices, the surface as VTK XML files, spectra and
- * the far field. The files are put in their places by who calls, unless a folder is given. */
+/* Output files of a march: CSV of points and vertices, the surface as VTK XML files, spectra and
+ * the far field. The caller publishes the files, unless a folder is given. */
 #ifndef TDBEM_OUTPUT_H
 #define TDBEM_OUTPUT_H
 
-#include "tdbem/incident.h"
+#include "tdbem/incident/incident.h"
 #include "tdbem/mesh/mesh.h"
 #include <complex.h>
 #include <evener/output.h>

@@ -1,5 +1,4 @@
-/* What the summation's kernels want of a layout; said by summation.c, since it follows from how the
- * kernels are written. */
+/* Requirements of the summation's kernels on a layout; set by summation.c. */
 #ifndef TDBEM_KERNEL_ROWS_H
 #define TDBEM_KERNEL_ROWS_H
 

@@ -1,5 +1,4 @@
-/* Converting slices into layouts: what lies where is decided first, for all slices, and then each
- * slice is copied to its places. */
+/* Conversion of slices into layouts: first all positions, then each slice is copied. */
 #include "tdbem/layout/layout_inside.h"
 #include "tdbem/layout/kernel_rows.h"
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* What the files of the layouts share. */
+/* Definitions common to the layouts' files. */
 #ifndef TDBEM_LAYOUT_INSIDE_H
 #define TDBEM_LAYOUT_INSIDE_H
 
@@ -24,7 +24,7 @@ static inline void layout_put(struct layout *a, size_t at, double value) {
         ((double *)a->value)[at] = value;
 }
 
-/* Which k of the slices belong to it. */
+/* Range of k of the slices in it. */
 static inline int layout_last(const struct layout *a) {
     return a->is.last ? a->is.last : INT_MAX - 1;
 }

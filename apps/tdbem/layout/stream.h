@@ -31,7 +31,7 @@
 
 struct stream;
 
-/* Whether a file can be made in `folder`. EVN_USAGE: no. */
+/* EVN_OK if a file can be made in `folder`; EVN_USAGE: no. */
 evn_status stream_folder(const char *folder);
 
 /* Blocks begin with pages: large ones if blocks are so large that padding is little. Do it before
@@ -53,16 +53,15 @@ evn_status stream_put(struct stream *s, int block);
  * others; the largest one has room at any rate. EVN_SYSTEM: a block cannot be read back.
  * EVN_MEMORY. */
 evn_status stream_begin(struct stream *s, int resident, size_t ahead);
-/* The same where all are in memory, in which others may come to stay as far as there are `stay`
- * bytes in all. */
+/* The same if all are in memory, of which others may stay up to `stay` bytes in all. */
 evn_status stream_begin_whole(struct stream *s, size_t stay, size_t ahead);
 
 /* Whether block b of n is one of the `resident` ones: spread evenly. */
 int stream_resident(int b, int n, int resident);
 
-/* Another pass over all blocks: reading begins with those that will be used first. owner[b]: the
- * unit that walks through its blocks in order beside the others; -1: that one is not read ahead;
- * NULL: blocks are taken in order by whoever is free. No block may be held. */
+/* Begins another pass: blocks used first are read first. owner[b]: the unit that processes its
+ * blocks in order, beside other units; -1: not read ahead; NULL: any free thread takes blocks in
+ * order. No block may be held. */
 void stream_order(struct stream *s, const int *owner);
 
 /* Waits until the block is there. EVN_SYSTEM: it cannot be read. */
@@ -85,10 +84,9 @@ int stream_failed(struct stream *s);
 /* Whether some blocks are read each time. */
 int stream_reads(const struct stream *s);
 
-/* Blocks go to other ranks and come from them, between passes, by one thread. One that goes is lent
- * (is there, as by stream_hold()) and leaves; of one that arrives the memory is there to be
- * written, and then it is kept: it stays, or goes to disk. layout.away is the caller's. EVN_SYSTEM,
- * EVN_USAGE: no room on disk. */
+/* Moves blocks between ranks, between passes, by one thread. A departing block is held (as by
+ * stream_hold()) and then leaves; an arriving one gets memory to be written, and is then kept in
+ * memory or on disk. layout.away is the caller's. EVN_SYSTEM, EVN_USAGE: no room on disk. */
 evn_status stream_lend(struct stream *s, int block);
 void stream_leave(struct stream *s, int block);
 evn_status stream_arrive(struct stream *s, int block);

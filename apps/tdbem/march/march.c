@@ -2,9 +2,9 @@
  * and gives its share to the rest of the group. */
 #include "tdbem/march/march_device.h"
 #include "tdbem/march/march_ranks.h"
-#include "common/hash.h"
-#include "common/interrupt.h"
-#include "common/kept.h"
+#include "common/run/hash.h"
+#include "common/cli/interrupt.h"
+#include "common/checkpoint/checkpoint_io.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

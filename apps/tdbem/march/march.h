@@ -16,7 +16,7 @@ enum {
     NODE_MAX = 16 /* blocks that a core adds up before it is asked for the time */
 };
 
-/* What a group changes step by step, as it was before it. */
+/* Copy of the data that a group changes, from before it. */
 struct march_mark {
     char *sums;              /* the last steps, and the spectra; NULL: no stopping within a group */
     size_t points, vertices; /* rows */
@@ -88,8 +88,8 @@ void sums_close_devices(struct march *m);
 evn_status state_identify(struct march *m);
 evn_status state_save(struct march *m, int n);
 evn_status state_restart(struct march *m, int *n);
-/* Where a state is kept the run can be stopped within a group, and the group is given up: room for
- * the mark, the mark before it, whether to stop, and the way back. */
+/* With checkpoints a run can be stopped within a group, which is then undone: room for the mark,
+ * the mark, the stop flag, the return. */
 evn_status state_open_mark(struct march *m);
 void state_mark(struct march *m);
 int state_stop(const struct march *m);    /* over ranks: whether this one was asked to */

@@ -1,7 +1,7 @@
 /* A group of steps is given out as a whole; where a step needs more iterations than it was given,
  * it and those behind it are given out again. */
 #include "tdbem/march/march_device.h"
-#include "tdbem/right_gpu.h"
+#include "tdbem/solve/right_gpu.h"
 #include "tdbem/solve/solve_gpu.h"
 #include "tdbem/summation/radiation_gpu.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* What the ranks of a march give each other. */
+/* Data exchanged between the ranks of a march. */
 #include "tdbem/march/march_ranks.h"
-#include "common/hash.h"
-#include "common/ranks.h"
+#include "common/run/hash.h"
+#include "common/run/ranks.h"
 #include "tdbem/summation/summation_gpu.h"
 #include <stdlib.h>
 #include <string.h>

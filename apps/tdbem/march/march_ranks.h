@@ -16,7 +16,7 @@ void ranks_close(struct march *m);
 /* Blocks may go to other ranks from now on, when the loop says so. */
 evn_status ranks_homes(struct march *m);
 
-/* Before the loop's instance: who has which block in it. */
+/* Before the loop's instance: the owner of each block in it. */
 void ranks_note_owners(struct march *m);
 
 /* And after it: the unit that had a block; of another rank's, one of its units. */
@@ -36,7 +36,7 @@ evn_status ranks_solve(struct march *m, int q, evn_status mine);
 /* The group's end, `count` steps: all have the same solution, or what went wrong. */
 evn_status ranks_end_group(struct march *m, int n, int count, evn_status mine);
 
-/* What ranks have of the run together: units' times in groups, and what came from disk. */
+/* Sums over ranks: units' times in groups, and bytes from disk. */
 evn_status ranks_conclude(struct march *m);
 
 #endif

@@ -1,5 +1,4 @@
-/* What a march needs before its first step: options that belong together, files that can be
- * written, memory. */
+/* Preparation of a march: combinations of options, output files, memory. */
 #include "tdbem/files/checkpoint.h"
 #include "tdbem/march/march_device.h"
 #include "tdbem/march/march_ranks.h"

@@ -1,5 +1,5 @@
 /* The march's state in a checkpoint and out of one, and the words by which it knows its run. */
-#include "common/hash.h"
+#include "common/run/hash.h"
 #include "tdbem/files/checkpoint.h"
 #include "tdbem/march/march.h"
 #include <math.h>

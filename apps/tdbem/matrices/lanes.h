@@ -1,7 +1,7 @@
-/* What boundary integrals need of the SIMD vector of common/lanes.h, one outer point a lane: masks,
- * fast roots and quotients, and elementary functions (angle of a plane vector, difference of two
- * asinh), in full double precision and without a branch, so that a lane's value does not depend on
- * its neighbours. */
+/* Additions to the SIMD vector of common/simd/lanes.h for boundary integrals, one outer point a
+ * lane: masks, fast roots and quotients, and elementary functions (angle of a plane vector,
+ * difference of two asinh), in full double precision and without branches, so that a lane's value
+ * does not depend on its neighbours. */
 #ifndef TDBEM_LANES_H
 #define TDBEM_LANES_H
 
@@ -11,7 +11,7 @@
 #elif defined(__AVX__) && !defined(__AVX2__)
 #    define LANES 2
 #endif
-#include "common/lanes.h"
+#include "common/simd/lanes.h"
 #if LANES > 2
 #    include <immintrin.h>
 #endif

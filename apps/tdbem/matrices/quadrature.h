@@ -10,7 +10,7 @@ struct rule {
     double *weight;  /* sum 1: times the triangle's area */
 };
 
-/* How near two triangles are, measured in H, the sum of their radii (largest distance from the
+/* Distance of two triangles in units of H, the sum of their radii (largest distance from the
  * centroid to a vertex); gap = distance of the centroids - H. */
 enum nearness {
     TOUCHING, /* coincident, or sharing an edge or a vertex */

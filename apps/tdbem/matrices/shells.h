@@ -30,7 +30,7 @@ struct shells_outer {
     vec_truth same; /* the outer triangle is the inner one */
 };
 
-/* What the integrals are combined to, for both triangles' hat functions a and b. */
+/* Combinations of the integrals, for both triangles' hat functions a and b. */
 enum shells_kind {
     SHELLS_COMBINED,      /* hypersingular + eta d/dt (1/2 - K), without the mass terms */
     SHELLS_HYPERSINGULAR, /* the same for eta = 0 */

@@ -108,8 +108,8 @@ evn_status slices_maker_sample(struct slices **out, const struct slices_maker *m
 const struct slices *slices_maker_slices(const struct slices_maker *maker);
 void slices_maker_close(struct slices_maker *maker);
 
-/* What slices_generate() would need, without integrating: values of the matrices and of all rows,
- * and bytes of memory. */
+/* Needs of slices_generate(), without integrating: values of the matrices and of all rows, and
+ * bytes of memory. */
 struct slices_size {
     int kmax, longest;
     size_t nnz, values;
@@ -131,7 +131,7 @@ evn_status slices_entries(struct slices_entry *entry, int count, const struct me
 /* Mass matrix (int N_i N_j) times a vector: y = G x; for mass-weighted norms. */
 void slices_mass(const struct mesh *mesh, const double *x, double *y);
 
-/* Where the ranges of column j begin, low <= j < high. */
+/* First range of column j, low <= j < high. */
 static inline size_t slices_at(const struct slices *s, int j) {
     return (size_t)(j - s->low) * (size_t)s->rows;
 }

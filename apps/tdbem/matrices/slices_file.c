@@ -7,7 +7,7 @@
  * ranges with the largest k that the body can have, their counts with the length of the file. */
 #include "tdbem/matrices/slices_file.h"
 #include "tdbem/matrices/slices_inside.h"
-#include "common/kept.h"
+#include "common/checkpoint/checkpoint_io.h"
 #include <errno.h>
 #include <evener/output.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* What the parts of the generator share: the mesh in units of delta, in the order of work. */
+/* Data common to the generator's parts: the mesh in units of delta, in the order of work. */
 #ifndef TDBEM_SLICES_INSIDE_H
 #define TDBEM_SLICES_INSIDE_H
 
@@ -37,7 +37,7 @@ enum shells_kind options_kind(const struct slices_options *o);
 /* Largest k that the body's matrices can have. EVN_USAGE: more than can be kept. */
 evn_status ranges_kmax(int *kmax, const struct mesh *mesh, const struct slices_options *o);
 
-/* What is being done, of the whole generation: what was done before, and how much it is. */
+/* Progress of the generation: work done before, and in all. */
 struct span {
     const struct slices_options *options;
     double begun, share;
@@ -48,7 +48,7 @@ static inline int span_tell(const struct span *s, double done) {
     return o->progress && o->progress(s->begun + s->share * done, o->arg);
 }
 
-/* Which k the row-vectors of columns s->low .. s->high-1 have: fills first and count, all rows.
+/* Computes first and count of k of the row-vectors of columns s->low .. s->high-1, all rows.
  * EVN_USAGE, EVN_MEMORY, EVN_STOPPED. */
 evn_status ranges_find(struct slices *s, const struct body *b, const struct slices_options *o,
                        int cores, const struct span *span);
@@ -64,7 +64,7 @@ evn_status ranges_room(struct slices *s, int from, int to);
  * kmax_points, which are known for those before. */
 void ranges_measure(struct slices *s, int from, int vertices);
 
-/* How near the triangles at two places are. */
+/* Distance of the triangles at two positions. */
 enum nearness pair_nearness(const struct body *b, int p, int q);
 
 /* Loads a vector of outer triangles; `place` has LANES entries. */

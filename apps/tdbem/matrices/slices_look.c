@@ -1,4 +1,4 @@
-/* What can be asked of slices that are there: row-vectors, single matrices, the mass matrix. */
+/* Queries about slices: row-vectors, single matrices, the mass matrix. */
 #include "tdbem/matrices/slices.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
-/* What makes a heap of triangles a scatterer: every edge between exactly two triangles, every
- * vertex in one fan, one consistent orientation with the solid on the inner side. What can be
- * mended (unused vertices, turned triangles) is mended and noted; anything else is refused with the
- * first offending element. */
+/* Checks that make triangles a scatterer: every edge between exactly two triangles, every vertex in
+ * one fan, one consistent orientation with the solid on the inner side. Unused vertices and turned
+ * triangles are repaired and noted; anything else is refused with the first offending element. */
 #include "tdbem/mesh/mesh.h"
 #include "tdbem/mesh/geometry.h"
 #include "tdbem/mesh/mesh_read.h"

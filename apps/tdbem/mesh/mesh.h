@@ -28,7 +28,7 @@ struct mesh {
     double longest;              /* largest distance of two vertices */
     int dropped;                 /* vertices of the file that no triangle uses */
     int flipped;                 /* triangles whose orientation was turned */
-    char note[256];              /* what was mended or is suspicious, one line; "" for nothing */
+    char note[256];              /* repairs and warnings, one line; "" for none */
 };
 
 /* Reads and checks. `what` is a file (.msh Gmsh 2 and 4.x, .off, .stl, .obj; ASCII or binary where
@@ -53,8 +53,8 @@ unsigned long long mesh_hash(const struct mesh *mesh);
 /* Unit normal of a triangle into the air, and its area. */
 double mesh_normal(const struct mesh *mesh, int triangle, double normal[3]);
 
-/* Whether a point is in the solid: 1 inside, 0 outside (by solid angle), and its distance to the
- * surface if `distance` is not NULL. */
+/* 1 if a point is inside of the solid (by solid angle), else 0; and its distance to the surface if
+ * `distance` is not NULL. */
 int mesh_inside(const struct mesh *mesh, const double x[3], double *distance);
 
 /* present[f]: the present number of the file's vertex f, -1 where it was dropped; `count` long, to

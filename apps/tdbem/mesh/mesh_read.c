@@ -258,11 +258,18 @@ evn_status read_obj(struct source *s) {
 
 /* ---- files ---- */
 
+enum { FILE_BYTES = 1 << 30 };
+
 static evn_status load(struct source *s) {
     FILE *file = fopen(s->name, "rb");
     if (!file) return evn_fail(EVN_SYSTEM, "%s: %s", s->name, strerror(errno));
     size_t room = 0;
     for (;;) {
+        if (s->size > FILE_BYTES) {
+            fclose(file);
+            return evn_fail(EVN_USAGE, "%s: the file is larger than %d MiB; no mesh is", s->name,
+                            FILE_BYTES >> 20);
+        }
         if (s->size + 1 >= room) {
             room = room ? 2 * room : 65536;
             char *more = realloc(s->data, room);

@@ -9,7 +9,7 @@ struct source {
     const char *name;
     char *data; /* followed by a 0 */
     size_t size, at;
-    /* what was read so far */
+    /* content read so far */
     double (*x)[3];
     int (*corner)[3];
     size_t vertices, triangles, vertex_room, triangle_room;

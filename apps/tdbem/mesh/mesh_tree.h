@@ -1,5 +1,5 @@
-/* Which triangles of a mesh are where: a tree of boxes around triangles that are neighbours along a
- * space-filling curve, for questions that would otherwise go through all of them. */
+/* A tree of boxes around triangles that are neighbours along a space-filling curve, for searches
+ * that would otherwise visit all triangles. */
 #ifndef TDBEM_MESH_TREE_H
 #define TDBEM_MESH_TREE_H
 

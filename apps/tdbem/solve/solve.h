@@ -24,7 +24,7 @@ struct solve_gpu;
 evn_status solver_find(enum solver_kind *out, const char *name);
 const char *solver_name(enum solver_kind kind);
 
-/* Whether these units have what the solver needs: a device, for cg:device. EVN_USAGE. */
+/* Checks that the units have the solver's needs: a device, for cg:device. EVN_USAGE. */
 evn_status solver_check_units(enum solver_kind kind, const evn_units *units);
 
 /* M_0, square; it is copied. Stops at residuals of `tolerance` times b's

@@ -1,6 +1,6 @@
-/* Conjugate gradients on a device: solve_part.h says what is computed. A group has a chunk of rows,
- * an item a row. All groups add up the chunks' sums of the launch before, each for itself, so that
- * the host is told nothing before the end, and an iteration is two launches.
+/* Conjugate gradients on a device: solve.kernel.h says what is computed. A group has a chunk of
+ * rows, an item a row. All groups add up the chunks' sums of the launch before, each for itself, so
+ * that the host is told nothing before the end, and an iteration is two launches.
  *
  * Vectors are in one buffer, r, a, p, s, w of a.rows each. Each step of a group has two states, of
  * iterations k and k - 1. In a launch no group reads what another one writes. Iterations after the
@@ -11,7 +11,7 @@
  * Cost of an iteration with e entries: 2 e + 12 rows operations; e entries of 12 bytes and nine
  * vectors of 8 bytes a row are read or written, mostly in a cache, and r is gathered.
  */
-#include "tdbem/solve/solve_part.h"
+#include "tdbem/solve/solve.kernel.h"
 
 /* Places in `vector`, and in `state`. */
 #define AT_A     a.rows

@@ -1,4 +1,4 @@
-/* Conjugate gradients on the host, on one core or many: solve_part.h says what is computed.
+/* Conjugate gradients on the host, on one core or many: solve.kernel.h says what is computed.
  *
  * M_0 lies in strips of eight rows, so that eight rows are summed at once. Cores share chunks of
  * rows; bits do not depend on how many they are, since sums are made chunk by chunk, and chunks'
@@ -9,7 +9,7 @@
 
 #include <evener/crew.h>
 #include "tdbem/matrices/slices.h"
-#include "tdbem/solve/solve_part.h"
+#include "tdbem/solve/solve.kernel.h"
 #include <evener/status.h>
 
 /* The scaled matrix: also what goes to a device once. */
@@ -33,7 +33,7 @@ void solve_cg_close(struct solve_cg *s);
 const struct solve_matrix *solve_cg_matrix(const struct solve_cg *s);
 double solve_cg_tolerance(const struct solve_cg *s);
 
-/* `a` is a first guess and becomes the solution; *iterations what it took. EVN_BODY. */
+/* `a`: first guess, then the solution; *iterations: their number. EVN_BODY. */
 evn_status solve_cg(struct solve_cg *s, evn_crew *crew, const double *b, double *a,
                     int *iterations);
 

@@ -1,4 +1,4 @@
-/* Conjugate gradients on a device: solve_part.h says what is computed, with the host's bits where
+/* Conjugate gradients on a device: solve.kernel.h says what is computed, with the host's bits where
  * nothing is fused.
  *
  * Steps of a group are given out one after another, each with some iterations, and the host waits
@@ -13,7 +13,7 @@
 
 struct solve_gpu;
 
-/* What others put into the device's queue before and behind a step. */
+/* Other work in the device's queue before and after a step. */
 struct solve_device {
     evn_device *device;
     evn_queue *queue;
@@ -36,8 +36,8 @@ evn_status solve_gpu_open(struct solve_gpu **out, const struct solve_cg *cg, evn
                           int steps, int single);
 void solve_gpu_close(struct solve_gpu *g);
 
-/* `a` is a first guess and becomes the solution; *iterations what it took. EVN_BODY as
- * solve_cg(); EVN_DEVICE: the device has failed. */
+/* `a`: first guess, then the solution; *iterations: their number. EVN_BODY as solve_cg();
+ * EVN_DEVICE: the device has failed. */
 evn_status solve_gpu(struct solve_gpu *g, const double *b, double *a, int *iterations);
 
 /* ---- a group of steps ---- */
@@ -55,7 +55,7 @@ evn_status solve_gpu_home(struct solve_gpu *g, int steps);
 /* Of a step that has come home: its iterations, and whether it needs more. A step that is neither
  * solved nor needs more: EVN_BODY as solve_cg(). */
 evn_status solve_gpu_look(struct solve_gpu *g, int q, int *more, int *iterations);
-/* What the group's longest step took: the next one's get somewhat more. */
+/* Iterations of the group's longest step; the next group's steps get somewhat more. */
 void solve_gpu_expect(struct solve_gpu *g, int iterations);
 /* [rows of M_0], until the next group. */
 const double *solve_gpu_solution(const struct solve_gpu *g, int q);

@@ -3,12 +3,12 @@
  * and 5.5e9 values on nodes of an assumed speed; beside a run over ranks, if there is one. */
 #include "tdbem/study/scaling.h"
 #include "tdbem/study/study.h"
-#include "common/files.h"
-#include "common/json_file.h"
-#include "common/message.h"
-#include "common/options.h"
-#include "common/output.h"
-#include "common/record.h"
+#include "common/cli/files.h"
+#include "common/cli/json_file.h"
+#include "common/cli/message.h"
+#include "common/cli/options.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
 #include <evener/number.h>
 #include <evener/version.h>
 #include <math.h>

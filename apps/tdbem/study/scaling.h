@@ -1,5 +1,5 @@
-/* What a group of steps takes on P ranks, from what it takes on one: the costs of TD-BEM over ranks
- * as the march has them, in formulas. */
+/* Predicted time of a group of steps on P ranks from that on one: the costs of TD-BEM over ranks,
+ * in formulas. */
 #ifndef TDBEM_STUDY_SCALING_H
 #define TDBEM_STUDY_SCALING_H
 

@@ -3,9 +3,9 @@
  * paper's Table 4, how many blocks Full-Blocking makes of a mesh in each numbering (Bramas,
  * Coulaud, Sylvand 2015, section 5.2). */
 #include "tdbem/study/study.h"
-#include "common/message.h"
-#include "common/options.h"
-#include "common/probe.h"
+#include "common/cli/message.h"
+#include "common/cli/options.h"
+#include "common/run/probe.h"
 #include "tdbem/study/solvers.h"
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"

@@ -8,8 +8,8 @@
  * Cost of an entry: 2 `steps` operations; 4 bytes for its place and w for its value from device
  * memory, once for each four steps from a cache, and a window of the past from there.
  */
-#include "tdbem/solve/solve_part.h"
-#include "tdbem/summation/radiation_part.h"
+#include "tdbem/solve/solve.kernel.h"
+#include "tdbem/summation/radiation.kernel.h"
 
 /* Rows that an item has at once: a core waits for a row's sums, and other rows' entries are beside
  * it; a device has other items for that. FEW sums of a row are a vector of the core's. */

@@ -1,6 +1,6 @@
 /* The near part by rows, made from the host's layouts in the order in which the host adds it up. */
 #include "tdbem/summation/radiation_gpu.h"
-#include "tdbem/summation/radiation_part.h"
+#include "tdbem/summation/radiation.kernel.h"
 #include "tdbem/summation/summation.h"
 #include <stdint.h>
 #include <stdlib.h>

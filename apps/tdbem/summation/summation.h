@@ -14,8 +14,8 @@
 #include "tdbem/summation/history.h"
 #include "tdbem/layout/layout.h"
 
-/* Whether rows' products are added to their sum one by one, and not first among themselves
- * (for each slice) and then to it: what a device must do to have the host's bits. */
+/* 1: products are added to their sum one by one; 0: first among themselves (for each slice), then
+ * to the sum. Devices need 1 for the host's bits. */
 int summation_carries(const struct layout *layout);
 
 /* Bytes of scratch that a core needs for nodes of up to `span` blocks. */

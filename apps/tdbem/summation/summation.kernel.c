@@ -22,7 +22,7 @@
  * past, and for rows and full 2 STEPS w bytes of sums. A block's sums, rows x STEPS, are written to
  * device memory once, and neighbouring blocks' are added up there: a few of them come home.
  */
-#include "tdbem/summation/summation_part.h"
+#include "tdbem/summation/summation.kernel.h"
 
 #if STEPS < 4
 #    define FEW STEPS

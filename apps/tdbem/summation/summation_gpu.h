@@ -60,7 +60,7 @@ void summation_gpu_fetched(struct summation_gpu *g);
 /* Gives back what stays on the device from group to group, so that a block can leave. */
 void summation_gpu_forget(struct summation_gpu *g);
 
-/* What has come home until now is not needed any more. */
+/* Releases data received so far. */
 void summation_gpu_begin(struct summation_gpu *g);
 
 /* Puts the sums of `count` blocks, ascending, into the queue. node[b] of these blocks is set; their

@@ -4,7 +4,7 @@
 #define TDBEM_SUMMATION_GPU_INSIDE_H
 
 #include "tdbem/summation/summation_gpu.h"
-#include "tdbem/summation/summation_part.h"
+#include "tdbem/summation/summation.kernel.h"
 
 /* Blocks that stream through the device together: a batch in flight. */
 struct stream_batch {
@@ -28,7 +28,7 @@ struct summation_gpu {
 
     /* blocks that stay on the device, of the batch that they were chosen for */
     int knows, *known; /* that batch */
-    int holds, *held;  /* blocks that are acquired as long as it is the same */
+    int holds, *held;  /* blocks that stay acquired while the list is the same */
     char *stays;       /* [block] */
     int streamed;      /* blocks of a batch in flight, where others stream */
 

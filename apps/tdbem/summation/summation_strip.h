@@ -40,7 +40,7 @@ enum {
 typedef REAL KERNEL(lane) __attribute__((vector_size(64)));
 typedef INDEX KERNEL(index) __attribute__((vector_size(64)));
 
-/* Where each row's window begins, for the last window of a load. */
+/* Begin of each row's window, for the last window of a load. */
 INLINE KERNEL(index) KERNEL(ahead)(const uint8_t *ahead) {
 #if REAL_BYTES == 4
     return (KERNEL(index))_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)ahead));

@@ -3,7 +3,7 @@
 #ifndef TDBEM_VECTOR_H
 #define TDBEM_VECTOR_H
 
-#include "common/shuffle.h"
+#include "common/simd/shuffle.h"
 
 #if defined(__AVX512F__)
 #    define VECTOR_BYTES 64

@@ -35,7 +35,8 @@ module evener
     ! ---- flags, accesses and kinds ----
 
     enum, bind(c)
-        enumerator :: EVN_OVERSUBSCRIBE = 1, EVN_DESCRIBE_ONLY = 2, EVN_STAY_BOUND = 4, EVN_OVER_RANKS = 65536
+        enumerator :: EVN_OVERSUBSCRIBE = 1, EVN_DESCRIBE_ONLY = 2, EVN_STAY_BOUND = 4, EVN_CALLER_FREE = 8
+        enumerator :: EVN_SINGLE_CORES = 16, EVN_OVER_RANKS = 65536, EVN_ANY_CLOSES = 131072, EVN_TEAMS = 262144
     end enum
     enum, bind(c)
         enumerator :: EVN_HOST = 0
@@ -172,6 +173,8 @@ module evener
         real(c_double) :: rank_bytes = 0
         integer(c_long_long) :: moved = 0
         real(c_double) :: moved_bytes = 0
+        integer(c_long_long) :: brought = 0
+        real(c_double) :: brought_bytes = 0
     end type
 
     ! <evener/cluster.h>
@@ -221,6 +224,8 @@ module evener
         integer(c_int) function evn_machine_cores(machine) bind(c); import; type(c_ptr), value :: machine; end
         integer(c_int) function evn_machine_core_number(machine, core) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: core; end
+        integer(c_int) function evn_machine_core_claimed(machine, core) bind(c); import
+            type(c_ptr), value :: machine; integer(c_int), value :: core; end
         integer(c_int) function evn_machine_core_of(machine, number) bind(c); import
             type(c_ptr), value :: machine; integer(c_int), value :: number; end
         type(evn_core_limits) function evn_machine_limits(machine) bind(c); import; type(c_ptr), value :: machine; end
@@ -265,6 +270,8 @@ module evener
         integer(c_int) function evn_unit_cores(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_core_number(unit, core) bind(c); import
             type(c_ptr), value :: unit; integer(c_int), value :: core; end
+        type(c_ptr) function c_evn_unit_binding(unit) bind(c, name="evn_unit_binding"); import
+            type(c_ptr), value :: unit; end
         real(c_double) function evn_unit_speed(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_core_kind(unit) bind(c); import; type(c_ptr), value :: unit; end
         integer(c_int) function evn_unit_devices(unit) bind(c); import; type(c_ptr), value :: unit; end
@@ -377,11 +384,14 @@ module evener
         integer(c_int) function evn_schedule_learn(schedule, owner, seconds) bind(c); import
             type(c_ptr), value :: schedule; integer(c_int), intent(in) :: owner(*); real(c_double), intent(in) :: seconds(*)
             end
+        integer(c_int) function evn_schedule_weights(schedule, weight) bind(c); import
+            type(c_ptr), value :: schedule; real(c_double), intent(in), optional :: weight(*); end
         integer(c_int) function evn_schedule_carried(schedule, bytes, seconds) bind(c); import
             type(c_ptr), value :: schedule; real(c_double), value :: bytes, seconds; end
         integer(c_int) function evn_schedule_instance(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_settled(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_reassigns(schedule) bind(c); import; type(c_ptr), value :: schedule; end
+        integer(c_int) function evn_schedule_lends(schedule) bind(c); import; type(c_ptr), value :: schedule; end
         integer(c_int) function evn_schedule_reassign(schedule, cores, share) bind(c); import
             type(c_ptr), value :: schedule; integer(c_int), value :: cores; integer(c_int), intent(inout) :: share(*); end
         real(c_double) function evn_imbalance(units, seconds) bind(c); import
@@ -401,6 +411,9 @@ module evener
             type(c_ptr), value :: batch; integer(c_int), value :: count; end
         subroutine evn_batch_add(batch, task, seconds) bind(c); import
             type(c_ptr), value :: batch; integer(c_int), value :: task; real(c_double), value :: seconds; end
+        subroutine evn_batch_brought(batch, regions, bytes) bind(c); import
+            type(c_ptr), value :: batch; integer(c_long_long), value :: regions
+            real(c_double), value :: bytes; end
         subroutine evn_batch_spent(batch, task, begin) bind(c); import
             type(c_ptr), value :: batch; integer(c_int), value :: task; real(c_double), value :: begin; end
         integer(c_int) function evn_batch_device(batch) bind(c); import; type(c_ptr), value :: batch; end
@@ -435,6 +448,8 @@ module evener
         integer(c_int) function evn_loop_visit_host(loop, body, arg, access) bind(c); import
             type(c_ptr), value :: loop; procedure(evn_body), optional :: body; type(c_ptr), value :: arg
             integer(c_int), value :: access; end
+        integer(c_int) function evn_loop_weights(loop, weight) bind(c); import
+            type(c_ptr), value :: loop; real(c_double), intent(in), optional :: weight(*); end
         integer(c_int) function evn_loop_bring(loop) bind(c); import; type(c_ptr), value :: loop; end
         subroutine evn_loop_devices(loop, device) bind(c); import
             type(c_ptr), value :: loop; integer(c_int), intent(inout) :: device(*); end
@@ -555,6 +570,8 @@ module evener
         integer(c_int) function c_evn_open_loop(loop, session, schedule, problem) bind(c, name="evn_open_loop"); import
             type(c_ptr), intent(inout) :: loop; type(c_ptr), value :: session, schedule
             type(evn_problem), intent(in) :: problem; end
+        integer(c_int) function c_evn_name_loop(session, loop, name) bind(c, name="evn_name_loop"); import
+            type(c_ptr), value :: session, loop; character(kind=c_char), intent(in) :: name(*); end
         integer(c_int) function c_evn_complain(program) bind(c, name="evn_complain"); import
             character(kind=c_char), intent(in) :: program(*); end
     end interface
@@ -623,6 +640,12 @@ contains
         type(c_ptr), intent(in) :: units
         character(:), allocatable :: text
         text = text_at(c_evn_units_text(units))
+    end function
+
+    function evn_unit_binding(unit) result(text)
+        type(c_ptr), intent(in) :: unit
+        character(:), allocatable :: text
+        text = text_at(c_evn_unit_binding(unit))
     end function
 
     ! ---- <evener/cluster.h> ----
@@ -794,6 +817,12 @@ contains
         type(evn_problem), intent(in) :: problem
         character(kind=c_char), allocatable, target :: room(:)
         evn_open_loop = c_evn_open_loop(loop, session, closed(schedule, room), problem)
+    end function
+
+    integer(c_int) function evn_name_loop(session, loop, name)
+        type(c_ptr), intent(in) :: session, loop
+        character(*), intent(in) :: name
+        evn_name_loop = c_evn_name_loop(session, loop, trim(name)//c_null_char)
     end function
 
     integer(c_int) function evn_complain(program)

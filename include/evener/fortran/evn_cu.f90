@@ -44,6 +44,7 @@ module evn_cu
             integer(evn_cu_word), intent(inout) :: site(4); integer(evn_cu_int), value :: trips; end
         integer(evn_cu_int) function evn_cu_team() bind(c); import; end
         integer(evn_cu_int) function evn_cu_next() bind(c); import; end
+        subroutine evn_cu_behind(was, is) bind(c); import; integer(evn_cu_int), value :: was, is; end
         integer(evn_cu_int) function evn_cu_digit(t, trips) bind(c); import; integer(evn_cu_int), value :: t, trips; end
     end interface
 
@@ -52,6 +53,13 @@ module evn_cu
         integer(evn_cu_int) function evn_cu_integer_2(x) bind(c); import; integer(evn_cu_int_2), value :: x; end
         integer(evn_cu_int) function evn_cu_integer_4(x) bind(c); import; integer(evn_cu_c_int), value :: x; end
         integer(evn_cu_int) function evn_cu_integer_8(x) bind(c); import; integer(evn_cu_int), value :: x; end
+    end interface
+
+    interface evn_cu_one
+        integer(evn_cu_int_1) function evn_cu_one_1(x) bind(c); import; integer(evn_cu_int_1), value :: x; end
+        integer(evn_cu_int_2) function evn_cu_one_2(x) bind(c); import; integer(evn_cu_int_2), value :: x; end
+        integer(evn_cu_c_int) function evn_cu_one_4(x) bind(c); import; integer(evn_cu_c_int), value :: x; end
+        integer(evn_cu_int) function evn_cu_one_8(x) bind(c); import; integer(evn_cu_int), value :: x; end
     end interface
 
     interface evn_cu_index

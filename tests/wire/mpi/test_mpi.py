@@ -184,12 +184,22 @@ class Loading(unittest.TestCase):
         self.assertIn({"openmpi": "MPICH ", "mpich": "Open MPI "}[KIND], err)
 
     def test_alone(self):
-        """SLURM's variables, or half of PMI's, are no launcher."""
+        """SLURM's variables, half of PMI's, or a PMI_FD that is closed or something else are no launcher."""
         for env in ({}, {"SLURM_PROCID": "1", "SLURM_NTASKS": "4"}, {"PMI_RANK": "0"}, {"PMIX_RANK": ""},
-                    {"OMPI_COMM_WORLD_RANK": "x"}):
+                    {"OMPI_COMM_WORLD_RANK": "x"}, {"PMI_RANK": "0", "PMI_SIZE": "2", "PMI_FD": "199"},
+                    {"PMI_RANK": "0", "PMI_SIZE": "2", "PMI_FD": "0"}, {"PMI_RANK": "0", "PMI_SIZE": "2", "PMI_FD": "x"}):
             done = subprocess.run([TRY, "open"], env=clean() | env, capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn("no launcher has started this process", done.stderr)
+
+    def test_child(self):
+        """A program that a rank has started, without the launcher's descriptors, runs alone."""
+        child = f"import subprocess, sys; sys.exit(subprocess.run([{TRY!r}, 'open']).returncode != 2)"
+        if KIND != "mpich":
+            self.skipTest("Open MPI's launcher hands on no descriptor")
+        status, out, err = run(2, "-c", child, program=sys.executable)
+        self.assertEqual(status, 0, out + err)
+        self.assertEqual(err.count("no launcher has started this process"), 2, err)
 
     def test_any_pmix(self):
         """PMIx without Open MPI's variables: both plug-ins fit, the first one is named where there is none."""

@@ -1,22 +1,23 @@
 /* evener bench: the list of studies, general ones and those of workloads. */
 #include "bench/bench.h"
 #include "cli/command.h"
-#include "workload/table.h"
+#include "run/table.h"
 #include <string.h>
 
 static const struct study general[] = {
-    {"tasks", "cost of the loop itself for empty tasks, beside OpenMP and StarPU", bench_tasks},
+    {"tasks", "time of a loop over tasks of given lengths, beside OpenMP, TBB and StarPU",
+     bench_tasks},
     {"links", "latency and bandwidth between host and devices, by size", bench_links},
     {"wire", "messages between ranks by size, and barriers", bench_wire},
-    {"pinning", "processes and units with bound threads, and with threads that are not",
-     bench_pinning},
+    {"pinning", "processes and units, with bound and unbound threads", bench_pinning},
     {"put", "one-sided puts between ranks by size, beside messages and copies to a device",
      bench_put},
     {"schedules", "all schedules beside each other on described machines, in virtual time",
      bench_schedules},
-    {"units", "what --units auto chooses beside the best of all lists, by the model or measured",
+    {"units", "the choice of --units auto beside the best of all lists, by the model or measured",
      bench_units},
-    {"cluster", "schedules on described clusters of nodes, and a node that becomes slow, likewise",
+    {"cluster",
+     "schedules on described clusters of nodes, and a node that becomes slow, in virtual time",
      bench_cluster},
 };
 enum { GENERAL = sizeof general / sizeof *general };

@@ -1,11 +1,11 @@
 /* evener bench cluster: schedules on described clusters in virtual time: steps with and without
- * overlap, what they send, and who notices a node that becomes slow. */
+ * overlap, their messages, and the reaction to a node that becomes slow. */
 #include "bench/bench.h"
 #include "bench/bench_schedules.h"
-#include "common/message.h"
-#include "common/options.h"
-#include "workload/job.h"
-#include "workload/nodes.h"
+#include "common/cli/message.h"
+#include "common/cli/options.h"
+#include "run/job.h"
+#include "machine/nodes.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

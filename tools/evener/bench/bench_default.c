@@ -7,7 +7,7 @@
  * once by another core. Devices exchange over links as those of bench/machines.
  */
 #include "bench/bench_schedules.h"
-#include "common/message.h"
+#include "common/cli/message.h"
 #include <evener/model.h>
 #include <math.h>
 #include <stdio.h>

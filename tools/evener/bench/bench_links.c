@@ -1,9 +1,9 @@
 /* evener bench links: latency and bandwidth of the ways between host and devices, by size of the
  * message, beside a copy within the host's memory. */
 #include "bench/bench.h"
-#include "common/median.h"
-#include "common/message.h"
-#include "common/options.h"
+#include "common/run/median.h"
+#include "common/cli/message.h"
+#include "common/cli/options.h"
 #include <evener.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,8 +166,9 @@ int bench_links(int argc, char **argv) {
     struct request request = {.devices = "best", .repeat = 7};
     int code = options_read_plain(
         "bench links",
-        "usage: evener bench links [options]\n\n"
-        "How long messages take between the host and devices, and from device to device.",
+        "usage: evener bench links [options]\n"
+        "\n"
+        "Times of copies between the host and devices, and from device to device.",
         (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     const char *devices = request.devices;

@@ -9,8 +9,8 @@
  * units 50 times as fast no longer than the best of the others but for a two hundredth, and then
  * with fewer bytes. */
 #include "bench/bench_schedules.h"
-#include "common/message.h"
-#include "workload/job.h"
+#include "common/cli/message.h"
+#include "run/job.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
-/* evener bench pinning: what binding threads to cores is worth, for each processes x threads of
- * this node's cores: each thread on its own core, on any of its unit's, on any that the node gives.
- * After figure 10 of van der Wijngaart and Jin (IPDPS 2004). */
+/* evener bench pinning: effect of binding threads, for each processes x threads of this node's
+ * cores: each thread on its own core, on any of its unit's, on any of the node's. After figure 10
+ * of van der Wijngaart and Jin (IPDPS 2004). */
 #include "bench/bench.h"
-#include "common/files.h"
-#include "common/median.h"
-#include "common/message.h"
-#include "common/output.h"
-#include "common/record.h"
+#include "common/cli/files.h"
+#include "common/run/median.h"
+#include "common/cli/message.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
 #include "model/figures.h"
 #include <ctype.h>
 #include <dirent.h>

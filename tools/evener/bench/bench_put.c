@@ -6,8 +6,8 @@
 #include "bench/bench.h"
 #include "bench/pair.h"
 #include "bench/raw.h"
-#include "common/median.h"
-#include "common/record.h"
+#include "common/run/median.h"
+#include "common/run/record.h"
 #include <evener/plugin.h>
 #include <math.h>
 #include <stdlib.h>
@@ -350,8 +350,9 @@ static const struct option table[] = {
 
 int bench_put(int argc, char **argv) {
     const struct pair_study put = {"bench put",
-                                   "usage: evener bench put [options]\n\n"
-                                   "How long one-sided puts between two ranks take.",
+                                   "usage: evener bench put [options]\n"
+                                   "\n"
+                                   "Times of one-sided puts between two ranks.",
                                    table, &asked, study};
     return pair_command(&put, argc, argv);
 }

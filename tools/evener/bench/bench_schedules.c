@@ -11,9 +11,9 @@
  */
 #include "bench/bench_schedules.h"
 #include "bench/bench.h"
-#include "common/message.h"
-#include "workload/machine_file.h"
-#include "workload/job.h"
+#include "common/cli/message.h"
+#include "machine/machine_file.h"
+#include "run/job.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -430,9 +430,9 @@ static const struct option table[] = {
      OPTION_NUMBER, AT(noise), 0, 99},
     {"map", NULL, "the table of map beside the others instead, balance and bytes cut", OPTION_FLAG,
      AT(map), 0, 0},
-    {"default", NULL, "what a run gets that names no schedule instead, beside all others",
-     OPTION_FLAG, AT(default_), 0, 0},
-    {"planning", NULL, "how long plans take instead", OPTION_FLAG, AT(planning), 0, 0},
+    {"default", NULL, "the default schedule beside all others instead", OPTION_FLAG, AT(default_),
+     0, 0},
+    {"planning", NULL, "the times of planning instead", OPTION_FLAG, AT(planning), 0, 0},
     {"tasks", "N", "with --planning (default 1000000)", OPTION_NUMBER, AT(tasks), 1, 100000000},
     {"unit-count", "N", "with --planning (default 10000)", OPTION_NUMBER, AT(units), 1, 1000000},
     {0},

@@ -2,8 +2,8 @@
 #ifndef TOOL_BENCH_SCHEDULES_H
 #define TOOL_BENCH_SCHEDULES_H
 
-#include "common/options.h"
-#include "workload/job.h"
+#include "common/cli/options.h"
+#include "run/job.h"
 
 /* map beside the others on BT-MZ of these classes; 0, or 1 if what is asked of it does not hold. */
 int bench_map_table(const char *classes);
@@ -15,8 +15,8 @@ int bench_planning(int tasks, int units, double max);
 /* The i-th of the schedules that are compared; NULL beyond the last. */
 const char *bench_schedule(int i);
 
-/* What runs get without --schedule beside all others, on machines that are quiet, uneven and
- * disturbed; 0, an exit status after a message, or 1 if the default is not near the best. */
+/* The default schedule beside all others, on quiet, uneven and disturbed machines; 0, an exit
+ * status after a message, or 1 if the default is not near the best. */
 int bench_default(void);
 
 /* The problem of a class, checked. 0, or an exit status after a message; the job is to be closed in

@@ -8,7 +8,7 @@
 #include "bench/bench_units.h"
 #include "bench/bench.h"
 #include "bench/bench_schedules.h"
-#include "common/message.h"
+#include "common/cli/message.h"
 #include <math.h>
 #include <evener/number.h>
 #include <stdio.h>
@@ -114,11 +114,12 @@ static const struct option table[] = {
     {"cores", "LIST", "of the machines (default 8,16,64,128)", OPTION_TEXT, AT(cores), 0, 0},
     {"part", "N", "cores that share an L3 cache, where that divides them (default 8)",
      OPTION_NUMBER, AT(part), 1, CORES_MAX},
-    {"doubling", "PERCENT", "what a doubling of a team costs, while auto goes by 20 (default 20)",
-     OPTION_NUMBER, AT(doubling), 0, 1000},
+    {"doubling", "PERCENT",
+     "cost of a doubling of a team, for the model; auto assumes 20 (default 20)", OPTION_NUMBER,
+     AT(doubling), 0, 1000},
     {"schedule", "SPEC", "of the units (default: the workload's own)", OPTION_TEXT, AT(schedule), 0,
      0},
-    {"within", "PERCENT", "that auto may be slower than the best (default 3)", OPTION_NUMBER,
+    {"within", "PERCENT", "allowed excess of auto's time over the best (default 3)", OPTION_NUMBER,
      AT(within), 0, 1000},
     {"measure", NULL, "on this machine's cores, runs in turn", OPTION_FLAG, AT(real), 0, 0},
     {"rounds", "N", "measured: runs of each list, of which the median counts (default 5)",

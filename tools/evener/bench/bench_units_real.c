@@ -3,12 +3,12 @@
  * And what teams cost: one unit that draws its tasks one by one does each with its whole team. */
 #include "bench/bench_units.h"
 #include "bench/bench_schedules.h"
-#include "common/files.h"
-#include "common/json_file.h"
-#include "common/median.h"
-#include "common/message.h"
-#include "common/output.h"
-#include "common/record.h"
+#include "common/cli/files.h"
+#include "common/cli/json_file.h"
+#include "common/run/median.h"
+#include "common/cli/message.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
 #include "model/runs.h"
 #include <math.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ static const struct timed_list *best_of(const struct table *t) {
     return best;
 }
 
-/* The middle of the rounds' own ratios. */
+/* The median of the rounds' own ratios. */
 static double ratio_of(const struct timed_list *a, const struct timed_list *b, int rounds) {
     double ratio[UNITS_ROUNDS_MAX];
     for (int r = 0; r < rounds; r++) ratio[r] = a->step[r] / b->step[r];

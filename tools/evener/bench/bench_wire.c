@@ -1,10 +1,10 @@
-/* bench wire: what messages between ranks take, by size: half a ping-pong with messages that are
- * left in place and such that are copied in and out, beside the two copies alone; a flood one way;
- * a barrier by the number of ranks; an agreement. */
+/* bench wire: times of messages between ranks by size: half a ping-pong, in place and copied in and
+ * out, beside the two copies alone; a flood in one direction; a barrier by the number of ranks; an
+ * agreement. */
 #include "bench/bench.h"
 #include "bench/pair.h"
-#include "common/median.h"
-#include "common/message.h"
+#include "common/run/median.h"
+#include "common/cli/message.h"
 #include <string.h>
 
 enum { TAG = 32001 };
@@ -130,8 +130,9 @@ static evn_status study(struct pair *p) {
 
 int bench_wire(int argc, char **argv) {
     const struct pair_study wire = {"bench wire",
-                                    "usage: evener bench wire [options]\n\n"
-                                    "How long messages between ranks take, and barriers of them.",
+                                    "usage: evener bench wire [options]\n"
+                                    "\n"
+                                    "Times of messages between ranks, and of barriers.",
                                     NULL, NULL, study};
     return pair_command(&wire, argc, argv);
 }

@@ -1,10 +1,10 @@
 /* Studies of two ranks: ends of mail, samples in turn, the page and the record. */
 #include "bench/pair.h"
-#include "common/files.h"
-#include "common/median.h"
-#include "common/message.h"
-#include "common/output.h"
-#include "common/record.h"
+#include "common/cli/files.h"
+#include "common/run/median.h"
+#include "common/cli/message.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +159,7 @@ struct request {
 static const struct option table[] = {
     {"wire", "HOW", "which ranks: processes:N, mpi, .. (default processes:2, under mpirun its own)",
      OPTION_TEXT, AT(wire), 0, 0},
-    {"max", "BYTES", "the longest that goes (default 4194304)", OPTION_NUMBER, AT(max), 8, 1 << 30},
+    {"max", "BYTES", "the longest message (default 4194304)", OPTION_NUMBER, AT(max), 8, 1 << 30},
     {"repeat", "N", "samples, of which the median is shown (default 7)", OPTION_NUMBER, AT(repeat),
      1, PAIR_SAMPLES_MAX},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},

@@ -1,9 +1,9 @@
-/* What studies of messages and of puts have in common: a run of ranks of which the first two do
- * something by size, whose times are taken in turn and go to a page and a record. */
+/* Common part of studies of messages and puts: a run of ranks of which the first two do something
+ * by size, timed in turn, for a page and a record. */
 #ifndef TOOL_PAIR_H
 #define TOOL_PAIR_H
 
-#include "common/options.h"
+#include "common/cli/options.h"
 #include <cjson/cJSON.h>
 #include <evener.h>
 #include <evener/wire.h>
@@ -20,7 +20,7 @@ struct pair_ends {
 evn_status pair_ends_open(struct pair_ends *ends, evn_cluster *cluster, int to, int from, int tag,
                           size_t max);
 void pair_ends_close(struct pair_ends *ends);
-/* `from` NULL: what is in the room goes as it is. */
+/* `from` NULL: the room is sent unchanged. */
 evn_status pair_send(struct pair_ends *ends, const void *from, size_t bytes);
 /* `to` NULL: it is left in place. */
 evn_status pair_receive(struct pair_ends *ends, void *to);
@@ -34,7 +34,7 @@ struct pair {
     struct pair_ends ends;
     char *here, *there; /* `max` bytes each, written to */
     FILE *page;         /* NULL: this rank prints nothing */
-    cJSON *record;      /* of rank 0, for what was found; of others it is thrown away */
+    cJSON *record;      /* rank 0's results; those of other ranks are discarded */
 };
 
 /* A study that is a command: beside its own options it has --wire, --max, --repeat, --json and
@@ -53,7 +53,7 @@ int pair_command(const struct pair_study *study, int argc, char **argv);
 
 /* From 8 bytes on in factors of eight, and the longest. */
 size_t pair_next_size(size_t bytes, size_t max);
-/* How often something is done in a sample, for some milliseconds at most. */
+/* Repetitions in a sample, for some milliseconds at most. */
 int pair_times(size_t bytes);
 
 /* Something that is timed, as often as pair_times() says, by both ranks. */
@@ -69,7 +69,7 @@ struct pair_timed {
 evn_status pair_ping_pong(struct pair *p, int copies, size_t bytes);
 evn_status pair_flood(struct pair *p, int way, size_t bytes);
 
-/* Seconds of one of each, in the middle of all samples: what is compared is done in turn. */
+/* Median seconds of one of each over all samples, taken in turn. */
 enum { PAIR_TIMED_MAX = 16 };
 evn_status pair_measure(struct pair *p, const struct pair_timed *of, int count, size_t bytes,
                         double *seconds);

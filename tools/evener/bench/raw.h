@@ -18,7 +18,7 @@ enum raw_way {
 
 typedef struct raw_mpi {
     unsigned version; /* RAW_VERSION */
-    /* Of all ranks, with room for `max` bytes; to be closed even where it fails. */
+    /* Opens it on all ranks, with room for `max` bytes; close it even after a failure. */
     int (*open)(size_t max);
     /* `times` from rank 0 to rank 1 and back. A put is flushed, and behind it goes a number that is
      * flushed, too; who waits for that lets MPI come on. */
@@ -26,7 +26,7 @@ typedef struct raw_mpi {
     /* `times` from rank 0 to rank 1, which waits in MPI until all are there. */
     int (*flood)(int way, size_t bytes, int times);
     void (*close)(void);
-    /* What a code means. */
+    /* Text of an error code. */
     void (*say)(int code, char *text, size_t room);
 } raw_mpi;
 

@@ -2,7 +2,7 @@
 #ifndef TOOL_COMMAND_H
 #define TOOL_COMMAND_H
 
-#include "common/message.h"
+#include "common/cli/message.h"
 
 int command_info(int argc, char **argv);
 int command_run(int argc, char **argv);

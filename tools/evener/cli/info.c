@@ -1,15 +1,16 @@
-/* evener info: what this node has, and what could not be opened and why. */
+/* evener info: cores, caches and devices of this node, and the reasons why back ends could not be
+ * opened. */
 #include "cli/command.h"
 #include "cli/info_cores.h"
 #include "cli/info_ranks.h"
-#include "common/build.h"
-#include "common/isa.h"
-#include "common/options.h"
-#include "common/output.h"
-#include "common/record.h"
-#include "workload/calibration.h"
-#include "workload/ranks.h"
-#include "workload/table.h"
+#include "common/run/build.h"
+#include "common/simd/isa.h"
+#include "common/cli/options.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
+#include "machine/calibration.h"
+#include "run/ranks.h"
+#include "run/table.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -115,6 +116,9 @@ static void print_teams(const evn_machine *m) {
     printf("%s\n", known == all ? ", measured" : "");
 }
 
+/* The units below are gone in a moment: a program that begins in it is to have its cores. */
+static void claim_nothing(void) { setenv("EVENER_CLAIMS", "", 1); }
+
 static void print(const evn_machine *m) {
     char a[32], b[32];
     printf("processor  %s\n", evn_machine_processor(m));
@@ -131,6 +135,7 @@ static void print(const evn_machine *m) {
            info_size((double)evn_machine_memory_available(m), b));
     print_devices();
     evn_units *units;
+    claim_nothing();
     if (!evn_units_open(&units, m, "auto", 0)) {
         print_auto(units);
         print_teams(m);
@@ -149,6 +154,7 @@ static int check_binding(const evn_machine *m, int quiet) {
     char list[32];
     snprintf(list, sizeof list, "%d:CPU:1", evn_machine_cores(m));
     evn_units *units;
+    claim_nothing();
     evn_status status = evn_units_open(&units, m, list, 0);
     if (!status) status = evn_units_check_binding(units);
     if (!status) evn_units_close(units);
@@ -219,11 +225,13 @@ static int tell(struct info *info, const char *json) {
 static int run(int argc, char **argv) {
     struct request request = {0};
     struct info info = {0};
-    int code = options_read_plain("info",
-                                  "usage: evener info [options]\n\n"
-                                  "What this node has, and what could not be opened; where a "
-                                  "launcher (mpirun, srun)\nhas started it, what each rank has.",
-                                  (struct option_set){table, &request, NULL}, argc, argv);
+    int code = options_read_plain(
+        "info",
+        "usage: evener info [options]\n"
+        "\n"
+        "Cores, caches and devices of this node, and the reasons why back ends could not be\n"
+        "opened; under a launcher (mpirun, srun) the share of each rank.",
+        (struct option_set){table, &request, NULL}, argc, argv);
     if (code) return code < 0 ? EXIT_DONE : code;
     code = ranks_join(&info.cluster, &request.ranks);
     if (!code) code = tell(&info, request.json);

@@ -1,4 +1,4 @@
-/* What `evener info` says of cores. */
+/* Cores in `evener info`. */
 #include "cli/info_cores.h"
 #include "cli/info_ranks.h"
 #include <stdio.h>
@@ -40,6 +40,16 @@ static void print_limits(const evn_machine *m) {
         printf(", enough for all of them\n");
 }
 
+static void print_claimed(const evn_machine *m) {
+    char text[512];
+    int core[1024], count = 0;
+    for (int i = 0; i < evn_machine_cores(m) && count < 1024; i++)
+        if (evn_machine_core_claimed(m, i)) core[count++] = evn_machine_core_number(m, i);
+    if (!count) return;
+    info_cores(core, count, text, sizeof text);
+    printf("           claimed by other programs: %s\n", text);
+}
+
 void info_print_cores(const evn_machine *m) {
     const int n = evn_machine_cores(m);
     char text[1024];
@@ -47,6 +57,7 @@ void info_print_cores(const evn_machine *m) {
     printf("cores      %d: %s  (packages %d, NUMA nodes %d)\n", n, text, evn_machine_packages(m),
            evn_machine_numa_nodes(m));
     print_limits(m);
+    print_claimed(m);
 }
 
 /* Kinds have letters in the picture: A is the fastest. */

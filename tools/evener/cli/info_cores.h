@@ -1,4 +1,5 @@
-/* What `evener info` says of cores: which are ours and why, their kinds, and a picture of parts. */
+/* Cores in `evener info`: this process's cores and the reasons, their kinds, and a picture of
+ * parts. */
 #ifndef TOOL_INFO_CORES_H
 #define TOOL_INFO_CORES_H
 

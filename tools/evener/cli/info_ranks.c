@@ -1,8 +1,8 @@
-/* What `evener info` says of ranks: where each runs, on which cores and why, with which devices. */
+/* Ranks in `evener info`: the host of each, its cores and the reasons, its devices. */
 #include "cli/info_ranks.h"
-#include "common/message.h"
-#include "common/ranks.h"
-#include "workload/ranks.h"
+#include "common/cli/message.h"
+#include "common/run/ranks.h"
+#include "run/ranks.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
-/* What `evener info` says of ranks. */
+/* Ranks in `evener info`. */
 #ifndef TOOL_INFO_RANKS_H
 #define TOOL_INFO_RANKS_H
 
-#include "common/record.h"
+#include "common/run/record.h"
 #include <evener.h>
 
-/* A rank, and what it may use of its host. */
+/* A rank, and its share of the host. */
 struct info_rank {
     char host[64], how[160], devices[256];
     int cores, core[1024]; /* by the system's numbers */

@@ -2,9 +2,9 @@
 #include "cli/command.h"
 #include "cli/stack.h"
 #include "cli/standard.h"
-#include "common/interrupt.h"
-#include "workload/ranks.h"
-#include "workload/table.h"
+#include "common/cli/interrupt.h"
+#include "run/ranks.h"
+#include "run/table.h"
 #include <errno.h>
 #include <omp.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@ static const struct part {
     const char *name, *help;
     int (*run)(int, char **);
 } parts[] = {
-    {"info", "what this node has: cores, caches, devices; what could be opened, and why not",
+    {"info", "cores, caches and devices of this node; back ends that could not be opened, and why",
      command_info},
     {"run", "run a workload:", command_run}, /* and their names */
-    {"plan", "a schedule's assignment, loads, imbalance and bytes cut; nothing is computed",
+    {"plan", "a schedule's assignment, loads, imbalance and bytes cut, without computing",
      command_plan},
-    {"model", "processes x threads: what a step takes, predicted and measured, and the best",
+    {"model", "processes x threads: time of a step, predicted and measured; the best numbers",
      command_model},
-    {"bench", "a study, as ratios in one run; without a name: which there are", command_bench},
+    {"bench", "a study, as ratios in one run; without a name: the list of studies", command_bench},
     {"calibrate", "measure this node's units, for schedules and plans, and keep the figures",
      command_calibrate},
     {"report", "a page with pictures from records of runs", command_report},

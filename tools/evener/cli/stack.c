@@ -1,7 +1,7 @@
 /* Stacks: where the process's limit is small, the command runs in a thread of its own, whose stack
  * the limit does not reach. */
 #include "cli/stack.h"
-#include "common/message.h"
+#include "common/cli/message.h"
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-/* Where the model's assumptions fail: a line that alpha is not the slope of, teams and sizes that
- * nobody has measured, networks that are not known, and runs that are far from what it says. */
+/* Model assumptions that fail: measured points off the line of slope alpha, unmeasured teams and
+ * sizes, unknown networks, and runs far from the prediction. */
 #include "model/doubts.h"
 #include <math.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* What the model takes for granted and is not so here, in words. */
+/* Warnings: model assumptions that do not hold on this machine. */
 #ifndef MODEL_DOUBTS_H
 #define MODEL_DOUBTS_H
 
@@ -11,7 +11,7 @@ struct doubts {
     char text[DOUBTS][256];
 };
 
-/* Of figures and rows that are rated; `node`: cores of a node, 0: all are on one; `described`: the
+/* Doubts about figures and rated rows; `node`: cores of a node, 0: one node; `described`: the
  * figures are a machine file's. */
 void doubts_find(struct doubts *doubts, const struct job *job, const struct figures *f,
                  const struct rows *rows, int node, int described);

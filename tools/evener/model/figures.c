@@ -1,12 +1,12 @@
-/* Measuring and keeping what the model goes by. Alpha is the slope of f / fib - 1 over threads - 1,
- * where f = T / (Tmg S): figure 8 of van der Wijngaart and Jin (IPDPS 2004), but with every phase's
- * own loop in fib. */
+/* Measurement of the model's figures. Alpha is the slope of f / fib - 1 over threads - 1, where f =
+ * T / (Tmg S): figure 8 of van der Wijngaart and Jin (IPDPS 2004), but with every phase's own loop
+ * in fib. */
 #include "model/figures.h"
-#include "common/json_file.h"
-#include "common/median.h"
-#include "common/message.h"
-#include "common/record.h"
-#include "workload/calibration.h"
+#include "common/cli/json_file.h"
+#include "common/run/median.h"
+#include "common/cli/message.h"
+#include "common/run/record.h"
+#include "machine/calibration.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

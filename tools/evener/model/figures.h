@@ -1,11 +1,11 @@
-/* What the model goes by: what a task takes on a core by its size, alpha, ways of messages.
- * Measured here and kept as calibrations are, or described in a machine file. */
+/* Figures of the model: time of a task on a core by its size, alpha, costs of messages. Measured
+ * here and kept as calibrations, or described in a machine file. */
 #ifndef MODEL_FIGURES_H
 #define MODEL_FIGURES_H
 
 #include "model/runs.h"
-#include "workload/job.h"
-#include "workload/machine_file.h"
+#include "run/job.h"
+#include "machine/machine_file.h"
 #include <evener/predict.h>
 
 struct figures {
@@ -33,8 +33,8 @@ int figures_described(struct figures *f, const struct job *job, const struct mac
 /* Measures them in runs of `steps` steps, three of each kind, and keeps them. As above. */
 int figures_measure(const struct job *job, int steps, int quiet);
 
-/* How Np x Nt is run: Np processes of one unit each, Np units of one process, or such units whose
- * threads are shared out again by what they have to do. */
+/* Ways to run Np x Nt: Np processes of one unit each, Np units of one process, or such units with
+ * threads reassigned by their loads. */
 enum as { AS_PROCESSES, AS_UNITS, AS_REASSIGNED };
 
 struct way {

@@ -1,11 +1,11 @@
-/* evener model of FT and MG: what a step takes on nodes of threads that share a GPU, variant by
+/* evener model of FT and MG: time of a step on nodes of threads that share a GPU, variant by
  * variant, in virtual time. Nothing is computed and no clock is read. */
 #include "model/in_time.h"
 #include "cli/command.h"
-#include "common/files.h"
-#include "common/json_file.h"
-#include "common/output.h"
-#include "common/record.h"
+#include "common/cli/files.h"
+#include "common/cli/json_file.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
 #include "report/report.h"
 #include <math.h>
 #include <stdio.h>
@@ -384,12 +384,14 @@ static int predict(struct study_of *s) {
 }
 
 static int help(const char *name, const struct option_set *sets) {
-    printf(
-        "usage: evener model %s [options]\n\n"
-        "What a step takes on nodes of threads that share a GPU, variant by variant, in virtual\n"
-        "time: cores, GPU, bus and network do one thing at a time each. By default on the node\n"
-        "of the paper on UPC and CUDA. Nothing is computed.\n\noptions:\n",
-        name);
+    printf("usage: evener model %s [options]\n"
+           "\n"
+           "Predicted time of a step on nodes of threads that share a GPU, variant by variant, in\n"
+           "virtual time: cores, GPU, bus and network do one thing at a time each. By default on\n"
+           "the node of the paper on UPC and CUDA. Nothing is computed.\n"
+           "\n"
+           "options:\n",
+           name);
     options_help("model", sets, 0);
     return EXIT_DONE;
 }

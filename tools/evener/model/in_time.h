@@ -1,8 +1,8 @@
-/* evener model of workloads whose steps are laid into virtual time (common/virtual.h). */
+/* evener model of workloads whose steps are laid into virtual time (common/run/virtual.h). */
 #ifndef TOOL_MODEL_IN_TIME_H
 #define TOOL_MODEL_IN_TIME_H
 
-#include "common/workload.h"
+#include "common/run/workload.h"
 
 /* The whole command; an exit status. */
 int in_time_model(const struct workload *is, int argc, char **argv);

@@ -1,9 +1,9 @@
-/* evener model: what a step takes on so many cores as processes by threads, which of them are best,
- * and what this node says to it. */
+/* evener model: predicted time of a step on given numbers of cores as processes by threads, the
+ * best of these, and measurements on this node. */
 #include "cli/command.h"
-#include "common/files.h"
-#include "common/output.h"
-#include "common/record.h"
+#include "common/cli/files.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
 #include "model/doubts.h"
 #include "model/in_time.h"
 #include "model/rows.h"
@@ -241,14 +241,13 @@ static const struct option table[] = {
      OPTION_TEXT, AT(cores), 0, 0},
     {"node", "N", "cores of a node, within which threads move (default: all are on one)",
      OPTION_NUMBER, AT(node), 1, CORES_MAX},
-    {"machine", "FILE", "a described machine instead of this one: its cores, nodes and networks",
+    {"machine", "FILE", "machine described in FILE instead of this one: cores, nodes, networks",
      OPTION_INPUT, AT(machine), 0, 0},
-    {"alpha", "X", "what a thread more costs a team (default: as calibrated, else 0.030)",
+    {"alpha", "X", "cost of an additional thread of a team (default: as calibrated, else 0.030)",
      OPTION_TEXT, AT(alpha), 0, 0},
     {"calibrate", NULL, "measure costs, alpha and messages of this node first, and keep them",
      OPTION_FLAG, AT(calibrate), 0, 0},
-    {"measure", NULL, "run what fits this node, beside the prediction", OPTION_FLAG, AT(measure), 0,
-     0},
+    {"measure", NULL, "also run the cases that fit this node", OPTION_FLAG, AT(measure), 0, 0},
     {"steps", "N", "of each run that is measured (default 10)", OPTION_NUMBER, AT(steps), 1,
      1000000},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
@@ -267,13 +266,14 @@ static const struct option_rule rules[] = {
 
 static int help(const struct workload *is) {
     char usage[640];
-    snprintf(usage, sizeof usage,
-             "usage: evener model %s [options]\n\n"
-             "What a step takes on so many cores, as processes by threads, and which of them are\n"
-             "best: the model of NPB-MZ's authors (IPDPS 2004), and a finer one that knows each\n"
-             "process's own tasks, threads and messages. Nothing is computed, but for\n"
-             "--calibrate and --measure.\n",
-             is ? is->name : "APP");
+    snprintf(
+        usage, sizeof usage,
+        "usage: evener model %s [options]\n"
+        "\n"
+        "Predicted time of a step on given numbers of cores, as processes by threads, and the\n"
+        "best of these: the model of NPB-MZ's authors (IPDPS 2004), and a finer one with each\n"
+        "process's tasks, threads and messages. Only --calibrate and --measure compute.\n",
+        is ? is->name : "APP");
     job_help("model", usage, table, is);
     return EXIT_DONE;
 }

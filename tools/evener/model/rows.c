@@ -1,7 +1,7 @@
 /* Predicting and measuring processes by threads. */
 #include "model/rows.h"
-#include "common/median.h"
-#include "common/message.h"
+#include "common/run/median.h"
+#include "common/cli/message.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

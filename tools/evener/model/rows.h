@@ -28,13 +28,13 @@ int rows_add(struct rows *rows, const struct job *job, const struct figures *f, 
 /* Measures what fits this node, both ways, in turn. As above. */
 int rows_measure(struct rows *rows, const struct job *job, int steps, int quiet);
 
-/* What is measured of a row: as processes, or where these were not as units; NAN. */
+/* Measured time of a row: as processes, or if there is none as units; NAN. */
 double row_measured(const struct row *row);
 
 /* Finds the best of each number of cores. */
 void rows_rate(struct rows *rows);
 
-/* How far predicted times are from measured ones, as ratios above 0; the number of rows. */
+/* Deviation of predicted from measured times, as ratios above 0; the number of rows. */
 int rows_errors(const struct rows *rows, double *largest, double *middle);
 
 /* Measured time of the best predicted over the best measured, the worst of all numbers of cores;

@@ -1,8 +1,8 @@
 /* This command again, in a process of its own. */
 #include "model/runs.h"
-#include "common/interrupt.h"
-#include "common/json_file.h"
-#include "common/message.h"
+#include "common/cli/interrupt.h"
+#include "common/cli/json_file.h"
+#include "common/cli/message.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

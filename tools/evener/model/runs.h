@@ -1,5 +1,5 @@
-/* Runs of this command in processes of their own, whose records are what is measured: a process
- * that forks ranks must not have had threads, and each run begins with a cold program. */
+/* Runs of this command in processes of their own, for measurements by their records: a process that
+ * forks ranks must not have had threads, and each run starts with a cold program. */
 #ifndef MODEL_RUNS_H
 #define MODEL_RUNS_H
 

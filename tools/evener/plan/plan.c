@@ -1,15 +1,15 @@
-/* evener plan: what a schedule does with a workload, iteration by iteration, in a virtual clock: on
- * the units of this node, on a machine described in a file, or with the times of a run. */
+/* evener plan: a schedule's assignments of a workload, iteration by iteration, in a virtual clock:
+ * on the units of this node, on a machine described in a file, or with the times of a run. */
 #include "cli/command.h"
-#include "common/files.h"
-#include "common/output.h"
-#include "common/record.h"
-#include "workload/machine_file.h"
-#include "workload/nodes.h"
+#include "common/cli/files.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
+#include "machine/machine_file.h"
+#include "machine/nodes.h"
 #include "plan/times_file.h"
-#include "workload/calibration.h"
-#include "workload/job.h"
-#include "workload/slow.h"
+#include "machine/calibration.h"
+#include "run/job.h"
+#include "run/slow.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -401,13 +401,13 @@ static const struct option table[] = {
      OPTION_TEXT, AT(words.units), 0, 0},
     {"speeds", "LIST", "speed of each unit, as 1,1,5 (default: its cores by their kind)",
      OPTION_TEXT, AT(words.speeds), 0, 0},
-    {"machine", "FILE", "a described machine: its units, their times of tasks, its links",
-     OPTION_INPUT, AT(machine), 0, 0},
-    {"times", "FILE", "the record of a run: its times of tasks instead of sizes", OPTION_INPUT,
+    {"machine", "FILE", "machine described in FILE: units, times of tasks, links", OPTION_INPUT,
+     AT(machine), 0, 0},
+    {"times", "FILE", "record of a run, whose times of tasks replace sizes", OPTION_INPUT,
      AT(times), 0, 0},
     {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
      AT(exchange), 0, 0},
-    {"overlap", NULL, "tasks that need nothing from other nodes are done while messages travel",
+    {"overlap", NULL, "compute tasks without messages from other nodes while messages travel",
      OPTION_FLAG, AT(overlap), 0, 0},
     {"slow", "U:F@N", "unit U takes F times as long from step N on; the first is 0", OPTION_TEXT,
      AT(slow), 0, 0},
@@ -435,12 +435,14 @@ static const struct option_rule rules[] = {
 
 static int help(const struct workload *is) {
     char usage[512];
-    snprintf(usage, sizeof usage,
-             "usage: evener plan %s [options]\n\n"
-             "What a schedule does with a workload's tasks, without computing anything. Each\n"
-             "iteration is one instance of the loop in a virtual clock, in which a task takes its\n"
-             "weight over the speed of its unit, or what --machine or --times say.\n",
-             is ? is->name : "APP");
+    snprintf(
+        usage, sizeof usage,
+        "usage: evener plan %s [options]\n"
+        "\n"
+        "A schedule's assignments of a workload's tasks, without computing. Each iteration\n"
+        "is one instance of the loop in a virtual clock: a task takes its weight over the speed\n"
+        "of its unit, or the time given by --machine or --times.\n",
+        is ? is->name : "APP");
     job_help("plan", usage, table, is);
     return EXIT_DONE;
 }

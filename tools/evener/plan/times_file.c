@@ -1,7 +1,7 @@
 /* Reading the times of a record. */
 #include "plan/times_file.h"
-#include "common/message.h"
-#include "common/json_file.h"
+#include "common/cli/message.h"
+#include "common/cli/json_file.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

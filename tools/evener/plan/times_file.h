@@ -2,10 +2,10 @@
 #ifndef TOOL_TIMES_FILE_H
 #define TOOL_TIMES_FILE_H
 
-#include "workload/machine_file.h"
-#include "workload/job.h"
+#include "machine/machine_file.h"
+#include "run/job.h"
 
-/* What the record says of the run as a whole. */
+/* The record's figures of the whole run. */
 struct times_file {
     double step_s;          /* wall time of an instance of the loop; NAN: not said */
     double compute_s;       /* of it in tasks */

@@ -1,9 +1,9 @@
 /* evener report: one page with pictures from one or more records. */
 #include "report/report.h"
 #include "cli/command.h"
-#include "common/options.h"
-#include "common/output.h"
-#include "common/record.h"
+#include "common/cli/options.h"
+#include "common/cli/output.h"
+#include "common/run/record.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,6 @@
-/* What the parts of `evener report` share: records as read, groups of records that may be compared,
- * and the few primitives that pages and pictures are drawn with.
- *
- * Pictures have no fixed width: what lies along x is given in per cent, so text keeps its size on
- * any screen and on paper, and no script is needed.
- */
+/* Common parts of `evener report`: records as read, groups of comparable records, and the
+ * primitives of pages and pictures. Pictures have no fixed width: x is in per cent, so text keeps
+ * its size on any screen and on paper, and no script is needed. */
 #ifndef TOOL_REPORT_H
 #define TOOL_REPORT_H
 
@@ -31,7 +28,7 @@ struct report_burst {
 /* A rank of a run over several, over the whole of it. */
 struct report_rank {
     const char *host;
-    double messages, bytes, moved, moved_bytes, wait_s; /* what it sent; its units' waiting */
+    double messages, bytes, moved, moved_bytes, wait_s; /* bytes sent; its units' waiting */
 };
 
 /* A message between ranks in the last steps. */
@@ -48,14 +45,22 @@ struct report_part {
     double seconds;
 };
 
-/* What the launches of a phase took on a device. */
+/* Times of a phase's launches on a device. */
 struct report_launches {
     int device;
     const char *name;
     double seconds, launches;
 };
 
-/* How the tasks lay in one iteration; units entries each, NULL where the record has none. */
+/* A place in a program, mostly a directive, and all loops that it has opened (evn_name_loop()). */
+struct report_site {
+    const char *name, *schedule;    /* of the last loop */
+    double loops, instances, tasks; /* tasks: of the last loop */
+    double seconds, migrations, moved_bytes;
+    struct report_unit *unit; /* of the record's units; compute_s, exchange_s and idle_s alone */
+};
+
+/* Assignment in one iteration; units entries each, NULL if the record has none. */
 struct report_iteration {
     int *tasks;
     double *load;
@@ -83,7 +88,7 @@ struct report_point {
     double step_s, speedup, group_s[POINT_GROUPS];
 };
 
-/* A record. Strings belong to `json`; what is not there is NULL, 0 entries or NaN, as said. */
+/* A record. Strings belong to `json`; missing values are NULL, 0 entries or NaN, as said. */
 struct report_record {
     const char *file;
     cJSON *json;
@@ -116,6 +121,8 @@ struct report_record {
     struct report_launches *launches;
     int iterations;
     struct report_iteration *iteration;
+    int sites; /* then there are instances of these, and no steps: `steps` is NaN */
+    struct report_site *site;
     int load_is_weight; /* of iterations; otherwise it is s */
     int choices;        /* of evener model; then there is nothing else but app, class and alpha */
     struct report_choice *choice;
@@ -125,7 +132,8 @@ struct report_record {
 
 /* Reads a record; 0, or an exit status after a message. Free it in any case. */
 int report_read(struct report_record *r, const char *file);
-/* The same of one that is not in a file; `name` is for messages. `json` is r's from now on. */
+/* The same for a record that is not in a file; `name` is for messages. r owns `json` from then on.
+ */
 int report_take(struct report_record *r, const char *name, cJSON *json);
 void report_free(struct report_record *r);
 
@@ -136,9 +144,9 @@ struct report_kind {
 };
 const struct report_kind *report_kind(int i);
 
-/* What a task of the program is: "zone", "slice", "slab". */
+/* Noun of a task of the program: "zone", "slice", "slab". */
 const char *report_noun(const struct report_record *r);
-/* Whether there are times of periods: false for plans that predict none. */
+/* 1 if there are times of periods; 0 for plans without predicted times. */
 int report_timed(const struct report_record *r);
 /* Seconds of a step, NaN where there are none. */
 double report_step(const struct report_record *r);
@@ -189,8 +197,8 @@ double tick_step(double max, int about);
 
 /* -- pictures (report_svg.c) -- */
 
-/* A picture as wide as its place and `height` pixels high; `title` is its name for who does not see
- * it, and `description` what it shows. */
+/* A picture of the width of its place and `height` pixels; `title` is its accessible name,
+ * `description` its content. */
 void svg_begin(struct page *page, double height, const char *title, const char *description);
 void svg_end(struct page *page);
 /* The same for pictures whose two directions have one scale: `width` x `height` of its own units,
@@ -278,12 +286,12 @@ struct span {
 };
 int lanes_arrows(struct page *page, const struct lanes *lanes, const struct span *span, int *drawn);
 
-/* -- the pictures, a file each; each leaves itself out with a sentence where records lack what it
- * needs -- */
+/* -- the pictures, a file each; each is replaced by a sentence if records lack its data -- */
 void report_periods(struct page *page, const struct report_group *group);   /* report_periods.c */
 void report_parts(struct page *page, const struct report_group *group);     /* report_parts.c */
 void report_phases(struct page *page, const struct report_group *group);    /* report_phases.c */
 void report_units(struct page *page, const struct report_group *group);     /* report_units.c */
+void report_sites(struct page *page, const struct report_group *group);     /* report_sites.c */
 void report_ranks(struct page *page, const struct report_group *group);     /* report_ranks.c */
 void report_transfers(struct page *page, const struct report_group *group); /* report_transfers.c */
 void report_speedups(struct page *page, const struct report_group *group);  /* report_speedup.c */

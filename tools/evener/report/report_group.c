@@ -1,5 +1,5 @@
-/* Which records may be compared: those of one application, class and mesh; and what a schedule is
- * called among the others of its group. */
+/* Groups of comparable records: of one application, class and mesh; and the name of a schedule
+ * within its group. */
 #include "report/report.h"
 #include <ctype.h>
 #include <math.h>

@@ -186,6 +186,12 @@ static void summary(struct page *page, const struct report_group *group, int gro
     put(page, "</table></div></figure>\n");
 }
 
+static double instances(const struct report_record *r) {
+    double sum = 0;
+    for (int i = 0; i < r->sites; i++) sum += r->site[i].instances;
+    return sum;
+}
+
 /* What there is to say in a sentence or two: the fastest, whether the bits agree, the machine. */
 static void lead(struct page *page, const struct report_group *g) {
     const struct report_record *first = g->row[0].record;
@@ -214,11 +220,22 @@ static void lead(struct page *page, const struct report_group *g) {
         put(page, "The solutions %s. ",
             agree ? "agree to the last bit"
                   : "differ in their bits (other steps, or units that round differently)");
+    if (!best && first->sites)
+        put(page, "%s: %s instances of %d directive%s, %s. ", row_name(&g->row[0]).text,
+            count_text(instances(first)).text, first->sites, first->sites == 1 ? "" : "s",
+            seconds_text(first->seconds).text);
     put(page, "</p>\n");
     if (machines > 1)
         put(page, "<p class=\"note\">These records are from different machines.</p>\n");
     else if (first->processor)
         put(page, "<p class=\"note\">On %s.</p>\n", first->processor);
+}
+
+/* Programs with directives have instances of these and no steps. */
+static int has_sites(const struct report_group *g) {
+    int sites = 0;
+    for (int i = 0; i < g->rows; i++) sites += g->row[i].record->sites;
+    return sites > 0;
 }
 
 static void commands(struct page *page, const struct report_group *g) {
@@ -246,9 +263,10 @@ void report_page(FILE *out, const struct report_group *group, int groups,
         const struct report_group *g = &group[k];
         put(&page, "<section id=\"g%d\">\n<h2>%s</h2>\n", k + 1, g->title);
         lead(&page, g);
-        report_periods(&page, g);
+        if (!has_sites(g)) report_periods(&page, g);
         report_speedups(&page, g);
-        report_transfers(&page, g);
+        if (!has_sites(g)) report_transfers(&page, g);
+        report_sites(&page, g);
         report_timelines(&page, g);
         report_maps(&page, g);
         report_ranks(&page, g);

@@ -1,4 +1,4 @@
-/* What launches took on devices, phase by phase, of runs that have timed them. */
+/* Times of launches on devices, phase by phase, of runs that have timed them. */
 #include "report/report.h"
 #include <stdlib.h>
 #include <string.h>

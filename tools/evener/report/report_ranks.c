@@ -1,5 +1,4 @@
-/* What the ranks of a run did in the whole of it: computing, exchange and waiting of their units,
- * and what they sent. */
+/* Ranks in the whole run: computing, exchange and waiting of their units, and bytes sent. */
 #include "report/report.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Reading a record: all that a page needs is checked here, so that drawing can trust it. */
 #include "report/report.h"
-#include "common/message.h"
-#include "workload/table.h"
+#include "common/cli/message.h"
+#include "run/table.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 /* A record of a million tasks is 20 MiB; a text of this size becomes 2 GB of values at worst. */
 enum { FILE_MAX = 32 << 20 };
 enum { UNITS_MAX = 65536, TASKS_MAX = 1 << 24, PARTS_MAX = 24, CHOICES_MAX = 4096, TEXT_MAX = 400 };
-enum { DEVICES_MAX = 1024, PHASES_MAX = 64 };
+enum { DEVICES_MAX = 1024, PHASES_MAX = 64, SITES_MAX = 1024 };
 
 static const struct report_kind kinds[] = {
     {"compute", "computing", 0},
@@ -430,6 +430,55 @@ static void read_iterations(struct reader *in, struct report_record *r) {
     }
 }
 
+/* The site of that name, which may be a new one; NULL: there are too many. */
+static struct report_site *site_of(struct reader *in, struct report_record *r, const char *name) {
+    for (int i = r->sites; i-- > 0;)
+        if (!strcmp(r->site[i].name, name)) return &r->site[i];
+    if (r->sites == SITES_MAX) wrong(in, "\"loops\" has more than %d names", SITES_MAX);
+    struct report_unit *unit = in->bad ? NULL : room(in, r->units, sizeof *unit);
+    if (!unit) return NULL;
+    struct report_site *s = &r->site[r->sites++];
+    *s = (struct report_site){.name = name, .unit = unit};
+    return s;
+}
+
+/* Adds a loop to its site. */
+static void add_loop(struct reader *in, const struct report_record *r, struct report_site *s,
+                     const cJSON *o) {
+    static const char where[] = "loops[].";
+    const cJSON *units = read_nest(in, o, where, "units", NEEDED, 1), *u;
+    const cJSON *transfers = read_nest(in, o, where, "transfers", NEEDED, 0);
+    s->loops++;
+    s->schedule = read_text(in, o, where, "schedule", NEEDED);
+    s->tasks = read_number(in, o, where, "tasks", NEEDED);
+    s->instances += read_number(in, o, where, "steps", NEEDED);
+    s->seconds += read_number(in, o, where, "seconds", NEEDED);
+    if (in->bad) return;
+    s->migrations += read_number(in, transfers, "loops[].transfers.", "migrations", NEEDED);
+    s->moved_bytes += read_number(in, transfers, "loops[].transfers.", "moved_bytes", NEEDED);
+    if (cJSON_GetArraySize(units) != r->units) return; /* before a unit was lost */
+    int i = 0;
+    cJSON_ArrayForEach(u, units) {
+        struct report_unit *to = &s->unit[i++];
+        to->compute_s += read_number(in, u, "loops[].units[].", "compute_s", NEEDED);
+        to->exchange_s += read_number(in, u, "loops[].units[].", "exchange_s", NEEDED);
+        to->idle_s += read_number(in, u, "loops[].units[].", "idle_s", NEEDED);
+    }
+}
+
+/* Loops with names, which programs with directives have. */
+static void read_sites(struct reader *in, struct report_record *r) {
+    const cJSON *list = read_nest(in, r->json, "", "loops", OPTIONAL, 1), *o;
+    r->site = list ? room(in, SITES_MAX, sizeof *r->site) : NULL;
+    cJSON_ArrayForEach(o, list) {
+        const char *name = in->bad ? NULL : read_text(in, o, "loops[].", "name", OPTIONAL);
+        struct report_site *s = name ? site_of(in, r, name) : NULL;
+        if (s) add_loop(in, r, s, o);
+        if (in->bad) return;
+    }
+    if (r->sites) r->steps = NAN;
+}
+
 static void read_run(struct reader *in, struct report_record *r) {
     const cJSON *root = r->json;
     r->steps = read_whole(in, root, "", "steps", 1000000000);
@@ -457,6 +506,7 @@ static void read_run(struct reader *in, struct report_record *r) {
     if (!in->bad) read_messages(in, r);
     if (!in->bad) read_parts(in, r);
     if (!in->bad) read_devices(in, r);
+    if (!in->bad) read_sites(in, r);
     const cJSON *mesh = read_nest(in, root, "", "mesh", OPTIONAL, 0);
     if (mesh) r->triangles = read_number(in, mesh, "mesh.", "triangles", OPTIONAL);
     const cJSON *machine = read_nest(in, root, "", "machine", OPTIONAL, 0);
@@ -661,6 +711,8 @@ void report_free(struct report_record *r) {
         free(r->iteration[i].load);
     }
     free(r->iteration);
+    for (int i = 0; i < r->sites; i++) free(r->site[i].unit);
+    free(r->site);
     free(r->choice);
     free(r->point);
     free(r->part);

@@ -122,9 +122,10 @@ static void picture(struct page *page, const struct report_row *row, const struc
     const struct lanes lanes = {r, units, BAR + GAP + (queues ? QUEUE + 1 : 0)};
     const double scale = WIDTH / length, height = lanes_height(&lanes);
     put(page,
-        "<div class=\"title\"><h4>%s</h4><p class=\"note\">step %d: %s, units busy for %s of it</p>"
+        "<div class=\"title\"><h4>%s</h4><p class=\"note\">%s %d: %s, units busy for %s of it</p>"
         "</div>\n",
-        row_name(row).text, s->number, seconds_text(s->end - s->begin).text,
+        row_name(row).text, r->sites ? "instance" : "step", s->number,
+        seconds_text(s->end - s->begin).text,
         share_text(busy, (s->end - s->begin) * r->units).text);
     struct sentence title;
     snprintf(title.text, sizeof title.text, "One step of %.190s", row_name(row).text);

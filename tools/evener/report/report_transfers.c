@@ -1,4 +1,4 @@
-/* What crosses between units, by schedule: figure 10 of González and Morancho, "Multi-GPU
+/* Transfers between units, by schedule: figure 10 of González and Morancho, "Multi-GPU
  * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021). */
 #include "report/report.h"
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void table(struct page *page, const struct report_group *g) {
 
 void report_transfers(struct page *page, const struct report_group *g) {
     if (!report_timed(g->row[0].record)) return;
-    int several = 0; /* rows of more than one unit: nothing crosses where there is but one */
+    int several = 0; /* rows of several units: within one unit nothing is transferred */
     for (int i = 0; i < g->rows; i++) several += g->row[i].record->units > 1;
     if (!several) {
         put(page, "<p class=\"left-out\">No picture of transfers: nothing crosses between units "

@@ -1,5 +1,4 @@
-/* What the units did over the whole run: computing, exchange and waiting, one small picture a
- * record. */
+/* Units in the whole run: computing, exchange and waiting, one small picture a record. */
 #include "report/report.h"
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* 5:40: error: "exp" cannot be called in a kernel; sqrt, fabs, fma, fmin, fmax and abs can, and functions under declare target that are defined before it */
+/* 5:40: error: "exp" cannot be called in a kernel; sqrt, fabs, fma, fmin, fmax and abs can, and functions that are defined in this file and do not call themselves */
 double exp(double);
 void f(int n, double *u) {
 #pragma omp target teams distribute parallel for

@@ -1,4 +1,4 @@
-/* 5:1: error: no directive but simd may stand in the body of a kernel's loop */
+/* 5:1: error: no directive but simd and parallel for may stand in the body of a kernel's loop */
 void f(int n, double *u) {
 #pragma omp target teams distribute parallel for
     for (int i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
-/* 5:40: error: members cannot be used in a kernel; put z->in[2].nx into a variable before the loop */
-struct z { struct { int nx; } in[3]; };
+/* 5:40: error: "z->kind" is of a type that kernels do not have; they have int, long, unsigned of both, float and double, and structures of them */
+struct z { short kind; };
 void f(int n, double *u, struct z *z) {
 #pragma omp target teams distribute parallel for
-    for (int i = 0; i < n; i++) u[i] = z->in[2].nx + 1;
+    for (int i = 0; i < n; i++) u[i] = z->kind + 1;
 }

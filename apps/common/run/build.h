@@ -1,0 +1,10 @@
+/* The build's commit, date and flags, for records and printed results. */
+#ifndef COMMON_BUILD_H
+#define COMMON_BUILD_H
+
+extern const struct build {
+    const char *compiler, *flags;
+    const char *commit, *date; /* of the commit, as 2026-01-31; "unknown" without a repository */
+} build;
+
+#endif

@@ -1,0 +1,471 @@
+/* FT on a device: lines along y and z, rows along x, the field at the start, the points of a
+ * checksum.
+ *
+ * The arithmetic is that of the host (line.h, transform.c, start.c), in the same order, so that
+ * bits are the same where nothing is contracted. A group takes lines of a lane each into its
+ * memory, 2048 points in all; where a line is long these are fewer than the eight lanes of a pack.
+ * Items beside one another have neighbouring lanes, so that a warp reads and writes halves of packs
+ * as a whole, and items of a group do several butterflies of a pass, with a barrier behind it.
+ *
+ * Each kernel reads and writes a point once, 32 bytes: a step is three, 96 bytes a point.
+ */
+#include "ft/device/engine.kernel.h"
+
+struct cnum {
+    double re, im;
+};
+
+EVN_DEVICE_FUNCTION struct cnum cnum_of(double re, double im) {
+    struct cnum a;
+    a.re = re;
+    a.im = im;
+    return a;
+}
+EVN_DEVICE_FUNCTION struct cnum cnum_add(struct cnum a, struct cnum b) {
+    return cnum_of(a.re + b.re, a.im + b.im);
+}
+EVN_DEVICE_FUNCTION struct cnum cnum_sub(struct cnum a, struct cnum b) {
+    return cnum_of(a.re - b.re, a.im - b.im);
+}
+EVN_DEVICE_FUNCTION struct cnum cnum_turn(struct cnum a) { return cnum_of(a.im, -a.re); }
+EVN_DEVICE_FUNCTION struct cnum cnum_times(struct cnum a, double re, double im) {
+    return cnum_of(a.re * re - a.im * im, a.re * im + a.im * re);
+}
+
+EVN_DEVICE_FUNCTION void transform4(struct cnum *a0, struct cnum *a1, struct cnum *a2,
+                                    struct cnum *a3) {
+    const struct cnum s = cnum_add(*a0, *a2), d = cnum_sub(*a0, *a2);
+    const struct cnum t = cnum_add(*a1, *a3), e = cnum_turn(cnum_sub(*a1, *a3));
+    *a0 = cnum_add(s, t);
+    *a1 = cnum_add(d, e);
+    *a2 = cnum_sub(s, t);
+    *a3 = cnum_sub(d, e);
+}
+
+EVN_DEVICE_FUNCTION void transform8(struct cnum a[8]) {
+    const double root = 0.70710678118654752440;
+    struct cnum e0 = cnum_add(a[0], a[4]), e1 = cnum_add(a[1], a[5]);
+    struct cnum e2 = cnum_add(a[2], a[6]), e3 = cnum_add(a[3], a[7]);
+    struct cnum o0 = cnum_sub(a[0], a[4]), o1 = cnum_sub(a[1], a[5]);
+    struct cnum o2 = cnum_sub(a[2], a[6]), o3 = cnum_sub(a[3], a[7]);
+    o1 = cnum_of(root * (o1.re + o1.im), root * (o1.im - o1.re));
+    o2 = cnum_turn(o2);
+    o3 = cnum_of(root * (o3.im - o3.re), -root * (o3.re + o3.im));
+    transform4(&e0, &e1, &e2, &e3);
+    transform4(&o0, &o1, &o2, &o3);
+    a[0] = e0, a[1] = o0, a[2] = e1, a[3] = o1;
+    a[4] = e2, a[5] = o2, a[6] = e3, a[7] = o3;
+}
+
+/* ---- memory of the group: point t of lane w at t*lanes + w -------------------------------------
+ */
+
+enum { SPOTS = ENGINE_POINTS + EVN_ON_DEVICE * ENGINE_POINTS / 8 };
+
+/* On a device every eighth is followed by a hole (HOLES_ROWS: items whose points are a pack apart
+ * meet different banks), or every sixteenth (HOLES_LINES: 16 items, which the memory serves
+ * together, meet 16 banks where their points lie side by side). */
+enum { HOLES_ROWS = 3, HOLES_LINES = 4 };
+EVN_DEVICE_FUNCTION int spot(int i, int holes) { return i + EVN_ON_DEVICE * (i >> holes); }
+
+EVN_DEVICE_FUNCTION struct cnum get(EVN_LOCAL const double *buffer, int holes, int i) {
+    return cnum_of(buffer[spot(i, holes)], buffer[SPOTS + spot(i, holes)]);
+}
+EVN_DEVICE_FUNCTION void put(EVN_LOCAL double *buffer, int holes, int i, struct cnum a) {
+    buffer[spot(i, holes)] = a.re;
+    buffer[SPOTS + spot(i, holes)] = a.im;
+}
+
+/* Four points `apart` in the group's memory, transformed and multiplied by their twiddle factors.
+ */
+EVN_DEVICE_FUNCTION void twiddled(EVN_LOCAL double *buffer, int holes, int at, int apart,
+                                  EVN_GLOBAL const double *w, struct cnum a0, struct cnum a1,
+                                  struct cnum a2, struct cnum a3) {
+    transform4(&a0, &a1, &a2, &a3);
+    put(buffer, holes, at, a0);
+    put(buffer, holes, at + apart, cnum_times(a1, w[0], w[1]));
+    put(buffer, holes, at + 2 * apart, cnum_times(a2, w[2], w[3]));
+    put(buffer, holes, at + 3 * apart, cnum_times(a3, w[4], w[5]));
+}
+
+/* Butterfly i of a pass whose blocks are 2^log points long. */
+EVN_DEVICE_FUNCTION void middle(EVN_LOCAL double *buffer, int holes, EVN_GLOBAL const double *w,
+                                int log, int log_wide, int i) {
+    const int lane = i & ((1 << log_wide) - 1), t = i >> log_wide;
+    const int j = t & ((1 << (log - 2)) - 1), block = t >> (log - 2);
+    const int apart = 1 << (log - 2 + log_wide);
+    const int at = (((block << log) + j) << log_wide) + lane;
+    twiddled(buffer, holes, at, apart, w + 6 * j, get(buffer, holes, at),
+             get(buffer, holes, at + apart), get(buffer, holes, at + 2 * apart),
+             get(buffer, holes, at + 3 * apart));
+}
+
+/* The last pass's block b of a lane. */
+EVN_DEVICE_FUNCTION void last_block(EVN_LOCAL const double *buffer, int holes, int at, int wide,
+                                    int log_last, struct cnum a[8]) {
+    a[0] = get(buffer, holes, at);
+    a[1] = a[2] = a[3] = a[0]; /* or compilers warn */
+    a[4] = a[5] = a[6] = a[7] = a[0];
+    if (log_last >= 1) a[1] = get(buffer, holes, at + wide);
+    if (log_last >= 2) {
+        a[2] = get(buffer, holes, at + 2 * wide);
+        a[3] = get(buffer, holes, at + 3 * wide);
+    }
+    if (log_last == 3) {
+        a[4] = get(buffer, holes, at + 4 * wide);
+        a[5] = get(buffer, holes, at + 5 * wide);
+        a[6] = get(buffer, holes, at + 6 * wide);
+        a[7] = get(buffer, holes, at + 7 * wide);
+        transform8(a);
+    } else if (log_last == 2) {
+        transform4(&a[0], &a[1], &a[2], &a[3]);
+    } else if (log_last == 1) {
+        const struct cnum d = cnum_sub(a[0], a[1]);
+        a[0] = cnum_add(a[0], a[1]);
+        a[1] = d;
+    }
+}
+
+/* ---- where points are -------------------------------------------------------------------------
+ */
+
+/* A lane of a line. */
+struct lane {
+    int here, all, pack, lane, is_there;
+};
+
+EVN_DEVICE_FUNCTION evn_long way_at(EVN_GLOBAL const struct engine_way *way, struct lane l) {
+    return way->at + l.here * way->here + l.all * way->all + l.pack * way->pack + l.lane;
+}
+
+EVN_DEVICE_FUNCTION struct cnum load(EVN_GLOBAL const double *at, int sign) {
+    return cnum_of(at[sign], at[8 - sign]);
+}
+EVN_DEVICE_FUNCTION void store(EVN_GLOBAL double *at, int sign, struct cnum a) {
+    at[sign] = a.re;
+    at[8 - sign] = a.im;
+}
+
+/* ---- lines along y and z ----------------------------------------------------------------------
+ */
+
+/* Lane `at` of those of a launch; beyond the last one, that again. */
+EVN_DEVICE_FUNCTION struct lane lane_of(EVN_GLOBAL const int *numbers, const struct engine_lines *v,
+                                        int at) {
+    struct lane l;
+    const int lanes = v->count << (v->log_packs + 3);
+    l.is_there = at < lanes;
+    at = evn_imin(at, lanes - 1);
+    l.lane = at & 7;
+    l.pack = (at >> 3) & ((1 << v->log_packs) - 1);
+    l.here = v->first + (at >> (3 + v->log_packs));
+    l.all = numbers[l.here];
+    return l;
+}
+
+EVN_DEVICE_FUNCTION struct cnum line_point(EVN_GLOBAL const double *memory,
+                                           EVN_GLOBAL const double *decay,
+                                           EVN_GLOBAL const struct engine_way *ways,
+                                           const struct engine_lines *v, struct lane l, int j) {
+    struct cnum a = load(memory + way_at(ways + v->from + j, l), v->sign);
+    if (v->decays) {
+        const double scale = decay[v->x + l.pack * 8 + l.lane] * decay[v->y + l.all];
+        const double f = scale * decay[v->z + j];
+        a = cnum_of(a.re * f, a.im * f);
+    }
+    return a;
+}
+
+EVN_DEVICE_FUNCTION void line_first(EVN_GLOBAL const double *memory, EVN_GLOBAL const double *w,
+                                    EVN_GLOBAL const double *decay,
+                                    EVN_GLOBAL const struct engine_way *ways,
+                                    const struct engine_lines *v, struct lane l,
+                                    EVN_LOCAL double *buffer, int holes, int j, int log_wide,
+                                    int i) {
+    const int apart = v->line.n >> 2;
+    if (!l.is_there) return;
+    twiddled(buffer, holes, i, apart << log_wide, w + 6 * j,
+             line_point(memory, decay, ways, v, l, j),
+             line_point(memory, decay, ways, v, l, j + apart),
+             line_point(memory, decay, ways, v, l, j + 2 * apart),
+             line_point(memory, decay, ways, v, l, j + 3 * apart));
+}
+
+EVN_DEVICE_FUNCTION void line_last(EVN_GLOBAL double *memory, EVN_GLOBAL const int *order,
+                                   EVN_GLOBAL const struct engine_way *ways,
+                                   const struct engine_lines *v, struct lane l,
+                                   EVN_LOCAL const double *buffer, int holes, int b, int log_wide,
+                                   int lane) {
+    struct cnum a[8];
+    const int log_last = v->line.log_last, blocks = v->line.n >> log_last;
+    EVN_GLOBAL const struct engine_way *to = ways + v->to + order[b];
+    if (!l.is_there) return;
+    last_block(buffer, holes, (b << (log_last + log_wide)) + lane, 1 << log_wide, log_last, a);
+    store(memory + way_at(to, l), v->sign, a[0]);
+    if (log_last >= 1) store(memory + way_at(to + blocks, l), v->sign, a[1]);
+    if (log_last >= 2) {
+        store(memory + way_at(to + 2 * blocks, l), v->sign, a[2]);
+        store(memory + way_at(to + 3 * blocks, l), v->sign, a[3]);
+    }
+    if (log_last == 3) {
+        store(memory + way_at(to + 4 * blocks, l), v->sign, a[4]);
+        store(memory + way_at(to + 5 * blocks, l), v->sign, a[5]);
+        store(memory + way_at(to + 6 * blocks, l), v->sign, a[6]);
+        store(memory + way_at(to + 7 * blocks, l), v->sign, a[7]);
+    }
+}
+
+EVN_KERNEL(ft_lines, ENGINE_ITEMS,
+           (EVN_BUFFER(double, memory), EVN_IN(double, table), EVN_IN(int, order),
+            EVN_IN(double, decay), EVN_IN(struct engine_way, ways), EVN_IN(int, numbers),
+            EVN_VALUE(struct engine_lines, v))) {
+    EVN_LOCAL_ARRAY(double, buffer, 2 * SPOTS);
+    const int holes = HOLES_LINES;
+    const int log_wide = ENGINE_LOG - v.line.log, mask = (1 << log_wide) - 1;
+    const int first = EVN_GROUP << log_wide;
+    int twiddle = v.line.twiddle;
+    if (v.line.passes) {
+        EVN_SHARE(i, ENGINE_POINTS / 4) {
+            line_first(memory, table + twiddle, decay, ways, &v,
+                       lane_of(numbers, &v, first + (i & mask)), buffer, holes, i >> log_wide,
+                       log_wide, i);
+        }
+    } else {
+        EVN_SHARE(i, ENGINE_POINTS) {
+            const struct lane l = lane_of(numbers, &v, first + (i & mask));
+            if (l.is_there)
+                put(buffer, holes, i, line_point(memory, decay, ways, &v, l, i >> log_wide));
+        }
+    }
+    EVN_BARRIER;
+    for (int pass = 1; pass < v.line.passes; pass++) {
+        const int log = v.line.log - 2 * pass;
+        twiddle += 6 << log;
+        EVN_SHARE(i, ENGINE_POINTS / 4) {
+            middle(buffer, holes, table + twiddle, log, log_wide, i);
+        }
+        EVN_BARRIER;
+    }
+    EVN_SHARE(i, ENGINE_POINTS >> v.line.log_last) {
+        line_last(memory, order + v.line.order, ways, &v, lane_of(numbers, &v, first + (i & mask)),
+                  buffer, holes, i >> log_wide, log_wide, i & mask);
+    }
+}
+
+/* ---- rows along x -----------------------------------------------------------------------------
+ */
+
+/* Row `at` of a launch, and whether there is one. */
+EVN_DEVICE_FUNCTION struct lane row_of(EVN_GLOBAL const int *numbers, const struct engine_rows *v,
+                                       int at, int *y) {
+    struct lane l;
+    const int rows = v->count << v->log_y;
+    l.is_there = at < rows;
+    at = evn_imin(at, rows - 1);
+    l.here = v->first + (at >> v->log_y);
+    l.all = numbers[l.here];
+    l.pack = l.lane = 0;
+    *y = at & ((1 << v->log_y) - 1);
+    return l;
+}
+
+/* Where point x of a row is. */
+EVN_DEVICE_FUNCTION evn_long row_at(EVN_GLOBAL const int *numbers,
+                                    EVN_GLOBAL const struct engine_way *ways,
+                                    const struct engine_rows *v, int row, int x) {
+    int y;
+    struct lane l = row_of(numbers, v, row, &y);
+    l.pack = x >> 3;
+    l.lane = x & 7;
+    return l.is_there ? way_at(ways + y, l) : -1;
+}
+
+EVN_DEVICE_FUNCTION struct cnum row_point(EVN_GLOBAL const double *memory, evn_long at, int sign) {
+    return at < 0 ? cnum_of(0, 0) : load(memory + at, sign);
+}
+
+/* Butterfly i of the first pass: lane, place in the line, row. */
+EVN_DEVICE_FUNCTION void row_first(EVN_GLOBAL const double *memory, EVN_GLOBAL const double *w,
+                                   EVN_GLOBAL const int *numbers,
+                                   EVN_GLOBAL const struct engine_way *ways,
+                                   const struct engine_rows *v, EVN_LOCAL double *buffer, int holes,
+                                   int first, int i) {
+    const int log = v->line.log - 2, apart = 8 << log, lane = i & 7;
+    const int j = (i >> 3) & ((1 << log) - 1), r = i >> (3 + log), x = 8 * j + lane;
+    const evn_long at = row_at(numbers, ways + v->from, v, first + r, x);
+    const evn_long step = at < 0 ? 0 : 2 * (evn_long)apart; /* packs of a row are neighbours */
+    twiddled(buffer, holes, (r << (log + 5)) + x, apart, w + 6 * j, row_point(memory, at, v->sign),
+             row_point(memory, at + step, v->sign), row_point(memory, at + 2 * step, v->sign),
+             row_point(memory, at + 3 * step, v->sign));
+}
+
+/* Block i of the last pass, in place. */
+EVN_DEVICE_FUNCTION void row_last(EVN_LOCAL double *buffer, int holes, int log_last, int i) {
+    struct cnum a[8];
+    const int at = ((i >> 3) << (3 + log_last)) + (i & 7);
+    last_block(buffer, holes, at, 8, log_last, a);
+    put(buffer, holes, at, a[0]);
+    put(buffer, holes, at + 8, a[1]);
+    put(buffer, holes, at + 16, a[2]);
+    put(buffer, holes, at + 24, a[3]);
+    if (log_last < 3) return;
+    put(buffer, holes, at + 32, a[4]);
+    put(buffer, holes, at + 40, a[5]);
+    put(buffer, holes, at + 48, a[6]);
+    put(buffer, holes, at + 56, a[7]);
+}
+
+EVN_DEVICE_FUNCTION struct cnum row_lane(EVN_LOCAL const double *buffer, int holes, int at,
+                                         EVN_GLOBAL const double *w, int lane) {
+    return cnum_times(get(buffer, holes, at + lane), w[lane], w[8 + lane]);
+}
+
+/* Result pack p of row r, where the last pass has left it, across its lanes. */
+EVN_DEVICE_FUNCTION void row_across(EVN_GLOBAL double *memory, EVN_GLOBAL const double *w,
+                                    EVN_GLOBAL const int *order, EVN_GLOBAL const int *numbers,
+                                    EVN_GLOBAL const struct engine_way *ways,
+                                    const struct engine_rows *v, EVN_LOCAL const double *buffer,
+                                    int holes, int first, int i) {
+    const int log = v->line.log, log_blocks = log - v->line.log_last, packs = 1 << log;
+    const int p = i & (packs - 1), r = i >> log;
+    const int b = order[p & ((1 << log_blocks) - 1)];
+    const int at = ((r << log) + (b << v->line.log_last) + (p >> log_blocks)) << 3;
+    const evn_long to = row_at(numbers, ways + v->to, v, first + r, p);
+    const evn_long apart = 2 * (evn_long)packs; /* result q*packs + p */
+    struct cnum a[8];
+    if (to < 0) return;
+    w += 16 * p;
+    a[0] = row_lane(buffer, holes, at, w, 0);
+    a[1] = row_lane(buffer, holes, at, w, 1);
+    a[2] = row_lane(buffer, holes, at, w, 2);
+    a[3] = row_lane(buffer, holes, at, w, 3);
+    a[4] = row_lane(buffer, holes, at, w, 4);
+    a[5] = row_lane(buffer, holes, at, w, 5);
+    a[6] = row_lane(buffer, holes, at, w, 6);
+    a[7] = row_lane(buffer, holes, at, w, 7);
+    transform8(a);
+    store(memory + to, v->sign, a[0]);
+    store(memory + to + apart, v->sign, a[1]);
+    store(memory + to + 2 * apart, v->sign, a[2]);
+    store(memory + to + 3 * apart, v->sign, a[3]);
+    store(memory + to + 4 * apart, v->sign, a[4]);
+    store(memory + to + 5 * apart, v->sign, a[5]);
+    store(memory + to + 6 * apart, v->sign, a[6]);
+    store(memory + to + 7 * apart, v->sign, a[7]);
+}
+
+EVN_KERNEL(ft_rows, ENGINE_ITEMS,
+           (EVN_BUFFER(double, memory), EVN_IN(double, table), EVN_IN(int, order),
+            EVN_IN(struct engine_way, ways), EVN_IN(int, numbers),
+            EVN_VALUE(struct engine_rows, v))) {
+    EVN_LOCAL_ARRAY(double, buffer, 2 * SPOTS);
+    const int holes = HOLES_ROWS;
+    const int first = EVN_GROUP << (ENGINE_LOG - v.log_x);
+    int twiddle = v.line.twiddle;
+    if (v.line.passes) {
+        EVN_SHARE(i, ENGINE_POINTS / 4) {
+            row_first(memory, table + twiddle, numbers, ways, &v, buffer, holes, first, i);
+        }
+    } else {
+        EVN_SHARE(i, ENGINE_POINTS) {
+            const int r = i >> v.log_x, x = i & ((1 << v.log_x) - 1);
+            put(buffer, holes, i,
+                row_point(memory, row_at(numbers, ways + v.from, &v, first + r, x), v.sign));
+        }
+    }
+    EVN_BARRIER;
+    for (int pass = 1; pass < v.line.passes; pass++) {
+        const int log = v.line.log - 2 * pass;
+        twiddle += 6 << log;
+        EVN_SHARE(i, ENGINE_POINTS / 4) { middle(buffer, holes, table + twiddle, log, 3, i); }
+        EVN_BARRIER;
+    }
+    EVN_SHARE(i, ENGINE_POINTS >> v.line.log_last) { row_last(buffer, holes, v.line.log_last, i); }
+    EVN_BARRIER;
+    EVN_SHARE(i, ENGINE_POINTS / 8) {
+        row_across(memory, table + v.twiddle, order + v.line.order, numbers, ways, &v, buffer,
+                   holes, first, i);
+    }
+}
+
+/* Rows of less than 64 points, as the definition has it. */
+EVN_KERNEL(ft_short, ENGINE_ITEMS,
+           (EVN_BUFFER(double, memory), EVN_IN(double, table), EVN_IN(struct engine_way, ways),
+            EVN_IN(int, numbers), EVN_VALUE(struct engine_rows, v))) {
+    EVN_LOCAL_ARRAY(double, buffer, 2 * SPOTS);
+    const int holes = HOLES_ROWS;
+    const int first = EVN_GROUP << (ENGINE_LOG - v.log_x), nx = 1 << v.log_x;
+    EVN_SHARE(i, ENGINE_POINTS) {
+        const evn_long at =
+            row_at(numbers, ways + v.from, &v, first + (i >> v.log_x), i & (nx - 1));
+        put(buffer, holes, i, row_point(memory, at, v.sign));
+    }
+    EVN_BARRIER;
+    EVN_SHARE(i, ENGINE_POINTS) {
+        const int r = i >> v.log_x, k = i & (nx - 1);
+        const evn_long to = row_at(numbers, ways + v.to, &v, first + r, k);
+        double re = 0, im = 0;
+        for (int j = 0; j < nx; j++) {
+            const struct cnum a = get(buffer, holes, (r << v.log_x) + j);
+            const int at = v.twiddle + 2 * (j * k & (nx - 1));
+            re += a.re * table[at] - a.im * table[at + 1];
+            im += a.re * table[at + 1] + a.im * table[at];
+        }
+        if (to >= 0) store(memory + to, v.sign, cnum_of(re, im));
+    }
+}
+
+/* ---- the field at the start -------------------------------------------------------------------
+ */
+
+/* X(k) of common/run/npb_random.h */
+EVN_DEVICE_FUNCTION evn_ulong random_at(const struct engine_start *v, evn_ulong k) {
+    evn_ulong x = v->seed, a = v->factor;
+    for (; k; k >>= 1) {
+        if (k & 1) x = x * a & v->mask;
+        a = a * a & v->mask;
+    }
+    return x;
+}
+
+/* A lane of a row's packs, each from the one before. */
+EVN_DEVICE_FUNCTION void start_lane(EVN_GLOBAL double *memory,
+                                    EVN_GLOBAL const struct engine_way *ways,
+                                    EVN_GLOBAL const int *numbers, const struct engine_start *v,
+                                    int at) {
+    const int row = at >> 3, y = row & ((1 << v->log_y) - 1);
+    struct lane l;
+    if (row >= v->count << v->log_y) return;
+    l.lane = at & 7;
+    l.here = v->first + (row >> v->log_y);
+    l.all = numbers[l.here];
+    const evn_ulong n = (((evn_ulong)l.all << v->log_y) + (evn_ulong)y) << (v->log_packs + 4);
+    evn_ulong re = random_at(v, n + 2 * (evn_ulong)l.lane + 1);
+    evn_ulong im = re * v->factor & v->mask;
+    for (l.pack = 0; l.pack < 1 << v->log_packs; l.pack++) {
+        store(memory + way_at(ways + v->to + y, l), 0,
+              cnum_of((double)re * v->scale, (double)im * v->scale));
+        re = re * v->leap & v->mask;
+        im = im * v->leap & v->mask;
+    }
+}
+
+EVN_KERNEL(ft_start, ENGINE_ITEMS,
+           (EVN_BUFFER(double, memory), EVN_IN(struct engine_way, ways), EVN_IN(int, numbers),
+            EVN_VALUE(struct engine_start, v))) {
+    EVN_ITEMS(i) { start_lane(memory, ways, numbers, &v, EVN_GROUP * ENGINE_ITEMS + i); }
+}
+
+/* ---- points of a checksum ----------------------------------------------------------------------
+ */
+
+EVN_KERNEL(ft_points, ENGINE_ITEMS,
+           (EVN_BUFFER(double, memory), EVN_IN(evn_long, at), EVN_VALUE(struct engine_points, v))) {
+    EVN_ITEMS(i) {
+        const int k = EVN_GROUP * ENGINE_ITEMS + i;
+        if (k < v.count) {
+            memory[v.result + 2 * k] = memory[at[k]];
+            memory[v.result + 2 * k + 1] = memory[at[k] + 8];
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/* Definitions common to kernels and host: levels, charges, arguments of kernels.
+ *
+ * Planes of a level are in slots of a device's buffers: plane k's is slot[level.slots + k] of the
+ * table of kernels. A launch processes ranges of planes, [begin, end) in `range`, each divided into
+ * tiles in x and y; a group has one tile of one range. */
+#ifndef MG_DEVICE_DEVICE_KERNEL_H
+#define MG_DEVICE_DEVICE_KERNEL_H
+
+#include <evener/kernel.h>
+
+enum {
+    UP_X = 32, /* a tile of mg_up, and its items */
+    UP_Y = 8,
+    UP_ITEMS = 256,
+    LAST_X = 32, /* of mg_last, in coarse points */
+    LAST_Y = 8,
+    LAST_ITEMS = 256,
+    POINT_ITEMS = 128, /* where an item does a point of each plane */
+    SQUARE_ITEMS = 8
+};
+
+struct device_level {
+    evn_long row, plane; /* doubles from one to the next */
+    int n, slots;
+};
+
+/* u = (u) + Q z, r = v - A u, u + S r */
+struct up_value {
+    struct device_level here, below;
+    double c0, c1, c2; /* the smoother's */
+    int finest;        /* u is not 0 before, and v is charges */
+};
+
+/* P (v - A u), P r or v - A u */
+struct pair_value {
+    struct device_level here, below;
+};
+
+struct device_charge {
+    double value;
+    int x, y, z, unused;
+};
+enum { DEVICE_CHARGES = 20 };
+
+#endif

@@ -1,0 +1,17 @@
+/* Arguments of kernels for the set-up of a batch's zones (start.kernel.c). */
+#ifndef NPBMZ_DEVICE_START_KERNEL_H
+#define NPBMZ_DEVICE_START_KERNEL_H
+
+#include "npbmz/device/gpu_zone.h"
+#include "npbmz/host/residual_point.h"
+
+struct start_value {
+    struct residual_constants residual;
+    double h[3]; /* mesh spacing */
+    int lu;      /* LU's coordinates, not those of BT and SP */
+    int fields;  /* of a zone: u, f and, for LU, r */
+    int slack;   /* doubles before and behind a field: ZONE_SLACK */
+    int initial; /* start_solution: the initial state, not the exact solution */
+};
+
+#endif

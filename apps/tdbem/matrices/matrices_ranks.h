@@ -1,0 +1,20 @@
+/* Exchange of matrices between ranks, after each has made the columns of its blocks: the near part
+ * of a rank's rows comes from the ranks with the columns, and M_0 goes to all. */
+#ifndef TDBEM_MATRICES_RANKS_H
+#define TDBEM_MATRICES_RANKS_H
+
+#include "tdbem/problem.h"
+
+struct handout;
+
+evn_status handout_open(struct handout **out, const tdbem *p);
+void handout_close(struct handout *h);
+
+/* Takes from the columns that there are what others want. EVN_MEMORY. */
+evn_status handout_take(struct handout *h, const tdbem *p, const struct slices *s);
+
+/* All ranks, with what each has come to: then the near part is in p->near, and M_0 in `m`, which is
+ * ready, and the points' part of it in p->now. EVN_MEMORY. */
+evn_status handout_exchange(struct handout *h, tdbem *p, struct slices_csr *m, evn_status mine);
+
+#endif

@@ -1,0 +1,85 @@
+/* StarPU: a task for each, without data, and a wait for all in each step. Modes are names of its
+ * schedulers: lws, eager, ws, dmda. What it keeps of the machine goes to a temporary folder instead
+ * of the user's home, and does not outlive the program, however that ends. */
+#include "work.h"
+#include <ftw.h>
+#include <starpu.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static work w;
+
+struct call {
+    int step, task;
+};
+
+static void run(void *buffers[], void *arg) {
+    const struct call *c = arg;
+    (void)buffers;
+    w.task(&w, c->step, c->task);
+}
+
+static struct starpu_codelet codelet = {.cpu_funcs = {run}, .nbuffers = 0};
+
+static int step(int s, struct call *call) {
+    for (int t = 0; t < w.tasks; t++) {
+        struct starpu_task *task = starpu_task_create();
+        call[t] = (struct call){s, t};
+        task->cl = &codelet;
+        task->cl_arg = &call[t];
+        task->cl_arg_size = sizeof call[t];
+        if (starpu_task_submit(task)) return 1;
+    }
+    return starpu_task_wait_for_all();
+}
+
+/* ---- a folder of its own ---- */
+
+static int remove_one(const char *path, const struct stat *is, int kind, struct FTW *at) {
+    (void)is, (void)kind, (void)at;
+    return remove(path);
+}
+
+/* Makes the folder, and a process that removes it when this one has ended: the pipe's other end is
+ * closed then, even by SIGKILL. It is of a group of its own, so that it is not killed with this
+ * one's. 0, or -1. */
+static int open_home(void) {
+    const char *temporary = getenv("TMPDIR");
+    char path[4096], none;
+    int ends[2];
+    snprintf(path, sizeof path, "%s/starpu-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (pipe(ends) || !mkdtemp(path)) return -1;
+    const pid_t remover = fork();
+    if (!remover) {
+        setpgid(0, 0);
+        close(ends[1]);
+        if (!read(ends[0], &none, 1)) nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        _exit(0);
+    }
+    close(ends[0]);
+    setenv("STARPU_HOME", path, 1);
+    setenv("STARPU_PERF_MODEL_DIR", path, 1);
+    setenv("XDG_CACHE_HOME", path, 1);
+    return remover < 0 ? -1 : 0;
+}
+
+int main(int argc, char **argv) {
+    work_prepare(&w, argc, argv);
+    struct call *call = malloc((size_t)w.tasks * sizeof *call);
+    struct starpu_conf conf;
+    starpu_conf_init(&conf);
+    if (work_threads()) conf.ncpus = work_threads();
+    conf.ncuda = conf.nopencl = 0;
+    conf.sched_policy_name = w.mode;
+    if (!call || open_home() < 0 || starpu_init(&conf)) return 3;
+    for (int s = 0; s < w.warm + w.steps; s++) {
+        if (s == w.warm) work_begin();
+        if (step(s, call)) return 3;
+    }
+    work_end();
+    starpu_shutdown();
+    work_print(&w);
+    free(call);
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* Reduction of the ranks' statuses to one, with the message of the lowest rank that failed. */
+#ifndef CLUSTER_AGREE_H
+#define CLUSTER_AGREE_H
+
+#include "cluster/tree.h"
+
+/* Makes a record of status `own` of `rank`, empty for EVN_OK. `text`: its message. EVN_MEMORY. */
+evn_status agree_record(struct record *out, int rank, evn_status own, const char *text);
+/* tree_join: merges ranks with the same failure; interruptions yield to failures. */
+evn_status agree_join(struct record *mine, const void *theirs, size_t bytes, void *unused);
+/* The status of a record, and its message in `text`: which ranks of `size`, on which host, the
+ * failure. `host` gives the host of a rank. */
+evn_status agree_read(const struct record *record, int size, char *text, size_t room,
+                      const char *(*host)(const void *arg, int rank), const void *arg);
+
+#endif

@@ -1,0 +1,41 @@
+/* Collective records (gather and broadcast): every rank's record goes up the control tree, rank 0
+ * decides, and its answer goes down, with the worst status of all, so that all ranks continue or
+ * none.
+ *
+ * A failure outside of collective calls (in an exchange) is reported at the next one. A rank that
+ * gives up and closes its cluster, while others are in another collective call, makes that call
+ * fail, and waits for the others to close. */
+#ifndef CLUSTER_COLLECTIVE_RECORD_H
+#define CLUSTER_COLLECTIVE_RECORD_H
+
+#include <evener/cluster.h>
+#include <evener/status.h>
+#include <stddef.h>
+
+struct cluster_record {
+    const void *data;
+    size_t bytes;
+};
+
+struct meeting {
+    const char *what; /* name of the call, "evn_loop_run()", the same on all ranks */
+    const void *up;   /* this rank's record */
+    size_t up_bytes;
+    /* Called on rank 0, if no rank has failed, with all records; may be NULL. *down: its answer,
+     * which is copied. */
+    evn_status (*decide)(void *arg, const struct cluster_record *of, const void **down,
+                         size_t *bytes);
+    void *arg;
+    const void *down; /* the answer, valid until the next call */
+    size_t down_bytes;
+};
+
+/* Collective. The status is the same everywhere. */
+evn_status cluster_meet(evn_cluster *cluster, evn_status mine, struct meeting *meeting);
+
+/* Stores a failure of this rank, with evn_message(), for the next collective call; and returns it.
+ */
+void cluster_fail(evn_cluster *cluster, evn_status status);
+evn_status cluster_failed(const evn_cluster *cluster);
+
+#endif

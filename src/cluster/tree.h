@@ -1,0 +1,42 @@
+/* The control tree: records of any size up to rank 0 and down to all ranks, along a binomial tree
+ * over mail, for all kinds of wires.
+ *
+ * Rank r's children are r + 1, r + 2, r + 4, .. as far as r is a multiple of twice that step: each
+ * child stands for consecutive ranks, so records concatenated in the order of arrival are in the
+ * order of ranks. */
+#ifndef CLUSTER_TREE_H
+#define CLUSTER_TREE_H
+
+#include <evener/wire.h>
+
+struct tree;
+
+/* A growing byte array. Starts as {0}; its maker frees it. */
+struct record {
+    unsigned char *data;
+    size_t bytes, room;
+};
+
+/* EVN_MEMORY: the record is unchanged. */
+evn_status record_add(struct record *record, const void *data, size_t bytes);
+void record_free(struct record *record);
+
+/* Opens the tree; every rank of the wire calls it. One tag, both directions. */
+evn_status tree_open(struct tree **out, const evn_wire_kind *kind, evn_wire *wire, int tag);
+void tree_close(struct tree *tree);
+
+/* Merges a child's record, of higher ranks, into mine. */
+typedef evn_status (*tree_join)(struct record *mine, const void *theirs, size_t bytes, void *arg);
+
+/* Reduces all records to rank 0: children's are merged into mine, and the result goes to the
+ * parent. `join` NULL: concatenation. Every rank calls it. After a failure ranks are out of step,
+ * and the run cannot continue. */
+evn_status tree_up(struct tree *tree, struct record *mine, tree_join join, void *arg);
+
+/* Broadcasts rank 0's record; others' are overwritten. Every rank calls it. */
+evn_status tree_down(struct tree *tree, struct record *record);
+
+/* Number of messages that this rank has sent through the tree. */
+long tree_messages(const struct tree *tree);
+
+#endif

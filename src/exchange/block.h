@@ -1,0 +1,22 @@
+/* A block of words to be copied, as the exchange's kernels read it. */
+#ifndef EXCHANGE_BLOCK_H
+#define EXCHANGE_BLOCK_H
+
+#include <evener/kernel.h>
+
+/* n[0] x n[1] x n[2] words, at most EXCHANGE_WORDS; offsets and strides in words. */
+struct exchange_block {
+    evn_long from, to;
+    evn_long from_stride[3], to_stride[3];
+    int n[3];
+    int unused;
+};
+
+/* Work of a group of items: words first .. first + EXCHANGE_PIECE - 1 of a block. */
+struct exchange_piece {
+    int block, first;
+};
+
+enum { EXCHANGE_ITEMS = 64, EXCHANGE_PIECE = 512, EXCHANGE_WORDS = 1 << 30 };
+
+#endif

@@ -1,0 +1,94 @@
+/* Lists of blocks that one end of an exchange copies together, by its cores or by one launch on its
+ * device. */
+#ifndef EXCHANGE_COPIES_H
+#define EXCHANGE_COPIES_H
+
+#include "exchange/block.h"
+#include <evener/unit.h>
+#include <stdatomic.h>
+
+/* One side of a block: position of its first element, and strides, in bytes. */
+struct side {
+    char *host;        /* base of `at`; NULL: the beginning of a device's buffer */
+    char *const *base; /* or a pointer to the base at the time of copying; NULL */
+    long long at;
+    long long stride[3];
+};
+
+/* A block that cores copy: n[0] x n[1] x n[2] elements. */
+struct copy {
+    const char *from;
+    char *to;
+    char *const *from_base, *const *to_base; /* not NULL: `from`, `to` are bytes from there */
+    long long from_stride[3], to_stride[3];  /* bytes */
+    size_t element;
+    int n[3];
+    int number;       /* private to the caller */
+    long long before; /* elements of the earlier copies in the list */
+    /* a block in the opposite direction beside it: element by element from to + back_from to from +
+     * back_to */
+    int both;
+    long long back_from, back_to; /* bytes */
+    const atomic_uchar *met;      /* BOTH_MET here: copied already; NULL: never */
+};
+
+/* Bits for the two tasks of a copy, set when they have their new values. */
+enum { FROM_MET = 1, TO_MET = 2, BOTH_MET = 3 };
+
+struct copies {
+    /* by cores */
+    struct copy *copy;
+    int count, room;
+    int shares;       /* parts for units that arrive */
+    atomic_int taken; /* parts taken */
+    /* by a device */
+    struct exchange_block *block;
+    struct exchange_piece *piece;
+    int blocks, block_room, pieces, piece_room;
+    evn_buffer *block_buffer, *piece_buffer;
+};
+
+/* Room for one more element of `size` bytes behind `count` in an array that has *room; NULL: no
+ * memory, and the array is unchanged. */
+void *array_grow(void *array, int count, int *room, size_t size);
+
+void copies_clear(struct copies *c); /* empties the lists, keeps their memory */
+void copies_close(struct copies *c);
+
+/* Adds a block of elements of `element` bytes; -1: no memory. */
+int copies_add_to_cores(struct copies *c, const int n[3], size_t element, const struct side *from,
+                        const struct side *to);
+int copies_add_to_device(struct copies *c, const int n[3], size_t element, const struct side *from,
+                         const struct side *to);
+
+/* The last block added. */
+struct copy *copies_last(struct copies *c);
+
+/* Copies all of a block. */
+void copy_block(const struct copy *copy);
+
+/* Number of elements that cores still have to copy. */
+long long copies_left(const struct copies *c);
+
+/* Resets the parts, before units copy. */
+void copies_begin(struct copies *c);
+
+/* The cores of the calling leader's unit copy shares that nobody has taken, until none is left; the
+ * leader alone does, where the unit's other threads cannot be made. */
+void copies_help(struct copies *c, evn_unit *unit);
+
+/* The cores of the calling leader's unit copy all blocks that are not copied yet. */
+void copies_by_cores(struct copies *c, evn_unit *unit);
+
+/* Name of the kernel for elements of `element` bytes. */
+const char *copies_kernel(size_t element);
+/* Sends the list of blocks to the device, by `queue`. */
+evn_status copies_send(struct copies *c, evn_device *device, evn_queue *queue);
+/* Launches the kernel on the list; nothing if it is empty. */
+evn_status copies_launch(const struct copies *c, evn_queue *queue, evn_kernel *kernel,
+                         evn_buffer *from, evn_buffer *to);
+
+/* A buffer of at least `bytes`, whose contents need not be kept. */
+evn_status buffer_of_at_least(evn_buffer **buffer, evn_device *device, size_t bytes);
+
+#endif

@@ -1,0 +1,133 @@
+/* Copies of blocks by a device, in one launch. Its kernels handle three indices and words of 8, 4
+ * or 1 bytes; elements are composed of these. */
+#include "exchange/copies.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A block of words before it is what a kernel knows. */
+struct words {
+    long long from, to, from_stride[4], to_stride[4], n[4];
+};
+
+static int word_of(size_t element) { return element % 8 == 0 ? 8 : element % 4 == 0 ? 4 : 1; }
+
+const char *copies_kernel(size_t element) {
+    const int word = word_of(element);
+    return word == 8 ? "exchange_copy8" : word == 4 ? "exchange_copy4" : "exchange_copy1";
+}
+
+void copies_clear(struct copies *c) { c->count = c->blocks = c->pieces = 0; }
+
+void copies_close(struct copies *c) {
+    free(c->copy);
+    free(c->block);
+    free(c->piece);
+    evn_buffer_close(c->block_buffer);
+    evn_buffer_close(c->piece_buffer);
+    *c = (struct copies){0};
+}
+
+static int add_block(struct copies *c, const struct words *w) {
+    struct exchange_block *more = array_grow(c->block, c->blocks, &c->block_room, sizeof *more);
+    if (!more) return -1;
+    c->block = more;
+    struct exchange_block *block = &c->block[c->blocks];
+    *block = (struct exchange_block){.from = w->from, .to = w->to};
+    for (int d = 0; d < 3; d++) {
+        block->from_stride[d] = w->from_stride[d + 1];
+        block->to_stride[d] = w->to_stride[d + 1];
+        block->n[d] = (int)w->n[d + 1];
+    }
+    const int words = block->n[0] * block->n[1] * block->n[2];
+    for (int first = 0; first < words; first += EXCHANGE_PIECE) {
+        struct exchange_piece *piece =
+            array_grow(c->piece, c->pieces, &c->piece_room, sizeof *piece);
+        if (!piece) return -1;
+        c->piece = piece;
+        c->piece[c->pieces++] = (struct exchange_piece){c->blocks, first};
+    }
+    c->blocks++;
+    return 0;
+}
+
+static void set_index(struct words *w, int to, int from) {
+    w->n[to] = w->n[from];
+    w->from_stride[to] = w->from_stride[from];
+    w->to_stride[to] = w->to_stride[from];
+}
+
+/* Makes do with indices 1 to 3 where it can: words of elements that lie one after another belong to
+ * these elements' index, and indices that have one value only are none. What is left at 0 is the
+ * shorter one of the outer two. */
+static void fold(struct words *w) {
+    if (w->n[3] > 1 && w->from_stride[2] == w->n[3] && w->to_stride[2] == w->n[3]) {
+        w->n[3] *= w->n[2];
+        w->n[2] = 1;
+    }
+    int last = 3;
+    for (int d = 3; d >= 0; d--)
+        if (w->n[d] != 1) set_index(w, last--, d);
+    for (; last >= 0; last--) w->n[last] = 1, w->from_stride[last] = w->to_stride[last] = 0;
+    if (w->n[0] > w->n[1]) {
+        const struct words whole = *w;
+        set_index(w, 0, 1);
+        w->n[1] = whole.n[0];
+        w->from_stride[1] = whole.from_stride[0];
+        w->to_stride[1] = whole.to_stride[0];
+    }
+}
+
+/* Adds the block, in halves of halves until each has three indices and not too many words. */
+static int add_parts(struct copies *c, const struct words *w) {
+    if (w->n[0] == 1 && w->n[1] * w->n[2] * w->n[3] <= EXCHANGE_WORDS) return add_block(c, w);
+    int d = 0;
+    while (w->n[d] == 1) d++;
+    struct words low = *w, high = *w;
+    const long long half = w->n[d] / 2;
+    low.n[d] = half;
+    high.n[d] -= half;
+    high.from += half * w->from_stride[d];
+    high.to += half * w->to_stride[d];
+    return add_parts(c, &low) || add_parts(c, &high) ? -1 : 0;
+}
+
+int copies_add_to_device(struct copies *c, const int n[3], size_t element, const struct side *from,
+                         const struct side *to) {
+    const int word = word_of(element);
+    struct words w = {.from = from->at / word, .to = to->at / word};
+    for (int d = 0; d < 3; d++) {
+        w.n[d] = n[d];
+        w.from_stride[d] = from->stride[d] / word;
+        w.to_stride[d] = to->stride[d] / word;
+    }
+    w.n[3] = (long long)element / word;
+    w.from_stride[3] = w.to_stride[3] = 1;
+    fold(&w);
+    return add_parts(c, &w);
+}
+
+evn_status buffer_of_at_least(evn_buffer **buffer, evn_device *device, size_t bytes) {
+    if (!bytes || (*buffer && evn_buffer_bytes(*buffer) >= bytes)) return EVN_OK;
+    evn_buffer_close(*buffer);
+    *buffer = NULL;
+    return evn_buffer_open(buffer, device, bytes);
+}
+
+evn_status copies_send(struct copies *c, evn_device *device, evn_queue *queue) {
+    if (!c->pieces) return EVN_OK;
+    const size_t blocks = (size_t)c->blocks * sizeof *c->block;
+    const size_t pieces = (size_t)c->pieces * sizeof *c->piece;
+    evn_status status = buffer_of_at_least(&c->block_buffer, device, blocks);
+    if (!status) status = buffer_of_at_least(&c->piece_buffer, device, pieces);
+    if (!status) status = evn_copy_to_device(queue, c->block_buffer, 0, c->block, blocks);
+    if (!status) status = evn_copy_to_device(queue, c->piece_buffer, 0, c->piece, pieces);
+    return status;
+}
+
+evn_status copies_launch(const struct copies *c, evn_queue *queue, evn_kernel *kernel,
+                         evn_buffer *from, evn_buffer *to) {
+    if (!c->pieces) return EVN_OK;
+    const evn_argument argument[] = {
+        {.buffer = from}, {.buffer = to}, {.buffer = c->block_buffer}, {.buffer = c->piece_buffer}};
+    return evn_launch(queue, kernel, c->pieces, EXCHANGE_ITEMS, argument, 4);
+}

@@ -1,0 +1,564 @@
+/* The exchange: opening, and its two halves, before and after all units have packed. */
+#include <evener/clock.h>
+#include "exchange/transport.h"
+#include "unit/share.h"
+#include "cluster/collective_record.h"
+#include "base/argument.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what each unit does ------------------------------------------------------------------- */
+
+static void note(evn_exchange *x, int unit, evn_status status) {
+    struct half *h = &x->half[unit];
+    if (!status || h->status) return;
+    h->status = status;
+    snprintf(h->text, sizeof h->text, "%s", evn_message());
+}
+
+static evn_status pack(evn_exchange *x, struct end *e, evn_unit *unit) {
+    if (!e->on) copies_by_cores(&e->pack, unit);
+    if (!e->on || !e->pack.pieces) return EVN_OK;
+    evn_buffer *regions = evn_place_buffer(x->place, e->space);
+    evn_status status = copies_launch(&e->pack, e->compute, e->kernel, regions, e->outbox);
+    if (!status) status = evn_event_record(e->packed, e->compute);
+    return status ? status : evn_queue_wait(e->copies, e->packed);
+}
+
+static evn_status copy_directly(evn_exchange *x, struct end *e, evn_unit *unit) {
+    if (!e->on) {
+        copies_by_cores(&e->direct, unit);
+        return EVN_OK;
+    }
+    evn_buffer *regions = x->place ? evn_place_buffer(x->place, e->space) : NULL;
+    return copies_launch(&e->direct, e->compute, e->kernel, regions, regions);
+}
+
+/* First half: what leaves, and what stays. */
+static evn_status send_from(evn_exchange *x, struct end *e, evn_unit *unit) {
+    evn_status status = pack(x, e, unit);
+    for (int i = 0; !status && i < x->plan.messages; i++) {
+        struct message *m = &x->plan.message[i];
+        if (m->from != e) continue;
+        status = m->transport->send(m);
+        m->sent = !status;
+    }
+    /* what goes to other ranks goes first: what stays is copied while that travels */
+    if (!status && x->far.ways) return far_pack(x, e);
+    return status ? status : copy_directly(x, e, unit);
+}
+
+/* Second half: what comes is let into its room. */
+static evn_status receive_at(evn_exchange *x, struct end *e) {
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < x->plan.messages; i++) {
+        struct message *m = &x->plan.message[i];
+        if (m->to == e && m->sent) status = m->transport->receive(m);
+    }
+    if (!status && e->on && e->unpack.pieces) status = evn_event_record(e->arrived, e->copies);
+    e->unfinished = !status;
+    return status;
+}
+
+/* The end of a run: unpacking. */
+static evn_status unpack(evn_exchange *x, struct end *e, evn_unit *unit) {
+    evn_status status = EVN_OK;
+    e->unfinished = 0;
+    for (int i = 0; !status && i < x->plan.messages; i++) {
+        struct message *m = &x->plan.message[i];
+        if (m->to == e && m->sent) status = m->transport->wait(m);
+    }
+    if (!status && x->far.ways) status = far_receive(x, e);
+    if (status) return status;
+    if (!e->on) {
+        copies_by_cores(&e->unpack, unit);
+        if (x->far.ways) far_release(x, e);
+        return EVN_OK;
+    }
+    if (x->far.ways) far_release(x, e);
+    if (!e->unpack.pieces) return EVN_OK;
+    status = evn_queue_wait(e->compute, e->arrived);
+    return status ? status
+                  : copies_launch(&e->unpack, e->compute, e->kernel, e->inbox,
+                                  evn_place_buffer(x->place, e->space));
+}
+
+/* When all have packed, each copies what stays on this rank. */
+static void copy_what_stays(evn_exchange *x, int me, evn_unit *unit) {
+    if (!far_is_sent(x))
+        note(x, me,
+             evn_fail(EVN_USAGE, "units that are only described run one after another, and over "
+                                 "ranks all pack before any waits"));
+    for (int i = 0; i < x->plan.ends; i++)
+        if (x->plan.end[i].unit == me) note(x, me, copy_directly(x, &x->plan.end[i], unit));
+}
+
+static void run_unit(evn_unit *unit, void *arg) {
+    evn_exchange *x = arg;
+    struct plan *p = &x->plan;
+    const int me = evn_unit_number(unit);
+    const double begin = evn_now();
+    x->half[me].status = EVN_OK;
+    for (int i = 0; i < p->messages; i++)
+        if (p->message[i].from->unit == me) p->message[i].sent = 0;
+    for (int i = 0; i < p->ends; i++)
+        if (p->end[i].unit == me) note(x, me, send_from(x, &p->end[i], unit));
+    if (x->far.ways) far_packed(x, x->half[me].status);
+    double wait = 0;
+    if (p->messages || x->far.ways) { /* all have packed; without messages no unit waits */
+        const double before = evn_now();
+        evn_unit_synchronize(unit);
+        wait = evn_now() - before;
+    }
+    if (x->far.ways) copy_what_stays(x, me, unit);
+    for (int i = 0; i < p->ends; i++) {
+        struct end *e = &p->end[i];
+        if (e->unit != me) continue;
+        note(x, me, receive_at(x, e));
+        if (x->open) continue;
+        if (!x->half[me].status) note(x, me, unpack(x, e, unit));
+        if (e->on) note(x, me, evn_queue_finish(e->compute));
+    }
+    const double end = evn_now();
+    x->busy[me] = end - begin - wait;
+    if (p->tasks[me])
+        loop_record(x->loop, me, EVN_BURST_EXCHANGE, p->first_task[me], p->tasks[me], begin, end);
+}
+
+/* ---- in one memory ------------------------------------------------------------------------- */
+
+/* Units that arrive copy their own blocks, then blocks that others have not begun. */
+static void copy_in_one(evn_unit *unit, void *arg) {
+    evn_exchange *x = arg;
+    struct plan *p = &x->plan;
+    const int me = evn_unit_number(unit);
+    const double begin = evn_now();
+    for (int i = 0; i < p->ends; i++)
+        if (p->end[i].unit == me) copies_help(&p->end[i].direct, unit);
+    for (int i = 0; i < p->ends; i++) copies_help(&p->end[i].direct, unit);
+    const double end = evn_now();
+    x->busy[me] = end - begin;
+    if (p->tasks[me])
+        loop_record(x->loop, me, EVN_BURST_EXCHANGE, p->first_task[me], p->tasks[me], begin, end);
+}
+
+/* Whether all ends are the host's, of this rank. */
+static int is_in_one(const evn_exchange *x) {
+    int devices = 0;
+    for (int i = 0; i < x->plan.ends; i++) devices |= x->plan.end[i].on != NULL;
+    return !devices && !x->plan.messages && !x->loop->cluster;
+}
+
+static evn_status run_in_one(evn_exchange *x) {
+    struct plan *p = &x->plan;
+    const double begin = evn_now();
+    int left = 0;
+    for (int u = 0; u < p->units; u++) {
+        x->busy[u] = 0;
+        x->half[u].status = EVN_OK;
+    }
+    if (!ahead_has_all(x)) {
+        for (int i = 0; i < p->ends; i++) {
+            copies_begin(&p->end[i].direct);
+            left += p->end[i].direct.shares;
+        }
+    }
+    evn_status status = EVN_OK;
+    if (left && x->loop->alone.now)
+        status = units_alone(x->loop->units, copy_in_one, x);
+    else if (left)
+        status = units_share(x->loop->units, copy_in_one, x);
+    const double end = evn_now(), wall = end - begin;
+    /* of a unit that has not come others have copied the faces, or all was done ahead */
+    for (int u = 0; u < p->units; u++)
+        if (p->tasks[u] && !(x->busy[u] > 0))
+            loop_record(x->loop, u, EVN_BURST_EXCHANGE, p->first_task[u], p->tasks[u], begin, end);
+    ahead_clear(&p->ahead);
+    if (status) return status;
+    loop_add_exchange(x->loop, x->busy, wall);
+    loop_add_moved(x->loop, p->in, p->out, p->pairs, p->messages);
+    return EVN_OK;
+}
+
+/* ---- a run --------------------------------------------------------------------------------- */
+
+/* Acquires, where they are, those regions in a space that are written, or that are only read; or
+ * lets them go. */
+static evn_status hold(evn_exchange *x, int space, int written, int take) {
+    int count = 0;
+    for (int i = 0; i < x->parts; i++) {
+        const struct part *p = &x->part[i];
+        const int again = i && p[-1].region == p->region; /* of two tasks */
+        if (!again && p->space == space && p->written == written) x->held[count++] = p->region;
+    }
+    if (!count) return EVN_OK;
+    if (take) return place_acquire(x->place, count, x->held, space, written ? EVN_BOTH : EVN_READ);
+    return place_release(x->place, count, x->held, space);
+}
+
+/* Acquires all regions in place, so that other copies of written ones become stale; none if that
+ * fails. */
+static evn_status hold_all(evn_exchange *x) {
+    const int spaces = x->place ? evn_place_spaces(x->place) : 0;
+    for (int i = 0; i < 2 * spaces; i++) {
+        evn_status status = hold(x, i / 2, i % 2, 1);
+        if (!status) continue;
+        while (i-- > 0) hold(x, i / 2, i % 2, 0);
+        return status;
+    }
+    return EVN_OK;
+}
+
+static void release_all(evn_exchange *x) {
+    const int spaces = x->place ? evn_place_spaces(x->place) : 0;
+    for (int i = 0; i < 2 * spaces; i++) hold(x, i / 2, i % 2, 0);
+}
+
+/* The unit that is to blame if some have failed: one whose device has, which it may not know yet,
+ * since others fail when they wait for it; else the first. -1: none has failed. */
+static int find_failed(evn_exchange *x) {
+    int first = -1;
+    for (int u = x->plan.units - 1; u >= 0; u--)
+        if (x->half[u].status) first = u;
+    for (int i = 0; first >= 0 && i < x->plan.ends; i++) {
+        const struct end *e = &x->plan.end[i];
+        const evn_status status = e->on ? evn_queue_finish(e->copies) : EVN_OK;
+        note(x, e->unit, status);
+        if (status == EVN_DEVICE) return e->unit;
+    }
+    return first;
+}
+
+/* A unit has failed: pending work is useless, and the next run plans again. */
+static evn_status failed(evn_exchange *x, int unit) {
+    const struct half h = x->half[unit];
+    const int tasks = x->plan.tasks[unit], first = x->plan.first_task[unit];
+    loop_set_failed(x->loop, unit);
+    exchange_forget(x);
+    return evn_fail(h.status, "unit %d: exchange of %d tasks from %d on: %s", unit, tasks, first,
+                    h.text);
+}
+
+/* Regions are held during planning, too: unheld ones may be moved. */
+static evn_status begin(evn_exchange *x) {
+    loop_set_failed(x->loop, -1);
+    evn_status status = exchange_find(x);
+    if (!status) status = hold_all(x);
+    if (status) return status;
+    status = exchange_plan(x);
+    if (!status) status = far_begin(x);
+    if (status) release_all(x);
+    return status;
+}
+
+/* The regions of all parts, each once, to be taken at once. */
+static void list_regions(evn_exchange *x) {
+    int count = 0;
+    for (int i = 0; i < x->parts; i++) {
+        const struct part *p = &x->part[i];
+        if (i && p[-1].region == p->region) continue; /* of two tasks */
+        x->held[count] = p->region;
+        x->access[count++] = p->written ? EVN_BOTH : EVN_READ;
+    }
+    x->use = (struct place_use){.count = (size_t)count,
+                                .region = x->held,
+                                .access = x->access,
+                                .period = count ? (size_t)count : 1};
+}
+
+/* Takes the regions at once where nothing has changed since the last run: 1. */
+static int take_settled(evn_exchange *x) {
+    if (!x->settled || x->assignment != x->loop->assignment || x->loop->place != x->place) return 0;
+    if (!x->place) return 1;
+    return place_use_begin(x->place, &x->use, x->version);
+}
+
+/* Notes how everything is in this run, before regions are let go. */
+static void settle(evn_exchange *x) {
+    x->settled = is_in_one(x) && x->plan.dealt && (!x->place || evn_place_spaces(x->place) == 1);
+    x->assignment = x->loop->assignment;
+    if (x->settled && x->place) x->version = place_version(x->place);
+}
+
+/* The run that was begun. */
+static evn_status run(evn_exchange *x, int open) {
+    x->open = open;
+    if (is_in_one(x)) {
+        evn_status status = run_in_one(x);
+        settle(x);
+        release_all(x);
+        if (x->settled) list_regions(x);
+        return status;
+    }
+    x->settled = 0;
+    const double begin = evn_now();
+    evn_status status = evn_units_run(x->loop->units, run_unit, x);
+    const double wall = evn_now() - begin;
+    ahead_clear(&x->plan.ahead);
+    release_all(x);
+    if (status) return status;
+    const int unit = find_failed(x);
+    if (unit >= 0) return failed(x, unit);
+    loop_add_exchange(x->loop, x->busy, wall);
+    loop_add_moved(x->loop, x->plan.in, x->plan.out, x->plan.pairs, x->plan.messages);
+    return EVN_OK;
+}
+
+/* Whether every task will be computed where its regions are now, all of a unit's in one batch. */
+static int stays(const evn_exchange *x) {
+    const evn_loop *loop = x->loop;
+    if (loop_chunk(loop)) return 0;
+    const int *next = loop_next(loop);
+    for (int t = 0; t < x->tasks; t++)
+        if (next[t] != loop->owner[t]) return 0;
+    /* a unit of several devices deals tasks that were drawn out anew */
+    const int several = evn_units_devices(loop->units) > evn_units_gpus(loop->units);
+    if (several) evn_loop_devices(loop, x->device);
+    for (int i = 0; i < x->parts; i++) {
+        if (exchange_far(x, &x->part[i])) continue;
+        const struct end *e = &x->plan.end[x->part[i].end];
+        const int unit = loop_own(loop, next[x->part[i].task]);
+        if (e->unit != unit) return 0;
+        if (evn_unit_is_gpu(evn_units_get(loop->units, unit)) && !e->on) return 0;
+        if (several && e->device != x->device[x->part[i].task]) return 0;
+    }
+    return 1;
+}
+
+/* 1 if work may be pending when all units have done the first half. Copies within a device are
+ * ordered before its next computation, so they need no wait. */
+static int has_more(const evn_exchange *x) {
+    int devices = 0;
+    for (int i = 0; i < x->plan.ends; i++) devices |= x->plan.end[i].on != NULL;
+    return devices || x->plan.messages || x->far.ways;
+}
+
+/* Begins and runs; `may_open`: it may be left open. Over ranks a failure is told to all at the end
+ * of the next instance: until then this rank sends its neighbours what says so. */
+static evn_status begin_and_run(evn_exchange *x, int may_open) {
+    evn_cluster *cluster = x->loop->cluster;
+    if (!cluster && take_settled(x)) {
+        loop_set_failed(x->loop, -1);
+        x->open = 0;
+        evn_status status = run_in_one(x);
+        evn_status ended = x->place ? place_use_end(x->place, &x->use) : EVN_OK;
+        return status ? status : ended;
+    }
+    if (!cluster) {
+        evn_status status = begin(x);
+        return status ? status : run(x, may_open && has_more(x) && stays(x));
+    }
+    far_find(x);
+    far_settle(x);
+    far_next(x);
+    evn_status status = cluster_failed(cluster);
+    if (!status) status = begin(x);
+    if (!status) {
+        status = run(x, may_open && has_more(x) && stays(x));
+    } else {
+        x->open = 0;
+    }
+    /* before neighbours' messages, which may say that they have failed, too */
+    if (status) cluster_fail(cluster, status);
+    if (status && !far_is_sent(x)) far_send_failure(x, status);
+    if (status || !x->open) far_settle(x);
+    return EVN_OK;
+}
+
+evn_status evn_exchange_run(evn_exchange *x) {
+    NEED(x, "an exchange");
+    return begin_and_run(x, 0);
+}
+
+evn_status evn_exchange_start(evn_exchange *x, int *open) {
+    NEED(x, "an exchange");
+    NEED(open, "where to put whether there is something to finish");
+    *open = 0;
+    evn_status status = begin_and_run(x, 1);
+    *open = !status && x->open;
+    return status;
+}
+
+/* The second half at an end, where everything must be as the first half has left it. */
+static evn_status finish(evn_exchange *x, int end, evn_unit *unit) {
+    for (int i = 0; i < x->parts; i++) {
+        const struct part *p = &x->part[i];
+        if (!exchange_far(x, p) && p->end == end && exchange_moved(x, p))
+            return evn_fail(EVN_USAGE,
+                            "exchange: region %d of task %d has moved between the two "
+                            "halves of an exchange",
+                            p->slot, p->task);
+    }
+    return unpack(x, &x->plan.end[end], unit);
+}
+
+evn_status evn_exchange_finish(evn_exchange *x, evn_unit *unit, int device) {
+    NEED(x, "an exchange");
+    NEED(unit, "a unit");
+    if (evn_units_get(x->loop->units, evn_unit_number(unit)) != unit)
+        return evn_fail(EVN_USAGE, "exchange: evn_exchange_finish() with a unit that is not of the "
+                                   "loop's units");
+    const int me = evn_unit_number(unit);
+    evn_status status = EVN_OK;
+    for (int i = 0; x->open && !status && i < x->plan.ends; i++) {
+        const struct end *e = &x->plan.end[i];
+        if (e->unit == me && e->device == device && e->unfinished) status = finish(x, i, unit);
+    }
+    return status;
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+/* Makes a part of a face's side, unless it exists. */
+static void need_part(evn_exchange *x, int *table, int task, int slot, void *const *host) {
+    int *number = &table[(size_t)task * (size_t)x->slots + (size_t)slot];
+    if (*number >= 0) return;
+    *number = x->parts;
+    x->part[x->parts++] = (struct part){
+        .task = task,
+        .slot = slot,
+        .region = x->place ? x->loop->region[(size_t)task * (size_t)x->slots + (size_t)slot] : task,
+        .host = x->place ? NULL : host[task],
+    };
+}
+
+static void reach(const evn_exchange *x, struct part *p, long long at, const long long stride[3],
+                  const int n[3]) {
+    long long lo, hi;
+    exchange_reach(at, stride, n, &lo, &hi);
+    const size_t bytes = hi < 0 ? 0 : (size_t)(hi + 1) * x->element;
+    if (bytes > p->bytes) p->bytes = bytes;
+}
+
+static int by_region(const void *a, const void *b) {
+    const struct part *x = a, *y = b;
+    return x->region != y->region ? (x->region > y->region) - (x->region < y->region)
+                                  : (x->task > y->task) - (x->task < y->task);
+}
+
+/* Sorts the parts, so that those of one region are together; faces then have new numbers. */
+static void sort_parts(evn_exchange *x, int *table) {
+    qsort(x->part, (size_t)x->parts, sizeof *x->part, by_region);
+    for (int i = 0; i < x->parts; i++)
+        table[(size_t)x->part[i].task * (size_t)x->slots + (size_t)x->part[i].slot] = i;
+    for (int i = 0; i < x->faces; i++) {
+        struct face *f = &x->face[i];
+        f->from = table[(size_t)f->of.from * (size_t)x->slots + (size_t)f->of.from_region];
+        f->to = table[(size_t)f->of.to * (size_t)x->slots + (size_t)f->of.to_region];
+        x->part[f->to].written = 1;
+        reach(x, &x->part[f->from], f->of.from_at, f->of.from_stride, f->of.n);
+        reach(x, &x->part[f->to], f->of.to_at, f->of.to_stride, f->of.n);
+    }
+    /* a region that several tasks have is written if one of them writes it */
+    for (int i = 1; i < x->parts; i++)
+        if (x->part[i].region == x->part[i - 1].region)
+            x->part[i].written |= x->part[i - 1].written;
+    for (int i = x->parts - 1; i > 0; i--)
+        if (x->part[i].region == x->part[i - 1].region)
+            x->part[i - 1].written |= x->part[i].written;
+}
+
+/* Takes the faces that have values, and finds the data that they read and write. */
+static evn_status take_faces(evn_exchange *x, int count, const evn_face *face, void *const *host) {
+    const size_t slots = (size_t)x->tasks * (size_t)x->slots, n = count ? (size_t)count : 1;
+    const size_t parts = 2 * n < slots ? 2 * n : slots;
+    int *table = malloc(slots * sizeof *table);
+    x->face = malloc(n * sizeof *x->face);
+    x->part = malloc(parts * sizeof *x->part);
+    x->held = malloc(parts * sizeof *x->held);
+    x->access = malloc(parts * sizeof *x->access);
+    x->device = malloc((size_t)x->tasks * sizeof *x->device);
+    if (!table || !x->face || !x->part || !x->held || !x->access || !x->device) {
+        free(table);
+        return evn_fail(EVN_MEMORY, "exchange: no memory for %d faces of %d tasks", count,
+                        x->tasks);
+    }
+    for (size_t i = 0; i < slots; i++) table[i] = -1;
+    for (int i = 0; i < count; i++) {
+        const evn_face *f = &face[i];
+        if (!f->n[0] || !f->n[1] || !f->n[2]) continue;
+        x->face[x->faces++] = (struct face){.of = *f, .number = i, .back = -1};
+        need_part(x, table, f->from, f->from_region, host);
+        need_part(x, table, f->to, f->to_region, host);
+    }
+    sort_parts(x, table);
+    free(table);
+    return EVN_OK;
+}
+
+static void units_changed(void *arg) { exchange_forget(arg); }
+
+/* The way from one device to a unit's, which steps shall not open. */
+static evn_status connect_unit(evn_exchange *x, int unit, evn_device *from) {
+    evn_unit *to = evn_units_get(x->loop->units, unit);
+    evn_status status = EVN_OK;
+    for (int d = 0; !status && d < evn_unit_devices(to); d++) {
+        evn_device *device = evn_unit_device(to, d);
+        if (device && device != from) status = evn_device_connect(device, from);
+    }
+    if (status) loop_set_failed(x->loop, unit);
+    return status;
+}
+
+static evn_status connect_all(evn_exchange *x) {
+    const int units = x->place ? evn_units_count(x->loop->units) : 0;
+    evn_status status = EVN_OK;
+    for (int u = 0; u < units; u++) {
+        evn_unit *unit = evn_units_get(x->loop->units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++) {
+            evn_device *from = evn_unit_device(unit, d);
+            /* with itself: whether it is alive, or else its neighbours would seem to have failed */
+            if (!status && from && (status = evn_device_connect(from, from)))
+                loop_set_failed(x->loop, u);
+            for (int v = 0; !status && from && v < units; v++) status = connect_unit(x, v, from);
+        }
+    }
+    return status;
+}
+
+evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
+                             const evn_face *face, void *const *host) {
+    NEED_OUT(out);
+    NEED(loop, "a loop");
+    evn_status status = exchange_check_faces(loop, element, count, face, host);
+    if (status) return status;
+    evn_exchange *x = calloc(1, sizeof *x);
+    if (!x) return evn_fail(EVN_MEMORY, "exchange: not enough memory");
+    x->loop = loop;
+    x->place = loop->place;
+    x->element = element;
+    x->tasks = loop->problem->tasks;
+    x->slots = loop->place ? loop->regions : 1;
+    far_open(x);
+    x->listener = (struct loop_listener){.units_changed = units_changed, .arg = x};
+    loop_listen(loop, &x->listener);
+    status = take_faces(x, count, face, host);
+    if (!status) status = exchange_check_overlaps(x);
+    if (!status) status = exchange_find_pairs(x);
+    if (!status) status = connect_all(x);
+    if (status) {
+        evn_exchange_close(x);
+        return status;
+    }
+    *out = x;
+    return EVN_OK;
+}
+
+void evn_exchange_close(evn_exchange *x) {
+    if (!x) return;
+    if (loop_is_at_work(x->loop)) {
+        evn_fail(EVN_USAGE, "exchange: evn_exchange_close() from within a body of its loop, which "
+                            "must return first");
+        return;
+    }
+    exchange_forget(x);
+    far_close(x);
+    loop_unlisten(x->loop, &x->listener);
+    free(x->face);
+    free(x->part);
+    free(x->held);
+    free(x->access);
+    free(x->device);
+    free(x);
+}

@@ -1,0 +1,182 @@
+/* An exchange and its plan: the copies and messages for the present owners of tasks.
+ *
+ * Faces go from region to region. The location of a region is an end: a unit in a space. A CPU unit
+ * has one end, a GPU unit one for each device (and one for the host, where regions were evicted).
+ * All faces from one end to another form one message, carried by a transport; or none, if the
+ * receiving end can copy from the other's memory. The plan holds until a task moves; between cores
+ * of one memory it holds as long as all faces are copied early, since then nothing is left to copy.
+ */
+#ifndef EXCHANGE_PLAN_H
+#define EXCHANGE_PLAN_H
+
+#include "exchange/copies.h"
+#include "exchange/ranks.h"
+#include "loop/internal.h"
+#include <evener/exchange.h>
+
+/* Data of a task that faces read and write: one of its regions, or its host memory. */
+struct part {
+    int task, slot; /* index among the task's regions */
+    int region;     /* region number; without a place, the task's number */
+    int written;
+    size_t bytes; /* extent of the faces */
+    /* location when the plan was made */
+    int owner, space, end;
+    size_t at;
+    char *host;
+};
+
+/* A face between parts. */
+struct face {
+    evn_face of;
+    int number;   /* number in the program's list */
+    int from, to; /* parts */
+    int back;     /* the face in the opposite direction beside it; -1 */
+};
+
+struct end {
+    int unit, space, device; /* device: index in the unit; -1: the host */
+    /* copies within the end, into messages, out of messages */
+    struct copies direct, pack, unpack;
+    int unfinished; /* 1: evn_exchange_finish() will unpack */
+    /* on a device */
+    evn_device *on; /* NULL: on the host */
+    evn_queue *compute;
+    evn_queue *copies;  /* a queue beside the unit's compute queue */
+    evn_kernel *kernel; /* the device's */
+    evn_event *packed, *arrived;
+    evn_buffer *outbox, *inbox;
+    size_t out_bytes, in_bytes;
+    /* over ranks */
+    int *far_in; /* number of faces from each neighbour */
+};
+
+/* All faces from one end to another, one after another. On a device messages are stretches of the
+ * end's box; on the host they are in the transport's memory. */
+struct message {
+    const struct transport *transport;
+    struct end *from, *to;
+    size_t bytes, filled;
+    size_t out_at, in_at; /* offsets in the ends' boxes */
+    int sent;             /* in the current run */
+    /* private to the transport */
+    char *host;
+    evn_device *host_of;
+    evn_event *ready;
+};
+
+/* Early copies (ahead.c): a face is copied by the core that finishes its second task. For
+ * each face, or pair by its first one, the tasks that have their new values; and each task's
+ * copies. */
+struct ahead {
+    int faces;
+    atomic_int said; /* 1: there were early copies since the last run */
+    atomic_uchar *met;
+    int *first; /* begin of each task in `of`, and the end */
+    struct ahead_copy {
+        int end, copy; /* a direct copy of the end */
+        unsigned char met;
+    } * of;
+};
+
+struct plan {
+    int made;  /* 1: valid for the parts' recorded locations */
+    int dealt; /* 1: copies are assigned to the present owners; 0: to earlier ones */
+    int units;
+    struct end *end;
+    int ends, end_room;
+    struct message *message;
+    int messages, message_room;
+    char *needs; /* of each task: 1 if a message brings one of its faces */
+    int between; /* pairs of faces between two units */
+    struct ahead ahead;
+    /* of each unit */
+    double *in, *out;
+    int *first_task, *tasks;
+    int pairs; /* ordered pairs of different units with bytes */
+};
+
+/* A leader's report of its half of a run. */
+struct half {
+    double busy;
+    evn_status status;
+    char text[512];
+};
+
+struct evn_exchange {
+    evn_loop *loop;
+    evn_place *place; /* NULL: parts are tasks' memory on the host */
+    struct loop_listener listener;
+    size_t element;
+    int tasks, slots; /* of each task */
+    struct face *face;
+    int faces;
+    struct part *part; /* ascending by region */
+    int parts;
+    int *held; /* scratch for region numbers */
+    /* settled state: all data in host memory with their owners, as in the last run */
+    int settled;
+    int assignment;        /* the loop's assignment then */
+    unsigned long version; /* the place's version then */
+    struct place_use use;
+    evn_access *access; /* access to the regions of `use` */
+    int *device;        /* scratch for each task's device */
+    struct plan plan;
+    struct far far;
+    int open; /* 1: the current run leaves unpacking to evn_exchange_finish() */
+    struct half *half;
+    double *busy; /* for each unit */
+};
+
+/* Finds the space of each part; EVN_USAGE: in none, or the loop has other regions. */
+evn_status exchange_find(evn_exchange *x);
+
+/* Makes the plan if there is none for the parts' present locations, which stay as long as the parts
+ * are held. */
+evn_status exchange_plan(evn_exchange *x);
+
+/* 1 if a part's location in its space differs from the plan. */
+int exchange_moved(const evn_exchange *x, const struct part *p);
+
+/* Helpers for lists of copies: bytes of a face; its side in a part; its side in a message, from
+ * byte `at` of a box or of *base; and adding a block to an end's list, -1: no memory. */
+size_t exchange_face_bytes(const evn_exchange *x, const evn_face *f);
+struct side exchange_part_side(const evn_exchange *x, const struct part *p, long long at,
+                               const long long stride[3]);
+struct side exchange_message_side(const evn_exchange *x, const evn_face *f, char *const *base,
+                                  size_t at);
+int exchange_add(const evn_exchange *x, const struct end *e, struct copies *c, const evn_face *f,
+                 const struct side *from, const struct side *to);
+
+/* 1 if a part's task belongs to another rank. */
+static inline int exchange_far(const evn_exchange *x, const struct part *p) {
+    return loop_own(x->loop, x->loop->owner[p->task]) < 0;
+}
+
+/* Frees a plan; waits for pending work. */
+void exchange_forget(evn_exchange *x);
+
+/* Checks of faces (check.c): tasks and regions exist, blocks lie inside, no value is
+ * written twice, or written and read. The first before parts exist. EVN_USAGE, EVN_MEMORY. */
+evn_status exchange_check_faces(const evn_loop *loop, size_t element, int count,
+                                const evn_face *face, void *const *host);
+evn_status exchange_check_overlaps(const evn_exchange *x);
+
+/* Early copies of a plan: allocate, before faces are assigned; list the copies of each task; test
+ * whether the current run has nothing left to copy; reset after each run. EVN_MEMORY. */
+evn_status ahead_begin(evn_exchange *x);
+evn_status ahead_list(evn_exchange *x);
+int ahead_has_all(const evn_exchange *x);
+void ahead_clear(struct ahead *a);
+void ahead_close(struct ahead *a);
+
+/* Finds for each face the one in the opposite direction beside it (pairs.c). EVN_MEMORY.
+ */
+evn_status exchange_find_pairs(evn_exchange *x);
+
+/* Range of a side of a face, *lo to *hi, in values from the beginning of its region. -1: not
+ * representable. */
+int exchange_reach(long long at, const long long stride[3], const int n[3], long long *lo,
+                   long long *hi);
+
+#endif

@@ -1,0 +1,23 @@
+/* Decision whether the calling thread runs a loop faster alone.
+ *
+ * Where other programs have cores of this program's units, a unit is interrupted within a task and
+ * the others wait a time slice for it; a step of microseconds then takes milliseconds. Other loops
+ * have less work than it takes to share it out. So the lengths of instances are sampled, a few
+ * milliseconds at a time: if they are no shorter than one core's work, the calling thread does all
+ * tasks by itself for a while. Then the units are tried again, at growing intervals as long as they
+ * do not help. */
+#ifndef LOOP_ALONE_H
+#define LOOP_ALONE_H
+
+struct alone {
+    int now;       /* 1: the calling thread works alone */
+    double work;   /* s of an instance on one core, the least of recent ones; 0: not known */
+    double wall;   /* s of the sampled instances */
+    double pause;  /* s until units are tried again; 0: they have not failed yet */
+    int instances; /* sampled instances */
+};
+
+/* Feeds an instance of `wall` seconds, with `busy` seconds of work of all units together. */
+void alone_learn(struct alone *a, double wall, double busy);
+
+#endif

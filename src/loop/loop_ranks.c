@@ -1,0 +1,233 @@
+/* The loop over ranks: all times go to rank 0, its schedule learns, and its decision about the next
+ * instance is broadcast. (Plans made by every rank would have to be identical; a schedule with a
+ * time limit, or with a library that differs between nodes, cannot guarantee that.) */
+#include <evener/clock.h>
+#include "loop/loop_ranks.h"
+#include "cluster/collective_record.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A rank's report of a task. */
+struct done {
+    int task, owner;
+    double seconds;
+};
+
+/* Rank 0's decision about the next instance; owners follow if they have changed. */
+struct decision {
+    int chunk, instance, changed;
+};
+
+struct together {
+    int *next; /* owners in the next instance */
+    int chunk, instance;
+    struct done *done;         /* of this rank's tasks */
+    struct decision *decision; /* with room for owners */
+};
+
+int loop_chunk(const evn_loop *loop) {
+    return loop->together ? loop->together->chunk : evn_schedule_chunk(loop->schedule);
+}
+
+const int *loop_next(const evn_loop *loop) {
+    return loop->together ? loop->together->next : evn_schedule_owner(loop->schedule);
+}
+
+int loop_instance(const evn_loop *loop) {
+    return loop->together ? loop->together->instance : evn_schedule_instance(loop->schedule);
+}
+
+/* ---- units that draw ----------------------------------------------------------------------- */
+
+/* Where units draw, each rank has consecutive tasks by the speed of its units, and chunks are drawn
+ * within. Until they are, a rank's first unit owns them. */
+static void deal_to_ranks(evn_loop *loop) {
+    const evn_problem *p = loop->problem;
+    const int ranks = evn_cluster_size(loop->cluster);
+    double all = 0, speeds = 0, weight = 0, before = 0;
+    for (int t = 0; t < p->tasks; t++) all += p->weight[t];
+    for (int u = 0; u < p->units; u++) speeds += p->speed[u];
+    int t = 0;
+    for (int r = 0; r < ranks; r++) {
+        const int from = evn_cluster_first_unit(loop->cluster, r);
+        const int to = r + 1 < ranks ? evn_cluster_first_unit(loop->cluster, r + 1) : p->units;
+        for (int u = from; u < to; u++) before += p->speed[u];
+        if (from == loop->first) loop->lo = t;
+        /* a task belongs to the rank in whose share its middle lies */
+        for (; t < p->tasks &&
+               (r == ranks - 1 || weight + 0.5 * p->weight[t] < all * (before / speeds));
+             t++) {
+            weight += p->weight[t];
+            loop->together->next[t] = from;
+        }
+        if (from == loop->first) loop->hi = t;
+    }
+    memcpy(loop->owner, loop->together->next, (size_t)p->tasks * sizeof *loop->owner);
+}
+
+/* ---- rank 0 decides ------------------------------------------------------------------------ */
+
+static void write_decision(evn_loop *loop, const void **down, size_t *bytes) {
+    const size_t n = (size_t)loop->problem->tasks;
+    struct decision *d = loop->together->decision;
+    const int *next = evn_schedule_owner(loop->schedule);
+    /* without an assignment of tasks to ranks there is nothing to draw from */
+    d->chunk = loop->together->chunk ? evn_schedule_chunk(loop->schedule) : 0;
+    d->instance = evn_schedule_instance(loop->schedule);
+    d->changed = memcmp(next, loop->together->next, n * sizeof *next) != 0;
+    if (d->changed) memcpy(d + 1, next, n * sizeof *next);
+    *down = d;
+    *bytes = sizeof *d + (d->changed ? n * sizeof *next : 0);
+}
+
+/* Takes what the ranks have done, lets the schedule learn, and writes the decision. */
+static evn_status decide(void *arg, const struct cluster_record *of, const void **down,
+                         size_t *bytes) {
+    evn_loop *loop = arg;
+    for (int r = 0; r < evn_cluster_size(loop->cluster); r++) {
+        const char *said = of[r].data;
+        for (size_t i = 0; i < of[r].bytes / sizeof(struct done); i++) {
+            struct done done; /* received data are unaligned */
+            memcpy(&done, said + i * sizeof done, sizeof done);
+            loop->owner[done.task] = done.owner;
+            loop->seconds[done.task] = done.seconds;
+        }
+    }
+    evn_status status = evn_schedule_learn(loop->schedule, loop->owner, loop->seconds);
+    write_decision(loop, down, bytes);
+    return status;
+}
+
+/* The same where weights have changed: nothing was learnt, and where units draw, tasks stay on the
+ * rank that has them. */
+static evn_status decide_weighed(void *arg, const struct cluster_record *of, const void **down,
+                                 size_t *bytes) {
+    const evn_loop *loop = arg;
+    struct decision *d = loop->together->decision;
+    (void)of;
+    write_decision(arg, down, bytes);
+    if (d->chunk) {
+        d->changed = 0;
+        *bytes = sizeof *d;
+    }
+    return EVN_OK;
+}
+
+/* Tasks that go to another rank are there from now on, and not only in the next instance: whether
+ * there are some. */
+static int find_crossing(evn_loop *loop, const int *from, const int *to) {
+    int count = 0;
+    for (int t = 0; t < loop->problem->tasks; t++) {
+        if (from[t] == to[t] || evn_cluster_rank_of(loop->cluster, from[t]) ==
+                                    evn_cluster_rank_of(loop->cluster, to[t]))
+            continue;
+        loop->owner[t] = to[t];
+        loop->totals.migrations++;
+        count++;
+    }
+    return count;
+}
+
+/* Bytes of their states, as the schedule weighs them. */
+static double crossing_state(const evn_loop *loop, const int *from, const int *to) {
+    const evn_problem *p = loop->problem;
+    double bytes = 0;
+    for (int t = 0; p->space && p->state && t < p->tasks; t++)
+        if (p->space[from[t]] != p->space[to[t]]) bytes += p->state[t];
+    return bytes;
+}
+
+/* Applies rank 0's decision. Drawn tasks stay on their rank: their owners are known there alone
+ * until the assignment is fixed. */
+static evn_status follow(evn_loop *loop, const struct decision *d, const char *what) {
+    struct together *g = loop->together;
+    const size_t bytes = (size_t)loop->problem->tasks * sizeof *g->next;
+    g->chunk = d->chunk;
+    g->instance = d->instance;
+    if (!d->changed) return EVN_OK;
+    const int *next = (const int *)(d + 1);
+    evn_status status = EVN_OK;
+    const int across = find_crossing(loop, g->next, next);
+    if (!across) {
+        memcpy(g->next, next, bytes);
+        return EVN_OK;
+    }
+    const double state = crossing_state(loop, g->next, next), begin = evn_now();
+    loop->plan++;
+    status = move_tasks(loop, g->next, next);
+    memcpy(g->next, next, bytes);
+    status = together_agree(loop, what, status);
+    if (status || !(state > 0)) return status;
+    return evn_schedule_carried(loop->schedule, state, evn_now() - begin);
+}
+
+evn_status together_learn(evn_loop *loop, evn_status mine) {
+    struct together *g = loop->together;
+    size_t count = 0;
+    for (int t = 0; !mine && t < loop->problem->tasks; t++)
+        if (loop_own(loop, loop->owner[t]) >= 0)
+            g->done[count++] = (struct done){t, loop->owner[t], loop->seconds[t]};
+    struct meeting m = {.what = "evn_loop_run()",
+                        .up = g->done,
+                        .up_bytes = count * sizeof *g->done,
+                        .decide = decide,
+                        .arg = loop};
+    evn_status status = cluster_meet(loop->cluster, mine, &m);
+    return status ? status : follow(loop, m.down, m.what);
+}
+
+evn_status together_weigh(evn_loop *loop, evn_status mine) {
+    struct meeting m = {.what = "evn_loop_weights()", .decide = decide_weighed, .arg = loop};
+    evn_status status = cluster_meet(loop->cluster, mine, &m);
+    return status ? status : follow(loop, m.down, m.what);
+}
+
+evn_status together_agree(evn_loop *loop, const char *what, evn_status mine) {
+    return cluster_meet(loop->cluster, mine, &(struct meeting){.what = what});
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+evn_status together_open(evn_loop *loop) {
+    const size_t n = (size_t)loop->problem->tasks;
+    struct together *g = loop->together = calloc(1, sizeof *g);
+    if (!g) return evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks", n);
+    g->next = malloc(n * sizeof *g->next);
+    g->done = malloc(n * sizeof *g->done);
+    g->decision = malloc(sizeof *g->decision + n * sizeof *g->next);
+    if (!g->next || !g->done || !g->decision)
+        return evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks", n);
+    memcpy(g->next, evn_schedule_owner(loop->schedule), n * sizeof *g->next);
+    g->chunk = evn_schedule_chunk(loop->schedule);
+    return EVN_OK;
+}
+
+/* Rank 0's first plan holds on all ranks, even if schedules differ. */
+static evn_status first_plan(void *arg, const struct cluster_record *of, const void **down,
+                             size_t *bytes) {
+    evn_loop *loop = arg;
+    (void)of;
+    *down = loop->together->next;
+    *bytes = (size_t)loop->problem->tasks * sizeof *loop->together->next;
+    return EVN_OK;
+}
+
+evn_status together_begin(evn_loop *loop, evn_status mine) {
+    struct meeting m = {.what = "evn_loop_open_on()", .decide = first_plan, .arg = loop};
+    evn_status status = cluster_meet(loop->cluster, mine, &m);
+    if (status) return status;
+    memcpy(loop->together->next, m.down, m.down_bytes);
+    memcpy(loop->owner, m.down, m.down_bytes);
+    if (loop->together->chunk) deal_to_ranks(loop);
+    return EVN_OK;
+}
+
+void together_close(evn_loop *loop) {
+    struct together *g = loop->together;
+    if (!g) return;
+    free(g->next);
+    free(g->done);
+    free(g->decision);
+    free(g);
+    loop->together = NULL;
+}

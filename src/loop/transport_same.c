@@ -1,8 +1,0 @@
-/* Within a space: no message; the receiving end copies from where the values are. */
-#include "loop/transport.h"
-
-static int carries(const struct end *from, const struct end *to) {
-    return from->space == to->space;
-}
-
-const struct transport transport_same = {.name = "same space", .carries = carries};

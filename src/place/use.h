@@ -1,0 +1,39 @@
+/* Uses: one acquire of many regions that stay in place.
+ *
+ * A loop whose regions are in place acquires the same regions every step, with no effect but counts
+ * of users. So it compares the place's version: if no other call has changed the place, one call
+ * takes all regions, at no cost for each. A call to the place during a use finds the regions held,
+ * since the use is first recorded in each region. */
+#ifndef PLACE_USE_H
+#define PLACE_USE_H
+
+#include <evener/place.h>
+
+struct place_use {
+    size_t count;
+    const int *region;        /* -1: none */
+    const evn_access *access; /* of region i: access[i % period] */
+    size_t period;
+    int written_down;
+    struct place_use *next;
+};
+
+/* The place's version: counts changes other than acquires and releases by loops and exchanges;
+ * those count if regions have moved. Never 0. Any thread. */
+unsigned long place_version(evn_place *p);
+
+/* Takes the regions in the host's space if the version is still `version`: 1, else 0. Each region
+ * must have been acquired in that version, with at least this access, and be in the list once. The
+ * arrays must stay until the use ends. EVN_USAGE at the end: another caller has released one of
+ * them. */
+int place_use_begin(evn_place *p, struct place_use *use, unsigned long version);
+evn_status place_use_end(evn_place *p, struct place_use *use);
+
+/* As evn_place_acquire(), .._each() and .._release(), for loops and exchanges: acquiring regions
+ * that are in place does not change the version. */
+evn_status place_acquire(evn_place *p, int count, const int *region, int space, evn_access access);
+evn_status place_acquire_each(evn_place *p, int count, const int *region, int space,
+                              const evn_access *access);
+evn_status place_release(evn_place *p, int count, const int *region, int space);
+
+#endif

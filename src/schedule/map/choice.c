@@ -1,0 +1,319 @@
+/* The choice among the candidates of `map` and their repairs.
+ *
+ * Makespans up to SLACK above the shortest count as equal, and among them the fewest bytes win; but
+ * one longer than the best simple candidate by more than MAP_NEAR must be worth it, at a PRICE in
+ * bytes. No assignment wins by less than MUCH of the makespan over one that cuts a MULTIPLE less,
+ * nor over consecutive tasks if no links are given. All simple candidates take part unchanged, so
+ * the result is never worse than the best of them in this order. If tasks suffice every unit gets
+ * one, even a unit so slow that the others would finish sooner without it. */
+#include "schedule/map/choice.h"
+#include "schedule/capacity.h"
+#include "schedule/map/state.h"
+#include "schedule/policy.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLACK 0.004 /* of the makespan, given for fewer bytes */
+#define PRICE 1.1   /* times the bytes, for the last of the makespan */
+
+#define MUCH     0.01 /* of the makespan */
+#define MULTIPLE 2    /* times the bytes */
+
+enum {
+    BUDGET_OF_TASK = 60, /* for each task, beside MAP_BUDGET */
+    FEW = 300,           /* tasks up to which Scotch is asked in more ways */
+    GUIDED_ROUNDS = 24,  /* until guided:size settles */
+};
+
+/* The problem of the candidates, with the estimates. */
+static int guided_candidate(const evn_problem *p, const struct map_model *m, int *owner) {
+    evn_schedule *s;
+    evn_problem problem = *p;
+    problem.weight = m->weight;
+    double *speed = malloc((size_t)m->units * sizeof *speed);
+    double *seconds = malloc((size_t)m->tasks * sizeof *seconds);
+    int failed = !speed || !seconds;
+    for (int u = 0; !failed && u < m->units; u++) speed[u] = 1 / m->pace[u];
+    problem.speed = speed;
+    failed = failed || evn_schedule_open(&s, "guided:size", &problem);
+    if (!failed) {
+        for (int i = 0; !failed && i < GUIDED_ROUNDS && !evn_schedule_settled(s); i++)
+            failed =
+                evn_schedule_simulate(s, owner, seconds) || evn_schedule_learn(s, owner, seconds);
+        memcpy(owner, evn_schedule_owner(s), (size_t)m->tasks * sizeof *owner);
+        evn_schedule_close(s);
+    }
+    free(seconds);
+    free(speed);
+    return failed || map_feed(m, owner);
+}
+
+enum { SIMPLE = 4, SCOTCH = 4, NODES = SIMPLE + SCOTCH, MULTILEVEL, CANDIDATES };
+
+#ifdef EVENER_HAVE_SCOTCH
+enum { HAVE_SCOTCH = 1 };
+#else
+enum { HAVE_SCOTCH = 0 };
+#endif
+
+/* 1 if Scotch is skipped and only the multilevel scheme used. */
+static int without_scotch(const struct map_model *m) {
+    return !HAVE_SCOTCH || m->tasks > MAP_SCOTCH_TASKS || m->units > MAP_SCOTCH_UNITS;
+}
+
+/* Candidate i, the simple ones first; 1: there is none. */
+static int candidate(const evn_problem *p, const struct map_model *m, int i, int *owner) {
+    switch (i) {
+    case 0: policy_static(m->tasks, m->units, owner); return 0;
+    case 1: return map_consecutive(m, owner);
+    case 2: return map_longest_first(m, owner);
+    case 3: return guided_candidate(p, m, owner);
+    case NODES: return map_by_nodes(p, m, owner);
+    case MULTILEVEL:
+        return (m->tasks <= MAP_SCOTCH_ALONE && !without_scotch(m)) || map_multilevel(m, owner);
+    default:
+        if (without_scotch(m) || i - SIMPLE >= (m->tasks <= FEW ? SCOTCH : 2)) return 1;
+        return map_scotch(m, i - SIMPLE, owner);
+    }
+}
+
+/* Memory of the search. */
+struct choice {
+    const struct map_model *m;
+    struct map_repair *repair;
+    double limit;
+    long budget;
+    int *start[CANDIDATES], starts;
+    int simple_ones; /* of them, the first */
+    int levels;      /* whether the last is of the multilevel scheme */
+    double simple;   /* their shortest makespan */
+    int *best;       /* the assignment so far */
+    struct map_score score;
+    double shortest; /* of all makespans so far */
+    int *few;        /* the fewest bytes so far with no more than MUCH above that */
+    struct map_score few_score;
+    double *scratch;
+};
+
+/* Whether one assignment is not longer than another by MUCH. */
+static int is_near(struct map_score a, double makespan) {
+    return a.makespan <= makespan * (1 + MUCH);
+}
+
+static void offer_few(struct choice *c, const int *owner, struct map_score score) {
+    const struct map_score few = c->few_score;
+    c->shortest = fmin(c->shortest, score.makespan);
+    if (!is_near(score, c->shortest)) return;
+    const int none = few.makespan < 0 || !is_near(few, c->shortest);
+    if (!none && (score.over > few.over || (score.over == few.over && score.cut >= few.cut)))
+        return;
+    c->few_score = score;
+    memcpy(c->few, owner, (size_t)c->m->tasks * sizeof *c->few);
+}
+
+/* An assignment with a fraction of the bytes for little of the makespan is taken in the end. */
+static void prefer_few(struct choice *c) {
+    const struct map_score few = c->few_score;
+    if (few.makespan < 0 || few.over > c->score.over || !is_near(few, c->score.makespan) ||
+        few.cut * MULTIPLE > c->score.cut || !(c->score.cut > 0))
+        return;
+    c->score = few;
+    memcpy(c->best, c->few, (size_t)c->m->tasks * sizeof *c->best);
+}
+
+/* Without links, tasks of neighbouring numbers are probably neighbours: consecutive assignments are
+ * taken if they cost little of the makespan. */
+static void prefer_consecutive(struct choice *c, int *other) {
+    if (map_consecutive(c->m, other)) return;
+    const struct map_score score = map_score(c->m, other, c->scratch);
+    if (score.over > c->score.over || !is_near(score, c->score.makespan)) return;
+    memcpy(c->best, other, (size_t)c->m->tasks * sizeof *other);
+}
+
+static void offer(struct choice *c, const int *owner) {
+    struct map_score score = map_score(c->m, owner, c->scratch);
+    offer_few(c, owner, score);
+    if (c->score.makespan >= 0 && !map_better(score, c->score, c->limit)) return;
+    c->score = score;
+    memcpy(c->best, owner, (size_t)c->m->tasks * sizeof *owner);
+}
+
+/* Repairs one candidate for the fewest bytes within the limit: from borders
+ * that were straightened under a looser one, and all the way under it. It may
+ * use up a part of the budget. */
+static void repair(struct choice *c, const int *owner, int parts) {
+    static const double looser[] = {0.01, 0, 0.04};
+    for (int i = 0; i < 3; i++) {
+        long share = c->budget / (parts * 3 - i);
+        map_repair_start(c->repair, owner, share);
+        if (looser[i] > 0) {
+            double loose = c->limit * (1 + looser[i]);
+            map_balance(c->repair, loose);
+            map_smooth(c->repair, loose, loose);
+        }
+        map_balance(c->repair, c->limit);
+        map_smooth(c->repair, c->limit, c->limit * 1.01);
+        c->budget -= share - map_repair_left(c->repair);
+        offer(c, map_repair_owner(c->repair));
+    }
+}
+
+/* The best that the candidates can be repaired to under a limit. */
+static void search(struct choice *c, int *const *start, int starts, double limit, long budget) {
+    c->limit = limit;
+    c->budget = budget;
+    for (int i = 0; i < starts; i++) offer(c, start[i]);
+    /* the most promising first, each with half of the remaining budget */
+    for (int i = starts - 1; i >= 0; i--) repair(c, start[i], i < 2 ? i + 1 : 2);
+}
+
+/* Shortest makespan: the candidates' best, and if that is not near the bound, the result of
+ * balancing each. */
+static double shorten(struct choice *c, int *const *start, int starts) {
+    double shortest = INFINITY;
+    for (int i = 0; i < starts; i++)
+        shortest = fmin(shortest, map_score(c->m, start[i], c->scratch).makespan);
+    for (int i = 0; i < starts && shortest > c->m->bound * (1 + MAP_NEAR); i++) {
+        long share = c->budget / (4 * (starts - i));
+        map_repair_start(c->repair, start[i], share);
+        map_balance(c->repair, c->m->bound);
+        c->budget -= share - map_repair_left(c->repair);
+        c->limit = shortest;
+        offer(c, map_repair_owner(c->repair));
+        shortest = fmin(shortest, map_repair_score(c->repair).makespan);
+    }
+    return shortest;
+}
+
+/* What is as short as the best simple one but for MAP_NEAR becomes shorter than
+ * that, if this can be had for few bytes. */
+static void tighten(struct choice *c, double simple) {
+    if (c->score.makespan <= simple) return;
+    map_repair_start(c->repair, c->best, MAP_BUDGET / 4);
+    map_balance(c->repair, simple);
+    struct map_score score = map_repair_score(c->repair);
+    if (score.makespan > simple || score.cut > c->score.cut * PRICE) return;
+    c->score = score;
+    memcpy(c->best, map_repair_owner(c->repair), (size_t)c->m->tasks * sizeof *c->best);
+}
+
+/* Makes the candidates, each with its data where there is memory for them as far as that goes;
+ * those that have more over than another are dropped. In *simple the shortest makespan of the
+ * simple ones. 1: not enough memory. */
+static int gather(struct choice *c, const evn_problem *p) {
+    const struct map_model *m = c->m;
+    double least = INFINITY, over[CANDIDATES];
+    c->simple = INFINITY;
+    for (int i = 0; i < CANDIDATES; i++) {
+        int *o = malloc((size_t)m->tasks * sizeof *o), proven;
+        if (c->starts < CANDIDATES) over[c->starts] = 0;
+        if (o && !candidate(p, m, i, o)) {
+            c->start[c->starts++] = o;
+            if (m->memory && capacity_fit(p, o, &over[c->starts - 1], &proven)) return 1;
+            if (i < SIMPLE) c->simple_ones++;
+            c->levels = i == MULTILEVEL;
+            least = fmin(least, over[c->starts - 1]);
+            continue;
+        }
+        free(o);
+        if (!o || i < SIMPLE) return 1;
+    }
+    int kept = 0, simple_ones = 0;
+    for (int i = 0; i < c->starts; i++) {
+        if (over[i] > least * (1 + 1e-9)) {
+            free(c->start[i]);
+            continue;
+        }
+        simple_ones += i < c->simple_ones;
+        c->start[kept++] = c->start[i];
+    }
+    c->starts = kept;
+    c->simple_ones = simple_ones;
+    for (int i = 0; i < simple_ones; i++)
+        c->simple = fmin(c->simple, map_score(m, c->start[i], c->scratch).makespan);
+    return 0;
+}
+
+/* The choice among the gathered ones, in c->best; `other`: scratch. */
+static void decide(struct choice *c, int *other) {
+    const size_t bytes = (size_t)c->m->tasks * sizeof *other;
+    const long budget = MAP_BUDGET + BUDGET_OF_TASK * (long)c->m->tasks;
+    c->budget = budget;
+    double shortest = shorten(c, c->start, c->starts);
+    double tight = fmax(shortest * (1 + MAP_NEAR), fmin(c->simple, shortest * (1 + SLACK)));
+    search(c, c->start, c->starts, tight, budget / 2);
+    /* what the limit costs in bytes: too much where there are many tasks to be moved to keep it */
+    struct map_score kept = c->score;
+    memcpy(other, c->best, bytes);
+    search(c, c->start, c->starts, shortest * (1 + SLACK), budget / 2);
+    if (c->score.makespan > tight && c->score.cut * PRICE > kept.cut) {
+        c->score = kept;
+        memcpy(c->best, other, bytes);
+    }
+    tighten(c, c->simple);
+}
+
+/* The same where tasks are so many that a repair of all candidates would take longer than finding
+ * them did: they are offered as they are, and what the multilevel scheme made, which is balanced
+ * already, is shortened only if it is much longer than another. */
+static void decide_many(struct choice *c) {
+    const int *levels = c->start[c->starts - 1];
+    double shortest = INFINITY, own = 0;
+    for (int i = 0; i < c->starts; i++)
+        shortest = fmin(shortest, own = map_score(c->m, c->start[i], c->scratch).makespan);
+    c->limit = shortest * (1 + SLACK);
+    for (int i = 0; i < c->starts; i++) offer(c, c->start[i]);
+    if (own <= shortest * (1 + MUCH)) return;
+    map_repair_start(c->repair, levels, MAP_BUDGET + BUDGET_OF_TASK * (long)c->m->tasks);
+    map_balance(c->repair, shortest);
+    offer(c, map_repair_owner(c->repair));
+}
+
+int map_choose(const evn_problem *p, const struct map_model *m, int *owner) {
+    const size_t n = (size_t)m->tasks;
+    struct choice c = {.m = m, .score = {.makespan = -1}, .few_score = {.makespan = -1}};
+    c.shortest = INFINITY;
+    c.repair = map_repair_open(m);
+    c.best = malloc(n * sizeof *c.best);
+    c.scratch = malloc((size_t)m->units * sizeof *c.scratch);
+    int *other = malloc(n * sizeof *other);
+    c.few = malloc(n * sizeof *c.few);
+    const int failed = !c.repair || !c.best || !c.few || !c.scratch || !other || gather(&c, p);
+    if (!failed) {
+        if (c.levels && m->tasks > SMOOTHED && !m->memory && !m->routes.kinds)
+            decide_many(&c);
+        else
+            decide(&c, other);
+        prefer_few(&c);
+        if (!p->links) prefer_consecutive(&c, other);
+        memcpy(owner, c.best, n * sizeof *owner);
+    }
+    for (int i = 0; i < c.starts; i++) free(c.start[i]);
+    free(other);
+    free(c.scratch);
+    free(c.best);
+    free(c.few);
+    map_repair_close(c.repair);
+    return failed;
+}
+
+int map_plan(struct map_model *m, const evn_problem *p, const double *weight, const double *speed,
+             int *owner) {
+    evn_problem enough = *p;
+    enough.capacity = NULL;
+    int failed = map_model_open(m, &enough, weight, speed);
+    if (failed) return 1;
+    failed = map_choose(&enough, m, owner);
+    double *used = failed || !capacity_given(p) ? NULL : malloc((size_t)p->units * sizeof *used);
+    failed |= !used && capacity_given(p);
+    const int fits = failed || !used || !(capacity_over(p, owner, used) > 0);
+    free(used);
+    if (!fits) {
+        map_model_close(m);
+        if (map_model_open(m, p, weight, speed)) return 1;
+        failed = map_choose(p, m, owner);
+    }
+    if (failed) map_model_close(m);
+    return failed;
+}

@@ -1,0 +1,291 @@
+/* map: our own schedule. Tasks that exchange much stay together, on units of unequal speed, and
+ * still no unit is longer than another.
+ *
+ * Scotch maps the graph of tasks, weighted by cost, onto a complete graph of units, weighted by
+ * speed (Pellegrini and Roman, "Scotch: A Software Package for Static Mapping by Dual Recursive
+ * Bipartitioning of Process and Architecture Graphs", HPCN 1996). It balances well only where a
+ * fair share is many tasks, so that the repair of repair.h follows. Where tasks or units are
+ * too many for it, or it is not there, a multilevel scheme of our own stands in for it
+ * (levels.h). The simple assignments
+ * (static, guided:size where it settles, consecutive optimum, longest task first) are candidates
+ * beside it and are repaired, too.
+ *
+ * Where units are near and far, the time that links take on their routes stands for their bytes,
+ * and one more candidate shares the tasks out to nodes first (nodes.c). Where memory is short
+ * all candidates are changed until they fit (capacity.h), and no step fills a memory more.
+ *
+ * From times it learns costs and speeds (learn.h). A search takes as long as an instance of a small
+ * problem, so each instance only asks, in a look at each task, whether the assignment has become
+ * worse against what is possible than it was when chosen, by more than what times scatter by. Only
+ * then it looks for another, and moves if that pays over the instances that are left, the search
+ * itself included.
+ */
+#include <evener/status.h>
+#include "schedule/capacity.h"
+#include "schedule/learn.h"
+#include "schedule/map/choice.h"
+#include "schedule/policy.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TASK_BYTES = 80, /* of a task's data per weight: ten doubles a grid point */
+    MANY = 1000,     /* instances to come when the problem says many */
+};
+
+/* Seconds that a search takes, measured for BT-MZ's 4 to 1024 tasks on 2 to 6 units: so many for a
+ * task and unit, and as its budget is spent no more than so many; but so many a task where tasks
+ * are very many. */
+#define SEARCH_S    3e-5
+#define SEARCH_MAX  0.05
+#define SEARCH_TASK 4e-6
+
+struct state {
+    double ratio; /* makespan over its lower bound, when the assignment was chosen */
+    struct learn *learn;
+};
+
+/* Lower bound of the makespan without exchange, by the estimated costs and speeds. */
+static double known_least(const evn_schedule *s) {
+    const struct learn *l = ((struct state *)s->state)->learn;
+    const double *cost = learn_cost(l), *speed = learn_speed(l);
+    double max = 0, fastest = 0;
+    for (int t = 0; t < s->problem.tasks; t++) max = cost[t] > max ? cost[t] : max;
+    for (int u = 0; u < s->problem.units; u++) fastest = fmax(fastest, speed[u]);
+    return fmax(learn_even(l), max / fastest);
+}
+
+/* Makespan over that. */
+static double known_ratio(const evn_schedule *s) {
+    const double least = known_least(s);
+    return least > 0 ? learn_makespan(((struct state *)s->state)->learn, s->owner) / least : 1;
+}
+
+static evn_status open_map(evn_schedule *s, const evn_spec *spec) {
+    evn_status status = policy_no_options(s, spec);
+    if (status) return status;
+    const evn_problem *p = &s->problem;
+    struct state *state = malloc(sizeof *state + learn_bytes(p->tasks, p->units, LEARN_WINDOW));
+    if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
+    s->state = state;
+    state->learn = learn_init(state + 1, p, LEARN_WINDOW);
+    struct map_model m;
+    if (map_plan(&m, p, NULL, NULL, s->owner))
+        return evn_fail(EVN_MEMORY, "schedule: not enough memory to map %d tasks", p->tasks);
+    map_model_close(&m);
+    state->ratio = known_ratio(s);
+    snprintf(s->text, sizeof s->text, "map");
+    return EVN_OK;
+}
+
+/* The problem in seconds, as times have told how long its unit of time is. */
+struct known {
+    evn_problem p;
+    evn_route *routes; /* near, then far */
+};
+
+static int known_open(struct known *k, const evn_schedule *s) {
+    const double unit = learn_time_unit(((struct state *)s->state)->learn);
+    const size_t n = s->problem.kinds ? (size_t)s->problem.kinds * (size_t)s->problem.kinds : 1;
+    *k = (struct known){.p = s->problem};
+    k->p.bandwidth /= unit;
+    if (!k->p.route && !k->p.far) return 0;
+    k->routes = malloc(2 * n * sizeof *k->routes);
+    if (!k->routes) return 1;
+    if (k->p.route) k->p.route = memcpy(k->routes, k->p.route, n * sizeof *k->routes);
+    if (k->p.far) k->p.far = memcpy(k->routes + n, k->p.far, n * sizeof *k->routes);
+    for (size_t i = k->p.route ? 0 : n; i < (k->p.far ? 2 * n : n); i++)
+        for (int h = 0; h < 2; h++) {
+            k->routes[i].latency[h] *= unit;
+            k->routes[i].per_byte[h] *= unit;
+        }
+    return 0;
+}
+
+/* Seconds that the move from one assignment to another takes, `p` being in seconds. */
+static double seconds_to_move(const evn_schedule *s, const struct map_model *m,
+                              const evn_problem *p, const int *from, const int *to) {
+    const double least = learn_seconds_to_move(((struct state *)s->state)->learn, from, to);
+    double bytes = 0, seconds = 0;
+    for (int t = 0; t < p->tasks; t++) {
+        if (from[t] == to[t]) continue;
+        const double own = p->bytes ? p->bytes[t] : p->weight[t] * TASK_BYTES;
+        bytes += own;
+        if (m->routes.kinds) seconds += routes_cost(&m->routes, from[t], to[t], own) * m->time_unit;
+    }
+    if (!m->routes.kinds && p->bandwidth > 0) seconds = bytes / p->bandwidth;
+    return fmax(seconds, least);
+}
+
+/* Repairs the present assignment to be as short as `makespan`, in `r`; it is no choice if it fills
+ * memories more than `renewed`. */
+static int can_repair(const evn_schedule *s, struct map_repair *r, double makespan,
+                      const int *renewed, double *scratch) {
+    const evn_problem *p = &s->problem;
+    map_repair_start(r, s->owner, MAP_BUDGET / 4);
+    map_balance(r, makespan);
+    if (!capacity_given(p)) return 1;
+    const double over = capacity_over(p, renewed, scratch);
+    return capacity_over(p, map_repair_owner(r), scratch) <= over;
+}
+
+/* Searches another assignment by the estimates: a new one, and the repaired present one, which
+ * moves less. Takes the faster, moves included, if that pays. Returns 1 if so, with its time in
+ * *promise. */
+static int remap(evn_schedule *s, const struct map_model *m, const evn_problem *p, int *renewed,
+                 double *scratch, struct map_repair *r, double *promise) {
+    struct learn *l = ((struct state *)s->state)->learn;
+    const double left = fmin(learn_left(l), MANY);
+    const double now = map_score(m, s->owner, scratch).makespan * m->time_unit;
+    double then = map_score(m, renewed, scratch).makespan * m->time_unit;
+    double move = seconds_to_move(s, m, p, s->owner, renewed);
+    if (can_repair(s, r, then / m->time_unit, renewed, scratch)) {
+        double repaired = map_repair_score(r).makespan * m->time_unit;
+        double less = seconds_to_move(s, m, p, s->owner, map_repair_owner(r));
+        if (repaired * left + less <= (then * left + move) * (1 + MAP_NEAR)) {
+            memcpy(renewed, map_repair_owner(r), (size_t)p->tasks * sizeof *renewed);
+            then = repaired;
+            move = less;
+        }
+    }
+    *promise = learn_makespan(l, renewed);
+    if (!learn_pays(l, now, then, move) || !learn_carries(l, now, then, s->owner, renewed))
+        return 0;
+    learn_moves(l, learn_makespan(l, s->owner), *promise);
+    memcpy(s->owner, renewed, (size_t)p->tasks * sizeof *renewed);
+    return 1;
+}
+
+static double seconds_to_search(const evn_problem *p) {
+    const double most = fmax(SEARCH_MAX, SEARCH_TASK * p->tasks);
+    return fmin(SEARCH_S * p->tasks * p->units, most);
+}
+
+/* The search, and the move if it pays; without memory for it things stay as they are. */
+static int search(evn_schedule *s, double *promise) {
+    const evn_problem *p = &s->problem;
+    struct learn *l = ((struct state *)s->state)->learn;
+    struct known known;
+    struct map_model m;
+    int *renewed = malloc((size_t)p->tasks * sizeof *renewed), moved = 0;
+    double *scratch = malloc((size_t)p->units * sizeof *scratch);
+    if (!known_open(&known, s) && renewed && scratch &&
+        !map_plan(&m, &known.p, learn_cost(l), learn_speed(l), renewed)) {
+        struct map_repair *r = map_repair_open(&m);
+        if (r) moved = remap(s, &m, &known.p, renewed, scratch, r, promise);
+        map_repair_close(r);
+        map_model_close(&m);
+    }
+    free(known.routes);
+    free(scratch);
+    free(renewed);
+    return moved;
+}
+
+static void learn(evn_schedule *s, const int *owner, const double *seconds) {
+    const evn_problem *p = &s->problem;
+    struct state *state = s->state;
+    struct learn *l = state->learn;
+    /* one unit has all tasks whatever they cost: so much as can be said of them is enough */
+    if (p->units == 1 && learn_instances(l) >= LEARN_WINDOW) return;
+    learn_passed(l, s->passed);
+    learn_feed(l, owner, seconds);
+    s->settled = learn_ready(l);
+    if (!learn_ready(l)) return;
+    const double now = learn_makespan(l, s->owner), could = known_least(s) * state->ratio;
+    if (!learn_asks(l, now, could)) return;
+    if ((now - could) * learn_left(l) <= seconds_to_search(p)) return;
+    double then = now;
+    if (search(s, &then)) {
+        state->ratio = known_ratio(s);
+        s->settled = 0;
+    } else {
+        learn_stays(l, now, could, then);
+    }
+}
+
+/* The present assignment, repaired until it is as good under other weights as it was, if that pays.
+ */
+static void follow(evn_schedule *s, const struct map_model *m, const evn_problem *p,
+                   struct map_repair *r, double could, double *scratch) {
+    struct learn *l = ((struct state *)s->state)->learn;
+    const double now = map_score(m, s->owner, scratch).makespan * m->time_unit;
+    if (!can_repair(s, r, could / m->time_unit, s->owner, scratch)) return;
+    const int *to = map_repair_owner(r);
+    const double then = map_repair_score(r).makespan * m->time_unit;
+    if (learn_pays_certainly(l, now, then, seconds_to_move(s, m, p, s->owner, to)) &&
+        learn_carries(l, now, then, s->owner, to))
+        memcpy(s->owner, to, (size_t)p->tasks * sizeof *to);
+}
+
+/* Without memory for it things stay as they are. */
+static void weights(evn_schedule *s, const double *before) {
+    struct state *state = s->state;
+    learn_weights(state->learn, before);
+    const double now = learn_makespan(state->learn, s->owner),
+                 could = known_least(s) * state->ratio;
+    if (!learn_pays_certainly(state->learn, now, could, 0)) return;
+    struct known known;
+    struct map_model m;
+    double *scratch = malloc((size_t)s->problem.units * sizeof *scratch);
+    if (!known_open(&known, s) && scratch &&
+        !map_model_open(&m, &known.p, learn_cost(state->learn), learn_speed(state->learn))) {
+        struct map_repair *r = map_repair_open(&m);
+        if (r) follow(s, &m, &known.p, r, could, scratch);
+        map_repair_close(r);
+        map_model_close(&m);
+    }
+    free(known.routes);
+    free(scratch);
+}
+
+struct learn *map_learnt(const evn_schedule *map) {
+    return ((const struct state *)map->state)->learn;
+}
+
+static evn_status import(evn_schedule *s) {
+    ((struct state *)s->state)->ratio = known_ratio(s); /* any assignment can be gone on from */
+    return EVN_OK;
+}
+
+/* The assignment under the model, in seconds where times have been learnt. */
+static void explain(const evn_schedule *s, FILE *out) {
+    const struct state *state = s->state;
+    const int learnt = learn_instances(state->learn) > 0;
+    struct known known;
+    struct map_model m;
+    double *scratch = malloc((size_t)s->problem.units * sizeof *scratch);
+    if (!known_open(&known, s) && scratch &&
+        !map_model_open(&m, &known.p, learn_cost(state->learn), learn_speed(state->learn))) {
+        const struct map_score score = map_score(&m, s->owner, scratch);
+        fprintf(out,
+                "longest unit %.6g%s by the model load / speed + %s, at least %.6g "
+                "without exchange, so at most %.3g %% above the optimum; %.0f bytes cut\n",
+                score.makespan * m.time_unit, learnt ? " s" : "",
+                m.routes.kinds ? "time of routes" : "bytes / bandwidth", m.bound * m.time_unit,
+                m.bound > 0 ? 100 * (score.makespan / m.bound - 1) : 0,
+                m.routes.kinds ? evn_problem_cut(&s->problem, s->owner, NULL) : 2 * score.cut);
+        map_model_close(&m);
+    }
+    free(scratch);
+    free(known.routes);
+}
+
+const struct policy policy_map = {
+    .name = "map",
+    .pools = 1,
+#ifdef EVENER_HAVE_SCOTCH
+    .explanation = "neighbours together on units of unequal speed (Scotch), "
+                   "balanced, few bytes cut",
+#else
+    .explanation = "neighbours together on units of unequal speed, balanced "
+                   "(built without Scotch)",
+#endif
+    .open = open_map,
+    .learn = learn,
+    .weights = weights,
+    .import = import,
+    .explain = explain,
+};

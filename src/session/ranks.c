@@ -1,0 +1,227 @@
+/* Sessions over ranks: joining first, leaving last, and one message for all. */
+#include "base/argument.h"
+#include "base/process.h"
+#include "session/session.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* State for evn_complain(), which may be called without a session. */
+static struct {
+    evn_cluster *cluster; /* NULL: left, or never joined */
+    unsigned forks;
+    int rank;
+    int all_know; /* the ranks were left together, with a failure */
+    int silent;   /* there are no ranks, and another process of this host says why */
+} joined;
+
+static int is_here(void) { return joined.cluster && joined.forks == process_forks(); }
+
+/* ---- joining and leaving ------------------------------------------------------------------- */
+
+/* "4", and options as processes:4 has them. Under a launcher its ranks refuse that together. */
+static evn_status open_cluster(evn_cluster **out, const char *processes) {
+    char how[256];
+    if (!processes || evn_cluster_launched() >= 0) return evn_cluster_open(out, "auto");
+    if (strlen(processes) > 200)
+        return evn_fail(EVN_USAGE, "EVENER_PROCESSES: longer than 200 characters");
+    snprintf(how, sizeof how, "processes:%s", processes);
+    evn_status status = evn_cluster_open(out, how);
+    return status == EVN_USAGE ? session_blame("EVENER_PROCESSES", status) : status;
+}
+
+static evn_status check_processes(const char *processes) {
+    if (!processes || evn_cluster_launched() < 0) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "EVENER_PROCESSES: \"%.40s\": a launcher (mpirun, srun) has started this "
+                    "process already; ask for one of the two",
+                    processes);
+}
+
+evn_status session_join(evn_session *s, unsigned flags) {
+    const char *processes = session_variable("EVENER_PROCESSES");
+    const int over_ranks = (flags & EVN_OVER_RANKS) != 0;
+    if (processes && strcmp(processes, "1") != 0 && !over_ranks)
+        return evn_fail(EVN_USAGE, "EVENER_PROCESSES: this program runs in one process alone; it "
+                                   "says EVN_OVER_RANKS where it runs over several");
+    if (!over_ranks) return EVN_OK;
+    if (is_here())
+        return evn_fail(EVN_USAGE, "session: a second one over ranks; a program joins them once");
+    evn_status status = open_cluster(&s->cluster, processes);
+    joined.silent = status == EVN_MISSING && !evn_cluster_speaks();
+    if (status) return status;
+    joined.rank = evn_cluster_rank(s->cluster);
+    joined.cluster = s->cluster;
+    joined.forks = process_forks();
+    joined.all_know = 0;
+    status = session_agree(s, check_processes(processes));
+    if (!status && evn_cluster_size(s->cluster) == 1) {
+        session_leave(s->cluster, EVN_OK);
+        s->cluster = NULL;
+    }
+    return status;
+}
+
+void session_leave(evn_cluster *cluster, evn_status status) {
+    if (!cluster || joined.cluster != cluster) return; /* evn_complain() has left it */
+    joined.cluster = NULL;
+    joined.all_know = status != EVN_OK;
+    evn_cluster_close(cluster, status);
+}
+
+evn_status session_agree(evn_session *s, evn_status mine) {
+    return s->cluster ? evn_cluster_agree(s->cluster, mine) : mine;
+}
+
+evn_status session_cores(const char *list, const char *devices, int *wanted) {
+    evn_machine *machine;
+    evn_units *units = NULL;
+    *wanted = 0;
+    if (!strcmp(list, "auto")) return EVN_OK;
+    evn_status status = evn_machine_open(&machine);
+    if (status) return status;
+    status = evn_units_open_on(&units, machine, list, devices, EVN_DESCRIBE_ONLY);
+    for (int u = 0; !status && u < evn_units_count(units); u++)
+        *wanted += evn_unit_cores(evn_units_get(units, u));
+    evn_units_close(units);
+    evn_machine_close(machine);
+    return status;
+}
+
+/* ---- one voice ----------------------------------------------------------------------------- */
+
+int evn_complain(const char *program) {
+    NEED_OR(1, program, "the program's name");
+    if (joined.silent) return 0;
+    /* a rank that leaves with a failure reports it to the others, and rank 0 prints it for all */
+    char text[2048];
+    snprintf(text, sizeof text, "%s", evn_message());
+    const int speaks = !joined.rank;
+    if (speaks) fprintf(stderr, "%s: %s\n", program, text);
+    if (is_here()) {
+        evn_cluster *cluster = joined.cluster;
+        joined.cluster = NULL;
+        evn_cluster_close(cluster, evn_fail(EVN_BODY, "%s", text));
+    } else if (!speaks && !joined.all_know) {
+        fprintf(stderr, "%s: rank %d: %s\n", program, joined.rank, text);
+        return 1;
+    }
+    return speaks;
+}
+
+int evn_session_rank(const evn_session *s) {
+    NEED_OR(0, s, "a session");
+    return s->cluster ? evn_cluster_rank(s->cluster) : 0;
+}
+
+evn_cluster *evn_session_cluster(const evn_session *s) {
+    NEED_OR(NULL, s, "a session");
+    return s->cluster;
+}
+
+/* ---- what a record says of all ranks ------------------------------------------------------- */
+
+/* Units of the rank that has most. */
+static int widest(const evn_cluster *c) {
+    int most = 0;
+    for (int r = 0, next; r < evn_cluster_size(c); r++) {
+        next = r + 1 < evn_cluster_size(c) ? evn_cluster_first_unit(c, r + 1)
+                                           : evn_cluster_unit_count(c);
+        const int own = next - evn_cluster_first_unit(c, r);
+        if (own > most) most = own;
+    }
+    return most;
+}
+
+/* A rank's report of a loop: totals, then its units' figures. */
+struct said {
+    evn_loop_totals totals;
+    evn_unit_stats stats[];
+};
+
+static void take_all(struct recorded_loop *r, const evn_cluster *c, const char *all, size_t wide) {
+    r->totals = (evn_loop_totals){0};
+    for (int rank = 0; rank < evn_cluster_size(c); rank++) {
+        const struct said *said = (const void *)(all + wide * (size_t)rank);
+        const int from = evn_cluster_first_unit(c, rank);
+        for (int u = from; u < r->units && evn_cluster_rank_of(c, u) == rank; u++)
+            r->unit[u].stats = said->stats[u - from];
+        evn_loop_add_totals(&r->totals, &said->totals);
+    }
+}
+
+evn_status session_gather_record(evn_session *s, struct recorded_loop *r) {
+    evn_cluster *c = s->cluster;
+    if (!c) return EVN_OK;
+    const int first = evn_cluster_first_unit(c, evn_cluster_rank(c)), most = widest(c);
+    const size_t wide = sizeof(struct said) + (size_t)most * sizeof(evn_unit_stats);
+    struct said *mine = calloc(1, wide);
+    char *all = evn_cluster_rank(c) ? NULL : malloc(wide * (size_t)evn_cluster_size(c));
+    evn_status status = EVN_OK;
+    if (!mine || (!all && !evn_cluster_rank(c)))
+        status = evn_fail(EVN_MEMORY, "record: not enough memory for %d units", r->units);
+    status = evn_cluster_agree(c, status);
+    if (!status) {
+        mine->totals = r->totals;
+        for (int u = first; u < r->units && u < first + most; u++)
+            mine->stats[u - first] = r->unit[u].stats;
+        status = evn_cluster_gather(c, mine, wide, all);
+    }
+    if (!status && all) take_all(r, c, all, wide);
+    free(all);
+    free(mine);
+    return status;
+}
+
+/* Texts that were gathered with room for the longest, one behind the other. */
+static void join_texts(char *all, size_t wide, int ranks) {
+    size_t at = 0;
+    for (int r = 0; r < ranks; r++) {
+        const char *text = all + wide * (size_t)r;
+        const size_t bytes = strlen(text);
+        memmove(all + at, text, bytes);
+        at += bytes;
+    }
+    all[at] = '\0';
+}
+
+static evn_status gather_padded(evn_cluster *c, const char *mine, size_t wide, char **all) {
+    const size_t ranks = (size_t)evn_cluster_size(c);
+    char *padded = calloc(1, wide);
+    *all = evn_cluster_rank(c) ? NULL : malloc(wide * ranks + 1);
+    evn_status status = EVN_OK;
+    if (!padded || (!*all && !evn_cluster_rank(c)))
+        status = evn_fail(EVN_MEMORY, "record: not enough memory for %zu ranks", ranks);
+    status = evn_cluster_agree(c, status);
+    if (!status) {
+        snprintf(padded, wide, "%s", mine);
+        status = evn_cluster_gather(c, padded, wide, *all);
+    }
+    if (!status && *all) join_texts(*all, wide, (int)ranks);
+    free(padded);
+    return status;
+}
+
+evn_status session_gather_text(evn_session *s, const char *mine, char **all) {
+    evn_cluster *c = s->cluster;
+    *all = NULL;
+    if (!c) {
+        *all = strdup(mine);
+        return *all ? EVN_OK : evn_fail(EVN_MEMORY, "record: not enough memory");
+    }
+    const int ranks = evn_cluster_size(c);
+    size_t wide = strlen(mine) + 1, *size = calloc((size_t)ranks, sizeof *size);
+    evn_status status = size ? EVN_OK : evn_fail(EVN_MEMORY, "record: not enough memory");
+    status = evn_cluster_agree(c, status);
+    if (!status) status = evn_cluster_gather(c, &wide, sizeof wide, size);
+    for (int r = 0; !status && !evn_cluster_rank(c) && r < ranks; r++)
+        if (size[r] > wide) wide = size[r];
+    if (!status) status = evn_cluster_tell(c, &wide, sizeof wide);
+    if (!status) status = gather_padded(c, mine, wide, all);
+    if (status) {
+        free(*all);
+        *all = NULL;
+    }
+    free(size);
+    return status;
+}

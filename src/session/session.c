@@ -1,0 +1,468 @@
+/* Sessions: machine, units and loops from the program, its user's environment and defaults; and
+ * their record and trace. */
+#include "base/argument.h"
+#include "base/process.h"
+#include "session/session.h"
+#include <errno.h>
+#include <evener/clock.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TRACE_BURSTS = 1 << 20,  /* of a unit, 40 MB: more than a viewer likes */
+    CLOSED_BURSTS = 1 << 18, /* kept of loops that were closed, for the record */
+    FEW_INSTANCES = 10,      /* fewer are over before auto has learnt */
+};
+
+/* -- the environment -- */
+
+static int is_default(const char *text) { return !text || !strcmp(text, "default"); }
+
+const char *session_variable(const char *name) {
+    const char *text = secure_getenv(name);
+    return text && *text ? text : NULL;
+}
+
+evn_status session_blame(const char *name, evn_status status) {
+    return evn_fail(status, "%s: %s", name, evn_message());
+}
+
+static evn_status read_oversubscribe(unsigned *flags) {
+    const char *text = session_variable("EVENER_OVERSUBSCRIBE");
+    if (!text || !strcmp(text, "0")) return EVN_OK;
+    if (strcmp(text, "1") != 0)
+        return evn_fail(EVN_USAGE, "EVENER_OVERSUBSCRIBE: \"%.40s\", expected 1 or 0", text);
+    *flags |= EVN_OVERSUBSCRIBE;
+    return EVN_OK;
+}
+
+/* The user's list of units, unless the program gives one. */
+struct words {
+    const char *list, *devices;
+    const char *asked_list, *asked_devices; /* the same, where it was the user */
+};
+
+static struct words read_words(const char *list, const char *devices) {
+    struct words w = {.list = list, .devices = devices};
+    if (is_default(list)) w.list = w.asked_list = session_variable("EVENER_UNITS");
+    if (is_default(devices)) w.devices = w.asked_devices = session_variable("EVENER_DEVICES");
+    if (is_default(w.list)) w.list = "auto";
+    if (is_default(w.devices)) w.devices = NULL;
+    return w;
+}
+
+static evn_status blame_words(const struct words *w, evn_status status) {
+    if (status && w->asked_list) return session_blame("EVENER_UNITS", status);
+    if (status == EVN_MISSING && w->asked_devices) return session_blame("EVENER_DEVICES", status);
+    return status;
+}
+
+/* The machine as this process may use it. */
+static evn_status open_machine(evn_session *s, const struct words *w, unsigned flags) {
+    int wanted = 0;
+    if (!s->cluster) return evn_machine_open(&s->machine);
+    evn_status status = blame_words(w, session_cores(w->list, w->devices, &wanted));
+    status = session_agree(s, status);
+    if (status) return status;
+    return evn_cluster_machine(s->cluster, &s->machine, wanted, (flags & EVN_OVERSUBSCRIBE) != 0);
+}
+
+/* Speed of each unit as far as anybody knows before it has run: by its cores, or its devices. */
+static double *count_speeds(const evn_units *units) {
+    const int n = evn_units_count(units);
+    double *speed = malloc((size_t)n * sizeof *speed);
+    for (int u = 0; speed && u < n; u++) {
+        const evn_unit *unit = evn_units_get(units, u);
+        speed[u] = evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_speed(unit);
+    }
+    return speed;
+}
+
+/* All ranks know all units. */
+static evn_status tell_units(evn_session *s) {
+    double *speed = count_speeds(s->units);
+    evn_status status = speed ? EVN_OK : evn_fail(EVN_MEMORY, "units: not enough memory");
+    status = session_agree(s, status);
+    if (!status) status = evn_cluster_units(s->cluster, s->units, speed);
+    free(speed);
+    return status;
+}
+
+/* Binding the calling thread around each loop costs more than it gains where steps are short. */
+static unsigned own_flags(unsigned flags) {
+    unsigned own = flags & ~(unsigned)EVN_TEAMS;
+    if (!(flags & EVN_STAY_BOUND)) own |= EVN_CALLER_FREE;
+    if (!(flags & EVN_TEAMS)) own |= EVN_SINGLE_CORES;
+    return own;
+}
+
+static evn_status open_units(evn_session *s, const char *list, const char *devices,
+                             unsigned flags) {
+    const struct words w = read_words(list, devices);
+    evn_status status = read_oversubscribe(&flags);
+    if (!status && w.asked_devices && w.devices) {
+        int count;
+        char why[512];
+        status = evn_devices_count(w.devices, &count, why, sizeof why);
+        if (status) session_blame("EVENER_DEVICES", status);
+    }
+    status = session_agree(s, status);
+    if (!status) status = open_machine(s, &w, flags);
+    if (status) return status;
+    if (!evn_machine_is_here(s->machine))
+        status = evn_fail(EVN_USAGE, "HWLOC_XMLFILE or HWLOC_SYNTHETIC name another machine than "
+                                     "this one; unset them, or say HWLOC_THISSYSTEM=1");
+    else
+        status = blame_words(
+            &w, evn_units_open_on(&s->units, s->machine, w.list, w.devices, own_flags(flags)));
+    status = session_agree(s, status);
+    return status || !s->cluster ? status : tell_units(s);
+}
+
+/* -- the files -- */
+
+static evn_status open_files(evn_session *s) {
+    const char *record = session_variable("EVENER_RECORD"),
+               *trace = session_variable("EVENER_TRACE");
+    if (trace && !strcmp(trace, "-"))
+        return evn_fail(EVN_USAGE, "EVENER_TRACE: -: a trace is written while the program runs; "
+                                   "name a file");
+    if (trace && s->cluster)
+        return evn_fail(EVN_USAGE, "EVENER_TRACE: traces of several ranks are not written yet");
+    if (s->cluster && evn_cluster_rank(s->cluster)) return EVN_OK; /* rank 0 writes */
+    evn_status status = EVN_OK;
+    if (record && trace && evn_output_same(record, trace))
+        return evn_fail(EVN_USAGE, "EVENER_TRACE: %s is EVENER_RECORD's; name another file", trace);
+    if (record) status = evn_output_open(&s->record.out, "EVENER_RECORD", record);
+    if (!status && trace) status = evn_output_open(&s->trace.out, "EVENER_TRACE", trace);
+    if (status || !trace) return status;
+    char about[1024];
+    snprintf(about, sizeof about, "%s, units %s", program_invocation_short_name,
+             evn_units_text(s->units));
+    trace_begin(&s->events, evn_output_stream(s->trace.out), about);
+    /* else a process forked from this one would write it once more */
+    fflush(evn_output_stream(s->trace.out));
+    return EVN_OK;
+}
+
+/* Keeps the first failure of a file for evn_close(). */
+static evn_status note(evn_session *s, struct file *f, evn_status status) {
+    if (!status) return EVN_OK;
+    f->failed = 1;
+    if (s->status) return status;
+    s->status = status;
+    snprintf(s->message, sizeof s->message, "%s", evn_message());
+    return status;
+}
+
+/* Bursts of loops closed long ago are nothing that a record shows. */
+static void forget_bursts(evn_session *s) {
+    long kept = 0;
+    for (int i = s->loops - 1; i >= 0; i--) {
+        struct recorded_loop *r = &s->opened[i].record;
+        kept += r->bursts;
+        if (kept <= CLOSED_BURSTS) continue;
+        free(r->burst);
+        r->burst = NULL;
+        r->bursts = 0;
+    }
+}
+
+/* -- loops -- */
+
+/* Over ranks rank 0 has what all have done. */
+static evn_status take(evn_session *s, struct opened *o) {
+    evn_status status = session_agree(s, record_take(&o->record, o->loop, o->begin));
+    return status ? status : session_gather_record(s, &o->record);
+}
+
+/* Takes down what the loop did and closes it. */
+static evn_status finish(evn_session *s, struct opened *o) {
+    evn_status status = EVN_OK, traced = EVN_OK;
+    if (!o->loop) return EVN_OK;
+    if (s->records) status = note(s, &s->record, take(s, o));
+    if (s->trace.out) {
+        char name[320];
+        snprintf(name, sizeof name, "loop %d: %s", (int)(o - s->opened),
+                 evn_schedule_text(evn_loop_schedule(o->loop)));
+        traced = trace_add(&s->events, o->loop, "task", name, o->begin);
+        fflush(evn_output_stream(s->trace.out));
+        if (!traced && ferror(evn_output_stream(s->trace.out))) /* which says why */
+            traced = s->trace.failed ? evn_fail(EVN_SYSTEM, "%s", s->message)
+                                     : evn_output_commit(s->trace.out);
+        traced = note(s, &s->trace, traced);
+    }
+    evn_loop_close(o->loop);
+    evn_schedule_close(o->schedule);
+    session_forget(o->regions);
+    o->loop = NULL;
+    o->schedule = NULL;
+    o->regions = NULL;
+    return status ? status : traced;
+}
+
+static evn_status open_schedule(evn_schedule **out, const char *text, const evn_problem *problem) {
+    const char *asked = NULL;
+    if (is_default(text)) text = asked = session_variable("EVENER_SCHEDULE");
+    if (is_default(text))
+        text = problem->instances > 0 && problem->instances < FEW_INSTANCES ? "dynamic" : "auto";
+    evn_status status = evn_schedule_open(out, text, problem);
+    if (status != EVN_USAGE || !asked) return status;
+    /* or is it the problem that is wrong? */
+    char message[1024];
+    snprintf(message, sizeof message, "%s", evn_message());
+    evn_schedule *plain;
+    status = evn_schedule_open(&plain, "static", problem);
+    if (status) return status;
+    evn_schedule_close(plain);
+    return evn_fail(EVN_USAGE, "EVENER_SCHEDULE: %s", message);
+}
+
+static int by_opener(const evn_session *s) { return pthread_equal(s->opener, pthread_self()); }
+
+/* A unit's thread is told rather that it is at work. */
+static evn_status other_thread(const evn_session *s, const char *what) {
+    evn_status at_work = evn_units_here() ? session_at_work(s, what) : EVN_OK;
+    if (at_work) return at_work;
+    return evn_fail(EVN_USAGE,
+                    "session: %s by another thread than the one that called evn_open(), which "
+                    "makes all calls of its session",
+                    what);
+}
+
+evn_status session_foreign(const evn_session *s, const char *what) {
+    if (s->forks != process_forks())
+        return evn_fail(
+            EVN_USAGE,
+            "session: %s in a process that was forked since evn_open(); open a session here", what);
+    return by_opener(s) ? EVN_OK : other_thread(s, what);
+}
+
+static evn_status room_for_one(evn_session *s) {
+    struct opened *more = realloc(s->opened, (size_t)(s->loops + 1) * sizeof *more);
+    if (!more) return evn_fail(EVN_MEMORY, "loop: not enough memory");
+    s->opened = more;
+    return EVN_OK;
+}
+
+/* Spaces of units: the host's units share one, each device has its own. NULL: no memory. */
+static int *find_memories(const evn_units *units) {
+    const int n = evn_units_count(units);
+    int *space = malloc((size_t)n * sizeof *space);
+    for (int u = 0; space && u < n; u++)
+        space[u] = evn_unit_is_gpu(evn_units_get(units, u)) ? 1 + u : 0;
+    return space;
+}
+
+/* The problem with what the session knows of units. */
+static evn_status open_own_schedule(evn_session *s, evn_schedule **out, const char *schedule,
+                                    const evn_problem *problem) {
+    const int units = s->cluster ? evn_cluster_unit_count(s->cluster) : evn_units_count(s->units);
+    evn_problem whole = *problem;
+    double *speed = NULL;
+    int *space = NULL;
+    if (!whole.units) whole.units = units;
+    if (!whole.speed && whole.units == units && s->cluster) {
+        whole.speed = evn_cluster_speeds(s->cluster);
+    } else if (!whole.speed && whole.units == units) {
+        whole.speed = speed = count_speeds(s->units);
+        if (!speed) return evn_fail(EVN_MEMORY, "loop: not enough memory");
+    }
+    if (!whole.space && whole.units == units && !s->cluster && evn_units_gpus(s->units)) {
+        whole.space = space = find_memories(s->units);
+        if (!space) {
+            free(speed);
+            return evn_fail(EVN_MEMORY, "loop: not enough memory");
+        }
+    }
+    evn_status status = open_schedule(out, schedule, &whole);
+    free(space);
+    free(speed);
+    if (!status && evn_schedule_reassigns(*out))
+        status = evn_fail(EVN_USAGE,
+                          "loop: \"%s\" shares cores out before units are opened, and these are "
+                          "open; expected binpack",
+                          evn_schedule_text(*out));
+    return status;
+}
+
+static evn_status keep_bursts(const evn_session *s, evn_loop *loop, int tasks) {
+    if (s->trace.out) return evn_loop_keep_bursts(loop, TRACE_BURSTS);
+    return s->record.out ? evn_loop_keep_bursts(loop, record_bursts_max(tasks)) : EVN_OK;
+}
+
+evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
+                         const evn_problem *problem) {
+    NEED_OUT(out);
+    NEED(s, "a session");
+    NEED(problem, "a problem");
+    evn_status here = session_foreign(s, "evn_open_loop()");
+    if (here) return here;
+    struct opened o = {0};
+    evn_status status = room_for_one(s);
+    if (!status) status = open_own_schedule(s, &o.schedule, schedule, problem);
+    status = session_agree(s, status);
+    if (!status) status = evn_loop_open_on(&o.loop, s->units, o.schedule, s->cluster);
+    o.begin = evn_now() - s->begin;
+    if (!status) status = session_agree(s, keep_bursts(s, o.loop, problem->tasks));
+    if (status) {
+        evn_loop_close(o.loop);
+        evn_schedule_close(o.schedule);
+        return status;
+    }
+    s->opened[s->loops++] = o;
+    *out = o.loop;
+    return EVN_OK;
+}
+
+evn_status session_at_work(const evn_session *s, const char *what) {
+    if (!evn_units_running(s->units)) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "session: %s while its units are at work, from within a body or a job; it must "
+                    "return first",
+                    what);
+}
+
+struct opened *session_find(evn_session *s, const evn_loop *loop) {
+    for (int i = 0; i < s->loops; i++)
+        if (s->opened[i].loop == loop) return &s->opened[i];
+    evn_fail(EVN_USAGE, "loop: it is none of this session's, or was closed before; "
+                        "evn_loop_close() closes what evn_loop_open() has opened");
+    return NULL;
+}
+
+evn_status evn_name_loop(evn_session *s, evn_loop *loop, const char *name) {
+    NEED(s, "a session");
+    NEED(name, "a name");
+    evn_status refused = session_foreign(s, "evn_name_loop()");
+    if (refused) return refused;
+    struct opened *o = session_find(s, loop);
+    if (!o) return EVN_USAGE;
+    char *copy = strdup(name);
+    if (!copy) return evn_fail(EVN_MEMORY, "loop: not enough memory for its name");
+    free(o->record.name);
+    o->record.name = copy;
+    return EVN_OK;
+}
+
+evn_status evn_close_loop(evn_session *s, evn_loop *loop) {
+    if (!loop) return EVN_OK;
+    NEED(s, "a session");
+    evn_status refused = session_foreign(s, "evn_close_loop()");
+    if (!refused) refused = session_at_work(s, "evn_close_loop()");
+    if (refused) return refused;
+    struct opened *o = session_find(s, loop);
+    if (!o) return EVN_USAGE;
+    evn_status status = finish(s, o);
+    if (!s->records && !s->trace.out) { /* not wanted: a program may open loops for ever */
+        record_release(&o->record);
+        memmove(o, o + 1, (size_t)(s->opened + --s->loops - o) * sizeof *o);
+    }
+    forget_bursts(s);
+    return status;
+}
+
+/* -- the whole -- */
+
+static void release(evn_session *s) {
+    for (int i = s->loops - 1; i >= 0; i--) record_release(&s->opened[i].record);
+    free(s->opened);
+    evn_output_close(s->record.out);
+    evn_output_close(s->trace.out);
+    evn_units_close(s->units);
+    evn_machine_close(s->machine);
+    free(s);
+}
+
+/* All that is left of it, and the ranks last. */
+static void leave(evn_session *s, evn_status status) {
+    evn_cluster *cluster = s->cluster;
+    s->cluster = NULL;
+    release(s);
+    session_leave(cluster, status);
+}
+
+evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags) {
+    NEED_OUT(out);
+    evn_session *s = calloc(1, sizeof *s);
+    if (!s) return evn_fail(EVN_MEMORY, "session: not enough memory");
+    evn_status status = session_join(s, flags);
+    s->forks = process_forks();
+    s->opener = pthread_self();
+    s->any_closes = (flags & EVN_ANY_CLOSES) != 0;
+    s->begin = evn_now();
+    flags &= ~(unsigned)(EVN_OVER_RANKS | EVN_ANY_CLOSES);
+    if (!status) status = open_units(s, units, devices, flags);
+    if (!status) status = session_agree(s, open_files(s));
+    s->records = s->record.out != NULL;
+    if (!status && s->cluster)
+        status = evn_cluster_tell(s->cluster, &s->records, sizeof s->records);
+    if (status) {
+        char message[sizeof s->message];
+        snprintf(message, sizeof message, "%s", evn_message());
+        leave(s, status);
+        return evn_fail(status, "%s", message);
+    }
+    *out = s;
+    return EVN_OK;
+}
+
+/* Each rank describes its units; rank 0 writes the record. */
+static evn_status write_record(evn_session *s) {
+    struct record_parts parts = {.cluster = s->cluster, .units = s->units};
+    char *units = NULL, *devices = NULL;
+    evn_status status = session_agree(s, record_describe(&parts, &units, &devices));
+    if (!status) status = session_gather_text(s, units, &parts.unit);
+    if (!status) status = session_gather_text(s, devices, &parts.device);
+    free(units);
+    free(devices);
+    struct recorded_loop *all = status ? NULL : calloc((size_t)s->loops + 1, sizeof *all);
+    if (!status && !all) status = evn_fail(EVN_MEMORY, "not enough memory for %d loops", s->loops);
+    for (int i = 0; !status && i < s->loops; i++) all[i] = s->opened[i].record;
+    fflush(stdout); /* target of the record, behind existing content */
+    if (!status && s->record.out)
+        status = record_write(evn_output_stream(s->record.out), all, s->loops, &parts);
+    free(all);
+    free(parts.unit);
+    free(parts.device);
+    return status;
+}
+
+/* In a process that was forked since: memory is given back, and the files stay as they are. */
+static evn_status close_forked(evn_session *s) {
+    for (int i = 0; i < s->loops; i++) {
+        evn_loop_close(s->opened[i].loop);
+        evn_schedule_close(s->opened[i].schedule);
+        session_forget(s->opened[i].regions);
+    }
+    release(s); /* the ranks are its parent's */
+    return EVN_OK;
+}
+
+evn_status evn_close(evn_session *s) {
+    if (!s) return EVN_OK;
+    if (s->forks != process_forks()) return close_forked(s);
+    if (!s->any_closes && !by_opener(s)) return other_thread(s, "evn_close()");
+    evn_status status = session_at_work(s, "evn_close()");
+    if (status) return status;
+    for (int i = 0; i < s->loops; i++) finish(s, &s->opened[i]);
+    if (s->records && !s->record.failed) note(s, &s->record, write_record(s));
+    if (s->trace.out) trace_end(&s->events);
+    if (!s->record.failed) note(s, &s->record, evn_output_commit(s->record.out));
+    if (!s->trace.failed) note(s, &s->trace, evn_output_commit(s->trace.out));
+    if (s->status) evn_fail(s->status, "%s", s->message);
+    status = session_agree(s, s->status);
+    char message[sizeof s->message];
+    snprintf(message, sizeof message, "%s", evn_message());
+    leave(s, status);
+    return status ? evn_fail(status, "%s", message) : EVN_OK;
+}
+
+evn_units *evn_session_units(const evn_session *s) {
+    NEED_OR(NULL, s, "a session");
+    return s->units;
+}
+const evn_machine *evn_session_machine(const evn_session *s) {
+    NEED_OR(NULL, s, "a session");
+    return s->machine;
+}

@@ -1,0 +1,123 @@
+/* Puts and signals to other ranks. */
+#include "shared/inside.h"
+#include "cluster/cluster.h"
+#include <string.h>
+
+evn_status shared_check_rank(const evn_shared *s, const char *what, int rank) {
+    if (!s) return evn_fail(EVN_USAGE, "%s: the shared memory is NULL", what);
+    if (rank < 0 || rank >= s->size)
+        return evn_fail(EVN_USAGE, "%s: there is no rank %d, there are %d", what, rank, s->size);
+    return EVN_OK;
+}
+
+evn_status shared_check_signal(const evn_shared *s, const char *what, int signal) {
+    if (signal >= 0 && signal < s->signals) return EVN_OK;
+    return evn_fail(EVN_USAGE, "%s: there is no signal %d, there are %d", what, signal, s->signals);
+}
+
+static evn_status check_bytes(const evn_shared *s, const char *what, int to, size_t at,
+                              const void *from, size_t bytes) {
+    evn_status status = shared_check_rank(s, what, to);
+    if (status) return status;
+    if (at > s->bytes[to] || bytes > s->bytes[to] - at)
+        return evn_fail(EVN_USAGE, "%s: %zu bytes at %zu of rank %d, which has %zu", what, bytes,
+                        at, to, s->bytes[to]);
+    if (bytes && !from) return evn_fail(EVN_USAGE, "%s: the source is NULL", what);
+    return EVN_OK;
+}
+
+evn_status shared_put(evn_shared *s, int to, size_t at, const void *from, size_t bytes) {
+    if (s->there[to]) {
+        memmove(s->there[to] + at, from, bytes);
+        return EVN_OK;
+    }
+    cluster_lock(s->cluster);
+    evn_status status = s->wire->put(s->segment, to, at, from, bytes);
+    cluster_unlock(s->cluster);
+    return status;
+}
+
+static void count(evn_shared *s, int to, size_t bytes, size_t puts) {
+    if (to == s->rank) return;
+    atomic_fetch_add_explicit(s->there[to] ? &s->near_puts : &s->far_puts, (long long)puts,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(s->there[to] ? &s->near_bytes : &s->far_bytes,
+                              (long long)(bytes * puts), memory_order_relaxed);
+}
+
+static evn_status put(evn_shared *s, const char *what, int to, size_t at, const void *from,
+                      size_t bytes) {
+    evn_status status = check_bytes(s, what, to, at, from, bytes);
+    if (status || !bytes) return status;
+    count(s, to, bytes, 1);
+    return shared_put(s, to, s->begin + at, from, bytes);
+}
+
+evn_status evn_shared_put(evn_shared *s, int to, size_t at, const void *from, size_t bytes) {
+    return put(s, "evn_shared_put()", to, at, from, bytes);
+}
+
+evn_status evn_shared_put_rows(evn_shared *s, int to, size_t at, size_t step, const void *from,
+                               size_t from_step, size_t bytes, size_t rows) {
+    static const char what[] = "evn_shared_put_rows()";
+    const size_t last = rows ? rows - 1 : 0;
+    evn_status status = shared_check_rank(s, what, to);
+    if (status || !rows || !bytes) return status;
+    if (last && (step < bytes || from_step < bytes))
+        return evn_fail(EVN_USAGE, "%s: rows of %zu bytes that are %zu and %zu apart", what, bytes,
+                        step, from_step);
+    if (last && step > s->bytes[to] / last)
+        return evn_fail(EVN_USAGE, "%s: %zu rows, %zu bytes apart, at rank %d, which has %zu bytes",
+                        what, rows, step, to, s->bytes[to]);
+    if (step == bytes && from_step == bytes) {
+        bytes *= rows;
+        rows = 1;
+    }
+    status = check_bytes(s, what, to, at, from, bytes + (rows - 1) * step);
+    if (status) return status;
+    count(s, to, bytes, rows);
+    for (size_t i = 0; !status && i < rows; i++)
+        status =
+            shared_put(s, to, s->begin + at + i * step, (const char *)from + i * from_step, bytes);
+    return status;
+}
+
+evn_status shared_raise(evn_shared *s, int to, int signal) {
+    const int word = shared_word(s, s->rank, signal);
+    if (s->there[to]) return s->wire->raise(s->segment, to, word, 1);
+    cluster_lock(s->cluster);
+    evn_status status = s->wire->raise(s->segment, to, word, 0);
+    cluster_unlock(s->cluster);
+    return status;
+}
+
+static evn_status raise_signal(evn_shared *s, const char *what, int to, int signal) {
+    evn_status status = shared_check_rank(s, what, to);
+    if (!status) status = shared_check_signal(s, what, signal);
+    if (status) return status;
+    atomic_fetch_add_explicit(&s->signals_raised, 1, memory_order_relaxed);
+    return shared_raise(s, to, signal);
+}
+
+evn_status evn_shared_raise(evn_shared *s, int to, int signal) {
+    return raise_signal(s, "evn_shared_raise()", to, signal);
+}
+
+evn_status evn_shared_put_signal(evn_shared *s, int to, size_t at, const void *from, size_t bytes,
+                                 int signal) {
+    static const char what[] = "evn_shared_put_signal()";
+    evn_status status = shared_check_rank(s, what, to);
+    if (!status) status = shared_check_signal(s, what, signal);
+    if (!status) status = put(s, what, to, at, from, bytes);
+    return status ? status : raise_signal(s, what, to, signal);
+}
+
+evn_status evn_shared_flush(evn_shared *s, int to) {
+    evn_status status = EVN_OK;
+    if (!s || to != -1) status = shared_check_rank(s, "evn_shared_flush()", to);
+    if (status || !s->wire->flush || (to >= 0 && s->there[to])) return status;
+    cluster_lock(s->cluster);
+    status = s->wire->flush(s->segment, to);
+    cluster_unlock(s->cluster);
+    return status;
+}

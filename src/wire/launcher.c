@@ -1,0 +1,165 @@
+/* Which launcher has started this process, and the plug-in for it. */
+#include "wire/launcher.h"
+#include "base/text.h"
+#include <evener/plugin.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { FITTING = 2 };
+
+/* Launchers by what they leave in the environment, in the order in which they are asked: Open MPI's
+ * sets PMIX_RANK, too. */
+static const struct launcher {
+    const char *name, *rank, *size;
+    const char *socket;        /* the number of a descriptor that must be an open socket; NULL */
+    const char *without;       /* `size` is not to be believed then */
+    const char *file[FITTING]; /* plug-ins that fit, the likeliest first */
+} launchers[] = {
+    {"Open MPI's mpirun",
+     "OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_SIZE",
+     NULL,
+     NULL,
+     {"evener-wire-openmpi.so"}},
+    /* a job of several components has the size of one */
+    {"a launcher with PMIx",
+     "PMIX_RANK",
+     "SLURM_STEP_NUM_TASKS",
+     NULL,
+     "SLURM_HET_SIZE",
+     {"evener-wire-openmpi.so", "evener-wire-mpich.so"}},
+    {"a launcher with PMI (MPICH's mpiexec)",
+     "PMI_RANK",
+     "PMI_SIZE",
+     "PMI_FD",
+     NULL,
+     {"evener-wire-mpich.so"}},
+};
+enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+
+/* The number that a variable has; -1: none. */
+static int number_of(const char *variable) {
+    const char *text = getenv(variable);
+    long value;
+    return text && evn_text_number(&text, INT_MAX, &value) && !*text ? (int)value : -1;
+}
+
+/* Whether the variable names an open socket. A program that a rank has started may have the
+ * variable and not the descriptor, and MPI would end the process for want of it. */
+static int is_socket(const char *variable) {
+    const int fd = number_of(variable);
+    struct stat about;
+    return fd >= 0 && !fstat(fd, &about) && S_ISSOCK(about.st_mode);
+}
+
+static const struct launcher *find(void) {
+    for (int i = 0; i < LAUNCHERS; i++) {
+        const struct launcher *l = &launchers[i];
+        if (number_of(l->rank) >= 0 && (!l->socket || is_socket(l->socket))) return l;
+    }
+    return NULL;
+}
+
+int wire_plugin_detected(void) { return find() != NULL; }
+
+int wire_plugin_rank(void) {
+    const struct launcher *l = find();
+    return l ? number_of(l->rank) : -1;
+}
+
+int wire_plugin_size(void) {
+    const struct launcher *l = find();
+    return l && !(l->without && getenv(l->without)) ? number_of(l->size) : -1;
+}
+
+int wire_plugin_first(void) {
+    static const char *const variable[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                           "SLURM_LOCALID", NULL};
+    if (!wire_plugin_detected()) return 1;
+    for (const char *const *v = variable; *v; v++)
+        if (number_of(*v) >= 0) return number_of(*v) == 0;
+    return 1;
+}
+
+/* What the launcher said when the plug-in was loaded: an MPI that starts alone writes variables of
+ * its own into the environment. */
+static struct {
+    const struct launcher *by;
+    int rank, size;
+} said;
+
+/* Where one MPI is linked in another one's functions would be its. */
+#ifdef EVENER_WIRE_BUILTIN
+extern const evn_wire_kind evener_wire_v1;
+
+static evn_status load_fitting(const struct launcher *l, const char *file,
+                               const evn_wire_kind **kind, void **library) {
+    (void)l, (void)library;
+    if (!file) file = getenv("EVENER_WIRE");
+    if (!file || !*file) *kind = &evener_wire_v1;
+    if (*kind) return EVN_OK;
+    return evn_fail(EVN_MISSING,
+                    "wire: %s: this Evener has %s built in and opens no plug-in; name none "
+                    "(--wire mpi:FILE, EVENER_WIRE), or build it with -DEVENER_WIRE=plugins",
+                    file, evener_wire_v1.name);
+}
+#else
+static evn_status load(const char *name, const char *file, const evn_wire_kind **kind,
+                       void **library) {
+    const evn_plugin plugin = {"wire", "EVENER_WIRE", name, "evener_wire_v1", EVN_WIRE_VERSION};
+    const void *functions;
+    evn_status status = evn_plugin_open(&functions, library, &plugin, file);
+    *kind = functions;
+    return status;
+}
+
+/* `file`, or (NULL) what fits. */
+static evn_status load_fitting(const struct launcher *l, const char *file,
+                               const evn_wire_kind **kind, void **library) {
+    if (file) return load("a plug-in of wires", file, kind, library);
+    evn_status status = EVN_MISSING;
+    char why[600] = "";
+    for (int i = 0; status && i < FITTING && l->file[i]; i++) {
+        status = load(l->file[i], NULL, kind, library);
+        if (status && !i) snprintf(why, sizeof why, "%s", evn_message());
+    }
+    if (!status) return EVN_OK;
+    return evn_fail(status,
+                    "%s; %s has started this process (%s=%s). Build the plug-in with "
+                    "evener-wire-build MPICC, say where one is with EVENER_WIRE, or run --wire "
+                    "alone",
+                    why, l->name, l->rank, getenv(l->rank));
+}
+#endif
+
+evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void **library) {
+    said.by = find();
+    said.rank = wire_plugin_rank();
+    said.size = wire_plugin_size();
+    *kind = NULL;
+    *library = NULL;
+    const struct launcher *l = said.by;
+    if (!l && !file)
+        return evn_fail(EVN_USAGE,
+                        "wire: mpi: no launcher has started this process (none of %s, %s and %s "
+                        "with a %s that is an open socket is in its environment); start it with "
+                        "mpirun or srun",
+                        launchers[0].rank, launchers[1].rank, launchers[2].rank,
+                        launchers[2].socket);
+    return load_fitting(l, file, kind, library);
+}
+
+evn_status wire_plugin_check(const evn_wire_kind *kind, const evn_wire *wire) {
+    if (!said.by) return EVN_OK;
+    const int rank = kind->rank(wire), size = kind->size(wire);
+    if (rank == said.rank && (said.size < 0 || size == said.size)) return EVN_OK;
+    char of[32] = "";
+    if (said.size >= 0) snprintf(of, sizeof of, " of %d", said.size);
+    return evn_fail(EVN_MISSING,
+                    "wire: %s says that this is rank %d of %d, and %s that it is rank %d%s: they "
+                    "are of different MPIs; use the plug-in of the launcher's MPI (--wire "
+                    "mpi:FILE), or the launcher of this one",
+                    kind->name, rank, size, said.by->name, said.rank, of);
+}

@@ -1,0 +1,22 @@
+/* 20:39: warning: "count" is one variable of all units, which change it at a time; name it in reduction(+: count) or private(count) */
+int count;
+void work(int *field) {
+#pragma omp teams num_teams(2:CPU:1)
+    {
+        int mine = 0;
+#pragma omp distribute
+        for (int i = 0; i < 4; i++) {
+            int count = 0;
+            mine += i;
+            count += field[i];
+            field[i] = count;
+        }
+#pragma omp distribute
+        for (int i = 0; i < 4; i++) {
+#pragma omp atomic
+            count += mine;
+        }
+#pragma omp distribute
+        for (int i = 0; i < 4; i++) ++count;
+    }
+}

@@ -1,0 +1,1159 @@
+/* The library's exchange: blocks of values of any size between tasks of units that share a space or
+ * do not, against a plain copy; in as many messages as there are pairs, and as many launches as
+ * there are kinds of copies; in two halves; several of a loop at a time; what it refuses, and what
+ * it does where something fails. EVENER_TEST_DEVICE is the device, emulated if it is not set; where
+ * there is none the test is skipped (exit status 77). Run: ctest -R exchange */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first */
+#include <cmocka.h>
+#include "exchange/copies.h"
+#include "loop/internal.h"
+#include <evener.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *spec; /* NULL: emulated */
+
+static void ok(evn_status status) {
+    if (status) fail_msg("%s", evn_message());
+}
+
+/* The call fails so, and its message has these words. */
+static void refused(evn_status got, evn_status expected, const char *words) {
+    assert_int_equal(got, expected);
+    if (!strstr(evn_message(), words)) fail_msg("\"%s\" has no \"%s\"", evn_message(), words);
+}
+
+/* ---- a loop with regions ------------------------------------------------------------------- */
+
+enum { TASKS = 12, SLOTS_MAX = 2, REGIONS_MAX = TASKS * SLOTS_MAX };
+
+struct fixture {
+    evn_machine *machine;
+    evn_units *units;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    evn_place *place;
+    int slots;
+    size_t bytes; /* of each region */
+    char *block[REGIONS_MAX], *want[REGIONS_MAX];
+    int region[REGIONS_MAX];
+};
+
+static const char *const lists[] = {"1:CPU:1",         "3:CPU:1",         "2:CPU:2",
+                                    "1:GPU:1",         "3:GPU:1",         "1:CPU:1,1:GPU:1",
+                                    "2:CPU:1,2:GPU:1", "1:CPU:2,1:GPU:2", "12:GPU:1"};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+static unsigned draw(unsigned *state, unsigned below) {
+    *state = *state * 1664525u + 1013904223u;
+    return (*state >> 8) % below;
+}
+
+/* Lets regions follow tasks, `slots` of each. */
+static void follow(struct fixture *f) {
+    static const evn_access access[] = {EVN_BOTH, EVN_BOTH, EVN_BOTH};
+    assert_true(f->slots <= 3);
+    ok(evn_loop_place(f->loop, f->place, f->slots, f->region, access));
+}
+
+/* 0: there are no such devices. */
+static int begin(struct fixture *f, const char *list, const char *devices, const char *schedule,
+                 int slots, size_t bytes) {
+    *f = (struct fixture){.slots = slots, .bytes = bytes};
+    ok(evn_machine_open(&f->machine));
+    evn_status status =
+        evn_units_open_on(&f->units, f->machine, list, spec ? spec : devices, EVN_OVERSUBSCRIBE);
+    if (spec && status == EVN_MISSING) {
+        evn_machine_close(f->machine);
+        return 0;
+    }
+    ok(status);
+    evn_problem p = {.tasks = TASKS, .units = evn_units_count(f->units)};
+    ok(evn_schedule_open(&f->schedule, schedule, &p));
+    ok(evn_loop_open(&f->loop, f->units, f->schedule));
+    ok(evn_place_open(&f->place, f->units, 0.5));
+    unsigned state = 7;
+    for (int r = 0; r < TASKS * slots; r++) {
+        f->block[r] = malloc(bytes);
+        f->want[r] = malloc(bytes);
+        for (size_t i = 0; i < bytes; i++) f->block[r][i] = f->want[r][i] = (char)draw(&state, 256);
+        ok(evn_place_add(f->place, f->block[r], bytes, &f->region[r]));
+    }
+    follow(f);
+    return 1;
+}
+
+static void end(struct fixture *f) {
+    evn_place_close(f->place);
+    evn_loop_close(f->loop);
+    evn_schedule_close(f->schedule);
+    evn_units_close(f->units);
+    evn_machine_close(f->machine);
+    for (int r = 0; r < TASKS * f->slots; r++) {
+        free(f->block[r]);
+        free(f->want[r]);
+    }
+}
+
+static void visit_region(struct fixture *f, int region, int space, evn_access access) {
+    ok(evn_place_acquire(f->place, 1, &region, space, access));
+    evn_place_release(f->place, 1, &region, space);
+}
+
+/* Each on the first device of its task's unit, the last one first. */
+static void visit_regions(struct fixture *f, evn_access access) {
+    for (int r = TASKS * f->slots - 1; r >= 0; r--) {
+        evn_unit *unit = evn_units_get(f->units, evn_loop_owner(f->loop)[r / f->slots]);
+        const int device = evn_unit_devices(unit) > 0;
+        visit_region(f, f->region[r], device ? evn_place_space(f->place, unit, 0) : EVN_HOST,
+                     access);
+    }
+}
+
+/* Brings each region to a device of its task's unit, or one in `home` stays on the host; 0: none.
+ */
+static void bring(struct fixture *f, unsigned *state, unsigned home) {
+    for (int r = 0; r < TASKS * f->slots; r++) {
+        evn_unit *unit = evn_units_get(f->units, evn_loop_owner(f->loop)[r / f->slots]);
+        const int devices = evn_unit_devices(unit);
+        const int there = devices && (!home || draw(state, home));
+        visit_region(f, f->region[r],
+                     there ? evn_place_space(f->place, unit, (int)draw(state, (unsigned)devices))
+                           : EVN_HOST,
+                     EVN_BOTH);
+    }
+}
+
+/* Brings all home and compares. */
+static void compare(struct fixture *f) {
+    for (int r = 0; r < TASKS * f->slots; r++) {
+        ok(evn_place_acquire(f->place, 1, &f->region[r], EVN_HOST, EVN_READ));
+        for (size_t i = 0; i < f->bytes; i++)
+            if (f->block[r][i] != f->want[r][i])
+                fail_msg("region %d byte %zu is %d instead of %d", r, i, f->block[r][i],
+                         f->want[r][i]);
+        evn_place_release(f->place, 1, &f->region[r], EVN_HOST);
+    }
+}
+
+/* Other values everywhere, on the host. */
+static void change(struct fixture *f) {
+    for (int r = 0; r < TASKS * f->slots; r++) {
+        ok(evn_place_acquire(f->place, 1, &f->region[r], EVN_HOST, EVN_BOTH));
+        for (size_t i = 0; i < f->bytes; i++)
+            f->want[r][i] = f->block[r][i] = (char)(f->block[r][i] * 5 + r + (int)(i % 251));
+        evn_place_release(f->place, 1, &f->region[r], EVN_HOST);
+    }
+}
+
+/* What an exchange does, value by value. */
+static void plain(const evn_face *face, int faces, size_t element, int slots, char *const *block) {
+    for (int i = 0; i < faces; i++) {
+        const evn_face *f = &face[i];
+        for (int a = 0; a < f->n[0]; a++)
+            for (int b = 0; b < f->n[1]; b++)
+                for (int c = 0; c < f->n[2]; c++) {
+                    const long long from = f->from_at + a * f->from_stride[0] +
+                                           b * f->from_stride[1] + c * f->from_stride[2];
+                    const long long to =
+                        f->to_at + a * f->to_stride[0] + b * f->to_stride[1] + c * f->to_stride[2];
+                    memcpy(block[f->to * slots + f->to_region] + to * (long long)element,
+                           block[f->from * slots + f->from_region] + from * (long long)element,
+                           element);
+                }
+    }
+}
+
+/* ---- a ring -------------------------------------------------------------------------------- */
+
+/* Each task has a block of N x N x N values; plane 0 comes from the task before, plane N-1 from the
+ * one behind, along the first or the last index in turn, so that both kinds of strides occur. */
+enum { N = 9, VALUES = N * N * N, FACES = 2 * TASKS };
+
+static void ring(evn_face face[FACES], int first) {
+    for (int t = 0; t < TASKS; t++)
+        for (int side = 0; side < 2; side++) {
+            const int along =
+                t % 2; /* of the receiver: 0, planes of the first index; 1, of the last */
+            evn_face *f = &face[2 * t + side];
+            *f = (evn_face){
+                .from = (t + (side ? 1 : TASKS - 1)) % TASKS, .to = t, .n = {1, N - 2, N - 2}};
+            const int give = side ? 1 : N - 2, take = side ? N - 1 : 0;
+            f->from_at = first + (along ? give + N * N + N : give * N * N + N + 1);
+            f->to_at = first + (along ? take + N * N + N : take * N * N + N + 1);
+            for (int way = 0; way < 2; way++) {
+                long long *stride = way ? f->to_stride : f->from_stride;
+                stride[0] = 0;
+                stride[1] = along ? N * N : N;
+                stride[2] = along ? N : 1;
+            }
+        }
+}
+
+static void test_as_a_plain_copy(void **state) {
+    (void)state;
+    evn_face face[FACES];
+    ring(face, 0);
+    for (int l = 0; l < LISTS; l++) {
+        struct fixture f;
+        evn_exchange *x;
+        if (!begin(&f, lists[l], "emulated", "static", 1, VALUES * sizeof(double))) continue;
+        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        /* on the host; where their owners are; elsewhere there; where they are on the host, too */
+        for (int way = 0; way < 4; way++) {
+            change(&f);
+            if (way == 1) ok(evn_loop_bring(f.loop));
+            if (way >= 2) visit_regions(&f, way == 2 ? EVN_BOTH : EVN_READ);
+            ok(evn_exchange_run(x));
+            plain(face, FACES, sizeof(double), 1, f.want);
+            compare(&f);
+        }
+        evn_exchange_close(x);
+        end(&f);
+    }
+}
+
+/* Bytes and messages as counted from the faces; never more copies than messages. */
+static void test_counts(void **state) {
+    (void)state;
+    evn_face face[FACES];
+    ring(face, 0);
+    for (int l = 0; l < LISTS; l++) {
+        struct fixture f;
+        evn_exchange *x;
+        if (!begin(&f, lists[l], "emulated", "static", 1, VALUES * sizeof(double))) continue;
+        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        ok(evn_loop_bring(f.loop));
+        evn_loop_reset_stats(f.loop);
+        for (int i = 0; i < 3; i++) ok(evn_exchange_run(x));
+        const int units = evn_units_count(f.units), *owner = evn_loop_owner(f.loop);
+        int pairs = 0;
+        double bytes = 0, *matrix = calloc((size_t)(units * units), sizeof *matrix);
+        char *met = calloc((size_t)(units * units), 1);
+        assert_int_equal(evn_exchange_pairs(x, matrix) >= 0, 1);
+        for (int i = 0; i < FACES; i++) {
+            int a = owner[face[i].from], b = owner[face[i].to];
+            matrix[a * units + b] -= (N - 2) * (N - 2) * 8;
+            if (a == b) continue;
+            bytes += (N - 2) * (N - 2) * 8;
+            pairs += !met[a * units + b];
+            met[a * units + b] = 1;
+        }
+        for (int i = 0; i < units * units; i++) assert_true(matrix[i] == 0);
+        const evn_loop_totals totals = evn_loop_sum(f.loop);
+        assert_true(totals.bytes == 3 * bytes);
+        assert_int_equal(totals.messages, 3 * pairs);
+        double in = 0, out = 0;
+        for (int u = 0; u < units; u++) {
+            in += evn_loop_stats(f.loop, u).bytes_in;
+            out += evn_loop_stats(f.loop, u).bytes_out;
+        }
+        assert_true(in == 3 * bytes && out == 3 * bytes);
+        /* a unit of two devices has messages between these too */
+        if (!strstr(lists[l], "GPU:2")) assert_true(totals.copies <= 3 * pairs);
+        free(met);
+        free(matrix);
+        evn_exchange_close(x);
+        end(&f);
+    }
+}
+
+/* A device packs, unpacks and copies within it by one launch each, and a message is one copy from
+ * device to device, or one out of the one and one into the other. */
+static void test_transports(void **state) {
+    (void)state;
+    if (spec) skip();
+    evn_face face[FACES];
+    ring(face, 0);
+    for (int peer = 0; peer < 2; peer++) {
+        struct fixture f;
+        evn_exchange *x;
+        evn_counts before[3];
+        begin(&f, "3:GPU:1", peer ? "emulated" : "emulated:3,peer=no", "static", 1,
+              VALUES * sizeof(double));
+        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        ok(evn_loop_bring(f.loop));
+        ok(evn_exchange_run(x)); /* plans */
+        for (int u = 0; u < 3; u++)
+            before[u] = evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0));
+        for (int i = 0; i < 5; i++) ok(evn_exchange_run(x));
+        for (int u = 0; u < 3; u++) {
+            const evn_counts c =
+                evn_device_counts_since(evn_unit_device(evn_units_get(f.units, u), 0), before[u]);
+            assert_int_equal(c.launches, 5 * 3);
+            assert_int_equal(c.copies_peer, peer ? 5 * 2 : 0);
+            assert_int_equal(c.copies_out, peer ? 0 : 5 * 2);
+            assert_int_equal(c.copies_in, peer ? 0 : 5 * 2);
+        }
+        evn_exchange_close(x);
+        end(&f);
+    }
+}
+
+/* ---- any faces ----------------------------------------------------------------------------- */
+
+/* Regions are boxes of values: what has a first index below HALF is read, and each of the planes
+ * above is written by one face at most. */
+enum { D0 = 12, D1 = 7, D2 = 11, HALF = 4, BOX = D0 * D1 * D2, MANY = 60 };
+static const int extent[3] = {D0, D1, D2}, pitch[3] = {D1 * D2, D2, 1};
+
+/* One side of a face: which axis each index runs along, and in what steps. */
+struct side_of {
+    int axis[3], step[3], low[3], high[3];
+};
+
+static struct side_of draw_side(unsigned *state, int low, int high) {
+    struct side_of s = {.axis = {0, 1, 2}};
+    for (int i = 2; i > 0; i--) {
+        const int j = (int)draw(state, (unsigned)i + 1), swap = s.axis[i];
+        s.axis[i] = s.axis[j];
+        s.axis[j] = swap;
+    }
+    for (int i = 0; i < 3; i++) {
+        s.low[i] = s.axis[i] ? 0 : low;
+        s.high[i] = s.axis[i] ? extent[s.axis[i]] : high;
+        s.step[i] = draw(state, 3) ? 1 : 2;
+    }
+    return s;
+}
+
+static int length_of(const struct side_of *s, int i) {
+    return (s->high[i] - s->low[i] - 1) / s->step[i] + 1;
+}
+
+/* Puts n[0] x n[1] x n[2] values somewhere between low and high, forwards or backwards. */
+static void put(unsigned *state, const struct side_of *s, const int n[3], long long *at,
+                long long stride[3]) {
+    *at = 0;
+    for (int i = 0; i < 3; i++) {
+        const int room = s->high[i] - s->low[i] - ((n[i] - 1) * s->step[i] + 1);
+        const int first = s->low[i] + (int)draw(state, (unsigned)room + 1);
+        const int backwards = draw(state, 4) == 0;
+        stride[i] = (backwards ? -1 : 1) * s->step[i] * pitch[s->axis[i]];
+        *at += (first + (backwards ? (n[i] - 1) * s->step[i] : 0)) * pitch[s->axis[i]];
+    }
+}
+
+static int draw_faces(unsigned *state, int slots, evn_face *face) {
+    int next[REGIONS_MAX], count = 0;
+    for (int r = 0; r < TASKS * slots; r++) next[r] = HALF;
+    for (int i = 0; i < MANY; i++) {
+        const int to = (int)draw(state, (unsigned)(TASKS * slots));
+        const int from = (int)draw(state, (unsigned)(TASKS * slots));
+        const int planes = 1 + (int)draw(state, 3);
+        if (next[to] + planes > D0) continue;
+        const struct side_of a = draw_side(state, 0, HALF);
+        const struct side_of b = draw_side(state, next[to], next[to] + planes);
+        evn_face *f = &face[count++];
+        *f = (evn_face){.from = from / slots,
+                        .from_region = from % slots,
+                        .to = to / slots,
+                        .to_region = to % slots};
+        for (int k = 0; k < 3; k++) {
+            const int most =
+                length_of(&a, k) < length_of(&b, k) ? length_of(&a, k) : length_of(&b, k);
+            f->n[k] = draw(state, 3) ? most : 1 + (int)draw(state, (unsigned)most);
+            if (draw(state, 40) == 0) f->n[k] = 0;
+        }
+        const int empty = !f->n[0] || !f->n[1] || !f->n[2];
+        next[to] += planes;
+        if (empty) continue;
+        put(state, &a, f->n, &f->from_at, f->from_stride);
+        put(state, &b, f->n, &f->to_at, f->to_stride);
+        if (draw(state, 10) == 0) f->from_stride[1] = 0; /* one value to many */
+    }
+    return count;
+}
+
+/* Whether each task needs what a message brings, as regions lie now. */
+static void check_needs(struct fixture *f, evn_exchange *x, const evn_face *face, int count) {
+    for (int t = 0; t < TASKS; t++) {
+        int needs = 0;
+        for (int i = 0; i < count; i++) {
+            const evn_face *e = &face[i];
+            if (e->to != t || !e->n[0] || !e->n[1] || !e->n[2]) continue;
+            needs |= evn_place_where(f->place, f->region[e->to * f->slots + e->to_region]) !=
+                     evn_place_where(f->place, f->region[e->from * f->slots + e->from_region]);
+        }
+        assert_int_equal(evn_exchange_needs(x, t), needs);
+    }
+}
+
+static void test_any_faces(void **state) {
+    (void)state;
+    static const size_t elements[] = {8, 1, 2, 3, 4, 12, 16, 24, 40};
+    static const char *const devices[] = {"emulated", "emulated:12,peer=no"};
+    unsigned seed = 1;
+    for (int e = 0; e < (int)(sizeof elements / sizeof *elements); e++)
+        for (int l = 0; l < LISTS; l++)
+            for (int d = 0; d < (strstr(lists[l], "GPU") ? 2 : 1); d++) {
+                struct fixture f;
+                evn_exchange *x;
+                evn_face face[MANY];
+                const int slots = 1 + (e + l + d) % SLOTS_MAX;
+                if (!begin(&f, lists[l], devices[d], "static", slots, BOX * elements[e])) continue;
+                const int count = draw_faces(&seed, slots, face);
+                ok(evn_exchange_open(&x, f.loop, elements[e], count, face, NULL));
+                for (int run = 0; run < 3; run++) {
+                    bring(&f, &seed, run ? 4 : 0);
+                    for (int again = 0; again < 2; again++) {
+                        ok(evn_exchange_run(x));
+                        plain(face, count, elements[e], slots, f.want);
+                    }
+                    check_needs(&f, x, face, count);
+                    compare(&f);
+                }
+                evn_exchange_close(x);
+                end(&f);
+            }
+}
+
+/* Without a place, in memory that begins anywhere. */
+static void test_memory_of_the_host(void **state) {
+    (void)state;
+    static const size_t elements[] = {8, 4, 1, 12, 24};
+    unsigned seed = 2;
+    for (int e = 0; e < 5; e++)
+        for (int l = 0; l < 3; l++) {
+            struct fixture f;
+            evn_exchange *x;
+            evn_face face[MANY];
+            char *block[TASKS], *want[TASKS];
+            begin(&f, lists[l], "emulated", "static", 1, 64);
+            f.loop->place = NULL; /* regions follow nobody */
+            void *host[TASKS];
+            for (int t = 0; t < TASKS; t++) {
+                block[t] = malloc(BOX * elements[e] + 16);
+                want[t] = malloc(BOX * elements[e] + 16);
+                for (size_t i = 0; i < BOX * elements[e] + 16; i++)
+                    block[t][i] = want[t][i] = (char)draw(&seed, 256);
+                host[t] = block[t] + t % 3;
+            }
+            const int count = draw_faces(&seed, 1, face);
+            ok(evn_exchange_open(&x, f.loop, elements[e], count, face, host));
+            ok(evn_exchange_run(x));
+            for (int t = 0; t < TASKS; t++) want[t] += t % 3;
+            plain(face, count, elements[e], 1, want);
+            for (int t = 0; t < TASKS; t++) {
+                assert_memory_equal(host[t], want[t], BOX * elements[e]);
+                assert_int_equal(evn_exchange_needs(x, t), 0);
+                free(block[t]);
+                free(want[t] - t % 3);
+            }
+            evn_exchange_close(x);
+            end(&f);
+        }
+}
+
+/* Blocks of more words than a kernel counts, and of elements that take a fourth index. */
+static void test_large_blocks(void **state) {
+    (void)state;
+    static const struct {
+        int n[3];
+        size_t element;
+        long long stride[3];
+    } blocks[] = {{{3, 1 << 10, 1 << 20}, 1, {1LL << 40, 1 << 20, 1}},
+                  {{1, 1, 1 << 28}, 24, {0, 0, 24}},
+                  {{1, 1, 3}, (size_t)3 << 30, {0, 0, 3LL << 30}},
+                  {{6, 7, 5}, 12, {24 * 35, 24 * 5, 24}},
+                  {{7, 6, 5}, 24, {48 * 30, 48 * 5, 48}}};
+    for (int b = 0; b < 5; b++) {
+        struct copies c = {0};
+        struct side s = {.at = 8};
+        memcpy(s.stride, blocks[b].stride, sizeof s.stride);
+        assert_int_equal(copies_add_to_device(&c, blocks[b].n, blocks[b].element, &s, &s), 0);
+        long long bytes = 0;
+        const int word = blocks[b].element % 8 == 0 ? 8 : blocks[b].element % 4 == 0 ? 4 : 1;
+        for (int i = 0; i < c.blocks; i++) {
+            const int *n = c.block[i].n;
+            assert_true((long long)n[0] * n[1] * n[2] <= EXCHANGE_WORDS);
+            assert_true(c.block[i].from == c.block[i].to);
+            bytes += (long long)n[0] * n[1] * n[2] * word;
+        }
+        assert_true(bytes == (long long)blocks[b].n[0] * blocks[b].n[1] * blocks[b].n[2] *
+                                 (long long)blocks[b].element);
+        copies_close(&c);
+    }
+}
+
+/* ---- halves -------------------------------------------------------------------------------- */
+
+/* A body that reads ghosts only after the second half, and writes everything. */
+struct halves {
+    evn_exchange *x[2];
+    int open[2], first; /* first: which is finished first */
+};
+
+static evn_status late(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct halves *h = arg;
+    evn_status status = EVN_OK;
+    for (int i = 0; !status && i < 2; i++) {
+        const int k = (i + h->first) % 2;
+        if (h->open[k]) status = evn_exchange_finish(h->x[k], unit, evn_batch_device(batch));
+    }
+    return status;
+}
+
+static void test_halves(void **state) {
+    (void)state;
+    static const char *const schedules[] = {"static", "dynamic:chunk=1,memorize=0"};
+    static const char *const devices[] = {"emulated", "emulated:12,peer=no"};
+    evn_face face[FACES];
+    ring(face, 0);
+    int opened = 0, possible = 0;
+    for (int l = 0; l < LISTS; l++)
+        for (int s = 0; s < 4; s++) {
+            struct fixture f;
+            struct halves h = {0};
+            if (!begin(&f, lists[l], devices[s / 2], schedules[s % 2], 1, VALUES * sizeof(double)))
+                continue;
+            possible += evn_units_devices(f.units) > 1;
+            ok(evn_exchange_open(&h.x[0], f.loop, sizeof(double), FACES, face, NULL));
+            ok(evn_loop_bring(f.loop));
+            for (int i = 0; i < 3; i++) {
+                ok(evn_exchange_start(h.x[0], &h.open[0]));
+                if (s % 2) assert_false(h.open[0]); /* nobody knows who will have what */
+                opened += h.open[0];
+                ok(evn_loop_run(f.loop, late, &h));
+                plain(face, FACES, sizeof(double), 1, f.want);
+            }
+            compare(&f);
+            /* what was finished is not finished again */
+            change(&f);
+            ok(evn_loop_run(f.loop, late, &h));
+            compare(&f);
+            evn_exchange_close(h.x[0]);
+            end(&f);
+        }
+    assert_true(opened > 0 || !possible);
+}
+
+/* What a device is to do for one exchange, counted from the faces. */
+struct steps_of {
+    int launches, copies;
+    long long bytes;
+};
+
+static struct steps_of least_steps(const evn_face *face, int count, const int *owner, int device) {
+    struct steps_of s = {0};
+    int in = 0, direct = 0, out = 0; /* in: the devices that send to this one, a bit each */
+    for (int i = 0; i < count; i++) {
+        const int from = owner[face[i].from], to = owner[face[i].to];
+        direct |= from == device && to == device;
+        out |= from == device && to != device;
+        if (to != device || from == device) continue;
+        in |= 1 << from;
+        s.bytes += (long long)sizeof(double) * face[i].n[0] * face[i].n[1] * face[i].n[2];
+    }
+    s.launches = out + direct + (in != 0);
+    s.copies = __builtin_popcount((unsigned)in);
+    return s;
+}
+
+/* A step of devices that reach each other: one launch packs, one copies within the device and one
+ * unpacks, one copy comes from each neighbour, with the faces' bytes and no other, and the host
+ * waits once: at the end of an exchange, or where it is left open, at the end of the instance. */
+static void test_least(void **state) {
+    (void)state;
+    if (spec) skip();
+    enum { RINGS = 2, ALL = RINGS * FACES, STEPS = 3, DEVICES = 8 };
+    static const char *const units[] = {"1:GPU:1", "2:GPU:1", "4:GPU:1", "8:GPU:1"};
+    evn_face face[ALL];
+    ring(face, 0);
+    ring(face + FACES, VALUES);
+    for (int i = FACES; i < ALL; i++) face[i].from = (face[i].to + (i % 2 ? 5 : 7)) % TASKS;
+    for (size_t l = 0; l < 2 * sizeof units / sizeof *units; l++) {
+        struct fixture f;
+        struct halves h = {0};
+        evn_counts before[DEVICES];
+        begin(&f, units[l / 2], "emulated", "static", 1, RINGS * VALUES * sizeof(double));
+        const int count = evn_units_count(f.units), halves = l % 2;
+        ok(evn_exchange_open(&h.x[0], f.loop, sizeof(double), ALL, face, NULL));
+        ok(evn_loop_bring(f.loop));
+        ok(evn_exchange_run(h.x[0])); /* plans */
+        plain(face, ALL, sizeof(double), 1, f.want);
+        for (int u = 0; u < count; u++)
+            before[u] = evn_device_counts(evn_unit_device(evn_units_get(f.units, u), 0));
+        for (int i = 0; i < STEPS; i++) {
+            if (!halves) ok(evn_exchange_run(h.x[0]));
+            if (halves) ok(evn_exchange_start(h.x[0], &h.open[0]));
+            assert_int_equal(h.open[0], halves);
+            if (halves) ok(evn_loop_run(f.loop, late, &h));
+            plain(face, ALL, sizeof(double), 1, f.want);
+        }
+        for (int u = 0; u < count; u++) {
+            const evn_counts c =
+                evn_device_counts_since(evn_unit_device(evn_units_get(f.units, u), 0), before[u]);
+            const struct steps_of s = least_steps(face, ALL, evn_loop_owner(f.loop), u);
+            assert_int_equal(c.launches, STEPS * s.launches);
+            assert_int_equal(c.copies_peer, STEPS * s.copies);
+            assert_int_equal(c.bytes_peer, STEPS * s.bytes);
+            assert_int_equal(c.waits, STEPS);
+            assert_int_equal(c.copies_in + c.copies_out + c.copies_within, 0);
+        }
+        compare(&f);
+        evn_exchange_close(h.x[0]);
+        end(&f);
+    }
+}
+
+/* Tasks of one unit that its devices drew are dealt out by weight once they are kept: what the
+ * first half would send to where they were drawn is not left to a second one. */
+static void test_dealt_anew(void **state) {
+    (void)state;
+    evn_face face[FACES];
+    ring(face, 0);
+    struct fixture f;
+    struct halves h = {0};
+    if (!begin(&f, "1:GPU:2", "emulated", "dynamic:chunk=1,memorize=2", 1, VALUES * sizeof(double)))
+        return;
+    ok(evn_exchange_open(&h.x[0], f.loop, sizeof(double), FACES, face, NULL));
+    for (int i = 0; i < 5; i++) {
+        ok(evn_loop_run(f.loop, late, &h));
+        ok(evn_exchange_start(h.x[0], &h.open[0]));
+        plain(face, FACES, sizeof(double), 1, f.want);
+        assert_int_equal(h.open[0], i > 1);
+    }
+    ok(evn_loop_run(f.loop, late, &h));
+    compare(&f);
+    evn_exchange_close(h.x[0]);
+    end(&f);
+}
+
+/* Closed, or given other units, while messages are under way: these have gone nowhere. */
+static void test_given_up_between_halves(void **state) {
+    (void)state;
+    if (spec) skip();
+    evn_face face[FACES];
+    ring(face, 0);
+    for (int way = 0; way < 4; way++) {
+        struct fixture f;
+        evn_exchange *x;
+        int open;
+        begin(&f, "1:CPU:1,2:GPU:1",
+              way % 2 ? "emulated:2,latency=5ms" : "emulated:2,latency=5ms,peer=no", "static", 1,
+              VALUES * sizeof(double));
+        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        ok(evn_loop_bring(f.loop));
+        ok(evn_exchange_start(x, &open));
+        assert_true(open);
+        if (way / 2) {
+            f.loop->listener->units_changed(f.loop->listener->arg);
+            ok(evn_exchange_run(x));
+        }
+        evn_exchange_close(x);
+        end(&f);
+    }
+}
+
+/* Two exchanges are half done at the same time, a third one is run meanwhile, and a fourth is
+ * opened and closed. */
+static void test_several(void **state) {
+    (void)state;
+    static const size_t element[3] = {8, 4, 1};
+    static const char *const devices[] = {"emulated", "emulated:12,peer=no"};
+    evn_face face[3][FACES];
+    ring(face[0], 0);
+    ring(face[1], 2 * VALUES);
+    ring(face[2], 12 * VALUES);
+    for (int l = 0; l < LISTS; l++)
+        for (int d = 0; d < 2; d++) {
+            struct fixture f;
+            struct halves h = {0};
+            evn_exchange *third, *fourth;
+            if (!begin(&f, lists[l], devices[d], "static", 1, 13 * VALUES)) continue;
+            ok(evn_exchange_open(&h.x[0], f.loop, element[0], FACES, face[0], NULL));
+            ok(evn_exchange_open(&third, f.loop, element[2], FACES, face[2], NULL));
+            ok(evn_exchange_open(&h.x[1], f.loop, element[1], FACES, face[1], NULL));
+            ok(evn_loop_bring(f.loop));
+            for (int i = 0; i < 4; i++) {
+                h.first = i % 2;
+                ok(evn_exchange_start(h.x[i / 2], &h.open[i / 2]));
+                ok(evn_exchange_run(third));
+                ok(evn_exchange_start(h.x[1 - i / 2], &h.open[1 - i / 2]));
+                ok(evn_exchange_open(&fourth, f.loop, element[1], FACES, face[1], NULL));
+                if (i == 2) evn_exchange_close(fourth);
+                ok(evn_loop_run(f.loop, late, &h));
+                for (int k = 0; k < 3; k++) plain(face[k], FACES, element[k], 1, f.want);
+                if (i != 2) evn_exchange_close(fourth);
+            }
+            compare(&f);
+            evn_exchange_close(h.x[0]);
+            evn_exchange_close(third);
+            evn_exchange_close(h.x[1]);
+            end(&f);
+        }
+}
+
+static evn_status nothing(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit, (void)batch, (void)arg;
+    return EVN_OK;
+}
+
+/* Bytes are those of exchanges, and not what the schedule's links say of visits. */
+static void test_who_counts(void **state) {
+    (void)state;
+    evn_machine *machine;
+    evn_units *units;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    evn_exchange *x[2];
+    double block[2][4] = {{0}};
+    void *host[2] = {block[0], block[1]};
+    const evn_link link = {.task = {0, 1}, .bytes = 100};
+    const double weight[2] = {1, 1};
+    const evn_problem p = {.tasks = 2, .units = 2, .weight = weight, .links = 1, .link = &link};
+    const evn_face face = {
+        .from = 0, .to = 1, .n = {1, 1, 2}, .from_stride = {0, 0, 1}, .to_stride = {0, 0, 1}};
+    ok(evn_machine_open(&machine));
+    ok(evn_units_open_on(&units, machine, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE));
+    ok(evn_schedule_open(&schedule, "static", &p));
+    ok(evn_loop_open(&loop, units, schedule));
+    ok(evn_loop_visit(loop, nothing, NULL));
+    ok(evn_exchange_open(&x[0], loop, sizeof(double), 1, &face, host));
+    ok(evn_exchange_open(&x[1], loop, sizeof(float), 1, &face, host));
+    for (int i = 0; i < 2; i++) {
+        ok(evn_loop_visit(loop, nothing, NULL));
+        assert_true(evn_loop_sum(loop).bytes == 0);
+        if (!i) evn_exchange_close(x[0]);
+    }
+    ok(evn_exchange_run(x[1]));
+    assert_true(evn_loop_sum(loop).bytes == 8);
+    evn_exchange_close(x[1]);
+    ok(evn_loop_visit(loop, nothing, NULL));
+    assert_true(evn_loop_sum(loop).bytes == 8);
+    evn_loop_close(loop);
+    evn_schedule_close(schedule);
+    evn_units_close(units);
+    evn_machine_close(machine);
+}
+
+/* ---- mistakes ------------------------------------------------------------------------------ */
+
+/* A line of n values from task 0 to task 1. */
+static evn_face line(long long from_at, long long to_at, int n) {
+    return (evn_face){.from = 0,
+                      .to = 1,
+                      .from_at = from_at,
+                      .to_at = to_at,
+                      .from_stride = {0, 0, 1},
+                      .to_stride = {0, 0, 1},
+                      .n = {1, 1, n}};
+}
+
+static void refuses(struct fixture *f, size_t element, int count, const evn_face *face,
+                    const char *words) {
+    evn_exchange *x = (void *)f;
+    refused(evn_exchange_open(&x, f->loop, element, count, face, NULL), EVN_USAGE, words);
+    assert_null(x);
+}
+
+static void test_impossible_faces(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, "2:CPU:1", "emulated", "static", 2, 80);
+    evn_face good = line(0, 0, 10), wrong = good;
+    refuses(&f, 0, 1, &good, "values of 0 bytes");
+    refuses(&f, 8, -1, &good, "-1 faces");
+    refuses(&f, 8, 1, NULL, "none are given");
+    wrong.to = TASKS;
+    refuses(&f, 8, 1, &wrong, "face 0 goes from task 0 to task 12; there are tasks 0 to 11");
+    wrong = good;
+    wrong.from = -1;
+    refuses(&f, 8, 1, &wrong, "from task -1");
+    wrong = good;
+    wrong.n[1] = -1;
+    refuses(&f, 8, 1, &wrong, "face 0 has 1 x -1 x 10 values");
+    wrong = good;
+    wrong.from_region = 2;
+    refuses(&f, 8, 1, &wrong, "face 0 reads region 2 of task 0, which has regions 0 to 1");
+    wrong = good;
+    wrong.to_region = -1;
+    refuses(&f, 8, 1, &wrong, "face 0 writes region -1 of task 1");
+    evn_face two[2] = {line(0, 0, 10), line(1, 5, 10)};
+    two[1].to_region = 1;
+    refuses(&f, 8, 2, two, "face 1 reads values 1 to 10 of region 0 of task 0, which has 10 (80");
+    two[1] = line(0, -1, 2);
+    refuses(&f, 8, 2, two, "face 1 writes values -1 to 0 of region 0 of task 1");
+    two[1] = line(2, 0, 3);
+    two[1].from_stride[2] = -2;
+    refuses(&f, 8, 2, two, "face 1 reads values -2 to 2");
+    refuses(&f, 24, 1, &good, "which has 3 (80 bytes)");
+    wrong = good;
+    wrong.n[0] = wrong.n[1] = wrong.n[2] = 1 << 30;
+    refuses(&f, 8, 1, &wrong, "further than bytes can be counted");
+    wrong = good;
+    wrong.from_stride[2] = INT64_MAX / 2;
+    refuses(&f, 8, 1, &wrong, "further than bytes can be counted");
+    wrong = good;
+    wrong.to_at = INT64_MAX;
+    refuses(&f, 8, 1, &wrong, "further than bytes can be counted");
+    refuses(&f, SIZE_MAX, 1, &good, "values of");
+    /* without a place */
+    evn_exchange *x;
+    void *host[TASKS] = {f.block[0], NULL};
+    f.loop->place = NULL;
+    refuses(&f, 8, 1, &good, "neither regions nor the tasks' memory");
+    refused(evn_exchange_open(&x, f.loop, 8, 1, &good, host), EVN_USAGE, "task 1 has no memory");
+    wrong = good;
+    wrong.to_region = 1;
+    host[1] = f.block[1];
+    refused(evn_exchange_open(&x, f.loop, 8, 1, &wrong, host), EVN_USAGE,
+            "region 1 of task 1, which has region 0");
+    assert_null(f.loop->listener);
+    end(&f);
+}
+
+static void test_overlaps(void **state) {
+    (void)state;
+    struct fixture f;
+    evn_exchange *x;
+    begin(&f, "2:CPU:1", "emulated", "static", 2, 800);
+    /* combs of every third value that miss each other, with a 64-bit word's end between them */
+    evn_face face[3] = {line(0, 40, 19), line(1, 41, 19), line(2, 42, 19)};
+    for (int i = 0; i < 3; i++) face[i].to_stride[2] = 3;
+    ok(evn_exchange_open(&x, f.loop, 8, 3, face, NULL));
+    evn_exchange_close(x);
+    face[2].to_at = 43;
+    refuses(&f, 8, 3, face, "value 43 of region 0 of task 1, which face");
+    assert_non_null(strstr(evn_message(), "writes"));
+    face[2].to_region = 1;
+    ok(evn_exchange_open(&x, f.loop, 8, 3, face, NULL));
+    evn_exchange_close(x);
+    /* written and read: by another face, and by the face itself */
+    face[1] = line(50, 0, 10);
+    face[1].from = 1;
+    face[1].to = 2;
+    refuses(&f, 8, 2, face, "face 1 reads value 52 of region 0 of task 1, which face 0 writes");
+    face[1].from_stride[2] = 3;
+    ok(evn_exchange_open(&x, f.loop, 8, 2, face, NULL));
+    evn_exchange_close(x);
+    face[0] = line(0, 9, 10);
+    face[0].to = 0;
+    refuses(&f, 8, 1, face, "face 0 reads value 9 of region 0 of task 0, which face 0 writes");
+    face[0].to_at = 10;
+    ok(evn_exchange_open(&x, f.loop, 8, 1, face, NULL));
+    evn_exchange_close(x);
+    /* the third begins behind the end of the first, and within the second */
+    face[0] = line(0, 0, 10);
+    face[1] = line(0, 1, 15);
+    face[2] = line(0, 29, 9);
+    face[0].to_stride[2] = face[1].to_stride[2] = 2;
+    refuses(&f, 8, 3, face, "value 29 of region 0 of task 1, which face");
+    face[2].to_at = 30;
+    ok(evn_exchange_open(&x, f.loop, 8, 3, face, NULL));
+    evn_exchange_close(x);
+    /* all read what they like */
+    face[0] = face[1] = line(0, 0, 10);
+    face[1].to = 2;
+    ok(evn_exchange_open(&x, f.loop, 8, 2, face, NULL));
+    evn_exchange_close(x);
+    face[0] = line(0, 0, 5);
+    face[0].to_stride[2] = 0;
+    refuses(&f, 8, 1, face, "face 0 writes value 0 of region 0 of task 1 more than once");
+    /* a region that two tasks have */
+    face[0] = line(0, 0, 10);
+    face[1] = line(0, 5, 10);
+    face[1].to = 2;
+    f.loop->region[2 * 2] = f.loop->region[1 * 2];
+    refuses(&f, 8, 2, face, "which face");
+    face[1].to_at = 10;
+    ok(evn_exchange_open(&x, f.loop, 8, 2, face, NULL));
+    ok(evn_exchange_run(x));
+    evn_exchange_close(x);
+    end(&f);
+}
+
+/* The same by addresses where there is no place: tasks whose memory is one array, and values that
+ * do not begin where others do. */
+static void test_overlaps_by_address(void **state) {
+    (void)state;
+    struct fixture f;
+    evn_exchange *x;
+    begin(&f, "2:CPU:1", "emulated", "static", 1, 64);
+    f.loop->place = NULL;
+    double all[100] = {0};
+    void *host[TASKS];
+    for (int t = 0; t < TASKS; t++) host[t] = all + 8 * t;
+    evn_face face[2] = {line(0, 0, 8), line(0, 0, 8)};
+    face[1].from = 5;
+    face[1].to = 4;
+    ok(evn_exchange_open(&x, f.loop, 8, 2, face, host));
+    evn_exchange_close(x);
+    face[1].to = 2;
+    face[1].to_at = -1;
+    refused(evn_exchange_open(&x, f.loop, 8, 2, face, host), EVN_USAGE,
+            "writes value -1 of region 0 of task 2, which face 0 writes");
+    face[1].to_at = 0;
+    host[2] = (char *)(all + 16) - 1;
+    refused(evn_exchange_open(&x, f.loop, 8, 2, face, host), EVN_USAGE, "which face");
+    face[0].to_stride[2] = 2;
+    face[1].n[2] = 1;
+    for (int shift = -7; shift < 17; shift++) {
+        host[2] = (char *)(all + 16) + shift;
+        const evn_status status = evn_exchange_open(&x, f.loop, 8, 2, face, host);
+        assert_int_equal(status, shift % 16 == 8 ? EVN_OK : EVN_USAGE);
+        evn_exchange_close(x);
+    }
+    face[0].to_stride[2] = 1;
+    face[1].n[2] = 8;
+    host[2] = (char *)(all + 16) + 1;
+    ok(evn_exchange_open(&x, f.loop, 8, 2, face, host));
+    ok(evn_exchange_run(x));
+    evn_exchange_close(x);
+    end(&f);
+}
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+static void test_used_wrongly(void **state) {
+    (void)state;
+    struct fixture f;
+    evn_exchange *x;
+    evn_face face[FACES];
+    ring(face, 0);
+    if (!begin(&f, "1:CPU:1,1:GPU:1", "emulated", "static", 1, VALUES * sizeof(double))) return;
+    ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+    assert_int_equal(evn_exchange_needs(x, 0), -1);
+    assert_non_null(strstr(evn_message(), "before the first run"));
+    ok(evn_loop_bring(f.loop));
+    /* a region that somebody holds: none of the others is held afterwards */
+    const int where = evn_place_where(f.place, f.region[11]);
+    ok(evn_place_acquire(f.place, 1, &f.region[11], where, EVN_BOTH));
+    assert_int_equal(evn_exchange_run(x), EVN_USAGE);
+    evn_place_release(f.place, 1, &f.region[11], where);
+    ok(evn_exchange_run(x));
+    plain(face, FACES, sizeof(double), 1, f.want);
+    assert_int_equal(evn_exchange_needs(x, TASKS), -1);
+    assert_non_null(strstr(evn_message(), "no task 12"));
+    assert_int_equal(evn_exchange_needs(x, -1), -1);
+    /* units change: all that was theirs is given back, and made again */
+    f.loop->listener->units_changed(f.loop->listener->arg);
+    assert_int_equal(evn_exchange_needs(x, 0), -1);
+    ok(evn_exchange_run(x));
+    plain(face, FACES, sizeof(double), 1, f.want);
+    compare(&f);
+    /* the loop has got other regions */
+    const int swap = f.region[0];
+    f.region[0] = f.region[1];
+    f.region[1] = swap;
+    follow(&f);
+    refused(evn_exchange_run(x), EVN_USAGE, "other regions");
+    f.region[1] = f.region[0];
+    f.region[0] = swap;
+    follow(&f);
+    ok(evn_exchange_run(x));
+    f.loop->place = NULL;
+    refused(evn_exchange_run(x), EVN_USAGE, "another place");
+    evn_exchange_close(x);
+    end(&f);
+}
+
+/* Memory is refused once, wherever that is: the next run, or the one after it, is right. */
+static void test_no_memory_once(void **state) {
+    (void)state;
+    if (spec) skip();
+    evn_face face[FACES];
+    ring(face, 0);
+    int failures = 0;
+    for (int n = 1; n < 14; n++) {
+        struct fixture f;
+        evn_exchange *x;
+        char devices[64];
+        snprintf(devices, sizeof devices, "emulated:2,peer=no,bad=1,fail=alloc@%d", n);
+        begin(&f, "1:CPU:1,2:GPU:1", devices, "static", 1, VALUES * sizeof(double));
+        ok(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL));
+        while (evn_loop_bring(f.loop)) continue;
+        for (evn_status status = EVN_MEMORY; status;) {
+            status = evn_exchange_run(x);
+            if (!status) break;
+            assert_int_equal(status, EVN_MEMORY);
+            assert_int_equal(evn_loop_failed_unit(f.loop), 2);
+            failures++;
+        }
+        plain(face, FACES, sizeof(double), 1, f.want);
+        compare(&f);
+        evn_exchange_close(x);
+        end(&f);
+    }
+    assert_true(failures > 4);
+}
+
+/* A device fails somewhere in an exchange: it comes back from there and from all that follows, and
+ * says which unit it was. */
+static void test_device_fails(void **state) {
+    (void)state;
+    if (spec) skip();
+    static const char *const kinds[] = {"kernel", "copy", "lost"};
+    evn_face face[FACES];
+    ring(face, 0);
+    int failures = 0;
+    for (int k = 0; k < 3; k++)
+        for (int n = 1; n < 60; n++)
+            for (int halves = 0; halves < 2; halves++) {
+                struct fixture f;
+                struct halves h = {0};
+                char devices[64];
+                snprintf(devices, sizeof devices, "emulated:2,bad=1,fail=%s@%d%s", kinds[k], n,
+                         n % 2 ? ",peer=no" : "");
+                begin(&f, "1:CPU:1,2:GPU:1", devices, "static", 1, VALUES * sizeof(double));
+                ok(evn_exchange_open(&h.x[0], f.loop, sizeof(double), FACES, face, NULL));
+                evn_status status = evn_loop_bring(f.loop);
+                for (int i = 0; i < 3 && !status; i++) {
+                    status =
+                        halves ? evn_exchange_start(h.x[0], &h.open[0]) : evn_exchange_run(h.x[0]);
+                    if (status) {
+                        failures++;
+                        assert_int_equal(status, EVN_DEVICE);
+                        assert_int_equal(h.open[0], 0);
+                        assert_int_equal(evn_loop_failed_unit(f.loop), 2);
+                        /* and again */
+                        assert_int_equal(evn_exchange_run(h.x[0]), EVN_DEVICE);
+                    } else if (halves) {
+                        status = evn_loop_run(f.loop, late, &h);
+                    }
+                }
+                /* closing says nothing */
+                char why[1024];
+                snprintf(why, sizeof why, "%s", evn_message());
+                evn_exchange_close(h.x[0]);
+                assert_string_equal(evn_message(), why);
+                end(&f);
+            }
+    assert_true(failures > 20);
+}
+
+/* An exchange that is opened when a device has failed names its unit, not those that would receive
+ * from it. */
+static void test_opens_with_one_lost(void **state) {
+    (void)state;
+    if (spec) skip();
+    evn_face face[FACES];
+    ring(face, 0);
+    for (int bad = 0; bad < 2; bad++) {
+        struct fixture f;
+        evn_exchange *x;
+        char devices[64];
+        snprintf(devices, sizeof devices, "emulated:2,bad=%d,fail=copy@1", bad);
+        begin(&f, "1:CPU:1,2:GPU:1", devices, "static", 1, VALUES * sizeof(double));
+        assert_int_equal(evn_loop_bring(f.loop), EVN_DEVICE);
+        assert_int_equal(evn_exchange_open(&x, f.loop, sizeof(double), FACES, face, NULL),
+                         EVN_DEVICE);
+        assert_null(x);
+        assert_int_equal(evn_loop_failed_unit(f.loop), 1 + bad);
+        end(&f);
+    }
+}
+
+/* Values that follow from nothing but their places, on the host. */
+static void begin_anew(struct fixture *f) {
+    for (int r = 0; r < TASKS * f->slots; r++) {
+        ok(evn_place_acquire(f->place, 1, &f->region[r], EVN_HOST, EVN_WRITE));
+        for (size_t i = 0; i < f->bytes; i++) f->block[r][i] = (char)(i * i + 31 * (size_t)r);
+        ok(evn_place_release(f->place, 1, &f->region[r], EVN_HOST));
+    }
+}
+
+/* A step: one exchange in two halves, and one that reads what the first has written. */
+static evn_status step_of(struct fixture *f, struct halves *h) {
+    evn_status status = evn_exchange_start(h->x[0], &h->open[0]);
+    if (!status) status = evn_loop_run(f->loop, late, h);
+    return status ? status : evn_exchange_run(h->x[1]);
+}
+
+/* The same exchanges go on when a device has failed, with the units that are left. */
+static void test_recovers(void **state) {
+    (void)state;
+    if (spec) skip();
+    enum { STEPS = 6 };
+    evn_face face[2][FACES];
+    ring(face[0], 0);
+    for (int t = 0; t < TASKS; t++)
+        face[1][t] = (evn_face){.from = t,
+                                .to = (t + 5) % TASKS,
+                                .from_at = 0,
+                                .to_at = N * N + 7,
+                                .from_stride = {0, 0, 1},
+                                .to_stride = {0, 0, 2},
+                                .n = {1, 1, N * N}};
+    int recovered = 0;
+    for (int n = 1; n < 40; n += 2)
+        for (int kind = 0; kind < 2; kind++) {
+            struct fixture f;
+            struct halves h = {0};
+            evn_recovery *recovery;
+            char devices[64];
+            snprintf(devices, sizeof devices, "emulated:2,bad=1,fail=%s@%d",
+                     kind ? "kernel" : "copy", n);
+            begin(&f, "1:CPU:1,2:GPU:1", devices, "static", 1, VALUES * sizeof(double));
+            for (int i = 0; i < 2; i++)
+                ok(evn_exchange_open(&h.x[i], f.loop, sizeof(double), i ? TASKS : FACES, face[i],
+                                     NULL));
+            ok(evn_recovery_open(&recovery, f.loop, 2, NULL));
+            begin_anew(&f);
+            for (int r = 0; r < TASKS; r++) memcpy(f.want[r], f.block[r], f.bytes);
+            for (int step = 0; step < STEPS;) {
+                evn_status status = evn_recovery_keep(recovery, step);
+                if (!status) status = step_of(&f, &h);
+                if (!status) {
+                    step++;
+                    continue;
+                }
+                ok(evn_recovery_go_on(recovery, status, &step));
+                recovered++;
+                assert_int_equal(evn_units_count(f.units), 2);
+                if (step >= 0) continue;
+                begin_anew(&f);
+                step = 0;
+            }
+            for (int step = 0; step < STEPS; step++)
+                for (int i = 0; i < 2; i++)
+                    plain(face[i], i ? TASKS : FACES, sizeof(double), 1, f.want);
+            compare(&f);
+            evn_recovery_close(recovery);
+            evn_exchange_close(h.x[1]);
+            evn_exchange_close(h.x[0]);
+            end(&f);
+        }
+    assert_true(recovered > 10);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_a_plain_copy),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_least),
+        cmocka_unit_test(test_transports),
+        cmocka_unit_test(test_any_faces),
+        cmocka_unit_test(test_memory_of_the_host),
+        cmocka_unit_test(test_large_blocks),
+        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_dealt_anew),
+        cmocka_unit_test(test_given_up_between_halves),
+        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_who_counts),
+        cmocka_unit_test(test_impossible_faces),
+        cmocka_unit_test(test_overlaps),
+        cmocka_unit_test(test_overlaps_by_address),
+        cmocka_unit_test(test_used_wrongly),
+        cmocka_unit_test(test_no_memory_once),
+        cmocka_unit_test(test_device_fails),
+        cmocka_unit_test(test_opens_with_one_lost),
+        cmocka_unit_test(test_recovers),
+    };
+    spec = getenv("EVENER_TEST_DEVICE");
+    if (spec) {
+        int count;
+        char why[256];
+        if (evn_devices_count(spec, &count, why, sizeof why) || !count) {
+            printf("skipped: %s\n", why);
+            return 77;
+        }
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

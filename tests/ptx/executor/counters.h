@@ -1,0 +1,43 @@
+/* What a GPU would do, counted: runs of basic blocks, requests of memory with the sectors of 32
+ * bytes and the wavefronts that they take, by kernel and by instruction. */
+#ifndef PTX_COUNTERS_H
+#define PTX_COUNTERS_H
+
+#include "kernel.h"
+#include <string>
+#include <vector>
+
+/* of an instruction; `least`: were its lanes side by side */
+struct site_counters {
+    u64 requests, lanes, sectors, least_sectors, lines, waves, least_waves;
+};
+
+struct kernel_counters {
+    std::string name; /* with the first digits of its module's hash */
+    const kernel_info *info;
+    int items;
+    u64 launches, groups, warps, threads, barriers, barriers_diverged;
+    std::vector<u64> runs, lanes, diverged; /* by basic block */
+    std::vector<site_counters> site;
+    /* sectors, each counted once a launch, and once a group */
+    u64 read_once, written_once, read_by_group, written_by_group;
+    double seconds; /* of the host */
+};
+
+struct copy_counters {
+    u64 in, out, within, peer, unwritten_out, prefetches, prefetches_outside;
+};
+extern copy_counters copied;
+
+void count_call(const char *name);
+kernel_counters *counters_of(const std::string &name, const kernel_info *info); /* found or new */
+void count_global(kernel_counters *, u32 mask, const u64 *at, const site *);
+void count_shared(kernel_counters *, u32 mask, const u64 *at, const site *);
+
+/* Groups of a kernel that an H200's multiprocessor has room for */
+int groups_per_processor(const kernel_info *, int items, size_t more_shared);
+int registers_of_group(const kernel_info *, int items);
+
+void counters_report(const char *file);
+
+#endif

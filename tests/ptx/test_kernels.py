@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The CUDA back end and its kernels without a GPU: what a compiler makes of them, executed and checked (tests/ptx/executor). Class S of all
+workloads is verified, and no defect is told but those of known.txt, each of which has its reason there.
+
+    python3 tests/ptx/test_kernels.py quick|full BUILD DRIVER CLANG-NVRTC CACHE [CASE..]
+
+The compiler is an NVRTC where one is found, else clang, which makes PTX by itself. In the full set clang's is executed as well."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from found import nvrtc
+
+SET, BUILD, DRIVER, CLANG, CACHE = sys.argv[1:6]
+HERE = os.path.dirname(os.path.abspath(__file__))
+FOUND = nvrtc()
+
+
+def known():
+    lines = [line for line in open(HERE + "/known.txt") if line.strip() and not line.startswith("#")]
+    return {tuple(part.strip() for part in line.split("|")[:2]) for line in lines}
+
+
+KNOWN = known()
+
+
+class Kernels(unittest.TestCase):
+    compiler = FOUND or CLANG
+
+    def run_checked(self, line, **variables):
+        """Output of a program on the executor; fails for a defect that is not known"""
+        with tempfile.NamedTemporaryFile("r", suffix=".log") as log:
+            environment = dict(os.environ, EVENER_LIBCUDA=DRIVER, EVENER_NVRTC=self.compiler, EVENER_CACHE="", EVENER_KERNELS="",
+                               PTXRUN_CACHE=CACHE, PTXRUN_LOG=log.name, PTXRUN_PYTHON=sys.executable, OMP_WAIT_POLICY="passive", **variables)
+            environment.pop("CUDA_VISIBLE_DEVICES", None)
+            done = subprocess.run(line, capture_output=True, text=True, env=environment)
+            told = log.read()
+        self.assertEqual(done.returncode, 0, " ".join(line) + "\n" + done.stdout[-2000:] + done.stderr + told)
+        self.assertNotIn("DEFECT module", told)
+        self.assertIn("defects of", told, "the program has not used the executor: " + " ".join(line))
+        for defect in re.findall(r"DEFECT (?!note)(.*)", told):
+            kind, kernel = re.match(r"(.*?): (\w+)(?:@|: |$)", re.sub(r"\(ld\.global\.nc\)", "", defect)).groups()
+            self.assertIn((kind, kernel), KNOWN, f"{' '.join(line)}\n{defect}\nmend it, or name it with its reason in tests/ptx/known.txt")
+        return done.stdout
+
+    def run_workload(self, what, **variables):
+        out = self.run_checked([BUILD + "/evener", "run", *what.split(), "--devices", "cuda", "--quiet", "--json", "-"], **variables)
+        return json.loads(out)
+
+    def verified(self, what, **variables):
+        self.assertIs(self.run_workload(what, **variables)["verified"], True, what)
+
+    def example(self, name):
+        return self.run_checked([f"{BUILD}/examples/{name}"], EVENER_UNITS="1:GPU:1", EVENER_DEVICES="cuda")
+
+
+class Quick(Kernels):
+    def test_heat(self):
+        self.assertIn("0 blocks are wrong", self.example("heat"))
+
+    def test_sp(self):
+        self.run_workload("sp-mz --class S --steps 3 --units 1:GPU:1")
+
+
+class Full(Quick):
+    """Checks take most of the time, and steps are alike: a few of them are checked, and a whole run is verified."""
+
+    def test_sp(self):
+        self.verified("sp-mz --class S --units 1:GPU:1")
+
+    def test_bt(self):
+        self.run_workload("bt-mz --class S --steps 3 --units 1:GPU:1")
+        self.verified("bt-mz --class S --units 1:GPU:1", PTXRUN_CHECK="0")
+
+    def test_lu(self):
+        self.run_workload("lu-mz --class S --steps 3 --units 1:GPU:1")
+        self.verified("lu-mz --class S --units 1:GPU:1", PTXRUN_CHECK="0")
+
+    def test_several_devices(self):
+        """As the dice fall, two devices with and without access to each other have one hash."""
+        found = {self.run_workload(f"bt-mz --class S --steps 2 --units {units}", PTXRUN_DEVICES="2", PTXRUN_SEED=seed, PTXRUN_PEER=peer)["hash"]
+                 for units, seed, peer in (("1:GPU:1", "0", "1"), ("2:GPU:1", "2", "1"), ("1:GPU:2", "3", "0"))}
+        self.assertEqual(len(found), 1)
+
+    def test_mg(self):
+        self.verified("mg --class S --units 1:GPU:1")
+
+    def test_ft(self):
+        self.verified("ft --class S --units 1:GPU:1")
+
+    def test_boundary_elements(self):
+        for what in ("", " --ng 1"):
+            self.run_workload("td-bem --mesh sphere:1 --steps 8 --units 1:GPU:1" + what)
+
+    def test_zones(self):
+        self.assertRegex(self.example("zones"), r"^7979\.61565179")
+
+    def suite(self, name, **variables):
+        self.run_checked([f"{BUILD}/tests/test-{name}"], EVENER_TEST_DEVICE="cuda", **variables)
+
+    def test_device_suite(self):
+        self.suite("device")
+
+    def test_resident(self):
+        self.suite("resident")
+
+    def test_sweeps_of_one_launch(self):
+        self.suite("gpu_lu_resident")
+
+
+class FullByClang(Quick):
+    compiler = CLANG
+
+
+if __name__ == "__main__":
+    cases = [Quick] if SET == "quick" else [Full, FullByClang] if FOUND else [Full]
+    print("compiler:", FOUND or "clang")
+    tests = [test for case in cases for test in unittest.defaultTestLoader.loadTestsFromTestCase(case)]
+    suite = unittest.TestSuite(test for test in tests if not sys.argv[6:] or test.id().split(".", 1)[1] in sys.argv[6:])
+    sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())

@@ -1,0 +1,242 @@
+/* Short instances under auto, in a virtual clock: that learning takes less than a hundredth of
+ * their time, that preempted threads and cores that are shared for a while move next to nothing,
+ * that a unit which stays slow is relieved all the same, that loops of long instances are learnt
+ * from each, and that wrong calls are refused between lessons too. Run: ctest -R '^short$' */
+#include "schedule/open.h"
+#include "schedule/version.h"
+#include <evener/schedule.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TASKS = 64, UNITS = 2, MANY = 4096 };
+#define STEP     1e-4 /* s of an instance on undisturbed units */
+#define PREEMPT  3e-3 /* s of a time slice */
+#define EPISODE  2e-2 /* s for which a core is shared */
+#define LEARNING 3e-7 /* s that learning takes a task */
+
+/* What happens to units in the virtual clock. */
+struct world {
+    evn_schedule *s;
+    unsigned long long seed;
+    double now, last; /* s */
+    double preempt;   /* times a second, each unit */
+    double share;     /* times a second, one of them for an EPISODE */
+    double slow_from; /* unit 1 takes twice as long from then on */
+    int slow;         /* the unit that shares its core; -1 */
+    double until;     /* then */
+    int changes;      /* instances before which tasks moved */
+    long migrations;
+    int owner[TASKS];
+    double seconds[TASKS];
+};
+
+static double weight[TASKS];
+
+static struct world begin(const char *text, unsigned long long seed) {
+    for (int t = 0; t < TASKS; t++) weight[t] = 1 + t % 5;
+    const evn_problem p = {.tasks = TASKS, .weight = weight, .units = UNITS};
+    struct world w = {.s = open_or_fail(text, &p), .seed = seed, .slow = -1, .slow_from = INFINITY};
+    memcpy(w.owner, evn_schedule_owner(w.s), sizeof w.owner);
+    return w;
+}
+
+static void disturb(struct world *w, double *preempted) {
+    const double passed = w->now - w->last;
+    w->last = w->now;
+    for (int u = 0; u < UNITS; u++)
+        preempted[u] = draw(&w->seed) < passed * w->preempt ? PREEMPT : 0;
+    if (w->slow >= 0 && w->now > w->until) w->slow = -1;
+    if (w->slow < 0 && draw(&w->seed) < passed * w->share) {
+        w->slow = draw(&w->seed) < 0.5;
+        w->until = w->now + EPISODE;
+    }
+    if (w->now >= w->slow_from) w->slow = 1;
+}
+
+/* One instance; returns how long it was. Units that draw take a chunk when they are free. */
+static double step(struct world *w) {
+    const int chunk = evn_schedule_chunk(w->s), *order = evn_schedule_order(w->s);
+    const int *next = evn_schedule_owner(w->s);
+    double preempted[UNITS], time[UNITS] = {0}, longest = 0;
+    int unit = 0, moved = 0;
+    disturb(w, preempted);
+    for (int i = 0; i < TASKS; i++) {
+        const int t = order ? order[i] : i;
+        if (chunk && i % chunk == 0) unit = time[1] < time[0];
+        if (!chunk) unit = next[t];
+        moved += w->owner[t] != unit;
+        w->owner[t] = unit;
+        const double noise = 0.05 * (draw(&w->seed) + draw(&w->seed) - 1);
+        w->seconds[t] =
+            STEP * UNITS * weight[t] / (3 * TASKS) * (unit == w->slow ? 2 : 1) * (1 + noise);
+        if (draw(&w->seed) < 4.0 / TASKS) { /* in one of the unit's first tasks */
+            w->seconds[t] += preempted[unit];
+            preempted[unit] = 0;
+        }
+        time[unit] += w->seconds[t];
+        longest = fmax(longest, time[unit]);
+    }
+    w->now += longest;
+    w->changes += moved > 0;
+    w->migrations += moved;
+    assert_int_equal(evn_schedule_learn(w->s, w->owner, w->seconds), EVN_OK);
+    return longest;
+}
+
+static void test_preempted(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= 4; seed++) {
+        struct world w = begin("auto", (unsigned)seed);
+        w.preempt = 30;
+        while (w.now < 2) step(&w);
+        if (w.changes > 1) fail_msg("%ld tasks moved in %d changes", w.migrations, w.changes);
+        evn_schedule_close(w.s);
+    }
+}
+
+/* Some 17 episodes a run. */
+static void test_shared_for_a_while(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= 4; seed++) {
+        struct world w = begin("auto", (unsigned)seed);
+        w.share = 10;
+        while (w.now < 2) step(&w);
+        if (w.changes > 8) fail_msg("%ld tasks moved in %d changes", w.migrations, w.changes);
+        evn_schedule_close(w.s);
+    }
+}
+
+static void test_slow_for_good(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= 4; seed++) {
+        struct world w = begin("auto", (unsigned)seed);
+        w.slow_from = 0.5;
+        while (w.now < 0.8) step(&w);
+        double sum = 0;
+        for (int i = 0; i < 100; i++) sum += step(&w);
+        if (sum / 100 > 1.07 * STEP * 4 / 3) fail_msg("%g s an instance", sum / 100);
+        evn_schedule_close(w.s);
+    }
+}
+
+/* An instance of `tasks` equal tasks that take `length` seconds on two units. */
+static evn_schedule *open_even(const char *text, int tasks, double length, int *owner,
+                               double *seconds) {
+    const evn_problem p = {.tasks = tasks, .units = UNITS};
+    evn_schedule *s = open_or_fail(text, &p);
+    memcpy(owner, evn_schedule_owner(s), (size_t)tasks * sizeof *owner);
+    for (int t = 0; t < tasks; t++) seconds[t] = length * UNITS / tasks;
+    return s;
+}
+
+static int owner[MANY];
+static double seconds[MANY];
+
+/* How often the policy learns in `instances`. */
+static int lessons(int tasks, double length, int instances) {
+    evn_schedule *s = open_even("auto", tasks, length, owner, seconds);
+    const unsigned before = schedule_version(s);
+    for (int i = 0; i < instances; i++) {
+        seconds[0] = seconds[1] * (i % 2 ? 1.01 : 0.99);
+        assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+    }
+    assert_int_equal(evn_schedule_instance(s), instances);
+    const int count = (int)(schedule_version(s) - before);
+    evn_schedule_close(s);
+    return count;
+}
+
+static void test_costs(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const int tasks = i ? MANY : TASKS, instances = i ? 2000 : 20000;
+        const double length = 2e-4, time = lessons(tasks, length, instances) * LEARNING * tasks;
+        /* ten of them beside, some of which are on credit */
+        const double most = 0.01 * length * instances + 11 * LEARNING * tasks;
+        if (time > most) fail_msg("%d tasks: learning takes %g s, at most %g", tasks, time, most);
+    }
+    assert_int_equal(lessons(TASKS, 1.1e-3, 200), 200);
+    assert_int_equal(lessons(MANY, 1, 20), 20);
+}
+
+/* A version that stays is an assignment that stays. */
+static void test_version(void **state) {
+    (void)state;
+    static const char *const texts[] = {"auto", "map", "static", "dynamic", "guided:time"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct world w = begin(texts[i], 1);
+        w.share = 100;
+        for (int n = 0; n < 3000; n++) {
+            int before[TASKS];
+            const unsigned version = schedule_version(w.s);
+            const int chunk = evn_schedule_chunk(w.s);
+            memcpy(before, evn_schedule_owner(w.s), sizeof before);
+            step(&w);
+            if (schedule_version(w.s) != version) continue;
+            assert_int_equal(evn_schedule_chunk(w.s), chunk);
+            assert_memory_equal(before, evn_schedule_owner(w.s), sizeof before);
+        }
+        const unsigned version = schedule_version(w.s);
+        char *text = evn_schedule_export(w.s);
+        assert_int_equal(evn_schedule_import(w.s, text), EVN_OK);
+        assert_true(schedule_version(w.s) != version);
+        free(text);
+        evn_schedule_close(w.s);
+    }
+}
+
+/* The schedule's own array of owners says the same as a copy of it. */
+static void test_own_array(void **state) {
+    (void)state;
+    static const char *const texts[] = {"auto", "map", "interval", "guided:size", "guided:time"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (int shorter = 0; shorter < 2; shorter++) {
+            evn_schedule *a = open_even(texts[i], TASKS, shorter ? STEP : 1, owner, seconds);
+            evn_schedule *b = open_even(texts[i], TASKS, shorter ? STEP : 1, owner, seconds);
+            for (int t = 0; t < TASKS; t++) seconds[t] *= 1 + t % 7;
+            for (int n = 0; n < 200; n++) {
+                memcpy(owner, evn_schedule_owner(b), TASKS * sizeof *owner);
+                assert_int_equal(evn_schedule_learn(a, evn_schedule_owner(a), seconds), EVN_OK);
+                assert_int_equal(evn_schedule_learn(b, owner, seconds), EVN_OK);
+                assert_memory_equal(evn_schedule_owner(a), evn_schedule_owner(b),
+                                    TASKS * sizeof *owner);
+            }
+            evn_schedule_close(a);
+            evn_schedule_close(b);
+        }
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    evn_schedule *s = open_even("auto", TASKS, STEP, owner, seconds);
+    for (int i = 0; i < 100; i++) assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+    static const double wrong[] = {-1, NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        for (int t = 0; t < TASKS; t += TASKS - 1) {
+            const double right = seconds[t];
+            seconds[t] = wrong[i];
+            assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_USAGE);
+            seconds[t] = right;
+        }
+    for (int t = 0; t < TASKS; t += TASKS - 1) {
+        const int right = owner[t];
+        owner[t] = -1;
+        assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_USAGE);
+        owner[t] = UNITS;
+        assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_USAGE);
+        owner[t] = right;
+    }
+    assert_int_equal(evn_schedule_instance(s), 100);
+    evn_schedule_close(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_preempted),     cmocka_unit_test(test_shared_for_a_while),
+        cmocka_unit_test(test_slow_for_good), cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_version),       cmocka_unit_test(test_own_array),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+"""A program of one's own over ranks: examples/heat compares its blocks with a plain loop, bit for bit, over forked processes and under
+MPI's launchers, with unequal units too; one record, one line of what is wrong, and programs that do not run over ranks as ever.
+Run: ctest -R open-heat. usage: test_heat.py HEAT UNEVEN [test ..]"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEAT = UNEVEN = ""
+SCHEDULES = ["static", "static:chunk=1", "dynamic", "dynamic:chunk=2,memorize=0", "guided:time", "weighted", "binpack", "interval"]
+
+
+def clean():
+    """The environment without what another launcher or a user has left."""
+    env = {k: v for k, v in os.environ.items() if k == "EVENER_CLAIMS" or not k.startswith(("OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM_", "EVENER_"))}
+    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", EVENER_OVERSUBSCRIBE="1")
+    # a container's /dev/shm may be too small for it
+    if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
+        env.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
+    return env
+
+
+def run(words, **env):
+    done = subprocess.run(words, env=clean() | env, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def launchers():
+    """Those that are there, with their plug-ins: the first words of a line, and the plug-in."""
+    for kind in "openmpi", "mpich":
+        found = shutil.which(f"mpirun.{kind}")
+        file = os.path.join(os.path.dirname(os.path.dirname(HEAT)), "lib", "evener", f"evener-wire-{kind}.so")
+        if found and os.path.exists(file):
+            yield [found, "-q", "--oversubscribe"] if kind == "openmpi" else [found], file
+
+
+class Heat(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.file = os.path.join(self.temporary.name, "record.json")
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def right(self, words, **env):
+        status, out, err = run(words, **env)
+        self.assertEqual((status, err), (0, ""), (words, env, out))
+        self.assertRegex(out, r"\A[^\n]*: 0 blocks are wrong\n\Z")
+
+    def record(self):
+        with open(self.file, encoding="utf-8") as file:
+            return json.load(file)
+
+    def refused(self, words, *says, **env):
+        status, out, err = run(words, **env)
+        self.assertEqual((status, out), (1, ""), (words, env, err))
+        lines = [line for line in err.splitlines() if line.startswith(("heat: ", "uneven: "))]
+        self.assertEqual(len(lines), 1, err)
+        for part in says:
+            self.assertIn(part, lines[0])
+
+    def test_processes(self):
+        for count in "1", "2", "3", "5":
+            self.right([HEAT], EVENER_PROCESSES=count, EVENER_UNITS="1:CPU:1")
+            self.right([HEAT], EVENER_PROCESSES=count, EVENER_UNITS="2:GPU:1,1:CPU:1", EVENER_DEVICES="emulated")
+
+    def test_schedules(self):
+        for schedule in SCHEDULES:
+            self.right([HEAT], EVENER_PROCESSES="3", EVENER_UNITS="2:CPU:1", EVENER_SCHEDULE=schedule)
+
+    def test_wire(self):
+        self.right([HEAT], EVENER_PROCESSES="2,latency=50us", EVENER_UNITS="1:CPU:1")
+
+    def test_record(self):
+        self.right([HEAT], EVENER_PROCESSES="3", EVENER_UNITS="2:CPU:1", EVENER_SCHEDULE="static", EVENER_RECORD=self.file)
+        record = self.record()
+        self.assertEqual([u["id"] for u in record["units"]], list(range(6)))
+        self.assertEqual([u["rank"] for u in record["units"]], [0, 0, 1, 1, 2, 2])
+        self.assertEqual([r["units"] for r in record["ranks"]], [[0, 1], [2, 3], [4, 5]])
+        self.assertEqual(sum(u["tasks"] for u in record["units"]), len(record["owner"]))
+        self.assertEqual(sorted(set(record["owner"])), list(range(6)))
+        self.assertTrue(all(u["compute_s"] > 0 for u in record["units"]), record["units"])
+        # each inner border of a rank, both ways, once a step; the session has said so of all ranks together
+        self.assertEqual(record["transfers"]["rank_messages"], 2 * 2 * record["steps"])
+        self.assertEqual(record["bursts"], [])
+
+    def test_launchers(self):
+        for start, _ in launchers():
+            for ranks in ("2", "3") if "-q" in start else ("2",):
+                self.right([*start, "-n", ranks, HEAT], EVENER_UNITS="1:CPU:1")
+            words = [*start, "-n", "1", "env", "EVENER_UNITS=1:GPU:1,1:CPU:1", HEAT, ":", "-n", "1", "env", "EVENER_UNITS=3:CPU:1", HEAT]
+            self.right(words, EVENER_DEVICES="emulated", EVENER_RECORD=self.file)
+            record = self.record()
+            self.assertEqual([(u["rank"], u["kind"]) for u in record["units"]], [(0, "gpu"), (0, "cpu")] + [(1, "cpu")] * 3)
+            self.right([*start, "-n", "1", HEAT], EVENER_UNITS="1:CPU:1")
+
+    def test_refused(self):
+        for env, says in (({"EVENER_PROCESSES": "0"}, "EVENER_PROCESSES"), ({"EVENER_PROCESSES": "two"}, "EVENER_PROCESSES"),
+                          ({"EVENER_PROCESSES": "2", "EVENER_UNITS": "1:CPUS"}, "EVENER_UNITS"),
+                          ({"EVENER_PROCESSES": "2", "EVENER_SCHEDULE": "none"}, "EVENER_SCHEDULE"),
+                          ({"EVENER_PROCESSES": "2", "EVENER_TRACE": self.file}, "EVENER_TRACE"),
+                          ({"EVENER_PROCESSES": "2", "EVENER_RECORD": "/nowhere/r"}, "rank 0 on "),
+                          ({"EVENER_PROCESSES": "2", "EVENER_UNITS": "1:GPU:1", "EVENER_DEVICES": "emulated:1,memory=1KiB"}, "place: ")):
+            self.refused([HEAT], says, **env)
+
+    def test_refused_by_one(self):
+        for start, file in launchers():
+            one, other = ["-n", "1", "env", "EVENER_UNITS=1:CPU:1", HEAT], ["-n", "1", "env", "EVENER_UNITS=1:CPUS", HEAT]
+            self.refused([*start, *one, ":", *other], "rank 1 on ", "EVENER_UNITS: ")
+            self.refused([*start, *other, ":", *one], "rank 0 on ", "EVENER_UNITS: ")
+            self.refused([*start, "-n", "2", HEAT], "launcher", EVENER_PROCESSES="2")
+            self.refused([*start, "-n", "2", HEAT], "no plug-in /nowhere", EVENER_WIRE="/nowhere")
+            for _, foreign in launchers():
+                if foreign != file:
+                    self.refused([*start, "-n", "2", HEAT], "different MPIs", EVENER_WIRE=foreign)
+
+    def test_not_over_ranks(self):
+        self.refused([UNEVEN], "EVENER_PROCESSES", "EVN_OVER_RANKS", EVENER_PROCESSES="2")
+        alone = run([UNEVEN, "static"], EVENER_UNITS="1:CPU:1")
+        self.assertEqual(alone[0], 0)
+        for start, _ in launchers():
+            both = run([*start, "-n", "2", UNEVEN, "static"], EVENER_UNITS="1:CPU:1")
+            self.assertEqual((both[0], both[1].count("\n")), (0, 2 * alone[1].count("\n")))
+
+
+if __name__ == "__main__":
+    HEAT, UNEVEN = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    del sys.argv[1:3]
+    unittest.main()

@@ -1,0 +1,914 @@
+/* A program's session: what it takes from whom, what its record and trace say, and that files are
+ * whole or as they were. Run: ctest -R '^open$' */
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <evener.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "session/comma.h"
+
+enum { TASKS = 12 };
+
+static char folder[] = "/tmp/evener-open.XXXXXX";
+
+/* A path in the folder; valid until the next four. */
+static const char *in_folder(const char *name) {
+    static char path[4][128];
+    static int at;
+    at = (at + 1) % 4;
+    snprintf(path[at], sizeof path[at], "%s/%s", folder, name);
+    return path[at];
+}
+
+static const char *const variables[] = {"EVENER_UNITS",    "EVENER_DEVICES", "EVENER_OVERSUBSCRIBE",
+                                        "EVENER_SCHEDULE", "EVENER_RECORD",  "EVENER_TRACE"};
+
+static int clear(void **state) {
+    (void)state;
+    for (int i = 0; i < 6; i++) unsetenv(variables[i]);
+    return 0;
+}
+
+/* Root may write anywhere, and if it did so wrongly the machine's devices would be gone: what must
+ * not be possible is tried as somebody else. */
+static void be_nobody(mode_t folder_mode) {
+    assert_int_equal(chmod(folder, folder_mode), 0);
+    if (!geteuid()) assert_int_equal(seteuid(65534), 0);
+}
+
+static int be_oneself(void **state) {
+    (void)state;
+    if (geteuid() != getuid() && seteuid(getuid())) return -1;
+    return chmod(folder, 0700);
+}
+
+static int set_up(void **state) {
+    clear(state);
+    return !mkdtemp(folder);
+}
+
+/* Files in the folder, and with `remove` it is empty then. */
+static int files(int remove) {
+    DIR *d = opendir(folder);
+    int n = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        if (e->d_name[0] == '.') continue;
+        n++;
+        if (remove) unlinkat(dirfd(d), e->d_name, 0);
+    }
+    closedir(d);
+    return n;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    files(1);
+    return rmdir(folder);
+}
+
+static char *read_text(const char *path) {
+    FILE *in = fopen(path, "r");
+    if (!in) return NULL;
+    char *text = calloc(1, 1 << 25);
+    const size_t n = text ? fread(text, 1, (1 << 25) - 1, in) : 0;
+    assert_true(text && !ferror(in) && n < (1 << 25) - 1);
+    fclose(in);
+    return text;
+}
+
+static cJSON *read_json(const char *path) {
+    char *text = read_text(path);
+    assert_non_null(text);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
+    assert_non_null(root);
+    free(text);
+    return root;
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static const cJSON *get(const cJSON *o, const char *key) {
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    if (!v) fail_msg("no key \"%s\"", key);
+    return v;
+}
+static double number(const cJSON *o, const char *key) {
+    assert_true(cJSON_IsNumber(get(o, key)));
+    return get(o, key)->valuedouble;
+}
+static const char *text(const cJSON *o, const char *key) {
+    assert_true(cJSON_IsString(get(o, key)));
+    return get(o, key)->valuestring;
+}
+
+/* Each task takes a moment, later ones longer; devices get nothing to do. */
+static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)arg;
+    if (evn_unit_is_gpu(unit)) return EVN_OK;
+    for (int t; (t = evn_batch_next(batch)) >= 0;) {
+        volatile double x = 0;
+        for (int i = 0; i < 2000 * (t + 1); i++) x = x + 1.0 / (i + 1);
+    }
+    return EVN_OK;
+}
+
+/* Tasks that are nothing. */
+static evn_status touch(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit;
+    (void)arg;
+    while (evn_batch_next(batch) >= 0) continue;
+    return EVN_OK;
+}
+
+static evn_session *open_on(const char *units, const char *devices) {
+    evn_session *s;
+    if (evn_open(&s, units, devices, EVN_OVERSUBSCRIBE)) fail_msg("%s", evn_message());
+    return s;
+}
+
+static evn_loop *open_loop(evn_session *s, const char *schedule, int tasks) {
+    const evn_problem problem = {.tasks = tasks};
+    evn_loop *loop;
+    if (evn_open_loop(&loop, s, schedule, &problem)) fail_msg("%s", evn_message());
+    return loop;
+}
+
+static void run(evn_loop *loop, int steps) {
+    for (int i = 0; i < steps; i++) {
+        assert_int_equal(evn_loop_visit(loop, body, NULL), EVN_OK);
+        assert_int_equal(evn_loop_run(loop, body, NULL), EVN_OK);
+    }
+}
+
+/* -- from the program, the environment, or by default -- */
+
+static void check_units(const char *given, const char *variable, const char *expected) {
+    if (variable) setenv("EVENER_UNITS", variable, 1);
+    evn_session *s = open_on(given, NULL);
+    assert_string_equal(evn_units_text(evn_session_units(s)), expected);
+    assert_int_equal(evn_close(s), EVN_OK);
+    unsetenv("EVENER_UNITS");
+}
+
+static void test_units(void **state) {
+    (void)state;
+    evn_session *s = open_on("auto", NULL);
+    char best[64];
+    snprintf(best, sizeof best, "%s", evn_units_text(evn_session_units(s)));
+    assert_true(evn_machine_cores(evn_session_machine(s)) >= 1);
+    evn_close(s);
+    check_units(NULL, NULL, best);
+    check_units("default", NULL, best);
+    check_units(NULL, "", best);
+    check_units(NULL, "default", best);
+    check_units(NULL, "3:CPU:1", "3:CPU:1");
+    check_units("default", "3:CPU:1", "3:CPU:1");
+    check_units("2:CPU:1", "3:CPU:1", "2:CPU:1");
+    check_units("2:CPU:1", "nonsense", "2:CPU:1");
+    check_units("auto", "3:CPU:1", best);
+}
+
+static const char *device_name(evn_session *s) {
+    return evn_device_traits(evn_unit_device(evn_units_get(evn_session_units(s), 0), 0))->name;
+}
+
+static void test_devices(void **state) {
+    (void)state;
+    setenv("EVENER_DEVICES", "emulated:1,speed=0.25", 1);
+    evn_session *s = open_on("1:GPU:1", NULL);
+    assert_non_null(strstr(device_name(s), "speed 0.25"));
+    evn_close(s);
+    s = open_on("1:GPU:1", "emulated:1,speed=0.5");
+    assert_non_null(strstr(device_name(s), "speed 0.5"));
+    evn_close(s);
+}
+
+static void test_oversubscribe(void **state) {
+    (void)state;
+    evn_session *s;
+    setenv("EVENER_UNITS", "500:CPU:2", 1);
+    assert_int_equal(evn_open(&s, NULL, NULL, 0), EVN_USAGE);
+    setenv("EVENER_OVERSUBSCRIBE", "0", 1);
+    assert_int_equal(evn_open(&s, NULL, NULL, 0), EVN_USAGE);
+    setenv("EVENER_OVERSUBSCRIBE", "1", 1);
+    setenv("EVENER_UNITS", "2:CPU:40", 1);
+    assert_int_equal(evn_open(&s, NULL, NULL, 0), EVN_OK);
+    assert_int_equal(evn_close(s), EVN_OK);
+}
+
+static void check_schedule(const char *given, const char *variable, int instances,
+                           const char *expected) {
+    if (variable) setenv("EVENER_SCHEDULE", variable, 1);
+    evn_session *s = open_on("2:CPU:1", NULL);
+    const evn_problem problem = {.tasks = TASKS, .instances = instances};
+    evn_loop *loop;
+    assert_int_equal(evn_open_loop(&loop, s, given, &problem), EVN_OK);
+    assert_string_equal(evn_schedule_text(evn_loop_schedule(loop)), expected);
+    run(loop, 2);
+    assert_int_equal(evn_close(s), EVN_OK);
+    unsetenv("EVENER_SCHEDULE");
+}
+
+static void test_schedule(void **state) {
+    (void)state;
+    check_schedule(NULL, NULL, 0, "auto");
+    check_schedule(NULL, NULL, 10, "auto");
+    check_schedule(NULL, NULL, 9, "dynamic:chunk=1,memorize=3");
+    check_schedule("default", "default", 1, "dynamic:chunk=1,memorize=3");
+    check_schedule(NULL, "static", 1, "static");
+    check_schedule("default", "static", 0, "static");
+    check_schedule("guided:size", "static", 1, "guided:size");
+    check_schedule("guided:size", "nonsense", 0, "guided:size");
+}
+
+/* The session fills in what it knows, and leaves alone what the program says. */
+static void test_problem(void **state) {
+    (void)state;
+    evn_session *s = open_on("1:CPU:3,1:CPU:1,1:GPU:2", "emulated");
+    const evn_problem *p = evn_schedule_problem(evn_loop_schedule(open_loop(s, NULL, TASKS)));
+    assert_int_equal(p->units, 3);
+    static const double expected[] = {3, 1, 2}, own[] = {5, 4, 3};
+    for (int u = 0; u < 3; u++) assert_true(p->speed[u] == expected[u]);
+    evn_problem problem = {.tasks = TASKS, .units = 3, .speed = own};
+    evn_loop *loop;
+    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_OK);
+    p = evn_schedule_problem(evn_loop_schedule(loop));
+    for (int u = 0; u < 3; u++) assert_true(p->speed[u] == own[u]);
+    problem = (evn_problem){.tasks = TASKS, .units = 2};
+    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE);
+    assert_null(loop);
+    assert_non_null(strstr(evn_message(), "for 2 units and there are 3"));
+    assert_int_equal(evn_close(s), EVN_OK);
+}
+
+/* -- messages -- */
+
+static void test_messages(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *value;
+        evn_status status;
+        const char *message;
+    } cases[] = {
+        {"EVENER_UNITS", "4:CPUS:4", EVN_USAGE,
+         "EVENER_UNITS: units: \"4:CPUS:4\" at column 3: unknown family \"CPUS\""},
+        {"EVENER_DEVICES", "nothing", EVN_USAGE, "EVENER_DEVICES: "},
+        {"EVENER_OVERSUBSCRIBE", "yes", EVN_USAGE,
+         "EVENER_OVERSUBSCRIBE: \"yes\", expected 1 or 0"},
+        {"EVENER_RECORD", "/nowhere/record.json", EVN_SYSTEM,
+         "EVENER_RECORD: /nowhere/record.json cannot be written: No such file"},
+        {"EVENER_RECORD", "/tmp", EVN_SYSTEM, "EVENER_RECORD: /tmp cannot be written: Is a dir"},
+        {"EVENER_RECORD", "/dev/null/x", EVN_SYSTEM,
+         "EVENER_RECORD: /dev/null/x cannot be written"},
+        {"EVENER_TRACE", "/nowhere/trace.json", EVN_SYSTEM, "EVENER_TRACE: /nowhere/trace.json "},
+        {"EVENER_TRACE", "-", EVN_USAGE, "EVENER_TRACE: -: "},
+    };
+    evn_session *s;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv(cases[i].name, cases[i].value, 1);
+        assert_int_equal(evn_open(&s, NULL, NULL, 0), cases[i].status);
+        assert_null(s);
+        if (strncmp(evn_message(), cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("%s", evn_message());
+        unsetenv(cases[i].name);
+    }
+    /* what the program gives is not the variable's fault */
+    setenv("EVENER_UNITS", "2:CPU:1", 1);
+    assert_int_equal(evn_open(&s, "4:CPUS:4", NULL, 0), EVN_USAGE);
+    assert_memory_equal(evn_message(), "units: ", 7);
+    setenv("EVENER_DEVICES", "emulated:1", 1);
+    assert_int_equal(evn_open(&s, "3:GPU:1", NULL, 0), EVN_MISSING);
+    assert_memory_equal(evn_message(), "EVENER_DEVICES: units: ", 23);
+}
+
+static void test_schedule_messages(void **state) {
+    (void)state;
+    evn_session *s = open_on("2:CPU:1", NULL);
+    evn_problem problem = {.tasks = TASKS};
+    evn_loop *loop;
+    setenv("EVENER_SCHEDULE", "guided", 1);
+    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE);
+    assert_memory_equal(evn_message(), "EVENER_SCHEDULE: schedule: guided needs", 39);
+    problem.tasks = 0;
+    setenv("EVENER_SCHEDULE", "map", 1);
+    assert_int_equal(evn_open_loop(&loop, s, NULL, &problem), EVN_USAGE);
+    assert_memory_equal(evn_message(), "schedule: 0 tasks", 17);
+    assert_int_equal(evn_close(s), EVN_OK);
+}
+
+static void test_foreign_loops(void **state) {
+    (void)state;
+    evn_session *s = open_on("2:CPU:1", NULL);
+    evn_loop *loop = open_loop(s, NULL, TASKS), *other;
+    evn_schedule *schedule;
+    const evn_problem problem = {.tasks = TASKS, .units = 2};
+    assert_int_equal(evn_schedule_open(&schedule, "static", &problem), EVN_OK);
+    assert_int_equal(evn_loop_open(&other, evn_session_units(s), schedule), EVN_OK);
+    assert_int_equal(evn_close_loop(s, other), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "none of this session's"));
+    assert_int_equal(evn_close_loop(s, NULL), EVN_OK);
+    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    assert_int_equal(evn_close_loop(s, loop), EVN_USAGE);
+    evn_loop_close(other);
+    evn_schedule_close(schedule);
+    assert_int_equal(evn_close(s), EVN_OK);
+    assert_int_equal(evn_close(NULL), EVN_OK);
+}
+
+/* -- the record -- */
+
+/* What a loop says of itself, to be compared with the record after it was closed. */
+struct said {
+    evn_unit_stats unit[8];
+    evn_loop_totals totals;
+    int owner[64], tasks;
+    double seconds[64];
+};
+
+static struct said ask(const evn_loop *loop) {
+    struct said x = {.totals = evn_loop_sum(loop)};
+    x.tasks = evn_schedule_problem(evn_loop_schedule(loop))->tasks;
+    for (int u = 0; u < evn_units_count(evn_loop_units(loop)); u++)
+        x.unit[u] = evn_loop_stats(loop, u);
+    memcpy(x.owner, evn_loop_owner(loop), (size_t)x.tasks * sizeof(int));
+    memcpy(x.seconds, evn_loop_seconds(loop), (size_t)x.tasks * sizeof(double));
+    return x;
+}
+
+static void check_sums(const cJSON *o, const struct said *x, int units) {
+    assert_true(number(o, "seconds") == x->totals.compute_s + x->totals.exchange_s);
+    assert_true(number(o, "steps") == (double)x->totals.instances);
+    assert_true(number(get(o, "periods"), "compute_s") == x->totals.compute_s);
+    assert_true(number(get(o, "periods"), "communication_s") == x->totals.exchange_s);
+    assert_true(number(get(o, "transfers"), "migrations") == (double)x->totals.migrations);
+    assert_true(number(get(o, "transfers"), "messages") == (double)x->totals.messages);
+    assert_true(number(get(o, "transfers"), "bytes") == x->totals.bytes);
+    assert_int_equal(cJSON_GetArraySize(get(o, "units")), units);
+    double longest = 0, shortest = INFINITY;
+    for (int u = 0; u < units; u++) {
+        const cJSON *unit = cJSON_GetArrayItem(get(o, "units"), u);
+        int tasks = 0;
+        for (int t = 0; t < x->tasks; t++) tasks += x->owner[t] == u;
+        assert_true(number(unit, "id") == u);
+        assert_true(number(unit, "tasks") == tasks);
+        assert_true(number(unit, "weight") == tasks);
+        assert_true(number(unit, "compute_s") == x->unit[u].compute_s);
+        assert_true(number(unit, "exchange_s") == x->unit[u].exchange_s);
+        assert_true(number(unit, "idle_s") == fmax(0, x->unit[u].idle_s));
+        assert_true(number(unit, "bytes_in") == x->unit[u].bytes_in);
+        longest = fmax(longest, x->unit[u].compute_s);
+        shortest = fmin(shortest, x->unit[u].compute_s);
+    }
+    assert_true(fabs(number(o, "imbalance") - longest / shortest) < 1e-12 * longest / shortest);
+}
+
+/* The bursts of the last two steps: each task computed once in each, none before another began. */
+static void check_bursts(const cJSON *list, int last, int tasks, int each) {
+    int computed[2] = {0, 0};
+    const cJSON *b;
+    cJSON_ArrayForEach(b, list) {
+        const int step = (int)number(b, "step");
+        assert_in_range(step, last - 1, last);
+        assert_true(number(b, "begin") >= 0 && number(b, "end") >= number(b, "begin"));
+        assert_in_range((int)number(b, "task"), 0, tasks - 1);
+        if (!strcmp(text(b, "kind"), "compute"))
+            computed[step - last + 1] += (int)number(b, "count");
+    }
+    assert_int_equal(computed[0], each);
+    assert_int_equal(computed[1], each);
+}
+
+static void test_record(void **state) {
+    (void)state;
+    const char *path = in_folder("record.json");
+    setenv("EVENER_RECORD", path, 1);
+    evn_session *s = open_on("2:CPU:1", NULL);
+    evn_loop *loop = open_loop(s, "static", TASKS);
+    run(loop, 7);
+    const struct said x = ask(loop);
+    assert_int_equal(files(0), 0); /* nothing has a name before it is whole */
+    assert_int_equal(evn_close(s), EVN_OK);
+    cJSON *root = read_json(path);
+    assert_string_equal(text(root, "evener"), EVN_VERSION);
+    assert_string_equal(text(root, "app"), "test-open");
+    assert_true(cJSON_IsNull(get(root, "class")) && cJSON_IsNull(get(root, "verified")));
+    assert_string_equal(text(root, "schedule"), "static");
+    assert_non_null(strstr(text(root, "command"), "test-open"));
+    assert_true(number(get(root, "machine"), "cores") >= 1);
+    check_sums(root, &x, 2);
+    check_bursts(get(root, "bursts"), 6, TASKS, TASKS);
+    const cJSON *unit = cJSON_GetArrayItem(get(root, "units"), 1);
+    assert_string_equal(text(unit, "kind"), "cpu");
+    assert_true(cJSON_IsNull(get(unit, "device")));
+    for (int t = 0; t < TASKS; t++) {
+        const double seconds = cJSON_GetArrayItem(get(root, "task_s"), t)->valuedouble;
+        assert_true(cJSON_GetArrayItem(get(root, "owner"), t)->valueint == x.owner[t]);
+        assert_true(seconds > 0 && seconds < x.totals.compute_s);
+    }
+    assert_int_equal(cJSON_GetArraySize(get(root, "loops")), 1);
+    check_sums(cJSON_GetArrayItem(get(root, "loops"), 0), &x, 2);
+    cJSON_Delete(root);
+    files(1);
+}
+
+/* A time that was disturbed once is not the record's. */
+static evn_status disturbed(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit;
+    for (int t; (t = evn_batch_next(batch)) >= 0;) usleep(t == 3 && arg ? 200000 : 1000);
+    return EVN_OK;
+}
+
+static void test_record_median(void **state) {
+    (void)state;
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    evn_session *s = open_on("2:CPU:1", NULL);
+    evn_loop *loop = open_loop(s, "static", TASKS);
+    for (int i = 0; i < 5; i++) evn_loop_run(loop, disturbed, NULL);
+    evn_loop_run(loop, disturbed, &s);
+    const struct said x = ask(loop);
+    assert_true(x.seconds[3] >= 0.2);
+    assert_int_equal(evn_close(s), EVN_OK);
+    cJSON *root = read_json(in_folder("record.json"));
+    const double seconds = cJSON_GetArrayItem(get(root, "task_s"), 3)->valuedouble;
+    assert_true(seconds >= 0.001 && seconds < 0.2);
+    cJSON_Delete(root);
+    files(1);
+}
+
+static void test_record_devices(void **state) {
+    (void)state;
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    setenv("EVENER_UNITS", "1:CPU:1,1:GPU:2", 1);
+    setenv("EVENER_DEVICES", "emulated", 1);
+    evn_session *s = open_on(NULL, NULL);
+    run(open_loop(s, "static", TASKS), 3);
+    assert_int_equal(evn_close(s), EVN_OK);
+    cJSON *root = read_json(in_folder("record.json"));
+    const cJSON *unit = cJSON_GetArrayItem(get(root, "units"), 1);
+    assert_string_equal(text(unit, "kind"), "gpu");
+    assert_non_null(strstr(text(unit, "device"), "emulated"));
+    assert_int_equal(cJSON_GetArraySize(get(root, "devices")), 2);
+    cJSON_Delete(root);
+    files(1);
+}
+
+static void test_nothing_run(void **state) {
+    (void)state;
+    for (int loops = 0; loops < 2; loops++) {
+        setenv("EVENER_RECORD", in_folder("record.json"), 1);
+        setenv("EVENER_TRACE", in_folder("trace.json"), 1);
+        evn_session *s = open_on("2:CPU:1", NULL);
+        if (loops) open_loop(s, NULL, TASKS);
+        assert_int_equal(evn_close(s), EVN_OK);
+        cJSON *root = read_json(in_folder("record.json"));
+        assert_true(number(root, "steps") == 0 && number(root, "seconds") == 0);
+        assert_int_equal(cJSON_GetArraySize(get(root, "owner")), loops * TASKS);
+        assert_int_equal(cJSON_GetArraySize(get(root, "bursts")), 0);
+        cJSON_Delete(root);
+        cJSON_Delete(read_json(in_folder("trace.json")));
+        files(1);
+    }
+}
+
+static int slices(const cJSON *trace, int pid) {
+    const cJSON *e;
+    int n = 0;
+    cJSON_ArrayForEach(e, get(trace, "traceEvents")) n +=
+        !strcmp(text(e, "ph"), "X") && number(e, "pid") == pid;
+    return n;
+}
+
+/* Three loops, of which one is closed early: sums at the top, each by itself below, tasks numbered
+ * through, and the steps are those of the loop that took longest. */
+static void test_several_loops(void **state) {
+    (void)state;
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    setenv("EVENER_TRACE", in_folder("trace.json"), 1);
+    evn_session *s = open_on("2:CPU:1", NULL);
+    evn_loop *first = open_loop(s, "static", 5), *large = open_loop(s, "static", 40),
+             *small = open_loop(s, "dynamic:memorize=0", 3);
+    struct said x[3];
+    run(first, 9);
+    x[0] = ask(first);
+    assert_int_equal(evn_close_loop(s, first), EVN_OK);
+    for (int i = 0; i < 6; i++) {
+        run(large, 1);
+        run(small, 2);
+    }
+    x[1] = ask(large);
+    x[2] = ask(small);
+    assert_int_equal(evn_close(s), EVN_OK);
+    cJSON *root = read_json(in_folder("record.json"));
+    struct said sum = {.tasks = 0};
+    for (int i = 0; i < 3; i++) {
+        const cJSON *o = cJSON_GetArrayItem(get(root, "loops"), i);
+        assert_true(number(o, "first") == sum.tasks);
+        assert_true(number(o, "tasks") == x[i].tasks);
+        check_sums(o, &x[i], 2);
+        for (int t = 0; t < x[i].tasks; t++) {
+            assert_true(cJSON_GetArrayItem(get(root, "owner"), sum.tasks)->valueint ==
+                        x[i].owner[t]);
+            sum.owner[sum.tasks++] = x[i].owner[t];
+        }
+        for (int u = 0; u < 2; u++) {
+            sum.unit[u].compute_s += x[i].unit[u].compute_s;
+            sum.unit[u].exchange_s += x[i].unit[u].exchange_s;
+            sum.unit[u].idle_s += x[i].unit[u].idle_s;
+        }
+        sum.totals.migrations += x[i].totals.migrations;
+    }
+    assert_true(number(root, "steps") == 6);
+    assert_string_equal(text(root, "schedule"), "static");
+    assert_int_equal(cJSON_GetArraySize(get(root, "owner")), 48);
+    assert_int_equal(cJSON_GetArraySize(get(root, "task_s")), 48);
+    for (int u = 0; u < 2; u++) {
+        const cJSON *unit = cJSON_GetArrayItem(get(root, "units"), u);
+        assert_true(fabs(number(unit, "compute_s") - sum.unit[u].compute_s) < 1e-12);
+        assert_true(fabs(number(unit, "idle_s") - sum.unit[u].idle_s) < 1e-12);
+    }
+    assert_true(number(get(root, "transfers"), "migrations") == (double)sum.totals.migrations);
+    /* in each step the large loop once and the small one twice; the first one was over before */
+    check_bursts(get(root, "bursts"), 5, 48, 40 + 2 * 3);
+    const cJSON *b;
+    cJSON_ArrayForEach(b, get(root, "bursts")) assert_true(number(b, "task") >= 5);
+    cJSON_Delete(root);
+    root = read_json(in_folder("trace.json"));
+    assert_int_equal(slices(root, 1), 2 * 9 * 5);
+    assert_int_equal(slices(root, 2), 2 * 6 * 40);
+    assert_int_equal(slices(root, 3), 2 * 12 * 3);
+    cJSON_Delete(root);
+    files(1);
+}
+
+/* Larger steps than a page shows: of these the last one, or none; the rest is there. */
+static void test_large(void **state) {
+    (void)state;
+    static const int tasks[] = {30000, 40000, 70000}, steps[] = {2, 1, 0};
+    for (int i = 0; i < 3; i++) {
+        setenv("EVENER_RECORD", in_folder("record.json"), 1);
+        evn_session *s = open_on("2:CPU:1", NULL);
+        evn_loop *loop = open_loop(s, "static", tasks[i]);
+        for (int k = 0; k < 3; k++) assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
+        assert_int_equal(evn_close(s), EVN_OK);
+        cJSON *root = read_json(in_folder("record.json"));
+        assert_int_equal(cJSON_GetArraySize(get(root, "owner")), tasks[i]);
+        assert_int_equal(cJSON_GetArraySize(get(root, "task_s")), tasks[i]);
+        assert_int_equal(cJSON_GetArraySize(get(root, "bursts")), steps[i] * tasks[i]);
+        cJSON_Delete(root);
+        files(1);
+    }
+}
+
+static void test_decimal_comma(void **state) {
+    (void)state;
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    setenv("EVENER_TRACE", in_folder("trace.json"), 1);
+    if (!set_comma_locale()) skip();
+    evn_session *s = open_on("2:CPU:1", NULL);
+    evn_loop *loop = open_loop(s, "static", TASKS);
+    run(loop, 4);
+    const struct said x = ask(loop);
+    const evn_status status = evn_close(s);
+    setlocale(LC_ALL, "C"); /* the reader would want commas */
+    assert_int_equal(status, EVN_OK);
+    cJSON *root = read_json(in_folder("record.json"));
+    check_sums(root, &x, 2);
+    cJSON_Delete(root);
+    root = read_json(in_folder("trace.json"));
+    assert_int_equal(slices(root, 1), 2 * 4 * TASKS);
+    cJSON_Delete(root);
+    files(1);
+}
+
+/* -- files -- */
+
+/* A session with a loop that has run, for this file; what its end says. */
+static evn_status record_to(const char *variable, const char *path) {
+    setenv(variable, path, 1);
+    evn_session *s = open_on("1:CPU:1", NULL);
+    run(open_loop(s, "static", TASKS), 3);
+    evn_status status = evn_close(s);
+    unsetenv(variable);
+    return status;
+}
+
+static void test_full(void **state) {
+    (void)state;
+    struct stat there;
+    if (stat("/dev/full", &there) || !S_ISCHR(there.st_mode)) skip();
+    be_nobody(0777);
+    assert_int_equal(record_to("EVENER_RECORD", "/dev/full"), EVN_SYSTEM);
+    assert_string_equal(evn_message(),
+                        "EVENER_RECORD: /dev/full could not be written: No space left on device");
+    assert_int_equal(record_to("EVENER_TRACE", "/dev/full"), EVN_SYSTEM);
+    assert_memory_equal(evn_message(), "EVENER_TRACE: /dev/full could not be written: ", 46);
+    /* and the other file is written all the same */
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    assert_int_equal(record_to("EVENER_TRACE", "/dev/full"), EVN_SYSTEM);
+    cJSON_Delete(read_json(in_folder("record.json")));
+    assert_int_equal(record_to("EVENER_TRACE", "/dev/null"), EVN_OK);
+    assert_int_equal(stat("/dev/null", &there), 0);
+    assert_true(S_ISCHR(there.st_mode));
+    files(1);
+}
+
+static void test_read_only_folder(void **state) {
+    (void)state;
+    be_nobody(0555);
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    evn_session *s;
+    assert_int_equal(evn_open(&s, "1:CPU:1", NULL, 0), EVN_SYSTEM);
+    assert_non_null(strstr(evn_message(), "Permission denied"));
+}
+
+/* A pipe is written into and stays one. */
+static void test_pipe(void **state) {
+    (void)state;
+    const char *path = in_folder("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(record_to("EVENER_RECORD", path), EVN_OK);
+    static char text[1 << 16];
+    const ssize_t n = read(reader, text, sizeof text - 1);
+    close(reader);
+    assert_true(n > 0);
+    cJSON *root = cJSON_ParseWithOpts(text, NULL, 1);
+    assert_non_null(root);
+    cJSON_Delete(root);
+    struct stat there;
+    assert_int_equal(stat(path, &there), 0);
+    assert_true(S_ISFIFO(there.st_mode));
+    assert_int_equal(files(1), 1);
+}
+
+/* An earlier file stays until the new one is whole, keeps its mode, and is found behind a link. */
+static void test_replaced(void **state) {
+    (void)state;
+    const char *path = in_folder("record.json"), *link = in_folder("link.json");
+    write_file(path, "earlier");
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_int_equal(symlink("record.json", link), 0);
+    setenv("EVENER_RECORD", link, 1);
+    evn_session *s = open_on("1:CPU:1", NULL);
+    evn_loop *loop = open_loop(s, "static", TASKS);
+    run(loop, 2);
+    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    char *earlier = read_text(path);
+    assert_string_equal(earlier, "earlier");
+    free(earlier);
+    assert_int_equal(files(0), 2);
+    assert_int_equal(evn_close(s), EVN_OK);
+    cJSON_Delete(read_json(path));
+    struct stat there;
+    assert_int_equal(lstat(link, &there), 0);
+    assert_true(S_ISLNK(there.st_mode));
+    assert_int_equal(stat(path, &there), 0);
+    assert_int_equal(there.st_mode & 0777, 0666);
+    assert_int_equal(files(0), 2);
+    files(1);
+    /* a new one is as the user's mask wants it */
+    const mode_t mask = umask(027);
+    assert_int_equal(record_to("EVENER_RECORD", path), EVN_OK);
+    umask(mask);
+    assert_int_equal(stat(path, &there), 0);
+    assert_int_equal(there.st_mode & 0777, 0640);
+    files(1);
+}
+
+static void test_same_file(void **state) {
+    (void)state;
+    char other[160];
+    snprintf(other, sizeof other, "%s/./both.json", folder);
+    setenv("EVENER_RECORD", in_folder("both.json"), 1);
+    setenv("EVENER_TRACE", other, 1);
+    evn_session *s;
+    assert_int_equal(evn_open(&s, "1:CPU:1", NULL, 0), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "is EVENER_RECORD's"));
+    assert_int_equal(files(0), 0);
+}
+
+/* The program as it would be run by itself, many times: see test_two_programs(). */
+static int write_records(const char *units, int times) {
+    for (int i = 0; i < times; i++) {
+        evn_session *s;
+        evn_loop *loop;
+        const evn_problem problem = {.tasks = 400};
+        if (evn_open(&s, units, NULL, EVN_OVERSUBSCRIBE) ||
+            evn_open_loop(&loop, s, "static", &problem))
+            return 2;
+        for (int step = 0; step < 3; step++)
+            if (evn_loop_run(loop, touch, NULL)) return 3;
+        if (evn_close(s)) return 4;
+    }
+    return 0;
+}
+
+static pid_t start(const char *units, const char *times) {
+    pid_t child = fork();
+    if (child) return child;
+    execl("/proc/self/exe", "test-open", "write", units, times, (char *)NULL);
+    _exit(127);
+}
+
+/* Two programs write the same file many times: whoever looks sees a whole one, of one of them. */
+static void test_two_programs(void **state) {
+    (void)state;
+    const char *path = in_folder("record.json");
+    setenv("EVENER_RECORD", path, 1);
+    setenv("EVENER_TRACE", in_folder("trace.json"), 1);
+    pid_t child[2] = {start("1:CPU:1", "40"), start("3:CPU:1", "40")};
+    unsetenv("EVENER_RECORD");
+    unsetenv("EVENER_TRACE");
+    int running = 2, looks = 0, seen[2] = {0, 0};
+    while (running) {
+        int status;
+        if (waitpid(-1, &status, WNOHANG) > 0) {
+            running--;
+            assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        }
+        if (access(path, F_OK)) continue;
+        cJSON *root = read_json(path);
+        const int units = cJSON_GetArraySize(get(root, "units"));
+        const cJSON *owner;
+        int max = 0;
+        cJSON_ArrayForEach(owner, get(root, "owner")) if (owner->valueint > max) max =
+            owner->valueint;
+        assert_true((units == 1 || units == 3) && max == units - 1);
+        assert_int_equal(cJSON_GetArraySize(get(root, "owner")), 400);
+        seen[units == 3]++;
+        looks++;
+        cJSON_Delete(root);
+    }
+    assert_true(child[0] > 0 && child[1] > 0 && looks > 0 && seen[0] + seen[1] == looks);
+    cJSON_Delete(read_json(in_folder("trace.json")));
+    assert_int_equal(files(0), 2); /* and nothing beside */
+    files(1);
+}
+
+/* A program that is killed, or ends without closing, leaves nothing. */
+static void test_unfinished(void **state) {
+    (void)state;
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    setenv("EVENER_TRACE", in_folder("trace.json"), 1);
+    pid_t child = fork();
+    if (!child) {
+        execl("/proc/self/exe", "test-open", "leave", (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(files(0), 0);
+}
+
+/* A process that was forked since gives the session back, and the files are as if there was none;
+ * also where it writes what streams still have. */
+static void test_forked(void **state) {
+    (void)state;
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    setenv("EVENER_TRACE", in_folder("trace.json"), 1);
+    evn_session *s;
+    evn_loop *loop, *closed;
+    const evn_problem problem = {.tasks = TASKS};
+    assert_int_equal(evn_open(&s, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_OK);
+    assert_int_equal(evn_open_loop(&closed, s, "static", &problem), EVN_OK);
+    assert_int_equal(evn_loop_run(closed, touch, NULL), EVN_OK);
+    assert_int_equal(evn_close_loop(s, closed), EVN_OK);
+    assert_int_equal(evn_open_loop(&loop, s, "static", &problem), EVN_OK);
+    assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
+    for (int closes = 0; closes < 2; closes++) {
+        fflush(stdout);
+        const pid_t child = fork();
+        if (!child) { /* as exit(), but for the sanitizer's look at what a child leaves */
+            const int code = closes ? (int)evn_close(s) : 0;
+            fflush(NULL);
+            _exit(code);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        assert_int_equal(files(0), 0);
+    }
+    assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
+    assert_int_equal(evn_close(s), EVN_OK);
+    cJSON *root = read_json(in_folder("record.json"));
+    assert_int_equal(cJSON_GetArraySize(get(root, "loops")), 2);
+    cJSON_Delete(root);
+    cJSON_Delete(read_json(in_folder("trace.json")));
+    assert_int_equal(files(0), 2);
+    files(1);
+    unsetenv("EVENER_RECORD");
+    unsetenv("EVENER_TRACE");
+}
+
+static int leave(void) {
+    evn_session *s;
+    evn_loop *loop;
+    const evn_problem problem = {.tasks = TASKS};
+    if (evn_open(&s, "1:CPU:1", NULL, 0) || evn_open_loop(&loop, s, NULL, &problem)) return 2;
+    if (evn_loop_run(loop, touch, NULL) || evn_close_loop(s, loop)) return 3;
+    _exit(0);
+}
+
+/* Every call of a session by a thread that has not opened it is refused, and changes nothing. */
+static evn_session *of_main;
+static evn_loop *loop_of_main;
+
+static void *call_all(void *place) {
+    static const int region[TASKS];
+    static const evn_access access = EVN_BOTH;
+    const evn_problem problem = {.tasks = TASKS};
+    evn_loop *other = NULL;
+    const evn_status status[] = {
+        evn_open_loop(&other, of_main, "dynamic", &problem),
+        evn_session_place(of_main, loop_of_main, place, 1, region, &access),
+        evn_session_collect(of_main, loop_of_main),
+        evn_close_loop(of_main, loop_of_main),
+        evn_close(of_main),
+    };
+    int refused = other == NULL;
+    for (size_t i = 0; i < sizeof status / sizeof *status; i++)
+        refused += status[i] == EVN_USAGE && strstr(evn_message(), "by another thread") != NULL;
+    return (void *)(intptr_t)refused;
+}
+
+static void *close_it(void *arg) {
+    (void)arg;
+    return (void *)(intptr_t)evn_close(of_main);
+}
+
+static void *in_thread(void *(*function)(void *), void *arg) {
+    pthread_t thread;
+    void *result = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, function, arg), 0);
+    pthread_join(thread, &result);
+    return result;
+}
+
+static void test_other_thread(void **state) {
+    (void)state;
+    const evn_problem problem = {.tasks = TASKS};
+    evn_place *place;
+    assert_int_equal(evn_open(&of_main, "2:CPU:1", NULL, EVN_OVERSUBSCRIBE), EVN_OK);
+    assert_int_equal(evn_open_loop(&loop_of_main, of_main, "static", &problem), EVN_OK);
+    assert_int_equal(evn_place_open(&place, evn_session_units(of_main), 0.5), EVN_OK);
+    assert_int_equal((intptr_t)in_thread(call_all, place), 6);
+    assert_int_equal(evn_loop_run(loop_of_main, touch, NULL), EVN_OK);
+    evn_place_close(place);
+    assert_int_equal(evn_close(of_main), EVN_OK);
+    assert_int_equal(evn_open(&of_main, "1:CPU:1", NULL, EVN_OVERSUBSCRIBE | EVN_ANY_CLOSES),
+                     EVN_OK);
+    assert_int_equal((intptr_t)in_thread(close_it, NULL), EVN_OK);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 4 && !strcmp(argv[1], "write")) return write_records(argv[2], atoi(argv[3]));
+    if (argc == 2 && !strcmp(argv[1], "leave")) return leave();
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, clear, be_oneself)
+        TEST(test_units),
+        TEST(test_devices),
+        TEST(test_oversubscribe),
+        TEST(test_schedule),
+        TEST(test_problem),
+        TEST(test_messages),
+        TEST(test_schedule_messages),
+        TEST(test_foreign_loops),
+        TEST(test_record),
+        TEST(test_record_median),
+        TEST(test_record_devices),
+        TEST(test_nothing_run),
+        TEST(test_several_loops),
+        TEST(test_large),
+        TEST(test_decimal_comma),
+        TEST(test_full),
+        TEST(test_read_only_folder),
+        TEST(test_replaced),
+        TEST(test_pipe),
+        TEST(test_same_file),
+        TEST(test_two_programs),
+        TEST(test_unfinished),
+        TEST(test_forked),
+        TEST(test_other_thread),
+    };
+    return cmocka_run_group_tests_name("open", tests, set_up, tear_down);
+}

@@ -1,0 +1,50 @@
+# Which test is in which set, how many processors it takes, and which begin first. Included when all tests are known.
+#
+# Labels: `quick` is what `make test` runs, `full` is what `make test-all` has beyond it. A test that is named nowhere here is quick.
+# docs/testing.md says for each of these which quick test stands for it.
+set(full
+    # trees of their own, and what runs in them
+    sanitizers attack threads contract aarch64 mpi-build package guest outside
+    # other processors' levels, which make test does not compile
+    command-isa
+    # random cases by the hundred
+    cc-fuzz cc-fortran-fuzz attack-ranks
+    # every combination; class W and A
+    hybrid-class_w hybrid-class_a bits-bt-mz-W bits-sp-mz-W bits-lu-mz-W verify-bt-mz-A verify-sp-mz-A verify-lu-mz-A
+    command-ranks-matrix command-ft-mg-faults command-ft-mg-ends command-ft-mg-matrix command-ranks-wire
+    # the same programs again: other dice, OpenCL behind the same suites
+    cuda-late-2 cuda-late-3 device-cuda-late-2 device-cuda-late-3 waits-cuda-late gpu_lu_resident-cuda-late
+    gpu_start-opencl gpu_residual-opencl gpu_sp-opencl gpu_lu-opencl gpu_lu_resident-opencl resident-opencl bodies-opencl
+    tdbem_solve-opencl mg_device-opencl ft_device-opencl hybrid-opencl shared-openmpi
+    # long ones
+    nvrtc tdbem_slices command-tdbem-uneven hybrid-faults ptx-kernels-full
+    # threads that are stopped and moved for a minute; faults planted in gates
+    disturbed gates-planted)
+
+# They keep all cores busy themselves, or have ranks and threads that wait for each other without giving the core away: alone on two cores.
+# Anything else runs beside others; no test may depend on how busy the machine is.
+set(alone sanitizers threads attack contract aarch64 mpi-build outside cc-fuzz cc-fortran-fuzz cc-builds
+    mpi-openmpi mpi-mpich mpi-openmpi-rest mpi-mpich-rest shared-openmpi shared-mpich
+    command-ranks command-ranks-rest command-ranks-wire command-ranks-matrix command-rank-loss-rest attack-ranks)
+
+# the longest begin, so that none of them is what all others have ended before
+set(first sanitizers threads contract attack command-tdbem-hybrid-rest command-tdbem-rest command-tdbem-promises-rest hybrid-class_w
+    nvrtc command-tdbem-ranks-rest tdbem_slices ptx-kernels-full hybrid-class_a bits-bt-mz-W command-ranks-rest command-checkpoint-rest
+    tdbem_march ptx-kernels-quick optimal hybrid-class_s cc-forms misuse pairs ptx-executor open-heat command-tdbem cc-kernels)
+
+get_property(tests DIRECTORY PROPERTY TESTS)
+foreach(test IN LISTS tests)
+    set(label quick)
+    if(test IN_LIST full OR test MATCHES "-rest$")
+        set(label full)
+    endif()
+    set_tests_properties(${test} PROPERTIES LABELS ${label})
+    if(test IN_LIST alone)
+        set_tests_properties(${test} PROPERTIES PROCESSORS 2)
+    endif()
+    list(FIND first ${test} place)
+    if(place GREATER -1)
+        math(EXPR cost "1000 - ${place}")
+        set_tests_properties(${test} PROPERTIES COST ${cost})
+    endif()
+endforeach()

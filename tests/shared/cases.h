@@ -1,0 +1,24 @@
+/* What one-sided memory must do over every wire, in each rank of a cluster: processes and threads
+ * in test_shared.c, MPI's launchers and processes once more in shared_try.c. */
+#ifndef TEST_SHARED_CASES_H
+#define TEST_SHARED_CASES_H
+
+#include <evener/shared.h>
+
+struct shared_case {
+    const char *name; /* NULL ends the list */
+    void (*run)(evn_cluster *cluster, int per_node);
+};
+
+extern const struct shared_case shared_cases[];
+
+/* Not among them. A wait that somebody wants to end does, at most `hurry` seconds early of the two
+ * that others have. */
+void shared_stopped(evn_cluster *cluster, int per_node, double hurry);
+/* The last rank is killed while others wait for it; the run has to end for it. */
+void shared_dying(evn_cluster *cluster, int per_node);
+
+/* All of them, as it is and as if each node had one rank, two, or three. */
+void shared_run_all(evn_cluster *cluster);
+
+#endif

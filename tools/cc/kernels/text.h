@@ -1,0 +1,50 @@
+/* A loop of which a kernel is made, for kernels.c and text.c. */
+#ifndef CC_KERNELS_TEXT_H
+#define CC_KERNELS_TEXT_H
+
+#include "kernels.h"
+
+enum { GROUP = 128, SUMS = 8, SMALL = 32 };
+
+struct kernel {
+    struct source *s;
+    struct directive *d;
+    struct nest nest;
+    struct body body;
+    struct functions functions;
+    int n, buffers;
+    int sums[2];            /* of real numbers, of integers */
+    struct directive inner; /* a parallel for whose loops are of the nest, too */
+    int has_inner;
+    struct text out;
+};
+
+#define LETTERS(k, t) token_length(t), token_letters((k)->s, t)
+#define EACH(k, name_)                                                                             \
+    for (const struct name *name_ = (k)->body.name; name_ < (k)->body.name + (k)->body.names;      \
+         name_++)
+
+/* Types of buffers, in the order of a kernel's parameters. */
+#define KERNEL_TYPES                                                                               \
+    { TYPE_DOUBLE, TYPE_FLOAT, TYPE_LONG, TYPE_ULONG, TYPE_INT, TYPE_UINT }
+enum { TYPES = 6 };
+
+/* An array in the device's memory, and the type whose buffer it lies in: structures lie in one of
+ * numbers of their alignment. */
+int kernel_is_array(const struct kernel *k, const struct name *n);
+enum type kernel_unit(const struct kernel *k, const struct name *n);
+int kernel_uses(const struct kernel *k, enum type type);
+/* Elements of a small array of a structure's that is only read: it goes along with the values. 0:
+ * it is another one. */
+long kernel_by_value(const struct kernel *k, const struct name *n);
+/* What goes along with the values. */
+int kernel_is_told(const struct kernel *k, const struct name *n);
+/* Whether a reduction begins with what the variable is: with it none is lost, and none counted
+ * twice. */
+int kernel_begins_with_itself(const struct name *n);
+
+void kernel_put_device(struct kernel *k, struct text *out);
+/* The same for the emulated device, without macros. */
+void kernel_put_host(struct kernel *k, struct text *out);
+
+#endif
