@@ -10,7 +10,7 @@
 #define BASE_TICKS_H
 #define BASE_PAUSE_H
 #define ticks_now()  ((uint64_t)0)
-#define ticks_open() 1e-9
+#define ticks_open() 1.0 /* and a time to spin is none */
 #define pause_core() ((void)(i = LOOKS - 1))
 static int i; /* where nothing is counted */
 
