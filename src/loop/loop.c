@@ -263,7 +263,7 @@ static void count_run(evn_loop *loop, double wall) {
     loop->totals.compute_s += wall;
     loop->totals.instances++;
     loop->task_seconds = busy / loop->problem->tasks;
-    if (loop->lends) alone_learn(&loop->alone, wall, busy);
+    if (loop->lends) alone_learn(&loop->alone, loop->units, wall, busy);
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
     const int moves = loop->ran && loop->changed && memcmp(loop->owner, loop->before, bytes) != 0;
     for (int t = 0; moves && t < loop->problem->tasks; t++)
@@ -545,6 +545,7 @@ void evn_loop_close(evn_loop *loop) {
     together_close(loop);
     evn_schedule_close(loop->own_schedule);
     lists_close(loop);
+    alone_close(&loop->alone);
     free(loop->worker);
     free(loop->owner);
     free(loop->seconds);

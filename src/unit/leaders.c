@@ -113,6 +113,16 @@ void evn_unit_synchronize(evn_unit *u) {
     barrier_wait(&all->barrier, all->count);
 }
 
+void units_cores(const evn_units *all, cpu_set_t *cores) {
+    CPU_ZERO(cores);
+    if (all->claims) *cores = all->free;
+    for (int i = 0; i < all->count; i++) {
+        const evn_unit *u = &all->unit[i];
+        for (int c = 0; u->core && c < u->cores; c++)
+            if (u->core[c] >= 0 && u->core[c] < CPU_SETSIZE) CPU_SET(u->core[c], cores);
+    }
+}
+
 double unit_spin(const evn_unit *u) {
     return u->all->bound && !u->all->crowded ? GATE_SPIN : GATE_SPIN_FREE;
 }

@@ -4,6 +4,7 @@
 #define UNIT_SHARE_H
 
 #include <evener/unit.h>
+#include <sched.h>
 
 /* As evn_units_run(), but CPU units whose leaders have not begun when the caller's job returns are
  * left out: the job must be complete without them. Leaders of GPU units are always waited for. */
@@ -20,6 +21,9 @@ evn_status helpers_share(evn_unit *unit, int each, void (*work)(int core, void *
 
 /* Makes the unit's further threads now, if they are not there. As helpers_share(). */
 evn_status helpers_make(evn_unit *unit);
+
+/* Cores on which the units' threads may run, by the system's numbers. */
+void units_cores(const evn_units *all, cpu_set_t *cores);
 
 /* s for which threads of the unit spin at a gate before they sleep: next to nothing where they are
  * not bound, and so may keep another thread from its core. */

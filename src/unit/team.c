@@ -277,7 +277,7 @@ evn_status team_begin(evn_units *all, int alone) {
     evn_unit *first = &all->unit[0];
     if (!stays) team_hold_caller();
     begin_regions(first);
-    if (all->caller_free && all->count > 1) settle(all);
+    if (all->caller_free && all->count > 1 && !alone) settle(all);
     if (stays && caller.bound_for == all->serial) return EVN_OK;
     caller.bound_for = alone ? 0 : all->serial;
     team_bind(first, alone ? 1 : first->cores);

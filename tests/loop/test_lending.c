@@ -154,7 +154,7 @@ static double run_for(struct alone *a, double seconds, double wall, double busy,
     for (double t = 0; t < seconds; t += a->now ? by_one : wall) {
         const int now = a->now;
         if (now) alone += by_one;
-        alone_learn(a, now ? by_one : wall, now ? by_one : busy);
+        alone_learn(a, NULL, now ? by_one : wall, now ? by_one : busy);
     }
     return alone / seconds;
 }
@@ -170,7 +170,7 @@ static void test_alone(void **state) {
     run_for(&a, 0.3, 60e-6, 110e-6, 100e-6);
     assert_true(run_for(&a, 1, 60e-6, 110e-6, 100e-6) == 0);
     /* one late instance of many is no reason */
-    for (int i = 0; i < 20000; i++) alone_learn(&a, i % 200 ? 60e-6 : 1.5e-3, 110e-6);
+    for (int i = 0; i < 20000; i++) alone_learn(&a, NULL, i % 200 ? 60e-6 : 1.5e-3, 110e-6);
     assert_int_equal(a.now, 0);
 }
 
