@@ -46,9 +46,9 @@ typedef struct evn_face {
  * task's memory, n pointers (copied), and from_region and to_region are 0.
  *
  * EVN_USAGE, naming the face: a task or region that does not exist; a block with a negative extent
- * or beyond its region; a value that is written twice, or written and read (every value is checked,
- * which takes as long as a few exchanges). EVN_MEMORY. EVN_DEVICE: a device failed when peer access
- * was enabled. */
+ * or beyond its region; a value that is written twice, or written and read (the check is exact;
+ * where faces are no boxes of one grid it takes as long as a few exchanges). EVN_MEMORY.
+ * EVN_DEVICE: a device failed when peer access was enabled. */
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host);
 

@@ -1,11 +1,11 @@
 /* Checks of faces: tasks and regions that do not exist, blocks beyond their region, and values that
  * two faces copy at the same time.
  *
- * The last check is exact, value by value: a face sets a bit for each value that it writes in a
- * stretch of memory, and no other face may find it set. */
-#include "exchange/plan.h"
+ * The last check is exact: faces whose boxes are apart (boxes.c) do not overlap; the others are
+ * compared value by value. A face sets a bit for each value that it writes in a stretch of memory,
+ * and no other face may find it set. */
+#include "exchange/areas.h"
 #include <limits.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,23 +100,6 @@ evn_status exchange_check_faces(const evn_loop *loop, size_t element, int count,
 
 /* ---- faces among each other ---------------------------------------------------------------- */
 
-/* One side of a face; bytes from the beginning of the region, or addresses. */
-struct area {
-    const struct face *face;
-    int written, region;     /* without a place 0; of a task of another rank one of its own */
-    long long at, lo, hi;    /* value (0,0,0); the first byte; behind the last one */
-    const long long *stride; /* in values */
-};
-
-/* Areas that touch each other, and a bit for each `grain` bytes of them. */
-struct cluster {
-    const struct area *area;
-    int count;
-    long long lo, hi, grain;
-    size_t element;
-    uint64_t *bit;
-};
-
 /* Looks for bits that are set among `count` from `from` on, and sets them if asked to. The first
  * one that was set; -1. */
 static long long take_bits(uint64_t *bit, long long from, long long count, int set) {
@@ -134,7 +117,7 @@ static long long take_bits(uint64_t *bit, long long from, long long count, int s
 
 /* The same for all values of an area. */
 static long long take_area(const struct cluster *c, const struct area *a, int set) {
-    const int *n = a->face->of.n;
+    const int *n = a->n;
     const long long width = (long long)c->element / c->grain;
     const int whole = a->stride[2] == 1;
     for (int i = 0; i < n[0]; i++)
@@ -210,7 +193,8 @@ static struct area area_of(const evn_exchange *x, const struct face *f, int to) 
                                : p->host ? 0
                                          : 1 + p->task,
                      .at = begin + element * (to ? f->of.to_at : f->of.from_at),
-                     .stride = to ? f->of.to_stride : f->of.from_stride};
+                     .stride = to ? f->of.to_stride : f->of.from_stride,
+                     .n = f->of.n};
     exchange_reach(to ? f->of.to_at : f->of.from_at, a.stride, f->of.n, &a.lo, &a.hi);
     a.lo = begin + element * a.lo;
     a.hi = begin + element * (a.hi + 1);
@@ -243,7 +227,9 @@ static evn_status check_areas(const evn_exchange *x, const struct area *area, in
             written |= area[next].written;
         }
         c.count = next - i;
-        if (written) status = check_cluster(x, &c);
+        const struct part *p = &x->part[area[i].written ? area[i].face->to : area[i].face->from];
+        const long long base = x->place ? 0 : (long long)(uintptr_t)p->host;
+        if (written && !boxes_are_apart(&c, base)) status = check_cluster(x, &c);
     }
     return status;
 }

@@ -1,0 +1,182 @@
+/* Overlaps of faces: random sets of faces are refused exactly if a plain count of each value's
+ * readers and writers says so, whether boxes or bits have answered; and boxes answer for the faces
+ * of blocks with rims. Run: ctest -R overlaps */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first */
+#include <cmocka.h>
+#include "exchange/areas.h"
+#include <evener.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TASKS = 3, VALUES = 700, FACES = 6, ROUNDS = 30000 };
+
+static void ok(evn_status status) {
+    if (status) fail_msg("%s", evn_message());
+}
+
+struct fixture {
+    evn_machine *machine;
+    evn_units *units;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    void *host[TASKS];
+    double *memory;
+};
+
+/* Tasks' memory side by side, so that ranges touch; the last two share some of it. */
+static void begin(struct fixture *f) {
+    const evn_problem p = {.tasks = TASKS, .units = 1};
+    *f = (struct fixture){0};
+    ok(evn_machine_open(&f->machine));
+    ok(evn_units_open(&f->units, f->machine, "1:CPU:1", EVN_OVERSUBSCRIBE));
+    ok(evn_schedule_open(&f->schedule, "static", &p));
+    ok(evn_loop_open(&f->loop, f->units, f->schedule));
+    f->memory = calloc(3 * VALUES, sizeof *f->memory);
+    f->host[0] = f->memory;
+    f->host[1] = f->memory + VALUES;
+    f->host[2] = f->memory + VALUES + VALUES / 2;
+}
+
+static void end(struct fixture *f) {
+    evn_loop_close(f->loop);
+    evn_schedule_close(f->schedule);
+    evn_units_close(f->units);
+    evn_machine_close(f->machine);
+    free(f->memory);
+}
+
+static unsigned seed = 1;
+static int below(int n) {
+    seed = seed * 1664525u + 1013904223u;
+    return (int)((seed >> 8) % (unsigned)n);
+}
+
+/* A block in a box of 10 x 7 x 10 values, or of any strides. */
+static void make_side(int task, const int n[3], long long *at, long long stride[3], int odd) {
+    static const int size[3] = {10, 7, 10}, length[3] = {70, 10, 1};
+    (void)task;
+    *at = 0;
+    for (int d = 0; d < 3; d++) {
+        const int step = n[d] > 1 && below(5) == 0 && (n[d] - 1) * 2 < size[d] ? 2 : 1;
+        const int room = size[d] - (n[d] - 1) * step, sign = below(6) ? 1 : -1;
+        const int low = below(room > 0 ? room : 1);
+        stride[d] = (long long)sign * step * length[d];
+        *at += (long long)length[d] * (sign > 0 ? low : low + (n[d] - 1) * step);
+    }
+    if (!odd) return;
+    stride[below(3)] = below(12);
+    *at = below(VALUES / 8);
+}
+
+static evn_face make_face(int odd) {
+    evn_face f = {.from = below(TASKS), .to = below(TASKS)};
+    for (int d = 0; d < 3; d++) f.n[d] = 1 + below(odd ? 3 : 4);
+    if (below(3)) f.n[below(3)] = 1;
+    make_side(f.from, f.n, &f.from_at, f.from_stride, odd && below(2));
+    make_side(f.to, f.n, &f.to_at, f.to_stride, odd && below(2));
+    return f;
+}
+
+static int inside(const evn_face *f, int to) {
+    long long lo, hi;
+    exchange_reach(to ? f->to_at : f->from_at, to ? f->to_stride : f->from_stride, f->n, &lo, &hi);
+    return lo >= 0 && hi < VALUES;
+}
+
+/* Whether a value is written twice, or written and read. */
+static int overlaps(const struct fixture *f, const evn_face *face, int faces) {
+    static unsigned char written[3 * VALUES], read[3 * VALUES];
+    memset(written, 0, sizeof written);
+    memset(read, 0, sizeof read);
+    int found = 0;
+    for (int i = 0; i < faces; i++)
+        for (int a = 0; a < face[i].n[0]; a++)
+            for (int b = 0; b < face[i].n[1]; b++)
+                for (int c = 0; c < face[i].n[2]; c++) {
+                    const evn_face *g = &face[i];
+                    const long long from = g->from_at + a * g->from_stride[0] +
+                                           b * g->from_stride[1] + c * g->from_stride[2];
+                    const long long to =
+                        g->to_at + a * g->to_stride[0] + b * g->to_stride[1] + c * g->to_stride[2];
+                    read[(double *)f->host[g->from] - f->memory + from] = 1;
+                    found |= written[(double *)f->host[g->to] - f->memory + to]++;
+                }
+    for (int i = 0; i < 3 * VALUES; i++) found |= written[i] && read[i];
+    return found != 0;
+}
+
+static void test_random(void **state) {
+    (void)state;
+    struct fixture f;
+    int good = 0, bad = 0;
+    begin(&f);
+    for (int round = 0; round < ROUNDS; round++) {
+        evn_face face[FACES];
+        const int faces = 1 + below(FACES);
+        for (int i = 0; i < faces; i++) do
+                face[i] = make_face(round % 3 == 0);
+            while (!inside(&face[i], 0) || !inside(&face[i], 1));
+        evn_exchange *x = NULL;
+        const evn_status want = overlaps(&f, face, faces) ? EVN_USAGE : EVN_OK;
+        const evn_status got = evn_exchange_open(&x, f.loop, sizeof(double), faces, face, f.host);
+        if (got != want) fail_msg("round %d: %d, expected %d: %s", round, got, want, evn_message());
+        if (got)
+            bad++;
+        else
+            good++;
+        evn_exchange_close(x);
+    }
+    end(&f);
+    assert_in_range(good, ROUNDS / 5, ROUNDS); /* both kinds are many */
+    assert_in_range(bad, ROUNDS / 5, ROUNDS);
+}
+
+/* The twelve sides of a block of m^3 values with a rim all round, which six faces read and six
+ * write. */
+static int make_block(int m, struct face face[12], struct area area[12], long long base) {
+    const long long stride[3] = {(long long)(m + 2) * (m + 2), m + 2, 1};
+    const long long first = stride[0] + stride[1] + stride[2];
+    for (int d = 0, at = 0; d < 3; d++)
+        for (int high = 0; high < 2; high++)
+            for (int written = 0; written < 2; written++, at++) {
+                const int layer = high ? m - 1 + written : -written;
+                face[at] = (struct face){0};
+                for (int e = 0; e < 3; e++) face[at].of.n[e] = e == d ? 1 : m;
+                memcpy(face[at].of.to_stride, stride, sizeof stride);
+                area[at] = (struct area){.face = &face[at], .written = written};
+                area[at].stride = face[at].of.to_stride;
+                area[at].n = face[at].of.n;
+                exchange_reach(first + layer * stride[d], stride, area[at].n, &area[at].lo,
+                               &area[at].hi);
+                area[at].at = base + 8 * (first + layer * stride[d]);
+                area[at].lo = base + 8 * area[at].lo;
+                area[at].hi = base + 8 * (area[at].hi + 1);
+            }
+    return 12;
+}
+
+static void test_blocks(void **state) {
+    (void)state;
+    struct face face[12];
+    struct area area[12];
+    for (int m = 1; m < 20; m++) {
+        struct cluster c = {.area = area, .count = make_block(m, face, area, 64), .element = 8};
+        c.lo = area[0].lo;
+        for (int i = 0; i < 12; i++) c.lo = area[i].lo < c.lo ? area[i].lo : c.lo;
+        assert_int_equal(boxes_are_apart(&c, 64), 1);
+        area[1].lo += 8 * (m + 2) * (m + 2); /* one layer further, which another face reads */
+        assert_int_equal(boxes_are_apart(&c, 64), 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_blocks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
