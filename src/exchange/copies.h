@@ -73,9 +73,9 @@ long long copies_left(const struct copies *c);
 /* Resets the parts, before units copy. */
 void copies_begin(struct copies *c);
 
-/* The cores of the calling leader's unit copy shares that nobody has taken, until none is left; the
- * leader alone does, where the unit's other threads cannot be made. */
-void copies_help(struct copies *c, evn_unit *unit);
+/* The cores of the calling leader's unit copy shares that nobody has taken, until none is left.
+ * The leader alone does: `alone`, or where the unit's other threads cannot be made. */
+void copies_help(struct copies *c, evn_unit *unit, int alone);
 
 /* The cores of the calling leader's unit copy all blocks that are not copied yet. */
 void copies_by_cores(struct copies *c, evn_unit *unit);

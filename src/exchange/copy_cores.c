@@ -271,14 +271,15 @@ static void take_shares(int core, void *arg) {
         copy_share(c, share, c->shares);
 }
 
-void copies_help(struct copies *c, evn_unit *unit) {
+void copies_help(struct copies *c, evn_unit *unit, int alone) {
     const int left = c->shares - atomic_load_explicit(&c->taken, memory_order_relaxed);
-    if (left > 1 && evn_unit_cores(unit) > 1 && !helpers_share(unit, 0, take_shares, c)) return;
+    if (!alone && left > 1 && evn_unit_cores(unit) > 1 && !helpers_share(unit, 0, take_shares, c))
+        return;
     take_shares(0, c);
 }
 
 void copies_by_cores(struct copies *c, evn_unit *unit) {
     if (!copies_left(c)) return;
     copies_begin(c);
-    copies_help(c, unit);
+    copies_help(c, unit, 0);
 }

@@ -132,11 +132,11 @@ static void run_unit(evn_unit *unit, void *arg) {
 static void copy_in_one(evn_unit *unit, void *arg) {
     evn_exchange *x = arg;
     struct plan *p = &x->plan;
-    const int me = evn_unit_number(unit);
+    const int me = evn_unit_number(unit), alone = x->loop->alone.now;
     const double begin = evn_now();
     for (int i = 0; i < p->ends; i++)
-        if (p->end[i].unit == me) copies_help(&p->end[i].direct, unit);
-    for (int i = 0; i < p->ends; i++) copies_help(&p->end[i].direct, unit);
+        if (p->end[i].unit == me) copies_help(&p->end[i].direct, unit, alone);
+    for (int i = 0; i < p->ends; i++) copies_help(&p->end[i].direct, unit, alone);
     const double end = evn_now();
     x->busy[me] = end - begin;
     if (p->tasks[me])

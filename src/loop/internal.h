@@ -87,6 +87,7 @@ struct worker {
     int tasks;                          /* tasks computed in this instance */
     double busy;                        /* s in bodies in this instance */
     double copy;                        /* s of moving regions in this instance */
+    double shared_wall, shared_work;    /* s in evn_batch_share(), and of its cores in tasks */
     evn_status status;
     char message[512];
     evn_unit_stats stats;

@@ -181,7 +181,7 @@ static void begin_instance(evn_loop *loop, evn_burst_kind kind, int chunk) {
         w->kind = kind;
         w->instance = loop_instance(loop);
         w->tasks = 0;
-        w->busy = w->copy = 0;
+        w->busy = w->copy = w->shared_wall = w->shared_work = 0;
         w->status = EVN_OK;
     }
     loop->chunk = chunk;
@@ -249,6 +249,18 @@ static void begin_run(evn_loop *loop) {
     begin_instance(loop, EVN_BURST_COMPUTE, chunk);
 }
 
+/* Feeds the decision whether the caller works alone: of units that lend, or of the cores of one
+ * unit as far as they share tasks. Not over ranks, where times of one core would look like those of
+ * a slow rank. */
+static void learn_alone(evn_loop *loop, double wall, double busy) {
+    const struct worker *first = loop->worker;
+    if (loop->count == 1 && !loop->cluster && first->shared_wall > 0)
+        busy += first->shared_work - first->shared_wall;
+    else if (!loop->lends)
+        return;
+    alone_learn(&loop->alone, loop->units, wall, busy);
+}
+
 /* Result of a run, for the counters. */
 static void count_run(evn_loop *loop, double wall) {
     double busy = 0;
@@ -263,7 +275,7 @@ static void count_run(evn_loop *loop, double wall) {
     loop->totals.compute_s += wall;
     loop->totals.instances++;
     loop->task_seconds = busy / loop->problem->tasks;
-    if (loop->lends) alone_learn(&loop->alone, loop->units, wall, busy);
+    learn_alone(loop, wall, busy);
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
     const int moves = loop->ran && loop->changed && memcmp(loop->owner, loop->before, bytes) != 0;
     for (int t = 0; moves && t < loop->problem->tasks; t++)

@@ -216,7 +216,7 @@ static void do_alone(evn_batch *b, const int *task, evn_task_body body, void *ar
     if (b->loop->cluster) cluster_poll(b->loop->cluster);
 }
 
-/* A unit of one core: tasks one after another, each with its time. */
+/* A unit of one core, or the leader alone: tasks one after another, each with its time. */
 static evn_status run_alone(evn_batch *b, const int *task, int count, evn_task_body body,
                             void *arg) {
     evn_status status = batch_may_share(b, task, count);
@@ -237,13 +237,9 @@ static evn_status run_open(evn_batch *b, evn_task_body body, void *arg) {
     return EVN_OK;
 }
 
-evn_status evn_batch_share(evn_batch *b, const int *task, int count, evn_task_body body,
+/* The cores of the unit. */
+static evn_status run_team(evn_batch *b, const int *task, int count, evn_task_body body,
                            void *arg) {
-    NEED(b, "a batch");
-    NEED(body, "a body");
-    if (!task && b->open && evn_unit_cores(b->unit) == 1) return run_open(b, body, arg);
-    if (!task) task = evn_batch_tasks(b, &count);
-    if (evn_unit_cores(b->unit) == 1) return run_alone(b, task, count, body, arg);
     evn_status status = batch_may_share(b, task, count);
     if (status || !count) return status;
     struct subteams *s = find(b->worker, b, task, count);
@@ -257,5 +253,23 @@ evn_status evn_batch_share(evn_batch *b, const int *task, int count, evn_task_bo
     batch_share_begins(b);
     status = run(s);
     if (!status) batch_shared(b, s->order, count, s->seconds);
+    for (int i = 0; i < count; i++) b->worker->shared_work += s->seconds[i] * s->cores;
+    return status;
+}
+
+evn_status evn_batch_share(evn_batch *b, const int *task, int count, evn_task_body body,
+                           void *arg) {
+    NEED(b, "a batch");
+    NEED(body, "a body");
+    const int cores = evn_unit_cores(b->unit);
+    if (!task && b->open && cores == 1) return run_open(b, body, arg);
+    if (!task) task = evn_batch_tasks(b, &count);
+    if (cores == 1) return run_alone(b, task, count, body, arg);
+    const int alone = b->loop->count == 1 && b->loop->alone.now;
+    const double begin = evn_now();
+    evn_status status = (alone ? run_alone : run_team)(b, task, count, body, arg);
+    const double wall = evn_now() - begin;
+    b->worker->shared_wall += wall;
+    if (alone) b->worker->shared_work += wall;
     return status;
 }

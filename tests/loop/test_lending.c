@@ -227,11 +227,52 @@ static void test_jobs(void **state) {
     assert_int_equal(job.wrong, 0);
 }
 
+/* Tasks of one unit of two cores, each with the number of its cores; by one core: all by the
+ * calling thread, and the same values. */
+struct shared {
+    pthread_t caller;
+    atomic_int others; /* tasks by other threads */
+    int value[TASKS];
+};
+
+static void share_task(const evn_subteam *by, int t, void *arg) {
+    struct shared *s = arg;
+    if (by->cores > 1 || !pthread_equal(pthread_self(), s->caller)) atomic_fetch_add(&s->others, 1);
+    if (!by->core) s->value[t] += t + 1;
+}
+
+static evn_status share_all(evn_unit *unit, evn_batch *batch, void *arg) {
+    (void)unit;
+    return evn_batch_share(batch, NULL, 0, share_task, arg);
+}
+
+static void test_team_alone(void **state) {
+    (void)state;
+    evn_problem p = {.tasks = TASKS, .units = 1};
+    evn_units *team;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    assert_int_equal(evn_units_open(&team, machine, "1:CPU:2", EVN_OVERSUBSCRIBE), EVN_OK);
+    assert_int_equal(evn_schedule_open(&schedule, "static", &p), EVN_OK);
+    assert_int_equal(evn_loop_open(&loop, team, schedule), EVN_OK);
+    struct shared s = {.caller = pthread_self()};
+    for (int i = 0; i < INSTANCES; i++) {
+        loop->alone = (struct alone){.now = i % 2, .pause = 1e9};
+        atomic_store(&s.others, 0);
+        assert_int_equal(evn_loop_run(loop, share_all, &s), EVN_OK);
+        if (i % 2) assert_int_equal(s.others, 0);
+        for (int t = 0; t < TASKS; t++) assert_int_equal(s.value[t], (i + 1) * (t + 1));
+    }
+    evn_loop_close(loop);
+    evn_schedule_close(schedule);
+    evn_units_close(team);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lending),        cmocka_unit_test(test_lending_in_place),
         cmocka_unit_test(test_regions_in_use), cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_team_alone),     cmocka_unit_test(test_jobs),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
