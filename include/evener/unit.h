@@ -6,9 +6,15 @@
  *
  *     4:CPU:4            four units of four cores
  *     1:CPU:8,2:GPU:1    one unit of eight cores, and two units of one device each
+ *     2:CPU:4@0-3@8-11   two units of four cores, the first of cores 0 to 3 and the second of cores
+ *                        8 to 11
  *     auto               one unit for each GPU, and one for each part of the machine (the cores of
  *                        one kind and one L3 cache) that has cores left beside the leaders of GPU
  *                        units; evn_units_text() says how many cores of how many these are
+ *
+ * Cores behind a @ are the system's numbers of hardware threads, as in taskset and OMP_PLACES: as
+ * many as the units have, or one for the leader of each GPU unit; units of other groups get other
+ * cores.
  *
  * Each unit has a leader, a POSIX thread bound to the unit's first core; the thread that opened the
  * units is the leader of unit 0. In a body the leader opens ordinary OpenMP regions for its team:
@@ -56,17 +62,19 @@ enum {
  * another bit is EVN_USAGE.
  *
  * Cores are assigned in the machine's order, the fastest kind first, each to one unit, in the order
- * of the list. If there are too few, CPU units come first, and the leaders of GPU units, which
- * mostly wait, share the rest. The calling thread becomes the leader of unit 0 and is bound while
- * loops run (EVN_STAY_BOUND: until evn_units_close(); EVN_CALLER_FREE: never); only it may run
- * loops on these units. In bodies an OpenMP region without num_threads() has as many threads as the
- * unit has cores. Where other programs of the host have claimed cores (EVENER_BIND=auto, the
- * default), units take others, and a unit with too few left is not bound; evn_unit_binding()
- * reports this, and also threads that are released later. Where a CPU quota leaves fewer cores than
- * the process may use (evn_machine_limits()), threads run unbound on any of these, unless
- * EVENER_BIND demands binding.
+ * of the list, but for cores that the list names: these are bound, claimed by another program or
+ * not, also under a CPU quota, and never released; EVENER_BIND=none alone binds nothing. If there
+ * are too few, CPU units come first, and the leaders of GPU units, which mostly wait, share the
+ * rest. The calling thread becomes the leader of unit 0 and is bound while loops run
+ * (EVN_STAY_BOUND: until evn_units_close(); EVN_CALLER_FREE: never); only it may run loops on these
+ * units. In bodies an OpenMP region without num_threads() has as many threads as the unit has
+ * cores. Where other programs of the host have claimed cores (EVENER_BIND=auto, the default), units
+ * take others, and a unit with too few left is not bound; evn_unit_binding() reports this, and also
+ * threads that are released later. Where a CPU quota leaves fewer cores than the process may use
+ * (evn_machine_limits()), threads run unbound on any of these, unless EVENER_BIND demands binding.
  *
- * EVN_USAGE: the list is not understood, or asks for more cores than there are; EVN_MISSING: it
+ * EVN_USAGE: the list is not understood, asks for more cores than there are, or names one that is
+ * not of this process, one twice, or any where units share cores; EVN_MISSING: it
  * asks for more devices than there are; EVN_SYSTEM: a thread could not be created or bound, or
  * OpenMP's threads have stacks of less than 64 kB. */
 evn_status evn_units_open(evn_units **out, const evn_machine *machine, const char *list,

@@ -130,17 +130,34 @@ static int choose_anew(evn_unit *u, struct choice *c) {
     return 0;
 }
 
+/* Whether the unit may get other cores than it has. */
+static int may_choose(const evn_unit *u) { return u->core && !u->named; }
+
+/* Cores that the list names are claimed, and taken where another program has claimed them, too. */
+static void claim_named(evn_units *all, struct choice *c) {
+    for (int i = 0; i < all->count; i++) {
+        evn_unit *u = &all->unit[i];
+        if (!u->core || !u->named) continue;
+        claim(u, c);
+        for (int k = 0; k < u->cores; k++)
+            c->taken[evn_machine_core_of(c->machine, u->core[k])] = 1;
+    }
+}
+
 /* Units have the cores that are theirs without other programs; where they cannot claim these all
  * units choose anew. */
 static void claim_all(evn_units *all, struct choice *c) {
     int done = 0;
-    while (done < all->count && (!all->unit[done].core || claim(&all->unit[done], c))) done++;
+    claim_named(all, c);
+    while (done < all->count && (!may_choose(&all->unit[done]) || claim(&all->unit[done], c)))
+        done++;
     if (done == all->count) return;
-    while (done--) give_back(&all->unit[done]);
+    while (done--)
+        if (may_choose(&all->unit[done])) give_back(&all->unit[done]);
     find_taken(c);
     for (int i = 0; i < all->count; i++) {
         evn_unit *u = &all->unit[i];
-        if (!u->core || choose_anew(u, c)) continue;
+        if (!may_choose(u) || choose_anew(u, c)) continue;
         free(u->core);
         u->core = NULL;
         atomic_store(&u->state, UNIT_TAKEN);
@@ -166,18 +183,53 @@ static evn_status prepare(evn_unit *u, const struct choice *c) {
     return evn_fail(EVN_MEMORY, "units: not enough memory for %d units", u->all->count);
 }
 
-static evn_status deal_in_order(evn_units *all) {
-    for (int i = 0, core = 0; i < all->count; i++) {
-        evn_unit *u = &all->unit[i];
-        if (u->family == UNIT_GPU && all->crowded) continue;
-        u->core = malloc(sizeof *u->core * (size_t)u->cores);
-        if (!u->core)
-            return evn_fail(EVN_MEMORY, "units: not enough memory for %d units", all->count);
-        for (int c = 0; c < u->cores; c++)
-            u->core[c] = evn_machine_core_number(all->machine, core++);
-        atomic_store(&u->state, all->binding == BOUND_TO_NONE ? UNIT_UNBOUND : UNIT_BOUND);
+/* Marks the cores that the list names, each in taken[]. EVN_USAGE: one is not of this process, or
+ * two numbers are of one core. */
+static evn_status take_named(const evn_units *all, char *taken) {
+    for (int i = 0; i < all->count; i++)
+        for (int c = 0; all->unit[i].named && c < all->unit[i].cores; c++) {
+            const int number = all->unit[i].named[c];
+            const int core = evn_machine_core_of(all->machine, number);
+            if (core < 0)
+                return evn_fail(EVN_USAGE,
+                                "units: \"%s\": core %d is none of the %d of this process; the "
+                                "numbers are the system's, as evener info shows them",
+                                all->text, number, evn_machine_cores(all->machine));
+            if (taken[core])
+                return evn_fail(EVN_USAGE,
+                                "units: \"%s\": %d is a second hardware thread of a core that is "
+                                "named already; EVENER_SMT=1 makes each a core",
+                                all->text, number);
+            taken[core] = 1;
+        }
+    return EVN_OK;
+}
+
+/* The unit's cores: those that the list names, or the machine's next that nobody has. */
+static evn_status deal_cores(evn_unit *u, char *taken, int *next) {
+    u->core = malloc(sizeof *u->core * (size_t)u->cores);
+    if (!u->core)
+        return evn_fail(EVN_MEMORY, "units: not enough memory for %d units", u->all->count);
+    for (int c = 0; c < u->cores; c++) {
+        while (!u->named && taken[*next]) ++*next;
+        u->core[c] = u->named ? u->named[c] : evn_machine_core_number(u->all->machine, (*next)++);
     }
     return EVN_OK;
+}
+
+static evn_status deal_in_order(evn_units *all) {
+    const int cores = evn_machine_cores(all->machine);
+    char *taken = calloc((size_t)cores, 1);
+    if (!taken) return evn_fail(EVN_MEMORY, "units: not enough memory for %d cores", cores);
+    evn_status status = take_named(all, taken);
+    for (int i = 0, next = 0; !status && i < all->count; i++) {
+        evn_unit *u = &all->unit[i];
+        if (u->family == UNIT_GPU && all->crowded) continue;
+        status = deal_cores(u, taken, &next);
+        atomic_store(&u->state, all->binding == BOUND_TO_NONE ? UNIT_UNBOUND : UNIT_BOUND);
+    }
+    free(taken);
+    return status;
 }
 
 evn_status binding_deal(evn_units *all) {
@@ -195,7 +247,7 @@ evn_status binding_deal(evn_units *all) {
         claim_all(all, &c);
         claim_chosen();
         for (int i = 0; i < all->count; i++)
-            if (all->unit[i].core) all->unit[i].look = 0;
+            if (may_choose(&all->unit[i])) all->unit[i].look = 0; /* others keep their cores */
     }
     choice_close(&c);
     return status;
@@ -206,9 +258,10 @@ void binding_close(evn_unit *u) {
     if (u->all->forks == process_forks()) give_back(u);
     contention_close(&u->contention);
     free(u->core);
+    free(u->named);
     free(u->claim);
     free(u->tid);
-    u->core = u->claim = NULL;
+    u->core = u->named = u->claim = NULL;
     u->tid = NULL;
 }
 

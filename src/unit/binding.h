@@ -12,9 +12,10 @@ struct binding_wish {
 };
 evn_status binding_read(struct binding_wish *out, const evn_machine *machine);
 
-/* Assigns cores to units in the machine's order. If other programs have claimed one of these cores,
- * each unit gets the first unclaimed cores of one part, else of several; a unit with too few gets
- * none, and its threads run on any core of the process. EVN_MEMORY. */
+/* Assigns cores to units: those that the list names, to the others the rest in the machine's order.
+ * EVN_USAGE: a named core is not of this process. If other programs have claimed one of these
+ * cores, each unit gets the first unclaimed cores of one part, else of several; a unit with too few
+ * gets none, and its threads run on any core of the process; named cores stay. EVN_MEMORY. */
 evn_status binding_deal(evn_units *all);
 
 /* Releases the unit's cores and claims. */

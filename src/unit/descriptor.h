@@ -1,4 +1,4 @@
-/* Unit descriptors: parsing of lists such as `4:CPU:4,2:GPU:1`. */
+/* Unit descriptors: parsing of lists such as `4:CPU:4,2:GPU:1` and `2:CPU:4@0-7`. */
 #ifndef UNIT_DESCRIPTOR_H
 #define UNIT_DESCRIPTOR_H
 
@@ -6,21 +6,33 @@
 
 enum unit_family { UNIT_CPU, UNIT_GPU };
 
-/* `count` units of `size` cores or devices each. */
+/* `count` units of `size` cores or devices each. Named cores: ranges first_range to first_range +
+ * ranges - 1 of the list. */
 struct unit_group {
     int count;
     enum unit_family family;
     int size;
+    int first_range, ranges;
 };
 
-enum { UNIT_GROUPS_MAX = 64, UNITS_MAX = 4096 };
+/* Cores by the system's numbers of their hardware threads, both ends included. */
+struct core_range {
+    int first, last;
+};
+
+enum { UNIT_GROUPS_MAX = 64, UNITS_MAX = 4096, CORE_RANGES_MAX = 128, CORE_NUMBERS_MAX = 65536 };
 
 struct unit_list {
     int groups;
     struct unit_group group[UNIT_GROUPS_MAX];
     int units, cpus, gpus; /* units in all, of each family */
     int cores, devices;    /* needed; a GPU unit needs one core, too */
+    int ranges;            /* of named cores; 0: the list names none */
+    struct core_range range[CORE_RANGES_MAX];
 };
+
+/* Cores of a group: those of its units, or the leaders of its GPU units. */
+int unit_group_cores(const struct unit_group *g);
 
 /* Replaces the CPU units by units of one core each. */
 void unit_list_split(struct unit_list *list);
@@ -36,6 +48,14 @@ void unit_list_auto(struct unit_list *out, const int *size, int parts, int devic
 
 /* 1 if the text is `auto`. */
 int unit_list_is_auto(const char *text);
+
+/* The system's number of named core `i` of a group, 0 <= i < unit_group_cores(). */
+int unit_list_core(const struct unit_list *list, const struct unit_group *g, int i);
+
+/* Appends a group; units of the same kind as the last group's join it, unless cores are named.
+ * `core`: the system's numbers of the group's cores, NULL: not named. 0: there is no room. */
+int unit_list_add(struct unit_list *list, int count, enum unit_family family, int size,
+                  const int *core);
 
 /* Writes the list into `text` of `size` bytes, truncated if it does not fit. */
 void unit_list_print(const struct unit_list *list, char *text, int size);

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+enum { UNITS_TEXT_MAX = 2048 }; /* of evn_units_text() */
+
 /* Cores that a bound thread may use: EVENER_BIND. */
 enum unit_binding {
     BOUND_TO_CORE, /* its own core */
@@ -39,6 +41,7 @@ struct evn_unit {
     double speed;          /* of its cores together; the fastest kind's core is 1 */
     double slowness;       /* evn_unit_slow() */
     int *core;             /* the system's numbers; NULL where nothing is bound */
+    int *named;            /* cores that the list names, by these numbers; NULL: none */
     atomic_int state;      /* enum unit_state; its leader may let go */
     struct team_wait wait; /* of one of its team's threads (binding.c) */
     int *claim, claims;    /* what it has claimed: all hardware threads of its cores */
@@ -60,7 +63,7 @@ struct evn_units {
     const evn_machine *machine;
     int count, cpus, gpus, devices;
     evn_unit *unit;
-    char text[512];
+    char text[UNITS_TEXT_MAX];
     int bound;      /* 1: all were bound when opened */
     int claims;     /* 1: cores are claimed and released: EVENER_BIND=auto */
     cpu_set_t free; /* cores of threads whose unit is not bound any more */

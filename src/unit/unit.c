@@ -32,12 +32,20 @@ static evn_status too_many(const evn_machine *machine, const char *text, int wan
                     text, wanted, have == 1 ? "is" : "are", have, why);
 }
 
+/* Whether the list names a core for the leader of a GPU unit. */
+static int names_leaders(const struct unit_list *list) {
+    for (int g = 0; g < list->groups; g++)
+        if (list->group[g].family == UNIT_GPU && list->group[g].ranges) return 1;
+    return 0;
+}
+
 /* What its cores are, `core` and those behind it where it is not bound. They all do as much as the
  * slowest: a team shares its work out evenly. */
 static void rate(evn_unit *u, const evn_machine *machine, int core) {
     u->kind = 0;
     for (int c = 0; c < u->cores; c++) {
-        const int at = u->core ? evn_machine_core_of(machine, u->core[c]) : core + c;
+        const int *number = u->core ? u->core : u->named;
+        const int at = number ? evn_machine_core_of(machine, number[c]) : core + c;
         const evn_part *part = evn_machine_part(machine, evn_machine_part_of(machine, at));
         if (part && part->kind > u->kind) u->kind = part->kind;
     }
@@ -51,13 +59,24 @@ static void rate_all(evn_units *all, const evn_machine *machine, int enough) {
         u->speed = u->cores;
         if (!enough || (u->family == UNIT_GPU && all->crowded)) continue;
         if (u->family == UNIT_CPU) rate(u, machine, core);
-        core += u->cores;
+        if (!u->named) core += u->cores;
     }
+}
+
+/* The cores that the list names for unit `i` of a group. */
+static evn_status name_cores(evn_unit *u, const struct unit_list *list, const struct unit_group *g,
+                             int i) {
+    if (!g->ranges) return EVN_OK;
+    u->named = malloc(sizeof *u->named * (size_t)u->cores);
+    if (!u->named) return evn_fail(EVN_MEMORY, "units: not enough memory for %d cores", u->cores);
+    for (int c = 0; c < u->cores; c++) u->named[c] = unit_list_core(list, g, i * u->cores + c);
+    return EVN_OK;
 }
 
 /* Deals cores and devices out. */
 static evn_status deal(evn_units *all, const struct unit_list *list) {
     int next = 0, device = 0;
+    evn_status status = EVN_OK;
     for (int g = 0; g < list->groups; g++)
         for (int i = 0; i < list->group[g].count; i++) {
             evn_unit *u = &all->unit[next];
@@ -73,8 +92,8 @@ static evn_status deal(evn_units *all, const struct unit_list *list) {
                 u->devices = list->group[g].size;
                 device += u->devices;
             }
+            if (!status) status = name_cores(u, list, &list->group[g], i);
         }
-    evn_status status = EVN_OK;
     for (int i = 0; !status && i < all->count; i++) status = team_open(&all->unit[i]);
     if (!status && all->bound) status = binding_deal(all);
     return status;
@@ -113,6 +132,12 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
     int wanted = list.cores - list.gpus; /* leaders of GPU units can share */
     if (!describe && wanted > have && !(flags & EVN_OVERSUBSCRIBE))
         return too_many(machine, text, wanted);
+    if (!describe && list.ranges && (wanted > have || (list.cores > have && names_leaders(&list))))
+        return evn_fail(
+            EVN_USAGE,
+            "units: \"%s\" names cores and needs %d, and there %s %d; where units share "
+            "cores none can be named",
+            text, list.cores, have == 1 ? "is" : "are", have);
     evn_units *all = aligned_alloc(64, (sizeof *all + 63) / 64 * 64);
     if (!all) return evn_fail(EVN_MEMORY, "units: not enough memory");
     memset(all, 0, sizeof *all);
@@ -121,7 +146,8 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
     all->cpus = list.cpus;
     all->gpus = list.gpus;
     all->devices = list.devices;
-    all->bound = !describe && wanted <= have && wish.binds;
+    /* cores that are named are demanded, also under a quota */
+    all->bound = !describe && wanted <= have && (wish.binds || list.ranges);
     all->binding = wish.binding;
     all->claims = wish.claims;
     all->crowded = list.cores > have;
@@ -188,12 +214,7 @@ evn_status evn_units_remove(evn_units *all, int number) {
     for (int i = 0; i < all->count; i++) {
         evn_unit *v = &all->unit[i];
         v->number = i;
-        int size = v->family == UNIT_CPU ? v->cores : v->devices;
-        struct unit_group *last = list.groups ? &list.group[list.groups - 1] : NULL;
-        if (last && last->family == v->family && last->size == size)
-            last->count++;
-        else if (list.groups < UNIT_GROUPS_MAX)
-            list.group[list.groups++] = (struct unit_group){1, v->family, size};
+        unit_list_add(&list, 1, v->family, v->family == UNIT_CPU ? v->cores : v->devices, v->named);
     }
     unit_list_print(&list, all->text, sizeof all->text);
     return had_threads ? leaders_start(all) : EVN_OK;

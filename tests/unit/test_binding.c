@@ -357,6 +357,16 @@ static void test_units_beside(void **state) {
     evn_machine_close(two);
 }
 
+/* Unit `i` of a group, with the cores that the list names. */
+static void name_cores(evn_unit *u, evn_units *all, const struct unit_list *l, int g, int i) {
+    const struct unit_group *group = &l->group[g];
+    *u = (evn_unit){.all = all, .cores = group->size};
+    if (!group->ranges) return;
+    u->named = malloc(sizeof *u->named * (size_t)u->cores);
+    assert_non_null(u->named);
+    for (int c = 0; c < u->cores; c++) u->named[c] = unit_list_core(l, group, i * u->cores + c);
+}
+
 /* Which cores units get of two packages of four cores, two hardware threads each. */
 static void deals(const char *list, const int *core) {
     evn_machine *many;
@@ -369,8 +379,7 @@ static void deals(const char *list, const int *core) {
     all.unit = unit;
     all.forks = process_forks();
     for (int g = 0, next = 0; g < l.groups; g++)
-        for (int i = 0; i < l.group[g].count; i++)
-            unit[next++] = (evn_unit){.all = &all, .cores = l.group[g].size};
+        for (int i = 0; i < l.group[g].count; i++) name_cores(unit + next++, &all, &l, g, i);
     assert_ok(binding_deal(&all));
     int taken = 0;
     for (int u = 0, at = 0; u < all.count; u++) {
@@ -378,8 +387,9 @@ static void deals(const char *list, const int *core) {
             if (binding_core(&unit[u], i) != core[at])
                 fail_msg("%s: core %d of unit %d is %d, expected %d", list, i, u,
                          binding_core(&unit[u], i), core[at]);
-        for (int i = 0; unit[u].core && i < unit[u].cores; i++) /* both threads of each */
-            assert_true(claim_is_mine(unit[u].core[i]) &&
+        const int may_be_others = unit[u].named && !unit[u].claims;
+        for (int i = 0; unit[u].core && !may_be_others && i < unit[u].cores; i++)
+            assert_true(claim_is_mine(unit[u].core[i]) && /* both threads of each */
                         (claim_is_mine(unit[u].core[i] + 1) || unit[u].core[i] == 14));
         taken += !unit[u].core;
     }
@@ -400,7 +410,10 @@ static void test_deal(void **state) {
     deals("1:CPU:6", (const int[]){2, 4, 6, 8, 10, 12});
     deals("1:CPU:8", (const int[]){-2, -2, -2, -2, -2, -2, -2, -2});
     deals("1:CPU:4,1:CPU:2,1:CPU:1,1:CPU:1", (const int[]){8, 10, 12, 14, 2, 4, 6, -2});
+    deals("2:CPU:1@0@6,1:CPU:2", (const int[]){0, 6, 2, 4}); /* named, though claimed */
+    deals("1:CPU:2,2:CPU:1@4@12", (const int[]){2, 6, 4, 12});
     end(&o, 0);
+    deals("1:CPU:3,1:CPU:2@2@8", (const int[]){0, 4, 6, 2, 8});
     o = begin("hold", 14, -1); /* behind all that are wanted */
     deals("2:CPU:3", (const int[]){0, 2, 4, 6, 8, 10});
     deals("2:CPU:4", (const int[]){0, 2, 4, 6, -2, -2, -2, -2});

@@ -50,6 +50,23 @@ static void test_parse(void **state) {
     assert_int_equal(unit_list_parse(&list, "1:cpu:2", 6, 0), EVN_OK);
 }
 
+/* Cores that a list names, in the order of units; the text says the same list again. */
+static void test_parse_cores(void **state) {
+    (void)state;
+    static const char text[] = "2:CPU:3@4-6@0@9-10,1:CPU:2,2:GPU:1@7@12";
+    static const int core[] = {4, 5, 6, 0, 9, 10};
+    struct unit_list list;
+    char again[64];
+    assert_int_equal(unit_list_parse(&list, text, 1, 0), EVN_OK);
+    assert_int_equal(list.cores, 10);
+    for (int i = 0; i < 6; i++) assert_int_equal(unit_list_core(&list, &list.group[0], i), core[i]);
+    assert_int_equal(list.group[1].ranges, 0);
+    assert_int_equal(unit_list_core(&list, &list.group[2], 0), 7);
+    assert_int_equal(unit_list_core(&list, &list.group[2], 1), 12);
+    unit_list_print(&list, again, sizeof again);
+    assert_string_equal(again, text);
+}
+
 static void test_parse_errors(void **state) {
     (void)state;
     static const struct {
@@ -71,6 +88,15 @@ static void test_parse_errors(void **state) {
         {"-1:CPU:1", 1, "number of units"},
         {"9999:CPU:1", 1, "number of units"},
         {"4096:CPU:1,1:CPU:1", 1, "more than 4096"},
+        {"2:CPU:4@", 9, "expected the numbers of cores"},
+        {"2:CPU:4@0-6", 8, "7 cores are named, expected 8"},
+        {"1:CPU:4@0-", 10, "the last of these cores"},
+        {"1:CPU:2@3-2", 10, "the last of these cores"},
+        {"1:CPU:4@0-2@2", 13, "core 2 is named twice"},
+        {"1:CPU:2@0-1,1:GPU:1@1", 21, "core 1 is named twice"},
+        {"2:GPU:2@0-3", 8, "4 cores are named, expected 2, one for each unit's leader"},
+        {"1:CPU:1@65536", 9, "expected the numbers of cores"},
+        {"1:CPU:2@0,1", 8, "1 core is named, expected 2"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct unit_list list;
@@ -251,6 +277,31 @@ static void test_binding(void **state) {
     }
     pthread_getaffinity_np(pthread_self(), sizeof after, &after);
     assert_true(CPU_EQUAL(&at_start, &after));
+}
+
+/* Units on cores that the list names, and one that gets what is left. */
+static void test_named_cores(void **state) {
+    (void)state;
+    const int first = evn_machine_core_number(machine, 0);
+    const int second = evn_machine_core_number(machine, 1);
+    evn_units *units;
+    char list[64];
+    snprintf(list, sizeof list, "1:CPU:1@%d", 65535);
+    assert_int_equal(evn_units_open(&units, machine, list, 0), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "core 65535 is none of"));
+    snprintf(list, sizeof list, "1:CPU:1@%d,%d:CPU:1", first, evn_machine_cores(machine));
+    assert_int_equal(evn_units_open(&units, machine, list, EVN_OVERSUBSCRIBE), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "where units share cores none can be named"));
+    if (second < 0) skip();
+    snprintf(list, sizeof list, "1:CPU:1,1:CPU:1@%d", first);
+    units = open_or_fail(list, 0);
+    assert_string_equal(evn_units_text(units), list);
+    assert_int_equal(evn_unit_core_number(evn_units_get(units, 0), 0), second);
+    assert_int_equal(evn_unit_core_number(evn_units_get(units, 1), 0), first);
+    if (evn_units_check_binding(units)) fail_msg("%s: %s", list, evn_message());
+    assert_int_equal(evn_units_remove(units, 0), EVN_OK);
+    assert_string_equal(evn_units_text(units), strchr(list, ',') + 1);
+    evn_units_close(units);
 }
 
 /* check_binding must notice a thread that has gone elsewhere. */
@@ -620,6 +671,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_try),
         cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_parse_cores),
+        cmocka_unit_test(test_named_cores),
         cmocka_unit_test(test_parse_errors),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_units_of_devices),

@@ -114,6 +114,13 @@ static int allowed(struct source *s, const struct directive *d, const struct cla
 /* One COUNT:FAMILY:SIZE, where a colon may be two. */
 static int read_group(struct source *s, struct run part, struct group *group) {
     int colon[2], behind[2], n = 0;
+    const int named = run_find(s, part, 0, "@");
+    if (named >= 0) {
+        error(s, part.at[named].begin,
+              "num_teams: a directive names no cores, which are a machine's; set EVENER_UNITS, as "
+              "to 2:CPU:4@0-7");
+        return 0;
+    }
     for (int i = run_find(s, part, 0, ":"); i >= 0;) {
         int next = i + 1;
         if (next < part.count && token_is(s, &part.at[next], ":")) next++;

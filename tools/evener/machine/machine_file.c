@@ -32,7 +32,7 @@ int unit_kinds(const evn_units *units, struct unit_kind *kinds, int *kind) {
         if (k == n) kinds[n++] = found;
         kinds[k].count += count;
         while (count--) kind[u++] = k;
-        p += length;
+        p += length + (int)strcspn(p + length, ","); /* behind the cores that it names, too */
         p += *p == ',';
     }
     return n;

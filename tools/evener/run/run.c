@@ -25,7 +25,8 @@ static const struct option table[] = {
     {"steps", "N", "time steps (default: the workload's own number)", OPTION_NUMBER,
      AT(words.steps), 0, 1000000000},
     {"units", "LIST",
-     "compute units, as 4:CPU:4 (default auto: the fastest for these tasks; with GPUs one of "
+     "compute units, as 4:CPU:4, or 2:CPU:4@0-7 on these cores (default auto: the fastest for "
+     "these tasks; with GPUs one of "
      "each); "
      "@FILE: by host",
      OPTION_TEXT, AT(words.units), 0, 0},
