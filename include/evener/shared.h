@@ -1,7 +1,7 @@
-/* For programs: one-sided arrays, memory of all ranks into which any rank writes without the
+/* For programs: one-sided arrays, memory of all ranks which any rank writes and reads without the
  * owner's help, as in partitioned global address spaces (González, "UPC + CUDA", with NPB FT and
  * MG). They work over every wire of <evener/cluster.h>: one process, forked processes, MPI. In
- * MPI's words: windows, MPI_Put, MPI_Win_flush; a signal is a counter at the target.
+ * MPI's words: windows, MPI_Put, MPI_Get, MPI_Win_flush; a signal is a counter at the target.
  *
  *     evn_shared *s;                                   each rank's number to the next one
  *     evn_shared_open(&s, cluster, &(evn_shared_shape){.bytes = 2 * sizeof(double), .signals = 1});
@@ -86,6 +86,13 @@ evn_status evn_shared_put(evn_shared *shared, int to, size_t at, const void *fro
 evn_status evn_shared_put_rows(evn_shared *shared, int to, size_t at, size_t step, const void *from,
                                size_t from_step, size_t bytes, size_t rows);
 
+/* Copies `bytes` from byte `at` of rank `from`'s part to `to`, and returns when they are there
+ * (upc_memget(); MPI_Get and MPI_Win_flush). Their values include what this rank has put there, and
+ * what others have put and completed before; of puts under way they are old, new, or both. Reading
+ * from another node costs a round trip: a put by the owner costs half. EVN_USAGE: no such rank, or
+ * beyond its part; EVN_SYSTEM. */
+evn_status evn_shared_get(evn_shared *shared, int from, size_t at, void *to, size_t bytes);
+
 /* evn_shared_put() followed by evn_shared_raise(). */
 evn_status evn_shared_put_signal(evn_shared *shared, int to, size_t at, const void *from,
                                  size_t bytes, int signal);
@@ -136,11 +143,13 @@ typedef enum evn_reduction { EVN_SUM, EVN_MAX } evn_reduction;
 evn_status evn_shared_reduce(evn_shared *shared, evn_reduction what, double *value, int count);
 
 /* Puts of this rank to other ranks so far; puts to itself, signals, barriers and reductions do not
- * count. */
+ * count. Its gets from other ranks. */
 typedef struct evn_shared_counts {
     long long puts, near_puts, far_puts; /* all; within this node; to other nodes */
     double bytes, near_bytes, far_bytes;
     long long signals;
+    long long gets;
+    double got_bytes;
 } evn_shared_counts;
 
 void evn_shared_count(const evn_shared *shared, evn_shared_counts *counts);

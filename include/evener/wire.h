@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define EVN_WIRE_VERSION   2
+#define EVN_WIRE_VERSION   3
 #define EVN_WIRE_TAG_MAX   32767
 #define EVN_WIRE_BYTES_MAX ((size_t)1 << 30)
 
@@ -85,6 +85,10 @@ typedef struct evn_wire_shared {
      * late. *since: 0 before the first call of a wait. `from`: the awaited rank, -1: any, for
      * messages. EVN_STOPPED as wait() of mail; EVN_SYSTEM. */
     evn_status (*rest)(evn_segment *segment, unsigned bell, int from, double *since);
+
+    /* Copies `bytes` from byte `at` of rank `from` to `to`, and returns when they are there. They
+     * are those after all that this rank has put there before. Under the lock. */
+    evn_status (*get)(evn_segment *segment, int from, size_t at, void *to, size_t bytes);
 } evn_wire_shared;
 
 typedef struct evn_wire_kind {

@@ -1,4 +1,4 @@
-/* Puts and signals to other ranks. */
+/* Puts and signals to other ranks, and gets from them. */
 #include "shared/inside.h"
 #include "cluster/cluster.h"
 #include <string.h>
@@ -15,13 +15,20 @@ evn_status shared_check_signal(const evn_shared *s, const char *what, int signal
     return evn_fail(EVN_USAGE, "%s: there is no signal %d, there are %d", what, signal, s->signals);
 }
 
+static evn_status check_range(const evn_shared *s, const char *what, int rank, size_t at,
+                              size_t bytes) {
+    evn_status status = shared_check_rank(s, what, rank);
+    if (status) return status;
+    if (at > s->bytes[rank] || bytes > s->bytes[rank] - at)
+        return evn_fail(EVN_USAGE, "%s: %zu bytes at %zu of rank %d, which has %zu", what, bytes,
+                        at, rank, s->bytes[rank]);
+    return EVN_OK;
+}
+
 static evn_status check_bytes(const evn_shared *s, const char *what, int to, size_t at,
                               const void *from, size_t bytes) {
-    evn_status status = shared_check_rank(s, what, to);
+    evn_status status = check_range(s, what, to, at, bytes);
     if (status) return status;
-    if (at > s->bytes[to] || bytes > s->bytes[to] - at)
-        return evn_fail(EVN_USAGE, "%s: %zu bytes at %zu of rank %d, which has %zu", what, bytes,
-                        at, to, s->bytes[to]);
     if (bytes && !from) return evn_fail(EVN_USAGE, "%s: the source is NULL", what);
     return EVN_OK;
 }
@@ -79,6 +86,25 @@ evn_status evn_shared_put_rows(evn_shared *s, int to, size_t at, size_t step, co
     for (size_t i = 0; !status && i < rows; i++)
         status =
             shared_put(s, to, s->begin + at + i * step, (const char *)from + i * from_step, bytes);
+    return status;
+}
+
+evn_status evn_shared_get(evn_shared *s, int from, size_t at, void *to, size_t bytes) {
+    static const char what[] = "evn_shared_get()";
+    evn_status status = check_range(s, what, from, at, bytes);
+    if (status || !bytes) return status;
+    if (!to) return evn_fail(EVN_USAGE, "%s: the target is NULL", what);
+    if (from != s->rank) {
+        atomic_fetch_add_explicit(&s->gets, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&s->got_bytes, (long long)bytes, memory_order_relaxed);
+    }
+    if (s->there[from]) {
+        memmove(to, s->there[from] + s->begin + at, bytes);
+        return EVN_OK;
+    }
+    cluster_lock(s->cluster);
+    status = s->wire->get(s->segment, from, s->begin + at, to, bytes);
+    cluster_unlock(s->cluster);
     return status;
 }
 

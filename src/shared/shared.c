@@ -151,4 +151,6 @@ void evn_shared_count(const evn_shared *s, evn_shared_counts *counts) {
     counts->puts = counts->near_puts + counts->far_puts;
     counts->bytes = counts->near_bytes + counts->far_bytes;
     counts->signals = atomic_load(&s->signals_raised);
+    counts->gets = atomic_load(&s->gets);
+    counts->got_bytes = (double)atomic_load(&s->got_bytes);
 }

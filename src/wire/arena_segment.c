@@ -167,6 +167,17 @@ static evn_status segment_raise(evn_segment *s, int to, int word, int direct) {
 
 /* ---- what comes in ---- */
 
+/* The request goes out behind what was put, and the bytes come back. */
+static evn_status segment_get(evn_segment *s, int from, size_t at, void *to, size_t bytes) {
+    evn_status status = segment_flush(s, from);
+    if (!status && is_emulated(s->wire))
+        status = wire_arena_await_time(s->wire, wire_arena_through(s->wire, sizeof(long)));
+    if (!status && is_emulated(s->wire))
+        status = wire_arena_await_time(s->wire, wire_arena_through(s->wire, bytes));
+    if (!status) memcpy(to, s->of->part[from]->memory + at, bytes);
+    return status;
+}
+
 /* When what this thread has looked for comes, and has rung the bell already; 0: it has not. */
 static _Thread_local double pending;
 
@@ -201,4 +212,5 @@ const evn_wire_shared wire_arena_shared = {.open = segment_open,
                                            .raise = segment_raise,
                                            .value = segment_value,
                                            .bell = segment_bell,
-                                           .rest = segment_rest};
+                                           .rest = segment_rest,
+                                           .get = segment_get};

@@ -1,6 +1,6 @@
 /* One-sided memory over MPI 3: one window that the ranks of a node share, so that they read and
  * write each other's memory themselves, and the same memory once more in a window of all ranks, for
- * MPI_Put() to other nodes. Both are locked for all from the beginning to the end.
+ * MPI_Put() and MPI_Get() of other nodes. Both are locked for all from the beginning to the end.
  *
  * A word that a rank of the same node raises is counted by the processor; one of another node's is
  * written by MPI_Accumulate() with what this rank has raised it to, when what was put before has
@@ -274,6 +274,19 @@ static evn_status segment_raise(evn_segment *s, int to, int word, int direct) {
 
 /* ---- what comes in ---- */
 
+/* MPI does not order a get behind puts. */
+static evn_status segment_get(evn_segment *s, int from, size_t at, void *to, size_t bytes) {
+    int code = 0;
+    evn_status status = segment_flush(s, from);
+    for (size_t done = 0; !status && !code && done < bytes; done += PIECE) {
+        const int piece = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
+        code = MPI_Get((char *)to + done, piece, MPI_BYTE, from, (MPI_Aint)(s->head + at + done),
+                       piece, MPI_BYTE, s->far);
+    }
+    if (!status && !code) code = MPI_Win_flush(from, s->far);
+    return status ? status : failed(s, "a get from", from, code);
+}
+
 static unsigned long long segment_value(evn_segment *s, int word) {
     return __atomic_load_n((uint64_t *)s->there[s->wire->rank] + word, __ATOMIC_ACQUIRE);
 }
@@ -313,4 +326,5 @@ const evn_wire_shared wire_mpi_shared = {.open = segment_open,
                                          .value = segment_value,
                                          .poll = segment_poll,
                                          .bell = segment_bell,
-                                         .rest = segment_rest};
+                                         .rest = segment_rest,
+                                         .get = segment_get};

@@ -134,6 +134,33 @@ static void flushed(evn_cluster *c, int per_node) {
     evn_shared_close(s);
 }
 
+/* A rank reads from all what they have written, while others read from it, and what it has put
+ * itself, at once. */
+static void gets(evn_cluster *c, int per_node) {
+    const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
+    evn_shared *s = shared_of(c, (size_t)(2 * BLOCK + size) * 8, 0, per_node);
+    uint64_t got[BLOCK], *mine = evn_shared_memory(s);
+    for (long round = 0; round < 10; round++) {
+        fill(mine, 2 * BLOCK, seed_of(me, me, round));
+        must_ok(evn_shared_barrier(s));
+        for (int i = 0; i < size; i++) {
+            const int from = (me + i) % size;
+            const size_t at = seed_of(me, from, round) % BLOCK;
+            must_ok(evn_shared_get(s, from, at * 8, got, sizeof got));
+            must(is_filled(got, BLOCK, seed_of(from, from, round) + at));
+            const uint64_t own = mixed((uint64_t)(1000 * round + i));
+            must_ok(evn_shared_put(s, from, (size_t)(2 * BLOCK + me) * 8, &own, 8));
+            must_ok(evn_shared_get(s, from, (size_t)(2 * BLOCK + me) * 8, got, 8));
+            must(got[0] == own);
+        }
+        must_ok(evn_shared_barrier(s)); /* or one would write what another reads */
+    }
+    evn_shared_counts n;
+    evn_shared_count(s, &n);
+    must(n.gets == 20 * (size - 1) && n.got_bytes == 10.0 * (size - 1) * 8 * (BLOCK + 1));
+    evn_shared_close(s);
+}
+
 static void rows(evn_cluster *c, int per_node) {
     enum { ROWS = 9, LENGTH = 5, STEP = 12, FROM = 7 };
     const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
@@ -479,6 +506,7 @@ static void misuse(evn_cluster *c, int per_node) {
     s = shared_of(c, 8, 1, per_node);
     for (int bad = -2; bad <= size; bad += size + 2) {
         must_give(evn_shared_put(s, bad, 0, data, 8), EVN_USAGE);
+        must_give(evn_shared_get(s, bad, 0, data, 8), EVN_USAGE);
         must_give(evn_shared_put_signal(s, bad, 0, data, 8, 0), EVN_USAGE);
         must_give(evn_shared_raise(s, bad, 0), EVN_USAGE);
         must_give(evn_shared_flush(s, bad), EVN_USAGE);
@@ -494,6 +522,11 @@ static void misuse(evn_cluster *c, int per_node) {
         must_give(evn_shared_put(s, r, 4, data, SIZE_MAX), EVN_USAGE);
         must_give(evn_shared_put(s, r, 0, NULL, 8), EVN_USAGE);
         must_ok(evn_shared_put(s, r, 8, NULL, 0));
+        must_give(evn_shared_get(s, r, 0, data, 9), EVN_USAGE);
+        must_give(evn_shared_get(s, r, 9, data, 0), EVN_USAGE);
+        must_give(evn_shared_get(s, r, 4, data, SIZE_MAX), EVN_USAGE);
+        must_give(evn_shared_get(s, r, 0, NULL, 8), EVN_USAGE);
+        must_ok(evn_shared_get(s, r, 8, NULL, 0));
     }
     must_give(evn_shared_raise(s, 0, 1), EVN_USAGE);
     must_give(evn_shared_raise(s, 0, -1), EVN_USAGE);
@@ -507,6 +540,7 @@ static void misuse(evn_cluster *c, int per_node) {
     must_give(evn_shared_reduce(s, EVN_SUM, NULL, 1), EVN_USAGE);
     must_give(evn_shared_reduce(s, EVN_SUM, &value, -1), EVN_USAGE);
     must_give(evn_shared_put(NULL, 0, 0, data, 8), EVN_USAGE);
+    must_give(evn_shared_get(NULL, 0, 0, data, 8), EVN_USAGE);
     must_give(evn_shared_put_rows(NULL, 0, 0, 8, data, 8, 8, 1), EVN_USAGE);
     must_give(evn_shared_put_signal(NULL, 0, 0, data, 8, 0), EVN_USAGE);
     must_give(evn_shared_raise(NULL, 0, 0), EVN_USAGE);
@@ -525,17 +559,29 @@ static void misuse(evn_cluster *c, int per_node) {
     evn_shared_poll(NULL);
     /* nothing was written, and nothing counted */
     evn_shared_count(s, &n);
-    must(n.puts == 0 && n.bytes == 0 && n.signals == 0);
+    must(n.puts == 0 && n.bytes == 0 && n.signals == 0 && n.gets == 0);
     must_ok(evn_shared_barrier(s));
     must(*(uint64_t *)evn_shared_memory(s) == 0);
     evn_shared_close(s);
 }
 
-const struct shared_case shared_cases[] = {
-    {"parts", parts},     {"two", two},       {"everybody", everybody}, {"flushed", flushed},
-    {"rows", rows},       {"ring", ring},     {"order", order},         {"direct", direct},
-    {"any", any},         {"counts", counts}, {"barriers", barriers},   {"reductions", reductions},
-    {"threads", threads}, {"deaf", deaf},     {"misuse", misuse},       {NULL, NULL}};
+const struct shared_case shared_cases[] = {{"parts", parts},
+                                           {"two", two},
+                                           {"everybody", everybody},
+                                           {"flushed", flushed},
+                                           {"gets", gets},
+                                           {"rows", rows},
+                                           {"ring", ring},
+                                           {"order", order},
+                                           {"direct", direct},
+                                           {"any", any},
+                                           {"counts", counts},
+                                           {"barriers", barriers},
+                                           {"reductions", reductions},
+                                           {"threads", threads},
+                                           {"deaf", deaf},
+                                           {"misuse", misuse},
+                                           {NULL, NULL}};
 
 void shared_run_all(evn_cluster *c) {
     for (const struct shared_case *k = shared_cases; k->name; k++)
