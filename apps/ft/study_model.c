@@ -167,6 +167,14 @@ static int check(char class_, int threads) {
     return EXIT_USAGE;
 }
 
+/* A pass has a thread's points in and out, those of one thread after another where a master serves
+ * all. */
+static double gpu_bytes(char class_, int variant, int threads, int per_node) {
+    const int *n = ft_class_of(class_)->n;
+    const int at_a_time = variant == FUNNELED || variant == BEST ? 1 : per_node;
+    return at_a_time * 32 * ((double)n[0] * n[1] * n[2] / threads);
+}
+
 /* The first transform has as much to do as one of a step. */
 static int steps(char class_) { return 1 + ft_class_of(class_)->steps; }
 
@@ -177,4 +185,4 @@ static const struct virtual_variant variants[] = {
     [BEST] = {"best", 1, 1, 1},
     {0},
 };
-const struct virtual_program ft_in_time = {variants, check, steps, lay, NULL};
+const struct virtual_program ft_in_time = {variants, check, steps, gpu_bytes, lay, NULL};

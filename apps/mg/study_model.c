@@ -297,6 +297,12 @@ static int check(char class_, int threads) {
     return EXIT_USAGE;
 }
 
+/* Fields stay there, of each of its threads. */
+static double gpu_bytes(char class_, int variant, int threads, int per_node) {
+    (void)variant;
+    return per_node * blocks_doubles(shape_of(class_, NULL), threads) * sizeof(double);
+}
+
 static int steps(char class_) {
     int of = 0;
     shape_of(class_, &of);
@@ -309,4 +315,4 @@ static const struct virtual_variant variants[] = {
     [FUNNELED] = {"funneled", 1, 0, 0},
     {0},
 };
-const struct virtual_program mg_in_time = {variants, check, steps, lay, first};
+const struct virtual_program mg_in_time = {variants, check, steps, gpu_bytes, lay, first};

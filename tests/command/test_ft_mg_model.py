@@ -360,6 +360,26 @@ class Words(Base):
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (3, 1), done.stderr)
         self.assertIn("fewer nodes", done.stderr)
 
+    def test_memory_of_gpus(self):
+        """Nodes whose GPU cannot hold its part are refused, with the bytes that it would need: section 4.1, at least four GTX 580 for MG."""
+        rows = self.rows("mg", "--class", "C", "--nodes", "1,2,4", "--per-node", "1", "--hybrid", "on", gpu_bytes=1.5e9)
+        self.assertEqual({nodes for nodes, _, _ in rows}, {4})
+        self.assertTrue(all(r["speedup_nodes"] is None for r in rows.values()))
+        refused = {(r["nodes"], r["variant"]): r["gpu_bytes"] for r in self.record["refused"]}
+        self.assertEqual(len(refused), 6)
+        for nodes in (1, 2):  # u and r on all levels, v on the finest, without ghosts
+            at_least = 8 * 512 ** 3 / nodes * (1 + 2 * 8 / 7 * (1 - 1e-6))
+            self.assertTrue(at_least < refused[nodes, "bulk"] < 1.05 * at_least, refused)
+        self.assertIn("needs 3.", self.evener("mg", "--class", "C", "--nodes", "1,4", "--per-node", "1", "--machine", self.machine(gpu_bytes=1.5e9)).stdout)
+        # a point of ft is 16 bytes, in and out; a master has one thread's at a time
+        rows = self.rows("ft", "--class", "B", "--nodes", "2", "--per-node", "4", "--hybrid", "on")
+        for (_, variant, _), r in rows.items():
+            self.assertEqual(r["gpu_bytes"], 32 * 512 * 256 * 256 / 2 / (4 if variant in ("funneled", "best") else 1))
+        self.assertEqual(self.record["refused"], [])
+        # cores have no such limit; none at all is a mistake
+        self.assertEqual(len(self.rows("mg", "--class", "C", "--nodes", "1", "--per-node", "1", "--hybrid", "off", gpu_bytes=1)), 2)
+        self.refuses("mg", "--class", "C", "--nodes", "1,2", "--hybrid", "on", "--machine", self.machine(gpu_bytes=1.5e9), says="which has 1.5")
+
     def test_bad_machines(self):
         def write(text):
             with open(self.path("m.json"), "w") as f:

@@ -19,6 +19,8 @@ const struct virtual_figure virtual_figures[] = {
      "data sheet of the Tesla C2050: 515e9, of which a quarter is assumed, as of a core"},
     {"gpu_memory", AT(gpu_memory), 1e11, 1,
      "data sheet of the Tesla C2050: 144e9, of which 70 % are assumed to be reached"},
+    {"gpu_bytes", AT(gpu_bytes), 6e9, 1,
+     "data sheet of the Tesla C2070, which is a C2050 with twice its memory"},
     {"kernel", AT(kernel), 7e-6, 0, "assumed: a launch and the shortest kernel"},
     {"context", AT(context), 2.5e-5, 0,
      "NVIDIA on Fermi: from one application to another in less than 25 microseconds"},

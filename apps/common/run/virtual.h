@@ -16,6 +16,7 @@ struct virtual_node {
     double core_flops, core_memory, node_memory; /* of a core; what all cores have together */
     double core_copy;                            /* bytes that a core copies */
     double gpu_flops, gpu_memory;
+    double gpu_bytes;               /* its memory */
     double kernel, context;         /* a launch; from one context to another */
     double beside;                  /* not 0: copies and kernels of several contexts overlap */
     double concurrent;              /* not 0: so do launches of kernels of one */
@@ -97,6 +98,8 @@ struct virtual_program {
     int (*check)(char class_, int threads);
     /* Statistics of the timed part of a run. */
     int (*steps)(char class_);
+    /* Bytes that a GPU has to hold for the threads of its node. */
+    double (*gpu_bytes)(char class_, int variant, int threads, int per_node);
     /* Lays a step into the cluster, for a class and threads that were checked; `first`: what the
      * timed part does before its steps, NULL where that is nothing. 0, or -1 without memory. */
     int (*lay)(struct virtual_cluster *c, char class_, int variant, int transposes);

@@ -22,7 +22,9 @@ struct request {
 
 struct row {
     int nodes, threads, variant, gpu, transposes;
-    double step_s, one_node_s;
+    double gpu_bytes;            /* that a node's GPU has to hold; 0: none is used */
+    int fits;                    /* 0: it has not as many, and nothing else is known */
+    double step_s, one_node_s;   /* of one node: NAN where its GPU is too small */
     double group_s[TIME_GROUPS]; /* of a thread, in the mean */
     double device_s, network_s;  /* that the busiest GPU and the busiest way of a network have */
     struct virtual_counts counts, before; /* of a step; before the first one of a run */
@@ -139,6 +141,21 @@ static int transposes(const struct study_of *s, int variant) {
                                   : s->program->variant[variant].transposes;
 }
 
+/* Whether a node's GPU holds all that it has to. */
+static int fits(const struct study_of *s, struct row *row, int nodes) {
+    const int per_node = (int)s->request->per_node;
+    row->gpu_bytes =
+        row->gpu ? s->program->gpu_bytes(s->class_, row->variant, nodes * per_node, per_node) : 0;
+    return row->gpu_bytes <= s->node.gpu_bytes;
+}
+
+/* A row that does not fit on these nodes. */
+static void refuse_row(const struct study_of *s, struct row *row, int nodes) {
+    row->nodes = nodes;
+    row->threads = nodes * (int)s->request->per_node;
+    row->step_s = row->one_node_s = NAN;
+}
+
 /* A variant on so many nodes, and on one. */
 static int add_row(struct study_of *s, int nodes, int variant, int gpu) {
     if (s->rows == ROWS_MAX) {
@@ -147,9 +164,17 @@ static int add_row(struct study_of *s, int nodes, int variant, int gpu) {
     }
     struct row *row = &s->row[s->rows];
     *row = (struct row){.variant = variant, .gpu = gpu, .transposes = transposes(s, variant)};
-    int code = step(s, row, 1, (int)s->request->per_node);
-    const double one = row->step_s;
-    if (!code) code = step(s, row, nodes, (int)s->request->per_node);
+    int code = s->program->check(s->class_, nodes * (int)s->request->per_node);
+    double one = NAN;
+    if (!code && fits(s, row, 1)) {
+        code = step(s, row, 1, (int)s->request->per_node);
+        one = row->step_s;
+    }
+    row->fits = !code && fits(s, row, nodes);
+    if (row->fits)
+        code = step(s, row, nodes, (int)s->request->per_node);
+    else if (!code)
+        refuse_row(s, row, nodes);
     row->one_node_s = one;
     s->rows += !code;
     return code;
@@ -189,6 +214,16 @@ static int read_variants(const struct study_of *s, struct option_list *list, int
     return 0;
 }
 
+/* No node holds its part. */
+static int none_fits(const struct study_of *s) {
+    const struct row *r = &s->row[s->rows - 1];
+    complain("%s class %c: %s on %d nodes needs %.3g GB of each GPU, which has %.3g (gpu_bytes); "
+             "expected more nodes, or --hybrid off",
+             s->is->name, s->class_, s->program->variant[r->variant].name, r->nodes,
+             1e-9 * r->gpu_bytes, 1e-9 * s->node.gpu_bytes);
+    return EXIT_USAGE;
+}
+
 static int add_rows(struct study_of *s) {
     static const char *const hybrid[] = {"off", "on", "both"};
     const struct request *r = s->request;
@@ -213,7 +248,9 @@ static int add_rows(struct study_of *s) {
                     (gpu || s->program->variant[v].cores))
                     code = add_row(s, (int)count, v, gpu);
     }
-    return code;
+    int some = 0;
+    for (int i = 0; i < s->rows; i++) some |= s->row[i].fits;
+    return code || some || !s->rows ? code : none_fits(s);
 }
 
 /* ---- what comes out ---- */
@@ -230,9 +267,18 @@ static void print_page(const struct study_of *s, FILE *out) {
     for (int i = 0; i < s->rows; i++) {
         const struct row *r = &s->row[i];
         if (i && r->nodes != s->row[i - 1].nodes) fprintf(out, "\n");
-        fprintf(out, "%6d %8d  %-9s %-4s %10.3f %9.2f %9.2f ", r->nodes, r->threads,
-                s->program->variant[r->variant].name, r->gpu ? "GPU" : "CPU", 1e3 * r->step_s,
-                s->one_thread_s / r->step_s, r->one_node_s / r->step_s);
+        fprintf(out, "%6d %8d  %-9s %-4s ", r->nodes, r->threads,
+                s->program->variant[r->variant].name, r->gpu ? "GPU" : "CPU");
+        if (!r->fits) {
+            fprintf(out, "needs %.3g GB of each GPU, which has %.3g\n", 1e-9 * r->gpu_bytes,
+                    1e-9 * s->node.gpu_bytes);
+            continue;
+        }
+        fprintf(out, "%10.3f %9.2f ", 1e3 * r->step_s, s->one_thread_s / r->step_s);
+        if (isnan(r->one_node_s))
+            fprintf(out, "%9s ", "-");
+        else
+            fprintf(out, "%9.2f ", r->one_node_s / r->step_s);
         for (int g = 0; g < TIME_GROUPS; g++)
             fprintf(out, " %5.1f %%", 100 * r->group_s[g] / r->step_s);
         fprintf(out, "  %5.1f %% %5.1f %%  %9.0f %10.3f\n", 100 * r->device_s / r->step_s,
@@ -267,12 +313,23 @@ static cJSON *record_counts(const struct virtual_counts *c, double steps,
     return o;
 }
 
+/* A row whose GPUs are too small. */
+static cJSON *record_refused(const struct study_of *s, const struct row *r) {
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddNumberToObject(o, "nodes", r->nodes);
+    cJSON_AddNumberToObject(o, "threads", r->threads);
+    cJSON_AddStringToObject(o, "variant", s->program->variant[r->variant].name);
+    record_number(o, "gpu_bytes", r->gpu_bytes);
+    return o;
+}
+
 static cJSON *record_row(const struct study_of *s, const struct row *r) {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddNumberToObject(o, "nodes", r->nodes);
     cJSON_AddNumberToObject(o, "threads", r->threads);
     cJSON_AddStringToObject(o, "variant", s->program->variant[r->variant].name);
     cJSON_AddBoolToObject(o, "gpu", r->gpu);
+    if (r->gpu) record_number(o, "gpu_bytes", r->gpu_bytes);
     if (r->transposes) cJSON_AddNumberToObject(o, "transposes", r->transposes);
     record_number(o, "step_s", r->step_s);
     record_number(o, "speedup", s->one_thread_s / r->step_s);
@@ -304,7 +361,11 @@ static cJSON *record(const struct study_of *s) {
     cJSON_AddNumberToObject(root, "steps", s->program->steps(s->class_));
     record_number(root, "one_thread_s", s->one_thread_s);
     cJSON *list = cJSON_AddArrayToObject(root, "in_time");
-    for (int i = 0; i < s->rows; i++) cJSON_AddItemToArray(list, record_row(s, &s->row[i]));
+    for (int i = 0; i < s->rows; i++)
+        if (s->row[i].fits) cJSON_AddItemToArray(list, record_row(s, &s->row[i]));
+    cJSON *refused = cJSON_AddArrayToObject(root, "refused");
+    for (int i = 0; i < s->rows; i++)
+        if (!s->row[i].fits) cJSON_AddItemToArray(refused, record_refused(s, &s->row[i]));
     cJSON_AddStringToObject(root, "command", command_line);
     return root;
 }
