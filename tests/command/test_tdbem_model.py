@@ -5,7 +5,9 @@ record, messages and bytes against those of runs over ranks, records that make n
 Run: ctest -R tdbem-model, or tests/command/test_tdbem_model.py build/evener [test ..]
 """
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,6 +69,25 @@ class Published(Base):
         slow = self.model("--ranks", "8", "--latency", "20", "--bandwidth", "1")["over_ranks"][0]
         self.assertAlmostEqual(slow["sums_sent_s"], 7 * 20e-6 + slow["sums_bytes"] / 8 / 1e9, delta=1e-12)
         self.assertAlmostEqual(slow["rows_shared_s"], 16 * 7 * 20e-6 + slow["rows_bytes"] / 8 / 1e9, delta=1e-12)
+
+
+class Table(Base):
+    def test_blocks(self):
+        """Table 4 of the paper: blocks and fill have the same values in each numbering, and E is operations over the kernel's speed."""
+        done = evener("bench", "td-bem", "--table", "--mesh", "sphere:2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split() for line in done.stdout.splitlines() if re.match(r"  \d+x\d+ ", line)]
+        self.assertEqual([r[0] for r in rows], ["16x16", "32x16", "64x16", "128x16", "32x32", "64x32", "128x32", "32x64", "64x64", "128x64",
+                                                "32x128", "64x128", "128x128"])
+        values = None
+        for name, rate, *cells in rows:
+            size = math.prod(map(int, name.split("x")))
+            self.assertEqual(len(cells), 9)
+            for blocks, fill, e in zip(cells[0::3], cells[1::3], cells[2::3]):
+                all_values = int(blocks) * size
+                values = values or all_values * float(fill) / 100
+                self.assertAlmostEqual(all_values * float(fill) / 100, values, delta=1e-2 * values)
+                self.assertAlmostEqual(float(e), 2e3 * all_values / (1e9 * float(rate)), delta=1e-2 * float(e) + 1e-3)
 
 
 class Runs(Base):

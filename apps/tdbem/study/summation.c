@@ -24,18 +24,22 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The least time of one call, over `least` calls and 0.2 s at any rate. */
-static double fastest(void (*call)(void *), void *arg, int least) {
+/* The least time of one call, over `least` calls and `during` seconds at any rate. */
+static double fastest_during(void (*call)(void *), void *arg, int least, double during) {
     double best = 1e9;
     const double begin = evn_now();
     call(arg); /* warms up */
-    for (int n = 0; n < least || evn_now() - begin < 0.2; n++) {
+    for (int n = 0; n < least || evn_now() - begin < during; n++) {
         const double since = evn_now();
         call(arg);
         const double took = evn_now() - since;
         if (took < best) best = took;
     }
     return best;
+}
+
+static double fastest(void (*call)(void *), void *arg, int least) {
+    return fastest_during(call, arg, least, 0.2);
 }
 
 /* ---- what the machine allows: reading alone, since sums stay in cache ---- */
@@ -201,6 +205,37 @@ static void sum_all(void *arg) {
                            s->sums + (size_t)b * s->bytes, s->scratch);
 }
 
+static void sum_close(struct sum *s) {
+    free(s->node);
+    free(s->sums);
+    free(s->scratch);
+    history_close(s->past);
+}
+
+/* All blocks as one unit has them, with some past; to be closed in any case. */
+static evn_status sum_open(struct sum *s, const struct layout *a, const struct layout_options *o) {
+    const size_t blocks = (size_t)a->blocks, known_count = (size_t)a->columns * (size_t)a->depth;
+    *s = (struct sum){.layout = a};
+    evn_status status = history_open(&s->past, a->columns, a->depth, a->front, o->group, o->single);
+    double *known = malloc(sizeof *known * known_count);
+    int *all = malloc(sizeof *all * blocks);
+    s->bytes = ((size_t)a->rows * (size_t)a->wide * 8 + 63) / 64 * 64;
+    s->sums = aligned_alloc(64, s->bytes * blocks);
+    s->scratch = aligned_alloc(64, (summation_scratch(a, a->blocks) + 63) / 64 * 64);
+    s->node = malloc(sizeof *s->node * blocks);
+    if (!status && (!known || !s->sums || !s->scratch || !all || !s->node))
+        status = evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
+    if (!status) {
+        for (size_t i = 0; i < known_count; i++) known[i] = 1e-3 * (double)(i % 1000);
+        history_import(s->past, known);
+        for (int b = 0; b < a->blocks; b++) all[b] = b;
+        summation_nodes(a->blocks, all, a->blocks, s->node);
+    }
+    free(known);
+    free(all);
+    return status;
+}
+
 struct machine_limits {
     double peak; /* double; flop/s */
     double base; /* GFlop/s that others are compared with */
@@ -209,25 +244,11 @@ struct machine_limits {
 static evn_status measure(const struct slices *s, const struct layout_options *o, const char *name,
                           const struct machine_limits *limits) {
     struct layout *a;
-    struct sum sum = {0};
+    struct sum sum;
     evn_status status = layout_open(&a, s, o);
     if (status) return status;
-    status = history_open(&sum.past, a->columns, a->depth, a->front, o->group, o->single);
-    double *known = malloc(sizeof *known * (size_t)a->columns * (size_t)a->depth);
-    sum.layout = a;
-    sum.bytes = ((size_t)a->rows * (size_t)a->wide * 8 + 63) / 64 * 64;
-    sum.sums = aligned_alloc(64, sum.bytes * (size_t)a->blocks);
-    sum.scratch = aligned_alloc(64, (summation_scratch(a, a->blocks) + 63) / 64 * 64);
-    int *all = malloc(sizeof *all * (size_t)a->blocks);
-    sum.node = malloc(sizeof *sum.node * (size_t)a->blocks);
-    if (!status && (!known || !sum.sums || !sum.scratch || !all || !sum.node))
-        status = evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
+    status = sum_open(&sum, a, o);
     if (!status) {
-        for (size_t i = 0; i < (size_t)a->columns * (size_t)a->depth; i++)
-            known[i] = 1e-3 * (double)(i % 1000);
-        history_import(sum.past, known);
-        for (int b = 0; b < a->blocks; b++) all[b] = b;
-        summation_nodes(a->blocks, all, a->blocks, sum.node);
         const double seconds = fastest(sum_all, &sum, 3), bandwidth = read_bandwidth(a->bytes);
         const double flop = 2.0 * o->group * (double)a->nnz;
         const double peak = limits->peak * (o->single ? 2 : 1);
@@ -243,12 +264,7 @@ static evn_status measure(const struct slices *s, const struct layout_options *o
                1e-9 * flop / seconds / limits->base);
         fflush(stdout);
     }
-    free(known);
-    free(all);
-    free(sum.node);
-    free(sum.sums);
-    free(sum.scratch);
-    history_close(sum.past);
+    sum_close(&sum);
     layout_close(a);
     return status;
 }
@@ -353,14 +369,80 @@ static int renumbered(const struct slices *s, const struct mesh *mesh, const int
     return !ok;
 }
 
+static const int size[][2] = {{16, 16},  {32, 16},  {64, 16},  {128, 16}, {32, 32},
+                              {64, 32},  {128, 32}, {32, 64},  {64, 64},  {128, 64},
+                              {32, 128}, {64, 128}, {128, 128}};
+enum { ORDERS = 3, SIZES = sizeof size / sizeof *size };
+
+/* Operations a second on blocks of a size, those on padding included, with groups of the paper's 8
+ * steps in double: what its estimate E is made of. */
+static evn_status block_rate(const struct slices *s, const int br_bc[2], double *rate) {
+    const struct layout_options o = {
+        .kind = LAYOUT_FULL, .br = br_bc[0], .bc = br_bc[1], .group = 8};
+    struct layout *a;
+    struct sum sum;
+    evn_status status = layout_open(&a, s, &o);
+    if (status) return status;
+    status = sum_open(&sum, a, &o);
+    if (!status) *rate = 2.0 * o.group * (double)a->values / fastest_during(sum_all, &sum, 3, 0.05);
+    sum_close(&sum);
+    layout_close(a);
+    return status;
+}
+
+/* On a sphere of 162 vertices, whatever the mesh: the blocks of a large one fill the memory. */
+static evn_status block_rates(double *rate) {
+    struct mesh *mesh = NULL;
+    struct slices *s = NULL;
+    evn_status status = mesh_open(&mesh, "sphere:2");
+    if (!status) status = mesh_renumber(mesh, NUMBERING_HILBERT);
+    if (!status) {
+        const struct slices_options o = {
+            .problem = TDBEM_RIGID, .eta = 0.5, .delta = 0.5 * mesh->h_mean};
+        status = slices_generate(&s, mesh, &o, 1);
+    }
+    for (int b = 0; !status && b < SIZES; b++) status = block_rate(s, size[b], &rate[b]);
+    slices_close(s);
+    mesh_close(mesh);
+    return status;
+}
+
+static void print_table(const struct slices *s, const char *name,
+                        const struct layout_fill fill[ORDERS][SIZES], const double *score,
+                        const double *rate) {
+    static const char *const orders[] = {"none", "Morton", "Hilbert"};
+    printf("\nFull-Blocking of %s, %d vertices: blocks, share of values that are no padding, and "
+           "E, ms of a step\n\n  %-9s %8s",
+           name, s->columns, "block", "GFlop/s");
+    for (int o = 0; o < ORDERS; o++) printf("  %9s blocks  fill %%       E", orders[o]);
+    printf("\n");
+    for (int b = 0; b < SIZES; b++) {
+        char text[16];
+        snprintf(text, sizeof text, "%dx%d", size[b][0], size[b][1]);
+        const int narrow = size[b][1] < s->longest;
+        printf("  %-9s %8.2f", text, 1e-9 * rate[b]);
+        for (int o = 0; o < ORDERS; o++) {
+            const double values = (double)fill[o][b].blocks * size[b][0] * size[b][1];
+            if (narrow)
+                printf("  %16s  %6s  %6s", "too narrow", "", "");
+            else
+                printf("  %16zu  %6.2f  %6.3f", fill[o][b].blocks, 100 * fill[o][b].fill,
+                       1e3 * 2 * values / rate[b]);
+        }
+        printf("\n");
+    }
+    printf("  %-9s %8s", "score", "");
+    for (int o = 0; o < ORDERS; o++) printf("  %16.1f  %6s  %6s", score[o], "", "");
+    printf("\n\nE: the paper's estimate, operations on all values of the blocks, padding included, "
+           "at the speed of blocks\nof this size measured on one core (GFlop/s; double, n_g 8, of "
+           "sphere:2). "
+           "score: mean over slices and neighbouring rows of\n(columns that both cover)^2\n");
+}
+
 static evn_status table(const struct slices *s, struct mesh *mesh, const char *name) {
     static const enum numbering order[] = {NUMBERING_NONE, NUMBERING_MORTON, NUMBERING_HILBERT};
-    static const char *const orders[] = {"none", "Morton", "Hilbert"};
-    static const int size[][2] = {{16, 16}, {32, 16}, {64, 16}, {128, 16}, {32, 32},
-                                  {64, 32}, {32, 64}, {64, 64}, {128, 128}};
-    enum { ORDERS = 3, SIZES = sizeof size / sizeof *size };
     struct layout_fill fill[ORDERS][SIZES];
-    double score[ORDERS];
+    double score[ORDERS], rate[SIZES] = {0};
     int *before = malloc(sizeof *before * (size_t)mesh->vertices);
     if (!before) return evn_fail(EVN_MEMORY, "bench td-bem: not enough memory");
     memcpy(before, mesh->number, sizeof *before * (size_t)mesh->vertices);
@@ -380,28 +462,9 @@ static evn_status table(const struct slices *s, struct mesh *mesh, const char *n
         free(other.begin);
     }
     free(before);
-    if (status) return status;
-    printf(
-        "\nFull-Blocking of %s, %d vertices: blocks, and share of values that are no padding\n\n",
-        name, s->columns);
-    printf("  %-9s", "block");
-    for (int o = 0; o < ORDERS; o++) printf("  %10s blocks  fill %%", orders[o]);
-    printf("\n");
-    for (int b = 0; b < SIZES; b++) {
-        char text[16];
-        snprintf(text, sizeof text, "%dx%d", size[b][0], size[b][1]);
-        printf("  %-9s", text);
-        for (int o = 0; o < ORDERS; o++)
-            if (size[b][1] >= s->longest)
-                printf("  %17zu  %6.2f", fill[o][b].blocks, 100 * fill[o][b].fill);
-            else
-                printf("  %17s  %6s", "too narrow", "");
-        printf("\n");
-    }
-    printf("  %-9s", "score");
-    for (int o = 0; o < ORDERS; o++) printf("  %17.1f  %6s", score[o], "");
-    printf("\n\nscore: mean over slices and neighbouring rows of (columns that both cover)^2\n");
-    return EVN_OK;
+    if (!status) status = block_rates(rate);
+    if (!status) print_table(s, name, fill, score, rate);
+    return status;
 }
 
 struct request {
