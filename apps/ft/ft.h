@@ -55,7 +55,7 @@ const char *ft_phase_name(int phase);
  *              their master, does the passes of all (R13 to R18): that one has a unit of one
  *              device, the others one CPU unit each
  *
- * R6 and so on: González, "UPC + CUDA". */
+ * R6 and so on: Wang and others, "UPC + CUDA". */
 enum ft_variant { FT_BEST, FT_SLABS, FT_PACKED, FT_FUNNELED };
 
 struct ft_way {

@@ -4,7 +4,7 @@
  * or a device's. There is one way to move data: acquire a region for a space with an access mode,
  * work on it, release it. From this follow the valid copies, the transfers, and the stale copies.
  * These are the register, migrate and get placement routines of González-Tallada and Morancho,
- * "Compute units in OpenMP: extensions for heterogeneous parallel programming" (2023), section 3.
+ * "Compute units in OpenMP: extensions for heterogeneous parallel programming" (2023), section 4.1.
  *
  *     evn_place_open(&place, units, 0.5);
  *     evn_place_add(place, block, bytes, &region);

@@ -1,7 +1,8 @@
 /* For programs: one-sided arrays, memory of all ranks which any rank writes and reads without the
- * owner's help, as in partitioned global address spaces (González, "UPC + CUDA", with NPB FT and
- * MG). They work over every wire of <evener/cluster.h>: one process, forked processes, MPI. In
- * MPI's words: windows, MPI_Put, MPI_Get, MPI_Win_flush; a signal is a counter at the target.
+ * owner's help, as in partitioned global address spaces (Wang, Huang, Narayana and El-Ghazawi,
+ * "UPC + CUDA", 2011, with NPB FT and MG). They work over every wire of <evener/cluster.h>: one
+ * process, forked processes, MPI. In MPI's words: windows, MPI_Put, MPI_Get, MPI_Win_flush; a
+ * signal is a counter at the target.
  *
  *     evn_shared *s;                                   each rank's number to the next one
  *     evn_shared_open(&s, cluster, &(evn_shared_shape){.bytes = 2 * sizeof(double), .signals = 1});

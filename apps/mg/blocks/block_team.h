@@ -1,5 +1,5 @@
 /* The blocks that one device computes: its rank's own, and with --variant funneled those of all
- * ranks of its node, whose master its rank is (González, "UPC + CUDA": funneled sharing of a
+ * ranks of its node, whose master its rank is (Wang and others, "UPC + CUDA": funneled sharing of a
  * device).
  *
  * Each block has a queue and a thread that fills it, so that blocks wait for nobody but their

@@ -7,9 +7,9 @@
  *   instead, consecutive ones, each with its own start; a block's bundles are ordered strip by
  *   strip, and in one by length: its sums then never leave the registers. This pads more, to the
  *   longest of each strip. Ours.
- * - contiguous: Contiguous-Blocking (Bramas, Coulaud, Sylvand 2015, section 4.4): one block a
+ * - contiguous: Contiguous-Blocking (Bramas, Coulaud, Sylvand 2015, section 5.2): one block a
  * slice, all rows left-aligned, padded to the longest, column-major: value(l, i) at l * rows + i.
- * - full:BRxBC: Full-Blocking (section 4.3): dense blocks of BR rows and BC columns, padded with
+ * - full:BRxBC: Full-Blocking (section 5.1): dense blocks of BR rows and BC columns, padded with
  *   zeros, column-major.
  *
  * Only k >= 1 is in here; M_0 is solved with, and what a point nearer than delta needs of a_n

@@ -167,8 +167,8 @@ void slices_matrix_add(struct slices_csr *m, const struct slices *s);
 void slices_matrix_put(struct slices_csr *m, int row, int column, double value);
 void slices_csr_free(struct slices_csr *m);
 
-/* The paper's score of an ordering (section 4.2): the mean over columns and consecutive rows of the
- * square of how many k both row-vectors cover. */
+/* The paper's score of an ordering (section 7.4.1): the mean over columns and consecutive rows of
+ * the square of how many k both row-vectors cover. */
 double slices_score(const struct slices *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* bench td-bem: the summation stage on one core, every layout, precision and n_g, against what the
  * machine allows for data of that size, and beside sparse matrix times vector over all M_k; and the
  * paper's Table 4, how many blocks Full-Blocking makes of a mesh in each numbering (Bramas,
- * Coulaud, Sylvand 2015, section 5.2). */
+ * Coulaud, Sylvand 2015, sections 5.1 and 7.4.1). */
 #include "tdbem/study/study.h"
 #include "common/cli/message.h"
 #include "common/cli/options.h"

@@ -1,5 +1,5 @@
 /* The radiation stage: what the steps of a group that are already known give to those that are not
- * (Bramas, Coulaud, Sylvand 2015, section 4.5).
+ * (Bramas, Coulaud, Sylvand 2015, section 3.3).
  *
  * The paper multiplies by M_1 .. M_(n_g-1) after each step, sparse matrix by sparse matrix. Here
  * the steps of a group are halved and halved again, as in online convolution (Hairer, Lubich,

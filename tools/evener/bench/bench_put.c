@@ -1,8 +1,8 @@
-/* bench put: one-sided puts between two ranks by size, as figure 3 of González' "UPC + CUDA" has
- * them: half a ping-pong of puts with signals, and a flood of puts that one flush ends; by the
- * processor into a neighbour's memory, over the wire (MPI_Put() where that is MPI), and as messages
- * of the same wire; beside the same by MPI alone, a copy within the own memory, and copies to a
- * device and from it. */
+/* bench put: one-sided puts between two ranks by size, as figure 3 of "UPC + CUDA" (Wang and others
+ * 2011) has them: half a ping-pong of puts with signals, and a flood of puts that one flush ends;
+ * by the processor into a neighbour's memory, over the wire (MPI_Put() where that is MPI), and as
+ * messages of the same wire; beside the same by MPI alone, a copy within the own memory, and copies
+ * to a device and from it. */
 #include "bench/bench.h"
 #include "bench/pair.h"
 #include "bench/raw.h"
