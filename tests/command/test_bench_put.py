@@ -46,6 +46,33 @@ class BenchPut(unittest.TestCase):
                 for flood in ("", "_flood"):
                     self.assertAlmostEqual(record[way][3][f"{host}{flood}_s"], 6e-6, delta=1e-12, msg=(way, host, flood))
 
+    def test_kinds_of_memory(self):
+        """Section 3.3 of UPC + CUDA: copies of pinned memory are faster than those of pageable memory at all sizes; shared memory has a rate of its own."""
+        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,pageable=500MB/s,shared=250MB/s,latency=5us", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = json.loads(done.stdout)
+        for way in ("copies", "copies_back"):
+            for host, seconds in (("pinned", 6e-6), ("pageable", 7e-6), ("shared", 9e-6)):
+                self.assertAlmostEqual(record[way][3][f"{host}_s"], seconds, delta=1e-12, msg=(way, host))
+        # shared is pageable, too, unless it has a rate; nothing is faster than the link
+        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,pageable=2GB/s,latency=5us", "--json", "-")
+        for copies in json.loads(done.stdout)["copies"]:
+            self.assertEqual(copies["pinned_s"], copies["pageable_s"])
+        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,pageable=500MB/s,latency=5us", "--json", "-")
+        self.assertAlmostEqual(json.loads(done.stdout)["copies"][3]["shared_s"], 7e-6, delta=1e-12)
+        for words, says in (("pageable=0", "pageable"), ("shared=fast", "shared")):
+            done = self.put("--max", "8", "--devices", f"emulated:{words}")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(says, done.stderr)
+
+    def test_links(self):
+        """bench links has a column for each kind of memory."""
+        done = subprocess.run([EVENER, "bench", "links", "--repeat", "1", "--devices",
+                               "emulated:1,clock=virtual,link=8GB/s,pageable=4GB/s,shared=2GB/s,latency=0us"], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        last = [line.split() for line in done.stdout.splitlines() if re.match(r" +64 MiB", line)][-1]
+        self.assertEqual(last[3:], ["8.000", "4.000", "2.000"] * 2)
+
     def test_other_nodes(self):
         """An emulated wire: nobody sees another's memory, so there is no put by the processor."""
         done = self.put("--wire", "processes:3,latency=10us", "--max", "8", "--devices", "none")

@@ -19,6 +19,7 @@
 #include "base/number.h"
 #include "device/backend.h"
 #include "device/emulated/model.h"
+#include "device/emulated/pinned.h"
 #include "device/emulated/resident_groups.h"
 #include "device/emulated/fault_guard.h"
 #include <errno.h>
@@ -73,6 +74,7 @@ struct command {
     size_t to_at, from_at, bytes;
     void *host_to;
     const void *host_from;
+    double host;           /* bytes a second that host memory lets through; 0: no limit */
     struct emulated *peer; /* device copied from */
     struct moment *moment;
     /* a launch; all in one piece of memory with the command */
@@ -500,13 +502,16 @@ static void run_inside(struct emulated *e, struct command *c) {
 /* A copy of which one end or both are on the other side of a link; the link out of a device is
  * taken before one into another, so that no two wait for each other. */
 static void run_transfer(struct emulated *out, struct emulated *in, char *to, const char *from,
-                         size_t bytes) {
+                         size_t bytes, double host) {
     double seconds = 0;
     for (int i = 0; i < 2; i++) {
         const struct emulated *e = i ? in : out;
         if (!e || e->options.is_virtual) continue;
         double mine = e->options.latency;
-        if (e->options.link > 0) mine += (double)bytes / e->options.link;
+        if (host > 0 && !(e->options.link > 0 && e->options.link < host))
+            mine += (double)bytes / host;
+        else if (e->options.link > 0)
+            mine += (double)bytes / e->options.link;
         seconds = fmax(seconds, mine);
     }
     if (out) pthread_mutex_lock(&out->out);
@@ -578,9 +583,9 @@ static void work(struct emulated_queue *q, struct command *c) {
     char *to = c->to ? c->to->memory + c->to_at : c->host_to;
     const char *from = c->from ? c->from->memory + c->from_at : c->host_from;
     switch (c->task) {
-    case TASK_IN: run_transfer(NULL, e, to, from, c->bytes); break;
-    case TASK_OUT: run_transfer(e, NULL, to, from, c->bytes); break;
-    case TASK_PEER: run_transfer(c->peer, e, to, from, c->bytes); break;
+    case TASK_IN: run_transfer(NULL, e, to, from, c->bytes, c->host); break;
+    case TASK_OUT: run_transfer(e, NULL, to, from, c->bytes, c->host); break;
+    case TASK_PEER: run_transfer(c->peer, e, to, from, c->bytes, 0); break;
     case TASK_POISON: poison(to, c->bytes); break;
     case TASK_WITHIN:
     case TASK_LAUNCH: run_inside(e, c); break;
@@ -666,6 +671,39 @@ static picoseconds ready(struct emulated_queue *q) {
     return begin;
 }
 
+/* Bytes a second that host memory lets through; 0: as many as the link. */
+static double host_rate(const struct emulated_options *o, const void *memory, size_t bytes) {
+    if (!(o->pageable > 0) && !(o->shared > 0)) return 0;
+    const enum host_kind kind = host_kind_of(memory, bytes, o->shared > 0);
+    return kind == HOST_PINNED ? 0 : kind == HOST_SHARED ? o->shared : o->pageable;
+}
+
+static evn_status emulated_host_open(void **out, evn_device *d, size_t bytes) {
+    (void)d;
+    const size_t page = 4096;
+    *out = bytes > SIZE_MAX - page ? NULL : aligned_alloc(page, (bytes + page - 1) / page * page);
+    if (!*out) return no_memory();
+    evn_status status = pinned_add(*out, bytes);
+    if (status) free(*out);
+    return status;
+}
+
+static void emulated_host_close(void *memory, evn_device *d) {
+    (void)d;
+    pinned_remove(memory);
+    free(memory);
+}
+
+static evn_status emulated_host_register(evn_device *d, void *memory, size_t bytes) {
+    (void)d;
+    return pinned_add(memory, bytes);
+}
+
+static void emulated_host_unregister(void *memory, evn_device *d) {
+    (void)d;
+    pinned_remove(memory);
+}
+
 static evn_status copy(evn_queue *base, enum task task, const evn_buffer *to, size_t to_at,
                        void *host_to, const evn_buffer *from, size_t from_at, const void *host_from,
                        size_t bytes) {
@@ -682,16 +720,19 @@ static evn_status copy(evn_queue *base, enum task task, const evn_buffer *to, si
     if (to) c->to = store_keep(store_of(to));
     if (from) c->from = store_keep(store_of(from));
     if (task == TASK_PEER) c->peer = of(from->device);
+    if (host_to || host_from)
+        c->host = host_rate(&e->options, host_to ? host_to : host_from, bytes);
     if (task != TASK_POISON) number(e, c);
     if (e->options.is_virtual) {
         picoseconds begin = ready(q);
         if (task == TASK_WITHIN)
             q->ready = timeline_within(&e->timeline, begin, bytes);
         else if (task != TASK_POISON)
-            q->ready = timeline_transfer(task == TASK_IN    ? NULL
-                                         : task == TASK_OUT ? &e->timeline
-                                                            : &c->peer->timeline,
-                                         task == TASK_OUT ? NULL : &e->timeline, begin, bytes);
+            q->ready =
+                timeline_transfer(task == TASK_IN    ? NULL
+                                  : task == TASK_OUT ? &e->timeline
+                                                     : &c->peer->timeline,
+                                  task == TASK_OUT ? NULL : &e->timeline, begin, bytes, c->host);
     }
     give(q, c);
     return EVN_OK;
@@ -985,6 +1026,10 @@ const struct backend backend_emulated = {
     .close = emulated_close,
     .buffer_open = emulated_buffer_open,
     .buffer_close = emulated_buffer_close,
+    .host_memory_open = emulated_host_open,
+    .host_memory_close = emulated_host_close,
+    .host_memory_register = emulated_host_register,
+    .host_memory_unregister = emulated_host_unregister,
     .copy_to_device = emulated_copy_to_device,
     .copy_to_host = emulated_copy_to_host,
     .copy_within = emulated_copy_within,

@@ -112,6 +112,10 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
             status = speed(o, text, &out->speed);
         } else if (!strcmp(o->key, "link")) {
             status = quantity(o, text, evn_rates, 1, 1e15, &out->link);
+        } else if (!strcmp(o->key, "pageable")) {
+            status = quantity(o, text, evn_rates, 1, 1e15, &out->pageable);
+        } else if (!strcmp(o->key, "shared")) {
+            status = quantity(o, text, evn_rates, 1, 1e15, &out->shared);
         } else if (!strcmp(o->key, "latency")) {
             status = quantity(o, text, evn_times, 0, 10, &out->latency);
         } else if (!strcmp(o->key, "launch")) {
@@ -138,11 +142,12 @@ evn_status emulated_options(struct emulated_options *out, const char *text) {
             status = evn_spec_number(o, "device", text, 0, 63, &number);
             out->bad = (int)number;
         } else {
-            return evn_fail(EVN_USAGE,
-                            "device: \"%s\": unknown option \"%s\", expected a number of devices "
-                            "first, speed, link, latency, launch, item, memory, peer, clock, "
-                            "cores, check, fail or bad",
-                            text, o->key);
+            return evn_fail(
+                EVN_USAGE,
+                "device: \"%s\": unknown option \"%s\", expected a number of devices "
+                "first, speed, link, pageable, shared, latency, launch, item, memory, peer, clock, "
+                "cores, check, fail or bad",
+                text, o->key);
         }
     }
     if (status) return status;
@@ -255,9 +260,9 @@ picoseconds timeline_within(struct timeline *t, picoseconds ready, size_t bytes)
 /* The link is taken for as long as the bytes take to go through; they arrive a latency later. The
  * slower one's speed counts. */
 picoseconds timeline_transfer(struct timeline *from, struct timeline *to, picoseconds ready,
-                              size_t bytes) {
+                              size_t bytes, double host) {
     struct timeline *both[2] = {from < to ? from : to, from < to ? to : from};
-    double seconds = 0, latency = 0;
+    double seconds = host > 0 ? (double)bytes / host : 0, latency = 0;
     for (int i = 0; i < 2; i++) {
         if (!both[i]) continue;
         const struct emulated_options *o = both[i]->options;

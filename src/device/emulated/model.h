@@ -24,12 +24,13 @@ enum failure { FAIL_NONE, FAIL_ALLOC, FAIL_COPY, FAIL_KERNEL, FAIL_LOST };
 
 /* emulated:COUNT,KEY=VALUE,.. with the keys as named here */
 struct emulated_options {
-    int count;      /* 1..EMULATED_MAX devices */
-    double speed;   /* speed of kernels; 1 is this host's, or that of `item` */
-    double link;    /* bytes/s of each direction; 0: no limit */
-    double latency; /* s, of a copy to, from or between devices */
-    double launch;  /* s, of a kernel */
-    double item;    /* s, of one item (virtual clock) */
+    int count;               /* 1..EMULATED_MAX devices */
+    double speed;            /* speed of kernels; 1 is this host's, or that of `item` */
+    double link;             /* bytes/s of each direction; 0: no limit */
+    double pageable, shared; /* bytes/s of copies of such host memory (pinned.h); 0: as the link */
+    double latency;          /* s, of a copy to, from or between devices */
+    double launch;           /* s, of a kernel */
+    double item;             /* s, of one item (virtual clock) */
     struct {
         char kernel[32];
         double item;
@@ -72,9 +73,10 @@ struct timeline {
 picoseconds timeline_kernel(struct timeline *t, picoseconds ready, const char *kernel, int groups,
                             int items);
 picoseconds timeline_within(struct timeline *t, picoseconds ready, size_t bytes);
-/* From one device to another; NULL: the host. */
+/* From one device to another; NULL: the host, whose memory lets through `host` bytes/s; 0: no
+ * limit. */
 picoseconds timeline_transfer(struct timeline *from, struct timeline *to, picoseconds ready,
-                              size_t bytes);
+                              size_t bytes, double host);
 
 /* Virtual time of the calling thread; and records that the thread has waited until `time`. */
 picoseconds host_time(void);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { SIZES = 9, MAX = 64 << 20 };
 
@@ -109,8 +110,11 @@ static evn_status study(evn_device *a, evn_device *b, int repeat) {
     evn_buffer *near = NULL, *far = NULL;
     void *pinned = NULL;
     char *pageable = malloc(MAX), *target = malloc(MAX);
-    evn_status status =
-        pageable && target ? EVN_OK : evn_fail(EVN_MEMORY, "bench links: no memory");
+    char *shared =
+        mmap(NULL, MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* or failed */
+    evn_status status = pageable && target && shared != MAP_FAILED
+                            ? EVN_OK
+                            : evn_fail(EVN_MEMORY, "bench links: no memory");
     if (!status) status = evn_queue_open(&queue, a);
     if (!status) status = evn_buffer_open(&near, a, MAX);
     if (!status && b) status = evn_buffer_open(&far, b, MAX);
@@ -119,15 +123,18 @@ static evn_status study(evn_device *a, evn_device *b, int repeat) {
         memset(pageable, 1, MAX);
         memset(target, 1, MAX);
         memset(pinned, 1, MAX);
+        memset(shared, 1, MAX);
         struct way way[] = {
             {.name = "host copy", .kind = HOST_COPY, .host = pageable, .target = target},
             {.name = "in, pinned", .kind = IN, .host = pinned},
             {.name = "in, pageable", .kind = IN, .host = pageable},
+            {.name = "in, shared", .kind = IN, .host = shared},
             {.name = "out, pinned", .kind = OUT, .host = pinned},
             {.name = "out, pageable", .kind = OUT, .host = pageable},
+            {.name = "out, shared", .kind = OUT, .host = shared},
             {.name = "device-device", .kind = PEER},
         };
-        const int ways = b ? 6 : 5;
+        const int ways = b ? 8 : 7;
         for (int w = 0; !status && w < ways; w++) {
             if (way[w].kind != HOST_COPY) way[w].device = a;
             way[w].queue = queue;
@@ -144,6 +151,7 @@ static evn_status study(evn_device *a, evn_device *b, int repeat) {
     evn_queue_close(queue);
     free(target);
     free(pageable);
+    if (shared != MAP_FAILED) munmap(shared, MAX);
     return status;
 }
 
