@@ -290,6 +290,17 @@ static void test_host_memory(void **state) {
     evn_buffer_close(x);
     for (int m = 0; m < 3; m++) evn_host_memory_close(memory[m], b.device);
     evn_host_memory_close(NULL, b.device);
+    if (is_emulated()) { /* what is pinned twice is refused, as by CUDA */
+        static char mine[3 << 12];
+        assert_ok(evn_host_memory_register(b.device, mine + 100, 5000));
+        assert_fails(evn_host_memory_register(b.device, mine + 5000, 1000), EVN_USAGE,
+                     "registered already");
+        assert_ok(evn_host_memory_register(b.device, mine + 5100, 1000));
+        evn_host_memory_unregister(mine + 100, b.device);
+        assert_ok(evn_host_memory_register(b.device, mine, 5100));
+        evn_host_memory_unregister(mine, b.device);
+        evn_host_memory_unregister(mine + 5100, b.device);
+    }
     close_bench(&b);
 }
 

@@ -1,4 +1,5 @@
-/* Ranks of a node that share one device (Wang and others, "UPC + CUDA", funneled sharing; R13 to R18).
+/* Ranks of a node that share one device (Wang and others, "UPC + CUDA", funneled sharing; R13 to
+ * R18).
  *
  * The lowest rank, the master, alone opens a device. All fields are in their owners' host memory,
  * one-sided; nothing stays on the device between passes. In a pass each member signals that its
