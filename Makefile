@@ -51,7 +51,7 @@ setup-test:
 	@cmake/setup test
 
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp' '*.hpp')
 
 install: setup
 	$(CONFIGURE) -DEVENER_ISA=all $(CMAKE_ARGS)

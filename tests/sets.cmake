@@ -4,7 +4,7 @@
 # docs/testing.md says for each of these which quick test stands for it.
 set(full
     # trees of their own, and what runs in them
-    sanitizers attack threads contract aarch64 mpi-build package guest outside
+    sanitizers attack threads contract aarch64 mpi-build package guest outside cpp-header-full
     # other processors' levels, which make test does not compile
     command-isa
     # random cases by the hundred

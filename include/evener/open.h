@@ -139,6 +139,14 @@ evn_status evn_close_loop(evn_session *session, evn_loop *loop);
  * evn_close_loop() are EVN_USAGE there. */
 evn_status evn_close(evn_session *session);
 
+/* Closes everything, as evn_close() does, after a failure that the program does not recover from:
+ * no file is published, and earlier ones stay. evn_message() is still the failure's. Over ranks
+ * this rank leaves, and the others fail at their next collective call with this rank's message; it
+ * returns when all ranks have left. Close exchanges and places of the loops before. By another
+ * thread, or while the units are at work, it leaves a message and closes nothing. NULL is accepted.
+ */
+void evn_abandon(evn_session *session);
+
 /* This process's rank; 0 without ranks. */
 int evn_session_rank(const evn_session *session);
 

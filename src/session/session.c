@@ -428,15 +428,39 @@ static evn_status write_record(evn_session *s) {
     return status;
 }
 
-/* In a process that was forked since: memory is given back, and the files stay as they are. */
-static evn_status close_forked(evn_session *s) {
+/* Loops and their state, without a word to the files. */
+static void drop_loops(evn_session *s) {
     for (int i = 0; i < s->loops; i++) {
         evn_loop_close(s->opened[i].loop);
         evn_schedule_close(s->opened[i].schedule);
         session_forget(s->opened[i].regions);
     }
+}
+
+/* In a process that was forked since: memory is given back, and the files stay as they are. */
+static evn_status close_forked(evn_session *s) {
+    drop_loops(s);
     release(s); /* the ranks are its parent's */
     return EVN_OK;
+}
+
+void evn_abandon(evn_session *s) {
+    if (!s) return;
+    if (s->forks != process_forks()) {
+        close_forked(s);
+        return;
+    }
+    if (!s->any_closes && !by_opener(s)) {
+        other_thread(s, "evn_abandon()");
+        return;
+    }
+    if (session_at_work(s, "evn_abandon()")) return;
+    char message[sizeof s->message];
+    snprintf(message, sizeof message, "%s", evn_message());
+    if (!*message) snprintf(message, sizeof message, "session: its program has given it up");
+    drop_loops(s);
+    leave(s, evn_fail(EVN_BODY, "%s", message));
+    evn_fail(EVN_BODY, "%s", message);
 }
 
 evn_status evn_close(evn_session *s) {

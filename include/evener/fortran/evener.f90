@@ -494,6 +494,7 @@ module evener
         integer(c_int) function evn_session_collect(session, loop) bind(c); import; type(c_ptr), value :: session, loop; end
         integer(c_int) function evn_close_loop(session, loop) bind(c); import; type(c_ptr), value :: session, loop; end
         integer(c_int) function evn_close(session) bind(c); import; type(c_ptr), value :: session; end
+        subroutine evn_abandon(session) bind(c); import; type(c_ptr), value :: session; end
         integer(c_int) function evn_session_rank(session) bind(c); import; type(c_ptr), value :: session; end
         type(c_ptr) function evn_session_cluster(session) bind(c); import; type(c_ptr), value :: session; end
         type(c_ptr) function evn_session_units(session) bind(c); import; type(c_ptr), value :: session; end
