@@ -2,7 +2,7 @@
 #
 #     evener_directives(TARGET)
 #
-# compiles the C and Fortran files of TARGET by way of evener-cc, with the compilers that CMake has chosen, and links the run-time. A
+# compiles the files of C, C++ and Fortran of TARGET by way of evener-cc, with the compilers that CMake has chosen, and links the run-time. A
 # launcher that the target has already (ccache) is called by evener-cc in its turn.
 
 function(evener_directives target)
@@ -12,7 +12,7 @@ function(evener_directives target)
     else()
         set(command "${EVENER_CC}")
     endif()
-    foreach(language C Fortran)
+    foreach(language C CXX Fortran)
         set(words "${command}")
         get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
         if(launcher)

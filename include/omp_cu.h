@@ -87,10 +87,20 @@ static inline void *omp_cu_stream(void) { return evn_cu_stream(); }
         { (pointer), 0, 0 }
 #    define OMP_CU_VALUE(variable)                                                                 \
         { 0, &(variable), sizeof(variable) }
-#    define omp_cu_launch(source, kernel, groups, ...)                                             \
-        evn_cu_launch(                                                                             \
-            source, kernel, groups, (const evn_cu_argument[]){__VA_ARGS__},                        \
-            (int)(sizeof((const evn_cu_argument[]){__VA_ARGS__}) / sizeof(evn_cu_argument)))
+#    ifdef __cplusplus
+template <size_t count>
+inline void evn_cxx_launch(const evn_kernel_source *source, const char *kernel, int groups,
+                           const evn_cu_argument (&argument)[count]) {
+    evn_cu_launch(source, kernel, groups, argument, static_cast<int>(count));
+}
+#        define omp_cu_launch(source, kernel, groups, ...)                                         \
+            evn_cxx_launch(source, kernel, groups, {__VA_ARGS__})
+#    else
+#        define omp_cu_launch(source, kernel, groups, ...)                                         \
+            evn_cu_launch(                                                                         \
+                source, kernel, groups, (const evn_cu_argument[]){__VA_ARGS__},                    \
+                (int)(sizeof((const evn_cu_argument[]){__VA_ARGS__}) / sizeof(evn_cu_argument)))
+#    endif
 
 /* OpenMP's queries, right on a unit's leader, too: the unit's cores, the number of units, its
  * number. */

@@ -8,7 +8,7 @@ set(full
     # other processors' levels, which make test does not compile
     command-isa
     # random cases by the hundred
-    cc-fuzz cc-fortran-fuzz attack-ranks
+    cc-fuzz cc-fortran-fuzz cc-cxx-long cc-cxx-fuzz attack-ranks
     # every combination; class W and A
     hybrid-class_w hybrid-class_a bits-bt-mz-W bits-sp-mz-W bits-lu-mz-W verify-bt-mz-A verify-sp-mz-A verify-lu-mz-A
     command-ranks-matrix command-ft-mg-faults command-ft-mg-ends command-ft-mg-matrix command-ranks-wire

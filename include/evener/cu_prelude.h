@@ -132,6 +132,20 @@ evn_cu_left(void);
 /* After the last evn_cu_next(), still in the region. Does nothing; optional. */
 void evn_cu_distributed(evn_cu_site *site);
 
+/* ---- exceptions of C++ that leave a body (evener/cu_exceptions.h) ---- */
+
+/* In the handler of an exception that leaves a body: the batch ends with this iteration. 1: it is
+ * the instance's first, to be kept for all threads; 2: to be kept for this thread; 0: not to be
+ * kept. */
+int evn_cu_caught(void);
+/* In the handler of one that leaves a teams block; `same`: it is the one of the block's last loop,
+ * which all leaders have. Ends the program where other leaders would wait for this one; else 1: to
+ * be kept. */
+int evn_cu_left_teams(int same, const char *text);
+/* Behind a region: an exception has ended it, which is kept for all threads (1: for the last time,
+ * 3: other leaders take it, too) or for this one (2). 0: none has. */
+int evn_cu_thrown(void);
+
 /* ---- loops of which evener-cc --kernels has made a kernel ---- */
 
 /* A loop as a kernel. Device compilers get `dialect` followed by `text`, whose kernel "evn_loop"

@@ -4,6 +4,7 @@
 #include "cu/internal.h"
 #include <omp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef void (*microtask)(int *, int *, ...);
@@ -38,6 +39,7 @@ struct work {
     void (*batch)(const evn_cu_int *, int);
     evn_cu_int from, step;
     struct site *site;
+    int instance;
 };
 
 /* A batch on a device by what batch() names. */
@@ -62,6 +64,8 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
     omp_set_num_threads(evn_unit_cores(unit)); /* of inner regions */
     me->unit = unit;
     me->batch = batch;
+    me->instance = w->instance;
+    me->threw = 0;
     if (w->batch && evn_batch_device(batch) >= 0)
         status = call_batch(w, batch);
     else
@@ -69,6 +73,8 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
     evn_status released = me->count ? cu_place_release() : EVN_OK;
     me->batch = NULL;
     me->unit = before;
+    if (me->threw) status = evn_fail(EVN_BODY, "an exception has left the body");
+    me->threw = 0;
     return status ? status : released;
 }
 
@@ -77,6 +83,7 @@ static void job(evn_unit *unit, void *arg) {
     struct cu_thread *me = &cu_here;
     omp_set_num_threads(evn_unit_cores(unit));
     me->unit = unit;
+    me->instances = 0;
     call(w->closure);
     if (me->count && cu_place_release()) cu_die_of_message(NULL);
     me->unit = NULL;
@@ -84,39 +91,55 @@ static void job(evn_unit *unit, void *arg) {
 
 /* ---- the region that was announced --------------------------------------------------------- */
 
-static void run_loop(const struct work *w, struct kept *kept) {
+static void run_loop(struct work *w, struct kept *kept) {
     const int threads = omp_get_max_threads();
+    w->instance = 1;
+    atomic_store(&cu.thrown, 0);
     evn_status status = evn_loop_run(kept->loop, body, (void *)w);
     omp_set_num_threads(threads);
-    if (status) cu_die_of_message(w->site->where);
+    if (status && atomic_load(&cu.thrown))
+        cu_here.thrown = 1;
+    else if (status)
+        cu_die_of_message(w->site->where);
 }
 
 static void run_teams(const struct work *w) {
     const int threads = omp_get_max_threads();
+    atomic_store(&cu.thrown, 0);
+    atomic_store(&cu.left, 0);
     evn_status status = evn_units_run(cu.units, job, (void *)w);
     omp_set_num_threads(threads);
     if (status) cu_die_of_message(w->site->where);
+    cu_here.thrown = atomic_load(&cu.left);
 }
 
-static void run_join(const struct work *w, struct kept *kept) {
+/* All leaders count their instances alike. */
+static void run_join(struct work *w, struct kept *kept) {
+    const int instance = w->instance = ++cu_here.instances;
     evn_status status = cu_here.count ? cu_place_release() : EVN_OK;
     if (!status) status = evn_loop_join(kept->loop, cu_here.unit, body, (void *)w);
-    if (status) cu_die_of_message(w->site->where);
+    if (status && atomic_load(&cu.thrown) >= instance)
+        cu_here.thrown = 3;
+    else if (status)
+        cu_die_of_message(w->site->where);
 }
 
 static void run_standard(const struct work *w) {
     cu_here.takes = 1;
+    cu_here.threw = 0;
     call(w->closure);
     cu_here.takes = 0;
+    if (cu_here.threw) cu_here.thrown = 2;
+    cu_here.threw = 0;
 }
 
 static void take(const struct closure *closure) {
     struct cu_thread *me = &cu_here;
-    const struct work w = {.closure = closure,
-                           .batch = me->batch_body,
-                           .from = me->from,
-                           .step = me->step,
-                           .site = me->site};
+    struct work w = {.closure = closure,
+                     .batch = me->batch_body,
+                     .from = me->from,
+                     .step = me->step,
+                     .site = me->site};
     const enum armed armed = me->armed;
     me->armed = ARMED_NOT;
     if (armed == ARMED_LOOP)
@@ -133,11 +156,40 @@ static void take(const struct closure *closure) {
  * intercepted. */
 evn_cu_int evn_cu_next(void) {
     struct cu_thread *me = &cu_here;
+    if (me->threw) return -1;
     if (me->batch) return evn_batch_next(me->batch);
     if (me->takes) return me->next < me->end ? me->next++ : -1;
     cu_die(NULL, "the parallel region of this directive was not taken over: it is in a part of the "
                  "program that was linked without evener-cc, or compiled for an OpenMP runtime "
                  "that is neither GNU's nor LLVM's");
+}
+
+/* ---- exceptions of C++ (evener/cu_prelude.h) ----------------------------------------------------
+ */
+
+int evn_cu_caught(void) {
+    struct cu_thread *me = &cu_here;
+    me->threw = 1;
+    if (!me->batch) return 2;
+    for (int before = atomic_load(&cu.thrown); before < me->instance;)
+        if (atomic_compare_exchange_weak(&cu.thrown, &before, me->instance)) return 1;
+    return 0;
+}
+
+int evn_cu_left_teams(int same, const char *text) {
+    if (!same && evn_units_count(cu.units) > 1)
+        cu_die(NULL,
+               "an exception (%s) has left a teams block on unit %d, between its loops, where the "
+               "other units would wait for this one; catch it in the block, or throw it in a loop",
+               text, evn_unit_number(cu_here.unit));
+    atomic_store(&cu.left, 1);
+    return !same;
+}
+
+int evn_cu_thrown(void) {
+    const int thrown = cu_here.thrown;
+    cu_here.thrown = 0;
+    return thrown;
 }
 
 void evn_cu_distributed(evn_cu_site *site) { (void)site; }

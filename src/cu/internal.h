@@ -98,6 +98,10 @@ struct cu_thread {
     void (*batch_body)(const evn_cu_int *, int);
     evn_cu_int next, end; /* ARMED_STANDARD: remaining iterations */
     int takes;            /* these */
+    int instance;         /* number of the instance at hand: 1, or in a teams block from 1 on */
+    int instances;        /* of the teams block so far */
+    int threw;            /* an exception has left the body, which ends the batch */
+    int thrown;           /* one has ended the region: evn_cu_thrown()'s answer */
     struct wish wish;
     /* as a leader */
     evn_unit *unit;   /* NULL: leads none */
@@ -135,6 +139,8 @@ struct cu_program {
     evn_session *session;
     evn_units *units;
     unsigned long serial;
+    _Atomic int thrown; /* the instance that an exception has ended; 0: none */
+    _Atomic int left;   /* an exception has left the teams block */
 };
 extern struct cu_program cu;
 

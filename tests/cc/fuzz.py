@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Random programs with directives against plain C, and mutated directives under sanitizers.
 
-    tests/cc/fuzz.py COMMAND [--programs N] [--mutants N] [--seed S] [--keep FOLDER]
+    tests/cc/fuzz.py COMMAND [--programs N] [--mutants N] [--seed S] [--keep FOLDER] [--cxx]
 
 Programs use forms of loops, clauses, types, scopes, macros, inner loops, continue, nested parallel regions; each is compiled
 plainly and by COMMAND, with each compiler and in both modes of rewriting, and has to print the same integers. Each is a function
 of its own, and many of them stand in a file; what goes wrong is tried again alone. Programs that cannot be read before
 preprocessing stand in other files than those that can, since one of them has the whole file preprocessed. Mutants are
-directives with pieces left out, doubled and exchanged: the command says something or compiles, and never crashes. Run: ctest -R cc-fuzz
+directives with pieces left out, doubled and exchanged: the command says something or compiles, and never crashes. With --cxx the
+programs are C++: in members, templates and lambdas, with variables of type auto. Run: ctest -R cc-fuzz
 """
 import argparse
 import concurrent.futures
@@ -32,6 +33,7 @@ SCHEDULES = ["static:chunk=2", "dynamic", "guided:size", "binpack", "weighted:si
 
 
 TOGETHER = 25  # programs in a file
+END = ".c"     # of their names
 HEAD = """#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -215,6 +217,36 @@ class Program:
         return "\n".join(out)
 
 
+AUTO = re.compile(r"for \(((?:unsigned |signed )?\w+(?: long)?) (v\d+) = ([^;]*?)( /\* ; \) \*/)?;")
+
+
+class CxxProgram(Program):
+    """The same in clothes of C++."""
+
+    def deduced(self, found):
+        type_, name, value, comment = found.groups()
+        cast = f"static_cast<{type_}>({value})" if " " not in type_ or self.r.random() < 0.5 else f"({type_})({value})"
+        return f"for (auto {name} = {cast}{comment or ''};" if self.r.random() < 0.5 else found.group()
+
+    def text(self):
+        lines = AUTO.sub(self.deduced, super().text()).split("\n")
+        body, name = lines[1:-2], f"program{self.number}"
+        kind = self.r.randrange(4)
+        if kind == 0:
+            return "\n".join([f"template <class T> struct of{self.number} {{ T unused; void run() {{", *body, "} };",
+                              f"static void {name}() {{ of{self.number}<int>().run(); }}", ""])
+        if kind == 1:
+            return "\n".join([f"static const auto {name} = [] {{", *body, "};", ""])
+        if kind == 2:
+            return "\n".join([f"template <int n> static void {name}_() {{", *body, "}", f"static void {name}() {{ {name}_<3>(); }}", ""])
+        return "\n".join(lines)
+
+
+def environment(compiler):
+    """With this compiler behind the command, of either language."""
+    return {"EVENER_CC": compiler, "EVENER_CXX": {"gcc": "g++", "clang": "clang++"}.get(compiler, compiler)}
+
+
 def write(name, texts):
     """A file with these programs; texts: of each, by number."""
     with open(name, "w") as file:
@@ -230,16 +262,16 @@ def sections(text):
 
 def is_read_as_it_is(command, folder, number, text):
     """Whether a program can be rewritten without preprocessing, for which there is no compiler here."""
-    name = os.path.join(folder, f"a{number}.c")
+    name = os.path.join(folder, f"a{number}{END}")
     write(name, {number: text})
-    result = run([command, "--source", name], env={"EVENER_CC": "false"})
+    result = run([command, "--source", name], env=environment("false"))
     os.unlink(name)
     return result.returncode == 0
 
 
 def build(command, name, output, compiler, mode):
     """What is wrong with the file, in words of the compiler, or ''."""
-    made = run([command, *mode, "-fwrapv", "-w", name, "-o", output], env={"EVENER_CC": compiler})
+    made = run([command, *mode, "-fwrapv", "-w", name, "-o", output], env=environment(compiler))
     return f"status {made.returncode}: {made.stderr}" if made.returncode else ""
 
 
@@ -249,7 +281,7 @@ def wrong(command, folder, texts, way, expected):
     compiler, mode, number = way
     name = os.path.join(folder, f"p{min(texts)}")
     output = f"{name}-{compiler}{''.join(mode)}"
-    said = build(command, name + ".c", output, compiler, mode)
+    said = build(command, name + END, output, compiler, mode)
     if said:
         return ({min(texts): said}, []) if len(texts) == 1 else ({}, list(texts))
     bad, unknown = {}, set()
@@ -270,8 +302,8 @@ def wrong(command, folder, texts, way, expected):
 def compare(command, folder, texts, modes):
     """Of each program that is not the same everywhere, what differs."""
     name = os.path.join(folder, f"p{min(texts)}")
-    write(name + ".c", texts)
-    plain = run([COMPILERS[0], "-fwrapv", "-w", name + ".c", "-o", name])
+    write(name + END, texts)
+    plain = run([environment(COMPILERS[0])["EVENER_CC" if END == ".c" else "EVENER_CXX"], "-fwrapv", "-w", name + END, "-o", name])
     if plain.returncode:
         return {min(texts): "the plain compiler: " + plain.stderr}
     expected = sections(run([name]).stdout)
@@ -281,16 +313,16 @@ def compare(command, folder, texts, modes):
             way = (compiler, mode, min(texts) // TOGETHER + len(mode))
             bad, unknown = wrong(command, folder, texts, way, expected)
             for n in unknown:  # each alone
-                write(os.path.join(folder, f"p{n}.c"), {n: texts[n]})
+                write(os.path.join(folder, f"p{n}{END}"), {n: texts[n]})
                 bad.update(wrong(command, folder, {n: texts[n]}, way, expected)[0])
-            write(name + ".c", texts)
+            write(name + END, texts)
             for n, what in bad.items():
                 differences.setdefault(n, f"{' '.join([compiler, *mode])}: {what}")
     return differences
 
 
 def programs(command, folder, count, seed, keep):
-    texts = {number: Program(number).text() for number in range(seed, seed + count)}
+    texts = {number: (Program if END == ".c" else CxxProgram)(number).text() for number in range(seed, seed + count)}
     differences = {}
     with concurrent.futures.ThreadPoolExecutor(min(8, len(os.sched_getaffinity(0)))) as pool:
         readable = dict(zip(texts, pool.map(lambda n: is_read_as_it_is(command, folder, n, texts[n]), texts)))
@@ -306,7 +338,7 @@ def programs(command, folder, count, seed, keep):
     for number, what in sorted(differences.items()):
         print(f"program {number}: {what}", flush=True)
         if keep:
-            write(os.path.join(keep, f"p{number}.c"), {number: texts[number]})
+            write(os.path.join(keep, f"p{number}{END}"), {number: texts[number]})
     print(f"{count} programs, {sum(readable.values())} of them read as they are, {len(differences)} wrong", flush=True)
     return len(differences)
 
@@ -336,7 +368,7 @@ def mutate(r, text):
 def checked_command(folder):
     """The rewriter with sanitizers."""
     checked = os.path.join(folder, "evener-cc")
-    words = [f'-DEVENER_CC_{k}="{v}"' for k, v in (("COMPILER", COMPILERS[0]), ("INCLUDE", INCLUDE), ("LIBDIR", "lib"), ("LIBS", ""))]
+    words = [f'-DEVENER_CC_{k}="{v}"' for k, v in (("COMPILER", COMPILERS[0]), ("CXX", "c++"), ("INCLUDE", INCLUDE), ("LIBDIR", "lib"), ("LIBS", ""))]
     subprocess.run([COMPILERS[0], "-std=gnu11", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=address,undefined",
                     "-fno-sanitize-recover", *words, "-I", os.path.join(SOURCE, "tools", "cc"),
                     *glob.glob(os.path.join(SOURCE, "tools", "cc", "**", "*.c"), recursive=True), "-o", checked], check=True)
@@ -366,11 +398,12 @@ def mutants(folder, count, seed):
     """The rewriter with sanitizers, on mutants of the programs of the tests."""
     checked = checked_command(folder)
     texts = []
-    for name in sorted(glob.glob(os.path.join(HERE, "wrong", "*.c")) + glob.glob(os.path.join(HERE, "forms", "*.c"))):
+    for name in sorted(glob.glob(os.path.join(HERE, "wrong", "*.c")) + glob.glob(os.path.join(HERE, "forms", "*.c")) +
+                       glob.glob(os.path.join(HERE, "cxx", "*.cpp"))):
         with open(name) as file:
-            texts.append(("m.c", file.read()))
+            texts.append(("m" + os.path.splitext(name)[1], file.read()))
     # preprocessed text is read as it is: the compiler's part is left out, for the sake of speed
-    return try_mutants(checked, folder, texts, count, seed, lambda number: {"EVENER_CC": "cat" if number % 8 else COMPILERS[0]})
+    return try_mutants(checked, folder, texts, count, seed, lambda number: environment("cat" if number % 8 else COMPILERS[0]))
 
 
 def main(programs, mutants):
@@ -381,7 +414,10 @@ def main(programs, mutants):
     parser.add_argument("--mutants", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep")
+    parser.add_argument("--cxx", action="store_true")
     words = parser.parse_args()
+    global END
+    END = ".cpp" if words.cxx else ".c"
     common.COMMAND = os.path.abspath(words.command)
     with tempfile.TemporaryDirectory() as folder:
         wrong = programs(common.COMMAND, folder, words.programs, words.seed, words.keep) if words.programs else 0

@@ -18,7 +18,8 @@ struct unit {
     char *text;  /* what the compiler gets; NULL: the file as it is */
     int cooked;  /* that is preprocessed */
     int openmp;  /* it has directives of ours, or the header */
-    int fortran; /* 'x' in fixed form, 'r' in free form; 0: it is C */
+    int fortran; /* 'x' in fixed form, 'r' in free form; 0: it is none */
+    int cxx;     /* it is C++ */
     char *file;  /* where it is put */
     char *object;
 };
@@ -32,7 +33,9 @@ struct drive {
     int modules;   /* the folder has the module evn_cu */
 };
 
-static const char prelude[] = "#include <evener/cu_prelude.h>\n";
+static const char prelude[] = "#include <evener/cu_prelude.h>\n",
+                  prelude_cxx[] = "#include <evener/cu_cxx.h>\n",
+                  end_cxx[] = "\n#include <evener/cu_exceptions.h>\n";
 
 static const char *base_name(const char *name) {
     const char *slash = strrchr(name, '/');
@@ -65,8 +68,8 @@ static char *in_present_folder(const char *name, const char *end) {
     return t.at;
 }
 
-static void put_line(struct text *t, const char *name) {
-    put(t, "%s#line 1 \"", prelude);
+static void put_line(struct text *t, const char *name, int cxx) {
+    put(t, "%s#line 1 \"", cxx ? prelude_cxx : prelude);
     for (; *name; name++) {
         if (*name == '"' || *name == '\\') put_bytes(t, "\\", 1);
         put_bytes(t, name, 1);
@@ -172,21 +175,23 @@ static void mend_depends(const char *file, const char *temporary_name, const cha
 }
 
 /* Whether the compiler's options or the file make this impossible. */
-static int too_old(const struct options *o, const char *name) {
-    if (!o->old) return 0;
-    fprintf(stderr, "%s:1:1: error: compute units need C99 or later\n", name);
+static int too_old(const struct options *o, const char *name, int cxx) {
+    if (cxx ? !o->old_cxx : !o->old) return 0;
+    fprintf(stderr, "%s:1:1: error: compute units need %s or later\n", name, cxx ? "C++11" : "C99");
     return 1;
 }
 
 /* The text after preprocessing, by the compiler itself; NULL: it has said why not. */
-static char *preprocess(struct drive *d, const char *name, const char *text) {
+static char *preprocess(struct drive *d, const char *name, const char *text, int cxx) {
     struct words w = {0};
     struct text with = {0};
-    char *in = temporary(d, d->units, name, ".c"), *out = temporary(d, d->units, name, ".i");
+    char *in = temporary(d, d->units, name, cxx ? ".cpp" : ".c"),
+         *out = temporary(d, d->units, name, cxx ? ".ii" : ".i");
     char *result = NULL;
-    put_line(&with, name);
+    put_line(&with, name, cxx);
     put_bytes(&with, text, strlen(text));
-    words_add_all(&w, &d->o->compiler);
+    if (cxx) put(&with, "%s", end_cxx);
+    words_add_all(&w, cxx ? &d->o->cxx : &d->o->compiler);
     add_folder(&w, name);
     add_own_words(d, &w, 1, 0);
     compile_flags(&w, 1);
@@ -217,10 +222,11 @@ static char *preprocess(struct drive *d, const char *name, const char *text) {
 /* Rewrites one text. 1: `out` has it; 0: there is nothing of ours in it; -1: errors were said; 2:
  * it must be preprocessed first. */
 static int rewrite_text(const struct drive *d, const char *name, const char *text, int preprocessed,
-                        struct text *out) {
+                        int cxx, struct text *out) {
     struct source s;
     int result;
-    source_open(&s, name, text, preprocessed);
+    source_open(&s, name, text, preprocessed, cxx);
+    s.throws = cxx && !d->o->no_throws;
     s.dialect = d->dialect;
     s.contract = !d->o->exact;
     const int places = rewrite(&s);
@@ -231,6 +237,7 @@ static int rewrite_text(const struct drive *d, const char *name, const char *tex
     } else {
         result = places > 0;
         if (places) source_write(&s, out);
+        if (places && cxx && !preprocessed) put(out, "%s", end_cxx);
     }
     source_close(&s);
     return result;
@@ -240,28 +247,28 @@ static int rewrite_text(const struct drive *d, const char *name, const char *tex
 static int prepare(struct drive *d, int word) {
     const struct options *o = d->o;
     const char *name = o->words.at[word];
-    struct unit u = {.word = word};
+    struct unit u = {.word = word, .cxx = o->kind[word] == W_CXX};
     char *text = read_source(name);
     struct text out = {0};
     int ok = 1;
     if (text) { /* else the compiler will say what is wrong with it */
-        plain_digraphs(text);
+        plain_digraphs(text, u.cxx);
         const char *begin = text + (strncmp(text, "\xef\xbb\xbf", 3) ? 0 : 3);
         int kind = o->preprocessed || (o->kernels && kernels_worth(begin)) ? 2 : 0;
         u.openmp = strstr(begin, "omp_cu.h") != NULL;
         if (!kind && rewrite_worth(begin)) {
-            put_line(&out, name);
-            kind = rewrite_text(d, name, begin, 0, &out);
+            put_line(&out, name, u.cxx);
+            kind = rewrite_text(d, name, begin, 0, u.cxx, &out);
         }
         if (kind == 2 && !(o->show && o->preprocessed)) {
             free(out.at);
             out = (struct text){0};
-            char *cooked = preprocess(d, name, begin);
-            kind = cooked ? rewrite_text(d, name, cooked, 1, &out) : -1;
+            char *cooked = preprocess(d, name, begin, u.cxx);
+            kind = cooked ? rewrite_text(d, name, cooked, 1, u.cxx, &out) : -1;
             u.cooked = 1;
             free(cooked);
         }
-        ok = kind >= 0 && !(kind == 1 && too_old(o, name));
+        ok = kind >= 0 && !(kind == 1 && too_old(o, name, u.cxx));
         if (kind == 1) {
             u.text = out.at;
             u.openmp = 1;
@@ -382,12 +389,14 @@ static int compile(struct drive *d, struct unit *u) {
     const struct options *o = d->o;
     const char *name = o->words.at[u->word];
     struct words w = {0};
-    u->file = temporary(d, u->word, name, u->cooked ? ".i" : ".c");
+    u->file = temporary(d, u->word, name,
+                        u->cxx ? (u->cooked ? ".ii" : ".cpp") : (u->cooked ? ".i" : ".c"));
     if (!o->show && !write_file(u->file, u->text)) {
         fprintf(stderr, "evener-cc: %s: %s\n", u->file, strerror(errno));
         return 1;
     }
-    words_add_all(&w, &o->compiler);
+    const struct words *compilers = u->cxx ? &o->cxx : &o->compiler;
+    words_add_all(&w, compilers);
     add_folder(&w, name);
     add_own_words(d, &w, 0, u->cooked);
     compile_flags(&w, 1);
@@ -400,7 +409,7 @@ static int compile(struct drive *d, struct unit *u) {
     }
     char *target = in_present_folder(name, ".o");
     if (depends) add_depends(d, &w, depends, o->stops ? u->object : target);
-    const char *compiler = o->compiler.at[o->compiler.count - 1];
+    const char *compiler = compilers->at[compilers->count - 1];
     if (u->cooked && strstr(base_name(compiler), "clang"))
         words_add(&w, "-Wno-unused-command-line-argument");
     if (!o->stops) words_add(&w, "-c");
@@ -409,7 +418,8 @@ static int compile(struct drive *d, struct unit *u) {
         words_add(&w, u->object);
     }
     words_add(&w, "-x");
-    words_add(&w, u->cooked ? "cpp-output" : "c");
+    words_add(&w,
+              u->cxx ? (u->cooked ? "c++-cpp-output" : "c++") : (u->cooked ? "cpp-output" : "c"));
     words_add(&w, u->file);
     if (o->show) words_print(&w);
     const int status = o->show ? 0 : words_run(&w, NULL);
@@ -481,12 +491,20 @@ static int compile_fortran(struct drive *d, struct unit *u) {
 static int keep(const struct unit *u) {
     const char *dot = strrchr(base_name(u->object), '.');
     char *name = copy_of(u->object, dot ? (size_t)(dot - u->object) : strlen(u->object));
-    char *full = joined(name, u->fortran == 'x' ? ".evn.f" : u->fortran ? ".evn.f90" : ".evn.c");
+    char *full = joined(name, u->fortran == 'x' ? ".evn.f"
+                              : u->fortran      ? ".evn.f90"
+                              : u->cxx          ? ".evn.cpp"
+                                                : ".evn.c");
     const int ok = write_file(full, u->text);
     if (!ok) fprintf(stderr, "evener-cc: %s: %s\n", full, strerror(errno));
     free(name);
     free(full);
     return ok;
+}
+
+/* The compiler that gets the command line. */
+static const struct words *command_of(const struct options *o) {
+    return o->links_fortran ? &o->fortran : o->links_cxx ? &o->cxx : &o->compiler;
 }
 
 /* The command line with objects in the place of files that were compiled before, and, if `linked`,
@@ -496,7 +514,7 @@ static int rest(struct drive *d, int others) {
     struct words w = {0};
     int openmp = 0, status = 0, next = 0;
     for (int i = 0; i < d->units; i++) openmp |= d->unit[i].openmp && !d->unit[i].text;
-    words_add_all(&w, o->links_fortran ? &o->fortran : &o->compiler);
+    words_add_all(&w, command_of(o));
     for (int i = 0; i < o->words.count; i++) {
         const struct unit *u = next < d->units && d->unit[next].word == i ? &d->unit[next++] : NULL;
         const int none = u && (u->text || u->fortran);
@@ -521,20 +539,21 @@ static int rest(struct drive *d, int others) {
 /* Whether a C file has directives of OpenMP or their header; read_source() may fail, as the
  * compiler then will. */
 static int speaks_openmp(const struct options *o, int word) {
-    char *text = o->kind[word] == W_SOURCE ? read_source(o->words.at[word]) : NULL;
+    const int reads = o->kind[word] == W_SOURCE || o->kind[word] == W_CXX;
+    char *text = reads ? read_source(o->words.at[word]) : NULL;
     const int found = text && (rewrite_worth(text) || strstr(text, "omp_cu.h"));
     free(text);
     return found;
 }
 
-/* The command line as it is, but that C files find our headers. */
+/* The command line as it is, but that files of C and C++ find our headers. */
 static int hand_on(const struct options *o) {
     struct words w = {0};
     int sources = 0, openmp = 0;
-    words_add_all(&w, o->links_fortran ? &o->fortran : &o->compiler);
+    words_add_all(&w, command_of(o));
     words_add_all(&w, &o->words);
     for (int i = 0; i < o->words.count; i++) {
-        sources += o->kind[i] == W_SOURCE;
+        sources += o->kind[i] == W_SOURCE || o->kind[i] == W_CXX;
         openmp |= speaks_openmp(o, i);
     }
     if (sources) compile_flags(&w, openmp);
@@ -612,34 +631,8 @@ static int print_sources(const struct drive *d) {
     return 0;
 }
 
-/* Directives of compute units in a file of C++: they are not read, and somebody should say so. */
-static void look_at_others(const struct options *o) {
-    static const char *const ends[] = {".cpp", ".cc", ".cxx", ".C", ".c++"};
-    static const char *const signs[] = {"OMP_CU(", ":CPU:", ":GPU:", "num_teams(auto)"};
-    for (int i = 0; i < o->words.count; i++) {
-        const char *name = o->words.at[i], *dot = strrchr(base_name(name), '.'), *at = NULL;
-        int is = 0, line = 1;
-        for (int k = 0; k < 5 && dot && o->kind[i] == W_FILE; k++) is |= !strcmp(dot, ends[k]);
-        char *text = is ? read_source(name) : NULL;
-        for (const char *c = text; c && !at && (c = strstr(c, "pragma")); c++) {
-            char *words = copy_of(c, strcspn(c, "\n"));
-            for (int k = 0; k < 4 && strstr(words, "omp"); k++)
-                at = strstr(words, signs[k]) ? c : at;
-            free(words);
-        }
-        for (const char *c = text; at && c < at; c++) line += *c == '\n';
-        if (at)
-            fprintf(stderr,
-                    "%s:%d: warning: C++ is compiled as it is, and this directive of compute units "
-                    "with it; they are read in C and Fortran\n",
-                    name, line);
-        free(text);
-    }
-}
-
 static int compile_all(struct drive *d) {
     int status = 0, others = 0;
-    look_at_others(d->o);
     for (int i = 0; i < d->o->words.count; i++) others += d->o->kind[i] >= W_FILE;
     for (int i = 0; i < d->units && !status; i++) {
         struct unit *u = &d->unit[i];

@@ -2,6 +2,7 @@
  * lines are space between them. */
 #include "fortran/fortran.h"
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -44,6 +45,23 @@ static int quoted(const char *text, int p, int end) {
     return p < end ? p + (text[p] == quote) : end;
 }
 
+/* Behind the raw string of C++ that begins at p, R"delimiter(..)delimiter" with or without u8, u,
+ * U, L before it; p: there is none. */
+static int raw_string(const char *text, int p, int end) {
+    static const char *const begins[] = {"R\"", "u8R\"", "uR\"", "UR\"", "LR\""};
+    for (int i = 0; i < 5; i++) {
+        const int n = (int)strlen(begins[i]);
+        if (strncmp(text + p, begins[i], (size_t)n) || p + n > end) continue;
+        const int length = (int)strcspn(text + p + n, "()\\ \t\n\"");
+        if (text[p + n + length] != '(' || length > 16) return p;
+        char close[24];
+        snprintf(close, sizeof close, ")%.*s\"", length, text + p + n);
+        const char *found = strstr(text + p + n + length, close);
+        return found && found + length + 2 <= text + end ? (int)(found + length + 2 - text) : end;
+    }
+    return p;
+}
+
 /* Behind the logical line that begins at p, without its newline. */
 static int logical_line(const char *text, int p, int end) {
     while (p < end && text[p] != '\n') {
@@ -74,10 +92,11 @@ static int sign_length(const char *c) {
 static int numbered_letter(const char *c) { return c[0] == '\\' && (c[1] == 'u' || c[1] == 'U'); }
 
 /* Behind the name or number at p. */
-static int word(const char *text, int p, int end, enum token_kind kind) {
+static int word(const char *text, int p, int end, enum token_kind kind, int cxx) {
     for (; p < end; p++) {
         if (letter(text[p]) || numbered_letter(text + p)) continue;
         if (kind != T_NUMBER) break;
+        if (cxx && text[p] == '\'' && p + 1 < end && letter(text[p + 1])) continue; /* 1'000 */
         const int exponent = (text[p] == '+' || text[p] == '-') && strchr("eEpP", text[p - 1]);
         if (text[p] != '.' && !exponent) break;
     }
@@ -94,19 +113,20 @@ static void add(struct tokens *out, enum token_kind kind, int begin, int end) {
 }
 
 /* Kind and end of the token at p. */
-static enum token_kind token(const char *text, int p, int end, int *behind) {
+static enum token_kind token(const char *text, int p, int end, int cxx, int *behind) {
     const char c = text[p];
+    if (cxx && (*behind = raw_string(text, p, end)) > p) return T_TEXT;
     if (c == '"' || c == '\'') {
         *behind = quoted(text, p, end);
         return T_TEXT;
     }
     if (isdigit((unsigned char)c) ||
         (c == '.' && p + 1 < end && isdigit((unsigned char)text[p + 1]))) {
-        *behind = word(text, p + 1, end, T_NUMBER);
+        *behind = word(text, p + 1, end, T_NUMBER, cxx);
         return T_NUMBER;
     }
     if (letter(c) || numbered_letter(text + p)) {
-        *behind = word(text, p, end, T_NAME);
+        *behind = word(text, p, end, T_NAME, cxx);
         return T_NAME;
     }
     *behind = p + sign_length(text + p);
@@ -114,15 +134,31 @@ static enum token_kind token(const char *text, int p, int end, int *behind) {
     return T_SIGN;
 }
 
-void plain_digraphs(char *text) {
+/* Whether ' at p stands between digits. */
+static int in_number(const char *text, int p) {
+    while (p > 0 && (letter(text[p - 1]) || text[p - 1] == '\'')) p--;
+    return isdigit((unsigned char)text[p]);
+}
+
+/* Whether <: at p is < and the first half of :: (C++, 2.5). */
+static int is_less(const char *text, int p) {
+    return text[p] == '<' && text[p + 2] == ':' && text[p + 3] != ':' && text[p + 3] != '>';
+}
+
+void plain_digraphs(char *text, int cxx) {
     const int end = (int)strlen(text);
     for (int p = 0; p < end;) {
         static const char digraphs[] = "<%{%>}<:[:>]%:#";
         const int behind = comment(text, p, end);
-        if (behind > p) {
-            p = behind;
+        const int raw = cxx && !(p && letter(text[p - 1])) ? raw_string(text, p, end) : p;
+        if (behind > p || raw > p) {
+            p = behind > p ? behind : raw;
+        } else if (cxx && text[p] == '\'' && in_number(text, p)) {
+            p++;
         } else if (text[p] == '"' || text[p] == '\'') {
             p = quoted(text, p, end);
+        } else if (cxx && text[p + 1] == ':' && is_less(text, p)) {
+            p++;
         } else {
             for (const char *d = digraphs; *d; d += 3)
                 if (p + 1 < end && text[p] == d[0] && text[p + 1] == d[1]) {
@@ -162,7 +198,7 @@ void lex(const struct source *s, int begin, int end, int whole, struct tokens *o
             p = line_end;
         } else {
             int next;
-            const enum token_kind kind = token(text, p, end, &next);
+            const enum token_kind kind = token(text, p, end, s->cxx, &next);
             add(out, kind, p, next);
             fresh = 0;
             p = next;

@@ -13,7 +13,7 @@
 static const char usage[] =
     "usage: evener-cc [options] [any options of the compiler] files\n"
     "       evener-cc COMPILER [options of the compiler] files\n"
-    "Compiles C and Fortran with directives for compute units: #pragma omp teams\n"
+    "Compiles C, C++ and Fortran with directives for compute units: #pragma omp teams\n"
     "num_teams(4:CPU:4, 2:GPU:1); !$omp teams distribute num_teams(4:CPU:4, 2:GPU:1).\n"
     "  --show           print the commands that would run, and do nothing\n"
     "  --source         print the text that the compiler gets\n"
@@ -24,8 +24,11 @@ static const char usage[] =
     "  --compile-flags, --link-flags\n"
     "                   print what other build systems need\n"
     "  --help           print this\n"
-    "The compiler is EVENER_CC, else the one Evener was built with; of Fortran EVENER_FC, else\n"
-    "gfortran. As evener-fc it links with the latter. See man evener-cc.\n";
+    "The compiler is EVENER_CC, else the one Evener was built with; of C++ EVENER_CXX, else that "
+    "of\n"
+    "the same maker; of Fortran EVENER_FC, else gfortran. As evener-c++ and evener-fc it links "
+    "with\n"
+    "these, and evener-c++ reads C files as C++. See man evener-cc.\n";
 
 /* Options whose argument is the next word. */
 static const char with_word[] =
@@ -47,6 +50,13 @@ static int takes_word(const char *word) {
 static int ends_with(const char *word, const char *end) {
     const size_t n = strlen(word), m = strlen(end);
     return n >= m && !strcmp(word + n - m, end);
+}
+
+static int is_cxx(const char *word) {
+    static const char *const ends[] = {".cpp", ".cc", ".cxx", ".C", ".c++", ".CPP", ".cp"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(word, ends[i])) return 1;
+    return 0;
 }
 
 static int is_c(const char *language) { return !strcmp(language, "c") || !strcmp(language, "c11"); }
@@ -73,10 +83,10 @@ void options_form(const struct options *o, const char *name, struct fortran_form
 
 /* A word that is no file of a compiler's: a program. */
 static int is_program(const char *word) {
-    static const char *const ends[] = {".c",   ".i", ".s",   ".S", ".o",  ".a",   ".so", ".cc",
-                                       ".cpp", ".C", ".cxx", ".h", ".lo", ".obj", ".ii"};
+    static const char *const ends[] = {".c",  ".i",  ".s", ".S",  ".o",   ".a",
+                                       ".so", ".cc", ".h", ".lo", ".obj", ".ii"};
     int cpp;
-    if (fortran_of(word, &cpp)) return 0;
+    if (fortran_of(word, &cpp) || is_cxx(word)) return 0;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends_with(word, ends[i])) return 0;
     if (strchr(word, '/')) return access(word, X_OK) == 0;
@@ -194,6 +204,10 @@ static void read_option(struct options *o, const char *word, const char *value) 
     if (!strncmp(word, "-Wp,", 4)) passed_on(o, word);
     if (!strncmp(word, "-ffp-contract=", 14)) o->exact = !strcmp(word + 14, "off");
     if (!strncmp(word, "-std=", 5) || !strcmp(word, "-ansi"))
+        o->old_cxx = !strcmp(word, "-ansi") || strstr(word, "++98") || strstr(word, "++03");
+    if (!strcmp(word, "-fno-exceptions")) o->no_throws = 1;
+    if (!strcmp(word, "-fexceptions")) o->no_throws = 0;
+    if (!strncmp(word, "-std=", 5) || !strcmp(word, "-ansi"))
         o->old = !strcmp(word, "-ansi") || strstr(word, "90") || strstr(word, "89") ||
                  strstr(word, "1990");
 }
@@ -213,6 +227,12 @@ static void classify(struct options *o) {
             o->kind[i] = !c || word[0] == '-'                         ? W_FILE
                          : *language || !ends_with(word, ".kernel.c") ? W_SOURCE
                                                                       : W_KERNELS;
+            const int c_of_cxx = o->is_cxx && !*language && o->kind[i] == W_SOURCE;
+            if (word[0] != '-' &&
+                (*language ? !strcmp(language, "c++") : is_cxx(word) || c_of_cxx)) {
+                o->kind[i] = W_CXX;
+                o->links_cxx = 1;
+            }
             if (!*language && fortran_of(word, &cpp)) {
                 o->kind[i] = W_FORTRAN;
                 o->links_fortran = 1;
@@ -259,12 +279,16 @@ int options_read(struct options *o, int argc, char **argv) {
     }
     if (o->compiler.count) {
         words_add_all(&o->fortran, &o->compiler);
+        words_add_all(&o->cxx, &o->compiler);
     } else {
-        const char *wanted = getenv("EVENER_CC"), *fortran = getenv("EVENER_FC");
+        const char *wanted = getenv("EVENER_CC"), *fortran = getenv("EVENER_FC"),
+                   *cxx = getenv("EVENER_CXX");
+        words_split(&o->cxx, cxx && *cxx ? cxx : EVENER_CC_CXX);
         words_split(&o->compiler, wanted && *wanted ? wanted : EVENER_CC_COMPILER);
         words_split(&o->fortran, fortran && *fortran ? fortran : "gfortran");
     }
     o->links_fortran = argc && ends_with(argv[0], "evener-fc");
+    o->is_cxx = o->links_cxx = argc && ends_with(argv[0], "evener-c++");
     classify(o);
     return 1;
 }
@@ -272,6 +296,7 @@ int options_read(struct options *o, int argc, char **argv) {
 void options_free(struct options *o) {
     words_free(&o->compiler);
     words_free(&o->fortran);
+    words_free(&o->cxx);
     words_free(&o->words);
     free(o->kind);
 }

@@ -6,12 +6,12 @@
 #include "fortran/fortran.h"
 #include "words.h"
 
-/* W_SOURCE: a C file; W_KERNELS: NAME.kernel.c; W_FORTRAN: a Fortran file */
-enum word_kind { W_OPTION, W_VALUE, W_FILE, W_SOURCE, W_KERNELS, W_FORTRAN };
+/* W_SOURCE: a C file; W_CXX: one of C++; W_KERNELS: NAME.kernel.c; W_FORTRAN: a Fortran file */
+enum word_kind { W_OPTION, W_VALUE, W_FILE, W_SOURCE, W_CXX, W_KERNELS, W_FORTRAN };
 
 struct options {
     int show, source, keep, preprocessed, kernels, no_rpath; /* ours */
-    struct words compiler, fortran;
+    struct words compiler, fortran, cxx;
     struct words words; /* what is the compiler's */
     enum word_kind *kind;
     int stops;          /* -c, -S or -fsyntax-only: nothing is linked */
@@ -20,6 +20,10 @@ struct options {
     int handed_on;      /* -E, -M and the like, or no file at all: not our business */
     int depends;        /* -MD or -MMD */
     int old;            /* C90 */
+    int old_cxx;        /* C++98 */
+    int no_throws;      /* -fno-exceptions */
+    int is_cxx;         /* we are evener-c++ */
+    int links_cxx;      /* the C++ compiler links: there is a file of it, or we are evener-c++ */
     int exact;          /* -ffp-contract=off */
     int beside;         /* an option leaves files beside the object: --coverage, -gsplit-dwarf .. */
     int links_fortran;  /* the Fortran compiler links: there is a file of it, or we are evener-fc */

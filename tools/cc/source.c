@@ -112,8 +112,9 @@ static void drop_marks(struct source *s) {
     s->tokens.count = kept;
 }
 
-void source_open(struct source *s, const char *name, const char *text, int preprocessed) {
+void source_open(struct source *s, const char *name, const char *text, int preprocessed, int cxx) {
     source_lines(s, name, text);
+    s->cxx = cxx;
     s->preprocessed = preprocessed;
     lex(s, 0, s->length, 1, &s->tokens);
     for (int i = 0; i < s->tokens.count; i++)

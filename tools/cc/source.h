@@ -48,6 +48,8 @@ struct source {
     int length;
     int preprocessed;
     int fortran; /* letters of both cases are the same, and tokens are Fortran's */
+    int cxx;     /* it is C++ */
+    int throws;  /* C++ with exceptions */
     struct tokens tokens;
     int *line; /* where each line begins */
     int lines;
@@ -69,8 +71,8 @@ struct source {
     int unseen_at;
 };
 
-/* Takes the text; `name` and `text` must outlive it. */
-void source_open(struct source *s, const char *name, const char *text, int preprocessed);
+/* Takes the text; `name` and `text` must outlive it. `cxx`: it is C++. */
+void source_open(struct source *s, const char *name, const char *text, int preprocessed, int cxx);
 void source_close(struct source *s);
 /* The same of a text that is no C: there are lines, and no tokens. */
 void source_lines(struct source *s, const char *name, const char *text);
@@ -80,8 +82,10 @@ void source_mark(struct source *s, const struct token *t);
 /* Tokens of text[begin, end). With `whole`, lines that begin with # are one token each. */
 void lex(const struct source *s, int begin, int end, int whole, struct tokens *out);
 
-/* Digraphs of C, <% %> <: :> %:, become the signs that they stand for and a blank. */
-void plain_digraphs(char *text);
+/* Digraphs, <% %> <: :> %:, become the signs that they stand for and a blank; not those of C++
+ * where
+ * <:: is < and ::, nor in its raw strings. */
+void plain_digraphs(char *text, int cxx);
 
 /* Whether these are the same letters; in Fortran of either case. */
 int same_letters(const struct source *s, const char *a, const char *b, size_t count);

@@ -8,7 +8,9 @@
  *         { for (iterations drawn) { index, copies for reductions; the body; what becomes of them }
  * } reductions combined, in the order of iterations
  *     }
- */
+ *
+ * In C++ types are told by templates (evener/cu_cxx.h), so that a loop's variable may be an
+ * iterator, and an exception that leaves the body is kept and thrown again behind the region. */
 #include "emit.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +30,19 @@ static const char quiet[] = "#pragma GCC diagnostic push\n"
                             "#pragma GCC diagnostic ignored \"-Wredundant-decls\"\n"
                             "#pragma GCC diagnostic ignored \"-Wdeclaration-after-statement\"\n"
                             "#pragma GCC diagnostic ignored \"-Wunreachable-code\"\n";
+/* The same for C++, where some are unknown. */
+static const char quiet_cxx[] = "#pragma GCC diagnostic push\n"
+                                "#pragma GCC diagnostic ignored \"-Wshadow\"\n"
+                                "#pragma GCC diagnostic ignored \"-Wold-style-cast\"\n"
+                                "#pragma GCC diagnostic ignored \"-Wunreachable-code\"\n";
 static const char loud[] = "#pragma GCC diagnostic pop\n";
 /* Around what is C's own conversion, which warnings may be about. */
 static const char converting[] = "#pragma GCC diagnostic push\n"
                                  "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n"
                                  "#pragma GCC diagnostic ignored \"-Wsign-compare\"\n"
                                  "#pragma GCC diagnostic ignored \"-Wconversion\"\n";
+
+static const char *quiet_of(const struct emit *e) { return e->s->cxx ? quiet_cxx : quiet; }
 
 /* What follows is in the line of `at`. */
 static void line(struct emit *e, int at) {
@@ -60,19 +69,25 @@ static void copy(struct emit *e, struct range r) {
 
 /* _Static_assert( follows, and a message of the compiler's is about text[at]. */
 static void assertion(struct emit *e, int at) {
-    put(&e->out, "__extension__");
+    if (!e->s->cxx) put(&e->out, "__extension__");
     line_and_column(e, at);
-    put(&e->out, "_Static_assert(");
+    put(&e->out, e->s->cxx ? "static_assert(" : "_Static_assert(");
 }
 
 /* const evn_N_NAME_ = the user's integer, in its own type; the compiler refuses what is none. */
 static void value(struct emit *e, const char *name, struct range r, const char *what) {
-    put(&e->out, "__extension__ const __auto_type evn_%d_%s_ = +(", e->n, name);
+    put(&e->out,
+        e->s->cxx ? "const auto evn_%d_%s_ = (" : "__extension__ const __auto_type evn_%d_%s_ = +(",
+        e->n, name);
     copy(e, r);
     put(&e->out, ");\n");
     assertion(e, r.begin);
-    put(&e->out, "__builtin_classify_type(evn_%d_%s_) == 1, \"%s is no integer\");\n", e->n, name,
-        what);
+    if (e->s->cxx)
+        put(&e->out, "evn_cxx_integer<typename evn_cxx_plain<decltype(evn_%d_%s_)>::type>::is",
+            e->n, name);
+    else
+        put(&e->out, "__builtin_classify_type(evn_%d_%s_) == 1", e->n, name);
+    put(&e->out, ", \"%s is no integer\");\n", what);
     line(e, e->d->begin);
 }
 
@@ -96,11 +111,11 @@ static void put_schedule(struct emit *e) {
 
 static void put_site(struct emit *e) {
     const struct place place = source_place(e->s, e->d->begin);
-    put(&e->out, "static evn_cu_site evn_%d = {.file = ", e->n);
+    put(&e->out, "static evn_cu_site evn_%d = {", e->n);
     put_quoted(&e->out, place.file);
-    put(&e->out, ", .line = %d, .schedule = \"", place.line);
+    put(&e->out, ", %d, \"", place.line);
     put_schedule(e);
-    put(&e->out, "\"};\n");
+    put(&e->out, "\", 0};\n");
 }
 
 /* The list of units, and how many cores they may have at most. */
@@ -153,11 +168,107 @@ static void put_trips(struct emit *e, int k) {
         relations[e->nest->loop[k].relation], n, k, n, k, n, k, n, k, n, k, loud);
 }
 
+/* C++: evn_N_nameK_ = the user's value, of whatever type. */
+static void put_value(struct emit *e, const char *name, int k, struct range r) {
+    put(&e->out, "const auto evn_%d_%s%d_ = (", e->n, name, k);
+    copy(e, r);
+    put(&e->out, ");\n");
+}
+
+/* evn_N_stepK */
+static void put_step(struct emit *e, int k) {
+    const struct loop *loop = &e->nest->loop[k];
+    char name[32];
+    if (!loop->one) {
+        snprintf(name, sizeof name, "by%d", k);
+        integer(e, name, loop->step, "the loop's step");
+        put(&e->out, "evn_cu_int evn_%d_step%d = %sevn_%d_by%d;\n", e->n, k, loop->down ? "-" : "",
+            e->n, k);
+    } else {
+        put(&e->out, "evn_cu_int evn_%d_step%d = %d;\n", e->n, k, loop->down ? -1 : 1);
+    }
+}
+
+/* The same of for (type variable : range). */
+static void put_cxx_range(struct emit *e, int k) {
+    const struct loop *loop = &e->nest->loop[k];
+    put(&e->out, "auto &&evn_%d_range%d =", e->n, k);
+    copy(e, loop->to);
+    put(&e->out,
+        ";\nauto evn_%d_from%d = evn_cxx_begin(evn_%d_range%d);\n"
+        "const auto evn_%d_to%d_ = evn_cxx_end(evn_%d_range%d);\n"
+        "typedef typename evn_cxx_plain<decltype(evn_%d_from%d)>::type evn_%d_index%d;\n",
+        e->n, k, e->n, k, e->n, k, e->n, k, e->n, k, e->n, k);
+    assertion(e, loop->to.begin);
+    put(&e->out,
+        "evn_cxx_random<evn_%d_index%d>::is, \"the range has no iterators of random access; "
+        "expected "
+        "an array, a vector or the like\");\n",
+        e->n, k);
+    line(e, e->d->begin);
+    put(&e->out,
+        "evn_cu_int evn_%d_step%d = 1;\n"
+        "evn_cu_int evn_%d_trips%d = evn_cxx_loop_trips<evn_%d_index%d>(&evn_%d, evn_%d_from%d, "
+        "evn_%d_to%d_, evn_%d_step%d, EVN_CU_LESS);\n",
+        e->n, k, e->n, k, e->n, k, e->n, e->n, k, e->n, k, e->n, k);
+}
+
+/* Type and bounds of loop k in C++, where its variable is an integer or an iterator. */
+static void put_cxx_bounds(struct emit *e, int k) {
+    static const char *const relations[] = {"LESS", "LESS_EQUAL", "MORE", "MORE_EQUAL",
+                                            "NOT_EQUAL"};
+    const struct loop *loop = &e->nest->loop[k];
+    const struct token *v = &loop->variable;
+    if (loop->ranged) {
+        put_cxx_range(e, k);
+        return;
+    }
+    put_value(e, "first", k, loop->from);
+    put(&e->out, "typedef");
+    if (!loop->deduced && loop->type.end > loop->type.begin) {
+        copy(e, loop->type);
+    } else {
+        put(&e->out, " typename evn_cxx_plain<decltype(");
+        copy(e, loop->deduced ? loop->from : (struct range){v->begin, v->end});
+        put(&e->out, ")>::type");
+    }
+    put(&e->out, " evn_%d_declared%d;\n", e->n, k);
+    put(&e->out, "typedef typename evn_cxx_plain<evn_%d_declared%d>::type evn_%d_index%d;\n", e->n,
+        k, e->n, k);
+    assertion(e, v->begin);
+    put(&e->out,
+        "evn_cxx_loop<evn_%d_index%d>::is, \"the loop variable \\\"%.*s\\\" is neither an integer "
+        "nor "
+        "an iterator of random access\");\n",
+        e->n, k, token_length(v), token_letters(e->s, v));
+    if (loop->relation == R_NOT_EQUAL) {
+        assertion(e, loop->to.begin);
+        put(&e->out,
+            "!evn_cxx_loop<evn_%d_index%d>::counts, \"the loop's second part must compare an "
+            "integer "
+            "with <, <=, > or >=\");\n",
+            e->n, k);
+    }
+    line(e, e->d->begin);
+    put(&e->out, "auto evn_%d_from%d = evn_cxx_loop_from<evn_%d_index%d>(evn_%d_first%d_);\n", e->n,
+        k, e->n, k, e->n, k);
+    put_value(e, "to", k, loop->to);
+    put_step(e, k);
+    put(&e->out,
+        "evn_cu_int evn_%d_trips%d = evn_cxx_loop_trips<evn_%d_index%d>(&evn_%d, evn_%d_from%d, "
+        "evn_%d_to%d_, evn_%d_step%d, EVN_CU_%s);\n",
+        e->n, k, e->n, k, e->n, e->n, k, e->n, k, e->n, k, relations[loop->relation]);
+}
+
 /* Type and bounds of loop k. */
 static void put_bounds(struct emit *e, int k) {
     const struct loop *loop = &e->nest->loop[k];
     const struct token *v = &loop->variable;
     char name[32];
+    if (e->s->cxx) {
+        put_cxx_bounds(e, k);
+        return;
+    }
     if (loop->type.end > loop->type.begin) {
         put(&e->out, "typedef");
         copy(e, loop->type);
@@ -179,14 +290,7 @@ static void put_bounds(struct emit *e, int k) {
         k, e->n, k, e->n, k);
     snprintf(name, sizeof name, "to%d", k);
     value(e, name, loop->to, "the loop's bound");
-    if (!loop->one) {
-        snprintf(name, sizeof name, "by%d", k);
-        integer(e, name, loop->step, "the loop's step");
-        put(&e->out, "evn_cu_int evn_%d_step%d = %sevn_%d_by%d;\n", e->n, k, loop->down ? "-" : "",
-            e->n, k);
-    } else {
-        put(&e->out, "evn_cu_int evn_%d_step%d = %d;\n", e->n, k, loop->down ? -1 : 1);
-    }
+    put_step(e, k);
     put_trips(e, k);
 }
 
@@ -201,17 +305,41 @@ static void put_loops(struct emit *e) {
             e->n, e->n, e->n, e->n, k);
 }
 
+/* "evn_N_t / evn_N_trips1 % evn_N_trips0": the number of loop k's iteration. */
+static void put_number(struct emit *e, int k) {
+    put(&e->out, "evn_%d_t", e->n);
+    for (int under = k + 1; under < e->nest->loops; under++)
+        put(&e->out, " / evn_%d_trips%d", e->n, under);
+    if (k) put(&e->out, " %% evn_%d_trips%d", e->n, k);
+}
+
+static void put_cxx_index(struct emit *e, int k) {
+    const struct loop *loop = &e->nest->loop[k];
+    if (loop->ranged)
+        copy(e, loop->type);
+    else
+        put(&e->out, "evn_%d_index%d %.*s __attribute__((unused))", e->n, k,
+            token_length(&loop->variable), token_letters(e->s, &loop->variable));
+    put(&e->out, " = %sevn_cxx_loop_at<evn_%d_index%d>(evn_%d_from%d, ", loop->ranged ? "*" : "",
+        e->n, k, e->n, k);
+    put_number(e, k);
+    put(&e->out, ", evn_%d_step%d);\n", e->n, k);
+}
+
 /* The loop variables of iteration evn_N_t. */
 static void put_indices(struct emit *e) {
     const int n = e->nest->loops;
     for (int k = 0; k < n; k++) {
+        if (e->s->cxx) {
+            put_cxx_index(e, k);
+            continue;
+        }
         const struct token *v = &e->nest->loop[k].variable;
         put(&e->out,
             "evn_%d_index%d %.*s __attribute__((unused)) = (evn_%d_index%d)((unsigned long "
-            "long)evn_%d_from%d + (unsigned long long)(evn_%d_t",
-            e->n, k, token_length(v), token_letters(e->s, v), e->n, k, e->n, k, e->n);
-        for (int under = k + 1; under < n; under++) put(&e->out, " / evn_%d_trips%d", e->n, under);
-        if (k) put(&e->out, " %% evn_%d_trips%d", e->n, k);
+            "long)evn_%d_from%d + (unsigned long long)(",
+            e->n, k, token_length(v), token_letters(e->s, v), e->n, k, e->n, k);
+        put_number(e, k);
         put(&e->out, ") * (unsigned long long)evn_%d_step%d);\n", e->n, k);
     }
 }
@@ -267,12 +395,19 @@ static void put_advice(struct emit *e) {
     const struct clause *batch = directive_find(e->d, K_BATCH);
     if (batch) {
         assertion(e, batch->in.at[0].begin);
-        put(&e->out, "__builtin_types_compatible_p(__typeof__(1 ? (");
-        copy(e, run_range(batch->in));
-        put(&e->out, ") : (");
-        copy(e, run_range(batch->in));
+        if (e->s->cxx) {
+            put(&e->out, "evn_cxx_batch_of<decltype(+(");
+            copy(e, run_range(batch->in));
+            put(&e->out, "))>::is");
+        } else {
+            put(&e->out, "__builtin_types_compatible_p(__typeof__(1 ? (");
+            copy(e, run_range(batch->in));
+            put(&e->out, ") : (");
+            copy(e, run_range(batch->in));
+            put(&e->out, ")), void (*)(const evn_cu_int *, int))");
+        }
         put(&e->out,
-            ")), void (*)(const evn_cu_int *, int)), \"batch: expected a function void "
+            ", \"batch: expected a function void "
             "%.*s(const long long *iteration, int count)\");\n",
             token_length(&batch->in.at[0]), token_letters(e->s, &batch->in.at[0]));
         put(&e->out, "evn_cu_batch(&evn_%d,", e->n);
@@ -380,7 +515,7 @@ static void put_counted(struct emit *e, const char *name, int n) {
 static void begin(struct emit *e, struct source *s, const struct directive *d,
                   const struct nest *nest, int n) {
     *e = (struct emit){s, d, nest, {0}, n};
-    put(&e->out, "{\n%s", quiet);
+    put(&e->out, "{\n%s", quiet_of(e));
     line(e, d->begin);
     put_site(e);
 }
@@ -389,14 +524,16 @@ static void begin(struct emit *e, struct source *s, const struct directive *d,
  * head. So nothing leads behind it but a break, which the rewriter may not have seen, in a macro of
  * a header; and then the compiler finds that there is a call of what must not be called. */
 static void put_once(struct emit *e) {
+    if (e->s->throws) put(&e->out, "try {\n");
     put(&e->out, "%sfor (;; __extension__({ goto evn_%d_next; }))", loud, e->n);
 }
 
 static void put_body_end(struct emit *e) {
-    put(&e->out, "\n%s", quiet);
+    put(&e->out, "\n%s", quiet_of(e));
     line_and_column(e, e->nest->loop[0].variable.begin);
     put(&e->out, "evn_cu_left();\n");
     line(e, e->d->begin);
+    if (e->s->throws) put(&e->out, "} catch (...) { evn_cu_keep(); continue; }\n");
     put(&e->out, "%sevn_%d_next:;\n", loud, e->n);
 }
 
@@ -416,13 +553,16 @@ static void put_check(struct emit *e, const struct token *op, int k, const struc
     int integer = 0;
     for (int i = 0; i < 3; i++) integer |= token_is(e->s, op, integers[i]);
     assertion(e, name->begin);
-    put(&e->out,
-        "(%d >> __builtin_classify_type(*(evn_%d_part_type%d *)0)) & 1, \"reduction: "
-        "\\\"%.*s\\\" is no %s\");\n",
-        integer             ? WHOLE
-        : is_extreme(e, op) ? WHOLE | REAL
-                            : WHOLE | REAL | COMPLEX,
-        e->n, k, token_length(name), token_letters(e->s, name),
+    if (e->s->cxx)
+        put(&e->out, "evn_cxx_%s<evn_%d_part_type%d>::is", integer ? "integer" : "number", e->n, k);
+    else
+        put(&e->out, "(%d >> __builtin_classify_type(*(evn_%d_part_type%d *)0)) & 1",
+            integer             ? WHOLE
+            : is_extreme(e, op) ? WHOLE | REAL
+                                : WHOLE | REAL | COMPLEX,
+            e->n, k);
+    put(&e->out, ", \"reduction: \\\"%.*s\\\" is no %s\");\n", token_length(name),
+        token_letters(e->s, name),
         integer ? "integer" : "number; arrays, structures and pointers are not supported");
     line(e, e->d->begin);
 }
@@ -491,6 +631,12 @@ static void put_last_values(struct emit *e, const struct token *names, int n) {
     for (int k = 0; k < n; k++) {
         const struct token *v = &names[k];
         if (is_variable(e, v)) continue;
+        if (e->s->cxx) {
+            put(&e->out,
+                "if (evn_%d_t == evn_%d_trips - 1) evn_cxx_assign(*evn_%d_last%d, %.*s);\n", e->n,
+                e->n, e->n, k, token_length(v), token_letters(e->s, v));
+            continue;
+        }
         put(&e->out,
             "if (evn_%d_t == evn_%d_trips - 1) __builtin_memcpy((void *)evn_%d_last%d, (void "
             "*)&%.*s, "
@@ -502,7 +648,12 @@ static void put_last_values(struct emit *e, const struct token *names, int n) {
 static void put_last_variables(struct emit *e, const struct token *names, int n) {
     for (int i = 0; i < e->nest->loops; i++) {
         const struct token *v = &e->nest->loop[i].variable;
-        if (among(e->s, v, names, n))
+        if (among(e->s, v, names, n) && e->s->cxx)
+            put(&e->out,
+                "if (evn_%d_trips) %.*s = evn_cxx_loop_at<evn_%d_index%d>(evn_%d_from%d, "
+                "evn_%d_trips%d, evn_%d_step%d);\n",
+                e->n, token_length(v), token_letters(e->s, v), e->n, i, e->n, i, e->n, i, e->n, i);
+        else if (among(e->s, v, names, n))
             put(&e->out,
                 "if (evn_%d_trips) %.*s = (evn_%d_index%d)((unsigned long long)evn_%d_from%d + "
                 "(unsigned long long)evn_%d_trips%d * (unsigned long long)evn_%d_step%d);\n",
@@ -568,6 +719,7 @@ void emit_loop(struct source *s, const struct directive *d, const struct nest *n
     line(&e, d->begin);
     put_last_values(&e, last, lasts);
     put(&e.out, "}\n");
+    if (s->throws) put(&e.out, "evn_cu_rethrow();\n");
     put_sums(&e, part, parts, "trips");
     put_last_variables(&e, last, lasts);
     put(&e.out, "}\n");
@@ -593,6 +745,7 @@ void emit_teams_begin(struct source *s, const struct directive *d, int first, in
     put(&e.out,
         ")\n{\n__asm__ volatile(\"\");\n"); /* else some of these are forked by other calls */
     put_copies(&e, part, parts, "teams");
+    if (s->throws) put(&e.out, "try {\n");
     put(&e.out, "%s", loud);
     put_edit(&e, d->begin, s->tokens.at[first].begin);
     free(part);
@@ -605,6 +758,7 @@ void emit_teams_end(struct source *s, const struct directive *d, int last, int n
     struct token *part = directive_names(s, d, K_REDUCTION, &parts);
     put(&e.out, "\n");
     line(&e, d->begin);
+    if (s->throws) put(&e.out, "} catch (...) { evn_cu_keep_teams(); }\n");
     for (int k = 0; k < parts; k++) {
         line(&e, part[k].begin);
         put(&e.out, "evn_%d_part%d[evn_cu_team()] = %.*s;\n", e.n, k, token_length(&part[k]),
@@ -612,6 +766,7 @@ void emit_teams_end(struct source *s, const struct directive *d, int last, int n
     }
     line(&e, d->begin);
     put(&e.out, "}\n");
+    if (s->throws) put(&e.out, "evn_cu_rethrow();\n");
     put_sums(&e, part, parts, "teams");
     put(&e.out, "}\n");
     put_edit(&e, at, at);
@@ -665,8 +820,8 @@ void emit_variant(struct source *s, const struct directive *d, int at) {
         if (token_is(s, &s->tokens.at[i], "void")) is_void = 1;
         if (token_is(s, &s->tokens.at[i], "*")) is_void = 0;
     }
-    put(&e.out, "\n%s{ extern int evn_cu_is_gpu(void); if (evn_cu_is_gpu()) {%s", quiet,
-        is_void ? "" : " return");
+    put(&e.out, "\n%s{ %sif (evn_cu_is_gpu()) {%s", quiet_of(&e),
+        s->cxx ? "" : "extern int evn_cu_is_gpu(void); ", is_void ? "" : " return");
     copy(&e, (struct range){t->at[at_name + 1].begin, t->at[at_name + 1].end});
     put(&e.out, "(");
     const struct run in = {&s->tokens.at[open + 1], brace - open - 2};

@@ -52,13 +52,16 @@ static int read_init(struct source *s, struct run in, int at, struct loop *loop)
     }
     loop->variable = in.at[equals - 1];
     for (int i = 0; i < equals - 1; i++)
-        if (token_is(s, &in.at[i], "*")) {
+        if (s->cxx) {
+            loop->deduced |= token_is(s, &in.at[i], "auto");
+        } else if (token_is(s, &in.at[i], "*")) {
             error(s, in.at[i].begin, "the loop variable \"%.*s\" is a pointer; expected an integer",
                   token_length(&loop->variable), token_letters(s, &loop->variable));
             return 0;
         }
     int first = 0;
-    if (equals > 1 && (token_is(s, &in.at[0], "register") || token_is(s, &in.at[0], "auto")))
+    if (equals > 1 &&
+        (token_is(s, &in.at[0], "register") || (token_is(s, &in.at[0], "auto") && !s->cxx)))
         first = 1;
     if (equals > 1 && first == equals - 1) {
         error(s, in.at[0].begin, "the loop variable needs a type");
@@ -70,7 +73,33 @@ static int read_init(struct source *s, struct run in, int at, struct loop *loop)
     return 1;
 }
 
+/* In C++ < and > may be brackets in the bound: the variable stands at one end, and the sign beside
+ * it. */
+static int read_cxx_condition(struct source *s, struct run in, int at, struct loop *loop) {
+    static const char *const names[] = {"<", "<=", ">", ">=", "!="};
+    static const char *const others[] = {"==", "&", "^", "|", "&&", "||", "?", "=", ","};
+    static const enum relation turned[] = {R_MORE, R_MORE_EQUAL, R_LESS, R_LESS_EQUAL, R_NOT_EQUAL};
+    const int n = in.count;
+    for (int i = 0; n > 2 && i < 5; i++) {
+        const int left =
+            token_same(s, &in.at[0], &loop->variable) && token_is(s, &in.at[1], names[i]);
+        const int right =
+            token_same(s, &in.at[n - 1], &loop->variable) && token_is(s, &in.at[n - 2], names[i]);
+        const struct run to = left ? run_of(in, 2, n) : run_of(in, 0, n - 2);
+        if ((!left && !right) || find_any(s, to, others, 9) >= 0) continue;
+        loop->relation = left ? (enum relation)i : turned[i];
+        loop->to = run_range(to);
+        return 1;
+    }
+    error(s, n ? in.at[0].begin : at,
+          "the loop's second part must compare its variable \"%.*s\" with a bound, by <, <=, > or "
+          ">=, or of iterators by !=",
+          token_length(&loop->variable), token_letters(s, &loop->variable));
+    return 0;
+}
+
 static int read_condition(struct source *s, struct run in, int at, struct loop *loop) {
+    if (s->cxx) return read_cxx_condition(s, in, at, loop);
     static const char *const names[] = {"<", "<=", ">", ">="};
     static const char *const others[] = {"==", "!=", "&", "^", "|", "&&", "||", "?", "=", ","};
     static const enum relation turned[] = {R_MORE, R_MORE_EQUAL, R_LESS, R_LESS_EQUAL};
@@ -137,6 +166,24 @@ static int is_whole(struct source *s, int from, int to) {
     return 1;
 }
 
+/* for (DECLARATION : RANGE) of C++; 0: it is none. */
+static int read_range(struct source *s, struct run in, struct loop *loop) {
+    for (int i = 1; i < in.count; i++) {
+        if (token_is(s, &in.at[i], "(")) return 0;
+        if (!token_is(s, &in.at[i], ":")) continue;
+        if (i + 1 < in.count && token_is(s, &in.at[i + 1], ":")) {
+            i++; /* of std::size_t */
+            continue;
+        }
+        loop->ranged = 1;
+        loop->variable = in.at[i - 1];
+        loop->type = run_range(run_of(in, 0, i));
+        loop->to = run_range(run_of(in, i + 1, in.count));
+        return i + 1 < in.count;
+    }
+    return 0;
+}
+
 /* Reads the head whose `for` is token `at`; the token behind its parenthesis, or 0. */
 static int read_head(struct source *s, int at, int end, struct loop *loop) {
     const struct tokens *t = &s->tokens;
@@ -154,6 +201,7 @@ static int read_head(struct source *s, int at, int end, struct loop *loop) {
     if (!is_whole(s, at, behind)) return 0;
     const struct run in = {&t->at[at + 2], behind - at - 3};
     const int first = run_find(s, in, 0, ";");
+    if (s->cxx && first < 0 && read_range(s, in, loop)) return behind;
     const int second = first < 0 ? -1 : run_find(s, in, first + 1, ";");
     if (second < 0) {
         error(s, place, "expected for (variable = from; variable < to; variable += step)");

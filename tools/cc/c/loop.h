@@ -4,15 +4,17 @@
 
 #include "directive.h"
 
-enum relation { R_LESS, R_LESS_EQUAL, R_MORE, R_MORE_EQUAL };
+enum relation { R_LESS, R_LESS_EQUAL, R_MORE, R_MORE_EQUAL, R_NOT_EQUAL };
 
 struct loop {
     struct token variable;
     struct range type; /* empty: the variable is declared elsewhere */
     struct range from, to, step;
     enum relation relation;
-    int down; /* step is subtracted */
-    int one;  /* step is 1, and there is no text of it */
+    int down;    /* step is subtracted */
+    int one;     /* step is 1, and there is no text of it */
+    int deduced; /* C++: the type is auto */
+    int ranged;  /* C++: for (type : to); the variable is for messages, and there is no bound */
 };
 
 /* Loops with nothing between them. */

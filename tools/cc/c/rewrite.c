@@ -39,7 +39,8 @@ static int a_loop(struct source *s, struct directive *d, int at, int to, struct 
     directive_check(s, d);
     const int behind = nest_read(s, at, to, collapse_of(s, d), &nest);
     if (!behind) return at;
-    for (int k = 0; k < nest.loops; k++) look_for_writes(s, &nest, &nest.loop[k].variable);
+    for (int k = 0; k < nest.loops; k++)
+        if (!nest.loop[k].ranged) look_for_writes(s, &nest, &nest.loop[k].variable);
     if (s->errors == errors && !s->unseen) {
         look_for_forgotten(s, d, w.teams, &nest);
         emit_loop(s, d, &nest);
@@ -196,7 +197,14 @@ static int is_our_distribute(const struct source *s, const struct directive *d,
 
 /* A directive of OpenMP; the token behind what it takes with it. */
 static int directive(struct source *s, struct directive *d, int at, int to, struct where *w) {
-    if (s->dialect && kernels_ours(s, d)) return kernels_loop(s, d, at + 1, to);
+    if (s->dialect && kernels_ours(s, d)) {
+        if (!s->cxx) return kernels_loop(s, d, at + 1, to);
+        error(
+            s, d->begin,
+            "--kernels makes kernels of loops in C, and this is C++; put the loop into a function "
+            "of a C file, or write the kernel in the dialect of evener/kernel.h");
+        return at + 1;
+    }
     if ((d->construct == C_TEAMS || d->construct == C_TEAMS_LOOP) && d->list)
         return our_teams(s, d, at, to, *w);
     if (is_our_distribute(s, d, w)) return a_loop(s, d, at + 1, to, *w);

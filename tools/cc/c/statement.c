@@ -70,11 +70,25 @@ static int governed(struct reader *r, int at, int end, enum around around) {
 }
 
 static int if_statement(struct reader *r, int at, int end, enum around around) {
-    const int behind = governed(r, at + 1, end, around);
+    const int constant = at + 1 < end && r->s->cxx && is(r, at + 1, "constexpr");
+    const int behind = governed(r, at + 1 + constant, end, around);
     if (behind < 0) return -1;
     int next = behind;
     while (next < end && is_directive(r, next) && !is_branch(r, next)) next++;
     return next < end && is(r, next, "else") ? statement(r, next + 1, end, around) : behind;
+}
+
+/* try of C++ and its handlers. */
+static int try_statement(struct reader *r, int at, int end, enum around around) {
+    if (at + 1 >= end || !is(r, at + 1, "{")) return -1;
+    int next = block(r, at + 1, end, around);
+    while (next >= 0 && next < end && is(r, next, "catch")) {
+        if (next + 1 >= end || !is(r, next + 1, "(")) return -1;
+        next = after_bracket(r->s, &r->s->tokens, next + 1, end);
+        if (next < 0 || next >= end || !is(r, next, "{")) return -1;
+        next = block(r, next, end, around);
+    }
+    return next;
 }
 
 static int do_statement(struct reader *r, int at, int end) {
@@ -92,10 +106,15 @@ static int label(const struct reader *r, int at, int end) {
         int questions = 0;
         for (int i = at + 1; i < end && !is(r, i, ";"); i++) {
             if (is(r, i, "?")) questions++;
+            if (r->s->cxx && is(r, i, ":") && is(r, i + 1, ":")) {
+                i++; /* kind:: */
+                continue;
+            }
             if (is(r, i, ":") && !questions--) return i + 1;
         }
         return at;
     }
+    if (r->s->cxx && at + 2 < end && is(r, at + 2, ":")) return at; /* std:: */
     return is(r, at + 1, ":") ? at + 2 : at;
 }
 
@@ -165,6 +184,7 @@ static int statement_of_kind(struct reader *r, int at, int end, enum around arou
     }
     if (is(r, at, "{")) return block(r, at, end, around);
     if (is(r, at, "if")) return if_statement(r, at, end, around);
+    if (r->s->cxx && is(r, at, "try")) return try_statement(r, at, end, around);
     if (is(r, at, "do")) return do_statement(r, at, end);
     if (is(r, at, "for") || is(r, at, "while") || is(r, at, "switch"))
         return governed(r, at + 1, end, INNER_LOOP);

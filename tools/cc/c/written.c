@@ -39,8 +39,9 @@ static int is_written(const struct source *s, int at) {
     static const char *const signs[] = {
         "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--", "<<=", ">>="};
     if (is(s, at - 1, ".") || is(s, at - 1, "->")) return 0;
+    const int followed = is(s, at - 1, "*"); /* what it points to is written */
     for (int i = 0; i < 13; i++)
-        if (is(s, at + 1, signs[i])) return 1;
+        if (is(s, at + 1, signs[i])) return !followed || (signs[i][1] == *signs[i] && !signs[i][2]);
     return is(s, at - 1, "++") || is(s, at - 1, "--");
 }
 

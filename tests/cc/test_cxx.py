@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""evener-c++: directives in C++ give what a compiler gives that does not see them, on any units; exceptions reach the caller of the
+directive; what is wrong is said with the line of the source. Random programs: tests/cc/fuzz.py --cxx.
+
+Run: ctest -R cc-cxx, or tests/cc/test_cxx.py build/evener-cc [test ..]     EVENER_TEST_LONG=1: every compiler in every mode and standard
+"""
+import os
+import shutil
+import common
+from common import Case, HERE, run
+
+LONG = os.environ.get("EVENER_TEST_LONG")
+CXX = [c for c in ("g++", "clang++") if shutil.which(c)]
+WAYS = [(c, m, s) for c in CXX for m in ((), ("--preprocessed",)) for s in ("17", "20")] if LONG else \
+    [(CXX[0], (), "17"), (CXX[-1], ("--preprocessed",), "20")]
+UNITS = ("", "1:CPU:1", "3:CPU:2", "2:CPU:1,1:GPU:1")
+
+
+def as_cxx():
+    return os.path.join(os.path.dirname(common.COMMAND), "evener-c++")
+
+
+class Cxx(Case):
+    def build(self, text, *words, compiler=CXX[0], command=None, name="a.cpp"):
+        """Compiles a text; the result of the command."""
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        return run([command or as_cxx(), *words, "a.cpp" if name == "a.cpp" else name, "-o", "a"], cwd=self.folder,
+                   env={"EVENER_CXX": compiler})
+
+    def same_everywhere(self, name):
+        source = os.path.join(HERE, "cxx", name)
+        plain = os.path.join(self.folder, "plain")
+        self.fine(run([CXX[0], "-std=c++17", "-w", source, "-o", plain]))
+        expected = self.fine(run([plain])).stdout
+        for compiler, mode, standard in WAYS:
+            out = os.path.join(self.folder, "out")
+            made = self.fine(run([as_cxx(), *mode, f"-std=c++{standard}", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Werror",
+                                  "-Wno-sign-conversion", source, "-o", out], env={"EVENER_CXX": compiler}))
+            self.assertEqual(made.stderr, "", (compiler, mode, standard))
+            for units in UNITS:
+                done = self.fine(run(["timeout", "60", out], env={"EVENER_UNITS": units}))
+                self.assertEqual(done.stdout, expected, (compiler, mode, standard, units))
+
+    def test_forms(self):
+        """Templates, members, lambdas, iterators, range-for, raw strings, try blocks."""
+        self.same_everywhere("forms.cpp")
+
+    def test_exceptions(self):
+        """They reach the caller of the directive, from loops, orphans and teams blocks."""
+        self.same_everywhere("exceptions.cpp")
+
+    def test_left_teams(self):
+        """One that leaves a teams block on one unit would have the others wait: the program ends with a line."""
+        self.fine(self.build('#include <stdexcept>\n#include "omp_cu.h"\nint main() {\n#pragma omp teams num_teams(2:CPU:1)\n{\n'
+                             'if (omp_get_cu_num() == 1) throw std::runtime_error("no ink");\n#pragma omp distribute\n'
+                             'for (int i = 0; i < 4; i++) {}\n}\n}\n'))
+        done = run(["timeout", "60", os.path.join(self.folder, "a")])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Aa\.cpp:\d+: an exception \(no ink\) has left a teams block on unit 1, .*\n\Z")
+
+    def test_messages(self):
+        """What is wrong, in the line of the source."""
+        head = "#include <list>\n#include <vector>\nint main() {\nstd::list<int> l;\nstd::vector<double> v(3);\nint n = 4; double x = 0;\n"
+        loop = "#pragma omp teams distribute num_teams(2:CPU:1)"
+        for directive, text, line, said in (
+                (loop, "for (int i = 0; i != n; i++) {}", 8, "the loop's second part must compare an integer with <, <=, > or >="),
+                (loop, "for (auto it = l.begin(); it != l.end(); ++it) {}", 8,
+                 "the loop variable \"it\" is neither an integer nor an iterator of random access"),
+                (loop, "for (int i : l) (void)i;", 8, "the range has no iterators of random access"),
+                (loop, "for (double y = 0; y < n; y += 1) {}", 8, "the loop variable \"y\" is neither an integer"),
+                (loop, "for (int i = 0; i < n; i++) if (i == 2) break;", 8, "break leaves the loop over compute units"),
+                (loop, "for (auto it = v.begin(); it != v.end(); ++it) it++;", 8, "\"it\" is the variable of the loop over compute units"),
+                (loop + " reduction(+ : v)", "for (int i = 0; i < n; i++) {}", 7, "reduction: \"v\" is no number"),
+                (loop + " reduction(^ : x)", "for (int i = 0; i < n; i++) {}", 7, "reduction: \"x\" is no integer"),
+                (loop.replace("2:", "x:"), "for (int i = 0; i < n; i++) {}", 7, "num_teams: the number of units is no integer"),
+                (loop + " batch(main)", "for (int i = 0; i < n; i++) {}", 7, "batch: expected a function void main("),
+                (loop, "for (int i = 0; i < n; i++) undeclared(i);", 8, "undeclared"),
+                (loop.replace("CPU", "CPUS"), "for (int i = 0; i < n; i++) {}", 7, "unknown family \"CPUS\"")):
+            for compiler in CXX:
+                made = self.build(f"{head}{directive}\n{text}\n(void)x; (void)n;\n}}\n", compiler=compiler)
+                self.assertNotEqual(made.returncode, 0, text)
+                self.assertIn(said, made.stderr.replace('\\"', '"'), (compiler, text))
+                self.assertRegex(made.stderr, rf"a\.cpp:{line}:", (compiler, text))
+
+    def test_refused(self):
+        """C++98, and kernels of loops in C++."""
+        text = "int main() {\n#pragma omp teams distribute num_teams(1:CPU:1)\nfor (int i = 0; i < 3; i++) {}\n}\n"
+        made = self.build(text, "-std=c++98")
+        self.assertEqual((made.returncode, made.stderr), (1, "a.cpp:1:1: error: compute units need C++11 or later\n"))
+        made = self.build(text.replace("teams distribute num_teams(1:CPU:1)", "target teams distribute parallel for"), "--kernels")
+        self.assertEqual(made.returncode, 1)
+        self.assertRegex(made.stderr, r"\Aa\.cpp:2:1: error: --kernels makes kernels of loops in C, and this is C\+\+; .*C file")
+
+    def test_commands(self):
+        """evener-cc takes C++, evener-c++ takes C for C++, objects are linked; without exceptions, with -c and -S, from a list of options."""
+        text = ('#include <cstdio>\n#include <vector>\nint main() {\nstd::vector<int> v(5);\n#pragma omp teams distribute num_teams(2:CPU:1)\n'
+                'for (int &x : v) x = __LINE__;\nstd::printf("%d %s\\n", v[4], __FILE__);\n}\n')
+        for command, name, more in ((common.COMMAND, "a.cpp", []), (as_cxx(), "b.c", []), (as_cxx(), "a.cpp", ["-fno-exceptions"]),
+                                    (common.COMMAND, "a.C", ["-O2", "-g"])):
+            self.fine(self.build(text, *more, command=command, name=name))
+            self.assertEqual(self.fine(run([os.path.join(self.folder, "a")])).stdout, f"6 {name}\n")
+        self.fine(run([as_cxx(), "-c", "-MD", "a.cpp"], cwd=self.folder))
+        with open(os.path.join(self.folder, "a.d")) as file:
+            self.assertRegex(file.read(), r"\Aa\.o: (\\\n )?a\.cpp ")
+        self.fine(run([as_cxx(), "a.o", "-o", "c"], cwd=self.folder))
+        self.assertEqual(self.fine(run([os.path.join(self.folder, "c")])).stdout, "6 a.cpp\n")
+        shown = self.fine(run([common.COMMAND, "--show", "a.cpp"], cwd=self.folder, env={"EVENER_CXX": "mine++ -O7"})).stdout
+        self.assertEqual([line.split()[:2] for line in shown.splitlines()], [["mine++", "-O7"]] * 2)
+
+
+if __name__ == "__main__":
+    common.main()
