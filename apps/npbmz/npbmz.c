@@ -88,6 +88,7 @@ npbmz_shape npbmz_describe(const npbmz *b) {
         .steps = p->steps,
         .dt = p->dt,
         .bytes = problem_bytes(p),
+        .device_bytes = setup_device_bytes(p),
         .mop_per_step = problem_mop(p),
     };
 }

@@ -40,6 +40,7 @@ typedef struct npbmz_shape {
     int steps;     /* of an official run */
     double dt;
     double bytes;        /* of all fields */
+    double device_bytes; /* of a device that has all zones: fields and work space */
     double mop_per_step; /* nominal operations, in millions */
 } npbmz_shape;
 npbmz_shape npbmz_describe(const npbmz *problem);

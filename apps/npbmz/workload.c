@@ -53,7 +53,8 @@ static struct workload_shape describe(const void *p) {
                                    .key = s->key,
                                    .steps = s->shape.steps,
                                    .group = 1,
-                                   .bytes = s->shape.bytes};
+                                   .bytes = s->shape.bytes,
+                                   .device_bytes = s->shape.device_bytes};
 }
 
 static evn_problem tasks(const void *p) {

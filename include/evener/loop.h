@@ -168,7 +168,12 @@ int evn_loop_first_unit(const evn_loop *loop);
  * cannot hold all regions of a batch at once, the body gets the batch in parts. The arrays are
  * copied; `place` must outlive the loop's use. A second call replaces the first. EVN_USAGE: no
  * regions, a number below -1, or an unknown access; a number that the place does not have is found
- * by the run that uses it. EVN_MEMORY: no regions follow. */
+ * by the run that uses it. EVN_MEMORY: no regions follow.
+ *
+ * Before the first instance, and without ranks, the schedule learns the bytes of each task's
+ * regions and the place's room on each unit's devices, unless the problem has said capacities
+ * (evn_problem): auto, binpack, map and optimal then give a device that is too small the tasks that
+ * fit, and evn_loop_owner() may change. */
 evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const int *region,
                           const evn_access *access);
 

@@ -89,7 +89,8 @@ evn_status evn_open(evn_session **out, const char *units, const char *devices, u
  * announces fewer than 10 instances, `dynamic`, since such a loop ends before `auto` has learnt.
  *
  * `problem` may leave out what the session knows: units 0 is their number; speed NULL is each
- * unit's evn_unit_speed(), or the number of its devices; over ranks, of all ranks' units. Over
+ * unit's evn_unit_speed(), or the number of its devices; capacity NULL with bytes given is the
+ * memory of each unit's devices; over ranks, of all ranks' units. Over
  * ranks it is evn_loop_open_on(), and collective. EVN_USAGE, EVN_MEMORY. */
 evn_status evn_open_loop(evn_loop **out, evn_session *session, const char *schedule,
                          const evn_problem *problem);

@@ -61,9 +61,10 @@ typedef struct evn_route {
  * costs each of its units the longer of its two directions, each with the latency of one message,
  * in the unit of time of `speed` (seconds, where speed is weight a second).
  *
- * Memory: binpack, map and optimal first plan without capacities; if that plan does not fit they
- * make one that does; if none is found, one with few bytes over. The other schedules ignore
- * capacities. evn_schedule_explain() names the units that are over in any case.
+ * Memory: auto, binpack, map and optimal first plan without capacities; if that plan does not fit
+ * they make one that does; if none is found, one with few bytes over. The other schedules ignore
+ * capacities. Loops (evn_loop_place()) and sessions (evn_open_loop()) tell both where a device is
+ * too small for all tasks. evn_schedule_explain() names the units that are over in any case.
  *
  * States: where units do not share their memory (`space`, the ranks of a run), a task that moves to
  * a unit of another space takes its `state` along. guided:time, interval and map, which move tasks

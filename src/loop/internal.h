@@ -176,6 +176,9 @@ int loop_is_at_work(const evn_loop *loop);
 /* EVN_USAGE if the units are at work already; `what`: the call. */
 evn_status loop_may_begin(const evn_loop *loop, const char *what);
 
+/* Begins with a schedule that has learnt nothing: tasks are where it puts them first. */
+void loop_begin_schedule(evn_loop *loop, evn_schedule *schedule);
+
 /* Removes a unit that evn_units_remove() has taken away, with a schedule for the remaining ones,
  * which the loop owns from now on. */
 void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule);
@@ -260,6 +263,11 @@ evn_status regions_end(evn_loop *loop, evn_status status);
 
 void regions_forget(struct worker *w);
 void regions_close(evn_loop *loop);
+
+/* ---- memory.c ---- */
+
+/* Tells the schedule the memory of devices and the bytes of the tasks' regions. EVN_MEMORY. */
+evn_status loop_tell_memory(evn_loop *loop);
 
 /* ---- devices.c ---- */
 

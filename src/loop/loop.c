@@ -461,8 +461,7 @@ static void close_worker(struct worker *w) {
     for (int i = 0; i < 2; i++) subteams_close(w->subteams[i]);
 }
 
-/* Nothing is learnt yet, and tasks are where the schedule puts them first. */
-static void begin_schedule(evn_loop *loop, evn_schedule *schedule) {
+void loop_begin_schedule(evn_loop *loop, evn_schedule *schedule) {
     const size_t n = (size_t)evn_schedule_problem(schedule)->tasks;
     loop->schedule = schedule;
     loop->problem = evn_schedule_problem(schedule);
@@ -487,7 +486,7 @@ static evn_status open_parts(evn_loop *loop, evn_schedule *schedule) {
         return evn_fail(EVN_MEMORY, "loop: not enough memory for %zu tasks on %zu units", n, count);
     loop->before = loop->owner + n;
     loop->added = loop->seconds + 2 * n;
-    begin_schedule(loop, schedule);
+    loop_begin_schedule(loop, schedule);
     evn_status status = EVN_OK;
     for (int u = 0; !status && u < loop->count; u++) status = open_worker(loop, u);
     loop->origin = evn_now();
@@ -582,7 +581,7 @@ void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule) {
     loop->count--;
     memmove(&loop->worker[unit], &loop->worker[unit + 1],
             sizeof *loop->worker * (size_t)(loop->count - unit));
-    begin_schedule(loop, schedule);
+    loop_begin_schedule(loop, schedule);
     evn_schedule_close(loop->own_schedule);
     loop->own_schedule = schedule;
     for (int u = 0; u < loop->count; u++) {

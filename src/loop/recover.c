@@ -100,14 +100,16 @@ static evn_status reschedule(const evn_loop *loop, int lost, evn_schedule **out)
     double *capacity = without(all->capacity, all->units, sizeof *capacity, lost);
     int *kind = without(all->kind, all->units, sizeof *kind, lost);
     int *node = without(all->node, all->units, sizeof *node, lost);
+    int *space = without(all->space, all->units, sizeof *space, lost);
     p.units--;
     p.speed = speed;
     p.capacity = capacity;
     p.kind = kind;
     p.node = node;
+    p.space = space;
     evn_status status;
     if (!speed != !all->speed || !capacity != !all->capacity || !kind != !all->kind ||
-        !node != !all->node)
+        !node != !all->node || !space != !all->space)
         status = evn_fail(EVN_MEMORY, "recovery: no memory for what is known of %d units", p.units);
     else
         status = evn_schedule_open(out, evn_schedule_text(loop->schedule), &p);
@@ -115,6 +117,7 @@ static evn_status reschedule(const evn_loop *loop, int lost, evn_schedule **out)
     free(capacity);
     free(kind);
     free(node);
+    free(space);
     return status;
 }
 

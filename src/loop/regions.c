@@ -247,7 +247,11 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
     loop->host = host;
     loop->regions = regions;
     loop->place = place;
-    return EVN_OK;
+    status = loop_tell_memory(loop);
+    if (!status) return EVN_OK;
+    loop->place = NULL;
+    regions_close(loop);
+    return status;
 }
 
 void regions_close(evn_loop *loop) {

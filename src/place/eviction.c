@@ -21,13 +21,26 @@ struct search {
 
 /* ---- arenas -------------------------------------------------------------------------------- */
 
+/* The largest arena that the share of the device's memory allows. */
+static size_t largest(const struct space *s) {
+    const evn_traits *traits = evn_device_traits(s->device);
+    const double share = s->share * (double)traits->memory;
+    const size_t max = share < (double)traits->max_buffer ? (size_t)share : traits->max_buffer;
+    return max / ARENA_ALIGN * ARENA_ALIGN;
+}
+
+size_t place_room(evn_place *p, int space) {
+    pthread_mutex_lock(&p->lock);
+    const struct space *s = &p->space[space];
+    const size_t room = !s->device ? 0 : s->arena && s->refused ? s->capacity : largest(s);
+    pthread_mutex_unlock(&p->lock);
+    return room;
+}
+
 /* Bytes of an arena for all that is registered and at least `least`, as far as the share of the
  * device's memory goes. */
 static size_t wanted(const evn_place *p, const struct space *s, size_t least) {
-    const evn_traits *traits = evn_device_traits(s->device);
-    const double share = s->share * (double)traits->memory;
-    size_t max = share < (double)traits->max_buffer ? (size_t)share : traits->max_buffer;
-    max = max / ARENA_ALIGN * ARENA_ALIGN;
+    const size_t max = largest(s);
     size_t bytes = p->registered > least ? p->registered : arena_rounded(least);
     if (bytes > max) bytes = max;
     return bytes ? bytes : ARENA_ALIGN;

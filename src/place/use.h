@@ -36,4 +36,7 @@ evn_status place_acquire_each(evn_place *p, int count, const int *region, int sp
                               const evn_access *access);
 evn_status place_release(evn_place *p, int count, const int *region, int space);
 
+/* Bytes that regions may take on the device of a space other than the host's; 0: it was lost. */
+size_t place_room(evn_place *p, int space);
+
 #endif

@@ -67,7 +67,7 @@ static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
     const size_t n = (size_t)p->tasks, units = (size_t)p->units;
     const size_t head = (sizeof(struct state) + 15) / 16 * 16;
     char *block = calloc(1, head + n * (sizeof(struct ranked) + 3 * sizeof(int)) +
-                                units * (3 * sizeof(double) + sizeof(int)));
+                                units * (4 * sizeof(double) + sizeof(int)));
     if (!block) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
     struct state *state = (struct state *)block;
     s->state = state;
@@ -77,7 +77,8 @@ static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
     state->busy = (double *)(state->ranked + n);
     state->low = state->busy + units;
     state->bytes = state->low + units;
-    state->order = (int *)(state->bytes + units);
+    state->used = state->bytes + units;
+    state->order = (int *)(state->used + units);
     state->assigned = state->order + n;
     state->wary = state->assigned + n;
     state->heap = state->wary + n;

@@ -23,7 +23,7 @@ struct state {
     int *order, *heap;
     int *assigned, *wary; /* owners: map's for the last instance; conservative ones */
     struct ranked *ranked;
-    double *busy, *bytes;
+    double *busy, *bytes, *used; /* scratch, one number a unit */
     double *low; /* slowest recent speed of each unit, without learn_scale(); 0: not known */
     /* the last instance */
     const int *owner;

@@ -1,8 +1,9 @@
 /* The conservative assignment of `auto`: assume each unit runs at its slowest recent speed; move
- * tasks off the unit that would then finish last until no move helps. A unit may be left without
- * tasks; its estimated slowest speed then improves from instance to instance, until it gets a task
- * again. */
+ * tasks off the unit that would then finish last until no move helps. No unit gets more than its
+ * memory holds. A unit may be left without tasks; its estimated slowest speed then improves from
+ * instance to instance, until it gets a task again. */
 #include "schedule/auto.h"
+#include "schedule/capacity.h"
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +32,12 @@ static int allowed(const evn_problem *p, int from, int to) {
     return !p->state || !p->space || p->space[from] == p->space[to];
 }
 
+/* Whether unit u has memory for task t as well; units that are over their capacity take nothing. */
+static int fits(const struct state *state, const evn_problem *p, int t, int u) {
+    return !capacity_given(p) ||
+           !(capacity_excess(capacity_of(p, u), state->used[u] + p->bytes[t]) > 0);
+}
+
 /* The best move of one task of `from`: the lesser is the longer of the two units after it. */
 struct move {
     int task, to;
@@ -45,7 +52,7 @@ static struct move best_move(const struct state *state, const evn_problem *p, co
         if (owner[t] != from) continue;
         const double rest = busy[from] - cost[t] / state->low[from];
         for (int u = 0; u < p->units; u++) {
-            if (u == from || !allowed(p, from, u)) continue;
+            if (u == from || !allowed(p, from, u) || !fits(state, p, t, u)) continue;
             const double longer = fmax(rest, busy[u] + cost[t] / state->low[u]);
             if (longer < best.longer) best = (struct move){t, u, longer};
         }
@@ -65,7 +72,7 @@ static int nearest(const struct state *state, const evn_problem *p, const double
                 bytes[state->wary[p->link[l].task[1 - e]]] += p->link[l].bytes;
     for (int u = 0; u < p->units; u++)
         if (u != from && bytes[u] > bytes[m.to] && allowed(p, from, u) &&
-            busy[u] + cost / state->low[u] <= m.longer * ALIKE)
+            fits(state, p, m.task, u) && busy[u] + cost / state->low[u] <= m.longer * ALIKE)
             m.to = u;
     return m.to;
 }
@@ -76,6 +83,7 @@ void auto_wary(struct state *state, const evn_problem *p, const int *from) {
     double *busy = state->busy;
     if (from != state->wary) memcpy(state->wary, from, (size_t)n * sizeof *from);
     memset(busy, 0, (size_t)units * sizeof *busy);
+    if (capacity_given(p)) capacity_over(p, from, state->used);
     for (int t = 0; t < n; t++) busy[from[t]] += cost[t] / state->low[from[t]];
     const double looks = (double)n * units + p->links;
     for (double left = LOOKS; left >= looks; left -= looks) {
@@ -87,6 +95,10 @@ void auto_wary(struct state *state, const evn_problem *p, const int *from) {
         m.to = nearest(state, p, busy, longest, m);
         busy[longest] -= cost[m.task] / state->low[longest];
         busy[m.to] += cost[m.task] / state->low[m.to];
+        if (capacity_given(p)) {
+            state->used[longest] -= p->bytes[m.task];
+            state->used[m.to] += p->bytes[m.task];
+        }
         state->wary[m.task] = m.to;
     }
     state->made = 1;

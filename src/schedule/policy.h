@@ -42,6 +42,8 @@ struct evn_schedule {
     const int *order; /* order of drawing; NULL: by number */
     int settled;
     int lent;          /* schedule_set_lent() */
+    int imported;      /* owners are those of evn_schedule_import() */
+    int told;          /* schedule_memory(); 0: nothing was told */
     int instance;      /* instances ended so far */
     int passed;        /* instances since the last learn() */
     unsigned version;  /* schedule_version() */

@@ -270,6 +270,7 @@ evn_status evn_schedule_import(evn_schedule *s, const char *text) {
     if (status) s->owner = old;
     if (!status && s->pool) pool_forget(s->pool);
     if (!status) s->version++;
+    if (!status) s->imported = 1;
     free(status ? owner : old);
     return status;
 }

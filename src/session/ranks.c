@@ -121,8 +121,7 @@ evn_cluster *evn_session_cluster(const evn_session *s) {
 
 /* ---- what a record says of all ranks ------------------------------------------------------- */
 
-/* Units of the rank that has most. */
-static int widest(const evn_cluster *c) {
+int session_widest(const evn_cluster *c) {
     int most = 0;
     for (int r = 0, next; r < evn_cluster_size(c); r++) {
         next = r + 1 < evn_cluster_size(c) ? evn_cluster_first_unit(c, r + 1)
@@ -153,7 +152,7 @@ static void take_all(struct recorded_loop *r, const evn_cluster *c, const char *
 evn_status session_gather_record(evn_session *s, struct recorded_loop *r) {
     evn_cluster *c = s->cluster;
     if (!c) return EVN_OK;
-    const int first = evn_cluster_first_unit(c, evn_cluster_rank(c)), most = widest(c);
+    const int first = evn_cluster_first_unit(c, evn_cluster_rank(c)), most = session_widest(c);
     const size_t wide = sizeof(struct said) + (size_t)most * sizeof(evn_unit_stats);
     struct said *mine = calloc(1, wide);
     char *all = evn_cluster_rank(c) ? NULL : malloc(wide * (size_t)evn_cluster_size(c));

@@ -302,6 +302,8 @@ evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
     evn_status status = room_for_one(s);
     if (!status) status = open_own_schedule(s, &o.schedule, schedule, problem);
     status = session_agree(s, status);
+    if (!status && problem->bytes && !problem->capacity)
+        status = session_agree(s, session_tell_memory(s, o.schedule, problem->bytes));
     if (!status) status = evn_loop_open_on(&o.loop, s->units, o.schedule, s->cluster);
     o.begin = evn_now() - s->begin;
     if (!status) status = session_agree(s, keep_bursts(s, o.loop, problem->tasks));

@@ -75,6 +75,13 @@ void session_leave(evn_cluster *cluster, evn_status status);
  * Collective. */
 evn_status session_gather_record(evn_session *session, struct recorded_loop *record);
 
+/* Units of the rank that has most. */
+int session_widest(const evn_cluster *cluster);
+
+/* Tells a schedule the memory of all ranks' units, if a device is too small for all tasks of these
+ * bytes. Collective. EVN_MEMORY. */
+evn_status session_tell_memory(evn_session *session, evn_schedule *schedule, const double *bytes);
+
 /* Concatenates all ranks' texts on rank 0, to be freed; NULL on other ranks. Without ranks a copy.
  * Collective. */
 evn_status session_gather_text(evn_session *session, const char *mine, char **all);

@@ -85,6 +85,30 @@ static void test_memories_of_their_own(void **state) {
     evn_schedule_close(s);
 }
 
+/* Under units that come and go no unit gets more than its memory holds. */
+static void test_memory_is_kept(void **state) {
+    (void)state;
+    static const int space[UNITS] = {0, 0, 1, 2};
+    const double capacity[UNITS] = {0, 0, 12, 12};
+    evn_problem p = problem(UNITS);
+    p.space = space;
+    p.bytes = weight;
+    p.capacity = capacity;
+    evn_schedule *s = open_or_fail("auto", &p);
+    int changes = 0, before[TASKS];
+    for (int i = 0; i < 300; i++) {
+        const int off = i / 25 % 3; /* which of the host's units, or none */
+        memcpy(before, evn_schedule_owner(s), sizeof before);
+        step(s, (double[UNITS]){off == 0 && i % 2 ? 0.2 : 1, off == 1 && i % 2 ? 0.2 : 1, 2, 2});
+        changes += memcmp(before, evn_schedule_owner(s), sizeof before) != 0;
+        double bytes[UNITS] = {0};
+        for (int t = 0; t < TASKS; t++) bytes[evn_schedule_owner(s)[t]] += weight[t];
+        assert_true(bytes[2] <= 12 && bytes[3] <= 12);
+    }
+    assert_true(changes > 5);
+    evn_schedule_close(s);
+}
+
 static int has(const evn_schedule *s, int unit) {
     int count = 0;
     for (int t = 0; t < TASKS; t++) count += evn_schedule_owner(s)[t] == unit;
@@ -133,9 +157,8 @@ static void test_goes_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_draws_and_returns),
-        cmocka_unit_test(test_memories_of_their_own),
-        cmocka_unit_test(test_of_no_use),
+        cmocka_unit_test(test_draws_and_returns), cmocka_unit_test(test_memories_of_their_own),
+        cmocka_unit_test(test_memory_is_kept),    cmocka_unit_test(test_of_no_use),
         cmocka_unit_test(test_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,6 +110,26 @@ static void two_loops(void) {
     close_all();
 }
 
+/* Each rank's device has memory for two tasks, and would get four of the six for its speed. */
+static void memory(void) {
+    static const double bytes[] = {1e5, 1e5, 1e5, 1e5, 1e5, 1e5, 1e5, 1e5, 1e5, 1e5, 1e5, 1e5},
+                        speed[] = {1, 4, 1, 4};
+    MUST(!evn_open(&session, "1:CPU:1,1:GPU:1", "emulated:memory=200kB",
+                   EVN_OVER_RANKS | EVN_OVERSUBSCRIBE));
+    evn_problem p = {.tasks = TASKS, .speed = speed};
+    for (int told = 0; told < 2; told++) {
+        int of_device[2] = {0};
+        p.bytes = told ? bytes : NULL;
+        MUST(!evn_open_loop(&loop, session, "map", &p));
+        for (int t = 0; t < TASKS; t++) {
+            const int u = evn_loop_owner(loop)[t];
+            if (u % 2) of_device[u / 2]++;
+        }
+        for (int r = 0; r < 2; r++) MUST(told ? of_device[r] == 2 : of_device[r] > 3);
+    }
+    MUST(!evn_close(session));
+}
+
 static void refuse(void) {
     int twice[TASKS], made[TASKS];
     open_all("static");
@@ -215,6 +235,11 @@ static void test_two_loops(void **state) {
     assert_int_equal(run("2", two_loops), 0);
 }
 
+static void test_memory(void **state) {
+    (void)state;
+    assert_int_equal(run("2", memory), 0);
+}
+
 static void test_refuse(void **state) {
     (void)state;
     assert_int_equal(run("3", refuse), 0);
@@ -256,6 +281,7 @@ int main(void) {
         cmocka_unit_test(test_ask),       cmocka_unit_test(test_collect),
         cmocka_unit_test(test_two_loops), cmocka_unit_test(test_refuse),
         cmocka_unit_test(test_give_up),   cmocka_unit_test(test_record),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

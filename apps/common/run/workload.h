@@ -23,11 +23,13 @@
 
 /* A problem as it is known once it is open. */
 struct workload_shape {
-    const char *class_; /* as "S"; NULL: the workload has no classes */
-    const char *key;    /* of problems whose tasks take the same times; of a class, the class */
-    int steps;          /* of a run, unless others are asked for */
-    int group;          /* steps that one instance of the loop is for */
-    double bytes;       /* of all tasks' data */
+    const char *class_;  /* as "S"; NULL: the workload has no classes */
+    const char *key;     /* of problems whose tasks take the same times; of a class, the class */
+    int steps;           /* of a run, unless others are asked for */
+    int group;           /* steps that one instance of the loop is for */
+    double bytes;        /* of all tasks' data */
+    double device_bytes; /* memory that a device needs for all tasks; 0: not told, the workload fits
+                            its tasks in itself */
 };
 
 /* A study of its own, for evener bench; argv[0] is its name. The function gives an exit status. */

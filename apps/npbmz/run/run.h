@@ -93,6 +93,10 @@ evn_status setup_check(struct run *run);
 /* Migration of zones to another rank. */
 evn_status setup_homes(struct run *run);
 
+/* Memory of a device that all zones take with the work space of the benchmark's own solver, bytes.
+ */
+double setup_device_bytes(const struct problem *p);
+
 /* Doubles of a field with the slack around it that zone layouts ask for. */
 size_t setup_field(const struct problem *p);
 

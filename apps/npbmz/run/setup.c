@@ -122,18 +122,29 @@ void setup_clear_scratch(struct run *run) { evn_units_run(run->units, clear_scra
 
 /* ---- devices ------------------------------------------------------------------------------- */
 
-/* The part of a device's memory that zones may take: what they need beside the work space. */
-static double field_share(const struct problem *p, const struct gpu_solver *solver) {
-    double fields = problem_bytes(p), work = 0;
+#define USED 0.95 /* of a device's memory, by fields and work space */
+
+static const struct gpu_solver *const solvers[] = {
+    [NPBMZ_BT] = &gpu_bt, [NPBMZ_SP] = &gpu_sp, [NPBMZ_LU] = &gpu_lu};
+
+static double device_bytes(const struct problem *p, const struct gpu_solver *solver) {
+    double work = 0;
     for (int z = 0; z < p->zones; z++)
         work += (double)(solver->work(p, &p->zone[z]) * sizeof(double));
-    return 0.95 * fields / (fields + work);
+    return (problem_bytes(p) + work) / USED;
+}
+
+double setup_device_bytes(const struct problem *p) {
+    return device_bytes(p, solvers[p->benchmark]);
+}
+
+/* The part of a device's memory that zones may take: what they need beside the work space. */
+static double field_share(const struct problem *p, const struct gpu_solver *solver) {
+    return problem_bytes(p) / device_bytes(p, solver);
 }
 
 static const struct gpu_solver *gpu_solver(const struct run *run) {
-    static const struct gpu_solver *const solver[] = {
-        [NPBMZ_BT] = &gpu_bt, [NPBMZ_SP] = &gpu_sp, [NPBMZ_LU] = &gpu_lu};
-    return run->options->solver ? run->options->solver : solver[run->p->benchmark];
+    return run->options->solver ? run->options->solver : solvers[run->p->benchmark];
 }
 
 evn_status setup_access(struct run *run, evn_access access) {
@@ -171,7 +182,7 @@ evn_status setup_open_devices(struct run *run) {
         for (int d = 0; !status && d < evn_unit_devices(unit); d++) {
             evn_device *device = evn_unit_device(unit, d);
             const int space = evn_place_space(run->place, unit, d);
-            const double work = (0.95 - share) * (double)evn_device_traits(device)->memory;
+            const double work = (USED - share) * (double)evn_device_traits(device)->memory;
             if (!run->gpu[space])
                 status = gpu_open(&run->gpu[space], p, solver, device, evn_unit_queue(unit, d),
                                   (size_t)work);

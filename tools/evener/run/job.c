@@ -158,6 +158,40 @@ static int find_spaces(struct job *job) {
     return 0;
 }
 
+/* Where a device is too small for all tasks: the memory of each unit, and of each task there by its
+ * part of the data. (Without ranks a loop with regions finds that itself.) */
+static int find_capacity(struct job *job) {
+    const int own = evn_units_count(job->units), tasks = job->tasks.tasks;
+    const double all = job->shape.device_bytes;
+    double *mine = calloc((size_t)own, sizeof *mine);
+    int units, is_short = 0;
+    evn_status status = mine ? EVN_OK : evn_fail(EVN_MEMORY, "not enough memory for %d units", own);
+    for (int u = 0; !status && u < own; u++) {
+        const evn_unit *unit = evn_units_get(job->units, u);
+        for (int d = 0; d < evn_unit_devices(unit); d++)
+            mine[u] += (double)evn_device_traits(evn_unit_device(unit, d))->memory;
+    }
+    free(job->capacity);
+    free(job->needs);
+    job->capacity = job->needs = NULL;
+    status = evn_cluster_agree(job->cluster, status);
+    if (!status)
+        status =
+            ranks_share(job->cluster, mine, own, sizeof *mine, (void **)&job->capacity, &units);
+    for (int u = 0; !status && u < units; u++)
+        is_short |= job->capacity[u] > 0 && job->capacity[u] < all;
+    free(mine);
+    if (status) return give_up(status);
+    if (!is_short) return 0;
+    job->needs = malloc((size_t)tasks * sizeof *job->needs);
+    if (!job->needs) return give_up(evn_fail(EVN_MEMORY, "not enough memory for %d tasks", tasks));
+    for (int t = 0; t < tasks; t++)
+        job->needs[t] = job->shape.bytes > 0 ? job->bytes[t] * (all / job->shape.bytes) : 0;
+    job->tasks.bytes = job->needs;
+    job->tasks.capacity = job->capacity;
+    return 0;
+}
+
 /* Which units share a memory where there are devices, each of which has its own. */
 static int find_memories(struct job *job) {
     const int units = job->tasks.units;
@@ -182,7 +216,8 @@ static int join_units(struct job *job) {
     free(job->speed);
     job->speed = speed;
     job->tasks.units = (int)units;
-    return find_spaces(job);
+    const int code = find_spaces(job);
+    return code ? code : find_capacity(job);
 }
 
 int job_devices(const struct job *job, const char *list, const char *devices, int *gpus) {
@@ -397,10 +432,12 @@ void job_close_units(struct job *job) {
     free(job->speed);
     free(job->space);
     free(job->bytes);
+    free(job->needs);
+    free(job->capacity);
     job->space = NULL;
-    job->bytes = NULL;
+    job->bytes = job->needs = job->capacity = NULL;
     job->tasks.space = NULL;
-    job->tasks.state = NULL;
+    job->tasks.state = job->tasks.bytes = job->tasks.capacity = NULL;
     job->schedule = NULL;
     job->units = NULL;
     job->speed = NULL;

@@ -28,6 +28,8 @@ struct job {
     double *speed;        /* of each unit, over ranks of all */
     int *space;           /* of each unit, over ranks and where there are devices; else NULL */
     double *bytes;        /* likewise: of each task's data */
+    double *needs;        /* likewise, where a device is too small for all: memory of each task, */
+    double *capacity;     /* and of each unit */
     char units_text[512]; /* with cores reassigned, or chosen; "": as the words say */
     struct choice choice; /* what auto was, and why */
     evn_schedule *schedule;
