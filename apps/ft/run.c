@@ -669,7 +669,6 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, ft_result *r)
     struct timed timed = {.options = run->options,
                           .result = &r->run,
                           .loop = run->loop,
-                          .place = run->funnel.spaces ? run->funnel.spaces : run->places.spaces,
                           .advance = advance,
                           .after = keep,
                           .arg = run};

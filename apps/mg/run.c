@@ -27,8 +27,7 @@ struct run {
     evn_cluster *cluster; /* NULL: this process alone */
     struct halo halo;
     struct split split;
-    evn_place *place; /* without regions: it stands for the devices, whose work is counted */
-    evn_status late;  /* a device's failure between two visits, of which the next tells */
+    evn_status late; /* a device's failure between two visits, of which the next tells */
     char late_text[512];
     int many;               /* tasks are in several places: other ranks, or devices beside others */
     evn_shared_counts puts; /* before the timed part */
@@ -498,7 +497,6 @@ static evn_status make_room(struct run *run) {
 static evn_status make_split(struct run *run) {
     evn_status status = split_open(&run->split, &run->p, &run->halo, run->loop, run->tasks);
     run->many = run->cluster || (run->split.count && !run->split.whole);
-    if (!status && run->split.count) status = evn_place_open(&run->place, run->units, 1);
     return status;
 }
 
@@ -520,7 +518,6 @@ static evn_status run_all(struct run *run, evn_schedule *schedule, mg_result *r)
     struct timed timed = {.options = run->options,
                           .result = &r->run,
                           .loop = run->loop,
-                          .place = run->place,
                           .advance = advance,
                           .after = keep,
                           .finish = share_squares,
@@ -542,7 +539,6 @@ static void give_back(struct run *run) {
     pieces_close(&run->pieces);
     mg_state_close(&run->state);
     split_close(&run->split);
-    evn_place_close(run->place);
     halo_close(&run->halo);
     evn_loop_close(run->loop);
     grid_close(&run->p.grid);

@@ -58,7 +58,8 @@ static int device_numbers(const evn_units *units) {
     int numbers = 0;
     for (int u = 0; u < evn_units_count(units); u++) {
         const evn_unit *unit = evn_units_get(units, u);
-        const int last = evn_unit_device_number(unit, evn_unit_devices(unit) - 1);
+        const int devices = evn_unit_devices(unit);
+        const int last = devices ? evn_unit_device_number(unit, devices - 1) : -1;
         if (last >= numbers) numbers = last + 1;
     }
     return numbers;
@@ -89,7 +90,7 @@ static evn_status read_phases(struct run_phases *p, evn_device *device) {
 
 static evn_status start_counters(struct timed *t) {
     struct run_result *r = t->result;
-    r->devices = t->place ? device_numbers(evn_loop_units(t->loop)) : 0;
+    r->devices = device_numbers(evn_loop_units(t->loop));
     if (!r->devices) return EVN_OK;
     r->device = calloc((size_t)r->devices, sizeof *r->device);
     if (!r->device) return evn_fail(EVN_MEMORY, "no memory for %d devices", r->devices);
@@ -97,7 +98,7 @@ static evn_status start_counters(struct timed *t) {
         evn_device *device = device_of(t, d); /* NULL: lost before the first step */
         if (device) r->device[d] = evn_device_counts(device);
     }
-    evn_place_reset_moves(t->place);
+    if (t->place) evn_place_reset_moves(t->place);
     return t->options->phases ? start_phases(t) : EVN_OK;
 }
 
@@ -109,7 +110,7 @@ static evn_status read_counters(struct timed *t) {
         if (r->phases && !status) status = read_phases(&r->phases[d], device);
         r->device[d] = device ? evn_device_counts_since(device, r->device[d]) : (evn_counts){0};
     }
-    const int spaces = r->devices ? evn_place_spaces(t->place) : 0;
+    const int spaces = t->place ? evn_place_spaces(t->place) : 0;
     for (int a = 0; a < spaces; a++)
         for (int b = 0; b < spaces; b++) {
             const evn_moves m = evn_place_moves(t->place, a, b);

@@ -122,7 +122,7 @@ struct timed {
     const struct run_options *options;
     struct run_result *result;
     evn_loop *loop;
-    evn_place *place; /* NULL: no devices */
+    evn_place *place; /* of the tasks' regions; NULL: there are none */
     /* Computes the next step, or several with one instance of the loop; *done counts them.
      * EVN_STOPPED: it has seen `stop`, and all is again as before it was called. */
     evn_status (*advance)(int *done, void *arg);

@@ -321,7 +321,7 @@ evn_status places_open(struct places *p, struct fields *f, evn_units *units, int
     p->place = calloc((size_t)devices, sizeof *p->place);
     if (!p->place || owners_spaces(&f->owners, devices + 1))
         return evn_fail(EVN_MEMORY, "ft: not enough memory");
-    evn_status status = evn_place_open(&p->spaces, units, 1);
+    evn_status status = EVN_OK;
     for (int u = 0; !status && u < evn_units_count(units); u++) {
         evn_unit *unit = evn_units_get(units, u);
         for (int i = 0; !status && i < evn_unit_devices(unit); i++) status = open_place(p, unit, i);
@@ -352,7 +352,6 @@ void places_close(struct places *p) {
         pthread_mutex_destroy(&d->door);
     }
     free(p->place);
-    evn_place_close(p->spaces);
     *p = (struct places){0};
 }
 

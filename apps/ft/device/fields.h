@@ -22,8 +22,7 @@ struct place;
 struct places {
     struct fields *f;
     evn_units *units;
-    evn_place *spaces; /* numbers them; NULL: there are no devices */
-    int count;         /* of devices */
+    int count; /* of devices */
     struct place *place;
 };
 

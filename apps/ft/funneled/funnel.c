@@ -238,9 +238,7 @@ static evn_status check_units(const struct funnel *fu, evn_units *units) {
 static evn_status open_master(struct funnel *fu, evn_units *units) {
     evn_status status = check_units(fu, units);
     if (status || fu->me != fu->master) return status;
-    status = evn_place_open(&fu->spaces, units, 1);
-    return status ? status
-                  : master_open(&fu->lead, fu, evn_unit_device(evn_units_get(units, 0), 0));
+    return master_open(&fu->lead, fu, evn_unit_device(evn_units_get(units, 0), 0));
 }
 
 evn_status funnel_open(struct funnel *fu, struct fields *f, const struct decay *decay,
@@ -261,7 +259,6 @@ evn_status funnel_open(struct funnel *fu, struct fields *f, const struct decay *
 
 void funnel_close(struct funnel *fu) {
     master_close(fu->lead);
-    evn_place_close(fu->spaces);
     evn_shared_close(fu->desk);
     free(fu->span);
     *fu = (struct funnel){0};

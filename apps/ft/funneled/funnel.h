@@ -38,7 +38,6 @@ struct funnel {
     int mine;                  /* its pieces in this pass .. */
     unsigned long long pieces; /* .. and before it */
     struct master *lead;       /* NULL: this rank is none */
-    evn_place *spaces;         /* of the device; numbers it */
     ft_span *span;             /* what this rank has noted of the latest pass along z */
     int spans, room;
 };

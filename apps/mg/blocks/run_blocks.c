@@ -24,8 +24,7 @@ struct run {
     struct block_team team;     /* on a device */
     struct block_member member; /* computed by another rank */
     const struct engine *engine;
-    evn_place *place; /* without regions: it stands for the device, whose work is counted */
-    int *master;      /* one for each rank; NULL without ranks */
+    int *master; /* one for each rank; NULL without ranks */
     struct charges charges;
     evn_shared_counts puts; /* before the timed part, as the next one */
     mg_block_counts counts;
@@ -310,7 +309,6 @@ static evn_status open_team(struct run *run) {
         &run->team, evn_unit_device(evn_units_get(run->units, 0), 0), &run->blocks.faces, rank,
         count, run->shape.n, run->ranks, run->shape.smoother);
     run->team.overlap = mg_chosen(run->problem).variant == MG_OVERLAP;
-    if (!status) status = evn_place_open(&run->place, run->units, 1);
     free(rank);
     return status;
 }
@@ -348,7 +346,6 @@ static evn_status run_all(struct run *run, evn_schedule *schedule,
     struct timed timed = {.options = options,
                           .result = &r->run,
                           .loop = run->loop,
-                          .place = run->place,
                           .advance = advance,
                           .finish = finish,
                           .arg = run};
@@ -365,7 +362,6 @@ evn_status mg_run_blocks(mg *problem, evn_units *units, evn_schedule *schedule,
     memset(result, 0, sizeof *result);
     run.steps = options->steps < 0 ? run.shape.steps : options->steps;
     evn_status status = run_all(&run, schedule, options, result);
-    evn_place_close(run.place);
     block_team_close(&run.team);
     blocks_close(&run.blocks);
     free(run.master);

@@ -17,12 +17,12 @@
 
 /* An exchanged field of a level, and the numbers of planes below and above a range. */
 enum halo_kind {
-    HALO_R1, /* r of the second level: one below and one above, */
-    HALO_R2, /* of the third: one and two, */
-    HALO_R3, /* of the fourth: all there are, to all ranks */
-    HALO_U2, /* u of the third level: two and one, */
-    HALO_U1, /* of the second: two and one, */
-    HALO_U0, /* of the finest: two and two */
+    HALO_R1, /* r of the second level: one plane below, one above */
+    HALO_R2, /* r of the third level: one below, two above */
+    HALO_R3, /* r of the fourth level: all planes, to all ranks */
+    HALO_U2, /* u of the third level: two below, one above */
+    HALO_U1, /* u of the second level: two below, one above */
+    HALO_U0, /* u of the finest level: two below, two above */
     HALO_KINDS
 };
 
