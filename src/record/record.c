@@ -1,6 +1,7 @@
 /* The record: all loops of a session as one JSON object, with the keys that `evener run --json`
  * writes. */
 #include "record/record.h"
+#include "record/parts.h"
 #include "trace/json.h"
 #include <errno.h>
 #include <evener/cluster.h>
@@ -71,70 +72,39 @@ static double imbalance(const struct recorded_loop *r) {
 
 /* -- parts of a record -- */
 
-/* `, "key": ` */
-static void put_key(FILE *out, const char *key) { fprintf(out, ", \"%s\": ", key); }
-
-static void put(FILE *out, const char *key, double value) {
-    put_key(out, key);
-    json_number(out, value);
-}
-
-/* A time that is never below 0, although a virtual clock and the wall's may differ so. */
-static void put_seconds(FILE *out, const char *key, double value) { put(out, key, fmax(0, value)); }
-
-static void put_text(FILE *out, const char *key, const char *text) {
-    put_key(out, key);
-    json_text(out, text);
-}
-
-static void put_unit_numbers(FILE *out, const struct recorded_unit *u) {
-    put(out, "tasks", u->tasks);
-    put(out, "weight", u->weight);
-    put_seconds(out, "compute_s", u->stats.compute_s);
-    put_seconds(out, "exchange_s", u->stats.exchange_s);
-    put_seconds(out, "idle_s", u->stats.idle_s);
-    put(out, "bytes_in", u->stats.bytes_in);
-    put(out, "bytes_out", u->stats.bytes_out);
-}
-
 /* A unit's description; its numbers follow. */
-static void put_unit(FILE *out, const evn_unit *unit, const evn_cluster *c) {
+static evn_status put_unit(FILE *out, const evn_unit *unit, const evn_cluster *c) {
     const evn_device *device = evn_unit_device(unit, 0);
-    const int rank = c ? evn_cluster_rank(c) : 0;
+    const int rank = c ? evn_cluster_rank(c) : -1, cores = evn_unit_cores(unit);
     const int first = c ? evn_cluster_first_unit(c, rank) : 0;
-    fprintf(out, "{\"id\": %d", first + evn_unit_number(unit));
-    if (c) put(out, "rank", rank);
-    if (c) put_text(out, "host", evn_cluster_host(c, rank));
-    fprintf(out, ", \"kind\": \"%s\", \"cores\": [", evn_unit_is_gpu(unit) ? "gpu" : "cpu");
-    for (int k = 0; k < evn_unit_cores(unit) && evn_unit_core_number(unit, k) >= 0; k++)
-        fprintf(out, "%s%d", k ? ", " : "", evn_unit_core_number(unit, k));
-    fputc(']', out);
-    put_text(out, "binding", evn_unit_binding(unit));
-    put_text(out, "device", device ? evn_device_traits(device)->name : NULL);
-    put(out, "speed", evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_speed(unit));
+    int *core = malloc((size_t)cores * sizeof *core);
+    if (!core) return EVN_MEMORY;
+    for (int k = 0; k < cores; k++) core[k] = evn_unit_core_number(unit, k);
+    const evn_recorded_unit is = {
+        .id = first + evn_unit_number(unit),
+        .rank = rank,
+        .host = c ? evn_cluster_host(c, rank) : NULL,
+        .gpu = evn_unit_is_gpu(unit),
+        .cores = cores,
+        .core = core,
+        .binding = evn_unit_binding(unit),
+        .device = device ? evn_device_traits(device)->name : NULL,
+        .speed = evn_unit_is_gpu(unit) ? evn_unit_devices(unit) : evn_unit_speed(unit),
+    };
+    put_unit_description(out, &is);
     fputc('\n', out);
+    free(core);
+    return EVN_OK;
 }
 
 /* What records say of a loop, or of all. */
 static void put_sums(FILE *out, const struct recorded_loop *r) {
     put_text(out, "schedule", r->schedule);
     put(out, "imbalance", imbalance(r));
-    fputs(",\n \"periods\": {\"compute_s\": ", out);
-    json_number(out, r->totals.compute_s);
-    put(out, "communication_s", r->totals.exchange_s);
-    fprintf(out, "},\n \"transfers\": {\"migrations\": %lld, \"messages\": %lld",
-            r->totals.migrations, r->totals.messages);
-    put(out, "bytes", r->totals.bytes);
-    fprintf(out, ", \"copies\": %lld, \"moved_regions\": %lld", r->totals.copies,
-            r->totals.brought);
-    put(out, "moved_bytes", r->totals.brought_bytes);
-    if (r->ranks > 1) {
-        fprintf(out, ", \"rank_messages\": %lld, \"moved_between_ranks\": %lld",
-                r->totals.rank_messages, r->totals.moved);
-        put(out, "rank_bytes", r->totals.rank_bytes);
-        put(out, "moved_bytes_between_ranks", r->totals.moved_bytes);
-    }
-    fputc('}', out);
+    fputs(",\n \"periods\": ", out);
+    evn_record_periods(out, r->totals.compute_s, r->totals.exchange_s);
+    fputs(",\n \"transfers\": ", out);
+    evn_record_transfers(out, &r->totals, r->ranks);
 }
 
 static void put_loop(FILE *out, const struct recorded_loop *r, int first) {
@@ -146,33 +116,27 @@ static void put_loop(FILE *out, const struct recorded_loop *r, int first) {
     fputs(",\n \"units\": [", out);
     for (int u = 0; u < r->units; u++) {
         fprintf(out, "%s{\"id\": %d", u ? ",\n  " : "", u);
-        put_unit_numbers(out, &r->unit[u]);
+        put_unit_numbers(out, r->unit[u].tasks, r->unit[u].weight, &r->unit[u].stats);
         fputc('}', out);
     }
     fputs("]}", out);
-}
-
-static void put_device(FILE *out, const evn_device *device) {
-    const evn_counts c = evn_device_counts(device);
-    fprintf(out,
-            "\"launches\": %lld, \"copies_in\": %lld, \"copies_out\": %lld, "
-            "\"copies_peer\": %lld, \"bytes_in\": %lld, \"bytes_out\": %lld, "
-            "\"bytes_peer\": %lld}\n",
-            c.launches, c.copies_in, c.copies_out, c.copies_peer, c.bytes_in, c.bytes_out,
-            c.bytes_peer);
 }
 
 evn_status record_describe(const struct record_parts *p, char **units, char **devices) {
     size_t size;
     *units = *devices = NULL;
     FILE *unit = open_memstream(units, &size), *device = open_memstream(devices, &size);
-    for (int u = 0; unit && device && u < evn_units_count(p->units); u++) {
+    int done = unit && device;
+    for (int u = 0; done && u < evn_units_count(p->units); u++) {
         const evn_unit *is = evn_units_get(p->units, u);
-        put_unit(unit, is, p->cluster);
-        for (int d = 0; d < evn_unit_devices(is); d++)
-            if (evn_unit_device(is, d)) put_device(device, evn_unit_device(is, d));
+        done = !put_unit(unit, is, p->cluster);
+        for (int d = 0; d < evn_unit_devices(is); d++) {
+            if (!evn_unit_device(is, d)) continue;
+            const evn_counts counts = evn_device_counts(evn_unit_device(is, d));
+            put_device_counts(device, &counts);
+            fputs("}\n", device);
+        }
     }
-    const int done = unit && device;
     int failed = unit && fclose(unit);
     failed |= device && fclose(device);
     return done && !failed ? EVN_OK : evn_fail(EVN_MEMORY, "record: not enough memory for units");
@@ -190,7 +154,7 @@ static void put_units(FILE *out, const char *unit, const struct recorded_loop *s
     for (int u = 0; u < sum->units; u++) {
         fputs(u ? ",\n " : "", out);
         unit = put_line(out, unit);
-        put_unit_numbers(out, &sum->unit[u]);
+        put_unit_numbers(out, sum->unit[u].tasks, sum->unit[u].weight, &sum->unit[u].stats);
         fputc('}', out);
     }
     fputc(']', out);
@@ -312,25 +276,6 @@ static void put_tasks(FILE *out, const struct recorded_loop *loop, int loops, in
     fputc(']', out);
 }
 
-static void put_machine(FILE *out, const evn_machine *m) {
-    fputs(",\n\"machine\": {\"processor\": ", out);
-    json_text(out, evn_machine_processor(m));
-    const evn_core_limits limits = evn_machine_limits(m);
-    put(out, "cores", evn_machine_cores(m));
-    put(out, "node_cores", limits.node);
-    put(out, "allowed_cores", limits.allowed);
-    put(out, "quota", limits.quota);
-    put(out, "packages", evn_machine_packages(m));
-    put(out, "numa_nodes", evn_machine_numa_nodes(m));
-    put(out, "memory", (double)evn_machine_memory(m));
-    for (int level = 1; level <= 3; level++) {
-        char key[16];
-        snprintf(key, sizeof key, "l%d", level);
-        put(out, key, (double)evn_machine_cache(m, level, NULL));
-    }
-    fputc('}', out);
-}
-
 /* The words the program was started with; "" where the system does not tell. */
 static void put_command(FILE *out) {
     char *words = NULL;
@@ -379,7 +324,8 @@ evn_status record_write(FILE *out, const struct recorded_loop *loop, int loops,
         if (loop[i].units == count) first += loop[i].tasks;
     }
     fputc(']', out);
-    put_machine(out, evn_units_machine(parts->units));
+    fputs(",\n\"machine\": ", out);
+    evn_record_machine(out, evn_units_machine(parts->units));
     put_command(out);
     fputs("}\n", out);
     free(sum.unit);

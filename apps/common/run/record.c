@@ -2,6 +2,7 @@
 #include "common/run/record.h"
 #include "common/run/build.h"
 #include "common/simd/isa.h"
+#include <evener/record.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,53 +25,28 @@ cJSON *record_numbers(const double *value, int n) {
     return array;
 }
 
-static void record_kinds(cJSON *machine, const evn_machine *m) {
-    cJSON *list = cJSON_AddArrayToObject(machine, "kinds");
-    for (int k = 0; k < evn_machine_kinds(m); k++) {
-        const evn_core_kind *kind = evn_machine_kind(m, k);
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddStringToObject(o, "name", kind->name);
-        cJSON_AddNumberToObject(o, "cores", kind->cores);
-        record_number(o, "frequency", kind->frequency);
-        record_number(o, "speed", kind->speed);
-        cJSON_AddItemToArray(list, o);
-    }
+/* A part that the library writes; the text is open until then. NULL without memory. */
+struct part {
+    char *text;
+    size_t size;
+    FILE *out;
+};
+
+static FILE *part_begin(struct part *p) {
+    *p = (struct part){0};
+    return p->out = open_memstream(&p->text, &p->size);
 }
 
-static void record_parts(cJSON *machine, const evn_machine *m) {
-    cJSON *list = cJSON_AddArrayToObject(machine, "parts");
-    for (int i = 0; i < evn_machine_parts(m); i++) {
-        const evn_part *part = evn_machine_part(m, i);
-        cJSON *o = cJSON_CreateObject(), *cores = cJSON_AddArrayToObject(o, "cores");
-        for (int c = part->first; c < part->first + part->cores; c++)
-            cJSON_AddItemToArray(cores, cJSON_CreateNumber(evn_machine_core_number(m, c)));
-        cJSON_AddNumberToObject(o, "kind", part->kind);
-        cJSON_AddNumberToObject(o, "package", part->package);
-        cJSON_AddNumberToObject(o, "threads", part->threads);
-        record_number(o, "l3", (double)part->cache);
-        cJSON_AddItemToArray(list, o);
-    }
+static cJSON *part_end(struct part *p) {
+    cJSON *raw = p->out && !fclose(p->out) ? cJSON_CreateRaw(p->text) : NULL;
+    free(p->text);
+    return raw;
 }
 
 cJSON *record_machine(const evn_machine *m) {
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "processor", evn_machine_processor(m));
-    cJSON_AddNumberToObject(o, "cores", evn_machine_cores(m));
-    cJSON_AddNumberToObject(o, "packages", evn_machine_packages(m));
-    cJSON_AddNumberToObject(o, "numa_nodes", evn_machine_numa_nodes(m));
-    record_number(o, "memory", (double)evn_machine_memory(m));
-    for (int level = 1; level <= 3; level++) {
-        char key[16];
-        snprintf(key, sizeof key, "l%d", level);
-        record_number(o, key, (double)evn_machine_cache(m, level, NULL));
-    }
-    const evn_core_limits limits = evn_machine_limits(m);
-    cJSON_AddNumberToObject(o, "node_cores", limits.node);
-    cJSON_AddNumberToObject(o, "allowed_cores", limits.allowed);
-    record_number(o, "quota", limits.quota);
-    record_kinds(o, m);
-    record_parts(o, m);
-    return o;
+    struct part p;
+    if (part_begin(&p)) evn_record_machine(p.out, m);
+    return part_end(&p);
 }
 
 cJSON *record_build(void) {
@@ -140,80 +116,57 @@ int record_list_end(FILE *out, cJSON *behind) {
     return fputs("\n}\n", out) < 0 ? -1 : 0;
 }
 
-static cJSON *record_phases(const struct run_phases *p) {
-    cJSON *o = cJSON_CreateObject();
-    for (int i = 0; i < p->count; i++) {
-        cJSON *one = cJSON_AddObjectToObject(o, p->phase[i].name);
-        record_number(one, "seconds", p->phase[i].seconds);
-        cJSON_AddNumberToObject(one, "launches", (double)p->phase[i].launches);
-    }
-    return o;
-}
-
 static cJSON *record_devices(const struct run_result *r) {
     cJSON *list = cJSON_CreateArray();
     for (int d = 0; d < r->devices; d++) {
-        const evn_counts *c = &r->device[d];
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddNumberToObject(o, "id", d);
-        cJSON_AddNumberToObject(o, "launches", (double)c->launches);
-        cJSON_AddNumberToObject(o, "copies_in", (double)c->copies_in);
-        cJSON_AddNumberToObject(o, "copies_out", (double)c->copies_out);
-        cJSON_AddNumberToObject(o, "copies_peer", (double)c->copies_peer);
-        cJSON_AddNumberToObject(o, "bytes_in", (double)c->bytes_in);
-        cJSON_AddNumberToObject(o, "bytes_out", (double)c->bytes_out);
-        cJSON_AddNumberToObject(o, "bytes_peer", (double)c->bytes_peer);
-        cJSON_AddNumberToObject(o, "waits", (double)c->waits);
-        if (r->phases) cJSON_AddItemToObject(o, "phases", record_phases(&r->phases[d]));
-        cJSON_AddItemToArray(list, o);
+        const struct run_phases *phases = r->phases ? &r->phases[d] : NULL;
+        static const evn_device_phase none = {0};
+        struct part p;
+        if (part_begin(&p))
+            evn_record_device(p.out, d, &r->device[d],
+                              !phases         ? NULL
+                              : phases->phase ? phases->phase
+                                              : &none,
+                              phases ? phases->count : 0);
+        cJSON_AddItemToArray(list, part_end(&p));
     }
     return list;
 }
 
 static cJSON *record_unit(const struct run_result *r, int number, const evn_problem *tasks) {
     const struct run_unit *unit = &r->unit[number];
-    const evn_unit_stats *stats = &unit->stats;
-    cJSON *o = cJSON_CreateObject(), *cores = cJSON_CreateArray();
-    double weight;
-    const int own = run_share(r, tasks, number, &weight);
-    for (int c = unit->first_core; c < unit->first_core + unit->cores; c++)
-        if (r->core[c] >= 0) cJSON_AddItemToArray(cores, cJSON_CreateNumber(r->core[c]));
-    cJSON_AddNumberToObject(o, "id", number);
-    if (r->ranks > 1) cJSON_AddNumberToObject(o, "rank", unit->rank);
-    if (r->ranks > 1) cJSON_AddStringToObject(o, "host", r->rank[unit->rank].host);
-    cJSON_AddStringToObject(o, "kind", unit->gpu ? "gpu" : "cpu");
-    cJSON_AddItemToObject(o, "cores", cores);
-    cJSON_AddStringToObject(o, "binding", unit->binding);
-    if (unit->gpu)
-        cJSON_AddStringToObject(o, "device", unit->device);
-    else
-        cJSON_AddNullToObject(o, "device");
-    /* what the schedule began with; where a unit was lost, numbers are others' */
-    if (tasks->speed && tasks->units == r->units) record_number(o, "speed", tasks->speed[number]);
-    cJSON_AddNumberToObject(o, "tasks", own);
-    record_number(o, "weight", weight);
-    record_number(o, "compute_s", stats->compute_s);
-    record_number(o, "exchange_s", stats->exchange_s);
-    record_number(o, "idle_s", stats->idle_s);
-    record_number(o, "bytes_in", stats->bytes_in);
-    record_number(o, "bytes_out", stats->bytes_out);
-    return o;
+    evn_recorded_unit is = {
+        .id = number,
+        .rank = r->ranks > 1 ? unit->rank : -1,
+        .host = r->rank[unit->rank].host,
+        .gpu = unit->gpu,
+        .cores = unit->cores,
+        .core = r->core + unit->first_core,
+        .binding = unit->binding,
+        .device = unit->gpu ? unit->device : NULL,
+        /* where a unit was lost, numbers are others' */
+        .speed = tasks->speed && tasks->units == r->units ? tasks->speed[number] : 0,
+        .stats = unit->stats,
+    };
+    struct part p;
+    is.tasks = run_share(r, tasks, number, &is.weight);
+    if (part_begin(&p)) evn_record_unit(p.out, &is);
+    return part_end(&p);
 }
 
 static cJSON *record_transfers(const struct run_result *r) {
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddNumberToObject(o, "migrations", (double)r->totals.migrations);
-    cJSON_AddNumberToObject(o, "messages", (double)r->totals.messages);
-    record_number(o, "bytes", r->totals.bytes);
-    cJSON_AddNumberToObject(o, "copies", (double)r->totals.copies);
-    cJSON_AddNumberToObject(o, "moved_regions", (double)r->moved.copies);
-    record_number(o, "moved_bytes", (double)r->moved.bytes);
-    if (r->ranks == 1) return o;
-    cJSON_AddNumberToObject(o, "rank_messages", (double)r->totals.rank_messages);
-    record_number(o, "rank_bytes", r->totals.rank_bytes);
-    cJSON_AddNumberToObject(o, "moved_between_ranks", (double)r->totals.moved);
-    record_number(o, "moved_bytes_between_ranks", r->totals.moved_bytes);
-    return o;
+    evn_loop_totals totals = r->totals;
+    struct part p;
+    totals.brought = r->moved.copies;
+    totals.brought_bytes = (double)r->moved.bytes;
+    if (part_begin(&p)) evn_record_transfers(p.out, &totals, r->ranks);
+    return part_end(&p);
+}
+
+static cJSON *record_periods(const struct run_result *r) {
+    struct part p;
+    if (part_begin(&p)) evn_record_periods(p.out, r->totals.compute_s, r->communication_s);
+    return part_end(&p);
 }
 
 static cJSON *record_ranks(const struct run_result *r) {
@@ -256,9 +209,7 @@ void record_result(cJSON *root, const struct run_result *r, const char *schedule
     if (r->ranks > 1) cJSON_AddItemToObject(root, "ranks", record_ranks(r));
     cJSON_AddStringToObject(root, "schedule", schedule);
     record_number(root, "imbalance", run_imbalance(r));
-    cJSON *periods = cJSON_AddObjectToObject(root, "periods");
-    record_number(periods, "compute_s", r->totals.compute_s);
-    record_number(periods, "communication_s", r->communication_s);
+    cJSON_AddItemToObject(root, "periods", record_periods(r));
     cJSON_AddItemToObject(root, "transfers", record_transfers(r));
     if (r->devices) cJSON_AddItemToObject(root, "devices", record_devices(r));
     cJSON_AddItemToObject(root, "owner", cJSON_CreateIntArray(r->owner, r->tasks));

@@ -254,11 +254,11 @@ static const cJSON *find_unit(const cJSON *entries, const char *key, const evn_u
 
 /* What each unit does a second by these entries, as calibration_speeds(). */
 static int fill(const cJSON *entries, const char *key, const evn_units *units, int *kind,
-                double *speed, double *bandwidth) {
+                double *speed, double *per_byte) {
     struct unit_kind kinds[KINDS_MAX];
     const cJSON *o = NULL;
     const int n = evn_units_count(units);
-    double per_byte = 0, *rate = malloc(sizeof *rate * (size_t)n);
+    double *rate = malloc(2 * sizeof *rate * (size_t)n), *cost = rate + n;
     if (!rate) return -1;
     unit_kinds(units, kinds, kind);
     for (int u = 0; u < n; u++) {
@@ -269,32 +269,70 @@ static int fill(const cJSON *entries, const char *key, const evn_units *units, i
         if (!again) o = find_unit(entries, key, unit, evn_units_machine(units), kinds[kind[u]]);
         if (!o) break;
         rate[u] = json_number(o, "weight_per_s");
-        /* what it costs that a face lies between units; all that CPU units own lies in one memory
-         */
-        if (evn_units_gpus(units) > 0)
-            per_byte = fmax(per_byte, json_number(o, "between_s_per_byte") -
-                                          json_number(o, "within_s_per_byte"));
+        /* beyond the cost of a face within the unit */
+        cost[u] =
+            evn_unit_is_cpu(unit)
+                ? 0
+                : fmax(json_number(o, "between_s_per_byte") - json_number(o, "within_s_per_byte"),
+                       0);
     }
     if (o) memcpy(speed, rate, sizeof *rate * (size_t)n);
-    if (o && bandwidth) *bandwidth = per_byte > 0 ? 1 / per_byte : 0;
+    if (o && per_byte) memcpy(per_byte, cost, sizeof *cost * (size_t)n);
     free(rate);
     return o ? 0 : -1;
 }
 
 int calibration_speeds(const struct workload *is, const char *key, const evn_units *units,
-                       double *speed, double *bandwidth) {
+                       double *speed, double *per_byte) {
     char *folder = calibration_folder();
     int *kind = malloc(sizeof *kind * (size_t)evn_units_count(units));
     struct doubts doubts = {0};
     cJSON *entries =
         folder && kind ? read_folder(folder, is->name, evn_units_machine(units), &doubts) : NULL;
-    const int code = entries ? fill(entries, key, units, kind, speed, bandwidth) : -1;
+    const int code = entries ? fill(entries, key, units, kind, speed, per_byte) : -1;
     if (entries && !entries->child && !doubts.count) say_older(folder);
     say_doubts(&doubts);
     cJSON_Delete(entries);
     free(kind);
     free(folder);
     return code;
+}
+
+/* ---- routes --------------------------------------------------------------------------------- */
+
+/* The way between the memories of two kinds: one hop from or to the host, two between devices. */
+static evn_route route_between(double a, double b) {
+    if (a > 0 && b > 0) return (evn_route){.hops = 2, .per_byte = {a, b}};
+    return (evn_route){.hops = 1, .per_byte = {a + b}};
+}
+
+int calibration_routes_open(struct calibration_routes *r, const double *per_byte, int units) {
+    double cost[KINDS_MAX] = {0}; /* of each kind; the first is the host's */
+    int kinds = 1;
+    *r = (struct calibration_routes){.kind = malloc(sizeof *r->kind * (size_t)units)};
+    if (!r->kind) return -1;
+    for (int u = 0; u < units; u++) {
+        int k = 0;
+        while (k < kinds && cost[k] != per_byte[u]) k++;
+        if (k == KINDS_MAX) return -1;
+        if (k == kinds) cost[kinds++] = per_byte[u];
+        r->kind[u] = k;
+    }
+    if (kinds == 1) return 0;
+    r->route = malloc(sizeof *r->route * (size_t)kinds * (size_t)kinds);
+    if (!r->route) return -1;
+    for (int a = 0; a < kinds; a++)
+        for (int b = 0; b < kinds; b++) r->route[a * kinds + b] = route_between(cost[a], cost[b]);
+    for (int k = 1; k < kinds; k++)
+        if (!(r->bandwidth > 0) || 1 / cost[k] < r->bandwidth) r->bandwidth = 1 / cost[k];
+    r->kinds = kinds;
+    return 0;
+}
+
+void calibration_routes_close(struct calibration_routes *r) {
+    free(r->kind);
+    free(r->route);
+    *r = (struct calibration_routes){0};
 }
 
 cJSON *calibration_entry(const struct workload *is, const char *key, const char *unit,

@@ -12,15 +12,28 @@
 #include "machine/choice.h"
 
 /* Speeds of `units` for a problem of a workload, `key` as in its shape, from what evener calibrate
- * has kept of this machine: weight done a second, one number a unit, and in *bandwidth (may be
- * NULL) what goes with them into evn_problem: bytes a second between units, 0 where all of them
- * work in the host's memory and a face costs the same whoever owns it. Figures of another problem
- * of the same workload do where there are none of this one; of another class the nearest.
+ * has kept of this machine: weight done a second, one number a unit, and in `per_byte` (as many,
+ * may be NULL) the seconds of a byte of a face between the unit's memory and the host's: 0 for CPU
+ * units, which work in the host's. Figures of another problem of the same workload do where there
+ * are none of this one; of another class the nearest.
  *
  * 0: filled. -1: nothing is known of one of these kinds, and nothing filled. Files that are none of
  * these are passed over with a warning. */
 int calibration_speeds(const struct workload *is, const char *key, const evn_units *units,
-                       double *speed, double *bandwidth);
+                       double *speed, double *per_byte);
+
+/* The routes between units of one node, for evn_problem: CPU units are one kind, and so are devices
+ * of equal cost; between devices data go over the host. kinds 0: all routes are free. */
+struct calibration_routes {
+    int kinds, *kind;
+    evn_route *route;
+    double bandwidth; /* of the slowest route, bytes a second; 0: all are free */
+};
+
+/* Makes the routes of `units` units from calibration_speeds()'s per_byte. 0, or -1 without memory;
+ * close them in any case. */
+int calibration_routes_open(struct calibration_routes *routes, const double *per_byte, int units);
+void calibration_routes_close(struct calibration_routes *routes);
 
 /* Stored calibration of a workload on `unit` ("CPU:1") for that problem, else for another one of
  * the nearest class: an entry to be deleted; NULL: none. Warns as above. */

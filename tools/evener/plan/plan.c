@@ -49,7 +49,7 @@ static double alone(const evn_model *m, int kind) {
  * nothing is known in seconds unless the node was calibrated. */
 static int plain_model(struct planning *p, const struct request *request) {
     const int n = p->job.tasks.tasks, units = p->job.tasks.units;
-    double bandwidth = 0;
+    double bandwidth = 0, *per_byte = calloc((size_t)units, sizeof *per_byte);
     int known = -1;
     memcpy(p->speed, p->job.tasks.speed, sizeof *p->speed * (size_t)units);
     p->basis = request->words.speeds                   ? "speeds as given"
@@ -57,7 +57,11 @@ static int plain_model(struct planning *p, const struct request *request) {
                                                        : "speeds by cores";
     if (!request->words.speeds && request->words.schedule &&
         !strncmp(request->words.schedule, "weighted", 8))
-        known = calibration_speeds(p->job.is, p->job.shape.key, p->job.units, p->speed, &bandwidth);
+        known = calibration_speeds(p->job.is, p->job.shape.key, p->job.units, p->speed, per_byte);
+    for (int u = 0; !known && per_byte && u < units; u++)
+        if (per_byte[u] > 0 && !(bandwidth > 0 && bandwidth <= 1 / per_byte[u]))
+            bandwidth = 1 / per_byte[u];
+    free(per_byte);
     if (!known) p->basis = "speeds as calibrated";
     for (int u = 0; u < units; u++) p->slower[u] = 1 / p->speed[u];
     for (int t = 0; t < n; t++) p->model.seconds[t] = p->job.tasks.weight[t];

@@ -367,22 +367,46 @@ int job_try(struct job *job, const struct job_words *words) {
     return status ? give_up(status) : 0;
 }
 
-/* Speeds that evener calibrate has measured, if it has of all units, which over ranks are those of
- * all: other numbers are none that they could be compared with. */
-static int take_calibrated(struct job *job) {
-    const size_t units = (size_t)evn_units_count(job->units);
-    double *speed = malloc(units * sizeof *speed), bandwidth = 0;
-    int known =
-            speed && !calibration_speeds(job->is, job->shape.key, job->units, speed, &bandwidth),
-        *of_all = NULL, ranks = 0;
-    evn_status status =
-        ranks_share(job->cluster, &known, 1, sizeof known, (void **)&of_all, &ranks);
-    for (int r = 0; !status && r < ranks; r++) known &= of_all[r];
-    if (!status && known) {
-        memcpy(job->speed, speed, units * sizeof *speed);
-        job->tasks.bandwidth = bandwidth;
+/* What evener calibrate has measured of this rank's units. */
+struct calibrated {
+    int known;
+    double per_byte; /* of the slowest route */
+};
+
+/* The slowest route of all ranks: `known` where all have figures. */
+static evn_status share_calibrated(const struct job *job, struct calibrated *c) {
+    struct calibrated *all = NULL;
+    int ranks = 0;
+    evn_status status = ranks_share(job->cluster, c, 1, sizeof *c, (void **)&all, &ranks);
+    for (int r = 0; !status && r < ranks; r++) {
+        c->known &= all[r].known;
+        c->per_byte = fmax(c->per_byte, all[r].per_byte);
     }
-    free(of_all);
+    free(all);
+    return status;
+}
+
+/* Takes speeds and routes that evener calibrate has measured, if it has of all units, which over
+ * ranks are those of all: other numbers are none that they could be compared with. Over ranks the
+ * slowest route is the bandwidth of all. */
+static int take_calibrated(struct job *job) {
+    const int units = evn_units_count(job->units);
+    double *speed = malloc(2 * (size_t)units * sizeof *speed), *per_byte = speed + units;
+    struct calibrated c = {0};
+    calibration_routes_close(&job->routes);
+    c.known = speed && !calibration_speeds(job->is, job->shape.key, job->units, speed, per_byte) &&
+              !calibration_routes_open(&job->routes, per_byte, units);
+    if (c.known && job->routes.bandwidth > 0) c.per_byte = 1 / job->routes.bandwidth;
+    const evn_status status = share_calibrated(job, &c);
+    if (!status && c.known) {
+        memcpy(job->speed, speed, (size_t)units * sizeof *speed);
+        job->tasks.bandwidth = c.per_byte > 0 ? 1 / c.per_byte : 0;
+    }
+    if (!status && c.known && !job->cluster && job->routes.kinds) {
+        job->tasks.kinds = job->routes.kinds;
+        job->tasks.kind = job->routes.kind;
+        job->tasks.route = job->routes.route;
+    }
     free(speed);
     return status ? give_up(status) : 0;
 }
@@ -434,6 +458,10 @@ void job_close_units(struct job *job) {
     free(job->bytes);
     free(job->needs);
     free(job->capacity);
+    calibration_routes_close(&job->routes);
+    job->tasks.kinds = 0;
+    job->tasks.kind = NULL;
+    job->tasks.route = NULL;
     job->space = NULL;
     job->bytes = job->needs = job->capacity = NULL;
     job->tasks.space = NULL;

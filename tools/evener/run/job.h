@@ -3,7 +3,7 @@
 #ifndef TOOL_JOB_H
 #define TOOL_JOB_H
 
-#include "machine/choice.h"
+#include "machine/calibration.h"
 #include "run/ranks.h"
 #include "run/table.h"
 
@@ -24,14 +24,15 @@ struct job {
     evn_cluster *cluster;        /* NULL: this process alone */
     evn_machine *machine;
     evn_units *units;
-    int is_led;           /* by another rank: no GPU units here */
-    double *speed;        /* of each unit, over ranks of all */
-    int *space;           /* of each unit, over ranks and where there are devices; else NULL */
-    double *bytes;        /* likewise: of each task's data */
-    double *needs;        /* likewise, where a device is too small for all: memory of each task, */
-    double *capacity;     /* and of each unit */
-    char units_text[512]; /* with cores reassigned, or chosen; "": as the words say */
-    struct choice choice; /* what auto was, and why */
+    int is_led;       /* by another rank: no GPU units here */
+    double *speed;    /* of each unit, over ranks of all */
+    int *space;       /* of each unit, over ranks and where there are devices; else NULL */
+    double *bytes;    /* likewise: of each task's data */
+    double *needs;    /* likewise, where a device is too small for all: memory of each task, */
+    double *capacity; /* and of each unit */
+    struct calibration_routes routes; /* as evener calibrate has measured them */
+    char units_text[512];             /* with cores reassigned, or chosen; "": as the words say */
+    struct choice choice;             /* what auto was, and why */
     evn_schedule *schedule;
 };
 

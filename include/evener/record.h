@@ -1,0 +1,50 @@
+/* For tools: the parts that all records share, those of sessions (<evener/open.h>) and of `evener
+ * run`, each written as one JSON value with 17 digits a number (null where it is not finite).
+ *
+ * Arguments are not kept. Writing fails as `out` does: ask ferror(). */
+#ifndef EVENER_RECORD_H
+#define EVENER_RECORD_H
+
+#include <evener/device.h>
+#include <evener/loop.h>
+#include <evener/machine.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An entry of "units": a unit and what it did. */
+typedef struct evn_recorded_unit {
+    int id, rank;     /* rank -1: the program is alone, and neither rank nor host is written */
+    const char *host; /* of its rank */
+    int gpu;          /* 1: of devices */
+    int cores;
+    const int *core;     /* their numbers; those of -1, bound to none, are left out */
+    const char *binding; /* evn_unit_binding() */
+    const char *device;  /* name of the first device; NULL: none */
+    double speed;        /* what its schedule began with; 0: not known, left out */
+    int tasks;           /* owned at the end, and their weight */
+    double weight;
+    evn_unit_stats stats;
+} evn_recorded_unit;
+void evn_record_unit(FILE *out, const evn_recorded_unit *unit);
+
+/* "transfers", with messages between `ranks` of them if there are several. */
+void evn_record_transfers(FILE *out, const evn_loop_totals *totals, int ranks);
+
+/* "periods": seconds of instances and between them. */
+void evn_record_periods(FILE *out, double compute, double communication);
+
+/* An entry of "devices": its number, what it did, and times of its launches
+ * (evn_device_phase_at()); phase NULL: these were not measured. */
+void evn_record_device(FILE *out, int id, const evn_counts *counts, const evn_device_phase *phase,
+                       int phases);
+
+/* "machine". */
+void evn_record_machine(FILE *out, const evn_machine *machine);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
