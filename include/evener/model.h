@@ -82,12 +82,11 @@ void evn_simulation_close(evn_simulation *simulation);
 evn_status evn_simulation_step(evn_simulation *simulation, evn_schedule *schedule, evn_step *step);
 
 /* Details of the last step, valid until the next: each task's owner and seconds; each unit's time
- * with tasks, its time with migrations, and its time in the exchange (in sequence all units wait
+ * with tasks, and its time in the exchange (in sequence all units wait
  * for all faces). */
 const int *evn_simulation_owner(const evn_simulation *simulation);
 const double *evn_simulation_seconds(const evn_simulation *simulation);
 const double *evn_simulation_compute(const evn_simulation *simulation);
-const double *evn_simulation_migrate(const evn_simulation *simulation);
 const double *evn_simulation_exchange(const evn_simulation *simulation);
 
 /* Speeds and bandwidth for the schedules of a model. Fills `speed`, one number a unit: weight a

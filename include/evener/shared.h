@@ -81,12 +81,6 @@ size_t evn_shared_bytes(const evn_shared *shared, int rank);
  * rank, or beyond its part; EVN_SYSTEM. */
 evn_status evn_shared_put(evn_shared *shared, int to, size_t at, const void *from, size_t bytes);
 
-/* Puts `rows` pieces of `bytes`, at a stride of `step` bytes at the target and `from_step` at the
- * source. One put for each row, or a single one if both ends are contiguous: pack short rows for
- * another node. */
-evn_status evn_shared_put_rows(evn_shared *shared, int to, size_t at, size_t step, const void *from,
-                               size_t from_step, size_t bytes, size_t rows);
-
 /* Copies `bytes` from byte `at` of rank `from`'s part to `to`, and returns when they are there
  * (upc_memget(); MPI_Get and MPI_Win_flush). Their values include what this rank has put there, and
  * what others have put and completed before; of puts under way they are old, new, or both. Reading

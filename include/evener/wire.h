@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define EVN_WIRE_VERSION   3
+#define EVN_WIRE_VERSION   4
 #define EVN_WIRE_TAG_MAX   32767
 #define EVN_WIRE_BYTES_MAX ((size_t)1 << 30)
 
@@ -133,11 +133,6 @@ typedef struct evn_wire_kind {
 
     /* Makes progress; some tenths of a microsecond. NULL: not needed. */
     void (*poll)(evn_wire *wire);
-
-    /* 1 if send_device() and wait_device() accept device addresses; NULL: they do not. */
-    int (*device_memory)(const evn_wire *wire);
-    evn_status (*send_device)(evn_mail *mail, const void *from, size_t bytes);
-    evn_status (*wait_device)(evn_mail *mail, void *to, size_t bytes);
 
     const evn_wire_shared *shared; /* NULL: no one-sided memory */
 } evn_wire_kind;

@@ -371,10 +371,6 @@ const double *evn_simulation_compute(const evn_simulation *s) {
     NEED_OR(NULL, s, "a simulation");
     return s->compute;
 }
-const double *evn_simulation_migrate(const evn_simulation *s) {
-    NEED_OR(NULL, s, "a simulation");
-    return s->migrate;
-}
 const double *evn_simulation_exchange(const evn_simulation *s) {
     NEED_OR(NULL, s, "a simulation");
     return s->exchange;

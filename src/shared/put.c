@@ -44,49 +44,23 @@ evn_status shared_put(evn_shared *s, int to, size_t at, const void *from, size_t
     return status;
 }
 
-static void count(evn_shared *s, int to, size_t bytes, size_t puts) {
+static void count(evn_shared *s, int to, size_t bytes) {
     if (to == s->rank) return;
-    atomic_fetch_add_explicit(s->there[to] ? &s->near_puts : &s->far_puts, (long long)puts,
+    atomic_fetch_add_explicit(s->there[to] ? &s->near_puts : &s->far_puts, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(s->there[to] ? &s->near_bytes : &s->far_bytes, (long long)bytes,
                               memory_order_relaxed);
-    atomic_fetch_add_explicit(s->there[to] ? &s->near_bytes : &s->far_bytes,
-                              (long long)(bytes * puts), memory_order_relaxed);
 }
 
 static evn_status put(evn_shared *s, const char *what, int to, size_t at, const void *from,
                       size_t bytes) {
     evn_status status = check_bytes(s, what, to, at, from, bytes);
     if (status || !bytes) return status;
-    count(s, to, bytes, 1);
+    count(s, to, bytes);
     return shared_put(s, to, s->begin + at, from, bytes);
 }
 
 evn_status evn_shared_put(evn_shared *s, int to, size_t at, const void *from, size_t bytes) {
     return put(s, "evn_shared_put()", to, at, from, bytes);
-}
-
-evn_status evn_shared_put_rows(evn_shared *s, int to, size_t at, size_t step, const void *from,
-                               size_t from_step, size_t bytes, size_t rows) {
-    static const char what[] = "evn_shared_put_rows()";
-    const size_t last = rows ? rows - 1 : 0;
-    evn_status status = shared_check_rank(s, what, to);
-    if (status || !rows || !bytes) return status;
-    if (last && (step < bytes || from_step < bytes))
-        return evn_fail(EVN_USAGE, "%s: rows of %zu bytes that are %zu and %zu apart", what, bytes,
-                        step, from_step);
-    if (last && step > s->bytes[to] / last)
-        return evn_fail(EVN_USAGE, "%s: %zu rows, %zu bytes apart, at rank %d, which has %zu bytes",
-                        what, rows, step, to, s->bytes[to]);
-    if (step == bytes && from_step == bytes) {
-        bytes *= rows;
-        rows = 1;
-    }
-    status = check_bytes(s, what, to, at, from, bytes + (rows - 1) * step);
-    if (status) return status;
-    count(s, to, bytes, rows);
-    for (size_t i = 0; !status && i < rows; i++)
-        status =
-            shared_put(s, to, s->begin + at + i * step, (const char *)from + i * from_step, bytes);
-    return status;
 }
 
 evn_status evn_shared_get(evn_shared *s, int from, size_t at, void *to, size_t bytes) {

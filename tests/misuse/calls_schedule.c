@@ -197,7 +197,6 @@ int calls_model(struct world *w, int row) {
     GIVES(NULL, "a simulation", evn_simulation_owner(NULL))
     GIVES(NULL, "a simulation", evn_simulation_seconds(NULL))
     GIVES(NULL, "a simulation", evn_simulation_compute(NULL))
-    GIVES(NULL, "a simulation", evn_simulation_migrate(NULL))
     GIVES(NULL, "a simulation", evn_simulation_exchange(NULL))
     NO_NUMBER("a model", evn_model_speeds(NULL, NULL, w->doubles))
     NO_NUMBER("NULL", evn_model_speeds(&w->model, NULL, NULL))

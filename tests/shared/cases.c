@@ -161,42 +161,6 @@ static void gets(evn_cluster *c, int per_node) {
     evn_shared_close(s);
 }
 
-static void rows(evn_cluster *c, int per_node) {
-    enum { ROWS = 9, LENGTH = 5, STEP = 12, FROM = 7 };
-    const int me = evn_cluster_rank(c), size = evn_cluster_size(c);
-    const int to = (me + 1) % size, from = (me + size - 1) % size;
-    evn_shared *s = shared_of(c, 8 * (3 + ROWS * STEP), 0, per_node);
-    uint64_t source[ROWS * FROM], *mine = evn_shared_memory(s);
-    fill(source, ROWS * FROM, seed_of(me, to, 1));
-    must_ok(evn_shared_put_rows(s, to, 3 * 8, STEP * 8, source, FROM * 8, LENGTH * 8, ROWS));
-    must_ok(evn_shared_barrier(s));
-    for (int i = 0; i < 3 + ROWS * STEP; i++) {
-        const int row = (i - 3) / STEP, at = (i - 3) % STEP;
-        const int written = i >= 3 && at < LENGTH;
-        must(mine[i] == (written ? mixed(seed_of(from, me, 1) + (uint64_t)(row * FROM + at)) : 0));
-    }
-    must_ok(evn_shared_barrier(s)); /* or the next rows would come before */
-    evn_shared_counts n;
-    evn_shared_count(s, &n);
-    must(n.puts == (size > 1 ? ROWS : 0));
-    /* without gaps it is one */
-    must_ok(evn_shared_put_rows(s, to, 0, LENGTH * 8, source, LENGTH * 8, LENGTH * 8, ROWS));
-    must_ok(evn_shared_put_rows(s, to, 0, 0, source, 0, 8, 1));
-    must_ok(evn_shared_put_rows(s, to, 0, 8, source, 8, 8, 0));
-    evn_shared_count(s, &n);
-    must(n.puts == (size > 1 ? ROWS + 2 : 0));
-    must_ok(evn_shared_barrier(s));
-    /* the last row ends where the part does, and not behind it */
-    must_ok(evn_shared_put_rows(s, to, 0, 8 * 100, source, 8 * 20, 8 * 11, 2));
-    must_give(evn_shared_put_rows(s, to, 8, 8 * 100, source, 8 * 20, 8 * 11, 2), EVN_USAGE);
-    must_give(evn_shared_put_rows(s, to, 0, SIZE_MAX / 2, source, 8, 8, 4), EVN_USAGE);
-    must_give(evn_shared_put_rows(s, to, 0, 8, source, 4, 8, 2), EVN_USAGE);
-    must_give(evn_shared_put_rows(s, to, 0, 4, source, 8, 8, 2), EVN_USAGE);
-    must_give(evn_shared_put_rows(s, size, 0, 8, source, 8, 8, 2), EVN_USAGE);
-    must_give(evn_shared_put_rows(s, to, 0, 8, NULL, 8, 8, 2), EVN_USAGE);
-    evn_shared_close(s);
-}
-
 /* ---- signals ---- */
 
 enum { DATA, ROOM, RING_MAX = 8192 };
@@ -541,7 +505,6 @@ static void misuse(evn_cluster *c, int per_node) {
     must_give(evn_shared_reduce(s, EVN_SUM, &value, -1), EVN_USAGE);
     must_give(evn_shared_put(NULL, 0, 0, data, 8), EVN_USAGE);
     must_give(evn_shared_get(NULL, 0, 0, data, 8), EVN_USAGE);
-    must_give(evn_shared_put_rows(NULL, 0, 0, 8, data, 8, 8, 1), EVN_USAGE);
     must_give(evn_shared_put_signal(NULL, 0, 0, data, 8, 0), EVN_USAGE);
     must_give(evn_shared_raise(NULL, 0, 0), EVN_USAGE);
     must_give(evn_shared_flush(NULL, 0), EVN_USAGE);
@@ -565,23 +528,11 @@ static void misuse(evn_cluster *c, int per_node) {
     evn_shared_close(s);
 }
 
-const struct shared_case shared_cases[] = {{"parts", parts},
-                                           {"two", two},
-                                           {"everybody", everybody},
-                                           {"flushed", flushed},
-                                           {"gets", gets},
-                                           {"rows", rows},
-                                           {"ring", ring},
-                                           {"order", order},
-                                           {"direct", direct},
-                                           {"any", any},
-                                           {"counts", counts},
-                                           {"barriers", barriers},
-                                           {"reductions", reductions},
-                                           {"threads", threads},
-                                           {"deaf", deaf},
-                                           {"misuse", misuse},
-                                           {NULL, NULL}};
+const struct shared_case shared_cases[] = {
+    {"parts", parts},     {"two", two},       {"everybody", everybody}, {"flushed", flushed},
+    {"gets", gets},       {"ring", ring},     {"order", order},         {"direct", direct},
+    {"any", any},         {"counts", counts}, {"barriers", barriers},   {"reductions", reductions},
+    {"threads", threads}, {"deaf", deaf},     {"misuse", misuse},       {NULL, NULL}};
 
 void shared_run_all(evn_cluster *c) {
     for (const struct shared_case *k = shared_cases; k->name; k++)
