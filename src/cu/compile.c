@@ -143,7 +143,8 @@ static struct member *member_of(const evn_cu_kernel *kernel) {
     return m;
 }
 
-/* Whether one before it is the same: of a function in a header that several files include. */
+/* Whether an earlier kernel has the same text, as of a function in a header that several files
+ * include. */
 static int is_copy(const struct member *member) {
     const evn_cu_kernel *k = member->kernel;
     for (const struct member *m = first; m != member; m = m->next)

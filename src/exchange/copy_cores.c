@@ -238,8 +238,8 @@ static int find_block(const struct copies *c, long long element) {
     return lo;
 }
 
-/* One of `shares` of all: blocks that follow each other, so that tasks' faces are copied by the
- * core that has these tasks in its caches, or nearly so. */
+/* Copies one of `shares` equal parts of all blocks. A part is consecutive blocks, so that a core
+ * mostly copies faces of tasks that are in its caches. */
 static void copy_share(const struct copies *c, int share, int shares) {
     const long long all = all_elements(c), lo = all * share / shares,
                     hi = all * (share + 1) / shares;

@@ -236,7 +236,7 @@ static double idle(double wall, const struct worker *w) {
     return fmax(wall - w->busy - w->copy, 0); /* virtual clocks count time that has not passed */
 }
 
-/* A run: the owner of each task. */
+/* Fixes the owner of each task for an instance, and notes whether owners may change. */
 static void begin_run(evn_loop *loop) {
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
     const int chunk = loop_chunk(loop);

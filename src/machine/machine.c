@@ -128,7 +128,7 @@ static evn_status open_with(evn_machine **out, const char *synthetic, enum which
     evn_machine *m = calloc(1, sizeof *m);
     if (!m) return evn_fail(EVN_MEMORY, "machine: not enough memory for its description");
     evn_status status = read_topology(m, synthetic, which != OURS);
-    /* variables of hwloc's may have told it of another machine */
+    /* hwloc's environment variables may describe another machine */
     m->here = !status && !synthetic && hwloc_topology_is_thissystem(m->topology) > 0;
     if (!m->here && which == OURS) which = WHOLE;
     if (which == OURS) m->limits.quota = quota_processors("");

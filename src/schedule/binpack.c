@@ -189,9 +189,10 @@ static int look(struct packing *k, int b, double weight) {
     return best;
 }
 
-/* The class that would be done first. There may be as many classes as units, so a block of them is
- * only looked at if it can hold the one: weights never grow, and with a lighter task than when it
- * was last looked at, its time is less by what the slowest of the block saves, at most. */
+/* The class that would finish a task of this weight first. There may be as many classes as units,
+ * so blocks of classes keep a lower bound of their times. Weights descend: since the bound was
+ * taken, it has shrunk by no more than the difference of weights on the block's slowest class. A
+ * block whose bound is not below the best time is skipped. */
 static int soonest(struct packing *k, double weight) {
     int best = 0;
     double best_time = INFINITY;

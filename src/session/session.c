@@ -170,7 +170,7 @@ static void forget_bursts(evn_session *s) {
 
 /* -- loops -- */
 
-/* Over ranks rank 0 has what all have done. */
+/* Copies a loop's results; over ranks rank 0 gathers those of all units. */
 static evn_status take(evn_session *s, struct opened *o) {
     evn_status status = session_agree(s, record_take(&o->record, o->loop, o->begin));
     return status ? status : session_gather_record(s, &o->record);

@@ -42,7 +42,8 @@ static evn_status keep(evn_trace *t, int bursts, int messages) {
     return status;
 }
 
-/* Each rank's clock against rank 0's; nothing where all are on one host. */
+/* Measures each rank's clock against rank 0's, unless all ranks are on one host and share a clock.
+ */
 static evn_status compare(evn_trace *t, const char *what, int at_end) {
     struct clock_point *point = NULL;
     if (!compare_is_needed(t->cluster)) return EVN_OK;

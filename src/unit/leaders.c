@@ -11,7 +11,7 @@
 #include "base/thread.h"
 #include <string.h>
 
-/* Leaders of GPU units cannot be replaced: nobody else has their queues. */
+/* Leaders of GPU units cannot be replaced: the unit's queues belong to their threads. */
 static unsigned class_of(const evn_unit *u) {
     return u->family == UNIT_GPU ? FORK_BOUND : FORK_FREE;
 }
@@ -131,7 +131,8 @@ double unit_spin(const evn_unit *u) {
 static void bind_job(evn_unit *u, void *unused) {
     (void)unused;
     if (u->cores > 1 && atomic_load(&u->state) == UNIT_TAKEN) spare_open(u->all);
-    if (u->number) team_bind(u, u->cores); /* unit 0's is bound before the job */
+    if (u->number)
+        team_bind(u, u->cores); /* the calling thread, unit 0's leader, is bound before the job */
 }
 
 evn_status leaders_status(const evn_units *all) {

@@ -83,8 +83,8 @@ int wire_plugin_first(void) {
     return 1;
 }
 
-/* What the launcher said when the plug-in was loaded: an MPI that starts alone writes variables of
- * its own into the environment. */
+/* The launcher's environment, read when the plug-in is loaded: an MPI that starts alone writes
+ * variables of its own into the environment later. */
 static struct {
     const struct launcher *by;
     int rank, size;

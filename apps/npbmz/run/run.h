@@ -103,7 +103,7 @@ size_t setup_field(const struct problem *p);
 /* The work space of a subteam, called by all of its cores; zeros at first, and when it was another
  * size's. NULL, with run->out_of_memory set, if the system gives none. */
 struct scratch *setup_scratch(struct run *run, const evn_subteam *by);
-/* The same of a unit's team by its number there, called by one thread. */
+/* The work space number `number` of a unit, for so many cores; called by one thread. As above. */
 struct scratch *setup_fit_scratch(struct run *run, int unit, int number, int cores);
 
 /* Room for the units' work spaces; their being zeroed, with the clocks of phases. */

@@ -175,7 +175,7 @@ INLINE void penta_copy(vec to[NC], const vec from[NC]) {
     to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = from[3], to[4] = from[4];
 }
 
-/* From the middle to one end. */
+/* Back substitution from the middle of a line to one end. */
 INLINE void penta_backward_all(const struct penta_line *line, int s, int step, const vec x1[NC],
                                const vec x2[NC], penta_out *out, void *context) {
     vec next[NC], far[NC];

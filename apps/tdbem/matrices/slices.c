@@ -154,7 +154,7 @@ struct job {
     int last;          /* only k <= last */
     char *wanted;      /* [place]: whether the triangle has a vertex in from .. to-1 */
     char *patch;       /* [patch]: whether one of its triangles has */
-    size_t *begin;     /* [to - from + 1]: values of the interval before each column */
+    size_t *begin;     /* [to - from + 1]: number of values before each column */
     double *value;
     /* [(j - from) * rows + i]: values of column j before row i, and the range, in one place */
     struct place {

@@ -58,9 +58,9 @@ static int partner(const struct level *g, const int *mate, int v, double heavies
     return mine;
 }
 
-/* Each vertex's mate, itself if it has none. Vertices without a free neighbour are joined to
- * another such one of the same hub, or where both have no links at all: a star has one pair of
- * neighbours only. `waiting`: n + 1 entries. */
+/* Finds each vertex's mate; a vertex without one is its own. Two vertices without free neighbours
+ * become mates if they have a neighbour in common (a hub), or no links at all: the leaves of a star
+ * would stay alone otherwise. `waiting`: n + 1 entries of scratch. */
 static void match(const struct level *g, double heaviest, const int *order, int *waiting,
                   int *mate) {
     const double tiny = 1e-3 * level_weight(g) / g->n + 1e-300;

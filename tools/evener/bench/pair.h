@@ -20,9 +20,9 @@ struct pair_ends {
 evn_status pair_ends_open(struct pair_ends *ends, evn_cluster *cluster, int to, int from, int tag,
                           size_t max);
 void pair_ends_close(struct pair_ends *ends);
-/* `from` NULL: the room is sent unchanged. */
+/* `from` NULL: the buffer is sent as it is. */
 evn_status pair_send(struct pair_ends *ends, const void *from, size_t bytes);
-/* `to` NULL: it is left in place. */
+/* `to` NULL: the message is left in place. */
 evn_status pair_receive(struct pair_ends *ends, void *to);
 
 /* A rank of the study. Of what ranks 0 and 1 have for each other others have nothing. */
@@ -61,7 +61,7 @@ struct pair_timed {
     const char *key;                                          /* in the record */
     evn_status (*run)(struct pair *p, int way, size_t bytes); /* NULL: it is not there, NaN */
     int way;                                                  /* of the study's */
-    int parts;                                                /* of one time: 2 of a ping-pong */
+    int parts; /* messages of one measured time: 2 of a ping-pong */
 };
 
 /* Such are messages between both, left in place or, with `copies`, copied in and out; and one way,
