@@ -49,8 +49,11 @@ int main(void) {
         mine[f][t] = memcpy(&block[f][(top[t] + 2 * t) * ROW], &whole[f][top[t] * ROW], BYTES(t));
         TRY(evn_place_add(place, mine[f][t], BYTES(t), &region[t][f]));
         evn_face *to = &face[f][2 * t]; /* the last row to the next block, its first one back */
-        to[0] = (evn_face){t, t + 1, end, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, f, f};
-        to[1] = (evn_face){t + 1, t, ROW, end + ROW, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, f, f};
+        to[0] = (evn_face){
+            t, t + 1, end, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, .from_region = f, .to_region = f};
+        to[1] = (evn_face){t + 1,         t,         ROW,         end + ROW,
+                           {1, 1, 1},     {1, 1, 1}, {1, 1, ROW}, .from_region = f,
+                           .to_region = f};
     }
     evn_access both[] = {EVN_BOTH, EVN_BOTH};
     TRY(evn_session_place(session, loop, place, 2, region[0], both));

@@ -82,9 +82,9 @@ int main(void) {
         for (int t = 0; t + 1 < BLOCKS; t++) {
             const int here = f * (CELLS(t) + 2), next = f * (CELLS(t + 1) + 2);
             face[2 * t] =
-                (evn_face){t, t + 1, here + CELLS(t), next, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0, 0};
-            face[2 * t + 1] = (evn_face){
-                t + 1, t, next + 1, here + CELLS(t) + 1, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0, 0};
+                (evn_face){t, t + 1, here + CELLS(t), next, {1, 1, 1}, {1, 1, 1}, .n = {1, 1, 1}};
+            face[2 * t + 1] = (evn_face){t + 1,     t,         next + 1,      here + CELLS(t) + 1,
+                                         {1, 1, 1}, {1, 1, 1}, .n = {1, 1, 1}};
         }
         TRY(evn_exchange_open(&exchange[f], loop, sizeof(double), 2 * BLOCKS - 2, face,
                               (void *const *)block));

@@ -58,8 +58,11 @@ static evn_status open_places(evn_session *session, evn_loop *loop, evn_place *p
         const size_t bytes = (size_t)(ROWS(t) + 2) * (size_t)row * sizeof(double);
         evn_face *to = &face[f][2 * t];
         status = evn_place_add(place, w.field[f][t], bytes, &region[t][f]);
-        to[0] = (evn_face){t, t + 1, end, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, row}, f, f};
-        to[1] = (evn_face){t + 1, t, row, end + row, {1, 1, 1}, {1, 1, 1}, {1, 1, row}, f, f};
+        to[0] = (evn_face){
+            t, t + 1, end, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, row}, .from_region = f, .to_region = f};
+        to[1] = (evn_face){t + 1,         t,         row,         end + row,
+                           {1, 1, 1},     {1, 1, 1}, {1, 1, row}, .from_region = f,
+                           .to_region = f};
     }
     if (!status) status = evn_session_place(session, loop, place, 2, region[0], both);
     for (int f = 0; f < 2 && !status; f++)

@@ -13,7 +13,11 @@
  *
  * A loop may have any number of exchanges, for several fields or levels. They are opened, run and
  * closed in any order, by the thread that opened the units; the halves of one exchange (below) may
- * enclose others. */
+ * enclose others.
+ *
+ * Between blocks of two resolutions, as of an adaptive mesh, a face takes means of two values along
+ * an index (restriction) or repeats each value twice (prolongation, piecewise constant). Messages
+ * have the coarse values. */
 #ifndef EVENER_EXCHANGE_H
 #define EVENER_EXCHANGE_H
 
@@ -26,17 +30,37 @@ extern "C" {
 
 typedef struct evn_exchange evn_exchange;
 
+/* Values along one index of a face. */
+typedef enum evn_resolution {
+    EVN_SAME,  /* value i is value i of the source */
+    EVN_MEAN,  /* value i is the mean of values 2i and 2i+1 of the source */
+    EVN_REPEAT /* value i is value i/2 of the source, rounded down */
+} evn_resolution;
+
+/* Numbers of which means are taken. */
+enum { EVN_FLOATS = 4, EVN_DOUBLES = 8 };
+
 /* A block of n[0] x n[1] x n[2] values copied from one task to another. Value (a,b,c) lies at
  * from_at + a*from_stride[0] + b*from_stride[1] + c*from_stride[2] values from the beginning of
  * region from_region of task `from` (0: its first, or only one); its target is given by the same
  * formula with to_, in region to_region of task `to`. Let the last index be the contiguous one, if
- * one is. Strides may be negative; strides of the source may be 0. */
+ * one is. Strides may be negative; strides of the source may be 0.
+ *
+ * resolution[d] other than EVN_SAME: n[d] counts the values that are written; of the source 2 n[d]
+ * are read for means, (n[d] + 1) / 2 for repetitions, each from_stride[d] apart. (Where repeated
+ * values end in mid-pair on the near side, let both strides run backwards.) Several indices
+ * together: a mean of 4 or 8 values is their sum, the last index fastest, times 1/4 or 1/8, in the
+ * arithmetic of the numbers; so its bits are the same on cores, devices and over ranks. A value is
+ * then one number or several, each with its own mean: `numbers` says which. Without means `numbers`
+ * is not looked at. */
 typedef struct evn_face {
     int from, to;
     long long from_at, to_at;
     long long from_stride[3], to_stride[3];
     int n[3];
     int from_region, to_region;
+    evn_resolution resolution[3]; /* 0: EVN_SAME */
+    int numbers;                  /* EVN_DOUBLES or EVN_FLOATS */
 } evn_face;
 
 /* Opens an exchange of `count` faces (copied) between the tasks of a loop, which must outlive it.
@@ -46,9 +70,10 @@ typedef struct evn_face {
  * task's memory, n pointers (copied), and from_region and to_region are 0.
  *
  * EVN_USAGE, naming the face: a task or region that does not exist; a block with a negative extent
- * or beyond its region; a value that is written twice, or written and read (the check is exact;
- * where faces are no boxes of one grid it takes as long as a few exchanges). EVN_MEMORY.
- * EVN_DEVICE: a device failed when peer access was enabled. */
+ * or beyond its region; an unknown resolution; means of values that are not made of `numbers`; a
+ * value that is written twice, or written and read (the check is exact; where faces are no boxes of
+ * one grid it takes as long as a few exchanges). EVN_MEMORY. EVN_DEVICE: a device failed when peer
+ * access was enabled. */
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host);
 

@@ -12,7 +12,7 @@ struct area {
     int written, region;     /* without a place 0; of a task of another rank one of its own */
     long long at, lo, hi;    /* value (0,0,0); the first byte; behind the last one */
     const long long *stride; /* in values */
-    const int *n;
+    int n[3];                /* extents at this side */
 };
 
 /* Areas that touch each other, and a bit for each `grain` bytes of them. */

@@ -40,7 +40,9 @@ static evn_status check_side(const evn_loop *loop, size_t element, int number, c
                         number, to ? "writes" : "reads", slot, task,
                         slots > 1 ? "regions 0 to " : "region ", slots - 1);
     long long lo, hi, bytes;
-    if (exchange_reach(to ? f->to_at : f->from_at, to ? f->to_stride : f->from_stride, f->n, &lo,
+    int n[3];
+    exchange_extents(f, to, n);
+    if (exchange_reach(to ? f->to_at : f->from_at, to ? f->to_stride : f->from_stride, n, &lo,
                        &hi) ||
         __builtin_mul_overflow(lo, (long long)element, &bytes) || hi == LLONG_MAX ||
         __builtin_mul_overflow(hi + 1, (long long)element, &bytes))
@@ -58,6 +60,36 @@ static evn_status check_side(const evn_loop *loop, size_t element, int number, c
                     number, to ? "writes" : "reads", lo, hi, slot, task, have / element, have);
 }
 
+static const char *const along[] = {"first", "second", "third"};
+
+static evn_status check_resolution(int number, const evn_face *f, size_t element) {
+    int means = 0;
+    for (int d = 0; d < 3; d++) {
+        if (f->resolution[d] != EVN_SAME && f->resolution[d] != EVN_MEAN &&
+            f->resolution[d] != EVN_REPEAT)
+            return evn_fail(EVN_USAGE,
+                            "exchange: face %d has resolution %d along its %s index, expected "
+                            "EVN_SAME, EVN_MEAN or EVN_REPEAT",
+                            number, (int)f->resolution[d], along[d]);
+        if (f->resolution[d] != EVN_MEAN) continue;
+        means = 1;
+        if (f->n[d] > INT_MAX / 2) return too_large(number, f, element);
+    }
+    if (!means) return EVN_OK;
+    if (f->numbers != EVN_DOUBLES && f->numbers != EVN_FLOATS)
+        return evn_fail(EVN_USAGE,
+                        "exchange: face %d takes means of numbers %d, expected EVN_DOUBLES or "
+                        "EVN_FLOATS",
+                        number, f->numbers);
+    if (element % (size_t)f->numbers)
+        return evn_fail(EVN_USAGE,
+                        "exchange: face %d takes means of values of %zu bytes, which are no whole "
+                        "number of %s of %d bytes",
+                        number, element, f->numbers == EVN_DOUBLES ? "doubles" : "floats",
+                        f->numbers);
+    return EVN_OK;
+}
+
 static evn_status check_face(const evn_loop *loop, size_t element, int number, const evn_face *f,
                              void *const *host) {
     const int tasks = loop->problem->tasks;
@@ -68,7 +100,8 @@ static evn_status check_face(const evn_loop *loop, size_t element, int number, c
     if (f->n[0] < 0 || f->n[1] < 0 || f->n[2] < 0)
         return evn_fail(EVN_USAGE, "exchange: face %d has %d x %d x %d values; none may be below 0",
                         number, f->n[0], f->n[1], f->n[2]);
-    if (!f->n[0] || !f->n[1] || !f->n[2]) return EVN_OK;
+    evn_status status = check_resolution(number, f, element);
+    if (status || !f->n[0] || !f->n[1] || !f->n[2]) return status;
     if (!loop->place && ((evn_loop_has(loop, f->from) && !host[f->from]) ||
                          (evn_loop_has(loop, f->to) && !host[f->to])))
         return evn_fail(EVN_USAGE,
@@ -79,7 +112,7 @@ static evn_status check_face(const evn_loop *loop, size_t element, int number, c
     for (int d = 0; d < 3; d++)
         if (__builtin_mul_overflow(bytes, (long long)f->n[d], &bytes))
             return too_large(number, f, element);
-    evn_status status = check_side(loop, element, number, f, 0);
+    status = check_side(loop, element, number, f, 0);
     return status ? status : check_side(loop, element, number, f, 1);
 }
 
@@ -193,9 +226,9 @@ static struct area area_of(const evn_exchange *x, const struct face *f, int to) 
                                : p->host ? 0
                                          : 1 + p->task,
                      .at = begin + element * (to ? f->of.to_at : f->of.from_at),
-                     .stride = to ? f->of.to_stride : f->of.from_stride,
-                     .n = f->of.n};
-    exchange_reach(to ? f->of.to_at : f->of.from_at, a.stride, f->of.n, &a.lo, &a.hi);
+                     .stride = to ? f->of.to_stride : f->of.from_stride};
+    exchange_extents(&f->of, to, a.n);
+    exchange_reach(to ? f->of.to_at : f->of.from_at, a.stride, a.n, &a.lo, &a.hi);
     a.lo = begin + element * a.lo;
     a.hi = begin + element * (a.hi + 1);
     return a;

@@ -7,6 +7,11 @@
 #include <evener/unit.h>
 #include <stdatomic.h>
 
+/* Extents of the block that is written, and `scale` as of struct exchange_block. */
+struct shape {
+    int n[3], scale;
+};
+
 /* One side of a block: position of its first element, and strides, in bytes. */
 struct side {
     char *host;        /* base of `at`; NULL: the beginning of a device's buffer */
@@ -15,14 +20,14 @@ struct side {
     long long stride[3];
 };
 
-/* A block that cores copy: n[0] x n[1] x n[2] elements. */
+/* A block that cores copy: n[0] x n[1] x n[2] elements written. */
 struct copy {
     const char *from;
     char *to;
     char *const *from_base, *const *to_base; /* not NULL: `from`, `to` are bytes from there */
     long long from_stride[3], to_stride[3];  /* bytes */
     size_t element;
-    int n[3];
+    int n[3], scale;
     int number;       /* private to the caller */
     long long before; /* elements of the earlier copies in the list */
     /* a block in the opposite direction beside it: element by element from to + back_from to from +
@@ -56,10 +61,10 @@ void copies_clear(struct copies *c); /* empties the lists, keeps their memory */
 void copies_close(struct copies *c);
 
 /* Adds a block of elements of `element` bytes; -1: no memory. */
-int copies_add_to_cores(struct copies *c, const int n[3], size_t element, const struct side *from,
-                        const struct side *to);
-int copies_add_to_device(struct copies *c, const int n[3], size_t element, const struct side *from,
-                         const struct side *to);
+int copies_add_to_cores(struct copies *c, struct shape shape, size_t element,
+                        const struct side *from, const struct side *to);
+int copies_add_to_device(struct copies *c, struct shape shape, size_t element,
+                         const struct side *from, const struct side *to);
 
 /* The last block added. */
 struct copy *copies_last(struct copies *c);

@@ -9,8 +9,8 @@ enum { LINE = 64, ROWS_AHEAD = 2 };
 
 static long long elements(const struct copy *c) { return (long long)c->n[0] * c->n[1] * c->n[2]; }
 
-int copies_add_to_cores(struct copies *c, const int n[3], size_t element, const struct side *from,
-                        const struct side *to) {
+int copies_add_to_cores(struct copies *c, struct shape shape, size_t element,
+                        const struct side *from, const struct side *to) {
     struct copy *more = array_grow(c->copy, c->count, &c->room, sizeof *more);
     if (!more) return -1;
     c->copy = more;
@@ -19,11 +19,12 @@ int copies_add_to_cores(struct copies *c, const int n[3], size_t element, const 
                           .to = (char *)((uintptr_t)to->host + (uintptr_t)to->at),
                           .from_base = from->base,
                           .to_base = to->base,
-                          .element = element};
+                          .element = element,
+                          .scale = shape.scale};
     for (int d = 0; d < 3; d++) {
         copy->from_stride[d] = from->stride[d];
         copy->to_stride[d] = to->stride[d];
-        copy->n[d] = n[d];
+        copy->n[d] = shape.n[d];
     }
     copy->before = c->count > 1 ? copy[-1].before + elements(&copy[-1]) : 0;
     return 0;
@@ -158,6 +159,87 @@ static void copy_elements(const struct rows *r) {
     }
 }
 
+/* ---- between two resolutions ---- */
+
+/* Index, at the source, of the first value for value i along index d. */
+static inline long long source_of(int scale, int d, long long i) {
+    const int way = scale >> 2 * d;
+    return way & EXCHANGE_MEAN ? 2 * i : way & EXCHANGE_REPEAT ? i / 2 : i;
+}
+
+/* The values of a mean, in bytes from the first one. */
+struct corners {
+    long long at[8];
+    int count;
+};
+
+static struct corners find_corners(const struct copy *c) {
+    struct corners k = {.count = 1};
+    for (int d = 2; d >= 0; d--) {
+        if (!(c->scale >> 2 * d & EXCHANGE_MEAN)) continue;
+        for (int i = 0; i < k.count; i++) k.at[k.count + i] = k.at[i] + c->from_stride[d];
+        k.count *= 2;
+    }
+    return k;
+}
+
+#define MEAN_OF(type)                                                                              \
+    for (size_t at = 0; at < element; at += sizeof(type)) {                                        \
+        type sum, next;                                                                            \
+        memcpy(&sum, from + at, sizeof sum);                                                       \
+        for (int i = 1; i < k->count; i++) {                                                       \
+            memcpy(&next, from + k->at[i] + at, sizeof next);                                      \
+            sum += next;                                                                           \
+        }                                                                                          \
+        sum *= (type)1 / (type)k->count;                                                           \
+        memcpy(to + at, &sum, sizeof sum);                                                         \
+    }
+
+/* Inlined with `element` and `floats` constants. */
+static inline __attribute__((always_inline)) void
+mean(char *to, const char *from, const struct corners *k, size_t element, int floats) {
+    if (floats)
+        MEAN_OF(float)
+    else
+        MEAN_OF(double)
+}
+
+static inline __attribute__((always_inline)) void scale_row(const struct rows *r,
+                                                            const struct corners *k, char *to,
+                                                            const char *from, size_t element,
+                                                            int floats) {
+    const struct copy *c = r->copy;
+    for (int i = r->begin; i < r->end; i++) {
+        const char *source = from + source_of(c->scale, 2, i) * c->from_stride[2];
+        char *target = to + i * c->to_stride[2];
+        if (k->count > 1)
+            mean(target, source, k, element, floats);
+        else
+            memcpy(target, source, element);
+    }
+}
+
+/* Rows of means or of repeated values. */
+static void scale_rows(const struct rows *r) {
+    const struct copy *c = r->copy;
+    const struct corners k = find_corners(c);
+    const int n1 = c->n[1], floats = c->scale & EXCHANGE_FLOATS;
+    long long a = r->lo / n1;
+    int b = (int)(r->lo % n1);
+    for (long long row = r->lo; row < r->hi; row++) {
+        const char *from = c->from + source_of(c->scale, 0, a) * c->from_stride[0] +
+                           source_of(c->scale, 1, b) * c->from_stride[1];
+        char *to = c->to + a * c->to_stride[0] + b * c->to_stride[1];
+        if (c->element == 8 && !floats)
+            scale_row(r, &k, to, from, 8, 0);
+        else if (c->element == 4)
+            scale_row(r, &k, to, from, 4, 1);
+        else
+            scale_row(r, &k, to, from, c->element, floats);
+        next_row(&a, &b, n1);
+    }
+}
+
 /* The block where it is now. */
 static struct copy based(const struct copy *c) {
     struct copy here = *c;
@@ -182,7 +264,9 @@ static __attribute__((noinline)) void copy_rows(const struct copy *c, long long 
         r.begin = (int)lo;
         r.end = (int)hi;
     }
-    if (c->from_stride[2] != element || c->to_stride[2] != element)
+    if (c->scale)
+        scale_rows(&r);
+    else if (c->from_stride[2] != element || c->to_stride[2] != element)
         copy_elements(&r);
     else if (c->both)
         copy_both_whole(&r);
@@ -194,7 +278,8 @@ static __attribute__((noinline)) void copy_rows(const struct copy *c, long long 
  * one direction is a row of values that follow each other, and takes no look at what else it is. */
 static inline void copy_part(const struct copy *c, long long lo, long long hi) {
     const long long size = (long long)c->element;
-    if (c->n[0] != 1 || c->n[1] != 1 || c->from_stride[2] != size || c->to_stride[2] != size) {
+    if (c->n[0] != 1 || c->n[1] != 1 || c->from_stride[2] != size || c->to_stride[2] != size ||
+        c->scale) {
         copy_rows(c, lo, hi);
         return;
     }

@@ -7,6 +7,8 @@
 /* A block of words before it is what a kernel knows. */
 struct words {
     long long from, to, from_stride[4], to_stride[4], n[4];
+    int scale[4]; /* EXCHANGE_MEAN or EXCHANGE_REPEAT of each index; 0 */
+    int floats;   /* EXCHANGE_FLOATS; 0 */
 };
 
 static int word_of(size_t element) { return element % 8 == 0 ? 8 : element % 4 == 0 ? 4 : 1; }
@@ -32,11 +34,12 @@ static int add_block(struct copies *c, const struct words *w) {
     if (!more) return -1;
     c->block = more;
     struct exchange_block *block = &c->block[c->blocks];
-    *block = (struct exchange_block){.from = w->from, .to = w->to};
+    *block = (struct exchange_block){.from = w->from, .to = w->to, .scale = w->floats};
     for (int d = 0; d < 3; d++) {
         block->from_stride[d] = w->from_stride[d + 1];
         block->to_stride[d] = w->to_stride[d + 1];
         block->n[d] = (int)w->n[d + 1];
+        block->scale |= w->scale[d + 1] << 2 * d;
     }
     const int words = block->n[0] * block->n[1] * block->n[2];
     for (int first = 0; first < words; first += EXCHANGE_PIECE) {
@@ -54,27 +57,42 @@ static void set_index(struct words *w, int to, int from) {
     w->n[to] = w->n[from];
     w->from_stride[to] = w->from_stride[from];
     w->to_stride[to] = w->to_stride[from];
+    w->scale[to] = w->scale[from];
 }
+
+/* Makes an index the first one. The others keep their order, in which means are summed. */
+static void put_first(struct words *w, int index) {
+    struct words first = *w;
+    set_index(&first, 0, index);
+    for (int d = index; d > 0; d--) set_index(w, d, d - 1);
+    w->n[0] = first.n[0];
+    w->from_stride[0] = first.from_stride[0];
+    w->to_stride[0] = first.to_stride[0];
+    w->scale[0] = first.scale[0];
+}
+
+/* Whether an index is none once it has one value: not of means, which read two. */
+static int can_vanish(const struct words *w, int d) { return w->scale[d] != EXCHANGE_MEAN; }
 
 /* Makes do with indices 1 to 3 where it can: words of elements that lie one after another belong to
  * these elements' index, and indices that have one value only are none. What is left at 0 is the
- * shorter one of the outer two. */
+ * shorter one of the outer two; or, if these are of means, one that is not: words of an element. */
 static void fold(struct words *w) {
-    if (w->n[3] > 1 && w->from_stride[2] == w->n[3] && w->to_stride[2] == w->n[3]) {
+    if (w->n[3] > 1 && !w->scale[2] && w->from_stride[2] == w->n[3] && w->to_stride[2] == w->n[3]) {
         w->n[3] *= w->n[2];
         w->n[2] = 1;
     }
     int last = 3;
     for (int d = 3; d >= 0; d--)
-        if (w->n[d] != 1) set_index(w, last--, d);
-    for (; last >= 0; last--) w->n[last] = 1, w->from_stride[last] = w->to_stride[last] = 0;
-    if (w->n[0] > w->n[1]) {
-        const struct words whole = *w;
-        set_index(w, 0, 1);
-        w->n[1] = whole.n[0];
-        w->from_stride[1] = whole.from_stride[0];
-        w->to_stride[1] = whole.to_stride[0];
+        if (w->n[d] != 1 || !can_vanish(w, d)) set_index(w, last--, d);
+    for (; last >= 0; last--) {
+        w->n[last] = 1;
+        w->from_stride[last] = w->to_stride[last] = 0;
+        w->scale[last] = 0;
     }
+    if (w->n[0] > w->n[1] && can_vanish(w, 0) && can_vanish(w, 1)) put_first(w, 1);
+    for (int d = 1; d < 4 && !can_vanish(w, 0); d++)
+        if (can_vanish(w, d)) put_first(w, d);
 }
 
 /* Adds the block, in halves of halves until each has three indices and not too many words. */
@@ -83,20 +101,27 @@ static int add_parts(struct copies *c, const struct words *w) {
     int d = 0;
     while (w->n[d] == 1) d++;
     struct words low = *w, high = *w;
-    const long long half = w->n[d] / 2;
+    long long half = w->n[d] / 2, sources = half;
+    if (w->scale[d] == EXCHANGE_REPEAT) { /* the high part begins with a new value, or has one */
+        if (w->n[d] > 2) half = (half + 1) / 2 * 2;
+        sources = half / 2;
+    }
+    if (w->scale[d] == EXCHANGE_MEAN) sources = 2 * half;
     low.n[d] = half;
     high.n[d] -= half;
-    high.from += half * w->from_stride[d];
+    high.from += sources * w->from_stride[d];
     high.to += half * w->to_stride[d];
     return add_parts(c, &low) || add_parts(c, &high) ? -1 : 0;
 }
 
-int copies_add_to_device(struct copies *c, const int n[3], size_t element, const struct side *from,
-                         const struct side *to) {
+int copies_add_to_device(struct copies *c, struct shape shape, size_t element,
+                         const struct side *from, const struct side *to) {
     const int word = word_of(element);
-    struct words w = {.from = from->at / word, .to = to->at / word};
+    struct words w = {
+        .from = from->at / word, .to = to->at / word, .floats = shape.scale & EXCHANGE_FLOATS};
     for (int d = 0; d < 3; d++) {
-        w.n[d] = n[d];
+        w.n[d] = shape.n[d];
+        w.scale[d] = shape.scale >> 2 * d & (EXCHANGE_MEAN | EXCHANGE_REPEAT);
         w.from_stride[d] = from->stride[d] / word;
         w.to_stride[d] = to->stride[d] / word;
     }

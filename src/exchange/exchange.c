@@ -423,10 +423,11 @@ static void need_part(evn_exchange *x, int *table, int task, int slot, void *con
     };
 }
 
-static void reach(const evn_exchange *x, struct part *p, long long at, const long long stride[3],
-                  const int n[3]) {
+static void reach(const evn_exchange *x, struct part *p, const evn_face *f, int to) {
     long long lo, hi;
-    exchange_reach(at, stride, n, &lo, &hi);
+    int n[3];
+    exchange_extents(f, to, n);
+    exchange_reach(to ? f->to_at : f->from_at, to ? f->to_stride : f->from_stride, n, &lo, &hi);
     const size_t bytes = hi < 0 ? 0 : (size_t)(hi + 1) * x->element;
     if (bytes > p->bytes) p->bytes = bytes;
 }
@@ -447,8 +448,8 @@ static void sort_parts(evn_exchange *x, int *table) {
         f->from = table[(size_t)f->of.from * (size_t)x->slots + (size_t)f->of.from_region];
         f->to = table[(size_t)f->of.to * (size_t)x->slots + (size_t)f->of.to_region];
         x->part[f->to].written = 1;
-        reach(x, &x->part[f->from], f->of.from_at, f->of.from_stride, f->of.n);
-        reach(x, &x->part[f->to], f->of.to_at, f->of.to_stride, f->of.n);
+        reach(x, &x->part[f->from], &f->of, 0);
+        reach(x, &x->part[f->to], &f->of, 1);
     }
     /* a region that several tasks have is written if one of them writes it */
     for (int i = 1; i < x->parts; i++)

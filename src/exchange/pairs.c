@@ -37,7 +37,8 @@ static int is_beside(const evn_exchange *x, long long a, long long b) {
 static int are_a_pair(const evn_exchange *x, const struct face *f, const struct face *g) {
     int same = f->from == g->to && f->to == g->from;
     for (int d = 0; d < 3; d++)
-        same = same && f->of.n[d] == g->of.n[d] && f->of.from_stride[d] == g->of.to_stride[d] &&
+        same = same && !f->of.resolution[d] && !g->of.resolution[d] && f->of.n[d] == g->of.n[d] &&
+               f->of.from_stride[d] == g->of.to_stride[d] &&
                f->of.to_stride[d] == g->of.from_stride[d];
     return same && is_beside(x, f->of.from_at, g->of.to_at) &&
            is_beside(x, f->of.to_at, g->of.from_at);

@@ -224,8 +224,31 @@ static int *pair_of(const evn_exchange *x, int *pair, const struct face *f) {
     return &pair[(size_t)x->part[f->from].end * (size_t)x->plan.ends + (size_t)x->part[f->to].end];
 }
 
+void exchange_extents(const evn_face *f, int to, int n[3]) {
+    for (int d = 0; d < 3; d++) {
+        n[d] = f->n[d];
+        if (!to && f->resolution[d] == EVN_MEAN) n[d] *= 2;
+        if (!to && f->resolution[d] == EVN_REPEAT) n[d] = n[d] / 2 + n[d] % 2;
+    }
+}
+
+struct shape exchange_shape(const evn_face *f, enum step step) {
+    struct shape s = {.scale = 0};
+    int means = 0;
+    for (int d = 0; d < 3; d++) {
+        const int mean = f->resolution[d] == EVN_MEAN, repeat = f->resolution[d] == EVN_REPEAT;
+        s.n[d] = step == PACKED && repeat ? f->n[d] / 2 + f->n[d] % 2 : f->n[d];
+        if (mean && step != UNPACKED) s.scale |= EXCHANGE_MEAN << 2 * d;
+        if (repeat && step != PACKED) s.scale |= EXCHANGE_REPEAT << 2 * d;
+        means |= mean && step != UNPACKED;
+    }
+    if (means && f->numbers == EVN_FLOATS) s.scale |= EXCHANGE_FLOATS;
+    return s;
+}
+
 size_t exchange_face_bytes(const evn_exchange *x, const evn_face *f) {
-    return (size_t)f->n[0] * (size_t)f->n[1] * (size_t)f->n[2] * x->element;
+    const struct shape s = exchange_shape(f, PACKED);
+    return (size_t)s.n[0] * (size_t)s.n[1] * (size_t)s.n[2] * x->element;
 }
 
 /* The message that is to carry a face, in *number. */
@@ -292,15 +315,16 @@ struct side exchange_part_side(const evn_exchange *x, const struct part *p, long
 struct side exchange_message_side(const evn_exchange *x, const evn_face *f, char *const *base,
                                   size_t at) {
     const long long element = (long long)x->element;
+    const struct shape s = exchange_shape(f, PACKED);
     return (struct side){.base = base,
                          .at = (long long)at,
-                         .stride = {element * f->n[1] * f->n[2], element * f->n[2], element}};
+                         .stride = {element * s.n[1] * s.n[2], element * s.n[2], element}};
 }
 
-int exchange_add(const evn_exchange *x, const struct end *e, struct copies *c, const evn_face *f,
+int exchange_add(const evn_exchange *x, const struct end *e, struct copies *c, struct shape shape,
                  const struct side *from, const struct side *to) {
-    return e->on ? copies_add_to_device(c, f->n, x->element, from, to)
-                 : copies_add_to_cores(c, f->n, x->element, from, to);
+    return e->on ? copies_add_to_device(c, shape, x->element, from, to)
+                 : copies_add_to_cores(c, shape, x->element, from, to);
 }
 
 /* A face within the host's memory. Of a pair one is dealt for both, to the unit that has both
@@ -316,7 +340,8 @@ static int deal_on_host(evn_exchange *x, int number, const struct side *source,
         if (from != to && p->between++ % 2) end = from;
     }
     struct copies *c = &p->end[end].direct;
-    if (copies_add_to_cores(c, face->of.n, x->element, source, target)) return -1;
+    if (copies_add_to_cores(c, exchange_shape(&face->of, WHOLE), x->element, source, target))
+        return -1;
     struct copy *copy = copies_last(c);
     copy->number = number;
     copy->met = x->place ? NULL : &p->ahead.met[number];
@@ -338,15 +363,19 @@ static int deal_face(evn_exchange *x, const struct face *face, int number) {
     const struct side target = exchange_part_side(x, b, f->to_at, f->to_stride);
     if (number == NO_MESSAGE && !from->on)
         return deal_on_host(x, (int)(face - x->face), &source, &target);
-    if (number == NO_MESSAGE) return exchange_add(x, to, &to->direct, f, &source, &target);
+    if (number == NO_MESSAGE)
+        return exchange_add(x, to, &to->direct, exchange_shape(f, WHOLE), &source, &target);
     struct message *m = &x->plan.message[number];
     struct side packed = exchange_message_side(x, f, NULL, m->filled + (from->on ? m->out_at : 0));
     struct side received = exchange_message_side(x, f, NULL, m->filled + (to->on ? m->in_at : 0));
     packed.host = from->on ? NULL : m->host;
     received.host = to->on ? NULL : m->host;
     m->filled += exchange_face_bytes(x, f);
-    const int failed = exchange_add(x, from, &from->pack, f, &source, &packed);
-    return failed ? failed : exchange_add(x, to, &to->unpack, f, &received, &target);
+    const int failed =
+        exchange_add(x, from, &from->pack, exchange_shape(f, PACKED), &source, &packed);
+    return failed
+               ? failed
+               : exchange_add(x, to, &to->unpack, exchange_shape(f, UNPACKED), &received, &target);
 }
 
 /* Resources of lists on devices. */

@@ -138,14 +138,23 @@ evn_status exchange_plan(evn_exchange *x);
 /* 1 if a part's location in its space differs from the plan. */
 int exchange_moved(const evn_exchange *x, const struct part *p);
 
-/* Helpers for lists of copies: bytes of a face; its side in a part; its side in a message, from
- * byte `at` of a box or of *base; and adding a block to an end's list, -1: no memory. */
+/* What is copied of a face: all of it; its values into a message, where a mean is one value; or out
+ * of it, where a value is repeated. */
+enum step { WHOLE, PACKED, UNPACKED };
+struct shape exchange_shape(const evn_face *f, enum step step);
+
+/* Extents of the block that a face writes (`to` 1), or reads. */
+void exchange_extents(const evn_face *f, int to, int n[3]);
+
+/* Helpers for lists of copies: bytes of a face in a message; its side in a part; its side in a
+ * message, from byte `at` of a box or of *base; and adding a block to an end's list, -1: no memory.
+ */
 size_t exchange_face_bytes(const evn_exchange *x, const evn_face *f);
 struct side exchange_part_side(const evn_exchange *x, const struct part *p, long long at,
                                const long long stride[3]);
 struct side exchange_message_side(const evn_exchange *x, const evn_face *f, char *const *base,
                                   size_t at);
-int exchange_add(const evn_exchange *x, const struct end *e, struct copies *c, const evn_face *f,
+int exchange_add(const evn_exchange *x, const struct end *e, struct copies *c, struct shape shape,
                  const struct side *from, const struct side *to);
 
 /* 1 if a part's task belongs to another rank. */

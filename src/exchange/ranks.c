@@ -179,8 +179,9 @@ static int deal_face(evn_exchange *x, int i) {
               : exchange_message_side(x, f, out ? &w->out_room : &w->in_room, far->at[i]);
     const struct side here = out ? exchange_part_side(x, mine, f->from_at, f->from_stride)
                                  : exchange_part_side(x, mine, f->to_at, f->to_stride);
-    int failed = exchange_add(x, e, out ? &e->pack : &e->unpack, f, out ? &here : &there,
-                              out ? &there : &here);
+    int failed =
+        exchange_add(x, e, out ? &e->pack : &e->unpack, exchange_shape(f, out ? PACKED : UNPACKED),
+                     out ? &here : &there, out ? &there : &here);
     if (e->on && !failed)
         failed = add_stretch(out ? &far->out : &far->in, w, mine->end, far->at[i], *box, bytes);
     if (e->on) *box += bytes;

@@ -86,8 +86,11 @@ static void place(struct run *r) {
         int t = i / 2, f = i % 2, end = ROWS(t) * ROW;
         TRY(evn_place_add(r->place, mine[f][t], BYTES(t), &region[t][f]));
         evn_face *to = &face[f][2 * t];
-        to[0] = (evn_face){t, t + 1, end, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, f, f};
-        to[1] = (evn_face){t + 1, t, ROW, end + ROW, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, f, f};
+        to[0] = (evn_face){
+            t, t + 1, end, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, .from_region = f, .to_region = f};
+        to[1] = (evn_face){t + 1,         t,         ROW,         end + ROW,
+                           {1, 1, 1},     {1, 1, 1}, {1, 1, ROW}, .from_region = f,
+                           .to_region = f};
     }
     TRY(evn_session_place(r->session, r->loop, r->place, 2, region[0], both));
     for (int f = 0; f < 2; f++)

@@ -466,7 +466,9 @@ static void test_large_blocks(void **state) {
         struct copies c = {0};
         struct side s = {.at = 8};
         memcpy(s.stride, blocks[b].stride, sizeof s.stride);
-        assert_int_equal(copies_add_to_device(&c, blocks[b].n, blocks[b].element, &s, &s), 0);
+        struct shape shape = {.scale = 0};
+        memcpy(shape.n, blocks[b].n, sizeof shape.n);
+        assert_int_equal(copies_add_to_device(&c, shape, blocks[b].element, &s, &s), 0);
         long long bytes = 0;
         const int word = blocks[b].element % 8 == 0 ? 8 : blocks[b].element % 4 == 0 ? 4 : 1;
         for (int i = 0; i < c.blocks; i++) {

@@ -149,7 +149,7 @@ static int make_block(int m, struct face face[12], struct area area[12], long lo
                 memcpy(face[at].of.to_stride, stride, sizeof stride);
                 area[at] = (struct area){.face = &face[at], .written = written};
                 area[at].stride = face[at].of.to_stride;
-                area[at].n = face[at].of.n;
+                memcpy(area[at].n, face[at].of.n, sizeof area[at].n);
                 exchange_reach(first + layer * stride[d], stride, area[at].n, &area[at].lo,
                                &area[at].hi);
                 area[at].at = base + 8 * (first + layer * stride[d]);

@@ -15,7 +15,7 @@ COVERED = ["status", "version", "clock", "machine", "unit", "cluster", "place", 
 RENAMED = {"EVN_BODY": "EVN_BODY_FAILED"}
 LEFT_OUT = {"evn_fail": "evn_fail_text"}
 SCALARS = {"int": "c_int", "unsigned": "c_int", "double": "c_double", "size_t": "c_size_t", "long long": "c_long_long",
-           "uint64_t": "c_int64_t", "evn_status": "c_int", "evn_access": "c_int", "evn_burst_kind": "c_int"}
+           "uint64_t": "c_int64_t", "evn_status": "c_int", "evn_access": "c_int", "evn_resolution": "c_int", "evn_burst_kind": "c_int"}
 
 
 def split(text, mark=","):

@@ -47,6 +47,12 @@ module evener
     enum, bind(c)
         enumerator :: EVN_BURST_COMPUTE = 0, EVN_BURST_EXCHANGE, EVN_BURST_COPY
     end enum
+    enum, bind(c)
+        enumerator :: EVN_SAME = 0, EVN_MEAN, EVN_REPEAT
+    end enum
+    enum, bind(c)
+        enumerator :: EVN_FLOATS = 4, EVN_DOUBLES = 8
+    end enum
 
     ! ---- structs ----
 
@@ -119,6 +125,8 @@ module evener
         integer(c_int) :: n(3) = 0
         integer(c_int) :: from_region = 0
         integer(c_int) :: to_region = 0
+        integer(c_int) :: resolution(3) = 0 ! EVN_SAME, EVN_MEAN or EVN_REPEAT
+        integer(c_int) :: numbers = 0       ! EVN_DOUBLES or EVN_FLOATS
     end type
 
     ! <evener/device.h>: a kernel's argument, and kernels that evener_kernels() has made; a program names those of its own by
