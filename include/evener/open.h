@@ -100,19 +100,22 @@ evn_status evn_open_loop(evn_loop **out, evn_session *session, const char *sched
  * is copied. EVN_USAGE, EVN_MEMORY. */
 evn_status evn_name_loop(evn_session *session, evn_loop *loop, const char *name);
 
-/* As evn_loop_place(), also over ranks. There every rank registers memory for all regions
- * (evn_place_add()) and uses that of its own tasks; the regions of other ranks' tasks are absent
- * here (evn_place_leave()) and come and go with their tasks. (If that takes too much memory,
- * allocate it in evn_loop_homes().) Over ranks it is collective, once a loop, one region for one
- * task. Close `place` after the exchanges and before the session. Errors as of evn_loop_place(). */
+/* As evn_loop_place(), also over ranks. There every rank registers all regions (evn_place_add()):
+ * those of its own tasks with memory, those of other ranks' tasks with memory or, to save it, with
+ * NULL. The latter are absent here and come and go with their tasks; a region without memory gets
+ * some from the session as its task arrives, until it leaves (evn_batch_host(); the session's until
+ * it, or this loop, is closed). Over ranks it is collective, once a loop, one region for one task.
+ * Close `place` after the exchanges and before the session and the loop. Errors as of
+ * evn_loop_place(). */
 evn_status evn_session_place(evn_session *session, evn_loop *loop, evn_place *place, int regions,
                              const int *region, const evn_access *access);
 
 /* Collects the results: copies the data of the loop's tasks to the memory given to
- * evn_session_place(), of all tasks on rank 0, of its own tasks on another rank; readable until the
- * next instance. Collective, between instances, which continue undisturbed. A failure in the last
- * step's exchange appears here. EVN_USAGE: a region is held, or evn_session_place() was not called;
- * EVN_DEVICE, EVN_SYSTEM: as of evn_place_acquire() and evn_cluster_carry(). */
+ * evn_session_place(), of all tasks on rank 0 (EVN_USAGE: it has none for one of them), of its own
+ * tasks on another rank; readable until the next instance. Collective, between instances, which
+ * continue undisturbed. A failure in the last step's exchange appears here. EVN_USAGE: a region is
+ * held, or evn_session_place() was not called; EVN_DEVICE, EVN_SYSTEM: as of evn_place_acquire()
+ * and evn_cluster_carry(). */
 evn_status evn_session_collect(evn_session *session, evn_loop *loop);
 
 /* For a program that gives up: prints evn_message() on standard error, after `program` and ": ".

@@ -43,6 +43,14 @@ void place_enter(evn_place *p) {
     p->version++;
 }
 
+int place_is_absent(evn_place *p, int region) {
+    pthread_mutex_lock(&p->lock);
+    const struct region *r = region_of(p, region);
+    const int absent = r && is_absent(r);
+    pthread_mutex_unlock(&p->lock);
+    return absent;
+}
+
 unsigned long place_version(evn_place *p) {
     pthread_mutex_lock(&p->lock);
     const unsigned long version = p->version;

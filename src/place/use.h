@@ -39,4 +39,7 @@ evn_status place_release(evn_place *p, int count, const int *region, int space);
 /* Bytes that regions may take on the device of a space other than the host's; 0: it was lost. */
 size_t place_room(evn_place *p, int space);
 
+/* 1 if the region is one of evn_place_add() without memory here. */
+int place_is_absent(evn_place *p, int region);
+
 #endif

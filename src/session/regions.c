@@ -1,22 +1,29 @@
 /* Regions of a session's loop: over ranks they are with their tasks, and are collected on rank 0 at
- * the end. Every rank has memory for all of them, so migrations need no callbacks. */
+ * the end. Migrations need no callbacks: a region that has no memory here gets some as its task
+ * arrives, until it leaves. */
 #include "base/argument.h"
+#include "place/use.h"
 #include "session/session.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { LINE = 64 };
+
 struct own_regions {
     evn_place *place;
     int tasks, each;
     int *region; /* [task * each + i] */
-    void **host; /* their memory in this process */
+    void **host; /* the program's memory in this process; NULL: none */
+    void **made; /* memory of those that have none, while their tasks are here */
 };
 
 void session_forget(struct own_regions *r) {
     if (!r) return;
+    for (int i = 0; r->made && i < r->tasks * r->each; i++) free(r->made[i]);
     free(r->region);
     free(r->host);
+    free(r->made);
     free(r);
 }
 
@@ -28,8 +35,9 @@ static evn_status keep(struct own_regions **out, evn_place *place, int tasks, in
         *r = (struct own_regions){.place = place, .tasks = tasks, .each = each};
         r->region = malloc(count * sizeof *r->region);
         r->host = calloc(count, sizeof *r->host);
+        r->made = calloc(count, sizeof *r->made);
     }
-    if (!r || !r->region || !r->host)
+    if (!r || !r->region || !r->host || !r->made)
         return evn_fail(EVN_MEMORY, "session: not enough memory for %zu regions", count);
     memcpy(r->region, region, count * sizeof *region);
     return EVN_OK;
@@ -56,15 +64,17 @@ static evn_status check_alone(const struct own_regions *r) {
                     twice);
 }
 
-static evn_status find_memory(struct own_regions *r) {
+/* Regions of this rank's tasks have memory; those of others may be absent. */
+static evn_status find_memory(struct own_regions *r, const evn_loop *loop) {
     for (int i = 0; i < r->tasks * r->each; i++) {
         if (r->region[i] < 0) continue;
         r->host[i] = evn_place_host(r->place, r->region[i]);
-        if (!r->host[i])
+        const int mine = evn_loop_has(loop, i / r->each);
+        if (!r->host[i] && (mine || !place_is_absent(r->place, r->region[i])))
             return evn_fail(EVN_USAGE,
                             "session: region %d of task %d has no memory in this process; over "
-                            "ranks evn_place_add() registers memory for every task's regions on "
-                            "every rank, once (or say with evn_loop_homes() how it comes and goes)",
+                            "ranks evn_place_add() registers memory for the regions of a rank's "
+                            "own tasks, and memory or NULL for those of others",
                             r->region[i], i / r->each);
     }
     return EVN_OK;
@@ -74,29 +84,45 @@ static evn_status find_memory(struct own_regions *r) {
 static evn_status leave(const struct own_regions *r, const evn_loop *loop) {
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < r->tasks * r->each; i++)
-        if (r->region[i] >= 0 && !evn_loop_has(loop, i / r->each))
+        if (r->region[i] >= 0 && r->host[i] && !evn_loop_has(loop, i / r->each))
             status = evn_place_leave(r->place, r->region[i]);
     return status;
 }
 
+static void drop(void *arg, int task) {
+    struct own_regions *r = arg;
+    for (int i = task * r->each; i < (task + 1) * r->each; i++) {
+        free(r->made[i]);
+        r->made[i] = NULL;
+    }
+}
+
 static evn_status make(void *arg, int task) {
-    (void)arg, (void)task;
+    struct own_regions *r = arg;
+    for (int i = task * r->each; i < (task + 1) * r->each; i++) {
+        if (r->region[i] < 0 || r->host[i] || r->made[i]) continue;
+        const size_t bytes = evn_place_bytes(r->place, r->region[i]);
+        r->made[i] = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+        if (r->made[i]) continue;
+        drop(r, task);
+        return evn_fail(EVN_MEMORY, "session: no memory for region %d of task %d, which arrives",
+                        r->region[i], task);
+    }
     return EVN_OK;
 }
 
 static void *memory(void *arg, int task, int block, size_t *bytes) {
     const struct own_regions *r = arg;
     const int i = task * r->each + block;
-    *bytes = r->host[i] ? evn_place_bytes(r->place, r->region[i]) : 0;
-    return r->host[i];
+    void *here = r->host[i] ? r->host[i] : r->made[i];
+    *bytes = here ? evn_place_bytes(r->place, r->region[i]) : 0;
+    return here;
 }
-
-static void drop(void *arg, int task) { (void)arg, (void)task; }
 
 static evn_status spread(struct own_regions *r, evn_loop *loop) {
     const evn_home home = {.blocks = r->each, .make = make, .memory = memory, .drop = drop};
     evn_status status = check_alone(r);
-    if (!status) status = find_memory(r);
+    if (!status) status = find_memory(r, loop);
     if (!status) status = leave(r, loop);
     return status ? status : evn_loop_homes(loop, &home, r);
 }
@@ -144,6 +170,17 @@ static evn_status bring_home(const struct own_regions *r, const evn_loop *loop) 
     return status;
 }
 
+/* The results go to memory of the program's on rank 0. */
+static evn_status check_room(const struct own_regions *r, const evn_cluster *c) {
+    for (int i = 0; !evn_cluster_rank(c) && i < r->tasks * r->each; i++)
+        if (r->region[i] >= 0 && !r->host[i])
+            return evn_fail(EVN_USAGE,
+                            "session: evn_session_collect() wants memory for the regions of all "
+                            "tasks on rank 0, and region %d of task %d has none there",
+                            r->region[i], i / r->each);
+    return EVN_OK;
+}
+
 /* All ranks walk the tasks in the same order, so there is no deadlock. */
 static evn_status carry_home(const struct own_regions *r, evn_loop *loop, evn_cluster *c) {
     const int *owner = evn_loop_next(loop, NULL), me = evn_cluster_rank(c);
@@ -151,8 +188,8 @@ static evn_status carry_home(const struct own_regions *r, evn_loop *loop, evn_cl
     for (int t = 0; !status && t < r->tasks; t++) {
         const int from = evn_cluster_rank_of(c, owner[t]);
         for (int i = t * r->each; from && !status && i < (t + 1) * r->each; i++)
-            if (r->host[i] && (me == from || !me))
-                status = evn_cluster_carry(c, from, 0, r->host[i],
+            if (r->region[i] >= 0 && (me == from || !me))
+                status = evn_cluster_carry(c, from, 0, r->host[i] ? r->host[i] : r->made[i],
                                            evn_place_bytes(r->place, r->region[i]));
     }
     return status;
@@ -169,6 +206,7 @@ evn_status evn_session_collect(evn_session *s, evn_loop *loop) {
     if (!o->regions)
         status = evn_fail(EVN_USAGE, "session: evn_session_collect() of a loop without regions; "
                                      "evn_session_place() says which its tasks have");
+    if (!status && s->cluster) status = check_room(o->regions, s->cluster);
     if (!status) status = bring_home(o->regions, loop);
     status = session_agree(s, status);
     if (status || !s->cluster) return status;

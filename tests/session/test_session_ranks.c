@@ -97,6 +97,40 @@ static void collect(void) {
     close_all();
 }
 
+/* Memory for own tasks only; tasks move as weights change, and rank 0 has no room for results. */
+static void absent(void) {
+    static const int steps = 12;
+    double *mine[TASKS], weight[TASKS];
+    MUST(!evn_open(&session, "1:CPU:1", NULL, EVN_OVER_RANKS | EVN_OVERSUBSCRIBE));
+    MUST(!evn_open_loop(&loop, session, "weighted:size", &(evn_problem){.tasks = TASKS}));
+    MUST(!evn_place_open(&place, evn_session_units(session), 0.5));
+    for (int t = 0; t < TASKS; t++) {
+        mine[t] = evn_loop_has(loop, t) ? calloc(VALUES, sizeof(double)) : NULL;
+        MUST(!evn_place_add(place, mine[t], VALUES * sizeof(double), &region[t]));
+    }
+    MUST(!evn_session_place(session, loop, place, 1, region, &both));
+    for (int s = 0; s < steps; s++) {
+        for (int t = 0; t < TASKS; t++) weight[t] = 1 + (t + s * 5) % TASKS * 3;
+        MUST(!evn_loop_weights(loop, weight));
+        MUST(!evn_loop_run(loop, body, NULL));
+        for (int t = 0; t < TASKS; t++) {
+            if (!evn_loop_has(loop, t)) {
+                MUST(evn_place_where(place, region[t]) < 0); /* and it has no memory here */
+                continue;
+            }
+            const double *v = evn_place_host(place, region[t]);
+            MUST(v && v[0] == t && v[1] == s + 1 && v[VALUES - 1] == s + 1);
+        }
+    }
+    evn_cluster *cluster = evn_session_cluster(session);
+    const int ranks = cluster ? evn_cluster_size(cluster) : 1;
+    MUST(ranks == 1 || evn_loop_sum(loop).moved > 0);
+    MUST(ranks == 1 || evn_session_collect(session, loop) == EVN_USAGE);
+    MUST(ranks == 1 || strstr(evn_message(), "on rank 0, and region"));
+    close_all();
+    for (int t = 0; t < TASKS; t++) free(mine[t]);
+}
+
 /* A second loop beside the first, about nothing, that is closed before. */
 static void two_loops(void) {
     evn_loop *second;
@@ -230,6 +264,12 @@ static void test_collect(void **state) {
     for (int i = 0; i < 5; i++) assert_int_equal(run(ranks[i], collect), 0);
 }
 
+static void test_absent(void **state) {
+    (void)state;
+    static const char *const ranks[] = {"1", "2", "3", "2,latency=1us"};
+    for (int i = 0; i < 4; i++) assert_int_equal(run(ranks[i], absent), 0);
+}
+
 static void test_two_loops(void **state) {
     (void)state;
     assert_int_equal(run("2", two_loops), 0);
@@ -278,10 +318,10 @@ static void test_record(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ask),       cmocka_unit_test(test_collect),
-        cmocka_unit_test(test_two_loops), cmocka_unit_test(test_refuse),
-        cmocka_unit_test(test_give_up),   cmocka_unit_test(test_record),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_ask),    cmocka_unit_test(test_collect),
+        cmocka_unit_test(test_absent), cmocka_unit_test(test_two_loops),
+        cmocka_unit_test(test_refuse), cmocka_unit_test(test_give_up),
+        cmocka_unit_test(test_record), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
