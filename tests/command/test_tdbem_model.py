@@ -71,6 +71,42 @@ class Published(Base):
         self.assertAlmostEqual(slow["rows_shared_s"], 16 * 7 * 20e-6 + slow["rows_bytes"] / 8 / 1e9, delta=1e-12)
 
 
+class Gpus(Base):
+    """Figure 13: the published run on nodes of 12 cores with 0 to 3 GPUs."""
+
+    def rows(self, *words):
+        return {(r["nodes"], r["gpus"]): r for r in self.model("--gpus", "0,1,2,3", *words)["with_gpus"]}
+
+    def test_paper(self):
+        rows = self.rows()
+        self.assertEqual(len(rows), 16)
+        # axes of the figure: 300 to 3000 s, speed-ups 1 to 4; 0.78 on 8 nodes without GPUs, over 2
+        self.assertTrue(all(200 < r["run_s"] < 3000 and 1 <= r["speedup"] < 4.1 for r in rows.values()), rows)
+        self.assertAlmostEqual(rows[8, 0]["speedup"] / 4, 0.78, delta=0.01)
+        # more of either is never slower; solving dominates in the end, and one GPU on two nodes is too small
+        for (nodes, gpus), r in rows.items():
+            for other in ((nodes + 2, gpus), (nodes, gpus + 1)):
+                self.assertTrue(other not in rows or rows[other]["run_s"] < r["run_s"], (nodes, gpus))
+            self.assertAlmostEqual(r["run_s"], sum(r[k] for k in ("summation_s", "radiation_s", "messages_s", "solve_s")), delta=1e-9)
+        self.assertGreater(rows[8, 3]["solve_s"], 0.7 * rows[8, 3]["run_s"])
+        self.assertEqual([rows[n, 1]["outside"] > 0 for n in (2, 4, 6, 8)], [True, True, False, False])
+
+    def test_arithmetic(self):
+        """Without and with room for all: values over what cores and GPUs compute in a second. With room for nothing: what the bus brings."""
+        groups, values = 10823 / 8, 5.46e9
+        for memory in ("1000GB", "1"):
+            for (nodes, gpus), r in self.rows("--gpu-memory", memory).items():
+                gpu = 146e9 if memory == "1000GB" else 6e9 * 0.63 / 4 * 16
+                seconds = groups * values / nodes * 16 / ((12 - gpus) * 2.7e9 + gpus * gpu)
+                self.assertAlmostEqual(r["summation_s"], seconds, delta=1e-6 * seconds, msg=(nodes, gpus, memory))
+
+    def test_refused(self):
+        self.refuses("--gpus", "12", says="--gpus 12")
+        self.refuses("--gpus", "1", "--ranks", "200", says="--ranks 200")
+        self.refuses("--gpus", "1", "--gpu-memory", "none", says="--gpu-memory none")
+        self.refuses("--gpu-memory", "1GB", says="--gpus")
+
+
 class Table(Base):
     def test_blocks(self):
         """Table 4 of the paper: blocks and fill have the same values in each numbering, and E is operations over the kernel's speed."""

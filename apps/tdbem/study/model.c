@@ -1,6 +1,7 @@
 /* evener model td-bem: steps on many ranks, predicted from a run on one, or for the case that is
  * published (Bramas, Coulaud and Sylvand, Parallel Computing 49, 2015, section 7): 23962 vertices
  * and 5.5e9 values on nodes of an assumed speed; beside a run over ranks, if there is one. */
+#include "tdbem/study/model_gpus.h"
 #include "tdbem/study/scaling.h"
 #include "tdbem/study/study.h"
 #include "common/cli/files.h"
@@ -19,7 +20,7 @@
 enum { RANKS_MAX = 65536 };
 
 struct request {
-    const char *ranks, *record, *measured, *latency, *bandwidth, *json;
+    const char *ranks, *record, *measured, *latency, *bandwidth, *gpus, *gpu_memory, *json;
     int quiet;
 };
 
@@ -258,6 +259,11 @@ static const struct option table[] = {
     {"latency", "US", "of a message between two ranks (default 2)", OPTION_TEXT, AT(latency), 0, 0},
     {"bandwidth", "GB", "a second between two ranks (default 12.5)", OPTION_TEXT, AT(bandwidth), 0,
      0},
+    {"gpus", "LIST",
+     "the published run on the paper's cluster, by GPUs of a node (0 to 3): time, speed-up and "
+     "stages on --ranks nodes (default 2,4,6,8)",
+     OPTION_TEXT, AT(gpus), 0, 0},
+    {"gpu-memory", "SIZE", "of each GPU (default 6GB)", OPTION_TEXT, AT(gpu_memory), 0, 0},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
     {"quiet", NULL, "no table", OPTION_FLAG, AT(quiet), 0, 0},
     {0},
@@ -266,18 +272,28 @@ static const struct option table[] = {
 
 static const struct option_rule rules[] = {
     {"measured", OPTION_NEEDS, "record", "from which the prediction is made"},
+    {"gpus", OPTION_EXCLUDES, "record", "it is of the published run"},
+    {"gpu-memory", OPTION_NEEDS, "gpus", "which have it"},
     {0},
 };
 
-static int predict(const struct request *request, struct study_of *s) {
+static int read_network(const struct request *request, struct study_of *s) {
     double us = 2, gb = 12.5;
     int code = read_amount("latency", request->latency, &us);
     if (!code) code = read_amount("bandwidth", request->bandwidth, &gb);
+    s->of.latency = 1e-6 * us;
+    s->of.per_byte = 1e-9 / gb;
+    return code;
+}
+
+static int predict(const struct request *request, struct study_of *s) {
+    struct study_of network;
+    int code = read_network(request, &network);
     s->of = published;
     if (!code && request->record) code = read_one(s, request->record);
     if (!code) code = read_measured(s, request->measured);
-    s->of.latency = 1e-6 * us;
-    s->of.per_byte = 1e-9 / gb;
+    s->of.latency = network.of.latency;
+    s->of.per_byte = network.of.per_byte;
     if (code || request->ranks) return code ? code : add_rows(s, request->ranks);
     for (int ranks = 1; ranks <= 64 && ranks <= s->of.blocks; ranks *= 2) code = add_row(s, ranks);
     return code;
@@ -296,6 +312,17 @@ int tdbem_model(int argc, char **argv) {
                "case. Nothing is computed.\n\noptions:\n");
         options_help("model", sets, 0);
         return EXIT_DONE;
+    }
+    if (!code && request.gpus) {
+        code = read_network(&request, &s);
+        if (code) return code;
+        return model_gpus(&(struct model_gpus){.nodes = request.ranks,
+                                               .gpus = request.gpus,
+                                               .memory = request.gpu_memory,
+                                               .json = request.json,
+                                               .quiet = request.quiet,
+                                               .latency = s.of.latency,
+                                               .per_byte = s.of.per_byte});
     }
     evn_output *record = NULL;
     if (!code) code = predict(&request, &s);
