@@ -7,6 +7,7 @@
 #include "npbmz/mesh/mesh.h"
 #include "npbmz/problem.h"
 #include "npbmz/run/run.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,27 @@ const char *npbmz_phase_name(int phase) {
         [NPBMZ_Z] = "zsolve", [NPBMZ_LOWER] = "lower", [NPBMZ_UPPER] = "upper",
     };
     return name[phase];
+}
+
+/* Clocks of phases say how a unit's computing is divided; its loop, how long it was. */
+npbmz_times npbmz_rank_times(const npbmz_result *r, int rank) {
+    const double *phase = r->rank_phase_s + (size_t)rank * NPBMZ_PHASES;
+    double compute = 0, all = 0;
+    npbmz_times t = {.total = r->run.seconds};
+    int units = 0;
+    for (int u = 0; u < r->run.units; u++) {
+        if (r->run.unit[u].rank != rank) continue;
+        compute += r->run.unit[u].stats.compute_s;
+        t.exchange += r->run.unit[u].stats.exchange_s;
+        units++;
+    }
+    for (int i = 0; i < NPBMZ_PHASES; i++) all += phase[i];
+    if (units) compute /= units;
+    if (units) t.exchange /= units;
+    t.rhs = all > 0 ? compute * phase[NPBMZ_RHS] / all : 0;
+    t.solver = all > 0 ? compute - t.rhs : 0;
+    t.wait = fmax(0, t.total - compute - t.exchange);
+    return t;
 }
 
 /* Links once a pair; the bytes are those of one way, and the other way has as many. */

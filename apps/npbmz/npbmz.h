@@ -94,6 +94,7 @@ typedef struct npbmz_result {
     double error[5];              /* XCE: of the solution error */
     double surface;               /* XCI: LU's surface integral; 0 otherwise */
     double phase_s[NPBMZ_PHASES]; /* time of the leaders in each phase, summed over units */
+    double *rank_phase_s;         /* the same of each rank, NPBMZ_PHASES behind one another */
     double *zone_sums;            /* perturbed runs: 5 sums a zone; else NULL */
 } npbmz_result;
 
@@ -106,6 +107,14 @@ typedef struct npbmz_result {
  * *result holds nothing to be freed. */
 evn_status npbmz_run(npbmz *problem, evn_units *units, evn_schedule *schedule,
                      const npbmz_options *options, npbmz_result *result);
+
+/* Times of a rank in the timed part, s, in the mean of its units; `total` has all of it, and what
+ * is left of it is waiting (NPB-MZ's table of total, right-hand side, solver and exchange: van der
+ * Wijngaart and Jin, IPDPS 2004, table 3). rhs and solver are 0 where devices compute alone. */
+typedef struct npbmz_times {
+    double total, rhs, solver, exchange, wait;
+} npbmz_times;
+npbmz_times npbmz_rank_times(const npbmz_result *result, int rank);
 
 /* Gives back what a result holds. */
 void npbmz_result_free(npbmz_result *result);

@@ -6,6 +6,7 @@
 #include "common/checkpoint/state.h"
 #include "npbmz/npbmz.h"
 #include "npbmz/study/study.h"
+#include <math.h>
 #include <string.h>
 
 struct state {
@@ -108,10 +109,26 @@ static void print_zone_sums(const npbmz_result *r, FILE *out) {
     }
 }
 
+/* The IPDPS paper's table 3, by ranks; the largest of each is what the run waits for. */
+static void print_ranks(const npbmz_result *r, FILE *out) {
+    npbmz_times most = {0};
+    fprintf(out, "\n  rank    total s    rhs s  solver s  exchange s   wait s\n");
+    for (int i = 0; i < r->run.ranks; i++) {
+        const npbmz_times t = npbmz_rank_times(r, i);
+        fprintf(out, "  %4d  %9.3f  %7.3f  %8.3f  %10.3f  %7.3f\n", i, t.total, t.rhs, t.solver,
+                t.exchange, t.wait);
+        most = (npbmz_times){t.total, fmax(most.rhs, t.rhs), fmax(most.solver, t.solver),
+                             fmax(most.exchange, t.exchange), fmax(most.wait, t.wait)};
+    }
+    fprintf(out, "  %4s  %9.3f  %7.3f  %8.3f  %10.3f  %7.3f\n", "most", most.total, most.rhs,
+            most.solver, most.exchange, most.wait);
+}
+
 static void print_result(const void *p, const struct workload_page *page) {
     const struct state *s = p;
     npbmz_print_result(s->problem, &s->result, page->cores, page->out);
     if (page->verbose) phases_print(page->out, NPBMZ_PHASES, npbmz_phase_name, s->result.phase_s);
+    if (page->verbose && s->result.run.ranks > 1) print_ranks(&s->result, page->out);
     if (page->verbose && s->result.zone_sums) print_zone_sums(&s->result, page->out);
 }
 
@@ -146,6 +163,22 @@ static cJSON *record_zones(const struct state *s) {
     return o;
 }
 
+/* Total, right-hand side, solver, exchange and waiting of each rank. */
+static cJSON *record_ranks(const npbmz_result *r) {
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < r->run.ranks; i++) {
+        const npbmz_times t = npbmz_rank_times(r, i);
+        cJSON *o = cJSON_CreateObject();
+        record_number(o, "total_s", t.total);
+        record_number(o, "rhs_s", t.rhs);
+        record_number(o, "solver_s", t.solver);
+        record_number(o, "exchange_s", t.exchange);
+        record_number(o, "wait_s", t.wait);
+        cJSON_AddItemToArray(list, o);
+    }
+    return list;
+}
+
 static void record(const void *p, cJSON *root) {
     const struct state *s = p;
     const npbmz_result *r = &s->result;
@@ -154,6 +187,7 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddItemToObject(norms, "error", record_numbers(r->error, 5));
     if (!strcmp(s->shape.name, "lu-mz")) record_number(norms, "surface", r->surface);
     phases_record(root, NPBMZ_PHASES, npbmz_phase_name, r->phase_s);
+    if (r->run.ranks > 1) cJSON_AddItemToObject(root, "rank_times", record_ranks(r));
     states_record(&s->files, &r->run, root);
     cJSON_AddItemToObject(root, "zones", record_zones(s));
     if (r->zone_sums)

@@ -201,6 +201,27 @@ class Counts(Base):
         self.assertEqual(sum(r["moved_tasks"] for r in by_rank), 0)
 
 
+    def test_times(self):
+        """The IPDPS paper's table 3 by ranks: what each has computed is in rhs and solver, and together with exchange and waiting it is the run."""
+        code, out, err = run(command("bt-mz", "--class", "S", "--steps", "20", "--processes", "2", "--units", "2:CPU:1", "--oversubscribe",
+                                     "--json", "-"))
+        self.assertIn(code, (0, 1), err)
+        record = json.loads(out)
+        self.assertEqual(len(record["rank_times"]), 2)
+        for rank, t in enumerate(record["rank_times"]):
+            units = [u for u in record["units"] if u["rank"] == rank]
+            self.assertEqual(len(units), 2)
+            compute = sum(u["compute_s"] for u in units) / 2
+            self.assertAlmostEqual(t["rhs_s"] + t["solver_s"], compute, delta=1e-9 + 1e-6 * compute)
+            self.assertAlmostEqual(t["exchange_s"], sum(u["exchange_s"] for u in units) / 2, delta=1e-9)
+            self.assertEqual(t["total_s"], record["seconds"])
+            self.assertGreater(min(t["rhs_s"], t["solver_s"]), 0)
+            self.assertAlmostEqual(max(0, t["total_s"] - compute - t["exchange_s"]), t["wait_s"], delta=1e-9)
+        words = ["bt-mz", "--class", "S", "--steps", "2", "--units", "1:CPU:1", "--verbose", "--processes"]
+        table = subprocess.run([EVENER, "run", *words, "3", "--oversubscribe"], env=clean(), capture_output=True, text=True).stdout
+        self.assertRegex(table, r"rank +total s +rhs s +solver s +exchange s +wait s\n( +[012]( +\d+\.\d{3}){5}\n){3} +most")
+
+
 class Launchers(Base):
     def check(self, kind, counts):
         start = launcher(kind)

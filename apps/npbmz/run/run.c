@@ -130,7 +130,7 @@ static evn_status sum_phases(const struct run *run, npbmz_result *r) {
     evn_status status =
         ranks_share(run->cluster, mine, NPBMZ_PHASES, sizeof *mine, (void **)&all, &count);
     for (int i = 0; !status && i < count; i++) r->phase_s[i % NPBMZ_PHASES] += all[i];
-    free(all);
+    r->rank_phase_s = all;
     return status;
 }
 
@@ -315,5 +315,6 @@ evn_status npbmz_run(npbmz *b, evn_units *units, evn_schedule *schedule,
 void npbmz_result_free(npbmz_result *r) {
     run_result_free(&r->run);
     free(r->zone_sums);
+    free(r->rank_phase_s);
     memset(r, 0, sizeof *r);
 }
