@@ -52,6 +52,28 @@ static inline unsigned int omp_get_cpu(void) { return evn_cu_cpu(); }
 /* Waits for the device of the calling thread's unit. */
 static inline void omp_synchronize(void) { evn_cu_synchronize(); }
 
+/* The paper's scheduling object, for loops of the program's own (figure 13): every unit's leader
+ * calls body(arg), which takes tasks 0 to tasks - 1 until omp_get_task() returns -1; each is taken
+ * once. `schedule`: a constant text, as "dynamic:chunk=2".
+ *
+ *     static void body(void *mesh) {
+ *         for (long long z; (z = omp_get_task()) >= 0;) {
+ *             omp_execute_task(z);
+ *             .. work ..
+ *             if (omp_is_gpu()) omp_synchronize();
+ *             omp_commit_task(z);
+ *         }
+ *     }
+ *     omp_cu_run("dynamic", zones, body, mesh); */
+static inline long long omp_get_task(void) { return evn_cu_get_task(); }
+static inline void omp_execute_task(long long task) { evn_cu_execute_task(task); }
+static inline void omp_commit_task(long long task) { evn_cu_commit_task(task); }
+#    define omp_cu_run(schedule, tasks, body, arg)                                                 \
+        do {                                                                                       \
+            static evn_cu_site omp_cu_site_ = EVN_CU_SITE(__FILE__, __LINE__, schedule);           \
+            evn_cu_run(&omp_cu_site_, tasks, body, arg);                                           \
+        } while (0)
+
 /* A task's data. omp_register() returns 0, or -1. omp_migrate() moves them to the current unit
  * until its batch ends; outside of bodies to the host. omp_get_data_placement(): a device's number,
  * or the number of devices for the host. */
@@ -135,6 +157,22 @@ static inline unsigned int omp_get_cu_num(void) { return (unsigned int)omp_get_t
 static inline unsigned int omp_get_gpu(void) { return UINT_MAX; }
 static inline unsigned int omp_get_cpu(void) { return omp_get_cu_num(); }
 static inline void omp_synchronize(void) {}
+static inline long long *omp_cu_tasks_(void) { /* the next task, and their number */
+    static __thread long long at[2];
+    return at;
+}
+static inline long long omp_get_task(void) {
+    long long *at = omp_cu_tasks_();
+    return at[0] < at[1] ? at[0]++ : -1;
+}
+static inline void omp_execute_task(long long task) { (void)task; }
+static inline void omp_commit_task(long long task) { (void)task; }
+static inline void omp_cu_run_(long long tasks, void (*body)(void *arg), void *arg) {
+    omp_cu_tasks_()[0] = 0;
+    omp_cu_tasks_()[1] = tasks;
+    body(arg);
+}
+#    define omp_cu_run(schedule, tasks, body, arg) omp_cu_run_(tasks, body, arg)
 static inline int omp_register(void *memory, size_t bytes) { return memory && bytes ? 0 : -1; }
 static inline void omp_unregister(void *memory) { (void)memory; }
 static inline void omp_migrate(void *memory) { (void)memory; }
@@ -163,8 +201,8 @@ static inline void *omp_cu_pointer(const void *memory) { return (void *)(size_t)
 static inline void *omp_cu_stream(void) { return NULL; }
 typedef struct evn_kernel_source evn_kernel_source;
 /* no effect, but the arguments count as used: there is no GPU unit */
-#    define OMP_CU_MEMORY(pointer) (pointer)
-#    define OMP_CU_VALUE(variable) &(variable)
+#    define OMP_CU_MEMORY(pointer)                 (pointer)
+#    define OMP_CU_VALUE(variable)                 &(variable)
 #    define omp_cu_launch(source, kernel, groups, ...)                                             \
         ((void)sizeof(source), (void)(kernel), (void)(groups),                                     \
          (void)sizeof((const void *[]){__VA_ARGS__}))

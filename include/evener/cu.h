@@ -54,6 +54,21 @@ unsigned int evn_cu_team_num(void);
 /* Waits for all work of the current device; does nothing on cores. In a body. */
 void evn_cu_synchronize(void);
 
+/* ---- a loop of the program's own (figure 13) ---- */
+
+/* Runs `tasks` tasks once each: every leader calls body(arg), in which it takes tasks until there
+ * are none, as the paper's compiler makes of a directive. It may call it several times, once for
+ * each batch. Units are those at hand, else those of EVENER_UNITS, else auto. By the thread that
+ * runs the directives; omp_cu_run() of <omp_cu.h> has the site. */
+void evn_cu_run(evn_cu_site *site, evn_cu_int tasks, void (*body)(void *arg), void *arg);
+
+/* In that body, by a leader outside of inner regions, in this order for each task, or the program
+ * ends with a message. Take: the next task from 0, -1 after the last; the time of the task before
+ * ends. Execute: its work begins. Commit: it is done, or on a device in the queue. */
+evn_cu_int evn_cu_get_task(void);
+void evn_cu_execute_task(evn_cu_int task);
+void evn_cu_commit_task(evn_cu_int task);
+
 /* ---- data ---- */
 
 /* Registers a task's memory, so that it can be moved to devices, by any address in it. Allowed

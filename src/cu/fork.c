@@ -40,7 +40,58 @@ struct work {
     evn_cu_int from, step;
     struct site *site;
     int instance;
+    void (*own)(void *); /* a program's own body, or NULL */
+    void *own_arg;
 };
+
+/* A batch by a program's own body, which takes all of its tasks. */
+static void call_own(const struct work *w, evn_batch *batch) {
+    struct cu_thread *me = &cu_here;
+    me->own = 1;
+    me->stage = TASK_NONE;
+    w->own(w->own_arg);
+    me->own = 0;
+    if (me->stage != TASK_NONE)
+        cu_die(w->site->where, "omp_cu_run: the body returned before omp_commit_task(%lld)",
+               me->task);
+    if (evn_batch_next(batch) >= 0)
+        cu_die(w->site->where, "omp_cu_run: the body returned before omp_get_task() gave -1; it is "
+                               "to take tasks until there are none");
+}
+
+static void must_own(const char *call) {
+    if (!cu_here.own)
+        cu_die(NULL, "%s: outside of a body of omp_cu_run(), or within an inner region of it",
+               call);
+}
+
+evn_cu_int evn_cu_get_task(void) {
+    struct cu_thread *me = &cu_here;
+    must_own("omp_get_task");
+    if (me->stage != TASK_NONE)
+        cu_die(NULL, "omp_get_task: before omp_commit_task(%lld)", me->task);
+    me->task = evn_batch_next(me->batch);
+    if (me->task >= 0) me->stage = TASK_TAKEN;
+    return me->task;
+}
+
+void evn_cu_execute_task(evn_cu_int task) {
+    struct cu_thread *me = &cu_here;
+    must_own("omp_execute_task");
+    if (me->stage != TASK_TAKEN || task != me->task)
+        cu_die(NULL, "omp_execute_task(%lld): it is not the task that omp_get_task() gave last",
+               task);
+    me->stage = TASK_EXECUTES;
+}
+
+void evn_cu_commit_task(evn_cu_int task) {
+    struct cu_thread *me = &cu_here;
+    must_own("omp_commit_task");
+    if (me->stage != TASK_EXECUTES || task != me->task)
+        cu_die(NULL, "omp_commit_task(%lld): it is not the task of the last omp_execute_task()",
+               task);
+    me->stage = TASK_NONE;
+}
 
 /* A batch on a device by what batch() names. */
 static evn_status call_batch(const struct work *w, const evn_batch *batch) {
@@ -66,7 +117,9 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
     me->batch = batch;
     me->instance = w->instance;
     me->threw = 0;
-    if (w->batch && evn_batch_device(batch) >= 0)
+    if (w->own)
+        call_own(w, batch);
+    else if (w->batch && evn_batch_device(batch) >= 0)
         status = call_batch(w, batch);
     else
         call(w->closure);
@@ -101,6 +154,11 @@ static void run_loop(struct work *w, struct kept *kept) {
         cu_here.thrown = 1;
     else if (status)
         cu_die_of_message(w->site->where);
+}
+
+void cu_fork_run(struct site *site, struct kept *kept, void (*own)(void *), void *arg) {
+    struct work w = {.site = site, .own = own, .own_arg = arg};
+    run_loop(&w, kept);
 }
 
 static void run_teams(const struct work *w) {

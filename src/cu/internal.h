@@ -111,6 +111,9 @@ struct cu_thread {
     int *slot;       /* index into `held` of each region, if it is there */
     int slots;
     int space;
+    int own;                                             /* in a body of evn_cu_run() .. */
+    enum { TASK_NONE, TASK_TAKEN, TASK_EXECUTES } stage; /* .. where its task is */
+    evn_cu_int task;
     int kept_alive; /* 1: memory of this thread is freed when the thread ends */
 };
 extern _Thread_local struct cu_thread cu_here;
@@ -156,6 +159,9 @@ int cu_by_other_thread(void);
 void cu_sites_forget(void);
 
 /* ---- fork.c ---- */
+
+/* An instance of a loop whose batches are the program's own body's (evn_cu_run()). */
+void cu_fork_run(struct site *site, struct kept *kept, void (*own)(void *), void *arg);
 
 /* 1 if the compiler's fork call was intercepted at link time. */
 int cu_fork_is_taken(void);

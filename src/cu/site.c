@@ -431,6 +431,18 @@ int evn_cu_teams(evn_cu_site *where, const evn_cu_group *group, int groups, evn_
     return evn_units_count(cu.units);
 }
 
+void evn_cu_run(evn_cu_site *where, evn_cu_int tasks, void (*body)(void *arg), void *arg) {
+    check_caller(where);
+    if (!body) cu_die(where, "omp_cu_run: the body is NULL");
+    if (tasks < 0 || tasks > INT_MAX)
+        cu_die(where, "omp_cu_run: %lld tasks; expected 0 to %d", tasks, INT_MAX);
+    struct site *s = site_of(where);
+    come_to(where);
+    if (tasks && !cu.session) cu_units_want(s, NULL, 0, 0);
+    if (tasks) cu_fork_run(s, find_kept(s, tasks, wish_of(where)), body, arg);
+    end_wish();
+}
+
 /* All leaders come; the first unit's sees to the loop. */
 static void enter_join(struct site *s, evn_cu_int trips, const struct wish *w) {
     if (!evn_unit_number(cu_here.unit)) {

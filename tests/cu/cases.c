@@ -667,10 +667,98 @@ static int ends(void) { /* exit() in a body */
     return 0;
 }
 
+/* ---- loops of the program's own ---- */
+
+struct own {
+    double block[N][CELLS];
+    int runs[N];
+};
+
+static void own_body(void *arg) {
+    struct own *own = arg;
+    for (long long t; (t = omp_get_task()) >= 0;) {
+        omp_execute_task(t);
+        grow(own->block[t], 2);
+        if (omp_is_gpu()) omp_synchronize();
+        omp_commit_task(t);
+#pragma omp atomic
+        own->runs[t]++;
+    }
+}
+
+static int own_tasks(void) {
+    static struct own own;
+    double sum = 0;
+    int wrong = 0;
+    for (int t = 0; t < N; t++) {
+        for (int i = 0; i < CELLS; i++) own.block[t][i] = t + i % 5;
+        if (omp_register(own.block[t], sizeof own.block[t])) return 1;
+    }
+    for (int step = 0; step < 3; step++) omp_cu_run("runtime", N, own_body, &own);
+    omp_cu_run("static", 0, own_body, &own);
+    for (int t = 0; t < N; t++) {
+        omp_unregister(own.block[t]);
+        wrong += own.runs[t] != 3;
+        for (int i = 0; i < CELLS; i++) sum += own.block[t][i];
+    }
+    printf("%d wrong, %a\n", wrong, sum);
+    return wrong;
+}
+
+static void takes_twice(void *arg) { (void)arg, omp_get_task(), omp_get_task(); }
+static void leaves_early(void *arg) { (void)arg, omp_execute_task(omp_get_task()); }
+static void takes_one(void *arg) {
+    const long long t = omp_get_task();
+    (void)arg;
+    omp_execute_task(t);
+    omp_commit_task(t);
+}
+static void commits_other(void *arg) {
+    const long long t = omp_get_task();
+    (void)arg;
+    omp_execute_task(t);
+    omp_commit_task(t + 1);
+}
+
+static int own_twice(void) {
+    omp_cu_run("static", 4, takes_twice, NULL);
+    return 0;
+}
+static int own_early(void) {
+    omp_cu_run("static", 4, leaves_early, NULL);
+    return 0;
+}
+static int own_one(void) {
+    omp_cu_run("static", 4, takes_one, NULL);
+    return 0;
+}
+static int own_other(void) {
+    omp_cu_run("static", 4, commits_other, NULL);
+    return 0;
+}
+static int own_outside(void) {
+    LIST(units, {1, EVN_CU_CPU, 1});
+    if (evn_cu_enter(&wrong, units, 1, 0, 1))
+#pragma omp parallel
+        for (evn_cu_int t; (t = evn_cu_next()) >= 0;) omp_get_task();
+    return 0;
+}
+static int own_negative(void) {
+    omp_cu_run("static", -1, takes_one, NULL);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
-} cases[] = {{"once", once},
+} cases[] = {{"own_tasks", own_tasks},
+             {"own_twice", own_twice},
+             {"own_early", own_early},
+             {"own_one", own_one},
+             {"own_other", own_other},
+             {"own_outside", own_outside},
+             {"own_negative", own_negative},
+             {"once", once},
              {"reduce", reduce},
              {"variables", variables},
              {"regions", regions},

@@ -155,6 +155,16 @@ class Same(unittest.TestCase):
         done = run(next(iter(programs.path.values())), "moves", "1:GPU:1", "static")
         self.assertIn("60 times on devices", done.stderr)
 
+    def test_own_loops(self):
+        """Figure 13: each task once by whoever takes it, on units and on a compiler's own."""
+        self.assertRegex(self.same("own_tasks", self.LISTS + ("1:CPU:1,2:GPU:1",), self.SCHEDULES), r"\A0 wrong, 0x1\.[0-9a-f]+p\+\d+\n\Z")
+        plain = programs.folder + "/plain"
+        subprocess.run([COMPILERS[0], "-x", "c", "-", f"-I{SOURCE}/include", "-Wall", "-Wextra", "-Werror", "-o", plain], check=True, text=True,
+                       input='#include <omp_cu.h>\n#include <stdio.h>\nstatic void body(void *n) {\n'
+                             'for (long long t; (t = omp_get_task()) >= 0; *(int *)n += (int)t) { omp_execute_task(t); omp_commit_task(t); } }\n'
+                             'int main(void) { int n = 0; omp_cu_run("dynamic", 37, body, &n); printf("%d\\n", n); return 0; }\n')
+        self.assertEqual(subprocess.run([plain], capture_output=True, text=True).stdout, f"{sum(range(37))}\n")
+
     def test_copies(self):
         """Between the host and devices, each way, and within one."""
         self.same("copied", (None, "1:CPU:1", "1:GPU:1", "1:GPU:2", "3:CPU:1"), ("static", "dynamic"))
@@ -282,6 +292,12 @@ class Wrong(unittest.TestCase):
                 ("copy_stranger", r"wrong\.c:12: omp_cu_copy: 8 bytes at 0x\w+ are in no memory that was registered", {}),
                 ("copy_beyond", r"wrong\.c:12: omp_cu_copy: 24 bytes at 0x\w+ are in no memory that was registered", {}),
                 ("copy_within", r"wrong\.c:12: omp_cu_copy within units' work; .*", {}),
+                ("own_twice", r".*cases\.c:\d+: omp_get_task: before omp_commit_task\(\d\)", {}),
+                ("own_early", r".*cases\.c:\d+: omp_cu_run: the body returned before omp_commit_task\(\d\)", {}),
+                ("own_one", r".*cases\.c:\d+: omp_cu_run: the body returned before omp_get_task\(\) gave -1; .*", {"EVENER_UNITS": "1:CPU:1"}),
+                ("own_other", r".*cases\.c:\d+: omp_commit_task\(\d\): it is not the task of .*", {}),
+                ("own_outside", r"wrong\.c:12: omp_get_task: outside of a body of omp_cu_run\(\), .*", {}),
+                ("own_negative", r".*cases\.c:\d+: omp_cu_run: -1 tasks; .*", {}),
                 ("launch", r'wrong\.c:12: omp_cu_launch of "grow" where there is no device; .*', {}),
                 ("untaken", r"wrong\.c:12: the parallel region of this directive was not taken over: .*", {}),
                 ("once", r".*cases\.c:\d+: EVENER_UNITS: .*", {"EVENER_UNITS": "4:CPUS:4"}),
