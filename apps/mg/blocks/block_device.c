@@ -61,6 +61,21 @@ static void launch(struct device_block *b, const char *name, int groups, const v
     b->launches++;
 }
 
+/* Groups along x, of items of which the outer two make no point. */
+static int wide(int count, int shift) {
+    const int inner = (1 << shift) - 2;
+    return (count + inner - 1) / inner;
+}
+
+/* Items along x, as a power of two: those of which the most make points, the longest rows of
+ * these. */
+static int best_shift(int count) {
+    int best = 2;
+    for (int shift = 3; 1 << shift <= BLOCK_ITEMS; shift++)
+        if (wide(count, shift) << shift <= wide(count, best) << best) best = shift;
+    return best;
+}
+
 void block_stencil(struct device_block *b, const struct device_field *y,
                    const struct device_field *base, const struct device_field *x,
                    const double weight[4], const int from[3], const int count[3]) {
@@ -73,7 +88,11 @@ void block_stencil(struct device_block *b, const struct device_field *y,
     memcpy(value.weight, weight, sizeof value.weight);
     memcpy(value.from, from, sizeof value.from);
     memcpy(value.count, count, sizeof value.count);
-    launch(b, "mb_stencil", tiles(count[0] * count[1]) * count[2], &value, sizeof value);
+    value.shift = best_shift(count[0]);
+    const int down = BLOCK_ITEMS >> value.shift;
+    const int groups = wide(count[0], value.shift) * ((count[1] + down - 1) / down) *
+                       ((count[2] + BLOCK_PLANES - 1) / BLOCK_PLANES);
+    launch(b, "mb_stencil", groups, &value, sizeof value);
 }
 
 void block_down(struct device_block *b, const struct device_field *from,

@@ -1,38 +1,75 @@
 /* The operators of mg/blocks/blocks.c on a device, term by term in the same order, so that without
- * fused operations the bits are the host's; and copies of faces. An item does a point, a group
- * points of one plane; of sums of squares an item does a row. */
+ * fused operations the bits are the host's; and copies of faces. Of stencils an item does a column
+ * of some planes, of the operators between levels a point, of sums of squares a row. */
 #include "mg/blocks/blocks.kernel.h"
 
-EVN_DEVICE_FUNCTION double faces_at(EVN_GLOBAL const double *x, evn_long p, evn_long row,
-                                    evn_long plane) {
-    return x[p - row] + x[p + row] + x[p - plane] + x[p + plane];
-}
-EVN_DEVICE_FUNCTION double edges_at(EVN_GLOBAL const double *x, evn_long p, evn_long row,
-                                    evn_long plane) {
-    return x[p - row - plane] + x[p + row - plane] + x[p - row + plane] + x[p + row + plane];
-}
-
-EVN_DEVICE_FUNCTION double stencil_at(EVN_GLOBAL const double *x, evn_long p,
-                                      const struct block_stencil c, double base) {
-    const double face = faces_at(x, p, c.row, c.plane), edge = edges_at(x, p, c.row, c.plane);
-    const double left = faces_at(x, p - 1, c.row, c.plane),
-                 before = edges_at(x, p - 1, c.row, c.plane);
-    const double right = faces_at(x, p + 1, c.row, c.plane),
-                 after = edges_at(x, p + 1, c.row, c.plane);
-    return base + c.weight[0] * x[p] + c.weight[1] * (x[p - 1] + x[p + 1] + face) +
-           c.weight[2] * (edge + left + right) + c.weight[3] * (before + after);
+/* The part of a group, items `across` x rows at one plane after another: its first column, which is
+ * one before the first point that it makes, its first row and its planes. */
+struct stencil_part {
+    int x, y, begin, end;
+};
+EVN_DEVICE_FUNCTION struct stencil_part stencil_part(const struct block_stencil c, int group) {
+    const int across = 1 << c.shift, down = BLOCK_ITEMS >> c.shift;
+    const int wide = (c.count[0] + across - 3) / (across - 2),
+              tiles = wide * ((c.count[1] + down - 1) / down);
+    struct stencil_part s;
+    s.x = group % tiles % wide * (across - 2) - 1;
+    s.y = group % tiles / wide * down;
+    s.begin = group / tiles * BLOCK_PLANES;
+    s.end = s.begin + BLOCK_PLANES < c.count[2] ? s.begin + BLOCK_PLANES : c.count[2];
+    return s;
 }
 
+/* y = b + W x. An item has a column of x: it keeps two planes' centres and sums of both rows beside
+ * it in registers and reads three values a plane, not 27. What its neighbours along x need of a
+ * column, its centre and the sums of its faces and edges, lies in the group's memory. */
 EVN_KERNEL(mb_stencil, BLOCK_ITEMS, (EVN_BUFFER(double, all), EVN_VALUE(struct block_stencil, c))) {
-    const int points = c.count[0] * c.count[1], tiles = (points + BLOCK_ITEMS - 1) / BLOCK_ITEMS;
-    const int first = EVN_GROUP % tiles * BLOCK_ITEMS;
-    const evn_long plane = (c.from[2] + EVN_GROUP / tiles) * c.plane;
+    EVN_LOCAL_ARRAY(double, centre, BLOCK_ITEMS);
+    EVN_LOCAL_ARRAY(double, face, BLOCK_ITEMS);
+    EVN_LOCAL_ARRAY(double, edge, BLOCK_ITEMS);
+    EVN_PRIVATE_ARRAY(double, keep, 4); /* centres, then sums, of the plane below and of this one */
+    const struct stencil_part part = stencil_part(c, EVN_GROUP);
+    const int last = (1 << c.shift) - 1;
+    const evn_long corner =
+        (c.from[2] + part.begin) * c.plane + (c.from[1] + part.y) * c.row + c.from[0] + part.x;
     EVN_ITEMS(e) {
-        const int q = first + e, j = q / c.count[0], i = q - j * c.count[0];
-        if (q < points) {
-            const evn_long p = plane + (c.from[1] + j) * c.row + c.from[0] + i;
-            all[c.y + p] = stencil_at(all, c.x + p, c, all[c.b + p]);
+        const int i = e & last, j = e >> c.shift;
+        for (int v = 0; v < 4; v++) EVN_OWN_AT(keep, v, e) = 0;
+        if (part.x + i <= c.count[0] && part.y + j < c.count[1]) {
+            const evn_long p = c.x + corner + j * c.row + i;
+            EVN_OWN_AT(keep, 0, e) = all[p - c.plane];
+            EVN_OWN_AT(keep, 1, e) = all[p];
+            EVN_OWN_AT(keep, 2, e) = all[p - c.row - c.plane] + all[p + c.row - c.plane];
+            EVN_OWN_AT(keep, 3, e) = all[p - c.row] + all[p + c.row];
         }
+    }
+    for (int k = 0; k < part.end - part.begin; k++) {
+        EVN_ITEMS(e) {
+            const int i = e & last, j = e >> c.shift;
+            if (part.x + i <= c.count[0] && part.y + j < c.count[1]) {
+                const evn_long p = c.x + corner + (k + 1) * c.plane + j * c.row + i;
+                const double above = all[p], before = all[p - c.row], after = all[p + c.row];
+                centre[e] = EVN_OWN_AT(keep, 1, e);
+                face[e] = EVN_OWN_AT(keep, 3, e) + EVN_OWN_AT(keep, 0, e) + above;
+                edge[e] = EVN_OWN_AT(keep, 2, e) + before + after;
+                EVN_OWN_AT(keep, 0, e) = EVN_OWN_AT(keep, 1, e);
+                EVN_OWN_AT(keep, 1, e) = above;
+                EVN_OWN_AT(keep, 2, e) = EVN_OWN_AT(keep, 3, e);
+                EVN_OWN_AT(keep, 3, e) = before + after;
+            }
+        }
+        EVN_BARRIER;
+        EVN_ITEMS(e) {
+            const int i = e & last, j = e >> c.shift;
+            if (i > 0 && i < last && part.x + i < c.count[0] && part.y + j < c.count[1]) {
+                const evn_long p = corner + k * c.plane + j * c.row + i;
+                all[c.y + p] = all[c.b + p] + c.weight[0] * centre[e] +
+                               c.weight[1] * (centre[e - 1] + centre[e + 1] + face[e]) +
+                               c.weight[2] * (edge[e] + face[e - 1] + face[e + 1]) +
+                               c.weight[3] * (edge[e - 1] + edge[e + 1]);
+            }
+        }
+        EVN_BARRIER;
     }
 }
 

@@ -6,17 +6,20 @@
 
 #include <evener/kernel.h>
 
-enum { BLOCK_ITEMS = 128, BLOCK_CHARGES = 20 };
+enum { BLOCK_ITEMS = 128, BLOCK_CHARGES = 20, BLOCK_PLANES = 8 };
 
 struct block_place {
     evn_long at, row, plane; /* doubles from one row and plane to the next */
 };
 
-/* y = b + W x, points [from, from + count) along each axis */
+/* y = b + W x, points [from, from + count) along each axis. A group has 2^shift items along x, the
+ * first and the last of them for their neighbours, the rest of its items along y, and BLOCK_PLANES
+ * planes. */
 struct block_stencil {
     evn_long y, b, x, row, plane;
     double weight[4];
     int from[3], count[3];
+    int shift, unused;
 };
 
 /* `count` points along each axis of the result, without ghost cells on the way down, with them on
