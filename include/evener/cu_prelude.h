@@ -38,7 +38,7 @@ typedef long long evn_cu_int;
 
 enum { EVN_CU_AUTO_CORES = -1 };
 
-enum { EVN_CU_CPU, EVN_CU_GPU };
+enum { EVN_CU_CPU, EVN_CU_GPU, EVN_CU_FPGA };
 enum { EVN_CU_LESS, EVN_CU_LESS_EQUAL, EVN_CU_MORE, EVN_CU_MORE_EQUAL };
 /* Flags added to a relation: EVN_CU_UNSIGNED: the comparison is unsigned, by C's conversions;
  * EVN_CU_NATURAL: the loop variable is unsigned; EVN_CU_BYTE times the loop variable's size in

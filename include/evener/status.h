@@ -37,7 +37,8 @@ typedef enum evn_status {
 const char *evn_status_text(evn_status status);
 
 /* The calling thread's last failure in one line, as `units: "4:CPUS:4" at column 3: unknown family
- * "CPUS", expected CPU or GPU`. Valid until this thread's next failure; "" if there was none. */
+ * "CPUS", expected CPU, GPU or FPGA`. Valid until this thread's next failure; "" if there was none.
+ */
 const char *evn_message(void);
 
 /* Sets this thread's evn_message() (printf style, one line) and returns `status`. Bodies and

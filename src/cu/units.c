@@ -119,21 +119,23 @@ __attribute__((constructor)) static void leave_last(void) {
 
 /* ---- the list ------------------------------------------------------------------------------ */
 
-static const char *family_name(int family) { return family == EVN_CU_GPU ? "GPU" : "CPU"; }
+static const char *family_name(int family) {
+    return family == EVN_CU_FPGA ? "FPGA" : family == EVN_CU_GPU ? "GPU" : "CPU";
+}
 
 static void check_list(const evn_cu_site *where, const evn_cu_group *group, int groups,
                        evn_cu_int limit) {
     if (limit < 0) cu_die(where, "thread_limit: expected 1 thread or more");
     for (int g = 0; g < groups; g++) {
         const char *family = family_name(group[g].family);
-        if (group[g].family != EVN_CU_CPU && group[g].family != EVN_CU_GPU)
-            cu_die(where, "num_teams: units of a family that is neither CPU nor GPU");
+        if (group[g].family < EVN_CU_CPU || group[g].family > EVN_CU_FPGA)
+            cu_die(where, "num_teams: units of a family that is neither CPU, GPU nor FPGA");
         if (group[g].count < 1)
             cu_die(where, "num_teams: %lld units in %lld:%s:%lld; expected 1 or more",
                    group[g].count, group[g].count, family, group[g].size);
         if (group[g].size < 1)
             cu_die(where, "num_teams: units of %lld %s in %lld:%s:%lld; expected 1 or more",
-                   group[g].size, group[g].family == EVN_CU_GPU ? "devices" : "cores",
+                   group[g].size, group[g].family != EVN_CU_CPU ? "devices" : "cores",
                    group[g].count, family, group[g].size);
     }
 }
@@ -143,7 +145,7 @@ static void write_list(const evn_cu_site *where, const evn_cu_group *group, int 
                        evn_cu_int limit, char *text, size_t size) {
     size_t at = 0;
     snprintf(text, size, "%s", groups < 0 ? auto_cores : "auto");
-    for (int family = EVN_CU_CPU; family <= EVN_CU_GPU; family++)
+    for (int family = EVN_CU_CPU; family <= EVN_CU_FPGA; family++)
         for (int g = 0; g < groups; g++) {
             if (group[g].family != family) continue;
             const int limited = family == EVN_CU_CPU && limit && limit < group[g].size;

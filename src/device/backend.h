@@ -38,6 +38,9 @@ struct evn_device {
     int blocks;        /* 1: waiters sleep instead of spinning (cores are oversubscribed) */
     char label[48];    /* "cuda device 0", for messages */
     evn_traits traits; /* filled in by `open` */
+    /* By `open`: whether it is an accelerator other than a GPU, as FPGA units have; an emulated
+     * device is whatever is asked for. */
+    enum { DEVICE_OTHER, DEVICE_ACCELERATOR, DEVICE_ANY } accelerator;
     /* private to device.c */
     atomic_int users;            /* 1 + open objects, without kept kernels */
     unsigned forks;              /* process_forks() when it was opened */

@@ -224,7 +224,7 @@ static evn_status deal_in_order(evn_units *all) {
     evn_status status = take_named(all, taken);
     for (int i = 0, next = 0; !status && i < all->count; i++) {
         evn_unit *u = &all->unit[i];
-        if (u->family == UNIT_GPU && all->crowded) continue;
+        if (u->family != UNIT_CPU && all->crowded) continue;
         status = deal_cores(u, taken, &next);
         atomic_store(&u->state, all->binding == BOUND_TO_NONE ? UNIT_UNBOUND : UNIT_BOUND);
     }

@@ -17,6 +17,11 @@ static int same_word(const char *a, size_t n, const char *b) {
     return 1;
 }
 
+const char *unit_family_name(enum unit_family family) {
+    static const char *const name[] = {"CPU", "GPU", "FPGA"};
+    return name[family];
+}
+
 int unit_group_cores(const struct unit_group *g) {
     return g->family == UNIT_CPU ? g->count * g->size : g->count;
 }
@@ -88,13 +93,13 @@ static evn_status parse_group(struct unit_group *g, const char *text, const char
     g->count = (int)n;
     if (*p++ != ':') return wrong(text, p - 1, "expected \":\" and a family, as in 2:CPU:4");
     size_t length = strcspn(p, ":,");
-    if (same_word(p, length, "CPU")) {
-        g->family = UNIT_CPU;
-    } else if (same_word(p, length, "GPU")) {
-        g->family = UNIT_GPU;
+    int family = UNIT_CPU;
+    while (family <= UNIT_FPGA && !same_word(p, length, unit_family_name(family))) family++;
+    if (family <= UNIT_FPGA) {
+        g->family = (enum unit_family)family;
     } else {
         char what[128];
-        snprintf(what, sizeof what, "unknown family \"%.*s\", expected CPU or GPU",
+        snprintf(what, sizeof what, "unknown family \"%.*s\", expected CPU, GPU or FPGA",
                  (int)(length < 40 ? length : 40), p);
         return wrong(text, p, what);
     }
@@ -103,7 +108,7 @@ static evn_status parse_group(struct unit_group *g, const char *text, const char
     char what[128];
     if (*p++ != ':') {
         snprintf(what, sizeof what, "expected \":\" and the %s of each unit, as in 2:%s:1", size,
-                 g->family == UNIT_CPU ? "CPU" : "GPU");
+                 unit_family_name(g->family));
         return wrong(text, p - 1, what);
     }
     const char *number = p;
@@ -121,7 +126,7 @@ int unit_list_is_auto(const char *text) { return same_word(text, strlen(text), "
 
 /* Sums over the groups. 0: too many units. */
 static int add_up(struct unit_list *out) {
-    out->units = out->cpus = out->gpus = out->cores = out->devices = 0;
+    out->units = out->cpus = out->gpus = out->fpgas = out->cores = out->devices = 0;
     for (int i = 0; i < out->groups; i++) {
         const struct unit_group *g = &out->group[i];
         out->units += g->count;
@@ -129,6 +134,7 @@ static int add_up(struct unit_list *out) {
             out->cpus += g->count;
         } else {
             out->gpus += g->count;
+            out->fpgas += g->family == UNIT_FPGA ? g->count : 0;
             out->devices += g->count * g->size;
         }
         out->cores += unit_group_cores(g);
@@ -226,7 +232,7 @@ void unit_list_print(const struct unit_list *list, char *text, int size) {
     for (int i = 0; i < list->groups && at < size; i++) {
         const struct unit_group *g = &list->group[i];
         at += snprintf(text + at, (size_t)(size - at), "%s%d:%s:%d", i ? "," : "", g->count,
-                       g->family == UNIT_CPU ? "CPU" : "GPU", g->size);
+                       unit_family_name(g->family), g->size);
         for (int k = 0; k < g->ranges && at < size; k++) {
             const struct core_range *r = &list->range[g->first_range + k];
             at += snprintf(text + at, (size_t)(size - at), "@%d", r->first);

@@ -4,7 +4,11 @@
 
 #include <evener/status.h>
 
-enum unit_family { UNIT_CPU, UNIT_GPU };
+/* FPGA units are units of devices as GPU units are; of which kind of device is all that differs. */
+enum unit_family { UNIT_CPU, UNIT_GPU, UNIT_FPGA };
+
+/* "CPU", "GPU", "FPGA" */
+const char *unit_family_name(enum unit_family family);
 
 /* `count` units of `size` cores or devices each. Named cores: ranges first_range to first_range +
  * ranges - 1 of the list. */
@@ -25,7 +29,8 @@ enum { UNIT_GROUPS_MAX = 64, UNITS_MAX = 4096, CORE_RANGES_MAX = 128, CORE_NUMBE
 struct unit_list {
     int groups;
     struct unit_group group[UNIT_GROUPS_MAX];
-    int units, cpus, gpus; /* units in all, of each family */
+    int units, cpus, gpus; /* units in all, of cores, of devices */
+    int fpgas;             /* among the latter */
     int cores, devices;    /* needed; a GPU unit needs one core, too */
     int ranges;            /* of named cores; 0: the list names none */
     struct core_range range[CORE_RANGES_MAX];

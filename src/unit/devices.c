@@ -10,12 +10,21 @@ evn_status unit_devices_count(const char *devices, int *count) {
     return devices ? evn_devices_count(devices, count, why, sizeof why) : devices_count_gpus(count);
 }
 
+/* Where FPGAs come from, if nobody says. */
+static const char FPGAS[] = "opencl:type=accelerator";
+
 /* Device number `d` of the unit, with a queue; in *clock whether all so far are virtual. */
 static evn_status open_one(evn_unit *u, int d, const char *devices, int *clock) {
     /* a leader that looks again and again would take half of a core from another's tasks */
     evn_status status = device_open(&u->gpu[d], devices, u->device + d, u->all->crowded);
     if (!status) status = evn_queue_open(&u->queue[d], u->gpu[d]);
     if (status) return status;
+    if (u->family == UNIT_FPGA && u->gpu[d]->accelerator == DEVICE_OTHER)
+        return evn_fail(
+            EVN_MISSING,
+            "units: unit %d of \"%s\" is of FPGAs, and device %d of --devices %s is %s; "
+            "expected OpenCL's accelerators (opencl:type=accelerator) or emulated ones",
+            u->number, u->all->text, u->device + d, devices, evn_device_traits(u->gpu[d])->name);
     const int is_virtual = evn_device_traits(u->gpu[d])->clock_is_virtual;
     if (*clock >= 0 && *clock != is_virtual)
         return evn_fail(EVN_USAGE,
@@ -39,7 +48,7 @@ static evn_status too_few(const evn_units *all, const char *devices, int count, 
 evn_status unit_devices_open(evn_units *all, const char *devices) {
     char why[512] = "", own[256];
     int count = 0, clock = -1;
-    if (!devices) devices = "best";
+    if (!devices) devices = all->fpgas && all->fpgas == all->gpus ? FPGAS : "best";
     evn_status status = devices_count_for(&devices, own, all->devices, &count, why, sizeof why);
     if (status) return status;
     if (count < all->devices) return too_few(all, devices, count, why);

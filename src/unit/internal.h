@@ -62,6 +62,7 @@ struct evn_unit {
 struct evn_units {
     const evn_machine *machine;
     int count, cpus, gpus, devices;
+    int fpgas; /* among the GPU units, when opened */
     evn_unit *unit;
     char text[UNITS_TEXT_MAX];
     int bound;      /* 1: all were bound when opened */

@@ -13,7 +13,7 @@
 
 /* Leaders of GPU units cannot be replaced: the unit's queues belong to their threads. */
 static unsigned class_of(const evn_unit *u) {
-    return u->family == UNIT_GPU ? FORK_BOUND : FORK_FREE;
+    return u->family != UNIT_CPU ? FORK_BOUND : FORK_FREE;
 }
 
 static void *lead(void *p) {
@@ -29,7 +29,7 @@ static void *lead(void *p) {
 
 /* Opens the job to the other leaders, all of whom must come, or those of GPU units. */
 static void open_job(evn_units *all, int shared, void (*job)(evn_unit *, void *), void *arg) {
-    const int devices = all->gpus - (all->unit[0].family == UNIT_GPU);
+    const int devices = all->gpus - (all->unit[0].family != UNIT_CPU);
     all->job = job;
     all->arg = arg;
     if (shared)

@@ -35,7 +35,7 @@ static evn_status too_many(const evn_machine *machine, const char *text, int wan
 /* Whether the list names a core for the leader of a GPU unit. */
 static int names_leaders(const struct unit_list *list) {
     for (int g = 0; g < list->groups; g++)
-        if (list->group[g].family == UNIT_GPU && list->group[g].ranges) return 1;
+        if (list->group[g].family != UNIT_CPU && list->group[g].ranges) return 1;
     return 0;
 }
 
@@ -57,7 +57,7 @@ static void rate_all(evn_units *all, const evn_machine *machine, int enough) {
     for (int i = 0, core = 0; i < all->count; i++) {
         evn_unit *u = &all->unit[i];
         u->speed = u->cores;
-        if (!enough || (u->family == UNIT_GPU && all->crowded)) continue;
+        if (!enough || (u->family != UNIT_CPU && all->crowded)) continue;
         if (u->family == UNIT_CPU) rate(u, machine, core);
         if (!u->named) core += u->cores;
     }
@@ -87,7 +87,7 @@ static evn_status deal(evn_units *all, const struct unit_list *list) {
             u->device = -1;
             u->slowness = 1;
             u->look = INFINITY;
-            if (u->family == UNIT_GPU) {
+            if (u->family != UNIT_CPU) {
                 u->device = device;
                 u->devices = list->group[g].size;
                 device += u->devices;
@@ -145,6 +145,7 @@ evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const 
     all->count = list.units;
     all->cpus = list.cpus;
     all->gpus = list.gpus;
+    all->fpgas = list.fpgas;
     all->devices = list.devices;
     /* cores that are named are demanded, also under a quota */
     all->bound = !describe && wanted <= have && (wish.binds || list.ranges);
@@ -283,7 +284,7 @@ int evn_unit_is_cpu(const evn_unit *u) {
 }
 int evn_unit_is_gpu(const evn_unit *u) {
     NEED_OR(0, u, "a unit");
-    return u->family == UNIT_GPU;
+    return u->family != UNIT_CPU;
 }
 int evn_unit_cores(const evn_unit *u) {
     NEED_OR(0, u, "a unit");

@@ -232,7 +232,7 @@ class BadInput(Base):
 
     def test_units(self):
         self.refuses(["run", "bt-mz", "--units", "4:CPUS:4"],
-                     ["column 3", 'unknown family "CPUS"', "expected CPU or GPU"])
+                     ["column 3", 'unknown family "CPUS"', "expected CPU, GPU or FPGA"])
         self.refuses(["run", "bt-mz", "--units", "0:CPU:1"], "zero units")
         self.refuses(["run", "bt-mz", "--units", "1:CPU:0"], "how many cores")
         self.refuses(["run", "bt-mz", "--units", "4096:CPU:1"], ["4096 cores", "--oversubscribe"])

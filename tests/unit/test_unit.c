@@ -77,7 +77,7 @@ static void test_parse_errors(void **state) {
         {"", 1, "number of units"},
         {"x", 1, "number of units"},
         {"0:CPU:1", 1, "zero units"},
-        {"4:CPUS:4", 3, "unknown family \"CPUS\", expected CPU or GPU"},
+        {"4:CPUS:4", 3, "unknown family \"CPUS\", expected CPU, GPU or FPGA"},
         {"4", 2, "expected \":\""},
         {"4:CPU", 6, "cores of each unit"},
         {"4:CPU:", 7, "how many cores"},
@@ -277,6 +277,26 @@ static void test_binding(void **state) {
     }
     pthread_getaffinity_np(pthread_self(), sizeof after, &after);
     assert_true(CPU_EQUAL(&at_start, &after));
+}
+
+/* FPGA units take emulated devices, and no others that are no accelerators. */
+static void test_fpgas(void **state) {
+    (void)state;
+    evn_units *units;
+    assert_int_equal(evn_units_open_on(&units, machine, "1:CPU:1,1:FPGA:2,1:GPU:1", "emulated", 0),
+                     EVN_OK);
+    assert_string_equal(evn_units_text(units), "1:CPU:1,1:FPGA:2,1:GPU:1");
+    assert_int_equal(evn_units_gpus(units), 2);
+    assert_int_equal(evn_units_devices(units), 3);
+    assert_true(evn_unit_is_gpu(evn_units_get(units, 1)));
+    assert_int_equal(evn_unit_devices(evn_units_get(units, 1)), 2);
+    assert_int_equal(evn_units_remove(units, 2), EVN_OK);
+    assert_string_equal(evn_units_text(units), "1:CPU:1,1:FPGA:2");
+    evn_units_close(units);
+    /* nothing is taken for an FPGA that is none: there is no accelerator, or too few */
+    assert_int_equal(evn_units_open_on(&units, machine, "64:FPGA:1", NULL, EVN_OVERSUBSCRIBE),
+                     EVN_MISSING);
+    assert_non_null(strstr(evn_message(), "opencl:type=accelerator"));
 }
 
 /* Units on cores that the list names, and one that gets what is left. */
@@ -673,6 +693,7 @@ int main(void) {
         cmocka_unit_test(test_parse),
         cmocka_unit_test(test_parse_cores),
         cmocka_unit_test(test_named_cores),
+        cmocka_unit_test(test_fpgas),
         cmocka_unit_test(test_parse_errors),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_units_of_devices),

@@ -142,8 +142,6 @@ static int read_group(struct source *s, struct run part, struct group *group) {
     if (family < 0) {
         error(s, name->begin, "num_teams: unknown family \"%.*s\", expected CPU, GPU or FPGA",
               token_length(name), token_letters(s, name));
-    } else if (family == 2) {
-        error(s, name->begin, "num_teams: there are no FPGA units here; expected CPU or GPU");
     } else if (!colon[0]) {
         error(s, at, "num_teams: how many units? expected a number before this");
     } else if (behind[1] == part.count) {

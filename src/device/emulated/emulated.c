@@ -1009,6 +1009,7 @@ static evn_status emulated_open(evn_device *d, const char *text) {
     t->clock_is_virtual = o->is_virtual;
     t->resident = 1;
     t->poisons = 1;
+    d->accelerator = DEVICE_ANY;
     return EVN_OK;
 }
 

@@ -4,7 +4,7 @@
  *     opencl                    all of them: GPUs first, then accelerators, then CPUs
  *     opencl:2                  the first two
  *     opencl:platform=NAME      with NAME in the platform's name, vendor or version: nvidia, pocl
- *     opencl:type=gpu|cpu|any   of this type
+ *     opencl:type=gpu|cpu|accelerator|any   of this type
  *     opencl:device=N           of those only the N-th, from 0
  *     opencl:contract=on|off    fuse a*b+c or not, whatever the source of the kernels says
  *
@@ -366,19 +366,23 @@ static evn_status understand(struct choice *c, const char *text) {
                 c->types = CL_DEVICE_TYPE_GPU;
             else if (!strcmp(value, "cpu"))
                 c->types = CL_DEVICE_TYPE_CPU;
+            else if (!strcmp(value, "accelerator"))
+                c->types = CL_DEVICE_TYPE_ACCELERATOR;
             else if (strcmp(value, "any"))
-                status = evn_fail(EVN_USAGE, "%s: \"%s\": type must be gpu, cpu or any, not \"%s\"",
-                                  what, text, value);
+                status = evn_fail(
+                    EVN_USAGE, "%s: \"%s\": type must be gpu, cpu, accelerator or any, not \"%s\"",
+                    what, text, value);
         } else if (!strcmp(o->key, "contract")) {
             if (strcmp(value, "on") && strcmp(value, "off"))
                 status = evn_fail(EVN_USAGE, "%s: \"%s\": contract must be on or off, not \"%s\"",
                                   what, text, value);
             c->contract = !strcmp(value, "on");
         } else {
-            status = evn_fail(EVN_USAGE,
-                              "%s: \"%s\": \"%s\" is no option, expected the number of devices, "
-                              "platform=NAME, type=gpu|cpu|any, device=N or contract=on|off",
-                              what, text, o->key);
+            status =
+                evn_fail(EVN_USAGE,
+                         "%s: \"%s\": \"%s\" is no option, expected the number of devices, "
+                         "platform=NAME, type=gpu|cpu|accelerator|any, device=N or contract=on|off",
+                         what, text, o->key);
         }
     }
     if (!status && c->device >= 0 && c->first >= 0)
@@ -829,6 +833,7 @@ static evn_status opencl_open(evn_device *base, const char *text) {
         opencl_close(base);
         return status;
     }
+    base->accelerator = f->type & CL_DEVICE_TYPE_ACCELERATOR ? DEVICE_ACCELERATOR : DEVICE_OTHER;
     evn_traits *t = &base->traits;
     cl_ulong items = device_number(d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     snprintf(t->name, sizeof t->name, "%s", f->name);

@@ -120,6 +120,7 @@ static void put_site(struct emit *e) {
 
 /* The list of units, and how many cores they may have at most. */
 static void put_units(struct emit *e) {
+    static const char *const families[] = {"EVN_CU_CPU", "EVN_CU_GPU", "EVN_CU_FPGA"};
     const struct directive *d = e->d;
     char name[32];
     for (int i = 0; i < d->groups; i++) {
@@ -131,7 +132,7 @@ static void put_units(struct emit *e) {
     if (d->groups) put(&e->out, "const evn_cu_group evn_%d_units[] = {", e->n);
     for (int i = 0; i < d->groups; i++)
         put(&e->out, "%s{evn_%d_count%d, %s, evn_%d_size%d}", i ? ", " : "", e->n, i,
-            d->group[i].gpu ? "EVN_CU_GPU" : "EVN_CU_CPU", e->n, i);
+            families[d->group[i].gpu], e->n, i);
     if (d->groups) put(&e->out, "};\n");
     const struct clause *limit = directive_find(d, K_THREAD_LIMIT);
     if (limit) integer(e, "limit", run_range(limit->in), "thread_limit: this");

@@ -24,9 +24,9 @@ int unit_kinds(const evn_units *units, struct unit_kind *kinds, int *kind) {
     int n = 0, u = 0;
     for (const char *p = evn_units_text(units); *p;) {
         int count, size, length;
-        char family[4];
-        if (sscanf(p, "%d:%3[A-Z]:%d%n", &count, family, &size, &length) != 3) break;
-        const struct unit_kind found = {family[0] == 'G', size, 0};
+        char family[5];
+        if (sscanf(p, "%d:%4[A-Z]:%d%n", &count, family, &size, &length) != 3) break;
+        const struct unit_kind found = {family[0] != 'C', size, 0};
         int k = 0;
         while (k < n && (kinds[k].gpu != found.gpu || kinds[k].size != size)) k++;
         if (k == n) kinds[n++] = found;
