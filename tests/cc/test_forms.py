@@ -49,6 +49,18 @@ class Forms(Case):
         self.fine(self.cc(COMPILERS[0], "-g", "-fsanitize=address", source, "-o", name))
         self.fine(run([name], env={"EVENER_UNITS": "1:CPU:1", "ASAN_OPTIONS": "detect_leaks=0"}))
 
+    def test_fpgas(self):
+        """Units of FPGAs, the third class of the paper, behind those of cores: emulated devices."""
+        name = os.path.join(self.folder, "fpga.c")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write('#include <omp_cu.h>\n#include <stdio.h>\nint main(void) {\n    int on = 0;\n'
+                       "#pragma omp teams distribute num_teams(1:FPGA:1, 1:CPU:1) dist_schedule(static, 1) reduction(+ : on)\n"
+                       '    for (int i = 0; i < 6; i++) on += omp_is_gpu() && omp_get_cu_num() == 1;\n    printf("%d\\n", on);\n}\n')
+        for compiler in COMPILERS:
+            self.fine(self.cc(compiler, name, "-o", name[:-2]))
+            self.assertEqual(self.fine(run([name[:-2]])).stdout, "3\n")
+            self.assertEqual(self.fine(run([name[:-2]], env={"EVENER_UNITS": "2:CPU:1"})).stdout, "0\n")
+
     def test_spellings(self):
         """What C allows and few write: digraphs, names in any script, a zero byte in a comment, a literal of a type as the body's end."""
         name = os.path.join(self.folder, "spelt.c")
