@@ -41,6 +41,7 @@
 #include <evener/loop.h>
 #include <evener/subteam.h>
 #include <evener/exchange.h>
+#include <evener/change.h>
 #include <evener/recover.h>
 #include <evener/model.h>
 #include <evener/trace.h>

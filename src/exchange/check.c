@@ -116,7 +116,7 @@ static evn_status check_face(const evn_loop *loop, size_t element, int number, c
     return status ? status : check_side(loop, element, number, f, 1);
 }
 
-evn_status exchange_check_faces(const evn_loop *loop, size_t element, int count,
+evn_status exchange_check_faces(const evn_loop *loop, size_t element, int number, int count,
                                 const evn_face *face, void *const *host) {
     if (!element || element > LLONG_MAX)
         return evn_fail(EVN_USAGE, "exchange: values of %zu bytes, expected 1 or more", element);
@@ -127,7 +127,7 @@ evn_status exchange_check_faces(const evn_loop *loop, size_t element, int count,
         return evn_fail(EVN_USAGE, "exchange: neither regions nor the tasks' memory are given");
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < count; i++)
-        status = check_face(loop, element, i, &face[i], host);
+        status = check_face(loop, element, number + i, &face[i], host);
     return status;
 }
 
@@ -267,15 +267,60 @@ static evn_status check_areas(const evn_exchange *x, const struct area *area, in
     return status;
 }
 
-evn_status exchange_check_overlaps(const evn_exchange *x) {
-    if (!x->faces) return EVN_OK;
-    struct area *area = malloc(2 * (size_t)x->faces * sizeof *area);
-    if (!area)
-        return evn_fail(EVN_MEMORY, "exchange: no memory to check %d faces for overlaps", x->faces);
+/* Marks the regions of faces from `before` on: the largest number, *marks[region - least]. */
+struct touched {
+    int least, most;
+    char *mark;
+};
+
+static int region_of(const evn_exchange *x, const struct face *f, int to) {
+    return x->part[to ? f->to : f->from].region;
+}
+
+static int touch(const evn_exchange *x, int before, struct touched *t) {
+    *t = (struct touched){.least = INT_MAX, .most = -1};
+    for (int i = before; i < x->faces; i++)
+        for (int to = 0; to < 2; to++) {
+            const int region = region_of(x, &x->face[i], to);
+            if (region < t->least) t->least = region;
+            if (region > t->most) t->most = region;
+        }
+    t->mark = calloc(t->most < t->least ? 1 : (size_t)t->most - (size_t)t->least + 1, 1);
+    for (int i = before; t->mark && i < x->faces; i++)
+        for (int to = 0; to < 2; to++) t->mark[region_of(x, &x->face[i], to) - t->least] = 1;
+    return !t->mark;
+}
+
+static int is_touched(const struct touched *t, int region) {
+    return region >= t->least && region <= t->most && t->mark[region - t->least];
+}
+
+/* The areas in touched regions; `area` NULL: their number alone. */
+static int find_areas(const evn_exchange *x, const struct touched *t, struct area *area) {
+    int count = 0;
     for (int i = 0; i < x->faces; i++)
-        for (int to = 0; to < 2; to++) area[2 * i + to] = area_of(x, &x->face[i], to);
-    qsort(area, 2 * (size_t)x->faces, sizeof *area, by_address);
-    evn_status status = check_areas(x, area, 2 * x->faces);
+        for (int to = 0; to < 2; to++) {
+            if (!is_touched(t, region_of(x, &x->face[i], to))) continue;
+            if (area) area[count] = area_of(x, &x->face[i], to);
+            count++;
+        }
+    return count;
+}
+
+evn_status exchange_check_overlaps(const evn_exchange *x, int before) {
+    if (x->faces == before) return EVN_OK;
+    struct touched t;
+    struct area *area = NULL;
+    if (!touch(x, before, &t)) area = malloc((size_t)find_areas(x, &t, NULL) * sizeof *area);
+    evn_status status =
+        area ? EVN_OK
+             : evn_fail(EVN_MEMORY, "exchange: no memory to check %d faces for overlaps", x->faces);
+    if (area) {
+        const int areas = find_areas(x, &t, area);
+        qsort(area, (size_t)areas, sizeof *area, by_address);
+        status = check_areas(x, area, areas);
+    }
     free(area);
+    free(t.mark);
     return status;
 }

@@ -189,8 +189,7 @@ static evn_status hold(evn_exchange *x, int space, int written, int take) {
     int count = 0;
     for (int i = 0; i < x->parts; i++) {
         const struct part *p = &x->part[i];
-        const int again = i && p[-1].region == p->region; /* of two tasks */
-        if (!again && p->space == space && p->written == written) x->held[count++] = p->region;
+        if (!p->again && p->space == space && p->written == written) x->held[count++] = p->region;
     }
     if (!count) return EVN_OK;
     if (take) return place_acquire(x->place, count, x->held, space, written ? EVN_BOTH : EVN_READ);
@@ -257,7 +256,7 @@ static void list_regions(evn_exchange *x) {
     int count = 0;
     for (int i = 0; i < x->parts; i++) {
         const struct part *p = &x->part[i];
-        if (i && p[-1].region == p->region) continue; /* of two tasks */
+        if (p->again) continue; /* of two tasks */
         x->held[count] = p->region;
         x->access[count++] = p->written ? EVN_BOTH : EVN_READ;
     }
@@ -410,84 +409,6 @@ evn_status evn_exchange_finish(evn_exchange *x, evn_unit *unit, int device) {
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Makes a part of a face's side, unless it exists. */
-static void need_part(evn_exchange *x, int *table, int task, int slot, void *const *host) {
-    int *number = &table[(size_t)task * (size_t)x->slots + (size_t)slot];
-    if (*number >= 0) return;
-    *number = x->parts;
-    x->part[x->parts++] = (struct part){
-        .task = task,
-        .slot = slot,
-        .region = x->place ? x->loop->region[(size_t)task * (size_t)x->slots + (size_t)slot] : task,
-        .host = x->place ? NULL : host[task],
-    };
-}
-
-static void reach(const evn_exchange *x, struct part *p, const evn_face *f, int to) {
-    long long lo, hi;
-    int n[3];
-    exchange_extents(f, to, n);
-    exchange_reach(to ? f->to_at : f->from_at, to ? f->to_stride : f->from_stride, n, &lo, &hi);
-    const size_t bytes = hi < 0 ? 0 : (size_t)(hi + 1) * x->element;
-    if (bytes > p->bytes) p->bytes = bytes;
-}
-
-static int by_region(const void *a, const void *b) {
-    const struct part *x = a, *y = b;
-    return x->region != y->region ? (x->region > y->region) - (x->region < y->region)
-                                  : (x->task > y->task) - (x->task < y->task);
-}
-
-/* Sorts the parts, so that those of one region are together; faces then have new numbers. */
-static void sort_parts(evn_exchange *x, int *table) {
-    qsort(x->part, (size_t)x->parts, sizeof *x->part, by_region);
-    for (int i = 0; i < x->parts; i++)
-        table[(size_t)x->part[i].task * (size_t)x->slots + (size_t)x->part[i].slot] = i;
-    for (int i = 0; i < x->faces; i++) {
-        struct face *f = &x->face[i];
-        f->from = table[(size_t)f->of.from * (size_t)x->slots + (size_t)f->of.from_region];
-        f->to = table[(size_t)f->of.to * (size_t)x->slots + (size_t)f->of.to_region];
-        x->part[f->to].written = 1;
-        reach(x, &x->part[f->from], &f->of, 0);
-        reach(x, &x->part[f->to], &f->of, 1);
-    }
-    /* a region that several tasks have is written if one of them writes it */
-    for (int i = 1; i < x->parts; i++)
-        if (x->part[i].region == x->part[i - 1].region)
-            x->part[i].written |= x->part[i - 1].written;
-    for (int i = x->parts - 1; i > 0; i--)
-        if (x->part[i].region == x->part[i - 1].region)
-            x->part[i - 1].written |= x->part[i].written;
-}
-
-/* Takes the faces that have values, and finds the data that they read and write. */
-static evn_status take_faces(evn_exchange *x, int count, const evn_face *face, void *const *host) {
-    const size_t slots = (size_t)x->tasks * (size_t)x->slots, n = count ? (size_t)count : 1;
-    const size_t parts = 2 * n < slots ? 2 * n : slots;
-    int *table = malloc(slots * sizeof *table);
-    x->face = malloc(n * sizeof *x->face);
-    x->part = malloc(parts * sizeof *x->part);
-    x->held = malloc(parts * sizeof *x->held);
-    x->access = malloc(parts * sizeof *x->access);
-    x->device = malloc((size_t)x->tasks * sizeof *x->device);
-    if (!table || !x->face || !x->part || !x->held || !x->access || !x->device) {
-        free(table);
-        return evn_fail(EVN_MEMORY, "exchange: no memory for %d faces of %d tasks", count,
-                        x->tasks);
-    }
-    for (size_t i = 0; i < slots; i++) table[i] = -1;
-    for (int i = 0; i < count; i++) {
-        const evn_face *f = &face[i];
-        if (!f->n[0] || !f->n[1] || !f->n[2]) continue;
-        x->face[x->faces++] = (struct face){.of = *f, .number = i, .back = -1};
-        need_part(x, table, f->from, f->from_region, host);
-        need_part(x, table, f->to, f->to_region, host);
-    }
-    sort_parts(x, table);
-    free(table);
-    return EVN_OK;
-}
-
 static void units_changed(void *arg) { exchange_forget(arg); }
 
 /* The way from one device to a unit's, which steps shall not open. */
@@ -522,7 +443,7 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
                              const evn_face *face, void *const *host) {
     NEED_OUT(out);
     NEED(loop, "a loop");
-    evn_status status = exchange_check_faces(loop, element, count, face, host);
+    evn_status status = exchange_check_faces(loop, element, 0, count, face, host);
     if (status) return status;
     evn_exchange *x = calloc(1, sizeof *x);
     if (!x) return evn_fail(EVN_MEMORY, "exchange: not enough memory");
@@ -532,11 +453,14 @@ evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element,
     x->tasks = loop->problem->tasks;
     x->slots = loop->place ? loop->regions : 1;
     far_open(x);
-    x->listener = (struct loop_listener){.units_changed = units_changed, .arg = x};
+    x->listener = (struct loop_listener){.units_changed = units_changed,
+                                         .may_change = exchange_may_change,
+                                         .change = exchange_change,
+                                         .arg = x};
     loop_listen(loop, &x->listener);
-    status = take_faces(x, count, face, host);
-    if (!status) status = exchange_check_overlaps(x);
-    if (!status) status = exchange_find_pairs(x);
+    status = exchange_take(x, count, face, host);
+    if (!status) status = exchange_check_overlaps(x, 0);
+    if (!status) status = exchange_find_pairs(x, 0);
     if (!status) status = connect_all(x);
     if (status) {
         evn_exchange_close(x);
@@ -556,10 +480,6 @@ void evn_exchange_close(evn_exchange *x) {
     exchange_forget(x);
     far_close(x);
     loop_unlisten(x->loop, &x->listener);
-    free(x->face);
-    free(x->part);
-    free(x->held);
-    free(x->access);
-    free(x->device);
+    exchange_close_faces(x);
     free(x);
 }

@@ -44,13 +44,14 @@ static int are_a_pair(const evn_exchange *x, const struct face *f, const struct 
            is_beside(x, f->of.to_at, g->of.from_at);
 }
 
-evn_status exchange_find_pairs(evn_exchange *x) {
-    const size_t n = x->faces ? (size_t)x->faces : 1;
+evn_status exchange_find_pairs(evn_exchange *x, int before) {
+    const int count = x->faces - before;
+    const size_t n = count ? (size_t)count : 1;
     struct place_of *order = malloc(n * sizeof *order);
     if (!order) return evn_fail(EVN_MEMORY, "exchange: no memory for %d faces", x->faces);
-    for (int i = 0; i < x->faces; i++) order[i] = find_place(&x->face[i], i);
-    qsort(order, (size_t)x->faces, sizeof *order, by_place);
-    for (int i = 0; i + 1 < x->faces; i++) {
+    for (int i = 0; i < count; i++) order[i] = find_place(&x->face[before + i], before + i);
+    qsort(order, (size_t)count, sizeof *order, by_place);
+    for (int i = 0; i + 1 < count; i++) {
         struct face *f = &x->face[order[i].face], *g = &x->face[order[i + 1].face];
         if (!are_a_pair(x, f, g)) continue;
         f->back = order[i + 1].face;

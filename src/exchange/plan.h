@@ -18,8 +18,10 @@
 struct part {
     int task, slot; /* index among the task's regions */
     int region;     /* region number; without a place, the task's number */
-    int written;
-    size_t bytes; /* extent of the faces */
+    int writes;     /* 1: faces of this task write it */
+    int written;    /* 1: faces of any task do */
+    int again;      /* 1: an earlier part has the region */
+    size_t bytes;   /* extent of the faces */
     /* location when the plan was made */
     int owner, space, end;
     size_t at;
@@ -29,7 +31,7 @@ struct part {
 /* A face between parts. */
 struct face {
     evn_face of;
-    int number;   /* number in the program's list */
+    int number;   /* lasting number */
     int from, to; /* parts */
     int back;     /* the face in the opposite direction beside it; -1 */
 };
@@ -108,12 +110,13 @@ struct evn_exchange {
     evn_place *place; /* NULL: parts are tasks' memory on the host */
     struct loop_listener listener;
     size_t element;
-    int tasks, slots; /* of each task */
-    struct face *face;
-    int faces;
-    struct part *part; /* ascending by region */
+    int tasks, slots;  /* of each task */
+    struct face *face; /* ascending by number */
+    int faces, numbered;
+    struct part *part;
     int parts;
-    int *held; /* scratch for region numbers */
+    int *held;               /* scratch for region numbers */
+    struct renewal *renewal; /* memory for a change of tasks that was announced; NULL */
     /* settled state: all data in host memory with their owners, as in the last run */
     int settled;
     int assignment;        /* the loop's assignment then */
@@ -166,10 +169,12 @@ static inline int exchange_far(const evn_exchange *x, const struct part *p) {
 void exchange_forget(evn_exchange *x);
 
 /* Checks of faces (check.c): tasks and regions exist, blocks lie inside, no value is
- * written twice, or written and read. The first before parts exist. EVN_USAGE, EVN_MEMORY. */
-evn_status exchange_check_faces(const evn_loop *loop, size_t element, int count,
+ * written twice, or written and read. The first before parts exist, for faces whose numbers begin
+ * with `number`. The second: faces from index `before` on among each other and with all of the same
+ * regions. EVN_USAGE, EVN_MEMORY. */
+evn_status exchange_check_faces(const evn_loop *loop, size_t element, int number, int count,
                                 const evn_face *face, void *const *host);
-evn_status exchange_check_overlaps(const evn_exchange *x);
+evn_status exchange_check_overlaps(const evn_exchange *x, int before);
 
 /* Early copies of a plan: allocate, before faces are assigned; list the copies of each task; test
  * whether the current run has nothing left to copy; reset after each run. EVN_MEMORY. */
@@ -179,9 +184,16 @@ int ahead_has_all(const evn_exchange *x);
 void ahead_clear(struct ahead *a);
 void ahead_close(struct ahead *a);
 
-/* Finds for each face the one in the opposite direction beside it (pairs.c). EVN_MEMORY.
- */
-evn_status exchange_find_pairs(evn_exchange *x);
+/* Finds for each face from index `before` on the one in the opposite direction beside it (pairs.c).
+ * EVN_MEMORY. */
+evn_status exchange_find_pairs(evn_exchange *x, int before);
+
+/* The faces of an exchange and their parts (faces.c). Takes those at opening: EVN_MEMORY. Follows
+ * the loop's changes of tasks. */
+evn_status exchange_take(evn_exchange *x, int count, const evn_face *face, void *const *host);
+evn_status exchange_may_change(void *arg, const int *now, int tasks);
+void exchange_change(void *arg, const int *now, int tasks);
+void exchange_close_faces(evn_exchange *x);
 
 /* Range of a side of a face, *lo to *hi, in values from the beginning of its region. -1: not
  * representable. */

@@ -1,7 +1,7 @@
 /* Internals of a loop: loop.c runs instances, batch.c serves bodies, regions.c moves the tasks'
  * data, devices.c keeps batches in flight on a GPU unit's devices, subteams.c runs tasks on parts
- * of a team, lists.c assigns tasks to units, burst.c records intervals, recover.c removes a unit.
- */
+ * of a team, lists.c assigns tasks to units, burst.c records intervals, recover.c removes a unit,
+ * change.c goes on with other tasks. */
 #ifndef LOOP_INTERNAL_H
 #define LOOP_INTERNAL_H
 
@@ -105,10 +105,15 @@ struct worker {
     double origin;
 };
 
-/* Observer of a change of units (evn_recovery_go_on()): called when the new units are in place, by
- * the thread that opened them. */
+/* Observer of a change of units (evn_recovery_go_on()), called when the new units are in place; and
+ * of tasks (evn_loop_change()): may_change() checks and makes memory, then change() follows,
+ * without fail, or is called with `now` NULL where the change does not come about. now[t] is the
+ * number that task t of before has among the `tasks` of now; -1: none. By the thread that opened
+ * the units. */
 struct loop_listener {
     void (*units_changed)(void *arg);
+    evn_status (*may_change)(void *arg, const int *now, int tasks);
+    void (*change)(void *arg, const int *now, int tasks);
     void *arg;
     struct loop_listener *next;
 };
@@ -130,6 +135,8 @@ struct evn_loop {
     int *owner, *before; /* of each task now, and in the instance before */
     int assignment;      /* counts what becomes of `owner` */
     int changed;         /* `owner` is not what it was before the latest instance, or may be */
+    int generation;      /* changes of tasks so far */
+    int *born, borns;    /* this rank's tasks that the last one bore, until the next run */
     int *list, *listed;  /* the units' lists, and the owners they are for */
     int lists;           /* there are some */
     int grain;           /* tasks that are taken at a time */
@@ -263,6 +270,23 @@ evn_status regions_end(evn_loop *loop, evn_status status);
 
 void regions_forget(struct worker *w);
 void regions_close(evn_loop *loop);
+
+/* Memory for other regions, made before they take the place of the present ones: open, EVN_MEMORY;
+ * take, without fail, which leaves the room with the memory of before; close. */
+struct regions_room {
+    int regions;
+    int *region;
+    evn_access *access;
+    void **host;
+    struct unit_room {
+        int *region, *noted;
+        evn_access *mode;
+    } * unit; /* of each unit */
+};
+evn_status regions_room_open(const evn_loop *loop, struct regions_room *room, int tasks,
+                             int regions, const int *region, const evn_access *access);
+void regions_room_take(evn_loop *loop, struct regions_room *room);
+void regions_room_close(const evn_loop *loop, struct regions_room *room);
 
 /* ---- memory.c ---- */
 

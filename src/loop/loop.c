@@ -241,6 +241,7 @@ static void begin_run(evn_loop *loop) {
     const size_t bytes = sizeof *loop->owner * (size_t)loop->problem->tasks;
     const int chunk = loop_chunk(loop);
     const int *next = loop_next(loop);
+    loop->borns = 0;
     const int changes = chunk || memcmp(loop->owner, next, bytes) != 0;
     if (changes || loop->changed) memcpy(loop->before, loop->owner, bytes);
     loop->changed = changes || loop->together; /* ranks change owners after the run */
@@ -559,6 +560,7 @@ void evn_loop_close(evn_loop *loop) {
     alone_close(&loop->alone);
     free(loop->worker);
     free(loop->owner);
+    free(loop->born);
     free(loop->seconds);
     free(loop);
 }

@@ -195,20 +195,71 @@ static evn_status look(const int *region, size_t count, int *max, int *shared) {
     return EVN_OK;
 }
 
-/* Room of each worker for the regions of all tasks. */
-static evn_status make_room(evn_loop *loop, const int *region, int regions, int differ) {
-    const size_t n = (size_t)loop->problem->tasks * (size_t)regions;
+/* Room of each unit for the regions of all tasks. */
+static int make_unit_rooms(const evn_loop *loop, struct regions_room *room, size_t n, int differ) {
     int max, shared;
-    evn_status status = look(region, n, &max, &shared);
-    for (int u = 0; !status && u < loop->count; u++) {
-        struct worker *w = &loop->worker[u];
-        regions_forget(w);
-        w->region = malloc(n * sizeof *w->region);
-        if (differ) w->mode = malloc(n * sizeof *w->mode);
-        if (shared) w->noted = calloc((size_t)max + 1, sizeof *w->noted);
-        if (!w->region || (differ && !w->mode) || (shared && !w->noted)) status = EVN_MEMORY;
+    room->unit = calloc((size_t)loop->count, sizeof *room->unit);
+    int failed = !room->unit || look(room->region, n, &max, &shared);
+    for (int u = 0; !failed && u < loop->count; u++) {
+        struct unit_room *of = &room->unit[u];
+        of->region = malloc(n * sizeof *of->region);
+        if (differ) of->mode = malloc(n * sizeof *of->mode);
+        if (shared) of->noted = calloc((size_t)max + 1, sizeof *of->noted);
+        failed = !of->region || (differ && !of->mode) || (shared && !of->noted);
     }
-    return status;
+    return failed;
+}
+
+evn_status regions_room_open(const evn_loop *loop, struct regions_room *room, int tasks,
+                             int regions, const int *region, const evn_access *access) {
+    const size_t n = (size_t)tasks * (size_t)regions;
+    int differ = 0;
+    for (int i = 1; i < regions; i++) differ |= access[i] != access[0];
+    *room = (struct regions_room){.regions = regions,
+                                  .region = malloc(n * sizeof *room->region),
+                                  .access = malloc((size_t)regions * sizeof *room->access),
+                                  .host = malloc(n * sizeof *room->host)};
+    int failed = !room->region || !room->access || !room->host;
+    if (!failed) {
+        memcpy(room->region, region, n * sizeof *region);
+        memcpy(room->access, access, (size_t)regions * sizeof *access);
+        failed = make_unit_rooms(loop, room, n, differ);
+    }
+    if (!failed) return EVN_OK;
+    regions_room_close(loop, room);
+    return evn_fail(EVN_MEMORY, "loop: no memory for %d regions of each of %d tasks", regions,
+                    tasks);
+}
+
+void regions_room_take(evn_loop *loop, struct regions_room *room) {
+    const struct regions_room last = {
+        .region = loop->region, .access = loop->access, .host = loop->host, .unit = room->unit};
+    for (int u = 0; u < loop->count; u++) {
+        struct worker *w = &loop->worker[u];
+        const struct unit_room of = {.region = w->region, .noted = w->noted, .mode = w->mode};
+        w->region = room->unit[u].region;
+        w->noted = room->unit[u].noted;
+        w->mode = room->unit[u].mode;
+        room->unit[u] = of;
+    }
+    loop->region = room->region;
+    loop->access = room->access;
+    loop->host = room->host;
+    loop->regions = room->regions;
+    *room = last;
+}
+
+void regions_room_close(const evn_loop *loop, struct regions_room *room) {
+    for (int u = 0; room->unit && u < loop->count; u++) {
+        free(room->unit[u].region);
+        free(room->unit[u].noted);
+        free(room->unit[u].mode);
+    }
+    free(room->unit);
+    free(room->region);
+    free(room->access);
+    free(room->host);
+    *room = (struct regions_room){0};
 }
 
 void regions_forget(struct worker *w) {
@@ -225,27 +276,16 @@ evn_status evn_loop_place(evn_loop *loop, evn_place *place, int regions, const i
     NEED(loop, "a loop");
     evn_status status = check(loop, place, regions, region, access);
     if (status) return status;
-    const size_t n = (size_t)loop->problem->tasks * (size_t)regions;
-    int *numbers = malloc(n * sizeof *numbers), differ = 0;
-    evn_access *modes = malloc((size_t)regions * sizeof *modes);
-    void **host = malloc(n * sizeof *host);
-    for (int i = 1; i < regions; i++) differ |= access[i] != access[0];
+    struct regions_room room;
+    status = regions_room_open(loop, &room, loop->problem->tasks, regions, region, access);
     loop->place = NULL;
     loop->settled = 0;
-    regions_close(loop);
-    if (!numbers || !modes || !host || make_room(loop, region, regions, differ)) {
-        free(numbers);
-        free(modes);
-        free(host);
-        return evn_fail(EVN_MEMORY, "loop: no memory for %d regions of each of %d tasks", regions,
-                        loop->problem->tasks);
+    if (status) {
+        regions_close(loop);
+        return status;
     }
-    memcpy(numbers, region, n * sizeof *numbers);
-    memcpy(modes, access, (size_t)regions * sizeof *modes);
-    loop->region = numbers;
-    loop->access = modes;
-    loop->host = host;
-    loop->regions = regions;
+    regions_room_take(loop, &room);
+    regions_room_close(loop, &room);
     loop->place = place;
     status = loop_tell_memory(loop);
     if (!status) return EVN_OK;

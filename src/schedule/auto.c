@@ -60,17 +60,14 @@ static int one_space(const evn_problem *p) {
 
 static void close_auto(evn_schedule *s) { evn_schedule_close(((struct state *)s->state)->map); }
 
-static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
-    evn_status status = policy_no_options(s, spec);
-    if (status) return status;
-    const evn_problem *p = &s->problem;
+/* A state with its arrays, and no schedule `map` yet; NULL without memory. */
+static struct state *make_state(const evn_problem *p) {
     const size_t n = (size_t)p->tasks, units = (size_t)p->units;
     const size_t head = (sizeof(struct state) + 15) / 16 * 16;
     char *block = calloc(1, head + n * (sizeof(struct ranked) + 3 * sizeof(int)) +
                                 units * (4 * sizeof(double) + sizeof(int)));
-    if (!block) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
+    if (!block) return NULL;
     struct state *state = (struct state *)block;
-    s->state = state;
     state->enough = ENOUGH;
     state->may_draw = p->units > 1 && one_space(p);
     state->ranked = (struct ranked *)(block + head);
@@ -82,11 +79,21 @@ static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
     state->assigned = state->order + n;
     state->wary = state->assigned + n;
     state->heap = state->wary + n;
+    return state;
+}
+
+static evn_status open_auto(evn_schedule *s, const evn_spec *spec) {
+    evn_status status = policy_no_options(s, spec);
+    if (status) return status;
+    const evn_problem *p = &s->problem;
+    struct state *state = make_state(p);
+    if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
+    s->state = state;
     if ((status = evn_schedule_open(&state->map, "map", p))) return status;
     free(state->map->pool); /* it learns with this one */
     state->map->pool = NULL;
     state->learn = map_learnt(state->map);
-    memcpy(s->owner, state->map->owner, n * sizeof *s->owner);
+    memcpy(s->owner, state->map->owner, (size_t)p->tasks * sizeof *s->owner);
     snprintf(s->text, sizeof s->text, "auto");
     return EVN_OK;
 }
@@ -305,6 +312,36 @@ static void weights(evn_schedule *s, const double *before) {
            (size_t)s->problem.tasks * sizeof *s->owner);
 }
 
+/* `map` goes on from the owners that it had itself. The way stays, but a conservative assignment is
+ * made when it is wanted again. */
+static evn_status change(evn_schedule *s, const struct origins *o) {
+    struct state *was = s->state, *state = make_state(&s->problem);
+    if (!state)
+        return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", s->problem.tasks);
+    const double even = learn_even(was->learn);
+    evn_status status = schedule_change(was->map, o);
+    if (status) {
+        free(state);
+        return status;
+    }
+    state->map = was->map;
+    state->learn = map_learnt(state->map);
+    state->way = was->way == WARY ? ASSIGNED : was->way;
+    state->enough = was->enough;
+    state->noise = was->noise;
+    for (int w = 0; w < WAYS; w++)
+        state->mean[w] = was->mean[w] * (learn_even(state->learn) / even);
+    memcpy(state->low, was->low, (size_t)s->problem.units * sizeof *state->low);
+    free(was);
+    s->state = state;
+    memcpy(s->owner, state->map->owner, (size_t)s->problem.tasks * sizeof *s->owner);
+    s->settled = 0;
+    s->chunk = state->way == DRAWN ? chunk_of(&s->problem) : 0;
+    s->order = state->order;
+    if (s->chunk) sort(s);
+    return EVN_OK;
+}
+
 static evn_status import(evn_schedule *s) {
     struct state *state = s->state;
     memcpy(state->map->owner, s->owner, (size_t)s->problem.tasks * sizeof *s->owner);
@@ -335,6 +372,7 @@ const struct policy policy_auto = {
     .open = open_auto,
     .learn = learn,
     .weights = weights,
+    .change = change,
     .import = import,
     .close = close_auto,
     .explain = explain,

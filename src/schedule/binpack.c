@@ -404,6 +404,7 @@ const struct policy policy_binpack = {
     .name = "binpack",
     .still = 1,
     .weights = policy_weights_plan,
+    .change = policy_change_repair,
     .explanation = "heaviest task first to the unit that is done first, beside its neighbours if "
                    "weights are close; reassign,cap=N: cores follow",
     .open = open_binpack,

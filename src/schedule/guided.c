@@ -54,26 +54,35 @@ static int bounds(const evn_schedule *s) {
     return t == n;
 }
 
-static evn_status open_guided(evn_schedule *s, const evn_spec *spec) {
-    if (spec->options != 1 || spec->option[0].value) return no_basis();
-    int by_time = !strcmp(spec->option[0].key, "time");
-    if (!by_time && strcmp(spec->option[0].key, "size") != 0) return no_basis();
+/* A state with its arrays, and a learner if by time, of which only the memory is there. */
+static struct state *make_state(const evn_schedule *s, int by_time) {
     const size_t units = (size_t)s->problem.units, n = by_time ? (size_t)s->problem.tasks : 0;
     const size_t head = (sizeof(struct state) + 15) / 16 * 16;
     const size_t learner =
         by_time ? learn_bytes(s->problem.tasks, s->problem.units, LEARN_WINDOW) : 0;
     char *block = malloc(head + learner + (units + n) * (sizeof(double) + 2 * sizeof(int)));
-    if (!block) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu units", units);
+    if (!block) return NULL;
     struct state *state = (struct state *)block;
-    s->state = state;
     *state = (struct state){.by_time = by_time};
-    if (by_time) state->learn = learn_init(block + head, &s->problem, LEARN_WINDOW);
+    if (by_time) state->learn = (struct learn *)(block + head);
     state->done = (double *)(block + head + learner);
     state->work = state->done + units;
     state->first = (int *)(state->work + n);
     state->last = state->first + units;
     state->present = state->last + units;
     state->best = state->present + n;
+    return state;
+}
+
+static evn_status open_guided(evn_schedule *s, const evn_spec *spec) {
+    if (spec->options != 1 || spec->option[0].value) return no_basis();
+    int by_time = !strcmp(spec->option[0].key, "time");
+    if (!by_time && strcmp(spec->option[0].key, "size") != 0) return no_basis();
+    struct state *state = make_state(s, by_time);
+    if (!state)
+        return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d units", s->problem.units);
+    s->state = state;
+    if (by_time) state->learn = learn_init(state->learn, &s->problem, LEARN_WINDOW);
     bounds(s);
     snprintf(s->text, sizeof s->text, "guided:%s", by_time ? "time" : "size");
     return EVN_OK;
@@ -236,6 +245,32 @@ static void weights(evn_schedule *s, const double *before) {
     if (state->keeping) keep(s);
 }
 
+/* Boundaries stay beside the same tasks. By time all moves are made at once on the times learnt, as
+ * that the tasks are others is certain. */
+static evn_status change(evn_schedule *s, const struct origins *o) {
+    struct state *was = s->state, *state = make_state(s, was->by_time);
+    if (!state)
+        return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", s->problem.tasks);
+    const size_t bytes = (size_t)s->problem.tasks * sizeof *s->owner;
+    if (was->by_time)
+        state->learn = learn_change(state->learn, &s->problem, was->learn, o, s->owner);
+    state->keeping = was->keeping;
+    free(was);
+    s->state = state;
+    s->settled = 0;
+    policy_consecutive(s->owner, s->problem.tasks, s->problem.units, state->first, s->owner);
+    bounds(s);
+    if (!state->by_time || !learn_instances(state->learn) || o->renumbers) return EVN_OK;
+    memcpy(state->present, s->owner, bytes);
+    const double now = learn_makespan(state->learn, s->owner), then = move_on(s);
+    if (learn_pays_certainly(state->learn, now, then,
+                             learn_seconds_to_move(state->learn, state->present, s->owner)))
+        return EVN_OK;
+    memcpy(s->owner, state->present, bytes);
+    bounds(s);
+    return EVN_OK;
+}
+
 /* By time, an imported assignment counts as the result of earlier first moves. */
 static evn_status import(evn_schedule *s) {
     if (bounds(s)) {
@@ -254,5 +289,6 @@ const struct policy policy_guided = {
     .open = open_guided,
     .learn = learn,
     .weights = weights,
+    .change = change,
     .import = import,
 };

@@ -57,6 +57,28 @@ static void begin_search(evn_schedule *s) {
     state->given[0] = -1;
 }
 
+/* A state with its arrays, and a learner of which only the memory is there. */
+static struct state *make_state(const evn_problem *p, long iterations) {
+    const size_t units = (size_t)p->units, n = (size_t)p->tasks;
+    const size_t learner = learn_bytes(p->tasks, p->units, LEARN_WINDOW);
+    const size_t head = (sizeof(struct state) + 15) / 16 * 16;
+    char *block = malloc(head + learner + units * (4 * sizeof(double) + 2 * sizeof(int)) +
+                         2 * n * sizeof(int));
+    if (!block) return NULL;
+    struct state *state = (struct state *)block;
+    *state = (struct state){.iterations = iterations};
+    state->learn = (struct learn *)(block + head);
+    state->time = (double *)(block + head + learner);
+    state->cost = state->time + units;
+    state->change = state->cost + units;
+    state->want = state->change + units;
+    state->given = (int *)(state->want + units);
+    state->tasks = state->given + units;
+    state->best = state->tasks + units;
+    state->trial = state->best + n;
+    return state;
+}
+
 static evn_status open_interval(evn_schedule *s, const evn_spec *spec) {
     const evn_problem *p = &s->problem;
     long iterations = 40;
@@ -69,24 +91,10 @@ static evn_status open_interval(evn_schedule *s, const evn_spec *spec) {
         evn_status status = evn_spec_number(o, "schedule", spec->name, 1, 1000000000, &iterations);
         if (status) return status;
     }
-    const size_t units = (size_t)p->units, n = (size_t)p->tasks;
-    const size_t learner = learn_bytes(p->tasks, p->units, LEARN_WINDOW);
-    const size_t head = (sizeof(struct state) + 15) / 16 * 16;
-    char *block = malloc(head + learner + units * (4 * sizeof(double) + 2 * sizeof(int)) +
-                         2 * n * sizeof(int));
-    if (!block) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %zu tasks", n);
-    struct state *state = (struct state *)block;
+    struct state *state = make_state(p, iterations);
+    if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
     s->state = state;
-    *state = (struct state){.iterations = iterations};
-    state->learn = learn_init(block + head, p, LEARN_WINDOW);
-    state->time = (double *)(block + head + learner);
-    state->cost = state->time + units;
-    state->change = state->cost + units;
-    state->want = state->change + units;
-    state->given = (int *)(state->want + units);
-    state->tasks = state->given + units;
-    state->best = state->tasks + units;
-    state->trial = state->best + n;
+    state->learn = learn_init(state->learn, p, LEARN_WINDOW);
     begin_search(s);
     snprintf(s->text, sizeof s->text, "interval:iterations=%ld", iterations);
     return EVN_OK;
@@ -301,6 +309,35 @@ static void weights(evn_schedule *s, const double *before) {
         state->left_out = 1;
 }
 
+/* Boundaries stay beside the same tasks; then a search at once, on the times learnt. */
+static evn_status change(evn_schedule *s, const struct origins *o) {
+    const evn_problem *p = &s->problem;
+    struct state *was = s->state, *state = make_state(p, was->iterations);
+    if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
+    const int keeping = was->keeping;
+    state->even = was->even;
+    state->learn = learn_change(state->learn, p, was->learn, o, s->owner);
+    free(was);
+    s->state = state;
+    policy_consecutive(s->owner, p->tasks, p->units, state->tasks, s->owner);
+    begin_search(s);
+    if (!learn_instances(state->learn)) return EVN_OK;
+    if (o->renumbers && keeping) {
+        state->keeping = s->settled = 1;
+        return EVN_OK;
+    }
+    const double now = learn_makespan(state->learn, s->owner), then = search_at_once(s, 0);
+    if (learn_pays_certainly(state->learn, now, then,
+                             learn_seconds_to_move(state->learn, s->owner, state->best)))
+        memcpy(s->owner, state->best, sizeof *s->owner * (size_t)p->tasks);
+    double mean;
+    const double longest = look(state, p, s->owner, &mean);
+    state->even = mean > 0 ? longest / mean : 1;
+    if (!keeping) begin_search(s);
+    s->settled = 0;
+    return EVN_OK;
+}
+
 static evn_status import(evn_schedule *s) {
     for (int t = 1; t < s->problem.tasks; t++)
         if (s->owner[t] < s->owner[t - 1])
@@ -334,6 +371,7 @@ const struct policy policy_interval = {
     .open = open_interval,
     .learn = learn,
     .weights = weights,
+    .change = change,
     .import = import,
     .explain = explain,
 };

@@ -151,6 +151,107 @@ struct learn *learn_init(void *block, const evn_problem *problem, int window) {
     return l;
 }
 
+/* Copies of units' arrays; the arrays of tasks stay as learn_init() has made them. */
+static void take_units(struct learn *l, const struct learn *from) {
+    const size_t units = (size_t)l->problem.units, rows = (size_t)l->window * units;
+    memcpy(l->speed, from->speed, units * sizeof *l->speed);
+    memcpy(l->unit_speed, from->unit_speed, rows * sizeof *l->unit_speed);
+    memcpy(l->repeated, from->repeated, rows * sizeof *l->repeated);
+    memcpy(l->track, from->track, units * LEARN_MEMORY * sizeof *l->track);
+    memcpy(l->of_unit, from->of_unit, units * sizeof *l->of_unit);
+    memcpy(l->tracked, from->tracked, units * sizeof *l->tracked);
+}
+
+/* Numbers, not arrays. Promises and searches were about instances of other tasks. */
+static void take_numbers(struct learn *l, const struct learn *from, int renumbers) {
+    l->fed = from->fed;
+    l->passed = from->passed;
+    l->kept = from->kept;
+    l->latest = from->latest;
+    l->since = from->since;
+    l->stints = from->stints;
+    l->caution = from->caution;
+    l->moves = from->moves;
+    l->changed = from->changed;
+    l->shift = from->shift;
+    if (renumbers) {
+        l->before = from->before;
+        l->after = from->after;
+        l->refused = from->refused;
+        l->reach = from->reach;
+        l->price = from->price;
+        l->wait = from->wait;
+        l->ask = from->ask;
+        l->hold = from->hold;
+    } else {
+        l->hold = l->ask = l->fed + HOLD;
+    }
+    if (l->problem.instances) l->problem.instances += l->passed;
+}
+
+/* A task's rows of the window: seconds by cost and by the speed that its owner's unit had then. */
+static void fill_rows(struct learn *l, size_t t, const struct learn *from, int origin, int owner) {
+    const size_t n = (size_t)l->problem.tasks, m = (size_t)from->problem.tasks;
+    const size_t units = (size_t)l->problem.units;
+    for (size_t r = 0; r < (size_t)l->kept; r++) {
+        const int u = origin < 0 ? owner : from->owner[r * m + (size_t)origin];
+        const double found = l->unit_speed[r * units + (size_t)u];
+        l->owner[r * n + t] = u;
+        l->seconds[r * n + t] = held(l->cost[t] / (found > 0 ? found : l->speed[u]));
+    }
+}
+
+/* A kept task's own rows, times `ratio`. */
+static void keep_rows(struct learn *l, size_t t, const struct learn *from, int origin,
+                      double ratio) {
+    const size_t n = (size_t)l->problem.tasks, m = (size_t)from->problem.tasks;
+    for (size_t r = 0; r < (size_t)l->kept; r++) {
+        l->owner[r * n + t] = from->owner[r * m + (size_t)origin];
+        l->seconds[r * n + t] = held(from->seconds[r * m + (size_t)origin] * ratio);
+    }
+}
+
+/* A born task: cost by weight. */
+static void bear(struct learn *l, size_t t, const struct learn *from, const struct origins *o,
+                 double each, int owner) {
+    const evn_change *c = o->change;
+    double cost = 0, weight = 0;
+    for (int i = c->first ? c->first[t] : 0; c->first && i < c->first[t + 1]; i++) {
+        cost += from->cost[c->from[i]];
+        weight += o->before->weight[c->from[i]];
+    }
+    const int origin = o->heaviest[t];
+    if (cost > 0 && weight > 0) each = bounded(cost / weight);
+    l->cost[t] = held(l->problem.weight[t] * each);
+    if (origin >= 0) l->of_task[t] = from->of_task[origin];
+    if (l->of_task[t].behind > PROOF) l->of_task[t].behind = PROOF;
+    fill_rows(l, t, from, origin, owner);
+}
+
+struct learn *learn_change(void *block, const evn_problem *problem, const struct learn *from,
+                           const struct origins *o, const int *owner) {
+    struct learn *l = learn_init(block, problem, from->window);
+    const double each = learn_time_unit(from);
+    take_units(l, from);
+    take_numbers(l, from, o->renumbers);
+    for (int t = 0; t < problem->tasks; t++) {
+        if (!origins_kept(o, t)) {
+            bear(l, (size_t)t, from, o, from->fed ? each : 1, owner[t]);
+            continue;
+        }
+        const int origin = o->heaviest[t];
+        const double was = o->before->weight[origin], is = problem->weight[t];
+        const double ratio = was == is ? 1 : was > 0 && is > 0 ? bounded(is / was) : 0;
+        l->of_task[t] = from->of_task[origin];
+        l->cost[t] = ratio > 0 ? held(from->cost[origin] * ratio) : held(is * each);
+        if (ratio > 0)
+            keep_rows(l, (size_t)t, from, origin, ratio);
+        else
+            fill_rows(l, (size_t)t, from, origin, owner[t]);
+    }
+    return l;
+}
+
 static void swap(double *x, int i, int j) {
     double keep = x[i];
     x[i] = x[j];

@@ -39,6 +39,7 @@
 #ifndef SCHEDULE_LEARN_H
 #define SCHEDULE_LEARN_H
 
+#include "schedule/origins.h"
 #include <evener/schedule.h>
 #include <stddef.h>
 
@@ -54,6 +55,13 @@ size_t learn_bytes(int tasks, int units, int window);
  * arrays, which must live as long; its `carry` may change. Costs start as the weights, speeds as
  * the problem's. 1 <= window <= LEARN_WINDOW_MAX. */
 struct learn *learn_init(void *block, const evn_problem *problem, int window);
+
+/* Continues from `from` in `block` with other tasks of `problem`, whose owners are `owner`. Of
+ * units all stays. A kept task keeps its costs, scaled to its weight; a born one costs by its
+ * weight what its origins did by theirs, and counts as if it had been there in all instances kept.
+ */
+struct learn *learn_change(void *block, const evn_problem *problem, const struct learn *from,
+                           const struct origins *o, const int *owner);
 
 /* Feeds an instance: `owner` ran each task in `seconds` (n entries each, checked by
  * evn_schedule_learn()). */

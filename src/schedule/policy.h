@@ -5,6 +5,7 @@
 #define SCHEDULE_POLICY_H
 
 #include "base/text.h"
+#include "schedule/origins.h"
 #include <evener/schedule.h>
 #include <stdio.h>
 
@@ -25,6 +26,10 @@ struct policy {
     /* Weights have changed from `before`: scales learnt values, and changes s->owner, s->chunk and
      * s->settled if others are better. NULL: nothing changes. */
     void (*weights)(evn_schedule *s, const double *before);
+    /* The tasks are others: s->problem and s->owner, which is inherited, are of the new ones, and
+     * s->state of the ones before, o->before. Replaces s->state, and improves s->owner. After a
+     * failure s->state is as it was. NULL: policy_change_anew(). */
+    evn_status (*change)(evn_schedule *s, const struct origins *o);
     /* Continues from an imported assignment in s->owner. EVN_USAGE if the policy cannot have it. */
     evn_status (*import)(evn_schedule *s);
     /* Frees resources of `state` beyond its block; NULL: none. */
@@ -64,6 +69,15 @@ evn_status policy_no_options(const evn_schedule *s, const evn_spec *spec);
  * `weights`. */
 int policy_plan_anew(evn_schedule *s);
 void policy_weights_plan(evn_schedule *s, const double *before);
+
+/* Other tasks, as `change`: the policy is opened anew; or owners stay as inherited, and move only
+ * while the longest unit gets shorter by weight. */
+evn_status policy_change_anew(evn_schedule *s, const struct origins *o);
+evn_status policy_change_repair(evn_schedule *s, const struct origins *o);
+
+/* Owners of consecutive tasks in the order of the units, as many of each as `owner` has; `count`
+ * gets the numbers, U entries. In place, too. */
+void policy_consecutive(const int *owner, int tasks, int units, int *count, int *to);
 
 /* Consecutive tasks, n/U each, the remainder to the first units. */
 void policy_static(int tasks, int units, int *owner);

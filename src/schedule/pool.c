@@ -72,6 +72,19 @@ void pool_forget(struct pool *p) {
     p->passed = p->agreed = p->known = 0;
 }
 
+struct pool *pool_change(const struct pool *p, int tasks) {
+    struct pool *fresh = pool_open(tasks, p->units);
+    if (!fresh) return NULL;
+    const double credit = fmin(p->credit, CREDIT * LEARN_S * tasks);
+    fresh->lessons = p->lessons;
+    fresh->grow = p->grow;
+    fresh->credit = fmax(credit, LEARN_S * tasks);
+    fresh->passed = p->passed;
+    fresh->length = p->length;
+    memcpy(fresh->spread, p->spread, (size_t)p->units * sizeof *p->spread);
+    return fresh;
+}
+
 /* Adds an instance to the sums, or leaves it out. */
 static void take(struct pool *p, const int *owner, const double *seconds, double total) {
     const size_t n = (size_t)p->tasks;

@@ -33,6 +33,10 @@ int pool_add(struct pool *p, const int **owner, const double **seconds, double t
 /* Scales the sums to other weights, n entries each. */
 void pool_weights(struct pool *p, const double *before, const double *now);
 
+/* The pool of a loop that goes on with other tasks: the times are forgotten, the credit and the
+ * units' spreads stay. NULL: not enough memory. */
+struct pool *pool_change(const struct pool *p, int tasks);
+
 /* Forgets instances not learnt yet. */
 void pool_forget(struct pool *p);
 

@@ -241,6 +241,58 @@ static void weights(evn_schedule *s, const double *before) {
     free(scratch);
 }
 
+/* ---- other tasks ---- */
+
+/* From inherited owners to better ones by few moves. No doubt is due: the tasks are others for
+ * certain. */
+static void settle(evn_schedule *s, const struct map_model *m, const evn_problem *p,
+                   struct map_repair *r, double *scratch) {
+    struct learn *l = ((struct state *)s->state)->learn;
+    const double left = fmin(learn_left(l), MANY);
+    const struct map_score now = map_score(m, s->owner, scratch);
+    map_repair_start(r, s->owner, MAP_BUDGET / 4);
+    map_balance(r, m->bound * (1 + MAP_NEAR));
+    const double limit = fmax(map_repair_makespan(r), m->bound * 1.01);
+    map_smooth(r, limit, limit * 1.02);
+    const struct map_score then = map_repair_score(r);
+    const double move = seconds_to_move(s, m, p, s->owner, map_repair_owner(r));
+    if (then.over < now.over ||
+        (then.over == now.over && (now.makespan - then.makespan) * m->time_unit * left > move))
+        memcpy(s->owner, map_repair_owner(r), (size_t)p->tasks * sizeof *s->owner);
+}
+
+/* Without memory for it owners stay as inherited. */
+static void rebalance(evn_schedule *s) {
+    struct learn *l = ((struct state *)s->state)->learn;
+    struct known known;
+    struct map_model m;
+    double *scratch = malloc((size_t)s->problem.units * sizeof *scratch);
+    if (!known_open(&known, s) && scratch &&
+        !map_model_open(&m, &known.p, learn_cost(l), learn_speed(l))) {
+        struct map_repair *r = map_repair_open(&m);
+        if (r) settle(s, &m, &known.p, r, scratch);
+        map_repair_close(r);
+        map_model_close(&m);
+    }
+    free(known.routes);
+    free(scratch);
+}
+
+static evn_status change(evn_schedule *s, const struct origins *o) {
+    const evn_problem *p = &s->problem;
+    struct state *was = s->state;
+    struct state *state = malloc(sizeof *state + learn_bytes(p->tasks, p->units, LEARN_WINDOW));
+    if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
+    *state = *was;
+    state->learn = learn_change(state + 1, p, was->learn, o, s->owner);
+    s->state = state;
+    s->settled = 0;
+    if (p->units > 1 && !o->renumbers) rebalance(s);
+    if (!o->renumbers) state->ratio = known_ratio(s);
+    free(was);
+    return EVN_OK;
+}
+
 struct learn *map_learnt(const evn_schedule *map) {
     return ((const struct state *)map->state)->learn;
 }
@@ -286,6 +338,7 @@ const struct policy policy_map = {
     .open = open_map,
     .learn = learn,
     .weights = weights,
+    .change = change,
     .import = import,
     .explain = explain,
 };

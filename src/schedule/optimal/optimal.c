@@ -358,16 +358,14 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
 }
 
 #ifdef EVENER_HAVE_CBC
-/* The bound of a plan that stays is proven anew, as far as argument goes. */
-static void weights(evn_schedule *s, const double *before) {
-    (void)before;
+/* The bound of the present assignment, as far as argument goes. */
+static void prove_anew(evn_schedule *s, const char *found) {
     struct state *state = s->state;
     struct optimal_model m;
     double *load = malloc(sizeof *load * (size_t)s->problem.units);
-    if (!policy_plan_anew(s) && load && !optimal_model_make(&m, &s->problem, 0, 0)) {
+    if (load && !optimal_model_make(&m, &s->problem, 0, 0)) {
         const double longest = optimal_load(&m, s->owner, load);
-        state->proof = (struct optimal_proof){.found = "the plan for other weights",
-                                              .proved = "no load is negative"};
+        state->proof = (struct optimal_proof){.found = found, .proved = "no load is negative"};
         prove_by_argument(&state->proof, &m, longest);
         state->proof.longest = longest * m.unit;
         state->proof.gap = longest > state->proof.bound ? longest / state->proof.bound - 1 : 0;
@@ -375,6 +373,17 @@ static void weights(evn_schedule *s, const double *before) {
         optimal_model_free(&m);
     }
     free(load);
+}
+
+static void weights(evn_schedule *s, const double *before) {
+    (void)before;
+    if (!policy_plan_anew(s)) prove_anew(s, "the plan for other weights");
+}
+
+static evn_status change(evn_schedule *s, const struct origins *o) {
+    evn_status status = policy_change_repair(s, o);
+    if (!status) prove_anew(s, "the plan for other tasks");
+    return status;
 }
 #endif
 
@@ -428,6 +437,7 @@ const struct policy policy_optimal = {
     .still = 1,
 #ifdef EVENER_HAVE_CBC
     .weights = weights,
+    .change = change,
 #endif
     .explanation = "the smallest largest load, proven to a gap (limit=SECONDS,gap=F,nodes=N)",
     .open = open_optimal,

@@ -1,0 +1,177 @@
+/* Other tasks for a loop: evn_loop_change(). First all is checked and all memory made, by the loop
+ * and by its exchanges; the schedule's change is the last that can fail; then arrays are swapped.
+ */
+#include "loop/lists.h"
+#include "loop/loop_ranks.h"
+#include "loop/subteams.h"
+#include "schedule/origins.h"
+#include "base/argument.h"
+#include <evener/change.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory for the tasks of now. */
+struct renewal {
+    struct origins of;
+    int *owner;      /* twice: of each task, and in the instance before */
+    double *seconds; /* three times */
+    int *list;       /* twice */
+    int *born, borns;
+    int **mine; /* of each unit */
+    struct regions_room room;
+};
+
+static void drop(const evn_loop *loop, struct renewal *r) {
+    for (int u = 0; r->mine && u < loop->count; u++) free(r->mine[u]);
+    free(r->mine);
+    free(r->owner);
+    free(r->seconds);
+    free(r->list);
+    free(r->born);
+    regions_room_close(loop, &r->room);
+    origins_close(&r->of);
+}
+
+static evn_status make_arrays(const evn_loop *loop, struct renewal *r, int tasks) {
+    const size_t n = (size_t)tasks;
+    r->owner = malloc(2 * n * sizeof *r->owner);
+    r->seconds = calloc(3 * n, sizeof *r->seconds);
+    r->list = malloc(2 * n * sizeof *r->list);
+    r->born = malloc(n * sizeof *r->born);
+    r->mine = calloc((size_t)loop->count, sizeof *r->mine);
+    int failed = !r->owner || !r->seconds || !r->list || !r->born || !r->mine;
+    for (int u = 0; !failed && u < loop->count; u++)
+        failed = !(r->mine[u] = malloc(n * sizeof *r->mine[u]));
+    return failed ? evn_fail(EVN_MEMORY, "loop: not enough memory for %d tasks", tasks) : EVN_OK;
+}
+
+/* Where tasks are, their times, and those that are born. */
+static void inherit(const evn_loop *loop, struct renewal *r) {
+    const struct origins *o = &r->of;
+    const int n = o->change->tasks;
+    for (int t = 0, last = loop->owner[0]; t < n; t++) {
+        const int from = o->heaviest[t];
+        if (from >= 0) last = loop->owner[from];
+        r->owner[t] = last;
+        if (origins_kept(o, t))
+            r->seconds[t] = loop->seconds[from];
+        else if (loop_own(loop, last) >= 0)
+            r->born[r->borns++] = t;
+    }
+    memcpy(r->owner + n, r->owner, (size_t)n * sizeof *r->owner);
+}
+
+/* Regions of kept tasks stay; those of born ones are told. */
+static evn_status find_regions(const evn_loop *loop, struct renewal *r) {
+    if (!loop->place) return EVN_OK;
+    const evn_change *c = r->of.change;
+    const size_t k = (size_t)loop->regions, n = (size_t)c->tasks;
+    int *region = malloc(n * k * sizeof *region);
+    if (!region)
+        return evn_fail(EVN_MEMORY, "loop: no memory for %d regions of each of %d tasks",
+                        loop->regions, c->tasks);
+    for (size_t t = 0; t < n; t++)
+        for (size_t i = 0; i < k; i++)
+            region[t * k + i] = origins_kept(&r->of, (int)t)
+                                    ? loop->region[(size_t)r->of.heaviest[t] * k + i]
+                                : c->region ? c->region[t * k + i]
+                                            : -1;
+    evn_status status =
+        regions_room_open(loop, &r->room, c->tasks, loop->regions, region, loop->access);
+    free(region);
+    return status;
+}
+
+/* All that may fail. */
+static evn_status prepare(evn_loop *loop, struct renewal *r) {
+    const evn_change *c = r->of.change;
+    evn_status status = make_arrays(loop, r, c->tasks);
+    if (!status) status = find_regions(loop, r);
+    for (struct loop_listener *l = loop->listener; !status && l; l = l->next)
+        if (l->may_change) status = l->may_change(l->arg, r->of.now, c->tasks);
+    if (!status) inherit(loop, r);
+    return status ? status : schedule_change(loop->schedule, &r->of);
+}
+
+static void tell(const evn_loop *loop, const int *now, int tasks) {
+    for (struct loop_listener *l = loop->listener; l; l = l->next)
+        if (l->change) l->change(l->arg, now, tasks);
+}
+
+static void swap_arrays(evn_loop *loop, struct renewal *r, int tasks) {
+    int *owner = loop->owner, *list = loop->list, *born = loop->born;
+    double *seconds = loop->seconds;
+    loop->owner = r->owner;
+    loop->before = r->owner + tasks;
+    loop->seconds = r->seconds;
+    loop->added = r->seconds + 2 * (size_t)tasks;
+    loop->list = r->list;
+    loop->listed = r->list + tasks;
+    loop->born = r->born;
+    loop->borns = r->borns;
+    r->owner = owner;
+    r->seconds = seconds;
+    r->list = list;
+    r->born = born;
+}
+
+/* Of a unit: room by the number of tasks, subteams of equal lists of other tasks, tables of them.
+ */
+static void swap_worker(struct worker *w, int **mine) {
+    int *last = w->mine;
+    w->mine = *mine;
+    *mine = last;
+    for (int d = 0; d < w->devices; d++) batch_forget(&w->in_flight[d]);
+    for (int i = 0; i < 2; i++) {
+        subteams_close(w->subteams[i]);
+        w->subteams[i] = NULL;
+    }
+}
+
+static void change(evn_loop *loop, struct renewal *r) {
+    const int tasks = r->of.change->tasks;
+    loop->problem = evn_schedule_problem(loop->schedule);
+    loop->hi = tasks;
+    loop->generation++;
+    loop->assignment++;
+    loop->changed = 1;
+    loop->lists = 0;
+    loop->settled = 0;
+    swap_arrays(loop, r, tasks);
+    for (int u = 0; u < loop->count; u++) swap_worker(&loop->worker[u], &r->mine[u]);
+    if (loop->place) regions_room_take(loop, &r->room);
+    tell(loop, r->of.now, tasks);
+}
+
+evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
+    NEED(loop, "a loop");
+    NEED(c, "a change");
+    evn_status status = loop_may_begin(loop, "evn_loop_change()");
+    if (!status && loop->cluster)
+        status = evn_fail(EVN_USAGE, "loop: evn_loop_change() over ranks, where tasks stay those "
+                                     "that they are");
+    if (status) return status;
+    struct renewal r = {0};
+    const evn_problem before = *loop->problem;
+    status = origins_open(&r.of, &before, c, "loop");
+    if (status) return status;
+    status = prepare(loop, &r);
+    if (status)
+        tell(loop, NULL, 0);
+    else
+        change(loop, &r);
+    drop(loop, &r);
+    return status;
+}
+
+int evn_loop_generation(const evn_loop *loop) {
+    NEED_OR(-1, loop, "a loop");
+    return loop->generation;
+}
+
+const int *evn_loop_born(const evn_loop *loop, int *count) {
+    NEED_OR(NULL, loop, "a loop");
+    NEED_OR(NULL, count, "where to put how many are born");
+    *count = loop->borns;
+    return loop->born;
+}

@@ -1,0 +1,231 @@
+/* Other tasks for a schedule that has learnt: evn_schedule_change(). The problem of the next
+ * generation is made here, and the owners that it inherits; each policy says itself what becomes of
+ * them. */
+#include "schedule/origins.h"
+#include "base/argument.h"
+#include "schedule/capacity.h"
+#include "schedule/map/choice.h"
+#include "schedule/policy.h"
+#include "schedule/pool.h"
+#include "schedule/problem.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the problem --------------------------------------------------------------------------- */
+
+/* Arrays made here for what the change leaves out. */
+struct derived {
+    double *weight, *bytes, *state;
+    evn_link *link;
+};
+
+static void drop(struct derived *d) {
+    free(d->weight);
+    free(d->bytes);
+    free(d->state);
+    free(d->link);
+}
+
+/* An array of the change, or means of what there was; *failed without memory. */
+static const double *amounts(const struct origins *o, const double *given, const double *before,
+                             double **own, int *failed) {
+    if (given || !before) return given;
+    *own = malloc((size_t)o->change->tasks * sizeof **own);
+    *failed |= !*own;
+    if (*own) origins_mean(o, before, *own);
+    return *own;
+}
+
+/* The tasks that come from each task f of before: task[first[f]] .. task[first[f + 1] - 1]. */
+struct heirs {
+    int *first, *task;
+};
+
+static int find_heirs(const struct origins *o, struct heirs *h) {
+    const evn_change *c = o->change;
+    const int n = c->tasks, m = o->before->tasks;
+    const int begin = c->first ? c->first[0] : 0, end = c->first ? c->first[n] : 0;
+    h->first = calloc((size_t)m + 2, sizeof *h->first);
+    h->task = malloc(((size_t)(end - begin) + 1) * sizeof *h->task);
+    if (!h->first || !h->task) return 1;
+    for (int i = begin; i < end; i++) h->first[c->from[i] + 2]++;
+    for (int f = 0; f < m; f++) h->first[f + 2] += h->first[f + 1];
+    for (int t = 0; c->first && t < n; t++)
+        for (int i = c->first[t]; i < c->first[t + 1]; i++) h->task[h->first[c->from[i] + 1]++] = t;
+    return 0;
+}
+
+/* Links between the heirs of both ends of each link of before, in equal parts, as many as the end
+ * with more heirs has. Their number; `to` NULL: that alone. */
+static size_t spread_links(const struct origins *o, const struct heirs *h, evn_link *to) {
+    const evn_problem *p = o->before;
+    size_t count = 0;
+    for (int l = 0; l < p->links; l++) {
+        const int a = p->link[l].task[0], b = p->link[l].task[1];
+        const int as = h->first[a + 1] - h->first[a], bs = h->first[b + 1] - h->first[b];
+        const int most = as > bs ? as : bs;
+        for (int i = 0; as && bs && i < most; i++) {
+            const int s = h->task[h->first[a] + (int)((long long)i * as / most)];
+            const int t = h->task[h->first[b] + (int)((long long)i * bs / most)];
+            if (s == t) continue;
+            if (to) to[count] = (evn_link){{s, t}, p->link[l].bytes / most};
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Links where the change says none. */
+static int inherit_links(const struct origins *o, evn_problem *p, struct derived *d) {
+    struct heirs h = {0};
+    int failed = find_heirs(o, &h);
+    if (!failed) {
+        p->links = (int)spread_links(o, &h, NULL);
+        d->link = malloc(((size_t)p->links + 1) * sizeof *d->link);
+        failed = !d->link;
+    }
+    if (!failed) spread_links(o, &h, d->link);
+    p->link = d->link;
+    free(h.first);
+    free(h.task);
+    return failed;
+}
+
+/* The problem of the next generation, with arrays of the change, of before and of `d`. */
+static evn_status next_problem(const struct origins *o, evn_problem *p, struct derived *d) {
+    const evn_change *c = o->change;
+    int failed = 0;
+    *p = *o->before;
+    *d = (struct derived){0};
+    p->tasks = c->tasks;
+    p->instances = c->instances;
+    p->weight = amounts(o, c->weight, o->before->weight, &d->weight, &failed);
+    p->bytes = amounts(o, c->bytes, o->before->bytes, &d->bytes, &failed);
+    p->state = amounts(o, c->state, o->before->state, &d->state, &failed);
+    p->links = c->links;
+    p->link = c->link;
+    if (c->links == -1) failed |= inherit_links(o, p, d);
+    if (failed) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", c->tasks);
+    return problem_check(p);
+}
+
+/* ---- the policy ---------------------------------------------------------------------------- */
+
+void policy_consecutive(const int *owner, int tasks, int units, int *count, int *to) {
+    memset(count, 0, (size_t)units * sizeof *count);
+    for (int t = 0; t < tasks; t++) count[owner[t]]++;
+    for (int u = 0, t = 0; u < units; u++)
+        for (int i = 0; i < count[u]; i++) to[t++] = u;
+}
+
+evn_status policy_change_anew(evn_schedule *s, const struct origins *o) {
+    (void)o;
+    evn_spec spec;
+    void *state = s->state;
+    s->state = NULL;
+    s->chunk = s->settled = 0;
+    s->ratio = 0;
+    policy_static(s->problem.tasks, s->problem.units, s->owner);
+    evn_status status = evn_spec_parse(&spec, "schedule", s->text);
+    if (!status) status = s->policy->open(s, &spec);
+    free(status ? s->state : state);
+    return status;
+}
+
+/* Moves tasks while that makes the longest unit shorter; without memory for it owners stay. */
+evn_status policy_change_repair(evn_schedule *s, const struct origins *o) {
+    const evn_problem *p = &s->problem;
+    struct map_model m;
+    double over = 0, *used = malloc((size_t)p->units * sizeof *used);
+    int least;
+    if (used && capacity_given(p) && capacity_over(p, s->owner, used) > 0)
+        capacity_fit(p, s->owner, &over, &least);
+    free(used);
+    s->ratio = 0;
+    if (p->units == 1 || o->renumbers || map_model_open(&m, p, NULL, NULL)) return EVN_OK;
+    struct map_repair *r = map_repair_open(&m);
+    if (r) {
+        map_repair_start(r, s->owner, MAP_BUDGET / 4);
+        map_balance(r, m.bound);
+        memcpy(s->owner, map_repair_owner(r), (size_t)p->tasks * sizeof *s->owner);
+    }
+    map_repair_close(r);
+    map_model_close(&m);
+    return EVN_OK;
+}
+
+/* The unit of each task's heaviest origin; without one, that of the task before it. */
+static void inherit(const struct origins *o, const int *before, int *owner) {
+    for (int t = 0, last = before[0]; t < o->change->tasks; t++) {
+        if (o->heaviest[t] >= 0) last = before[o->heaviest[t]];
+        owner[t] = last;
+    }
+}
+
+/* Memory of a schedule that goes by the number of tasks. */
+static int make_room(evn_schedule *s, const evn_schedule *was) {
+    const size_t n = (size_t)s->problem.tasks;
+    s->owner = malloc(n * sizeof *s->owner);
+    if (was->ran) s->ran = malloc(n * sizeof *s->ran);
+    if (was->pool) s->pool = pool_change(was->pool, s->problem.tasks);
+    return !s->owner || (was->ran && !s->ran) || (was->pool && !s->pool);
+}
+
+static void drop_room(evn_schedule *s) {
+    problem_drop(&s->problem);
+    free(s->owner);
+    free(s->ran);
+    free(s->pool);
+}
+
+/* The problem's address stays, since learners have it. */
+static evn_status renew(evn_schedule *s, const evn_problem *problem, const struct origins *o) {
+    const evn_schedule was = *s;
+    s->owner = s->ran = NULL;
+    s->pool = NULL;
+    int failed = problem_copy(&s->problem, problem);
+    s->problem.carry = was.problem.carry;
+    failed = make_room(s, &was) || failed;
+    evn_status status =
+        failed ? evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", problem->tasks)
+               : EVN_OK;
+    if (!status) inherit(o, was.owner, s->owner);
+    if (!status) status = (s->policy->change ? s->policy->change : policy_change_anew)(s, o);
+    evn_schedule old = status ? *s : was;
+    if (status) *s = was;
+    old.state = NULL; /* the policy has dropped it, or kept it */
+    drop_room(&old);
+    if (!status) s->version++;
+    return status;
+}
+
+/* Nothing is other than before. */
+static int is_same(const struct origins *o) {
+    const evn_change *c = o->change;
+    int same = o->renumbers && c->links == -1 && !c->bytes && !c->state;
+    for (int t = 0; same && t < c->tasks; t++) same = o->now[t] == t;
+    return same;
+}
+
+evn_status schedule_change(evn_schedule *s, const struct origins *o) {
+    if (is_same(o)) return EVN_OK;
+    evn_problem problem;
+    struct derived derived;
+    evn_status status = next_problem(o, &problem, &derived);
+    if (!status) status = renew(s, &problem, o);
+    drop(&derived);
+    return status;
+}
+
+evn_status evn_schedule_change(evn_schedule *s, const evn_change *change) {
+    NEED(s, "a schedule");
+    NEED(change, "a change");
+    struct origins o;
+    const evn_problem before = s->problem;
+    evn_status status = origins_open(&o, &before, change, "schedule");
+    if (status) return status;
+    status = schedule_change(s, &o);
+    origins_close(&o);
+    return status;
+}

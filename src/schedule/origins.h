@@ -1,0 +1,32 @@
+/* Origins: a checked change, and what it says of each task of before and of now. */
+#ifndef SCHEDULE_ORIGINS_H
+#define SCHEDULE_ORIGINS_H
+
+#include <evener/change.h>
+
+struct origins {
+    const evn_change *change;
+    const evn_problem *before; /* the problem of before */
+    int *heaviest;             /* of each task: its heaviest origin, the first of equal ones; -1 */
+    int *now;                  /* of each task of before: its number; -1: gone */
+    int renumbers;             /* 1: all tasks are kept, and all weights: numbers alone change */
+};
+
+/* Checks a change from `before`, and makes its summary; `room`: the name of the caller in messages.
+ * EVN_USAGE, EVN_MEMORY: nothing to close. */
+evn_status origins_open(struct origins *o, const evn_problem *before, const evn_change *change,
+                        const char *room);
+void origins_close(struct origins *o);
+
+/* The summary belongs to the caller of evn_schedule_change(): the same with it. */
+evn_status schedule_change(evn_schedule *schedule, const struct origins *o);
+
+static inline int origins_kept(const struct origins *o, int t) {
+    return o->change->kept && o->change->kept[t];
+}
+
+/* `x` of before, or the mean over the origins of each task; `all`: without origins. n numbers in
+ * `to`. */
+void origins_mean(const struct origins *o, const double *x, double *to);
+
+#endif

@@ -1,0 +1,571 @@
+/* Tasks of a loop that come and go (evener/change.h): random sequences of changes, additions and
+ * removals of faces, after each of which the loop does every task once, kept tasks have what they
+ * had, and the exchange copies, and counts, as one that is opened anew does, on cores and with
+ * regions on emulated devices. Whichever allocation fails, all is as it was. Mistakes are named.
+ * Run: ctest -R loop-change */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first */
+#include <cmocka.h>
+#include "exchange/plan.h"
+#include <evener.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#    define HAVE_FAILING 0
+#else
+#    define HAVE_FAILING 1
+/* Allocations of this thread: the one that fails, counted down; 0: none does. */
+static _Thread_local long fails;
+static int may_allocate(void) { return !fails || --fails; }
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+void *malloc(size_t n) { return may_allocate() ? __libc_malloc(n) : NULL; }
+void *calloc(size_t n, size_t size) { return may_allocate() ? __libc_calloc(n, size) : NULL; }
+void *realloc(void *p, size_t n) { return may_allocate() ? __libc_realloc(p, n) : NULL; }
+#endif
+
+/* A block has inner values and ghosts in slots, each of which one face may write. */
+enum { SLOTS = 6, WIDTH = 4, INNER = 24, VALUES = INNER + SLOTS * WIDTH, MOST = 40, FACES = 400 };
+
+static void ok(evn_status status) {
+    if (status) fail_msg("%s", evn_message());
+}
+
+static unsigned seed = 1;
+static int below(int n) {
+    seed = seed * 1664525u + 1013904223u;
+    return (int)((seed >> 8) % (unsigned)n);
+}
+
+struct block {
+    int id, region;
+    double *memory;
+};
+
+/* A face by the blocks that it is between, and its lasting number. */
+struct pair_of {
+    int from, to, slot, at, width, number;
+};
+
+struct fixture {
+    evn_machine *machine;
+    evn_units *units;
+    evn_place *place;
+    evn_schedule *schedule;
+    evn_loop *loop;
+    evn_exchange *x;
+    struct block block[MOST];
+    int blocks, ids;
+    struct pair_of face[FACES];
+    int faces, numbered;
+    int gone[MOST], gones; /* regions of tasks that are gone */
+    double *left[MOST];    /* and their memory */
+    int done[MOST];
+};
+
+static void begin(struct fixture *f, const char *units, int with_place) {
+    *f = (struct fixture){0};
+    ok(evn_machine_open(&f->machine));
+    ok(evn_units_open_on(&f->units, f->machine, units, "emulated", EVN_OVERSUBSCRIBE));
+    if (with_place) ok(evn_place_open(&f->place, f->units, 0.5));
+}
+
+static void end(struct fixture *f) {
+    evn_place_close(f->place);
+    evn_units_close(f->units);
+    evn_machine_close(f->machine);
+}
+
+static struct block make_block(struct fixture *f) {
+    struct block b = {.id = f->ids++, .region = -1, .memory = malloc(VALUES * sizeof(double))};
+    for (int i = 0; i < VALUES; i++) b.memory[i] = b.id * 1000 + i;
+    if (f->place) ok(evn_place_add(f->place, b.memory, VALUES * sizeof(double), &b.region));
+    return b;
+}
+
+static int task_of(const struct fixture *f, int id) {
+    for (int t = 0; t < f->blocks; t++)
+        if (f->block[t].id == id) return t;
+    return -1;
+}
+
+static evn_face face_of(const struct fixture *f, const struct pair_of *p) {
+    return (evn_face){.from = task_of(f, p->from),
+                      .to = task_of(f, p->to),
+                      .from_at = p->at,
+                      .to_at = INNER + p->slot * WIDTH,
+                      .from_stride = {0, 0, 1},
+                      .to_stride = {0, 0, 1},
+                      .n = {1, 1, p->width}};
+}
+
+static int is_taken(const struct fixture *f, int to, int slot) {
+    for (int i = 0; i < f->faces; i++)
+        if (f->face[i].to == to && f->face[i].slot == slot) return 1;
+    return 0;
+}
+
+/* Up to `most` faces into free slots, mostly both ways; those without values count, too. */
+static int invent_faces(struct fixture *f, int most, evn_face *face) {
+    int count = 0;
+    for (int i = 0; i < most; i++) {
+        int a = below(f->blocks), b = below(f->blocks);
+        const int slot = below(SLOTS), width = below(8) ? WIDTH : 0;
+        for (int way = 0; way < 2 && f->faces < FACES; way++) {
+            const int from = f->block[way ? b : a].id, to = f->block[way ? a : b].id;
+            if (is_taken(f, to, slot)) continue;
+            const struct pair_of p = {.from = from,
+                                      .to = to,
+                                      .slot = slot,
+                                      .at = slot * WIDTH,
+                                      .width = width,
+                                      .number = f->numbered + count};
+            face[count++] = face_of(f, &p);
+            if (width) f->face[f->faces++] = p;
+        }
+    }
+    return count;
+}
+
+static void list_hosts(const struct fixture *f, void **host) {
+    for (int t = 0; t < f->blocks; t++) host[t] = f->block[t].memory;
+}
+
+static void open_loop(struct fixture *f, const char *schedule) {
+    evn_face face[FACES];
+    void *host[MOST];
+    int region[MOST];
+    const evn_access access = EVN_BOTH;
+    f->blocks = 3 + below(12);
+    for (int t = 0; t < f->blocks; t++) f->block[t] = make_block(f);
+    const evn_problem p = {.tasks = f->blocks, .units = evn_units_count(f->units)};
+    ok(evn_schedule_open(&f->schedule, schedule, &p));
+    ok(evn_loop_open(&f->loop, f->units, f->schedule));
+    for (int t = 0; t < f->blocks; t++) region[t] = f->block[t].region;
+    if (f->place) ok(evn_loop_place(f->loop, f->place, 1, region, &access));
+    const int count = invent_faces(f, 20, face);
+    list_hosts(f, host);
+    ok(evn_exchange_open(&f->x, f->loop, sizeof(double), count, face, host));
+    f->numbered = count;
+}
+
+static void drop_gone(struct fixture *f) {
+    for (int i = 0; i < f->gones; i++) {
+        if (f->place) ok(evn_place_remove(f->place, f->gone[i]));
+        free(f->left[i]);
+    }
+    f->gones = 0;
+}
+
+static void close_loop(struct fixture *f) {
+    drop_gone(f);
+    evn_exchange_close(f->x);
+    evn_loop_close(f->loop);
+    evn_schedule_close(f->schedule);
+    for (int t = 0; t < f->blocks; t++) {
+        if (f->place) ok(evn_place_remove(f->place, f->block[t].region));
+        free(f->block[t].memory);
+    }
+    f->x = NULL;
+    f->loop = NULL;
+    f->schedule = NULL;
+    f->blocks = f->faces = f->numbered = 0;
+}
+
+/* ---- a change ------------------------------------------------------------------------------ */
+
+struct change {
+    evn_change of;
+    int first[MOST + 1], from[MOST * 4], region[MOST];
+    char kept[MOST];
+    double weight[MOST];
+    struct block block[MOST], gone[MOST];
+    int gones;
+};
+
+/* Some tasks go, others come, of one, of several or of none; numbers are shuffled. */
+static void invent_change(struct fixture *f, struct change *c) {
+    int old[MOST], at = 0, n = 0;
+    *c = (struct change){0};
+    for (int t = 0; t < f->blocks; t++) {
+        if (below(4) == 0)
+            c->gone[c->gones++] = f->block[t];
+        else
+            old[n++] = t;
+    }
+    for (int born = below(6) + !n; born && n < MOST; born--) old[n++] = -1;
+    for (int i = n - 1; i > 0; i--) {
+        const int j = below(i + 1), last = old[i];
+        old[i] = old[j];
+        old[j] = last;
+    }
+    for (int t = 0; t < n; t++) {
+        c->first[t] = at;
+        c->kept[t] = old[t] >= 0;
+        c->weight[t] = 1 + below(3);
+        c->block[t] = old[t] >= 0 ? f->block[old[t]] : make_block(f);
+        c->region[t] = c->kept[t] ? 12345 : c->block[t].region;
+        if (old[t] >= 0) c->from[at++] = old[t];
+        for (int k = old[t] < 0 ? below(4) : 0; k; k--) c->from[at++] = below(f->blocks);
+    }
+    c->first[n] = at;
+    c->of = (evn_change){.tasks = n,
+                         .first = c->first,
+                         .from = c->from,
+                         .kept = c->kept,
+                         .weight = below(2) ? c->weight : NULL,
+                         .links = below(2) ? -1 : 0,
+                         .region = c->region};
+}
+
+/* What the fixture knows of it, once the loop has followed. */
+static void follow(struct fixture *f, const struct change *c) {
+    for (int i = 0; i < c->gones; i++) {
+        f->left[f->gones] = c->gone[i].memory;
+        f->gone[f->gones++] = c->gone[i].region;
+    }
+    memcpy(f->block, c->block, sizeof f->block);
+    f->blocks = c->of.tasks;
+    int left = 0;
+    for (int i = 0; i < f->faces; i++)
+        if (task_of(f, f->face[i].from) >= 0 && task_of(f, f->face[i].to) >= 0)
+            f->face[left++] = f->face[i];
+    f->faces = left;
+}
+
+/* Kept tasks have their owners and times, born ones their heaviest origin's owner and none. */
+static void check_inherited(const struct fixture *f, const struct change *c, const int *owner,
+                            const double *seconds, const double *weight) {
+    int borns = 0, count, last = owner[0];
+    const int *born = evn_loop_born(f->loop, &count);
+    for (int t = 0; t < c->of.tasks; t++) {
+        int best = -1;
+        for (int i = c->first[t]; i < c->first[t + 1]; i++)
+            if (best < 0 || weight[c->from[i]] > weight[best]) best = c->from[i];
+        if (best >= 0) last = owner[best];
+        assert_int_equal(evn_loop_owner(f->loop)[t], last);
+        const double want = c->kept[t] ? seconds[best] : 0;
+        assert_true(evn_loop_seconds(f->loop)[t] == want);
+        if (!c->kept[t]) assert_int_equal(born[borns++], t);
+    }
+    assert_int_equal(borns, count);
+}
+
+static void change_tasks(struct fixture *f) {
+    int owner[MOST];
+    double seconds[MOST], weight[MOST];
+    struct change c;
+    invent_change(f, &c);
+    const size_t n = (size_t)f->blocks;
+    memcpy(owner, evn_loop_owner(f->loop), n * sizeof *owner);
+    memcpy(seconds, evn_loop_seconds(f->loop), n * sizeof *seconds);
+    memcpy(weight, evn_schedule_problem(f->schedule)->weight, n * sizeof *weight);
+    const int generation = evn_loop_generation(f->loop);
+    ok(evn_loop_change(f->loop, &c.of));
+    assert_int_equal(evn_loop_generation(f->loop), generation + 1);
+    follow(f, &c);
+    check_inherited(f, &c, owner, seconds, weight);
+}
+
+static void change_faces(struct fixture *f) {
+    evn_face face[FACES];
+    void *host[MOST];
+    int drop[FACES], drops = 0;
+    for (int i = 0; i < f->faces; i++)
+        if (below(8) == 0) drop[drops++] = i;
+    for (int i = drops - 1; i >= 0; i--) {
+        const int at = drop[i];
+        drop[i] = f->face[at].number;
+        memmove(&f->face[at], &f->face[at + 1], (size_t)(--f->faces - at) * sizeof f->face[0]);
+    }
+    ok(evn_exchange_drop(f->x, drops, drop));
+    for (int part = below(3); part >= 0; part--) {
+        const int count = invent_faces(f, below(8), face);
+        list_hosts(f, host);
+        ok(evn_exchange_add(f->x, count, face, host));
+        f->numbered += count;
+    }
+}
+
+/* ---- beside one that is opened anew -------------------------------------------------------- */
+
+static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct fixture *f = arg;
+    int count;
+    (void)unit;
+    const int *task = evn_batch_tasks(batch, &count);
+    for (int i = 0; i < count; i++) __atomic_fetch_add(&f->done[task[i]], 1, __ATOMIC_RELAXED);
+    return EVN_OK;
+}
+
+static void run_loop(struct fixture *f) {
+    int count;
+    memset(f->done, 0, sizeof f->done);
+    ok(evn_loop_run(f->loop, body, f));
+    for (int t = 0; t < f->blocks; t++) assert_int_equal(f->done[t], 1);
+    evn_loop_born(f->loop, &count);
+    assert_int_equal(count, 0);
+    drop_gone(f);
+}
+
+/* The values as the program sees them on the host. */
+static void look(struct fixture *f, double *values) {
+    for (int t = 0; t < f->blocks; t++) {
+        if (f->place) ok(evn_place_acquire(f->place, 1, &f->block[t].region, EVN_HOST, EVN_READ));
+        memcpy(values + (size_t)t * VALUES, f->block[t].memory, VALUES * sizeof *values);
+        if (f->place) ok(evn_place_release(f->place, 1, &f->block[t].region, EVN_HOST));
+    }
+}
+
+/* The same faces by plain copies. */
+static void copy_plainly(const struct fixture *f, double *values) {
+    for (int i = 0; i < f->faces; i++) {
+        const struct pair_of *p = &f->face[i];
+        memcpy(values + (size_t)task_of(f, p->to) * VALUES + INNER + p->slot * WIDTH,
+               values + (size_t)task_of(f, p->from) * VALUES + p->at,
+               (size_t)p->width * sizeof *values);
+    }
+}
+
+/* Other inner values, so that each run has something to copy. */
+static void refresh(struct fixture *f) {
+    for (int t = 0; t < f->blocks; t++) {
+        if (f->place) ok(evn_place_acquire(f->place, 1, &f->block[t].region, EVN_HOST, EVN_BOTH));
+        for (int i = 0; i < INNER; i++) f->block[t].memory[i] = below(1000000);
+        if (f->place) ok(evn_place_release(f->place, 1, &f->block[t].region, EVN_HOST));
+    }
+}
+
+static void check_exchange(struct fixture *f) {
+    static double want[MOST * VALUES], got[MOST * VALUES], bytes[2][64];
+    evn_face face[FACES];
+    void *host[MOST];
+    evn_exchange *fresh = NULL;
+    refresh(f);
+    look(f, want);
+    copy_plainly(f, want);
+    ok(evn_exchange_run(f->x));
+    look(f, got);
+    assert_memory_equal(got, want, (size_t)f->blocks * VALUES * sizeof *got);
+    for (int i = 0; i < f->faces; i++) face[i] = face_of(f, &f->face[i]);
+    list_hosts(f, host);
+    ok(evn_exchange_open(&fresh, f->loop, sizeof(double), f->faces, face, host));
+    assert_int_equal(f->x->faces, fresh->faces);
+    assert_int_equal(f->x->parts, fresh->parts);
+    for (int i = 0; i < f->x->faces; i++) {
+        const struct part *p = &f->x->part[f->x->face[i].to], *q = &fresh->part[fresh->face[i].to];
+        assert_int_equal(f->x->face[i].number, f->face[i].number);
+        assert_int_equal(p->task, q->task);
+        assert_int_equal(p->region, q->region);
+        assert_int_equal(p->written, q->written);
+        assert_int_equal(p->bytes, q->bytes);
+    }
+    const int pairs = evn_exchange_pairs(f->x, bytes[0]);
+    assert_int_equal(pairs, evn_exchange_pairs(fresh, bytes[1]));
+    const size_t units = (size_t)evn_units_count(f->units);
+    assert_memory_equal(bytes[0], bytes[1], units * units * sizeof(double));
+    evn_exchange_close(fresh);
+}
+
+static void run_sequences(const char *units, int with_place, int sequences) {
+    static const char *const schedules[] = {"auto",        "map",      "static",        "dynamic",
+                                            "guided:time", "interval", "weighted:size", "binpack"};
+    struct fixture f;
+    begin(&f, units, with_place);
+    for (int s = 0; s < sequences; s++) {
+        open_loop(&f, schedules[s % 8]);
+        for (int i = 1 + below(5); i; i--) {
+            if (below(5)) run_loop(&f);
+            if (below(3)) change_tasks(&f);
+            if (below(4)) change_faces(&f);
+            if (below(3)) run_loop(&f);
+            check_exchange(&f);
+        }
+        close_loop(&f);
+    }
+    end(&f);
+}
+
+static void test_cores(void **state) {
+    (void)state;
+    run_sequences("1:CPU:1", 0, 300);
+    run_sequences("3:CPU:1", 0, 300);
+    run_sequences("2:CPU:1", 1, 200);
+}
+
+static void test_devices(void **state) {
+    (void)state;
+    run_sequences("1:CPU:1,2:GPU:1", 1, 200);
+}
+
+/* ---- all or nothing ------------------------------------------------------------------------ */
+
+#if HAVE_FAILING
+/* Makes each allocation of a call fail in turn; how many there are. */
+#    define EACH(call, check)                                                                      \
+        for (long i = 1;; i++) {                                                                   \
+            fails = i;                                                                             \
+            const evn_status status = call;                                                        \
+            const long left = fails;                                                               \
+            fails = 0;                                                                             \
+            if (left) {                                                                            \
+                assert_int_equal(status, EVN_OK);                                                  \
+                assert_in_range(i, 5, 100000);                                                     \
+                break;                                                                             \
+            }                                                                                      \
+            if (status) {                                                                          \
+                assert_int_equal(status, EVN_MEMORY);                                              \
+                check;                                                                             \
+            } else {                                                                               \
+                break; /* without this one it could do less well, and did */                       \
+            }                                                                                      \
+        }
+
+static void check_as_before(struct fixture *f, const char *text, int generation) {
+    char *now = evn_schedule_export(f->schedule);
+    assert_string_equal(now, text);
+    free(now);
+    assert_int_equal(evn_loop_generation(f->loop), generation);
+    assert_int_equal(evn_schedule_problem(f->schedule)->tasks, f->blocks);
+    check_exchange(f);
+}
+
+static void test_failing(void **state) {
+    (void)state;
+    static const char *const schedules[] = {"auto",   "map",           "guided:time", "interval",
+                                            "static", "weighted:size", "binpack",     "dynamic"};
+    for (int with_place = 0; with_place < 2; with_place++)
+        for (int s = 0; s < 8; s++) {
+            struct fixture f;
+            begin(&f, "2:CPU:1", with_place);
+            open_loop(&f, schedules[s]);
+            for (int i = 0; i < 3; i++) run_loop(&f);
+            for (int round = 0; round < 3; round++) {
+                struct change c;
+                evn_face face[FACES];
+                void *host[MOST];
+                char *text = evn_schedule_export(f.schedule);
+                invent_change(&f, &c);
+                const int generation = evn_loop_generation(f.loop);
+                EACH(evn_loop_change(f.loop, &c.of), check_as_before(&f, text, generation));
+                free(text);
+                follow(&f, &c);
+                check_exchange(&f);
+                text = evn_schedule_export(f.schedule);
+                struct fixture before = f;
+                const int count = invent_faces(&f, 10, face);
+                struct fixture after = f;
+                list_hosts(&f, host);
+                f = before;
+                EACH(evn_exchange_add(f.x, count, face, host),
+                     check_as_before(&f, text, generation + 1));
+                after.numbered += count;
+                f = after;
+                check_exchange(&f);
+                free(text);
+                run_loop(&f);
+            }
+            close_loop(&f);
+            end(&f);
+        }
+}
+#endif
+
+/* ---- mistakes ------------------------------------------------------------------------------ */
+
+static void expect(evn_status status, const char *text) {
+    assert_int_equal(status, EVN_USAGE);
+    if (!strstr(evn_message(), text)) fail_msg("%s; expected: %s", evn_message(), text);
+}
+
+static evn_status changing_body(evn_unit *unit, evn_batch *batch, void *arg) {
+    struct fixture *f = arg;
+    const evn_change c = {.tasks = 1};
+    (void)unit, (void)batch;
+    return evn_loop_change(f->loop, &c);
+}
+
+static void test_mistakes(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, "1:CPU:1", 0);
+    open_loop(&f, "static");
+    const int n = f.blocks;
+    void *host[MOST];
+    list_hosts(&f, host);
+    int first[4] = {0, 1, 2, 3}, from[3] = {0, 1, 1};
+    char kept[3] = {1, 1, 1}, text[200];
+    evn_change c = {.tasks = 3, .first = first, .from = from, .kept = kept};
+    expect(evn_loop_change(f.loop, &c), "loop: tasks 1 and 2 are both task 1 of before");
+    from[2] = 99;
+    snprintf(text, sizeof text, "loop: task 2 comes from task 99; there were tasks 0 to %d", n - 1);
+    expect(evn_loop_change(f.loop, &c), text);
+    from[2] = -1;
+    expect(evn_loop_change(f.loop, &c), "loop: task 2 comes from task -1");
+    from[2] = 2;
+    first[1] = 0;
+    expect(evn_loop_change(f.loop, &c), "task 0 is kept and has 0 origins, expected 1");
+    first[1] = 3;
+    expect(evn_loop_change(f.loop, &c), "task 0 is kept and has 3 origins, expected 1");
+    kept[0] = 0;
+    expect(evn_loop_change(f.loop, &c), "task 1 has -1 origins, expected 0 or more");
+    first[1] = 1;
+    c.tasks = 0;
+    expect(evn_loop_change(f.loop, &c), "a change to 0 tasks, expected at least one");
+    c.tasks = 3;
+    c.most = 1.5;
+    expect(evn_loop_change(f.loop, &c), "1.5 of all weight may move");
+    c.most = 0;
+    c.weight = (const double[]){1, -1, 1};
+    expect(evn_loop_change(f.loop, &c), "the weight of task 1 is -1");
+    c.weight = NULL;
+    c.first = NULL;
+    expect(evn_loop_change(f.loop, &c), "tasks are kept, and no origins are given");
+    assert_int_equal(evn_loop_run(f.loop, changing_body, &f), EVN_BODY);
+    assert_non_null(strstr(evn_message(), "evn_loop_change() while its units are at work"));
+    assert_int_equal(evn_loop_generation(f.loop), 0);
+    check_exchange(&f);
+    /* faces: of no task, on old ones, dropped twice or never there */
+    evn_face face = face_of(&f, &f.face[0]);
+    snprintf(text, sizeof text, "exchange: face %d ", f.numbered);
+    expect(evn_exchange_add(f.x, 1, &face, host), text);
+    snprintf(text, sizeof text, "face %d writes at the same time", f.face[0].number);
+    char other[200];
+    snprintf(other, sizeof other, "which face %d writes at the same time", f.numbered);
+    if (!strstr(evn_message(), text) && !strstr(evn_message(), other))
+        fail_msg("%s", evn_message());
+    face.to = n;
+    expect(evn_exchange_add(f.x, 1, &face, host), "there are tasks 0 to");
+    const int numbers[2] = {f.face[0].number, f.face[0].number};
+    expect(evn_exchange_drop(f.x, 2, numbers), "to be dropped twice");
+    const int none = f.numbered;
+    expect(evn_exchange_drop(f.x, 1, &none), "to be dropped; there were faces 0 to");
+    check_exchange(&f);
+    ok(evn_exchange_drop(f.x, 1, numbers));
+    expect(evn_exchange_drop(f.x, 1, numbers), "is gone already");
+    evn_face again = face_of(&f, &f.face[0]);
+    f.face[0].number = f.numbered++;
+    struct pair_of moved = f.face[0];
+    memmove(f.face, f.face + 1, (size_t)(f.faces - 1) * sizeof f.face[0]);
+    f.face[f.faces - 1] = moved;
+    ok(evn_exchange_add(f.x, 1, &again, host));
+    check_exchange(&f);
+    close_loop(&f);
+    end(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_devices),
+#if HAVE_FAILING
+        cmocka_unit_test(test_failing),
+#endif
+        cmocka_unit_test(test_mistakes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,379 @@
+/* Tasks that come and go (evn_schedule_change()), in a virtual clock: a mesh of blocks that refines
+ * around a moving ring, whose costs and units' speeds the schedule is not told. All schedules stay
+ * near the ideal; numbers alone change nothing; changes are all or nothing; wrong ones are refused.
+ * Run: ctest -R schedule-change */
+#include "schedule/open.h"
+#include <evener/change.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BASE = 8, LEVELS = 4, MOST = 4096, UNITS_MAX = 16, MESHES = 40 };
+
+/* ---- a mesh -------------------------------------------------------------------------------- */
+
+/* A block of a quadtree over BASE x BASE cells: level 0 .. LEVELS - 1, position in its level. */
+struct block {
+    int level, x, y;
+};
+
+struct mesh {
+    int blocks;
+    struct block block[MOST];
+};
+
+/* Whether the ring of a mesh's number goes through a block. */
+static int is_touched(struct block b, int number) {
+    const double size = 1.0 / (BASE << b.level), angle = 0.15 * number;
+    const double cx = 0.5 + 0.2 * cos(angle), cy = 0.5 + 0.2 * sin(angle);
+    double near = 0, far = 0;
+    for (int d = 0; d < 2; d++) {
+        const double lo = (d ? b.y : b.x) * size - (d ? cy : cx), hi = lo + size;
+        const double most = fmax(fabs(lo), fabs(hi)), least = lo > 0 ? lo : hi < 0 ? -hi : 0;
+        near += least * least;
+        far += most * most;
+    }
+    return near < 0.0625 && far > 0.0625;
+}
+
+/* Depth first, so that numbers follow a curve of Z's. */
+static void add(struct mesh *m, struct block b, int number) {
+    if (b.level == LEVELS - 1 || !is_touched(b, number)) {
+        m->block[m->blocks++] = b;
+        return;
+    }
+    for (int c = 0; c < 4; c++)
+        add(m, (struct block){b.level + 1, 2 * b.x + c % 2, 2 * b.y + c / 2}, number);
+}
+
+static void make_mesh(struct mesh *m, int number) {
+    m->blocks = 0;
+    for (int i = 0; i < BASE * BASE; i++) {
+        int x = 0, y = 0;
+        for (int k = 0; k < 3; k++) {
+            x |= (i >> (2 * k) & 1) << k;
+            y |= (i >> (2 * k + 1) & 1) << k;
+        }
+        add(m, (struct block){0, x, y}, number);
+    }
+}
+
+/* 1 if a lies within b. */
+static int lies_in(struct block a, struct block b) {
+    const int up = a.level - b.level;
+    return up >= 0 && a.x >> up == b.x && a.y >> up == b.y;
+}
+
+static evn_link *make_links(const struct mesh *m, int *count) {
+    evn_link *link = malloc(MOST * 8 * sizeof *link);
+    *count = 0;
+    for (int i = 0; i < m->blocks; i++)
+        for (int j = 0; j < i; j++) {
+            const struct block a = m->block[i], b = m->block[j];
+            const int sa = 1 << (LEVELS - 1 - a.level), sb = 1 << (LEVELS - 1 - b.level);
+            const int ax = a.x * sa, ay = a.y * sa, bx = b.x * sb, by = b.y * sb;
+            const int ox = (ax + sa < bx + sb ? ax + sa : bx + sb) - (ax > bx ? ax : bx);
+            const int oy = (ay + sa < by + sb ? ay + sa : by + sb) - (ay > by ? ay : by);
+            if ((ox == 0 && oy > 0) || (oy == 0 && ox > 0))
+                link[(*count)++] = (evn_link){{i, j}, 1024};
+        }
+    return link;
+}
+
+/* ---- a change between meshes --------------------------------------------------------------- */
+
+struct change {
+    evn_change of;
+    int first[MOST + 1], from[4 * MOST];
+    char kept[MOST];
+};
+
+static void make_change(struct change *c, const struct mesh *before, const struct mesh *now) {
+    int at = 0;
+    for (int t = 0; t < now->blocks; t++) {
+        c->first[t] = at;
+        c->kept[t] = 0;
+        for (int f = 0; f < before->blocks; f++) {
+            const struct block a = now->block[t], b = before->block[f];
+            if (!lies_in(a, b) && !lies_in(b, a)) continue;
+            c->from[at++] = f;
+            c->kept[t] = a.level == b.level;
+        }
+    }
+    c->first[now->blocks] = at;
+    c->of = (evn_change){.tasks = now->blocks, .first = c->first, .from = c->from, .kept = c->kept};
+}
+
+/* ---- virtual time -------------------------------------------------------------------------- */
+
+/* What a block costs, by where it is; the schedule sees equal weights. */
+static double cost_of(struct block b) {
+    const int x = b.x >> b.level, y = b.y >> b.level;
+    return 1e-3 * (1 + (unsigned)(x * 7 + y * 13) % 4);
+}
+
+static double speed_of(int unit) { return 1 + unit * 0.618 - floor(unit * 0.618 / 2) * 2; }
+
+/* One instance; *ideal: if all units were done at once. Its length. */
+static double run(evn_schedule *s, const struct mesh *m, int units, double noise,
+                  unsigned long long *seed, double *ideal) {
+    static double seconds[MOST];
+    static int owner[MOST];
+    double busy[UNITS_MAX] = {0}, work = 0, speed = 0, longest = 0;
+    const int chunk = evn_schedule_chunk(s), *order = evn_schedule_order(s);
+    memcpy(owner, evn_schedule_owner(s), (size_t)m->blocks * sizeof *owner);
+    for (int i = 0; i < m->blocks; i++) {
+        const int t = chunk && order ? order[i] : i;
+        if (chunk && i % chunk == 0) {
+            int first = 0;
+            for (int u = 1; u < units; u++)
+                if (busy[u] < busy[first]) first = u;
+            owner[t] = first;
+        } else if (chunk) {
+            owner[t] = owner[order ? order[i - 1] : i - 1];
+        }
+        const double off = 1 + noise * (draw(seed) - 0.5);
+        seconds[t] = cost_of(m->block[t]) / speed_of(owner[t]) * off;
+        busy[owner[t]] += seconds[t];
+        work += cost_of(m->block[t]);
+    }
+    for (int u = 0; u < units; u++) speed += speed_of(u);
+    for (int u = 0; u < units; u++) longest = fmax(longest, busy[u]);
+    *ideal = work / speed;
+    assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+    return longest;
+}
+
+struct result {
+    double over, moved, cut;
+    int tasks;
+};
+
+/* All meshes, so many instances each. */
+static struct result adapt(const char *text, int units, int instances, double noise, double most) {
+    static struct mesh mesh[2];
+    static struct change change;
+    static int inherited[MOST];
+    unsigned long long seed = 5;
+    struct result r = {0};
+    double took = 0, ideal = 0, tasks = 0, cut = 0, fresh = 0;
+    int links;
+    make_mesh(&mesh[0], 0);
+    evn_link *link = make_links(&mesh[0], &links);
+    evn_problem p = {.tasks = mesh[0].blocks, .units = units, .links = links, .link = link};
+    evn_schedule *s = open_or_fail(text, &p);
+    free(link);
+    for (int i = 0; i < MESHES; i++) {
+        struct mesh *now = &mesh[i % 2], *before = &mesh[(i + 1) % 2];
+        if (i) {
+            const int *had = evn_schedule_owner(s);
+            make_mesh(now, i);
+            make_change(&change, before, now);
+            change.of.link = link = make_links(now, &change.of.links);
+            change.of.most = most;
+            for (int t = 0; t < now->blocks; t++) inherited[t] = had[change.from[change.first[t]]];
+            assert_int_equal(evn_schedule_change(s, &change.of), EVN_OK);
+            int moved = 0;
+            for (int t = 0; t < now->blocks; t++) moved += evn_schedule_owner(s)[t] != inherited[t];
+            if (most > 0 && moved > most * now->blocks)
+                fail_msg("%s: %d of %d tasks moved", text, moved, now->blocks);
+            r.moved += moved;
+            tasks += now->blocks;
+            free(link);
+        }
+        for (int k = 0; k < instances; k++) {
+            double even;
+            took += run(s, now, units, noise, &seed, &even);
+            ideal += even;
+        }
+    }
+    const evn_problem *of = evn_schedule_problem(s);
+    evn_problem known = *of;
+    double *weight = malloc((size_t)of->tasks * sizeof *weight), speed[UNITS_MAX];
+    for (int t = 0; t < of->tasks; t++) weight[t] = cost_of(mesh[(MESHES - 1) % 2].block[t]);
+    for (int u = 0; u < units; u++) speed[u] = speed_of(u);
+    known.weight = weight;
+    known.speed = speed;
+    evn_schedule *plan = open_or_fail("map", &known);
+    cut = evn_problem_cut(of, evn_schedule_owner(s), NULL);
+    fresh = evn_problem_cut(of, evn_schedule_owner(plan), NULL);
+    evn_schedule_close(plan);
+    free(weight);
+    evn_schedule_close(s);
+    return (struct result){took / ideal, r.moved / tasks, cut / fresh, (int)(tasks / (MESHES - 1))};
+}
+
+static void test_virtual_time(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double over; /* at most */
+    } of[] = {
+        {"map", 1.45},
+        {"auto", 1.05},
+        {"guided:time", 1.90},
+        {"interval", 1.40},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int many = 0; many < 2; many++)
+            for (int instances = many ? 10 : 2; instances; instances = 0) {
+                const struct result r = adapt(of[i].text, many ? 16 : 4, instances, 0, 0);
+                printf("%-12s %2d units, %2d instances a mesh: %.3f of the ideal, %.1f %% moved, "
+                       "cut %.2f of a plan's; %d tasks\n",
+                       of[i].text, many ? 16 : 4, instances, r.over, 100 * r.moved, r.cut, r.tasks);
+                assert_true(r.over <= of[i].over);
+            }
+}
+
+/* ---- numbers alone, and all of before ------------------------------------------------------ */
+
+static const char *const texts[] = {"auto",          "map",      "guided:time",
+                                    "guided:size",   "interval", "static",
+                                    "weighted:size", "binpack",  "dynamic"};
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+/* Tasks that all stay leave owners and what is learnt of them: from then on the schedule decides as
+ * one that was not changed, also where tasks have other numbers. */
+static void test_numbers(void **state) {
+    (void)state;
+    enum { TASKS = 60, UNITS = 4 };
+    for (int i = 0; i < TEXTS; i++)
+        for (int after = 0; after < 12; after++) {
+            double weight[TASKS], seconds[TASKS];
+            int first[TASKS + 1], from[TASKS];
+            char kept[TASKS];
+            unsigned long long seed = 3;
+            for (int t = 0; t < TASKS; t++) {
+                weight[t] = 1 + floor(4 * draw(&seed));
+                first[t] = from[t] = t;
+                kept[t] = 1;
+            }
+            first[TASKS] = TASKS;
+            const evn_problem p = {.tasks = TASKS, .units = UNITS, .weight = weight};
+            const evn_change same = {
+                .tasks = TASKS, .first = first, .from = from, .kept = kept, .links = -1};
+            evn_schedule *s[2] = {open_or_fail(texts[i], &p), open_or_fail(texts[i], &p)};
+            for (int step = 0; step < 20; step++) {
+                if (step == after) assert_int_equal(evn_schedule_change(s[1], &same), EVN_OK);
+                const size_t bytes = TASKS * sizeof(int);
+                if (strcmp(texts[i], "dynamic") != 0)
+                    assert_memory_equal(evn_schedule_owner(s[0]), evn_schedule_owner(s[1]), bytes);
+                char *text[2] = {evn_schedule_export(s[0]), evn_schedule_export(s[1])};
+                if (strcmp(texts[i], "dynamic") != 0) assert_string_equal(text[0], text[1]);
+                free(text[0]);
+                free(text[1]);
+                for (int k = 0; k < 2; k++) {
+                    const int *owner = evn_schedule_owner(s[k]);
+                    for (int t = 0; t < TASKS; t++)
+                        seconds[t] = 2e-3 * weight[t] * (1 + t % 3) / (1 + owner[t] % 3);
+                    assert_int_equal(evn_schedule_learn(s[k], owner, seconds), EVN_OK);
+                }
+            }
+            evn_schedule_close(s[0]);
+            evn_schedule_close(s[1]);
+        }
+}
+
+/* Each task refined by 8 is eight tasks on its unit; made one again, they are where it was. */
+static void test_there_and_back(void **state) {
+    (void)state;
+    enum { TASKS = 64, UNITS = 4 };
+    static const char *const of[] = {"map",         "auto",     "binpack",
+                                     "guided:time", "interval", "guided:size"};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (int steps = 0; steps <= 64; steps += steps < 5 ? 1 : 59) {
+            int first[8 * TASKS + 1], from[8 * TASKS], were[TASKS];
+            const evn_problem p = {.tasks = TASKS, .units = UNITS};
+            evn_schedule *s = open_or_fail(of[i], &p);
+            double seconds[TASKS];
+            for (int t = 0; t < TASKS; t++) seconds[t] = 2e-3;
+            for (int k = 0; k < steps; k++)
+                assert_int_equal(evn_schedule_learn(s, evn_schedule_owner(s), seconds), EVN_OK);
+            memcpy(were, evn_schedule_owner(s), sizeof were);
+            for (int t = 0; t <= 8 * TASKS; t++) first[t] = t;
+            for (int t = 0; t < 8 * TASKS; t++) from[t] = t / 8;
+            evn_change c = {.tasks = 8 * TASKS, .first = first, .from = from, .links = -1};
+            assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
+            for (int t = 0; t < 8 * TASKS; t++)
+                assert_int_equal(evn_schedule_owner(s)[t], were[t / 8]);
+            for (int t = 0; t <= TASKS; t++) first[t] = 8 * t;
+            for (int t = 0; t < 8 * TASKS; t++) from[t] = t;
+            c.tasks = TASKS;
+            assert_int_equal(evn_schedule_change(s, &c), EVN_OK);
+            assert_memory_equal(evn_schedule_owner(s), were, sizeof were);
+            evn_schedule_close(s);
+        }
+}
+
+/* ---- any change ---------------------------------------------------------------------------- */
+
+/* Random changes, of 1 task to 1000 and back, weights of 0, units without tasks, spaces, states and
+ * memories that are too small: the same inputs give the same answer. */
+static void test_any(void **state) {
+    (void)state;
+    enum { TASKS = 1000, UNITS = 7, CHANGES = 40 };
+    static double weight[2][TASKS], seconds[TASKS];
+    static int first[TASKS + 1], from[2 * TASKS];
+    static char kept[TASKS];
+    static const int space[UNITS] = {0, 0, 1, 1, 2, 2, 2};
+    static const double capacity[UNITS] = {500, 500, 100, 100, 0, 50, 0};
+    for (int i = 0; i < TEXTS; i++)
+        for (int spaces = 0; spaces < 2; spaces++) {
+            unsigned long long seed = 11 + (unsigned)i;
+            int m = 1 + (int)(20 * draw(&seed));
+            evn_problem p = {.tasks = m, .units = UNITS};
+            if (spaces) p.space = space, p.capacity = capacity, p.bytes = p.state = weight[0];
+            for (int t = 0; t < TASKS; t++) weight[0][t] = 1;
+            evn_schedule *s[2] = {open_or_fail(texts[i], &p), open_or_fail(texts[i], &p)};
+            for (int k = 0; k < CHANGES; k++) {
+                int n = k % 5 == 4 ? 1 : 1 + (int)(draw(&seed) * (k % 5 == 2 ? TASKS : 60)), at = 0;
+                int next = 0;
+                for (int t = 0; t < n; t++) {
+                    first[t] = at;
+                    kept[t] = next < m && draw(&seed) < 0.6;
+                    weight[1][t] = floor(3 * draw(&seed));
+                    if (kept[t]) from[at++] = next++;
+                    const int origins = kept[t] || at > TASKS ? 0 : (int)(3 * draw(&seed));
+                    for (int o = 0; o < origins; o++) from[at++] = (int)(m * draw(&seed));
+                    next += draw(&seed) < 0.2;
+                }
+                first[n] = at;
+                const evn_change c = {.tasks = n,
+                                      .first = first,
+                                      .from = from,
+                                      .kept = kept,
+                                      .links = -1,
+                                      .weight = k % 2 ? weight[1] : NULL};
+                for (int j = 0; j < 2; j++) {
+                    if (evn_schedule_change(s[j], &c)) fail_msg("%s: %s", texts[i], evn_message());
+                    assert_int_equal(evn_schedule_problem(s[j])->tasks, n);
+                }
+                m = n;
+                for (int step = 0; step < k % 4; step++) {
+                    assert_memory_equal(evn_schedule_owner(s[0]), evn_schedule_owner(s[1]),
+                                        (size_t)n * sizeof(int));
+                    assert_int_equal(evn_schedule_chunk(s[0]), evn_schedule_chunk(s[1]));
+                    for (int t = 0; t < n; t++) seconds[t] = 1e-3 * draw(&seed);
+                    for (int j = 0; j < 2; j++)
+                        assert_int_equal(
+                            evn_schedule_learn(s[j], evn_schedule_owner(s[j]), seconds), EVN_OK);
+                }
+                char *text = evn_schedule_explain(s[0]);
+                assert_non_null(text);
+                free(text);
+            }
+            evn_schedule_close(s[0]);
+            evn_schedule_close(s[1]);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_any),
+        cmocka_unit_test(test_virtual_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
