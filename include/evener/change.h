@@ -86,6 +86,28 @@ int evn_loop_generation(const evn_loop *loop);
  * run, from then on none. */
 const int *evn_loop_born(const evn_loop *loop, int *count);
 
+/* Births: a visit of born tasks, each on the unit of its heaviest origin and there in its space,
+ * with its own regions for writing and those of its origins with access `origins`: EVN_READ;
+ * EVN_BOTH if no region is an origin's of two tasks. So nothing is copied from another space but
+ * regions of other origins that are elsewhere. Programs may also fill born tasks themselves. Times
+ * are not learnt. Does nothing if no task is born, or the next run has begun. Failures as of
+ * evn_loop_visit(); EVN_USAGE: a region of an origin was removed, the message names it; a region of
+ * an origin that is removed must not be named again for a born task before births have ended. */
+evn_status evn_loop_bear(evn_loop *loop, evn_body body, void *arg, evn_access origins);
+
+/* In a body of births: number of origins of a task of the batch, -1 with a message elsewhere; and
+ * region i (of evn_loop_place()) of its origin k, in the order of `from`: its memory on cores (NULL
+ * on a device, and if it has none), its offset in the arena on a device (0 on cores). */
+int evn_batch_origins(const evn_batch *batch, int task);
+void *evn_batch_origin_host(const evn_batch *batch, int task, int k, int i);
+size_t evn_batch_origin_at(const evn_batch *batch, int task, int k, int i);
+
+/* evn_batch_table() of births has rows of 1 + regions + 2 + 8 * regions numbers: task and its
+ * regions as ever; the number of origins; where in the table (counted in numbers) the regions of
+ * the ninth origin and those behind it begin, -1: there are none; the regions of eight origins, -1
+ * for those that it has not. */
+enum { EVN_ORIGINS_IN_ROW = 8 };
+
 /* Adds faces to an exchange, all or none: checks as of evn_exchange_open(), against each other and
  * against the faces of the same regions. `host`: as of evn_exchange_open(), n pointers of the
  * present tasks, of which those with faces are looked at. Faces have numbers that last: those of

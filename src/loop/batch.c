@@ -5,20 +5,19 @@
  *
  * Functions without a status fail the instance on a wrong question, so that no body can mistake a
  * wrong value for a right one. */
+#include "loop/birth.h"
 #include "loop/lists.h"
 #include "base/argument.h"
 #include "cluster/cluster.h"
 #include "base/message.h"
 #include "base/number.h"
+#include <evener/change.h>
 #include <evener/clock.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static evn_status mistake(const evn_batch *b, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* ---- times --------------------------------------------------------------------------------- */
 
@@ -93,8 +92,9 @@ evn_status batch_run(evn_batch *b) {
     evn_status status = w->body ? w->body(b->unit, b, w->arg) : EVN_OK;
     if (!status) batch_take_more(b, 1); /* a body that has asked for none has done all */
     if (!status && b->shared && b->done < b->count)
-        status = mistake(b, "%d of its %d tasks were shared out; evn_batch_share() must do all",
-                         b->done, b->count);
+        status =
+            batch_mistake(b, "%d of its %d tasks were shared out; evn_batch_share() must do all",
+                          b->done, b->count);
     if (status && message_count() == said)
         status =
             evn_fail(status, "the body of tasks %d to %d returned status %d (%s) and no message",
@@ -104,7 +104,7 @@ evn_status batch_run(evn_batch *b) {
 
 /* ---- mistakes ------------------------------------------------------------------------------ */
 
-static evn_status mistake(const evn_batch *b, const char *format, ...) {
+evn_status batch_mistake(const evn_batch *b, const char *format, ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, format);
@@ -131,8 +131,17 @@ static int has(const evn_batch *b, int task) {
 
 static evn_status must_have(const evn_batch *b, int task) {
     if (has(b, task)) return EVN_OK;
-    return mistake(b, "task %d is not of this batch, which has %d from %d to %d", task, b->count,
-                   b->task[0], b->task[b->count - 1]);
+    return batch_mistake(b, "task %d is not of this batch, which has %d from %d to %d", task,
+                         b->count, b->task[0], b->task[b->count - 1]);
+}
+
+evn_status batch_find_birth(const evn_batch *b, int task, int *index) {
+    if (!b->loop->bearing)
+        return batch_mistake(b, "origins of task %d, and these are no births (evn_loop_bear())",
+                             task);
+    evn_status status = must_have(b, task);
+    *index = status ? -1 : birth_index(b->loop->bearing, task);
+    return status;
 }
 
 /* The i-th region of a task of the batch, -1 if it has none, in *region. */
@@ -140,9 +149,11 @@ static evn_status find_region(const evn_batch *b, int task, int i, int *region) 
     const evn_loop *loop = b->loop;
     *region = -1;
     if (!loop->place)
-        return mistake(b, "task %d has no regions; evn_loop_place() lets them follow tasks", task);
+        return batch_mistake(b, "task %d has no regions; evn_loop_place() lets them follow tasks",
+                             task);
     if (i < 0 || i >= loop->regions)
-        return mistake(b, "region %d of task %d; tasks have %d, from 0", i, task, loop->regions);
+        return batch_mistake(b, "region %d of task %d; tasks have %d, from 0", i, task,
+                             loop->regions);
     evn_status status = must_have(b, task);
     if (!status) *region = loop->region[(size_t)task * (size_t)loop->regions + (size_t)i];
     return status;
@@ -154,7 +165,7 @@ static evn_status find_region(const evn_batch *b, int task, int i, int *region) 
 static __attribute__((noinline)) int next_special(evn_batch *b) {
     if (b->next > b->count) return -1;
     if (b->done) {
-        mistake(b, "evn_batch_next() after evn_batch_done(); a body uses one of them");
+        batch_mistake(b, "evn_batch_next() after evn_batch_done(); a body uses one of them");
         return -1;
     }
     if (b->next && !b->in_flight) charge(b, ended(b));
@@ -181,7 +192,7 @@ const int *evn_batch_tasks(const evn_batch *batch, int *count) {
     evn_batch *b = (evn_batch *)batch; /* a query of all tasks takes all */
     NEED_OR(NULL, b, "a batch");
     if (!count) {
-        mistake(b, "evn_batch_tasks(): NULL instead of where to put how many there are");
+        batch_mistake(b, "evn_batch_tasks(): NULL instead of where to put how many there are");
         return NULL;
     }
     batch_take_more(b, 1);
@@ -192,13 +203,13 @@ const int *evn_batch_tasks(const evn_batch *batch, int *count) {
 void evn_batch_done(evn_batch *b, int count) {
     NEED_OR(, b, "a batch");
     if (b->next) {
-        mistake(b, "evn_batch_done() after evn_batch_next(); a body uses one of them");
+        batch_mistake(b, "evn_batch_done() after evn_batch_next(); a body uses one of them");
         return;
     }
     batch_take_more(b, 1);
     if (count < 0 || count > b->count - b->done) {
-        mistake(b, "%d more tasks are done, and %d of the batch's %d are left", count,
-                b->count - b->done, b->count);
+        batch_mistake(b, "%d more tasks are done, and %d of the batch's %d are left", count,
+                      b->count - b->done, b->count);
         return;
     }
     if (!count) return;
@@ -214,7 +225,7 @@ void evn_batch_add(evn_batch *b, int task, double seconds) {
     NEED_OR(, b, "a batch");
     if (must_have(b, task)) return;
     if (!(seconds >= 0 && seconds < 1e300)) {
-        mistake(b, "%g seconds added to task %d; expected 0 or more", seconds, task);
+        batch_mistake(b, "%g seconds added to task %d; expected 0 or more", seconds, task);
         return;
     }
     b->loop->added[task] += seconds;
@@ -225,11 +236,12 @@ void evn_batch_spent(evn_batch *b, int task, double begin) {
     NEED_OR(, b, "a batch");
     if (must_have(b, task)) return;
     if (b->in_flight) {
-        mistake(b, "evn_batch_spent() on a device; evn_batch_add() says what is known there");
+        batch_mistake(b, "evn_batch_spent() on a device; evn_batch_add() says what is known there");
     } else if (batch_first_open(b) < b->count) {
-        mistake(b, "evn_batch_spent() before all tasks of the batch were passed");
+        batch_mistake(b, "evn_batch_spent() before all tasks of the batch were passed");
     } else if (!(begin >= b->since && begin <= evn_now())) {
-        mistake(b, "a time of %g s; expected one of evn_now() since the latest task ended", begin);
+        batch_mistake(b, "a time of %g s; expected one of evn_now() since the latest task ended",
+                      begin);
     } else {
         b->since = begin;
         const double now = ended(b);
@@ -242,14 +254,15 @@ void evn_batch_spent(evn_batch *b, int task, double begin) {
 
 evn_status batch_may_share(evn_batch *b, const int *task, int count) {
     if (b->in_flight)
-        return mistake(b, "evn_batch_share() on a device, which has no cores to share out");
+        return batch_mistake(b, "evn_batch_share() on a device, which has no cores to share out");
     if (b->next || (b->done && !b->shared))
-        return mistake(b, "evn_batch_share() after evn_batch_next() or evn_batch_done(); a body "
-                          "uses one of them");
+        return batch_mistake(b,
+                             "evn_batch_share() after evn_batch_next() or evn_batch_done(); a body "
+                             "uses one of them");
     if (count) batch_take_more(b, 1);
     const int left = b->done < b->count ? b->count - b->done : b->count;
     if (count < 0 || count > left)
-        return mistake(b, "%d tasks to be shared out; %d are left", count, left);
+        return batch_mistake(b, "%d tasks to be shared out; %d are left", count, left);
     for (int i = 0; task != b->task && i < count; i++) {
         evn_status status = must_have(b, task[i]);
         if (status) return status;
@@ -295,7 +308,8 @@ int evn_batch_device(const evn_batch *b) {
 int evn_batch_space(const evn_batch *b) {
     NEED_OR(-1, b, "a batch");
     if (b->space < 0)
-        mistake(b, "spaces are those of a place, and the loop has none; see evn_loop_place()");
+        batch_mistake(b,
+                      "spaces are those of a place, and the loop has none; see evn_loop_place()");
     return b->space;
 }
 
@@ -316,7 +330,7 @@ size_t evn_batch_at(const evn_batch *b, int task, int i) {
     int region;
     if (find_region(b, task, i, &region) || !b->in_flight) return 0;
     if (region >= 0) return evn_place_at(b->loop->place, region, b->space);
-    mistake(b, "task %d has no region %d: none was given to evn_loop_place()", task, i);
+    batch_mistake(b, "task %d has no region %d: none was given to evn_loop_place()", task, i);
     return 0;
 }
 
@@ -337,7 +351,22 @@ void *evn_batch_host(const evn_batch *b, int task, int i) {
 
 /* ---- the table ----------------------------------------------------------------------------- */
 
-static evn_status open_table(const evn_batch *b, struct table *t, size_t bytes) {
+/* Numbers of a row: the task and its regions; of a birth also its origins'. */
+static size_t row_of(const evn_loop *loop) {
+    const size_t regions = (size_t)loop->regions;
+    return 1 + regions + (loop->bearing ? 2 + EVN_ORIGINS_IN_ROW * regions : 0);
+}
+
+/* Numbers of the largest table: behind the rows are regions of origins that did not go into them.
+ */
+static size_t most_numbers(const evn_loop *loop) {
+    const struct birth *b = loop->bearing;
+    if (!b) return (size_t)loop->problem->tasks * row_of(loop);
+    return (size_t)b->tasks * row_of(loop) + (size_t)b->first[b->tasks] * (size_t)loop->regions;
+}
+
+static evn_status open_table(const evn_batch *b, struct table *t) {
+    const size_t bytes = most_numbers(b->loop) * sizeof(evn_long);
     t->sent = malloc(bytes);
     t->row = malloc(bytes);
     if (!t->sent || !t->row)
@@ -346,21 +375,44 @@ static evn_status open_table(const evn_batch *b, struct table *t, size_t bytes) 
     return evn_buffer_open(&t->buffer, evn_unit_device(b->unit, b->device), bytes);
 }
 
-static void fill_table(const evn_batch *b, evn_long *row) {
+static evn_long offset_of(const evn_batch *b, int region) {
+    return region < 0 ? -1 : (evn_long)evn_place_at(b->loop->place, region, b->space);
+}
+
+/* The origins of a row; returns the next number behind all rows. */
+static size_t fill_origins(const evn_batch *b, int task, evn_long *row, evn_long *table,
+                           size_t end) {
+    const struct birth *of = b->loop->bearing;
+    const int index = birth_index(of, task), count = birth_origins(of, index);
+    const int *region = of->region + (size_t)of->first[index] * (size_t)of->regions;
+    *row++ = count;
+    *row++ = count > EVN_ORIGINS_IN_ROW ? (evn_long)end : -1;
+    for (int i = 0; i < EVN_ORIGINS_IN_ROW * of->regions; i++)
+        *row++ = i < count * of->regions ? offset_of(b, region[i]) : -1;
+    for (int i = EVN_ORIGINS_IN_ROW * of->regions; i < count * of->regions; i++)
+        table[end++] = offset_of(b, region[i]);
+    return end;
+}
+
+/* Returns the table's numbers. */
+static size_t fill_table(const evn_batch *b, evn_long *table) {
     const evn_loop *loop = b->loop;
+    const size_t width = row_of(loop);
+    size_t end = (size_t)b->count * width;
     for (int k = 0; k < b->count; k++) {
+        evn_long *row = table + (size_t)k * width;
         *row++ = b->task[k];
-        for (int i = 0; i < loop->regions; i++) {
-            const int r = loop->region[(size_t)b->task[k] * (size_t)loop->regions + (size_t)i];
-            *row++ = r < 0 ? -1 : (evn_long)evn_place_at(loop->place, r, b->space);
-        }
+        for (int i = 0; i < loop->regions; i++)
+            *row++ =
+                offset_of(b, loop->region[(size_t)b->task[k] * (size_t)loop->regions + (size_t)i]);
+        if (loop->bearing) end = fill_origins(b, b->task[k], row, table, end);
     }
+    return end;
 }
 
 /* Sends it if it is not what the device has; the one that was sent stays until the next is. */
-static evn_status send_table(const evn_batch *b, struct table *t, size_t row) {
-    const size_t bytes = (size_t)b->count * row;
-    fill_table(b, t->row);
+static evn_status send_table(const evn_batch *b, struct table *t) {
+    const size_t bytes = fill_table(b, t->row) * sizeof(evn_long);
     if (t->rows == b->count && !memcmp(t->row, t->sent, bytes)) return EVN_OK;
     evn_long *last = t->sent;
     t->sent = t->row;
@@ -381,11 +433,10 @@ static void close_table(struct table *t) {
 evn_buffer *evn_batch_table(const evn_batch *b) {
     NEED_OR(NULL, b, "a batch");
     if (!b->in_flight) return NULL;
-    const size_t row = (size_t)(1 + b->loop->regions) * sizeof(evn_long);
     struct table *t = &b->in_flight->table;
     evn_status status = EVN_OK;
-    if (!t->buffer) status = open_table(b, t, row * (size_t)b->loop->problem->tasks);
-    if (!status) status = send_table(b, t, row);
+    if (!t->buffer) status = open_table(b, t);
+    if (!status) status = send_table(b, t);
     if (!status) return t->buffer;
     worker_fail(b->loop, b->worker, status);
     if (!t->buffer) close_table(t);

@@ -1,6 +1,7 @@
 /* Other tasks for a loop: evn_loop_change(). First all is checked and all memory made, by the loop
  * and by its exchanges; the schedule's change is the last that can fail; then arrays are swapped.
  */
+#include "loop/birth.h"
 #include "loop/lists.h"
 #include "loop/loop_ranks.h"
 #include "loop/subteams.h"
@@ -19,6 +20,7 @@ struct renewal {
     int *born, borns;
     int **mine; /* of each unit */
     struct regions_room room;
+    struct birth *birth;
 };
 
 static void drop(const evn_loop *loop, struct renewal *r) {
@@ -28,6 +30,7 @@ static void drop(const evn_loop *loop, struct renewal *r) {
     free(r->seconds);
     free(r->list);
     free(r->born);
+    birth_close(r->birth);
     regions_room_close(loop, &r->room);
     origins_close(&r->of);
 }
@@ -89,7 +92,10 @@ static evn_status prepare(evn_loop *loop, struct renewal *r) {
     if (!status) status = find_regions(loop, r);
     for (struct loop_listener *l = loop->listener; !status && l; l = l->next)
         if (l->may_change) status = l->may_change(l->arg, r->of.now, c->tasks);
-    if (!status) inherit(loop, r);
+    if (status) return status;
+    inherit(loop, r);
+    status = birth_open(&r->birth, &r->of, r->born, r->borns, loop->place ? loop->regions : 0,
+                        loop->region);
     return status ? status : schedule_change(loop->schedule, &r->of);
 }
 
@@ -107,6 +113,9 @@ static void swap_arrays(evn_loop *loop, struct renewal *r, int tasks) {
     loop->added = r->seconds + 2 * (size_t)tasks;
     loop->list = r->list;
     loop->listed = r->list + tasks;
+    struct birth *birth = loop->birth;
+    loop->birth = r->birth;
+    r->birth = birth;
     loop->born = r->born;
     loop->borns = r->borns;
     r->owner = owner;

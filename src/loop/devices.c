@@ -3,6 +3,7 @@
  * A batch runs in its device's queue between two events, with one more event at each report of the
  * body. Times are read when the queue has finished. Regions are moved before the first body is
  * called, so computing and waiting are measured separately. */
+#include "loop/birth.h"
 #include "loop/internal.h"
 #include "base/argument.h"
 #include <evener/clock.h>
@@ -33,7 +34,40 @@ static int split_next(struct split *s, double weight) {
     return s->device;
 }
 
+/* The device of a birth: that of its heaviest origin's first region that is on one of the unit's.
+ */
+static int device_of_birth(const evn_loop *loop, const struct worker *w, const evn_unit *unit,
+                           int task) {
+    const struct birth *b = loop->bearing;
+    const int index = birth_index(b, task), heaviest = b->heaviest[index];
+    const int *region = b->region + (size_t)(b->first[index] + heaviest) * (size_t)b->regions;
+    for (int i = 0; heaviest >= 0 && i < b->regions; i++)
+        for (int d = 0; region[i] >= 0 && d < w->devices; d++)
+            if (evn_place_valid(loop->place, region[i], evn_place_space(loop->place, unit, d)))
+                return d;
+    return 0;
+}
+
+/* Births by their devices, in ascending order on each; w->mine is the room. */
+static void split_births(const evn_loop *loop, struct worker *w, int count) {
+    const evn_unit *unit = evn_units_get(loop->units, (int)(w - loop->worker));
+    const int *own = w->base;
+    int at = 0;
+    for (int d = 0; d < w->devices; d++) {
+        struct in_flight *f = &w->in_flight[d];
+        f->task = w->mine + at;
+        f->count = f->done = 0;
+        for (int i = 0; i < count; i++)
+            if (device_of_birth(loop, w, unit, own[i]) == d) w->mine[at++] = own[i], f->count++;
+    }
+    w->base = w->mine;
+}
+
 void devices_split(const evn_loop *loop, struct worker *w, int count) {
+    if (loop->bearing && loop->place && w->devices > 1) {
+        split_births(loop, w, count);
+        return;
+    }
     const double *weight = loop->problem->weight;
     struct split s = {.devices = w->devices};
     for (int i = 0; i < count; i++) split_add(&s, weight[w->base[i]]);

@@ -15,6 +15,7 @@
 struct worker;
 struct in_flight;
 struct subteams;
+struct birth;
 
 struct evn_batch {
     const int *task;
@@ -137,6 +138,7 @@ struct evn_loop {
     int changed;         /* `owner` is not what it was before the latest instance, or may be */
     int generation;      /* changes of tasks so far */
     int *born, borns;    /* this rank's tasks that the last one bore, until the next run */
+    struct birth *birth; /* their origins; NULL: there was no change */
     int *list, *listed;  /* the units' lists, and the owners they are for */
     int lists;           /* there are some */
     int grain;           /* tasks that are taken at a time */
@@ -159,11 +161,12 @@ struct evn_loop {
     struct place_use use;  /* use of the regions in place */
     unsigned long version; /* otherwise: version of the place at the begin */
     int chunk;
-    const int *order;         /* order in which tasks are drawn; NULL: by number */
-    int failed_unit;          /* unit that ended the last instance; -1 */
-    evn_status failed_status; /* its own status */
-    int on_host;              /* 1: a visit on the host's cores */
-    evn_access host_access;   /* access of such a visit */
+    const int *order;            /* order in which tasks are drawn; NULL: by number */
+    int failed_unit;             /* unit that ended the last instance; -1 */
+    evn_status failed_status;    /* its own status */
+    int on_host;                 /* 1: a visit on the host's cores */
+    const struct birth *bearing; /* the visit is of these tasks alone; NULL: of all */
+    evn_access host_access;      /* access of such a visit */
     /* result of evn_loop_join() */
     evn_status join_status;
     char join_message[1024];
@@ -176,6 +179,9 @@ struct evn_loop {
 
 /* Records a unit's failure with the thread's message; the first one counts. */
 void worker_fail(evn_loop *loop, struct worker *w, evn_status status);
+
+/* A visit, when it may begin. */
+evn_status loop_visit(evn_loop *loop, evn_body body, void *arg);
 
 /* 1 if the calling thread is in a body of the loop. */
 int loop_is_at_work(const evn_loop *loop);
@@ -219,6 +225,13 @@ static inline int loop_own(const evn_loop *loop, int unit) {
 }
 
 /* ---- batch.c ---- */
+
+/* A wrong question of a body, which fails the instance. */
+evn_status batch_mistake(const evn_batch *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A task of the batch among those that are born; EVN_USAGE: it is none, or these are no births. */
+evn_status batch_find_birth(const evn_batch *b, int task, int *index);
 
 /* Calls the body; every failure has a message. */
 evn_status batch_run(evn_batch *b);
@@ -286,6 +299,10 @@ struct regions_room {
 evn_status regions_room_open(const evn_loop *loop, struct regions_room *room, int tasks,
                              int regions, const int *region, const evn_access *access);
 void regions_room_take(evn_loop *loop, struct regions_room *room);
+
+/* The same for `n` region numbers in all, of `modes` access modes. */
+evn_status regions_room_open_any(const evn_loop *loop, struct regions_room *room, size_t n,
+                                 const int *region, int modes, const evn_access *access);
 void regions_room_close(const evn_loop *loop, struct regions_room *room);
 
 /* ---- memory.c ---- */

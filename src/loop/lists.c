@@ -1,6 +1,7 @@
 /* Lists of units as stretches of one array; the remaining range is one word, changed by its unit
  * and by borrowers with compare-and-swap. */
 #include "loop/lists.h"
+#include "loop/birth.h"
 #include "loop/ends.h"
 #include "base/pause.h"
 #include <evener/clock.h>
@@ -35,11 +36,17 @@ void lists_close(evn_loop *loop) {
     loop->list = loop->listed = NULL;
 }
 
+/* Our unit that has a task in the instance at hand; -1: none. */
+static int unit_of(const evn_loop *loop, int t) {
+    if (loop->bearing && birth_index(loop->bearing, t) < 0) return -1;
+    return loop_own(loop, loop->owner[t]);
+}
+
 static void make(evn_loop *loop) {
     const int n = loop->problem->tasks;
     for (int u = 0; u < loop->count; u++) loop->worker[u].listed = 0;
     for (int t = 0; t < n; t++) {
-        const int u = loop_own(loop, loop->owner[t]);
+        const int u = unit_of(loop, t);
         if (u >= 0) loop->worker[u].listed++;
     }
     for (int u = 0, at = 0; u < loop->count; u++) {
@@ -49,7 +56,7 @@ static void make(evn_loop *loop) {
         w->listed = 0;
     }
     for (int t = 0; t < n; t++) {
-        const int u = loop_own(loop, loop->owner[t]);
+        const int u = unit_of(loop, t);
         if (u >= 0) loop->worker[u].own[loop->worker[u].listed++] = t;
     }
     memcpy(loop->listed, loop->owner, (size_t)n * sizeof *loop->owner);

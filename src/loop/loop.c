@@ -2,6 +2,7 @@
  *
  * A unit writes its times and counters in cache lines of its own during an instance; they are
  * gathered after the last unit is done. */
+#include "loop/birth.h"
 #include "loop/lists.h"
 #include "loop/loop_ranks.h"
 #include "loop/subteams.h"
@@ -378,7 +379,7 @@ static evn_status visit_own(evn_loop *loop, evn_body body, void *arg) {
     return EVN_OK;
 }
 
-static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
+evn_status loop_visit(evn_loop *loop, evn_body body, void *arg) {
     if (!loop->together) return visit_own(loop, body, arg);
     evn_status status = cluster_failed(loop->cluster);
     if (!status) status = visit_own(loop, body, arg);
@@ -388,7 +389,7 @@ static evn_status visit(evn_loop *loop, evn_body body, void *arg) {
 evn_status evn_loop_visit(evn_loop *loop, evn_body body, void *arg) {
     NEED(loop, "a loop");
     evn_status status = loop_may_begin(loop, "evn_loop_visit()");
-    return status ? status : visit(loop, body, arg);
+    return status ? status : loop_visit(loop, body, arg);
 }
 
 evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_access access) {
@@ -402,7 +403,7 @@ evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_acc
     if (status) return status;
     loop->on_host = 1;
     loop->host_access = access;
-    status = visit(loop, body, arg);
+    status = loop_visit(loop, body, arg);
     loop->on_host = 0;
     return status;
 }
@@ -410,7 +411,7 @@ evn_status evn_loop_visit_host(evn_loop *loop, evn_body body, void *arg, evn_acc
 evn_status evn_loop_bring(evn_loop *loop) {
     NEED(loop, "a loop");
     evn_status status = loop_may_begin(loop, "evn_loop_bring()");
-    return status || (!loop->place && !loop->together) ? status : visit(loop, NULL, NULL);
+    return status || (!loop->place && !loop->together) ? status : loop_visit(loop, NULL, NULL);
 }
 
 int evn_loop_failed_unit(const evn_loop *loop) {
@@ -561,6 +562,7 @@ void evn_loop_close(evn_loop *loop) {
     free(loop->worker);
     free(loop->owner);
     free(loop->born);
+    birth_close(loop->birth);
     free(loop->seconds);
     free(loop);
 }

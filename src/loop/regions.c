@@ -1,4 +1,5 @@
 /* The regions that follow a loop's tasks, and their acquisition for a batch. */
+#include "loop/birth.h"
 #include "loop/internal.h"
 #include "base/argument.h"
 #include <evener/clock.h>
@@ -7,12 +8,15 @@
 #include <string.h>
 
 static evn_access mode_of(const evn_loop *loop, int i) {
-    return loop->on_host ? loop->host_access : loop->access[i];
+    return loop->bearing ? EVN_WRITE : loop->on_host ? loop->host_access : loop->access[i];
 }
 
 /* Writes the list of regions of tasks from `task` in w->base on. */
 static size_t place_of(const evn_loop *loop, const struct worker *w, const int *task) {
-    return (size_t)(task - w->base) * (size_t)loop->regions;
+    size_t tasks = (size_t)(task - w->base);
+    for (const int *t = w->base; loop->bearing && t < task; t++)
+        tasks += (size_t)birth_origins(loop->bearing, birth_index(loop->bearing, *t));
+    return tasks * (size_t)loop->regions;
 }
 
 /* The regions of a batch, each once. */
@@ -40,25 +44,44 @@ static int add(struct worker *w, size_t at, int n, int region, evn_access mode) 
     return n + 1;
 }
 
+/* The regions that a task acquires: its own, then its origins'. */
+struct wanted {
+    const int *region[2];
+    int count[2];
+};
+
+static struct wanted find_wanted(const evn_loop *loop, int task) {
+    const struct birth *b = loop->bearing;
+    struct wanted want = {{loop->region + (size_t)task * (size_t)loop->regions, NULL},
+                          {loop->regions, 0}};
+    if (!b) return want;
+    const int index = birth_index(b, task);
+    want.region[1] = b->region + (size_t)b->first[index] * (size_t)b->regions;
+    want.count[1] = birth_origins(b, index) * b->regions;
+    return want;
+}
+
 /* Notes the regions of `count` tasks, or of the first ones that have `max` at most. */
 static struct noted note(const evn_loop *loop, struct worker *w, const int *task, int count,
                          int space, int max) {
     const size_t at = place_of(loop, w, task);
     struct noted noted = {.first = -1};
     for (; noted.tasks < count; noted.tasks++) {
-        const int *region = loop->region + (size_t)task[noted.tasks] * (size_t)loop->regions;
+        const struct wanted want = find_wanted(loop, task[noted.tasks]);
         int n = noted.regions, comes = 0, coming = 0;
         double bytes = 0;
-        for (int i = 0; i < loop->regions; i++) {
-            if (region[i] < 0) continue;
-            const evn_access mode = mode_of(loop, i);
+        for (int i = 0; i < want.count[0] + want.count[1]; i++) {
+            const int own = i < want.count[0];
+            const int region = own ? want.region[0][i] : want.region[1][i - want.count[0]];
+            if (region < 0) continue;
+            const evn_access mode = own ? mode_of(loop, i) : loop->bearing->origins;
             const int before = n;
-            n = add(w, at, n, region[i], mode);
-            if (!(mode & EVN_READ) || evn_place_valid(loop->place, region[i], space)) continue;
+            n = add(w, at, n, region, mode);
+            if (!(mode & EVN_READ) || evn_place_valid(loop->place, region, space)) continue;
             comes = 1;
             if (n == before) continue; /* of several tasks: it comes once */
             coming++;
-            bytes += (double)evn_place_bytes(loop->place, region[i]);
+            bytes += (double)evn_place_bytes(loop->place, region);
         }
         if (n > max) break;
         noted.regions = n;
@@ -126,7 +149,7 @@ int regions_may_stay(const evn_loop *loop) {
 
 void regions_begin(evn_loop *loop) {
     loop->in_place = 0;
-    if (!regions_may_stay(loop)) return;
+    if (loop->bearing || !regions_may_stay(loop)) return;
     loop->use = (struct place_use){
         .count = (size_t)loop->problem->tasks * (size_t)loop->regions,
         .region = loop->region,
@@ -145,7 +168,8 @@ evn_status regions_end(evn_loop *loop, evn_status status) {
     }
     /* all have been acquired, and nothing else has happened */
     loop->settled = 0;
-    if (status || !regions_may_stay(loop) || place_version(loop->place) != loop->version)
+    if (status || loop->bearing || !regions_may_stay(loop) ||
+        place_version(loop->place) != loop->version)
         return status;
     loop->settled = loop->version;
     for (size_t i = 0; i < (size_t)loop->problem->tasks * (size_t)loop->regions; i++)
@@ -202,23 +226,22 @@ static int make_unit_rooms(const evn_loop *loop, struct regions_room *room, size
     int failed = !room->unit || look(room->region, n, &max, &shared);
     for (int u = 0; !failed && u < loop->count; u++) {
         struct unit_room *of = &room->unit[u];
-        of->region = malloc(n * sizeof *of->region);
-        if (differ) of->mode = malloc(n * sizeof *of->mode);
+        of->region = malloc((n + 1) * sizeof *of->region);
+        if (differ) of->mode = malloc((n + 1) * sizeof *of->mode);
         if (shared) of->noted = calloc((size_t)max + 1, sizeof *of->noted);
         failed = !of->region || (differ && !of->mode) || (shared && !of->noted);
     }
     return failed;
 }
 
-evn_status regions_room_open(const evn_loop *loop, struct regions_room *room, int tasks,
-                             int regions, const int *region, const evn_access *access) {
-    const size_t n = (size_t)tasks * (size_t)regions;
+evn_status regions_room_open_any(const evn_loop *loop, struct regions_room *room, size_t n,
+                                 const int *region, int regions, const evn_access *access) {
     int differ = 0;
     for (int i = 1; i < regions; i++) differ |= access[i] != access[0];
     *room = (struct regions_room){.regions = regions,
-                                  .region = malloc(n * sizeof *room->region),
+                                  .region = malloc((n + 1) * sizeof *room->region),
                                   .access = malloc((size_t)regions * sizeof *room->access),
-                                  .host = malloc(n * sizeof *room->host)};
+                                  .host = malloc((n + 1) * sizeof *room->host)};
     int failed = !room->region || !room->access || !room->host;
     if (!failed) {
         memcpy(room->region, region, n * sizeof *region);
@@ -227,8 +250,13 @@ evn_status regions_room_open(const evn_loop *loop, struct regions_room *room, in
     }
     if (!failed) return EVN_OK;
     regions_room_close(loop, room);
-    return evn_fail(EVN_MEMORY, "loop: no memory for %d regions of each of %d tasks", regions,
-                    tasks);
+    return evn_fail(EVN_MEMORY, "loop: no memory for %zu regions of tasks", n);
+}
+
+evn_status regions_room_open(const evn_loop *loop, struct regions_room *room, int tasks,
+                             int regions, const int *region, const evn_access *access) {
+    return regions_room_open_any(loop, room, (size_t)tasks * (size_t)regions, region, regions,
+                                 access);
 }
 
 void regions_room_take(evn_loop *loop, struct regions_room *room) {
