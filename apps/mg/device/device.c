@@ -205,9 +205,9 @@ static struct device_level level_of(const struct part *p, int l) {
 static int over(int a, int b) { return (a + b - 1) / b; }
 
 /* So many planes to a group that there are some hundred groups, and not less than four. */
-static int planes_each(int planes, int tiles) {
-    const int most = over(planes * tiles, 1024);
-    return most < 4 ? 4 : most > 64 ? 64 : most;
+static int planes_each(int planes, int tiles, int groups, int most) {
+    const int each = over(planes * tiles, groups);
+    return each < 4 ? 4 : each > most ? most : each;
 }
 
 static int planes_of(const int *begin, const int *end, int count) {
@@ -220,8 +220,9 @@ evn_status part_up(struct part *p, int l, const int *begin, const int *end, int 
     const int n = p->shape[l].n, finest = l == p->finest, tiles = over(n, UP_X) * over(n, UP_Y);
     const struct field *f = &p->field[l];
     const struct ranges *ranges = NULL;
-    evn_status status = send_ranges(p, begin, end, count,
-                                    planes_each(planes_of(begin, end, count), tiles), &ranges);
+    evn_status status =
+        send_ranges(p, begin, end, count,
+                    planes_each(planes_of(begin, end, count), tiles, UP_GROUPS, UP_MOST), &ranges);
     if (status || !ranges->count) return status;
     struct up_value value = {.here = level_of(p, l),
                              .below = level_of(p, l - 1),
@@ -244,8 +245,9 @@ evn_status part_up(struct part *p, int l, const int *begin, const int *end, int 
 static evn_status launch_last(struct part *p, const int *begin, const int *end, int count) {
     const int m = p->n / 2, tiles = over(m, LAST_X) * over(m, LAST_Y);
     const struct ranges *ranges = NULL;
-    evn_status status = send_ranges(p, begin, end, count,
-                                    planes_each(planes_of(begin, end, count), tiles), &ranges);
+    evn_status status = send_ranges(
+        p, begin, end, count,
+        planes_each(planes_of(begin, end, count), tiles, LAST_GROUPS, LAST_MOST), &ranges);
     if (status || !ranges->count) return status;
     struct pair_value value = {level_of(p, p->finest), level_of(p, p->finest - 1)};
     evn_argument argument[] = {{.buffer = part_u(p, p->finest)},
@@ -275,20 +277,24 @@ evn_status part_down(struct part *p, int l, const int *begin, const int *end, in
 evn_status part_squares(struct part *p, const int *begin, const int *end, int count) {
     const struct field *f = &p->field[p->finest];
     evn_buffer *u = part_u(p, p->finest), *r = u == f->u ? f->old : f->u;
+    const int tiles = over(p->n * p->n, POINT_ITEMS);
+    const int most = planes_each(planes_of(begin, end, count), tiles, LAST_GROUPS, UP_MOST);
     const struct ranges *ranges = NULL;
-    evn_status status = send_ranges(p, begin, end, count, 1, &ranges);
+    evn_status status = send_ranges(p, begin, end, count, most, &ranges);
     if (status || !ranges->count) return status;
     struct pair_value value = {level_of(p, p->finest), level_of(p, p->finest - 1)};
     evn_argument residual[] = {{.buffer = u},         {.buffer = r},
                                {.buffer = p->slot},   {.buffer = ranges->buffer},
                                {.buffer = p->charge}, {.value = &value, .bytes = sizeof value}};
+    status = launch(p, "mg_residual", tiles * ranges->count, residual, 6);
+    if (!status) status = send_ranges(p, begin, end, count, 1, &ranges);
+    if (status) return status;
     evn_argument squares[] = {{.buffer = r},
                               {.buffer = p->square},
                               {.buffer = p->slot},
                               {.buffer = ranges->buffer},
                               {.value = &value, .bytes = sizeof value}};
-    status = launch(p, "mg_residual", over(p->n * p->n, POINT_ITEMS) * ranges->count, residual, 6);
-    return status ? status : launch(p, "mg_squares", ranges->count, squares, 5);
+    return launch(p, "mg_squares", ranges->count, squares, 5);
 }
 
 evn_status part_fetch_squares(struct part *p, double *square, int begin, int end) {

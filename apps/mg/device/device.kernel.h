@@ -9,12 +9,17 @@
 #include <evener/kernel.h>
 
 enum {
-    UP_X = 32, /* a tile of mg_up, and its items */
-    UP_Y = 8,
-    UP_ITEMS = 256,
-    LAST_X = 32, /* of mg_last, in coarse points */
+    UP_X = 32, /* a tile of mg_up */
+    UP_Y = 32,
+    UP_ROWS = 6, /* of it and of two points around it, an item's: one below the other */
+    UP_ITEMS = (UP_X + 4) * (UP_Y + 4) / UP_ROWS,
+    UP_GROUPS = 256, /* that a launch has at least, where planes suffice */
+    UP_MOST = 62,    /* planes of a range: charged() has 64 */
+    LAST_X = 32,     /* of mg_last, in coarse points */
     LAST_Y = 8,
     LAST_ITEMS = 256,
+    LAST_GROUPS = 1024,
+    LAST_MOST = 31,
     POINT_ITEMS = 128, /* where an item does a point of each plane */
     SQUARE_ITEMS = 8
 };

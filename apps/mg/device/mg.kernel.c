@@ -2,10 +2,11 @@
  * fused operations the bits are the host's.
  *
  * mg_up is one pass over a level: a group marches along z with the planes it needs of u and of r in
- * local memory, three of each, and a plane comes in while the one two behind it goes out. What
- * tiles and ranges read beyond their own they compute again. u is written beside what is read,
- * since a neighbour may not have read it yet. mg_last is P A as one operator, planes of u in
- * registers. */
+ * registers, three of each, and a plane comes in while the one two behind it goes out. An item has
+ * a strip of rows of a column; local memory has what it gives to its neighbours: the strip's ends,
+ * and of each row the part of a sum that the columns beside it take. What tiles and ranges read
+ * beyond their own they compute again. u is written beside what is read, since a neighbour may not
+ * have read it yet. mg_last is P A as one operator, planes of u in registers. */
 #include "mg/device/device.kernel.h"
 
 EVN_DEVICE_FUNCTION evn_long plane_at(const struct device_level *l, EVN_GLOBAL const int *slot,
@@ -13,33 +14,15 @@ EVN_DEVICE_FUNCTION evn_long plane_at(const struct device_level *l, EVN_GLOBAL c
     return slot[l->slots + (k & (l->n - 1))] * l->plane;
 }
 
-/* Q z at point (x, y): the mean of two planes of z, of two rows, of two columns, where the same
- * twice gives itself. */
-EVN_DEVICE_FUNCTION double interpolated(EVN_GLOBAL const double *z0, EVN_GLOBAL const double *z1,
-                                        evn_long row, int n, int x, int y) {
-    const int m = n - 1;
-    const int y1 = y / 2, y0 = (y1 - (~y & 1)) & m, x1 = x / 2, x0 = (x1 - (~x & 1)) & m;
-    const evn_long a = y0 * row, b = y1 * row;
-    const double before = 0.5 * (0.5 * (z0[a + x0] + z1[a + x0]) + 0.5 * (z0[b + x0] + z1[b + x0]));
-    const double here = 0.5 * (0.5 * (z0[a + x1] + z1[a + x1]) + 0.5 * (z0[b + x1] + z1[b + x1]));
-    return 0.5 * (before + here);
-}
-
-/* The sums across a row at one place: of the edges and of the faces, rows at p .. p + 2 row of
- * three planes. (From the first row on: gcc 11 takes negative places for some before the array.) */
-EVN_DEVICE_FUNCTION double edges_of(EVN_LOCAL const double *p, EVN_LOCAL const double *q, int row) {
-    return (p[0] + q[0]) + (p[2 * row] + q[2 * row]);
-}
-EVN_DEVICE_FUNCTION double faces_of(EVN_LOCAL const double *p, EVN_LOCAL const double *c,
-                                    EVN_LOCAL const double *q, int row) {
-    return (p[row] + q[row]) + (c[0] + c[2 * row]);
-}
-
-/* Whether plane k has a charge: the same for all items. */
-EVN_DEVICE_FUNCTION int charged(EVN_GLOBAL const struct device_charge *charge, int k) {
-    int any = 0;
-    for (int q = 0; q < DEVICE_CHARGES; q++) any |= charge[q].z == k;
-    return any;
+/* Bit i: whether plane first + i has a charge. The same for all items. */
+EVN_DEVICE_FUNCTION evn_ulong charged(EVN_GLOBAL const struct device_charge *charge, int first,
+                                      int n) {
+    evn_ulong planes = 0;
+    for (int q = 0; q < DEVICE_CHARGES; q++) {
+        const int after = (charge[q].z - first) & (n - 1);
+        if (after < 64) planes |= (evn_ulong)1 << after;
+    }
+    return planes;
 }
 EVN_DEVICE_FUNCTION double charges_at(EVN_GLOBAL const struct device_charge *charge, double r,
                                       int x, int y, int k) {
@@ -49,82 +32,172 @@ EVN_DEVICE_FUNCTION double charges_at(EVN_GLOBAL const struct device_charge *cha
 }
 
 enum {
-    U_ROW = UP_X + 4, /* rows of the tile with what it needs around it, of u and of r */
-    U_PLANE = U_ROW * (UP_Y + 4),
-    R_ROW = UP_X + 2,
-    R_PLANE = R_ROW * (UP_Y + 2),
-    SUMS = U_ROW * (UP_Y + 2)
+    U_ROW = UP_X + 4,     /* of the tile with two points around it, items of a row */
+    Z_ROW = UP_X / 2 + 3, /* coarse points that it needs */
+    Z_PLANE = Z_ROW * (UP_Y / 2 + 3),
+    Z_EACH = (Z_PLANE + UP_ITEMS - 1) / UP_ITEMS /* of them an item's */
 };
+
+/* Rows at the ends of each item's strip, for its neighbours: sums of the planes below and above,
+ * then the plane between them. */
+#define ENDS (2 * UP_ITEMS)
+
+/* Q z at an item's point of row j: the mean of two rows and two columns of `mean`, the mean of two
+ * planes of z. Where the same twice gives itself it is taken once; strips begin on even rows. */
+EVN_DEVICE_FUNCTION double interpolated(EVN_LOCAL const double *mean, int i, int j) {
+    const int x = i % U_ROW, after = x / 2 + 1, before = x / 2 + (x & 1);
+    EVN_LOCAL const double *row = mean + (i / U_ROW * (UP_ROWS / 2) + j / 2) * Z_ROW;
+    const double b = row[Z_ROW + before], a = row[Z_ROW + after];
+    if (j & 1) return 0.5 * (b + a);
+    return 0.5 * (0.5 * (row[before] + b) + 0.5 * (row[after] + a));
+}
+
+/* Items of the same column in the strips before and behind, and of the columns beside; an item at
+ * an edge takes itself, since nobody uses what it makes of that. */
+EVN_DEVICE_FUNCTION int strip_before(int i) { return i < U_ROW ? i : i - U_ROW; }
+EVN_DEVICE_FUNCTION int strip_behind(int i) { return i < UP_ITEMS - U_ROW ? i + U_ROW : i; }
+EVN_DEVICE_FUNCTION double beside(EVN_LOCAL const double *side, int i, int j) {
+    return side[j * UP_ITEMS + evn_imax(i - 1, 0)] +
+           side[j * UP_ITEMS + evn_imin(i + 1, UP_ITEMS - 1)];
+}
+
+/* A row's value above or below row j of an item's strip, where `own` is the strip's. */
+#define BEFORE(own, j, i, ends, part)                                                              \
+    ((j) ? EVN_OWN_AT(own, (j) ? (j)-1 : 0, i) : ends[(part) + strip_before(i)])
+#define BEHIND(own, j, i, ends, part)                                                              \
+    ((j) < UP_ROWS - 1 ? EVN_OWN_AT(own, (j) < UP_ROWS - 1 ? (j) + 1 : 0, i)                       \
+                       : ends[(part) + strip_behind(i)])
 
 EVN_KERNEL(mg_up, UP_ITEMS,
            (EVN_IN(double, old), EVN_BUFFER(double, u), EVN_IN(double, v), EVN_IN(double, z),
             EVN_IN(int, slot), EVN_IN(int, range), EVN_IN(struct device_charge, charge),
             EVN_VALUE(struct up_value, c))) {
-    EVN_LOCAL_ARRAY(double, lu, 3 * U_PLANE);
-    EVN_LOCAL_ARRAY(double, lr, 3 * R_PLANE);
-    EVN_LOCAL_ARRAY(double, base, SUMS);
-    EVN_LOCAL_ARRAY(double, side, SUMS);
+    EVN_LOCAL_ARRAY(double, mean, Z_PLANE);
+    EVN_LOCAL_ARRAY(double, first, ENDS);
+    EVN_LOCAL_ARRAY(double, last, ENDS);
+    EVN_LOCAL_ARRAY(double, side, UP_ROWS *UP_ITEMS);
+    EVN_PRIVATE_ARRAY(double, z0, Z_EACH);
+    EVN_PRIVATE_ARRAY(int, place, UP_ROWS);
+    EVN_PRIVATE_ARRAY(int, coarse, Z_EACH);
+    EVN_PRIVATE_ARRAY(double, u0, UP_ROWS); /* of planes t - 2, t - 1 and t */
+    EVN_PRIVATE_ARRAY(double, u1, UP_ROWS);
+    EVN_PRIVATE_ARRAY(double, u2, UP_ROWS);
+    EVN_PRIVATE_ARRAY(double, r0, UP_ROWS); /* of planes t - 3, t - 2 and t - 1 */
+    EVN_PRIVATE_ARRAY(double, r1, UP_ROWS);
+    EVN_PRIVATE_ARRAY(double, r2, UP_ROWS);
+    EVN_PRIVATE_ARRAY(double, sum, UP_ROWS); /* of the planes below and above */
+    EVN_PRIVATE_ARRAY(double, base, UP_ROWS);
     const int n = c.here.n, wrap = n - 1, across = (n + UP_X - 1) / UP_X;
     const int tiles = across * ((n + UP_Y - 1) / UP_Y), tile = EVN_GROUP % tiles;
     const int x0 = tile % across * UP_X, y0 = tile / across * UP_Y;
     const int begin = range[2 * (EVN_GROUP / tiles)], end = range[2 * (EVN_GROUP / tiles) + 1];
+    const evn_ulong charges = c.finest ? charged(charge, begin - 1, n) : 0;
+    for (int q = 0; q < Z_EACH; q++) {
+        EVN_ITEMS(i) {
+            const int e = evn_imin(i + q * UP_ITEMS, Z_PLANE - 1), m = c.below.n - 1;
+            const int x = (x0 / 2 + e % Z_ROW - 2) & m, y = (y0 / 2 + e / Z_ROW - 2) & m;
+            EVN_OWN_AT(coarse, q, i) = y * (int)c.below.row + x;
+            EVN_OWN_AT(z0, q, i) =
+                z[plane_at(&c.below, slot, ((begin - 2) & wrap) / 2 - (~begin & 1)) +
+                  EVN_OWN_AT(coarse, q, i)];
+        }
+    }
+    for (int j = 0; j < UP_ROWS; j++) {
+        EVN_ITEMS(i) {
+            const int x = (x0 + i % U_ROW - 2) & wrap,
+                      y = (y0 + i / U_ROW * UP_ROWS + j - 2) & wrap;
+            EVN_OWN_AT(place, j, i) = y * (int)c.here.row + x;
+            EVN_OWN_AT(u0, j, i) = EVN_OWN_AT(u1, j, i) = 0;
+            EVN_OWN_AT(r0, j, i) = EVN_OWN_AT(r1, j, i) = 0;
+        }
+    }
     for (int t = begin - 2; t < end + 2; t++) {
-        const int up = (t & wrap) / 2, even = ~t & 1;
-        const evn_long low = plane_at(&c.below, slot, up - even),
-                       high = plane_at(&c.below, slot, up), from = plane_at(&c.here, slot, t);
-        EVN_LOCAL double *enters = lu + (t + 3) % 3 * U_PLANE;
-        EVN_SHARE(e, U_PLANE) {
-            const int x = (x0 + e % U_ROW - 2) & wrap, y = (y0 + e / U_ROW - 2) & wrap;
-            const double q = interpolated(z + low, z + high, c.below.row, c.below.n, x, y);
-            enters[e] = c.finest ? old[from + y * c.here.row + x] + q : q;
+        const evn_long high = plane_at(&c.below, slot, (t & wrap) / 2),
+                       from = plane_at(&c.here, slot, t);
+        for (int q = 0; q < Z_EACH; q++) {
+            EVN_ITEMS(i) {
+                const double z1 = t & 1 ? EVN_OWN_AT(z0, q, i) : z[high + EVN_OWN_AT(coarse, q, i)];
+                if (i + q * UP_ITEMS < Z_PLANE)
+                    mean[i + q * UP_ITEMS] = 0.5 * (EVN_OWN_AT(z0, q, i) + z1);
+                EVN_OWN_AT(z0, q, i) = z1;
+            }
+        }
+        EVN_BARRIER;
+        for (int j = 0; j < UP_ROWS; j++) {
+            EVN_ITEMS(i) {
+                const double q = interpolated(mean, i, j);
+                EVN_OWN_AT(u2, j, i) = c.finest ? old[from + EVN_OWN_AT(place, j, i)] + q : q;
+                EVN_OWN_AT(sum, j, i) = EVN_OWN_AT(u0, j, i) + EVN_OWN_AT(u2, j, i);
+            }
+        }
+        EVN_ITEMS(i) {
+            first[i] = EVN_OWN_AT(sum, 0, i);
+            first[UP_ITEMS + i] = EVN_OWN_AT(u1, 0, i);
+            last[i] = EVN_OWN_AT(sum, UP_ROWS - 1, i);
+            last[UP_ITEMS + i] = EVN_OWN_AT(u1, UP_ROWS - 1, i);
         }
         EVN_BARRIER;
         if (t >= begin) {
-            const int k = (t - 1) & wrap, any = c.finest && charged(charge, k);
+            const int k = (t - 1) & wrap, any = (int)(charges >> (t - begin)) & 1;
             const evn_long right = plane_at(&c.here, slot, k);
-            EVN_LOCAL const double *below = lu + (t + 1) % 3 * U_PLANE,
-                                   *here = lu + (t + 2) % 3 * U_PLANE;
-            EVN_LOCAL double *r = lr + (t + 2) % 3 * R_PLANE;
-            EVN_SHARE(e, SUMS) {
-                const int at = e + U_ROW;
-                const double edge = edges_of(below + e, enters + e, U_ROW);
-                const double face = faces_of(below + e, here + e, enters + e, U_ROW);
-                base[e] = (-8.0 / 3) * here[at] + (1.0 / 6) * edge;
-                side[e] = (1.0 / 6) * face + (1.0 / 12) * edge;
+            for (int j = 0; j < UP_ROWS; j++) {
+                EVN_ITEMS(i) {
+                    const double edge = BEFORE(sum, j, i, last, 0) + BEHIND(sum, j, i, first, 0);
+                    const double face = EVN_OWN_AT(sum, j, i) + (BEFORE(u1, j, i, last, UP_ITEMS) +
+                                                                 BEHIND(u1, j, i, first, UP_ITEMS));
+                    EVN_OWN_AT(base, j, i) = (-8.0 / 3) * EVN_OWN_AT(u1, j, i) + (1.0 / 6) * edge;
+                    side[j * UP_ITEMS + i] = (1.0 / 6) * face + (1.0 / 12) * edge;
+                }
             }
             EVN_BARRIER;
-            EVN_SHARE(e, R_PLANE) {
-                const int lx = e % R_ROW, ly = e / R_ROW, at = ly * U_ROW + lx + 1;
-                const int x = (x0 + lx - 1) & wrap, y = (y0 + ly - 1) & wrap;
-                const double a = base[at] + (side[at - 1] + side[at + 1]);
-                double d = c.finest ? -a : v[right + y * c.here.row + x] - a;
-                if (any) d = charges_at(charge, d, x, y, k);
-                r[e] = d;
+            for (int j = 0; j < UP_ROWS; j++) {
+                EVN_ITEMS(i) {
+                    const double a = EVN_OWN_AT(base, j, i) + beside(side, i, j);
+                    double d = c.finest ? -a : v[right + EVN_OWN_AT(place, j, i)] - a;
+                    if (any)
+                        d = charges_at(charge, d, (x0 + i % U_ROW - 2) & wrap,
+                                       (y0 + i / U_ROW * UP_ROWS + j - 2) & wrap, k);
+                    EVN_OWN_AT(r2, j, i) = d;
+                    EVN_OWN_AT(sum, j, i) = EVN_OWN_AT(r0, j, i) + d;
+                }
             }
-            EVN_BARRIER;
         }
         if (t >= begin + 2) {
             const evn_long to = plane_at(&c.here, slot, t - 2);
-            EVN_LOCAL const double *below = lr + t % 3 * R_PLANE,
-                                   *here = lr + (t + 1) % 3 * R_PLANE,
-                                   *above = lr + (t + 2) % 3 * R_PLANE,
-                                   *leaves = lu + (t + 1) % 3 * U_PLANE;
-            EVN_SHARE(e, R_ROW * UP_Y) {
-                const int at = e + R_ROW;
-                const double edge = edges_of(below + e, above + e, R_ROW);
-                const double face = faces_of(below + e, here + e, above + e, R_ROW);
-                base[e] = c.c0 * here[at] + c.c1 * face + c.c2 * edge;
-                side[e] = c.c1 * here[at] + c.c2 * face;
+            EVN_ITEMS(i) {
+                first[i] = EVN_OWN_AT(sum, 0, i);
+                first[UP_ITEMS + i] = EVN_OWN_AT(r1, 0, i);
+                last[i] = EVN_OWN_AT(sum, UP_ROWS - 1, i);
+                last[UP_ITEMS + i] = EVN_OWN_AT(r1, UP_ROWS - 1, i);
             }
             EVN_BARRIER;
-            EVN_SHARE(e, UP_X * UP_Y) {
-                const int lx = e % UP_X, ly = e / UP_X, at = ly * R_ROW + lx + 1;
-                if (x0 + lx < n && y0 + ly < n)
-                    u[to + (y0 + ly) * c.here.row + x0 + lx] =
-                        leaves[(ly + 2) * U_ROW + lx + 2] +
-                        (base[at] + (side[at - 1] + side[at + 1]));
+            for (int j = 0; j < UP_ROWS; j++) {
+                EVN_ITEMS(i) {
+                    const double edge = BEFORE(sum, j, i, last, 0) + BEHIND(sum, j, i, first, 0);
+                    const double face = EVN_OWN_AT(sum, j, i) + (BEFORE(r1, j, i, last, UP_ITEMS) +
+                                                                 BEHIND(r1, j, i, first, UP_ITEMS));
+                    EVN_OWN_AT(base, j, i) =
+                        c.c0 * EVN_OWN_AT(r1, j, i) + c.c1 * face + c.c2 * edge;
+                    side[j * UP_ITEMS + i] = c.c1 * EVN_OWN_AT(r1, j, i) + c.c2 * face;
+                }
             }
             EVN_BARRIER;
+            for (int j = 0; j < UP_ROWS; j++) {
+                EVN_ITEMS(i) {
+                    const int x = i % U_ROW - 2, y = i / U_ROW * UP_ROWS + j - 2;
+                    if (x >= 0 && x < UP_X && y >= 0 && y < UP_Y && x0 + x < n && y0 + y < n)
+                        u[to + EVN_OWN_AT(place, j, i)] =
+                            EVN_OWN_AT(u0, j, i) + (EVN_OWN_AT(base, j, i) + beside(side, i, j));
+                }
+            }
+        }
+        for (int j = 0; j < UP_ROWS; j++) {
+            EVN_ITEMS(i) {
+                EVN_OWN_AT(u0, j, i) = EVN_OWN_AT(u1, j, i);
+                EVN_OWN_AT(u1, j, i) = EVN_OWN_AT(u2, j, i);
+                EVN_OWN_AT(r0, j, i) = EVN_OWN_AT(r1, j, i);
+                EVN_OWN_AT(r1, j, i) = EVN_OWN_AT(r2, j, i);
+            }
         }
     }
 }
@@ -163,17 +236,20 @@ EVN_KERNEL(mg_last, LAST_ITEMS,
     EVN_LOCAL_ARRAY(double, five, F_ROW *LAST_Y);
     EVN_LOCAL_ARRAY(double, three, F_ROW *LAST_Y);
     EVN_PRIVATE_ARRAY(double, keep, 3 * F_EACH);
+    EVN_PRIVATE_ARRAY(int, place, F_EACH);
     const int n = c.here.n, wrap = n - 1, m = c.below.n, across = (m + LAST_X - 1) / LAST_X;
     const int tiles = across * ((m + LAST_Y - 1) / LAST_Y), tile = EVN_GROUP % tiles;
     const int x0 = tile % across * LAST_X, y0 = tile / across * LAST_Y;
     const int begin = range[2 * (EVN_GROUP / tiles)], end = range[2 * (EVN_GROUP / tiles) + 1];
+    const evn_ulong charges = charged(charge, 2 * begin, n);
     for (int q = 0; q < F_EACH; q++) {
         EVN_ITEMS(i) {
             const int e = evn_imin(i + q * LAST_ITEMS, F_PLANE - 1);
             const int x = (2 * x0 + e % F_ROW - 1) & wrap, y = (2 * y0 + e / F_ROW - 1) & wrap;
-            const evn_long at = y * c.here.row + x;
+            EVN_OWN_AT(place, q, i) = y * (int)c.here.row + x;
             for (int p = 0; p < 3; p++)
-                EVN_OWN_AT(keep, 3 * q + p, i) = u[plane_at(&c.here, slot, 2 * begin - 1 + p) + at];
+                EVN_OWN_AT(keep, 3 * q + p, i) =
+                    u[plane_at(&c.here, slot, 2 * begin - 1 + p) + EVN_OWN_AT(place, q, i)];
         }
     }
     for (int k = begin; k < end; k++) {
@@ -181,14 +257,13 @@ EVN_KERNEL(mg_last, LAST_ITEMS,
                        fifth = plane_at(&c.here, slot, 2 * k + 3);
         for (int q = 0; q < F_EACH; q++) {
             EVN_ITEMS(i) {
-                const int e = evn_imin(i + q * LAST_ITEMS, F_PLANE - 1);
-                const int x = (2 * x0 + e % F_ROW - 1) & wrap, y = (2 * y0 + e / F_ROW - 1) & wrap;
-                const double u3 = u[fourth + y * c.here.row + x],
-                             u4 = u[fifth + y * c.here.row + x];
+                const int e = i + q * LAST_ITEMS;
+                const double u3 = u[fourth + EVN_OWN_AT(place, q, i)],
+                             u4 = u[fifth + EVN_OWN_AT(place, q, i)];
                 const double here = EVN_OWN_AT(keep, 3 * q + 2, i);
                 const double far = EVN_OWN_AT(keep, 3 * q, i) + u4;
                 const double near = EVN_OWN_AT(keep, 3 * q + 1, i) + u3;
-                if (i + q * LAST_ITEMS < F_PLANE) {
+                if (e < F_PLANE) {
                     a[e] = here + 0.5 * near;
                     b[e] = near + 0.25 * far + 1.5 * here;
                 }
@@ -198,7 +273,7 @@ EVN_KERNEL(mg_last, LAST_ITEMS,
             }
         }
         EVN_BARRIER;
-        EVN_SHARE(e, F_ROW * LAST_Y) {
+        EVN_SHARE_AMONG(e, F_ROW * LAST_Y, LAST_ITEMS) {
             const int at = e % F_ROW + 2 * (e / F_ROW) * F_ROW;
             const double near_a = a[at + F_ROW] + a[at + 3 * F_ROW],
                          near_b = b[at + F_ROW] + b[at + 3 * F_ROW],
@@ -210,9 +285,8 @@ EVN_KERNEL(mg_last, LAST_ITEMS,
         }
         EVN_BARRIER;
         const evn_long to = plane_at(&c.below, slot, k);
-        const int any = charged(charge, 2 * k) | charged(charge, 2 * k + 1) |
-                        charged(charge, (2 * k + 2) & wrap);
-        EVN_SHARE(e, LAST_X * LAST_Y) {
+        const int any = (int)(charges >> 2 * (k - begin)) & 7;
+        EVN_SHARE_AMONG(e, LAST_X * LAST_Y, LAST_ITEMS) {
             const int lx = e % LAST_X, ly = e / LAST_X, at = ly * F_ROW + 2 * lx;
             const double far = five[at] + five[at + 4], near = five[at + 1] + five[at + 3];
             const double minus = near + 0.25 * far + 1.5 * five[at + 2];
@@ -276,34 +350,58 @@ EVN_DEVICE_FUNCTION struct column column_of(EVN_GLOBAL const double *p, EVN_GLOB
     return s;
 }
 
-/* r = v - A u of planes of the finest level, for its norm */
+/* The same of a column that an item keeps: rows y0, y, y1 from element `at` on. */
+#define COLUMN(s, p, c, q, at, i)                                                                  \
+    do {                                                                                           \
+        s.centre = EVN_OWN_AT(c, at + 1, i);                                                       \
+        s.face = (EVN_OWN_AT(p, at + 1, i) + EVN_OWN_AT(q, at + 1, i)) +                           \
+                 (EVN_OWN_AT(c, at, i) + EVN_OWN_AT(c, at + 2, i));                                \
+        s.edge = (EVN_OWN_AT(p, at, i) + EVN_OWN_AT(q, at, i)) +                                   \
+                 (EVN_OWN_AT(p, at + 2, i) + EVN_OWN_AT(q, at + 2, i));                            \
+    } while (0)
+
+/* r = v - A u of planes of the finest level, for its norm. An item marches along z with the three
+ * columns of three planes that its point needs. */
 EVN_KERNEL(mg_residual, POINT_ITEMS,
            (EVN_IN(double, u), EVN_BUFFER(double, r), EVN_IN(int, slot), EVN_IN(int, range),
             EVN_IN(struct device_charge, charge), EVN_VALUE(struct pair_value, c))) {
+    EVN_PRIVATE_ARRAY(int, place, 9);
+    EVN_PRIVATE_ARRAY(double, u0, 9); /* of planes k - 1, k and k + 1 */
+    EVN_PRIVATE_ARRAY(double, u1, 9);
+    EVN_PRIVATE_ARRAY(double, u2, 9);
     const int n = c.here.n, wrap = n - 1, tiles = (n * n + POINT_ITEMS - 1) / POINT_ITEMS;
-    const int first = EVN_GROUP % tiles * POINT_ITEMS;
+    const int from = EVN_GROUP % tiles * POINT_ITEMS;
     const int begin = range[2 * (EVN_GROUP / tiles)], end = range[2 * (EVN_GROUP / tiles) + 1];
-    for (int k = begin; k < end; k++) {
-        const evn_long below = plane_at(&c.here, slot, k - 1), here = plane_at(&c.here, slot, k),
-                       above = plane_at(&c.here, slot, k + 1);
-        const int any = charged(charge, k);
+    const evn_ulong charges = charged(charge, begin, n);
+    for (int q = 0; q < 9; q++) {
         EVN_ITEMS(e) {
-            const int x = (first + e) & wrap, y = (first + e) / n;
-            if (y < n) {
-                const evn_long b = y * c.here.row, a = ((y - 1) & wrap) * c.here.row,
-                               d = ((y + 1) & wrap) * c.here.row;
-                const int x0 = (x - 1) & wrap, x1 = (x + 1) & wrap;
-                const struct column l =
-                    column_of(u + below, u + here, u + above, a + x0, b + x0, d + x0);
-                const struct column m =
-                    column_of(u + below, u + here, u + above, a + x, b + x, d + x);
-                const struct column o =
-                    column_of(u + below, u + here, u + above, a + x1, b + x1, d + x1);
-                const double left = (1.0 / 6) * l.face + (1.0 / 12) * l.edge;
-                const double right = (1.0 / 6) * o.face + (1.0 / 12) * o.edge;
-                double v = -((-8.0 / 3) * m.centre + (1.0 / 6) * m.edge + (left + right));
-                if (any) v = charges_at(charge, v, x, y, k);
-                r[here + b + x] = v;
+            const int x = (from + e + q / 3 - 1) & wrap, y = ((from + e) / n + q % 3 - 1) & wrap;
+            EVN_OWN_AT(place, q, e) = y * (int)c.here.row + x;
+            EVN_OWN_AT(u0, q, e) = u[plane_at(&c.here, slot, begin - 1) + EVN_OWN_AT(place, q, e)];
+            EVN_OWN_AT(u1, q, e) = u[plane_at(&c.here, slot, begin) + EVN_OWN_AT(place, q, e)];
+        }
+    }
+    for (int k = begin; k < end; k++) {
+        const evn_long here = plane_at(&c.here, slot, k), above = plane_at(&c.here, slot, k + 1);
+        const int any = (int)(charges >> (k - begin)) & 1;
+        for (int q = 0; q < 9; q++) {
+            EVN_ITEMS(e) { EVN_OWN_AT(u2, q, e) = u[above + EVN_OWN_AT(place, q, e)]; }
+        }
+        EVN_ITEMS(e) {
+            struct column l, m, o;
+            COLUMN(l, u0, u1, u2, 0, e);
+            COLUMN(m, u0, u1, u2, 3, e);
+            COLUMN(o, u0, u1, u2, 6, e);
+            const double left = (1.0 / 6) * l.face + (1.0 / 12) * l.edge;
+            const double right = (1.0 / 6) * o.face + (1.0 / 12) * o.edge;
+            double v = -((-8.0 / 3) * m.centre + (1.0 / 6) * m.edge + (left + right));
+            if (any) v = charges_at(charge, v, (from + e) & wrap, (from + e) / n, k);
+            if ((from + e) / n < n) r[here + EVN_OWN_AT(place, 4, e)] = v;
+        }
+        for (int q = 0; q < 9; q++) {
+            EVN_ITEMS(e) {
+                EVN_OWN_AT(u0, q, e) = EVN_OWN_AT(u1, q, e);
+                EVN_OWN_AT(u1, q, e) = EVN_OWN_AT(u2, q, e);
             }
         }
     }
