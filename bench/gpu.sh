@@ -16,7 +16,7 @@ usage() {
 usage: bench/gpu.sh [options]
 
   --bundle FOLDER    evener, off/evener and tests (default: the folder above this script)
-  --devices SPEC     where the GPU unit comes from (default cuda)
+  --devices SPEC     where the GPU unit comes from (default cuda; hip where there is AMD's device file alone)
   --classes "LIST"   of whole runs, verified (default "A B C"); the last one also of counters and hybrid runs
   --big CLASS        of runs of twenty steps (default D)
   --check CLASS      of runs whose hashes are compared (default W)
@@ -34,7 +34,7 @@ fail_usage() {
 }
 
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-devices=cuda
+devices=
 classes="A B C"
 big=D
 check=W
@@ -61,11 +61,15 @@ done
 for c in $classes "$big" "$check"; do
     [[ $c =~ ^[SWABCDEF]$ ]] || fail_usage "no class \"$c\", expected S W A B C D E or F"
 done
+if [ -z "$devices" ]; then
+    devices=cuda
+    [ -e /dev/nvidiactl ] || [ ! -e /dev/kfd ] || devices=hip
+fi
 evener=$bundle/evener
 [ -x "$evener" ] || fail_usage "there is no command $evener; --bundle names the folder that cmake/bundle has made"
 last=${classes##* }
 case $devices in # one device that is opened twice
-cuda) twice=cuda:devices=0+0 ;;
+cuda | hip) twice=$devices:devices=0+0 ;;
 emulated) twice=emulated:2 ;;
 *) twice=$devices ;;
 esac

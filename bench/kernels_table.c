@@ -11,8 +11,13 @@
  * to 112, 7: none) say which counter a load will count down, and bits 116 to 121 on which counters
  * an instruction waits. That is not documented; tests on small kernels show it.
  *
- * Run: bench-kernels [NAME ..], part of a kernel's name; EVENER_NVRTC names the library. */
+ * Run: bench-kernels [hip] [NAME ..], part of a kernel's name; EVENER_NVRTC names the library. With
+ * hip first: what AMD's HIPRTC (EVENER_HIPRTC) makes for gfx906 and gfx90a, from the metadata of
+ * its code objects: vector and scalar registers, bytes that an item spills and has of its own,
+ * group memory, groups that a compute unit's 64 KiB leave room for, and the share of wavefronts'
+ * lanes that have an item. */
 #include "device/cuda/nvrtc.h"
+#include "device/hip/hiprtc.h"
 #include "device/occupancy.h"
 #include <elf.h>
 #include <evener/device.h>
@@ -62,8 +67,8 @@ static void count_one(struct code *c, const unsigned long long word[2], int *pen
     if (operation == LDG && mark < MARKS) *pending |= 1 << mark;
 }
 
-/* The machine code of `kernel` in the cubin of nvrtc_compile(), which is not damaged. */
-static struct code count(const struct nvrtc_program *p, const char *kernel) {
+/* The machine code of `kernel` in the cubin of rtc_compile(), which is not damaged. */
+static struct code count(const struct rtc_program *p, const char *kernel) {
     const unsigned char *image = p->image;
     struct code c = {0};
     Elf64_Ehdr head;
@@ -91,8 +96,8 @@ static int is_wanted(const char *kernel, int names, char **name) {
     return wanted;
 }
 
-static void print(const evn_kernel_source *source, int architecture, const struct nvrtc_program *p,
-                  const struct nvrtc_kernel *k) {
+static void print(const evn_kernel_source *source, int architecture, const struct rtc_program *p,
+                  const struct rtc_kernel *k) {
     int items = 0;
     for (const evn_kernel_entry *e = source->entry; e->name; e++)
         if (!strcmp(e->name, k->name)) items = e->items;
@@ -104,8 +109,57 @@ static void print(const evn_kernel_source *source, int architecture, const struc
            c.barrier, c.waits, c.cycles, source->name);
 }
 
+/* ---- AMD's ---- */
+
+enum { UNIT_LOCAL_BYTES = 65536 };
+
+static void print_hip(const evn_kernel_source *source, const char *target,
+                      const struct rtc_kernel *k) {
+    int items = 0;
+    for (const evn_kernel_entry *e = source->entry; e->name; e++)
+        if (!strcmp(e->name, k->name)) items = e->items;
+    const int waves = (items + k->wavefront - 1) / k->wavefront;
+    char groups[16] = "any";
+    if (k->group_bytes > 0)
+        snprintf(groups, sizeof groups, "%d", UNIT_LOCAL_BYTES / k->group_bytes);
+    printf("%-14s %-7s %5d %6d %6d %5d %5d %6d %6s  %3d %%  %s\n", k->name, target, items,
+           k->registers, k->scalar_registers, k->spill_bytes, k->local_bytes, k->group_bytes,
+           groups, 100 * items / (waves * k->wavefront), source->name);
+}
+
+static int table_hip(int names, char **name) {
+    static const char *const targets[] = {"gfx906", "gfx90a"};
+    struct rtc *compiler;
+    if (hiprtc_open(&compiler, 0, NULL)) {
+        printf("skipped: %s\n", evn_message());
+        return 77;
+    }
+    printf("kernel         target  items vector scalar spill   own  group groups  lanes  of\n");
+    for (int s = 0; s < SOURCES; s++)
+        for (int t = 0; t < 2; t++) {
+            struct rtc_program p;
+            int wanted = 0;
+            for (const evn_kernel_entry *e = sources[s]->entry; e->name; e++)
+                wanted |= is_wanted(e->name, names, name);
+            if (!wanted) continue;
+            if (rtc_compile(compiler, &p, sources[s]->name, sources[s]->text, targets[t],
+                            sources[s]->defines, sources[s]->contract) ||
+                hiprtc_measure(&p)) {
+                fprintf(stderr, "bench-kernels: %s\n", evn_message());
+                return 1;
+            }
+            for (int k = 0; k < p.kernels; k++)
+                if (is_wanted(p.kernel[k].name, names, name))
+                    print_hip(sources[s], targets[t], &p.kernel[k]);
+            rtc_program_close(&p);
+        }
+    rtc_close(compiler);
+    return 0;
+}
+
 int main(int argc, char **argv) {
-    struct nvrtc *compiler;
+    if (argc > 1 && !strcmp(argv[1], "hip")) return table_hip(argc - 2, argv + 2);
+    struct rtc *compiler;
     if (nvrtc_open(&compiler, 0)) {
         printf("skipped: %s\n", evn_message());
         return 77;
@@ -119,11 +173,11 @@ int main(int argc, char **argv) {
             for (const evn_kernel_entry *e = sources[s]->entry; e->name; e++)
                 wanted |= is_wanted(e->name, argc - 1, argv + 1);
             char target[32];
-            struct nvrtc_program p;
+            struct rtc_program p;
             if (!wanted || nvrtc_target(compiler, architectures[a], target)) continue;
             if (strncmp(target, "sm_", 3)) continue; /* no machine code */
-            if (nvrtc_compile(compiler, &p, sources[s]->name, sources[s]->text, target,
-                              sources[s]->defines, sources[s]->contract) ||
+            if (rtc_compile(compiler, &p, sources[s]->name, sources[s]->text, target,
+                            sources[s]->defines, sources[s]->contract) ||
                 nvrtc_measure(&p)) {
                 fprintf(stderr, "bench-kernels: %s\n", evn_message());
                 return 1;
@@ -131,8 +185,8 @@ int main(int argc, char **argv) {
             for (int k = 0; k < p.kernels; k++)
                 if (is_wanted(p.kernel[k].name, argc - 1, argv + 1))
                     print(sources[s], architectures[a], &p, &p.kernel[k]);
-            nvrtc_program_close(&p);
+            rtc_program_close(&p);
         }
-    nvrtc_close(compiler);
+    rtc_close(compiler);
     return 0;
 }

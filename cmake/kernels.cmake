@@ -8,7 +8,7 @@
 # headers put in where they are included, and each kernel as the host compiler has made it. NAME=VALUE are macros for all compilers; one
 # file may be added several times under different names. Headers are also looked for in the folders of the list EVENER_KERNEL_FOLDERS.
 #
-# evener_cubins() adds TARGET, which is not part of `all`: every kernel file named so far, compiled into FOLDER by TOOL (src/device/cuda/ship.c);
+# evener_cubins() adds TARGET, which is not part of `all`: every kernel file named so far, compiled into FOLDER by TOOL (src/device/gpu/ship.c);
 # anew where its text or one of FILE.. has changed.
 #
 # The same file is the script that makes the source (cmake -P), so that a build needs nothing but CMake.

@@ -1,8 +1,8 @@
 /* For programs: devices behind one interface.
  *
- * A back end is cuda, opencl or emulated. A device's abilities are data (evn_traits). No vendor's
- * library is linked: back ends open theirs with dlopen(); if that fails, the reason is kept for
- * messages.
+ * A back end is cuda, hip, opencl or emulated. A device's abilities are data (evn_traits). No
+ * vendor's library is linked: back ends open theirs with dlopen(); if that fails, the reason is
+ * kept for messages.
  *
  * Device memory is a buffer, named by a handle; a position in it is a byte offset. Kernels get
  * buffers as arguments and find their data by offsets, since OpenCL 1.2 does not let the host store
@@ -183,8 +183,8 @@ evn_status evn_launch_resident(evn_queue *q, evn_kernel *kernel, int groups, int
                                const evn_argument *argument, int arguments);
 
 /* The largest number of groups that evn_launch_resident() accepts; 0: the device has no such
- * launches. With CUDA the groups that fit on its multiprocessors, on the emulated device its cores.
- * Any thread. */
+ * launches. With CUDA and HIP the groups that fit on its multiprocessors, on the emulated device
+ * its cores. Any thread. */
 int evn_kernel_resident(evn_kernel *kernel);
 
 /* ---- order and time ---- */
@@ -238,15 +238,18 @@ void evn_queue_phase(evn_queue *q, const char *name);
 /* Access for kernels compiled by nvcc and libraries such as cuBLAS, which take addresses and a
  * stream. Work put into the queue's stream runs after the queue's earlier and before its later
  * work; the queue's copies, events and evn_queue_finish() include it and report its errors. Both
- * functions return EVN_MISSING, with *out NULL, on back ends other than CUDA. Any thread. */
+ * functions return EVN_MISSING, with *out NULL, on back ends other than CUDA and HIP. Any thread.
+ */
 
 /* Device address of byte `at` of the buffer: with CUDA a CUdeviceptr, the `double *` of nvcc's
- * code. Not a host address. Valid until the buffer is closed. */
+ * code, with HIP a hipDeviceptr_t, that of hipcc's. Not a host address. Valid until the buffer is
+ * closed. */
 evn_status evn_buffer_address(void **out, const evn_buffer *buffer, size_t at);
 
-/* The queue's native stream: with CUDA a CUstream, the same as a cudaStream_t, non-blocking. Also
- * makes its device current for the calling thread (its primary context, that of CUDA's run-time
- * library) until the thread's next call for another device. The queue owns the stream. */
+/* The queue's native stream: with CUDA a CUstream, the same as a cudaStream_t, with HIP a
+ * hipStream_t; non-blocking. Also makes its device current for the calling thread (its primary
+ * context, that of CUDA's run-time library) until the thread's next call for another device. The
+ * queue owns the stream. */
 evn_status evn_queue_native(void **out, evn_queue *q);
 
 /* ---- counters, of each device since it was opened ---- */

@@ -1,5 +1,5 @@
-/* For programs: the dialect of device code. The same text is OpenCL C 1.2, CUDA C (NVRTC), and C
- * for the host compiler.
+/* For programs: the dialect of device code. The same text is OpenCL C 1.2, CUDA C (NVRTC), HIP
+ * (HIPRTC), and C for the host compiler.
  *
  * A kernel is written for a whole group of items, as a sequence of item loops with barriers between
  * them:
@@ -33,10 +33,12 @@
 
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 #    define EVN_OPENCL 1
+#elif defined(__HIP__)
+#    define EVN_HIP 1
 #elif defined(__CUDACC__)
 #    define EVN_CUDA 1
 #endif
-#if defined(EVN_OPENCL) || defined(EVN_CUDA)
+#if defined(EVN_OPENCL) || defined(EVN_HIP) || defined(EVN_CUDA)
 #    define EVN_ON_DEVICE 1
 #else
 #    define EVN_ON_DEVICE 0
@@ -136,6 +138,54 @@ EVN_DEVICE_FUNCTION void evn_raise_(evn_long *flag, evn_long n) {
 }
 #    endif
 
+#elif defined(EVN_HIP)
+
+/* functions without a word are the device's, as in OpenCL C */
+#    pragma clang force_cuda_host_device begin
+
+typedef long long evn_long;
+typedef unsigned long long evn_ulong;
+
+#    define EVN_KERNEL(name, items, parameters)                                                    \
+        extern "C" __global__ void __attribute__((amdgpu_flat_work_group_size(items, items)))      \
+        name parameters
+#    define EVN_GLOBAL
+#    define EVN_LOCAL
+#    define EVN_RESTRICT                 __restrict__
+#    define EVN_DEVICE_FUNCTION          static __device__ __forceinline__
+#    define EVN_TABLE(type, name, count) static __device__ __constant__ const type name[count]
+#    define EVN_GROUP                    ((int)blockIdx.x)
+#    define EVN_GROUPS                   ((int)gridDim.x)
+#    define EVN_ITEM_COUNT               ((int)blockDim.x)
+#    define EVN_ITEM_                    ((int)threadIdx.x)
+#    define EVN_BARRIER                  __syncthreads()
+#    define EVN_PREFETCH(pointer)        ((void)(pointer)) /* gfx9 has no such instruction */
+/* the compiler itself counts the groups for which local memory leaves room, 64 KiB a unit */
+#    define EVN_RESIDENT(items, groups)  items
+#    define EVN_AWAIT(flag, n)           evn_await_(flag, n)
+/* Stores of a group's wavefronts reach the second-level cache each in its own order, so that each
+ * item releases its own before the barrier, not the first for all. */
+#    define EVN_RAISE(flag, n)                                                                     \
+        do {                                                                                       \
+            __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");                                     \
+            EVN_BARRIER;                                                                           \
+            if (EVN_ITEM_ == 0)                                                                    \
+                __hip_atomic_store(flag, n, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);           \
+        } while (0)
+
+#    define evn_sqrt(a)      sqrt(a)
+#    define evn_abs(a)       fabs(a)
+#    define evn_fma(a, b, c) fma(a, b, c)
+#    define evn_bits_(a)     ((evn_ulong)__double_as_longlong(a))
+
+/* Each item acquires on its own, once the flag says so: an acquire in every round would empty the
+ * first-level cache each time. */
+EVN_DEVICE_FUNCTION void evn_await_(const evn_long *flag, evn_long n) {
+    while (__hip_atomic_load(flag, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) < n) {
+    }
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+}
+
 #else /* the host */
 
 typedef long long evn_long;
@@ -185,7 +235,7 @@ EVN_DEVICE_FUNCTION evn_ulong evn_bits_(double a) {
              evn_left_##i--, i += (items))                                                         \
             if (i < (n))
 
-#    ifdef EVN_CUDA
+#    if defined(EVN_CUDA) || defined(EVN_HIP)
 #        define EVN_LOCAL_ARRAY(type, name, count) __shared__ type name[count]
 #    else
 #        define EVN_LOCAL_ARRAY(type, name, count) __local type name[count]

@@ -194,6 +194,6 @@ struct backend {
 evn_status device_find_kernel(const evn_device *d, const evn_kernel_source *source,
                               const char *name, const evn_kernel_entry **entry);
 
-extern const struct backend backend_cuda, backend_opencl, backend_emulated;
+extern const struct backend backend_cuda, backend_hip, backend_opencl, backend_emulated;
 
 #endif

@@ -8,6 +8,7 @@
 /* In order of preference. To remove a back end, delete its files and its line. */
 static const struct backend *const backends[] = {
     &backend_cuda,
+    &backend_hip,
     &backend_opencl,
     &backend_emulated,
 };

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A program's own CUDA: a body asks for address and stream, and puts work of its own into it, on a driver that is none.
+"""A program's own CUDA or HIP: a body asks for address and stream, and puts work of its own into it, on a driver that is none.
 
 The work is a copy, asked of the driver itself as a kernel of nvcc's would be launched. Where devices have no addresses there is NULL
-and a message, and on cores the memory itself. Run: ctest -R cc-own_kernels, or tests/cc/test_own_kernels.py build/evener-cc FAKE [test ..]
+and a message, and on cores the memory itself. Run: ctest -R cc-own_kernels, or tests/cc/test_own_kernels.py build/evener-cc FAKE FAKE_HIP [test ..]
 """
 import os
 import sys
@@ -14,6 +14,7 @@ PROGRAM = """#include <omp_cu.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #ifndef __EVENER_CC__
 #    define evn_message() ""
@@ -42,8 +43,10 @@ static void work(int z, int access) {
 }
 
 int main(int n, char **word) {
-    void *library = getenv("EVENER_LIBCUDA") ? dlopen(getenv("EVENER_LIBCUDA"), RTLD_NOW) : NULL;
-    void *symbol = library ? dlsym(library, "cuMemcpyHtoDAsync_v2") : NULL;
+    const int is_hip = getenv("EVENER_DEVICES") && !strcmp(getenv("EVENER_DEVICES"), "hip");
+    const char *file = getenv(is_hip ? "EVENER_LIBHIP" : "EVENER_LIBCUDA");
+    void *library = file ? dlopen(file, RTLD_NOW) : NULL;
+    void *symbol = library ? dlsym(library, is_hip ? "hipMemcpyHtoDAsync" : "cuMemcpyHtoDAsync_v2") : NULL;
     copy = (copy_in *)(uintptr_t)symbol;
     for (int z = 0; z < 4; z++) {
         for (int i = 0; i < 6; i++) value[z][i] = 10 * z + i;
@@ -68,7 +71,7 @@ int main(int n, char **word) {
 }
 """
 EXPECTED = "".join(" ".join(str(x) for x in (10 * z, 10 * z + 1, 90, 91, 10 * z + 4, 10 * z + 5)) + " " for z in range(4))
-FAKE = ""
+FAKE = FAKE_HIP = ""
 
 
 class OwnKernels(Case):
@@ -81,7 +84,7 @@ class OwnKernels(Case):
 
     def result(self, *words, units="2:GPU:1", devices="cuda", **more):
         env = {"EVENER_UNITS": units, "EVENER_DEVICES": devices, "EVENER_LIBCUDA": FAKE, "EVENER_NVRTC": FAKE, "EVENER_CACHE": "",
-               "EVENER_KERNELS": ""}
+               "EVENER_LIBHIP": FAKE_HIP, "EVENER_HIPRTC": FAKE_HIP, "EVENER_KERNELS": ""}
         return run([self.name[:-2], *words], env=env | more)
 
     def test_all(self):
@@ -92,6 +95,9 @@ class OwnKernels(Case):
         # work is late: what the queue has been given before comes before, and after it after
         for dice in "1", "2":
             self.assertEqual(self.fine(self.result(FAKE_CUDA_LATER=dice)).stdout, EXPECTED)
+        # HIP's address and stream
+        for units in "1:GPU:1", "1:CPU:1,1:GPU:1":
+            self.assertEqual(self.fine(self.result(units=units, devices="hip", FAKE_CUDA_LATER="1")).stdout, EXPECTED, units)
         # devices without addresses
         result = self.result(devices="emulated", units="1:GPU:1")
         self.assertEqual((result.returncode, result.stdout), (3, ""))
@@ -112,5 +118,5 @@ class OwnKernels(Case):
 
 
 if __name__ == "__main__":
-    FAKE = os.path.abspath(sys.argv.pop(2))
+    FAKE, FAKE_HIP = (os.path.abspath(sys.argv.pop(2)) for _ in range(2))
     common.main()

@@ -76,7 +76,7 @@ class Pairs(Base):
     def test_devices(self):
         run = ["run", "bt-mz", "--steps", "1", "--quiet", "--units"]
         for units in ("1:CPU:1", "auto", "1:CPU:1,1:GPU:1"):
-            self.refuses([*run, units, "--devices", "garbage"], "garbage", "cuda, opencl, emulated")
+            self.refuses([*run, units, "--devices", "garbage"], "garbage", "cuda, hip, opencl, emulated")
         self.warns([*run, "1:CPU:1", "--devices", "emulated"], "--devices", "1:CPU:1", "no unit of it is a GPU")
         self.warns([*run, "1:CPU:1", "--on-device-loss", "continue"], "--on-device-loss", "no unit of it is a GPU")
         self.silent(*run, "1:CPU:1,1:GPU:1", "--devices", "emulated", "--on-device-loss", "continue")

@@ -14,12 +14,20 @@
  * An error that spoils a context stays with it, as with the real one: all calls return it until the
  * context is released.
  *
- * Compiled with FAKE_OLD it is a driver from before CUDA 12.4.
+ * Compiled with FAKE_OLD it is a driver from before CUDA 12.4. Compiled with FAKE_HIP it has HIP's
+ * names (fake_hip.h) and takes the place of libamdhip64.so and libhiprtc.so; there a device's
+ * context is begun by its first call and ends with the process, and FAKE_OLD is ROCm 5.2.
  */
-#include "device/cuda/api.h"
+#include "device/gpu/api.h"
 #include <evener/device.h>
 #include "fake_cuda.h"
 #include "fake_later.h"
+#ifdef FAKE_HIP
+#    include "fake_hip.h"
+enum { IS_HIP = 1 };
+#else
+enum { IS_HIP = 0 };
+#endif
 #include <dlfcn.h>
 #include <elf.h>
 #include <pthread.h>
@@ -44,6 +52,11 @@ enum {
     CONTEXT_ACTIVE = 708,
     NOT_READY = 600
 };
+
+#define ASKED(ours, cuda, cuda_value, hip, hip_value)                                              \
+    ASKED_##ours = IS_HIP ? hip_value : cuda_value,
+enum { GPU_ATTRIBUTES(ASKED) };
+#undef ASKED
 
 enum object_kind { NOTHING, MEMORY, HOST, STREAM, EVENT, MODULE, FUNCTION, PROGRAM, REGISTERED };
 static const char *const kind_name[] = {"nothing",  "memory",      "host memory",
@@ -79,7 +92,7 @@ static _Thread_local int current = -1; /* the device whose context is current */
 
 /* A device address is a host address with this bit, so that the host faults where it follows one.
  */
-#define DEVICE_BIT ((CUdeviceptr)1 << 62)
+#define DEVICE_BIT ((gpu_address)1 << 62)
 
 static int current_device(void) { return current; }
 
@@ -97,8 +110,8 @@ static void reset(void) {
     memset(state.poisoned, 0, sizeof state.poisoned);
     memset(state.peer, 0, sizeof state.peer);
     fake = (struct fake_cuda){.devices = 2,
-                              .driver = 13000,
-                              .capability = 90,
+                              .driver = IS_HIP ? 60443483 : 13000,
+                              .capability = IS_HIP ? 0x90a : 90,
                               .memory = (size_t)1 << 28,
                               .peer = 1,
                               .may_register = (size_t)-1,
@@ -150,7 +163,7 @@ static int enter(const char *call, int needs) {
     }
     if (needs >= STARTED && !state.started) {
         wrong(call, "before cuInit");
-        return CUDA_NOT_INITIALIZED;
+        return GPU_NOT_INITIALIZED;
     }
     if (needs < IN_CONTEXT) return 0;
     if (current < 0) {
@@ -211,7 +224,7 @@ static struct object *find_here(const char *call, enum object_kind kind, const v
 
 static int close_object(const char *call, enum object_kind kind, const void *handle) {
     struct object *o = find_here(call, kind, handle);
-    if (!o) return CUDA_INVALID_HANDLE;
+    if (!o) return GPU_INVALID_HANDLE;
     o->is_open = 0;
     if (kind != FUNCTION) fake.open--;
     free(o->data);
@@ -220,7 +233,7 @@ static int close_object(const char *call, enum object_kind kind, const void *han
 }
 
 /* Host address of `bytes` at a device address; *device: whose; *left: how many there are. */
-static void *find_memory(const char *call, CUdeviceptr address, size_t bytes, int *device) {
+static void *find_memory(const char *call, gpu_address address, size_t bytes, int *device) {
     const unsigned char *host = (const unsigned char *)(uintptr_t)(address & ~DEVICE_BIT);
     if (!(address & DEVICE_BIT)) {
         wrong(call, "a device address that is none");
@@ -242,7 +255,7 @@ static void *find_memory(const char *call, CUdeviceptr address, size_t bytes, in
     return NULL;
 }
 
-static void *find_memory_here(const char *call, CUdeviceptr address, size_t bytes) {
+static void *find_memory_here(const char *call, gpu_address address, size_t bytes) {
     int device = -1;
     void *host = find_memory(call, address, bytes, &device);
     if (host && device != current) {
@@ -254,7 +267,7 @@ static void *find_memory_here(const char *call, CUdeviceptr address, size_t byte
 
 /* ---- the driver ---- */
 
-CUresult cuInit(unsigned flags) {
+gpu_result cuInit(unsigned flags) {
     int code = enter("cuInit", ANYWHERE);
     if (!code && flags) wrong("cuInit", "flags");
     if (!code) code = fake.init;
@@ -262,13 +275,13 @@ CUresult cuInit(unsigned flags) {
     return leave(code);
 }
 
-CUresult cuDriverGetVersion(int *version) {
+gpu_result cuDriverGetVersion(int *version) {
     int code = enter("cuDriverGetVersion", ANYWHERE);
     if (!code) *version = fake.driver;
     return leave(code);
 }
 
-CUresult cuGetErrorName(CUresult code, const char **name) {
+gpu_result cuGetErrorName(gpu_result code, const char **name) {
     static const struct {
         int code;
         const char *name;
@@ -280,54 +293,54 @@ CUresult cuGetErrorName(CUresult code, const char **name) {
     if (fake.speechless) return CUDA_STUB_LIBRARY;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].code == code) *name = names[i].name;
-    return *name ? 0 : CUDA_INVALID_VALUE;
+    return *name ? 0 : GPU_INVALID_VALUE;
 }
 
-CUresult cuGetErrorString(CUresult code, const char **text) {
+gpu_result cuGetErrorString(gpu_result code, const char **text) {
     (void)code;
     *text = fake.speechless ? NULL : "as the fake driver says";
     return fake.speechless ? CUDA_STUB_LIBRARY : 0;
 }
 
-CUresult cuDeviceGetCount(int *count) {
+gpu_result cuDeviceGetCount(int *count) {
     int code = enter("cuDeviceGetCount", STARTED);
     if (!code) *count = fake.devices;
     return leave(code);
 }
 
-CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+gpu_result cuDeviceGet(gpu_number *device, int ordinal) {
     int code = enter("cuDeviceGet", STARTED);
     if (!code && (ordinal < 0 || ordinal >= fake.devices)) {
         wrong("cuDeviceGet", "no such device");
-        code = CUDA_INVALID_DEVICE;
+        code = GPU_INVALID_DEVICE;
     }
     if (!code) *device = ordinal;
     return leave(code);
 }
 
-CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
+gpu_result cuDeviceGetName(char *name, int size, gpu_number device) {
     int code = enter("cuDeviceGetName", STARTED);
     if (!code) snprintf(name, (size_t)size, "Fake GPU %d", device);
     return leave(code);
 }
 
-CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
+gpu_result cuDeviceTotalMem_v2(size_t *bytes, gpu_number device) {
     (void)device;
     int code = enter("cuDeviceTotalMem_v2", STARTED);
     if (!code) *bytes = fake.memory;
     return leave(code);
 }
 
-CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device) {
+gpu_result cuDeviceGetAttribute(int *value, gpu_device_attribute which, gpu_number device) {
     int code = enter("cuDeviceGetAttribute", STARTED);
     (void)device;
     if (code) return leave(code);
     switch ((int)which) {
-    case CUDA_ITEMS_OF_GROUP: *value = 1024; break;
-    case CUDA_LOCAL_MEMORY: *value = 49152; break;
-    case CUDA_LOCAL_OF_PROCESSOR: *value = 233472; break;
-    case CUDA_PROCESSORS: *value = PROCESSORS; break;
-    case CUDA_RESIDENT: *value = fake.resident; break;
+    case ASKED_GPU_ITEMS_OF_GROUP: *value = 1024; break;
+    case ASKED_GPU_LOCAL_MEMORY: *value = 49152; break;
+    case ASKED_GPU_LOCAL_OF_PROCESSOR: *value = 233472; break;
+    case ASKED_GPU_PROCESSORS: *value = PROCESSORS; break;
+    case ASKED_GPU_RESIDENT: *value = fake.resident; break;
     case CUDA_MAJOR: *value = fake.capability / 10; break;
     case CUDA_MINOR: *value = fake.capability % 10; break;
     default: wrong("cuDeviceGetAttribute", "an attribute that the fake driver does not know");
@@ -335,7 +348,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev
     return leave(0);
 }
 
-CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
+gpu_result cuDeviceCanAccessPeer(int *can, gpu_number device, gpu_number peer) {
     int code = enter("cuDeviceCanAccessPeer", STARTED);
     if (!code && device == peer) wrong("cuDeviceCanAccessPeer", "the same device twice");
     if (!code) *can = fake.peer && device != peer;
@@ -343,21 +356,21 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
 }
 
 /* contexts: named like objects, beyond them */
-static CUcontext context_of(int device) {
-    return (CUcontext)(uintptr_t)(16 * (size_t)(OBJECTS + 1 + device));
+static gpu_context context_of(int device) {
+    return (gpu_context)(uintptr_t)(16 * (size_t)(OBJECTS + 1 + device));
 }
-static int device_of(CUcontext context) { return (int)((uintptr_t)context / 16) - OBJECTS - 1; }
+static int device_of(gpu_context context) { return (int)((uintptr_t)context / 16) - OBJECTS - 1; }
 
-CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
+gpu_result cuDevicePrimaryCtxSetFlags_v2(gpu_number device, unsigned flags) {
     int code = enter("cuDevicePrimaryCtxSetFlags_v2", STARTED);
     if (code) return leave(code);
-    if (flags != CUDA_WAIT_BLOCKED) wrong("cuDevicePrimaryCtxSetFlags_v2", "other flags");
+    if (flags != GPU_WAIT_BLOCKED) wrong("cuDevicePrimaryCtxSetFlags_v2", "other flags");
     if (state.retained[device]) return leave(CONTEXT_ACTIVE);
     fake.flags[device] = flags;
     return leave(0);
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+gpu_result cuDevicePrimaryCtxRetain(gpu_context *context, gpu_number device) {
     int code = enter("cuDevicePrimaryCtxRetain", STARTED);
     if (code) return leave(code);
     state.retained[device]++;
@@ -366,7 +379,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     return leave(0);
 }
 
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+gpu_result cuDevicePrimaryCtxRelease_v2(gpu_number device) {
     int code = enter("cuDevicePrimaryCtxRelease_v2", STARTED);
     if (!state.retained[device]) {
         wrong("cuDevicePrimaryCtxRelease_v2", "released more often than retained");
@@ -391,7 +404,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     return leave(code);
 }
 
-CUresult cuCtxSetCurrent(CUcontext context) {
+gpu_result cuCtxSetCurrent(gpu_context context) {
     int code = enter("cuCtxSetCurrent", STARTED);
     if (!context) {
         current = -1;
@@ -412,27 +425,27 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 }
 
 /* Of the context: others' work may be done as well. */
-CUresult cuCtxSynchronize(void) {
+gpu_result cuCtxSynchronize(void) {
     int code = enter("cuCtxSynchronize", IN_CONTEXT);
     if (!code && !later_is_idle()) fake.waits++;
     if (!code) later_all();
     return leave(code);
 }
 
-CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+gpu_result cuCtxEnablePeerAccess(gpu_context peer, unsigned flags) {
     int code = enter("cuCtxEnablePeerAccess", IN_CONTEXT), other = device_of(peer);
     if (code) return leave(code);
     if (flags || other < 0 || other >= FAKE_DEVICES || !state.retained[other] || other == current) {
         wrong("cuCtxEnablePeerAccess", "flags, or no peer");
-        return leave(CUDA_INVALID_VALUE);
+        return leave(GPU_INVALID_VALUE);
     }
-    if (!fake.peer) return leave(CUDA_PEER_ACCESS_UNSUPPORTED);
-    if (state.peer[current][other]) return leave(CUDA_PEER_ACCESS_ALREADY_ENABLED);
+    if (!fake.peer) return leave(GPU_PEER_ACCESS_UNSUPPORTED);
+    if (state.peer[current][other]) return leave(GPU_PEER_ACCESS_ALREADY_ENABLED);
     state.peer[current][other] = 1;
     return leave(0);
 }
 
-CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+gpu_result cuCtxDisablePeerAccess(gpu_context peer) {
     int code = enter("cuCtxDisablePeerAccess", IN_CONTEXT), other = device_of(peer);
     if (code) return leave(code);
     if (other < 0 || other >= FAKE_DEVICES || !state.peer[current][other]) {
@@ -452,7 +465,7 @@ static size_t used(int device) {
     return sum;
 }
 
-CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
+gpu_result cuMemGetInfo_v2(size_t *available, size_t *total) {
     int code = enter("cuMemGetInfo_v2", IN_CONTEXT);
     if (code) return leave(code);
     *total = fake.memory;
@@ -460,31 +473,31 @@ CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
     return leave(0);
 }
 
-CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
+gpu_result cuMemAlloc_v2(gpu_address *address, size_t bytes) {
     int code = enter("cuMemAlloc_v2", IN_CONTEXT);
     if (code) return leave(code);
     if (!bytes) {
         wrong("cuMemAlloc_v2", "0 bytes");
-        return leave(CUDA_INVALID_VALUE);
+        return leave(GPU_INVALID_VALUE);
     }
     /* a little is always taken, as by a real context */
-    if (bytes + 4096 > fake.memory - used(current)) return leave(CUDA_OUT_OF_MEMORY);
+    if (bytes + 4096 > fake.memory - used(current)) return leave(GPU_OUT_OF_MEMORY);
     void *data = NULL;
-    if (posix_memalign(&data, 512, bytes)) return leave(CUDA_OUT_OF_MEMORY);
+    if (posix_memalign(&data, 512, bytes)) return leave(GPU_OUT_OF_MEMORY);
     memset(data, 0xa5, bytes);
     open_object(MEMORY, data, bytes);
-    *address = (CUdeviceptr)(uintptr_t)data | DEVICE_BIT;
+    *address = (gpu_address)(uintptr_t)data | DEVICE_BIT;
     return leave(0);
 }
 
-CUresult cuMemFree_v2(CUdeviceptr address) {
+gpu_result cuMemFree_v2(gpu_address address) {
     /* what ends something does so, whatever it returns */
     int code = enter("cuMemFree_v2", IN_CONTEXT);
     later_all();
     for (int i = 0; i < state.objects; i++) {
         struct object *o = &state.object[i];
         if (o->kind != MEMORY || !o->is_open ||
-            (CUdeviceptr)(uintptr_t)o->data != (address & ~DEVICE_BIT))
+            (gpu_address)(uintptr_t)o->data != (address & ~DEVICE_BIT))
             continue;
         if (o->device != current) wrong("cuMemFree_v2", "memory of another context");
         o->is_open = 0;
@@ -494,19 +507,19 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
         return leave(code);
     }
     wrong("cuMemFree_v2", "not the start of an allocation, or freed before");
-    return leave(CUDA_INVALID_VALUE);
+    return leave(GPU_INVALID_VALUE);
 }
 
-CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+gpu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
     int code = enter("cuMemHostAlloc", IN_CONTEXT);
     if (code) return leave(code);
-    if (!bytes || flags != CUDA_HOST_PORTABLE) wrong("cuMemHostAlloc", "0 bytes, or other flags");
-    if (posix_memalign(memory, 256, bytes)) return leave(CUDA_OUT_OF_MEMORY);
+    if (!bytes || flags != GPU_HOST_PORTABLE) wrong("cuMemHostAlloc", "0 bytes, or other flags");
+    if (posix_memalign(memory, 256, bytes)) return leave(GPU_OUT_OF_MEMORY);
     open_object(HOST, *memory, bytes);
     return leave(0);
 }
 
-CUresult cuMemFreeHost(void *memory) {
+gpu_result cuMemFreeHost(void *memory) {
     int code = enter("cuMemFreeHost", IN_CONTEXT);
     later_all();
     for (int i = 0; i < state.objects; i++) {
@@ -520,26 +533,26 @@ CUresult cuMemFreeHost(void *memory) {
         return leave(code);
     }
     wrong("cuMemFreeHost", "not from cuMemHostAlloc, or freed before");
-    return leave(CUDA_INVALID_VALUE);
+    return leave(GPU_INVALID_VALUE);
 }
 
-CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+gpu_result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
     int code = enter("cuMemHostRegister_v2", IN_CONTEXT);
     if (code) return leave(code);
-    if (!bytes || flags != CUDA_HOST_PORTABLE) wrong("cuMemHostRegister", "0 bytes or other flags");
+    if (!bytes || flags != GPU_HOST_PORTABLE) wrong("cuMemHostRegister", "0 bytes or other flags");
     for (int i = 0; i < state.objects; i++) {
         const struct object *o = &state.object[i];
         if (o->kind == REGISTERED && o->is_open && (char *)o->data < (char *)memory + bytes &&
             (char *)memory < (char *)o->data + o->bytes)
-            return leave(CUDA_HOST_MEMORY_REGISTERED);
+            return leave(GPU_HOST_MEMORY_REGISTERED);
     }
-    if (bytes > fake.may_register) return leave(CUDA_OUT_OF_MEMORY);
+    if (bytes > fake.may_register) return leave(GPU_OUT_OF_MEMORY);
     open_object(REGISTERED, memory, bytes);
     fake.registered++;
     return leave(0);
 }
 
-CUresult cuMemHostUnregister(void *memory) {
+gpu_result cuMemHostUnregister(void *memory) {
     int code = enter("cuMemHostUnregister", IN_CONTEXT);
     later_all();
     for (int i = 0; i < state.objects; i++) {
@@ -550,7 +563,7 @@ CUresult cuMemHostUnregister(void *memory) {
         return leave(code);
     }
     wrong("cuMemHostUnregister", "not registered, or not any more");
-    return leave(CUDA_INVALID_VALUE);
+    return leave(GPU_INVALID_VALUE);
 }
 
 struct copy {
@@ -564,54 +577,54 @@ static void do_copy(void *data) {
     memcpy(c->to, c->from, c->bytes);
 }
 
-static void copy(CUstream stream, void *to, const void *from, size_t bytes) {
+static void copy(gpu_stream stream, void *to, const void *from, size_t bytes) {
     later_do(number_of(stream), do_copy, &(struct copy){to, from, bytes}, sizeof(struct copy));
 }
 
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
+gpu_result cuMemcpyHtoDAsync_v2(gpu_address to, const void *from, size_t bytes, gpu_stream stream) {
     static const char call[] = "cuMemcpyHtoDAsync_v2";
     int code = enter(call, IN_CONTEXT);
     if (code) return leave(code);
     void *data = find_memory_here(call, to, bytes);
-    if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(CUDA_INVALID_VALUE);
+    if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(GPU_INVALID_VALUE);
     copy(stream, data, from, bytes);
     return leave(0);
 }
 
-CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
+gpu_result cuMemcpyDtoHAsync_v2(void *to, gpu_address from, size_t bytes, gpu_stream stream) {
     static const char call[] = "cuMemcpyDtoHAsync_v2";
     int code = enter(call, IN_CONTEXT);
     if (code) return leave(code);
     const void *data = find_memory_here(call, from, bytes);
-    if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(CUDA_INVALID_VALUE);
+    if (!data || !bytes || !find_here(call, STREAM, stream)) return leave(GPU_INVALID_VALUE);
     copy(stream, to, data, bytes);
     return leave(0);
 }
 
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+gpu_result cuMemcpyDtoDAsync_v2(gpu_address to, gpu_address from, size_t bytes, gpu_stream stream) {
     static const char call[] = "cuMemcpyDtoDAsync_v2";
     int code = enter(call, IN_CONTEXT);
     if (code) return leave(code);
     void *target = find_memory_here(call, to, bytes);
     const void *data = find_memory_here(call, from, bytes);
     if (!target || !data || !bytes || !find_here(call, STREAM, stream))
-        return leave(CUDA_INVALID_VALUE);
+        return leave(GPU_INVALID_VALUE);
     copy(stream, target, data, bytes);
     return leave(0);
 }
 
-CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                           CUcontext from_context, size_t bytes, CUstream stream) {
+gpu_result cuMemcpyPeerAsync(gpu_address to, gpu_context to_context, gpu_address from,
+                             gpu_context from_context, size_t bytes, gpu_stream stream) {
     static const char call[] = "cuMemcpyPeerAsync";
     int code = enter(call, IN_CONTEXT), here = -1, there = -1;
     if (code) return leave(code);
     void *target = find_memory(call, to, bytes, &here);
     const void *data = find_memory(call, from, bytes, &there);
     if (!target || !data || !bytes || !find_here(call, STREAM, stream))
-        return leave(CUDA_INVALID_VALUE);
+        return leave(GPU_INVALID_VALUE);
     if (here != device_of(to_context) || there != device_of(from_context)) {
         wrong(call, "memory of another context than is said");
-        return leave(CUDA_INVALID_VALUE);
+        return leave(GPU_INVALID_VALUE);
     }
     if (state.poisoned[there]) return leave(state.poisoned[there]);
     int direct = state.peer[here][there] || state.peer[there][here];
@@ -620,90 +633,90 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
     return leave(0);
 }
 
-CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+gpu_result cuStreamCreate(gpu_stream *stream, unsigned flags) {
     int code = enter("cuStreamCreate", IN_CONTEXT);
     if (code) return leave(code);
-    if (flags != CUDA_STREAM_NON_BLOCKING) wrong("cuStreamCreate", "other flags");
+    if (flags != GPU_STREAM_NON_BLOCKING) wrong("cuStreamCreate", "other flags");
     *stream = open_object(STREAM, NULL, 0);
     return leave(0);
 }
 
-CUresult cuStreamDestroy_v2(CUstream stream) {
+gpu_result cuStreamDestroy_v2(gpu_stream stream) {
     int code = enter("cuStreamDestroy_v2", IN_CONTEXT);
     if (find_here("cuStreamDestroy_v2", STREAM, stream)) later_stream(number_of(stream));
     int closed = close_object("cuStreamDestroy_v2", STREAM, stream);
     return leave(code ? code : closed);
 }
 
-CUresult cuStreamSynchronize(CUstream stream) {
+gpu_result cuStreamSynchronize(gpu_stream stream) {
     int code = enter("cuStreamSynchronize", IN_CONTEXT);
-    if (!code && !find_here("cuStreamSynchronize", STREAM, stream)) code = CUDA_INVALID_HANDLE;
+    if (!code && !find_here("cuStreamSynchronize", STREAM, stream)) code = GPU_INVALID_HANDLE;
     if (!code && !later_is_done(number_of(stream))) fake.waits++;
     if (!code) later_stream(number_of(stream));
     return leave(code);
 }
 
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+gpu_result cuStreamWaitEvent(gpu_stream stream, gpu_event event, unsigned flags) {
     int code = enter("cuStreamWaitEvent", IN_CONTEXT);
     if (code) return leave(code);
     if (flags) wrong("cuStreamWaitEvent", "flags");
     /* the event may be of any context */
     if (!find_here("cuStreamWaitEvent", STREAM, stream) || !find("cuStreamWaitEvent", EVENT, event))
-        code = CUDA_INVALID_HANDLE;
+        code = GPU_INVALID_HANDLE;
     if (!code) later_wait(number_of(stream), number_of(event));
     return leave(code);
 }
 
-CUresult cuEventCreate(CUevent *event, unsigned flags) {
+gpu_result cuEventCreate(gpu_event *event, unsigned flags) {
     int code = enter("cuEventCreate", IN_CONTEXT);
     if (code) return leave(code);
     /* others take the time away */
-    if (flags && flags != CUDA_EVENT_BLOCKED) wrong("cuEventCreate", "flags");
-    fake.blocked_events += flags == CUDA_EVENT_BLOCKED;
+    if (flags && flags != GPU_EVENT_BLOCKED) wrong("cuEventCreate", "flags");
+    fake.blocked_events += flags == GPU_EVENT_BLOCKED;
     *event = open_object(EVENT, NULL, 0);
     return leave(0);
 }
 
-CUresult cuEventDestroy_v2(CUevent event) {
+gpu_result cuEventDestroy_v2(gpu_event event) {
     int code = enter("cuEventDestroy_v2", IN_CONTEXT);
     int closed = close_object("cuEventDestroy_v2", EVENT, event);
     return leave(code ? code : closed);
 }
 
-CUresult cuEventRecord(CUevent event, CUstream stream) {
+gpu_result cuEventRecord(gpu_event event, gpu_stream stream) {
     int code = enter("cuEventRecord", IN_CONTEXT);
     if (code) return leave(code);
     struct object *e = find_here("cuEventRecord", EVENT, event);
-    if (!e || !find_here("cuEventRecord", STREAM, stream)) return leave(CUDA_INVALID_HANDLE);
+    if (!e || !find_here("cuEventRecord", STREAM, stream)) return leave(GPU_INVALID_HANDLE);
     e->when = 0.25 * ++fake.records + state.busy;
     e->recorded = 1;
     later_record(number_of(stream), number_of(event));
     return leave(0);
 }
 
-CUresult cuEventSynchronize(CUevent event) {
+gpu_result cuEventSynchronize(gpu_event event) {
     int code = enter("cuEventSynchronize", IN_CONTEXT);
-    if (!code && !find_here("cuEventSynchronize", EVENT, event)) code = CUDA_INVALID_HANDLE;
+    if (!code && !find_here("cuEventSynchronize", EVENT, event)) code = GPU_INVALID_HANDLE;
     if (!code && !later_has(number_of(event))) fake.waits++;
     if (!code) later_event(number_of(event));
     return leave(code);
 }
 
-CUresult cuEventQuery(CUevent event) {
+gpu_result cuEventQuery(gpu_event event) {
     int code = enter("cuEventQuery", IN_CONTEXT);
-    if (!code && !find_here("cuEventQuery", EVENT, event)) code = CUDA_INVALID_HANDLE;
+    if (!code && !find_here("cuEventQuery", EVENT, event)) code = GPU_INVALID_HANDLE;
     if (!code && !later_asked(number_of(event))) code = NOT_READY;
     return leave(code);
 }
 
-CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
+gpu_result cuEventElapsedTime(float *milliseconds, gpu_event begin, gpu_event end) {
     int code = enter("cuEventElapsedTime", IN_CONTEXT);
     if (code) return leave(code);
     struct object *a = find_here("cuEventElapsedTime", EVENT, begin);
     struct object *b = find_here("cuEventElapsedTime", EVENT, end);
     if (!a || !b || !a->recorded || !b->recorded) {
         if (a && b) wrong("cuEventElapsedTime", "an event that was never recorded");
-        return leave(CUDA_INVALID_HANDLE);
+        return leave(GPU_INVALID_HANDLE);
     }
     if (!later_has(number_of(begin)) || !later_has(number_of(end))) {
         wrong("cuEventElapsedTime", "an event that has not happened");
@@ -727,8 +740,8 @@ static size_t cubin_bytes(const Elf64_Ehdr *e) {
     return end > other ? end : other;
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned options,
-                            CUjit_option *option, void **value) {
+gpu_result cuModuleLoadDataEx(gpu_module *module, const void *image, unsigned options,
+                              gpu_load_option *option, void **value) {
     static const char call[] = "cuModuleLoadDataEx";
     int code = enter(call, IN_CONTEXT), architecture = 0;
     if (code) return leave(code);
@@ -738,11 +751,11 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned option
     if (!is_text) text += sizeof(Elf64_Ehdr);
     char kind[16], name[64];
     if (sscanf(text, read_made, kind, &architecture, name) != 3) {
-        if (is_text) return leave(CUDA_INVALID_IMAGE);
+        if (is_text) return leave(GPU_INVALID_IMAGE);
         /* made by the real compiler: kept, for the names of its kernels */
         size_t bytes = cubin_bytes(image);
         void *data = malloc(bytes);
-        if (!data) return leave(CUDA_OUT_OF_MEMORY);
+        if (!data) return leave(GPU_OUT_OF_MEMORY);
         *module = open_object(MODULE, memcpy(data, image, bytes), bytes);
         fake.loads++;
         return leave(0);
@@ -752,7 +765,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned option
             if ((int)option[i] == CUDA_JIT_ERRORS && (int)option[i + 1] == CUDA_JIT_ERRORS_BYTES)
                 snprintf(value[i], (size_t)(uintptr_t)value[i + 1], "made for %s_%d\nand no other",
                          kind, architecture);
-        return leave(CUDA_NO_BINARY_FOR_GPU);
+        return leave(GPU_NO_BINARY_FOR_GPU);
     }
     *module = open_object(MODULE, strdup(name), 0);
     fake.loads++;
@@ -777,74 +790,74 @@ static const evn_kernel_entry *kernel_of(const struct object *module, const char
     return NULL;
 }
 
-CUresult cuModuleUnload(CUmodule module) {
+gpu_result cuModuleUnload(gpu_module module) {
     int code = enter("cuModuleUnload", IN_CONTEXT);
     int closed = close_object("cuModuleUnload", MODULE, module);
     return leave(code ? code : closed);
 }
 
-CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+gpu_result cuModuleGetFunction(gpu_function *function, gpu_module module, const char *name) {
     int code = enter("cuModuleGetFunction", IN_CONTEXT);
     if (code) return leave(code);
     struct object *m = find_here("cuModuleGetFunction", MODULE, module);
-    if (!m) return leave(CUDA_INVALID_HANDLE);
+    if (!m) return leave(GPU_INVALID_HANDLE);
     const evn_kernel_entry *entry = kernel_of(m, name);
-    if (!entry) return leave(CUDA_NOT_FOUND);
+    if (!entry) return leave(GPU_NOT_FOUND);
     *function = open_object(FUNCTION, NULL, 0);
     fake.open--; /* ends with its module */
     state.object[state.objects - 1].entry = entry;
     return leave(0);
 }
 
-CUresult cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function) {
+gpu_result cuFuncGetAttribute(int *value, gpu_function_attribute which, gpu_function function) {
     int code = enter("cuFuncGetAttribute", IN_CONTEXT);
     if (code) return leave(code);
-    if (!find_here("cuFuncGetAttribute", FUNCTION, function)) return leave(CUDA_INVALID_HANDLE);
+    if (!find_here("cuFuncGetAttribute", FUNCTION, function)) return leave(GPU_INVALID_HANDLE);
     switch ((int)which) {
-    case CUDA_KERNEL_MAX_ITEMS: *value = fake.max_items; break;
-    case CUDA_KERNEL_LOCAL_BYTES: *value = fake.local_bytes; break;
+    case GPU_KERNEL_MAX_ITEMS: *value = fake.max_items; break;
+    case GPU_KERNEL_LOCAL_BYTES: *value = fake.local_bytes; break;
     default: wrong("cuFuncGetAttribute", "another attribute");
     }
     return leave(0);
 }
 
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
+gpu_result cuFuncSetAttribute(gpu_function function, gpu_function_attribute which, int value) {
     int code = enter("cuFuncSetAttribute", IN_CONTEXT);
     if (code) return leave(code);
-    if (!find_here("cuFuncSetAttribute", FUNCTION, function)) return leave(CUDA_INVALID_HANDLE);
+    if (!find_here("cuFuncSetAttribute", FUNCTION, function)) return leave(GPU_INVALID_HANDLE);
     if ((int)which != CUDA_KERNEL_LOCAL_SHARE || value < 0 || value > 100)
         wrong("cuFuncSetAttribute", "another attribute or value");
     fake.local_share = value;
     return leave(0);
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *groups, CUfunction function, int items,
-                                                     size_t local_bytes) {
+gpu_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *groups, gpu_function function,
+                                                       int items, size_t local_bytes) {
     static const char call[] = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
     int code = enter(call, IN_CONTEXT);
     if (code) return leave(code);
     struct object *f = find_here(call, FUNCTION, function);
-    if (!f) return leave(CUDA_INVALID_HANDLE);
+    if (!f) return leave(GPU_INVALID_HANDLE);
     if (items != f->entry->items || local_bytes) wrong(call, "items or bytes");
     *groups = fake.groups;
     return leave(0);
 }
 
-#ifndef FAKE_OLD
-CUresult cuFuncLoad(CUfunction function) {
+#if !defined FAKE_OLD && !defined FAKE_HIP
+gpu_result cuFuncLoad(gpu_function function) {
     int code = enter("cuFuncLoad", IN_CONTEXT);
-    if (!code && !find_here("cuFuncLoad", FUNCTION, function)) code = CUDA_INVALID_HANDLE;
+    if (!code && !find_here("cuFuncLoad", FUNCTION, function)) code = GPU_INVALID_HANDLE;
     return leave(code);
 }
 
-CUresult cuFuncGetParamInfo(CUfunction function, size_t parameter, size_t *at, size_t *bytes) {
+gpu_result cuFuncGetParamInfo(gpu_function function, size_t parameter, size_t *at, size_t *bytes) {
     int code = enter("cuFuncGetParamInfo", IN_CONTEXT);
     if (code) return leave(code);
     struct object *f = find_here("cuFuncGetParamInfo", FUNCTION, function);
-    if (!f) return leave(CUDA_INVALID_HANDLE);
+    if (!f) return leave(GPU_INVALID_HANDLE);
     size_t count = 0;
     while (f->entry->parameter[count] != EVN_PARAMETERS_END) count++;
-    if (parameter >= count) return leave(CUDA_INVALID_VALUE);
+    if (parameter >= count) return leave(GPU_INVALID_VALUE);
     *at = 0;
     *bytes = f->entry->parameter[parameter] > 0 ? (size_t)f->entry->parameter[parameter] : 8;
     *bytes += (size_t)fake.extra_bytes;
@@ -873,10 +886,10 @@ static void do_launch(void *data) {
 }
 
 /* Under the lock. */
-static int launch(const char *call, CUfunction function, unsigned groups, CUstream stream,
+static int launch(const char *call, gpu_function function, unsigned groups, gpu_stream stream,
                   void **argument) {
     struct object *f = find_here(call, FUNCTION, function);
-    if (!f || !find_here(call, STREAM, stream)) return CUDA_INVALID_HANDLE;
+    if (!f || !find_here(call, STREAM, stream)) return GPU_INVALID_HANDLE;
     struct launch l = {.entry = f->entry, .groups = groups};
     size_t used = 0;
     for (int i = 0; f->entry->parameter[i] != EVN_PARAMETERS_END; i++) {
@@ -885,18 +898,18 @@ static int launch(const char *call, CUfunction function, unsigned groups, CUstre
             used = (used + 63) / 64 * 64;
             if (i >= PARAMETERS || used + (size_t)bytes > sizeof l.value) {
                 wrong(call, "more parameters than the fake driver has room for");
-                return CUDA_INVALID_VALUE;
+                return GPU_INVALID_VALUE;
             }
             memcpy(l.value + used, argument[i], (size_t)bytes);
             l.at[i] = used;
             used += (size_t)bytes;
             continue;
         }
-        CUdeviceptr address;
+        gpu_address address;
         memcpy(&address, argument[i], sizeof address);
         l.buffer[i] = find_memory_here(call, address, 1);
         if (!l.buffer[i]) {
-            state.poisoned[current] = CUDA_ILLEGAL_ADDRESS; /* as it would come to pass */
+            state.poisoned[current] = GPU_ILLEGAL_ADDRESS; /* as it would come to pass */
             return 0;
         }
     }
@@ -906,7 +919,7 @@ static int launch(const char *call, CUfunction function, unsigned groups, CUstre
 }
 
 /* Whether that is what the kernel was written for. Under the lock. */
-static int is_shape(const char *call, CUfunction function, const unsigned shape[7]) {
+static int is_shape(const char *call, gpu_function function, const unsigned shape[7]) {
     const struct object *f = find_here(call, FUNCTION, function);
     int right = f && shape[0] && shape[3] == (unsigned)f->entry->items && !shape[6];
     for (int i = 1; i < 6; i++) right &= i == 3 || shape[i] == 1;
@@ -914,41 +927,43 @@ static int is_shape(const char *call, CUfunction function, const unsigned shape[
     return right;
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned local_bytes,
-                        CUstream stream, void **argument, void **extra) {
+gpu_result cuLaunchKernel(gpu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                          unsigned block_x, unsigned block_y, unsigned block_z,
+                          unsigned local_bytes, gpu_stream stream, void **argument, void **extra) {
     static const char call[] = "cuLaunchKernel";
     const unsigned shape[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, local_bytes};
     int code = enter(call, IN_CONTEXT);
     if (code) return leave(code);
     if (extra) wrong(call, "extra");
-    if (!is_shape(call, function, shape)) return leave(CUDA_INVALID_VALUE);
+    if (!is_shape(call, function, shape)) return leave(GPU_INVALID_VALUE);
     return leave(launch(call, function, grid_x, stream, argument));
 }
 
+#if !(defined FAKE_OLD && defined FAKE_HIP)
 /* All groups at a time; here one after another, which is right for those that wait for earlier ones
  * alone and do one piece each. */
-CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
-                                   unsigned grid_z, unsigned block_x, unsigned block_y,
-                                   unsigned block_z, unsigned local_bytes, CUstream stream,
-                                   void **argument) {
+gpu_result cuLaunchCooperativeKernel(gpu_function function, unsigned grid_x, unsigned grid_y,
+                                     unsigned grid_z, unsigned block_x, unsigned block_y,
+                                     unsigned block_z, unsigned local_bytes, gpu_stream stream,
+                                     void **argument) {
     static const char call[] = "cuLaunchCooperativeKernel";
     const unsigned shape[] = {grid_x, grid_y, grid_z, block_x, block_y, block_z, local_bytes};
     int code = enter(call, IN_CONTEXT);
     if (code) return leave(code);
     if (!fake.resident) wrong(call, "a device that has no such launches");
-    if (!is_shape(call, function, shape)) return leave(CUDA_INVALID_VALUE);
+    if (!is_shape(call, function, shape)) return leave(GPU_INVALID_VALUE);
     if (grid_x > (unsigned)(fake.groups * PROCESSORS)) {
         wrong(call, "more groups than there are at a time");
-        return leave(CUDA_TOO_LARGE);
+        return leave(GPU_TOO_LARGE);
     }
     fake.together++;
     return leave(launch(call, function, grid_x, stream, argument));
 }
+#endif
 
 /* ---- the compiler ---- */
 
-nvrtcResult nvrtcVersion(int *major, int *minor) {
+rtc_result nvrtcVersion(int *major, int *minor) {
     *major = fake.compiler / 1000;
     *minor = fake.compiler % 1000 / 10;
     return 0;
@@ -956,23 +971,22 @@ nvrtcResult nvrtcVersion(int *major, int *minor) {
 
 static const int architectures[] = {75, 80, 90, 100};
 
-nvrtcResult nvrtcGetNumSupportedArchs(int *count) {
+rtc_result nvrtcGetNumSupportedArchs(int *count) {
     *count = sizeof architectures / sizeof *architectures;
     return 0;
 }
 
-nvrtcResult nvrtcGetSupportedArchs(int *list) {
+rtc_result nvrtcGetSupportedArchs(int *list) {
     memcpy(list, architectures, sizeof architectures);
     return 0;
 }
 
-const char *nvrtcGetErrorString(nvrtcResult code) {
+const char *nvrtcGetErrorString(rtc_result code) {
     return code ? "NVRTC_ERROR_FAKE" : "NVRTC_SUCCESS";
 }
 
-nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *text, const char *name,
-                               int headers, const char *const *header,
-                               const char *const *header_name) {
+rtc_result nvrtcCreateProgram(rtc_handle *program, const char *text, const char *name, int headers,
+                              const char *const *header, const char *const *header_name) {
     pthread_mutex_lock(&state.lock);
     if (!text || headers || header || header_name) wrong("nvrtcCreateProgram", "headers");
     *program = open_object(PROGRAM, strdup(name), 0);
@@ -985,7 +999,7 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *text, const ch
     return leave(0);
 }
 
-nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program) {
+rtc_result nvrtcDestroyProgram(rtc_handle *program) {
     pthread_mutex_lock(&state.lock);
     struct object *p = find("nvrtcDestroyProgram", PROGRAM, *program);
     if (!p) return leave(4);
@@ -1011,9 +1025,9 @@ static int wait_for_others(void) {
     return code;
 }
 
-nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options, const char *const *option) {
+rtc_result nvrtcCompileProgram(rtc_handle program, int options, const char *const *option) {
     pthread_mutex_lock(&state.lock);
-    if (wait_for_others()) return leave(NVRTC_BAD_TEXT);
+    if (wait_for_others()) return leave(RTC_BAD_TEXT);
     struct object *p = find("nvrtcCompileProgram", PROGRAM, program);
     if (!p) return leave(4);
     fake.compilations++;
@@ -1024,17 +1038,19 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int options, const char *c
         char kind[16];
         if (sscanf(option[i], "--gpu-architecture=%15[a-z]_%d", kind, &p->architecture) == 2)
             p->is_text = !strcmp(kind, "compute");
+        unsigned gfx;
+        if (sscanf(option[i], "--offload-arch=gfx%x", &gfx) == 1) p->architecture = (int)gfx;
     }
-    return leave(fake.compile_fails ? fake.compile_fails : *state.complaint ? NVRTC_BAD_TEXT : 0);
+    return leave(fake.compile_fails ? fake.compile_fails : *state.complaint ? RTC_BAD_TEXT : 0);
 }
 
-nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t *bytes) {
+rtc_result nvrtcGetProgramLogSize(rtc_handle program, size_t *bytes) {
     (void)program;
     *bytes = 300;
     return 0;
 }
 
-nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log) {
+rtc_result nvrtcGetProgramLog(rtc_handle program, char *log) {
     (void)program;
     if (fake.compile_fails)
         strcpy(log, "a warning\na.kernel.c(3): error: no\nmore");
@@ -1044,7 +1060,7 @@ nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char *log) {
 }
 
 /* The image is what the driver above takes for one. */
-static nvrtcResult image(nvrtcProgram program, char *out, size_t *bytes, int is_text) {
+static rtc_result image(rtc_handle program, char *out, size_t *bytes, int is_text) {
     pthread_mutex_lock(&state.lock);
     struct object *p = find("nvrtcGetCUBIN", PROGRAM, program);
     if (!p) return leave(4);
@@ -1059,22 +1075,107 @@ static nvrtcResult image(nvrtcProgram program, char *out, size_t *bytes, int is_
                     .e_shentsize = sizeof(Elf64_Shdr)};
     size_t at = is_text ? 0 : sizeof e;
     memcpy(out, &e, at);
-    snprintf(out + at, IMAGE_BYTES - at, made, is_text ? "compute" : "sm", p->architecture,
-             (const char *)p->data);
+    snprintf(out + at, IMAGE_BYTES - at, made,
+             is_text  ? "compute"
+             : IS_HIP ? "gfx"
+                      : "sm",
+             p->architecture, (const char *)p->data);
     return leave(0);
 }
 
-nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t *bytes) {
+rtc_result nvrtcGetCUBINSize(rtc_handle program, size_t *bytes) {
     return image(program, NULL, bytes, 0);
 }
-nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *out) {
+rtc_result nvrtcGetCUBIN(rtc_handle program, char *out) {
     size_t bytes;
     return image(program, out, &bytes, 0);
 }
-nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t *bytes) {
+rtc_result nvrtcGetPTXSize(rtc_handle program, size_t *bytes) {
     return image(program, NULL, bytes, 1);
 }
-nvrtcResult nvrtcGetPTX(nvrtcProgram program, char *out) {
+rtc_result nvrtcGetPTX(rtc_handle program, char *out) {
     size_t bytes;
     return image(program, out, &bytes, 1);
 }
+
+#ifdef FAKE_HIP
+
+/* ---- HIP's own ---- */
+
+const char *hipGetErrorName(gpu_result code);
+const char *hipGetErrorName(gpu_result code) {
+    static const struct {
+        int code;
+        const char *name;
+    } names[] = {{1, "hipErrorInvalidValue"},     {2, "hipErrorOutOfMemory"},
+                 {100, "hipErrorNoDevice"},       {209, "hipErrorNoBinaryForGpu"},
+                 {700, "hipErrorIllegalAddress"}, {720, "hipErrorCooperativeLaunchTooLarge"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].code == code && !fake.speechless) return names[i].name;
+    return fake.speechless ? NULL : "hipErrorUnknown";
+}
+
+const char *hipGetErrorString(gpu_result code);
+const char *hipGetErrorString(gpu_result code) {
+    (void)code;
+    return fake.speechless ? NULL : "as the fake driver says";
+}
+
+gpu_result hipSetDevice(int device);
+gpu_result hipSetDevice(int device) {
+    int code = enter("hipSetDevice", STARTED);
+    if (!code && (device < 0 || device >= fake.devices)) {
+        wrong("hipSetDevice", "no such device");
+        code = GPU_INVALID_DEVICE;
+    }
+    if (code) return leave(code);
+    current = device;
+    state.retained[device] = 1;
+    return leave(0);
+}
+
+gpu_result hipSetDeviceFlags(unsigned flags);
+gpu_result hipSetDeviceFlags(unsigned flags) {
+    int code = enter("hipSetDeviceFlags", IN_CONTEXT);
+    if (!code && flags != GPU_WAIT_BLOCKED) wrong("hipSetDeviceFlags", "other flags");
+    if (!code) fake.flags[current] = flags;
+    return leave(code);
+}
+
+/* The name of the architecture is elsewhere in the struct since ROCm 6. */
+static gpu_result properties(const char *call, char *to, int device, size_t at, size_t bytes) {
+    int code = enter(call, STARTED);
+    if (code) return leave(code);
+    memset(to, 0, bytes);
+    snprintf(to, 256, "Fake gfx GPU %d", device);
+    snprintf(to + at, 256, "gfx%x:sramecc+:xnack-", (unsigned)fake.capability);
+    return leave(0);
+}
+#    ifdef FAKE_OLD
+gpu_result hipGetDeviceProperties(void *to, int device);
+gpu_result hipGetDeviceProperties(void *to, int device) {
+    return properties("hipGetDeviceProperties", to, device, 396, 792);
+}
+#    else
+gpu_result hipGetDevicePropertiesR0600(void *to, int device);
+gpu_result hipGetDevicePropertiesR0600(void *to, int device) {
+    return properties("hipGetDevicePropertiesR0600", to, device, 1160, 1472);
+}
+#    endif
+
+gpu_result hipDeviceEnablePeerAccess(int peer, unsigned flags);
+gpu_result hipDeviceEnablePeerAccess(int peer, unsigned flags) {
+    return cuCtxEnablePeerAccess(context_of(peer), flags);
+}
+gpu_result hipDeviceDisablePeerAccess(int peer);
+gpu_result hipDeviceDisablePeerAccess(int peer) { return cuCtxDisablePeerAccess(context_of(peer)); }
+
+gpu_result hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                              size_t bytes, gpu_stream stream);
+gpu_result hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                              size_t bytes, gpu_stream stream) {
+    return cuMemcpyPeerAsync((uintptr_t)to, context_of(to_device), (uintptr_t)from,
+                             context_of(from_device), bytes, stream);
+}
+
+#endif

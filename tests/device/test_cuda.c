@@ -4,7 +4,7 @@
 #include "device/backend.h"
 #include "device/cache.h"
 #include "device/devices.h"
-#include "device/cuda/api.h"
+#include "device/gpu/api.h"
 #include "fake_of_test.h"
 #include "probe_table.h"
 #include <dirent.h>
@@ -536,7 +536,7 @@ static void test_register(void **state) {
                  "stay in place");
     fake->may_register = (size_t)-1;
     fake->fail_at = 2; /* after the context */
-    fake->fail_code = CUDA_OPERATING_SYSTEM;
+    fake->fail_code = GPU_OPERATING_SYSTEM;
     assert_fails(evn_host_memory_register(w.device[0], memory, sizeof memory), EVN_MEMORY,
                  "stay in place");
     assert_ok(run_work(&w));
@@ -901,7 +901,7 @@ static void test_threads(void **state) {
  * device current, whatever was called before. */
 static void test_own_work(void **state) {
     (void)state;
-    typedef CUresult copy_in(CUdeviceptr to, const void *from, size_t bytes, CUstream stream);
+    typedef gpu_result copy_in(gpu_address to, const void *from, size_t bytes, gpu_stream stream);
     void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL), *symbol = NULL;
     copy_in *copy = NULL;
     if (library) symbol = dlsym(library, "cuMemcpyHtoDAsync_v2");
@@ -922,7 +922,7 @@ static void test_own_work(void **state) {
         assert_ok(evn_buffer_address(&address, b[d], 2 * sizeof(double)));
         assert_ok(evn_queue_native(&stream[d], q[d]));
         assert_int_equal(fake->current(), d);
-        assert_int_equal(copy((CUdeviceptr)(uintptr_t)address, other, sizeof other, stream[d]), 0);
+        assert_int_equal(copy((gpu_address)(uintptr_t)address, other, sizeof other, stream[d]), 0);
         assert_ok(evn_copy_to_host(q[d], out, b[d], 0, sizeof out));
         assert_ok(evn_queue_finish(q[d]));
         const double expected[] = {1, 2, 50, 60};

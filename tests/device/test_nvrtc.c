@@ -2,9 +2,6 @@
  * architecture that the compiler knows from 7.5 up, and none spills registers to memory without a
  * reason or has fewer groups on a multiprocessor than it had. Needs no GPU; where NVRTC is not
  * found it is skipped. Run: ctest -R nvrtc -V (with -V it shows what each kernel takes) */
-#include "check.h"
-#include "device/cuda/nvrtc.h"
-#include "device/occupancy.h"
 /* CUDA's own headers, where they are, so that ours can be compared with them */
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
 #    include <cuda.h>
@@ -13,7 +10,9 @@
 #else
 #    define HAVE_CUDA_HEADERS 0
 #endif
-#include "device/cuda/api.h"
+#include "check.h"
+#include "device/cuda/nvrtc.h"
+#include "device/occupancy.h"
 #include <pthread.h>
 
 enum { LEAST = 75 };
@@ -54,29 +53,39 @@ static const struct {
     {"lu_resident.lu_upper", {3, 4}},
 };
 
-static struct nvrtc *compiler;
+static struct rtc *compiler;
 
 /* ---- our declarations ---- */
 
 /* older headers lack what is optional */
 #if HAVE_CUDA_HEADERS && CUDA_VERSION >= 12040
 #    define COMPARED 1
-#    define SAME(member, symbol, parameters)                                                       \
-        _Static_assert(__builtin_types_compatible_p(__typeof__(((struct cuda_api *)0)->member),    \
+#    define SAME_N(table, member, symbol)
+#    define SAME_R(table, member, symbol)                                                          \
+        _Static_assert(__builtin_types_compatible_p(__typeof__(((struct table *)0)->member),       \
                                                     __typeof__(&symbol)),                          \
-                       #symbol " is declared otherwise in cuda.h");
-CUDA_FUNCTIONS(SAME, SAME)
+                       #symbol " is declared otherwise in CUDA's header");
+#    define SAME_O SAME_R
+#    define SAME(member, symbol, need, hip, hip_need, parameters)                                  \
+        SAME_##need(gpu_api, member, symbol)
+GPU_FUNCTIONS(SAME)
 #    undef SAME
-#    define SAME(member, symbol, parameters)                                                       \
-        _Static_assert(__builtin_types_compatible_p(__typeof__(((struct nvrtc_api *)0)->member),   \
-                                                    __typeof__(&symbol)),                          \
-                       #symbol " is declared otherwise in nvrtc.h");
-NVRTC_FUNCTIONS(SAME, SAME)
+#    define SAME(member, symbol, need, hip, hip_need, parameters)                                  \
+        SAME_##need(rtc_api, member, symbol)
+RTC_FUNCTIONS(SAME)
+#    undef SAME
+#    define SAME(ours, theirs, hip, value)                                                         \
+        _Static_assert((int)ours == (int)theirs, #theirs " has another value");
+GPU_CONSTANTS(SAME)
+RTC_CONSTANTS(SAME)
 #    undef SAME
 #    define SAME(ours, theirs, value)                                                              \
         _Static_assert((int)ours == (int)theirs, #theirs " has another value");
 CUDA_CONSTANTS(SAME)
-NVRTC_CONSTANTS(SAME)
+#    undef SAME
+#    define SAME(ours, theirs, value, hip, hip_value)                                              \
+        _Static_assert((int)theirs == value, #theirs " has another value");
+GPU_ATTRIBUTES(SAME)
 #    undef SAME
 #else
 #    define COMPARED 0
@@ -96,9 +105,9 @@ static void test_declarations(void **state) {
 /* ---- the project's kernels ---- */
 
 static evn_status build(const evn_kernel_source *source, int contract, const char *target,
-                        struct nvrtc_program *out) {
-    return nvrtc_compile(compiler, out, source->name, source->text, target, source->defines,
-                         contract);
+                        struct rtc_program *out) {
+    return rtc_compile(compiler, out, source->name, source->text, target, source->defines,
+                       contract);
 }
 
 static int allowed(const char *source, const char *kernel) {
@@ -110,7 +119,7 @@ static int allowed(const char *source, const char *kernel) {
 }
 
 /* 1: fewer groups at a time than there shall be */
-static int has_too_few(const evn_kernel_source *source, const struct nvrtc_kernel *m,
+static int has_too_few(const evn_kernel_source *source, const struct rtc_kernel *m,
                        int architecture) {
     char name[160];
     int items = 0, least = 1;
@@ -137,7 +146,7 @@ static void test_kernels(void **state) {
         for (int a = 0; a < count; a++) {
             if (architecture[a] < LEAST) continue;
             char target[32];
-            struct nvrtc_program p;
+            struct rtc_program p;
             assert_ok(nvrtc_target(compiler, architecture[a], target));
             evn_status status = build(sources[s], sources[s]->contract, target, &p);
             if (status) fail_msg("%s: %s", sources[s]->name, evn_message());
@@ -147,7 +156,7 @@ static void test_kernels(void **state) {
             assert_int_equal(p.kernels, kernels);
             int is_reference = architecture[a] == 80 || architecture[a] == 90;
             for (int k = 0; k < p.kernels; k++) {
-                const struct nvrtc_kernel *m = &p.kernel[k];
+                const struct rtc_kernel *m = &p.kernel[k];
                 int found = 0;
                 for (int e = 0; e < kernels; e++)
                     found |= !strcmp(sources[s]->entry[e].name, m->name);
@@ -165,7 +174,7 @@ static void test_kernels(void **state) {
                 too_much += is_reference && is_more;
                 too_few += is_reference && has_too_few(sources[s], m, architecture[a]);
             }
-            nvrtc_program_close(&p);
+            rtc_program_close(&p);
             compiled++;
         }
     print_message("%d sources for %d architectures\n", SOURCES, SOURCES ? compiled / SOURCES : 0);
@@ -181,12 +190,12 @@ static void test_contract(void **state) {
     int fused[2] = {0};
     for (int s = 0; s < SOURCES; s++)
         for (int contract = 0; contract < 2; contract++) {
-            struct nvrtc_program p;
+            struct rtc_program p;
             assert_ok(build(sources[s], contract, "compute_80", &p));
             assert_true(p.is_text);
             assert_true(strlen(p.image) < p.bytes);
             for (const char *at = p.image; (at = strstr(at, "fma.rn.f64")); at++) fused[contract]++;
-            nvrtc_program_close(&p);
+            rtc_program_close(&p);
         }
     print_message("%d fused with contraction, %d without\n", fused[1], fused[0]);
     assert_true(fused[1] > fused[0]);
@@ -223,7 +232,7 @@ static const char measured[] =
     "}\n"
     "extern \"C\" __global__ void calls(double *a, int n) { a[0] = called(a, n); }\n";
 
-static const struct nvrtc_kernel *kernel(const struct nvrtc_program *p, const char *name) {
+static const struct rtc_kernel *kernel(const struct rtc_program *p, const char *name) {
     for (int k = 0; k < p->kernels; k++)
         if (!strcmp(p->kernel[k].name, name)) return &p->kernel[k];
     fail_msg("no kernel %s", name);
@@ -232,16 +241,16 @@ static const struct nvrtc_kernel *kernel(const struct nvrtc_program *p, const ch
 
 static void test_measure(void **state) {
     (void)state;
-    struct nvrtc_program p;
-    assert_ok(nvrtc_compile(compiler, &p, "measured", measured, "sm_90", NULL, 1));
+    struct rtc_program p;
+    assert_ok(rtc_compile(compiler, &p, "measured", measured, "sm_90", NULL, 1));
     assert_ok(nvrtc_measure(&p));
     assert_int_equal(p.kernels, 4);
     int has_report = strstr(p.log, "spill") != NULL;
     for (int with = has_report; with >= 0; with--) {
         if (!with) p.log[0] = 0;
         assert_ok(nvrtc_measure(&p));
-        const struct nvrtc_kernel *spills = kernel(&p, "spills"), *array = kernel(&p, "array");
-        const struct nvrtc_kernel *shares = kernel(&p, "shares"), *calls = kernel(&p, "calls");
+        const struct rtc_kernel *spills = kernel(&p, "spills"), *array = kernel(&p, "array");
+        const struct rtc_kernel *shares = kernel(&p, "shares"), *calls = kernel(&p, "calls");
         /* 1024 items twice on 65536 registers */
         assert_int_equal(spills->registers, 32);
         assert_true(spills->local_bytes > 200);
@@ -259,15 +268,15 @@ static void test_measure(void **state) {
             assert_int_equal(shares->group_bytes, -1);
         }
     }
-    nvrtc_program_close(&p);
+    rtc_program_close(&p);
 }
 
 /* Whatever is in an image, measuring it reads nothing outside (the sanitizers look on) and comes to
  * an end. */
 static void test_damaged(void **state) {
     (void)state;
-    struct nvrtc_program p, bad = {0};
-    assert_ok(nvrtc_compile(compiler, &p, "measured", measured, "sm_90", NULL, 1));
+    struct rtc_program p, bad = {0};
+    assert_ok(rtc_compile(compiler, &p, "measured", measured, "sm_90", NULL, 1));
     char no_log[1] = "";
     bad.log = no_log;
     int refused = 0, damaged = 0;
@@ -304,30 +313,30 @@ static void test_damaged(void **state) {
     }
     free(bad.image);
     free(bad.kernel);
-    bad = (struct nvrtc_program){.image = (void *)(uintptr_t) "text", .bytes = 5};
+    bad = (struct rtc_program){.image = (void *)(uintptr_t) "text", .bytes = 5};
     assert_int_equal(nvrtc_measure(&bad), EVN_SYSTEM);
     assert_says("not a cubin");
-    nvrtc_program_close(&p);
+    rtc_program_close(&p);
 }
 
 /* ---- the compiler ---- */
 
 static void test_refusals(void **state) {
     (void)state;
-    struct nvrtc_program p;
+    struct rtc_program p;
     static const char bad[] =
         "\n#line 7 \"bad.kernel.c\"\nextern \"C\" __global__ void k(double *a) "
         "{ a[0] = b; }\n";
-    assert_int_equal(nvrtc_compile(compiler, &p, "bad", bad, "sm_90", NULL, 1), EVN_SYSTEM);
+    assert_int_equal(rtc_compile(compiler, &p, "bad", bad, "sm_90", NULL, 1), EVN_SYSTEM);
     assert_says("NVRTC");
     assert_says("for sm_90: bad.kernel.c(7): error");
     assert_says("\"b\"");
     assert_null(strchr(evn_message(), '\n'));
     assert_null(p.image);
     assert_null(p.log);
-    assert_int_equal(nvrtc_compile(compiler, &p, "k", measured, "sm_90", "=5", 1), EVN_SYSTEM);
+    assert_int_equal(rtc_compile(compiler, &p, "k", measured, "sm_90", "=5", 1), EVN_SYSTEM);
     assert_says("NVRTC");
-    assert_int_equal(nvrtc_compile(compiler, &p, "k", measured, "sm_1", NULL, 1), EVN_SYSTEM);
+    assert_int_equal(rtc_compile(compiler, &p, "k", measured, "sm_1", NULL, 1), EVN_SYSTEM);
     assert_says("sm_1: nvrtc: error: invalid value for --gpu-architecture");
 }
 
@@ -336,19 +345,18 @@ static void test_defines(void **state) {
     (void)state;
     static const char text[] =
         "extern \"C\" __global__ void k(int *a) { a[0] = N + PLAIN + DIRECTION; }\n";
-    struct nvrtc_program p;
-    assert_ok(
-        nvrtc_compile(compiler, &p, "k", text, "compute_80", "  N=40  DIRECTION=-1 PLAIN ", 1));
+    struct rtc_program p;
+    assert_ok(rtc_compile(compiler, &p, "k", text, "compute_80", "  N=40  DIRECTION=-1 PLAIN ", 1));
     assert_non_null(strstr(p.image, ", 40;")); /* N + 1 - 1, folded */
-    nvrtc_program_close(&p);
-    assert_int_equal(nvrtc_compile(compiler, &p, "k", text, "compute_80", "N=40 PLAIN", 1),
+    rtc_program_close(&p);
+    assert_int_equal(rtc_compile(compiler, &p, "k", text, "compute_80", "N=40 PLAIN", 1),
                      EVN_SYSTEM);
     assert_says("DIRECTION");
     char many[4000] = "";
     for (int i = 0; i < 400; i++) sprintf(many + strlen(many), "M%d ", i);
     strcat(many, "N=1 DIRECTION=1 PLAIN=1");
-    assert_ok(nvrtc_compile(compiler, &p, "k", text, "compute_80", many, 0));
-    nvrtc_program_close(&p);
+    assert_ok(rtc_compile(compiler, &p, "k", text, "compute_80", many, 0));
+    rtc_program_close(&p);
 }
 
 static void test_targets(void **state) {
@@ -365,12 +373,12 @@ static void test_targets(void **state) {
     assert_ok(nvrtc_target(compiler, 999, target));
     snprintf(expected, sizeof expected, "compute_%d", known[count - 1]);
     assert_string_equal(target, expected);
-    struct nvrtc_program p;
-    assert_ok(nvrtc_compile(compiler, &p, "measured", measured, target, NULL, 1));
+    struct rtc_program p;
+    assert_ok(rtc_compile(compiler, &p, "measured", measured, target, NULL, 1));
     assert_true(p.is_text);
     assert_non_null(strstr(p.image, ".version"));
     assert_int_equal(nvrtc_measure(&p), EVN_SYSTEM);
-    nvrtc_program_close(&p);
+    rtc_program_close(&p);
     assert_int_equal(nvrtc_target(compiler, known[0] - 1, target), EVN_MISSING);
     assert_says("EVENER_NVRTC");
 }
@@ -380,22 +388,22 @@ static void test_versions(void **state) {
     (void)state;
     static const int drivers[] = {11000, 12040, 13000, 99000};
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
-        struct nvrtc *c;
+        struct rtc *c;
         assert_ok(nvrtc_open(&c, drivers[i]));
-        assert_true(nvrtc_version(c) >= 11020);
-        if (nvrtc_version(compiler) / 1000 <= drivers[i] / 1000)
-            assert_true(nvrtc_version(c) / 1000 <= drivers[i] / 1000);
-        nvrtc_close(c);
+        assert_true(rtc_version(c) >= 11020);
+        if (rtc_version(compiler) / 1000 <= drivers[i] / 1000)
+            assert_true(rtc_version(c) / 1000 <= drivers[i] / 1000);
+        rtc_close(c);
     }
 }
 
 static void *compile_thread(void *arg) {
     int *right = arg;
-    struct nvrtc_program p;
+    struct rtc_program p;
     for (int round = 0; round < 3; round++)
-        if (!nvrtc_compile(compiler, &p, "measured", measured, "sm_80", NULL, 1)) {
+        if (!rtc_compile(compiler, &p, "measured", measured, "sm_80", NULL, 1)) {
             *right += !nvrtc_measure(&p) && p.kernels == 4;
-            nvrtc_program_close(&p);
+            rtc_program_close(&p);
         }
     return NULL;
 }
@@ -417,8 +425,8 @@ int main(void) {
         printf("skipped: %s\n", evn_message());
         return SKIPPED;
     }
-    printf("NVRTC %d.%d, %s\n", nvrtc_version(compiler) / 1000, nvrtc_version(compiler) % 1000 / 10,
-           nvrtc_path(compiler));
+    printf("NVRTC %d.%d, %s\n", rtc_version(compiler) / 1000, rtc_version(compiler) % 1000 / 10,
+           rtc_path(compiler));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_declarations), cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_contract),     cmocka_unit_test(test_measure),
@@ -427,6 +435,6 @@ int main(void) {
         cmocka_unit_test(test_versions),     cmocka_unit_test(test_threads),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    nvrtc_close(compiler);
+    rtc_close(compiler);
     return failed;
 }

@@ -3,7 +3,7 @@
  * ctest -R shipped */
 #include "check.h"
 #include "device/cuda/nvrtc.h"
-#include "device/cuda/shipped.h"
+#include "device/gpu/shipped.h"
 #include "fake_of_test.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,20 +25,20 @@ static void file_of(char file[200], const char *target) {
 
 /* Ships what the fake compiler makes for `target`. */
 static void ship(const char *target) {
-    struct nvrtc *c;
-    struct nvrtc_program made;
+    struct rtc *c;
+    struct rtc_program made;
     char file[200];
     setenv("EVENER_NVRTC", FAKE_CUDA, 1);
     assert_ok(nvrtc_open(&c, 0));
-    assert_ok(nvrtc_compile(c, &made, probe_kernels.name, probe_kernels.text, target,
-                            probe_kernels.defines, probe_kernels.contract));
+    assert_ok(rtc_compile(c, &made, probe_kernels.name, probe_kernels.text, target,
+                          probe_kernels.defines, probe_kernels.contract));
     file_of(file, target);
     assert_true(cache_write_file(file,
                                  shipped_key(probe_kernels.name, probe_kernels.text,
                                              probe_kernels.defines, probe_kernels.contract, target),
                                  made.image, made.bytes));
-    nvrtc_program_close(&made);
-    nvrtc_close(c);
+    rtc_program_close(&made);
+    rtc_close(c);
 }
 
 /* All for which the fake compiler's architectures allow a test, and no compiler after that. */

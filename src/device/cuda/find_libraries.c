@@ -6,40 +6,8 @@
  * Container runtimes put the driver into /usr/local/nvidia, Debian below nvidia/current.
  */
 #include "device/cuda/find_libraries.h"
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Appends what the pattern matches, of several the last first, which is the latest version. */
-static void add(struct folders *f, const char *pattern) {
-    glob_t found = {0};
-    if (!glob(pattern, GLOB_ONLYDIR | GLOB_BRACE, NULL, &found))
-        for (size_t i = found.gl_pathc; i-- > 0 && f->count < FOLDERS;) {
-            char *to = f->path[f->count];
-            const int length = snprintf(to, PATH_MAX, "%s/", found.gl_pathv[i]);
-            f->count += length > 0 && length < PATH_MAX;
-        }
-    globfree(&found);
-}
-
-/* Common name of the next places, for messages. */
-static void name(struct folders *f, const char *what) {
-    const size_t end = strlen(f->named);
-    snprintf(f->named + end, sizeof f->named - end, "%s", what);
-    f->is_first = 1;
-}
-
-/* Names a place in `named`, and appends the folders below it. */
-static void add_named(struct folders *f, const char *root, const char *below) {
-    char pattern[PATH_MAX];
-    if (!root || *root != '/') return;
-    const size_t end = strlen(f->named);
-    snprintf(f->named + end, sizeof f->named - end, "%s%.200s", f->is_first ? "" : ", ", root);
-    f->is_first = 0;
-    const int length = snprintf(pattern, sizeof pattern, "%s%s", root, below);
-    if (length > 0 && (size_t)length < sizeof pattern) add(f, pattern);
-}
 
 struct folders *folders_of_compiler(void) {
     static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CONDA_PREFIX"};
@@ -50,19 +18,19 @@ struct folders *folders_of_compiler(void) {
         "/lib/python3*/{site,dist}-packages/nvidia/{cu[1-9]*,cuda_nvrtc}/lib";
     struct folders *f = calloc(1, sizeof *f);
     if (!f) return NULL;
-    name(f, "{lib64,lib,targets/*/lib} of ");
+    folders_name(f, "{lib64,lib,targets/*/lib} of ");
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        add_named(f, getenv(variables[i]), toolkit);
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) add_named(f, roots[i], toolkit);
-    name(f, " or lib/python3*/{site,dist}-packages/nvidia/{cu[1-9]*,cuda_nvrtc}/lib of ");
+        folders_add(f, getenv(variables[i]), toolkit);
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) folders_add(f, roots[i], toolkit);
+    folders_name(f, " or lib/python3*/{site,dist}-packages/nvidia/{cu[1-9]*,cuda_nvrtc}/lib of ");
     for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++)
-        add_named(f, getenv(pythons[i]), python);
+        folders_add(f, getenv(pythons[i]), python);
     char own[PATH_MAX];
     const char *home = getenv("HOME");
     snprintf(own, sizeof own, "%.3000s/.local", home ? home : "");
-    if (home) add_named(f, own, python);
+    if (home) folders_add(f, own, python);
     /* Debian's own interpreter has its packages in lib/python3 */
-    add_named(f, "/{usr,usr/local,opt/*}", python);
+    folders_add(f, "/{usr,usr/local,opt/*}", python);
     return f;
 }
 
@@ -76,7 +44,7 @@ struct folders *folders_of_driver(void) {
                                          "/usr/lib/nvidia{,-*}"};
     struct folders *f = calloc(1, sizeof *f);
     if (!f) return NULL;
-    name(f, "");
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) add_named(f, places[i], "");
+    folders_name(f, "");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) folders_add(f, places[i], "");
     return f;
 }

@@ -2,16 +2,7 @@
 #ifndef DEVICE_CUDA_FIND_LIBRARIES_H
 #define DEVICE_CUDA_FIND_LIBRARIES_H
 
-#include <limits.h>
-
-enum { FOLDERS = 96 };
-
-struct folders {
-    int count;
-    char path[FOLDERS][PATH_MAX]; /* existing folders, each with a slash at its end */
-    char named[800];              /* all candidates, for messages: "lib64 of /opt/cuda, .." */
-    int is_first;                 /* 1: the next candidate is the first in `named` */
-};
+#include "device/gpu/folders.h"
 
 /* Folders of the run-time compiler: toolkits (those in the environment first), Python's packages.
  * To be freed; NULL: no memory. */

@@ -1,5 +1,5 @@
 /* Shipped kernels: their folder, and their file names. */
-#include "device/cuda/shipped.h"
+#include "device/gpu/shipped.h"
 #include "base/install_paths.h"
 #include <dirent.h>
 #include <dlfcn.h>
@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *const shipped_targets[] = {"sm_80",  "sm_86",       "sm_89",      "sm_90", "sm_100",
-                                       "sm_120", "compute_120", "compute_80", NULL};
+const char *const shipped_targets[] = {"sm_80",       "sm_86",      "sm_89",  "sm_90",  "sm_100",
+                                       "sm_120",      "gfx906",     "gfx90a", "gfx942", "gfx1100",
+                                       "compute_120", "compute_80", NULL};
 
 const char *shipped_portable(int architecture, int n) {
     for (int i = 0; shipped_targets[i]; i++) {

@@ -6,13 +6,13 @@
  * folder. It is as trustworthy as the executable beside it, so its owner is not checked. Files are
  * as those of the cache (cache.h), named by the hash of all inputs and the target:
  * "0123..ef.sm_90". */
-#ifndef DEVICE_CUDA_SHIPPED_H
-#define DEVICE_CUDA_SHIPPED_H
+#ifndef DEVICE_GPU_SHIPPED_H
+#define DEVICE_GPU_SHIPPED_H
 
 #include "device/cache.h"
 
-/* Targets of shipped kernels: "sm_80", a native program; "compute_80", portable text (PTX) that
- * drivers compile for it and later ones. Ended by NULL. */
+/* Targets of shipped kernels: "sm_80" and "gfx90a", programs for one architecture; "compute_80",
+ * portable text (PTX) that NVIDIA's drivers compile for it and later ones. Ended by NULL. */
 extern const char *const shipped_targets[];
 
 /* The n-th portable target to try for devices of `architecture` (90 for 9.0), n from 0; NULL: no

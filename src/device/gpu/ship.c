@@ -4,12 +4,13 @@
  *     ship-kernels FOLDER LIST NAME TEXT DEFINES
  *
  * TEXT is the file with the text for device compilers, DEFINES its macros. LIST becomes the list of
- * files made in FOLDER, after a line that names the compiler; files of its earlier content are
- * removed, since their text is outdated. The compiler is found as at run time (EVENER_NVRTC);
- * targets that it does not know are skipped, with a message. Exit status: 0; 1 if a compilation or
- * a write failed; 2 for wrong usage. */
-#include "device/cuda/nvrtc.h"
-#include "device/cuda/shipped.h"
+ * files made in FOLDER, after a line that names each compiler; files of its earlier content are
+ * removed, since their text is outdated. Compilers are found as at run time (EVENER_NVRTC,
+ * EVENER_HIPRTC); one that is missing, and targets that none knows, are skipped with a message.
+ * Exit status: 0; 1 if there is no compiler, or a compilation or a write failed; 2 for wrong usage.
+ */
+#include "device/gpu/rtc.h"
+#include "device/gpu/shipped.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ enum { PATH = 4096 };
 struct ship {
     const char *folder, *name, *defines;
     char *text;
-    struct nvrtc *compiler;
+    struct rtc *compiler[GPU_SIDES]; /* NULL: there is none */
     FILE *list;
 };
 
@@ -50,26 +51,24 @@ static void remove_listed(const char *list) {
     unlink(list);
 }
 
-/* Whether the compiler makes programs for just this target. */
-static int is_known(const struct nvrtc *c, const char *target) {
-    int count;
-    const int *known = nvrtc_architectures(c, &count);
-    for (int i = 0; i < count; i++)
-        if (known[i] == atoi(strchr(target, '_') + 1)) return 1;
-    return 0;
+/* The compiler of a target, NULL if there is none or it makes nothing for just this. */
+static const struct rtc *compiler_of(const struct ship *s, const char *target) {
+    const struct rtc *c = s->compiler[strncmp(target, "gfx", 3) ? GPU_CUDA : GPU_HIP];
+    return c && c->kind->knows(c, target) ? c : NULL;
 }
 
-static int ship(const struct ship *s, const char *target, int contract) {
-    struct nvrtc_program made;
+static int ship(const struct ship *s, const struct rtc *compiler, const char *target,
+                int contract) {
+    struct rtc_program made;
     char file[PATH];
-    if (nvrtc_compile(s->compiler, &made, s->name, s->text, target, s->defines, contract)) {
+    if (rtc_compile(compiler, &made, s->name, s->text, target, s->defines, contract)) {
         fprintf(stderr, "ship-kernels: %s: %s\n", s->name, evn_message());
         return 1;
     }
     const struct cache_key key = shipped_key(s->name, s->text, s->defines, contract, target);
     const int wrong = !shipped_file(file, sizeof file, s->folder, key, target) ||
                       !cache_write_file(file, key, made.image, made.bytes);
-    nvrtc_program_close(&made);
+    rtc_program_close(&made);
     if (wrong)
         fprintf(stderr, "ship-kernels: %s cannot be written: %s\n", file, strerror(errno));
     else
@@ -78,18 +77,31 @@ static int ship(const struct ship *s, const char *target, int contract) {
 }
 
 static int ship_all(const struct ship *s) {
-    const int version = nvrtc_version(s->compiler);
-    fprintf(s->list, "compiler NVRTC %d.%d\n", version / 1000, version % 1000 / 10);
+    for (int i = 0; i < GPU_SIDES; i++)
+        if (s->compiler[i])
+            fprintf(s->list, "compiler %s %d.%d\n", s->compiler[i]->kind->name,
+                    rtc_version(s->compiler[i]) / 1000, rtc_version(s->compiler[i]) % 1000 / 10);
     for (int i = 0; shipped_targets[i]; i++) {
-        if (!is_known(s->compiler, shipped_targets[i])) {
-            printf("ship-kernels: %s is left out: %s does not know it\n", shipped_targets[i],
-                   nvrtc_path(s->compiler));
+        const struct rtc *compiler = compiler_of(s, shipped_targets[i]);
+        if (!compiler) {
+            printf("ship-kernels: %s is left out: no compiler here knows it\n", shipped_targets[i]);
             continue;
         }
         for (int contract = 0; contract < 2; contract++)
-            if (ship(s, shipped_targets[i], contract)) return 1;
+            if (ship(s, compiler, shipped_targets[i], contract)) return 1;
     }
     return 0;
+}
+
+/* Opens what there is; 0: nothing. */
+static int open_compilers(struct ship *s) {
+    static const struct rtc_kind *const kind[GPU_SIDES] = {&rtc_nvrtc, &rtc_hiprtc};
+    int found = 0;
+    for (int i = 0; i < GPU_SIDES; i++) {
+        found += !kind[i]->open(&s->compiler[i], 0, NULL);
+        if (!s->compiler[i]) fprintf(stderr, "ship-kernels: %s\n", evn_message());
+    }
+    return found;
 }
 
 int main(int argc, char **argv) {
@@ -109,15 +121,12 @@ int main(int argc, char **argv) {
     snprintf(unfinished, sizeof unfinished, "%.4000s.new", list);
     mkdir(s.folder, 0755);
     remove_listed(list);
-    if (nvrtc_open(&s.compiler, 0))
-        fprintf(stderr, "ship-kernels: %s\n", evn_message());
-    else if (!(s.list = fopen(unfinished, "w")))
+    if (open_compilers(&s) && !(s.list = fopen(unfinished, "w")))
         fprintf(stderr, "ship-kernels: %s cannot be written: %s\n", unfinished, strerror(errno));
-    else
-        wrong = ship_all(&s);
+    if (s.list) wrong = ship_all(&s);
     if (s.list) wrong |= fclose(s.list) != 0;
     if (!wrong) wrong = rename(unfinished, list) != 0;
-    nvrtc_close(s.compiler);
+    for (int i = 0; i < GPU_SIDES; i++) rtc_close(s.compiler[i]);
     free(s.text);
     return wrong;
 }

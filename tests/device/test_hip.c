@@ -1,0 +1,257 @@
+/* The back end "hip" on a driver that is none (fake_cuda.c by HIP's names): what differs from CUDA,
+ * and what becomes of each call that fails. Needs neither GPU nor ROCm; the rest of the back end is
+ * shared and tested by test_cuda.c and, on this driver, by test_device.c. Run: ctest -R hip */
+#include "check.h"
+#include "device/gpu/api.h"
+#include "fake_of_test.h"
+#include "probe_table.h"
+#include <evener/unit.h>
+#include <unistd.h>
+
+extern const evn_kernel_source probe_kernels;
+
+static void use(const char *file) {
+    if (!fake_load(file)) fail();
+    setenv("EVENER_LIBHIP", file, 1);
+    setenv("EVENER_HIPRTC", file, 1);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    use(FAKE_HIP);
+    fake->reset();
+    setenv("EVENER_CACHE", "", 1);
+    setenv("EVENER_KERNELS", "", 1);
+    unsetenv("HIP_VISIBLE_DEVICES");
+    unsetenv("ROCR_VISIBLE_DEVICES");
+    return 0;
+}
+
+/* ---- all that a device can do, on two of them ---- */
+
+enum { N = 1000 };
+
+/* x on one device, 3 x by a kernel, to the other, and back; the first failure. */
+static evn_status run(evn_device *const device[2], double *result) {
+    evn_queue *queue[2] = {0};
+    evn_event *event = NULL;
+    evn_buffer *x = NULL, *y = NULL, *there = NULL;
+    evn_program *program = NULL;
+    evn_kernel *axpy = NULL;
+    double host[N];
+    const double two = 2;
+    const int n = N;
+    for (int i = 0; i < N; i++) host[i] = i;
+    evn_status status = evn_queue_open(&queue[0], device[0]);
+    if (!status) status = evn_queue_open(&queue[1], device[1]);
+    if (!status) status = evn_event_open(&event, device[0]);
+    if (!status) status = evn_buffer_open(&x, device[0], sizeof host);
+    if (!status) status = evn_buffer_open(&y, device[0], sizeof host);
+    if (!status) status = evn_buffer_open(&there, device[1], sizeof host);
+    if (!status) status = evn_program_open(&program, device[0], &probe_kernels, NULL);
+    if (!status) status = evn_kernel_open(&axpy, program, "axpy");
+    const evn_argument argument[] = {{.buffer = y},
+                                     {.buffer = x},
+                                     {.value = &two, .bytes = sizeof two},
+                                     {.value = &n, .bytes = sizeof n}};
+    const int items = status ? 1 : evn_kernel_items(axpy);
+    if (!status) status = evn_copy_to_device(queue[0], x, 0, host, sizeof host);
+    if (!status) status = evn_copy_to_device(queue[0], y, 0, host, sizeof host);
+    if (!status) status = evn_launch(queue[0], axpy, (N + items - 1) / items, items, argument, 4);
+    if (!status) status = evn_event_record(event, queue[0]);
+    if (!status) status = evn_queue_wait(queue[1], event);
+    if (!status) status = evn_copy_peer(queue[1], there, 0, device[0], y, 0, sizeof host);
+    if (!status) status = evn_copy_to_host(queue[1], result, there, 0, sizeof host);
+    if (!status) status = evn_queue_finish(queue[1]);
+    evn_kernel_close(axpy);
+    evn_program_close(program);
+    evn_buffer_close(x);
+    evn_buffer_close(y);
+    evn_buffer_close(there);
+    evn_event_close(event);
+    evn_queue_close(queue[0]);
+    evn_queue_close(queue[1]);
+    return status;
+}
+
+static evn_status do_work(const char *spec, int *right) {
+    evn_device *device[2] = {0};
+    double result[N] = {0};
+    *right = 0;
+    evn_status status = evn_device_open(&device[0], spec, 0);
+    if (!status) status = evn_device_open(&device[1], spec, 1);
+    if (!status) status = run(device, result);
+    int wrong = 0;
+    for (int i = 0; i < N; i++) wrong += result[i] != 3.0 * i;
+    *right = !status && !wrong;
+    for (int d = 0; d < 2; d++) evn_device_close(device[d]);
+    return status;
+}
+
+static void test_work(void **state) {
+    (void)state;
+    int right;
+    evn_device *d;
+    assert_ok(evn_device_open(&d, "hip", 1));
+    const evn_traits *t = evn_device_traits(d);
+    assert_string_equal(t->name, "Fake GPU 1");
+    assert_string_equal(t->architecture, "gfx90a"); /* without its features */
+    assert_int_equal(t->local_memory, 49152);
+    assert_int_equal(t->processors, 132);
+    assert_int_equal(t->resident, 1);
+    evn_device_close(d);
+    assert_ok(do_work("hip", &right));
+    assert_true(right);
+    assert_non_null(strstr(fake->options, "--offload-arch=gfx90a"));
+    assert_non_null(strstr(fake->options, "-ffp-contract="));
+    assert_true(fake->direct > 0);
+    assert_int_equal(fake->local_share, 0); /* a compute unit's memory is not divided */
+}
+
+/* ROCm 5.2: no cooperative launches of a module's kernels, and the older struct of properties. */
+static void test_old(void **state) {
+    (void)state;
+    int right;
+    evn_device *d;
+    use(FAKE_HIP_OLD);
+    fake->reset();
+    assert_ok(evn_device_open(&d, "hip", 0));
+    assert_string_equal(evn_device_traits(d)->architecture, "gfx90a");
+    assert_int_equal(evn_device_traits(d)->resident, 0);
+    evn_device_close(d);
+    assert_ok(do_work("hip", &right));
+    assert_true(right);
+}
+
+static void test_contract(void **state) {
+    (void)state;
+    int right;
+    assert_ok(do_work("hip:contract=off", &right));
+    assert_non_null(strstr(fake->options, "-DEVN_CONTRACT=0"));
+    assert_non_null(strstr(fake->options, "-ffp-contract=off"));
+    assert_ok(do_work("hip:contract=on", &right));
+    assert_null(strstr(fake->options, "EVN_CONTRACT"));
+    assert_non_null(strstr(fake->options, "-ffp-contract=fast"));
+}
+
+/* Each call fails in turn: nothing is left open, and the message names it by HIP's name. */
+static void test_failures(void **state) {
+    (void)state;
+    static const int codes[] = {1, 2, 700};
+    /* what ends something, and what tries a direct way, may fail without harm */
+    static const char *const harmless[] = {
+        "cuMemFree_v2",          "cuStreamDestroy_v2",     "cuEventDestroy_v2",
+        "cuModuleUnload",        "cuCtxSynchronize",       "cuDeviceCanAccessPeer",
+        "cuCtxEnablePeerAccess", "cuCtxDisablePeerAccess", "cuMemAlloc_v2",
+        "cuStreamCreate",        "cuMemcpyHtoDAsync_v2",   "cuMemcpyPeerAsync",
+        "cuMemcpyDtoHAsync_v2",  "cuStreamSynchronize",    "hipSetDevice"};
+    for (int c = 0; c < 3; c++) {
+        int fails = 0, right = 0;
+        for (int at = 1;; at++) {
+            fake->reset();
+            fake->fail_at = at;
+            fake->fail_code = codes[c];
+            evn_status status = do_work("hip", &right);
+            if (fake->fail_at > 0) break; /* fewer calls than that */
+            int may = 0;
+            for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+                may |= !strcmp(harmless[i], fake->failed);
+            if (!status && !may) fail_msg("call %d, %s, failed without a status", at, fake->failed);
+            if (!status && !right) fail_msg("call %d, %s: a wrong result", at, fake->failed);
+            if (status) assert_true(!strstr(evn_message(), " from cu"));
+            fails += status != EVN_OK;
+            /* of a device that cannot be entered any more nothing can be closed */
+            if (strcmp(fake->failed, "hipSetDevice")) assert_int_equal(fake->open, 0);
+        }
+        assert_true(right && fails > 20);
+    }
+    fake->fail_at = 0;
+    fake->reset();
+}
+
+static void test_words(void **state) {
+    (void)state;
+    evn_device *d;
+    evn_queue *q;
+    assert_ok(evn_device_open(&d, "hip", 0));
+    assert_ok(evn_queue_open(&q, d));
+    fake->fail_at = 2; /* behind hipSetDevice */
+    fake->fail_code = 700;
+    assert_int_equal(evn_queue_finish(q), EVN_DEVICE);
+    assert_says("hip device 0: waiting for a queue: hipErrorIllegalAddress from "
+                "hipStreamSynchronize");
+    evn_queue_close(q);
+    evn_device_close(d);
+}
+
+/* More items than the runtime can count. */
+static void test_many_groups(void **state) {
+    (void)state;
+    evn_device *d;
+    evn_queue *q;
+    evn_buffer *x;
+    evn_program *program;
+    evn_kernel *axpy;
+    const double two = 2;
+    const int n = 1;
+    assert_ok(evn_device_open(&d, "hip", 0));
+    assert_ok(evn_queue_open(&q, d));
+    assert_ok(evn_buffer_open(&x, d, 64));
+    assert_ok(evn_program_open(&program, d, &probe_kernels, NULL));
+    assert_ok(evn_kernel_open(&axpy, program, "axpy"));
+    const evn_argument argument[] = {{.buffer = x},
+                                     {.buffer = x},
+                                     {.value = &two, .bytes = sizeof two},
+                                     {.value = &n, .bytes = sizeof n}};
+    assert_int_equal(evn_launch(q, axpy, 2000000000, evn_kernel_items(axpy), argument, 4),
+                     EVN_SYSTEM);
+    assert_says("HIP takes at most");
+    evn_kernel_close(axpy);
+    evn_program_close(program);
+    evn_buffer_close(x);
+    evn_queue_close(q);
+    evn_device_close(d);
+}
+
+/* ---- none ---- */
+
+static void expect_none(const char *reason) {
+    int count = -1;
+    char why[1024] = "";
+    assert_ok(evn_devices_count("hip", &count, why, sizeof why));
+    assert_int_equal(count, 0);
+    if (!strstr(why, reason)) fail_msg("\"%s\" does not say \"%s\"", why, reason);
+}
+
+static void test_none(void **state) {
+    (void)state;
+    fake->devices = 0;
+    expect_none("/dev/kfd");
+    setenv("HIP_VISIBLE_DEVICES", "-1", 1);
+    expect_none("HIP_VISIBLE_DEVICES is \"-1\"");
+    unsetenv("HIP_VISIBLE_DEVICES");
+    fake->devices = 2;
+    setenv("EVENER_HIPRTC", "/nowhere", 1);
+    expect_none("EVENER_HIPRTC=\"/nowhere\" cannot be used");
+    setenv("EVENER_LIBHIP", "/nowhere", 1);
+    expect_none("EVENER_LIBHIP=\"/nowhere\"");
+    setenv("EVENER_LIBHIP", "libm.so.6", 1);
+    expect_none("it has no hipInit");
+    if (access("/dev/kfd", F_OK) && access("/dev/dxg", F_OK)) {
+        unsetenv("EVENER_LIBHIP");
+        expect_none("there is no /dev/kfd");
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_work, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_old, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_contract, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_failures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_groups, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_none, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
