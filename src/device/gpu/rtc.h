@@ -28,7 +28,7 @@ struct rtc_kernel {
     int registers;        /* of an item; of a wavefront's items, vector registers */
     int scalar_registers; /* of a wavefront; -1: the architecture has none */
     int local_bytes;      /* of an item */
-    int spill_bytes;      /* of an item, stored */
+    int spill_bytes;      /* of an item, stored; by HIPRTC each time that one is */
     int group_bytes;      /* that a group shares */
     int wavefront;        /* items that go together: 32 or 64 */
 };

@@ -75,12 +75,29 @@ evn_status hiprtc_open(struct rtc **out, int driver, const char *beside) {
     return status;
 }
 
-/* Whether `target` is in the list of the compiler's own library, libamd_comgr; -1: there is no list
- * to be had. HIPRTC of ROCm 5 ends the process when it is asked for an architecture beyond. */
+/* The compiler's own library, which HIPRTC opens by name: the one that is loaded, or else beside
+ * HIPRTC, or where the loader looks; NULL. */
+static void *code_generator(const struct rtc *c) {
+    static const char *const names[] = {"libamd_comgr.so.3", "libamd_comgr.so.2"};
+    const char *slash = strrchr(c->path, '/');
+    char file[PATH_MAX + 32];
+    void *found = NULL;
+    for (int i = 0; i < 2 && !found; i++) found = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+    for (int i = 0; i < 4 && !found; i++) {
+        snprintf(file, sizeof file, "%.*s%s", slash && i < 2 ? (int)(slash + 1 - c->path) : 0,
+                 c->path, names[i % 2]);
+        found = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    }
+    return found;
+}
+
+/* Whether `target` is in the list of that library; -1: there is no list to be had. HIPRTC of ROCm 5
+ * ends the process when it is asked for an architecture beyond. */
 static int is_listed(const struct rtc *c, const char *target) {
     int (*count_of)(size_t * count), (*name_of)(size_t index, const char **name);
-    void *count_symbol = dlsym(c->library, "amd_comgr_get_isa_count");
-    void *name_symbol = dlsym(c->library, "amd_comgr_get_isa_name");
+    void *library = code_generator(c);
+    void *count_symbol = library ? dlsym(library, "amd_comgr_get_isa_count") : NULL;
+    void *name_symbol = library ? dlsym(library, "amd_comgr_get_isa_name") : NULL;
     size_t count = 0;
     memcpy(&count_of, &count_symbol, sizeof count_symbol);
     memcpy(&name_of, &name_symbol, sizeof name_symbol);

@@ -43,6 +43,7 @@
     X(CL_DRIVER_VERSION, 0x102D)                                                                   \
     X(CL_DEVICE_VERSION, 0x102F)                                                                   \
     X(CL_DEVICE_EXTENSIONS, 0x1030)                                                                \
+    X(CL_FP_SOFT_FLOAT, 1 << 6)                                                                    \
     X(CL_DEVICE_DOUBLE_FP_CONFIG, 0x1032)                                                          \
     X(CL_CONTEXT_PLATFORM, 0x1084)                                                                 \
     X(CL_PROGRAM_NUM_DEVICES, 0x1162)                                                              \

@@ -27,6 +27,9 @@
  *   it is so, a tiny copy takes their place.
  * - A compiler may fuse a*b+c although it was told not to: tried before the first program that
  *   forbids it, and refused.
+ * - A compiler that makes loops of a group's items may lose what only some of them write between
+ *   two barriers (versions of PoCL do): tried before the first program, and refused.
+ * - Double precision that is emulated in software is none: some drivers hang in it.
  * - Binaries depend on more than the device's name: the driver's version and the platform's are in
  *   their key, and one that does not load is compiled again.
  * - Drivers start threads when they are first asked for devices; those inherit the caller's cores,
@@ -197,7 +200,13 @@ static int judge(struct found *f) {
             snprintf(f->skip, sizeof f->skip, "its driver has no compiler");
         else if (!device_number(f->id, CL_DEVICE_DOUBLE_FP_CONFIG) &&
                  !strstr(extensions, "cl_khr_fp64"))
-            snprintf(f->skip, sizeof f->skip, "it has no double precision (cl_khr_fp64)");
+            snprintf(f->skip, sizeof f->skip, "it has no double precision (cl_khr_fp64)%s",
+                     strcasestr(f->platform->name, "rusticl")
+                         ? "; rusticl hides it unless RUSTICL_FEATURES=fp64 is set"
+                         : "");
+        else if (device_number(f->id, CL_DEVICE_DOUBLE_FP_CONFIG) & CL_FP_SOFT_FLOAT)
+            snprintf(f->skip, sizeof f->skip,
+                     "its double precision is emulated in software (CL_FP_SOFT_FLOAT)");
         else if (device_number(f->id, CL_DEVICE_ENDIAN_LITTLE) != (order.first == 1))
             snprintf(f->skip, sizeof f->skip, "its bytes are ordered otherwise than the host's");
         f->has_identity =
@@ -553,6 +562,7 @@ struct opencl_device {
     cl_command_queue outgoing; /* copies to peers; NULL: there are none */
     cl_mem tick;               /* what takes the place of markers that have no time */
     int marker_has_time;
+    int barriers; /* 0: not tried; 1: right; -1: writes are lost */
     char *key[5]; /* what binaries depend on, of platform, driver and device */
     pthread_mutex_t lock;
     struct opencl_queue *queues; /* open ones */
@@ -734,12 +744,16 @@ static int end_of(cl_event event, cl_ulong *time) {
 }
 
 /* Whether a marker before and one after a copy have times, and times before and after the copy's.
- */
+ * The copy is large enough to be under way when the second marker comes: there are drivers that
+ * take a marker's time then, not when what is before it is done. */
 static cl_int try_markers(struct opencl_device *d) {
     cl_event event[3] = {0};
     cl_ulong time[3];
-    cl_int code = cl->EnqueueMarkerWithWaitList(d->own, 0, NULL, &event[0]);
-    if (!code) code = cl->EnqueueCopyBuffer(d->own, d->tick, d->tick, 0, 8, 8, 0, NULL, &event[1]);
+    cl_int code = 0;
+    cl_mem large = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE, 2 * PIECE, NULL, &code);
+    if (!code) code = cl->EnqueueMarkerWithWaitList(d->own, 0, NULL, &event[0]);
+    if (!code)
+        code = cl->EnqueueCopyBuffer(d->own, large, large, 0, PIECE, PIECE, 0, NULL, &event[1]);
     if (!code) code = cl->EnqueueMarkerWithWaitList(d->own, 0, NULL, &event[2]);
     if (!code) code = cl->Finish(d->own);
     d->marker_has_time = !code && end_of(event[0], &time[0]) && end_of(event[1], &time[1]) &&
@@ -747,6 +761,7 @@ static cl_int try_markers(struct opencl_device *d) {
                          time[0] > 0;
     for (int i = 0; i < 3; i++)
         if (event[i]) cl->ReleaseEvent(event[i]);
+    if (large) cl->ReleaseMemObject(large);
     return code;
 }
 
@@ -1221,13 +1236,81 @@ static evn_status check_contract(struct opencl_device *d) {
     return status;
 }
 
+enum { TRIAL_ITEMS = 256, TRIAL_ROUNDS = 4 };
+
+/* *lost: the number of sums of the kernel below that are wrong. */
+static evn_status run_barriers(struct opencl_device *d, cl_program program, int *lost) {
+    enum { GROUPS = 8 };
+    const size_t items = TRIAL_ITEMS, all = GROUPS * items;
+    cl_int code = 0, n = 16, sum[GROUPS * TRIAL_ITEMS] = {0};
+    cl_mem buffer = NULL;
+    cl_kernel kernel = cl->CreateKernel(program, "trial", &code);
+    if (!code)
+        buffer = cl->CreateBuffer(d->context->handle, CL_MEM_READ_WRITE, sizeof sum, NULL, &code);
+    if (!code) code = cl->SetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    if (!code) code = cl->SetKernelArg(kernel, 1, sizeof n, &n);
+    if (!code)
+        code = cl->EnqueueNDRangeKernel(d->own, kernel, 1, NULL, &all, &items, 0, NULL, NULL);
+    if (!code)
+        code = cl->EnqueueReadBuffer(d->own, buffer, CL_TRUE, 0, sizeof sum, sum, 0, NULL, NULL);
+    if (buffer) cl->ReleaseMemObject(buffer);
+    if (kernel) cl->ReleaseKernel(kernel);
+    for (size_t i = 0; i < all; i++) *lost += sum[i] != TRIAL_ROUNDS * (n + 1);
+    return code ? refused(d, code, "a trial of its barriers") : EVN_OK;
+}
+
+/* EVN_SYSTEM if what the first item resets and the n first ones write between two barriers does not
+ * come to all items: PoCL makes loops of items, and some of its versions lose such writes. Of other
+ * platforms nothing of the kind is known. */
+static evn_status check_barriers(struct opencl_device *d) {
+    static const char *const text[] = {
+        "", "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
+            "void trial(__global int *sum, int n) {\n"
+            "    __local int mark[256], cell;\n"
+            "    int i = get_local_id(0), s = 0;\n"
+            "    for (int round = 0; round < 4; round++) {\n"
+            "        if (i == 0) cell = 0;\n"
+            "        mark[i] = 0;\n"
+            "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+            "        if (i < n) mark[i] = 1;\n"
+            "        if (i == n - 1) cell = 1;\n"
+            "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+            "        for (int k = 0; k < 256; k++) s += mark[k];\n"
+            "        s += cell;\n"
+            "        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+            "    }\n"
+            "    sum[get_global_id(0)] = s;\n"
+            "}\n"};
+    if (!d->key[1] || !strstr(d->key[1], "PoCL")) return EVN_OK;
+    pthread_mutex_lock(&d->lock);
+    evn_status status = EVN_OK;
+    if (!d->barriers) {
+        cl_program program;
+        int lost = 0;
+        status = from_source(d, &program, OPTIONS, text);
+        if (!status) {
+            status = run_barriers(d, program, &lost);
+            cl->ReleaseProgram(program);
+        }
+        if (!status) d->barriers = lost ? -1 : 1;
+    }
+    if (!status && d->barriers < 0)
+        status = evn_fail(EVN_SYSTEM,
+                          "the compiler of \"%s\" loses what some items of a group write between "
+                          "barriers; set POCL_WORK_GROUP_METHOD=cbs, or use another version",
+                          d->key[1]);
+    pthread_mutex_unlock(&d->lock);
+    return status;
+}
+
 static evn_status opencl_program_open(evn_program *base) {
     struct opencl_program *p = (struct opencl_program *)base;
     struct opencl_device *d = of(base->device);
     const evn_kernel_source *source = base->source;
     const char *defines = base->defines ? base->defines : "";
     int contract = d->contract < 0 ? source->contract != 0 : d->contract;
-    evn_status status = contract ? EVN_OK : check_contract(d);
+    evn_status status = check_barriers(d);
+    if (!status && !contract) status = check_contract(d);
     if (status) return status;
     /* each define becomes at most " -D " longer */
     size_t room = sizeof OPTIONS + 32 + 5 * strlen(defines);
@@ -1416,7 +1499,8 @@ static evn_status opencl_event_seconds(evn_event *begin_base, evn_event *end_bas
     evn_status status = wait_for(first);
     if (!status) status = wait_for(last);
     if (status) return status;
-    if (!end_of(first->handle, &from) || !end_of(last->handle, &to))
+    /* a driver may report success and write no time */
+    if (!end_of(first->handle, &from) || !end_of(last->handle, &to) || !from || !to)
         return evn_fail(EVN_SYSTEM, "the driver has no times of events");
     *seconds = 1e-9 * (double)(int64_t)(to - from);
     return EVN_OK;
