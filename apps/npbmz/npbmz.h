@@ -18,6 +18,7 @@
 
 #include "common/run/run.h"
 #include "npbmz/benchmark.h"
+#include "npbmz/lu/sweeps.h"
 #include <evener.h>
 #include <evener/predict.h>
 #include <stdint.h>
@@ -84,6 +85,7 @@ typedef struct npbmz_options {
     struct run_options run;
     int perturb; /* every zone starts from another state, to test the topology; then verified is -1
                   */
+    enum lu_sweeps sweeps;           /* LU's on devices */
     const struct gpu_solver *solver; /* of devices: a variant of the benchmark's kernels
                                         (variants.h); NULL: its own */
 } npbmz_options;
@@ -96,6 +98,7 @@ typedef struct npbmz_result {
     double phase_s[NPBMZ_PHASES]; /* time of the leaders in each phase, summed over units */
     double *rank_phase_s;         /* the same of each rank, NPBMZ_PHASES behind one another */
     double *zone_sums;            /* perturbed runs: 5 sums a zone; else NULL */
+    char sweeps[200];             /* LU's on the last device, and why so; "": no device */
 } npbmz_result;
 
 /* Runs it: fields are made where their owners are, warm-up step, fresh start, timed steps, norms,

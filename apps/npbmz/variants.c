@@ -1,9 +1,10 @@
 /* The list of variants; CMakeLists.txt makes those that it names. */
 #include "npbmz/variants.h"
+#include "npbmz/device/gpu.h"
 #include <stddef.h>
 
 extern const struct gpu_solver gpu_bt_rows2, gpu_bt_rows4, gpu_lu_chunk2, gpu_lu_once4,
-    gpu_lu_groups3, gpu_lu_resident;
+    gpu_lu_groups3;
 
 const struct npbmz_variant npbmz_variants[] = {
     {NPBMZ_BT, "3 rows a piece, as it is", NULL},

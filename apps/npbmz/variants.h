@@ -20,7 +20,4 @@ struct npbmz_variant {
 /* Ours first, then the others, benchmark by benchmark; ended by one without `what`. */
 extern const struct npbmz_variant npbmz_variants[];
 
-/* LU's sweeps as one launch each (lu/wave.h), as gpu_lu where the device has no such launches. */
-extern const struct gpu_solver gpu_lu_resident;
-
 #endif

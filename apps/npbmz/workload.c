@@ -11,9 +11,11 @@
 
 struct state {
     const char *class_;
+    const char *sweeps;
     int perturb;
     struct state_files files;
     npbmz *problem;
+    enum lu_sweeps how;
     npbmz_shape shape;
     char key[2];
     npbmz_result result;
@@ -22,6 +24,8 @@ struct state {
 #define AT(field) offsetof(struct state, field)
 static const struct option options[] = {
     {"class", "S", "problem class, S W A B C D E or F (default S)", OPTION_TEXT, AT(class_), 0, 0},
+    {"sweeps", "HOW", "LU on devices: auto (default), launches, or one a sweep", OPTION_TEXT,
+     AT(sweeps), 0, 0},
     {"perturb", NULL, "start zones differently, to test the topology", OPTION_FLAG, AT(perturb), 0,
      0},
     STATE_OPTIONS(AT(files)),
@@ -31,8 +35,8 @@ static const struct option options[] = {
 
 static const struct option_rule rules[] = {
     STATE_RULES,
-    {"evener plan", OPTION_IGNORES, "perturb", "a plan computes nothing"},
-    {"evener model", OPTION_IGNORES, "perturb", "its runs are official ones"},
+    {"evener plan", OPTION_IGNORES, "perturb sweeps", "a plan computes nothing"},
+    {"evener model", OPTION_IGNORES, "perturb sweeps", "its runs are official ones, on cores"},
     {0},
 };
 
@@ -41,7 +45,13 @@ static int check(void *p, const struct workload *is) {
     char class_;
     const int failed = options_class(is->name, s->class_, &class_);
     if (failed) return failed;
-    evn_status status = npbmz_open(&s->problem, (enum npbmz_benchmark)is->variant, class_);
+    evn_status status = EVN_OK;
+    if (s->sweeps && is->variant != NPBMZ_LU)
+        status =
+            evn_fail(EVN_USAGE, "--sweeps: %s has no sweeps; it is an option of lu-mz", is->name);
+    else if (s->sweeps)
+        status = lu_sweeps_find(&s->how, s->sweeps);
+    if (!status) status = npbmz_open(&s->problem, (enum npbmz_benchmark)is->variant, class_);
     if (status) return give_up(status);
     s->shape = npbmz_describe(s->problem);
     s->key[0] = s->shape.class_;
@@ -74,7 +84,7 @@ static const struct workload_teams teams = {length, phases};
 static int run(void *p, evn_units *units, evn_schedule *schedule, const struct run_options *o,
                const struct run_result **result) {
     struct state *s = p;
-    npbmz_options options = {.run = *o, .perturb = s->perturb};
+    npbmz_options options = {.run = *o, .perturb = s->perturb, .sweeps = s->how};
     options.run.files = &s->files;
     npbmz_result_free(&s->result);
     evn_status status = npbmz_run(s->problem, units, schedule, &options, &s->result);
@@ -129,6 +139,8 @@ static void print_result(const void *p, const struct workload_page *page) {
     npbmz_print_result(s->problem, &s->result, page->cores, page->out);
     if (page->verbose) phases_print(page->out, NPBMZ_PHASES, npbmz_phase_name, s->result.phase_s);
     if (page->verbose && s->result.run.ranks > 1) print_ranks(&s->result, page->out);
+    if (page->verbose && *s->result.sweeps)
+        fprintf(page->out, "\n sweeps on devices: %s\n", s->result.sweeps);
     if (page->verbose && s->result.zone_sums) print_zone_sums(&s->result, page->out);
 }
 
@@ -186,6 +198,7 @@ static void record(const void *p, cJSON *root) {
     cJSON_AddItemToObject(norms, "residual", record_numbers(r->residual, 5));
     cJSON_AddItemToObject(norms, "error", record_numbers(r->error, 5));
     if (!strcmp(s->shape.name, "lu-mz")) record_number(norms, "surface", r->surface);
+    if (*r->sweeps) cJSON_AddStringToObject(root, "sweeps", r->sweeps);
     phases_record(root, NPBMZ_PHASES, npbmz_phase_name, r->phase_s);
     if (r->run.ranks > 1) cJSON_AddItemToObject(root, "rank_times", record_ranks(r));
     states_record(&s->files, &r->run, root);

@@ -20,7 +20,7 @@ tdbem_options tdbem_defaults(void) {
         .direction = {0, 0, 1},
         .layout = "rows",
         .order = "hilbert",
-        .solver = "cg",
+        .solver = "auto",
         .group = 16,
         .null_field = 1,
     };

@@ -45,7 +45,7 @@ typedef struct tdbem_options {
     const char *pulse;   /* see pulse_read(); NULL: gaussian, sigma 4 mean edges over c */
     const char *layout;  /* rows, contiguous, full:BRxBC */
     const char *order;   /* none, morton, hilbert */
-    const char *solver;  /* cg, cg:device, mumps */
+    const char *solver;  /* auto, cg, cg:device, mumps */
     int group;           /* n_g, 1 to 32 */
     int single;          /* values, past and sums in float; M_0 is solved with in double */
     int blocks; /* tasks; 0: about 100. More of them can be shared out more evenly, and cost more
@@ -156,7 +156,9 @@ typedef struct tdbem_result {
     double gflops_nominal;   /* summation: operations on all stored values; a second */
     double gflops_effective; /* on those that are no padding */
     double iterations;       /* of the solver, mean of a step */
-    double max, max_after;   /* max |a| while the pulse was on the body, and after that */
+    const char *solver;      /* its name, which auto has settled on, and why */
+    char solver_reason[160];
+    double max, max_after; /* max |a| while the pulse was on the body, and after that */
     double null_field;   /* max over steps and inner points |u_inc + D phi|; NAN: no inner points */
     double *solution;    /* the last step, in the mesh's present numbering; free() it */
     int groups;          /* of steps in this run */

@@ -41,6 +41,37 @@ class Late(unittest.TestCase):
         for workload in ("bt-mz", "sp-mz", "lu-mz"):
             self.same(f"{workload} --class S --units 1:GPU:1")
 
+    def test_sweeps(self):
+        """LU's sweeps as launches or as one, by a model: the same bits."""
+        for how, said in (("auto", "1 launch of"), ("launches", "as asked for"), ("one", "one launch, as asked for")):
+            what = f"lu-mz --class W --units 1:GPU:1 --sweeps {how}"
+            done, line = run(what, "cuda", 1)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), line)
+            record = json.loads(done.stdout)
+            self.assertIn(said, record["sweeps"])
+            self.assertEqual(record["hash"], json.loads(run("lu-mz --class W --units 1:GPU:1", "emulated")[0].stdout)["hash"], line)
+        # 64 bundles, and room for 660 groups
+        done, line = run("lu-mz --class A --steps 1 --units 1:GPU:1", "cuda")
+        self.assertRegex(json.loads(done.stdout)["sweeps"], r"^one launch, 41 us by the model, beside 57 us as 5 launches of 24 steps$")
+        for what, said in (("bt-mz --class S --units 1:GPU:1 --sweeps one", "it is an option of lu-mz"),
+                           ("lu-mz --class S --units 1:GPU:1 --sweeps two", "expected auto, launches or one")):
+            done, line = run(what, "cuda")
+            self.assertEqual(done.returncode, 2, line)
+            self.assertIn(said, done.stderr)
+
+    def test_solver(self):
+        """TD-BEM's solver by a model: a small mesh on the cores, a larger one on the device, with the bits of either."""
+        for mesh, solver, said in (("sphere:1", "cg", r"^cg, \d+ us a step by the model, beside \d+ us on the device$"),
+                                   ("sphere:3", "cg:device", r"^cg:device, \d+ us a step by the model, beside \d+ us on the cores$")):
+            what = f"td-bem --mesh {mesh} --steps 32 --units 1:GPU:1"
+            got, asked = (json.loads(run(f"{what} {more}", "cuda", 1)[0].stdout) for more in ("", f"--solver {solver}"))
+            self.assertEqual((got["solver"], asked["solver"], asked["solver_reason"]), (solver, solver, "as asked for"))
+            self.assertRegex(got["solver_reason"], said)
+            self.assertEqual(got["hash"], asked["hash"])
+        emulated = json.loads(run("td-bem --mesh sphere:3 --steps 32 --units 1:GPU:1", "emulated")[0].stdout)
+        self.assertEqual(emulated["solver"], "cg")
+        self.assertRegex(emulated["solver_reason"], "^cg: emulated.* is not known to be a GPU$")
+
     def test_two_devices(self):
         for units in ("2:GPU:1", "1:GPU:2"):
             self.same(f"bt-mz --class S --units {units}")

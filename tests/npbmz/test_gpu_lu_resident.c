@@ -15,6 +15,7 @@
 #include "npbmz/variants.h"
 
 #include <dlfcn.h>
+#include <math.h>
 
 extern const evn_kernel_source lu_kernels, lu_resident_kernels;
 
@@ -61,6 +62,45 @@ static void same_as_host(void **state) {
         both_host_steps(&b, 3);
         both_device_steps(&b, 3);
         both_assert_alike(&b, &lu_kernels);
+        both_close(&b);
+    }
+}
+
+/* Counts and times by the model, as docs/npbmz.md has them for class C's zones; and the choice. */
+static void model(void **state) {
+    (void)state;
+    const struct lu_sweep_cost c = lu_sweep_cost(120, 80, 28), w = lu_sweep_cost(16, 16, 8);
+    assert_int_equal(c.launches, 18);
+    assert_int_equal(c.steps, 20);
+    assert_int_equal(c.path, 248);
+    assert_int_equal(c.waits, 62);
+    assert_true(fabs(c.launches_s - 180e-6) < 1e-9 && fabs(c.one_s - 120.8e-6) < 1e-9);
+    assert_int_equal(w.launches, 1);
+    assert_true(w.one_s > w.launches_s);
+    if (given) return;
+    static const struct {
+        const char *device;
+        int is_one;
+        const char *reason;
+    } cases[] = {{"emulated:cores=64", 1,
+                  "one launch, 121 us by the model, beside 180 us as 18 launches of "
+                  "20 steps"},
+                 {"emulated:cores=3", 0,
+                  "18 launches of 20 steps: there is room for 3 groups at a time, and "
+                  "one launch has 20"}};
+    static const int shape[][3] = {{120, 80, 28}};
+    for (int i = 0; i < 2; i++) {
+        struct both b;
+        const struct gpu_solver *solver;
+        char reason[200];
+        setenv("EVENER_TEST_DEVICE", cases[i].device, 1);
+        open_zones(&b, shape, 1, 0);
+        assert_ok(lu_sweeps_choose(&solver, &b.p, b.device, LU_SWEEPS_AUTO, reason, sizeof reason));
+        assert_string_equal(reason, cases[i].reason);
+        assert_true(solver == (cases[i].is_one ? &gpu_lu_resident : &gpu_lu));
+        assert_ok(
+            lu_sweeps_choose(&solver, &b.p, b.device, LU_SWEEPS_LAUNCHES, reason, sizeof reason));
+        assert_true(solver == &gpu_lu);
         both_close(&b);
     }
 }
@@ -204,7 +244,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_host),  cmocka_unit_test(launches), cmocka_unit_test(one_zone),
         cmocka_unit_test(other_batches), cmocka_unit_test(in_parts), cmocka_unit_test(without),
-        cmocka_unit_test(runs),
+        cmocka_unit_test(runs),          cmocka_unit_test(model),
     };
     /* what takes gpu_lu's launches is tested with gpu_lu */
     return has_resident() ? cmocka_run_group_tests(tests, NULL, NULL)

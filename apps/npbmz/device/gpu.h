@@ -45,7 +45,7 @@ struct gpu_solver {
     evn_status (*prepare)(struct gpu *g, const struct problem *p);
 };
 
-extern const struct gpu_solver gpu_bt, gpu_sp, gpu_lu;
+extern const struct gpu_solver gpu_bt, gpu_sp, gpu_lu, gpu_lu_resident;
 
 /* For solvers: runs a kernel on all pieces of all zones of the batch, cut in way `cut`; `value` is
  * the kernel's last parameter. Puts it into the queue, in order. Where launches are timed it counts

@@ -2,7 +2,8 @@
  *
  * The sweeps are waves of launches (wave.h), as many as the extents of the largest zone ask for,
  * whatever the number of zones; or a launch each, where groups may wait for each other and
- * LU_RESIDENT says so. They read no ghosts; the residual, which does, is `finish`.
+ * LU_RESIDENT says so. sweeps.h chooses. They read no ghosts; the residual, which does, is
+ * `finish`.
  */
 #define NPBMZ_ITEM
 #include "npbmz/lu/coefficients.h"
@@ -10,6 +11,7 @@
 
 #include "npbmz/device/gpu.h"
 #include "npbmz/host/residual.h"
+#include "npbmz/lu/sweeps.h"
 
 #ifndef LU_SOLVER /* a variant has names of its own (../variants.h) */
 #    define LU_SOLVER  gpu_lu
@@ -52,24 +54,6 @@ static evn_status sweep(struct gpu *g, const struct problem *p, const char *name
 
 #else
 
-static int launches(int hyperplanes, int bundles, int steps) {
-    return (hyperplanes + steps - 1) / steps + bundles - 2;
-}
-
-/* Steps of a launch; bundles: along y and z together. What a launch costs over what a step does on
- * an H100 is an estimate, 3 us over 0.35; the number of launches changes little around the best
- * one. */
-static int launch_steps(int hyperplanes, int bundles) {
-    const double launch_cost = 3 / 0.35;
-    int best = LU_CHUNK;
-    double least = 0;
-    for (int steps = LU_CHUNK; steps <= hyperplanes; steps += LU_CHUNK) {
-        double cost = launches(hyperplanes, bundles, steps) * (launch_cost + steps);
-        if (steps == LU_CHUNK || cost < least) best = steps, least = cost;
-    }
-    return best;
-}
-
 static evn_status sweep(struct gpu *g, const struct problem *p, const char *name, double sign) {
     struct lu_wave a;
     int nx, ny, nz;
@@ -77,9 +61,9 @@ static evn_status sweep(struct gpu *g, const struct problem *p, const char *name
     const int hyperplanes = lu_hyperplanes(nx - 2, ny - 2, nz - 2);
     const int bundles = lu_bundles_y(ny) + lu_bundles_z(nz);
     lu_coefficients(p, sign, &a.c);
-    a.steps = launch_steps(hyperplanes, bundles);
+    a.steps = lu_launch_steps(hyperplanes, bundles);
     evn_status status = EVN_OK;
-    for (a.launch = 0; !status && a.launch < launches(hyperplanes, bundles, a.steps); a.launch++)
+    for (a.launch = 0; !status && a.launch < lu_launches(hyperplanes, bundles, a.steps); a.launch++)
         status = gpu_launch(g, name, sign > 0 ? NPBMZ_LOWER : NPBMZ_UPPER, BUNDLES, &a, sizeof a);
     return status;
 }

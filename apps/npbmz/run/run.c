@@ -190,6 +190,7 @@ static evn_status conclude(struct run *run, npbmz_result *r) {
     r->run.verified = verify(p, run->steps, run->options->perturb, &total, &v);
     states_report(&run->states, &r->run);
     r->zone_sums = run->sums;
+    memcpy(r->sweeps, run->sweeps, sizeof r->sweeps);
     run->sums = NULL;
     return EVN_OK;
 }

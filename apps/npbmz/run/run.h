@@ -37,7 +37,8 @@ struct run {
     evn_recovery *recovery; /* NULL: a failure ends the run */
     struct norms *norms;    /* of each zone */
     uint64_t *hash;
-    double *sums; /* of perturbed runs; NULL */
+    double *sums;     /* of perturbed runs; NULL */
+    char sweeps[200]; /* LU's on the last device, in words */
     struct timed timed;
     int steps; /* of the timed part */
     struct states states;

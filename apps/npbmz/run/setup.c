@@ -183,8 +183,13 @@ evn_status setup_open_devices(struct run *run) {
             evn_device *device = evn_unit_device(unit, d);
             const int space = evn_place_space(run->place, unit, d);
             const double work = (USED - share) * (double)evn_device_traits(device)->memory;
-            if (!run->gpu[space])
-                status = gpu_open(&run->gpu[space], p, solver, device, evn_unit_queue(unit, d),
+            const struct gpu_solver *own = solver;
+            if (run->gpu[space]) continue;
+            if (solver == &gpu_lu && !run->options->solver)
+                status = lu_sweeps_choose(&own, p, device, run->options->sweeps, run->sweeps,
+                                          sizeof run->sweeps);
+            if (!status)
+                status = gpu_open(&run->gpu[space], p, own, device, evn_unit_queue(unit, d),
                                   (size_t)work);
         }
     }

@@ -71,7 +71,8 @@ void record_problem(const void *state, cJSON *root) {
     record_number(stages, "idle_s", r->idle_s);
     record_number(root, "gflops_nominal", r->gflops_nominal);
     record_number(root, "gflops_effective", r->gflops_effective);
-    cJSON_AddStringToObject(root, "solver", job->options.solver);
+    cJSON_AddStringToObject(root, "solver", r->solver);
+    cJSON_AddStringToObject(root, "solver_reason", r->solver_reason);
     record_number(root, "solver_iterations", r->iterations);
     record_number(root, "null_field", r->null_field);
     cJSON *warnings = cJSON_AddArrayToObject(root, "warnings");

@@ -30,7 +30,7 @@ const struct option tdbem_words[] = {
     {"layout", "NAME", "rows (default), contiguous or full:BRxBC", OPTION_TEXT, AT(layout), 0, 0},
     {"order", "NAME", "of vertices: hilbert (default), morton or none", OPTION_TEXT, AT(order), 0,
      0},
-    {"solver", "NAME", "cg (default), cg:device or mumps", OPTION_TEXT, AT(solver), 0, 0},
+    {"solver", "NAME", "auto (default), cg, cg:device or mumps", OPTION_TEXT, AT(solver), 0, 0},
     {"quad", "L", "finer quadrature: 4^L parts of each triangle (default 0)", OPTION_NUMBER,
      AT(quad), 0, 6},
     {"probes", "FILE", "points in the air, lines of x y z", OPTION_INPUT, AT(probes), 0, 0},

@@ -351,6 +351,11 @@ static evn_status prepare(struct march *m, const evn_schedule *schedule, int *do
     if (!status) status = room_find_vertices(m);
     if (!status) status = state_identify(m);
     if (!status && !m->p->me) status = room_open_files(m);
+    if (!status) {
+        solver_settle(m->p->solver, m->units, m->p->options.group, !m->ranks, m->r->solver_reason,
+                      sizeof m->r->solver_reason);
+        m->r->solver = solver_name(solver_settled(m->p->solver));
+    }
     if (!status)
         status = solver_attach(m->p->solver, m->units, m->p->options.group,
                                m->p->options.single); /* it needs little */

@@ -5,11 +5,12 @@
 #include "tdbem/solve/solve_mumps.h"
 #include <evener/plugin.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct solver {
-    enum solver_kind kind;
+    enum solver_kind wanted, kind; /* kind: auto until it is settled, which is as cg */
     int n;
     struct solve_cg *cg; /* NULL: another kind */
     struct solve_gpu *gpu;
@@ -22,8 +23,10 @@ struct solver {
     double *entry;
 };
 
-static const char *const names[] = {
-    [SOLVER_CG] = "cg", [SOLVER_CG_DEVICE] = "cg:device", [SOLVER_MUMPS] = "mumps"};
+static const char *const names[] = {[SOLVER_CG] = "cg",
+                                    [SOLVER_CG_DEVICE] = "cg:device",
+                                    [SOLVER_MUMPS] = "mumps",
+                                    [SOLVER_AUTO] = "auto"};
 
 const char *solver_name(enum solver_kind kind) { return names[kind]; }
 
@@ -45,9 +48,10 @@ static evn_status find_mumps(const struct solve_mumps_plugin **out) {
 
 evn_status solver_find(enum solver_kind *out, const char *name) {
     int kind = SOLVER_CG;
-    while (kind <= SOLVER_MUMPS && strcmp(name, names[kind]) != 0) kind++;
-    if (kind > SOLVER_MUMPS)
-        return evn_fail(EVN_USAGE, "solver: \"%s\" is none, expected cg, cg:device or mumps", name);
+    while (kind <= SOLVER_AUTO && strcmp(name, names[kind]) != 0) kind++;
+    if (kind > SOLVER_AUTO)
+        return evn_fail(EVN_USAGE, "solver: \"%s\" is none, expected auto, cg, cg:device or mumps",
+                        name);
     *out = (enum solver_kind)kind;
     const struct solve_mumps_plugin *mumps;
     return kind == SOLVER_MUMPS ? find_mumps(&mumps) : EVN_OK;
@@ -86,7 +90,7 @@ evn_status solver_open(struct solver **out, const struct slices_csr *m, enum sol
     if (status) return status;
     struct solver *s = calloc(1, sizeof *s);
     if (!s) return no_memory(NULL);
-    s->kind = kind;
+    s->wanted = s->kind = kind;
     s->n = m->rows;
     s->entries = m->start[s->n];
     status = kind == SOLVER_MUMPS ? make_factors(s, m) : solve_cg_open(&s->cg, m, tolerance);
@@ -123,6 +127,67 @@ evn_status solver_check_units(enum solver_kind kind, const evn_units *units) {
                     "solver: cg:device needs a device, and the units %s have none; expected a GPU "
                     "unit among them, as 1:CPU:1,1:GPU:1, or the solver cg",
                     evn_units_text(units));
+}
+
+/* Estimates for a core of a server and for an H100 (docs/tdbem.md); no GPU has confirmed them. */
+static const double core_rate = 10e9, host_rate = 50e9, barrier_s = 1e-6; /* bytes a second */
+static const double device_rate = 1e12, launch_s = 3e-6, wait_s = 20e-6, link_rate = 12e9;
+enum { ITERATIONS = 20, OTHER_LAUNCHES = 10 }; /* of a step */
+
+/* Bytes of an iteration: a value and a column of each entry, and vectors in two sweeps. */
+static double iteration_bytes(int n, size_t entries) {
+    return 12.0 * (double)entries + 8.0 * 8.0 * n;
+}
+
+double solver_cost_on_cores(int n, size_t entries, int cores) {
+    const double rate = cores * core_rate < host_rate ? cores * core_rate : host_rate;
+    return ITERATIONS * (iteration_bytes(n, entries) / rate + (cores > 1 ? 2 * barrier_s : 0));
+}
+
+double solver_cost_on_device(int n, size_t entries, int steps) {
+    return ITERATIONS * (2 * launch_s + iteration_bytes(n, entries) / device_rate) +
+           OTHER_LAUNCHES * launch_s + wait_s / steps + 2 * 8.0 * n / link_rate;
+}
+
+/* Cores of the units that do not manage devices alone: all of them solve together. */
+static int cores_of(const evn_units *units) {
+    int cores = 0;
+    for (int u = 0; u < evn_units_count(units); u++)
+        cores += evn_unit_cores(evn_units_get(units, u));
+    return cores > 0 ? cores : 1;
+}
+
+void solver_settle(struct solver *s, const evn_units *units, int steps, int alone, char *reason,
+                   size_t size) {
+    evn_device *device = first_device(units);
+    if (s->wanted != SOLVER_AUTO) {
+        snprintf(reason, size, "as asked for");
+        return;
+    }
+    s->kind = SOLVER_CG;
+    if (!device || !alone) {
+        snprintf(reason, size, "%s",
+                 device ? "cg: over ranks the host has a part in each step"
+                        : "cg: the units have no device");
+        return;
+    }
+    /* emulated devices are the host's cores, and OpenCL's may be */
+    const evn_traits *t = evn_device_traits(device);
+    if (!t->resident || t->poisons) {
+        snprintf(reason, size, "cg: %.60s is not known to be a GPU", t->name);
+        return;
+    }
+    const int cores = cores_of(units);
+    const double host = solver_cost_on_cores(s->n, s->entries, cores);
+    const double there = solver_cost_on_device(s->n, s->entries, steps);
+    if (there < host) s->kind = SOLVER_CG_DEVICE;
+    snprintf(reason, size, "%s, %.0f us a step by the model, beside %.0f us %s", names[s->kind],
+             1e6 * (there < host ? there : host), 1e6 * (there < host ? host : there),
+             there < host ? "on the cores" : "on the device");
+}
+
+enum solver_kind solver_settled(const struct solver *s) {
+    return s->kind == SOLVER_AUTO ? SOLVER_CG : s->kind;
 }
 
 evn_status solver_attach(struct solver *s, const evn_units *units, int steps, int single) {
