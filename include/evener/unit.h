@@ -81,10 +81,10 @@ enum {
 evn_status evn_units_open(evn_units **out, const evn_machine *machine, const char *list,
                           unsigned flags);
 
-/* As evn_units_open(), with devices from `devices`: cuda, hip, opencl, emulated or best, with options,
- * as in evn_devices_count(); `emulated` without a number gives as many as the list needs. NULL:
- * best, and `auto` takes only real GPUs. Devices are opened here, in their order, and closed with
- * the units. */
+/* As evn_units_open(), with devices from `devices`: cuda, hip, opencl, emulated or best, with
+ * options, as in evn_devices_count(); `emulated` without a number gives as many as the list needs.
+ * NULL: best, and `auto` takes only real GPUs. Devices are opened here, in their order, and closed
+ * with the units. */
 evn_status evn_units_open_on(evn_units **out, const evn_machine *machine, const char *list,
                              const char *devices, unsigned flags);
 
