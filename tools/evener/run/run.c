@@ -41,7 +41,8 @@ static const struct option table[] = {
     {"oversubscribe", NULL, "allow more cores than there are (nothing is bound then)", OPTION_FLAG,
      AT(words.oversubscribe), 0, 0},
     {"devices", "SPEC",
-     "devices of GPU units: cuda, hip, opencl, emulated, with options; + between several (default: the "
+     "devices of GPU units: cuda, hip, opencl, emulated, with options; + between several (default: "
+     "the "
      "best)",
      OPTION_TEXT, AT(words.devices), 0, 0},
     {"on-device-loss", "WHAT", "stop (default), or continue with the remaining units", OPTION_TEXT,
