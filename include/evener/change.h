@@ -36,17 +36,16 @@ typedef struct evn_change {
                                              born ones have the mean of their origins' (without
                                              origins, of all tasks) */
     int links;            /* -1: kept tasks keep theirs, born ones have those of their origins, in
-                             equal parts; a loop takes those of the faces of its exchanges from the
-                             first instance after the change on */
+                             equal parts */
     const evn_link *link; /* as in evn_problem */
     int instances;     /* instances to come in all, under later changes too, and not until the next
                           change: placement outlives a generation. 0: many */
     const int *region; /* n x regions of evn_loop_place(): those of born tasks, -1 for none; entries
                           of kept tasks are not looked at. NULL: born tasks have none */
-    const int *family; /* n, NULL: none. Born tasks of one number >= 0 stay on one rank where
-                          balance allows it, as they may be coarsened together */
-    double most; /* part of all weight that may leave its unit in this change, 0 to 1, beside what
-                    goes with origins; 0: what pays */
+    const int *family; /* n, NULL: none. Born tasks of one number >= 0 may be coarsened together.
+                          For changes over ranks; on one rank not looked at */
+    double most; /* of auto and map: part of all weight that may leave its unit in this change, 0 to
+                    1, beside what goes with origins; 0: what pays */
 } evn_change;
 
 /* The schedule goes on with other tasks. What was learnt of units stays. A kept task keeps its
@@ -72,11 +71,10 @@ evn_status evn_schedule_change(evn_schedule *schedule, const evn_change *change)
  * tasks stay. Regions of gone tasks are not removed: the program may remove them once births have
  * ended, or the next run.
  *
- * Over ranks it is collective, and all ranks give the same change.
- *
- * EVN_USAGE, beside evn_schedule_change()'s: from within a body, a job or a visit; an exchange's
- * second half is open, or tasks were announced to it (evn_exchange_ahead()) and it has not run
- * since. EVN_MEMORY. After a failure the loop, its schedule and its exchanges are as before. */
+ * EVN_USAGE, beside evn_schedule_change()'s: over several ranks; from within a body, a job or a
+ * visit; an exchange's second half is open, or tasks were announced to it (evn_exchange_ahead())
+ * and it has not run since. EVN_MEMORY. After a failure the loop, its schedule and its exchanges
+ * are as before. */
 evn_status evn_loop_change(evn_loop *loop, const evn_change *change);
 
 /* Number of changes since the loop was opened. */

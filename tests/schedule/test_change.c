@@ -368,11 +368,18 @@ static void test_any(void **state) {
         }
 }
 
+/* Moves are bounded where that is asked for, and units are even all the same, by and by. */
+static void test_bounded(void **state) {
+    (void)state;
+    const struct result r = adapt("map", 4, 10, 0, 0.05);
+    assert_true(r.moved <= 0.05);
+    if (r.over > 1.15) fail_msg("%.3f of the ideal", r.over);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_any),
+        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_any),          cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_virtual_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,10 +243,55 @@ static void weights(evn_schedule *s, const double *before) {
 
 /* ---- other tasks ---- */
 
+/* A task that is to change its unit, and how much longer its unit is than the one it goes to, for
+ * each byte that goes along. */
+struct leaving {
+    int task;
+    double gain;
+};
+
+static int by_gain(const void *a, const void *b) {
+    const struct leaving *x = a, *y = b;
+    if (x->gain != y->gain) return x->gain < y->gain ? 1 : -1;
+    return x->task - y->task;
+}
+
+/* Makes those moves of `to` that gain most, until `most` of all weight has moved; the others are
+ * undone. 1: not enough memory. */
+static int keep_most(const evn_schedule *s, double most, int *to) {
+    const evn_problem *p = &s->problem;
+    struct learn *l = ((struct state *)s->state)->learn;
+    const double *cost = learn_cost(l), *speed = learn_speed(l);
+    struct leaving *list = malloc((size_t)p->tasks * sizeof *list);
+    double *load = calloc((size_t)p->units, sizeof *load), all = 0, moved = 0;
+    int count = 0;
+    for (int t = 0; load && t < p->tasks; t++) {
+        load[s->owner[t]] += cost[t] / speed[s->owner[t]];
+        all += p->weight[t];
+    }
+    for (int t = 0; list && load && t < p->tasks; t++) {
+        if (s->owner[t] == to[t]) continue;
+        const double bytes = p->bytes ? p->bytes[t] : p->weight[t] * TASK_BYTES;
+        list[count++] = (struct leaving){t, (load[s->owner[t]] - load[to[t]]) / fmax(bytes, 1)};
+    }
+    if (list) qsort(list, (size_t)count, sizeof *list, by_gain);
+    for (int i = 0; i < count; i++) {
+        const int t = list[i].task;
+        if (moved + p->weight[t] <= most * all)
+            moved += p->weight[t];
+        else
+            to[t] = s->owner[t];
+    }
+    const int failed = !list || !load;
+    free(list);
+    free(load);
+    return failed;
+}
+
 /* From inherited owners to better ones by few moves. No doubt is due: the tasks are others for
  * certain. */
 static void settle(evn_schedule *s, const struct map_model *m, const evn_problem *p,
-                   struct map_repair *r, double *scratch) {
+                   struct map_repair *r, double most, int *to, double *scratch) {
     struct learn *l = ((struct state *)s->state)->learn;
     const double left = fmin(learn_left(l), MANY);
     const struct map_score now = map_score(m, s->owner, scratch);
@@ -254,28 +299,32 @@ static void settle(evn_schedule *s, const struct map_model *m, const evn_problem
     map_balance(r, m->bound * (1 + MAP_NEAR));
     const double limit = fmax(map_repair_makespan(r), m->bound * 1.01);
     map_smooth(r, limit, limit * 1.02);
-    const struct map_score then = map_repair_score(r);
-    const double move = seconds_to_move(s, m, p, s->owner, map_repair_owner(r));
+    memcpy(to, map_repair_owner(r), (size_t)p->tasks * sizeof *to);
+    if (most > 0 && keep_most(s, most, to)) return;
+    const struct map_score then = map_score(m, to, scratch);
+    const double move = seconds_to_move(s, m, p, s->owner, to);
     if (then.over < now.over ||
         (then.over == now.over && (now.makespan - then.makespan) * m->time_unit * left > move))
-        memcpy(s->owner, map_repair_owner(r), (size_t)p->tasks * sizeof *s->owner);
+        memcpy(s->owner, to, (size_t)p->tasks * sizeof *s->owner);
 }
 
 /* Without memory for it owners stay as inherited. */
-static void rebalance(evn_schedule *s) {
+static void rebalance(evn_schedule *s, double most) {
     struct learn *l = ((struct state *)s->state)->learn;
     struct known known;
     struct map_model m;
     double *scratch = malloc((size_t)s->problem.units * sizeof *scratch);
-    if (!known_open(&known, s) && scratch &&
+    int *to = malloc((size_t)s->problem.tasks * sizeof *to);
+    if (!known_open(&known, s) && scratch && to &&
         !map_model_open(&m, &known.p, learn_cost(l), learn_speed(l))) {
         struct map_repair *r = map_repair_open(&m);
-        if (r) settle(s, &m, &known.p, r, scratch);
+        if (r) settle(s, &m, &known.p, r, most, to, scratch);
         map_repair_close(r);
         map_model_close(&m);
     }
     free(known.routes);
     free(scratch);
+    free(to);
 }
 
 static evn_status change(evn_schedule *s, const struct origins *o) {
@@ -287,7 +336,7 @@ static evn_status change(evn_schedule *s, const struct origins *o) {
     state->learn = learn_change(state + 1, p, was->learn, o, s->owner);
     s->state = state;
     s->settled = 0;
-    if (p->units > 1 && !o->renumbers) rebalance(s);
+    if (p->units > 1 && !o->renumbers) rebalance(s, o->change->most);
     if (!o->renumbers) state->ratio = known_ratio(s);
     free(was);
     return EVN_OK;
