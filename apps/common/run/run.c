@@ -2,6 +2,7 @@
 #include "common/run/run.h"
 #include "common/run/median.h"
 #include "common/run/ranks.h"
+#include <evener/change.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,10 +127,25 @@ static int tasks_of(const struct timed *t) {
     return evn_schedule_problem(evn_loop_schedule(t->loop))->tasks;
 }
 
-static void note_times(struct timed *t) {
-    const size_t tasks = (size_t)tasks_of(t);
+/* Begins anew with the tasks that there are now. EVN_MEMORY. */
+static evn_status begin_times(struct timed *t) {
+    const int tasks = tasks_of(t);
+    double *sample = realloc(t->sample, (size_t)tasks * SAMPLES * sizeof *sample);
+    if (!sample) return evn_fail(EVN_MEMORY, "no memory for the times of %d tasks", tasks);
+    t->sample = sample;
+    t->samples = 0;
+    t->tasks = tasks;
+    t->generation = evn_loop_generation(t->loop);
+    return EVN_OK;
+}
+
+/* Times of other tasks than before are those of the instances to come. */
+static evn_status note_times(struct timed *t) {
+    if (t->generation != evn_loop_generation(t->loop)) return begin_times(t);
+    const size_t tasks = (size_t)t->tasks;
     memcpy(t->sample + (size_t)(t->samples++ % SAMPLES) * tasks, evn_loop_seconds(t->loop),
            tasks * sizeof *t->sample);
+    return EVN_OK;
 }
 
 static double median_time(const struct timed *t, int task) {
@@ -149,10 +165,8 @@ static evn_status begin_with(const struct run_options *o, evn_loop *loop, evn_st
 }
 
 evn_status timed_begin(struct timed *t) {
-    const size_t tasks = (size_t)tasks_of(t);
-    t->sample = calloc(tasks * SAMPLES, sizeof *t->sample);
-    if (!t->sample) return evn_fail(EVN_MEMORY, "no memory for the times of %zu tasks", tasks);
-    evn_status status = start_counters(t);
+    evn_status status = begin_times(t);
+    if (!status) status = start_counters(t);
     evn_loop_reset_stats(t->loop);
     if (!status && t->options->bursts) status = evn_loop_keep_bursts(t->loop, t->options->bursts);
     return begin_with(t->options, t->loop, status);
@@ -192,7 +206,7 @@ static evn_status all_steps(struct timed *t, int *done, int steps, double since)
         char why[256] = "";
         if (half) snprintf(why, sizeof why, "%s", evn_message());
         if (status && !half) return status;
-        if (!half) note_times(t);
+        if (!half && (status = note_times(t))) return status;
         const int asked = o->cluster ? evn_cluster_stopping(o->cluster) : o->stop && *o->stop;
         const int stopping = half || (asked && *done < steps);
         if (t->after) status = t->after(*done, stopping, t->arg);

@@ -137,7 +137,8 @@ struct timed {
     void *arg;
     int slowed;     /* run_options.slow has begun */
     double *sample; /* times of tasks in the latest instances */
-    int samples;    /* noted so far */
+    int samples;    /* noted so far, since the tasks are these */
+    int tasks, generation;
 };
 
 /* Statistics and counters begin here, and the loop keeps as many bursts as are asked for.

@@ -45,6 +45,18 @@ static double alone(const evn_model *m, int kind) {
     return sum;
 }
 
+/* Tasks without weights weigh 1 each. */
+static double weight_of(const evn_problem *tasks, int t) {
+    return tasks->weight ? tasks->weight[t] : 1;
+}
+
+static cJSON *record_weights(const evn_problem *tasks) {
+    if (tasks->weight) return record_numbers(tasks->weight, tasks->tasks);
+    cJSON *array = cJSON_CreateArray();
+    for (int t = 0; t < tasks->tasks; t++) cJSON_AddItemToArray(array, cJSON_CreateNumber(1));
+    return array;
+}
+
 /* Without a described machine and without times: a task takes its weight over the unit's speed, and
  * nothing is known in seconds unless the node was calibrated. */
 static int plain_model(struct planning *p, const struct request *request) {
@@ -64,7 +76,7 @@ static int plain_model(struct planning *p, const struct request *request) {
     free(per_byte);
     if (!known) p->basis = "speeds as calibrated";
     for (int u = 0; u < units; u++) p->slower[u] = 1 / p->speed[u];
-    for (int t = 0; t < n; t++) p->model.seconds[t] = p->job.tasks.weight[t];
+    for (int t = 0; t < n; t++) p->model.seconds[t] = weight_of(&p->job.tasks, t);
     p->model.model.kinds = 1; /* units differ by their factor alone */
     p->model.model.kind = NULL;
     p->model.model.route = p->model.model.within = NULL;
@@ -287,7 +299,7 @@ static cJSON *record_plan(const struct planning *p, const struct request *reques
                                 p->model.model.sequential ? "sequential" : "parallel");
     if (request->times) record_number(root, "measured_step_s", p->times.step_s);
     cJSON_AddNumberToObject(root, "tasks", tasks->tasks);
-    cJSON_AddItemToObject(root, "weight", record_numbers(tasks->weight, tasks->tasks));
+    cJSON_AddItemToObject(root, "weight", record_weights(tasks));
     cJSON_AddItemToObject(root, "speed", record_numbers(tasks->speed, tasks->units));
     record_number(root, "bandwidth", tasks->bandwidth);
     return root;

@@ -1,0 +1,46 @@
+/* The mesh: a block for each leaf of a tree, and the faces between blocks. */
+#ifndef ADAPTIVE_MESH_H
+#define ADAPTIVE_MESH_H
+
+#include "adaptive/block.h"
+#include "adaptive/quadtree.h"
+#include <evener/exchange.h>
+
+/* Beyond each side of a block. */
+struct beyond {
+    char coarser[SIDES], finer[SIDES]; /* 1: blocks of the next level above, below */
+};
+
+struct mesh {
+    struct quadtree tree;
+    double square; /* the side of the whole */
+    struct block **block;
+    struct beyond *beyond;
+};
+
+/* Begins with the roots, without values. -1: no memory, as below. */
+int mesh_open(struct mesh *mesh, int roots, int levels, double square);
+void mesh_close(struct mesh *mesh);
+
+struct frame mesh_frame(const struct mesh *mesh, int leaf);
+double mesh_finest(const struct mesh *mesh); /* side of the smallest cell there may be */
+
+/* Goes on to the next tree: kept blocks stay where they are, born ones are new memory. `before`
+ * gets the blocks of before, whose gone ones mesh_forget() frees once born blocks have their
+ * values. */
+int mesh_change(struct mesh *mesh, struct change *change, struct mesh *before);
+void mesh_forget(struct mesh *before, const struct change *change);
+
+/* Values of a born block from its origins. */
+void mesh_bear(struct mesh *mesh, int leaf, const struct change *change, const struct mesh *before);
+
+/* Faces that write ghosts, and those that write finer fluxes, between blocks of which `born` (NULL:
+ * all) has one at least. Doubles from the beginning of a block. */
+struct faces {
+    evn_face *ghost, *flux;
+    int ghosts, fluxes;
+};
+int mesh_faces(const struct mesh *mesh, const char *born, struct faces *faces);
+void faces_close(struct faces *faces);
+
+#endif

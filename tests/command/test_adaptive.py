@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""The adaptive mesh by the command: verified, one hash from every set of units and every schedule, the record, plans, bad input.
+
+Run: ctest -R command-adaptive, or tests/command/test_adaptive.py build/evener [test ..]
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EVENER = "build/evener"
+SMALL = ("--size", "32", "--levels", "2", "--steps", "120", "--every", "3")
+
+
+class Adaptive(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache"))
+
+    def evener(self, *words, status=0):
+        done = subprocess.run([EVENER, *words], capture_output=True, text=True, timeout=300, cwd=self.folder,
+                              env=self.environment)
+        self.assertEqual(done.returncode, status, f"{words}: {done.stderr}")
+        return done
+
+    def record(self, *words):
+        return json.loads(self.evener("run", "adaptive", *words, "--oversubscribe", "--json", "-", "--quiet").stdout)
+
+    def refuses(self, *words, says):
+        done = self.evener(*words, status=2)
+        self.assertIn(says, done.stderr)
+        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+
+    def test_same_bits(self):
+        hashes = set()
+        for units in "1:CPU:1", "2:CPU:1", "2:CPU:2,1:CPU:1":
+            for schedule in "map", "auto", "static", "dynamic:chunk=1", "guided:time", "binpack":
+                r = self.record(*SMALL, "--units", units, "--schedule", schedule)
+                self.assertIs(r["verified"], True, f"{units} {schedule}")
+                hashes.add((r["hash"], r["error"], r["mesh"]["changes"], r["mesh"]["born"]))
+        self.assertEqual(len(hashes), 1)
+
+    def test_record(self):
+        r = self.record(*SMALL, "--units", "2:CPU:1")
+        mesh = r["mesh"]
+        self.assertEqual((r["app"], r["noun"], r["steps"]), ("adaptive", "block", 120))
+        self.assertEqual((mesh["size"], mesh["levels"], mesh["every"]), (32, 2, 3))
+        self.assertEqual(len(r["owner"]), mesh["blocks"])
+        self.assertEqual(len(r["task_s"]), mesh["blocks"])
+        self.assertGreaterEqual(mesh["changes"], 1)
+        self.assertGreater(mesh["born"], 0)
+        self.assertLess(mesh["blocks_most"], 64)
+        self.assertLess(mesh["cell_updates"], 120 * 64 * 256)
+        self.assertAlmostEqual(r["mops"] * r["seconds"] / (490e-6 * mesh["cell_updates"]), 1, 9)
+        self.assertLess(max(abs(r["mass_drift"]), abs(r["energy_drift"])), 1e-12)
+        fine = self.record("--size", "64", "--levels", "2", "--steps", "240", "--every", "6", "--units", "2:CPU:1")
+        self.assertAlmostEqual(fine["time"] / r["time"], 1, 12)
+        self.assertGreater(r["error"] / fine["error"], 3.5)
+
+    def test_plan_and_page(self):
+        plan = json.loads(self.evener("plan", "adaptive", "--size", "32", "--levels", "2", "--units", "4:CPU:1", "--json", "-").stdout)
+        self.assertEqual(set(plan["iterations"][0]["owner"]), {0, 1, 2, 3})
+        out = self.evener("run", "adaptive", *SMALL, "--units", "1:CPU:1", "--oversubscribe").stdout
+        for words in "verified", "blocks born", "error of the density":
+            self.assertIn(words, out)
+        self.evener("run", "adaptive", *SMALL, "--units", "2:CPU:1", "--oversubscribe", "--json", "r.json", "--quiet")
+        self.evener("report", "r.json", "--output", "r.html")
+
+    def test_uniform(self):
+        """No levels: nothing changes."""
+        r = self.record("--size", "48", "--levels", "0", "--steps", "10", "--units", "2:CPU:1")
+        self.assertEqual((r["mesh"]["blocks"], r["mesh"]["changes"], r["verified"]), (9, 0, True))
+        self.assertIs(self.record("--steps", "0", "--units", "1:CPU:1")["verified"], True)
+
+    def test_refused(self):
+        self.refuses("run", "adaptive", "--size", "40", says="--size 40: blocks have 16 cells a side; expected a multiple, as 48")
+        self.refuses("run", "adaptive", "--size", "16", says="--size 16")
+        self.refuses("run", "adaptive", "--levels", "11", says="--levels 11")
+        self.refuses("run", "adaptive", "--every", "0", says="--every 0")
+        self.refuses("run", "adaptive", "--units", "1:GPU:1", "--devices", "emulated", says="adaptive")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        EVENER = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
