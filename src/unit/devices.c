@@ -10,7 +10,7 @@ evn_status unit_devices_count(const char *devices, int *count) {
     return devices ? evn_devices_count(devices, count, why, sizeof why) : devices_count_gpus(count);
 }
 
-/* Where FPGAs come from, if nobody says. */
+/* Default source of FPGAs. */
 static const char FPGAS[] = "opencl:type=accelerator";
 
 /* Device number `d` of the unit, with a queue; in *clock whether all so far are virtual. */

@@ -156,7 +156,7 @@ class Same(unittest.TestCase):
         self.assertIn("60 times on devices", done.stderr)
 
     def test_own_loops(self):
-        """Figure 13: each task once by whoever takes it, on units and on a compiler's own."""
+        """Figure 13: each task once, on any units, and with a compiler that has none."""
         self.assertRegex(self.same("own_tasks", self.LISTS + ("1:CPU:1,2:GPU:1",), self.SCHEDULES), r"\A0 wrong, 0x1\.[0-9a-f]+p\+\d+\n\Z")
         plain = programs.folder + "/plain"
         subprocess.run([COMPILERS[0], "-x", "c", "-", f"-I{SOURCE}/include", "-Wall", "-Wextra", "-Werror", "-o", plain], check=True, text=True,

@@ -8,7 +8,7 @@
 struct stencil_part {
     int x, y, begin, end;
 };
-EVN_DEVICE_FUNCTION struct stencil_part stencil_part(const struct block_stencil c, int group) {
+EVN_DEVICE_FUNCTION struct stencil_part part_of_group(const struct block_stencil c, int group) {
     const int across = 1 << c.shift, down = BLOCK_ITEMS >> c.shift;
     const int wide = (c.count[0] + across - 3) / (across - 2),
               tiles = wide * ((c.count[1] + down - 1) / down);
@@ -21,14 +21,14 @@ EVN_DEVICE_FUNCTION struct stencil_part stencil_part(const struct block_stencil 
 }
 
 /* y = b + W x. An item has a column of x: it keeps two planes' centres and sums of both rows beside
- * it in registers and reads three values a plane, not 27. What its neighbours along x need of a
- * column, its centre and the sums of its faces and edges, lies in the group's memory. */
+ * it in registers and reads three values a plane, not 27. A column's centre and the sums of its
+ * faces and edges lie in the group's memory, for its neighbours along x. */
 EVN_KERNEL(mb_stencil, BLOCK_ITEMS, (EVN_BUFFER(double, all), EVN_VALUE(struct block_stencil, c))) {
     EVN_LOCAL_ARRAY(double, centre, BLOCK_ITEMS);
     EVN_LOCAL_ARRAY(double, face, BLOCK_ITEMS);
     EVN_LOCAL_ARRAY(double, edge, BLOCK_ITEMS);
     EVN_PRIVATE_ARRAY(double, keep, 4); /* centres, then sums, of the plane below and of this one */
-    const struct stencil_part part = stencil_part(c, EVN_GROUP);
+    const struct stencil_part part = part_of_group(c, EVN_GROUP);
     const int last = (1 << c.shift) - 1;
     const evn_long corner =
         (c.from[2] + part.begin) * c.plane + (c.from[1] + part.y) * c.row + c.from[0] + part.x;

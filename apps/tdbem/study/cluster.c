@@ -27,9 +27,9 @@ struct cluster_case cluster_paper_case(double latency, double per_byte) {
     return c;
 }
 
-/* Seconds of a group's sum on a node, and values that are brought to its GPUs in each. They hold
- * what there is room for; what is beyond comes over the bus, beside the computing, so that a GPU
- * goes on at the slower of both. */
+/* Seconds of a group's sum on a node, and values that are brought to its GPUs in each. Values
+ * that they have no room for come over the bus, beside the computing, so that a GPU goes on at the
+ * slower of both. */
 static double sum_of_node(const struct cluster_case *c, const struct cluster_node *n, int gpus,
                           double values, double *brought) {
     const double flop = 2 * c->of.group, room = n->gpu_bytes / c->value_bytes;
