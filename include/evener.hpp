@@ -660,6 +660,15 @@ class session {
         state_->flags = flags;
         check(evn_open(&state_->session, units, devices, flags));
     }
+    /* Over the ranks of a communicator of the program's own, by MPI_Comm_c2f() (evn_open_comm()).
+     */
+    static session over(int comm, unsigned flags = 0, const char *units = nullptr,
+                        const char *devices = nullptr) {
+        session made{std::make_shared<detail::state>(), std::uncaught_exceptions()};
+        made.state_->flags = flags;
+        check(evn_open_comm(&made.state_->session, comm, units, devices, flags));
+        return made;
+    }
     session(session &&other) noexcept = default;
     session &operator=(session &&other) noexcept {
         if (this == &other) return *this;
@@ -707,6 +716,8 @@ class session {
     evn_session *get() const noexcept { return state_ ? state_->session : nullptr; }
 
   private:
+    session(std::shared_ptr<detail::state> state, int unwinding)
+        : state_(std::move(state)), unwinding_(unwinding) {}
     evn_status close_all() noexcept {
         if (!get()) return EVN_OK;
         const evn_status status = state_->check_time();

@@ -25,7 +25,7 @@ set(full
 # They keep all cores busy themselves, or have ranks and threads that wait for each other without giving the core away: alone on two cores.
 # Anything else runs beside others; no test may depend on how busy the machine is.
 set(alone sanitizers threads attack contract aarch64 mpi-build outside cc-fuzz cc-fortran-fuzz cc-builds
-    mpi-openmpi mpi-mpich mpi-openmpi-rest mpi-mpich-rest shared-openmpi shared-mpich
+    own-mpi-openmpi own-mpi-mpich mpi-openmpi mpi-mpich mpi-openmpi-rest mpi-mpich-rest shared-openmpi shared-mpich
     command-ranks command-ranks-rest command-ranks-wire command-ranks-matrix command-rank-loss-rest attack-ranks)
 
 # the longest begin, so that none of them is what all others have ended before

@@ -46,11 +46,27 @@ typedef struct evn_cluster evn_cluster;
  *                     newly forked ranks, one fewer or as many, which continue from the
  *                     program's checkpoint; three times at most
  *    mpi, mpi:FILE    MPI by the plug-in that fits the launcher, or by the plug-in FILE
+ *    mpi:comm=HANDLE  the ranks of a communicator of the program's own: evn_cluster_open_comm()
  *
  * Returns in every rank. EVN_USAGE: `how` is not understood. EVN_MISSING: a launcher has started
  * this process, and no plug-in fits its MPI. EVN_SYSTEM, EVN_MEMORY. After a failure there is
  * nothing to close. */
 evn_status evn_cluster_open(evn_cluster **out, const char *how);
+
+/* Opens a cluster of the ranks of a communicator that the program gives: `comm` is its Fortran
+ * handle, MPI_Comm_c2f() in C, `MPI_COMM_WORLD` or the like itself in Fortran's module mpi, so that
+ * no header of MPI is needed here. Collective over its ranks, which may be some of the world's, of
+ * one node or of several; a process may be in several clusters at a time. MPI has been initialised
+ * by the program, with MPI_THREAD_SERIALIZED at least, and is finalised by it, after
+ * evn_cluster_close(). All messages of the library go over a duplicate of the communicator, which
+ * evn_cluster_close() frees: the program's own are not touched. Where cores are shared out
+ * (evn_cluster_machine()), only the cluster's ranks count.
+ *
+ * EVN_USAGE: MPI is not initialised, or the handle is of no communicator or of an
+ * inter-communicator; EVN_SYSTEM: MPI's thread level is too low; EVN_MISSING: the process's MPI is
+ * not the one that the plug-in is made for, or no shared library; otherwise as of
+ * evn_cluster_open(). */
+evn_status evn_cluster_open_comm(evn_cluster **out, int comm);
 
 /* Number of times that the ranks of this run were forked again because one was lost. */
 int evn_cluster_restarts(const evn_cluster *cluster);

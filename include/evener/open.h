@@ -82,6 +82,15 @@ enum { EVN_TEAMS = 1 << 18 };
  * EVN_SYSTEM: a file cannot be written. */
 evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags);
 
+/* As evn_open() with EVN_OVER_RANKS, over the ranks of a communicator that the program gives by its
+ * Fortran handle (evn_cluster_open_comm()): for programs that have called MPI_Init_thread()
+ * themselves. Collective over these ranks; other ranks of the program do as they like. May be
+ * called at any time, and for several communicators: evn_complain() then speaks for the first that
+ * is open. EVENER_PROCESSES above 1 is EVN_USAGE. Errors as of evn_cluster_open_comm() and
+ * evn_open(). */
+evn_status evn_open_comm(evn_session **out, int comm, const char *units, const char *devices,
+                         unsigned flags);
+
 /* Opens a loop with a schedule of its own; the session owns both.
  *
  * `schedule` NULL or "default": EVENER_SCHEDULE if set, else `auto`, which learns the costs of

@@ -284,6 +284,12 @@ evn_status evn_cluster_open(evn_cluster **out, const char *how) {
     return status;
 }
 
+evn_status evn_cluster_open_comm(evn_cluster **out, int comm) {
+    char how[64];
+    snprintf(how, sizeof how, "mpi:comm=%d", comm);
+    return evn_cluster_open(out, how);
+}
+
 void evn_cluster_close(evn_cluster *c, evn_status status) {
     if (!c) return;
     cluster_meet_to_close(c, status);

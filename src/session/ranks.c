@@ -62,6 +62,29 @@ evn_status session_join(evn_session *s, unsigned flags) {
     return status;
 }
 
+evn_status session_join_comm(evn_session *s, int comm) {
+    const char *processes = session_variable("EVENER_PROCESSES");
+    if (processes && strcmp(processes, "1") != 0)
+        return evn_fail(EVN_USAGE, "EVENER_PROCESSES: this program runs over a communicator of its "
+                                   "own; its launcher says how many processes");
+    evn_status status = evn_cluster_open_comm(&s->cluster, comm);
+    joined.silent = 0;
+    if (status) return status;
+    if (evn_cluster_size(s->cluster) == 1) {
+        evn_cluster_close(s->cluster, EVN_OK);
+        s->cluster = NULL;
+        return EVN_OK;
+    }
+    s->apart = is_here(); /* the first one stays evn_complain()'s */
+    if (!s->apart) {
+        joined.rank = evn_cluster_rank(s->cluster);
+        joined.cluster = s->cluster;
+        joined.forks = process_forks();
+        joined.all_know = 0;
+    }
+    return EVN_OK;
+}
+
 void session_leave(evn_cluster *cluster, evn_status status) {
     if (!cluster || joined.cluster != cluster) return; /* evn_complain() has left it */
     joined.cluster = NULL;

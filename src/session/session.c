@@ -380,15 +380,20 @@ static void release(evn_session *s) {
 static void leave(evn_session *s, evn_status status) {
     evn_cluster *cluster = s->cluster;
     s->cluster = NULL;
+    const int apart = s->apart;
     release(s);
-    session_leave(cluster, status);
+    if (apart)
+        evn_cluster_close(cluster, status);
+    else
+        session_leave(cluster, status);
 }
 
-evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags) {
-    NEED_OUT(out);
+/* `comm`: the program's communicator; NULL: it gives none. */
+static evn_status open_session(evn_session **out, const int *comm, const char *units,
+                               const char *devices, unsigned flags) {
     evn_session *s = calloc(1, sizeof *s);
     if (!s) return evn_fail(EVN_MEMORY, "session: not enough memory");
-    evn_status status = session_join(s, flags);
+    evn_status status = comm ? session_join_comm(s, *comm) : session_join(s, flags);
     s->forks = process_forks();
     s->opener = pthread_self();
     s->any_closes = (flags & EVN_ANY_CLOSES) != 0;
@@ -407,6 +412,17 @@ evn_status evn_open(evn_session **out, const char *units, const char *devices, u
     }
     *out = s;
     return EVN_OK;
+}
+
+evn_status evn_open(evn_session **out, const char *units, const char *devices, unsigned flags) {
+    NEED_OUT(out);
+    return open_session(out, NULL, units, devices, flags);
+}
+
+evn_status evn_open_comm(evn_session **out, int comm, const char *units, const char *devices,
+                         unsigned flags) {
+    NEED_OUT(out);
+    return open_session(out, &comm, units, devices, flags);
 }
 
 /* Each rank describes its units; rank 0 writes the record. */

@@ -29,6 +29,7 @@ struct evn_session {
     unsigned forks; /* process_forks() when it was opened */
     pthread_t opener;
     int any_closes; /* EVN_ANY_CLOSES */
+    int apart;      /* one more over ranks, beside the first, which evn_complain() speaks for */
     int records;    /* 1: a record is wanted, by rank 0; the same on all ranks */
     double begin;
     struct opened *opened;
@@ -61,6 +62,8 @@ void session_forget(struct own_regions *regions);
 /* Joins the ranks of a launcher or of EVENER_PROCESSES; `flags` decide whether the program runs
  * over ranks. */
 evn_status session_join(evn_session *session, unsigned flags);
+/* Joins those of a communicator of the program's. */
+evn_status session_join_comm(evn_session *session, int comm);
 
 /* Number of cores that a list of units needs; 0: all. */
 evn_status session_cores(const char *list, const char *devices, int *wanted);

@@ -19,6 +19,12 @@ static evn_status plugin(struct wire_choice *out, const char *how, const char *r
         return evn_fail(EVN_USAGE, "cluster: \"%s\": expected mpi or mpi:FILE, a plug-in's file",
                         how);
     out->is_plugin = 1;
+    if (rest && !strncmp(rest, "comm=", 5)) {
+        if (strlen(rest) >= sizeof out->options)
+            return evn_fail(EVN_USAGE, "cluster: \"%.40s..\" is too long", how);
+        strcpy(out->options, rest);
+        return wire_plugin_load_own(&out->kind, &out->library);
+    }
     return wire_plugin_load(rest, &out->kind, &out->library);
 }
 

@@ -13,8 +13,9 @@ struct wire_choice {
     void *library; /* library of the kind; NULL */
 };
 
-/* Parses "auto", "alone", "processes:N,latency=20us,bandwidth=1GB/s", "mpi", "mpi:FILE", and in
- * threads that are ranks "threads"; loads the kind's library. EVN_USAGE, EVN_MISSING. */
+/* Parses "auto", "alone", "processes:N,latency=20us,bandwidth=1GB/s", "mpi", "mpi:FILE",
+ * "mpi:comm=HANDLE", and in threads that are ranks "threads"; loads the kind's library. EVN_USAGE,
+ * EVN_MISSING. */
 evn_status wire_choose(struct wire_choice *out, const char *how);
 
 #endif

@@ -2,9 +2,12 @@
 #include "wire/launcher.h"
 #include "base/text.h"
 #include <evener/plugin.h>
+#include <dlfcn.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { FITTING = 2 };
@@ -150,6 +153,51 @@ evn_status wire_plugin_load(const char *file, const evn_wire_kind **kind, void *
                         launchers[2].socket);
     return load_fitting(l, file, kind, library);
 }
+
+#ifdef EVENER_WIRE_BUILTIN
+evn_status wire_plugin_load_own(const evn_wire_kind **kind, void **library) {
+    *library = NULL;
+    *kind = &evener_wire_v1;
+    said.by = NULL;
+    return EVN_OK;
+}
+#else
+/* The process's MPI in its own words, "MPICH Version: 4.0.2 ..", in as many as fit; 0: none. */
+static int find_own(char *text, int size) {
+    enum { VERSION_MAX = 16384 }; /* MPI_MAX_LIBRARY_VERSION_STRING is 8192 at most */
+    int (*version)(char *, int *) =
+        (int (*)(char *, int *))(uintptr_t)dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
+    int length = 0;
+    char *all = version ? calloc(1, VERSION_MAX) : NULL;
+    const int found = all && !version(all, &length);
+    if (found) snprintf(text, (size_t)size, "%.*s", (int)strcspn(all, ",\r\n"), all);
+    free(all);
+    return found;
+}
+
+evn_status wire_plugin_load_own(const evn_wire_kind **kind, void **library) {
+    char own[80];
+    said.by = NULL;
+    *kind = NULL;
+    *library = NULL;
+    if (!find_own(own, sizeof own))
+        return evn_fail(EVN_MISSING,
+                        "wire: a communicator is given, and no MPI is in this process; link the "
+                        "program with MPI's shared library");
+    const int is_open = !strncmp(own, "Open MPI", 8);
+    const char *maker = is_open ? "Open MPI" : "MPICH"; /* whose constants others have, too */
+    evn_status status =
+        load(is_open ? "evener-wire-openmpi.so" : "evener-wire-mpich.so", NULL, kind, library);
+    if (status) return evn_fail(status, "%s; this program's MPI is %s", evn_message(), own);
+    const char *made_for = dlsym(*library, "evener_wire_made_for");
+    if (made_for && !strcmp(made_for, maker)) return EVN_OK;
+    return evn_fail(
+        EVN_MISSING,
+        "wire: the plug-in is made for %s, and this program's MPI is %s; build one with "
+        "evener-wire-build MPICC of that MPI, and name it in EVENER_WIRE",
+        made_for ? made_for : "an unknown MPI", own);
+}
+#endif
 
 evn_status wire_plugin_check(const evn_wire_kind *kind, const evn_wire *wire) {
     if (!said.by) return EVN_OK;

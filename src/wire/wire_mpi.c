@@ -61,7 +61,8 @@ const char *wire_mpi_library(void) { return library; }
 /* "Open MPI v4.1.4, package: .." and "MPICH Version:      4.0.2\n.." as "Open MPI 4.1.4" and
  * "MPICH 4.0.2". */
 __attribute__((constructor)) static void find_name(void) {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    enum { ANY = 16384 }; /* another MPI, which the process has, may answer */
+    char text[ANY < MPI_MAX_LIBRARY_VERSION_STRING ? MPI_MAX_LIBRARY_VERSION_STRING : ANY] = "";
     int length;
     if (MPI_Get_library_version(text, &length)) return;
     text[strcspn(text, ",\r\n")] = '\0';
@@ -102,6 +103,18 @@ double wire_mpi_now(void) {
 
 /* ---- the group ---- */
 
+/* The MPI that this plug-in was compiled for: its constants are that one's, whichever library its
+ * functions are found in. */
+__attribute__((visibility("default"))) extern const char evener_wire_made_for[];
+const char evener_wire_made_for[] =
+#ifdef OPEN_MPI
+    "Open MPI";
+#elif defined MPICH_VERSION || defined MPICH
+    "MPICH";
+#else
+    "MPI";
+#endif
+
 static pid_t inside; /* the process between MPI_Init and MPI_Finalize; 0: none */
 
 /* MPICH's launcher ends with 0 where a rank has left with 0 and without MPI_Finalize; any other
@@ -116,7 +129,35 @@ static void guard_any(void) { guard(0, NULL); }
 #    define on_exit(function, arg) atexit(guard_any)
 #endif
 
-static evn_status start(evn_wire *w) {
+/* The program's communicator, by its Fortran handle. */
+static evn_status take_communicator(const evn_wire *w, int handle, MPI_Comm *from) {
+    int is, inter;
+    MPI_Initialized(&is);
+    if (!is)
+        return w->host->fail(EVN_USAGE,
+                             "wire: %s: a communicator before MPI_Init_thread(), which the program "
+                             "calls first",
+                             library);
+    *from = MPI_Comm_f2c((MPI_Fint)handle);
+    if (*from == MPI_COMM_NULL)
+        return w->host->fail(
+            EVN_USAGE,
+            "wire: %s: communicator %d is none; expected MPI_Comm_c2f() of one, or "
+            "Fortran's handle",
+            library, handle);
+    int code = MPI_Comm_test_inter(*from, &inter);
+    if (code) return wire_mpi_say(w, "the program's communicator", code);
+    if (!inter) return EVN_OK;
+    return w->host->fail(EVN_USAGE,
+                         "wire: %s: communicator %d is an inter-communicator; expected one of a "
+                         "single group",
+                         library, handle);
+}
+
+static evn_status start(evn_wire *w, const int *handle) {
+    MPI_Comm from = MPI_COMM_WORLD;
+    evn_status status = handle ? take_communicator(w, *handle, &from) : EVN_OK;
+    if (status) return status;
     int is, was, level = MPI_THREAD_SINGLE, code;
     MPI_Initialized(&is);
     MPI_Finalized(&was);
@@ -137,13 +178,13 @@ static evn_status start(evn_wire *w) {
     if (level < MPI_THREAD_SERIALIZED)
         return w->host->fail(EVN_SYSTEM,
                              "wire: %s gives thread level %d, and MPI_THREAD_SERIALIZED (%d) is "
-                             "needed",
+                             "needed: a program asks for it in MPI_Init_thread()",
                              library, level, MPI_THREAD_SERIALIZED);
     if (!is) { /* MPICH asks these where a request of ours has failed */
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     }
-    code = MPI_Comm_dup(MPI_COMM_WORLD, &w->comm);
+    code = MPI_Comm_dup(from, &w->comm);
     if (!code) code = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
     if (!code) code = MPI_Comm_rank(w->comm, &w->rank);
     if (!code) code = MPI_Comm_size(w->comm, &w->size);
@@ -165,7 +206,10 @@ static evn_status wire_open(evn_wire **out, int processes, const char *options,
     if (processes > 0)
         return host->fail(EVN_USAGE, "wire: %s makes no processes, its launcher does: mpirun -n %d",
                           library, processes);
-    if (options && *options)
+    int handle, length = 0;
+    const int given =
+        options && sscanf(options, "comm=%d%n", &handle, &length) == 1 && !options[length];
+    if (options && *options && !given)
         return host->fail(EVN_USAGE, "wire: %s has no options, and these are given: %s", library,
                           options);
     evn_wire *w = calloc(1, sizeof *w);
@@ -173,7 +217,7 @@ static evn_status wire_open(evn_wire **out, int processes, const char *options,
     w->host = host;
     w->comm = MPI_COMM_NULL;
     w->patience = getenv("OMPI_COMM_WORLD_RANK") ? hurry : patience;
-    evn_status status = start(w);
+    evn_status status = start(w, given ? &handle : NULL);
     if (status) {
         finish(w);
         return status;
@@ -204,6 +248,7 @@ static evn_status test(const evn_mail *m, struct message *g, int *done) {
         if (g->code) g->done = 1; /* MPI has forgotten it */
         g->bytes = (size_t)bytes;
         requests -= g->done;
+        m->wire->requests -= g->done;
     }
     *done = !g->posted || g->done;
     return g->code ? say_of(m, g->code) : EVN_OK;
@@ -320,6 +365,7 @@ static evn_status post(evn_mail *m, struct message *g, int code) {
     if (code) return say_of(m, code);
     g->posted = 1;
     requests++;
+    m->wire->requests++;
     return EVN_OK;
 }
 
@@ -398,13 +444,13 @@ static void wire_close(evn_wire *w) {
         sweep(w);
         if (!here && w->host->crowded) sched_yield();
     }
-    for (const double since = wire_mpi_now(); requests && wire_mpi_now() - since < patience;) {
+    for (const double since = wire_mpi_now(); w->requests && wire_mpi_now() - since < patience;) {
         sweep(w);
         if (w->host->crowded) sched_yield();
     }
-    if (requests) { /* finalising might wait for ever */
+    if (w->requests) { /* finalising might wait for ever */
         fprintf(stderr, "evener: %s: rank %d ends with %d messages on their way\n", library,
-                w->rank, requests);
+                w->rank, w->requests);
         wire_abort(w, LOST);
     }
     finish(w);

@@ -304,6 +304,8 @@ module evener
         subroutine evn_cluster_stop_on(cluster, flag) bind(c); import; type(c_ptr), value :: cluster, flag; end
         integer(c_int) function evn_cluster_stopping(cluster) bind(c); import; type(c_ptr), value :: cluster; end
         integer(c_int) function evn_cluster_rank(cluster) bind(c); import; type(c_ptr), value :: cluster; end
+        integer(c_int) function evn_cluster_open_comm(cluster, comm) bind(c); import
+            type(c_ptr), intent(inout) :: cluster; integer(c_int), value :: comm; end
         integer(c_int) function evn_cluster_size(cluster) bind(c); import; type(c_ptr), value :: cluster; end
         integer(c_int) function evn_cluster_machine(cluster, machine, wanted, oversubscribe) bind(c); import
             type(c_ptr), value :: cluster; type(c_ptr), intent(inout) :: machine
@@ -576,6 +578,8 @@ module evener
             type(c_ptr), value :: loop; end
         integer(c_int) function c_evn_open(session, units, devices, flags) bind(c, name="evn_open"); import
             type(c_ptr), intent(inout) :: session; type(c_ptr), value :: units, devices; integer(c_int), value :: flags; end
+        integer(c_int) function c_evn_open_comm(session, comm, units, devices, flags) bind(c, name="evn_open_comm"); import
+            type(c_ptr), intent(inout) :: session; integer(c_int), value :: comm, flags; type(c_ptr), value :: units, devices; end
         integer(c_int) function c_evn_open_loop(loop, session, schedule, problem) bind(c, name="evn_open_loop"); import
             type(c_ptr), intent(inout) :: loop; type(c_ptr), value :: session, schedule
             type(evn_problem), intent(in) :: problem; end
@@ -810,6 +814,15 @@ contains
     end function
 
     ! ---- <evener/open.h> ----
+
+    integer(c_int) function evn_open_comm(session, comm, units, devices, flags)
+        type(c_ptr), intent(inout) :: session
+        integer(c_int), intent(in) :: comm
+        character(*), intent(in), optional :: units, devices
+        integer(c_int), intent(in), optional :: flags
+        character(kind=c_char), allocatable, target :: room(:), more(:)
+        evn_open_comm = c_evn_open_comm(session, comm, closed(units, room), closed(devices, more), flags_of(flags))
+    end function
 
     integer(c_int) function evn_open(session, units, devices, flags)
         type(c_ptr), intent(inout) :: session

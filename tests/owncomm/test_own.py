@@ -1,0 +1,73 @@
+"""Programs with an MPI of their own, on communicators that they give (evn_open_comm()): C and Fortran, Open MPI and MPICH; heat beside a
+server of files; and what is refused. Run: ctest -R own-mpi. usage: test_own.py SOURCE BUILD KIND"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE, BUILD, KIND = sys.argv[1:4]
+WIRES = {k: os.path.join(BUILD, "lib", "evener", f"evener-wire-{k}.so") for k in ("openmpi", "mpich")}
+HERE = os.path.join(SOURCE, "tests", "owncomm")
+ENV = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM_", "EVENER_"))}
+ENV.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", EVENER_OVERSUBSCRIBE="1", EVENER_UNITS="1:CPU:1", LC_ALL="C",
+           EVENER_WIRE=WIRES[KIND])
+if os.path.isdir("/dev/shm") and os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize < 256 << 20:
+    ENV.update(OMPI_MCA_btl_vader_backing_directory="/tmp", OMPI_MCA_osc_sm_backing_directory="/tmp")
+
+
+def run(words, **env):
+    return subprocess.run(words, env=ENV | env, capture_output=True, text=True, timeout=240)
+
+
+def fine(done):
+    if done.returncode:
+        sys.exit(f"{done.args}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def same(what, got, expected):
+    if not re.fullmatch(expected, got, re.DOTALL):
+        sys.exit(f"{what}: got\n{got}\nexpected\n{expected}")
+
+
+def main():
+    mpirun, mpicc, mpifort = (shutil.which(f"{name}.{KIND}") for name in ("mpirun", "mpicc", "mpifort"))
+    if not mpirun or not mpicc or not os.path.exists(WIRES[KIND]):
+        print(f"no {KIND} here")
+        sys.exit(77)
+    launcher = [mpirun, "-q", "--oversubscribe", "-n"] if KIND == "openmpi" else [mpirun, "-n"]
+    libraries = run([os.path.join(BUILD, "evener-cc"), "--link-flags"]).stdout.split()
+    libraries = [w for w in libraries if not w.startswith("-Wl,--wrap")]
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "own")
+        include = os.path.join(SOURCE, "include")
+        kernels = next(os.path.join(r, "heat_kernels.c") for r, _, f in os.walk(BUILD) if "heat_kernels.c" in f)
+        fine(run([mpicc, "-std=gnu11", "-O1", "-fopenmp", "-Wall", "-Wextra", "-DEVN_CONTRACT=0", "-I", include,
+                  os.path.join(HERE, "own.c"), kernels, *libraries, "-o", program]))
+        for ranks in 2, 4:
+            out = sorted(fine(run([*launcher, str(ranks), program])).splitlines())
+            others = ranks - 1
+            blocks = ["1:CPU:1: 0 blocks are wrong"] * (2 + min(2, others))
+            if out != blocks + [f"the server has {3 * others * ranks // 2} of {3 * others * ranks // 2}"]:
+                sys.exit(f"{ranks} ranks: {out}")
+        said = fine(run([*launcher, "4", program, "refused"]))
+        same("refused", said, r"inter: bad input[^\n]*an inter-communicator; [^\n]*\nnone: bad input[^\n]*communicator -?\d+ is none; [^\n]*\n")
+        said = fine(run([*launcher, "2", program, "single"]))
+        same("single", said, r"(single: [^\n]*thread level \d, and MPI_THREAD_SERIALIZED \(\d\) is needed[^\n]*\n)?")
+        other = next(k for k in WIRES if k != KIND)
+        if os.path.exists(WIRES[other]):
+            done = run([*launcher, "2", program], EVENER_WIRE=WIRES[other])
+            same("another MPI's plug-in", done.stdout + done.stderr, r".*the plug-in is made for (MPICH|Open MPI), and this program's MPI is .*")
+        if mpifort and shutil.which("gfortran"):
+            objects = []
+            for name in os.path.join(include, "evener", "fortran", "evener.f90"), os.path.join(HERE, "own.f90"):
+                objects.append(os.path.join(folder, os.path.basename(name) + ".o"))
+                fine(run([mpifort, "-fopenmp", "-J", folder, "-c", name, "-o", objects[-1]]))
+            fine(run([mpifort, "-fopenmp", *objects, *libraries, "-o", program + "f"]))
+            same("Fortran", fine(run([*launcher, "4", program + "f"])).replace(" ", ""), "fine\n")
+    print(f"own-mpi: heat beside a server by {KIND}, in groups; refusals")
+
+
+main()
