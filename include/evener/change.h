@@ -84,6 +84,22 @@ int evn_loop_generation(const evn_loop *loop);
  * run, from then on none. */
 const int *evn_loop_born(const evn_loop *loop, int *count);
 
+/* A change that was made, for records. */
+typedef struct evn_changed {
+    int instance;                /* runs learnt before it */
+    int tasks, kept, born;       /* of now */
+    int gone;                    /* of before */
+    int moved;                   /* tasks that were decided to leave the unit that they inherited */
+    double moved_bytes;          /* of their regions; without regions as evn_problem.bytes */
+    int faces_added, faces_gone; /* in all exchanges, until the next change */
+    double seconds; /* evn_loop_change() and evn_exchange_add(), on the calling thread */
+} evn_changed;
+
+/* Number of changes of a loop since it was opened, and the i-th of them; all 0, with a message, if
+ * there is none. */
+int evn_loop_changes(const evn_loop *loop);
+evn_changed evn_loop_changed(const evn_loop *loop, int i);
+
 /* Births: a visit of born tasks, each on the unit of its heaviest origin and there in its space,
  * with its own regions for writing and those of its origins with access `origins`: EVN_READ;
  * EVN_BOTH if no region is an origin's of two tasks. So nothing is copied from another space but

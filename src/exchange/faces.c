@@ -3,6 +3,7 @@
 #include "exchange/plan.h"
 #include "base/argument.h"
 #include <evener/change.h>
+#include <evener/clock.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,7 @@ static evn_status add(evn_exchange *x, int count, const evn_face *face, void *co
 
 evn_status evn_exchange_add(evn_exchange *x, int count, const evn_face *face, void *const *host) {
     NEED(x, "an exchange");
+    const double begin = evn_now();
     evn_status status = loop_may_begin(x->loop, "evn_exchange_add()");
     if (!status) status = may_change(x, "evn_exchange_add()");
     if (!status && (x->loop->place != x->place || (x->place && x->loop->regions != x->slots)))
@@ -238,6 +240,7 @@ evn_status evn_exchange_add(evn_exchange *x, int count, const evn_face *face, vo
     if (!status) {
         x->numbered += count;
         replan(x);
+        loop_note_faces(x->loop, x->faces - u.faces, 0, evn_now() - begin);
     }
     free(u.part);
     free(table);
@@ -333,11 +336,12 @@ static void move_faces(evn_exchange *x, const struct renewal *r, const int *now)
 
 /* Faces marked -1 go, with the parts that no other face needs. */
 static void compact(evn_exchange *x, struct renewal *r, const int *now) {
-    const int parts = number(x, r);
+    const int parts = number(x, r), faces = x->faces;
     move_parts(x, r, now, parts);
     move_faces(x, r, now);
     mark_regions(x, r->table);
     replan(x);
+    loop_note_faces(x->loop, 0, faces - x->faces, 0);
 }
 
 /* The face of a lasting number; -1: it is gone, or never was. */

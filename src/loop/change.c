@@ -8,6 +8,7 @@
 #include "schedule/origins.h"
 #include "base/argument.h"
 #include <evener/change.h>
+#include <evener/clock.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,14 +36,16 @@ static void drop(const evn_loop *loop, struct renewal *r) {
     origins_close(&r->of);
 }
 
-static evn_status make_arrays(const evn_loop *loop, struct renewal *r, int tasks) {
+static evn_status make_arrays(evn_loop *loop, struct renewal *r, int tasks) {
     const size_t n = (size_t)tasks;
     r->owner = malloc(2 * n * sizeof *r->owner);
     r->seconds = calloc(3 * n, sizeof *r->seconds);
     r->list = malloc(2 * n * sizeof *r->list);
     r->born = malloc(n * sizeof *r->born);
+    evn_changed *changes = realloc(loop->changes, ((size_t)loop->generation + 1) * sizeof *changes);
+    if (changes) loop->changes = changes;
     r->mine = calloc((size_t)loop->count, sizeof *r->mine);
-    int failed = !r->owner || !r->seconds || !r->list || !r->born || !r->mine;
+    int failed = !r->owner || !r->seconds || !r->list || !r->born || !r->mine || !changes;
     for (int u = 0; !failed && u < loop->count; u++)
         failed = !(r->mine[u] = malloc(n * sizeof *r->mine[u]));
     return failed ? evn_fail(EVN_MEMORY, "loop: not enough memory for %d tasks", tasks) : EVN_OK;
@@ -137,11 +140,61 @@ static void swap_worker(struct worker *w, int **mine) {
     }
 }
 
+/* ---- for records ---- */
+
+static double bytes_of(const evn_loop *loop, int t) {
+    double bytes = loop->problem->bytes ? loop->problem->bytes[t] : 0;
+    if (loop->place) bytes = 0;
+    for (int i = 0; loop->place && i < loop->regions; i++) {
+        const int region = loop->region[(size_t)t * (size_t)loop->regions + (size_t)i];
+        if (region >= 0) bytes += (double)evn_place_bytes(loop->place, region);
+    }
+    return bytes;
+}
+
+static void note_change(evn_loop *loop, const struct origins *o, double seconds) {
+    const int *next = loop_next(loop);
+    evn_changed *c = &loop->changes[loop->generation - 1];
+    c->instance = loop_instance(loop);
+    c->tasks = o->change->tasks;
+    for (int t = 0; t < o->change->tasks; t++) {
+        c->kept += origins_kept(o, t);
+        if (loop_chunk(loop) || next[t] == loop->owner[t]) continue;
+        c->moved++;
+        c->moved_bytes += bytes_of(loop, t);
+    }
+    c->born = c->tasks - c->kept;
+    c->gone = o->before->tasks - c->kept;
+    c->seconds = seconds;
+}
+
+void loop_note_faces(evn_loop *loop, int added, int gone, double seconds) {
+    if (!loop->generation) return;
+    evn_changed *c = &loop->changes[loop->generation - 1];
+    c->faces_added += added;
+    c->faces_gone += gone;
+    c->seconds += seconds;
+}
+
+int evn_loop_changes(const evn_loop *loop) {
+    NEED_OR(0, loop, "a loop");
+    return loop->generation;
+}
+
+evn_changed evn_loop_changed(const evn_loop *loop, int i) {
+    NEED_OR((evn_changed){0}, loop, "a loop");
+    if (i >= 0 && i < loop->generation) return loop->changes[i];
+    evn_fail(EVN_USAGE, "loop: change %d of a loop that was changed %d times", i, loop->generation);
+    return (evn_changed){0};
+}
+
+/* ---- the change ---- */
+
 static void change(evn_loop *loop, struct renewal *r) {
     const int tasks = r->of.change->tasks;
     loop->problem = evn_schedule_problem(loop->schedule);
     loop->hi = tasks;
-    loop->generation++;
+    loop->changes[loop->generation++] = (evn_changed){0};
     loop->assignment++;
     loop->changed = 1;
     loop->lists = 0;
@@ -160,15 +213,18 @@ evn_status evn_loop_change(evn_loop *loop, const evn_change *c) {
         status = evn_fail(EVN_USAGE, "loop: evn_loop_change() over ranks, where tasks stay those "
                                      "that they are");
     if (status) return status;
+    const double begin = evn_now();
     struct renewal r = {0};
     const evn_problem before = *loop->problem;
     status = origins_open(&r.of, &before, c, "loop");
     if (status) return status;
     status = prepare(loop, &r);
-    if (status)
+    if (status) {
         tell(loop, NULL, 0);
-    else
+    } else {
         change(loop, &r);
+        note_change(loop, &r.of, evn_now() - begin);
+    }
     drop(loop, &r);
     return status;
 }

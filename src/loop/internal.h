@@ -139,13 +139,14 @@ struct evn_loop {
     int generation;      /* changes of tasks so far */
     int *born, borns;    /* this rank's tasks that the last one bore, until the next run */
     struct birth *birth; /* their origins; NULL: there was no change */
-    int *list, *listed;  /* the units' lists, and the owners they are for */
-    int lists;           /* there are some */
-    int grain;           /* tasks that are taken at a time */
-    double task_seconds; /* of a task in the last instance, on average */
-    struct alone alone;  /* whether unit 0 does all of it */
-    double *seconds;     /* of each task in the last run; then in the last visit */
-    double *added;       /* by evn_batch_add() to the batch at hand; else 0 */
+    struct evn_changed *changes; /* `generation` of them */
+    int *list, *listed;          /* the units' lists, and the owners they are for */
+    int lists;                   /* there are some */
+    int grain;                   /* tasks that are taken at a time */
+    double task_seconds;         /* of a task in the last instance, on average */
+    struct alone alone;          /* whether unit 0 does all of it */
+    double *seconds;             /* of each task in the last run; then in the last visit */
+    double *added;               /* by evn_batch_add() to the batch at hand; else 0 */
     evn_loop_totals totals;
     int ran;            /* 1: tasks have run on their `owner`, in an instance or a visit */
     evn_place *place;   /* NULL: tasks have no regions */
@@ -195,6 +196,9 @@ void loop_begin_schedule(evn_loop *loop, evn_schedule *schedule);
 /* Removes a unit that evn_units_remove() has taken away, with a schedule for the remaining ones,
  * which the loop owns from now on. */
 void loop_drop_unit(evn_loop *loop, int unit, evn_schedule *schedule);
+
+/* Notes faces that an exchange was given or has lost, in `seconds`. */
+void loop_note_faces(evn_loop *loop, int added, int gone, double seconds);
 
 void loop_listen(evn_loop *loop, struct loop_listener *listener);
 void loop_unlisten(evn_loop *loop, struct loop_listener *listener);

@@ -562,6 +562,7 @@ void evn_loop_close(evn_loop *loop) {
     free(loop->worker);
     free(loop->owner);
     free(loop->born);
+    free(loop->changes);
     birth_close(loop->birth);
     free(loop->seconds);
     free(loop);

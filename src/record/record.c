@@ -107,6 +107,22 @@ static void put_sums(FILE *out, const struct recorded_loop *r) {
     evn_record_transfers(out, &r->totals, r->ranks);
 }
 
+static void put_changes(FILE *out, const struct recorded_loop *r) {
+    fputs(",\n \"changes\": [", out);
+    for (int i = 0; i < r->changes; i++) {
+        const evn_changed *c = &r->change[i];
+        fprintf(out,
+                "%s{\"instance\": %d, \"tasks\": %d, \"kept\": %d, \"born\": %d, \"gone\": %d, "
+                "\"moved\": %d",
+                i ? ",\n  " : "", c->instance, c->tasks, c->kept, c->born, c->gone, c->moved);
+        put(out, "moved_bytes", c->moved_bytes);
+        fprintf(out, ", \"faces_added\": %d, \"faces_gone\": %d", c->faces_added, c->faces_gone);
+        put(out, "seconds", c->seconds);
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
 static void put_loop(FILE *out, const struct recorded_loop *r, int first) {
     fprintf(out, "{\"first\": %d, \"tasks\": %d, \"steps\": %lld", first, r->tasks,
             r->totals.instances);
@@ -119,7 +135,9 @@ static void put_loop(FILE *out, const struct recorded_loop *r, int first) {
         put_unit_numbers(out, r->unit[u].tasks, r->unit[u].weight, &r->unit[u].stats);
         fputc('}', out);
     }
-    fputs("]}", out);
+    fputc(']', out);
+    if (r->changes) put_changes(out, r);
+    fputc('}', out);
 }
 
 evn_status record_describe(const struct record_parts *p, char **units, char **devices) {

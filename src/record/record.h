@@ -2,6 +2,7 @@
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
+#include <evener/change.h>
 #include <evener/loop.h>
 #include <stdio.h>
 
@@ -27,6 +28,8 @@ struct recorded_loop {
     double *task_s;
     struct recorded_unit *unit;
     evn_loop_totals totals;
+    int changes; /* of tasks */
+    evn_changed *change;
     int bursts; /* the latest bursts, each unit's in order */
     struct recorded_burst *burst;
 };

@@ -82,11 +82,15 @@ evn_status record_take(struct recorded_loop *r, const evn_loop *loop, double ope
     r->task_s = malloc(tasks * sizeof *r->task_s);
     r->unit = calloc(units, sizeof *r->unit);
     r->burst = malloc(bursts * sizeof *r->burst);
+    r->change = malloc(((size_t)evn_loop_changes(loop) + 1) * sizeof *r->change);
     evn_burst **sorted = malloc(bursts * sizeof *sorted);
-    const int done = r->schedule && r->owner && r->task_s && r->unit && r->burst && sorted;
+    const int done =
+        r->schedule && r->owner && r->task_s && r->unit && r->burst && r->change && sorted;
     if (done) {
         memcpy(r->owner, evn_loop_owner(loop), tasks * sizeof *r->owner);
         r->totals = evn_loop_sum(loop);
+        for (; r->changes < evn_loop_changes(loop); r->changes++)
+            r->change[r->changes] = evn_loop_changed(loop, r->changes);
         for (int u = 0; u < own; u++) r->unit[first + u].stats = evn_loop_stats(loop, u);
         for (int t = 0; t < r->tasks; t++) {
             r->unit[r->owner[t]].tasks++;
@@ -108,5 +112,6 @@ void record_release(struct recorded_loop *r) {
     free(r->task_s);
     free(r->unit);
     free(r->burst);
+    free(r->change);
     *r = (struct recorded_loop){0};
 }

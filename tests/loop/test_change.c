@@ -10,6 +10,7 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 #include "exchange/plan.h"
+#include "record/record.h"
 #include <evener.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,6 +256,33 @@ static void check_inherited(const struct fixture *f, const struct change *c, con
     assert_int_equal(borns, count);
 }
 
+/* For records. */
+static void check_noted(const struct fixture *f, const struct change *c, int generation) {
+    assert_int_equal(evn_loop_changes(f->loop), generation + 1);
+    const evn_changed noted = evn_loop_changed(f->loop, generation);
+    int kept = 0, moved = 0, gone = 0, draws;
+    const int *next = evn_loop_next(f->loop, &draws), *owner = evn_loop_owner(f->loop);
+    for (int t = 0; t < c->of.tasks; t++) {
+        kept += c->kept[t];
+        moved += !draws && next[t] != owner[t];
+    }
+    for (int i = 0; i < f->faces; i++) {
+        int stays = 0;
+        for (int t = 0; t < c->of.tasks; t++)
+            stays += c->kept[t] *
+                     ((c->block[t].id == f->face[i].from) + (c->block[t].id == f->face[i].to));
+        gone += stays < 2;
+    }
+    assert_int_equal(noted.instance, evn_schedule_instance(f->schedule));
+    assert_int_equal(noted.tasks, c->of.tasks);
+    assert_int_equal(noted.kept, kept);
+    assert_int_equal(noted.born, c->of.tasks - kept);
+    assert_int_equal(noted.gone, c->gones);
+    assert_int_equal(noted.moved, moved);
+    assert_int_equal(noted.faces_gone, gone);
+    assert_true(noted.seconds > 0);
+}
+
 static void change_tasks(struct fixture *f) {
     int owner[MOST];
     double seconds[MOST], weight[MOST];
@@ -267,6 +295,7 @@ static void change_tasks(struct fixture *f) {
     const int generation = evn_loop_generation(f->loop);
     ok(evn_loop_change(f->loop, &c.of));
     assert_int_equal(evn_loop_generation(f->loop), generation + 1);
+    check_noted(f, &c, generation);
     follow(f, &c);
     check_inherited(f, &c, owner, seconds, weight);
 }
@@ -400,6 +429,41 @@ static void test_cores(void **state) {
 static void test_devices(void **state) {
     (void)state;
     run_sequences("1:CPU:1,2:GPU:1", 1, 200);
+}
+
+/* The record of a loop whose tasks came and went. */
+static void test_record(void **state) {
+    (void)state;
+    struct fixture f;
+    begin(&f, "2:CPU:1", 0);
+    open_loop(&f, "map");
+    for (int i = 0; i < 3; i++) {
+        run_loop(&f);
+        change_tasks(&f);
+    }
+    run_loop(&f);
+    struct recorded_loop loop = {0};
+    struct record_parts parts = {.units = f.units};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    ok(record_take(&loop, f.loop, 0));
+    ok(record_describe(&parts, &parts.unit, &parts.device));
+    ok(record_write(out, &loop, 1, &parts));
+    fclose(out);
+    const evn_changed last = evn_loop_changed(f.loop, 2);
+    char want[200];
+    snprintf(want, sizeof want,
+             "{\"instance\": 3, \"tasks\": %d, \"kept\": %d, \"born\": %d, \"gone\": %d",
+             last.tasks, last.kept, last.born, last.gone);
+    if (!strstr(text, "\"changes\": [{\"instance\": 1,") || !strstr(text, want))
+        fail_msg("%s has no %s", text, want);
+    free(text);
+    free(parts.unit);
+    free(parts.device);
+    record_release(&loop);
+    close_loop(&f);
+    end(&f);
 }
 
 /* ---- all or nothing ------------------------------------------------------------------------ */
@@ -562,6 +626,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cores),
         cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_record),
 #if HAVE_FAILING
         cmocka_unit_test(test_failing),
 #endif
