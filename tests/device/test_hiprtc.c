@@ -293,7 +293,7 @@ static void test_refusals(void **state) {
     assert_false(rtc_hiprtc.knows(compiler, "gfx9999"));
     assert_false(rtc_hiprtc.knows(compiler, "sm_90"));
     char target[32];
-    assert_int_equal(rtc_hiprtc.target(compiler, "gfx9999", target), EVN_MISSING);
+    assert_int_equal(rtc_compile(compiler, &p, "bad", measured, "gfx9999", NULL, 1), EVN_MISSING);
     assert_says("makes no programs for gfx9999");
     assert_ok(rtc_hiprtc.target(compiler, "gfx90a", target));
     assert_string_equal(target, "gfx90a");

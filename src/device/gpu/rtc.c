@@ -135,6 +135,10 @@ evn_status rtc_compile(const struct rtc *c, struct rtc_program *out, const char 
                        const char *text, const char *target, const char *defines, int contract) {
     memset(out, 0, sizeof *out);
     int count = 0;
+    if (c->kind->ready) {
+        const evn_status status = c->kind->ready(c, target);
+        if (status) return status;
+    }
     const char **option = options(c->kind, target, defines, contract, &count);
     if (!option) return evn_fail(EVN_MEMORY, "not enough memory to compile it");
     out->is_text = !strncmp(target, "compute_", 8);

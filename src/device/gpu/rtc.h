@@ -55,6 +55,8 @@ struct rtc_kind {
     int (*knows)(const struct rtc *compiler, const char *target);
     /* Target for a device of architecture `own`, "sm_90". EVN_MISSING. */
     evn_status (*target)(const struct rtc *compiler, const char *own, char target[32]);
+    /* O: nothing. Before a compilation. EVN_MISSING: not for this target. */
+    evn_status (*ready)(const struct rtc *compiler, const char *target);
     /* Options that begin the target's, that turn contraction on and off, and that all have; of
      * these the last is left out where the compiler does not know it. */
     const char *target_option, *contract_option[2];
