@@ -206,8 +206,8 @@ class Run(Base):
 class BadInput(Base):
     def test_words(self):
         self.refuses(["gallop"], ["gallop", "expected info, run, plan, model, bench, calibrate or report"])
-        self.refuses(["run"], "expected bt-mz, sp-mz, lu-mz, ft, mg or td-bem")
-        self.refuses(["run", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz, lu-mz, ft, mg or td-bem"])
+        self.refuses(["run"], "expected bt-mz, sp-mz, lu-mz, ft, mg, td-bem or adaptive")
+        self.refuses(["run", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz, lu-mz, ft, mg, td-bem or adaptive"])
         self.refuses(["run", "bt-mz", "sp-mz"], "one word too many")
         self.refuses(["run", "bt-mz", "--clas", "S"], "did you mean --class?")
         self.refuses(["run", "bt-mz", "--zzzzzzz"], "evener run --help")
@@ -257,7 +257,7 @@ class BadInput(Base):
             done = evener("run", "--steps", "1", "--quiet", *words)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.refuses(["run", "--json", "td-bem"], "which workload?")
-        self.refuses(["plan", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz, lu-mz, ft, mg or td-bem"])
+        self.refuses(["plan", "mt-bz"], ["mt-bz", "expected bt-mz, sp-mz, lu-mz, ft, mg, td-bem or adaptive"])
         self.refuses(["run", "td-bem", "--mesh", "sphere:1", "--on-device-loss", "continue"], "expected stop")
 
     def test_full_disk(self):

@@ -103,7 +103,7 @@ class Toy(unittest.TestCase):
         self.assertIn("nothing to be measured", self.evener("bench", "toys").stdout)
 
     def test_refused(self):
-        for words, says in ((["run", "tow"], "bt-mz, sp-mz, lu-mz, ft, mg, td-bem or toy"),
+        for words, says in ((["run", "tow"], "bt-mz, sp-mz, lu-mz, ft, mg, td-bem, adaptive or toy"),
                             (["run", "toy", "--task", "3"], "did you mean --tasks?"),
                             (["run", "toy", "--class", "S"], "no option --class"),
                             (["run", "toy", "--tasks", "0"], "from 1 to 100000"),
