@@ -59,26 +59,28 @@ EVN_DEVICE_FUNCTION void rhs_point(EVN_GLOBAL const double *field, EVN_GLOBAL do
     work[4 * z->sc] = value->scale * r[4];
 }
 
-/* Pieces: BT_POINTS interior points, i fastest. */
+/* Pieces: BT_POINTS columns of interior points, i fastest, on BT_PLANES planes: what the planes
+ * above and below are needed for, a group has read already. */
 EVN_KERNEL(bt_rhs, BT_POINTS,
            (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct bt_rhs_value, value))) {
     EVN_PRIVATE(int, own_i);
     EVN_PRIVATE(int, own_j);
-    EVN_PRIVATE(int, own_k);
     const struct gpu_zone z = zones[pieces[EVN_GROUP].zone];
-    const int inner = z.nx - 2, points = inner * (z.ny - 2) * (z.nz - 2);
-    const int first = pieces[EVN_GROUP].part * BT_POINTS;
+    const int inner = z.nx - 2, columns = inner * (z.ny - 2);
+    const int parts = (columns + BT_POINTS - 1) / BT_POINTS;
+    const int first = pieces[EVN_GROUP].part % parts * BT_POINTS;
+    const int k0 = 1 + pieces[EVN_GROUP].part / parts * BT_PLANES;
+    const int k1 = evn_imin(k0 + BT_PLANES, z.nz - 1);
     EVN_ITEMS(item) { /* for itself, since there are no divisions of lanes */
-        const int n = first + item, row = n / inner, plane = row / (z.ny - 2);
-        EVN_OWN(own_i, item) = 1 + n - row * inner;
-        EVN_OWN(own_j, item) = 1 + row - plane * (z.ny - 2);
-        EVN_OWN(own_k, item) = 1 + plane;
+        EVN_OWN(own_i, item) = 1 + (first + item) % inner;
+        EVN_OWN(own_j, item) = 1 + (first + item) / inner;
     }
-    EVN_ITEMS(item) {
-        if (first + item < points)
-            rhs_point(field, work, &z, EVN_OWN(own_i, item), EVN_OWN(own_j, item),
-                      EVN_OWN(own_k, item), &value);
+    for (int k = k0; k < k1; k++) {
+        EVN_ITEMS(item) {
+            if (first + item < columns)
+                rhs_point(field, work, &z, EVN_OWN(own_i, item), EVN_OWN(own_j, item), k, &value);
+        }
     }
 }
 

@@ -27,7 +27,8 @@ static int line_pieces(const struct zone *z, int d) {
 static int bt_pieces(const struct problem *p, const struct zone *z, int cut) {
     (void)p;
     if (cut != POINTS) return line_pieces(z, cut - LINES_X);
-    return (int)(((long long)(z->nx - 2) * (z->ny - 2) * (z->nz - 2) + BT_POINTS - 1) / BT_POINTS);
+    return ((z->nx - 2) * (z->ny - 2) + BT_POINTS - 1) / BT_POINTS *
+           ((z->nz - 2 + BT_PLANES - 1) / BT_PLANES);
 }
 
 static int bt_length(const struct zone *z, int cut) {

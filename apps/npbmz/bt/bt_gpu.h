@@ -14,7 +14,8 @@
 #endif
 
 enum {
-    BT_POINTS = 128,               /* items of a group in bt_rhs */
+    BT_POINTS = 128,               /* items of a group in bt_rhs, and */
+    BT_PLANES = 8,                 /* planes that it marches over */
     BT_ITEMS = 32,                 /* items of a group in bt_lines, */
     BT_LINES = BT_ITEMS / 2,       /* two a line, one from each end */
     BT_STATE = NC + NC * NC,       /* y and C of a row, and */

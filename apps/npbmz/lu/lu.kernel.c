@@ -540,25 +540,28 @@ EVN_KERNEL(lu_upper, EVN_RESIDENT(LU_ITEMS, LU_GROUPS),
 /* ---- residual ------------------------------------------------------------------------------ */
 
 /* The residual at the interior points, 0 at both ends of a row and in its padding, as residual() of
- * residual.h does. A group has consecutive places of one plane; rows follow each other without a
- * gap. */
+ * residual.h does. A group has consecutive places of LU_PLANES planes; rows follow each other
+ * without a gap. */
 EVN_KERNEL(lu_residual, LU_RESIDUAL_ITEMS,
            (EVN_BUFFER(double, field), EVN_BUFFER(double, work), EVN_IN(struct gpu_zone, zones),
             EVN_IN(struct gpu_piece, pieces), EVN_VALUE(struct lu_operator, a))) {
     EVN_GLOBAL const struct gpu_zone *z = &zones[pieces[EVN_GROUP].zone];
     const int nx = z->nx, ny = z->ny, nz = z->nz, sj = (int)z->sj;
     const int groups = lu_plane_groups(sj, ny), places = sj * (ny - 2);
-    const int plane = pieces[EVN_GROUP].part / groups, k = 1 + plane;
-    const int from = (pieces[EVN_GROUP].part - plane * groups) * LU_RESIDUAL_ITEMS;
+    const int from = pieces[EVN_GROUP].part % groups * LU_RESIDUAL_ITEMS;
+    const int k0 = 1 + pieces[EVN_GROUP].part / groups * LU_PLANES;
+    const int k1 = evn_imin(k0 + LU_PLANES, nz - 1);
     const double rows = 1.0 / sj;
-    const evn_long r = z->r + k * z->sk + z->sj;
-    EVN_ITEMS(n) {
-        const int at = from + n;
-        const int row = (int)((at + 0.5) * rows); /* at / sj, which cannot be vectorised */
-        const int i = at - row * sj;
-        lu_residual_point(field + z->u, field + z->f, field + r + at, z->sj, z->sk, z->sc, nx, ny,
-                          nz, evn_imin(evn_imax(i, 1), nx - 2), evn_imin(1 + row, ny - 2), k,
-                          (i >= 1) & (i <= nx - 2), at < places, &a.c);
+    for (int k = k0; k < k1; k++) {
+        const evn_long r = z->r + k * z->sk + z->sj;
+        EVN_ITEMS(n) {
+            const int at = from + n;
+            const int row = (int)((at + 0.5) * rows); /* at / sj, which cannot be vectorised */
+            const int i = at - row * sj;
+            lu_residual_point(field + z->u, field + z->f, field + r + at, z->sj, z->sk, z->sc, nx,
+                              ny, nz, evn_imin(evn_imax(i, 1), nx - 2), evn_imin(1 + row, ny - 2),
+                              k, (i >= 1) & (i <= nx - 2), at < places, &a.c);
+        }
     }
     (void)work;
 }

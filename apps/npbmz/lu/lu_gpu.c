@@ -31,8 +31,9 @@ static size_t lu_work(const struct problem *p, const struct zone *z) {
 
 static int lu_pieces(const struct problem *p, const struct zone *z, int cut) {
     (void)p;
-    return cut == BUNDLES ? lu_bundles_y(z->ny) * lu_bundles_z(z->nz)
-                          : lu_plane_groups((int)z->sj, z->ny) * (z->nz - 2);
+    return cut == BUNDLES
+               ? lu_bundles_y(z->ny) * lu_bundles_z(z->nz)
+               : lu_plane_groups((int)z->sj, z->ny) * ((z->nz - 2 + LU_PLANES - 1) / LU_PLANES);
 }
 
 /* ---- sweeps -------------------------------------------------------------------------------- */

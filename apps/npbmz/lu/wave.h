@@ -56,7 +56,8 @@ enum {
     LU_LINES_Z = 8,
     LU_ITEMS = LU_LINES_Y * LU_LINES_Z,
     LU_CARRY = 3 * NC, /* what an item keeps from launch to launch */
-    LU_RESIDUAL_ITEMS = 128
+    LU_RESIDUAL_ITEMS = 128,
+    LU_PLANES = 8 /* that a group of the residual marches over */
 };
 
 /* the value of the sweeps' kernels */

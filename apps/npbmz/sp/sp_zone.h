@@ -15,7 +15,7 @@ enum {
     SP_ROUND = 4, /* doubles read from device memory at a time */
     /* residual: points of a plane that a group takes, and planes */
     SP_POINTS = 128,
-    SP_PLANES = 4,
+    SP_PLANES = 8,
     /* lines of a group, its items (one for each end), rows of each end that local memory holds,
      * and values of a row there: 5 right-hand sides, 3 reciprocal pivots, 3 entries above them */
     SP_LINES = 16,
