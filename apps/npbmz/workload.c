@@ -60,12 +60,16 @@ static int check(void *p, const struct workload *is) {
 
 static struct workload_shape describe(const void *p) {
     const struct state *s = p;
+    const evn_problem zones = npbmz_tasks(s->problem);
+    double points = 0;
+    for (int z = 0; z < zones.tasks; z++) points += zones.weight[z];
     return (struct workload_shape){.class_ = s->key,
                                    .key = s->key,
                                    .steps = s->shape.steps,
                                    .group = 1,
                                    .bytes = s->shape.bytes,
-                                   .device_bytes = s->shape.device_bytes};
+                                   .device_bytes = s->shape.device_bytes,
+                                   .copied = 40 * points}; /* u, five doubles a point */
 }
 
 static evn_problem tasks(const void *p) {
@@ -191,6 +195,10 @@ static cJSON *record_ranks(const npbmz_result *r) {
     return list;
 }
 
+static void lay(const void *p, cJSON *root) {
+    cJSON_AddItemToObject(root, "zones", record_zones(p));
+}
+
 static void record(const void *p, cJSON *root) {
     const struct state *s = p;
     const npbmz_result *r = &s->result;
@@ -202,7 +210,7 @@ static void record(const void *p, cJSON *root) {
     phases_record(root, NPBMZ_PHASES, npbmz_phase_name, r->phase_s);
     if (r->run.ranks > 1) cJSON_AddItemToObject(root, "rank_times", record_ranks(r));
     states_record(&s->files, &r->run, root);
-    cJSON_AddItemToObject(root, "zones", record_zones(s));
+    lay(p, root);
     if (r->zone_sums)
         cJSON_AddItemToObject(root, "zone_sums", record_numbers(r->zone_sums, 5 * r->run.tasks));
 }
@@ -224,7 +232,7 @@ static const struct study studies[] = {
     .ranks = 1, .options = options, .rules = rules, .state = sizeof(struct state), .check = check, \
     .describe = describe, .tasks = tasks, .teams = &teams, .kept = kept,                           \
     .print_problem = print_problem, .run = run, .print_result = print_result, .record = record,    \
-    .draw = draw, .close = close_state
+    .lay = lay, .draw = draw, .close = close_state
 
 static const struct workload bt = {.name = "bt-mz",
                                    .help = "NPB-MZ BT: zones of very unequal sizes",

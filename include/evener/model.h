@@ -13,8 +13,9 @@
  * The exchange is modelled in two ways. `Parallel` is Evener's: all faces from one unit to another
  * are one message, and all messages move at once, except that each unit sends one message at a time
  * and receives one at a time. `Sequential` is that of González and Morancho, "Multi-GPU
- * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021): one zone after another, each
- * face a message of its own.
+ * Parallelization of the NAS Multi-Zone Parallel Benchmarks" (2021), section 2.4.3: one link after
+ * another. Either each face is a message of its own, or, as in that paper, the neighbour's whole
+ * data are copied to the unit that computes the borders, and back.
  *
  * Units may belong to ranks, the processes of a run on several nodes. Between two ranks all faces
  * of all their units are one message, and a rank sends one at a time and receives one at a time;
@@ -29,6 +30,14 @@
 extern "C" {
 #endif
 
+/* Order of the exchange. In tasks, each link has its first task's unit compute both faces, and
+ * where the second task is on another unit, its data go there and back. */
+typedef enum evn_exchange_order {
+    EVN_EXCHANGE_PARALLEL,
+    EVN_EXCHANGE_FACES, /* sequential, a message a face */
+    EVN_EXCHANGE_TASKS, /* sequential, whole tasks */
+} evn_exchange_order;
+
 /* A workload on a machine. The arrays belong to the caller and must outlive simulations of it;
  * `slow` may be changed between two steps, to model a unit that becomes slower during a run. */
 typedef struct evn_model {
@@ -42,7 +51,9 @@ typedef struct evn_model {
     const double *slow;      /* factor on the seconds of each unit's kind, > 0; NULL: all 1 */
     const evn_route *route;  /* kinds x kinds: route[from * kinds + to]; NULL: exchange is free */
     const evn_route *within; /* kinds: faces between two tasks of one unit; NULL: free */
-    int sequential;          /* 1: sequential exchange, one zone after another */
+    int sequential;          /* an evn_exchange_order */
+    const double *copied;    /* tasks: bytes of a whole copy, for EVN_EXCHANGE_TASKS; NULL: state */
+    const evn_route *copy;   /* kinds x kinds, as route: of whole copies; NULL: as route */
     double noise; /* fraction by which a task's seconds vary from step to step, in a fixed sequence;
                      0 to below 1 */
     const int *rank;      /* rank of each unit, from 0; NULL: one rank */
@@ -50,6 +61,8 @@ typedef struct evn_model {
                              units; NULL: as route */
     double tree; /* s a hop of the control records, which go up and down a tree of ranks after each
                     step */
+    const double *crowd; /* kinds x units: crowd[kind * units + n - 1], factor on the seconds while
+                            n units of that kind compute, > 0; NULL: all 1 */
     int overlap; /* 1: units compute tasks that need no messages while messages travel; parallel
                     exchange only */
 } evn_model;
@@ -80,6 +93,25 @@ void evn_simulation_close(evn_simulation *simulation);
  * are where the owners are. EVN_USAGE: the schedule was made for another number of tasks or units;
  * EVN_MEMORY. */
 evn_status evn_simulation_step(evn_simulation *simulation, evn_schedule *schedule, evn_step *step);
+
+/* An interval of a unit in a step, seconds from the step's begin. */
+typedef enum evn_model_burst_kind {
+    EVN_MODEL_COMPUTE,
+    EVN_MODEL_MIGRATION,
+    EVN_MODEL_FACES, /* sent or received; in sequence, both faces of a link */
+    EVN_MODEL_COPY,  /* of a whole task, there or back */
+} evn_model_burst_kind;
+
+typedef struct evn_model_burst {
+    evn_model_burst_kind kind;
+    int unit;
+    int task; /* -1: of several */
+    double begin, end;
+} evn_model_burst;
+
+/* Has `watch` called with each burst of the steps that follow, computing first; NULL: no more. */
+void evn_simulation_watch(evn_simulation *simulation,
+                          void (*watch)(void *arg, const evn_model_burst *burst), void *arg);
 
 /* Details of the last step, valid until the next: each task's owner and seconds; each unit's time
  * with tasks, and its time in the exchange (in sequence all units wait

@@ -27,9 +27,12 @@ struct evn_simulation {
     double *out, *in;                     /* when the ports of the units are free */
     int ranks, *first;                    /* the first unit of each */
     double *port;                         /* of the ranks: when their messages are there */
-    double *early;           /* of the units: with tasks that need nothing from other ranks */
-    char *needs;             /* of the tasks: something from another rank */
-    int *heap;               /* of the units, while they draw */
+    double *early; /* of the units: with tasks that need nothing from other ranks */
+    int *members;  /* of the kinds: how many units they have */
+    char *needs;   /* of the tasks: something from another rank */
+    int *heap;     /* of the units, while they draw; then by their work */
+    void (*watch)(void *arg, const evn_model_burst *burst);
+    void *arg;
     struct message *message; /* room for two of each link */
 };
 
@@ -84,12 +87,22 @@ static evn_status check(const evn_model *m) {
     for (int u = 0; m->rank && u < m->units; u++)
         if (m->rank[u] < 0 || m->rank[u] >= m->units)
             return wrong("the rank of unit", u, m->rank[u], "0 to below the number of units");
+    if (m->sequential < EVN_EXCHANGE_PARALLEL || m->sequential > EVN_EXCHANGE_TASKS)
+        return wrong("the order of exchange: number", 0, m->sequential, "an evn_exchange_order");
+    for (int t = 0; m->copied && t < m->tasks; t++)
+        if (!is_time(m->copied[t]))
+            return wrong("the copy of task", t, m->copied[t], "bytes from 0");
+    for (int i = 0; m->crowd && i < m->kinds * m->units; i++)
+        if (!(m->crowd[i] > 0 && isfinite(m->crowd[i])))
+            return wrong("the factor of a crowd, number", i, m->crowd[i], "a number above 0");
     if (!is_time(m->tree)) return wrong("the tree: hop", 0, m->tree, "seconds from 0");
     evn_status status = EVN_OK;
     for (int i = 0; !status && m->far && i < m->kinds * m->kinds; i++)
         status = check_route(&m->far[i], "far route", i);
     for (int i = 0; !status && m->route && i < m->kinds * m->kinds; i++)
         status = check_route(&m->route[i], "route", i);
+    for (int i = 0; !status && m->copy && i < m->kinds * m->kinds; i++)
+        status = check_route(&m->copy[i], "route of copies", i);
     for (int i = 0; !status && m->within && i < m->kinds; i++)
         status = check_route(&m->within[i], "the route within kind", i);
     return status;
@@ -122,9 +135,11 @@ evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
         s->compute = malloc(7 * units * sizeof *s->compute);
         s->heap = malloc(2 * units * sizeof *s->heap);
         s->needs = calloc(n, 1);
+        s->members = calloc((size_t)model->kinds, sizeof *s->members);
         s->message = malloc((2 * (size_t)model->links + 1) * sizeof *s->message);
     }
-    if (!s || !s->owner || !s->seconds || !s->compute || !s->heap || !s->needs || !s->message) {
+    if (!s || !s->owner || !s->seconds || !s->compute || !s->heap || !s->needs || !s->members ||
+        !s->message) {
         evn_simulation_close(s);
         return evn_fail(EVN_MEMORY, "model: not enough memory for %zu tasks on %zu units", n,
                         units);
@@ -138,6 +153,7 @@ evn_status evn_simulation_open(evn_simulation **out, const evn_model *model) {
     s->early = s->port + units;
     s->first = s->heap + units;
     find_ranks(s);
+    for (int u = 0; u < model->units; u++) s->members[model->kind ? model->kind[u] : 0]++;
     *out = s;
     return EVN_OK;
 }
@@ -149,6 +165,7 @@ void evn_simulation_close(evn_simulation *s) {
     free(s->compute);
     free(s->heap);
     free(s->needs);
+    free(s->members);
     free(s->message);
     free(s);
 }
@@ -170,14 +187,33 @@ static double whole_way(const evn_route *r, double bytes) {
     return time;
 }
 
+static void watch(const evn_simulation *s, evn_model_burst_kind kind, int unit, int task,
+                  double begin, double end) {
+    const evn_model_burst burst = {kind, unit, task, begin, end};
+    if (s->watch && end > begin) s->watch(s->arg, &burst);
+}
+
+void evn_simulation_watch(evn_simulation *s, void (*to)(void *arg, const evn_model_burst *burst),
+                          void *arg) {
+    NEED_OR(, s, "a simulation");
+    s->watch = to;
+    s->arg = arg;
+}
+
 /* --- tasks --------------------------------------------------------------------------------- */
+
+/* Factor on the seconds of a kind while n of its units compute. */
+static double crowd(const evn_model *m, int kind, int n) {
+    return m->crowd && n > 0 ? m->crowd[(size_t)kind * (size_t)m->units + (size_t)n - 1] : 1;
+}
 
 static void take(void *arg, int t, int unit) {
     evn_simulation *s = arg;
     const evn_model *m = &s->model;
     const size_t at = (size_t)kind_of(m, unit) * (size_t)m->tasks + (size_t)t;
     s->owner[t] = unit;
-    s->seconds[t] = m->seconds[at] * (m->slow ? m->slow[unit] : 1);
+    s->seconds[t] = m->seconds[at] * (m->slow ? m->slow[unit] : 1) *
+                    crowd(m, kind_of(m, unit), s->members[kind_of(m, unit)]);
     if (m->noise > 0) {
         s->seed = s->seed * 6364136223846793005ULL + 1442695040888963407ULL;
         s->seconds[t] *= 1 + m->noise * ((double)(s->seed >> 33) / (1 << 30) - 1);
@@ -190,9 +226,52 @@ static void take(void *arg, int t, int unit) {
     s->compute[unit] += time;
 }
 
+/* Tasks are drawn as if all units of a kind computed. Units that end leave the others faster: of
+ * the work between two ends, the factor is that of the units still at it. */
+static void thin_out(evn_simulation *s, int kind) {
+    const evn_model *m = &s->model;
+    int n = 0;
+    for (int u = 0; u < m->units; u++)
+        if (kind_of(m, u) == kind) s->heap[n++] = u;
+    for (int i = 1; i < n; i++) /* by their work; mostly sorted or short */
+        for (int k = i; k && s->compute[s->heap[k - 1]] > s->compute[s->heap[k]]; k--) {
+            const int u = s->heap[k];
+            s->heap[k] = s->heap[k - 1];
+            s->heap[k - 1] = u;
+        }
+    const double all = crowd(m, kind, s->members[kind]);
+    double work = 0, time = 0;
+    for (int i = 0; i < n; i++) {
+        const int u = s->heap[i];
+        time += (s->compute[u] - work) * crowd(m, kind, n - i) / all;
+        work = s->compute[u];
+        s->out[u] = work > 0 ? time / work : 1;
+        s->compute[u] = time;
+    }
+}
+
+static void show_tasks(const evn_simulation *s) {
+    const evn_model *m = &s->model;
+    double *end = s->in;
+    memset(end, 0, (size_t)m->units * sizeof *end);
+    for (int t = 0; t < m->tasks; t++) {
+        const int u = s->owner[t];
+        const double begin = end[u];
+        if (s->before[t] != u && m->state)
+            end[u] += whole_way(route(m, s->before[t], u), m->state[t]);
+        watch(s, EVN_MODEL_MIGRATION, u, t, begin, end[u]);
+        watch(s, EVN_MODEL_COMPUTE, u, t, end[u], end[u] + s->seconds[t]);
+        end[u] += s->seconds[t];
+    }
+}
+
 static void run_tasks(evn_simulation *s, const evn_schedule *schedule) {
-    memset(s->compute, 0, 2 * (size_t)s->model.units * sizeof *s->compute);
+    const evn_model *m = &s->model;
+    memset(s->compute, 0, 2 * (size_t)m->units * sizeof *s->compute);
     schedule_draw(schedule, s->compute, s->heap, take, s);
+    for (int k = 0; m->crowd && k < m->kinds; k++) thin_out(s, k);
+    for (int t = 0; m->crowd && t < m->tasks; t++) s->seconds[t] *= s->out[s->owner[t]];
+    if (s->watch) show_tasks(s);
 }
 
 /* --- exchange ------------------------------------------------------------------------------ */
@@ -281,6 +360,7 @@ static void in_parallel(evn_simulation *s, evn_step *step) {
     for (int u = 0; u < m->units; u++) {
         if (s->exchange[u] > 0) s->exchange[u] = whole_way(route(m, u, u), s->exchange[u]);
         s->exchange[u] += fmax(s->out[u], s->in[u]) + s->port[rank_of(m, u)];
+        watch(s, EVN_MODEL_FACES, u, -1, step->compute_s, step->compute_s + s->exchange[u]);
         step->exchange_s = fmax(step->exchange_s, s->exchange[u]);
     }
 }
@@ -305,14 +385,41 @@ static void add_up(evn_simulation *s, evn_step *step) {
     step->step_s += step->tree_s;
 }
 
+/* Bytes of a whole copy of a task. */
+static double copied(const evn_model *m, int task) {
+    return m->copied ? m->copied[task] : m->state ? m->state[task] : 0;
+}
+
+static const evn_route *copy_route(const evn_model *m, int from, int to) {
+    return m->copy ? &m->copy[kind_of(m, from) * m->kinds + kind_of(m, to)] : route(m, from, to);
+}
+
+/* One interval of the exchange in sequence, of a unit, behind all before it. */
+static void in_turn(const evn_simulation *s, evn_step *step, evn_model_burst_kind kind, int unit,
+                    int task, double seconds) {
+    const double begin = step->compute_s + step->exchange_s;
+    watch(s, kind, unit, task, begin, begin + seconds);
+    step->exchange_s += seconds;
+}
+
 static void in_sequence(evn_simulation *s, evn_step *step) {
     const evn_model *m = &s->model;
+    const int whole = m->sequential == EVN_EXCHANGE_TASKS;
     for (int l = 0; l < m->links; l++) {
-        const int a = s->owner[m->link[l].task[0]], b = s->owner[m->link[l].task[1]];
-        const double bytes = m->link[l].bytes;
-        step->exchange_s += whole_way(route(m, a, b), bytes) + whole_way(route(m, b, a), bytes);
+        const int *task = m->link[l].task, a = s->owner[task[0]], b = s->owner[task[1]];
+        const double bytes = m->link[l].bytes, copy = copied(m, task[1]);
+        if (whole) {
+            if (a != b)
+                in_turn(s, step, EVN_MODEL_COPY, a, task[1], whole_way(copy_route(m, b, a), copy));
+            in_turn(s, step, EVN_MODEL_FACES, a, task[0], 2 * whole_way(route(m, a, a), bytes));
+            if (a != b)
+                in_turn(s, step, EVN_MODEL_COPY, a, task[1], whole_way(copy_route(m, a, b), copy));
+        } else {
+            in_turn(s, step, EVN_MODEL_FACES, a, task[0],
+                    whole_way(route(m, a, b), bytes) + whole_way(route(m, b, a), bytes));
+        }
         if (a == b) continue;
-        step->bytes += 2 * bytes;
+        step->bytes += 2 * (whole ? copy : bytes);
         step->messages += 2;
     }
     for (int u = 0; u < m->units; u++) s->exchange[u] = step->exchange_s;
@@ -345,7 +452,7 @@ evn_status evn_simulation_step(evn_simulation *s, evn_schedule *schedule, evn_st
         step->migrations++;
         step->migrated_bytes += m->state ? m->state[t] : 0;
     }
-    if (s->steps > 1 && !step->migrations) {
+    if (s->steps > 1 && !step->migrations && !s->watch) {
         step->exchange_s = s->last.exchange_s;
         step->bytes = s->last.bytes;
         step->messages = s->last.messages;
@@ -387,6 +494,9 @@ double evn_model_speeds(const evn_model *m, const double *weight, double *speed)
         double seconds = 0;
         for (int t = 0; t < m->tasks; t++)
             seconds += m->seconds[(size_t)k * (size_t)m->tasks + (size_t)t];
+        int members = 0;
+        for (int u = 0; u < m->units; u++) members += kind_of(m, u) == k;
+        seconds *= crowd(m, k, members);
         for (int u = 0; u < m->units; u++)
             if (kind_of(m, u) == k) {
                 speed[u] = (total > 0 ? total : 1) / (seconds > 0 ? seconds : 1) /
@@ -394,19 +504,28 @@ double evn_model_speeds(const evn_model *m, const double *weight, double *speed)
                 if (count) count[k]++;
             }
     }
-    /* in sequence each face is a message, whose latency counts as bytes do */
-    double pairs = 0, per_byte = 0, bytes = 0;
+    /* in sequence each face is a message, whose latency counts as bytes do; or a whole task is */
+    double pairs = 0, per_byte = 0, bytes = 0, whole = 1;
     for (int l = 0; l < m->links; l++) bytes += m->link[l].bytes / m->links;
     const double messages = m->sequential && bytes > 0 ? 1 / bytes : 0; /* a byte */
+    if (m->sequential == EVN_EXCHANGE_TASKS && bytes > 0) {
+        whole = 0;
+        for (int l = 0; l < m->links; l++)
+            whole += copied(m, m->link[l].task[1]) / m->links / bytes;
+    }
     for (int a = 0; count && m->route && a < m->kinds; a++)
         for (int b = 0; b < m->kinds; b++) {
-            const evn_route *r = &m->route[a * m->kinds + b];
+            const evn_route *r = m->sequential == EVN_EXCHANGE_TASKS && m->copy
+                                     ? &m->copy[a * m->kinds + b]
+                                     : &m->route[a * m->kinds + b];
             const double both = count[a] * (count[b] - (a == b));
             pairs += both;
             const evn_route none = {.hops = 1}, *within = m->within ? &m->within[b] : &none;
-            double more = r->per_byte[0] - within->per_byte[0] +
-                          messages * (r->latency[0] - within->latency[0]);
-            if (r->hops == 2) more += r->per_byte[1] + messages * r->latency[1];
+            /* borders within a unit are computed in any case where whole tasks are copied */
+            const evn_route *less = m->sequential == EVN_EXCHANGE_TASKS ? &none : within;
+            double more = whole * r->per_byte[0] - less->per_byte[0] +
+                          messages * (r->latency[0] - less->latency[0]);
+            if (r->hops == 2) more += whole * r->per_byte[1] + messages * r->latency[1];
             per_byte += both * fmax(0, more);
         }
     free(count);

@@ -88,6 +88,18 @@ class Machine(Base):
         faces = step["messages"]
         self.assertGreater(faces, 2)
         self.assertAlmostEqual(step["communication_s"], faces * 2e-5 + 2 * step["cut_bytes"] / 1e10, delta=1e-12)
+        # whole zones, five doubles a point, there and back; each face is free within a device
+        step = self.plan(*words, "--exchange", "zones")["iterations"][-1]
+        self.assertEqual(step["messages"], faces)
+        self.assertAlmostEqual(step["communication_s"], faces * 2e-5 + 2 * step["cut_bytes"] / 1e10, delta=1e-12)
+        weight, owner = self.plan(*words)["weight"], step["owner"]
+        width = 4
+        pairs = [(z, n) for z in range(16) for n in (z - z % width + (z + 1) % width, (z + width) % 16)]
+        self.assertEqual(step["cut_bytes"], sum(2 * 40 * weight[max(p)] for p in pairs if owner[p[0]] != owner[p[1]]))
+        copies = dict(machine(), copies=[{"between": ["device", "device"], "units": 4, "latency": 1e-6, "bandwidth": 1e9}])
+        step = self.plan("bt-mz", "--class", "W", "--machine", self.write("c.json", copies), "--units", "2:GPU:1", "--schedule",
+                         "static", "--exchange", "zones")["iterations"][-1]
+        self.assertAlmostEqual(step["communication_s"], faces * 1e-6 + step["cut_bytes"] / 1e9, delta=1e-12)
         direct = machine()
         direct["links"].append({"between": ["device", "device"], "bandwidth": 2e10})
         step = self.plan("bt-mz", "--class", "W", "--machine", self.write("d.json", direct), "--units", "2:GPU:1",
@@ -143,7 +155,26 @@ class Machine(Base):
         good = self.write("m.json", machine())
         self.refuses(["plan", "bt-mz", "--machine", good, "--units", "3:GPU:1"], "3 devices", "2:GPU:1,4:CPU:2")
         self.refuses(["plan", "bt-mz", "--machine", good, "--speeds", "1,1"], "--speeds and --machine")
-        self.refuses(["plan", "bt-mz", "--machine", good, "--exchange", "both"], "parallel or sequential")
+        self.refuses(["plan", "bt-mz", "--machine", good, "--exchange", "both"], "parallel, sequential or zones")
+        crowd = machine()
+        crowd["units"][1]["crowd"] = {"*": [[1, 1], [4, -3]]}
+        self.refuses(["plan", "bt-mz", "--machine", self.write("w.json", crowd)], "units[1]", "[points, seconds]")
+        copies = dict(machine(), copies=[{"between": ["device", "device"], "bandwidth": 1e9}])
+        self.refuses(["plan", "bt-mz", "--machine", self.write("k.json", copies)], "copies[0]", "units")
+
+    def test_crowd(self):
+        """Four units at work take three times as long a task as one; what one alone has left goes at its own speed."""
+        crowd = machine()
+        crowd["units"][1]["crowd"] = {"bt-mz": [[1, 1], [4, 3]]}
+        crowd["units"][1]["within"] = {"bt-mz": {"bandwidth": 1e9}, "*": {"bandwidth": 1e3}}
+        file, words = self.write("m.json", crowd), ("--class", "S", "--schedule", "static")
+        one = self.plan("bt-mz", *words, "--machine", file, "--units", "1:CPU:2")["iterations"][-1]["compute_s"]
+        four = self.plan("bt-mz", *words, "--machine", file, "--units", "4:CPU:2")
+        work = sorted(w / 2e6 for w in four["weight"])  # a zone a unit
+        self.assertAlmostEqual(one, sum(work), delta=1e-12)
+        factor = [3, 1 + 2 / 3 * 2, 1 + 2 / 3, 1]
+        time = sum((w - b) * f for w, b, f in zip(work, [0] + work, factor))
+        self.assertAlmostEqual(four["iterations"][-1]["compute_s"], time, delta=1e-12)
 
     def test_the_papers_machines(self):
         """Their files are sound, and the published speedups of guided come out."""
@@ -153,11 +184,12 @@ class Machine(Base):
                 step = self.plan(app, "--class", "D", "--machine", file, "--units", units)["iterations"][-1]
                 self.assertGreater(step["compute_s"], 0)
         file = os.path.join(MACHINES, "power9-4v100.json")
-        for class_, published in (("B", 2.51), ("C", 2.86)):
-            time = [self.plan("bt-mz", "--class", class_, "--machine", file, "--units", units, "--exchange",
-                              "sequential", "--schedule", "guided:size", "--iterations", "8")["iterations"][-1]["step_s"]
-                    for units in ("1:GPU:1", "4:GPU:1")]
-            self.assertAlmostEqual(time[0] / time[1] / published, 1, delta=0.02)
+        for app, class_, published in (("sp-mz", "B", (1.56, 3.77)), ("sp-mz", "D", (28.4, 49.8)),
+                                       ("lu-mz", "C", (1.28, 9.65)), ("lu-mz", "D", (1.70, 121.76))):  # table 2, ms
+            for units, time in zip(("1:GPU:1", "4:GPU:1"), published):
+                step = self.plan(app, "--class", class_, "--machine", file, "--units", units, "--exchange", "zones", "--schedule",
+                                 "static", "--iterations", "1")["iterations"][-1]
+                self.assertAlmostEqual(1e3 * step["communication_s"] / time, 1, delta=0.05)
 
 
 class Times(Base):
@@ -332,6 +364,53 @@ class Memory(Base):
         self.assertIn("largest load", here["explanation"])
         self.assertEqual({k: v for k, v in here.items() if k != "command"}, {k: v for k, v in there.items() if k != "command"})
 
+    def test_pictures(self):
+        """A plan's record says how zones lie and has the bursts of its last iteration; report draws both."""
+        machine_file, file = self.write("m.json", machine()), self.path("r.json")
+        done = self.evener("plan", "bt-mz", "--class", "W", "--machine", machine_file, "--units", "2:GPU:1", "--exchange", "zones",
+                           "--schedule", "static", "--json", file, "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(file, encoding="utf-8") as f:
+            found = json.load(f)
+        last = found["iterations"][-1]
+        self.assertEqual(len(found["zones"]["x"]) * len(found["zones"]["y"]), 16)
+        for unit in range(2):
+            computing = sum(b["end"] - b["begin"] for b in found["bursts"] if b["kind"] == "compute" and b["unit"] == unit)
+            self.assertAlmostEqual(computing, last["unit_compute_s"][unit], delta=1e-12)
+        self.assertEqual(sum(b["kind"] == "task_copy" for b in found["bursts"]), last["messages"])
+        self.assertAlmostEqual(max(b["end"] for b in found["bursts"]), last["step_s"], delta=1e-12)
+        page = self.path("p.html")
+        self.assertEqual(self.evener("report", file, "--output", page).returncode, 0)
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn("Zones by unit in the last iteration", text)
+        self.assertIn("copying whole tasks", text)
+
+    def test_plan_from_a_file(self):
+        """Owners from a record and from an exported plan, for plan and for run; other tasks or units are refused."""
+        file, words = self.path("r.json"), ("bt-mz", "--class", "W", "--units", "2:CPU:1")
+        done = self.evener("plan", *words, "--schedule", "optimal", "--json", file, "--verbose")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(file, encoding="utf-8") as f:
+            owner = json.load(f)["iterations"][-1]["owner"]
+        self.assertNotEqual(owner, self.plan(*words, "--schedule", "static")["iterations"][0]["owner"])
+        line = next(line for line in done.stdout.split("\n") if line.startswith("plan: "))
+        for path in (file, self.write("plan.txt", line[6:] + "\n")):
+            found = self.plan(*words, "--plan", path)
+            self.assertEqual([i["owner"] for i in found["iterations"]], 4 * [owner])
+            self.assertEqual(found["schedule"], "static")
+        record = self.path("run.json")
+        done = self.evener("run", "bt-mz", "--class", "W", "--steps", "2", "--units", "2:CPU:1", "--oversubscribe", "--plan", file,
+                           "--json", record, "--quiet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(record, encoding="utf-8") as f:
+            self.assertEqual(json.load(f)["owner"], owner)
+        self.refuses(["plan", "bt-mz", "--class", "S", "--units", "2:CPU:1", "--plan", file], "16 owners", "4 tasks")
+        self.refuses(["plan", "bt-mz", "--class", "W", "--units", "1:CPU:1", "--plan", file], "no unit from 0 to 0")
+        self.refuses(["plan", *words, "--plan", self.write("x.json", "{}")], "owner")
+        self.refuses(["plan", *words, "--plan", self.write("x.txt", "static 3 tasks\n")], "16 tasks 2 units")
+        self.refuses(["plan", *words, "--plan", self.path("none")], "cannot be read")
+
     def test_failure_leaves_the_earlier_one(self):
         file = self.write("r.json", "[]")
         self.assertEqual(self.evener("plan", "bt-mz", "--units", "2:CPU:1", "--schedule", "none", "--json", file).returncode, 2)
@@ -346,7 +425,7 @@ class Study(Base):
         done = self.evener("bench", "schedules", file, "--classes", "C", "--steps", "40")
         self.assertEqual(done.returncode, 0, done.stderr)
         for units in ("2:GPU:1", "4:GPU:1"):
-            self.assertIn(f"bt-mz C on {units}, sequential exchange: neither static nor any dynamic is shorter than guided",
+            self.assertIn(f"bt-mz C on {units}, zones exchange: neither static nor any dynamic is shorter than guided",
                           done.stdout)
         self.assertEqual(done.stdout, self.evener("bench", "schedules", file, "--classes", "C", "--steps", "40").stdout)
         rows = {line[:21].strip(): line[21:].split() for line in done.stdout.split("\n")}
@@ -355,7 +434,7 @@ class Study(Base):
         self.assertGreater(float(forgetful[5]), 5 * float(remembering[5]))
         self.assertGreater(float(forgetful[1]), float(remembering[1]))  # and the time it takes
         self.refuses(["bench", "schedules"], "bench/machines")
-        self.refuses(["bench", "schedules", file, "--exchange", "none"], "parallel or sequential")
+        self.refuses(["bench", "schedules", file, "--exchange", "none"], "parallel, sequential or zones")
         lacking = ["bench", "schedules", file, file, "--apps", "bt-mz,ft"]
         self.refuses(lacking, "ft")
         self.assertEqual(self.evener(*lacking).stdout, "")  # it is said before the first table

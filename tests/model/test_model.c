@@ -197,6 +197,99 @@ static void test_like_simulate(void **state) {
     npbmz_close(b);
 }
 
+/* Whole tasks: the second task of each link that is cut, there and back, and both faces of every
+ * link on the first one's unit. */
+static void test_whole_tasks(void **state) {
+    (void)state;
+    static const double copied[] = {10, 20, 30, 40};
+    evn_model m = small;
+    m.sequential = EVN_EXCHANGE_TASKS;
+    m.copied = copied;
+    const evn_step s = step_of(&m, (int[]){0, 0, 1, 2});
+    double copies = 0, faces = 0;
+    const int owner[] = {0, 0, 1, 2};
+    for (int l = 0; l < m.links; l++) {
+        const int a = owner[ring[l].task[0]], b = owner[ring[l].task[1]];
+        const evn_route *in = &m.within[kind[a]];
+        faces += 2 * (in->latency[0] + ring[l].bytes * in->per_byte[0]);
+        for (int way = 0; a != b && way < 2; way++) {
+            const evn_route *r = &route[kind[way ? a : b] * 2 + kind[way ? b : a]];
+            for (int h = 0; h < r->hops; h++)
+                copies += r->latency[h] + copied[ring[l].task[1]] * r->per_byte[h];
+        }
+    }
+    assert_near(s.exchange_s, copies + faces);
+    assert_near(s.bytes, 2 * (30 + 40 + 10));
+    assert_int_equal(s.messages, 6);
+    evn_route copy[4];
+    for (int i = 0; i < 4; i++) copy[i] = (evn_route){1, {0.25}, {0.5}};
+    m.copy = copy; /* a way of their own */
+    assert_near(step_of(&m, (int[]){0, 0, 1, 2}).exchange_s, faces + 6 * 0.25 + 2 * 80 * 0.5);
+    m.sequential = 3;
+    evn_simulation *clock;
+    assert_int_equal(evn_simulation_open(&clock, &m), EVN_USAGE);
+}
+
+/* Units that end leave the others of their kind faster. */
+static void test_crowd(void **state) {
+    (void)state;
+    static const double crowd[] = {1, 1.5, 2, 1, 1, 1};
+    evn_model m = small;
+    m.kind = NULL;
+    m.crowd = crowd;
+    /* work of 4, 8 and 12: three compute for 4 * 2, two for 4 * 1.5, one for 4 */
+    evn_schedule *s = fixed((int[]){0, 1, 2, 2}, 3);
+    evn_simulation *clock;
+    evn_step step;
+    assert_int_equal(evn_simulation_open(&clock, &m), EVN_OK);
+    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+    const double *compute = evn_simulation_compute(clock), *seconds = evn_simulation_seconds(clock);
+    assert_near(compute[0], 8);
+    assert_near(compute[1], 14);
+    assert_near(compute[2], 18);
+    assert_near(seconds[2] + seconds[3], 18);
+    assert_near(seconds[2], 6);
+    evn_simulation_close(clock);
+    evn_schedule_close(s);
+    double speed[3];
+    evn_model_speeds(&m, NULL, speed);
+    assert_near(speed[0], 4.0 / (24 * 2)); /* all at work */
+}
+
+struct seen {
+    double sum[4], end;
+    int bursts;
+};
+static void see(void *arg, const evn_model_burst *b) {
+    struct seen *seen = arg;
+    seen->sum[b->kind] += b->end - b->begin;
+    seen->end = fmax(seen->end, b->end);
+    seen->bursts++;
+}
+
+/* Bursts add up to the step. */
+static void test_watch(void **state) {
+    (void)state;
+    evn_model m = small;
+    m.sequential = EVN_EXCHANGE_TASKS;
+    evn_schedule *s = fixed((int[]){0, 0, 1, 2}, 3);
+    evn_simulation *clock;
+    evn_step step;
+    struct seen seen = {.bursts = 0};
+    assert_int_equal(evn_simulation_open(&clock, &m), EVN_OK);
+    evn_simulation_watch(clock, see, &seen);
+    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+    assert_near(seen.sum[EVN_MODEL_COMPUTE], 4 + 8 + 1 + 2);
+    assert_near(seen.sum[EVN_MODEL_COPY] + seen.sum[EVN_MODEL_FACES], step.exchange_s);
+    assert_near(seen.end, step.step_s);
+    evn_simulation_watch(clock, NULL, NULL);
+    const int before = seen.bursts;
+    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+    assert_int_equal(seen.bursts, before);
+    evn_simulation_close(clock);
+    evn_schedule_close(s);
+}
+
 static void test_speeds(void **state) {
     (void)state;
     const double weight[] = {1, 2, 3, 6};
@@ -410,15 +503,12 @@ static void test_cores(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_draws_and_migrations),
-        cmocka_unit_test(test_like_simulate),
-        cmocka_unit_test(test_speeds),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_bad_models),
-        cmocka_unit_test(test_slow_unit),
-        cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_whole_tasks),   cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_watch),         cmocka_unit_test(test_draws_and_migrations),
+        cmocka_unit_test(test_like_simulate), cmocka_unit_test(test_speeds),
+        cmocka_unit_test(test_noise),         cmocka_unit_test(test_bad_models),
+        cmocka_unit_test(test_slow_unit),     cmocka_unit_test(test_explain),
         cmocka_unit_test(test_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,7 @@ struct workload_shape {
     double bytes;        /* of all tasks' data */
     double device_bytes; /* memory that a device needs for all tasks; 0: not told, the workload fits
                             its tasks in itself */
+    double copied;       /* of the tasks' data, what a copy of whole tasks takes along; 0: all */
 };
 
 /* A study of its own, for evener bench; argv[0] is its name. The function gives an exit status. */
@@ -113,6 +114,8 @@ struct workload {
     void (*record)(const void *state, cJSON *root);
     /* Tasks as they lie, with their owners, for evener plan. NULL: it has no picture. */
     void (*draw)(const void *state, const int *owner, int units, FILE *out);
+    /* Keys of a record that say how tasks lie, for pictures of plans. NULL: none. */
+    void (*lay)(const void *state, cJSON *root);
     /* Gives back all that the others have made, whatever came of them. */
     void (*close)(void *state);
 

@@ -34,10 +34,24 @@ struct study {
     evn_face *face;
     double **block;
     const char *schedule;
+    int faces; /* the papers' way with faces instead of zones */
 };
 
-/* What the papers' way takes: zone after zone, face after face, each packed by a kernel, moved and
- * unpacked, and no one else meanwhile; a face that stays on the device is one kernel. */
+/* What the papers' way takes: zone after zone, a kernel a face, and where two zones are on two
+ * devices, the neighbour is copied whole to the zone's device and back; no one else meanwhile. */
+static double whole_zones(const struct study *s, const int *owner, const struct node *node) {
+    double seconds = 0;
+    const int hops = strcmp(node->peer, "yes") ? 2 : 1;
+    for (int i = 0; i < s->tasks.links; i++) {
+        const int *zone = s->tasks.link[i].task;
+        seconds += 2 * node->launch;
+        if (owner[zone[0]] != owner[zone[1]])
+            seconds += 2 * hops * (node->latency + 40 * s->tasks.weight[zone[1]] / node->link);
+    }
+    return seconds;
+}
+
+/* The same with faces instead of zones, each packed by a kernel, moved and unpacked. */
 static double sequential(const struct study *s, const int *owner, const struct node *node) {
     double seconds = 0;
     int hops = strcmp(node->peer, "yes") ? 2 : 1;
@@ -129,7 +143,7 @@ static evn_status row(const struct study *s, const evn_machine *machine, const s
     if (!status) {
         int messages = evn_exchange_pairs(x, bytes);
         double cut = 0, least = floor_of(devices, bytes, node);
-        double before = sequential(s, evn_loop_owner(loop), node);
+        double before = (s->faces ? sequential : whole_zones)(s, evn_loop_owner(loop), node);
         for (int i = 0; i < devices * devices; i++)
             if (i % (devices + 1)) cut += bytes[i];
         if (devices == 1) *one_device = seconds;
@@ -174,8 +188,9 @@ static evn_status study(struct study *s, const evn_machine *machine, int max) {
         printf(
             "\nus: one exchange, all devices at once. link's us: what the busiest device's link "
             "needs for its\nbytes. us over 1, ratio: how much longer than on one device, and that "
-            "over the link's own time.\npapers' us, ratio: zone after zone and face after face, "
-            "and that over ours.\n");
+            "over the link's own time.\npapers' us, ratio: zone after zone, %s, and that over "
+            "ours.\n",
+            s->faces ? "face after face" : "neighbours copied whole there and back");
     for (int z = 0; s->block && z < zones; z++) free(s->block[z]);
     free(s->block);
     free(s->face);
@@ -183,7 +198,7 @@ static evn_status study(struct study *s, const evn_machine *machine, int max) {
 }
 
 struct request {
-    const char *app, *class_, *schedule;
+    const char *app, *class_, *schedule, *exchange;
     long max;
 };
 
@@ -193,6 +208,9 @@ static const struct option table[] = {
     {"class", "B", "problem class (default B)", OPTION_TEXT, AT(class_), 0, 0},
     {"schedule", "SPEC", "who has which zones (default guided:size)", OPTION_TEXT, AT(schedule), 0,
      0},
+    {"exchange", "HOW",
+     "of the papers beside ours: zones (default), or sequential, face after face", OPTION_TEXT,
+     AT(exchange), 0, 0},
     {"devices", "N", "devices at most; 1, 2, 4, .. are tried (default 4)", OPTION_NUMBER, AT(max),
      1, DEVICES_MAX},
     {0},
@@ -209,6 +227,11 @@ int npbmz_study_exchange(int argc, char **argv) {
     if (code) return code < 0 ? EXIT_DONE : code;
     const char *app = request.app, *class_ = request.class_;
     struct study s = {.schedule = request.schedule};
+    s.faces = request.exchange && !strcmp(request.exchange, "sequential");
+    if (request.exchange && !s.faces && strcmp(request.exchange, "zones") != 0) {
+        complain("--exchange %s: expected zones or sequential", request.exchange);
+        return EXIT_USAGE;
+    }
     int benchmark = npbmz_find(app);
     if (benchmark < 0 || strlen(class_) != 1) {
         complain("bench exchange: there is no %s class %s; expected bt-mz, sp-mz or lu-mz, and S W "

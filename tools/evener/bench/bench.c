@@ -12,6 +12,8 @@ static const struct study general[] = {
     {"pinning", "processes and units, with bound and unbound threads", bench_pinning},
     {"put", "one-sided puts between ranks by size, beside messages and copies to a device",
      bench_put},
+    {"papers", "figures of the five papers beside those of this executable, with verdicts",
+     bench_papers},
     {"schedules", "all schedules beside each other on described machines, in virtual time",
      bench_schedules},
     {"units", "the choice of --units auto beside the best of all lists, by the model or measured",

@@ -15,6 +15,7 @@ int bench_tasks(int argc, char **argv);
 int bench_links(int argc, char **argv);
 int bench_wire(int argc, char **argv);
 int bench_pinning(int argc, char **argv);
+int bench_papers(int argc, char **argv);
 int bench_put(int argc, char **argv);
 int bench_cluster(int argc, char **argv);
 int bench_units(int argc, char **argv);

@@ -39,8 +39,8 @@ static int cluster_open(struct cluster *c, struct job *job, const struct machine
     if (code) return code;
     evn_status status = evn_units_open(&c->units, job->machine, c->nodes.units, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
-    code = machine_model_open(&c->model, c->units, &c->nodes, &job->tasks,
-                              job->shape.bytes / job_weight(job));
+    code = machine_model_open(&c->model, c->units, &c->nodes, &job->tasks, job_state_bytes(job),
+                              job_copied_bytes(job));
     if (!code) code = machine_model_fill(&c->model, file, job->is->name, &job->tasks);
     if (code) return code;
     const int units = evn_units_count(c->units);

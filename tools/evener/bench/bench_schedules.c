@@ -45,7 +45,7 @@ static const struct {
     {"optimal:limit=0,gap=0.002", "optimal", OTHER},
     {"auto", "auto", OTHER},
 };
-enum { SCHEDULES = sizeof list / sizeof *list, WAYS = 2, FILES = 8 };
+enum { SCHEDULES = sizeof list / sizeof *list, WAYS = 3, FILES = 8 };
 
 const char *bench_schedule(int i) { return i < SCHEDULES ? list[i].spec : NULL; }
 
@@ -94,7 +94,7 @@ struct comparison {
     struct job job;
     evn_problem tasks; /* of the job */
     int steps;
-    const char *exchange; /* NULL: both */
+    int exchange; /* an evn_exchange_order; -1: ours and that of whole zones */
     double noise;
     int differ; /* places where the papers' orders do not hold */
 };
@@ -104,13 +104,17 @@ static int open_set(const struct comparison *s, const char *set, evn_units **uni
                     struct machine_model *m) {
     evn_status status = evn_units_open(units, s->machine, set, EVN_DESCRIBE_ONLY);
     if (status) return give_up(status);
-    const double bytes = s->job.shape.bytes / job_weight(&s->job);
-    int code = machine_model_open(m, *units, NULL, &s->tasks, bytes);
+    int code = machine_model_open(m, *units, NULL, &s->tasks, job_state_bytes(&s->job),
+                                  job_copied_bytes(&s->job));
     if (!code) code = machine_model_fill(m, s->file, s->job.is->name, &s->tasks);
     if (!code) return 0;
     machine_model_close(m);
     evn_units_close(*units);
     return code;
+}
+
+static int shown(const struct comparison *s, int way) {
+    return s->exchange < 0 ? way != EVN_EXCHANGE_FACES : way == s->exchange;
 }
 
 /* All schedules on one list of units, `one`: the seconds of a step on its first unit alone. */
@@ -125,6 +129,7 @@ static int run_set(const struct comparison *s, const char *set, struct row row[W
     double *speed = malloc(sizeof *speed * (size_t)*units_count);
     if (!speed) code = EXIT_FAILED;
     for (int way = 0; !code && way < WAYS; way++) {
+        if (!shown(s, way)) continue;
         m.model.sequential = way;
         m.model.noise = s->noise;
         struct row alone;
@@ -141,10 +146,8 @@ static int run_set(const struct comparison *s, const char *set, struct row row[W
     return code;
 }
 
-static int shown(const struct comparison *s, int way) {
-    static const char *const names[WAYS] = {"parallel", "sequential"};
-    return !s->exchange || !strcmp(s->exchange, names[way]);
-}
+static const char *const exchange_title[WAYS] = {"parallel exchange (ours)", "sequential exchange",
+                                                 "whole zones (papers)"};
 
 static void print_set(const struct comparison *s, const char *set, struct row row[WAYS][SCHEDULES],
                       const double one[WAYS]) {
@@ -153,8 +156,7 @@ static void print_set(const struct comparison *s, const char *set, struct row ro
     printf("\n%s class %s on %s, %d %ss, %d steps\n%-21s", s->job.is->name, s->job.shape.key, set,
            s->tasks.tasks, s->job.is->noun, s->steps, "");
     for (int way = 0; way < WAYS; way++)
-        if (shown(s, way))
-            printf("  |  %-48s", way ? "sequential exchange (papers)" : "parallel exchange (ours)");
+        if (shown(s, way)) printf("  |  %-48s", exchange_title[way]);
     printf("\n%-21s", "schedule");
     for (int way = 0; way < WAYS; way++)
         if (shown(s, way))
@@ -162,7 +164,9 @@ static void print_set(const struct comparison *s, const char *set, struct row ro
                    "migrated");
     putchar('\n');
     for (int i = 0; i < SCHEDULES; i++) {
-        if (!row[0][i].there) continue;
+        int there = 0;
+        for (int way = 0; way < WAYS; way++) there |= shown(s, way) && row[way][i].there;
+        if (!there) continue;
         printf("%-21s", list[i].label);
         for (int way = 0; way < WAYS; way++) {
             if (!shown(s, way)) continue;
@@ -173,7 +177,7 @@ static void print_set(const struct comparison *s, const char *set, struct row ro
         const double published =
             machine_file_published(s->file, s->job.is->name, s->job.shape.key, set,
                                    !strncmp(list[i].spec, "optimal", 7) ? "optimal" : list[i].spec);
-        if (published > 0 && shown(s, 1)) printf("  published %.2f", published);
+        if (published > 0 && shown(s, EVN_EXCHANGE_TASKS)) printf("  published %.2f", published);
         putchar('\n');
     }
 }
@@ -195,7 +199,7 @@ static void check_orders(struct comparison *s, const char *set, struct row row[W
     for (int way = 0; way < WAYS; way++) {
         if (!shown(s, way)) continue;
         const struct row *g = &row[way][guided];
-        const char *name = way ? "sequential" : "parallel";
+        const char *name = exchange_name[way];
         int best = guided;
         for (int i = 0; i < SCHEDULES; i++) {
             if (list[i].rank == OTHER || !row[way][i].there) continue;
@@ -425,7 +429,8 @@ static const struct option table[] = {
      0},
     {"classes", "LIST", "problem classes (default BCD)", OPTION_TEXT, AT(classes), 0, 0},
     {"steps", "N", "instead of the class's own number", OPTION_NUMBER, AT(steps), 1, 1000000},
-    {"exchange", "HOW", "parallel or sequential (default: both)", OPTION_TEXT, AT(exchange), 0, 0},
+    {"exchange", "HOW", "parallel, sequential or zones (default: parallel and zones)", OPTION_TEXT,
+     AT(exchange), 0, 0},
     {"noise", "PERCENT", "by which times of tasks vary from step to step (default 2)",
      OPTION_NUMBER, AT(noise), 0, 99},
     {"map", NULL, "the table of map beside the others instead, balance and bytes cut", OPTION_FLAG,
@@ -472,11 +477,8 @@ int bench_schedules(int argc, char **argv) {
     if (request.default_) return bench_default() ? EXIT_FAILED : EXIT_DONE;
     if (request.planning)
         return bench_planning((int)request.tasks, (int)request.units, 10) ? EXIT_FAILED : EXIT_DONE;
-    const char *exchange = request.exchange;
-    if (exchange && strcmp(exchange, "parallel") != 0 && strcmp(exchange, "sequential") != 0) {
-        complain("--exchange %s: expected parallel or sequential", exchange);
-        return EXIT_USAGE;
-    }
+    int exchange = -1;
+    if (request.exchange && (code = exchange_read(&exchange, request.exchange))) return code;
     if (!files) {
         complain("bench schedules: which machines? name files that describe them, as "
                  "bench/machines/*.json");

@@ -97,6 +97,26 @@ static int check_table(const struct machine_file *m, const cJSON *table, const c
     return 0;
 }
 
+/* A way, or ways by workload. */
+static int check_within(const struct machine_file *m, const cJSON *within, const char *where) {
+    if (!within || cJSON_HasObjectItem(within, "bandwidth"))
+        return within ? check_way(m, within, where) : 0;
+    if (!cJSON_IsObject(within) || !within->child)
+        return wrong(m, where, "\"within\" is neither a way nor ways by workload, {\"*\": {..}}");
+    int code = 0;
+    for (const cJSON *w = within->child; w && !code; w = w->next) code = check_way(m, w, where);
+    return code;
+}
+
+static int check_crowd(const struct machine_file *m, const cJSON *crowd, const char *where) {
+    if (crowd && !cJSON_IsObject(crowd))
+        return wrong(m, where, "\"crowd\" is not {\"bt-mz\": [[units, factor], ..], ..}");
+    int code = 0;
+    for (const cJSON *t = crowd ? crowd->child : NULL; t && !code; t = t->next)
+        code = check_table(m, t, where);
+    return code;
+}
+
 static int read_unit_kind(const char *text, struct unit_kind *kind) {
     long size = 0;
     kind->gpu = !strncmp(text, "GPU:", 4);
@@ -108,8 +128,8 @@ static int read_unit_kind(const char *text, struct unit_kind *kind) {
 }
 
 static int check_unit(struct machine_file *m, const cJSON *o, const char *where) {
-    static const char *const keys[] = {"unit",  "count",   "name",   "space",
-                                       "speed", "seconds", "within", NULL};
+    static const char *const keys[] = {"unit",    "count", "name",   "space", "speed",
+                                       "seconds", "crowd", "within", NULL};
     int code = check_keys(m, o, where, keys);
     if (code) return code;
     struct unit_kind kind;
@@ -134,7 +154,9 @@ static int check_unit(struct machine_file *m, const cJSON *o, const char *where)
         if (!is_positive(s)) return wrong(m, where, "a speed is not a number above 0");
     for (const cJSON *s = seconds ? seconds->child : NULL; s; s = s->next)
         if ((code = check_table(m, s, where))) return code;
-    if (within && (code = check_way(m, within, where))) return code;
+    code = check_within(m, within, where);
+    if (!code) code = check_crowd(m, cJSON_GetObjectItemCaseSensitive(o, "crowd"), where);
+    if (code) return code;
     /* entries of several sizes describe the same cores or devices: the first one is the machine */
     if (m->has[kind.gpu]++) return 0;
     size_t at = strlen(m->units);
@@ -252,10 +274,34 @@ evn_route machine_file_network(const struct machine_file *m, int a, int b) {
     return worst;
 }
 
+/* Links, and copies, which have their number of units. */
+static int check_links(struct machine_file *m, const char *list) {
+    static const char *const keys[] = {"between", "latency", "bandwidth", "units", NULL};
+    const int copies = !strcmp(list, "copies");
+    const cJSON *o;
+    char where[64];
+    int i = 0, code;
+    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, list)) {
+        snprintf(where, sizeof where, "%s[%d]", list, i++);
+        if ((code = check_keys(m, o, where, keys))) return code;
+        const cJSON *b = cJSON_GetObjectItemCaseSensitive(o, "between");
+        if (cJSON_GetArraySize(b) != 2 || !cJSON_IsString(b->child) ||
+            !cJSON_IsString(b->child->next))
+            return wrong(m, where,
+                         "\"between\" is not two names of spaces, [\"host\", \"device\"]");
+        const cJSON *units = cJSON_GetObjectItemCaseSensitive(o, "units");
+        if (copies ? !is_positive(units) : units != NULL)
+            return wrong(m, where,
+                         copies ? "\"units\" is not a number of units above 0"
+                                : "\"units\" is of copies");
+        if ((code = check_way(m, o, where))) return code;
+    }
+    return 0;
+}
+
 static int check(struct machine_file *m) {
-    static const char *const keys[] = {"machine",   "about",    "units", "links", "sets",
-                                       "published", "networks", "nodes", NULL},
-                             *const link_keys[] = {"between", "latency", "bandwidth", NULL},
+    static const char *const keys[] = {"machine", "about",     "units",    "links", "sets",
+                                       "copies",  "published", "networks", "nodes", NULL},
                              *const published_keys[] = {"app",      "class",   "units",
                                                         "schedule", "speedup", NULL};
     int code = check_keys(m, m->root, "the file", keys);
@@ -270,17 +316,7 @@ static int check(struct machine_file *m) {
         snprintf(where, sizeof where, "units[%d]", i++);
         if ((code = check_unit(m, o, where))) return code;
     }
-    i = 0;
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, "links")) {
-        snprintf(where, sizeof where, "links[%d]", i++);
-        if ((code = check_keys(m, o, where, link_keys))) return code;
-        const cJSON *b = cJSON_GetObjectItemCaseSensitive(o, "between");
-        if (cJSON_GetArraySize(b) != 2 || !cJSON_IsString(b->child) ||
-            !cJSON_IsString(b->child->next))
-            return wrong(m, where,
-                         "\"between\" is not two names of spaces, [\"host\", \"device\"]");
-        if ((code = check_way(m, o, where))) return code;
-    }
+    if ((code = check_links(m, "links")) || (code = check_links(m, "copies"))) return code;
     cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, "sets")) {
         if (!cJSON_IsString(o))
             return wrong(m, "\"sets\"", "expected lists of units, [\"2:GPU:1\", ..]");
@@ -468,14 +504,19 @@ static const char *space_of(const cJSON *unit, struct unit_kind kind) {
     return space ? space : kind.gpu ? "device" : "host";
 }
 
-static const cJSON *find_link(const struct machine_file *m, const char *a, const char *b) {
-    const cJSON *o;
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, "links")) {
+/* The link between two spaces; of copies, that for the number of units, or else for the most. */
+static const cJSON *find_link(const struct machine_file *m, const char *list, const char *a,
+                              const char *b, int units) {
+    const cJSON *o, *best = NULL;
+    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(m->root, list)) {
         const cJSON *ends = cJSON_GetObjectItemCaseSensitive(o, "between");
         const char *x = ends->child->valuestring, *y = ends->child->next->valuestring;
-        if ((!strcmp(x, a) && !strcmp(y, b)) || (!strcmp(x, b) && !strcmp(y, a))) return o;
+        if ((strcmp(x, a) != 0 || strcmp(y, b) != 0) && (strcmp(x, b) != 0 || strcmp(y, a) != 0))
+            continue;
+        const double has = json_number(o, "units"), of = best ? json_number(best, "units") : 0;
+        if (!best || (of < units ? has > of : has >= units && has < of)) best = o;
     }
-    return NULL;
+    return best;
 }
 
 static void hop(evn_route *route, const cJSON *way) {
@@ -485,41 +526,71 @@ static void hop(evn_route *route, const cJSON *way) {
         1 / cJSON_GetObjectItemCaseSensitive(way, "bandwidth")->valuedouble;
 }
 
-int machine_file_routes(const struct machine_file *m, const struct unit_kind *kinds, int n,
-                        evn_route *route, evn_route *within) {
+/* The entry of a workload, or of "*". */
+static const cJSON *of_app(const cJSON *o, const char *key, const char *app) {
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(o, key),
+                *own = cJSON_GetObjectItemCaseSensitive(all, app);
+    return own ? own : cJSON_GetObjectItemCaseSensitive(all, "*");
+}
+
+static int link_route(const struct machine_file *m, const char *x, const char *y,
+                      evn_route *route) {
+    *route = (evn_route){.hops = 0};
+    const cJSON *direct = find_link(m, "links", x, y, 0);
+    const int host_x = !strcmp(x, "host"), host_y = !strcmp(y, "host");
+    if (direct) {
+        hop(route, direct);
+        return 0;
+    }
+    if (host_x && host_y) return 0;
+    const cJSON *up = host_x ? NULL : find_link(m, "links", x, "host", 0),
+                *down = host_y ? NULL : find_link(m, "links", "host", y, 0);
+    if (host_x || host_y || !up || !down) {
+        complain("%s: there is no link between \"%s\" and \"%s\", nor one of each to \"host\"",
+                 m->path, x, y);
+        return EXIT_USAGE;
+    }
+    hop(route, up);
+    hop(route, down);
+    return 0;
+}
+
+int machine_file_routes(const struct machine_file *m, const char *app,
+                        const struct unit_kind *kinds, int n, evn_route *route, evn_route *copy,
+                        evn_route *within) {
     double times;
-    for (int a = 0; a < n; a++) {
+    int code = 0;
+    for (int a = 0; a < n && !code; a++) {
         const cJSON *from = entry(m, kinds[a], &times);
         if (!from) return no_entry(m, kinds[a]);
         const cJSON *inside = cJSON_GetObjectItemCaseSensitive(from, "within");
+        if (inside && !cJSON_HasObjectItem(inside, "bandwidth"))
+            inside = of_app(from, "within", app);
         within[a] = (evn_route){.hops = 0};
         if (inside) hop(&within[a], inside);
-        for (int b = 0; b < n; b++) {
+        for (int b = 0; b < n && !code; b++) {
             const cJSON *to = entry(m, kinds[b], &times);
             if (!to) return no_entry(m, kinds[b]);
             const char *x = space_of(from, kinds[a]), *y = space_of(to, kinds[b]);
-            evn_route *r = &route[a * n + b];
-            *r = (evn_route){.hops = 0};
-            const cJSON *direct = find_link(m, x, y);
-            if (direct) {
-                hop(r, direct);
-                continue;
-            }
-            const int host_x = !strcmp(x, "host"), host_y = !strcmp(y, "host");
-            if (host_x && host_y) continue;
-            const cJSON *up = host_x ? NULL : find_link(m, x, "host"),
-                        *down = host_y ? NULL : find_link(m, "host", y);
-            if (host_x || host_y || !up || !down) {
-                complain("%s: there is no link between \"%s\" and \"%s\", nor one of each to "
-                         "\"host\"",
-                         m->path, x, y);
-                return EXIT_USAGE;
-            }
-            hop(r, up);
-            hop(r, down);
+            code = link_route(m, x, y, &route[a * n + b]);
+            const int units = kinds[a].count + (a == b ? 0 : kinds[b].count);
+            const cJSON *whole = find_link(m, "copies", x, y, units);
+            copy[a * n + b] = whole ? (evn_route){.hops = 0} : route[a * n + b];
+            if (whole) hop(&copy[a * n + b], whole);
         }
     }
-    return 0;
+    return code;
+}
+
+double machine_file_crowd(const struct machine_file *m, const char *app, struct unit_kind kind,
+                          int n) {
+    double times;
+    const cJSON *o = entry(m, kind, &times), *table = o ? of_app(o, "crowd", app) : NULL;
+    if (!table) return 1;
+    const double first = table->child->child->valuedouble;
+    const cJSON *last = table->child;
+    while (last->next) last = last->next;
+    return machine_table_seconds(table, fmin(fmax(n, first), last->child->valuedouble));
 }
 
 /* ---- both together ---- */
@@ -548,28 +619,34 @@ static int split_kinds(struct machine_model *m, const evn_units *units, const st
 }
 
 int machine_model_open(struct machine_model *m, const evn_units *units, const struct nodes *nodes,
-                       const evn_problem *tasks, double state_bytes) {
+                       const evn_problem *tasks, double state_bytes, double copied_bytes) {
     *m = (struct machine_model){.kinds = 0};
     const size_t n = (size_t)tasks->tasks, count = (size_t)evn_units_count(units);
     m->kind = malloc(count * sizeof *m->kind);
     m->entry = malloc(KINDS_MAX * sizeof *m->entry);
-    m->state = malloc(n * sizeof *m->state);
+    m->state = malloc(2 * n * sizeof *m->state);
+    m->copied = m->state ? m->state + n : NULL;
     if (m->kind && m->entry) m->kinds = split_kinds(m, units, nodes);
     const size_t kinds = (size_t)m->kinds;
     m->seconds = calloc(kinds * n + 1, sizeof *m->seconds);
-    m->route = calloc(3 * kinds * kinds + 1, sizeof *m->route);
+    m->crowd = calloc(kinds * count + 1, sizeof *m->crowd);
+    m->route = calloc(4 * kinds * kinds + 1, sizeof *m->route);
+    m->copy = m->route ? m->route + 3 * kinds * kinds : NULL;
     m->within = m->route ? m->route + kinds * kinds : NULL;
     m->far = m->route ? m->route + 2 * kinds * kinds : NULL;
-    if (!m->kinds || !m->state || !m->seconds || !m->route) {
+    if (!m->kinds || !m->state || !m->seconds || !m->crowd || !m->route) {
         complain("not enough memory for %zu tasks on %zu units", n, count);
         return EXIT_USAGE;
     }
-    for (size_t t = 0; t < n; t++)
+    for (size_t t = 0; t < n; t++) {
         m->state[t] = state_bytes * (tasks->weight ? tasks->weight[t] : 1);
+        m->copied[t] = copied_bytes * (tasks->weight ? tasks->weight[t] : 1);
+    }
     m->model = (evn_model){
         .tasks = tasks->tasks,
         .seconds = m->seconds,
         .state = m->state,
+        .copied = m->copied,
         .links = tasks->links,
         .link = tasks->link,
         .units = (int)count,
@@ -587,6 +664,7 @@ void machine_model_close(struct machine_model *m) {
     free(m->entry);
     free(m->seconds);
     free(m->state);
+    free(m->crowd);
     free(m->route);
     *m = (struct machine_model){.kinds = 0};
 }
@@ -603,13 +681,37 @@ static void fill_far(struct machine_model *m, const struct machine_file *file) {
     m->model.far = m->far;
 }
 
+/* Factors of kinds that have a table; where none has, the model has no crowd. */
+static void fill_crowd(struct machine_model *m, const struct machine_file *file, const char *app) {
+    m->model.copy = m->copy;
+    m->model.crowd = NULL;
+    for (int k = 0; k < m->kinds; k++)
+        for (int n = 1; n <= m->model.units; n++) {
+            double *factor = &m->crowd[(size_t)k * (size_t)m->model.units + (size_t)n - 1];
+            *factor = machine_file_crowd(file, app, m->unit_kind[k], n);
+            if (*factor != 1) m->model.crowd = m->crowd;
+        }
+}
+
 int machine_model_fill(struct machine_model *m, const struct machine_file *file, const char *app,
                        const evn_problem *tasks) {
     int code = machine_file_check(file, m->unit_kind, m->kinds);
     for (int k = 0; !code && k < m->kinds; k++)
         code = machine_file_seconds(file, app, m->unit_kind[k], tasks->tasks, tasks->weight,
                                     m->seconds + (size_t)k * (size_t)tasks->tasks);
-    if (!code) code = machine_file_routes(file, m->unit_kind, m->kinds, m->route, m->within);
+    if (!code)
+        code = machine_file_routes(file, app, m->unit_kind, m->kinds, m->route, m->copy, m->within);
     if (!code) fill_far(m, file);
+    if (!code) fill_crowd(m, file, app);
     return code;
+}
+
+const char *const exchange_name[] = {"parallel", "sequential", "zones", NULL};
+
+int exchange_read(int *order, const char *text) {
+    *order = 0;
+    while (text && exchange_name[*order] && strcmp(text, exchange_name[*order]) != 0) ++*order;
+    if (exchange_name[*order]) return 0;
+    complain("--exchange %s: expected parallel, sequential or zones", text);
+    return EXIT_USAGE;
 }

@@ -14,25 +14,34 @@
  *                                                       GPUs unless given
  *        "speed": {"bt-mz": 2e7, "*": 5e7},             points a second, by workload; "*": others
  *        "seconds": {"bt-mz": [[0, 8e-5], [65892, 3e-3]]},   or of tasks by size, instead
- *        "within": {"latency": 1e-5, "bandwidth": 2e11}},    faces between tasks of one unit;
- *                                                            free unless given
+ *        "crowd": {"bt-mz": [[1, 1], [16, 2.1]]},       factor on these by how many units of the
+ *                                                       kind compute at the time; 1 unless given
+ *        "within": {"latency": 1e-5, "bandwidth": 2e11}},    faces between tasks of one unit, or
+ *                                                            by workload, {"bt-mz": {..}, "*":
+ *                                                            {..}}; free unless given
  *       {"unit": "CPU:1", "count": 4, "speed": {"*": 1e6}}
  *      ],
  *      "links": [
  *       {"between": ["host", "device"], "latency": 1e-5, "bandwidth": 1.2e10},
  *       {"between": ["device", "device"], "latency": 1e-5, "bandwidth": 2e10}
  *      ],
+ *      "copies": [                                        of whole tasks (--exchange zones),
+ * between
+ *       {"between": ["device", "device"], "units": 2,     up to so many units of these spaces; as
+ *        "latency": 2e-5, "bandwidth": 7e10}],            links unless given
  *      "nodes": [                                     of a cluster: "units" are of one of them
  *       {"count": 1024, "name": "cpu", "units": ["1:CPU:32"], "network": "edr"}],
  *      "networks": {"edr": {"latency": 2e-6, "bandwidth": 1.25e10}},
  *      "sets": ["1:GPU:1", "2:GPU:1,4:CPU:1"],          of units, for bench schedules
  *      "published": [{"app": "bt-mz", "class": "B", "units": "2:GPU:1", "schedule": "static",
- *                     "speedup": 1.5}]                  over one unit, in sequential exchange
+ *                     "speedup": 1.5}]                  over one unit, in the papers' exchange
  *     }
  *
  * Nodes are ranks, which send and receive one message at a time over their network; between nodes
  * of two networks the longer latency and the smaller bandwidth hold. Lists of units may name nodes,
  * "64*cpu" or "64*1:CPU:16" (nodes.h).
+ *
+ * A table of factors is interpolated, and its first and last hold beyond it.
  *
  * A link holds for units in these two spaces, both ways. Two devices without a link are staged in
  * the host's memory, over both their links to it; two units of the host without one exchange for
@@ -46,6 +55,10 @@
 #include <cjson/cJSON.h>
 #include <evener.h>
 #include <evener/model.h>
+
+/* The value of --exchange, NULL: parallel; 0, or an exit status after a message. */
+int exchange_read(int *order, const char *text);
+extern const char *const exchange_name[]; /* by evn_exchange_order */
 
 /* A kind of units, as a list of units has it. */
 struct unit_kind {
@@ -101,9 +114,15 @@ int machine_file_seconds(const struct machine_file *m, const char *app, struct u
 /* A task's time by a table of seconds, [[points, s], ..] with ascending points. */
 double machine_table_seconds(const cJSON *table, double points);
 
-/* The ways between kinds, kinds x kinds, and within them; errors as above. */
-int machine_file_routes(const struct machine_file *m, const struct unit_kind *kinds, int n,
-                        evn_route *route, evn_route *within);
+/* The ways between kinds, kinds x kinds, those of copies of whole tasks, and within kinds for a
+ * workload; errors as above. */
+int machine_file_routes(const struct machine_file *m, const char *app,
+                        const struct unit_kind *kinds, int n, evn_route *route, evn_route *copy,
+                        evn_route *within);
+
+/* Factor on the seconds of that kind while `n` of its units compute. */
+double machine_file_crowd(const struct machine_file *m, const char *app, struct unit_kind kind,
+                          int n);
 
 /* Tasks on units of a machine, ready to be simulated; the arrays of `model` belong to it. */
 struct machine_model {
@@ -111,19 +130,19 @@ struct machine_model {
     int kinds;
     struct unit_kind unit_kind[KINDS_MAX];
     int *kind;
-    double *seconds, *state;
-    evn_route *route, *within, *far; /* far: between nodes */
-    int *entry;                      /* of each kind: its node's in the file; -1: none */
+    double *seconds, *state, *copied, *crowd;
+    evn_route *route, *within, *far, *copy; /* far: between nodes; copy: of whole tasks */
+    int *entry;                             /* of each kind: its node's in the file; -1: none */
 };
 
 struct nodes;
 
 /* Room for `tasks` on `units`: kinds are found, seconds are 0, all exchange is free, and a task's
- * data has state_bytes for each of its weight. `nodes` (NULL, or none in it: all are on one) are
- * ranks; like units of two kinds of nodes are of two kinds. 0, or an exit status after a message.
- * Close it in any case. */
+ * data has state_bytes for each of its weight, a whole copy of it copied_bytes. `nodes` (NULL, or
+ * none in it: all are on one) are ranks; like units of two kinds of nodes are of two kinds. 0, or
+ * an exit status after a message. Close it in any case. */
 int machine_model_open(struct machine_model *m, const evn_units *units, const struct nodes *nodes,
-                       const evn_problem *tasks, double state_bytes);
+                       const evn_problem *tasks, double state_bytes, double copied_bytes);
 void machine_model_close(struct machine_model *m);
 
 /* Fills seconds and routes as the file has them, and checks that it has the units. */

@@ -77,10 +77,10 @@ int figures_kept(struct figures *f, const struct job *job) {
 
 int figures_described(struct figures *f, const struct job *job, const struct machine_file *file) {
     const struct unit_kind core = {0, 1, 1};
-    evn_route route, within;
+    evn_route route, copy, within;
     int code = machine_file_seconds(file, job->is->name, core, job->tasks.tasks, job->tasks.weight,
                                     f->seconds);
-    if (!code) code = machine_file_routes(file, &core, 1, &route, &within);
+    if (!code) code = machine_file_routes(file, job->is->name, &core, 1, &route, &copy, &within);
     if (code) return code;
     f->timed = 1;
     f->copy_per_byte = within.per_byte[0];

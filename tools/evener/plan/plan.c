@@ -23,6 +23,8 @@ struct request {
     int overlap, quiet, verbose;
 };
 
+enum { BURSTS_OF = 16384 }; /* tasks, above which a record has no bursts */
+
 struct planning {
     struct job job;
     struct machine_file *machine; /* NULL: none described */
@@ -35,6 +37,8 @@ struct planning {
     double *speed, *weight, *slower;
     struct slow slow;
     char list[520]; /* of units */
+    long steps;     /* before the last iteration */
+    cJSON *bursts;  /* of the last iteration; NULL: none wanted */
 };
 
 /* Seconds of all tasks one after another on one kind. */
@@ -111,20 +115,11 @@ static int timed_model(struct planning *p, const struct request *request) {
     return 0;
 }
 
-static int check(const struct request *request) {
-    if (request->exchange && strcmp(request->exchange, "parallel") != 0 &&
-        strcmp(request->exchange, "sequential") != 0) {
-        complain("--exchange %s: expected parallel or sequential", request->exchange);
-        return EXIT_USAGE;
-    }
-    return 0;
-}
-
 /* Room for the model, whose tasks and units are known. */
 static int make_room(struct planning *p) {
     const struct job *job = &p->job;
     int code = machine_model_open(&p->model, job->units, &p->nodes, &job->tasks,
-                                  job->shape.bytes / job_weight(job));
+                                  job_state_bytes(job), job_copied_bytes(job));
     if (code) return code;
     p->speed = malloc(sizeof *p->speed * (size_t)job->tasks.units);
     p->slower = malloc(sizeof *p->slower * (size_t)job->tasks.units);
@@ -147,7 +142,7 @@ static int open_problem(struct job *job, const struct request *request) {
 
 static int open_planning(struct planning *p, const struct request *request) {
     struct job_words words = request->words;
-    int code = check(request);
+    int exchange, code = exchange_read(&exchange, request->exchange);
     if (!code && request->machine) code = machine_file_open(&p->machine, request->machine);
     if (!code) code = job_check(&p->job);
     if (!code) code = open_problem(&p->job, request);
@@ -165,7 +160,7 @@ static int open_planning(struct planning *p, const struct request *request) {
     p->model.model.overlap = request->overlap;
     p->problem.speed = p->speed;
     p->problem.instances = (int)request->iterations;
-    p->model.model.sequential = request->exchange && !strcmp(request->exchange, "sequential");
+    p->model.model.sequential = exchange;
     code = request->machine || request->times ? timed_model(p, request) : plain_model(p, request);
     if (!code) code = slow_read(&p->slow, request->slow, p->job.units, 0);
     if (!code) code = slow_begins(&p->slow, request->slow, request->iterations);
@@ -217,12 +212,11 @@ static void print_heading(const struct planning *p, FILE *out) {
             evn_schedule_text(j->schedule));
     if (p->nodes.count) fprintf(out, ", %d nodes", p->nodes.count);
     if (p->machine) fprintf(out, "\n%s", machine_file_name(p->machine));
+    static const char *const exchange_phrase[] = {"parallel", "sequence", "sequence, whole zones"};
     fprintf(out, "\n%s%s%s\n\n%9s  %9s  %9s  %12s  %8s  %10s", p->basis,
             p->timed ? ", exchange in " : "",
-            !p->timed                   ? ""
-            : p->model.model.sequential ? "sequence"
-                                        : "parallel",
-            "iteration", "imbalance", "speedup", "cut bytes", "messages", "migrations");
+            !p->timed ? "" : exchange_phrase[p->model.model.sequential], "iteration", "imbalance",
+            "speedup", "cut bytes", "messages", "migrations");
     if (p->timed) fprintf(out, "  %11s  %11s  %11s", "compute ms", "exchange ms", "step ms");
     fputc('\n', out);
 }
@@ -295,8 +289,7 @@ static cJSON *record_plan(const struct planning *p, const struct request *reques
     if (p->machine) cJSON_AddStringToObject(root, "described", machine_file_name(p->machine));
     cJSON_AddStringToObject(root, "basis", p->basis);
     if (p->timed)
-        cJSON_AddStringToObject(root, "exchange",
-                                p->model.model.sequential ? "sequential" : "parallel");
+        cJSON_AddStringToObject(root, "exchange", exchange_name[p->model.model.sequential]);
     if (request->times) record_number(root, "measured_step_s", p->times.step_s);
     cJSON_AddNumberToObject(root, "tasks", tasks->tasks);
     cJSON_AddItemToObject(root, "weight", record_weights(tasks));
@@ -306,8 +299,11 @@ static cJSON *record_plan(const struct planning *p, const struct request *reques
 }
 
 /* And what behind them. */
-static cJSON *record_end(const char *explanation, cJSON *cores) {
+static cJSON *record_end(struct planning *p, const char *explanation, cJSON *cores) {
     cJSON *root = cJSON_CreateObject();
+    if (p->job.is->lay) p->job.is->lay(p->job.state, root);
+    if (p->bursts) cJSON_AddItemToObject(root, "bursts", p->bursts);
+    p->bursts = NULL;
     cJSON_AddStringToObject(root, "explanation", explanation ? explanation : "");
     if (cores) cJSON_AddItemToObject(root, "cores", cores);
     cJSON_AddStringToObject(root, "command", command_line);
@@ -334,6 +330,21 @@ static void print_iteration(const struct planning *p, long i, const evn_step *st
     fputc('\n', out);
 }
 
+/* A burst of the last iteration, as records of runs have them. */
+static void add_burst(void *arg, const evn_model_burst *b) {
+    static const char *const kind[] = {"compute", "migration", "exchange", "task_copy"};
+    struct planning *p = arg;
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "kind", kind[b->kind]);
+    cJSON_AddNumberToObject(o, "unit", b->unit);
+    cJSON_AddNumberToObject(o, "task", b->task < 0 ? 0 : b->task);
+    cJSON_AddNumberToObject(o, "count", b->task < 0 ? p->problem.tasks : 1);
+    cJSON_AddNumberToObject(o, "step", p->steps);
+    record_number(o, "begin", b->begin);
+    record_number(o, "end", b->end);
+    cJSON_AddItemToArray(p->bursts, o);
+}
+
 /* All iterations, of which nothing is kept: a line of the page and an object of the record each
  * (NULL: not wanted), and the last one's loads in `load`. */
 static evn_status iterate(struct planning *p, const struct request *request, evn_simulation *clock,
@@ -343,6 +354,7 @@ static evn_status iterate(struct planning *p, const struct request *request, evn
     evn_step step = {0};
     for (long i = 1; !status && i <= request->iterations; i++) {
         if (i - 1 == p->slow.step && p->slow.unit >= 0) p->slower[p->slow.unit] *= p->slow.factor;
+        if (i == request->iterations && p->bursts) evn_simulation_watch(clock, add_burst, p);
         status = evn_simulation_step(clock, p->job.schedule, &step);
         if (status) break;
         evn_problem_imbalance(&p->problem, evn_simulation_owner(clock), load);
@@ -391,6 +403,8 @@ static int plan(struct planning *p, const struct request *request, evn_output *r
     if (!load) status = evn_fail(EVN_MEMORY, "not enough memory for %d units", units);
     if (!status) status = evn_simulation_open(&clock, &p->model.model);
     if (!status && out) print_heading(p, out);
+    if (list && p->timed && p->problem.tasks <= BURSTS_OF) p->bursts = cJSON_CreateArray();
+    p->steps = request->iterations - 1;
     if (!status && list && record_list_begin(list, record_plan(p, request), "iterations"))
         status = evn_fail(EVN_SYSTEM, "the record could not be written");
     if (!status) status = iterate(p, request, clock, load, out, list);
@@ -398,11 +412,12 @@ static int plan(struct planning *p, const struct request *request, evn_output *r
     if (!status && out) print_end(p, request, clock, load, explanation, out);
     int code = status ? give_up(status) : reassign(p, load, out, &cores);
     if (!code && list) {
-        if (record_list_end(list, record_end(explanation, cores)) || output_commit(record, NULL))
+        if (record_list_end(list, record_end(p, explanation, cores)) || output_commit(record, NULL))
             code = EXIT_FAILED;
         cores = NULL;
     }
     cJSON_Delete(cores);
+    cJSON_Delete(p->bursts);
     free(explanation);
     free(load);
     evn_simulation_close(clock);
@@ -421,8 +436,9 @@ static const struct option table[] = {
      AT(machine), 0, 0},
     {"times", "FILE", "record of a run, whose times of tasks replace sizes", OPTION_INPUT,
      AT(times), 0, 0},
-    {"exchange", "HOW", "parallel (default), or sequential as the papers have it", OPTION_TEXT,
-     AT(exchange), 0, 0},
+    {"exchange", "HOW",
+     "parallel (default); sequential, face after face; zones, whole zones there and back",
+     OPTION_TEXT, AT(exchange), 0, 0},
     {"overlap", NULL, "compute tasks without messages from other nodes while messages travel",
      OPTION_FLAG, AT(overlap), 0, 0},
     {"slow", "U:F@N", "unit U takes F times as long from step N on; the first is 0", OPTION_TEXT,
@@ -430,6 +446,8 @@ static const struct option table[] = {
     {"schedule", "SPEC",
      "auto, static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
      OPTION_TEXT, AT(words.schedule), 0, 0},
+    {"plan", "FILE", "owners of the first instance, from a record or an exported plan",
+     OPTION_INPUT, AT(words.plan), 0, 0},
     {"iterations", "N", "instances of the loop to plan (default 4)", OPTION_NUMBER, AT(iterations),
      1, 1000000},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
@@ -445,6 +463,7 @@ static const struct option_rule rules[] = {
     {"exchange", OPTION_NEEDS, "machine times", "without which exchange is free"},
     {"overlap", OPTION_NEEDS, "machine", "whose nodes send messages"},
     {"exchange=sequential", OPTION_EXCLUDES, "overlap", "in sequence nothing goes side by side"},
+    {"exchange=zones", OPTION_EXCLUDES, "overlap", "in sequence nothing goes side by side"},
     {"quiet", OPTION_EXCLUDES, "verbose", "one asks for less, the other for more"},
     {0},
 };

@@ -102,7 +102,7 @@ struct report_record {
     double triangles;                   /* of a mesh; NaN */
     char units_text[96];                /* "4:CPU:2,1:GPU:1" */
     int units;
-    struct report_unit *unit; /* NULL in a plan */
+    struct report_unit *unit; /* in a plan tasks and weight alone; NULL: it does not say */
     int ranks;                /* 0: one process; else each has some of the units, in order */
     struct report_rank *rank;
     int messages_shown; /* between ranks, in the last steps */

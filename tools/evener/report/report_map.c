@@ -168,7 +168,7 @@ static void key(struct page *page, int units) {
 }
 
 void report_maps(struct page *page, const struct report_group *g) {
-    if (g->row[0].record->plan) return;
+    const int plan = g->row[0].record->plan;
     int zoned = 0, with = 0, units = 0;
     for (int i = 0; i < g->rows; i++) {
         const struct report_record *r = g->row[i].record;
@@ -177,7 +177,8 @@ void report_maps(struct page *page, const struct report_group *g) {
         if (r->zones[0] && r->units > units) units = r->units;
     }
     if (with) {
-        figure_begin(page, "Zones by unit at the end of the run");
+        figure_begin(page, plan ? "Zones by unit in the last iteration"
+                                : "Zones by unit at the end of the run");
         key(page, units);
         put(page, "<div class=\"maps\">\n");
         for (int i = 0; i < g->rows; i++)
@@ -187,7 +188,7 @@ void report_maps(struct page *page, const struct report_group *g) {
         table(page, g);
         figure_end(page);
     }
-    if (with < g->rows && zoned)
+    if (with < g->rows && zoned && !plan)
         put(page,
             "<p class=\"left-out\">No map of zones of %d of %d records: they do not say how wide "
             "zones are. Records that evener run APP --json FILE writes now do.</p>\n",

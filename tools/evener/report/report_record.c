@@ -18,6 +18,8 @@ static const struct report_kind kinds[] = {
     {"compute", "computing", 0},
     {"exchange", "exchange", 0},
     {"copy", "copies", 1},
+    {"migration", "moving tasks", 0},
+    {"task_copy", "copying whole tasks", 0},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -543,6 +545,29 @@ static void read_plan(struct reader *in, struct report_record *r) {
         wrong(in, "\"speed\" has %d entries, expected 1 to %d", r->units, UNITS_MAX);
 }
 
+/* How a plan's tasks lie, whose they are at its end, and the bursts of its last iteration. */
+static void read_picture(struct reader *in, struct report_record *r) {
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(r->json, "iterations");
+    const cJSON *last = cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);
+    const cJSON *owner = cJSON_GetObjectItemCaseSensitive(last, "owner");
+    const cJSON *weight = cJSON_GetObjectItemCaseSensitive(r->json, "weight");
+    r->tasks = cJSON_GetArraySize(owner);
+    if (!r->tasks || cJSON_GetArraySize(weight) != r->tasks) {
+        r->tasks = 0;
+        return;
+    }
+    r->owner = read_wholes(in, owner, "owner", r->tasks, r->units - 1);
+    double *of = read_numbers(in, weight, "weight", r->tasks);
+    r->unit = room(in, r->units, sizeof *r->unit);
+    for (int t = 0; r->owner && of && r->unit && t < r->tasks && !in->bad; t++) {
+        r->unit[r->owner[t]].tasks++;
+        r->unit[r->owner[t]].weight += of[t];
+    }
+    free(of);
+    if (!in->bad) read_zones(in, r);
+    if (!in->bad) read_bursts(in, r);
+}
+
 /* The rows of evener model. */
 static void read_model(struct reader *in, struct report_record *r) {
     static const char *const key[] = {"binpack", "map"};
@@ -624,6 +649,7 @@ static void read_record(struct reader *in, struct report_record *r) {
         read_run(in, r);
     if (!in->bad) read_iterations(in, r);
     if (!in->bad && r->plan) read_prediction(in, r);
+    if (!in->bad && r->plan) read_picture(in, r);
 }
 
 /* The whole file as text; NULL after a complaint. */

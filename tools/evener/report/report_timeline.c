@@ -228,7 +228,7 @@ static double longest(const struct report_group *g, const struct report_record *
 }
 
 void report_timelines(struct page *page, const struct report_group *g) {
-    if (g->row[0].record->plan) return;
+    const int plan = g->row[0].record->plan;
     int with = 0;
     for (int i = 0; i < g->rows; i++) with += last_step(g->row[i].record).number >= 0;
     if (with) {
@@ -248,7 +248,7 @@ void report_timelines(struct page *page, const struct report_group *g) {
         table(page, g);
         figure_end(page);
     }
-    if (with < g->rows)
+    if (with < g->rows && !plan)
         put(page,
             "<p class=\"left-out\">No timeline of %d of %d records: they hold no bursts. Records "
             "that evener run APP --json FILE writes now hold those of the last steps.</p>\n",

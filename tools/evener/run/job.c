@@ -1,5 +1,6 @@
 /* Opening the objects that a command's arguments name. */
 #include "run/job.h"
+#include "run/plan_file.h"
 #include "common/cli/message.h"
 #include "common/run/ranks.h"
 #include "machine/calibration.h"
@@ -254,10 +255,17 @@ double job_weight(const struct job *job) {
     return sum;
 }
 
+double job_state_bytes(const struct job *job) { return job->shape.bytes / job_weight(job); }
+
+double job_copied_bytes(const struct job *job) {
+    return (job->shape.copied > 0 ? job->shape.copied : job->shape.bytes) / job_weight(job);
+}
+
 /* ---- units ---- */
 
 static const char *schedule_name(const struct job *job, const struct job_words *words) {
     if (words->schedule) return words->schedule;
+    if (words->plan) return "static"; /* which keeps the owners that it is given */
     return job->cluster && job->is->schedule_over_ranks ? job->is->schedule_over_ranks
                                                         : job->is->schedule;
 }
@@ -473,7 +481,7 @@ void job_close_units(struct job *job) {
 
 int job_schedule(struct job *job, const struct job_words *words) {
     evn_status status = evn_schedule_open(&job->schedule, schedule_name(job, words), &job->tasks);
-    return status ? give_up(status) : 0;
+    return status ? give_up(status) : words->plan ? plan_file_read(words->plan, job->schedule) : 0;
 }
 
 /* Which rank has each task in the first instance: as a loop has it. */

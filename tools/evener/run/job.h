@@ -11,6 +11,7 @@
 struct job_words {
     const char *units, *devices, *schedule, *speeds; /* schedule NULL: the workload's default */
     struct rank_words ranks;
+    const char *plan; /* file with the owners of the first instance; NULL: the schedule's own */
     int oversubscribe;
     long steps;     /* of the run to come; -1: the workload's own number */
     int calibrated; /* take speeds from evener calibrate where there are some */
@@ -85,5 +86,9 @@ int job_cores(const struct job *job);
 
 /* The weight of all tasks. */
 double job_weight(const struct job *job);
+
+/* Bytes of a task's data for each of its weight: all, and those of a copy of whole tasks. */
+double job_state_bytes(const struct job *job);
+double job_copied_bytes(const struct job *job);
 
 #endif

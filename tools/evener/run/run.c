@@ -59,6 +59,8 @@ static const struct option table[] = {
      "auto (default): if the choice of --units auto is close, try two lists for some steps before "
      "a long run; off; or for studies seconds of a step, \"1:CPU:2=0.012 2:CPU:1=0.011\"",
      OPTION_TEXT, AT(try), 0, 0},
+    {"plan", "FILE", "owners of the first instance, from a record or an exported plan",
+     OPTION_INPUT, AT(words.plan), 0, 0},
     {"slow", "U:F@N", "for studies: unit U takes F times as long from step N on; the first is 0",
      OPTION_TEXT, AT(slow), 0, 0},
     {"quiet", NULL, "no output but errors and warnings", OPTION_FLAG, AT(quiet), 0, 0},

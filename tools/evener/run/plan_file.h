@@ -1,0 +1,12 @@
+/* Owners of tasks from a file, for --plan. */
+#ifndef TOOL_PLAN_FILE_H
+#define TOOL_PLAN_FILE_H
+
+#include <evener/schedule.h>
+
+/* Gives the schedule the owners that the file has: a record of evener plan (its last iteration) or
+ * of evener run, or the text of evn_schedule_export(), of any schedule. 0, or an exit status after
+ * a message: no such file, or for other tasks or units. */
+int plan_file_read(const char *path, evn_schedule *schedule);
+
+#endif
