@@ -89,6 +89,13 @@ void items_close(struct items *all);
 /* Figures and verdict of an item by commands. 0, or an exit status after a message. */
 int item_do(struct item *item, const struct items *all, struct outputs *outputs);
 
+/* The value of any expression, to be freed, and the output of `name{words}`; `id` is for messages.
+ * 0 or an exit status, or NULL, after a message. */
+int items_evaluate(const struct items *all, struct outputs *outputs, const char *id,
+                   const char *expression, struct numbers *value);
+const struct output *items_output(const struct items *all, struct outputs *outputs,
+                                  const char *name);
+
 /* The least and the greatest of ours over published; NaN without both. */
 void item_ratio(const struct item *item, double *least, double *most);
 

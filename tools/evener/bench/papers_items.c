@@ -179,12 +179,31 @@ static const struct output *find(void *arg, const char *name, const char *words)
     return outputs_get(f->outputs, line);
 }
 
-static int evaluate(const struct item *item, const char *expression, struct finder *f,
-                    struct numbers *value) {
+static int evaluate(const char *expression, struct finder *f, struct numbers *value) {
     char why[256] = "";
     if (!papers_evaluate(expression, find, f, value, why, sizeof why)) return 0;
-    if (*why) complain("published.json: item %s: %s, in %s", item->id, why, expression);
+    if (*why) complain("published.json: item %s: %s, in %s", f->id, why, expression);
     return EXIT_FAILED;
+}
+
+static struct finder finder_of(const struct items *all, struct outputs *outputs, const char *id) {
+    return (struct finder){cJSON_GetObjectItemCaseSensitive(all->root, "outputs"), outputs, id};
+}
+
+int items_evaluate(const struct items *all, struct outputs *outputs, const char *id,
+                   const char *expression, struct numbers *value) {
+    struct finder f = finder_of(all, outputs, id);
+    return evaluate(expression, &f, value);
+}
+
+const struct output *items_output(const struct items *all, struct outputs *outputs,
+                                  const char *name) {
+    struct finder f = finder_of(all, outputs, name);
+    char head[64], words[128] = "";
+    snprintf(head, sizeof head, "%.*s", (int)strcspn(name, "{"), name);
+    const char *open = strchr(name, '{');
+    if (open) snprintf(words, sizeof words, "%.*s", (int)strcspn(open + 1, "}"), open + 1);
+    return find(&f, head, words);
 }
 
 static int do_ours(struct item *item, struct finder *f) {
@@ -194,7 +213,7 @@ static int do_ours(struct item *item, struct finder *f) {
     for (int code; e; e = e == ours ? NULL : e->next) {
         struct numbers value;
         const char *text = cJSON_GetStringValue(e);
-        if ((code = evaluate(item, text ? text : "", f, &value))) return code;
+        if ((code = evaluate(text ? text : "", f, &value))) return code;
         double *more = realloc(item->ours.v, sizeof *more * (size_t)(item->ours.n + value.n + 1));
         if (more) {
             item->ours.v = more;
@@ -248,12 +267,12 @@ static void judge(struct item *item, int holds) {
 }
 
 int item_do(struct item *item, const struct items *all, struct outputs *outputs) {
-    struct finder f = {cJSON_GetObjectItemCaseSensitive(all->root, "outputs"), outputs, item->id};
+    struct finder f = finder_of(all, outputs, item->id);
     const char *order = json_text(item->json, "holds");
     struct numbers value;
     int holds = -1; /* nothing is stated */
     int code = do_ours(item, &f);
-    if (!code && order && !(code = evaluate(item, order, &f, &value))) {
+    if (!code && order && !(code = evaluate(order, &f, &value))) {
         holds = 1;
         for (int i = 0; i < value.n; i++) holds &= value.v[i] != 0;
         free(value.v);

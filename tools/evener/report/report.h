@@ -305,6 +305,9 @@ void report_iterations(struct page *page,
 void report_model(struct page *page, const struct report_record *record, int number);
 void report_in_time(struct page *page, const struct report_record *record, int number);
 
+/* The begin of a page up to its header, which stays open: title and the sentence below it. */
+void report_head(struct page *page, const char *title, const char *lead);
+
 /* The whole page (report_page.c); `model`: records of evener model, which are in no group. */
 void report_page(FILE *out, const struct report_group *group, int groups,
                  const struct report_record *model, int models);

@@ -114,15 +114,15 @@ static const char style[] =
     "table{font-size:8.5pt}th,td{padding-right:.5rem}}\n"
     "@page{margin:16mm 14mm}\n";
 
-static void head(struct page *page, int records, int groups) {
+void report_head(struct page *page, const char *title, const char *lead) {
     put(page,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
         "'unsafe-inline'; img-src data:\">\n"
         "<meta name=\"generator\" content=\"evener %s\">\n<link rel=\"icon\" href=\"data:,\">\n"
-        "<title>Evener: %d record%s</title>\n<style>\n",
-        EVN_VERSION, records, records == 1 ? "" : "s");
+        "<title>Evener: %s</title>\n<style>\n",
+        EVN_VERSION, title);
     fputs(style, page->out);
     put(page,
         "</style>\n</head>\n<body>\n"
@@ -136,8 +136,15 @@ static void head(struct page *page, int records, int groups) {
         "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"7\" "
         "markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"tip\" "
         "d=\"M0 0.8L8 4L0 7.2z\"/></marker></defs></svg>\n"
-        "<header>\n<h1>Evener report</h1>\n<p class=\"lead\">%d record%s of %d workload%s.</p>\n",
-        records, records == 1 ? "" : "s", groups, groups == 1 ? "" : "s");
+        "<header>\n<h1>%s</h1>\n<p class=\"lead\">%s</p>\n",
+        title, lead);
+}
+
+static void head(struct page *page, int records, int groups) {
+    char lead[96];
+    snprintf(lead, sizeof lead, "%d record%s of %d workload%s.", records, records == 1 ? "" : "s",
+             groups, groups == 1 ? "" : "s");
+    report_head(page, "Evener report", lead);
 }
 
 static void navigation(struct page *page, const struct report_group *group, int groups) {
