@@ -17,7 +17,8 @@ struct step {
 static struct step last_step(const struct report_record *r) {
     struct step s = {-1, INFINITY, -INFINITY};
     for (int i = 0; i < r->bursts; i++)
-        if ((r->plan || r->burst[i].kind == 0) && r->burst[i].step > s.number) s.number = r->burst[i].step;
+        if ((r->plan || r->burst[i].kind == 0) && r->burst[i].step > s.number)
+            s.number = r->burst[i].step;
     for (int i = 0; i < r->bursts; i++) {
         if (r->burst[i].step != s.number) continue;
         s.begin = fmin(s.begin, r->burst[i].begin);
