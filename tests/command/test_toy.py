@@ -93,7 +93,7 @@ class Toy(unittest.TestCase):
         self.assertIn("heap", page)
 
     def test_help(self):
-        self.assertIn("td-bem toy", self.evener("--help").stdout)
+        self.assertIn("td-bem adaptive toy", self.evener("--help").stdout)
         for command in ("run", "plan", "calibrate"):
             self.assertIn("additions in uneven tasks", self.evener(command, "--help").stdout)
             out = self.evener(command, "toy", "--help").stdout
