@@ -67,6 +67,15 @@ void evn_trace_close(evn_trace *trace);
  * EVN_MEMORY. */
 evn_status evn_trace_put(const evn_trace *trace, const char *noun, FILE *out);
 
+/* Writes the gathered trace, on rank 0, as the three files of Paraver, FILE.prv, FILE.pcf and
+ * FILE.row: ranks are its tasks and units their threads, a device's copy queue is a thread beside
+ * its unit's; bursts are states (1 computing, 2 exchanging, 3 moving regions, and 0 between them),
+ * with events at their ends: 90000001 the first task, 90000002 the instance, both counted from 1,
+ * 90000003 the number of tasks, 0 at the end; messages are communications whose tag is their kind.
+ * Times are ns since the first burst or message. Errors as of evn_trace_put(). */
+evn_status evn_trace_put_paraver(const evn_trace *trace, const char *noun, FILE *prv, FILE *pcf,
+                                 FILE *row);
+
 /* A message from one rank to another. Times are s since rank 0 opened the loop. */
 typedef enum evn_message_kind {
     EVN_MESSAGE_FACES,

@@ -51,7 +51,7 @@ static const struct option table[] = {
      "auto, static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
      OPTION_TEXT, AT(words.schedule), 0, 0},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
-    {"trace", "FILE", "timeline of all units, for Perfetto or chrome://tracing", OPTION_OUTPUT,
+    {"trace", "FILE", "timeline of all units, for Perfetto; FILE.prv: for Paraver", OPTION_OUTPUT,
      AT(trace), 0, 0},
     {"phases", NULL, "time of each phase on devices; measuring costs a little", OPTION_FLAG,
      AT(phases), 0, 0},
@@ -95,6 +95,7 @@ struct watch {
     const struct request *request;
     struct job *job;
     evn_output *record, *trace; /* NULL: none wanted */
+    evn_output *pcf, *row;      /* beside a trace for Paraver */
     evn_status trace_status;
     evn_trace *kept; /* what the units do; NULL: nobody wants to know */
     struct progress progress;
@@ -132,15 +133,21 @@ static void show(struct watch *watch, const evn_loop *loop) {
     record_bursts(cJSON_AddArrayToObject(o, "bursts"), watch->kept, first);
 }
 
+static evn_status put_trace(const struct watch *watch) {
+    const char *noun = watch->job->is->noun;
+    FILE *out = evn_output_stream(watch->trace);
+    if (!watch->pcf) return evn_trace_put(watch->kept, noun, out);
+    return evn_trace_put_paraver(watch->kept, noun, out, evn_output_stream(watch->pcf),
+                                 evn_output_stream(watch->row));
+}
+
 static evn_status on_end(const evn_loop *loop, void *p) {
     struct watch *watch = p;
     progress_end(&watch->progress);
     evn_status status = watch->kept ? evn_trace_gather(watch->kept) : EVN_OK;
     if (!status && ranks_speak(watch->job->cluster)) {
         show(watch, loop);
-        if (watch->trace)
-            watch->trace_status =
-                evn_trace_put(watch->kept, watch->job->is->noun, evn_output_stream(watch->trace));
+        if (watch->trace) watch->trace_status = put_trace(watch);
     }
     evn_trace_close(watch->kept);
     watch->kept = NULL;
@@ -223,11 +230,26 @@ static cJSON *record_all(struct watch *watch, const struct run_result *r) {
 
 /* ---- running ---- */
 
+/* FILE.prv has two more files beside it. */
+static int open_beside(struct watch *watch) {
+    const char *name = watch->request->trace, *dot = name ? strrchr(name, '.') : NULL;
+    if (!dot || strcmp(dot, ".prv") != 0) return 0;
+    char other[4096];
+    if (snprintf(other, sizeof other, "%.*s.pcf", (int)(dot - name), name) >= (int)sizeof other) {
+        complain("--trace %.40s..: longer than %zu characters", name, sizeof other);
+        return EXIT_USAGE;
+    }
+    int code = output_open(&watch->pcf, other);
+    memcpy(strrchr(other, '.'), ".row", sizeof ".row");
+    return code ? code : output_open(&watch->row, other);
+}
+
 /* All files are opened before anything is computed. */
 static int open_outputs(struct watch *watch) {
     const struct request *request = watch->request;
     int code = output_open(&watch->record, request->json);
     if (!code) code = output_open(&watch->trace, request->trace);
+    if (!code) code = open_beside(watch);
     if (request->json) watch->shown = cJSON_CreateObject();
     watch->out = files_page();
     return code;
@@ -282,7 +304,9 @@ static int run_job(struct watch *watch) {
     }
     if (code <= EXIT_UNVERIFIED && watch->trace_status && watch->trace_status != EVN_SYSTEM)
         code = give_up(watch->trace_status); /* the system's reason is the file's, too */
-    if (code <= EXIT_UNVERIFIED && output_commit(watch->trace, NULL)) code = EXIT_FAILED;
+    evn_output *const files[] = {watch->pcf, watch->row, watch->trace};
+    for (int i = 0; i < 3; i++)
+        if (code <= EXIT_UNVERIFIED && output_commit(files[i], NULL)) code = EXIT_FAILED;
     return code;
 }
 
@@ -344,6 +368,8 @@ static int run_request(const struct request *request, struct job *job, int argc,
     cJSON_Delete(watch.shown);
     evn_trace_close(watch.kept);
     evn_output_close(watch.trace);
+    evn_output_close(watch.pcf);
+    evn_output_close(watch.row);
     evn_output_close(watch.record);
     job_close_units(job);
     return ranks_leave(job->cluster, ranks_agree(job->cluster, code));
