@@ -79,7 +79,7 @@ static void open_loop(struct here *h) {
     TRY(evn_loop_open(&h->loop, h->units, h->schedule));
     TRY(evn_exchange_open(&h->ghosts, h->loop, sizeof(double), f.ghosts, f.ghost, host));
     TRY(evn_exchange_open(&h->fluxes, h->loop, sizeof(double), f.fluxes, f.flux, host));
-    faces_close(&f);
+    adaptive_faces_close(&f);
 }
 
 static void close_loop(struct here *h) {
@@ -103,7 +103,7 @@ static void change_loop(struct here *h) {
             .tasks = c->leaves, .first = c->first, .from = c->from, .kept = c->kept, .links = -1}));
     TRY(evn_exchange_add(h->ghosts, f.ghosts, f.ghost, host));
     TRY(evn_exchange_add(h->fluxes, f.fluxes, f.flux, host));
-    faces_close(&f);
+    adaptive_faces_close(&f);
     free(born);
 }
 
@@ -174,7 +174,7 @@ static void adapt(struct here *h) {
         h->steep = realloc(h->steep, (size_t)h->change.leaves * sizeof *h->steep);
         if (h->way == ANEW) open_loop(h);
         if (h->way == ONE || h->way == TWO) change_loop(h);
-        if (!h->loop) faces_close(&h->faces);
+        if (!h->loop) adaptive_faces_close(&h->faces);
         if (!h->loop && mesh_faces(&h->mesh, NULL, &h->faces)) quit("no memory");
         if (h->loop)
             TRY(evn_loop_visit(h->loop, body_bear, h));
@@ -220,9 +220,9 @@ static double run(enum way way, uint64_t *hash) {
         evn_units_close(h.units);
         evn_machine_close(h.machine);
     }
-    faces_close(&h.faces);
+    adaptive_faces_close(&h.faces);
     free(h.steep);
-    mesh_close(&h.mesh);
+    adaptive_mesh_close(&h.mesh);
     return seconds;
 }
 

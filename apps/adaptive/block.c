@@ -25,7 +25,7 @@ void block_exact(const struct frame *f, double time, int i, int j, double u[FIEL
     u[3] = pow(density, GAMMA) / (GAMMA - 1) + density * (vx * vx + vy * vy) / 2;
 }
 
-void block_start(struct block *b, const struct frame *f) {
+void adaptive_block_start(struct block *b, const struct frame *f) {
     double u[FIELDS];
     memset(b, 0, sizeof *b);
     for (int j = 0; j < CELLS; j++)

@@ -29,7 +29,7 @@ struct frame {
 
 /* The exact solution at a time, in a cell. */
 void block_exact(const struct frame *f, double time, int i, int j, double u[FIELDS]);
-void block_start(struct block *b, const struct frame *f);
+void adaptive_block_start(struct block *b, const struct frame *f);
 
 /* Stage 0 or 1 of a step. coarser[side] 1: ghosts there repeat coarser values, and become linear
  * first. */

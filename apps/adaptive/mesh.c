@@ -28,18 +28,18 @@ static void look_beyond(struct mesh *m) {
         }
 }
 
-int mesh_open(struct mesh *m, int roots, int levels, double square) {
+int adaptive_mesh_open(struct mesh *m, int roots, int levels, double square) {
     *m = (struct mesh){.square = square};
     int failed = quadtree_open(&m->tree, roots, levels) || make_blocks(m);
     for (int t = 0; !failed && t < m->tree.leaves; t++) failed = !(m->block[t] = new_block());
     if (failed)
-        mesh_close(m);
+        adaptive_mesh_close(m);
     else
         look_beyond(m);
     return failed ? -1 : 0;
 }
 
-void mesh_close(struct mesh *m) {
+void adaptive_mesh_close(struct mesh *m) {
     for (int t = 0; m->block && t < m->tree.leaves; t++) free(m->block[t]);
     free(m->block);
     free(m->beyond);
@@ -83,7 +83,7 @@ int mesh_change(struct mesh *m, struct change *c, struct mesh *before) {
 void mesh_forget(struct mesh *before, const struct change *c) {
     for (int t = 0; c->first && t < c->leaves; t++)
         if (c->kept[t]) before->block[c->from[c->first[t]]] = NULL;
-    mesh_close(before);
+    adaptive_mesh_close(before);
 }
 
 void mesh_bear(struct mesh *m, int leaf, const struct change *c, const struct mesh *before) {
@@ -163,7 +163,7 @@ int mesh_faces(const struct mesh *m, const char *born, struct faces *f) {
     *f = (struct faces){.ghost = malloc(most * sizeof *f->ghost),
                         .flux = malloc(most * sizeof *f->flux)};
     if (!f->ghost || !f->flux) {
-        faces_close(f);
+        adaptive_faces_close(f);
         return -1;
     }
     for (int t = 0; t < m->tree.leaves; t++)
@@ -171,7 +171,7 @@ int mesh_faces(const struct mesh *m, const char *born, struct faces *f) {
     return 0;
 }
 
-void faces_close(struct faces *f) {
+void adaptive_faces_close(struct faces *f) {
     free(f->ghost);
     free(f->flux);
     *f = (struct faces){0};

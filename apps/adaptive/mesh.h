@@ -19,8 +19,8 @@ struct mesh {
 };
 
 /* Begins with the roots, without values. -1: no memory, as below. */
-int mesh_open(struct mesh *mesh, int roots, int levels, double square);
-void mesh_close(struct mesh *mesh);
+int adaptive_mesh_open(struct mesh *mesh, int roots, int levels, double square);
+void adaptive_mesh_close(struct mesh *mesh);
 
 struct frame mesh_frame(const struct mesh *mesh, int leaf);
 double mesh_finest(const struct mesh *mesh); /* side of the smallest cell there may be */
@@ -41,6 +41,6 @@ struct faces {
     int ghosts, fluxes;
 };
 int mesh_faces(const struct mesh *mesh, const char *born, struct faces *faces);
-void faces_close(struct faces *faces);
+void adaptive_faces_close(struct faces *faces);
 
 #endif

@@ -50,13 +50,13 @@ double adaptive_step(const struct mesh *m) { return COURANT * mesh_finest(m) / S
 static void start_blocks(struct mesh *m, double *steep) {
     for (int t = 0; t < m->tree.leaves; t++) {
         const struct frame f = mesh_frame(m, t);
-        block_start(m->block[t], &f);
+        adaptive_block_start(m->block[t], &f);
         steep[t] = block_steepness(m->block[t]);
     }
 }
 
 int adaptive_begin(struct mesh *m, const struct problem *p) {
-    if (mesh_open(m, p->size / CELLS, p->levels, SQUARE)) return -1;
+    if (adaptive_mesh_open(m, p->size / CELLS, p->levels, SQUARE)) return -1;
     int failed = 0;
     for (int level = 0; !failed && level <= p->levels; level++) {
         struct change c = {0};
@@ -69,13 +69,13 @@ int adaptive_begin(struct mesh *m, const struct problem *p) {
             mesh_forget(&before, &c);
             for (int t = 0; t < m->tree.leaves; t++) {
                 const struct frame f = mesh_frame(m, t);
-                block_start(m->block[t], &f);
+                adaptive_block_start(m->block[t], &f);
             }
         }
         quadtree_close(&c.next);
         quadtree_change_close(&c);
     }
-    if (failed) mesh_close(m);
+    if (failed) adaptive_mesh_close(m);
     return failed ? -1 : 0;
 }
 
@@ -117,7 +117,7 @@ static evn_status add_faces(struct state *s, const char *born) {
     void *const *host = (void *const *)s->mesh->block;
     evn_status status = evn_exchange_add(s->ghosts, f.ghosts, f.ghost, host);
     if (!status) status = evn_exchange_add(s->fluxes, f.fluxes, f.flux, host);
-    faces_close(&f);
+    adaptive_faces_close(&f);
     return status;
 }
 
@@ -231,7 +231,7 @@ static evn_status open_all(struct state *s, evn_units *units, evn_schedule *sche
         status = evn_exchange_open(&s->ghosts, s->loop, sizeof(double), f.ghosts, f.ghost, host);
     if (!status)
         status = evn_exchange_open(&s->fluxes, s->loop, sizeof(double), f.fluxes, f.flux, host);
-    faces_close(&f);
+    adaptive_faces_close(&f);
     return status;
 }
 

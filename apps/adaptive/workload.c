@@ -40,7 +40,7 @@ static void defaults(void *p) {
 }
 
 static int begin(struct state *s) {
-    mesh_close(&s->mesh);
+    adaptive_mesh_close(&s->mesh);
     s->used = 0;
     if (!adaptive_begin(&s->mesh, &s->problem)) return 0;
     return give_up(evn_fail(EVN_MEMORY,
@@ -130,7 +130,7 @@ static void record(const void *p, cJSON *root) {
 static void close_state(void *p) {
     struct state *s = p;
     outcome_free(&s->outcome);
-    mesh_close(&s->mesh);
+    adaptive_mesh_close(&s->mesh);
 }
 
 static const struct workload adaptive = {

@@ -266,9 +266,9 @@ static void test_as_a_plain_program(void **state) {
             assert_true(o.changes >= 3 && o.born > 8 && o.gone > 8);
             assert_int_equal(o.run.tasks, m.tree.leaves);
             outcome_free(&o);
-            mesh_close(&m);
+            adaptive_mesh_close(&m);
         }
-    mesh_close(&plain);
+    adaptive_mesh_close(&plain);
 }
 
 /* To the same time in twice as many steps of cells of half the side, the same number of levels. */
@@ -284,7 +284,7 @@ static void test_order(void **state) {
             assert_int_equal(o.run.verified, 1);
             error[levels][fine] = o.error;
             outcome_free(&o);
-            mesh_close(&m);
+            adaptive_mesh_close(&m);
         }
     for (int levels = 0; levels < 2; levels++)
         if (!(error[levels][0] / error[levels][1] > 3.5))
