@@ -11,58 +11,18 @@
  * the program numbers along a curve. A task comes from tasks of the generation before, its origins.
  * It is kept if it is one of them, under another number: then its regions, times, owner and faces
  * stay. Otherwise it is born, of one origin (refined), of several (coarsened) or of none. A task
- * that nobody keeps is gone. Programs compare (number, memory) to tell a kept task: memory that is
+ * that nobody keeps is gone. evn_change, in <evener/schedule.h>, says so; evn_exchange_add() is in
+ * <evener/exchange.h>. Programs compare (number, memory) to tell a kept task: memory that is
  * used again is another task's. */
 #ifndef EVENER_CHANGE_H
 #define EVENER_CHANGE_H
 
-#include <evener/exchange.h>
 #include <evener/loop.h>
 #include <evener/schedule.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The next generation, of n tasks; m is the number of tasks before. Arrays are only read during
- * the call. */
-typedef struct evn_change {
-    int tasks;        /* n >= 1 */
-    const int *first; /* n + 1: task t comes from tasks from[first[t]] .. from[first[t + 1] - 1], */
-    const int *from;  /* each 0 .. m - 1; first[0] >= 0; NULL if there are none */
-    const char *kept; /* n: 1 if t is its only origin; no other task may keep that one. NULL: no
-                         task is kept */
-    const double *weight, *bytes, *state; /* n, as in evn_problem. NULL: kept tasks keep theirs,
-                                             born ones have the mean of their origins' (without
-                                             origins, of all tasks) */
-    int links;            /* -1: kept tasks keep theirs, born ones have those of their origins, in
-                             equal parts */
-    const evn_link *link; /* as in evn_problem */
-    int instances;     /* instances to come in all, under later changes too, and not until the next
-                          change: placement outlives a generation. 0: many */
-    const int *region; /* n x regions of evn_loop_place(): those of born tasks, -1 for none; entries
-                          of kept tasks are not looked at. NULL: born tasks have none */
-    const int *family; /* n, NULL: none. Born tasks of one number >= 0 may be coarsened together.
-                          For changes over ranks; on one rank not looked at */
-    double most; /* of auto and map: part of all weight that may leave its unit in this change, 0 to
-                    1, beside what goes with origins; 0: what pays */
-} evn_change;
-
-/* The schedule goes on with other tasks. What was learnt of units stays. A kept task keeps its
- * cost; a born one costs by its weight what its origins did by theirs. Owners:
- *
- * - auto, map: each task begins on the unit of its heaviest origin (the first of equal ones); from
- *   there tasks move until units are even and few bytes are cut, as far as that pays over the
- *   instances to come. Where the cut has grown beyond a plan's, a plan is made anew, with its parts
- *   named so that most weight stays.
- * - guided, interval: boundaries between units stay beside the same tasks, and go on from there; by
- *   time at once to where learnt costs are even.
- * - binpack, optimal: as inherited, then moves as long as the longest unit gets shorter.
- * - static, weighted: cut anew. dynamic: drawn, and memorized anew.
- *
- * EVN_USAGE: the origins are wrong (the message names the task), or a number is out of its range;
- * EVN_MEMORY. After a failure the schedule is as before. */
-evn_status evn_schedule_change(evn_schedule *schedule, const evn_change *change);
 
 /* The loop goes on with other tasks, between instances, by the thread that opened the units. Kept
  * tasks keep their regions, their times in evn_loop_seconds() (those of born ones are 0) and their
@@ -121,18 +81,6 @@ size_t evn_batch_origin_at(const evn_batch *batch, int task, int k, int i);
  * the ninth origin and those behind it begin, -1: there are none; the regions of eight origins, -1
  * for those that it has not. */
 enum { EVN_ORIGINS_IN_ROW = 8 };
-
-/* Adds faces to an exchange, all or none: checks as of evn_exchange_open(), against each other and
- * against the faces of the same regions. `host`: as of evn_exchange_open(), n pointers of the
- * present tasks, of which those with faces are looked at. Faces have numbers that last: those of
- * evn_exchange_open() are 0 .. count - 1, additions continue them, and messages name them. A run
- * before faces were added lacks them. EVN_USAGE, EVN_MEMORY: nothing was added. */
-evn_status evn_exchange_add(evn_exchange *exchange, int count, const evn_face *face,
-                            void *const *host);
-
-/* Removes faces by their lasting numbers, all or none: those between kept tasks that are not any
- * more, since their neighbours are. EVN_USAGE: a number twice, or of no face there is. */
-evn_status evn_exchange_drop(evn_exchange *exchange, int count, const int *face);
 
 #ifdef __cplusplus
 }

@@ -77,6 +77,18 @@ typedef struct evn_face {
 evn_status evn_exchange_open(evn_exchange **out, evn_loop *loop, size_t element, int count,
                              const evn_face *face, void *const *host);
 
+/* Adds faces to an exchange, all or none: checks as of evn_exchange_open(), against each other and
+ * against the faces of the same regions. `host`: as of evn_exchange_open(), n pointers of the
+ * present tasks, of which those with faces are looked at. Faces have numbers that last: those of
+ * evn_exchange_open() are 0 .. count - 1, additions continue them, and messages name them. A run
+ * before faces were added lacks them. EVN_USAGE, EVN_MEMORY: nothing was added. */
+evn_status evn_exchange_add(evn_exchange *exchange, int count, const evn_face *face,
+                            void *const *host);
+
+/* Removes faces by their lasting numbers, all or none: those between kept tasks that are not any
+ * more, since their neighbours are. EVN_USAGE: a number twice, or of no face there is. */
+evn_status evn_exchange_drop(evn_exchange *exchange, int count, const int *face);
+
 /* Closes the exchange. From within a body of the loop it leaves a message and closes nothing. NULL
  * is accepted. */
 void evn_exchange_close(evn_exchange *exchange);

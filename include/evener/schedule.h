@@ -141,6 +141,47 @@ evn_status evn_schedule_learn(evn_schedule *schedule, const int *owner, const do
  * negative or not finite, and nothing has changed. EVN_MEMORY. */
 evn_status evn_schedule_weights(evn_schedule *schedule, const double *weight);
 
+/* Other tasks, as of an adaptive mesh (<evener/change.h> has the words): n of them; m is the number
+ * of tasks before. Arrays are only read during
+ * the call. */
+typedef struct evn_change {
+    int tasks;        /* n >= 1 */
+    const int *first; /* n + 1: task t comes from tasks from[first[t]] .. from[first[t + 1] - 1], */
+    const int *from;  /* each 0 .. m - 1; first[0] >= 0; NULL if there are none */
+    const char *kept; /* n: 1 if t is its only origin; no other task may keep that one. NULL: no
+                         task is kept */
+    const double *weight, *bytes, *state; /* n, as in evn_problem. NULL: kept tasks keep theirs,
+                                             born ones have the mean of their origins' (without
+                                             origins, of all tasks) */
+    int links;            /* -1: kept tasks keep theirs, born ones have those of their origins, in
+                             equal parts */
+    const evn_link *link; /* as in evn_problem */
+    int instances;     /* instances to come in all, under later changes too, and not until the next
+                          change: placement outlives a generation. 0: many */
+    const int *region; /* n x regions of evn_loop_place(): those of born tasks, -1 for none; entries
+                          of kept tasks are not looked at. NULL: born tasks have none */
+    const int *family; /* n, NULL: none. Born tasks of one number >= 0 may be coarsened together.
+                          For changes over ranks; on one rank not looked at */
+    double most; /* of auto and map: part of all weight that may leave its unit in this change, 0 to
+                    1, beside what goes with origins; 0: what pays */
+} evn_change;
+
+/* The schedule goes on with other tasks. What was learnt of units stays. A kept task keeps its
+ * cost; a born one costs by its weight what its origins did by theirs. Owners:
+ *
+ * - auto, map: each task begins on the unit of its heaviest origin (the first of equal ones); from
+ *   there tasks move until units are even and few bytes are cut, as far as that pays over the
+ *   instances to come. Where the cut has grown beyond a plan's, a plan is made anew, with its parts
+ *   named so that most weight stays.
+ * - guided, interval: boundaries between units stay beside the same tasks, and go on from there; by
+ *   time at once to where learnt costs are even.
+ * - binpack, optimal: as inherited, then moves as long as the longest unit gets shorter.
+ * - static, weighted: cut anew. dynamic: drawn, and memorized anew.
+ *
+ * EVN_USAGE: the origins are wrong (the message names the task), or a number is out of its range;
+ * EVN_MEMORY. After a failure the schedule is as before. */
+evn_status evn_schedule_change(evn_schedule *schedule, const evn_change *change);
+
 /* Reports the cost of migrations: `bytes` of states went to other spaces in `seconds`. The schedule
  * uses a mean of reports that favours recent ones. EVN_USAGE: bytes not above 0, a negative time,
  * or either not finite. */

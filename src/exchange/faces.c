@@ -2,7 +2,6 @@
  * and dropped later, and renumbered as the tasks of the loop come and go. */
 #include "exchange/plan.h"
 #include "base/argument.h"
-#include <evener/change.h>
 #include <evener/clock.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef SCHEDULE_ORIGINS_H
 #define SCHEDULE_ORIGINS_H
 
-#include <evener/change.h>
+#include <evener/schedule.h>
 
 struct origins {
     const evn_change *change;

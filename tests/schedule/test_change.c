@@ -216,7 +216,7 @@ static void test_virtual_time(void **state) {
         {"interval", 1.40},
     };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-        for (int many = 0; many < 2; many++)
+        for (int many = 0; many < (i < 2 ? 2 : 1); many++)
             for (int instances = many ? 10 : 2; instances; instances = 0) {
                 const struct result r = adapt(of[i].text, many ? 16 : 4, instances, 0, 0);
                 printf("%-12s %2d units, %2d instances a mesh: %.3f of the ideal, %.1f %% moved, "
