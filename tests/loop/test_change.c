@@ -392,6 +392,10 @@ static void check_exchange(struct fixture *f) {
         assert_int_equal(p->region, q->region);
         assert_int_equal(p->written, q->written);
         assert_int_equal(p->bytes, q->bytes);
+        const struct part *a = &f->x->part[f->x->face[i].from];
+        const struct part *b = &fresh->part[fresh->face[i].from];
+        assert_int_equal(a->written, b->written);
+        assert_int_equal(a->bytes, b->bytes);
     }
     const int pairs = evn_exchange_pairs(f->x, bytes[0]);
     assert_int_equal(pairs, evn_exchange_pairs(fresh, bytes[1]));
