@@ -13,6 +13,19 @@ static void move(const double *u, double *v, int rows) {
     for (int at = ROW; at < (rows + 1) * ROW; at++) v[at] = MOVED(u, at);
 }
 
+// A row of one task that another one gets, of field f.
+static evn_face row_to(int from, int to, int from_at, int to_at, int f) {
+    evn_face face = {};
+    face.from = from;
+    face.to = to;
+    face.from_at = from_at;
+    face.to_at = to_at;
+    for (int d = 0; d < 3; d++) face.n[d] = d < 2 ? 1 : ROW;
+    for (int d = 0; d < 3; d++) face.from_stride[d] = face.to_stride[d] = 1;
+    face.from_region = face.to_region = f;
+    return face;
+}
+
 int main() try {
     int rows = 0;
     double *top[blocks][2]; // each block in the plain loop's fields
@@ -37,8 +50,8 @@ int main() try {
             block[t][f].assign(top[t][f], top[t][f] + end + 2 * ROW);
             region.push_back(place.add(block[t][f]));
             if (t == blocks - 1) continue;
-            face[f].push_back({t, t + 1, end, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, f, f});
-            face[f].push_back({t + 1, t, ROW, end + ROW, {1, 1, 1}, {1, 1, 1}, {1, 1, ROW}, f, f});
+            face[f].push_back(row_to(t, t + 1, end, 0, f));
+            face[f].push_back(row_to(t + 1, t, ROW, end + ROW, f));
         }
     loop.use(place, region, {evn::access::both, evn::access::both});
     evn::exchange exchange[] = {loop.open_exchange<double>(face[0]),
