@@ -106,6 +106,9 @@ class Cxx(Case):
             self.assertRegex(file.read(), r"\Aa\.o: (\\\n )?a\.cpp ")
         self.fine(run([as_cxx(), "a.o", "-o", "c"], cwd=self.folder))
         self.assertEqual(self.fine(run([os.path.join(self.folder, "c")])).stdout, "6 a.cpp\n")
+        for c, cxx in ("clang-14", "clang++-14"), ("ccache gcc", "ccache g++"), ("/opt/mpicc.mpich", "/opt/mpicxx.mpich"), ("icx", "icx"):
+            shown = self.fine(run([common.COMMAND, "--show", "a.cpp"], cwd=self.folder, env={"EVENER_CC": c})).stdout
+            self.assertTrue(all(line.startswith(cxx + " ") for line in shown.splitlines()), (c, shown))
         shown = self.fine(run([common.COMMAND, "--show", "a.cpp"], cwd=self.folder, env={"EVENER_CXX": "mine++ -O7"})).stdout
         self.assertEqual([line.split()[:2] for line in shown.splitlines()], [["mine++", "-O7"]] * 2)
 

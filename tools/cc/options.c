@@ -251,6 +251,25 @@ static void classify(struct options *o) {
     if (!files) o->handed_on = 1;
 }
 
+/* The C++ compiler of the same maker as a C compiler, with the words before it and the end of its
+ * name, as clang++-14 for clang-14; a compiler of another name is taken for both. */
+static void add_partner(struct words *out, const struct words *compiler) {
+    static const char *const makers[][2] = {
+        {"gcc", "g++"}, {"clang", "clang++"}, {"cc", "c++"}, {"mpicc", "mpicxx"}};
+    for (int i = 0; i + 1 < compiler->count; i++) words_add(out, compiler->at[i]);
+    if (!compiler->count) return;
+    const char *name = compiler->at[compiler->count - 1], *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    struct text t = {0};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers && !t.at; i++) {
+        const size_t n = strlen(makers[i][0]);
+        if (!strncmp(base, makers[i][0], n) && (!base[n] || base[n] == '-' || base[n] == '.'))
+            put(&t, "%.*s%s%s", (int)(base - name), name, makers[i][1], base + n);
+    }
+    words_add(out, t.at ? t.at : name);
+    free(t.at);
+}
+
 int options_read(struct options *o, int argc, char **argv) {
     struct words all = {0};
     memset(o, 0, sizeof *o);
@@ -283,8 +302,11 @@ int options_read(struct options *o, int argc, char **argv) {
     } else {
         const char *wanted = getenv("EVENER_CC"), *fortran = getenv("EVENER_FC"),
                    *cxx = getenv("EVENER_CXX");
-        words_split(&o->cxx, cxx && *cxx ? cxx : EVENER_CC_CXX);
         words_split(&o->compiler, wanted && *wanted ? wanted : EVENER_CC_COMPILER);
+        if (wanted && *wanted && !(cxx && *cxx))
+            add_partner(&o->cxx, &o->compiler);
+        else
+            words_split(&o->cxx, cxx && *cxx ? cxx : EVENER_CC_CXX);
         words_split(&o->fortran, fortran && *fortran ? fortran : "gfortran");
     }
     o->links_fortran = argc && ends_with(argv[0], "evener-fc");
