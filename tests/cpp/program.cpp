@@ -45,6 +45,13 @@ static std::string read(const std::string &file) {
     text << std::ifstream(file).rdbuf();
     return text.str();
 }
+// A face of one value.
+static evn_face value(int from, int to, int from_at, int to_at) {
+    evn_face face{};
+    face.from = from, face.to = to, face.from_at = from_at, face.to_at = to_at;
+    for (int i = 0; i < 3; i++) face.from_stride[i] = face.to_stride[i] = face.n[i] = 1;
+    return face;
+}
 static void record_to(const std::string &file) { setenv("EVENER_RECORD", file.c_str(), 1); }
 
 struct own : std::runtime_error {
@@ -187,8 +194,7 @@ static void test_data() {
        "kernel add: parameter 2 is a buffer, not a value of 8 bytes"s);
 
     std::vector<evn_face> faces;
-    for (int t = 0; t < 3; t++)
-        faces.push_back({t, t + 1, 62, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0, 0});
+    for (int t = 0; t < 3; t++) faces.push_back(value(t, t + 1, 62, 0));
     evn::exchange exchange = loop.open_exchange<double>(faces);
     double by = 0.5;
     int devices = 0;
@@ -242,8 +248,8 @@ static void test_owners() {
             *place,
             std::array<int, 2>{place->add(data.data(), 128), place->add(data.data() + 16, 128)},
             {evn::access::both});
-        std::optional<evn::exchange> exchange(loop->open_exchange<double>(
-            std::array<evn_face, 1>{{{0, 1, 0, 0, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0, 0}}}));
+        std::optional<evn::exchange> exchange(
+            loop->open_exchange<double>(std::array<evn_face, 1>{value(0, 1, 0, 0)}));
         std::optional<evn::recovery> recovery(loop->open_recovery(5));
         evn::exchange moved = std::move(*exchange);
         IS(!exchange->get() && moved);
