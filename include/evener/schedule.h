@@ -171,8 +171,8 @@ typedef struct evn_change {
  *
  * - auto, map: each task begins on the unit of its heaviest origin (the first of equal ones); from
  *   there tasks move until units are even and few bytes are cut, as far as that pays over the
- *   instances to come. Where the cut has grown beyond a plan's, a plan is made anew, with its parts
- *   named so that most weight stays.
+ *   instances to come. Over many changes the cut grows beyond a new plan's: open a loop anew from
+ *   time to time where bytes count.
  * - guided, interval: boundaries between units stay beside the same tasks, and go on from there; by
  *   time at once to where learnt costs are even.
  * - binpack, optimal: as inherited, then moves as long as the longest unit gets shorter.

@@ -214,7 +214,7 @@ class BadInput(Base):
         self.refuses(["run", "bt-mz", "--class"], "--class needs a value")
         self.refuses(["run", "bt-mz", "--class", ""], "--class needs a value")
         self.refuses(["run", "bt-mz", "--quiet=1"], "takes no value")
-        self.refuses(["bench", "trot"], "expected tasks, links, wire, pinning, put, schedules, units, cluster, npbmz, exchange, ft, mg or td-bem")
+        self.refuses(["bench", "trot"], "expected tasks, links, wire, pinning, put, papers, schedules, units, cluster, npbmz, exchange, ft, mg or td-bem")
         self.refuses(["info", "here"], "one word too many")
 
     def test_class(self):
