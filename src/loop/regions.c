@@ -1,5 +1,6 @@
 /* The regions that follow a loop's tasks, and their acquisition for a batch. */
 #include "loop/birth.h"
+#include "loop/collect.h"
 #include "loop/internal.h"
 #include "base/argument.h"
 #include <evener/clock.h>
@@ -330,4 +331,17 @@ void regions_close(evn_loop *loop) {
     loop->region = NULL;
     loop->access = NULL;
     loop->regions = 0;
+}
+
+evn_status loop_collect(const evn_loop *loop) {
+    const size_t all = (size_t)loop->problem->tasks * (size_t)loop->regions;
+    int *own = malloc((all ? all : 1) * sizeof *own), count = 0;
+    if (!own) return evn_fail(EVN_MEMORY, "loop: not enough memory for %zu regions", all);
+    for (size_t i = 0; i < all; i++)
+        if (loop->region[i] >= 0 && evn_loop_has(loop, (int)(i / (size_t)loop->regions)))
+            own[count++] = loop->region[i];
+    evn_status status = evn_place_acquire(loop->place, count, own, EVN_HOST, EVN_READ);
+    if (!status) status = evn_place_release(loop->place, count, own, EVN_HOST);
+    free(own);
+    return status;
 }

@@ -2,6 +2,7 @@
  * the end. Migrations need no callbacks: a region that has no memory here gets some as its task
  * arrives, until it leaves. */
 #include "base/argument.h"
+#include "loop/collect.h"
 #include "place/use.h"
 #include "session/session.h"
 #include <limits.h>
@@ -158,18 +159,6 @@ evn_status evn_session_place(evn_session *s, evn_loop *loop, evn_place *place, i
 
 /* ---- collected ----------------------------------------------------------------------------- */
 
-/* Local regions become valid in the program's memory. */
-static evn_status bring_home(const struct own_regions *r, const evn_loop *loop) {
-    int *own = malloc((size_t)r->tasks * (size_t)r->each * sizeof *own), count = 0;
-    if (!own) return evn_fail(EVN_MEMORY, "session: not enough memory for %d tasks", r->tasks);
-    for (int i = 0; i < r->tasks * r->each; i++)
-        if (r->region[i] >= 0 && evn_loop_has(loop, i / r->each)) own[count++] = r->region[i];
-    evn_status status = evn_place_acquire(r->place, count, own, EVN_HOST, EVN_READ);
-    if (!status) status = evn_place_release(r->place, count, own, EVN_HOST);
-    free(own);
-    return status;
-}
-
 /* The results go to memory of the program's on rank 0. */
 static evn_status check_room(const struct own_regions *r, const evn_cluster *c) {
     for (int i = 0; !evn_cluster_rank(c) && i < r->tasks * r->each; i++)
@@ -207,7 +196,7 @@ evn_status evn_session_collect(evn_session *s, evn_loop *loop) {
         status = evn_fail(EVN_USAGE, "session: evn_session_collect() of a loop without regions; "
                                      "evn_session_place() says which its tasks have");
     if (!status && s->cluster) status = check_room(o->regions, s->cluster);
-    if (!status) status = bring_home(o->regions, loop);
+    if (!status) status = loop_collect(loop);
     status = session_agree(s, status);
     if (status || !s->cluster) return status;
     return session_agree(s, carry_home(o->regions, loop, s->cluster));

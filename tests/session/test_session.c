@@ -880,6 +880,34 @@ static void test_other_thread(void **state) {
     assert_int_equal((intptr_t)in_thread(close_it, NULL), EVN_OK);
 }
 
+/* After a change of tasks the present ones are collected: one kept, two born on a device. */
+static void test_collect_changed(void **state) {
+    (void)state;
+    static double memory[4];
+    const evn_access both = EVN_BOTH;
+    int region[4];
+    evn_session *s = open_on("1:GPU:1", "emulated");
+    evn_loop *loop = open_loop(s, "static", 2);
+    evn_place *place;
+    assert_int_equal(evn_place_open(&place, evn_session_units(s), 0.5), EVN_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(evn_place_add(place, &memory[i], sizeof *memory, &region[i]), EVN_OK);
+    assert_int_equal(evn_session_place(s, loop, place, 1, region, &both), EVN_OK);
+    const int first[] = {0, 1, 2, 3}, from[] = {0, 1, 1}, born[] = {-1, region[2], region[3]};
+    const char kept[] = {1, 0, 0};
+    const evn_change change = {
+        .tasks = 3, .first = first, .from = from, .kept = kept, .region = born};
+    assert_int_equal(evn_loop_change(loop, &change), EVN_OK);
+    assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(evn_place_valid(place, region[i], EVN_HOST), i == 1);
+    assert_int_equal(evn_session_collect(s, loop), EVN_OK);
+    for (int i = 0; i < 4; i++) assert_true(evn_place_valid(place, region[i], EVN_HOST));
+    assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    evn_place_close(place);
+    assert_int_equal(evn_close(s), EVN_OK);
+}
+
 int main(int argc, char **argv) {
     if (argc == 4 && !strcmp(argv[1], "write")) return write_records(argv[2], atoi(argv[3]));
     if (argc == 2 && !strcmp(argv[1], "leave")) return leave();
@@ -909,6 +937,7 @@ int main(int argc, char **argv) {
         TEST(test_unfinished),
         TEST(test_forked),
         TEST(test_other_thread),
+        TEST(test_collect_changed),
     };
     return cmocka_run_group_tests_name("open", tests, set_up, tear_down);
 }
