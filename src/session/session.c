@@ -121,12 +121,22 @@ static evn_status open_units(evn_session *s, const char *list, const char *devic
 
 /* -- the files -- */
 
+static int ends_with(const char *text, const char *end) {
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
 static evn_status open_files(evn_session *s) {
     const char *record = session_variable("EVENER_RECORD"),
                *trace = session_variable("EVENER_TRACE");
     if (trace && !strcmp(trace, "-"))
         return evn_fail(EVN_USAGE, "EVENER_TRACE: -: a trace is written while the program runs; "
                                    "name a file");
+    if (trace && ends_with(trace, ".prv"))
+        return evn_fail(EVN_USAGE,
+                        "EVENER_TRACE: %s: Paraver's files are made from whole runs, by "
+                        "`evener run --trace`; expected a name for a trace in JSON",
+                        trace);
     if (trace && s->cluster)
         return evn_fail(EVN_USAGE, "EVENER_TRACE: traces of several ranks are not written yet");
     if (s->cluster && evn_cluster_rank(s->cluster)) return EVN_OK; /* rank 0 writes */
