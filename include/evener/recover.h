@@ -48,8 +48,8 @@ evn_status evn_recovery_open(evn_recovery **out, evn_loop *loop, int every,
 void evn_recovery_close(evn_recovery *recovery);
 
 /* Call at the beginning of step `step`, from 0: copies all regions of the loop's place in the first
- * step and then every `every` steps. Without devices it does nothing. EVN_DEVICE, EVN_MEMORY: the
- * earlier copy is still there. */
+ * step, in the first one after evn_loop_change(), and then every `every` steps. Without devices it
+ * does nothing. EVN_DEVICE, EVN_MEMORY: the earlier copy is still there. */
 evn_status evn_recovery_keep(evn_recovery *recovery, int step);
 
 /* Call after a failure of the loop, its exchanges, its place, or evn_recovery_keep(), with its
@@ -59,9 +59,10 @@ evn_status evn_recovery_keep(evn_recovery *recovery, int step);
  * Counters and bursts of the loop are reset.
  *
  * Otherwise it returns the failure with its message, and nothing has changed: no device has failed
- * (as after a body's failure on cores, or bad input), or no unit would be left. If the recovery
- * itself fails, the message says why, and the loop can only be closed; so under a schedule whose
- * text has a number for each unit. EVN_USAGE: called with EVN_OK, or while the units are at work.
+ * (as after a body's failure on cores, or bad input), no unit would be left, or the tasks have
+ * changed (evn_loop_change()) since the last copy. If the recovery itself fails, the message says
+ * why, and the loop can only be closed; so under a schedule whose text has a number for each unit.
+ * EVN_USAGE: called with EVN_OK, or while the units are at work.
  *
  * A device has failed if it says so (EVN_DEVICE), or if its unit ended the last instance for want
  * of memory (EVN_MEMORY). */

@@ -10,7 +10,8 @@
 struct evn_recovery {
     evn_loop *loop;
     int every;
-    int kept; /* the step of the state that is kept; -1 */
+    int kept;       /* the step of the state that is kept; -1 */
+    int generation; /* of the tasks whose state is kept, or was to be */
     evn_recovery_calls calls;
 };
 
@@ -29,6 +30,7 @@ evn_status evn_recovery_open(evn_recovery **out, evn_loop *loop, int every,
     r->loop = loop;
     r->every = every;
     r->kept = -1;
+    r->generation = loop->generation;
     if (calls) r->calls = *calls;
     *out = r;
     return EVN_OK;
@@ -42,13 +44,16 @@ evn_status evn_recovery_keep(evn_recovery *r, int step) {
     if (step < 0)
         return evn_fail(EVN_USAGE, "recovery: step %d to be kept, expected 0 or more", step);
     if (!evn_units_devices(loop->units)) return EVN_OK;
-    if (r->kept >= 0 && step >= r->kept && step - r->kept < r->every) return EVN_OK;
+    const int same = r->generation == loop->generation;
+    if (same && r->kept >= 0 && step >= r->kept && step - r->kept < r->every) return EVN_OK;
     if (!loop->place)
         return evn_fail(EVN_USAGE, "recovery: the loop's tasks have no regions that could be kept; "
                                    "evn_loop_place() lets them follow tasks");
     evn_status status = evn_place_keep(loop->place);
-    if (!status) r->kept = step;
-    return status;
+    if (status) return status;
+    r->kept = step;
+    r->generation = loop->generation;
+    return EVN_OK;
 }
 
 /* ---- failed devices ---- */
@@ -189,6 +194,11 @@ evn_status evn_recovery_go_on(evn_recovery *r, evn_status failure, int *step) {
     if (!failure) return evn_fail(EVN_USAGE, "recovery: evn_recovery_go_on() without a failure");
     evn_status status = loop_may_begin(loop, "evn_recovery_go_on()");
     if (status) return status;
+    if (r->generation != loop->generation)
+        return evn_fail(failure,
+                        "%s; it cannot go on: no state of the tasks since change %d is kept; "
+                        "evn_recovery_keep() directly after evn_loop_change() keeps one",
+                        first, loop->generation);
     /* another device may fail on the way; there are ever fewer of them */
     for (;;) {
         const int units = loop->count;

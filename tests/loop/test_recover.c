@@ -285,6 +285,35 @@ static void test_refused(void **state) {
     end(&p);
 }
 
+/* A state of other tasks is no state to go on from; that after a change is kept at once. */
+static void test_changed(void **state) {
+    (void)state;
+    struct program p;
+    int first[TASKS + 1], from[TASKS], step;
+    char kept[TASKS];
+    for (int t = 0; t <= TASKS; t++) first[t] = t;
+    for (int t = 0; t < TASKS; t++) from[t] = TASKS - 1 - t, kept[t] = 1;
+    const evn_change change = {.tasks = TASKS, .first = first, .from = from, .kept = kept};
+    begin(&p, "1:CPU:1,2:GPU:1", "emulated:2", "static");
+    p.fails = EVN_MEMORY;
+    ok(evn_recovery_keep(p.recovery, 0));
+    ok(evn_loop_run(p.loop, body, &p));
+    ok(evn_loop_change(p.loop, &change));
+    p.step = 4;
+    p.fails_on = 1;
+    const evn_status failure = evn_loop_run(p.loop, body, &p);
+    assert_int_equal(failure, EVN_BODY);
+    assert_int_equal(evn_recovery_go_on(p.recovery, failure, &step), EVN_BODY);
+    assert_non_null(strstr(evn_message(), "no state of the tasks since change 1 is kept"));
+    assert_int_equal(evn_units_count(p.units), 3);
+    ok(evn_recovery_keep(p.recovery, 1)); /* EVERY steps have not passed */
+    assert_int_equal(evn_loop_run(p.loop, body, &p), EVN_BODY);
+    ok(evn_recovery_go_on(p.recovery, EVN_BODY, &step));
+    assert_int_equal(step, 1);
+    assert_int_equal(evn_units_count(p.units), 2);
+    end(&p);
+}
+
 static evn_status goes_on(evn_unit *unit, evn_batch *b, void *arg) {
     struct program *p = arg;
     int step; /* a unit's own: both units are here at once */
@@ -341,9 +370,9 @@ static void test_every(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one),     cmocka_unit_test(test_several),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_every),
+        cmocka_unit_test(test_one),      cmocka_unit_test(test_several),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_every),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
