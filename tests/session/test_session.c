@@ -881,6 +881,39 @@ static void test_other_thread(void **state) {
     assert_int_equal((intptr_t)in_thread(close_it, NULL), EVN_OK);
 }
 
+/* A loop that is opened anew counts the regions that its first instance brings from where the
+ * former loop left them. */
+static void test_opened_anew(void **state) {
+    (void)state;
+    static double memory[4][8];
+    const evn_access both = EVN_BOTH;
+    int region[4], turned[4];
+    setenv("EVENER_RECORD", in_folder("record.json"), 1);
+    evn_session *s = open_on("2:GPU:1", "emulated:2");
+    evn_place *place;
+    assert_int_equal(evn_place_open(&place, evn_session_units(s), 0.5), EVN_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(evn_place_add(place, memory[i], sizeof *memory, &region[i]), EVN_OK);
+    for (int i = 0; i < 4; i++) turned[i] = region[i == 0 ? 3 : i == 3 ? 0 : i];
+    for (int l = 0; l < 2; l++) { /* tasks 0 and 3 have changed their units in the second */
+        evn_loop *loop = open_loop(s, "static", 4);
+        assert_int_equal(evn_session_place(s, loop, place, 1, l ? turned : region, &both), EVN_OK);
+        for (int i = 0; i < 3; i++) assert_int_equal(evn_loop_run(loop, touch, NULL), EVN_OK);
+        assert_int_equal(evn_close_loop(s, loop), EVN_OK);
+    }
+    evn_place_close(place);
+    assert_int_equal(evn_close(s), EVN_OK);
+    cJSON *root = read_json(in_folder("record.json"));
+    for (int l = 0; l < 2; l++) {
+        const cJSON *t = get(cJSON_GetArrayItem(get(root, "loops"), l), "transfers");
+        const int moved = l ? 2 : 4; /* from the host at first, then from device to device */
+        assert_true(number(t, "migrations") == 0);
+        assert_true(number(t, "moved_regions") == moved);
+        assert_true(number(t, "moved_bytes") == moved * (double)sizeof *memory);
+    }
+    cJSON_Delete(root);
+}
+
 /* After a change of tasks the present ones are collected: one kept, two born on a device. */
 static void test_collect_changed(void **state) {
     (void)state;
@@ -938,6 +971,7 @@ int main(int argc, char **argv) {
         TEST(test_unfinished),
         TEST(test_forked),
         TEST(test_other_thread),
+        TEST(test_opened_anew),
         TEST(test_collect_changed),
     };
     return cmocka_run_group_tests_name("open", tests, set_up, tear_down);
