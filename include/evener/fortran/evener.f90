@@ -53,6 +53,9 @@ module evener
     enum, bind(c)
         enumerator :: EVN_FLOATS = 4, EVN_DOUBLES = 8
     end enum
+    enum, bind(c)
+        enumerator :: EVN_ORIGINS_IN_ROW = 8
+    end enum
 
     ! ---- structs ----
 
@@ -112,6 +115,35 @@ module evener
     type, bind(c) :: evn_moves
         integer(c_long_long) :: copies = 0
         integer(c_long_long) :: bytes = 0
+    end type
+
+    ! <evener/schedule.h>, <evener/change.h>
+    type, bind(c) :: evn_change ! its pointers: c_loc() of arrays; kept: of character(kind=c_char)
+        integer(c_int) :: tasks = 0
+        type(c_ptr) :: first = c_null_ptr
+        type(c_ptr) :: from = c_null_ptr
+        type(c_ptr) :: kept = c_null_ptr
+        type(c_ptr) :: weight = c_null_ptr
+        type(c_ptr) :: bytes = c_null_ptr
+        type(c_ptr) :: state = c_null_ptr
+        integer(c_int) :: links = 0
+        type(c_ptr) :: link = c_null_ptr
+        integer(c_int) :: instances = 0
+        type(c_ptr) :: region = c_null_ptr
+        type(c_ptr) :: family = c_null_ptr
+        real(c_double) :: most = 0
+    end type
+    type, bind(c) :: evn_changed
+        integer(c_int) :: instance = 0
+        integer(c_int) :: tasks = 0
+        integer(c_int) :: kept = 0
+        integer(c_int) :: born = 0
+        integer(c_int) :: gone = 0
+        integer(c_int) :: moved = 0
+        real(c_double) :: moved_bytes = 0
+        integer(c_int) :: faces_added = 0
+        integer(c_int) :: faces_gone = 0
+        real(c_double) :: seconds = 0
     end type
 
     ! <evener/exchange.h>
@@ -396,6 +428,8 @@ module evener
             end
         integer(c_int) function evn_schedule_weights(schedule, weight) bind(c); import
             type(c_ptr), value :: schedule; real(c_double), intent(in), optional :: weight(*); end
+        integer(c_int) function evn_schedule_change(schedule, change) bind(c); import
+            type(c_ptr), value :: schedule; type(evn_change), intent(in) :: change; end
         integer(c_int) function evn_schedule_carried(schedule, bytes, seconds) bind(c); import
             type(c_ptr), value :: schedule; real(c_double), value :: bytes, seconds; end
         integer(c_int) function evn_schedule_instance(schedule) bind(c); import; type(c_ptr), value :: schedule; end
@@ -480,11 +514,32 @@ module evener
         subroutine evn_loop_add_totals(all, of_rank) bind(c); import
             type(evn_loop_totals), intent(inout) :: all; type(evn_loop_totals), intent(in) :: of_rank; end
         subroutine evn_loop_reset_stats(loop) bind(c); import; type(c_ptr), value :: loop; end
+        ! ---- <evener/change.h> ----
+        integer(c_int) function evn_loop_change(loop, change) bind(c); import
+            type(c_ptr), value :: loop; type(evn_change), intent(in) :: change; end
+        integer(c_int) function evn_loop_generation(loop) bind(c); import; type(c_ptr), value :: loop; end
+        integer(c_int) function evn_loop_changes(loop) bind(c); import; type(c_ptr), value :: loop; end
+        type(evn_changed) function evn_loop_changed(loop, i) bind(c); import
+            type(c_ptr), value :: loop; integer(c_int), value :: i; end
+        integer(c_int) function evn_loop_bear(loop, body, arg, origins) bind(c); import
+            type(c_ptr), value :: loop; procedure(evn_body) :: body; type(c_ptr), value :: arg
+            integer(c_int), value :: origins; end
+        integer(c_int) function evn_batch_origins(batch, task) bind(c); import
+            type(c_ptr), value :: batch; integer(c_int), value :: task; end
+        type(c_ptr) function evn_batch_origin_host(batch, task, k, i) bind(c); import
+            type(c_ptr), value :: batch; integer(c_int), value :: task, k, i; end
+        integer(c_size_t) function evn_batch_origin_at(batch, task, k, i) bind(c); import
+            type(c_ptr), value :: batch; integer(c_int), value :: task, k, i; end
         ! ---- <evener/exchange.h> ----
         integer(c_int) function evn_exchange_open(exchange, loop, element, count, face, host) bind(c); import
             type(c_ptr), intent(inout) :: exchange; type(c_ptr), value :: loop; integer(c_size_t), value :: element
             integer(c_int), value :: count; type(evn_face), intent(in) :: face(*)
             type(c_ptr), intent(in), optional :: host(*); end
+        integer(c_int) function evn_exchange_add(exchange, count, face, host) bind(c); import
+            type(c_ptr), value :: exchange; integer(c_int), value :: count; type(evn_face), intent(in) :: face(*)
+            type(c_ptr), intent(in), optional :: host(*); end
+        integer(c_int) function evn_exchange_drop(exchange, count, face) bind(c); import
+            type(c_ptr), value :: exchange; integer(c_int), value :: count; integer(c_int), intent(in) :: face(*); end
         subroutine evn_exchange_close(exchange) bind(c); import; type(c_ptr), value :: exchange; end
         integer(c_int) function evn_exchange_run(exchange) bind(c); import; type(c_ptr), value :: exchange; end
         integer(c_int) function evn_exchange_start(exchange, open) bind(c); import
@@ -571,6 +626,8 @@ module evener
             type(c_ptr), value :: batch; type(evn_kernel_source), intent(in) :: source
             character(kind=c_char), intent(in) :: kernel(*); integer(c_int), value :: groups
             type(evn_argument), intent(in) :: argument(*); integer(c_int), value :: arguments; end
+        type(c_ptr) function c_evn_loop_born(loop, count) bind(c, name="evn_loop_born"); import
+            type(c_ptr), value :: loop; integer(c_int), intent(inout) :: count; end
         type(c_ptr) function c_evn_loop_next(loop, draws) bind(c, name="evn_loop_next"); import
             type(c_ptr), value :: loop; integer(c_int), intent(inout), optional :: draws; end
         type(c_ptr) function c_evn_loop_owner(loop) bind(c, name="evn_loop_owner"); import; type(c_ptr), value :: loop; end
@@ -796,6 +853,17 @@ contains
         integer(c_int), intent(inout), optional :: draws
         integer(c_int), pointer :: owner(:)
         owner => numbers_at(c_evn_loop_next(loop, draws), tasks_of(evn_loop_schedule(loop)))
+    end function
+
+    ! The tasks that the last change bore, ascending: as many as the array has.
+    function evn_loop_born(loop) result(task)
+        type(c_ptr), intent(in) :: loop
+        integer(c_int), pointer :: task(:)
+        type(c_ptr) :: at
+        integer(c_int) :: count
+        count = 0
+        at = c_evn_loop_born(loop, count)
+        task => numbers_at(at, count)
     end function
 
     function evn_loop_owner(loop) result(owner)
