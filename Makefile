@@ -16,7 +16,7 @@ GENERATOR := $(if $(wildcard $(BUILD)/CMakeCache.txt)$(findstring -G,$(CMAKE_ARG
 CONFIGURE = cmake -S . -B $(BUILD) $(GENERATOR)
 CTEST = ctest --test-dir $(BUILD) --output-on-failure --no-label-summary --parallel $(JOBS)
 
-.PHONY: run test test-rest test-all build setup setup-test format install package bundle clean
+.PHONY: run test test-rest test-rest-until test-all build setup setup-test format install package bundle clean
 
 run: setup
 	$(CONFIGURE) -DEVENER_ISA=own $(CMAKE_ARGS)
@@ -34,6 +34,12 @@ test-rest: setup-test
 	$(CONFIGURE) -DEVENER_TESTS=ON -DEVENER_ISA=all $(CMAKE_ARGS)
 	cmake --build $(BUILD) --parallel $(JOBS)
 	$(CTEST) --label-regex '^full$$' --output-log $(BUILD)/tests-rest.log $(TEST_ARGS)
+
+# the same, but no group of tests begins after UNTIL, in seconds since 1970
+test-rest-until: setup-test
+	$(CONFIGURE) -DEVENER_TESTS=ON -DEVENER_ISA=all $(CMAKE_ARGS)
+	cmake --build $(BUILD) --parallel $(JOBS)
+	tests/in_time.py $(BUILD) $(UNTIL)
 
 test-all: setup-test
 	$(CONFIGURE) -DEVENER_TESTS=ON -DEVENER_ISA=all $(CMAKE_ARGS)
