@@ -217,7 +217,7 @@ class Program:
         return "\n".join(out)
 
 
-AUTO = re.compile(r"for \(((?:unsigned |signed )?\w+(?: long)?) (v\d+) = ([^;]*?)( /\* ; \) \*/)?;")
+AUTO = re.compile(r"for \(((?:unsigned |signed )?\w+(?: long)?) (v\d+) = ((?:/\* ; \) \*/|[^;/]|/(?!\*))*?)( /\* ; \) \*/)?;")
 
 
 class CxxProgram(Program):
