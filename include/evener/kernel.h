@@ -83,13 +83,11 @@ typedef ulong evn_ulong;
 #    define evn_fma(a, b, c) fma(a, b, c)
 #    define evn_bits_(a)     as_ulong(a)
 
-#elif defined(EVN_CUDA)
+#elif defined(EVN_CUDA) || defined(EVN_HIP)
 
 typedef long long evn_long;
 typedef unsigned long long evn_ulong;
 
-#    define EVN_KERNEL(name, items, parameters)                                                    \
-        extern "C" __global__ void __launch_bounds__(items) name parameters
 #    define EVN_GLOBAL
 #    define EVN_LOCAL
 #    define EVN_RESTRICT                 __restrict__
@@ -100,23 +98,28 @@ typedef unsigned long long evn_ulong;
 #    define EVN_ITEM_COUNT               ((int)blockDim.x)
 #    define EVN_ITEM_                    ((int)threadIdx.x)
 #    define EVN_BARRIER                  __syncthreads()
-#    define EVN_PREFETCH(pointer)        asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer))
-#    define EVN_RESIDENT(items, groups)  items, groups /* two launch bounds */
 #    define EVN_AWAIT(flag, n)           evn_await_(flag, n)
-#    define EVN_RAISE(flag, n)                                                                     \
-        do {                                                                                       \
-            EVN_BARRIER;                                                                           \
-            if (EVN_ITEM_ == 0) evn_raise_(flag, n);                                               \
-        } while (0)
 
 #    define evn_sqrt(a)      sqrt(a)
 #    define evn_abs(a)       fabs(a)
 #    define evn_fma(a, b, c) fma(a, b, c)
 #    define evn_bits_(a)     ((evn_ulong)__double_as_longlong(a))
 
+#    ifdef EVN_CUDA
+
+#        define EVN_KERNEL(name, items, parameters)                                                \
+            extern "C" __global__ void __launch_bounds__(items) name parameters
+#        define EVN_PREFETCH(pointer)       asm volatile("prefetch.global.L2 [%0];" ::"l"(pointer))
+#        define EVN_RESIDENT(items, groups) items, groups /* two launch bounds */
+#        define EVN_RAISE(flag, n)                                                                 \
+            do {                                                                                   \
+                EVN_BARRIER;                                                                       \
+                if (EVN_ITEM_ == 0) evn_raise_(flag, n);                                           \
+            } while (0)
+
 /* Each item acquires on its own; the first item releases the writes of all items before the
  * barrier. */
-#    if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+#        if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
 EVN_DEVICE_FUNCTION void evn_await_(const evn_long *flag, evn_long n) {
     evn_long now;
     do {
@@ -126,7 +129,7 @@ EVN_DEVICE_FUNCTION void evn_await_(const evn_long *flag, evn_long n) {
 EVN_DEVICE_FUNCTION void evn_raise_(evn_long *flag, evn_long n) {
     asm volatile("st.release.gpu.s64 [%0], %1;" ::"l"(flag), "l"(n) : "memory");
 }
-#    else
+#        else
 EVN_DEVICE_FUNCTION void evn_await_(const evn_long *flag, evn_long n) {
     while (*(const volatile evn_long *)flag < n) {
     }
@@ -136,47 +139,28 @@ EVN_DEVICE_FUNCTION void evn_raise_(evn_long *flag, evn_long n) {
     __threadfence();
     *(volatile evn_long *)flag = n;
 }
-#    endif
+#        endif
 
-#elif defined(EVN_HIP)
+#    else /* HIP */
 
 /* functions without a word are the device's, as in OpenCL C */
-#    pragma clang force_cuda_host_device begin
+#        pragma clang force_cuda_host_device begin
 
-typedef long long evn_long;
-typedef unsigned long long evn_ulong;
-
-#    define EVN_KERNEL(name, items, parameters)                                                    \
-        extern "C" __global__ void __attribute__((amdgpu_flat_work_group_size(items, items)))      \
-        name parameters
-#    define EVN_GLOBAL
-#    define EVN_LOCAL
-#    define EVN_RESTRICT                 __restrict__
-#    define EVN_DEVICE_FUNCTION          static __device__ __forceinline__
-#    define EVN_TABLE(type, name, count) static __device__ __constant__ const type name[count]
-#    define EVN_GROUP                    ((int)blockIdx.x)
-#    define EVN_GROUPS                   ((int)gridDim.x)
-#    define EVN_ITEM_COUNT               ((int)blockDim.x)
-#    define EVN_ITEM_                    ((int)threadIdx.x)
-#    define EVN_BARRIER                  __syncthreads()
-#    define EVN_PREFETCH(pointer)        ((void)(pointer)) /* gfx9 has no such instruction */
+#        define EVN_KERNEL(name, items, parameters)                                                \
+            extern "C" __global__ void __attribute__((amdgpu_flat_work_group_size(items, items)))  \
+            name parameters
+#        define EVN_PREFETCH(pointer)       ((void)(pointer)) /* gfx9 has no such instruction */
 /* the compiler itself counts the groups for which local memory leaves room, 64 KiB a unit */
-#    define EVN_RESIDENT(items, groups)  items
-#    define EVN_AWAIT(flag, n)           evn_await_(flag, n)
+#        define EVN_RESIDENT(items, groups) items
 /* Stores of a group's wavefronts reach the second-level cache each in its own order, so that each
  * item releases its own before the barrier, not the first for all. */
-#    define EVN_RAISE(flag, n)                                                                     \
-        do {                                                                                       \
-            __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");                                     \
-            EVN_BARRIER;                                                                           \
-            if (EVN_ITEM_ == 0)                                                                    \
-                __hip_atomic_store(flag, n, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);           \
-        } while (0)
-
-#    define evn_sqrt(a)      sqrt(a)
-#    define evn_abs(a)       fabs(a)
-#    define evn_fma(a, b, c) fma(a, b, c)
-#    define evn_bits_(a)     ((evn_ulong)__double_as_longlong(a))
+#        define EVN_RAISE(flag, n)                                                                 \
+            do {                                                                                   \
+                __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");                                 \
+                EVN_BARRIER;                                                                       \
+                if (EVN_ITEM_ == 0)                                                                \
+                    __hip_atomic_store(flag, n, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);       \
+            } while (0)
 
 /* Each item acquires on its own, once the flag says so: an acquire in every round would empty the
  * first-level cache each time. */
@@ -185,6 +169,8 @@ EVN_DEVICE_FUNCTION void evn_await_(const evn_long *flag, evn_long n) {
     }
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
 }
+
+#    endif
 
 #else /* the host */
 
