@@ -41,27 +41,43 @@ static int remove_one(const char *path, const struct stat *is, int kind, struct 
     return remove(path);
 }
 
-/* Makes the folder, and a process that removes it when this one has ended: the pipe's other end is
- * closed then, even by SIGKILL. It is of a group of its own, so that it is not killed with this
- * one's. 0, or -1. */
-static int open_home(void) {
+/* In the remover: makes the folder, says its path, and removes it when nobody has the other end of
+ * `life` any more, even after SIGKILL. It is of a group of its own, so that it is not killed with
+ * the program's, and there is no folder before that. */
+static _Noreturn void keep_home(int life, int say) {
     const char *temporary = getenv("TMPDIR");
-    char path[4096], none;
-    int ends[2];
+    char path[4096] = "", none;
+    setpgid(0, 0);
     snprintf(path, sizeof path, "%s/starpu-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (pipe(ends) || !mkdtemp(path)) return -1;
+    if (!mkdtemp(path)) _exit(1);
+    if (write(say, path, sizeof path) == sizeof path)
+        while (read(life, &none, 1) > 0) {
+        }
+    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    _exit(0);
+}
+
+/* The folder is there and StarPU is told of it: 0; else -1. */
+static int open_home(void) {
+    char path[4096];
+    int life[2], said[2];
+    if (pipe(life) || pipe(said)) return -1;
     const pid_t remover = fork();
+    if (remover < 0) return -1;
     if (!remover) {
-        setpgid(0, 0);
-        close(ends[1]);
-        if (!read(ends[0], &none, 1)) nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-        _exit(0);
+        close(life[1]);
+        close(said[0]);
+        keep_home(life[0], said[1]);
     }
-    close(ends[0]);
+    close(life[0]);
+    close(said[1]);
+    const ssize_t n = read(said[0], path, sizeof path); /* at most PIPE_BUF bytes: whole or none */
+    close(said[0]);
+    if (n != sizeof path) return -1;
     setenv("STARPU_HOME", path, 1);
     setenv("STARPU_PERF_MODEL_DIR", path, 1);
     setenv("XDG_CACHE_HOME", path, 1);
-    return remover < 0 ? -1 : 0;
+    return 0;
 }
 
 int main(int argc, char **argv) {
@@ -72,7 +88,7 @@ int main(int argc, char **argv) {
     if (work_threads()) conf.ncpus = work_threads();
     conf.ncuda = conf.nopencl = 0;
     conf.sched_policy_name = w.mode;
-    if (!call || open_home() < 0 || starpu_init(&conf)) return 3;
+    if (!call || open_home() || starpu_init(&conf)) return 3;
     for (int s = 0; s < w.warm + w.steps; s++) {
         if (s == w.warm) work_begin();
         if (step(s, call)) return 3;
