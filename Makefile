@@ -4,7 +4,7 @@
 #   make test-all   every test (labels quick and full); make test-rest: those that make test leaves out
 #   make build      configure and compile only: the command, the examples, and what measures them
 #   make install    the same for every processor, installed
-#   make package    a .deb and a .tar.gz for Debian, Ubuntu and others, in build/package (cmake/package.cmake)
+#   make package    three .deb and a .tar.gz for Debian, Ubuntu and others, in build/package (cmake/package.cmake)
 #   make bundle     a folder that runs where nothing is installed (cmake/bundle)
 # run, test and build compile workloads for this machine's level of x86-64 alone, the others for every level (cmake/levels.cmake).
 BUILD ?= build
@@ -66,7 +66,7 @@ install: setup
 
 # without what other releases have under other names; those who build find it
 package: setup
-	cmake -S . -B $(BUILD)/package -DEVENER_FORTRAN=OFF -DSCOTCH_LIBRARY=OFF -DCBC_LIBRARY=OFF $(CMAKE_ARGS)
+	cmake -S . -B $(BUILD)/package -DCMAKE_INSTALL_PREFIX=/usr -DEVENER_FORTRAN=OFF -DSCOTCH_LIBRARY=OFF -DCBC_LIBRARY=OFF $(CMAKE_ARGS)
 	cmake --build $(BUILD)/package --parallel $(JOBS)
 	cd $(BUILD)/package && cpack
 

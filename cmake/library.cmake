@@ -1,8 +1,16 @@
-# The library from its objects, static or shared (BUILD_SHARED_LIBS). Programs see evn_* of it and nothing else.
+# The library from its objects, as an archive and as a shared library. Programs see of both the functions of the public headers (cmake/names.cmake) and
+# nothing else.
 #
 # The archive holds one object, linked from all (ld -r; -d gives the locks of OpenMP's named critical sections a place),
 # whose other names are then made local: so a program may have a `host_time` of its own. The shared library has a list of
-# what it exports, and is never unloaded, since OpenMP's threads would return into it.
+# what it exports, under the version EVENER_1, and is never unloaded, since OpenMP's threads would return into it.
+#
+# All that is built here links the archive. An installation has the archive alone; packages, and installations with BUILD_SHARED_LIBS, have both, and
+# pkg-config and CMake link the shared library there. The shared library's number is that of its interface, not of the release.
+
+include(cmake/names.cmake)
+evener_public_names(EVENER_NAMES)
+set(EVENER_INTERFACE 1)
 
 # the compiler's visibility would do for the shared library alone. Without interposition calls within a file stay calls
 # within it; link-time optimisation would leave no names to hide.
@@ -34,27 +42,30 @@ function(evener_one_object out name objects)
     set(${out} ${one} PARENT_SCOPE)
 endfunction()
 
-if(BUILD_SHARED_LIBS)
-    add_library(evener SHARED $<TARGET_OBJECTS:evener_objects>)
-    set_target_properties(evener PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/evener.map)
-    target_link_options(evener PRIVATE
-        -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/evener.map -Wl,-z,nodelete)
-elseif(CMAKE_OBJCOPY)
-    evener_one_object(one evener evener_objects evn_*)
+if(CMAKE_OBJCOPY)
+    evener_one_object(one evener evener_objects ${EVENER_NAMES})
     add_library(evener STATIC ${one})
 else()
-    message(STATUS "objcopy was not found: names that do not begin with evn_ stay visible in the archive")
+    message(STATUS "objcopy was not found: names that programs do not use stay visible in the archive")
     add_library(evener STATIC $<TARGET_OBJECTS:evener_objects>)
 endif()
-set_target_properties(evener PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINKER_LANGUAGE C)
-target_include_directories(evener PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 target_link_libraries(evener PRIVATE $<BUILD_INTERFACE:evener_flags> ${EVENER_NEEDS})
 
-# what pkg-config says: who links the archive needs what it needs
-set(EVENER_PC_LIBS_PRIVATE "${OpenMP_C_FLAGS}${EVENER_ENGINES} -lpthread -ldl -lm")
-if(BUILD_SHARED_LIBS)
-    set(EVENER_PC_PRIVATE .private)
-else()
-    set(EVENER_PC_LIBS " ${EVENER_PC_LIBS_PRIVATE}")
-    set(EVENER_PC_LIBS_PRIVATE "")
-endif()
+list(JOIN EVENER_NAMES ";\n    " names)
+file(CONFIGURE OUTPUT evener.map @ONLY CONTENT "EVENER_@EVENER_INTERFACE@ {
+  global:
+    @names@;
+  local:
+    *;
+};
+")
+add_library(evener_shared SHARED $<TARGET_OBJECTS:evener_objects>)
+target_link_options(evener_shared PRIVATE -Wl,--version-script=${CMAKE_BINARY_DIR}/evener.map -Wl,-z,nodelete)
+target_link_libraries(evener_shared PRIVATE evener_flags ${EVENER_NEEDS})
+set_target_properties(evener_shared PROPERTIES OUTPUT_NAME evener LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib
+    VERSION ${EVENER_INTERFACE}.${PROJECT_VERSION} SOVERSION ${EVENER_INTERFACE} LINK_DEPENDS ${CMAKE_BINARY_DIR}/evener.map)
+
+foreach(library evener evener_shared)
+    set_target_properties(${library} PROPERTIES LINKER_LANGUAGE C)
+    target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+endforeach()

@@ -1,4 +1,5 @@
-# What a Debian package of the build in CPACK_EVENER_BUILD depends on and suggests; read by cpack before it packs (cmake/package.cmake).
+# Relations of the Debian packages of the build in CPACK_EVENER_BUILD to others, and the files with which they tell of the shared library; read by cpack
+# before it packs (cmake/package.cmake).
 if(NOT CPACK_GENERATOR STREQUAL DEB)
     return()
 endif()
@@ -22,8 +23,10 @@ function(needs out without)
     set(${out} "${list}" PARENT_SCOPE)
 endfunction()
 
+set(version "${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 needs(command "" ${CPACK_EVENER_BUILD}/evener ${CPACK_EVENER_BUILD}/evener-cc)
-list(JOIN command ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
+list(JOIN command ", " CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "gcc | clang, libevener-dev (= ${version})")
 file(GLOB plugins ${CPACK_EVENER_BUILD}/lib/evener/evener-wire-*.so ${CPACK_EVENER_BUILD}/lib/evener/evener-mumps.so)
 if(plugins)
     needs(others "${command}" ${plugins})
@@ -31,5 +34,24 @@ if(plugins)
     # Debian since 13 and Ubuntu since 24.04 have them under other names, and other versions will do
     list(TRANSFORM others REPLACE "^([^ ]+).*" "\\1 | \\1t64")
     list(TRANSFORM others REPLACE "^(libopenmpi3 .*)" "\\1 | libopenmpi40")
-    list(JOIN others ", " CPACK_DEBIAN_PACKAGE_SUGGESTS)
+    list(JOIN others ", " CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS)
 endif()
+
+file(GLOB library ${CPACK_EVENER_BUILD}/lib/libevener.so.${CPACK_EVENER_INTERFACE})
+needs(shared "" ${library})
+list(JOIN shared ", " CPACK_DEBIAN_SHARED_PACKAGE_DEPENDS)
+set(CPACK_DEBIAN_SHARED_PACKAGE_SUGGESTS "evener (= ${version})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${CPACK_EVENER_LIBRARY} (= ${version}), libc6-dev | libc-dev, libhwloc-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "gcc | clang, pkg-config")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "evener (= ${version}), cmake, g++, gfortran")
+
+# for dpkg-shlibdeps: packages whose programs are linked with the library depend on this one
+set(folder ${CPACK_EVENER_BUILD}/package-needs)
+file(WRITE ${folder}/shlibs "libevener ${CPACK_EVENER_INTERFACE} ${CPACK_EVENER_LIBRARY} (>= ${CPACK_PACKAGE_VERSION})\n")
+file(WRITE ${folder}/triggers "activate-noawait ldconfig\n")
+set(symbols "libevener.so.${CPACK_EVENER_INTERFACE} ${CPACK_EVENER_LIBRARY} #MINVER#\n EVENER_${CPACK_EVENER_INTERFACE}@EVENER_${CPACK_EVENER_INTERFACE} ${CPACK_PACKAGE_VERSION}\n")
+foreach(name IN LISTS CPACK_EVENER_NAMES)
+    string(APPEND symbols " ${name}@EVENER_${CPACK_EVENER_INTERFACE} ${CPACK_PACKAGE_VERSION}\n")
+endforeach()
+file(WRITE ${folder}/symbols "${symbols}")
+set(CPACK_DEBIAN_SHARED_PACKAGE_CONTROL_EXTRA "${folder}/shlibs;${folder}/triggers;${folder}/symbols")

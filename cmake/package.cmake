@@ -1,8 +1,12 @@
-# Packages, by cpack or `make package`: a .deb and a .tar.gz, with the same in them. The latter is unpacked anywhere: what is in it finds the rest
-# from where it lies.
+# Packages, by cpack or `make package`, all from one build: three .deb and a .tar.gz. The latter has what `cmake --install` installs and is unpacked
+# anywhere: its files find the rest from where they lie.
 #
-# The .deb depends on what the command is linked with, as dpkg-shlibdeps says at packing time (cmake/package-needs.cmake); an MPI and MUMPS, which
-# plug-ins alone need, are suggested, and a compiler with hwloc's headers, which the library's archive and evener-cc need, is recommended.
+#     libevener1       the shared library, with the versions of its symbols
+#     libevener-dev    headers, archives, modules for Fortran, pkg-config and CMake files
+#     evener           the commands, plug-ins for MPI, the manual
+#
+# The .deb depend on the libraries that their files are linked with, as dpkg-shlibdeps says at packing time (cmake/package-needs.cmake); an MPI and MUMPS,
+# which plug-ins alone need, are suggested, and a compiler with the library's headers, which evener-cc needs, is recommended.
 set(CPACK_GENERATOR TGZ)
 find_program(EVENER_DPKG_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(EVENER_DPKG_SHLIBDEPS)
@@ -21,19 +25,44 @@ if(DEFINED ENV{DEBEMAIL})
     set(CPACK_PACKAGE_CONTACT "${maintainer} <$ENV{DEBEMAIL}>")
 endif()
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "loops over tasks of unequal weight on compute units of unequal strength")
-set(CPACK_PACKAGE_DESCRIPTION "A command with workloads (NPB-MZ, FT, MG, time-domain boundary
-elements), a library for programs in C, C++ and Fortran, and a compiler
-command for directives of compute units; on cores and GPUs, in one process
-and over MPI.")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_COMPONENTS_ALL command shared development)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc | clang, libc6-dev, libhwloc-dev, pkg-config")
+set(CPACK_DEBIAN_PACKAGE_RELEASE 0.1) # not made by Debian, which begins with 1
+
+# evener_package(COMPONENT NAME SECTION TEXT)
+macro(evener_package component name section text)
+    string(TOUPPER ${component} upper)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name})
+    set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
+    set(CPACK_DEBIAN_${upper}_DESCRIPTION "${text}")
+endmacro()
+set(about "Evener assigns tasks of unequal weight to groups of CPU cores and to GPUs,
+learns from one step to the next, and moves data to where they are used.")
+evener_package(command evener science "${about}
+.
+This package has the command evener, with workloads (NPB-MZ, FT, MG,
+time-domain boundary elements), plans, models and reports; the compiler
+commands evener-cc, evener-c++ and evener-fc for directives of compute
+units; and plug-ins with which programs run over MPI.")
+evener_package(shared libevener${EVENER_INTERFACE} libs "${about}
+.
+This package has the shared library.")
+evener_package(development libevener-dev libdevel "${about}
+.
+This package has headers for C and C++, modules for Fortran, archives, and
+files for pkg-config and CMake.")
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/cmake/package-needs.cmake)
 set(CPACK_EVENER_BUILD ${CMAKE_BINARY_DIR})
+set(CPACK_EVENER_LIBRARY libevener${EVENER_INTERFACE})
+set(CPACK_EVENER_INTERFACE ${EVENER_INTERFACE})
+set(CPACK_EVENER_NAMES ${EVENER_NAMES})
 set(CPACK_EVENER_SHLIBDEPS ${EVENER_DPKG_SHLIBDEPS})
 set(CPACK_EVENER_STRIP ${CMAKE_STRIP})
 set(CPACK_EVENER_DATE "${EVENER_DATE_RFC}")
+set(CPACK_EVENER_CHANGELOG ${CMAKE_SOURCE_DIR}/CHANGELOG.md)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/package-files.cmake) # of CMake since 3.19
 include(CPack)
