@@ -9,6 +9,9 @@
 #define MOST     0.02 /* of an instance that is not pooled */
 #define LONGER   2.0  /* times the shortest instance of late: something came between */
 #define DEPARTED 0.05 /* of a unit's time */
+#define FREE_S   2e-3 /* of a lesson that is free at the beginning, or this share of an instance */
+#define FREE     0.1
+#define OWED_S   1e-2 /* that all lessons on credit may take */
 #define SPREADS  4.0  /* times what a unit's time differs by from look to look */
 #define FOLLOWS  0.2  /* of that mean difference: the weight of the last look */
 
@@ -56,7 +59,7 @@ struct pool *pool_open(int tasks, int units) {
     p->spread = p->unit_was + u;
     p->owner = (int *)(p->spread + u);
     p->grow = 1;
-    p->credit = CREDIT * LEARN_S * tasks;
+    p->credit = fmin(CREDIT * LEARN_S * tasks, OWED_S);
     p->least = INFINITY;
     return p;
 }
@@ -142,8 +145,8 @@ static void postpone(struct pool *p, int departed) {
 
 /* A lesson is paid for, if it can be; `urgent`: on credit. */
 static int pays(struct pool *p, int urgent) {
-    const double cost = LEARN_S * p->tasks;
-    if (p->credit < (urgent ? -CREDIT * cost : cost)) return 0;
+    const double cost = LEARN_S * p->tasks, owed = fmin((CREDIT + 1) * cost, OWED_S);
+    if (p->credit - cost < (urgent ? -owed : 0)) return 0;
     p->credit -= cost;
     return 1;
 }
@@ -180,15 +183,21 @@ static enum lesson look(struct pool *p) {
 /* 1 if instances are so long that learning from each is free: this one, and not by a disturbance.
  */
 static int is_long(const struct pool *p, double total) {
-    const double length = fmin(total, p->usual) / p->units;
+    const double length = (p->usual > 0 ? fmin(total, p->usual) : total) / p->units;
     return !(length > 0) || (length >= POOL_LONG && LEARN_S * p->tasks <= MOST * length);
+}
+
+/* 1 for the first lessons, unless tasks are so many and so short that even these would be felt. */
+static int is_free(const struct pool *p, double length) {
+    const double cost = LEARN_S * p->tasks;
+    return p->lessons < FIRST && (cost <= FREE_S || cost <= FREE * length);
 }
 
 int pool_add(struct pool *p, const int **owner, const double **seconds, double total) {
     const double length = total / p->units, cost = LEARN_S * p->tasks;
     p->credit = fmin(p->credit + SHARE * length, CREDIT * cost);
     p->passed++;
-    if (p->lessons < FIRST || is_long(p, total)) {
+    if (is_free(p, length) || is_long(p, total)) {
         const int passed = p->passed;
         pool_forget(p);
         p->usual = total;

@@ -6,8 +6,8 @@
  * policy learns their mean as one instance. Learning is paid from a budget: each instance earns a
  * hundredth of its length. If tasks are so many that learning costs more than POOL_SHORT earns,
  * sums in which each unit took as long as before are merged with the next. Some lessons are on
- * credit, so that a loop learns from its first instances, and a change of a unit is noticed after
- * POOL_SHORT.
+ * credit, a hundredth of a second at most, so that a loop learns from its first instances, and a
+ * change of a unit is noticed after POOL_SHORT.
  *
  * An instance twice as long as the shortest recent one is left out, unless a quarter of all are; so
  * is one under other owners. If those are the majority, as where units draw, the last instance

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TASKS = 64, UNITS = 2, MANY = 4096 };
+enum { TASKS = 64, UNITS = 2, MANY = 4096, MOST = 100000 };
 #define STEP     1e-4 /* s of an instance on undisturbed units */
 #define PREEMPT  3e-3 /* s of a time slice */
 #define EPISODE  2e-2 /* s for which a core is shared */
@@ -130,8 +130,8 @@ static evn_schedule *open_even(const char *text, int tasks, double length, int *
     return s;
 }
 
-static int owner[MANY];
-static double seconds[MANY];
+static int owner[MOST];
+static double seconds[MOST];
 
 /* How often the policy learns in `instances`. */
 static int lessons(int tasks, double length, int instances) {
@@ -158,6 +158,28 @@ static void test_costs(void **state) {
     }
     assert_int_equal(lessons(TASKS, 1.1e-3, 200), 200);
     assert_int_equal(lessons(MANY, 1, 20), 20);
+    /* tasks so many and so short that one lesson would be felt */
+    assert_int_equal(lessons(MOST, 1e-3, 20), 0);
+    assert_int_equal(lessons(MOST, 1, 5), 5);
+}
+
+/* A search for other owners takes some 50 ms here: it begins when that much has been lost, and does
+ * begin. */
+static void test_search(void **state) {
+    (void)state;
+    const double length = 2e-3;
+    evn_schedule *s = open_even("map", MANY, length, owner, seconds);
+    double lost = 0;
+    int moved = 0;
+    for (int i = 0; !moved && i < 2000; i++) {
+        for (int t = 0; t < MANY; t++) seconds[t] = length * UNITS / MANY * (owner[t] ? 1.5 : 1);
+        assert_int_equal(evn_schedule_learn(s, owner, seconds), EVN_OK);
+        lost += length * (1.5 - 1.2); /* speeds 1 and 2/3: 1.2 at best */
+        moved = memcmp(owner, evn_schedule_owner(s), MANY * sizeof *owner) != 0;
+    }
+    assert_true(moved);
+    if (lost < 0.04) fail_msg("searched when %g s had been lost", lost);
+    evn_schedule_close(s);
 }
 
 /* A version that stays is an assignment that stays. */
@@ -235,8 +257,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_preempted),     cmocka_unit_test(test_shared_for_a_while),
         cmocka_unit_test(test_slow_for_good), cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_version),       cmocka_unit_test(test_own_array),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_search),        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_own_array),     cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,8 @@
  * problem, so each instance only asks, in a look at each task, whether the assignment has become
  * worse against what is possible than it was when chosen, by more than what times scatter by. Only
  * then it looks for another, and moves if that pays over the instances that are left, the search
- * itself included.
+ * itself included. Where tasks are many, as much time as the search takes has been lost by the
+ * imbalance since the last one: so searches do not take more than what they were made for has cost.
  */
 #include <evener/status.h>
 #include "schedule/capacity.h"
@@ -41,9 +42,11 @@ enum {
 #define SEARCH_S    3e-5
 #define SEARCH_MAX  0.05
 #define SEARCH_TASK 4e-6
+#define SEARCH_FREE 5e-3 /* of each */
 
 struct state {
     double ratio; /* makespan over its lower bound, when the assignment was chosen */
+    double lost;  /* s by the imbalance since the last search, and SEARCH_FREE */
     struct learn *learn;
 };
 
@@ -71,6 +74,7 @@ static evn_status open_map(evn_schedule *s, const evn_spec *spec) {
     if (!state) return evn_fail(EVN_MEMORY, "schedule: not enough memory for %d tasks", p->tasks);
     s->state = state;
     state->learn = learn_init(state + 1, p, LEARN_WINDOW);
+    state->lost = SEARCH_FREE;
     struct map_model m;
     if (map_plan(&m, p, NULL, NULL, s->owner))
         return evn_fail(EVN_MEMORY, "schedule: not enough memory to map %d tasks", p->tasks);
@@ -195,8 +199,11 @@ static void learn(evn_schedule *s, const int *owner, const double *seconds) {
     s->settled = learn_ready(l);
     if (!learn_ready(l)) return;
     const double now = learn_makespan(l, s->owner), could = known_least(s) * state->ratio;
+    state->lost += fmax(now - could, 0) * s->passed;
     if (!learn_asks(l, now, could)) return;
-    if ((now - could) * learn_left(l) <= seconds_to_search(p)) return;
+    const double price = seconds_to_search(p);
+    if ((now - could) * learn_left(l) <= price || state->lost < price) return;
+    state->lost = SEARCH_FREE;
     double then = now;
     if (search(s, &then)) {
         state->ratio = known_ratio(s);
