@@ -12,6 +12,7 @@
 #include "series.h"
 #include "tdbem/solve/solve.h"
 #include "tdbem/layout/kernel_rows.h"
+#include "tdbem/study/by_row.h"
 #include "tdbem/summation/summation.h"
 #include "tdbem/tdbem.h"
 
@@ -254,6 +255,37 @@ static void full_fill(void **state) {
     assert_true(fabs(one.fill - (double)nnz / (40.0 * (double)vectors)) < 1e-15);
     /* 40 columns hold all of this sphere, so blocks end by their rows alone */
     assert_int_equal(tall.blocks, (size_t)s->columns * (size_t)((s->columns + 15) / 16));
+    slices_close(s);
+    mesh_close(mesh);
+}
+
+/* The order by rows against the plain sum, entry by entry. */
+static void by_rows(void **state) {
+    (void)state;
+    struct mesh *mesh;
+    struct by_row a;
+    struct slices *s = matrices(&mesh, "sphere:1", TDBEM_RIGID, 0.5);
+    const int n = s->columns, now = s->kmax + 1;
+    double *x = malloc(sizeof *x * (size_t)n * (size_t)s->kmax);
+    for (int k = 1; k <= s->kmax; k++)
+        for (int j = 0; j < n; j++) x[(k - 1) * n + j] = past(j, now - k, now, 0);
+    ok(by_row_open(&a, s, x));
+    for (int turn = 0; turn < 2; turn++) by_row_multiply(&a);
+    for (int i = 0; i < n; i++) {
+        double sum = 0, size = 0;
+        for (int j = 0; j < n; j++) {
+            int first, count;
+            const double *v = slices_row(s, i, j, &first, &count);
+            for (int l = first == 0; l < count; l++) {
+                const double one = v[l] * past(j, now - first - l, now, 0);
+                sum += one;
+                size += fabs(one);
+            }
+        }
+        assert_true(size > 0 && fabs(a.sum[i] - sum) <= 1e-14 * size);
+    }
+    by_row_close(&a);
+    free(x);
     slices_close(s);
     mesh_close(mesh);
 }
@@ -1167,15 +1199,25 @@ static int close_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts),         cmocka_unit_test(strips),
-        cmocka_unit_test(layout_options),  cmocka_unit_test(full_fill),
-        cmocka_unit_test(against_dense),   cmocka_unit_test(units_and_orders),
-        cmocka_unit_test(loads),           cmocka_unit_test(stages_on_cores),
-        cmocka_unit_test(solvers),         cmocka_unit_test(series),
-        cmocka_unit_test(sphere_combined), cmocka_unit_test(sphere_hypersingular),
-        cmocka_unit_test(sphere_soft),     cmocka_unit_test(sphere_float),
-        cmocka_unit_test(null_field),      cmocka_unit_test(stability),
-        cmocka_unit_test(checkpoints),     cmocka_unit_test(unwritable),
+        cmocka_unit_test(layouts),
+        cmocka_unit_test(strips),
+        cmocka_unit_test(layout_options),
+        cmocka_unit_test(full_fill),
+        cmocka_unit_test(by_rows),
+        cmocka_unit_test(against_dense),
+        cmocka_unit_test(units_and_orders),
+        cmocka_unit_test(loads),
+        cmocka_unit_test(stages_on_cores),
+        cmocka_unit_test(solvers),
+        cmocka_unit_test(series),
+        cmocka_unit_test(sphere_combined),
+        cmocka_unit_test(sphere_hypersingular),
+        cmocka_unit_test(sphere_soft),
+        cmocka_unit_test(sphere_float),
+        cmocka_unit_test(null_field),
+        cmocka_unit_test(stability),
+        cmocka_unit_test(checkpoints),
+        cmocka_unit_test(unwritable),
     };
     return cmocka_run_group_tests(tests, open_machine, close_machine);
 }

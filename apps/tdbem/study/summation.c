@@ -1,8 +1,10 @@
 /* bench td-bem: the summation stage on one core, every layout, precision and n_g, against what the
- * machine allows for data of that size, and beside sparse matrix times vector over all M_k; and the
- * paper's Table 4, how many blocks Full-Blocking makes of a mesh in each numbering (Bramas,
- * Coulaud, Sylvand 2015, sections 5.1 and 7.4.1). */
+ * machine allows for data of that size, and beside the paper's other orders, by fronts (sparse
+ * matrix times vector over all M_k) and by rows; and the paper's Table 4, how many blocks
+ * Full-Blocking makes of a mesh in each numbering (Bramas, Coulaud, Sylvand 2015, sections 5.1
+ * and 7.4.1). */
 #include "tdbem/study/study.h"
+#include "tdbem/study/by_row.h"
 #include "common/cli/message.h"
 #include "common/cli/options.h"
 #include "common/run/probe.h"
@@ -290,10 +292,16 @@ static evn_status measure(const struct slices *s, const struct layout_options *o
     return status;
 }
 
+static void print_product(const char *name, size_t values, double rate, double base) {
+    printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", name, "double", 1, "",
+           2e-6 * (double)values / rate, "", rate, "", rate / base);
+}
+
 /* The products that the layouts are compared with, and the head of the table. */
 static void print_base(const struct slices *s, const char *mesh, struct sparse *sparse,
-                       struct machine_limits *limits) {
+                       struct by_row *by_row, struct machine_limits *limits) {
     const double plain = 2e-9 * (double)sparse->nnz / fastest(sparse_multiply, sparse, 3);
+    const double row = 2e-9 * (double)sparse->nnz / fastest(by_row_multiply, by_row, 3);
     const double eigen = eigen_rate(sparse);
     limits->base = eigen > 0 ? eigen : plain;
     printf("\nThe summation on one core: %s, %d vertices, %.4g values, row-vectors of %.2f, at "
@@ -303,11 +311,9 @@ static void print_base(const struct slices *s, const char *mesh, struct sparse *
            1e-9 * limits->peak);
     printf("  %-12s %-6s %3s  %-6s  %8s %6s  %8s %8s  %8s  %-6s %7s %7s\n", "layout", "", "n_g",
            "in", "ms/step", "fill %", "GFlop/s", "allowed", "of it", "by", "of peak", "x CSR");
-    printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, plain", "double", 1, "",
-           2e-6 * (double)sparse->nnz / plain, "", plain, "", plain / limits->base);
-    if (eigen > 0)
-        printf("  %-12s %-6s %3d  %6s  %8.4f %6s  %8.2f %36s %7.2f\n", "CSR, Eigen", "double", 1,
-               "", 2e-6 * (double)sparse->nnz / eigen, "", eigen, "", 1.0);
+    print_product("CSR, plain", sparse->nnz, plain, limits->base);
+    if (eigen > 0) print_product("CSR, Eigen", sparse->nnz, eigen, limits->base);
+    print_product("by row", sparse->nnz, row, limits->base);
 }
 
 static evn_status study(const struct slices *s, const char *mesh) {
@@ -333,8 +339,11 @@ static evn_status study(const struct slices *s, const char *mesh) {
         const double peak = probe_fma(units);
         if (peak > limits.peak) limits.peak = peak;
     }
+    struct by_row by_row = {0};
     status = sparse_open(&sparse, s);
-    if (!status) print_base(s, mesh, &sparse, &limits);
+    if (!status) status = by_row_open(&by_row, s, sparse.x);
+    if (!status) print_base(s, mesh, &sparse, &by_row, &limits);
+    by_row_close(&by_row);
     sparse_close(&sparse);
     for (size_t l = 0; l < sizeof layout / sizeof *layout; l++)
         for (int single = 0; single < 2; single++)
@@ -354,8 +363,9 @@ static evn_status study(const struct slices *s, const char *mesh) {
             "FMA or where the "
             "values lie. *: more than that,\nas part of the values lies in a nearer cache, or "
             "others "
-            "were on the machine while it was measured. x CSR: over %s\n",
-            "the best of the sparse products above");
+            "were on the machine while it was measured. x CSR: over the best of the sparse "
+            "products above,\nwhich go by fronts, a matrix M_k at a time; by row: a sum at a time; "
+            "the layouts go by slices\n");
     evn_units_close(units);
     evn_machine_close(machine);
     return status;
