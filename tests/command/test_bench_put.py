@@ -25,7 +25,7 @@ class BenchPut(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stdout.count("processes, 2 ranks, medians of 1 samples"), 1)
         rows = re.findall(ROW, done.stdout, re.MULTILINE)
-        self.assertEqual([r[0] for r in rows], ["8", "64", "512", "1000"] * 3)  # puts, to the device, from it
+        self.assertEqual([r[0] for r in rows], ["8", "64", "512", "1000"] * 4)  # puts, to the device, from it, between two
         self.assertRegex(done.stdout, r"\nMPI by itself is not beside: the wire is none of MPI")
         self.assertNotIn("-", "".join(r[1] for r in rows))
         record = json.loads(done.stderr)
@@ -45,6 +45,20 @@ class BenchPut(unittest.TestCase):
             for host in ("pinned", "pageable", "shared"):
                 for flood in ("", "_flood"):
                     self.assertAlmostEqual(record[way][3][f"{host}{flood}_s"], 6e-6, delta=1e-12, msg=(way, host, flood))
+
+    def test_between_devices(self):
+        """Out of a device, over the wire, into the other rank's: two copies by the virtual clock beside the put by the host's, with what pinned memory saves."""
+        done = self.put("--max", "1000", "--devices", "emulated:1,clock=virtual,link=1GB/s,shared=250MB/s,latency=5us", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        record = json.loads(done.stdout)
+        self.assertEqual([s["bytes"] for s in record["between"]], [8, 64, 512, 1000])
+        for row in record["between"]:
+            self.assertGreater(row["put_s"], 0)
+            self.assertAlmostEqual(row["direct_s"] - row["put_s"], 2 * (5e-6 + row["bytes"] / 250e6), delta=1e-11)
+            self.assertGreater(row["pinned_s"] - row["put_s"], 2 * (5e-6 + row["bytes"] / 1e9) - 1e-11)
+        done = self.put("--max", "512", "--wire", "processes:3", "--devices", "emulated:2", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(json.loads(done.stdout)["between"][2]["pinned_s"], 0)
 
     def test_kinds_of_memory(self):
         """Section 3.3 of UPC + CUDA: copies of pinned memory are faster than those of pageable memory at all sizes; shared memory has a rate of its own."""

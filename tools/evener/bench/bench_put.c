@@ -1,10 +1,11 @@
 /* bench put: one-sided puts between two ranks by size, as figure 3 of "UPC + CUDA" (Wang and others
  * 2011) has them: half a ping-pong of puts with signals, and a flood of puts that one flush ends;
  * by the processor into a neighbour's memory, over the wire (MPI_Put() where that is MPI), and as
- * messages of the same wire; beside the same by MPI alone, a copy within the own memory, and copies
- * to a device and from it. */
+ * messages of the same wire; beside the same by MPI alone, a copy within the own memory, copies to
+ * a device and from it, and the whole way to the other rank's device (put_between.c). */
 #include "bench/bench.h"
 #include "bench/pair.h"
+#include "bench/put.h"
 #include "bench/raw.h"
 #include "common/run/median.h"
 #include "common/run/record.h"
@@ -102,15 +103,15 @@ struct row {
 };
 enum { ROWS_MAX = 12 }; /* 8 B to 1 GiB */
 
-static void print_number(FILE *page, double value) {
+void put_print_number(FILE *page, double value) {
     if (isnan(value))
         fprintf(page, " %9s", "-");
     else
         fprintf(page, " %9.3f", value);
 }
 
-static void print_head(FILE *page, const char *latency, const char *flood, const char *const *name,
-                       int columns) {
+void put_print_head(FILE *page, const char *latency, const char *flood, const char *const *name,
+                    int columns) {
     fprintf(page, "\n  %10s | %29s | %*s\n  %10s |", "bytes", latency, 10 * columns - 1, flood, "");
     for (int k = 0; k < 3; k++) fprintf(page, " %9s", name[k]);
     fprintf(page, " |");
@@ -120,11 +121,11 @@ static void print_head(FILE *page, const char *latency, const char *flood, const
 
 static void print_times(FILE *page, const struct row *row, int first, int has_copy) {
     fprintf(page, "  %10zu |", row->bytes);
-    for (int k = 0; k < WAYS; k++) print_number(page, 1e6 * row->seconds[first + k]);
+    for (int k = 0; k < WAYS; k++) put_print_number(page, 1e6 * row->seconds[first + k]);
     fprintf(page, " |");
     for (int k = 0; k < WAYS; k++)
-        print_number(page, 1e-9 * (double)row->bytes / row->seconds[first + FLOODS + k]);
-    if (has_copy) print_number(page, 1e-9 * (double)row->bytes / row->seconds[COPY]);
+        put_print_number(page, 1e-9 * (double)row->bytes / row->seconds[first + FLOODS + k]);
+    if (has_copy) put_print_number(page, 1e-9 * (double)row->bytes / row->seconds[COPY]);
     fprintf(page, "\n");
 }
 
@@ -133,7 +134,7 @@ static void print_ratios(FILE *page, const struct row *row) {
     fprintf(page, "  %10zu |", row->bytes);
     for (int k = 0; k < 2 * WAYS; k++) {
         if (k == WAYS) fprintf(page, " |");
-        print_number(page, row->seconds[k] / row->seconds[RAW + k]);
+        put_print_number(page, row->seconds[k] / row->seconds[RAW + k]);
     }
     fprintf(page, "\n");
 }
@@ -142,10 +143,10 @@ static void print_raw(FILE *page, const struct row *row, int rows) {
     static const char *const windows[] = {"allocated", "created", "message"};
     static const char *const over[] = {"pointer", "wire", "message"};
     fprintf(page, "\nMPI by itself, puts to windows of MPI_Win_allocate() and MPI_Win_create()");
-    print_head(page, "half a ping-pong, us", "flood, GB/s", windows, WAYS);
+    put_print_head(page, "half a ping-pong, us", "flood, GB/s", windows, WAYS);
     for (int r = 0; r < rows; r++) print_times(page, &row[r], RAW, 0);
     fprintf(page, "\ntimes over those of MPI by itself");
-    print_head(page, "half a ping-pong", "flood", over, WAYS);
+    put_print_head(page, "half a ping-pong", "flood", over, WAYS);
     for (int r = 0; r < rows; r++) print_ratios(page, &row[r]);
 }
 
@@ -162,7 +163,7 @@ static evn_status tables_of_puts(struct pair *p, cJSON *sizes) {
             timed[k].way == POINTER)
             timed[k].run = NULL;
     for (int k = RAW; k < COPY && !has.raw; k++) timed[k].run = NULL;
-    if (p->page) print_head(p->page, "half a ping-pong, us", "flood, GB/s", ways, WAYS + 1);
+    if (p->page) put_print_head(p->page, "half a ping-pong, us", "flood, GB/s", ways, WAYS + 1);
     for (size_t bytes = 8; !status && bytes <= p->max; bytes = pair_next_size(bytes, p->max)) {
         row[rows].bytes = bytes;
         status = pair_measure(p, timed, TIMED, bytes, row[rows].seconds);
@@ -233,9 +234,9 @@ static evn_status row_of_copies(const struct pair *p, evn_device *device, const 
     }
     if (!p->page) return EVN_OK;
     fprintf(p->page, "  %10zu |", bytes);
-    for (int w = 0; w < HOSTS; w++) print_number(p->page, 1e6 * seconds[w][0]);
+    for (int w = 0; w < HOSTS; w++) put_print_number(p->page, 1e6 * seconds[w][0]);
     fprintf(p->page, " |");
-    for (int w = 0; w < HOSTS; w++) print_number(p->page, 1e-9 * (double)bytes / seconds[w][1]);
+    for (int w = 0; w < HOSTS; w++) put_print_number(p->page, 1e-9 * (double)bytes / seconds[w][1]);
     fprintf(p->page, "\n");
     return EVN_OK;
 }
@@ -251,7 +252,7 @@ static evn_status table_of_copies(const struct pair *p, evn_device *device, stru
     }
     if (p->page) {
         fprintf(p->page, "\n%s %s", back ? "from" : "to", evn_device_traits(device)->name);
-        print_head(p->page, "latency, us", "flood, GB/s", name, HOSTS);
+        put_print_head(p->page, "latency, us", "flood, GB/s", name, HOSTS);
     }
     for (size_t bytes = 8; !status && bytes <= p->max; bytes = pair_next_size(bytes, p->max))
         status = row_of_copies(p, device, way, bytes, list);
@@ -333,6 +334,7 @@ static evn_status study(struct pair *p) {
     if (!status && p->rank < 2) status = tables_of_puts(p, sizes);
     if (!status && !p->rank && strcmp(asked.devices, "none") != 0) status = copies(p);
     status = evn_cluster_agree(p->cluster, status);
+    if (!status && strcmp(asked.devices, "none") != 0) status = put_between(p, asked.devices);
     if (has.raw) has.raw->close();
     evn_shared_close(has.shared[WIRE]);
     evn_shared_close(has.shared[POINTER]);

@@ -1,0 +1,17 @@
+/* Parts of bench put: tables of three ways, and the way between devices of two ranks. */
+#ifndef TOOL_PUT_H
+#define TOOL_PUT_H
+
+#include "bench/pair.h"
+
+enum { PUT_WAYS = 3 };
+
+/* The head of a table: the ways' latencies, then `columns` rates. */
+void put_print_head(FILE *page, const char *latency, const char *flood, const char *const *name,
+                    int columns);
+void put_print_number(FILE *page, double value); /* NaN: - */
+
+/* From a device of rank 0 to one of rank 1 and back; all ranks call it. */
+evn_status put_between(struct pair *p, const char *devices);
+
+#endif
