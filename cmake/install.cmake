@@ -23,6 +23,8 @@ foreach(name evener-fc evener-c++)
 endforeach()
 install(FILES docs/evener.1 docs/evener-cc.1 ${CMAKE_BINARY_DIR}/evener-fc.1 ${CMAKE_BINARY_DIR}/evener-c++.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
+install(DIRECTORY share/paraver DESTINATION ${CMAKE_INSTALL_DATADIR}/evener)
+
 # evener_pc(FOLDER PREFIX LIBDIR INCLUDEDIR SHARED): pkg-config files in FOLDER of the build tree, by which programs link the library that lies in LIBDIR
 function(evener_pc folder prefix EVENER_PC_LIBDIR EVENER_PC_INCLUDEDIR shared)
     set(EVENER_PC_PREFIX "${prefix}")

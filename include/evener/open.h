@@ -18,7 +18,8 @@
  *     EVENER_SCHEDULE=map            schedule of its loops        (default: evn_open_loop())
  *     EVENER_RECORD=FILE             writes the record of its loops, for `evener report FILE`;
  *                                    - is standard output
- *     EVENER_TRACE=FILE              writes each unit's bursts, for Perfetto or chrome://tracing
+ *     EVENER_TRACE=FILE              writes each unit's bursts, for Perfetto or chrome://tracing;
+ *                                    FILE.prv: for Paraver, when the session is closed
  *     EVENER_PROCESSES=4             4 forked processes, if it passes EVN_OVER_RANKS
  *
  * Explicit arguments win over the environment. An empty variable counts as not set. Messages about

@@ -3,6 +3,7 @@
 #include "base/argument.h"
 #include "base/process.h"
 #include "session/session.h"
+#include "loop/origin.h"
 #include <errno.h>
 #include <evener/clock.h>
 #include <stdlib.h>
@@ -126,26 +127,13 @@ static int ends_with(const char *text, const char *end) {
     return n >= m && !strcmp(text + n - m, end);
 }
 
-static evn_status open_files(evn_session *s) {
-    const char *record = session_variable("EVENER_RECORD"),
-               *trace = session_variable("EVENER_TRACE");
-    if (trace && !strcmp(trace, "-"))
-        return evn_fail(EVN_USAGE, "EVENER_TRACE: -: a trace is written while the program runs; "
-                                   "name a file");
-    if (trace && ends_with(trace, ".prv"))
-        return evn_fail(EVN_USAGE,
-                        "EVENER_TRACE: %s: Paraver's files are made from whole runs, by "
-                        "`evener run --trace`; expected a name for a trace in JSON",
-                        trace);
-    if (trace && s->cluster)
-        return evn_fail(EVN_USAGE, "EVENER_TRACE: traces of several ranks are not written yet");
-    if (s->cluster && evn_cluster_rank(s->cluster)) return EVN_OK; /* rank 0 writes */
-    evn_status status = EVN_OK;
-    if (record && trace && evn_output_same(record, trace))
-        return evn_fail(EVN_USAGE, "EVENER_TRACE: %s is EVENER_RECORD's; name another file", trace);
-    if (record) status = evn_output_open(&s->record.out, "EVENER_RECORD", record);
-    if (!status && trace) status = evn_output_open(&s->trace.out, "EVENER_TRACE", trace);
-    if (status || !trace) return status;
+static evn_status names_record(const char *trace) {
+    return evn_fail(EVN_USAGE, "EVENER_TRACE: %s is EVENER_RECORD's; name another file", trace);
+}
+
+static evn_status begin_chrome(evn_session *s, const char *trace) {
+    evn_status status = evn_output_open(&s->trace.out, "EVENER_TRACE", trace);
+    if (status) return status;
     char about[1024];
     snprintf(about, sizeof about, "%s, units %s", program_invocation_short_name,
              evn_units_text(s->units));
@@ -153,6 +141,40 @@ static evn_status open_files(evn_session *s) {
     /* else a process forked from this one would write it once more */
     fflush(evn_output_stream(s->trace.out));
     return EVN_OK;
+}
+
+/* FILE.prv and the two files beside it. */
+static evn_status begin_paraver(evn_session *s, const char *trace, const char *record) {
+    evn_output **const out[] = {&s->pcf, &s->row};
+    static const char *const end[] = {"pcf", "row"};
+    evn_status status = evn_output_open(&s->trace.out, "EVENER_TRACE", trace);
+    for (int i = 0; !status && i < 2; i++) {
+        char *name = strdup(trace);
+        if (!name) return evn_fail(EVN_MEMORY, "EVENER_TRACE: not enough memory");
+        memcpy(name + strlen(name) - 3, end[i], 3);
+        if (record && evn_output_same(record, name))
+            status = names_record(name);
+        else
+            status = evn_output_open(out[i], "EVENER_TRACE", name);
+        free(name);
+    }
+    return status ? status : paraver_begin(&s->paraver, s->units);
+}
+
+static evn_status open_files(evn_session *s) {
+    const char *record = session_variable("EVENER_RECORD"),
+               *trace = session_variable("EVENER_TRACE");
+    if (trace && !strcmp(trace, "-"))
+        return evn_fail(EVN_USAGE, "EVENER_TRACE: -: a trace is written while the program runs; "
+                                   "name a file");
+    if (trace && s->cluster)
+        return evn_fail(EVN_USAGE, "EVENER_TRACE: traces of several ranks are not written yet");
+    if (s->cluster && evn_cluster_rank(s->cluster)) return EVN_OK; /* rank 0 writes */
+    evn_status status = EVN_OK;
+    if (record && trace && evn_output_same(record, trace)) return names_record(trace);
+    if (record) status = evn_output_open(&s->record.out, "EVENER_RECORD", record);
+    if (status || !trace) return status;
+    return ends_with(trace, ".prv") ? begin_paraver(s, trace, record) : begin_chrome(s, trace);
 }
 
 /* Keeps the first failure of a file for evn_close(). */
@@ -186,22 +208,43 @@ static evn_status take(evn_session *s, struct opened *o) {
     return status ? status : session_gather_record(s, &o->record);
 }
 
+/* Puts a loop's bursts into the trace. */
+static evn_status trace_loop(evn_session *s, const struct opened *o) {
+    char name[320];
+    snprintf(name, sizeof name, "loop %d: %s", (int)(o - s->opened),
+             evn_schedule_text(evn_loop_schedule(o->loop)));
+    if (s->pcf) return paraver_add(&s->paraver, o->loop, name, o->begin);
+    evn_status status = trace_add(&s->events, o->loop, "task", name, o->begin);
+    fflush(evn_output_stream(s->trace.out));
+    if (!status && ferror(evn_output_stream(s->trace.out))) /* which says why */
+        status = s->trace.failed ? evn_fail(EVN_SYSTEM, "%s", s->message)
+                                 : evn_output_commit(s->trace.out);
+    return status;
+}
+
+/* Ends the trace; gives its files their names, FILE.prv last. */
+static evn_status write_trace(evn_session *s) {
+    evn_status status = EVN_OK;
+    if (s->pcf)
+        status = paraver_put(&s->paraver, "task", evn_output_stream(s->trace.out),
+                             evn_output_stream(s->pcf), evn_output_stream(s->row));
+    else
+        trace_end(&s->events);
+    evn_output *const files[] = {s->pcf, s->row, s->trace.out};
+    /* of a write that failed the commit says where */
+    for (int i = 0; i < 3 && (!status || status == EVN_SYSTEM); i++) {
+        const evn_status committed = evn_output_commit(files[i]);
+        if (committed) return committed;
+    }
+    return status;
+}
+
 /* Takes down what the loop did and closes it. */
 static evn_status finish(evn_session *s, struct opened *o) {
     evn_status status = EVN_OK, traced = EVN_OK;
     if (!o->loop) return EVN_OK;
     if (s->records) status = note(s, &s->record, take(s, o));
-    if (s->trace.out) {
-        char name[320];
-        snprintf(name, sizeof name, "loop %d: %s", (int)(o - s->opened),
-                 evn_schedule_text(evn_loop_schedule(o->loop)));
-        traced = trace_add(&s->events, o->loop, "task", name, o->begin);
-        fflush(evn_output_stream(s->trace.out));
-        if (!traced && ferror(evn_output_stream(s->trace.out))) /* which says why */
-            traced = s->trace.failed ? evn_fail(EVN_SYSTEM, "%s", s->message)
-                                     : evn_output_commit(s->trace.out);
-        traced = note(s, &s->trace, traced);
-    }
+    if (s->trace.out) traced = note(s, &s->trace, trace_loop(s, o));
     evn_loop_close(o->loop);
     evn_schedule_close(o->schedule);
     session_forget(o->regions);
@@ -315,7 +358,7 @@ evn_status evn_open_loop(evn_loop **out, evn_session *s, const char *schedule,
     if (!status && problem->bytes && !problem->capacity)
         status = session_agree(s, session_tell_memory(s, o.schedule, problem->bytes));
     if (!status) status = evn_loop_open_on(&o.loop, s->units, o.schedule, s->cluster);
-    o.begin = evn_now() - s->begin;
+    if (!status) o.begin = loop_origin(o.loop) - s->begin;
     if (!status) status = session_agree(s, keep_bursts(s, o.loop, problem->tasks));
     if (status) {
         evn_loop_close(o.loop);
@@ -381,6 +424,9 @@ static void release(evn_session *s) {
     free(s->opened);
     evn_output_close(s->record.out);
     evn_output_close(s->trace.out);
+    evn_output_close(s->pcf);
+    evn_output_close(s->row);
+    paraver_release(&s->paraver);
     evn_units_close(s->units);
     evn_machine_close(s->machine);
     free(s);
@@ -499,9 +545,8 @@ evn_status evn_close(evn_session *s) {
     if (status) return status;
     for (int i = 0; i < s->loops; i++) finish(s, &s->opened[i]);
     if (s->records && !s->record.failed) note(s, &s->record, write_record(s));
-    if (s->trace.out) trace_end(&s->events);
     if (!s->record.failed) note(s, &s->record, evn_output_commit(s->record.out));
-    if (!s->trace.failed) note(s, &s->trace, evn_output_commit(s->trace.out));
+    if (s->trace.out && !s->trace.failed) note(s, &s->trace, write_trace(s));
     if (s->status) evn_fail(s->status, "%s", s->message);
     status = session_agree(s, s->status);
     char message[sizeof s->message];

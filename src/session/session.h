@@ -4,6 +4,7 @@
 
 #include "record/record.h"
 #include "trace/chrome.h"
+#include "trace/paraver.h"
 #include <evener/open.h>
 #include <evener/output.h>
 #include <pthread.h>
@@ -35,6 +36,8 @@ struct evn_session {
     struct opened *opened;
     int loops;
     struct file record, trace;
+    evn_output *pcf, *row; /* beside a trace for Paraver; NULL: Chrome's format */
+    struct paraver_loops paraver;
     struct trace_file events;
     evn_status status; /* of the files: the first failure and its message */
     char message[1024];

@@ -3,7 +3,7 @@
  * thread of it; copies of a device's queue, which run beside its unit, have a thread of their own.
  *
  * Format: Barcelona Supercomputing Center, "Paraver: tracefile description". */
-#include "trace/gathered.h"
+#include "trace/paraver.h"
 #include "base/argument.h"
 #include <errno.h>
 #include <evener/status.h>
@@ -21,7 +21,7 @@ static const struct {
                     {"Moving regions", "{255,0,174}"}};
 
 /* Types of events; a value of 0 is the end. */
-enum { TASK = 90000001, INSTANCE = 90000002, TASKS = 90000003 };
+enum { TASK = 90000001, INSTANCE = 90000002, TASKS = 90000003, LOOP = 90000004 };
 
 /* A row of the viewer. */
 struct thread {
@@ -36,23 +36,36 @@ struct line {
     int thread;
     long long end;
     int state;
-    const evn_burst *burst;
+    const struct loop_burst *burst;
     const evn_rank_message *message;
 };
 
+/* The source is a trace of one loop, or the bursts of several. */
 struct paraver {
     const evn_trace *of;
+    struct paraver_loops *loops; /* NULL: one */
     int units, ranks, threads, nodes;
     struct thread *thread;
     int *node; /* of each rank, from 1 */
     int *cpus; /* of each node */
-    evn_burst *burst;
+    struct loop_burst *burst;
     evn_rank_message *message;
     struct line *line;
     size_t bursts, messages, lines;
     double origin;
     long long end;
 };
+
+static struct trace_unit unit_of(const struct paraver *p, int unit) {
+    if (!p->loops) return trace_unit(p->of, unit);
+    const struct kept_unit *u = &p->loops->unit[unit];
+    return (struct trace_unit){.gpu = u->gpu, .cores = u->cores, .bursts = u->bursts};
+}
+
+static struct loop_burst burst_of(const struct paraver *p, int unit, int i) {
+    if (p->loops) return p->loops->unit[unit].burst[i];
+    return (struct loop_burst){trace_burst(p->of, unit, i), 0};
+}
 
 static long long nanoseconds(const struct paraver *p, double when) {
     const double ns = (when - p->origin) * 1e9;
@@ -66,15 +79,15 @@ static int state_of(const evn_burst *b) {
 }
 
 static const char *host_of(const struct paraver *p, int rank) {
-    return p->of->cluster ? evn_cluster_host(p->of->cluster, rank) : "host";
+    return p->of && p->of->cluster ? evn_cluster_host(p->of->cluster, rank) : "host";
 }
 
 /* ---- who there is ---- */
 
 static int has_copies(const struct paraver *p, int unit) {
-    const struct trace_unit is = trace_unit(p->of, unit);
+    const struct trace_unit is = unit_of(p, unit);
     for (int i = 0; i < is.bursts; i++)
-        if (trace_burst(p->of, unit, i).kind == EVN_BURST_COPY) return 1;
+        if (burst_of(p, unit, i).is.kind == EVN_BURST_COPY) return 1;
     return 0;
 }
 
@@ -93,7 +106,7 @@ static void find_threads(struct paraver *p) {
     for (int r = 0; r < p->ranks; r++) {
         int number = 0;
         for (int u = 0; u < p->units; u++) {
-            if (trace_unit(p->of, u).rank != r) continue;
+            if (unit_of(p, u).rank != r) continue;
             for (int queue = 0; queue <= has_copies(p, u); queue++)
                 p->thread[p->threads++] = (struct thread){u, r, queue, p->node[r], 0, ++number};
         }
@@ -129,18 +142,19 @@ static void add(struct paraver *p, struct line line) {
 }
 
 /* A unit's bursts, and idleness between them. */
-static void add_bursts(struct paraver *p, int thread, const evn_burst *burst, size_t count) {
+static void add_bursts(struct paraver *p, int thread, const struct loop_burst *burst,
+                       size_t count) {
     long long last = 0;
     for (size_t i = 0; i < count; i++) {
-        const evn_burst *b = &burst[i];
+        const evn_burst *b = &burst[i].is;
         if ((b->kind == EVN_BURST_COPY) != p->thread[thread].queue) continue;
         long long from = nanoseconds(p, b->begin), to = nanoseconds(p, b->end);
-        if (from < last) from = last; /* clocks of hosts differ a little */
-        if (to < from) to = from;
+        if (from < last) from = last;  /* clocks of hosts differ a little */
+        if (to <= from) to = from + 1; /* at one time ends precede begins */
         if (from > last) add(p, (struct line){last, 1, thread, from, IDLE, NULL, NULL});
         add(p, (struct line){from, 1, thread, to, state_of(b), NULL, NULL});
-        add(p, (struct line){from, 2, thread, 0, 0, b, NULL});
-        add(p, (struct line){to, 0, thread, 0, 0, b, NULL});
+        add(p, (struct line){from, 2, thread, 0, 0, &burst[i], NULL});
+        add(p, (struct line){to, 0, thread, 0, 0, &burst[i], NULL});
         last = to;
     }
 }
@@ -148,8 +162,8 @@ static void add_bursts(struct paraver *p, int thread, const evn_burst *burst, si
 static void collect(struct paraver *p) {
     size_t at = 0;
     for (int u = 0; u < p->units; u++) {
-        const size_t count = (size_t)trace_unit(p->of, u).bursts;
-        for (size_t i = 0; i < count; i++) p->burst[at + i] = trace_burst(p->of, u, (int)i);
+        const size_t count = (size_t)unit_of(p, u).bursts;
+        for (size_t i = 0; i < count; i++) p->burst[at + i] = burst_of(p, u, (int)i);
         for (int queue = 0; queue <= 1; queue++)
             if (!queue || has_copies(p, u))
                 add_bursts(p, thread_of(p, u, queue), p->burst + at, count);
@@ -167,8 +181,8 @@ static void collect(struct paraver *p) {
 static void find_origin(struct paraver *p) {
     int found = 0;
     for (int u = 0; u < p->units; u++)
-        if (trace_unit(p->of, u).bursts) {
-            const double begin = trace_burst(p->of, u, 0).begin;
+        if (unit_of(p, u).bursts) {
+            const double begin = burst_of(p, u, 0).is.begin;
             if (!found++ || begin < p->origin) p->origin = begin;
         }
     for (size_t i = 0; i < p->messages; i++) {
@@ -218,16 +232,20 @@ static void put_line(const struct paraver *p, const struct line *l, FILE *out) {
         put_place(p, first_of(p, m->to), out);
         fprintf(out, ":%lld:%lld:%.0f:%d\n", received, received, m->bytes, (int)m->kind);
     } else if (l->burst && l->kind == 2) {
-        fprintf(out, ":%lld:%d:%lld:%d:%lld:%d:%d\n", l->when, TASK, l->burst->task + 1LL, INSTANCE,
-                l->burst->instance + 1LL, TASKS, l->burst->count);
+        const evn_burst *b = &l->burst->is;
+        fprintf(out, ":%lld:%d:%lld:%d:%lld:%d:%d", l->when, TASK, b->task + 1LL, INSTANCE,
+                b->instance + 1LL, TASKS, b->count);
+        if (p->loops) fprintf(out, ":%d:%d", LOOP, l->burst->loop + 1);
+        fputc('\n', out);
     } else if (l->burst) {
-        fprintf(out, ":%lld:%d:0:%d:0:%d:0\n", l->when, TASK, INSTANCE, TASKS);
+        fprintf(out, ":%lld:%d:0:%d:0:%d:0", l->when, TASK, INSTANCE, TASKS);
+        fprintf(out, p->loops ? ":%d:0\n" : "\n", LOOP);
     } else {
         fprintf(out, ":%lld:%lld:%d\n", l->when, l->end, l->state);
     }
 }
 
-static void put_names(const char *noun, FILE *out) {
+static void put_names(const struct paraver *p, const char *noun, FILE *out) {
     fputs("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n"
           "LOOK_BACK           100\nSPEED               1\nFLAG_ICONS          ENABLED\n"
           "NUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n\n"
@@ -241,6 +259,10 @@ static void put_names(const char *noun, FILE *out) {
             "0    %d    Instance of the loop, counted from 1\n"
             "0    %d    Number of %ss in the burst\n",
             TASK, noun, INSTANCE, TASKS, noun);
+    if (!p->loops) return;
+    fprintf(out, "\n\nEVENT_TYPE\n0    %d    Loop of the program\nVALUES\n0      End\n", LOOP);
+    for (int l = 0; l < p->loops->loops; l++)
+        fprintf(out, "%d      %s\n", l + 1, p->loops->name[l]);
 }
 
 static void put_rows(const struct paraver *p, FILE *out) {
@@ -258,7 +280,7 @@ static void put_rows(const struct paraver *p, FILE *out) {
     for (int r = 0; r < p->ranks; r++) fprintf(out, "rank %d\n", r);
     fprintf(out, "\nLEVEL THREAD SIZE %d\n", p->threads);
     for (int t = 0; t < p->threads; t++) {
-        const struct trace_unit is = trace_unit(p->of, p->thread[t].unit);
+        const struct trace_unit is = unit_of(p, p->thread[t].unit);
         if (p->thread[t].queue)
             fprintf(out, "unit %d copy queue\n", p->thread[t].unit);
         else
@@ -272,8 +294,7 @@ static evn_status written(FILE *out) {
 }
 
 static int make_room(struct paraver *p) {
-    for (int u = 0; u < p->units; u++) p->bursts += (size_t)trace_unit(p->of, u).bursts;
-    p->messages = (size_t)evn_trace_messages(p->of);
+    for (int u = 0; u < p->units; u++) p->bursts += (size_t)unit_of(p, u).bursts;
     p->thread = calloc(2 * (size_t)p->units + 1, sizeof *p->thread);
     p->node = calloc((size_t)p->ranks, sizeof *p->node);
     p->cpus = calloc((size_t)p->ranks, sizeof *p->cpus);
@@ -281,6 +302,33 @@ static int make_room(struct paraver *p) {
     p->message = malloc((p->messages + 1) * sizeof *p->message);
     p->line = malloc((4 * p->bursts + p->messages + 1) * sizeof *p->line);
     return p->thread && p->node && p->cpus && p->burst && p->message && p->line;
+}
+
+static evn_status put_all(struct paraver *p, const char *noun, FILE *prv, FILE *pcf, FILE *row) {
+    evn_status status = EVN_OK;
+    if (!make_room(p)) {
+        status = evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", p->bursts);
+    } else {
+        find_nodes(p);
+        find_threads(p);
+        find_origin(p);
+        collect(p);
+        qsort(p->line, p->lines, sizeof *p->line, by_time);
+        put_header(p, prv);
+        for (size_t i = 0; i < p->lines; i++) put_line(p, &p->line[i], prv);
+        put_names(p, noun, pcf);
+        put_rows(p, row);
+        status = written(prv);
+        if (!status) status = written(pcf);
+        if (!status) status = written(row);
+    }
+    free(p->thread);
+    free(p->node);
+    free(p->cpus);
+    free(p->burst);
+    free(p->message);
+    free(p->line);
+    return status;
 }
 
 evn_status evn_trace_put_paraver(const evn_trace *trace, const char *noun, FILE *prv, FILE *pcf,
@@ -297,29 +345,22 @@ evn_status evn_trace_put_paraver(const evn_trace *trace, const char *noun, FILE 
     struct paraver p = {.of = trace,
                         .units = trace->unit ? trace->units
                                              : evn_units_count(evn_loop_units(trace->loop)),
-                        .ranks = trace->unit ? trace->ranks : 1};
-    evn_status status = EVN_OK;
-    if (!make_room(&p)) {
-        status = evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", p.bursts);
-    } else {
-        find_nodes(&p);
-        find_threads(&p);
-        find_origin(&p);
-        collect(&p);
-        qsort(p.line, p.lines, sizeof *p.line, by_time);
-        put_header(&p, prv);
-        for (size_t i = 0; i < p.lines; i++) put_line(&p, &p.line[i], prv);
-        put_names(noun, pcf);
-        put_rows(&p, row);
-        status = written(prv);
-        if (!status) status = written(pcf);
-        if (!status) status = written(row);
-    }
-    free(p.thread);
-    free(p.node);
-    free(p.cpus);
-    free(p.burst);
-    free(p.message);
-    free(p.line);
-    return status;
+                        .ranks = trace->unit ? trace->ranks : 1,
+                        .messages = (size_t)evn_trace_messages(trace)};
+    return put_all(&p, noun, prv, pcf, row);
+}
+
+static int by_begin(const void *a, const void *b) {
+    const struct loop_burst *x = a, *y = b;
+    return (x->is.begin > y->is.begin) - (x->is.begin < y->is.begin);
+}
+
+evn_status paraver_put(struct paraver_loops *all, const char *noun, FILE *prv, FILE *pcf,
+                       FILE *row) {
+    for (int u = 0; u < all->units; u++)
+        if (all->unit[u].bursts)
+            qsort(all->unit[u].burst, (size_t)all->unit[u].bursts, sizeof *all->unit[u].burst,
+                  by_begin);
+    struct paraver p = {.loops = all, .units = all->units, .ranks = 1};
+    return put_all(&p, noun, prv, pcf, row);
 }

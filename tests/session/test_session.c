@@ -281,7 +281,7 @@ static void test_messages(void **state) {
          "EVENER_RECORD: /dev/null/x cannot be written"},
         {"EVENER_TRACE", "/nowhere/trace.json", EVN_SYSTEM, "EVENER_TRACE: /nowhere/trace.json "},
         {"EVENER_TRACE", "-", EVN_USAGE, "EVENER_TRACE: -: "},
-        {"EVENER_TRACE", "a.prv", EVN_USAGE, "EVENER_TRACE: a.prv: Paraver's files "},
+        {"EVENER_TRACE", "/nowhere/a.prv", EVN_SYSTEM, "EVENER_TRACE: /nowhere/a.prv "},
     };
     evn_session *s;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -31,7 +31,7 @@ def read_header(line):
 
 
 def read_names(name):
-    states, types_ = {}, {}
+    states, types_, values = {}, {}, {}
     section = ""
     with open(name) as file:
         for line in file.read().split("\n"):
@@ -46,8 +46,13 @@ def read_names(name):
             elif section == "EVENT_TYPE" and line:
                 found = re.fullmatch(r"\d+\s+(\d+)\s+(\S.*)", line)
                 need(found, f"event type: {line!r}")
-                types_[int(found[1])] = found[2]
-    return states, types_
+                last = int(found[1])
+                types_[last] = found[2]
+            elif section == "VALUES" and line:
+                found = re.fullmatch(r"(\d+)\s+(\S.*)", line)
+                need(found, f"value: {line!r}")
+                values.setdefault(last, {})[int(found[1])] = found[2]
+    return states, types_, values
 
 
 def read_rows(name):
@@ -74,7 +79,7 @@ def read(name):
     need(lines.pop() == "", "the last line has no end")
     t = read_header(lines[0])
     t.states, t.events, t.messages = [], [], []
-    t.state_names, t.event_names = read_names(base + ".pcf")
+    t.state_names, t.event_names, t.values = read_names(base + ".pcf")
     t.levels = read_rows(base + ".row")
     need(len(t.levels["THREAD"]) == sum(t.threads) and len(t.levels["TASK"]) == len(t.threads), "rows of threads and tasks")
     need(len(t.levels["CPU"]) == sum(t.cpus) and len(t.levels["NODE"]) == len(t.cpus), "rows of processors and nodes")

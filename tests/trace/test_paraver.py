@@ -1,17 +1,20 @@
 """Runs with --trace FILE.prv, read by tests/trace/paraver.py: they are whole, and have the tasks, instances, units and ranks of
-the run's record. Run: ctest -R trace-paraver. usage: test_paraver.py EVENER"""
+the run's record. Programs with EVENER_TRACE=FILE.prv, likewise, with several loops on one axis of time; configurations for the viewer.
+Run: ctest -R trace-paraver. usage: test_paraver.py EVENER PROGRAM SHARE"""
 import collections
+import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 import paraver
 
-EVENER = ""
+EVENER = PROGRAM = SHARE = ""
 ENV = {k: v for k, v in os.environ.items() if not k.startswith("EVENER_") or k == "EVENER_CLAIMS"}
-TASK, INSTANCE, TASKS = 90000001, 90000002, 90000003
+TASK, INSTANCE, TASKS, LOOP = 90000001, 90000002, 90000003, 90000004
 
 
 class Paraver(unittest.TestCase):
@@ -99,6 +102,74 @@ class Paraver(unittest.TestCase):
                 self.assertEqual(file.read(), "before")
 
 
+    def program(self, steps, name="a.prv", code=0, **variables):
+        env = {**ENV, "EVENER_UNITS": "2:CPU:1", "EVENER_OVERSUBSCRIBE": "1", "EVENER_TRACE": os.path.join(self.folder, name), **variables}
+        done = subprocess.run([PROGRAM, str(steps)], env=env, capture_output=True, text=True, timeout=120, cwd=self.folder)
+        self.assertEqual((done.returncode, bool(done.stderr)), (code, bool(code)), done.stderr)
+        return paraver.read(os.path.join(self.folder, name)) if not code else done.stderr
+
+    def test_program(self):
+        """A session's loops: every task of every instance of each, in the order of time, also of loops that alternate."""
+        steps = 7
+        trace = self.program(steps)
+        self.assertEqual((trace.threads, trace.messages, trace.levels["THREAD"]), ([2], [], ["unit 0 (CPU 1)", "unit 1 (CPU 1)"]))
+        self.assertEqual(trace.values[LOOP], {0: "End", 1: "loop 0: static", 2: "loop 1: static", 3: "loop 2: dynamic:chunk=1,memorize=0"})
+        at, seen, open_ = collections.defaultdict(int), collections.Counter(), {}
+        for where, begin, end, _ in trace.states:
+            self.assertEqual(begin, at[where])
+            at[where] = end
+        self.assertEqual(max(at.values()), trace.end)
+        for where, _, values in trace.events:
+            self.assertEqual(sorted(values), [TASK, INSTANCE, TASKS, LOOP])
+            self.assertEqual(all(values.values()), any(values.values()))
+            self.assertNotEqual(bool(open_.get(where)), all(values.values()))
+            open_[where] = values[LOOP]
+            seen[values[LOOP], values[INSTANCE]] += values[TASKS]
+        del seen[0, 0]
+        count = {1: 5, 2: 40, 3: 3}
+        expected = {(loop, i + 1): tasks for loop, tasks in count.items() for i in range(steps * (2 if loop == 3 else 1))}
+        self.assertEqual(dict(seen), expected)
+        # the loop that was closed first is over before the others begin; these alternate
+        loops = [values[LOOP] for _, _, values in trace.events if values[LOOP]]
+        self.assertEqual([loop for loop, _ in itertools.groupby(loops)], [1] + [2, 3] * steps)
+
+    def test_program_idle(self):
+        """A program that runs nothing has units, and no bursts; another trace in Chrome's format is as before."""
+        trace = self.program(0)
+        self.assertEqual((trace.threads, trace.states, trace.events, trace.end), ([2], [], [], 0))
+
+    def test_program_refused(self):
+        """Wrong names are said at evn_open(), and earlier files stay."""
+        for end in ("prv", "pcf", "row"):
+            with open(os.path.join(self.folder, f"a.{end}"), "w") as file:
+                file.write("before")
+        self.assertIn("EVENER_TRACE: ", self.program(1, "none/a.prv", 1))
+        for end in ("prv", "pcf", "row"):
+            record = os.path.join(self.folder, f"a.{end}")
+            self.assertIn(f"a.{end} is EVENER_RECORD's", self.program(1, code=1, EVENER_RECORD=record))
+            with open(record) as file:
+                self.assertEqual(file.read(), "before")
+
+    def test_configurations(self):
+        """Each configuration has the windows that it announces; they show events that traces have, by the names that they have there."""
+        trace = self.program(2)
+        names = sorted(os.listdir(SHARE))
+        self.assertEqual(names, ["tasks.cfg", "units.cfg"])
+        for name in names:
+            with open(os.path.join(SHARE, name)) as file:
+                head, *windows = file.read().split("< NEW DISPLAYING WINDOW ")
+            self.assertEqual(head.split("\n")[0], "#ParaverCFG")
+            self.assertEqual(int(re.search(r"(?m)^ConfigFile.NumWindows: (\d+)$", head)[1]), len(windows))
+            for number, window in enumerate(windows):
+                said = dict(re.findall(r"(?m)^window_(\w+) (.*)$", window))
+                self.assertEqual((window.split(" >")[0], int(said["id"])), (said["name"], number + 1))
+                types = re.search(r"(?m)^window_filter_module evt_type \d+ (.*)$", window)
+                labels = re.search(r"(?m)^window_filter_module evt_type_label \d+ (.*)$", window)
+                shown = [int(n) for n in types[1].split()] if types else []
+                self.assertEqual([trace.event_names[n] for n in shown], re.findall(r'"([^"]*)"', labels[1]) if labels else [])
+                self.assertIn("{thread, %s}" % ("Last Evt Val" if shown else "State As Is"), said["selected_functions"])
+
+
 if __name__ == "__main__":
-    EVENER = os.path.abspath(sys.argv.pop(1))
+    EVENER, PROGRAM, SHARE = map(os.path.abspath, (sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)))
     unittest.main(verbosity=0)
