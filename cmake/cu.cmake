@@ -4,6 +4,7 @@ add_library(evener_cu_objects OBJECT
     src/cu/fork.c
     src/cu/fortran.c
     src/cu/compile.c
+    src/cu/keys.c
     src/cu/kernel.c
     src/cu/omp.c
     src/cu/place.c

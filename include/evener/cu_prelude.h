@@ -84,6 +84,9 @@ void evn_cu_batch(evn_cu_site *site, void (*body)(const evn_cu_int *iteration, i
 /* Room for weight(expr): `trips` numbers to be filled, one for each iteration. */
 double *evn_cu_weights(evn_cu_site *site, evn_cu_int trips);
 
+/* The same for key(expr): names of the iterations, by which they are known in the next instance. */
+evn_cu_int *evn_cu_keys(evn_cu_site *site, evn_cu_int trips);
+
 /* Memory for `trips` values of `bytes` of reduction variable number `which`, from 0. All leaders in
  * a teams block get the same memory. It lives until the site is entered again. */
 void *evn_cu_parts(evn_cu_site *site, int which, __SIZE_TYPE__ bytes, evn_cu_int trips);

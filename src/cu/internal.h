@@ -1,6 +1,7 @@
 /* Internals of directives at run time: units.c opens the program's units, site.c keeps directives
- * and their loops, fork.c intercepts their regions, place.c moves data, omp.c answers queries of
- * bodies, report.c prints statistics at exit. */
+ * and their loops, keys.c tells them of
+ * iterations that come and go, fork.c intercepts their regions, place.c moves data, omp.c answers
+ * queries of bodies, report.c prints statistics at exit. */
 #ifndef CU_INTERNAL_H
 #define CU_INTERNAL_H
 
@@ -35,10 +36,13 @@ struct wish {
     struct option option[CU_OPTIONS];
     double speed[2]; /* speed of a unit of each family; 0: not given */
     void (*batch)(const evn_cu_int *, int);
-    evn_cu_int weights; /* 0: not given */
-    double *weight;     /* room, kept */
-    size_t room;
+    evn_cu_int weights, keys; /* 0: not given */
+    double *weight;           /* rooms, kept */
+    evn_cu_int *key;
+    size_t weight_room, key_room;
 };
+
+struct keys;
 
 /* A loop of a directive, kept for its next instance. */
 struct kept {
@@ -48,7 +52,8 @@ struct kept {
     int options;
     struct option option[CU_OPTIONS];
     double speed[2];
-    int weighted; /* 1: weights are given */
+    int weighted;      /* 1: weights are given */
+    struct keys *keys; /* NULL: not given */
 };
 
 /* Statistics of a directive's closed loops (report.c). */
@@ -157,6 +162,14 @@ extern struct site *cu_sites;
 int cu_by_other_thread(void);
 /* Closes the loops of all directives. */
 void cu_sites_forget(void);
+
+/* ---- keys.c ---- */
+
+/* The keys of a loop's iterations; two that are equal end the program. Freed with free(). */
+struct keys *cu_keys_open(const evn_cu_site *where, const evn_cu_int *key, int n);
+
+/* Changes the loop's tasks where keys are others than those of the instance before: 1 if so. */
+int cu_keys_follow(const evn_cu_site *where, struct kept *k, const struct wish *w);
 
 /* ---- fork.c ---- */
 

@@ -1,6 +1,6 @@
-/* Directives and their loops, kept for the next instance. A directive with another number of
- * iterations or other options gets another loop, since its schedule learns for these; the last few
- * are kept. Other weights are passed to the loop. */
+/* Directives and their loops, kept for the next instance. A directive with other options, or
+ * another number of iterations without keys, gets another loop, since its schedule learns for
+ * these; the last few are kept. Other weights and keys are passed to the loop. */
 #include "cu/internal.h"
 #include <limits.h>
 #include <omp.h>
@@ -20,12 +20,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of 
 
 static pthread_key_t ends;
 
+static void free_rooms(struct wish *w) {
+    free(w->weight);
+    free(w->key);
+}
+
 static void end_thread(void *p) {
     struct cu_thread *t = p;
-    free(t->wish.weight);
+    free_rooms(&t->wish);
     for (struct wish *w = t->wish.outer; w;) {
         struct wish *outer = w->outer;
-        free(w->weight);
+        free_rooms(w);
         free(w);
         w = outer;
     }
@@ -92,7 +97,7 @@ static void check_caller(const evn_cu_site *where) {
 
 /* ---- settings before a directive ---- */
 
-/* Begins a wish; one that is being said waits below it, with its weights. */
+/* Begins a wish; one that is being said waits below it, with its weights and keys. */
 static struct wish *begin_wish(const evn_cu_site *where) {
     struct wish *w = &cu_here.wish;
     if (w->site) {
@@ -103,7 +108,12 @@ static struct wish *begin_wish(const evn_cu_site *where) {
         cu_keep_alive();
         return w;
     }
-    *w = (struct wish){.site = where, .step = 1, .weight = w->weight, .room = w->room};
+    *w = (struct wish){.site = where,
+                       .step = 1,
+                       .weight = w->weight,
+                       .weight_room = w->weight_room,
+                       .key = w->key,
+                       .key_room = w->key_room};
     return w;
 }
 
@@ -125,7 +135,7 @@ static void end_wish(void) {
         w->site = NULL;
         return;
     }
-    free(w->weight);
+    free_rooms(w);
     *w = *outer;
     free(outer);
 }
@@ -210,18 +220,30 @@ void evn_cu_batch(evn_cu_site *where, void (*body)(const evn_cu_int *, int)) {
     advise(where)->batch = body;
 }
 
+/* `old`, of *room numbers of 8 bytes, with room for one of each iteration. */
+static void *more_room(const evn_cu_site *where, const char *clause, void *old, size_t *room,
+                       evn_cu_int trips) {
+    const size_t n = trips > 0 ? (size_t)trips : 1;
+    if (n <= *room) return old;
+    void *more = n < SIZE_MAX / 8 ? realloc(old, n * 8) : NULL;
+    if (!more) cu_die(where, "%s: not enough memory for %lld iterations", clause, trips);
+    *room = n;
+    cu_keep_alive();
+    return more;
+}
+
 double *evn_cu_weights(evn_cu_site *where, evn_cu_int trips) {
     struct wish *w = advise(where);
-    const size_t n = trips > 0 ? (size_t)trips : 1;
-    if (n > w->room) {
-        double *more = n < SIZE_MAX / sizeof *more ? realloc(w->weight, n * sizeof *more) : NULL;
-        if (!more) cu_die(where, "weight: not enough memory for %lld weights", trips);
-        w->weight = more;
-        w->room = n;
-        cu_keep_alive();
-    }
+    w->weight = more_room(where, "weight", w->weight, &w->weight_room, trips);
     w->weights = trips;
     return w->weight;
+}
+
+evn_cu_int *evn_cu_keys(evn_cu_site *where, evn_cu_int trips) {
+    struct wish *w = advise(where);
+    w->key = more_room(where, "key", w->key, &w->key_room, trips);
+    w->keys = trips;
+    return w->key;
 }
 
 /* ---- values of reductions ------------------------------------------------------------------ */
@@ -265,7 +287,8 @@ void *evn_cu_parts(evn_cu_site *where, int which, size_t bytes, evn_cu_int trips
 /* ---- loops --------------------------------------------------------------------------------- */
 
 static int is_for(const struct kept *k, evn_cu_int trips, const struct wish *w) {
-    if (k->trips != trips || k->options != w->options) return 0;
+    const int keyed = w->keys == trips;
+    if (keyed != !!k->keys || (!keyed && k->trips != trips) || k->options != w->options) return 0;
     for (int i = 0; i < k->options; i++)
         if (k->option[i].value != w->option[i].value ||
             strcmp(k->option[i].name, w->option[i].name) != 0)
@@ -305,6 +328,7 @@ static double *write_speeds(const struct wish *w) {
 static void close_kept(struct site *s, struct kept *k) {
     cu_report_add(s, k->loop);
     evn_close_loop(cu.session, k->loop);
+    free(k->keys);
     free(k);
 }
 
@@ -351,6 +375,7 @@ static struct kept *open_kept(struct site *s, evn_cu_int trips, const struct wis
     memcpy(k->option, w->option, sizeof k->option);
     memcpy(k->speed, w->speed, sizeof k->speed);
     k->weighted = w->weights == trips;
+    if (w->keys == trips) k->keys = cu_keys_open(s->where, w->key, (int)trips);
     const evn_problem problem = {
         .tasks = (int)trips, .weight = k->weighted ? w->weight : NULL, .speed = speed};
     evn_status status = evn_open_loop(&k->loop, cu.session, schedule, &problem);
@@ -371,9 +396,11 @@ static struct kept *find_kept(struct site *s, evn_cu_int trips, const struct wis
     if (!k) {
         drop_oldest(s);
         k = open_kept(s, trips, w);
-    } else if (k->weighted && evn_loop_weights(k->loop, w->weight)) {
+    } else if (!(k->keys && cu_keys_follow(s->where, k, w)) && k->weighted &&
+               evn_loop_weights(k->loop, w->weight)) {
         cu_die_of_message(s->where);
     }
+    k->trips = trips;
     k->next = s->kept;
     s->kept = k;
     return k;

@@ -162,6 +162,8 @@ class Program:
             clauses.append(f"collapse({loops})")
         elif r.random() < 0.2:
             clauses.append(f"weight(1.0 + {variables[0]} % 3)")
+        elif r.random() < 0.2:
+            clauses.append(f"key({variables[0]})")
         r.shuffle(clauses)
         self.directive(out, clauses)
         for i, (type_, head) in enumerate(heads):

@@ -112,6 +112,8 @@ class Program:
             clauses.append("collapse(2)")
         elif r.random() < 0.3:
             clauses.append(f"weight(1.0 + modulo({variables[0]}, 3_{r.choice([4])}))" if "(4)" in self.kind(variables[0]) else "weight(2)")
+        elif r.random() < 0.2:
+            clauses.append(f"key(7 - int({variables[0]}, 8))")
         r.shuffle(clauses)
         self.out.append("!$omp " + self.case("teams distribute ") + r.choice([" ", ", "]).join(clauses))
 

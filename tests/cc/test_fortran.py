@@ -317,7 +317,7 @@ class Fortran(Case):
         kinds = {"evn_cu_int": "integer(evn_cu_int)", "int": "integer(evn_cu_c_int)", "double": "real(evn_cu_double)",
                  "__SIZE_TYPE__": "integer(evn_cu_size)", "signed char": "integer(evn_cu_int_1)", "short": "integer(evn_cu_int_2)",
                  "long long": "integer(evn_cu_int)", "void *": "type(evn_cu_pointer)", "const void *": "type(evn_cu_pointer)",
-                 "double *": "type(evn_cu_pointer)", "void": None}
+                 "evn_cu_int *": "type(evn_cu_pointer)", "double *": "type(evn_cu_pointer)", "void": None}
         headers = ""
         for name in ("cu_prelude.h", "cu_fortran.h"):
             with open(os.path.join(SOURCE, "include", "evener", name)) as file:
@@ -329,7 +329,7 @@ class Fortran(Case):
         with open(os.path.join(SOURCE, "include", "evener", "fortran", "evn_cu.f90")) as file:
             text = file.read()
         found = re.findall(r"^ +(?:(\w+\(\w+\)) function|subroutine) (evn_cu_\w+)\(([\w, ]*)\) bind\(c\); import(.*?)end$", text, re.M | re.S)
-        self.assertEqual(len(found), 28)
+        self.assertEqual(len(found), 29)
         for result, name, arguments, declared in found:
             with self.subTest(function=name):
                 self.assertEqual(kinds[functions[name][0]], result or None)

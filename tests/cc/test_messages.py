@@ -31,6 +31,7 @@ WRONG_C = [
 # and this is what it says first, of the clause's own place
 WRONG_TYPES = [
     ("num_teams(@2.5:CPU:1)", "num_teams: the number of units is no integer"),
+    ("num_teams(1:CPU:1) key(@0.5 * z)", "key: this is no integer"),
     ("num_teams(1:CPU:1) reduction(+: @list)", 'reduction: "list" is no number; arrays, structures and pointers'),
     ("num_teams(1:CPU:1) reduction(max: @both)", 'reduction: "both" is no number; arrays, structures and pointers'),
     ("num_teams(1:CPU:1) reduction(-: n, @at)", 'reduction: "at" is no number; arrays, structures and pointers'),

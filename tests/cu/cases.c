@@ -1,6 +1,7 @@
 /* Directives as evener-cc writes them, run: each case prints what came of it, the same for every
  * list of units, schedule and compiler. `cases NAME`; test_cu.py runs them. */
 #include "directive.h"
+#include <evener/change.h>
 #include <omp_cu.h>
 #include <math.h>
 #include <pthread.h>
@@ -318,6 +319,45 @@ static int weights(void) {
     return wrong != 0;
 }
 
+/* Iterations that come and go by their keys, in any order: one loop, which knows those that stay.
+ * In each third step they are as before. */
+static int keys(void) {
+    enum { STEPS = 30, IDS = 90, WINDOW = 40 };
+    static evn_cu_site site = EVN_CU_SITE("keys.c", 1, "map");
+    LIST(units, {2, EVN_CU_CPU, 1});
+    int runs[IDS] = {0}, due[IDS] = {0}, loops = 0, wrong = 0, kept = 0, born = 0, gone = 0;
+    const evn_loop *before = NULL;
+    for (int step = 0; step < STEPS; step++) {
+        const int from = step - step % 3, count = WINDOW + from % 7;
+        const evn_cu_int trips = evn_cu_trips(&site, 0, count, 1, EVN_CU_LESS);
+        double *weight = evn_cu_weights(&site, trips);
+        evn_cu_int *key = evn_cu_keys(&site, trips), of[IDS];
+        for (int t = 0; t < count; t++) {
+            const int id = from + (from % 2 ? count - 1 - t : t);
+            weight[t] = 1 + id % 5;
+            of[t] = id;
+            key[t] = id - 1000000000000; /* negative and large ones are as good */
+            due[id]++;
+        }
+        if (evn_cu_enter(&site, units, COUNT(units), 0, trips))
+#pragma omp parallel
+            for (evn_cu_int t; (t = evn_cu_next()) >= 0;) runs[of[t]]++;
+        const evn_loop *loop = evn_cu_loop("keys.c", 1);
+        loops += loop != before;
+        before = loop;
+    }
+    for (int i = 0; i < evn_loop_changes(before); i++) {
+        const evn_changed c = evn_loop_changed(before, i);
+        kept += c.kept;
+        born += c.born;
+        gone += c.gone;
+    }
+    for (int id = 0; id < IDS; id++) wrong += runs[id] != due[id];
+    printf("%d wrong, %d loops, %d changes: %d kept, %d born, %d gone\n", wrong, loops,
+           evn_loop_changes(before), kept, born, gone);
+    return wrong != 0;
+}
+
 /* ---- data ---------------------------------------------------------------------------------- */
 
 enum { BLOCKS = 12, CELLS = 1000 };
@@ -463,6 +503,15 @@ static void run(evn_cu_site *site, evn_cu_int count, int family, evn_cu_int size
 
 static evn_cu_site wrong = EVN_CU_SITE("wrong.c", 12, "static");
 static evn_cu_site inner = EVN_CU_SITE("wrong.c", 13, "static");
+
+static int same_key(void) {
+    LIST(units, {1, EVN_CU_CPU, 1});
+    const evn_cu_int trips = evn_cu_trips(&wrong, 0, 9, 1, EVN_CU_LESS);
+    evn_cu_int *key = evn_cu_keys(&wrong, trips);
+    for (int t = 0; t < 9; t++) key[t] = t == 7 ? 3 : t;
+    evn_cu_enter(&wrong, units, 1, 0, trips);
+    return 0;
+}
 
 static int no_count(void) { return run(&wrong, 0, EVN_CU_CPU, 1, 3), 0; }
 static int no_size(void) { return run(&wrong, 1, EVN_CU_GPU, -2, 3), 0; }
@@ -787,6 +836,8 @@ static const struct {
              {"ends", ends},
              {"kept", kept},
              {"weights", weights},
+             {"keys", keys},
+             {"same_key", same_key},
              {"team", team},
              {"launch", launch},
              {"untaken", untaken},

@@ -148,6 +148,11 @@ class Same(unittest.TestCase):
             loops = json.load(file)["loops"]
         self.assertEqual([loop["steps"] for loop in loops], [60, 60])
 
+    def test_keys(self):
+        """One loop for iterations that come and go, in any order; no change where all are as before."""
+        said = self.same("keys", (None, "1:CPU:1", "3:CPU:1"))
+        self.assertEqual(said, "0 wrong, 1 loops, 9 changes: 354 kept, 36 born, 30 gone\n")
+
     def test_data(self):
         lists = (None, "1:CPU:1", "1:GPU:1", "1:CPU:1,2:GPU:1", "1:GPU:2")
         for case in "moves", "batches":
@@ -298,6 +303,7 @@ class Wrong(unittest.TestCase):
                 ("own_other", r".*cases\.c:\d+: omp_commit_task\(\d\): it is not the task of .*", {}),
                 ("own_outside", r"wrong\.c:12: omp_get_task: outside of a body of omp_cu_run\(\), .*", {}),
                 ("own_negative", r".*cases\.c:\d+: omp_cu_run: -1 tasks; .*", {}),
+                ("same_key", r"wrong\.c:12: key: iterations 3 and 7, counted from 0, both have the key 3; .*", {}),
                 ("launch", r'wrong\.c:12: omp_cu_launch of "grow" where there is no device; .*', {}),
                 ("untaken", r"wrong\.c:12: the parallel region of this directive was not taken over: .*", {}),
                 ("once", r".*cases\.c:\d+: EVENER_UNITS: .*", {"EVENER_UNITS": "4:CPUS:4"}),

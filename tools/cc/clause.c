@@ -24,6 +24,7 @@ static const struct rule {
              [K_BIND] = {"bind", ON_LOOPS, 1},
              [K_SCHEDULE] = {"dist_schedule", ON_LOOPS, 1},
              [K_WEIGHT] = {"weight", ON_LOOPS, 1},
+             [K_KEY] = {"key", ON_TEAMS_LOOP, 1},
              [K_SPEED] = {"speed", ON_LOOPS, 1},
              [K_BATCH] = {"batch", ON_LOOPS, 1}};
 
@@ -86,6 +87,13 @@ static int allowed(struct source *s, const struct directive *d, const struct cla
         const char *word = meant(s, d, &c->name);
         if (d->construct == C_DISTRIBUTE && token_is(s, &c->name, "teams")) {
             error(s, c->name.begin, "teams stands before %s: write teams %s", name, name);
+            return 0;
+        }
+        if (c->kind == K_KEY && d->construct == C_DISTRIBUTE) {
+            error(s, c->name.begin,
+                  "key: tasks cannot come and go within a teams block; write teams %s as one "
+                  "directive",
+                  name);
             return 0;
         }
         error(s, c->name.begin, "\"%.*s\" is no clause of %s%s%s%s", token_length(&c->name),

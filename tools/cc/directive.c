@@ -106,6 +106,7 @@ static const struct {
                     {"bind", K_BIND},
                     {"dist_schedule", K_SCHEDULE},
                     {"weight", K_WEIGHT},
+                    {"key", K_KEY},
                     {"speed", K_SPEED},
                     {"batch", K_BATCH},
                     {"OMP_CU", K_OMP_CU}};
@@ -239,10 +240,15 @@ const struct clause *directive_find(const struct directive *d, enum clause_kind 
     return NULL;
 }
 
+int directive_learns(const struct directive *d) {
+    return directive_find(d, K_WEIGHT) || directive_find(d, K_KEY);
+}
+
 int directive_extended(const struct source *s, const struct directive *d) {
     for (int i = 0; i < d->clauses; i++) {
         const struct clause *c = &d->clause[i];
-        if (c->kind == K_WEIGHT || c->kind == K_SPEED || c->kind == K_BATCH) return 1;
+        if (c->kind == K_WEIGHT || c->kind == K_KEY || c->kind == K_SPEED || c->kind == K_BATCH)
+            return 1;
         if (c->kind == K_SCHEDULE && c->in.count > 0 && !token_is(s, &c->in.at[0], "static"))
             return 1;
     }

@@ -27,6 +27,7 @@ enum clause_kind {
     K_BIND,
     K_SCHEDULE,
     K_WEIGHT,
+    K_KEY,
     K_SPEED,
     K_BATCH,
     K_OMP_CU,
@@ -84,6 +85,8 @@ void look_for_list(struct source *s, const struct directive *d);
 
 /* The clause, or NULL. */
 const struct clause *directive_find(const struct directive *d, enum clause_kind kind);
+/* Whether a loop without a schedule is to learn: it says more of its iterations than how many. */
+int directive_learns(const struct directive *d);
 /* Whether there is a clause that only we know. */
 int directive_extended(const struct source *s, const struct directive *d);
 

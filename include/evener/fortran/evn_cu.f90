@@ -31,6 +31,8 @@ module evn_cu
             integer(evn_cu_word), intent(inout) :: site(4); type(evn_cu_funptr), value :: body; end
         type(evn_cu_pointer) function evn_cu_weights(site, trips) bind(c); import
             integer(evn_cu_word), intent(inout) :: site(4); integer(evn_cu_int), value :: trips; end
+        type(evn_cu_pointer) function evn_cu_keys(site, trips) bind(c); import
+            integer(evn_cu_word), intent(inout) :: site(4); integer(evn_cu_int), value :: trips; end
         type(evn_cu_pointer) function evn_cu_parts(site, which, bytes, trips) bind(c); import
             integer(evn_cu_word), intent(inout) :: site(4); integer(evn_cu_c_int), value :: which
             integer(evn_cu_size), value :: bytes; integer(evn_cu_int), value :: trips; end

@@ -37,5 +37,12 @@ int main(void) {
     for (int i = 0; i < 5; i++)
         for (unsigned char j = 9; 3 < j; --j) sum += i * 10 + j;
     printf("%d\n", sum);
+    for (int step = 0; step < 8; step++) {
+        const int blocks = 9 + 5 * (step % 3);
+#pragma omp teams distribute num_teams(2 : CPU : 1) key(7 * b + (b > 3 ? step : 0))                \
+    weight(1 + b % 4) reduction(+ : sum)
+        for (int b = 0; b < blocks; b++) sum += b * step;
+    }
+    printf("%d\n", sum);
     return 0;
 }

@@ -38,4 +38,11 @@ program a
         end do
     end do
     print *, k
+    do last = 1, 6
+        !$omp teams distribute num_teams(2:CPU:1) key(100 * z - last / 3) dist_schedule(map) reduction(+: k)
+        do z = 1, 10 + 4 * mod(last, 3)
+            k = k + z * last
+        end do
+    end do
+    print *, k
 end program

@@ -100,7 +100,7 @@ static void integer(struct emit *e, const char *name, struct range r, const char
 static void put_schedule(struct emit *e) {
     const struct clause *c = directive_find(e->d, K_SCHEDULE);
     if (!c) {
-        put(&e->out, directive_find(e->d, K_WEIGHT) ? "auto" : "static");
+        put(&e->out, directive_learns(e->d) ? "auto" : "static");
         return;
     }
     struct run rest;
@@ -367,23 +367,31 @@ static void put_options(struct emit *e) {
     }
 }
 
-static void put_weights(struct emit *e) {
-    const struct clause *weight = directive_find(e->d, K_WEIGHT);
-    if (!weight) return;
+/* Room of the run-time's for numbers of a type, one for each iteration, by the clause's expression.
+ */
+static void put_numbers(struct emit *e, enum clause_kind kind, const char *type, const char *name) {
+    const struct clause *c = directive_find(e->d, kind);
+    if (!c) return;
     put(&e->out,
-        "double *evn_%d_weight = evn_cu_weights(&evn_%d, evn_%d_trips);\n"
+        "%s *evn_%d_%s = evn_cu_%ss(&evn_%d, evn_%d_trips);\n"
         "for (evn_cu_int evn_%d_t = 0; evn_%d_t < evn_%d_trips; evn_%d_t++) {\n",
-        e->n, e->n, e->n, e->n, e->n, e->n, e->n);
+        type, e->n, name, name, e->n, e->n, e->n, e->n, e->n, e->n);
     put_indices(e);
-    put(&e->out, "evn_%d_weight[evn_%d_t] = (double)(", e->n, e->n);
-    copy(e, run_range(weight->in));
+    if (kind == K_KEY) {
+        integer(e, "this_key", run_range(c->in), "key: this");
+        put(&e->out, "evn_%d_%s[evn_%d_t] = evn_%d_this_key;\n}\n", e->n, name, e->n, e->n);
+        return;
+    }
+    put(&e->out, "evn_%d_%s[evn_%d_t] = (%s)(", e->n, name, e->n, type);
+    copy(e, run_range(c->in));
     put(&e->out, ");\n}\n");
 }
 
 /* Clauses that tell the run-time how to share out. */
 static void put_advice(struct emit *e) {
     put_options(e);
-    put_weights(e);
+    put_numbers(e, K_WEIGHT, "double", "weight");
+    put_numbers(e, K_KEY, "evn_cu_int", "key");
     const struct clause *speed = directive_find(e->d, K_SPEED);
     int at = 0;
     struct run part;

@@ -195,13 +195,17 @@ static void put_declarations(struct emit *e) {
         say(e, "type(evn_cu_pointer) :: evn_%d_weights", e->n);
         say(e, "real(evn_cu_double) :: evn_%d_weight", e->n);
     }
+    if (directive_find(e->d, K_KEY)) {
+        say(e, "type(evn_cu_pointer) :: evn_%d_keys", e->n);
+        say(e, "integer(evn_cu_int) :: evn_%d_key", e->n);
+    }
 }
 
 static void put_site(struct emit *e) {
     const struct place place = source_place(&e->f->raw, fortran_raw(e->f, e->d->begin));
     const struct clause *c = directive_find(e->d, K_SCHEDULE);
     struct text kind = {0};
-    put(&kind, "%s", c ? "" : directive_find(e->d, K_WEIGHT) ? "auto" : "static");
+    put(&kind, "%s", c ? "" : directive_learns(e->d) ? "auto" : "static");
     if (c) {
         struct run rest;
         const struct run words = schedule_kind(&e->f->flat, c, &rest);
@@ -300,11 +304,12 @@ static void put_options(struct emit *e) {
     }
 }
 
-static void put_weights(struct emit *e) {
-    const struct clause *weight = directive_find(e->d, K_WEIGHT);
-    if (!weight) return;
-    const struct range r = run_range(weight->in);
-    say(e, "evn_%d_weights = evn_cu_weights(evn_%d, evn_%d_trips)", e->n, e->n, e->n);
+/* Room of the run-time's for numbers, one for each iteration, by the clause's expression. */
+static void put_numbers(struct emit *e, enum clause_kind kind, const char *name) {
+    const struct clause *c = directive_find(e->d, kind);
+    if (!c) return;
+    const struct range r = run_range(c->in);
+    say(e, "evn_%d_%ss = evn_cu_%ss(evn_%d, evn_%d_trips)", e->n, name, name, e->n, e->n);
     put(&e->line, "!$omp single");
     for (int k = 0; k < e->nest->loops; k++)
         put(&e->line, " private(%.*s)", token_length(&e->nest->loop[k].variable),
@@ -312,11 +317,15 @@ static void put_weights(struct emit *e) {
     flush(e);
     say(e, "do evn_%d_t = 0, evn_%d_trips - 1", e->n, e->n);
     put_indices(e);
-    line(e, r.begin);
-    say(e, "evn_%d_weight = %.*s", e->n, width(r), letters(e, r));
-    line(e, e->d->begin);
-    say(e, "call evn_cu_part_put(evn_%d_weights, 8_evn_cu_size, evn_%d_t, evn_%d_weight)", e->n,
-        e->n, e->n);
+    if (kind == K_KEY) {
+        integer(e, name, r);
+    } else {
+        line(e, r.begin);
+        say(e, "evn_%d_%s = %.*s", e->n, name, width(r), letters(e, r));
+        line(e, e->d->begin);
+    }
+    say(e, "call evn_cu_part_put(evn_%d_%ss, 8_evn_cu_size, evn_%d_t, evn_%d_%s)", e->n, name, e->n,
+        e->n, name);
     say(e, "end do");
     say(e, "!$omp end single nowait");
 }
@@ -325,7 +334,8 @@ static void put_weights(struct emit *e) {
 static void put_advice(struct emit *e) {
     const struct source *flat = &e->f->flat;
     put_options(e);
-    put_weights(e);
+    put_numbers(e, K_WEIGHT, "weight");
+    put_numbers(e, K_KEY, "key");
     const struct clause *speed = directive_find(e->d, K_SPEED);
     struct run part;
     int at = 0;
