@@ -51,7 +51,8 @@ static const struct {
     {"sp.sp_lines", {3, 5}},          {"sp.sp_rhs", {4, 4}},
     {"lu.lu_lower", {3, 4}},          {"lu.lu_upper", {3, 4}},
     {"lu.lu_residual", {4, 4}},       {"lu_resident.lu_lower", {3, 4}},
-    {"lu_resident.lu_upper", {3, 4}},
+    {"lu_resident.lu_upper", {3, 4}}, {"ft.ft_lines", {4, 4}},
+    {"ft.ft_rows", {5, 5}},
 };
 
 static struct rtc *compiler;

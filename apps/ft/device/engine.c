@@ -57,6 +57,13 @@ static struct engine_line add_line(const struct line *l, double *table, int *dou
     return e;
 }
 
+/* Factors between packs and lanes: those of a lane for all points, since neighbouring items have
+ * neighbouring points. */
+static void add_twiddle(const struct transform *t, double *table) {
+    for (int v = 0; v < PACK; v++)
+        for (int p = 0; p < t->packs; p++) table[v * t->packs + p] = t->x_twiddle[PACK * p + v];
+}
+
 static void fill(struct engine *e, double *table, int *order) {
     const struct transform *t = e->t;
     int doubles = 0, numbers = 0;
@@ -64,8 +71,10 @@ static void fill(struct engine *e, double *table, int *order) {
     e->y = add_line(&t->y, table, &doubles, order, &numbers);
     e->z = add_line(&t->z, table, &doubles, order, &numbers);
     e->twiddle = doubles;
-    memcpy(table + doubles, t->x_matrix ? t->x_matrix : t->x_twiddle,
-           2 * (size_t)t->nx * sizeof *table);
+    if (t->x_matrix)
+        memcpy(table + doubles, t->x_matrix, 2 * (size_t)t->nx * sizeof *table);
+    else
+        add_twiddle(t, table + doubles);
 }
 
 /* Sends both, and waits, since the host's are given back. */

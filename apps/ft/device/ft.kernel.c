@@ -58,64 +58,91 @@ EVN_DEVICE_FUNCTION void transform8(struct cnum a[8]) {
 }
 
 /* ---- memory of the group: point t of lane w at t*lanes + w -------------------------------------
+ *
+ * On a device these places have holes between them, so that bit k of a place moves a point by
+ * 2^(k%4) banks: the memory serves 16 items together, and these meet 16 banks wherever their places
+ * differ in four bits one behind the other, lanes beside lanes and points far apart alike. Where
+ * the bits in which they would differ are others, items change their turns.
  */
 
-enum { SPOTS = ENGINE_POINTS + EVN_ON_DEVICE * ENGINE_POINTS / 8 };
-
-/* On a device every eighth is followed by a hole (HOLES_ROWS: items whose points are a pack apart
- * meet different banks), or every sixteenth (HOLES_LINES: 16 items, which the memory serves
- * together, meet 16 banks where their points lie side by side). */
-enum { HOLES_ROWS = 3, HOLES_LINES = 4 };
-EVN_DEVICE_FUNCTION int spot(int i, int holes) { return i + EVN_ON_DEVICE * (i >> holes); }
-
-EVN_DEVICE_FUNCTION struct cnum get(EVN_LOCAL const double *buffer, int holes, int i) {
-    return cnum_of(buffer[spot(i, holes)], buffer[SPOTS + spot(i, holes)]);
+EVN_DEVICE_FUNCTION int spot(int place) {
+    return place + EVN_ON_DEVICE * ((place >> 4) + (place >> 8));
 }
-EVN_DEVICE_FUNCTION void put(EVN_LOCAL double *buffer, int holes, int i, struct cnum a) {
-    buffer[spot(i, holes)] = a.re;
-    buffer[SPOTS + spot(i, holes)] = a.im;
+enum { SPOTS = ENGINE_POINTS + EVN_ON_DEVICE * (ENGINE_POINTS / 16 + ENGINE_POINTS / 256) };
+
+/* The number t of an item on a device, its lowest `low` bits moved above the `by` bits that follow
+ * them. */
+EVN_DEVICE_FUNCTION int turned(int t, int low, int by) {
+    const int mask = (1 << (low + by)) - 1, field = t & mask;
+    return EVN_ON_DEVICE ? t - field + ((field << by & mask) | field >> low) : t;
 }
 
-/* Four points `apart` in the group's memory, transformed and multiplied by their twiddle factors.
- */
-EVN_DEVICE_FUNCTION void twiddled(EVN_LOCAL double *buffer, int holes, int at, int apart,
+EVN_DEVICE_FUNCTION struct cnum get(EVN_LOCAL const double *buffer, int at) {
+    return cnum_of(buffer[at], buffer[SPOTS + at]);
+}
+EVN_DEVICE_FUNCTION void put(EVN_LOCAL double *buffer, int at, struct cnum a) {
+    buffer[at] = a.re;
+    buffer[SPOTS + at] = a.im;
+}
+
+/* Spots of points that are a power of two apart, from that of the first one, whose place has zeros
+ * in the bits in which theirs differ: so spots are sums. */
+struct spots {
+    int at, one, two, four;
+};
+EVN_DEVICE_FUNCTION struct spots spots(int place, int apart) {
+    struct spots s;
+    s.at = spot(place);
+    s.one = spot(apart);
+    s.two = spot(2 * apart);
+    s.four = spot(4 * apart);
+    return s;
+}
+
+/* Four points in the group's memory, transformed and multiplied by their twiddle factors. */
+EVN_DEVICE_FUNCTION void twiddled(EVN_LOCAL double *buffer, struct spots s,
                                   EVN_GLOBAL const double *w, struct cnum a0, struct cnum a1,
                                   struct cnum a2, struct cnum a3) {
     transform4(&a0, &a1, &a2, &a3);
-    put(buffer, holes, at, a0);
-    put(buffer, holes, at + apart, cnum_times(a1, w[0], w[1]));
-    put(buffer, holes, at + 2 * apart, cnum_times(a2, w[2], w[3]));
-    put(buffer, holes, at + 3 * apart, cnum_times(a3, w[4], w[5]));
+    put(buffer, s.at, a0);
+    put(buffer, s.at + s.one, cnum_times(a1, w[0], w[1]));
+    put(buffer, s.at + s.two, cnum_times(a2, w[2], w[3]));
+    put(buffer, s.at + s.one + s.two, cnum_times(a3, w[4], w[5]));
 }
 
 /* Butterfly i of a pass whose blocks are 2^log points long. */
-EVN_DEVICE_FUNCTION void middle(EVN_LOCAL double *buffer, int holes, EVN_GLOBAL const double *w,
-                                int log, int log_wide, int i) {
+EVN_DEVICE_FUNCTION void middle(EVN_LOCAL double *buffer, EVN_GLOBAL const double *w, int log,
+                                int log_wide, int i) {
     const int lane = i & ((1 << log_wide) - 1), t = i >> log_wide;
-    const int j = t & ((1 << (log - 2)) - 1), block = t >> (log - 2);
-    const int apart = 1 << (log - 2 + log_wide);
-    const int at = (((block << log) + j) << log_wide) + lane;
-    twiddled(buffer, holes, at, apart, w + 6 * j, get(buffer, holes, at),
-             get(buffer, holes, at + apart), get(buffer, holes, at + 2 * apart),
-             get(buffer, holes, at + 3 * apart));
+    const int j = t & ((1 << (log - 2)) - 1);
+    const int block = turned(t >> (log - 2), evn_imax(4 - (log_wide + log - 2), 0), 2);
+    const struct spots s =
+        spots((((block << log) + j) << log_wide) + lane, 1 << (log - 2 + log_wide));
+    twiddled(buffer, s, w + 6 * j, get(buffer, s.at), get(buffer, s.at + s.one),
+             get(buffer, s.at + s.two), get(buffer, s.at + s.one + s.two));
 }
 
-/* The last pass's block b of a lane. */
-EVN_DEVICE_FUNCTION void last_block(EVN_LOCAL const double *buffer, int holes, int at, int wide,
-                                    int log_last, struct cnum a[8]) {
-    a[0] = get(buffer, holes, at);
+/* The block of the last pass that item i does, if not that of its number. */
+EVN_DEVICE_FUNCTION int last_turn(int i, int log_wide, int log_last) {
+    return turned(i >> log_wide, evn_imax(4 - log_wide, 0), 4 - log_last);
+}
+
+/* The last pass's block of a lane. */
+EVN_DEVICE_FUNCTION void last_block(EVN_LOCAL const double *buffer, struct spots s, int log_last,
+                                    struct cnum a[8]) {
+    a[0] = get(buffer, s.at);
     a[1] = a[2] = a[3] = a[0]; /* or compilers warn */
     a[4] = a[5] = a[6] = a[7] = a[0];
-    if (log_last >= 1) a[1] = get(buffer, holes, at + wide);
+    if (log_last >= 1) a[1] = get(buffer, s.at + s.one);
     if (log_last >= 2) {
-        a[2] = get(buffer, holes, at + 2 * wide);
-        a[3] = get(buffer, holes, at + 3 * wide);
+        a[2] = get(buffer, s.at + s.two);
+        a[3] = get(buffer, s.at + s.one + s.two);
     }
     if (log_last == 3) {
-        a[4] = get(buffer, holes, at + 4 * wide);
-        a[5] = get(buffer, holes, at + 5 * wide);
-        a[6] = get(buffer, holes, at + 6 * wide);
-        a[7] = get(buffer, holes, at + 7 * wide);
+        a[4] = get(buffer, s.at + s.four);
+        a[5] = get(buffer, s.at + s.four + s.one);
+        a[6] = get(buffer, s.at + s.four + s.two);
+        a[7] = get(buffer, s.at + s.four + s.one + s.two);
         transform8(a);
     } else if (log_last == 2) {
         transform4(&a[0], &a[1], &a[2], &a[3]);
@@ -180,11 +207,10 @@ EVN_DEVICE_FUNCTION void line_first(EVN_GLOBAL const double *memory, EVN_GLOBAL 
                                     EVN_GLOBAL const double *decay,
                                     EVN_GLOBAL const struct engine_way *ways,
                                     const struct engine_lines *v, struct lane l,
-                                    EVN_LOCAL double *buffer, int holes, int j, int log_wide,
-                                    int i) {
+                                    EVN_LOCAL double *buffer, int j, int log_wide, int i) {
     const int apart = v->line.n >> 2;
     if (!l.is_there) return;
-    twiddled(buffer, holes, i, apart << log_wide, w + 6 * j,
+    twiddled(buffer, spots(i, apart << log_wide), w + 6 * j,
              line_point(memory, decay, ways, v, l, j),
              line_point(memory, decay, ways, v, l, j + apart),
              line_point(memory, decay, ways, v, l, j + 2 * apart),
@@ -194,13 +220,12 @@ EVN_DEVICE_FUNCTION void line_first(EVN_GLOBAL const double *memory, EVN_GLOBAL 
 EVN_DEVICE_FUNCTION void line_last(EVN_GLOBAL double *memory, EVN_GLOBAL const int *order,
                                    EVN_GLOBAL const struct engine_way *ways,
                                    const struct engine_lines *v, struct lane l,
-                                   EVN_LOCAL const double *buffer, int holes, int b, int log_wide,
-                                   int lane) {
+                                   EVN_LOCAL const double *buffer, int b, int log_wide, int lane) {
     struct cnum a[8];
     const int log_last = v->line.log_last, blocks = v->line.n >> log_last;
     EVN_GLOBAL const struct engine_way *to = ways + v->to + order[b];
     if (!l.is_there) return;
-    last_block(buffer, holes, (b << (log_last + log_wide)) + lane, 1 << log_wide, log_last, a);
+    last_block(buffer, spots((b << (log_last + log_wide)) + lane, 1 << log_wide), log_last, a);
     store(memory + way_at(to, l), v->sign, a[0]);
     if (log_last >= 1) store(memory + way_at(to + blocks, l), v->sign, a[1]);
     if (log_last >= 2) {
@@ -220,35 +245,32 @@ EVN_KERNEL(ft_lines, ENGINE_ITEMS,
             EVN_IN(double, decay), EVN_IN(struct engine_way, ways), EVN_IN(int, numbers),
             EVN_VALUE(struct engine_lines, v))) {
     EVN_LOCAL_ARRAY(double, buffer, 2 * SPOTS);
-    const int holes = HOLES_LINES;
     const int log_wide = ENGINE_LOG - v.line.log, mask = (1 << log_wide) - 1;
     const int first = EVN_GROUP << log_wide;
     int twiddle = v.line.twiddle;
     if (v.line.passes) {
         EVN_SHARE(i, ENGINE_POINTS / 4) {
             line_first(memory, table + twiddle, decay, ways, &v,
-                       lane_of(numbers, &v, first + (i & mask)), buffer, holes, i >> log_wide,
-                       log_wide, i);
+                       lane_of(numbers, &v, first + (i & mask)), buffer, i >> log_wide, log_wide,
+                       i);
         }
     } else {
         EVN_SHARE(i, ENGINE_POINTS) {
             const struct lane l = lane_of(numbers, &v, first + (i & mask));
             if (l.is_there)
-                put(buffer, holes, i, line_point(memory, decay, ways, &v, l, i >> log_wide));
+                put(buffer, spot(i), line_point(memory, decay, ways, &v, l, i >> log_wide));
         }
     }
     EVN_BARRIER;
     for (int pass = 1; pass < v.line.passes; pass++) {
         const int log = v.line.log - 2 * pass;
         twiddle += 6 << log;
-        EVN_SHARE(i, ENGINE_POINTS / 4) {
-            middle(buffer, holes, table + twiddle, log, log_wide, i);
-        }
+        EVN_SHARE(i, ENGINE_POINTS / 4) { middle(buffer, table + twiddle, log, log_wide, i); }
         EVN_BARRIER;
     }
     EVN_SHARE(i, ENGINE_POINTS >> v.line.log_last) {
         line_last(memory, order + v.line.order, ways, &v, lane_of(numbers, &v, first + (i & mask)),
-                  buffer, holes, i >> log_wide, log_wide, i & mask);
+                  buffer, last_turn(i, log_wide, v.line.log_last), log_wide, i & mask);
     }
 }
 
@@ -288,36 +310,38 @@ EVN_DEVICE_FUNCTION struct cnum row_point(EVN_GLOBAL const double *memory, evn_l
 EVN_DEVICE_FUNCTION void row_first(EVN_GLOBAL const double *memory, EVN_GLOBAL const double *w,
                                    EVN_GLOBAL const int *numbers,
                                    EVN_GLOBAL const struct engine_way *ways,
-                                   const struct engine_rows *v, EVN_LOCAL double *buffer, int holes,
-                                   int first, int i) {
+                                   const struct engine_rows *v, EVN_LOCAL double *buffer, int first,
+                                   int i) {
     const int log = v->line.log - 2, apart = 8 << log, lane = i & 7;
     const int j = (i >> 3) & ((1 << log) - 1), r = i >> (3 + log), x = 8 * j + lane;
     const evn_long at = row_at(numbers, ways + v->from, v, first + r, x);
     const evn_long step = at < 0 ? 0 : 2 * (evn_long)apart; /* packs of a row are neighbours */
-    twiddled(buffer, holes, (r << (log + 5)) + x, apart, w + 6 * j, row_point(memory, at, v->sign),
+    twiddled(buffer, spots((r << (log + 5)) + x, apart), w + 6 * j, row_point(memory, at, v->sign),
              row_point(memory, at + step, v->sign), row_point(memory, at + 2 * step, v->sign),
              row_point(memory, at + 3 * step, v->sign));
 }
 
-/* Block i of the last pass, in place. */
-EVN_DEVICE_FUNCTION void row_last(EVN_LOCAL double *buffer, int holes, int log_last, int i) {
+/* A block of the last pass, in place. */
+EVN_DEVICE_FUNCTION void row_last(EVN_LOCAL double *buffer, int log_last, int i) {
     struct cnum a[8];
-    const int at = ((i >> 3) << (3 + log_last)) + (i & 7);
-    last_block(buffer, holes, at, 8, log_last, a);
-    put(buffer, holes, at, a[0]);
-    put(buffer, holes, at + 8, a[1]);
-    put(buffer, holes, at + 16, a[2]);
-    put(buffer, holes, at + 24, a[3]);
+    const int place = (last_turn(i, 3, log_last) << (3 + log_last)) + (i & 7);
+    const struct spots s = spots(place, 8);
+    last_block(buffer, s, log_last, a);
+    put(buffer, s.at, a[0]);
+    put(buffer, s.at + s.one, a[1]);
+    put(buffer, s.at + s.two, a[2]);
+    put(buffer, s.at + s.one + s.two, a[3]);
     if (log_last < 3) return;
-    put(buffer, holes, at + 32, a[4]);
-    put(buffer, holes, at + 40, a[5]);
-    put(buffer, holes, at + 48, a[6]);
-    put(buffer, holes, at + 56, a[7]);
+    put(buffer, s.at + s.four, a[4]);
+    put(buffer, s.at + s.four + s.one, a[5]);
+    put(buffer, s.at + s.four + s.two, a[6]);
+    put(buffer, s.at + s.four + s.one + s.two, a[7]);
 }
 
-EVN_DEVICE_FUNCTION struct cnum row_lane(EVN_LOCAL const double *buffer, int holes, int at,
-                                         EVN_GLOBAL const double *w, int lane) {
-    return cnum_times(get(buffer, holes, at + lane), w[lane], w[8 + lane]);
+/* Lane of the pack whose first lane is at this spot, times its factor. */
+EVN_DEVICE_FUNCTION struct cnum row_lane(EVN_LOCAL const double *buffer, int at,
+                                         EVN_GLOBAL const double *w, int packs, int lane) {
+    return cnum_times(get(buffer, at + lane), w[lane * packs], w[(8 + lane) * packs]);
 }
 
 /* Result pack p of row r, where the last pass has left it, across its lanes. */
@@ -325,24 +349,27 @@ EVN_DEVICE_FUNCTION void row_across(EVN_GLOBAL double *memory, EVN_GLOBAL const 
                                     EVN_GLOBAL const int *order, EVN_GLOBAL const int *numbers,
                                     EVN_GLOBAL const struct engine_way *ways,
                                     const struct engine_rows *v, EVN_LOCAL const double *buffer,
-                                    int holes, int first, int i) {
+                                    int first, int i) {
     const int log = v->line.log, log_blocks = log - v->line.log_last, packs = 1 << log;
-    const int p = i & (packs - 1), r = i >> log;
+    /* In rows of 32 packs bits 1 and 2 of p move by 8 banks both: bits 2, 3, 4 change places, as
+     * turned() does, which takes registers here. */
+    const int turn = i + (log == 5 ? EVN_ON_DEVICE * ((i & 12) - (i >> 4 & 1) * 12) : 0);
+    const int p = turn & (packs - 1), r = i >> log;
     const int b = order[p & ((1 << log_blocks) - 1)];
-    const int at = ((r << log) + (b << v->line.log_last) + (p >> log_blocks)) << 3;
+    const int at = spot(((r << log) + (b << v->line.log_last) + (p >> log_blocks)) << 3);
     const evn_long to = row_at(numbers, ways + v->to, v, first + r, p);
     const evn_long apart = 2 * (evn_long)packs; /* result q*packs + p */
     struct cnum a[8];
     if (to < 0) return;
-    w += 16 * p;
-    a[0] = row_lane(buffer, holes, at, w, 0);
-    a[1] = row_lane(buffer, holes, at, w, 1);
-    a[2] = row_lane(buffer, holes, at, w, 2);
-    a[3] = row_lane(buffer, holes, at, w, 3);
-    a[4] = row_lane(buffer, holes, at, w, 4);
-    a[5] = row_lane(buffer, holes, at, w, 5);
-    a[6] = row_lane(buffer, holes, at, w, 6);
-    a[7] = row_lane(buffer, holes, at, w, 7);
+    w += p;
+    a[0] = row_lane(buffer, at, w, packs, 0);
+    a[1] = row_lane(buffer, at, w, packs, 1);
+    a[2] = row_lane(buffer, at, w, packs, 2);
+    a[3] = row_lane(buffer, at, w, packs, 3);
+    a[4] = row_lane(buffer, at, w, packs, 4);
+    a[5] = row_lane(buffer, at, w, packs, 5);
+    a[6] = row_lane(buffer, at, w, packs, 6);
+    a[7] = row_lane(buffer, at, w, packs, 7);
     transform8(a);
     store(memory + to, v->sign, a[0]);
     store(memory + to + apart, v->sign, a[1]);
@@ -354,22 +381,21 @@ EVN_DEVICE_FUNCTION void row_across(EVN_GLOBAL double *memory, EVN_GLOBAL const 
     store(memory + to + 7 * apart, v->sign, a[7]);
 }
 
-EVN_KERNEL(ft_rows, ENGINE_ITEMS,
+EVN_KERNEL(ft_rows, EVN_RESIDENT(ENGINE_ITEMS, 5),
            (EVN_BUFFER(double, memory), EVN_IN(double, table), EVN_IN(int, order),
             EVN_IN(struct engine_way, ways), EVN_IN(int, numbers),
             EVN_VALUE(struct engine_rows, v))) {
     EVN_LOCAL_ARRAY(double, buffer, 2 * SPOTS);
-    const int holes = HOLES_ROWS;
     const int first = EVN_GROUP << (ENGINE_LOG - v.log_x);
     int twiddle = v.line.twiddle;
     if (v.line.passes) {
         EVN_SHARE(i, ENGINE_POINTS / 4) {
-            row_first(memory, table + twiddle, numbers, ways, &v, buffer, holes, first, i);
+            row_first(memory, table + twiddle, numbers, ways, &v, buffer, first, i);
         }
     } else {
         EVN_SHARE(i, ENGINE_POINTS) {
             const int r = i >> v.log_x, x = i & ((1 << v.log_x) - 1);
-            put(buffer, holes, i,
+            put(buffer, spot(i),
                 row_point(memory, row_at(numbers, ways + v.from, &v, first + r, x), v.sign));
         }
     }
@@ -377,14 +403,14 @@ EVN_KERNEL(ft_rows, ENGINE_ITEMS,
     for (int pass = 1; pass < v.line.passes; pass++) {
         const int log = v.line.log - 2 * pass;
         twiddle += 6 << log;
-        EVN_SHARE(i, ENGINE_POINTS / 4) { middle(buffer, holes, table + twiddle, log, 3, i); }
+        EVN_SHARE(i, ENGINE_POINTS / 4) { middle(buffer, table + twiddle, log, 3, i); }
         EVN_BARRIER;
     }
-    EVN_SHARE(i, ENGINE_POINTS >> v.line.log_last) { row_last(buffer, holes, v.line.log_last, i); }
+    EVN_SHARE(i, ENGINE_POINTS >> v.line.log_last) { row_last(buffer, v.line.log_last, i); }
     EVN_BARRIER;
     EVN_SHARE(i, ENGINE_POINTS / 8) {
         row_across(memory, table + v.twiddle, order + v.line.order, numbers, ways, &v, buffer,
-                   holes, first, i);
+                   first, i);
     }
 }
 
@@ -393,12 +419,11 @@ EVN_KERNEL(ft_short, ENGINE_ITEMS,
            (EVN_BUFFER(double, memory), EVN_IN(double, table), EVN_IN(struct engine_way, ways),
             EVN_IN(int, numbers), EVN_VALUE(struct engine_rows, v))) {
     EVN_LOCAL_ARRAY(double, buffer, 2 * SPOTS);
-    const int holes = HOLES_ROWS;
     const int first = EVN_GROUP << (ENGINE_LOG - v.log_x), nx = 1 << v.log_x;
     EVN_SHARE(i, ENGINE_POINTS) {
         const evn_long at =
             row_at(numbers, ways + v.from, &v, first + (i >> v.log_x), i & (nx - 1));
-        put(buffer, holes, i, row_point(memory, at, v.sign));
+        put(buffer, spot(i), row_point(memory, at, v.sign));
     }
     EVN_BARRIER;
     EVN_SHARE(i, ENGINE_POINTS) {
@@ -406,7 +431,7 @@ EVN_KERNEL(ft_short, ENGINE_ITEMS,
         const evn_long to = row_at(numbers, ways + v.to, &v, first + r, k);
         double re = 0, im = 0;
         for (int j = 0; j < nx; j++) {
-            const struct cnum a = get(buffer, holes, (r << v.log_x) + j);
+            const struct cnum a = get(buffer, spot((r << v.log_x) + j));
             const int at = v.twiddle + 2 * (j * k & (nx - 1));
             re += a.re * table[at] - a.im * table[at + 1];
             im += a.re * table[at + 1] + a.im * table[at];
