@@ -213,7 +213,9 @@ static evn_status check_cluster(const evn_exchange *x, struct cluster *c) {
 static int by_address(const void *a, const void *b) {
     const struct area *x = a, *y = b;
     if (x->region != y->region) return x->region < y->region ? -1 : 1;
-    return (x->lo > y->lo) - (x->lo < y->lo);
+    if (x->lo != y->lo) return x->lo < y->lo ? -1 : 1;
+    if (x->face != y->face) return x->face < y->face ? -1 : 1;
+    return x->written - y->written;
 }
 
 static struct area area_of(const evn_exchange *x, const struct face *f, int to) {
@@ -267,60 +269,55 @@ static evn_status check_areas(const evn_exchange *x, const struct area *area, in
     return status;
 }
 
-/* Marks the regions of faces from `before` on: the largest number, *marks[region - least]. */
-struct touched {
-    int least, most;
-    char *mark;
-};
-
-static int region_of(const evn_exchange *x, const struct face *f, int to) {
-    return x->part[to ? f->to : f->from].region;
-}
-
-static int touch(const evn_exchange *x, int before, struct touched *t) {
-    *t = (struct touched){.least = INT_MAX, .most = -1};
+/* Marks the parts of which faces from `before` on are, and all others of their regions. Without a
+ * place a region is a task's. */
+static char *touch(const evn_exchange *x, int before) {
+    const int regions = x->place && x->first_room > 0;
+    char *part = calloc((size_t)x->parts + 1, 1);
+    char *region = regions ? calloc(x->first_room, 1) : NULL;
+    if (!part || (regions && !region)) {
+        free(part);
+        free(region);
+        return NULL;
+    }
     for (int i = before; i < x->faces; i++)
         for (int to = 0; to < 2; to++) {
-            const int region = region_of(x, &x->face[i], to);
-            if (region < t->least) t->least = region;
-            if (region > t->most) t->most = region;
+            const int of = to ? x->face[i].to : x->face[i].from;
+            part[of] = 1;
+            if (region) region[x->part[of].region] = 1;
         }
-    t->mark = calloc(t->most < t->least ? 1 : (size_t)t->most - (size_t)t->least + 1, 1);
-    for (int i = before; t->mark && i < x->faces; i++)
-        for (int to = 0; to < 2; to++) t->mark[region_of(x, &x->face[i], to) - t->least] = 1;
-    return !t->mark;
+    for (int i = 0; region && i < x->parts; i++) part[i] = region[x->part[i].region];
+    free(region);
+    return part;
 }
 
-static int is_touched(const struct touched *t, int region) {
-    return region >= t->least && region <= t->most && t->mark[region - t->least];
-}
-
-/* The areas in touched regions; `area` NULL: their number alone. */
-static int find_areas(const evn_exchange *x, const struct touched *t, struct area *area) {
+/* The areas in touched parts; `area` NULL: their number alone. */
+static int find_areas(const evn_exchange *x, const char *touched, struct area *area) {
     int count = 0;
-    for (int i = 0; i < x->faces; i++)
-        for (int to = 0; to < 2; to++) {
-            if (!is_touched(t, region_of(x, &x->face[i], to))) continue;
-            if (area) area[count] = area_of(x, &x->face[i], to);
+    for (int i = 0; i < x->parts; i++) {
+        if (!touched[i]) continue;
+        for (int at = x->part[i].first; at >= 0; at = x->entry[at / 2].next[at % 2]) {
+            if (area) area[count] = area_of(x, &x->face[at / 2], at % 2);
             count++;
         }
+    }
     return count;
 }
 
 evn_status exchange_check_overlaps(const evn_exchange *x, int before) {
     if (x->faces == before) return EVN_OK;
-    struct touched t;
-    struct area *area = NULL;
-    if (!touch(x, before, &t)) area = malloc((size_t)find_areas(x, &t, NULL) * sizeof *area);
+    char *touched = touch(x, before);
+    struct area *area =
+        touched ? malloc((size_t)find_areas(x, touched, NULL) * sizeof *area) : NULL;
     evn_status status =
         area ? EVN_OK
              : evn_fail(EVN_MEMORY, "exchange: no memory to check %d faces for overlaps", x->faces);
     if (area) {
-        const int areas = find_areas(x, &t, area);
+        const int areas = find_areas(x, touched, area);
         qsort(area, (size_t)areas, sizeof *area, by_address);
         status = check_areas(x, area, areas);
     }
     free(area);
-    free(t.mark);
+    free(touched);
     return status;
 }

@@ -28,13 +28,11 @@ struct copy {
     long long from_stride[3], to_stride[3];  /* bytes */
     size_t element;
     int n[3], scale;
-    int number;       /* private to the caller */
-    long long before; /* elements of the earlier copies in the list */
+    int number; /* private to the caller */
     /* a block in the opposite direction beside it: element by element from to + back_from to from +
      * back_to */
     int both;
     long long back_from, back_to; /* bytes */
-    const atomic_uchar *met;      /* BOTH_MET here: copied already; NULL: never */
 };
 
 /* Bits for the two tasks of a copy, set when they have their new values. */
@@ -43,9 +41,13 @@ enum { FROM_MET = 1, TO_MET = 2, BOTH_MET = 3 };
 struct copies {
     /* by cores */
     struct copy *copy;
+    long long *size;   /* elements of each; 0: it was taken out */
+    long long *before; /* and of the earlier ones, once they are settled */
     int count, room;
-    int shares;       /* parts for units that arrive */
-    atomic_int taken; /* parts taken */
+    int settled;             /* of `count` */
+    const atomic_uchar *met; /* of each copy's number: BOTH_MET, copied already; NULL: none is */
+    int shares;              /* parts for units that arrive */
+    atomic_int taken;        /* parts taken */
     /* by a device */
     struct exchange_block *block;
     struct exchange_piece *piece;
@@ -68,6 +70,9 @@ int copies_add_to_device(struct copies *c, struct shape shape, size_t element,
 
 /* The last block added. */
 struct copy *copies_last(struct copies *c);
+
+/* Takes a block of cores out of the list; the numbers of others stay. */
+void copies_cut(struct copies *c, int copy);
 
 /* Copies all of a block. */
 void copy_block(const struct copy *copy);

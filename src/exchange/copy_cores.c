@@ -2,6 +2,7 @@
 #include "exchange/copies.h"
 #include "unit/share.h"
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { AHEAD = 128 }; /* lines asked for at a time: a quarter of a first-level cache */
@@ -9,12 +10,25 @@ enum { LINE = 64, ROWS_AHEAD = 2 };
 
 static long long elements(const struct copy *c) { return (long long)c->n[0] * c->n[1] * c->n[2]; }
 
+/* Room for one more; its arrays grow together. */
+static int grow(struct copies *c) {
+    if (c->count < c->room) return 0;
+    const size_t room = c->room ? 2 * (size_t)c->room : 32;
+    struct copy *copy = realloc(c->copy, room * sizeof *copy);
+    if (copy) c->copy = copy;
+    long long *size = realloc(c->size, room * sizeof *size);
+    if (size) c->size = size;
+    long long *before = realloc(c->before, room * sizeof *before);
+    if (before) c->before = before;
+    if (!copy || !size || !before) return -1;
+    c->room = (int)room;
+    return 0;
+}
+
 int copies_add_to_cores(struct copies *c, struct shape shape, size_t element,
                         const struct side *from, const struct side *to) {
-    struct copy *more = array_grow(c->copy, c->count, &c->room, sizeof *more);
-    if (!more) return -1;
-    c->copy = more;
-    struct copy *copy = &c->copy[c->count++];
+    if (grow(c)) return -1;
+    struct copy *copy = &c->copy[c->count];
     *copy = (struct copy){.from = (const char *)((uintptr_t)from->host + (uintptr_t)from->at),
                           .to = (char *)((uintptr_t)to->host + (uintptr_t)to->at),
                           .from_base = from->base,
@@ -26,8 +40,24 @@ int copies_add_to_cores(struct copies *c, struct shape shape, size_t element,
         copy->to_stride[d] = to->stride[d];
         copy->n[d] = shape.n[d];
     }
-    copy->before = c->count > 1 ? copy[-1].before + elements(&copy[-1]) : 0;
+    c->size[c->count++] = elements(copy);
     return 0;
+}
+
+void copies_cut(struct copies *c, int copy) {
+    c->size[copy] = 0;
+    c->settled = 0;
+}
+
+/* Sums up the elements before each copy. */
+static void settle(struct copies *c) {
+    if (c->settled == c->count) return;
+    long long sum = 0;
+    for (int i = 0; i < c->count; i++) {
+        c->before[i] = sum;
+        sum += c->size[i];
+    }
+    c->settled = c->count;
 }
 
 struct copy *copies_last(struct copies *c) {
@@ -293,21 +323,20 @@ static inline void copy_part(const struct copy *c, long long lo, long long hi) {
 
 void copy_block(const struct copy *c) { copy_part(c, 0, elements(c)); }
 
-static int is_copied(const struct copy *c) {
-    return c->met && atomic_load_explicit(c->met, memory_order_relaxed) == BOTH_MET;
+static int is_copied(const struct copies *c, int i) {
+    return c->met &&
+           atomic_load_explicit(&c->met[c->copy[i].number], memory_order_relaxed) == BOTH_MET;
 }
 
 long long copies_left(const struct copies *c) {
     long long left = 0;
     for (int i = 0; i < c->count; i++)
-        if (!is_copied(&c->copy[i])) left += elements(&c->copy[i]);
+        if (c->size[i] && !is_copied(c, i)) left += c->size[i];
     return left;
 }
 
 static long long all_elements(const struct copies *c) {
-    if (!c->count) return 0;
-    const struct copy *last = &c->copy[c->count - 1];
-    return last->before + elements(last);
+    return c->count ? c->before[c->count - 1] + c->size[c->count - 1] : 0;
 }
 
 /* The block that has an element of all. */
@@ -315,7 +344,7 @@ static int find_block(const struct copies *c, long long element) {
     int lo = 0, hi = c->count - 1;
     while (lo < hi) {
         const int mid = lo + (hi - lo + 1) / 2;
-        if (c->copy[mid].before <= element)
+        if (c->before[mid] <= element)
             lo = mid;
         else
             hi = mid - 1;
@@ -329,9 +358,9 @@ static void copy_share(const struct copies *c, int share, int shares) {
     const long long all = all_elements(c), lo = all * share / shares,
                     hi = all * (share + 1) / shares;
     if (lo == hi) return;
-    for (int i = find_block(c, lo); i < c->count && c->copy[i].before < hi; i++) {
-        const long long at = c->copy[i].before, n = elements(&c->copy[i]);
-        if (!is_copied(&c->copy[i]))
+    for (int i = find_block(c, lo); i < c->count && c->before[i] < hi; i++) {
+        const long long at = c->before[i], n = c->size[i];
+        if (n && !is_copied(c, i))
             copy_part(&c->copy[i], lo > at ? lo - at : 0, hi < at + n ? hi - at : n);
     }
 }
@@ -339,6 +368,7 @@ static void copy_share(const struct copies *c, int share, int shares) {
 enum { SHARE = 16384, SHARES_MAX = 64 }; /* bytes that are taken at a time, at least */
 
 void copies_begin(struct copies *c) {
+    settle(c);
     const long long all = all_elements(c);
     const long long bytes = all ? all * (long long)c->copy->element : 0;
     c->shares = bytes < SHARE                ? bytes > 0

@@ -18,10 +18,12 @@ const char *copies_kernel(size_t element) {
     return word == 8 ? "exchange_copy8" : word == 4 ? "exchange_copy4" : "exchange_copy1";
 }
 
-void copies_clear(struct copies *c) { c->count = c->blocks = c->pieces = 0; }
+void copies_clear(struct copies *c) { c->count = c->settled = c->blocks = c->pieces = 0; }
 
 void copies_close(struct copies *c) {
     free(c->copy);
+    free(c->size);
+    free(c->before);
     free(c->block);
     free(c->piece);
     evn_buffer_close(c->block_buffer);

@@ -143,13 +143,6 @@ static void copy_in_one(evn_unit *unit, void *arg) {
         loop_record(x->loop, me, EVN_BURST_EXCHANGE, p->first_task[me], p->tasks[me], begin, end);
 }
 
-/* Whether all ends are the host's, of this rank. */
-static int is_in_one(const evn_exchange *x) {
-    int devices = 0;
-    for (int i = 0; i < x->plan.ends; i++) devices |= x->plan.end[i].on != NULL;
-    return !devices && !x->plan.messages && !x->loop->cluster;
-}
-
 static evn_status run_in_one(evn_exchange *x) {
     struct plan *p = &x->plan;
     const double begin = evn_now();
@@ -275,7 +268,8 @@ static int take_settled(evn_exchange *x) {
 
 /* Notes how everything is in this run, before regions are let go. */
 static void settle(evn_exchange *x) {
-    x->settled = is_in_one(x) && x->plan.dealt && (!x->place || evn_place_spaces(x->place) == 1);
+    x->settled =
+        exchange_is_in_one(x) && x->plan.dealt && (!x->place || evn_place_spaces(x->place) == 1);
     x->assignment = x->loop->assignment;
     if (x->settled && x->place) x->version = place_version(x->place);
 }
@@ -283,7 +277,7 @@ static void settle(evn_exchange *x) {
 /* The run that was begun. */
 static evn_status run(evn_exchange *x, int open) {
     x->open = open;
-    if (is_in_one(x)) {
+    if (exchange_is_in_one(x)) {
         evn_status status = run_in_one(x);
         settle(x);
         release_all(x);

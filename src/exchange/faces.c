@@ -1,84 +1,9 @@
-/* The faces of an exchange and their parts, which are data of tasks: taken when it is opened, added
- * and dropped later, and renumbered as the tasks of the loop come and go. */
+/* The faces of an exchange: taken when it is opened, added and dropped later, and gone with tasks
+ * of the loop. Those that are gone stay in their array until a plan is made from scratch. */
 #include "exchange/plan.h"
 #include "base/argument.h"
 #include <evener/clock.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- parts --------------------------------------------------------------------------------- */
-
-/* Makes a part of a face's side, unless it exists. */
-static void need_part(evn_exchange *x, int *table, int task, int slot, void *const *host) {
-    int *number = &table[(size_t)task * (size_t)x->slots + (size_t)slot];
-    if (*number >= 0) return;
-    *number = x->parts;
-    x->part[x->parts++] = (struct part){
-        .task = task,
-        .slot = slot,
-        .region = x->place ? x->loop->region[(size_t)task * (size_t)x->slots + (size_t)slot] : task,
-        .host = x->place ? NULL : host[task],
-    };
-}
-
-static int *part_of(const evn_exchange *x, int *table, int task, int slot) {
-    return &table[(size_t)task * (size_t)x->slots + (size_t)slot];
-}
-
-static void reach(const evn_exchange *x, struct part *p, const evn_face *f, int to) {
-    long long lo, hi;
-    int n[3];
-    exchange_extents(f, to, n);
-    exchange_reach(to ? f->to_at : f->from_at, to ? f->to_stride : f->from_stride, n, &lo, &hi);
-    const size_t bytes = hi < 0 ? 0 : (size_t)(hi + 1) * x->element;
-    if (bytes > p->bytes) p->bytes = bytes;
-}
-
-/* Adds to the parts of a face how far it reaches, and that it writes one. */
-static void use_parts(evn_exchange *x, const struct face *f) {
-    x->part[f->to].writes = 1;
-    reach(x, &x->part[f->from], &f->of, 0);
-    reach(x, &x->part[f->to], &f->of, 1);
-}
-
-static int most_region(const evn_exchange *x) {
-    int most = -1;
-    for (int i = 0; i < x->parts; i++)
-        if (x->part[i].region > most) most = x->part[i].region;
-    return most;
-}
-
-/* A region of several tasks is held once, and is written if one of them writes it. `table`: room
- * for all regions' numbers; not used without a place. */
-static void mark_regions(evn_exchange *x, int *table) {
-    const int most = x->place ? most_region(x) : -1;
-    for (int r = 0; r <= most; r++) table[r] = -1;
-    for (int i = 0; i < x->parts; i++) {
-        struct part *p = &x->part[i];
-        p->written = p->writes;
-        p->again = 0;
-        if (!x->place) continue;
-        int *first = &table[p->region];
-        p->again = *first >= 0;
-        if (*first < 0) *first = i;
-        x->part[*first].written |= p->writes;
-    }
-    for (int i = 0; x->place && i < x->parts; i++)
-        x->part[i].written = x->part[table[x->part[i].region]].written;
-}
-
-static int by_region(const void *a, const void *b) {
-    const struct part *x = a, *y = b;
-    return x->region != y->region ? (x->region > y->region) - (x->region < y->region)
-                                  : (x->task > y->task) - (x->task < y->task);
-}
-
-/* Parts ascend by region, as data lie in memory; faces then have new numbers of them. */
-static void sort_parts(evn_exchange *x, int *table) {
-    qsort(x->part, (size_t)x->parts, sizeof *x->part, by_region);
-    for (int i = 0; i < x->parts; i++) *part_of(x, table, x->part[i].task, x->part[i].slot) = i;
-}
 
 /* ---- taking -------------------------------------------------------------------------------- */
 
@@ -86,78 +11,65 @@ static evn_status no_memory(const evn_exchange *x, int count) {
     return evn_fail(EVN_MEMORY, "exchange: no memory for %d faces of %d tasks", count, x->tasks);
 }
 
-/* Room for `count` more faces. What there is stays where there is no memory. */
-static int make_room(evn_exchange *x, int count) {
-    const size_t slots = (size_t)x->tasks * (size_t)x->slots;
-    const size_t faces = (size_t)x->faces + (size_t)count + 1;
-    size_t parts = (size_t)x->parts + 2 * (size_t)count + 1;
-    if (parts > slots + 1) parts = slots + 1; /* each task's regions once */
-    struct face *face = realloc(x->face, faces * sizeof *face);
-    if (face) x->face = face;
-    struct part *part = realloc(x->part, parts * sizeof *part);
-    if (part) x->part = part;
-    int *held = realloc(x->held, parts * sizeof *held);
-    if (held) x->held = held;
-    evn_access *access = realloc(x->access, parts * sizeof *access);
-    if (access) x->access = access;
-    return !face || !part || !held || !access;
-}
-
-/* Appends the faces that have values, with the parts that they need. */
-static void append(evn_exchange *x, int count, const evn_face *face, void *const *host,
-                   int *table) {
+/* Appends the faces that have values. */
+static void append(evn_exchange *x, int count, const evn_face *face) {
     for (int i = 0; i < count; i++) {
         const evn_face *f = &face[i];
         if (!f->n[0] || !f->n[1] || !f->n[2]) continue;
         x->face[x->faces++] = (struct face){.of = *f, .number = x->numbered + i, .back = -1};
-        need_part(x, table, f->from, f->from_region, host);
-        need_part(x, table, f->to, f->to_region, host);
     }
-}
-
-/* Faces from `before` on find their parts. */
-static void find_parts(evn_exchange *x, int before, int *table) {
-    for (int i = before; i < x->faces; i++) {
-        struct face *f = &x->face[i];
-        f->from = *part_of(x, table, f->of.from, f->of.from_region);
-        f->to = *part_of(x, table, f->of.to, f->of.to_region);
-        use_parts(x, f);
-    }
-}
-
-/* A table of the parts of all tasks' regions, and room for mark_regions(). */
-static int *make_table(const evn_exchange *x) {
-    const size_t slots = (size_t)x->tasks * (size_t)x->slots;
-    size_t room = slots;
-    for (size_t i = 0; x->place && i < slots; i++)
-        if (x->loop->region[i] >= 0 && (size_t)x->loop->region[i] + 1 > room)
-            room = (size_t)x->loop->region[i] + 1;
-    int *table = malloc(room * sizeof *table);
-    for (size_t i = 0; table && i < slots; i++) table[i] = -1;
-    return table;
 }
 
 evn_status exchange_take(evn_exchange *x, int count, const evn_face *face, void *const *host) {
-    int *table = make_table(x);
-    x->device = malloc((size_t)x->tasks * sizeof *x->device);
-    const int failed = !table || !x->device || make_room(x, count);
-    if (!failed) {
-        append(x, count, face, host, table);
-        sort_parts(x, table);
-        find_parts(x, 0, table);
-        mark_regions(x, table);
-        x->numbered = count;
-    }
-    free(table);
-    return failed ? no_memory(x, count) : EVN_OK;
+    if (parts_room(x, x->tasks, count)) return no_memory(x, count);
+    append(x, count, face);
+    parts_enter(x, 0, host);
+    parts_sort(x);
+    parts_mark_regions(x);
+    x->numbered = count;
+    return EVN_OK;
 }
 
 void exchange_close_faces(evn_exchange *x) {
     free(x->face);
+    free(x->entry);
     free(x->part);
     free(x->held);
     free(x->access);
     free(x->device);
+    free(x->table);
+    free(x->first);
+}
+
+/* A face is gone; its parts are to be lessened. */
+static void remove_face(evn_exchange *x, int i) {
+    struct face *f = &x->face[i];
+    if (f->from < 0) return;
+    if (x->plan.mends) exchange_undeal(x, i);
+    if (f->back >= 0) {
+        struct face *back = &x->face[f->back];
+        back->back = -1;
+        x->part[back->from].stale |= UNDEALT;
+    }
+    x->part[f->from].lessened = x->part[f->to].lessened = 1;
+    f->from = f->to = -1;
+    x->gone++;
+}
+
+void exchange_compact(evn_exchange *x) {
+    if (!x->gone) return;
+    int faces = 0;
+    for (int i = 0; i < x->faces; i++) /* `copy` is where each goes, for a moment */
+        x->entry[i].copy = x->face[i].from < 0 ? -1 : faces++;
+    for (int i = 0; i < x->faces; i++) {
+        if (x->face[i].from < 0) continue;
+        struct face *f = &x->face[x->entry[i].copy];
+        *f = x->face[i];
+        if (f->back >= 0) f->back = x->entry[f->back].copy;
+    }
+    x->faces = faces;
+    x->gone = 0;
+    parts_list(x);
 }
 
 /* ---- other faces --------------------------------------------------------------------------- */
@@ -177,12 +89,12 @@ static evn_status may_change(const evn_exchange *x, const char *what) {
     return EVN_OK;
 }
 
-/* The plan is to be made anew, in the memory that it has. */
+/* The plan is to be made anew, or mended. */
 static void replan(evn_exchange *x) {
+    if (x->loop->cluster) exchange_compact(x); /* crossings are found before there is a plan */
     x->plan.made = x->plan.dealt = 0;
     x->settled = 0;
     x->far.plan = -1;
-    ahead_close(&x->plan.ahead);
 }
 
 /* Addresses by which the check tells which faces meet: of tasks of other ranks none is known. */
@@ -193,28 +105,29 @@ static void find_hosts(evn_exchange *x) {
     }
 }
 
-/* Parts of before an addition, as they were. */
-struct undo {
-    int faces, parts;
-    struct part *part;
-};
-
-static void undo(evn_exchange *x, const struct undo *u, int *table) {
-    x->faces = u->faces;
-    x->parts = u->parts;
-    memcpy(x->part, u->part, (size_t)u->parts * sizeof *u->part);
-    mark_regions(x, table);
+/* Faces from `before` on are none, nor are parts that were made for them. */
+static void undo(evn_exchange *x, int before) {
+    const int gone = x->gone;
+    for (int i = before; i < x->faces; i++) {
+        x->face[i].back = -1;
+        remove_face(x, i);
+    }
+    parts_lessen(x);
+    parts_mark_regions(x);
+    x->faces = before;
+    x->gone = gone;
 }
 
-static evn_status add(evn_exchange *x, int count, const evn_face *face, void *const *host,
-                      int *table, const struct undo *u) {
-    for (int i = 0; i < x->parts; i++) *part_of(x, table, x->part[i].task, x->part[i].slot) = i;
+static evn_status add(evn_exchange *x, int count, const evn_face *face, void *const *host) {
+    const int before = x->faces;
     find_hosts(x);
-    append(x, count, face, host, table);
-    find_parts(x, u->faces, table);
-    mark_regions(x, table);
-    evn_status status = exchange_check_overlaps(x, u->faces);
-    return status ? status : exchange_find_pairs(x, u->faces);
+    append(x, count, face);
+    parts_enter(x, before, host);
+    parts_mark_regions(x);
+    evn_status status = exchange_check_overlaps(x, before);
+    if (!status) status = exchange_find_pairs(x, before);
+    if (status) undo(x, before);
+    return status;
 }
 
 evn_status evn_exchange_add(evn_exchange *x, int count, const evn_face *face, void *const *host) {
@@ -227,121 +140,17 @@ evn_status evn_exchange_add(evn_exchange *x, int count, const evn_face *face, vo
                                      "was opened; open it after evn_loop_place()");
     if (!status) status = exchange_check_faces(x->loop, x->element, x->numbered, count, face, host);
     if (status || !count) return status;
-    struct undo u = {x->faces, x->parts, malloc(((size_t)x->parts + 1) * sizeof *u.part)};
-    int *table = make_table(x);
-    if (!u.part || !table || make_room(x, count)) {
-        status = no_memory(x, count);
-    } else {
-        memcpy(u.part, x->part, (size_t)x->parts * sizeof *u.part);
-        status = add(x, count, face, host, table, &u);
-        if (status) undo(x, &u, table);
-    }
-    if (!status) {
-        x->numbered += count;
-        replan(x);
-        loop_note_faces(x->loop, x->faces - u.faces, 0, evn_now() - begin);
-    }
-    free(u.part);
-    free(table);
-    return status;
+    if (parts_room(x, x->tasks, count)) return no_memory(x, count);
+    const int faces = x->faces;
+    status = add(x, count, face, host);
+    if (status) return status;
+    x->numbered += count;
+    loop_note_faces(x->loop, x->faces - faces, 0, evn_now() - begin);
+    replan(x);
+    return EVN_OK;
 }
 
 /* ---- fewer faces --------------------------------------------------------------------------- */
-
-/* Memory of a change, made before it. */
-struct renewal {
-    int *part;    /* of each part: its next index; -1: it goes */
-    int *face;    /* of each face; -1: it goes */
-    char *lessen; /* of each part: 1 if a face of it goes */
-    int *table;   /* for mark_regions() */
-    int *device;  /* for the tasks of now; NULL: these stay */
-    char *needs;
-};
-
-static void close_renewal(struct renewal *r) {
-    if (!r) return;
-    free(r->part);
-    free(r->face);
-    free(r->lessen);
-    free(r->table);
-    free(r->device);
-    free(r->needs);
-    free(r);
-}
-
-/* `tasks`: of now; 0: the same ones. NULL: not enough memory. */
-static struct renewal *open_renewal(const evn_exchange *x, int tasks) {
-    struct renewal *r = calloc(1, sizeof *r);
-    if (!r) return NULL;
-    r->part = malloc(((size_t)x->parts + 1) * sizeof *r->part);
-    r->face = calloc((size_t)x->faces + 1, sizeof *r->face);
-    r->lessen = calloc((size_t)x->parts + 1, 1);
-    r->table = malloc(((size_t)most_region(x) + 2) * sizeof *r->table);
-    if (tasks) r->device = malloc((size_t)tasks * sizeof *r->device);
-    if (tasks && x->plan.needs) r->needs = malloc((size_t)tasks);
-    if (r->part && r->face && r->lessen && r->table && (!tasks || r->device) &&
-        (!tasks || !x->plan.needs || r->needs))
-        return r;
-    close_renewal(r);
-    return NULL;
-}
-
-/* Numbers faces that stay, and the parts that these need. Returns the number of parts. */
-static int number(const evn_exchange *x, struct renewal *r) {
-    int faces = 0, parts = 0;
-    for (int i = 0; i < x->parts; i++) r->part[i] = -1;
-    for (int i = 0; i < x->faces; i++) {
-        const struct face *f = &x->face[i];
-        if (r->face[i] < 0) {
-            r->lessen[f->from] = r->lessen[f->to] = 1;
-            continue;
-        }
-        r->face[i] = faces++;
-        r->part[f->from] = r->part[f->to] = 0;
-    }
-    for (int i = 0; i < x->parts; i++)
-        if (r->part[i] >= 0) r->part[i] = parts++;
-    return parts;
-}
-
-static void move_parts(evn_exchange *x, const struct renewal *r, const int *now, int parts) {
-    for (int i = 0; i < x->parts; i++) {
-        if (r->part[i] < 0) continue;
-        struct part *p = &x->part[r->part[i]];
-        *p = x->part[i];
-        if (now) p->task = now[p->task];
-        if (!x->place) p->region = p->task;
-        if (r->lessen[i]) p->bytes = 0, p->writes = 0;
-    }
-    x->parts = parts;
-}
-
-static void move_faces(evn_exchange *x, const struct renewal *r, const int *now) {
-    int faces = 0;
-    for (int i = 0; i < x->faces; i++) {
-        if (r->face[i] < 0) continue;
-        const int less = r->lessen[x->face[i].from] || r->lessen[x->face[i].to];
-        struct face *f = &x->face[faces++];
-        *f = x->face[i];
-        f->from = r->part[f->from];
-        f->to = r->part[f->to];
-        if (now) f->of.from = now[f->of.from];
-        if (now) f->of.to = now[f->of.to];
-        if (f->back >= 0) f->back = r->face[f->back];
-        if (less) use_parts(x, f);
-    }
-    x->faces = faces;
-}
-
-/* Faces marked -1 go, with the parts that no other face needs. */
-static void compact(evn_exchange *x, struct renewal *r, const int *now) {
-    const int parts = number(x, r), faces = x->faces;
-    move_parts(x, r, now, parts);
-    move_faces(x, r, now);
-    mark_regions(x, r->table);
-    replan(x);
-    loop_note_faces(x->loop, 0, faces - x->faces, 0);
-}
 
 /* The face of a lasting number; -1: it is gone, or never was. */
 static int find_face(const evn_exchange *x, int number) {
@@ -353,25 +162,34 @@ static int find_face(const evn_exchange *x, int number) {
         else
             hi = mid;
     }
-    return lo < x->faces && x->face[lo].number == number ? lo : -1;
+    return lo < x->faces && x->face[lo].number == number && x->face[lo].from >= 0 ? lo : -1;
 }
 
-static evn_status mark_dropped(const evn_exchange *x, struct renewal *r, int count,
-                               const int *face) {
+/* Their indices, ascending and each once. */
+static evn_status find_dropped(const evn_exchange *x, int count, const int *face, char *mark,
+                               int *at) {
     for (int i = 0; i < count; i++) {
-        const int at = find_face(x, face[i]);
+        at[i] = find_face(x, face[i]);
         if (face[i] < 0 || face[i] >= x->numbered)
             return evn_fail(EVN_USAGE, "exchange: face %d to be dropped; there were faces 0 to %d",
                             face[i], x->numbered - 1);
-        if (at < 0)
+        if (at[i] < 0)
             return evn_fail(EVN_USAGE,
                             "exchange: face %d to be dropped is gone already, or has no values",
                             face[i]);
-        if (r->face[at] < 0)
+        if (mark[at[i]])
             return evn_fail(EVN_USAGE, "exchange: face %d to be dropped twice", face[i]);
-        r->face[at] = -1;
+        mark[at[i]] = 1;
     }
     return EVN_OK;
+}
+
+/* Parts follow faces that were removed, of which there were `gone` before. */
+static void end_removal(evn_exchange *x, int gone) {
+    parts_lessen(x);
+    parts_mark_regions(x);
+    loop_note_faces(x->loop, 0, x->gone - gone, 0);
+    replan(x);
 }
 
 evn_status evn_exchange_drop(evn_exchange *x, int count, const int *face) {
@@ -382,11 +200,17 @@ evn_status evn_exchange_drop(evn_exchange *x, int count, const int *face) {
         status = evn_fail(EVN_USAGE, "exchange: %d faces to be dropped%s", count,
                           count < 0 ? ", expected 0 or more" : ", and none are given");
     if (status || !count) return status;
-    struct renewal *r = open_renewal(x, 0);
-    if (!r) return no_memory(x, count);
-    status = mark_dropped(x, r, count, face);
-    if (!status) compact(x, r, NULL);
-    close_renewal(r);
+    char *mark = calloc((size_t)x->faces + 1, 1);
+    int *at = malloc((size_t)count * sizeof *at);
+    if (!mark || !at || parts_room(x, x->tasks, 0)) status = no_memory(x, count);
+    if (!status) status = find_dropped(x, count, face, mark, at);
+    if (!status) {
+        const int gone = x->gone;
+        for (int i = 0; i < count; i++) remove_face(x, at[i]);
+        end_removal(x, gone);
+    }
+    free(mark);
+    free(at);
     return status;
 }
 
@@ -397,28 +221,25 @@ evn_status exchange_may_change(void *arg, const int *now, int tasks) {
     (void)now;
     evn_status status = may_change(x, "evn_loop_change()");
     if (status) return status;
-    x->renewal = open_renewal(x, tasks);
-    return x->renewal ? EVN_OK : no_memory(x, x->faces);
+    const int most = tasks > x->tasks ? tasks : x->tasks;
+    if (parts_room(x, most, 0)) return no_memory(x, x->faces);
+    if (!x->plan.needs) return EVN_OK;
+    char *needs = realloc(x->plan.needs, (size_t)most);
+    if (needs) x->plan.needs = needs;
+    return needs ? EVN_OK : no_memory(x, x->faces);
 }
 
 /* Faces of tasks that are gone go. */
 void exchange_change(void *arg, const int *now, int tasks) {
     evn_exchange *x = arg;
-    struct renewal *r = x->renewal;
-    x->renewal = NULL;
-    if (!now || !r) {
-        close_renewal(r);
-        return;
+    if (!now) return;
+    const int gone = x->gone;
+    for (int i = 0; i < x->parts; i++) {
+        const struct part *p = &x->part[i];
+        if (now[p->task] >= 0) continue;
+        for (int at = p->first; at >= 0; at = x->entry[at / 2].next[at % 2]) remove_face(x, at / 2);
     }
-    for (int i = 0; i < x->faces; i++)
-        if (now[x->face[i].of.from] < 0 || now[x->face[i].of.to] < 0) r->face[i] = -1;
-    compact(x, r, now);
-    x->tasks = tasks;
-    int *device = x->device;
-    x->device = r->device;
-    r->device = device;
-    char *needs = x->plan.needs;
-    x->plan.needs = r->needs;
-    r->needs = needs;
-    close_renewal(r);
+    parts_lessen(x);
+    parts_renumber(x, now, tasks);
+    end_removal(x, gone);
 }

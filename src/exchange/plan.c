@@ -56,6 +56,7 @@ void exchange_forget(evn_exchange *x) {
     free(p->message);
     free(p->end);
     free(p->needs);
+    free(p->flow);
     free(p->in);
     free(p->out);
     free(p->first_task);
@@ -87,7 +88,7 @@ static evn_status find_part(evn_exchange *x, struct part *p) {
         return evn_fail(EVN_USAGE,
                         "exchange: region %d of task %d has %zu bytes now, and faces reach to %zu",
                         p->slot, p->task, evn_place_bytes(x->place, p->region), p->bytes);
-    if (space != p->space) x->plan.made = 0;
+    if (space != p->space) x->plan.made = x->plan.mends = 0;
     p->space = space;
     return EVN_OK;
 }
@@ -115,29 +116,43 @@ int exchange_moved(const evn_exchange *x, const struct part *p) {
                                 : p->at != evn_place_at(x->place, p->region, p->space);
 }
 
-/* Detects parts that differ from the plan. */
-enum changed { NOTHING, OWNERS, PLACES };
+/* Numbers of parts that differ from the plan: in any way, and by their place, not their unit alone.
+ */
+struct changed {
+    int any, place;
+};
 
-/* Finds out: some part is another unit's, or lies elsewhere in its space too. The plan to come is
- * for where it is now. */
-static enum changed look(evn_exchange *x) {
-    enum changed changed = x->plan.made ? NOTHING : PLACES;
+/* Flags parts that differ. */
+static struct changed look(evn_exchange *x) {
+    struct changed changed = {0};
+    const int known = x->plan.made || x->plan.mends;
     for (int i = 0; i < x->parts; i++) {
         struct part *p = &x->part[i];
-        const int owner = x->loop->owner[p->task];
         /* a task that has gone to another rank and come back has other memory */
-        const int moved = !x->plan.made || exchange_moved(x, p);
-        if (!moved && owner == p->owner) continue;
-        if (changed == NOTHING) changed = OWNERS;
-        if (moved) changed = PLACES;
-        p->owner = owner;
-        if (exchange_far(x, p)) continue;
-        if (!x->place) p->host = move_memory(x->loop, p->task, p->host);
-        if (!x->place) continue;
-        p->host = p->space == EVN_HOST ? evn_place_host(x->place, p->region) : NULL;
-        p->at = evn_place_at(x->place, p->region, p->space);
+        const int moved = !known || exchange_moved(x, p);
+        if (moved || x->loop->owner[p->task] != p->owner) p->stale |= ELSEWHERE;
+        changed.place += moved;
+        changed.any += p->stale != 0;
     }
     return changed;
+}
+
+/* The plan to come is for where a part is now. */
+static void locate(const evn_exchange *x, struct part *p) {
+    p->owner = x->loop->owner[p->task];
+    if (exchange_far(x, p)) return;
+    if (!x->place) p->host = move_memory(x->loop, p->task, p->host);
+    if (!x->place) return;
+    p->host = p->space == EVN_HOST ? evn_place_host(x->place, p->region) : NULL;
+    p->at = evn_place_at(x->place, p->region, p->space);
+}
+
+static void locate_all(evn_exchange *x) {
+    for (int i = 0; i < x->parts; i++) {
+        struct part *p = &x->part[i];
+        if (p->stale & ELSEWHERE) locate(x, p);
+        p->stale = 0;
+    }
 }
 
 /* The unit and device of a space; the host's belongs to all. */
@@ -211,7 +226,7 @@ static evn_status find_ends(evn_exchange *x) {
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
-enum { UNKNOWN = -1, NO_MESSAGE = -2 };
+enum { UNKNOWN = -1 }; /* beside NO_MESSAGE */
 
 /* Whether a face stays on this rank; one that is none of ours does not. */
 static int is_near(const evn_exchange *x, const struct face *f) {
@@ -287,7 +302,7 @@ static evn_status find_messages(evn_exchange *x, int *pair) {
         if (status) return status;
         if (*number == NO_MESSAGE) continue;
         p->message[*number].bytes += exchange_face_bytes(x, &f->of);
-        p->needs[f->of.to] = 1;
+        p->needs[exchange_task(x, f, 1)] = 1;
     }
     evn_status status = EVN_OK;
     for (int i = 0; !status && i < p->messages; i++) {
@@ -298,84 +313,6 @@ static evn_status find_messages(evn_exchange *x, int *pair) {
         if (status) loop_set_failed(x->loop, m->from->on ? m->from->unit : m->to->unit);
     }
     return status;
-}
-
-/* ---- faces --------------------------------------------------------------------------------- */
-
-struct side exchange_part_side(const evn_exchange *x, const struct part *p, long long at,
-                               const long long stride[3]) {
-    const long long element = (long long)x->element;
-    const struct end *e = &x->plan.end[p->end];
-    struct side s = {.host = e->on ? NULL : p->host, .at = at * element};
-    if (e->on) s.at += (long long)p->at;
-    for (int d = 0; d < 3; d++) s.stride[d] = stride[d] * element;
-    return s;
-}
-
-struct side exchange_message_side(const evn_exchange *x, const evn_face *f, char *const *base,
-                                  size_t at) {
-    const long long element = (long long)x->element;
-    const struct shape s = exchange_shape(f, PACKED);
-    return (struct side){.base = base,
-                         .at = (long long)at,
-                         .stride = {element * s.n[1] * s.n[2], element * s.n[2], element}};
-}
-
-int exchange_add(const evn_exchange *x, const struct end *e, struct copies *c, struct shape shape,
-                 const struct side *from, const struct side *to) {
-    return e->on ? copies_add_to_device(c, shape, x->element, from, to)
-                 : copies_add_to_cores(c, shape, x->element, from, to);
-}
-
-/* A face within the host's memory. Of a pair one is dealt for both, to the unit that has both
- * sides; of those between two units each does every other. */
-static int deal_on_host(evn_exchange *x, int number, const struct side *source,
-                        const struct side *target) {
-    struct plan *p = &x->plan;
-    const struct face *face = &x->face[number];
-    const int from = x->part[face->from].end, to = x->part[face->to].end;
-    int end = to;
-    if (face->back >= 0) {
-        if (face->back < number) return 0;
-        if (from != to && p->between++ % 2) end = from;
-    }
-    struct copies *c = &p->end[end].direct;
-    if (copies_add_to_cores(c, exchange_shape(&face->of, WHOLE), x->element, source, target))
-        return -1;
-    struct copy *copy = copies_last(c);
-    copy->number = number;
-    copy->met = x->place ? NULL : &p->ahead.met[number];
-    if (face->back < 0) return 0;
-    const evn_face *back = &x->face[face->back].of;
-    const long long element = (long long)x->element;
-    copy->both = 1;
-    copy->back_from = (back->from_at - face->of.to_at) * element;
-    copy->back_to = (back->to_at - face->of.from_at) * element;
-    return 0;
-}
-
-/* Adds a face to the lists of the ends that copy it. */
-static int deal_face(evn_exchange *x, const struct face *face, int number) {
-    const evn_face *f = &face->of;
-    const struct part *a = &x->part[face->from], *b = &x->part[face->to];
-    struct end *from = &x->plan.end[a->end], *to = &x->plan.end[b->end];
-    const struct side source = exchange_part_side(x, a, f->from_at, f->from_stride);
-    const struct side target = exchange_part_side(x, b, f->to_at, f->to_stride);
-    if (number == NO_MESSAGE && !from->on)
-        return deal_on_host(x, (int)(face - x->face), &source, &target);
-    if (number == NO_MESSAGE)
-        return exchange_add(x, to, &to->direct, exchange_shape(f, WHOLE), &source, &target);
-    struct message *m = &x->plan.message[number];
-    struct side packed = exchange_message_side(x, f, NULL, m->filled + (from->on ? m->out_at : 0));
-    struct side received = exchange_message_side(x, f, NULL, m->filled + (to->on ? m->in_at : 0));
-    packed.host = from->on ? NULL : m->host;
-    received.host = to->on ? NULL : m->host;
-    m->filled += exchange_face_bytes(x, f);
-    const int failed =
-        exchange_add(x, from, &from->pack, exchange_shape(f, PACKED), &source, &packed);
-    return failed
-               ? failed
-               : exchange_add(x, to, &to->unpack, exchange_shape(f, UNPACKED), &received, &target);
 }
 
 /* Resources of lists on devices. */
@@ -398,13 +335,15 @@ static evn_status open_units(evn_exchange *x) {
     if (p->units) return EVN_OK;
     const size_t units = (size_t)x->loop->count;
     p->needs = malloc((size_t)x->tasks);
+    p->flow = malloc(units * units * sizeof *p->flow);
     p->in = malloc(units * sizeof *p->in);
     p->out = malloc(units * sizeof *p->out);
     p->first_task = malloc(units * sizeof *p->first_task);
     p->tasks = malloc(units * sizeof *p->tasks);
     x->half = calloc(units, sizeof *x->half);
     x->busy = calloc(units, sizeof *x->busy);
-    if (!p->needs || !p->in || !p->out || !p->first_task || !p->tasks || !x->half || !x->busy) {
+    if (!p->needs || !p->flow || !p->in || !p->out || !p->first_task || !p->tasks || !x->half ||
+        !x->busy) {
         exchange_forget(x);
         return no_memory(x);
     }
@@ -412,44 +351,26 @@ static evn_status open_units(evn_exchange *x) {
     return EVN_OK;
 }
 
-/* Our unit that has a part; -1: another rank has. */
-static int unit_of(const evn_exchange *x, int part) {
-    const struct part *p = &x->part[part];
-    if (!x->place) return loop_own(x->loop, p->owner);
-    return exchange_far(x, p) ? -1 : x->plan.end[p->end].unit;
-}
-
-/* The tasks of each unit, and what crosses between units. */
-static evn_status count_units(evn_exchange *x) {
+static void count_tasks(evn_exchange *x) {
     struct plan *p = &x->plan;
-    const size_t units = (size_t)p->units;
-    char *met = calloc(units * units, 1);
-    if (!met) return no_memory(x);
-    p->pairs = 0;
-    for (int u = 0; u < p->units; u++) {
-        p->in[u] = p->out[u] = 0;
-        p->tasks[u] = p->first_task[u] = 0;
-    }
+    for (int u = 0; u < p->units; u++) p->tasks[u] = p->first_task[u] = 0;
     for (int t = x->tasks - 1; t >= 0; t--) {
         const int u = loop_own(x->loop, x->loop->owner[t]);
         if (u < 0) continue;
         p->first_task[u] = t;
         p->tasks[u]++;
     }
-    for (int i = 0; i < x->faces; i++) {
-        const struct face *f = &x->face[i];
-        const int a = unit_of(x, f->from), b = unit_of(x, f->to);
-        if (a == b) continue;
-        const double bytes = (double)exchange_face_bytes(x, &f->of);
-        if (a >= 0) p->out[a] += bytes;
-        if (b >= 0) p->in[b] += bytes;
-        if (a < 0 || b < 0) continue; /* messages to other ranks are counted as they are sent */
-        char *m = &met[(size_t)a * units + (size_t)b];
-        p->pairs += !*m;
-        *m = 1;
-    }
-    free(met);
-    return EVN_OK;
+}
+
+/* The tasks of each unit, and what crosses between units. */
+static void count_units(evn_exchange *x) {
+    struct plan *p = &x->plan;
+    count_tasks(x);
+    p->pairs = 0;
+    memset(p->flow, 0, (size_t)p->units * (size_t)p->units * sizeof *p->flow);
+    for (int u = 0; u < p->units; u++) p->in[u] = p->out[u] = 0;
+    for (int i = 0; i < x->faces; i++)
+        if (x->face[i].from >= 0) exchange_count(x, &x->face[i], 1);
 }
 
 static evn_status deal_faces(evn_exchange *x) {
@@ -458,50 +379,116 @@ static evn_status deal_faces(evn_exchange *x) {
     if (!pair) return no_memory(x);
     for (size_t i = 0; i < pairs; i++) pair[i] = UNKNOWN;
     memset(x->plan.needs, 0, (size_t)x->tasks);
-    x->plan.between = 0;
+    x->plan.between = x->plan.cut = 0;
+    for (int i = 0; i < x->faces; i++) x->entry[i].end = x->entry[i].copy = -1;
     evn_status status = find_messages(x, pair);
     if (!status && far_deal(x)) status = no_memory(x);
     for (int i = 0; !status && i < x->faces; i++)
-        if (is_near(x, &x->face[i]) && deal_face(x, &x->face[i], *pair_of(x, pair, &x->face[i])))
+        if (is_near(x, &x->face[i]) && exchange_deal(x, i, *pair_of(x, pair, &x->face[i])))
             status = no_memory(x);
     free(pair);
     return status;
 }
 
+int exchange_is_in_one(const evn_exchange *x) {
+    int devices = 0;
+    for (int i = 0; i < x->plan.ends; i++) devices |= x->plan.end[i].on != NULL;
+    return !devices && !x->plan.messages && !x->loop->cluster;
+}
+
+/* ---- few changes --------------------------------------------------------------------------- */
+
+/* A plan from scratch costs as much as so many parts, or faces, that are dealt anew; and puts
+ * copies in the order of faces again. */
+enum { MOST = 4 };
+
+static int can_mend(const evn_exchange *x, const struct changed *changed) {
+    return x->plan.mends && changed->any <= x->parts / MOST && x->plan.cut <= x->faces / MOST &&
+           x->gone <= x->faces / MOST;
+}
+
+static void undeal_part(evn_exchange *x, const struct part *p) {
+    for (int at = p->first; at >= 0; at = x->entry[at / 2].next[at % 2]) exchange_undeal(x, at / 2);
+}
+
+/* The first of a pair is dealt for both. */
+static int deal_part(evn_exchange *x, const struct part *p) {
+    for (int at = p->first; at >= 0; at = x->entry[at / 2].next[at % 2]) {
+        if (x->entry[at / 2].end >= 0) continue;
+        const int back = x->face[at / 2].back, face = back >= 0 && back < at / 2 ? back : at / 2;
+        if (exchange_deal(x, face, NO_MESSAGE)) return 1;
+        exchange_count(x, &x->face[face], 1);
+        if (back >= 0) exchange_count(x, &x->face[x->face[face].back], 1);
+    }
+    return 0;
+}
+
+/* Deals those faces anew whose parts are elsewhere, and those that were added. */
+static evn_status mend(evn_exchange *x) {
+    struct plan *p = &x->plan;
+    evn_status status = EVN_OK;
+    p->mends = p->made = p->dealt = 0;
+    for (int i = 0; i < x->parts; i++)
+        if (x->part[i].stale & ELSEWHERE) undeal_part(x, &x->part[i]);
+    for (int i = 0; !status && i < x->parts; i++) {
+        if (!(x->part[i].stale & ELSEWHERE)) continue;
+        locate(x, &x->part[i]);
+        status = find_end(x, &x->part[i]);
+    }
+    if (!status) status = ahead_begin(x, p->ahead.faces);
+    for (int i = 0; !status && i < x->parts; i++) {
+        if (x->part[i].stale && deal_part(x, &x->part[i])) status = no_memory(x);
+        x->part[i].stale = 0;
+    }
+    if (status) return status;
+    memset(p->needs, 0, (size_t)x->tasks);
+    count_tasks(x);
+    p->mends = p->made = p->dealt = 1;
+    return EVN_OK;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------ */
+
+static evn_status plan_anew(evn_exchange *x) {
+    struct plan *p = &x->plan;
+    p->made = p->dealt = p->mends = 0;
+    exchange_compact(x);
+    if (x->open) close_queues(p);
+    x->open = 0;
+    close_messages(p);
+    evn_status status = find_ends(x);
+    if (!status) status = ahead_begin(x, 0);
+    if (!status) status = deal_faces(x);
+    for (int i = 0; !status && i < p->ends; i++) status = send_lists(x, &p->end[i]);
+    if (status) return status;
+    count_units(x);
+    p->made = p->dealt = 1;
+    p->mends = exchange_is_in_one(x);
+    return EVN_OK;
+}
+
 /* 1 if only the assignment of copies is outdated: all are in one memory. */
-static int is_anybodys(const evn_exchange *x, enum changed changed) {
-    return !x->place && !x->loop->cluster && changed < PLACES;
+static int is_anybodys(const evn_exchange *x, const struct changed *changed) {
+    return !x->place && !x->loop->cluster && x->plan.made && !changed->place;
 }
 
 evn_status exchange_plan(evn_exchange *x) {
     struct plan *p = &x->plan;
     evn_status status = open_units(x);
     if (status) return status;
-    const enum changed changed = look(x);
-    if (changed == NOTHING && p->dealt) return EVN_OK;
-    if (is_anybodys(x, changed) && ahead_has_all(x)) {
-        p->dealt = 0;
-        if (changed) status = count_units(x);
-        p->made = !status;
-        return status;
-    }
-    p->made = 0;
-    if (x->open) close_queues(p);
-    x->open = 0;
-    close_messages(p);
-    status = find_ends(x);
-    if (!status) status = ahead_begin(x);
-    if (!status) status = deal_faces(x);
-    if (!status) status = ahead_list(x);
-    for (int i = 0; !status && i < p->ends; i++) status = send_lists(x, &p->end[i]);
-    if (!status) status = count_units(x);
-    p->made = p->dealt = !status;
-    return status;
+    const struct changed changed = look(x);
+    if (!changed.any && p->made && p->dealt) return EVN_OK;
+    if (can_mend(x, &changed)) return mend(x);
+    locate_all(x);
+    if (!is_anybodys(x, &changed) || !ahead_has_all(x)) return plan_anew(x);
+    p->dealt = p->mends = 0;
+    if (changed.any) count_units(x);
+    return EVN_OK;
 }
 
 /* The global number of the unit that has a part. */
 static int unit_among_all(const evn_exchange *x, int part) {
-    const int own = unit_of(x, part);
+    const int own = exchange_unit(x, part);
     return own < 0 ? x->loop->owner[x->part[part].task] : x->loop->first + own;
 }
 
@@ -512,6 +499,10 @@ int evn_exchange_pairs(evn_exchange *x, double *bytes) {
     if (x->loop->cluster) far_find(x);
     if (exchange_find(x) || exchange_plan(x)) return -1;
     const size_t units = (size_t)x->loop->problem->units;
+    if (!x->loop->cluster) {
+        for (size_t i = 0; i < units * units; i++) bytes[i] = x->plan.flow[i].bytes;
+        return x->plan.pairs;
+    }
     memset(bytes, 0, units * units * sizeof *bytes);
     int pairs = 0;
     for (int i = 0; i < x->faces; i++) {

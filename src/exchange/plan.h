@@ -4,7 +4,8 @@
  * has one end, a GPU unit one for each device (and one for the host, where regions were evicted).
  * All faces from one end to another form one message, carried by a transport; or none, if the
  * receiving end can copy from the other's memory. The plan holds until a task moves; between cores
- * of one memory it holds as long as all faces are copied early, since then nothing is left to copy.
+ * of one memory it holds as long as all faces are copied early, since then nothing is left to copy,
+ * and where few tasks move, or few faces come and go, only the copies of these are dealt anew.
  */
 #ifndef EXCHANGE_PLAN_H
 #define EXCHANGE_PLAN_H
@@ -16,24 +17,37 @@
 
 /* Data of a task that faces read and write: one of its regions, or its host memory. */
 struct part {
-    int task, slot; /* index among the task's regions */
-    int region;     /* region number; without a place, the task's number */
-    int writes;     /* 1: faces of this task write it */
-    int written;    /* 1: faces of any task do */
-    int again;      /* 1: an earlier part has the region */
-    size_t bytes;   /* extent of the faces */
+    int task, slot;         /* index among the task's regions */
+    int region;             /* region number; without a place, the task's number */
+    int first;              /* of its list: 2 x face, + 1 where the face writes it; -1: none */
+    unsigned char writes;   /* 1: faces of this task write it */
+    unsigned char written;  /* 1: faces of any task do */
+    unsigned char again;    /* 1: an earlier part has the region */
+    unsigned char lessened; /* 1: a face of it is gone, and still in its list */
+    unsigned char stale;    /* bits of enum stale */
+    size_t bytes;           /* extent of the faces */
     /* location when the plan was made */
     int owner, space, end;
     size_t at;
     char *host;
 };
 
+/* Reasons to deal faces of a part: some are new; the part is elsewhere. */
+enum stale { UNDEALT = 1, ELSEWHERE = 2 };
+
 /* A face between parts. */
 struct face {
-    evn_face of;
+    evn_face of;  /* as it was given: tasks of now are those of the parts */
     int number;   /* lasting number */
-    int from, to; /* parts */
+    int from, to; /* parts; -1: gone */
     int back;     /* the face in the opposite direction beside it; -1 */
+};
+
+/* A face in lists: the next one in that of its part `from` and of its part `to`, as part.first
+ * says; and its direct copy between cores, alone or with the face in the opposite direction. */
+struct entry {
+    int next[2];
+    int end, copy; /* end -1: none; copy -1: none, or that of the opposite face */
 };
 
 struct end {
@@ -67,23 +81,26 @@ struct message {
     evn_event *ready;
 };
 
-/* Early copies (ahead.c): a face is copied by the core that finishes its second task. For
- * each face, or pair by its first one, the tasks that have their new values; and each task's
- * copies. */
+/* Early copies (ahead.c): a face is copied by the core that finishes its second task. For each
+ * face, or pair by its first one, the tasks that have their new values. */
 struct ahead {
-    int faces;
+    int faces, room;
     atomic_int said; /* 1: there were early copies since the last run */
     atomic_uchar *met;
-    int *first; /* begin of each task in `of`, and the end */
-    struct ahead_copy {
-        int end, copy; /* a direct copy of the end */
-        unsigned char met;
-    } * of;
+};
+
+/* Faces from a unit to another, or within one. */
+struct flow {
+    double bytes;
+    int faces;
 };
 
 struct plan {
     int made;  /* 1: valid for the parts' recorded locations */
     int dealt; /* 1: copies are assigned to the present owners; 0: to earlier ones */
+    int mends; /* 1: all is copied by cores in one memory, and each dealt face has its entry, so
+                  that a few can be dealt anew */
+    int cut;   /* copies that were taken out of lists since all was dealt */
     int units;
     struct end *end;
     int ends, end_room;
@@ -92,6 +109,7 @@ struct plan {
     char *needs; /* of each task: 1 if a message brings one of its faces */
     int between; /* pairs of faces between two units */
     struct ahead ahead;
+    struct flow *flow; /* units x units */
     /* of each unit */
     double *in, *out;
     int *first_task, *tasks;
@@ -112,11 +130,16 @@ struct evn_exchange {
     size_t element;
     int tasks, slots;  /* of each task */
     struct face *face; /* ascending by number */
-    int faces, numbered;
+    struct entry *entry;
+    int faces, face_room, numbered;
+    int gone; /* of `faces` */
     struct part *part;
-    int parts;
-    int *held;               /* scratch for region numbers */
-    struct renewal *renewal; /* memory for a change of tasks that was announced; NULL */
+    int parts, part_room;
+    int *table; /* of each task's regions, the part; -1: none */
+    size_t table_room;
+    int *first; /* scratch for the first part of each region */
+    size_t first_room;
+    int *held; /* scratch for region numbers */
     /* settled state: all data in host memory with their owners, as in the last run */
     int settled;
     int assignment;        /* the loop's assignment then */
@@ -124,12 +147,18 @@ struct evn_exchange {
     struct place_use use;
     evn_access *access; /* access to the regions of `use` */
     int *device;        /* scratch for each task's device */
+    size_t device_room;
     struct plan plan;
     struct far far;
     int open; /* 1: the current run leaves unpacking to evn_exchange_finish() */
     struct half *half;
     double *busy; /* for each unit */
 };
+
+/* The task of now at a side of a face: `to` 1, or from. */
+static inline int exchange_task(const evn_exchange *x, const struct face *f, int to) {
+    return x->part[to ? f->to : f->from].task;
+}
 
 /* Finds the space of each part; EVN_USAGE: in none, or the loop has other regions. */
 evn_status exchange_find(evn_exchange *x);
@@ -176,10 +205,10 @@ evn_status exchange_check_faces(const evn_loop *loop, size_t element, int number
                                 const evn_face *face, void *const *host);
 evn_status exchange_check_overlaps(const evn_exchange *x, int before);
 
-/* Early copies of a plan: allocate, before faces are assigned; list the copies of each task; test
- * whether the current run has nothing left to copy; reset after each run. EVN_MEMORY. */
-evn_status ahead_begin(evn_exchange *x);
-evn_status ahead_list(evn_exchange *x);
+/* Early copies of a plan: makes room, which copies of cores look at, for all faces, with no news of
+ * those from index `before` on; tests whether the current run has nothing left to copy; resets
+ * after each run. EVN_MEMORY. */
+evn_status ahead_begin(evn_exchange *x, int before);
 int ahead_has_all(const evn_exchange *x);
 void ahead_clear(struct ahead *a);
 void ahead_close(struct ahead *a);
@@ -188,12 +217,50 @@ void ahead_close(struct ahead *a);
  * EVN_MEMORY. */
 evn_status exchange_find_pairs(evn_exchange *x, int before);
 
-/* The faces of an exchange and their parts (faces.c). Takes those at opening: EVN_MEMORY. Follows
- * the loop's changes of tasks. */
+/* The faces of an exchange (faces.c). Takes those at opening: EVN_MEMORY. Follows the loop's
+ * changes of tasks. */
 evn_status exchange_take(evn_exchange *x, int count, const evn_face *face, void *const *host);
 evn_status exchange_may_change(void *arg, const int *now, int tasks);
 void exchange_change(void *arg, const int *now, int tasks);
 void exchange_close_faces(evn_exchange *x);
+
+/* Parts and their lists of faces (parts.c). */
+
+/* Room for the parts of `tasks` tasks and of `faces` more faces; all stays as it is. 1: not enough
+ * memory. */
+int parts_room(evn_exchange *x, int tasks, int faces);
+/* Finds the parts of faces from index `before` on, makes those that are missing, and enters the
+ * faces into their lists. */
+void parts_enter(evn_exchange *x, int before, void *const *host);
+/* Sorts all by region, as data lie in memory. */
+void parts_sort(evn_exchange *x);
+/* Parts of which faces are gone lose them, and go with the last one. */
+void parts_lessen(evn_exchange *x);
+/* Tasks have other numbers: now[] of each, all of which stay; 0 .. tasks - 1. */
+void parts_renumber(evn_exchange *x, const int *now, int tasks);
+/* Lists all faces anew, whose indices are others. */
+void parts_list(evn_exchange *x);
+/* A region of several tasks is held once, and is written if one of them writes it. */
+void parts_mark_regions(evn_exchange *x);
+
+/* Faces that are gone leave the array; no copy may refer to any. */
+void exchange_compact(evn_exchange *x);
+
+/* Faces in lists of copies (deal.c). */
+
+/* Adds a face that stays on this rank to the lists of the ends that copy it, and of a pair both;
+ * the number of its message, or NO_MESSAGE. 1: not enough memory. */
+enum { NO_MESSAGE = -2 };
+int exchange_deal(evn_exchange *x, int face, int message);
+/* Takes a face's copy between cores out of the lists, and with it that of the opposite face. */
+void exchange_undeal(evn_exchange *x, int face);
+/* Our unit that has a part; -1: another rank has. */
+int exchange_unit(const evn_exchange *x, int part);
+/* Adds a face to the bytes between units, or, `sign` -1, takes it out. */
+void exchange_count(evn_exchange *x, const struct face *face, int sign);
+
+/* Whether all is copied by cores of this rank within the host's memory. */
+int exchange_is_in_one(const evn_exchange *x);
 
 /* Range of a side of a face, *lo to *hi, in values from the beginning of its region. -1: not
  * representable. */

@@ -80,14 +80,15 @@ static int find_crossings(evn_exchange *x, struct crossing *crossing) {
     const int *next = loop_next(loop);
     int count = 0;
     for (int i = 0; i < x->faces; i++) {
-        const evn_face *f = &x->face[i].of;
-        const int from = loop->owner[f->from], to = loop->owner[f->to];
+        const struct face *f = &x->face[i];
+        const int from_task = exchange_task(x, f, 0), to_task = exchange_task(x, f, 1);
+        const int from = loop->owner[from_task], to = loop->owner[to_task];
         const int sends = loop_own(loop, from) >= 0, receives = loop_own(loop, to) >= 0;
         if (sends == receives) continue;
         const int other = evn_cluster_rank_of(loop->cluster, sends ? to : from);
         crossing[count++] = (struct crossing){.face = i,
-                                              .from = next[f->from],
-                                              .to = next[f->to],
+                                              .from = next[from_task],
+                                              .to = next[to_task],
                                               .way = find_way(&x->far, other),
                                               .out = sends};
     }
@@ -167,10 +168,10 @@ static int deal_face(evn_exchange *x, int i) {
     struct far *far = &x->far;
     const struct face *face = &x->face[far->face[i]];
     const evn_face *f = &face->of;
-    const int out = loop_own(x->loop, x->loop->owner[f->from]) >= 0;
+    const int out = loop_own(x->loop, x->loop->owner[exchange_task(x, face, 0)]) >= 0;
     const struct part *mine = &x->part[out ? face->from : face->to];
     struct end *e = &x->plan.end[mine->end];
-    const int other = x->loop->owner[out ? f->to : f->from];
+    const int other = x->loop->owner[exchange_task(x, face, out)];
     struct way *w = &far->way[find_way(far, evn_cluster_rank_of(x->loop->cluster, other))];
     const size_t bytes = exchange_face_bytes(x, f);
     size_t *box = out ? &e->out_bytes : &e->in_bytes;
@@ -186,7 +187,7 @@ static int deal_face(evn_exchange *x, int i) {
         failed = add_stretch(out ? &far->out : &far->in, w, mine->end, far->at[i], *box, bytes);
     if (e->on) *box += bytes;
     if (!out && !(e->far_in[w - far->way]++)) w->unpackers++;
-    if (!out) x->plan.needs[f->to] = 1;
+    if (!out) x->plan.needs[mine->task] = 1;
     return failed;
 }
 
