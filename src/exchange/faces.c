@@ -35,6 +35,7 @@ void exchange_close_faces(evn_exchange *x) {
     free(x->entry);
     free(x->part);
     free(x->held);
+    free(x->some);
     free(x->access);
     free(x->device);
     free(x->table);
@@ -51,9 +52,17 @@ static void remove_face(evn_exchange *x, int i) {
         back->back = -1;
         x->part[back->from].stale |= UNDEALT;
     }
-    x->part[f->from].lessened = x->part[f->to].lessened = 1;
+    parts_lose(x, f->from);
+    parts_lose(x, f->to);
     f->from = f->to = -1;
     x->gone++;
+}
+
+/* All faces of a part; -1: none. */
+static void remove_faces(evn_exchange *x, int part) {
+    if (part < 0) return;
+    for (int at = x->part[part].first; at >= 0; at = x->entry[at / 2].next[at % 2])
+        remove_face(x, at / 2);
 }
 
 void exchange_compact(evn_exchange *x) {
@@ -234,11 +243,9 @@ void exchange_change(void *arg, const int *now, int tasks) {
     evn_exchange *x = arg;
     if (!now) return;
     const int gone = x->gone;
-    for (int i = 0; i < x->parts; i++) {
-        const struct part *p = &x->part[i];
-        if (now[p->task] >= 0) continue;
-        for (int at = p->first; at >= 0; at = x->entry[at / 2].next[at % 2]) remove_face(x, at / 2);
-    }
+    for (int t = 0; t < x->tasks; t++)
+        for (int s = 0; now[t] < 0 && s < x->slots; s++)
+            remove_faces(x, x->table[t * x->slots + s]);
     parts_lessen(x);
     parts_renumber(x, now, tasks);
     end_removal(x, gone);

@@ -33,9 +33,10 @@ static size_t count_regions(const evn_exchange *x) {
 /* Arrays of parts grow together. */
 static int reserve_parts(evn_exchange *x, size_t parts) {
     if (parts <= (size_t)x->part_room) return 0;
-    size_t part = (size_t)x->part_room, held = part, access = part;
+    size_t part = (size_t)x->part_room, held = part, access = part, some = part;
     const int failed = reserve((void **)&x->part, &part, parts, sizeof *x->part) ||
                        reserve((void **)&x->held, &held, part, sizeof *x->held) ||
+                       reserve((void **)&x->some, &some, part, sizeof *x->some) ||
                        reserve((void **)&x->access, &access, part, sizeof *x->access);
     if (!failed) x->part_room = (int)part;
     return failed;
@@ -98,6 +99,7 @@ static void reach(const evn_exchange *x, struct part *p, const evn_face *f, int 
 /* Adds to a part of a face how far it reaches, and that it writes. */
 static void use_part(const evn_exchange *x, struct part *p, const evn_face *f, int to) {
     p->writes |= (unsigned char)to;
+    if (!x->place) p->written = p->writes;
     reach(x, p, f, to);
 }
 
@@ -148,18 +150,17 @@ void parts_sort(evn_exchange *x) {
 }
 
 void parts_mark_regions(evn_exchange *x) {
-    for (size_t i = 0; x->place && i < x->first_room; i++) x->first[i] = -1;
+    if (!x->place) return; /* each is a task's */
+    for (size_t i = 0; i < x->first_room; i++) x->first[i] = -1;
     for (int i = 0; i < x->parts; i++) {
         struct part *p = &x->part[i];
         p->written = p->writes;
-        p->again = 0;
-        if (!x->place) continue;
         int *first = &x->first[p->region];
         p->again = *first >= 0;
         if (*first < 0) *first = i;
         x->part[*first].written |= p->writes;
     }
-    for (int i = 0; x->place && i < x->parts; i++)
+    for (int i = 0; i < x->parts; i++)
         x->part[i].written = x->part[x->first[x->part[i].region]].written;
 }
 
@@ -170,7 +171,7 @@ static void lessen(evn_exchange *x, struct part *p) {
     int *last = &p->first;
     p->lessened = 0;
     p->bytes = 0;
-    p->writes = 0;
+    p->writes = p->written = 0;
     for (int at = p->first; at >= 0; at = x->entry[at / 2].next[at % 2]) {
         const struct face *f = &x->face[at / 2];
         if (f->from < 0) continue;
@@ -196,13 +197,23 @@ static void remove_part(evn_exchange *x, int i) {
     }
 }
 
+static int descending(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
+
 /* From behind, so that each part that takes another's place has been looked at. */
 void parts_lessen(evn_exchange *x) {
-    for (int i = x->parts - 1; i >= 0; i--) {
-        if (!x->part[i].lessened) continue;
-        lessen(x, &x->part[i]);
-        if (x->part[i].first < 0) remove_part(x, i);
+    qsort(x->some, (size_t)x->lessened, sizeof *x->some, descending);
+    for (int i = 0; i < x->lessened; i++) {
+        struct part *p = &x->part[x->some[i]];
+        lessen(x, p);
+        if (p->first < 0) remove_part(x, x->some[i]);
     }
+    x->lessened = 0;
+}
+
+void parts_lose(evn_exchange *x, int i) {
+    if (x->part[i].lessened) return;
+    x->part[i].lessened = 1;
+    x->some[x->lessened++] = i;
 }
 
 void parts_renumber(evn_exchange *x, const int *now, int tasks) {

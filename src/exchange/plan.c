@@ -122,7 +122,7 @@ struct changed {
     int any, place;
 };
 
-/* Flags parts that differ. */
+/* Flags parts that differ, and lists those whose faces are to be dealt. */
 static struct changed look(evn_exchange *x) {
     struct changed changed = {0};
     const int known = x->plan.made || x->plan.mends;
@@ -132,7 +132,7 @@ static struct changed look(evn_exchange *x) {
         const int moved = !known || exchange_moved(x, p);
         if (moved || x->loop->owner[p->task] != p->owner) p->stale |= ELSEWHERE;
         changed.place += moved;
-        changed.any += p->stale != 0;
+        if (p->stale) x->some[changed.any++] = i;
     }
     return changed;
 }
@@ -423,22 +423,26 @@ static int deal_part(evn_exchange *x, const struct part *p) {
     return 0;
 }
 
-/* Deals those faces anew whose parts are elsewhere, and those that were added. */
-static evn_status mend(evn_exchange *x) {
+/* Deals those faces anew whose parts are elsewhere, and those that were added, of `count` listed
+ * parts.
+ */
+static evn_status mend(evn_exchange *x, int count) {
     struct plan *p = &x->plan;
     evn_status status = EVN_OK;
     p->mends = p->made = p->dealt = 0;
-    for (int i = 0; i < x->parts; i++)
-        if (x->part[i].stale & ELSEWHERE) undeal_part(x, &x->part[i]);
-    for (int i = 0; !status && i < x->parts; i++) {
-        if (!(x->part[i].stale & ELSEWHERE)) continue;
-        locate(x, &x->part[i]);
-        status = find_end(x, &x->part[i]);
+    for (int i = 0; i < count; i++)
+        if (x->part[x->some[i]].stale & ELSEWHERE) undeal_part(x, &x->part[x->some[i]]);
+    for (int i = 0; !status && i < count; i++) {
+        struct part *part = &x->part[x->some[i]];
+        if (!(part->stale & ELSEWHERE)) continue;
+        locate(x, part);
+        status = find_end(x, part);
     }
     if (!status) status = ahead_begin(x, p->ahead.faces);
-    for (int i = 0; !status && i < x->parts; i++) {
-        if (x->part[i].stale && deal_part(x, &x->part[i])) status = no_memory(x);
-        x->part[i].stale = 0;
+    for (int i = 0; !status && i < count; i++) {
+        struct part *part = &x->part[x->some[i]];
+        if (deal_part(x, part)) status = no_memory(x);
+        part->stale = 0;
     }
     if (status) return status;
     memset(p->needs, 0, (size_t)x->tasks);
@@ -478,7 +482,7 @@ evn_status exchange_plan(evn_exchange *x) {
     if (status) return status;
     const struct changed changed = look(x);
     if (!changed.any && p->made && p->dealt) return EVN_OK;
-    if (can_mend(x, &changed)) return mend(x);
+    if (can_mend(x, &changed)) return mend(x, changed.any);
     locate_all(x);
     if (!is_anybodys(x, &changed) || !ahead_has_all(x)) return plan_anew(x);
     p->dealt = p->mends = 0;

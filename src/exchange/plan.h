@@ -140,6 +140,8 @@ struct evn_exchange {
     int *first; /* scratch for the first part of each region */
     size_t first_room;
     int *held; /* scratch for region numbers */
+    int *some; /* some of the parts: those that are lessened; scratch in between */
+    int lessened;
     /* settled state: all data in host memory with their owners, as in the last run */
     int settled;
     int assignment;        /* the loop's assignment then */
@@ -234,7 +236,8 @@ int parts_room(evn_exchange *x, int tasks, int faces);
 void parts_enter(evn_exchange *x, int before, void *const *host);
 /* Sorts all by region, as data lie in memory. */
 void parts_sort(evn_exchange *x);
-/* Parts of which faces are gone lose them, and go with the last one. */
+/* Notes that a face of a part is gone; then those parts lose them, and go with the last one. */
+void parts_lose(evn_exchange *x, int part);
 void parts_lessen(evn_exchange *x);
 /* Tasks have other numbers: now[] of each, all of which stay; 0 .. tasks - 1. */
 void parts_renumber(evn_exchange *x, const int *now, int tasks);

@@ -201,14 +201,24 @@ static void fill_rows(struct learn *l, size_t t, const struct learn *from, int o
     }
 }
 
-/* A kept task's own rows, times `ratio`. */
-static void keep_rows(struct learn *l, size_t t, const struct learn *from, int origin,
-                      double ratio) {
+/* Weight of a kept task over that of before; 0: nothing follows from its costs. */
+static double weight_ratio(const struct learn *l, const struct origins *o, int t) {
+    const double was = o->before->weight[o->heaviest[t]], is = l->problem.weight[t];
+    return was == is ? 1 : was > 0 && is > 0 ? bounded(is / was) : 0;
+}
+
+/* Kept tasks' own rows, times the ratio of weights; row by row, as they lie in memory. */
+static void keep_rows(struct learn *l, const struct learn *from, const struct origins *o) {
     const size_t n = (size_t)l->problem.tasks, m = (size_t)from->problem.tasks;
-    for (size_t r = 0; r < (size_t)l->kept; r++) {
-        l->owner[r * n + t] = from->owner[r * m + (size_t)origin];
-        l->seconds[r * n + t] = held(from->seconds[r * m + (size_t)origin] * ratio);
-    }
+    for (size_t r = 0; r < (size_t)l->kept; r++)
+        for (size_t t = 0; t < n; t++) {
+            if (!origins_kept(o, (int)t)) continue;
+            const double ratio = weight_ratio(l, o, (int)t);
+            const size_t at = r * m + (size_t)o->heaviest[t];
+            if (!(ratio > 0)) continue;
+            l->owner[r * n + t] = from->owner[at];
+            l->seconds[r * n + t] = held(from->seconds[at] * ratio);
+        }
 }
 
 /* A born task: cost by weight. */
@@ -240,15 +250,12 @@ struct learn *learn_change(void *block, const evn_problem *problem, const struct
             continue;
         }
         const int origin = o->heaviest[t];
-        const double was = o->before->weight[origin], is = problem->weight[t];
-        const double ratio = was == is ? 1 : was > 0 && is > 0 ? bounded(is / was) : 0;
+        const double ratio = weight_ratio(l, o, t);
         l->of_task[t] = from->of_task[origin];
-        l->cost[t] = ratio > 0 ? held(from->cost[origin] * ratio) : held(is * each);
-        if (ratio > 0)
-            keep_rows(l, (size_t)t, from, origin, ratio);
-        else
-            fill_rows(l, (size_t)t, from, origin, owner[t]);
+        l->cost[t] = held(ratio > 0 ? from->cost[origin] * ratio : problem->weight[t] * each);
+        if (!(ratio > 0)) fill_rows(l, (size_t)t, from, origin, owner[t]);
     }
+    keep_rows(l, from, o);
     return l;
 }
 

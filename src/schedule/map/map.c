@@ -295,20 +295,27 @@ static int keep_most(const evn_schedule *s, double most, int *to) {
     return failed;
 }
 
+/* The score that a repair has kept up with; without a pass over all tasks where no memories fill.
+ */
+static struct map_score score_of(const struct map_model *m, const struct map_repair *r) {
+    if (m->memory) return map_repair_score(r);
+    return (struct map_score){.makespan = map_repair_makespan(r), .cut = map_repair_cut(r)};
+}
+
 /* From inherited owners to better ones by few moves. No doubt is due: the tasks are others for
  * certain. */
 static void settle(evn_schedule *s, const struct map_model *m, const evn_problem *p,
                    struct map_repair *r, double most, int *to, double *scratch) {
     struct learn *l = ((struct state *)s->state)->learn;
     const double left = fmin(learn_left(l), MANY);
-    const struct map_score now = map_score(m, s->owner, scratch);
     map_repair_start(r, s->owner, MAP_BUDGET / 4);
+    const struct map_score now = score_of(m, r);
     map_balance(r, m->bound * (1 + MAP_NEAR));
     const double limit = fmax(map_repair_makespan(r), m->bound * 1.01);
     map_smooth(r, limit, limit * 1.02);
     memcpy(to, map_repair_owner(r), (size_t)p->tasks * sizeof *to);
     if (most > 0 && keep_most(s, most, to)) return;
-    const struct map_score then = map_score(m, to, scratch);
+    const struct map_score then = most > 0 ? map_score(m, to, scratch) : score_of(m, r);
     const double move = seconds_to_move(s, m, p, s->owner, to);
     if (then.over < now.over ||
         (then.over == now.over && (now.makespan - then.makespan) * m->time_unit * left > move))
