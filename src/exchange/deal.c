@@ -99,8 +99,8 @@ void exchange_undeal(evn_exchange *x, int face) {
 
 int exchange_unit(const evn_exchange *x, int part) {
     const struct part *p = &x->part[part];
-    if (!x->place) return loop_own(x->loop, p->owner);
-    return exchange_far(x, p) ? -1 : x->plan.end[p->end].unit;
+    const int own = loop_own(x->loop, p->owner);
+    return x->place && own >= 0 ? x->plan.end[p->end].unit : own;
 }
 
 void exchange_count(evn_exchange *x, const struct face *face, int sign) {

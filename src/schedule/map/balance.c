@@ -103,7 +103,7 @@ void map_balance(struct map_repair *r, double limit) {
         const int targets = find_targets(r, u);
         double heaviest = 0;
         for (int a = r->first[u]; a >= 0; a = r->next[a])
-            heaviest = fmax(heaviest, r->m->weight[a]);
+            if (r->m->weight[a] > heaviest) heaviest = r->m->weight[a];
         for (int a = r->first[u]; a >= 0 && may_give(r, u); a = r->next[a])
             for (int i = 0; i < targets; i++) {
                 int v = r->target[i];

@@ -17,7 +17,7 @@ void map_model_close(struct map_model *m) {
 
 static double largest(const double *a, int n) {
     double max = a ? 0 : 1;
-    for (int i = 0; a && i < n; i++) max = fmax(max, a[i]);
+    for (int i = 0; a && i < n; i++) max = a[i] > max ? a[i] : max;
     return max;
 }
 
@@ -28,7 +28,7 @@ static void make_graph(struct map_model *m, const evn_problem *p) {
         for (int l = 0; l < p->links; l++) {
             const evn_link *link = &p->link[l];
             if (link->task[0] == link->task[1] || !(link->bytes > 0)) continue;
-            double bytes = fmin(link->bytes, 1e100);
+            const double bytes = link->bytes < 1e100 ? link->bytes : 1e100;
             for (int e = 0; e < 2; e++) {
                 int at = link->task[e];
                 if (pass) {
@@ -78,7 +78,7 @@ int map_model_open(struct map_model *m, const evn_problem *p, const double *weig
     for (int t = 0; t < m->tasks; t++) {
         m->weight[t] = nothing || !weight ? 1 : weight[t] / heaviest;
         total += m->weight[t];
-        lightest = fmin(lightest, m->weight[t]);
+        if (m->weight[t] < lightest) lightest = m->weight[t];
     }
     for (int u = 0; u < m->units; u++) {
         m->pace[u] = speed ? 1 / fmax(speed[u] / fastest, 1e-100) : 1;
