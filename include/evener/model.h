@@ -61,8 +61,10 @@ typedef struct evn_model {
                              units; NULL: as route */
     double tree; /* s a hop of the control records, which go up and down a tree of ranks after each
                     step */
-    const double *crowd; /* kinds x units: crowd[kind * units + n - 1], factor on the seconds while
-                            n units of that kind compute, > 0; NULL: all 1 */
+    const double *crowd;  /* kinds x units: crowd[kind * units + n - 1], factor on the seconds while
+                             n units of that kind compute, > 0; NULL: all 1 */
+    const double *beside; /* kinds: factor on the seconds while units of another kind compute, too,
+                             > 0; NULL: all 1 */
     int overlap; /* 1: units compute tasks that need no messages while messages travel; parallel
                     exchange only */
 } evn_model;

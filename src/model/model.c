@@ -95,6 +95,9 @@ static evn_status check(const evn_model *m) {
     for (int i = 0; m->crowd && i < m->kinds * m->units; i++)
         if (!(m->crowd[i] > 0 && isfinite(m->crowd[i])))
             return wrong("the factor of a crowd, number", i, m->crowd[i], "a number above 0");
+    for (int k = 0; m->beside && k < m->kinds; k++)
+        if (!(m->beside[k] > 0 && isfinite(m->beside[k])))
+            return wrong("the factor beside others of kind", k, m->beside[k], "a number above 0");
     if (!is_time(m->tree)) return wrong("the tree: hop", 0, m->tree, "seconds from 0");
     evn_status status = EVN_OK;
     for (int i = 0; !status && m->far && i < m->kinds * m->kinds; i++)
@@ -207,13 +210,18 @@ static double crowd(const evn_model *m, int kind, int n) {
     return m->crowd && n > 0 ? m->crowd[(size_t)kind * (size_t)m->units + (size_t)n - 1] : 1;
 }
 
+/* The same while all units compute, of which `members` are of the kind. */
+static double crowd_of_all(const evn_model *m, int kind, int members) {
+    return crowd(m, kind, members) * (m->beside && members < m->units ? m->beside[kind] : 1);
+}
+
 static void take(void *arg, int t, int unit) {
     evn_simulation *s = arg;
     const evn_model *m = &s->model;
     const size_t at = (size_t)kind_of(m, unit) * (size_t)m->tasks + (size_t)t;
     s->owner[t] = unit;
     s->seconds[t] = m->seconds[at] * (m->slow ? m->slow[unit] : 1) *
-                    crowd(m, kind_of(m, unit), s->members[kind_of(m, unit)]);
+                    crowd_of_all(m, kind_of(m, unit), s->members[kind_of(m, unit)]);
     if (m->noise > 0) {
         s->seed = s->seed * 6364136223846793005ULL + 1442695040888963407ULL;
         s->seconds[t] *= 1 + m->noise * ((double)(s->seed >> 33) / (1 << 30) - 1);
@@ -250,6 +258,24 @@ static void thin_out(evn_simulation *s, int kind) {
     }
 }
 
+/* The kind that ends last has the time after all others without them. */
+static void leave_alone(evn_simulation *s) {
+    const evn_model *m = &s->model;
+    int longest = 0;
+    double others = 0; /* end of all other kinds */
+    for (int u = 1; u < m->units; u++)
+        if (s->compute[u] > s->compute[longest]) longest = u;
+    const int last = kind_of(m, longest);
+    for (int u = 0; u < m->units; u++)
+        if (kind_of(m, u) != last) others = fmax(others, s->compute[u]);
+    for (int u = 0; s->members[last] < m->units && u < m->units; u++) {
+        const double time = s->compute[u];
+        if (kind_of(m, u) != last || time <= others) continue;
+        s->compute[u] = others + (time - others) / m->beside[last];
+        s->out[u] *= s->compute[u] / time;
+    }
+}
+
 static void show_tasks(const evn_simulation *s) {
     const evn_model *m = &s->model;
     double *end = s->in;
@@ -269,8 +295,10 @@ static void run_tasks(evn_simulation *s, const evn_schedule *schedule) {
     const evn_model *m = &s->model;
     memset(s->compute, 0, 2 * (size_t)m->units * sizeof *s->compute);
     schedule_draw(schedule, s->compute, s->heap, take, s);
-    for (int k = 0; m->crowd && k < m->kinds; k++) thin_out(s, k);
-    for (int t = 0; m->crowd && t < m->tasks; t++) s->seconds[t] *= s->out[s->owner[t]];
+    const int slowed = m->crowd || m->beside;
+    for (int k = 0; slowed && k < m->kinds; k++) thin_out(s, k);
+    if (m->beside) leave_alone(s);
+    for (int t = 0; slowed && t < m->tasks; t++) s->seconds[t] *= s->out[s->owner[t]];
     if (s->watch) show_tasks(s);
 }
 
@@ -496,7 +524,7 @@ double evn_model_speeds(const evn_model *m, const double *weight, double *speed)
             seconds += m->seconds[(size_t)k * (size_t)m->tasks + (size_t)t];
         int members = 0;
         for (int u = 0; u < m->units; u++) members += kind_of(m, u) == k;
-        seconds *= crowd(m, k, members);
+        seconds *= crowd_of_all(m, k, members);
         for (int u = 0; u < m->units; u++)
             if (kind_of(m, u) == k) {
                 speed[u] = (total > 0 ? total : 1) / (seconds > 0 ? seconds : 1) /

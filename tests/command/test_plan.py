@@ -159,6 +159,10 @@ class Machine(Base):
         crowd = machine()
         crowd["units"][1]["crowd"] = {"*": [[1, 1], [4, -3]]}
         self.refuses(["plan", "bt-mz", "--machine", self.write("w.json", crowd)], "units[1]", "[points, seconds]")
+        for factor in ({"*": 0}, {"bt-mz": "2"}, 1.5):
+            beside = machine()
+            beside["units"][0]["beside"] = factor
+            self.refuses(["plan", "bt-mz", "--machine", self.write("b.json", beside)], "units[0]", "a factor above 0")
         copies = dict(machine(), copies=[{"between": ["device", "device"], "bandwidth": 1e9}])
         self.refuses(["plan", "bt-mz", "--machine", self.write("k.json", copies)], "copies[0]", "units")
 
@@ -175,6 +179,20 @@ class Machine(Base):
         factor = [3, 1 + 2 / 3 * 2, 1 + 2 / 3, 1]
         time = sum((w - b) * f for w, b, f in zip(work, [0] + work, factor))
         self.assertAlmostEqual(four["iterations"][-1]["compute_s"], time, delta=1e-12)
+
+    def test_beside(self):
+        """A device and a core slow each other down, in one workload; by itself each is as fast as ever."""
+        beside = machine()
+        beside["units"][0]["seconds"]["*"] = [[1000, 1e-3], [3000, 2e-3]]
+        plain = self.write("p.json", beside)
+        for unit in beside["units"]:
+            unit["beside"] = {"bt-mz": 2}
+        file = self.write("m.json", beside)
+        for units, app, factor in (("1:GPU:1,1:CPU:2", "bt-mz", 2), ("1:GPU:1,1:CPU:2", "sp-mz", 1), ("2:CPU:2", "bt-mz", 1)):
+            words = (app, "--class", "S", "--schedule", "static", "--units", units, "--machine")
+            one, two = (self.plan(*words, f)["iterations"][-1]["unit_compute_s"] for f in (plain, file))
+            self.assertAlmostEqual(min(two), factor * min(one), delta=1e-12)
+            self.assertAlmostEqual(max(two), max(one) + (factor - 1) * min(one), delta=1e-12)
 
     def test_the_papers_machines(self):
         """Their files are sound, and the published speedups of guided come out."""

@@ -256,6 +256,49 @@ static void test_crowd(void **state) {
     assert_near(speed[0], 4.0 / (24 * 2)); /* all at work */
 }
 
+/* Two cores and a device, of which each kind is slower while the other one computes. */
+static void check_beside(const double *crowd, const int *owner, const double *ends) {
+    evn_model m = small;
+    evn_simulation *clock;
+    evn_step step;
+    evn_schedule *s = fixed(owner, 3);
+    m.kind = (int[]){0, 0, 1};
+    m.beside = (double[]){1.5, 2};
+    m.crowd = crowd;
+    assert_int_equal(evn_simulation_open(&clock, &m), EVN_OK);
+    assert_int_equal(evn_simulation_step(clock, s, &step), EVN_OK);
+    double sum[3] = {0};
+    for (int t = 0; t < 4; t++) sum[owner[t]] += evn_simulation_seconds(clock)[t];
+    for (int u = 0; u < 3; u++) assert_near(evn_simulation_compute(clock)[u], ends[u]);
+    for (int u = 0; u < 3; u++) assert_near(sum[u], ends[u]);
+    evn_simulation_close(clock);
+    evn_schedule_close(s);
+}
+
+static void test_beside(void **state) {
+    (void)state;
+    /* cores' work of 4 and 8, the device's 3 ends at 3 * 2; then the longer core has 4 left */
+    check_beside(NULL, (int[]){0, 1, 2, 2}, (double[]){6, 10, 6});
+    /* a crowd of two cores: at 6 both have done 3.2, at 7 one ends, the other has 4 left */
+    check_beside((double[]){1, 1.25, 9, 1, 9, 9}, (int[]){0, 1, 2, 2}, (double[]){7, 11, 6});
+    /* a core's 4 end at 4 * 1.5, when the device has 2 of 5 left */
+    check_beside(NULL, (int[]){0, 2, 2, 2}, (double[]){6, 0, 8});
+    evn_model m = small;
+    double speed[2][3];
+    for (int with = 0; with < 2; with++) {
+        m.beside = with ? (double[]){1.5, 2} : NULL;
+        evn_model_speeds(&m, NULL, speed[with]);
+    }
+    for (int u = 0; u < 3; u++) assert_near(speed[0][u], (u ? 2 : 1.5) * speed[1][u]);
+    m.kind = NULL; /* nobody is beside a kind that is alone */
+    m.beside = (double[]){1.5, 2};
+    assert_near(step_of(&m, (int[]){0, 1, 2, 2}).compute_s, 12);
+    evn_simulation *clock;
+    m.beside = (double[]){1, 0};
+    assert_int_equal(evn_simulation_open(&clock, &m), EVN_USAGE);
+    assert_non_null(strstr(evn_message(), "the factor beside others of kind 1"));
+}
+
 struct seen {
     double sum[4], end;
     int bursts;
@@ -503,12 +546,19 @@ static void test_cores(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_whole_tasks),   cmocka_unit_test(test_crowd),
-        cmocka_unit_test(test_watch),         cmocka_unit_test(test_draws_and_migrations),
-        cmocka_unit_test(test_like_simulate), cmocka_unit_test(test_speeds),
-        cmocka_unit_test(test_noise),         cmocka_unit_test(test_bad_models),
-        cmocka_unit_test(test_slow_unit),     cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_whole_tasks),
+        cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_draws_and_migrations),
+        cmocka_unit_test(test_like_simulate),
+        cmocka_unit_test(test_speeds),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_bad_models),
+        cmocka_unit_test(test_slow_unit),
+        cmocka_unit_test(test_explain),
         cmocka_unit_test(test_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,6 +117,12 @@ static int check_crowd(const struct machine_file *m, const cJSON *crowd, const c
     return code;
 }
 
+static int check_beside(const struct machine_file *m, const cJSON *beside, const char *where) {
+    int sound = !beside || cJSON_IsObject(beside);
+    for (const cJSON *f = beside ? beside->child : NULL; f; f = f->next) sound &= is_positive(f);
+    return sound ? 0 : wrong(m, where, "\"beside\" is not {\"bt-mz\": a factor above 0, ..}");
+}
+
 static int read_unit_kind(const char *text, struct unit_kind *kind) {
     long size = 0;
     kind->gpu = !strncmp(text, "GPU:", 4);
@@ -128,8 +134,8 @@ static int read_unit_kind(const char *text, struct unit_kind *kind) {
 }
 
 static int check_unit(struct machine_file *m, const cJSON *o, const char *where) {
-    static const char *const keys[] = {"unit",    "count", "name",   "space", "speed",
-                                       "seconds", "crowd", "within", NULL};
+    static const char *const keys[] = {"unit",    "count", "name",   "space",  "speed",
+                                       "seconds", "crowd", "beside", "within", NULL};
     int code = check_keys(m, o, where, keys);
     if (code) return code;
     struct unit_kind kind;
@@ -156,6 +162,7 @@ static int check_unit(struct machine_file *m, const cJSON *o, const char *where)
         if ((code = check_table(m, s, where))) return code;
     code = check_within(m, within, where);
     if (!code) code = check_crowd(m, cJSON_GetObjectItemCaseSensitive(o, "crowd"), where);
+    if (!code) code = check_beside(m, cJSON_GetObjectItemCaseSensitive(o, "beside"), where);
     if (code) return code;
     /* entries of several sizes describe the same cores or devices: the first one is the machine */
     if (m->has[kind.gpu]++) return 0;
@@ -593,6 +600,12 @@ double machine_file_crowd(const struct machine_file *m, const char *app, struct 
     return machine_table_seconds(table, fmin(fmax(n, first), last->child->valuedouble));
 }
 
+double machine_file_beside(const struct machine_file *m, const char *app, struct unit_kind kind) {
+    double times;
+    const cJSON *o = entry(m, kind, &times), *factor = o ? of_app(o, "beside", app) : NULL;
+    return factor ? factor->valuedouble : 1;
+}
+
 /* ---- both together ---- */
 
 /* The kinds of units, each once for every kind of nodes it is on. Returns how many. */
@@ -629,7 +642,8 @@ int machine_model_open(struct machine_model *m, const evn_units *units, const st
     if (m->kind && m->entry) m->kinds = split_kinds(m, units, nodes);
     const size_t kinds = (size_t)m->kinds;
     m->seconds = calloc(kinds * n + 1, sizeof *m->seconds);
-    m->crowd = calloc(kinds * count + 1, sizeof *m->crowd);
+    m->crowd = calloc(kinds * (count + 1) + 1, sizeof *m->crowd);
+    m->beside = m->crowd ? m->crowd + kinds * count : NULL;
     m->route = calloc(4 * kinds * kinds + 1, sizeof *m->route);
     m->copy = m->route ? m->route + 3 * kinds * kinds : NULL;
     m->within = m->route ? m->route + kinds * kinds : NULL;
@@ -681,16 +695,19 @@ static void fill_far(struct machine_model *m, const struct machine_file *file) {
     m->model.far = m->far;
 }
 
-/* Factors of kinds that have a table; where none has, the model has no crowd. */
+/* Factors of kinds that have a table, or one of beside; where none has, the model has none. */
 static void fill_crowd(struct machine_model *m, const struct machine_file *file, const char *app) {
     m->model.copy = m->copy;
-    m->model.crowd = NULL;
-    for (int k = 0; k < m->kinds; k++)
+    m->model.crowd = m->model.beside = NULL;
+    for (int k = 0; k < m->kinds; k++) {
+        m->beside[k] = machine_file_beside(file, app, m->unit_kind[k]);
+        if (m->beside[k] != 1) m->model.beside = m->beside;
         for (int n = 1; n <= m->model.units; n++) {
             double *factor = &m->crowd[(size_t)k * (size_t)m->model.units + (size_t)n - 1];
             *factor = machine_file_crowd(file, app, m->unit_kind[k], n);
             if (*factor != 1) m->model.crowd = m->crowd;
         }
+    }
 }
 
 int machine_model_fill(struct machine_model *m, const struct machine_file *file, const char *app,

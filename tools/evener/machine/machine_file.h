@@ -16,8 +16,9 @@
  *        "seconds": {"bt-mz": [[0, 8e-5], [65892, 3e-3]]},   or of tasks by size, instead
  *        "crowd": {"bt-mz": [[1, 1], [16, 2.1]]},       factor on these by how many units of the
  *                                                       kind compute at the time; 1 unless given
- *        "within": {"latency": 1e-5, "bandwidth": 2e11}},    faces between tasks of one unit, or
- *                                                            by workload, {"bt-mz": {..}, "*":
+ *        "beside": {"bt-mz": 1.2},                      and while units of another kind compute,
+ * too "within": {"latency": 1e-5, "bandwidth": 2e11}},    faces between tasks of one unit, or by
+ * workload, {"bt-mz": {..}, "*":
  *                                                            {..}}; free unless given
  *       {"unit": "CPU:1", "count": 4, "speed": {"*": 1e6}}
  *      ],
@@ -124,13 +125,16 @@ int machine_file_routes(const struct machine_file *m, const char *app,
 double machine_file_crowd(const struct machine_file *m, const char *app, struct unit_kind kind,
                           int n);
 
+/* Factor on the seconds of that kind while units of another kind compute, too. */
+double machine_file_beside(const struct machine_file *m, const char *app, struct unit_kind kind);
+
 /* Tasks on units of a machine, ready to be simulated; the arrays of `model` belong to it. */
 struct machine_model {
     evn_model model;
     int kinds;
     struct unit_kind unit_kind[KINDS_MAX];
     int *kind;
-    double *seconds, *state, *copied, *crowd;
+    double *seconds, *state, *copied, *crowd, *beside;
     evn_route *route, *within, *far, *copy; /* far: between nodes; copy: of whole tasks */
     int *entry;                             /* of each kind: its node's in the file; -1: none */
 };
