@@ -102,11 +102,14 @@ static evn_status task_left(void *arg, int task) {
 static evn_status in_place(const struct order *o, int space, int is_foreign, const int *task,
                            int count) {
     const struct fields *f = &o->run->w.f;
-    const int packed = o->run->way->variant == FT_PACKED;
+    const enum ft_variant variant = o->run->way->variant;
+    const int packed = variant == FT_PACKED;
     const int crosses = f->inbox || o->run->places.count > 1;
     const struct place_order order = {.pass = o->place,
                                       .turn = crosses ? o->turn : NO_TURN,
-                                      .pieces = packed ? 1 : FT_PIECES,
+                                      .pieces = packed                ? 1
+                                                : variant == FT_SLABS ? count
+                                                                      : FT_PIECES,
                                       .is_foreign = is_foreign,
                                       .left = f->boxes && !packed ? task_left : NULL,
                                       .arg = (void *)(uintptr_t)o};

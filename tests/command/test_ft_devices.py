@@ -65,6 +65,16 @@ class Devices(unittest.TestCase):
                     self.same(r, "--class", name)
                     self.assertEqual(sum(d["launches"] > 0 for d in r["devices"]), len(r["devices"]))
 
+    def test_pieces(self):
+        """A pass of a rank's 16 planes: in one piece (packed), in 8 (best), plane by plane (slabs); the same bits and, in planes, as many puts."""
+        words = ("--class", "S", "--processes", "4", "--units", "1:GPU:1")
+        packed, best, slabs = (self.record(*words, "--variant", v) for v in ("packed", "best", "slabs"))
+        one, eight, planes = (r["devices"][0]["launches"] for r in (packed, best, slabs))
+        self.assertEqual((eight - one) * 15, (planes - one) * 7)
+        self.assertGreater(eight, one)
+        self.assertEqual({r["hash"] for r in (packed, best, slabs)}, {packed["hash"]})
+        self.assertEqual(best["puts"], slabs["puts"])
+
     def test_class_a(self):
         for units in ("1:CPU:1,1:GPU:1",) + (("1:GPU:1", "2:GPU:1") if ALL else ()):
             r = self.record("--class", "A", "--units", units)

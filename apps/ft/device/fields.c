@@ -189,23 +189,39 @@ static evn_status do_piece(struct place *d, const struct place_order *o, evn_que
                            int piece, const int *task, int count) {
     evn_status status = each_range(d, o, queue, NULL, task, count);
     if (status || o->turn < 0) return status;
-    status = evn_event_record(d->made[piece], queue);
-    if (!status && queue != d->copies) status = evn_queue_wait(d->copies, d->made[piece]);
-    if (!status) status = each_range(d, o, queue, d->made[piece], task, count);
-    return status ? status : evn_event_record(d->gone[piece], d->copies);
+    const struct piece_events *e = &d->piece[piece];
+    status = evn_event_record(e->made, queue);
+    if (!status && queue != d->copies) status = evn_queue_wait(d->copies, e->made);
+    if (!status) status = each_range(d, o, queue, e->made, task, count);
+    return status ? status : evn_event_record(e->gone, d->copies);
+}
+
+/* Events for so many pieces. */
+static evn_status open_pieces(struct place *d, int pieces) {
+    if (pieces <= d->pieces) return EVN_OK;
+    struct piece_events *more = realloc(d->piece, (size_t)pieces * sizeof *more);
+    if (!more) return evn_fail(EVN_MEMORY, "ft: not enough memory");
+    d->piece = more;
+    evn_status status = EVN_OK;
+    while (!status && d->pieces < pieces) {
+        struct piece_events *e = &d->piece[d->pieces++];
+        *e = (struct piece_events){0};
+        status = evn_event_open(&e->made, d->device);
+        if (!status) status = evn_event_open(&e->gone, d->device);
+    }
+    return status;
 }
 
 static evn_status do_pieces(struct place *d, const struct place_order *o, evn_queue *queue,
                             const int *task, int count) {
-    const int most = o->pieces < PIECES ? o->pieces : PIECES;
-    const int pieces = o->turn < 0 || most < 1 ? 1 : most < count ? most : count;
-    evn_status status = EVN_OK;
+    const int pieces = o->turn < 0 || o->pieces < 1 ? 1 : o->pieces < count ? o->pieces : count;
+    evn_status status = open_pieces(d, pieces);
     for (int i = 0; !status && i < pieces; i++) {
         const int begin = places_cut(count, pieces, i);
         status = do_piece(d, o, queue, i, task + begin, places_cut(count, pieces, i + 1) - begin);
     }
     for (int i = 0, t = 0; o->left && !status && i < pieces; i++) {
-        status = evn_event_finish(d->gone[i]);
+        status = evn_event_finish(d->piece[i].gone);
         for (; !status && t < places_cut(count, pieces, i + 1); t++)
             status = o->left(o->arg, task[t]);
     }
@@ -307,10 +323,6 @@ static evn_status open_place(struct places *p, evn_unit *unit, int i) {
     if (!status) status = evn_event_record(d->ready, d->queue);
     if (!status) status = evn_event_open(&d->begin, d->device);
     if (!status) status = evn_event_open(&d->end, d->device);
-    for (int k = 0; !status && k < PIECES; k++) {
-        status = evn_event_open(&d->made[k], d->device);
-        if (!status) status = evn_event_open(&d->gone[k], d->device);
-    }
     return status;
 }
 
@@ -337,10 +349,11 @@ void places_close(struct places *p) {
         evn_event_close(d->ready);
         evn_event_close(d->begin);
         evn_event_close(d->end);
-        for (int k = 0; k < PIECES; k++) {
-            evn_event_close(d->made[k]);
-            evn_event_close(d->gone[k]);
+        for (int k = 0; k < d->pieces; k++) {
+            evn_event_close(d->piece[k].made);
+            evn_event_close(d->piece[k].gone);
         }
+        free(d->piece);
         engine_close(d->engine);
         evn_buffer_close(d->memory);
         evn_buffer_close(d->ways);

@@ -7,8 +7,6 @@
 #include "ft/device/fields.h"
 #include <pthread.h>
 
-enum { PIECES = 8 };
-
 /* The tables of ways, one behind the other: by z or by y, from or to.
  *
  * WAY_SLAB   points of V's lines along z, by z
@@ -28,7 +26,11 @@ struct place {
     evn_queue *copies;   /* copies out, and what other units do here */
     evn_queue *arrivals; /* copies in while units are at work */
     evn_event *ready;    /* what came to the queue before a pass is there, for other units */
-    evn_event *begin, *end, *made[PIECES], *gone[PIECES];
+    evn_event *begin, *end;
+    struct piece_events {
+        evn_event *made, *gone;
+    } * piece;
+    int pieces; /* that have events */
     struct engine *engine;
     pthread_mutex_t lock; /* held by the thread that works here */
     pthread_mutex_t door; /* held by threads that add to `arrivals` */
