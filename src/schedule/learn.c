@@ -35,6 +35,8 @@ enum {
     PROVEN = 6,   /* instances after which a promise is looked at */
     HOLD = 3,     /* instances after a move or a search in vain before the next */
     WAIT_MAX = 1024,
+    ROUNDS_MAX = 200, /* of a fit; at least a tenth of that for many moves */
+    ROUND_MOVES = 100000,
 };
 
 /* Estimate of a task's cost or a unit's speed, with its spread. */
@@ -42,6 +44,7 @@ struct belief {
     double spread; /* relative */
     int behind;    /* instances that stand behind it, up to LEARN_MEMORY */
     int spreads;
+    int rows; /* of a task: latest rows of the window that were measured, up to all */
 };
 
 struct learn {
@@ -221,13 +224,20 @@ static void keep_rows(struct learn *l, const struct learn *from, const struct or
         }
 }
 
+/* Cost of a task of before, which was learnt by the speed of its unit. */
+static double cost_before(const struct learn *l, const struct learn *from, int t) {
+    if (!from->kept) return from->cost[t];
+    const size_t row = (size_t)from->latest * (size_t)from->problem.tasks;
+    return from->cost[t] * l->load[from->owner[row + (size_t)t]];
+}
+
 /* A born task: cost by weight. */
 static void bear(struct learn *l, size_t t, const struct learn *from, const struct origins *o,
                  double each, int owner) {
     const evn_change *c = o->change;
     double cost = 0, weight = 0;
     for (int i = c->first ? c->first[t] : 0; c->first && i < c->first[t + 1]; i++) {
-        cost += from->cost[c->from[i]];
+        cost += cost_before(l, from, c->from[i]);
         weight += o->before->weight[c->from[i]];
     }
     const int origin = o->heaviest[t];
@@ -235,15 +245,138 @@ static void bear(struct learn *l, size_t t, const struct learn *from, const stru
     l->cost[t] = held(l->problem.weight[t] * each);
     if (origin >= 0) l->of_task[t] = from->of_task[origin];
     if (l->of_task[t].behind > PROOF) l->of_task[t].behind = PROOF;
+    l->of_task[t].rows = 0;
     fill_rows(l, t, from, origin, owner);
+}
+
+/* ---- speeds by tasks that have moved ---- */
+
+static int row_before(const struct learn *l, int row);
+
+/* A task's time on a unit it has moved to against that on the one before it is the ratio of these
+ * units' speeds, whatever the task costs; while no task moves, all of a unit's costs may be wrong
+ * by one factor, and its speed with them. The first instance after the move does not count. 1:
+ * *ratio is a logarithm, of the speed of *to over that of *from. */
+static int has_moved(const struct learn *l, size_t t, int *from, int *to, double *ratio) {
+    const size_t n = (size_t)l->problem.tasks;
+    const int rows = l->of_task[t].rows < l->kept ? l->of_task[t].rows : l->kept;
+    if (rows < 3) return 0;
+    const double last = l->seconds[(size_t)l->latest * n + t];
+    int row = l->latest, same = 0;
+    *to = l->owner[(size_t)l->latest * n + t];
+    for (int i = 0; i < rows && row >= 0; i++, row = row_before(l, row)) {
+        *from = l->owner[(size_t)row * n + t];
+        const double then = l->seconds[(size_t)row * n + t];
+        if (*from == *to) {
+            same++;
+            continue;
+        }
+        if (same < 2 || !(then > 0) || !(last > 0)) return 0;
+        *ratio = log(then / last);
+        return 1;
+    }
+    return 0;
+}
+
+/* Moves of tasks, at most one of each. */
+struct moves {
+    int count;
+    double *off;            /* of each move: log of the ratio of speeds, over the believed one */
+    double *units;          /* from x units + to */
+    double *asked, *weight; /* of each unit */
+};
+
+static void find_moves(const struct learn *l, struct moves *m) {
+    int from, to;
+    double ratio;
+    for (int t = 0; t < l->problem.tasks; t++) {
+        if (!has_moved(l, (size_t)t, &from, &to, &ratio)) continue;
+        m->units[m->count] = (double)from * l->problem.units + to;
+        m->off[m->count++] = ratio - log(l->speed[to] / l->speed[from]);
+    }
+}
+
+/* How far a move is off once speeds have factors of these logarithms. */
+static double left_off(const struct moves *m, int i, const double *factor, int units, int *from,
+                       int *to) {
+    *from = (int)(m->units[i] / units);
+    *to = (int)(m->units[i] - (double)*from * units);
+    return m->off[i] - (factor[*to] - factor[*from]);
+}
+
+/* Mean of that; a move cannot be off by more than is likely. */
+static double mean_off(const struct moves *m, const double *factor, int units) {
+    double sum = 0;
+    int from, to;
+    for (int i = 0; i < m->count; i++)
+        sum += fmin(fabs(left_off(m, i, factor, units, &from, &to)), log(UNLIKELY));
+    return m->count ? sum / m->count : 0;
+}
+
+/* Factors by which moves are least off in sum: means whose weights fall with how far a move is off,
+ * over and over, so that disturbed ones count little. */
+static void fit(struct moves *m, double *factor, int units) {
+    int rounds = m->count ? ROUND_MOVES / m->count : 0;
+    if (rounds > ROUNDS_MAX) rounds = ROUNDS_MAX;
+    for (int round = 0; round < rounds || round < ROUNDS_MAX / 10; round++) {
+        for (int u = 0; u < units; u++) m->asked[u] = m->weight[u] = 0;
+        for (int i = 0; i < m->count; i++) {
+            int from, to;
+            const double off = left_off(m, i, factor, units, &from, &to);
+            const double weight = 1 / (fabs(off) + LEAST_GAIN);
+            m->asked[to] += weight * off;
+            m->asked[from] -= weight * off;
+            m->weight[to] += weight;
+            m->weight[from] += weight;
+        }
+        for (int u = 0; u < units; u++)
+            if (m->weight[u] > 0) factor[u] += 0.5 * m->asked[u] / m->weight[u];
+    }
+}
+
+/* Factors of the speeds, in l->load, by the moves that `from` has seen: 1, unless these explain
+ * most of how far moves are off. */
+static void find_factors(struct learn *l, const struct learn *from, int may) {
+    const int units = l->problem.units;
+    struct moves m = {
+        .off = from->ratio, .units = from->part, .asked = l->speed, .weight = l->unit_speed};
+    double *factor = l->load, before = 0, after = 0;
+    if (may) find_moves(from, &m);
+    for (int u = 0; u < units; u++) factor[u] = 0;
+    before = mean_off(&m, factor, units);
+    if (before > LEAST_GAIN) {
+        fit(&m, factor, units);
+        after = mean_off(&m, factor, units);
+    }
+    const int known = m.count >= 2 * PROOF && before > LEAST_GAIN && after < before / 2;
+    double sum = 0, scaled = 0;
+    for (int u = 0; u < units; u++) {
+        factor[u] = known ? exp(factor[u]) : 1;
+        sum += from->speed[u];
+        scaled += from->speed[u] * factor[u];
+    }
+    for (int u = 0; u < units; u++) factor[u] = bounded(factor[u] * (sum / scaled));
+}
+
+/* Speeds, now and in each row, by the factors; and their tracks, which are logarithms. */
+static void scale_units(struct learn *l) {
+    const size_t units = (size_t)l->problem.units;
+    for (size_t u = 0; u < units; u++) {
+        const double f = l->load[u];
+        l->speed[u] = bounded(l->speed[u] * f);
+        for (size_t r = 0; r < (size_t)l->kept; r++) l->unit_speed[r * units + u] *= f;
+        for (size_t i = 0; i < LEARN_MEMORY; i++) l->track[u * LEARN_MEMORY + i] += log(f);
+    }
 }
 
 struct learn *learn_change(void *block, const evn_problem *problem, const struct learn *from,
                            const struct origins *o, const int *owner) {
     struct learn *l = learn_init(block, problem, from->window);
     const double each = learn_time_unit(from);
+    find_factors(l, from, !o->renumbers);
     take_units(l, from);
     take_numbers(l, from, o->renumbers);
+    scale_units(l);
     for (int t = 0; t < problem->tasks; t++) {
         if (!origins_kept(o, t)) {
             bear(l, (size_t)t, from, o, from->fed ? each : 1, owner[t]);
@@ -252,7 +385,8 @@ struct learn *learn_change(void *block, const evn_problem *problem, const struct
         const int origin = o->heaviest[t];
         const double ratio = weight_ratio(l, o, t);
         l->of_task[t] = from->of_task[origin];
-        l->cost[t] = held(ratio > 0 ? from->cost[origin] * ratio : problem->weight[t] * each);
+        l->cost[t] =
+            held(ratio > 0 ? cost_before(l, from, origin) * ratio : problem->weight[t] * each);
         if (!(ratio > 0)) fill_rows(l, (size_t)t, from, origin, owner[t]);
     }
     keep_rows(l, from, o);
@@ -499,6 +633,7 @@ static void learn_task(struct learn *l, size_t t) {
     memcpy(x, value, (size_t)h * sizeof *x);
     const double middle = lower_middle(x, h), cost = l->cost[t];
     learn_spread(b, off, repeats);
+    b->rows += b->rows < l->window;
     if (b->behind < FEW && (!moved || !b->behind)) {
         l->cost[t] = middle;
         b->behind++;
