@@ -24,10 +24,11 @@
  * right-hand side moves 15 doubles, 120 bytes: 36 ps.
  *
  * A group takes 32 KB of local memory, so that 7 of them run on a multiprocessor that has 228 KB (5
- * with segments of 4 rows, which move 320 bytes), and 254 registers an item, which spares it
- * reading y and C of the row before: 7 warps hide better how far away memory is than 5 do what they
- * save. A multiprocessor of an H100 has, for a row of 32 points: 340 cycles of arithmetic; 400 of
- * local memory, 78 reads and writes of all items in an elimination and 44 in the substitution; 800
+ * with segments of 4 rows, which move 320 bytes), and 255 registers an item, which spares it
+ * reading y, C and the gas of the row before, the gas of the row itself, and in the substitution y
+ * and C of the last row: 7 warps hide better how far away memory is than 5 do what they save. A
+ * multiprocessor of an H100 has, for a row of 32 points: 340 cycles of arithmetic; 290 of local
+ * memory, where C and y go only if the visit substitutes; 800
  * of device memory, if caches keep nothing. What is read a second time, 160 bytes a point, was last
  * used at most a line before, and all lines that are in work at a time are 22 MB of class C: much
  * of it may still be in the second-level cache.
@@ -146,15 +147,15 @@ EVN_DEVICE_FUNCTION void gas_put(EVN_LOCAL double *at, struct gas g) {
     at[5 * BT_STRIDE] = g.volume;
 }
 
-/* In the place of u: the gas, seen along direction d by a side with this sign. */
-EVN_DEVICE_FUNCTION void gas_make(EVN_LOCAL double *at, int d, double sign) {
+/* The gas of u, in the order of its components, seen along direction d by a side with this sign. */
+EVN_DEVICE_FUNCTION struct gas gas_of(struct five u, int d, double sign) {
     struct residual_point q;
     struct gas g;
-    q.u[0] = at[0];
-    q.u[1] = at[BT_STRIDE];
-    q.u[2] = at[2 * BT_STRIDE];
-    q.u[3] = at[3 * BT_STRIDE];
-    q.u[4] = at[4 * BT_STRIDE];
+    q.u[0] = u.r;
+    q.u[1] = u.d;
+    q.u[2] = u.p;
+    q.u[3] = u.q;
+    q.u[4] = u.e;
     g.volume = 1.0 / q.u[0];
     residual_derive(&q, g.volume);
     g.d = sign * (d == 0 ? q.v[0] : d == 1 ? q.v[1] : q.v[2]);
@@ -162,7 +163,7 @@ EVN_DEVICE_FUNCTION void gas_make(EVN_LOCAL double *at, int d, double sign) {
     g.q = d == 2 ? q.v[1] : q.v[2];
     g.energy = q.u[4] * g.volume;
     g.pressure = q.p * g.volume;
-    gas_put(at, g);
+    return g;
 }
 
 /* ---- lines --------------------------------------------------------------------------------- */
@@ -229,22 +230,22 @@ struct state {
     struct five y;
 };
 
-/* The next row of an elimination: its gas is at gas + GAS_ROW, between that of the row before,
- * which left `s`, and that of the next one; its right-hand side is at y. */
-EVN_DEVICE_FUNCTION struct state line_row(const struct scheme *c, EVN_LOCAL const double *gas,
-                                          EVN_LOCAL double *y, EVN_LOCAL double *block, double sign,
+/* The next row of an elimination, between that of the row before, which left `s`, and that of the
+ * next one, from their gas; its right-hand side is at y. With is_kept y and C go to the group's
+ * memory. */
+EVN_DEVICE_FUNCTION struct state line_row(const struct scheme *c, struct gas before,
+                                          struct gas here, struct gas ahead, EVN_LOCAL double *y,
+                                          EVN_LOCAL double *block, double sign, int is_kept,
                                           struct state s) {
-    const struct gas before = gas_get(gas), here = gas_get(gas + GAS_ROW);
-    const struct gas ahead = gas_get(gas + 2 * GAS_ROW);
     struct five rhs = five_get(y);
     struct row o;
     rhs.d = sign * rhs.d;
     row_setup(c, before, here, &s.C, s.y, rhs, &o);
     const struct factors f = row_factor(&o);
     s.y = row_solve(&o, &f);
-    five_put(y, s.y);
+    if (is_kept) five_put(y, s.y);
     row_solve_block(c, before, ahead, &o, &f, &s.C);
-    block_put(block, s.C);
+    if (is_kept) block_put(block, s.C);
     return s;
 }
 
@@ -257,6 +258,20 @@ EVN_DEVICE_FUNCTION struct state line_row(const struct scheme *c, EVN_LOCAL cons
     (EVN_OWN_AT(name, k, i) = (from).r, EVN_OWN_AT(name, (k) + 1, i) = (from).d,                   \
      EVN_OWN_AT(name, (k) + 2, i) = (from).p, EVN_OWN_AT(name, (k) + 3, i) = (from).q,             \
      EVN_OWN_AT(name, (k) + 4, i) = (from).e)
+
+#define GET_STATE(s, i)                                                                            \
+    (GET_FIVE((s).y, state, 0, i), GET_FIVE((s).C.r, state, NC, i),                                \
+     GET_FIVE((s).C.d, state, 2 * NC, i), GET_FIVE((s).C.p, state, 3 * NC, i),                     \
+     GET_FIVE((s).C.q, state, 4 * NC, i), GET_FIVE((s).C.e, state, 5 * NC, i))
+
+#define GET_GAS(to, name, i)                                                                       \
+    ((to).d = EVN_OWN_AT(name, 0, i), (to).p = EVN_OWN_AT(name, 1, i),                             \
+     (to).q = EVN_OWN_AT(name, 2, i), (to).energy = EVN_OWN_AT(name, 3, i),                        \
+     (to).pressure = EVN_OWN_AT(name, 4, i), (to).volume = EVN_OWN_AT(name, 5, i))
+#define PUT_GAS(name, i, from)                                                                     \
+    (EVN_OWN_AT(name, 0, i) = (from).d, EVN_OWN_AT(name, 1, i) = (from).p,                         \
+     EVN_OWN_AT(name, 2, i) = (from).q, EVN_OWN_AT(name, 3, i) = (from).energy,                    \
+     EVN_OWN_AT(name, 4, i) = (from).pressure, EVN_OWN_AT(name, 5, i) = (from).volume)
 
 /* Pieces: BT_LINES lines, counted along y (those along y: along x) and then along the other
  * direction across. Items 0 .. BT_LINES-1 do the first halves of the lines, the others the second
@@ -272,6 +287,8 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
     EVN_PRIVATE_ARRAY(double, rhs, BT_ROWS *NC);
     EVN_PRIVATE_ARRAY(double, state, BT_STATE); /* y and C of the row before, in elimination */
     EVN_PRIVATE_ARRAY(double, x, NC);           /* X of the row before, in back substitution */
+    EVN_PRIVATE_ARRAY(double, behind, BT_GAS);  /* the gas of the row before, in elimination */
+    EVN_PRIVATE_ARRAY(double, ahead, BT_GAS);   /* and of the next one */
 
     const struct gpu_zone z = zones[pieces[EVN_GROUP].zone];
     const struct zone_lines l = zone_lines(&z, value.d);
@@ -324,21 +341,17 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                 EVN_OWN_AT(rhs, part_of * NC + 4, i) = work[at + l.e];
             }
         }
-        /* what stays from the last visit */
-        EVN_ITEMS(i) {
-            if (visit >= segments) {
-                gas_put(gas + (BT_ROWS + 1) * GAS_ROW + i, gas_get(gas + GAS_ROW + i));
-            } else if (visit > 0) {
-                gas_put(gas + i, gas_get(gas + BT_ROWS * GAS_ROW + i));
-            }
+        if (visit >= segments) { /* what stays from the last visit */
+            EVN_ITEMS(i) { gas_put(gas + (BT_ROWS + 1) * GAS_ROW + i, gas_get(gas + GAS_ROW + i)); }
+        } else if (!EVN_ON_DEVICE && visit > 0) {
+            EVN_ITEMS(i) { gas_put(gas + i, gas_get(gas + BT_ROWS * GAS_ROW + i)); }
         }
         EVN_BARRIER;
-        for (int part_of = 0; part_of <= BT_ROWS; part_of++) {
+        for (int part_of = 0; part_of <= BT_ROWS && by_rows; part_of++) {
             EVN_ITEMS(i) {
                 const int e = part_of * BT_ITEMS + i;
-                const int row = by_rows ? e % (BT_ROWS + 1) : part_of;
-                const int of = by_rows ? e / (BT_ROWS + 1) : i;
-                EVN_LOCAL double *to = gas + (first_gas + row) * GAS_ROW + of;
+                EVN_LOCAL double *to =
+                    gas + (first_gas + e % (BT_ROWS + 1)) * GAS_ROW + e / (BT_ROWS + 1);
                 to[0] = EVN_OWN_AT(u, part_of * NC, i);
                 to[BT_STRIDE] = EVN_OWN_AT(u, part_of * NC + 1, i);
                 to[2 * BT_STRIDE] = EVN_OWN_AT(u, part_of * NC + 2, i);
@@ -371,26 +384,58 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
                     EVN_OWN_AT(state, v, i) = work[from + v * BT_ITEMS + i];
             }
         }
+        for (int row = 0; row <= BT_ROWS && by_rows; row++) { /* an item's own rows */
+            EVN_ITEMS(i) {
+                EVN_LOCAL const double *from = gas + (first_gas + row) * GAS_ROW + i;
+                for (int v = 0; v < NC; v++) EVN_OWN_AT(u, row * NC + v, i) = from[v * BT_STRIDE];
+            }
+        }
         for (int row = 0; row <= BT_ROWS; row++) {
             EVN_ITEMS(i) {
-                gas_make(gas + (first_gas + row) * GAS_ROW + i, value.d, i < BT_LINES ? 1.0 : -1.0);
+                struct five q;
+                GET_FIVE(q, u, row * NC, i);
+                gas_put(gas + (first_gas + row) * GAS_ROW + i,
+                        gas_of(q, value.d, i < BT_LINES ? 1.0 : -1.0));
             }
         }
         if (visit == 0) {
             EVN_ITEMS(i) { gas_put(gas + i, gas_get(gas + GAS_ROW + i)); }
         }
 
+        /* A device keeps the gas of two rows in registers, from row to row and from visit to visit,
+         * and C and y of the last row; to the host registers are memory as well. */
+        if (EVN_ON_DEVICE) {
+            EVN_ITEMS(i) {
+                const struct gas here = gas_get(gas + (1 + none) * GAS_ROW + i);
+                struct gas before;
+                GET_GAS(before, behind, i);
+                if (visit == 0 || visit >= segments) before = gas_get(gas + i);
+                PUT_GAS(behind, i, before);
+                PUT_GAS(ahead, i, here);
+            }
+        }
         for (int row = none; row < BT_ROWS; row++) {
+            /* y and C are needed by a substitution that is not the next thing, and by the middle */
+            const int is_kept =
+                !EVN_ON_DEVICE || visit == segments - 1 || (visit >= segments && row < BT_ROWS - 1);
             EVN_ITEMS(i) {
                 struct state s;
-                GET_FIVE(s.y, state, 0, i);
-                GET_FIVE(s.C.r, state, NC, i);
-                GET_FIVE(s.C.d, state, 2 * NC, i);
-                GET_FIVE(s.C.p, state, 3 * NC, i);
-                GET_FIVE(s.C.q, state, 4 * NC, i);
-                GET_FIVE(s.C.e, state, 5 * NC, i);
-                s = line_row(&value.c, gas + row * GAS_ROW + i, y + row * Y_ROW + i,
-                             block + row * C_ROW + i, i < BT_LINES ? 1.0 : -1.0, s);
+                const struct gas next = gas_get(gas + (row + 2) * GAS_ROW + i);
+                struct gas before, here;
+                GET_STATE(s, i);
+                if (EVN_ON_DEVICE) {
+                    GET_GAS(before, behind, i);
+                    GET_GAS(here, ahead, i);
+                } else {
+                    before = gas_get(gas + row * GAS_ROW + i);
+                    here = gas_get(gas + (row + 1) * GAS_ROW + i);
+                }
+                s = line_row(&value.c, before, here, next, y + row * Y_ROW + i,
+                             block + row * C_ROW + i, i < BT_LINES ? 1.0 : -1.0, is_kept, s);
+                if (EVN_ON_DEVICE) {
+                    PUT_GAS(behind, i, here);
+                    PUT_GAS(ahead, i, next);
+                }
                 PUT_FIVE(state, 0, i, s.y);
                 PUT_FIVE(state, NC, i, s.C.r);
                 PUT_FIVE(state, 2 * NC, i, s.C.d);
@@ -456,15 +501,29 @@ EVN_KERNEL(bt_lines, BT_ITEMS,
             }
         }
         for (int row = BT_ROWS - 1; row >= none; row--) {
+            if (EVN_ON_DEVICE && row < BT_ROWS - 1) { /* the state is that of the last row */
+                EVN_ITEMS(i) {
+                    for (int v = 0; v < NC; v++)
+                        EVN_OWN_AT(state, v, i) = y[row * Y_ROW + v * BT_STRIDE + i];
+                    for (int v = 0; v < NC * NC; v++)
+                        EVN_OWN_AT(state, NC + v, i) = block[row * C_ROW + v * BT_STRIDE + i];
+                }
+            }
             EVN_ITEMS(i) {
-                const struct block C = block_get(block + row * C_ROW + i);
+                struct state s;
                 struct five m;
+                if (EVN_ON_DEVICE) {
+                    GET_STATE(s, i);
+                } else {
+                    s.C = block_get(block + row * C_ROW + i);
+                    s.y = five_get(y + row * Y_ROW + i);
+                }
                 m.r = EVN_OWN_AT(x, 0, i);
                 m.d = EVN_OWN_AT(x, 1, i);
                 m.p = EVN_OWN_AT(x, 2, i);
                 m.q = EVN_OWN_AT(x, 3, i);
                 m.e = EVN_OWN_AT(x, 4, i);
-                m = row_back(&C, five_get(y + row * Y_ROW + i), m);
+                m = row_back(&s.C, s.y, m);
                 EVN_OWN_AT(x, 0, i) = m.r;
                 EVN_OWN_AT(x, 1, i) = m.d;
                 EVN_OWN_AT(x, 2, i) = m.p;
