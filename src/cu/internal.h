@@ -1,7 +1,6 @@
 /* Internals of directives at run time: units.c opens the program's units, site.c keeps directives
- * and their loops, keys.c tells them of
- * iterations that come and go, fork.c intercepts their regions, place.c moves data, omp.c answers
- * queries of bodies, report.c prints statistics at exit. */
+ * and their loops, keys.c tells these of iterations that come and go, fork.c intercepts regions,
+ * place.c moves data, omp.c answers queries of bodies, report.c prints statistics at exit. */
 #ifndef CU_INTERNAL_H
 #define CU_INTERNAL_H
 

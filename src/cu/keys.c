@@ -48,14 +48,14 @@ struct keys *cu_keys_open(const evn_cu_site *where, const evn_cu_int *key, int n
     return k;
 }
 
-/* Room for what a change says of n tasks. */
-struct origins {
+/* What a change says of n tasks. */
+struct arrivals {
     int *first, *from;
     char *kept;
 };
 
 /* Each iteration comes from the one before with its key, or from none. */
-static void find_origins(const struct keys *before, const struct keys *now, struct origins *o) {
+static void find_origins(const struct keys *before, const struct keys *now, struct arrivals *o) {
     int count = 0;
     for (int t = 0; t < now->n; t++) {
         const int from = before->slot[slot_of(before, now->key[t])];
@@ -71,8 +71,8 @@ int cu_keys_follow(const evn_cu_site *where, struct kept *k, const struct wish *
     const size_t bytes = (size_t)n * sizeof *w->key;
     if (n == k->keys->n && !memcmp(w->key, k->keys->key, bytes)) return 0;
     struct keys *now = cu_keys_open(where, w->key, n);
-    struct origins o = {malloc(((size_t)n + 1) * sizeof *o.first),
-                        malloc((size_t)n * sizeof *o.from), malloc((size_t)n)};
+    struct arrivals o = {malloc(((size_t)n + 1) * sizeof *o.first),
+                         malloc((size_t)n * sizeof *o.from), malloc((size_t)n)};
     if (!o.first || !o.from || !o.kept)
         cu_die(where, "key: not enough memory for %d iterations", n);
     find_origins(k->keys, now, &o);

@@ -245,7 +245,7 @@ void exchange_change(void *arg, const int *now, int tasks) {
     const int gone = x->gone;
     for (int t = 0; t < x->tasks; t++)
         for (int s = 0; now[t] < 0 && s < x->slots; s++)
-            remove_faces(x, x->table[t * x->slots + s]);
+            remove_faces(x, x->table[(size_t)t * (size_t)x->slots + (size_t)s]);
     parts_lessen(x);
     parts_renumber(x, now, tasks);
     end_removal(x, gone);

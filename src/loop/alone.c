@@ -11,7 +11,7 @@
 #define PAUSE_MAX 0.128 /* and at most */
 #define GROWS     0.5   /* of itself a second, at most: the least work is no bound for ever */
 
-#define LONG 2e-4 /* s of work, during which waiting for an interrupted unit is a part only */
+#define LONG 2e-4 /* s of work: more of it gains by all units between their interruptions */
 #define SURE 0.06 /* s of a pause in which idle time shows, whose ticks are 10 ms */
 
 enum { LEAST = 6, LONGER = 15 }; /* instances that are looked at; pauses in a row */

@@ -278,7 +278,7 @@ static int has_moved(const struct learn *l, size_t t, int *from, int *to, double
     return 0;
 }
 
-/* Moves of tasks, at most one of each. */
+/* Moves of tasks, at most one of each; in scratch arrays of a learner. */
 struct moves {
     int count;
     double *off;            /* of each move: log of the ratio of speeds, over the believed one */

@@ -16,9 +16,9 @@
  *        "seconds": {"bt-mz": [[0, 8e-5], [65892, 3e-3]]},   or of tasks by size, instead
  *        "crowd": {"bt-mz": [[1, 1], [16, 2.1]]},       factor on these by how many units of the
  *                                                       kind compute at the time; 1 unless given
- *        "beside": {"bt-mz": 1.2},                      and while units of another kind compute,
- * too "within": {"latency": 1e-5, "bandwidth": 2e11}},    faces between tasks of one unit, or by
- * workload, {"bt-mz": {..}, "*":
+ *        "beside": {"bt-mz": 1.2},                      and another while units of other kinds do
+ *        "within": {"latency": 1e-5, "bandwidth": 2e11}},    faces between tasks of one unit, or
+ *                                                            by workload, {"bt-mz": {..}, "*":
  *                                                            {..}}; free unless given
  *       {"unit": "CPU:1", "count": 4, "speed": {"*": 1e6}}
  *      ],
