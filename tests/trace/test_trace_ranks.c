@@ -170,6 +170,7 @@ static void traced(evn_cluster *cluster) {
     must(evn_trace_units(t) == 0 && evn_trace_messages(t) == 0);
     must_ok(evn_cluster_agree(cluster, EVN_OK));
     if (!me) found.began = evn_now();
+    must_ok(evn_cluster_agree(cluster, EVN_OK)); /* no rank begins before rank 0 has looked */
     for (int i = 0; i < STEPS; i++) must_ok(grid_step(&g));
     send_parcels(cluster);
     must_ok(evn_cluster_agree(cluster, EVN_OK));
