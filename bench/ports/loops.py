@@ -28,18 +28,18 @@ UNITS = "num_teams(2:CPU:1)"  # EVENER_UNITS has the last word
 # rules: file, pattern, instead, number of places
 PROGRAMS = {
     "comd": {
-        "flags": ["-std=gnu99", "-DDOUBLE"], "compiler": "gcc", "run": "-x 16 -y 16 -z 16 -N 5 -n 5",
+        "flags": ["-std=gnu99", "-DDOUBLE"], "compiler": "gcc", "run": "-x 16 -y 16 -z 16 -N 20 -n 20",
         "result": r"Final energy\s*:\s*(\S+)", "time": r"(?m)^loop\s+1\s+(\S+)",
         "rules": [("ljForce.c", r"#pragma omp parallel for reduction\(\+:ePot\)", f"#pragma omp teams distribute {UNITS} reduction(+:ePot) dist_schedule(auto)", 1)],
     },
     "xsbench": {
-        "flags": ["-std=gnu99", "-DOPENMP"], "compiler": "gcc", "run": "-m event -s small -g 2000 -l 150000",
+        "flags": ["-std=gnu99", "-DOPENMP"], "compiler": "gcc", "run": "-t {threads} -m event -s small -g 2000 -l 1000000",
         "result": r"checksum: (\d+)", "time": r"Runtime:\s*(\S+)",
         "rules": [("Simulation.c", r"#pragma omp parallel for schedule\(dynamic,100\) reduction\(\+:verification\)(?=\n\tfor\( i = 0)",
                    f"#pragma omp teams distribute {UNITS} reduction(+:verification) dist_schedule(dynamic, 100, memorize = 0)", 1)],
     },
     "miniamr": {
-        "flags": [], "compiler": "mpicc", "run": "--init_x 4 --init_y 4 --init_z 4 --num_refine 1 --max_blocks 2000 --num_tsteps 3 --stages_per_ts 10 --checksum_freq 10 --report_diffusion --num_objects 1 "
+        "flags": [], "compiler": "mpicc", "run": "--init_x 4 --init_y 4 --init_z 4 --num_refine 1 --max_blocks 2000 --num_tsteps 12 --stages_per_ts 10 --checksum_freq 10 --report_diffusion --num_objects 1 "
         "--object 2 0 -0.01 -0.01 -0.01 0.0 0.0 0.0 0.0 0.0 0.0 0.25 0.25 0.25 --nx 10 --ny 10 --nz 10 --num_vars 8",
         "result": r"var \d+ sum (\S+)", "time": r"(?m)^Summary: .* calc (\S+)",
         # the original's threads share i, j and k, which are the function's: mended in both
@@ -81,7 +81,7 @@ def run(name, way, folder, threads):
     env |= {"OMP_NUM_THREADS": str(threads), "EVENER_UNITS": f"{threads}:CPU:1", "EVENER_OVERSUBSCRIBE": "1"}
     here = os.path.join(folder, name, way)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([os.path.join(here, "program"), *of["run"].split()], cwd=here, env=env, capture_output=True, text=True)
+    done = subprocess.run([os.path.join(here, "program"), *of["run"].format(threads=threads).split()], cwd=here, env=env, capture_output=True, text=True)
     result, seconds = re.findall(of["result"], done.stdout), re.search(of["time"], done.stdout)
     if not result or not seconds:
         sys.exit(f"{name}, {way}: no result:\n{done.stdout[-500:]}{done.stderr[-500:]}")

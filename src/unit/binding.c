@@ -344,6 +344,8 @@ void binding_look(evn_unit *u, double now) {
     const enum contention_verdict verdict = contention_look(c, &sample, read_idle, &u->all->free);
     if (u->cores > 1 && !atomic_load(&u->all->spares) && c->waited && team_waits(u))
         spare_open(u->all);
+    if (u->cores == 1 && u->number && c->waited)
+        atomic_store_explicit(&u->all->leader_waits, 1, memory_order_relaxed);
     if (verdict == CONTENTION_LET_GO)
         let_go(u);
     else

@@ -14,7 +14,7 @@
 /* Whether the user has left it to the library how long threads of OpenMP wait. */
 int spare_may_choose(void);
 
-/* From now on teams of the units wait for a moment only. By the units' leaders, each for itself.
+/* From now on teams of the calling thread wait for a moment only: by leaders, each for itself.
  * Where there is no memory, or there may be no more threads, all stays as it was. */
 void spare_open(evn_units *all);
 

@@ -145,6 +145,45 @@ static void test_later(void **state) {
     evn_units_close(units);
 }
 
+static void brief_job(evn_unit *unit, void *unused) {
+    (void)unit, (void)unused;
+    for (volatile int n = 0; n < 1000;) n = n + 1;
+}
+
+/* Units of one core, whose leader waits for its core: the program may have a team of OpenMP's. With
+ * a unit that has a team, that is no reason. */
+static void test_leaders(void **state) {
+    static const struct {
+        const char *units;
+        int spares;
+    } row[] = {{"2:CPU:1", 1}, {"1:CPU:2", 0}};
+    (void)state;
+    if (evn_machine_cores(machine) < 2) skip();
+    for (int r = 0; r < 2; r++) {
+        evn_units *units;
+        pthread_t other;
+        assert_ok(evn_units_open(&units, machine, row[r].units, EVN_CALLER_FREE));
+        evn_unit *unit = &units->unit[units->count - 1];
+        if (!unit->core || unit->look == INFINITY) { /* cores are others', or there is a quota */
+            evn_units_close(units);
+            skip();
+        }
+        atomic_store(&over, 0);
+        if (row[r].spares)
+            assert_int_equal(pthread_create(&other, NULL, compete, &unit->core[0]), 0);
+        else
+            atomic_store(&units->leader_waits, 1);
+        const double begin = evn_now();
+        do {
+            assert_ok(evn_units_run(units, brief_job, NULL));
+        } while (row[r].spares && !atomic_load(&units->spares) && evn_now() - begin < 300);
+        assert_int_equal(atomic_load(&units->spares), row[r].spares);
+        atomic_store(&over, 1);
+        if (row[r].spares) pthread_join(other, NULL);
+        evn_units_close(units);
+    }
+}
+
 static void test_choice(void **state) {
     static const char *const name[] = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"};
     (void)state;
@@ -166,7 +205,8 @@ int main(void) {
     setenv("EVENER_CLAIMS", "", 1);
     if (evn_machine_open(&machine)) return 1;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_from_the_beginning),
-                                       cmocka_unit_test(test_later), cmocka_unit_test(test_choice)};
+                                       cmocka_unit_test(test_later), cmocka_unit_test(test_leaders),
+                                       cmocka_unit_test(test_choice)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     evn_machine_close(machine);
     return failed;
