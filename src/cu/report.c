@@ -33,12 +33,19 @@ static void say_site(const struct site *s) {
     const struct done *d = &s->done;
     const int units = evn_units_count(cu.units);
     const int rank = evn_cluster_launched();
-    if (rank >= 0) fprintf(stderr, "rank %d: ", rank);
-    fprintf(stderr, "%s:%d: %lld instances, %.6f s; units", s->where->file, s->where->line,
+    char *line = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&line, &bytes); /* ranks' lines do not mix */
+    if (!out) return;
+    if (rank >= 0) fprintf(out, "rank %d: ", rank);
+    fprintf(out, "%s:%d: %lld instances, %.6f s; units", s->where->file, s->where->line,
             d->instances, d->wall);
-    for (int u = 0; u < units; u++) fprintf(stderr, " %.6f", d->seconds[u]);
-    fprintf(stderr, " s, imbalance %.2f; %lld migrations, %.0f bytes moved\n",
+    for (int u = 0; u < units; u++) fprintf(out, " %.6f", d->seconds[u]);
+    fprintf(out, " s, imbalance %.2f; %lld migrations, %.0f bytes moved\n",
             evn_imbalance(units, d->seconds), d->migrations, d->moved);
+    fclose(out);
+    if (line) fputs(line, stderr);
+    free(line);
 }
 
 void cu_report(void) {

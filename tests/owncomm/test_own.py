@@ -1,5 +1,5 @@
 """Programs with an MPI of their own, on communicators that they give (evn_open_comm()): C and Fortran, Open MPI and MPICH; heat beside a
-server of files; and what is refused. Run: ctest -R own-mpi. usage: test_own.py SOURCE BUILD KIND"""
+server of files; what is refused; directives on each rank with halos by MPI between them (examples/tiles.c). Run: ctest -R own-mpi. usage: test_own.py SOURCE BUILD KIND"""
 import os
 import re
 import shutil
@@ -30,6 +30,23 @@ def fine(done):
 def same(what, got, expected):
     if not re.fullmatch(expected, got, re.DOTALL):
         sys.exit(f"{what}: got\n{got}\nexpected\n{expected}")
+
+
+def tiles(launcher, mpicc, folder):
+    """The sum of the plain compiler's program on one rank, on any ranks and units; directives were run, each once a step on each rank."""
+    source, plain, program = (os.path.join(folder, name) for name in ("tiles.c", "plain", "tiles"))
+    shutil.copy(os.path.join(SOURCE, "examples", "tiles.c"), source)
+    fine(run([mpicc, "-O2", "-Wall", "-Wextra", "-Wno-unknown-pragmas", source, "-o", plain]))
+    fine(run([os.path.join(BUILD, "evener-cc"), "-O2", "-Wall", "-Wextra", source, "-o", program], EVENER_CC=mpicc))
+    expected = fine(run([*launcher, "1", plain]))
+    same("tiles, serial", expected, r"\d+\.\d+\n")
+    for ranks, units in (1, "2:CPU:1"), (2, "1:CPU:1"), (3, "2:CPU:1"):
+        same(f"tiles, plain, {ranks} ranks", fine(run([*launcher, str(ranks), plain])), re.escape(expected))
+        done = run([*launcher, str(ranks), program], EVENER_UNITS=units, EVENER_REPORT="1")
+        same(f"tiles, {ranks} ranks of {units}", fine(done), re.escape(expected))
+        lines = re.findall(r"tiles\.c:\d+: (\d+) instances", done.stderr)
+        if lines != ["100"] * 2 * ranks:
+            sys.exit(f"tiles, {ranks} ranks: directives were not run: {done.stderr}")
 
 
 def main():
@@ -67,7 +84,8 @@ def main():
                 fine(run([mpifort, "-fopenmp", "-J", folder, "-c", name, "-o", objects[-1]]))
             fine(run([mpifort, "-fopenmp", *objects, *libraries, "-o", program + "f"]))
             same("Fortran", fine(run([*launcher, "4", program + "f"])).replace(" ", ""), "fine\n")
-    print(f"own-mpi: heat beside a server by {KIND}, in groups; refusals")
+        tiles(launcher, mpicc, folder)
+    print(f"own-mpi: heat beside a server by {KIND}, in groups; refusals; directives with halos by MPI")
 
 
 main()
