@@ -328,7 +328,7 @@ int team_is_lost(void) { return caller.has_team && caller.forks != process_forks
 static void check_job(evn_unit *u, void *unused) {
     (void)unused;
     u->status = EVN_OK;
-    if (binding_core(u, 0) < 0) return;
+    if (binding_core(u, 0) < 0 || u->all->binding != BOUND_TO_CORE) return;
     atomic_int wrong = is_bound_to(u->core[0]) ? -1 : 0;
     if (u->cores > 1) {
 #pragma omp parallel num_threads(u->cores)
@@ -346,9 +346,6 @@ static void check_job(evn_unit *u, void *unused) {
 
 evn_status evn_units_check_binding(evn_units *all) {
     NEED(all, "units");
-    int bound = 0;
-    for (int i = 0; i < all->count; i++) bound |= binding_core(&all->unit[i], 0) >= 0;
-    if (!bound || all->binding != BOUND_TO_CORE) return EVN_OK;
     evn_status status = evn_units_run(all, check_job, NULL);
     return status ? status : leaders_status(all);
 }
