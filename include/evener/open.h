@@ -18,8 +18,8 @@
  *     EVENER_SCHEDULE=map            schedule of its loops        (default: evn_open_loop())
  *     EVENER_RECORD=FILE             writes the record of its loops, for `evener report FILE`;
  *                                    - is standard output
- *     EVENER_TRACE=FILE              writes each unit's bursts, for Perfetto or chrome://tracing;
- *                                    FILE.prv: for Paraver, when the session is closed
+ *     EVENER_TRACE=FILE              writes each unit's bursts, over ranks those of all, for
+ *                                    Perfetto or chrome://tracing; FILE.prv: for Paraver
  *     EVENER_PROCESSES=4             4 forked processes, if it passes EVN_OVER_RANKS
  *
  * Explicit arguments win over the environment. An empty variable counts as not set. Messages about
@@ -76,7 +76,9 @@ enum { EVN_TEAMS = 1 << 18 };
  * EVENER_RECORD and EVENER_TRACE are opened here (<evener/output.h>), so that a folder without
  * write permission is reported before the run; a named pipe waits for its reader, up to 10 s.
  *
- * Over ranks rank 0 opens EVENER_RECORD, one record of all ranks; EVENER_TRACE is EVN_USAGE.
+ * Over ranks rank 0 opens both: one record and one trace of all ranks. Each rank keeps its bursts
+ * and messages for the trace, and evn_close() brings them to rank 0, by its clock
+ * (<evener/trace.h>); meanwhile evn_trace_open() is EVN_USAGE.
  *
  * Errors of evn_machine_open() and evn_units_open_on(), over ranks of evn_cluster_open() and
  * evn_cluster_machine(); EVN_USAGE: a variable is not understood, or both files are the same;

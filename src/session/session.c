@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-    TRACE_BURSTS = 1 << 20,  /* of a unit, 40 MB: more than a viewer likes */
+    TRACE_BURSTS = 1 << 20,  /* of a unit, 32 MB: more than a viewer likes */
+    FEW_BURSTS = 1024,       /* at least, of a unit of one of very many ranks */
     CLOSED_BURSTS = 1 << 18, /* kept of loops that were closed, for the record */
     FEW_INSTANCES = 10,      /* fewer are over before auto has learnt */
 };
@@ -131,9 +132,10 @@ static evn_status names_record(const char *trace) {
     return evn_fail(EVN_USAGE, "EVENER_TRACE: %s is EVENER_RECORD's; name another file", trace);
 }
 
+/* A trace of one process is written as its loops are closed. */
 static evn_status begin_chrome(evn_session *s, const char *trace) {
     evn_status status = evn_output_open(&s->trace.out, "EVENER_TRACE", trace);
-    if (status) return status;
+    if (status || s->cluster) return status;
     char about[1024];
     snprintf(about, sizeof about, "%s, units %s", program_invocation_short_name,
              evn_units_text(s->units));
@@ -158,7 +160,7 @@ static evn_status begin_paraver(evn_session *s, const char *trace, const char *r
             status = evn_output_open(out[i], "EVENER_TRACE", name);
         free(name);
     }
-    return status ? status : paraver_begin(&s->paraver, s->units);
+    return status;
 }
 
 static evn_status open_files(evn_session *s) {
@@ -167,14 +169,29 @@ static evn_status open_files(evn_session *s) {
     if (trace && !strcmp(trace, "-"))
         return evn_fail(EVN_USAGE, "EVENER_TRACE: -: a trace is written while the program runs; "
                                    "name a file");
-    if (trace && s->cluster)
-        return evn_fail(EVN_USAGE, "EVENER_TRACE: traces of several ranks are not written yet");
     if (s->cluster && evn_cluster_rank(s->cluster)) return EVN_OK; /* rank 0 writes */
     evn_status status = EVN_OK;
     if (record && trace && evn_output_same(record, trace)) return names_record(trace);
     if (record) status = evn_output_open(&s->record.out, "EVENER_RECORD", record);
     if (status || !trace) return status;
     return ends_with(trace, ".prv") ? begin_paraver(s, trace, record) : begin_chrome(s, trace);
+}
+
+/* Bursts of a unit, and messages of a rank: rank 0 gets those of all. */
+static int most_kept(const evn_session *s) {
+    const int most = TRACE_BURSTS / (s->cluster ? evn_cluster_size(s->cluster) : 1);
+    return most > FEW_BURSTS ? most : FEW_BURSTS;
+}
+
+/* All ranks know whether rank 0 writes a record, and a trace, to which all contribute. */
+static evn_status tell_files(evn_session *s) {
+    int wanted[] = {s->record.out != NULL, s->trace.out != NULL};
+    evn_status status = s->cluster ? evn_cluster_tell(s->cluster, wanted, sizeof wanted) : EVN_OK;
+    if (status) return status;
+    s->records = wanted[0];
+    s->traces = wanted[1];
+    if (!s->traces || (!s->cluster && !s->pcf)) return EVN_OK;
+    return trace_open_loops(&s->kept, s->units, s->cluster, s->begin, most_kept(s));
 }
 
 /* Keeps the first failure of a file for evn_close(). */
@@ -210,10 +227,11 @@ static evn_status take(evn_session *s, struct opened *o) {
 
 /* Puts a loop's bursts into the trace. */
 static evn_status trace_loop(evn_session *s, const struct opened *o) {
-    char name[320];
-    snprintf(name, sizeof name, "loop %d: %s", (int)(o - s->opened),
+    char name[640], number[32];
+    snprintf(number, sizeof number, "loop %d", (int)(o - s->opened));
+    snprintf(name, sizeof name, "%.300s: %s", o->record.name ? o->record.name : number,
              evn_schedule_text(evn_loop_schedule(o->loop)));
-    if (s->pcf) return paraver_add(&s->paraver, o->loop, name, o->begin);
+    if (s->kept) return trace_add_loop(s->kept, o->loop, name);
     evn_status status = trace_add(&s->events, o->loop, "task", name, o->begin);
     fflush(evn_output_stream(s->trace.out));
     if (!status && ferror(evn_output_stream(s->trace.out))) /* which says why */
@@ -222,12 +240,23 @@ static evn_status trace_loop(evn_session *s, const struct opened *o) {
     return status;
 }
 
+/* Rank 0 gets what all have kept, unless a rank has lost some of it. */
+static evn_status gather_trace(evn_session *s) {
+    evn_status status = s->trace.failed ? evn_fail(s->status, "%s", s->message) : EVN_OK;
+    if (!s->kept) return status;
+    status = session_agree(s, status);
+    return status ? status : evn_trace_gather(s->kept);
+}
+
 /* Ends the trace; gives its files their names, FILE.prv last. */
 static evn_status write_trace(evn_session *s) {
+    FILE *const out = evn_output_stream(s->trace.out);
     evn_status status = EVN_OK;
     if (s->pcf)
-        status = paraver_put(&s->paraver, "task", evn_output_stream(s->trace.out),
-                             evn_output_stream(s->pcf), evn_output_stream(s->row));
+        status = evn_trace_put_paraver(s->kept, "task", out, evn_output_stream(s->pcf),
+                                       evn_output_stream(s->row));
+    else if (s->kept)
+        status = evn_trace_put(s->kept, "task", out);
     else
         trace_end(&s->events);
     evn_output *const files[] = {s->pcf, s->row, s->trace.out};
@@ -244,7 +273,7 @@ static evn_status finish(evn_session *s, struct opened *o) {
     evn_status status = EVN_OK, traced = EVN_OK;
     if (!o->loop) return EVN_OK;
     if (s->records) status = note(s, &s->record, take(s, o));
-    if (s->trace.out) traced = note(s, &s->trace, trace_loop(s, o));
+    if (s->traces) traced = note(s, &s->trace, trace_loop(s, o));
     evn_loop_close(o->loop);
     evn_schedule_close(o->schedule);
     session_forget(o->regions);
@@ -340,7 +369,7 @@ static evn_status open_own_schedule(evn_session *s, evn_schedule **out, const ch
 }
 
 static evn_status keep_bursts(const evn_session *s, evn_loop *loop, int tasks) {
-    if (s->trace.out) return evn_loop_keep_bursts(loop, TRACE_BURSTS);
+    if (s->traces) return evn_loop_keep_bursts(loop, most_kept(s));
     return s->record.out ? evn_loop_keep_bursts(loop, record_bursts_max(tasks)) : EVN_OK;
 }
 
@@ -409,7 +438,7 @@ evn_status evn_close_loop(evn_session *s, evn_loop *loop) {
     struct opened *o = session_find(s, loop);
     if (!o) return EVN_USAGE;
     evn_status status = finish(s, o);
-    if (!s->records && !s->trace.out) { /* not wanted: a program may open loops for ever */
+    if (!s->records && !s->traces) { /* not wanted: a program may open loops for ever */
         record_release(&o->record);
         memmove(o, o + 1, (size_t)(s->opened + --s->loops - o) * sizeof *o);
     }
@@ -420,13 +449,13 @@ evn_status evn_close_loop(evn_session *s, evn_loop *loop) {
 /* -- the whole -- */
 
 static void release(evn_session *s) {
+    evn_trace_close(s->kept);
     for (int i = s->loops - 1; i >= 0; i--) record_release(&s->opened[i].record);
     free(s->opened);
     evn_output_close(s->record.out);
     evn_output_close(s->trace.out);
     evn_output_close(s->pcf);
     evn_output_close(s->row);
-    paraver_release(&s->paraver);
     evn_units_close(s->units);
     evn_machine_close(s->machine);
     free(s);
@@ -457,9 +486,7 @@ static evn_status open_session(evn_session **out, const int *comm, const char *u
     flags &= ~(unsigned)(EVN_OVER_RANKS | EVN_ANY_CLOSES);
     if (!status) status = open_units(s, units, devices, flags);
     if (!status) status = session_agree(s, open_files(s));
-    s->records = s->record.out != NULL;
-    if (!status && s->cluster)
-        status = evn_cluster_tell(s->cluster, &s->records, sizeof s->records);
+    if (!status) status = tell_files(s);
     if (status) {
         char message[sizeof s->message];
         snprintf(message, sizeof message, "%s", evn_message());
@@ -546,6 +573,7 @@ evn_status evn_close(evn_session *s) {
     for (int i = 0; i < s->loops; i++) finish(s, &s->opened[i]);
     if (s->records && !s->record.failed) note(s, &s->record, write_record(s));
     if (!s->record.failed) note(s, &s->record, evn_output_commit(s->record.out));
+    if (s->traces) note(s, &s->trace, gather_trace(s));
     if (s->trace.out && !s->trace.failed) note(s, &s->trace, write_trace(s));
     if (s->status) evn_fail(s->status, "%s", s->message);
     status = session_agree(s, s->status);

@@ -4,7 +4,7 @@
 
 #include "record/record.h"
 #include "trace/chrome.h"
-#include "trace/paraver.h"
+#include "trace/loops.h"
 #include <evener/open.h>
 #include <evener/output.h>
 #include <pthread.h>
@@ -32,14 +32,15 @@ struct evn_session {
     int any_closes; /* EVN_ANY_CLOSES */
     int apart;      /* one more over ranks, beside the first, which evn_complain() speaks for */
     int records;    /* 1: a record is wanted, by rank 0; the same on all ranks */
+    int traces;     /* 1: a trace is, likewise */
     double begin;
     struct opened *opened;
     int loops;
     struct file record, trace;
-    evn_output *pcf, *row; /* beside a trace for Paraver; NULL: Chrome's format */
-    struct paraver_loops paraver;
-    struct trace_file events;
-    evn_status status; /* of the files: the first failure and its message */
+    evn_output *pcf, *row;    /* beside a trace for Paraver; NULL: Chrome's format */
+    evn_trace *kept;          /* all loops' bursts, to be written at the end; NULL: .. */
+    struct trace_file events; /* .. each loop's are as it is closed */
+    evn_status status;        /* of the files: the first failure and its message */
     char message[1024];
 };
 

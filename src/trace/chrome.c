@@ -32,22 +32,26 @@ static const struct kind *kind_of(const evn_burst *b) {
 /* A burst and whose it is, to go through all of them in the order of time. */
 struct entry {
     evn_burst burst;
+    int loop;
     int unit;
     int rank;
     int exact; /* its tasks are known: task, task + 1, .. */
 };
 
-/* End of a burst, and its rank. */
+/* End of a burst, its loop and rank. */
 struct ending {
     double when;
+    int loop;
     int rank;
 };
 
-/* All that is written, in the order of time. */
+/* All that is written, loop after loop in the order of time. */
 struct trace {
     struct events is;
     const evn_trace *of;
-    const evn_problem *problem;
+    const evn_problem *problem; /* NULL: several loops */
+    const char *loop;           /* the loop's name; NULL: there is one */
+    int tasks;                  /* of the loop; at first the most of any */
     int units, ranks;
     const char *noun;
     size_t n;
@@ -94,8 +98,12 @@ static void slice(const struct trace *t, const struct entry *e) {
     if (b->count != 1) fprintf(out, "%d ", b->count);
     json_escaped(out, t->noun);
     fprintf(out, b->count == 1 ? " %d" : "s from %d", b->task);
-    fprintf(out, "\",\"cname\":\"%s\",\"args\":{\"instance\":%d}},\n", kind_of(b)->cname,
-            b->instance);
+    fprintf(out, "\",\"cname\":\"%s\",\"args\":{\"instance\":%d", kind_of(b)->cname, b->instance);
+    if (t->loop) {
+        fputs(",\"loop\":", out);
+        json_text(out, t->loop);
+    }
+    fputs("}},\n", out);
 }
 
 /* An arrow from where a task was to where it is, if that is another unit. From another rank it has
@@ -137,7 +145,7 @@ static void count_busy(const struct trace *t, int rank, double when, int change)
  * tasks cover every task once, that is the assignment: tasks before a batch's first one can only be
  * in batches that begin before it. */
 static int owners(const struct trace *t, const struct entry *e, size_t n, int *owner) {
-    const int tasks = t->problem->tasks;
+    const int tasks = t->tasks;
     for (int k = 0; k < tasks; k++) owner[k] = -1;
     long covered = 0;
     for (size_t i = 0; i < n; i++)
@@ -155,7 +163,7 @@ static size_t first_round(const struct trace *t, const struct entry *e, size_t n
     long tasks = 0;
     for (size_t i = 0; i < n; i++) {
         tasks += e[i].burst.count;
-        if (tasks >= t->problem->tasks) return tasks == t->problem->tasks ? i + 1 : 0;
+        if (tasks >= t->tasks) return tasks == t->tasks ? i + 1 : 0;
     }
     return 0;
 }
@@ -198,7 +206,7 @@ static evn_status mark_exact(const struct trace *t) {
     free(place);
     for (size_t i = 0; i < t->n; i++) {
         struct entry *e = &t->all[i];
-        int there = e->burst.task >= 0 && e->burst.task < t->problem->tasks;
+        int there = e->burst.task >= 0 && e->burst.task < t->tasks;
         if (e->burst.count == 1) e->exact = there;
     }
     return failed ? evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t->n) : EVN_OK;
@@ -231,7 +239,7 @@ static void write_slices(const struct trace *t) {
 static evn_status write_bytes(const struct trace *t) {
     struct entry *same = malloc((t->n + 1) * sizeof *same); /* of one instance and kind */
     if (!same) return evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t->n);
-    const size_t tasks = (size_t)t->problem->tasks;
+    const size_t tasks = (size_t)t->tasks;
     int *before = t->owner, *after = before + tasks, *own = after + tasks, before_known = 0;
     for (size_t from = 0; from < t->n;) {
         size_t to = instance_end(t, from), exchanges = 0, runs;
@@ -271,24 +279,26 @@ static evn_status write_bytes(const struct trace *t) {
 
 static int by_begin(const void *a, const void *b) {
     const struct entry *x = a, *y = b;
+    if (x->loop != y->loop) return x->loop - y->loop;
     if (x->burst.begin != y->burst.begin) return x->burst.begin > y->burst.begin ? 1 : -1;
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
 static int by_end(const void *a, const void *b) {
     const struct ending *x = a, *y = b;
+    if (x->loop != y->loop) return x->loop - y->loop;
     return (x->when > y->when) - (x->when < y->when);
 }
 
 static void gather(struct trace *t) {
-    for (int k = 0; k < t->problem->tasks; k++) t->seen[k].unit = -1;
     size_t at = 0;
     for (int u = 0; u < t->units; u++) {
         const struct trace_unit is = trace_unit(t->of, u);
         for (int i = 0; i < is.bursts; i++) {
-            const evn_burst b = trace_burst(t->of, u, i);
-            t->all[at++] = (struct entry){b, u, is.rank, 0};
-            if (!kind_of(&b)->queue) t->end[t->ends++] = (struct ending){b.end, is.rank};
+            const struct loop_burst b = trace_burst(t->of, u, i);
+            t->all[at++] = (struct entry){b.is, b.loop, u, is.rank, 0};
+            if (!kind_of(&b.is)->queue)
+                t->end[t->ends++] = (struct ending){b.is.end, b.loop, is.rank};
         }
     }
     qsort(t->all, t->n, sizeof *t->all, by_begin);
@@ -305,13 +315,41 @@ static void name_processes(const struct trace *t, const char *name) {
     }
 }
 
-/* Everything of one loop. What crosses between ranks is shown as messages. */
-static evn_status write_loop(const struct trace *t, const char *name) {
+/* The bursts of one loop, which `t` begins with. */
+static evn_status write_loop(const struct trace *t) {
+    for (int k = 0; k < t->tasks; k++) t->seen[k].unit = -1;
+    evn_status status = mark_exact(t);
+    if (status) return status;
+    write_slices(t);
+    return t->problem && t->ranks == 1 && t->problem->links && t->units > 1 ? write_bytes(t)
+                                                                            : EVN_OK;
+}
+
+/* Loop after loop. */
+static evn_status write_loops(const struct trace *t) {
+    struct trace one = *t;
+    evn_status status = EVN_OK;
+    for (int loop = 0; !status && loop < trace_loops(t->of); loop++) {
+        one.n = one.ends = 0;
+        while (one.all + one.n < t->all + t->n && one.all[one.n].loop == loop) one.n++;
+        while (one.end + one.ends < t->end + t->ends && one.end[one.ends].loop == loop) one.ends++;
+        if (t->of->kept) {
+            one.loop = t->of->kept->loop[loop].name;
+            one.tasks = t->of->kept->loop[loop].tasks;
+        }
+        status = write_loop(&one);
+        one.all += one.n;
+        one.end += one.ends;
+    }
+    return status;
+}
+
+/* Everything. What crosses between ranks is shown as messages. */
+static evn_status write_ranks(const struct trace *t, const char *name) {
     name_processes(t, name);
     name_tracks(t);
-    write_slices(t);
-    if (t->ranks > 1) return messages_write(&t->is, t->of, 2 * t->units);
-    return t->problem->links && t->units > 1 ? write_bytes(t) : EVN_OK;
+    evn_status status = write_loops(t);
+    return status || t->ranks == 1 ? status : messages_write(&t->is, t->of, 2 * t->units);
 }
 
 void trace_begin(struct trace_file *file, FILE *out, const char *about) {
@@ -326,19 +364,29 @@ static int make_room(struct trace *t) {
     t->all = malloc((t->n + 1) * sizeof *t->all);
     t->end = malloc((t->n + 1) * sizeof *t->end);
     t->busy = calloc((size_t)t->ranks, sizeof *t->busy);
-    t->seen = malloc((size_t)t->problem->tasks * sizeof *t->seen);
-    t->owner = malloc(3 * (size_t)t->problem->tasks * sizeof *t->owner);
+    t->seen = malloc(((size_t)t->tasks + 1) * sizeof *t->seen);
+    t->owner = malloc((3 * (size_t)t->tasks + 1) * sizeof *t->owner);
     return t->all && t->end && t->busy && t->seen && t->owner ? 0 : -1;
 }
 
-/* Bursts kept of a loop, on all ranks or here. */
+/* Tasks of the loop that has most. */
+static int most_tasks(const evn_trace *of) {
+    int most = of->loop ? evn_schedule_problem(evn_loop_schedule(of->loop))->tasks : 0;
+    for (int l = 0; of->kept && l < of->kept->loops; l++)
+        if (of->kept->loop[l].tasks > most) most = of->kept->loop[l].tasks;
+    return most;
+}
+
+/* Bursts kept of a loop or several, on all ranks or here. */
 static evn_status add(struct trace_file *file, const evn_trace *of, const char *noun,
                       const char *name, double shift) {
     struct trace t = {.is = {.file = file, .pid = file->loops + 1, .shift = shift},
                       .of = of,
-                      .problem = evn_schedule_problem(evn_loop_schedule(of->loop)),
-                      .units = of->unit ? of->units : evn_units_count(evn_loop_units(of->loop)),
-                      .ranks = of->unit ? of->ranks : 1,
+                      .problem =
+                          of->loop ? evn_schedule_problem(evn_loop_schedule(of->loop)) : NULL,
+                      .tasks = most_tasks(of),
+                      .units = trace_units(of),
+                      .ranks = trace_ranks(of),
                       .noun = noun};
     file->loops += t.ranks;
     evn_status status = EVN_OK;
@@ -346,8 +394,7 @@ static evn_status add(struct trace_file *file, const evn_trace *of, const char *
         status = evn_fail(EVN_MEMORY, "trace: not enough memory for %zu bursts", t.n);
     } else {
         gather(&t);
-        status = mark_exact(&t);
-        if (!status) status = write_loop(&t, name);
+        status = write_ranks(&t, name);
     }
     free(t.all);
     free(t.end);
@@ -370,14 +417,15 @@ void trace_end(struct trace_file *file) {
         "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":1}}]}\n");
 }
 
-/* A trace of one loop. */
+/* A trace with one axis of time. */
 static evn_status write_all(const evn_trace *of, const char *noun, FILE *out) {
     struct trace_file file;
     char about[1024], ranks[64] = "";
     if (of->unit) snprintf(ranks, sizeof ranks, "%d ranks, rank 0: ", of->ranks);
-    snprintf(about, sizeof about, "%sunits %s, schedule %s", ranks,
-             evn_units_text(evn_loop_units(of->loop)),
-             evn_schedule_text(evn_loop_schedule(of->loop)));
+    snprintf(about, sizeof about, "%sunits %s, %s%s", ranks, evn_units_text(trace_own(of)),
+             of->loop ? "schedule " : "program ",
+             of->loop ? evn_schedule_text(evn_loop_schedule(of->loop))
+                      : program_invocation_short_name);
     trace_begin(&file, out, about);
     evn_status status = add(&file, of, noun, "evener", 0);
     trace_end(&file);

@@ -2,6 +2,7 @@
  * rank's after another's, on its own clock. */
 #include "trace/compare.h"
 #include "trace/gathered.h"
+#include "trace/loops.h"
 #include "loop/origin.h"
 #include "cluster/cluster.h"
 #include "cluster/collective_record.h"
@@ -20,7 +21,8 @@ struct told_unit {
 };
 
 static size_t told_bytes(const struct summary *s) {
-    return (size_t)s->units * sizeof(struct told_unit) + (size_t)s->bursts * sizeof(evn_burst) +
+    return (size_t)s->units * sizeof(struct told_unit) +
+           (size_t)s->bursts * sizeof(struct loop_burst) +
            (size_t)s->messages * sizeof(struct log_entry);
 }
 
@@ -36,7 +38,7 @@ static evn_status keep(evn_trace *t, int bursts, int messages) {
     t->told = calloc((size_t)t->ranks, sizeof *t->told);
     if (!t->clock || !t->told)
         status = evn_fail(EVN_MEMORY, "trace: not enough memory for %d ranks", t->ranks);
-    if (!status) status = evn_loop_keep_bursts(t->loop, bursts);
+    if (!status && t->loop) status = evn_loop_keep_bursts(t->loop, bursts);
     if (!status) status = log_keep(t->cluster, messages);
     t->keeps = !status;
     return status;
@@ -61,36 +63,52 @@ static evn_status compare(evn_trace *t, const char *what, int at_end) {
 static evn_status open_over_ranks(evn_trace *t, evn_status status, int bursts, int messages) {
     static const char what[] = "evn_trace_open()";
     if (!status && log_is_kept(t->cluster))
-        status = evn_fail(EVN_USAGE, "trace: another trace of this cluster is open; close it");
+        status = evn_fail(EVN_USAGE,
+                          "trace: another trace of this cluster is open, as EVENER_TRACE has one; "
+                          "close it");
     if (!status) status = keep(t, bursts, messages);
     status = agree(t, what, status);
     return status ? status : compare(t, what, 0);
 }
 
+/* `is` has loop or loops, and the cluster; `status`: those found before. */
+static evn_status open_trace(evn_trace **out, evn_status status, evn_trace is, int bursts,
+                             int messages) {
+    evn_trace *t = calloc(1, sizeof *t);
+    if (!t && !status) status = evn_fail(EVN_MEMORY, "trace: not enough memory");
+    if (!status && messages < 0)
+        status = evn_fail(EVN_USAGE, "trace: the latest %d messages to be kept, expected 0 or more",
+                          messages);
+    evn_trace *at = t ? t : &is; /* a rank without memory reports it at the collective call */
+    *at = is;
+    at->ranks = is.cluster ? evn_cluster_size(is.cluster) : 1;
+    if (is.cluster)
+        status = open_over_ranks(at, status, bursts, messages);
+    else if (!status && is.loop)
+        status = evn_loop_keep_bursts(is.loop, bursts);
+    if (!status) {
+        *out = t;
+        return EVN_OK;
+    }
+    if (t)
+        evn_trace_close(t);
+    else
+        loops_close(is.kept);
+    return status;
+}
+
 evn_status evn_trace_open(evn_trace **out, evn_loop *loop, int bursts, int messages) {
     NEED_OUT(out);
     NEED(loop, "a loop");
-    evn_status status = EVN_OK;
-    evn_trace *t = calloc(1, sizeof *t);
-    if (!t) status = evn_fail(EVN_MEMORY, "trace: not enough memory");
-    if (messages < 0)
-        status = evn_fail(EVN_USAGE, "trace: the latest %d messages to be kept, expected 0 or more",
-                          messages);
-    evn_trace none = {0}; /* a rank without memory reports it at the collective call */
-    evn_trace *at = t ? t : &none;
-    at->loop = loop;
-    at->cluster = loop_cluster(loop);
-    at->ranks = at->cluster ? evn_cluster_size(at->cluster) : 1;
-    if (at->cluster)
-        status = open_over_ranks(at, status, bursts, messages);
-    else if (!status)
-        status = evn_loop_keep_bursts(loop, bursts);
-    if (status) {
-        evn_trace_close(t);
-        return status;
-    }
-    *out = t;
-    return EVN_OK;
+    return open_trace(out, EVN_OK, (evn_trace){.loop = loop, .cluster = loop_cluster(loop)}, bursts,
+                      messages);
+}
+
+evn_status trace_open_loops(evn_trace **out, const evn_units *units, evn_cluster *cluster,
+                            double origin, int messages) {
+    evn_trace is = {.cluster = cluster};
+    evn_status status = loops_open(&is.kept, units, origin);
+    return open_trace(out, status, is, 0, messages);
 }
 
 void evn_trace_close(evn_trace *t) {
@@ -101,36 +119,59 @@ void evn_trace_close(evn_trace *t) {
     free(t->clock);
     free(t->unit);
     free(t->message);
+    loops_close(t->kept);
     free(t);
+}
+
+/* ---- this rank's --------------------------------------------------------------------------- */
+
+const evn_units *trace_own(const evn_trace *t) {
+    return t->loop ? evn_loop_units(t->loop) : t->kept->own;
+}
+
+static double origin_of(const evn_trace *t) {
+    return t->loop ? loop_origin(t->loop) : t->kept->origin;
+}
+
+static struct trace_unit own_unit(const evn_trace *t, int u) {
+    if (t->kept) return t->kept->unit[u];
+    const evn_unit *unit = evn_units_get(trace_own(t), u);
+    return (struct trace_unit){.gpu = evn_unit_is_gpu(unit),
+                               .cores = evn_unit_cores(unit),
+                               .bursts = evn_loop_bursts(t->loop, u)};
+}
+
+static struct loop_burst own_burst(const evn_trace *t, int u, int i) {
+    if (t->kept) return t->kept->unit[u].burst[i];
+    return (struct loop_burst){evn_loop_burst(t->loop, u, i), 0};
 }
 
 /* ---- what a rank tells --------------------------------------------------------------------- */
 
 static struct summary summarize(const evn_trace *t) {
-    const int units = evn_units_count(evn_loop_units(t->loop));
+    const int units = evn_units_count(trace_own(t));
     struct summary s = {.units = units,
                         .messages = log_count(t->cluster),
                         .lost = log_lost(t->cluster),
-                        .origin = compare_shown(t->cluster, loop_origin(t->loop))};
-    for (int u = 0; u < units; u++) s.bursts += evn_loop_bursts(t->loop, u);
+                        .origin = compare_shown(t->cluster, origin_of(t))};
+    for (int u = 0; u < units; u++) s.bursts += own_unit(t, u).bursts;
     return s;
 }
 
 /* All of it, behind each other, by what this rank's clock shows. NULL: no memory. */
 static char *write_down(const evn_trace *t, const struct summary *s) {
     char *all = malloc(told_bytes(s)), *at = all;
-    const double origin = loop_origin(t->loop);
+    const double origin = origin_of(t);
     for (int u = 0; all && u < (int)s->units; u++, at += sizeof(struct told_unit)) {
-        const evn_unit *unit = evn_units_get(evn_loop_units(t->loop), u);
-        const struct told_unit told = {evn_unit_is_gpu(unit), evn_unit_cores(unit),
-                                       evn_loop_bursts(t->loop, u), 0};
+        const struct trace_unit is = own_unit(t, u);
+        const struct told_unit told = {is.gpu, is.cores, is.bursts, 0};
         memcpy(at, &told, sizeof told);
     }
     for (int u = 0; all && u < (int)s->units; u++)
-        for (int i = 0; i < evn_loop_bursts(t->loop, u); i++, at += sizeof(evn_burst)) {
-            evn_burst b = evn_loop_burst(t->loop, u, i);
-            b.begin = compare_shown(t->cluster, origin + b.begin);
-            b.end = compare_shown(t->cluster, origin + b.end);
+        for (int i = 0; i < own_unit(t, u).bursts; i++, at += sizeof(struct loop_burst)) {
+            struct loop_burst b = own_burst(t, u, i);
+            b.is.begin = compare_shown(t->cluster, origin + b.is.begin);
+            b.is.end = compare_shown(t->cluster, origin + b.is.end);
             memcpy(at, &b, sizeof b);
         }
     for (int i = 0; all && i < (int)s->messages; i++, at += sizeof(struct log_entry)) {
@@ -192,12 +233,12 @@ static char *take_units(const struct gathering *g, int rank) {
     for (int u = 0; u < (int)s->units; u++) {
         struct told_unit is;
         memcpy(&is, told + (size_t)u * sizeof is, sizeof is);
-        evn_burst *burst = (evn_burst *)(void *)at; /* it is aligned: units are 16 bytes each */
+        struct loop_burst *burst = (void *)at; /* it is aligned: units are 16 bytes each */
         t->unit[evn_cluster_first_unit(t->cluster, rank) + u] =
-            (struct trace_unit){rank, is.gpu, is.cores, is.bursts, burst};
+            (struct trace_unit){rank, is.gpu, is.cores, is.bursts, is.bursts, burst};
         for (int i = 0; i < is.bursts; i++) {
-            burst[i].begin = moment(g, rank, burst[i].begin);
-            burst[i].end = moment(g, rank, burst[i].end);
+            burst[i].is.begin = moment(g, rank, burst[i].is.begin);
+            burst[i].is.end = moment(g, rank, burst[i].is.end);
         }
         at += (size_t)is.bursts * sizeof *burst;
     }
@@ -264,6 +305,7 @@ static evn_status gather(evn_trace *t, struct gathering *g) {
 evn_status evn_trace_gather(evn_trace *t) {
     NEED(t, "a trace");
     if (t->gathered) return evn_fail(EVN_USAGE, "trace: evn_trace_gather() a second time");
+    if (t->kept) loops_sort(t->kept);
     if (!t->cluster) return EVN_OK;
     struct gathering g = {.trace = t};
     evn_status status = gather(t, &g);
@@ -280,21 +322,21 @@ evn_status evn_trace_gather(evn_trace *t) {
 /* ---- queries ---- */
 
 struct trace_unit trace_unit(const evn_trace *t, int u) {
-    if (t->unit) return t->unit[u];
-    const evn_unit *unit = evn_units_get(evn_loop_units(t->loop), u);
-    return (struct trace_unit){.gpu = evn_unit_is_gpu(unit),
-                               .cores = evn_unit_cores(unit),
-                               .bursts = evn_loop_bursts(t->loop, u)};
+    return t->unit ? t->unit[u] : own_unit(t, u);
 }
 
-evn_burst trace_burst(const evn_trace *t, int unit, int i) {
-    return t->unit ? t->unit[unit].burst[i] : evn_loop_burst(t->loop, unit, i);
+struct loop_burst trace_burst(const evn_trace *t, int unit, int i) {
+    return t->unit ? t->unit[unit].burst[i] : own_burst(t, unit, i);
 }
+
+int trace_units(const evn_trace *t) { return t->unit ? t->units : evn_units_count(trace_own(t)); }
+
+int trace_ranks(const evn_trace *t) { return t->unit ? t->ranks : 1; }
+int trace_loops(const evn_trace *t) { return t->kept ? t->kept->loops : 1; }
 
 int evn_trace_units(const evn_trace *t) {
     NEED_OR(0, t, "a trace");
-    if (t->cluster) return t->unit ? t->units : 0;
-    return evn_units_count(evn_loop_units(t->loop));
+    return t->cluster && !t->unit ? 0 : trace_units(t);
 }
 
 int evn_trace_bursts(const evn_trace *t, int unit) {
@@ -308,7 +350,7 @@ int evn_trace_bursts(const evn_trace *t, int unit) {
 evn_burst evn_trace_burst(const evn_trace *t, int unit, int i) {
     NEED_OR((evn_burst){0}, t, "a trace");
     const int count = evn_trace_bursts(t, unit);
-    if (i >= 0 && i < count) return trace_burst(t, unit, i);
+    if (i >= 0 && i < count) return trace_burst(t, unit, i).is;
     if (unit >= 0 && unit < evn_trace_units(t))
         evn_fail(EVN_USAGE, "trace: burst %d of unit %d, of which %d are here, from 0", i, unit,
                  count);

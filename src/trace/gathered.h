@@ -6,16 +6,36 @@
 #include "cluster/log.h"
 #include <evener/trace.h>
 
+/* A burst, and the number of its loop; 0 where the trace is of one. */
+struct loop_burst {
+    evn_burst is;
+    int loop;
+};
+
 /* A unit, of any rank. */
 struct trace_unit {
     int rank, gpu, cores;
-    int bursts;
-    evn_burst *burst; /* NULL: in the loop */
+    int bursts, room;
+    struct loop_burst *burst; /* NULL: in the loop */
+};
+
+/* Bursts of several loops of this rank, as each is closed. */
+struct kept_loops {
+    const evn_units *own;
+    int units;
+    double origin; /* of all times, evn_now() */
+    struct trace_unit *unit;
+    struct kept_loop {
+        char *name;
+        int tasks;
+    } * loop;
+    int loops;
 };
 
 struct evn_trace {
-    evn_loop *loop;
-    evn_cluster *cluster; /* NULL: no ranks */
+    evn_loop *loop;          /* NULL: several */
+    struct kept_loops *kept; /* NULL: one */
+    evn_cluster *cluster;    /* NULL: no ranks */
     int ranks;
     int keeps; /* messages */
     /* over ranks, on rank 0 */
@@ -31,7 +51,21 @@ struct evn_trace {
 
 /* A unit by its global number, gathered or local. */
 struct trace_unit trace_unit(const evn_trace *trace, int unit);
-evn_burst trace_burst(const evn_trace *trace, int unit, int i);
+struct loop_burst trace_burst(const evn_trace *trace, int unit, int i);
+
+/* Number of units, ranks and loops that can be written. */
+int trace_units(const evn_trace *trace);
+int trace_ranks(const evn_trace *trace);
+int trace_loops(const evn_trace *trace);
+
+/* This rank's units. */
+const evn_units *trace_own(const evn_trace *trace);
+
+/* Bursts of several loops: opened with units and the begin of time, sorted by time, closed (NULL is
+ * accepted). EVN_MEMORY. */
+evn_status loops_open(struct kept_loops **out, const evn_units *units, double origin);
+void loops_sort(struct kept_loops *all);
+void loops_close(struct kept_loops *all);
 
 /* One end of a message, with the rank that recorded it. */
 struct message_end {

@@ -3,7 +3,7 @@
  * thread of it; copies of a device's queue, which run beside its unit, have a thread of their own.
  *
  * Format: Barcelona Supercomputing Center, "Paraver: tracefile description". */
-#include "trace/paraver.h"
+#include "trace/gathered.h"
 #include "base/argument.h"
 #include <errno.h>
 #include <evener/status.h>
@@ -40,10 +40,9 @@ struct line {
     const evn_rank_message *message;
 };
 
-/* The source is a trace of one loop, or the bursts of several. */
 struct paraver {
     const evn_trace *of;
-    struct paraver_loops *loops; /* NULL: one */
+    const struct kept_loops *loops; /* NULL: one */
     int units, ranks, threads, nodes;
     struct thread *thread;
     int *node; /* of each rank, from 1 */
@@ -55,17 +54,6 @@ struct paraver {
     double origin;
     long long end;
 };
-
-static struct trace_unit unit_of(const struct paraver *p, int unit) {
-    if (!p->loops) return trace_unit(p->of, unit);
-    const struct kept_unit *u = &p->loops->unit[unit];
-    return (struct trace_unit){.gpu = u->gpu, .cores = u->cores, .bursts = u->bursts};
-}
-
-static struct loop_burst burst_of(const struct paraver *p, int unit, int i) {
-    if (p->loops) return p->loops->unit[unit].burst[i];
-    return (struct loop_burst){trace_burst(p->of, unit, i), 0};
-}
 
 static long long nanoseconds(const struct paraver *p, double when) {
     const double ns = (when - p->origin) * 1e9;
@@ -79,15 +67,15 @@ static int state_of(const evn_burst *b) {
 }
 
 static const char *host_of(const struct paraver *p, int rank) {
-    return p->of && p->of->cluster ? evn_cluster_host(p->of->cluster, rank) : "host";
+    return p->of->cluster ? evn_cluster_host(p->of->cluster, rank) : "host";
 }
 
 /* ---- who there is ---- */
 
 static int has_copies(const struct paraver *p, int unit) {
-    const struct trace_unit is = unit_of(p, unit);
+    const struct trace_unit is = trace_unit(p->of, unit);
     for (int i = 0; i < is.bursts; i++)
-        if (burst_of(p, unit, i).is.kind == EVN_BURST_COPY) return 1;
+        if (trace_burst(p->of, unit, i).is.kind == EVN_BURST_COPY) return 1;
     return 0;
 }
 
@@ -106,7 +94,7 @@ static void find_threads(struct paraver *p) {
     for (int r = 0; r < p->ranks; r++) {
         int number = 0;
         for (int u = 0; u < p->units; u++) {
-            if (unit_of(p, u).rank != r) continue;
+            if (trace_unit(p->of, u).rank != r) continue;
             for (int queue = 0; queue <= has_copies(p, u); queue++)
                 p->thread[p->threads++] = (struct thread){u, r, queue, p->node[r], 0, ++number};
         }
@@ -162,8 +150,8 @@ static void add_bursts(struct paraver *p, int thread, const struct loop_burst *b
 static void collect(struct paraver *p) {
     size_t at = 0;
     for (int u = 0; u < p->units; u++) {
-        const size_t count = (size_t)unit_of(p, u).bursts;
-        for (size_t i = 0; i < count; i++) p->burst[at + i] = burst_of(p, u, (int)i);
+        const size_t count = (size_t)trace_unit(p->of, u).bursts;
+        for (size_t i = 0; i < count; i++) p->burst[at + i] = trace_burst(p->of, u, (int)i);
         for (int queue = 0; queue <= 1; queue++)
             if (!queue || has_copies(p, u))
                 add_bursts(p, thread_of(p, u, queue), p->burst + at, count);
@@ -181,8 +169,8 @@ static void collect(struct paraver *p) {
 static void find_origin(struct paraver *p) {
     int found = 0;
     for (int u = 0; u < p->units; u++)
-        if (unit_of(p, u).bursts) {
-            const double begin = burst_of(p, u, 0).is.begin;
+        if (trace_unit(p->of, u).bursts) {
+            const double begin = trace_burst(p->of, u, 0).is.begin;
             if (!found++ || begin < p->origin) p->origin = begin;
         }
     for (size_t i = 0; i < p->messages; i++) {
@@ -262,7 +250,7 @@ static void put_names(const struct paraver *p, const char *noun, FILE *out) {
     if (!p->loops) return;
     fprintf(out, "\n\nEVENT_TYPE\n0    %d    Loop of the program\nVALUES\n0      End\n", LOOP);
     for (int l = 0; l < p->loops->loops; l++)
-        fprintf(out, "%d      %s\n", l + 1, p->loops->name[l]);
+        fprintf(out, "%d      %s\n", l + 1, p->loops->loop[l].name);
 }
 
 static void put_rows(const struct paraver *p, FILE *out) {
@@ -280,7 +268,7 @@ static void put_rows(const struct paraver *p, FILE *out) {
     for (int r = 0; r < p->ranks; r++) fprintf(out, "rank %d\n", r);
     fprintf(out, "\nLEVEL THREAD SIZE %d\n", p->threads);
     for (int t = 0; t < p->threads; t++) {
-        const struct trace_unit is = unit_of(p, p->thread[t].unit);
+        const struct trace_unit is = trace_unit(p->of, p->thread[t].unit);
         if (p->thread[t].queue)
             fprintf(out, "unit %d copy queue\n", p->thread[t].unit);
         else
@@ -294,7 +282,7 @@ static evn_status written(FILE *out) {
 }
 
 static int make_room(struct paraver *p) {
-    for (int u = 0; u < p->units; u++) p->bursts += (size_t)unit_of(p, u).bursts;
+    for (int u = 0; u < p->units; u++) p->bursts += (size_t)trace_unit(p->of, u).bursts;
     p->thread = calloc(2 * (size_t)p->units + 1, sizeof *p->thread);
     p->node = calloc((size_t)p->ranks, sizeof *p->node);
     p->cpus = calloc((size_t)p->ranks, sizeof *p->cpus);
@@ -343,24 +331,9 @@ evn_status evn_trace_put_paraver(const evn_trace *trace, const char *noun, FILE 
                         "trace: evn_trace_put_paraver() where nothing was gathered; after "
                         "evn_trace_gather(), rank 0 has it");
     struct paraver p = {.of = trace,
-                        .units = trace->unit ? trace->units
-                                             : evn_units_count(evn_loop_units(trace->loop)),
-                        .ranks = trace->unit ? trace->ranks : 1,
+                        .loops = trace->kept,
+                        .units = trace_units(trace),
+                        .ranks = trace_ranks(trace),
                         .messages = (size_t)evn_trace_messages(trace)};
-    return put_all(&p, noun, prv, pcf, row);
-}
-
-static int by_begin(const void *a, const void *b) {
-    const struct loop_burst *x = a, *y = b;
-    return (x->is.begin > y->is.begin) - (x->is.begin < y->is.begin);
-}
-
-evn_status paraver_put(struct paraver_loops *all, const char *noun, FILE *prv, FILE *pcf,
-                       FILE *row) {
-    for (int u = 0; u < all->units; u++)
-        if (all->unit[u].bursts)
-            qsort(all->unit[u].burst, (size_t)all->unit[u].bursts, sizeof *all->unit[u].burst,
-                  by_begin);
-    struct paraver p = {.loops = all, .units = all->units, .ranks = 1};
     return put_all(&p, noun, prv, pcf, row);
 }

@@ -4,13 +4,18 @@ Run: ctest -R open-heat. usage: test_heat.py HEAT UNEVEN [test ..]"""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "trace"))
+import paraver
+
 HEAT = UNEVEN = ""
+BLOCKS, STEPS = 64, 101
 SCHEDULES = ["static", "static:chunk=1", "dynamic", "dynamic:chunk=2,memorize=0", "guided:time", "weighted", "binpack", "interval"]
 
 
@@ -88,13 +93,51 @@ class Heat(unittest.TestCase):
         self.assertEqual(record["transfers"]["rank_messages"], 2 * 2 * record["steps"])
         self.assertEqual(record["bursts"], [])
 
+    def test_trace(self):
+        """One trace of all ranks: each block of each step once, and as many messages as the record counts; what Paraver gets is the same."""
+        for count, units in ("3", "2:CPU:1"), ("2", "1:CPU:1,1:GPU:1"):
+            said = {"EVENER_PROCESSES": count, "EVENER_UNITS": units, "EVENER_DEVICES": "emulated", "EVENER_SCHEDULE": "static"}
+            file = os.path.join(self.temporary.name, "trace.json")
+            self.right([HEAT], EVENER_TRACE=file, EVENER_RECORD=self.file, **said)
+            with open(file, encoding="utf-8") as text:
+                events = json.load(text)["traceEvents"]
+            names = {e["pid"]: e["args"]["name"].split(" on ")[0] for e in events if e["name"] == "process_name"}
+            self.assertEqual(names, {1 + r: f"rank {r}" for r in range(int(count))})
+            slices = [e for e in events if e.get("cat") == "compute"]
+            tasks = [re.fullmatch(r"(task \d+)|(\d+) tasks from \d+", e["name"]) for e in slices]
+            self.assertEqual(sum(int(found[2] or 1) for found in tasks), BLOCKS * STEPS)
+            self.assertEqual(({e["pid"] for e in slices}, {e["args"]["loop"] for e in slices}), (set(names), {"loop 0: static"}))
+            sent, came = ({e["id"]: e for e in events if e.get("cat") == "message" and e["ph"] == phase} for phase in "sf")
+            self.assertEqual(len(sent), self.record()["transfers"]["rank_messages"])
+            self.assertEqual(set(sent), set(came))
+            for number, e in sent.items():
+                self.assertTrue(e["pid"] != came[number]["pid"] and e["ts"] <= came[number]["ts"], (e, came[number]))
+            file = file.replace(".json", ".prv")
+            self.right([HEAT], EVENER_TRACE=file, **said)
+            trace = paraver.read(file)
+            self.assertEqual((len(trace.threads), len(trace.messages)), (int(count), len(sent)))
+
+    def test_trace_of_failure(self):
+        """A run that fails on another rank than the one that writes leaves an earlier trace."""
+        file = os.path.join(self.temporary.name, "trace.json")
+        with open(file, "w", encoding="utf-8") as text:
+            text.write("before")
+        for start, _ in launchers():
+            words = [*start, "-n", "1", "env", "EVENER_UNITS=1:CPU:1", HEAT, ":", "-n", "1", "env", "EVENER_UNITS=1:GPU:1", HEAT]
+            self.refused(words, "rank 1 on ", EVENER_DEVICES="emulated:1,memory=1KiB", EVENER_TRACE=file)
+            with open(file, encoding="utf-8") as text:
+                self.assertEqual(text.read(), "before")
+
     def test_launchers(self):
         for start, _ in launchers():
             for ranks in ("2", "3") if "-q" in start else ("2",):
                 self.right([*start, "-n", ranks, HEAT], EVENER_UNITS="1:CPU:1")
             words = [*start, "-n", "1", "env", "EVENER_UNITS=1:GPU:1,1:CPU:1", HEAT, ":", "-n", "1", "env", "EVENER_UNITS=3:CPU:1", HEAT]
-            self.right(words, EVENER_DEVICES="emulated", EVENER_RECORD=self.file)
+            file = os.path.join(self.temporary.name, "trace.prv")
+            self.right(words, EVENER_DEVICES="emulated", EVENER_RECORD=self.file, EVENER_TRACE=file)
             record = self.record()
+            units = [row for row in paraver.read(file).levels["THREAD"] if "queue" not in row]
+            self.assertEqual(units, ["unit 0 (GPU 1)", "unit 1 (CPU 1)", "unit 2 (CPU 1)", "unit 3 (CPU 1)", "unit 4 (CPU 1)"])
             self.assertEqual([(u["rank"], u["kind"]) for u in record["units"]], [(0, "gpu"), (0, "cpu")] + [(1, "cpu")] * 3)
             self.right([*start, "-n", "1", HEAT], EVENER_UNITS="1:CPU:1")
 
@@ -102,7 +145,7 @@ class Heat(unittest.TestCase):
         for env, says in (({"EVENER_PROCESSES": "0"}, "EVENER_PROCESSES"), ({"EVENER_PROCESSES": "two"}, "EVENER_PROCESSES"),
                           ({"EVENER_PROCESSES": "2", "EVENER_UNITS": "1:CPUS"}, "EVENER_UNITS"),
                           ({"EVENER_PROCESSES": "2", "EVENER_SCHEDULE": "none"}, "EVENER_SCHEDULE"),
-                          ({"EVENER_PROCESSES": "2", "EVENER_TRACE": self.file}, "EVENER_TRACE"),
+                          ({"EVENER_PROCESSES": "2", "EVENER_TRACE": "/nowhere/t"}, "EVENER_TRACE: /nowhere/t "),
                           ({"EVENER_PROCESSES": "2", "EVENER_RECORD": "/nowhere/r"}, "rank 0 on "),
                           ({"EVENER_PROCESSES": "2", "EVENER_UNITS": "1:GPU:1", "EVENER_DEVICES": "emulated:1,memory=1KiB"}, "place: ")):
             self.refused([HEAT], says, **env)

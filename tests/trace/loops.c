@@ -1,5 +1,5 @@
-/* Three loops of one session, for its trace: one that is closed before the others are opened, two
- * that alternate. Run by test_paraver.py. usage: loops STEPS */
+/* Three loops of one session, over ranks where there are, for its trace: one that is closed before
+ * the others are opened, two that alternate. Run by test_paraver.py. usage: loops STEPS */
 #include <evener.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +10,7 @@ static evn_status body(evn_unit *unit, evn_batch *batch, void *arg) {
     return EVN_OK;
 }
 
-static int quit(void) {
-    fprintf(stderr, "%s\n", evn_message());
-    return EXIT_FAILURE;
-}
+static int quit(void) { return evn_complain("loops"); }
 
 int main(int argc, char **argv) {
     static int done[40];
@@ -21,7 +18,7 @@ int main(int argc, char **argv) {
     const evn_problem five = {.tasks = 5}, forty = {.tasks = 40}, three = {.tasks = 3};
     evn_session *s;
     evn_loop *first, *large, *small;
-    if (evn_open(&s, NULL, NULL, 0)) return quit();
+    if (evn_open(&s, NULL, NULL, EVN_OVER_RANKS)) return quit();
     if (evn_open_loop(&first, s, "static", &five)) return quit();
     for (int i = 0; i < steps; i++)
         if (evn_loop_run(first, body, done)) return quit();

@@ -113,6 +113,19 @@ class Paraver(unittest.TestCase):
         steps = 7
         trace = self.program(steps)
         self.assertEqual((trace.threads, trace.messages, trace.levels["THREAD"]), ([2], [], ["unit 0 (CPU 1)", "unit 1 (CPU 1)"]))
+        self.check_loops(trace, steps)
+
+    def test_program_ranks(self):
+        """The same over ranks: one file, a task a rank; a smaller number of units where a rank has a list of its own."""
+        steps = 5
+        trace = self.program(steps, EVENER_PROCESSES="3")
+        self.assertEqual((trace.threads, trace.levels["TASK"]), ([2, 2, 2], ["rank 0", "rank 1", "rank 2"]))
+        self.assertEqual(trace.levels["THREAD"], [f"unit {u} (CPU 1)" for u in range(6)])
+        self.check_loops(trace, steps)
+        self.assertEqual({where[0] for where, _, values in trace.events if values[LOOP]}, {1, 2, 3})
+        self.assertEqual(self.program(0, EVENER_PROCESSES="2").threads, [2, 2])
+
+    def check_loops(self, trace, steps):
         self.assertEqual(trace.values[LOOP], {0: "End", 1: "loop 0: static", 2: "loop 1: static", 3: "loop 2: dynamic:chunk=1,memorize=0"})
         at, seen, open_ = collections.defaultdict(int), collections.Counter(), {}
         for where, begin, end, _ in trace.states:
@@ -144,6 +157,7 @@ class Paraver(unittest.TestCase):
             with open(os.path.join(self.folder, f"a.{end}"), "w") as file:
                 file.write("before")
         self.assertIn("EVENER_TRACE: ", self.program(1, "none/a.prv", 1))
+        self.assertIn("EVENER_TRACE: ", self.program(1, "none/a.prv", 1, EVENER_PROCESSES="2"))
         for end in ("prv", "pcf", "row"):
             record = os.path.join(self.folder, f"a.{end}")
             self.assertIn(f"a.{end} is EVENER_RECORD's", self.program(1, code=1, EVENER_RECORD=record))
