@@ -50,7 +50,7 @@ class Some(Base):
         """Published numbers beside ours, in the record and on the page."""
         done = self.papers("--item", "000/table2.sp.comm,000/fig3,001/table1", "--json", self.path("r.json"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("3 items: 2 same, 0 better, 1 differ, 0 missing", done.stdout)
+        self.assertIn("3 items: 2 same, 0 better, 0 contradict, 1 differ, 0 missing", done.stdout)
         with open(self.path("r.json"), encoding="utf-8") as f:
             items = json.load(f)["items"]
         self.assertEqual([i["paper"] + "/" + i["item"] for i in items], ["000/fig3", "000/table2.sp.comm", "001/table1"])
@@ -66,6 +66,55 @@ class Some(Base):
             done = self.papers("--item", "000/table2.sp.comm", "--published", self.change("000/table2.sp.comm", **keys))
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             self.assertIn("OUT OF ITS BAND", done.stdout)
+
+    def test_contradiction(self):
+        """A paper contradicts itself where a second published value lies apart from the first and ours meets it or lies between;
+        where the second is made to agree with the first, or to be one that ours does not meet, ours differs."""
+        item, value = "000/fig11.ms", "published{000/fig11.ms}[2]"
+        seconds = (
+            (["published{000/fig6}[1]"], "contradicts", "16 is 12 by other numbers of the paper, and ours lies between"),
+            (["15"], "contradicts", "16 is 15 by other numbers of the paper, and ours agrees"), ([["14", "15"]], "contradicts", "14 to 15"),
+            ([f"1.0 * {value}"], "differs", ""), ([f"0.96 * {value}"], "differs", ""), ([f"1.5 * {value}"], "differs", ""),
+            ([["15", f"0.96 * {value}"]], "differs", ""), ([None], "differs", ""))
+        for second, verdict, said in seconds:
+            done = self.papers("--item", item, "--json", self.path("r.json"), "--page", self.path("p.md"), "--published",
+                               self.change(item, second=[None, None, *second]))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(self.path("r.json"), encoding="utf-8") as f:
+                found = json.load(f)["items"][0]
+            self.assertEqual(found["verdict"], verdict, second)
+            with open(self.path("p.md"), encoding="utf-8") as f:
+                page = f.read()
+            self.assertIn(f"1 items: 0 same, 0 better, {int(not not said)} contradict, {int(not said)} differ", page)
+            for text in (done.stdout, page):
+                self.assertIn(said, text)
+                self.assertEqual("by other numbers of the paper" in text, bool(said))
+        done = self.papers("--item", item, "--published", self.change(item, second=None))
+        self.assertIn(" differs", done.stdout)
+
+    def test_contradiction_holds_for_all(self):
+        """One number that neither of the published values explains, and the item differs."""
+        item = "000/fig11.ms"
+        for value, verdict in (([35.2, 25.3, 16.0], " contradicts"), ([35.2, 27.5, 16.0], " differs")):
+            done = self.papers("--item", item, "--published", self.change(item, value=value, band=[0.8, 1.2]))
+            self.assertIn(verdict, done.stdout)
+
+    def test_broken_second(self):
+        item = "000/fig11.ms"
+        for keys, said in (({"second": ["1"]}, 'not as long as "value"'), ({"second": [None, None, 12]}, "no expression"),
+                           ({"second": [None, None, ["1", "2", "3"]]}, "not of two"),
+                           ({"second": [None, None, ["2", "1"]]}, "least is above its most"),
+                           ({"second": [None, None, "0 - 1"]}, "not one number above 0"),
+                           ({"second": [None, None, "list(1, 2)"]}, "not one number above 0"),
+                           ({"second": [None, None, "published{000/none}"]}, "published{000/none} is no item with numbers"),
+                           ({"second": [None, None, "published{000/fig1}"]}, "published{000/fig1} is no item with numbers"),
+                           ({"second": [None, None, "published{000/fig6}[2]"]}, "[2] of a list of 2"),
+                           ({"second": ["1"], "value": None}, "needs numbers"),
+                           ({"verdict": "contradicts"}, "none of same, better, differs and missing")):
+            done = self.papers("--item", item, "--published", self.change(item, **keys))
+            self.assertEqual(done.returncode, 3, done.stdout)
+            self.assertIn(item, done.stderr)
+            self.assertIn(said, done.stderr)
 
     def test_broken_file(self):
         """Each mistake in the file of published numbers is named with its item and its place."""

@@ -487,6 +487,24 @@ static void test_interval_step(void **state) {
     evn_schedule_close(s);
 }
 
+/* The example of the paper's section 6.2, 10 tasks in 10 s and 3 in 4: t_a is 7, so the first gives
+ * up (10 - 7) / 1 = 3, and the second, which would like (7 - 4) / (4/3) = 2.25, is given these. */
+static void test_interval_example(void **state) {
+    (void)state;
+    evn_problem p = {.tasks = 13, .units = 2};
+    evn_schedule *s = open_or_fail("interval", &p);
+    int owner[13], share[2];
+    double seconds[13];
+    for (int t = 0; t < 13; t++) {
+        owner[t] = t >= 10;
+        seconds[t] = t < 10 ? 1 : 4 / 3.;
+    }
+    evn_schedule_learn(s, owner, seconds);
+    count(evn_schedule_owner(s), 13, 2, share);
+    assert_memory_equal(share, ((int[]){7, 6}), sizeof share);
+    evn_schedule_close(s);
+}
+
 /* A loop in a virtual clock, with speeds and spikes that the schedule is not told. */
 struct world {
     evn_schedule *s;
@@ -676,6 +694,7 @@ int main(void) {
         cmocka_unit_test(test_learn_uncertainty),
         cmocka_unit_test(test_learn_patience),
         cmocka_unit_test(test_interval_step),
+        cmocka_unit_test(test_interval_example),
         cmocka_unit_test(test_interval_keeps_the_best),
         cmocka_unit_test(test_interval_slow_unit),
         cmocka_unit_test(test_interval_spike),

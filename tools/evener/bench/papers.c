@@ -46,7 +46,7 @@ static int check_list(const struct items *all, const struct option_list *list, c
 }
 
 static void print_item(const struct item *item, FILE *out) {
-    char published[64], ours[64], ratio[32] = "";
+    char published[64], ours[64], ratio[32] = "", second[400];
     double least, most;
     numbers_text(&item->published, 3, published, sizeof published);
     numbers_text(&item->ours, 3, ours, sizeof ours);
@@ -55,7 +55,7 @@ static void print_item(const struct item *item, FILE *out) {
         snprintf(ratio, sizeof ratio, "%.2f to %.2f", least, most);
     else if (isfinite(least))
         snprintf(ratio, sizeof ratio, "%.2f", least);
-    fprintf(out, "%-24s  %s  %-22s  %-22s  %-12s  %-8s%s\n    %s%s%s%s\n", item->id, item->kind,
+    fprintf(out, "%-24s  %s  %-22s  %-22s  %-12s  %-11s%s\n    %s%s%s%s\n", item->id, item->kind,
             item->published.n      ? published
             : item->published_text ? item->published_text
                                    : "-",
@@ -65,29 +65,43 @@ static void print_item(const struct item *item, FILE *out) {
             *ratio ? ratio : "-", verdict_name[item->verdict],
             item->outside ? "  OUT OF ITS BAND" : "", item->what, item->unit ? ", " : "",
             item->unit ? item->unit : "", "");
+    second_text(item, second, sizeof second);
+    if (item->verdict == CONTRADICTS) fprintf(out, "    %s\n", second);
     if (item->reason && item->verdict != SAME) fprintf(out, "    %s\n", item->reason);
     fflush(out);
 }
 
 static void print_end(const struct items *all, FILE *out) {
-    int count[VERDICTS] = {0}, done = 0, outside = 0;
-    for (int i = 0; i < all->count; i++)
-        if (all->item[i].done) {
-            done++;
-            count[all->item[i].verdict]++;
-            outside += all->item[i].outside;
-        }
-    fprintf(out, "\n%d items: %d same, %d better, %d differ, %d missing", done, count[SAME],
-            count[BETTER], count[DIFFERS], count[MISSING]);
+    int done = 0, outside = 0;
+    char text[160];
+    for (int i = 0; i < all->count; i++) {
+        done += all->item[i].done;
+        outside += all->item[i].done && all->item[i].outside;
+    }
+    items_count(all, NULL, text, sizeof text);
+    fprintf(out, "\n%s", text);
     if (done < all->count) fprintf(out, "; %d not asked for", all->count - done);
     fprintf(out,
             "\nkind: V virtual time, C counted, R ratio of real runs, T text or interface, G needs "
-            "a GPU; ratio: ours over published;\nsame: within 5 %%, or the stated order holds\n");
+            "a GPU; ratio: ours over published;\nsame: within 5 %%, or the stated order holds; "
+            "contradict: the paper has two numbers for the same that lie\nfurther apart, and ours "
+            "agrees with the other one, or lies between\n");
     if (outside) fprintf(out, "%d out of their bands\n", outside);
 }
 
 static void add_numbers(cJSON *o, const char *key, const struct numbers *numbers) {
     if (numbers->n) cJSON_AddItemToObject(o, key, record_numbers(numbers->v, numbers->n));
+}
+
+/* Least and most of each number, null where there is no second one. */
+static cJSON *record_second(const struct item *item) {
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < item->published.n; i++) {
+        const struct second s = item->second[i];
+        const double pair[] = {s.least, s.most};
+        cJSON_AddItemToArray(list, isnan(s.least) ? cJSON_CreateNull() : record_numbers(pair, 2));
+    }
+    return list;
 }
 
 static cJSON *record(const struct items *all) {
@@ -108,6 +122,7 @@ static cJSON *record(const struct items *all) {
         add_numbers(o, "ours", &item->ours);
         record_number(o, "ratio_least", least);
         record_number(o, "ratio_most", most);
+        if (item->second) cJSON_AddItemToObject(o, "second", record_second(item));
         cJSON_AddStringToObject(o, "verdict", verdict_name[item->verdict]);
         cJSON_AddBoolToObject(o, "outside", item->outside);
         cJSON_AddStringToObject(o, "reason", item->reason ? item->reason : "");

@@ -60,16 +60,28 @@ int papers_evaluate(const char *expression, output_of *find, void *arg, struct n
 
 /* -- items (papers_items.c) -- */
 
-enum verdict { SAME, BETTER, DIFFERS, MISSING, VERDICTS };
+/* CONTRADICTS: numbers of the paper for the same quantity lie apart, and ours agrees with another
+ * one than it is compared with, or lies between (papers_second.c). It is never given by the file.
+ */
+enum verdict { SAME, BETTER, CONTRADICTS, DIFFERS, MISSING, VERDICTS };
 extern const char *const verdict_name[VERDICTS];
+
+#define PAPERS_NEAR 0.05 /* same: within that much of the published number */
+
+/* From least to most; NaN: there is none. */
+struct second {
+    double least, most;
+};
 
 /* An item of published.json; texts belong to the file. */
 struct item {
     const cJSON *json;
     const char *paper, *name, *what, *kind, *where, *unit, *reason;
-    char id[64];                            /* 000/fig12.guided */
-    struct numbers published;               /* n 0: nothing legible, or a text */
-    struct numbers ours;                    /* n 0: none */
+    char id[64];              /* 000/fig12.guided */
+    struct numbers published; /* n 0: nothing legible, or a text */
+    struct numbers ours;      /* n 0: none */
+    struct second
+        *second; /* of each published number, the same by others of its paper; NULL: none */
     const char *published_text, *ours_text; /* instead of numbers; NULL */
     double least, most; /* of the ratios, or of ours where nothing is published; NaN: none */
     int done, outside;  /* outside: it has left its band, or its order does not hold */
@@ -99,8 +111,24 @@ const struct output *items_output(const struct items *all, struct outputs *outpu
 /* The least and the greatest of ours over published; NaN without both. */
 void item_ratio(const struct item *item, double *least, double *most);
 
+/* "162 items: 113 same, ..", of those that were done; of one paper, or of all (NULL). */
+void items_count(const struct items *all, const char *paper, char *text, size_t size);
+
 /* Numbers as people read them, "2.39, 2.51"; at most `most` of them. */
 void numbers_text(const struct numbers *numbers, int most, char *text, size_t size);
+
+/* -- papers that contradict themselves (papers_second.c) -- */
+
+/* Computes item->second by its key "second"; 0, or an exit status after a message. */
+int second_do(struct item *item, const struct items *all, struct outputs *outputs);
+
+/* 1 if each number of ours that is not near the published one is near the second value, or lies
+ * between the two, and these are not near each other. */
+int second_contradicts(const struct item *item);
+
+/* Says it of each such number: "16.0 is 12.0 by other numbers of the paper, and ours lies between".
+ */
+void second_text(const struct item *item, char *text, size_t size);
 
 /* -- pages (papers_page.c, papers_report.c) -- */
 

@@ -10,6 +10,8 @@
  * T text or interface, G needs a GPU "value": [2.39, 2.51],           published numbers, or a text;
  * absent where they are lost "unit": "x", "legible": true, "where": "sentence of the paper",
  *       "ours": ["expression", ..],      values behind one another
+ *       "second": ["expression", ["least", "most"], null],  by other published numbers, which are
+ * published{000/fig11.ms}[0]: what "value" is by these, where the paper contradicts itself
  *       "holds": "expression",           an order that the paper states
  *       "band": [0.9, 1.1],              of ours over published; of ours where nothing is published
  *       "wanted": "more",                or "less": the side that is better
@@ -23,8 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const verdict_name[VERDICTS] = {"same", "better", "differs", "missing"};
-static const double NEAR = 0.05; /* same: within that much of the published number */
+const char *const verdict_name[VERDICTS] = {"same", "better", "contradicts", "differs", "missing"};
 
 static int wrong(const char *path, const struct item *item, const char *what) {
     complain("%s: item %s: %s", path, *item->id ? item->id : "?", what);
@@ -68,9 +69,9 @@ static int read_band(const char *path, struct item *item) {
 }
 
 static int read_item(const char *path, const cJSON *json, struct item *item) {
-    static const char *const keys[] = {"paper",  "item",    "what",  "kind", "value",  "unit",
-                                       "ours",   "legible", "where", "band", "wanted", "verdict",
-                                       "reason", "holds",   "see",   NULL},
+    static const char *const keys[] = {"paper",  "item",    "what",  "kind",   "value",  "unit",
+                                       "ours",   "legible", "where", "band",   "wanted", "verdict",
+                                       "reason", "holds",   "see",   "second", NULL},
                              *const kinds[] = {"V", "C", "R", "T", "G", NULL};
     item->json = json;
     item->paper = json_text(json, "paper");
@@ -94,7 +95,7 @@ static int read_item(const char *path, const cJSON *json, struct item *item) {
     item->verdict = VERDICTS;
     for (int v = 0; verdict && v < VERDICTS; v++)
         if (!strcmp(verdict, verdict_name[v])) item->verdict = v;
-    if (verdict && item->verdict == VERDICTS)
+    if (verdict && (item->verdict == VERDICTS || item->verdict == CONTRADICTS))
         return wrong(path, item, "\"verdict\" is none of same, better, differs and missing");
     if (!cJSON_GetObjectItemCaseSensitive(json, "ours") && !json_text(json, "holds") && !verdict)
         return wrong(path, item, "none of \"ours\", \"holds\" and \"verdict\"");
@@ -130,6 +131,7 @@ void items_close(struct items *all) {
     for (int i = 0; i < all->count; i++) {
         free(all->item[i].published.v);
         free(all->item[i].ours.v);
+        free(all->item[i].second);
     }
     free(all->item);
     cJSON_Delete(all->root);
@@ -139,9 +141,11 @@ void items_close(struct items *all) {
 /* ---- figures ---- */
 
 struct finder {
+    const struct items *all;
     const cJSON *commands;
     struct outputs *outputs;
     const char *id;
+    struct output published; /* of the last item that was asked for */
 };
 
 /* The command with its words in their places. */
@@ -167,8 +171,21 @@ static int fill(char *line, size_t size, const char *command, const char *words)
     return 0;
 }
 
+/* The published numbers of an item. */
+static const struct output *find_published(struct finder *f, const char *id) {
+    for (int i = 0; i < f->all->count; i++)
+        if (!strcmp(f->all->item[i].id, id) && f->all->item[i].published.n) {
+            f->published.json = cJSON_GetObjectItemCaseSensitive(f->all->item[i].json, "value");
+            return &f->published;
+        }
+    complain("published.json: item %s: published{%s} is no item with numbers, expected one, as %s",
+             f->id, id, f->all->item[0].id);
+    return NULL;
+}
+
 static const struct output *find(void *arg, const char *name, const char *words) {
-    const struct finder *f = arg;
+    struct finder *f = arg;
+    if (!strcmp(name, "published")) return find_published(f, words);
     const char *command = json_text(f->commands, name);
     char line[1024];
     if (!command || fill(line, sizeof line, command, words)) {
@@ -187,7 +204,10 @@ static int evaluate(const char *expression, struct finder *f, struct numbers *va
 }
 
 static struct finder finder_of(const struct items *all, struct outputs *outputs, const char *id) {
-    return (struct finder){cJSON_GetObjectItemCaseSensitive(all->root, "outputs"), outputs, id};
+    return (struct finder){.all = all,
+                           .commands = cJSON_GetObjectItemCaseSensitive(all->root, "outputs"),
+                           .outputs = outputs,
+                           .id = id};
 }
 
 int items_evaluate(const struct items *all, struct outputs *outputs, const char *id,
@@ -245,12 +265,14 @@ static void judge(struct item *item, int holds) {
     item_ratio(item, &least, &most);
     if (isfinite(least)) {
         const char *wanted = json_text(item->json, "wanted");
-        if (least >= 1 - NEAR && most <= 1 + NEAR)
+        if (least >= 1 - PAPERS_NEAR && most <= 1 + PAPERS_NEAR)
             item->verdict = SAME;
-        else if (wanted && (*wanted == 'm' ? least >= 1 - NEAR : most <= 1 + NEAR))
+        else if (wanted && (*wanted == 'm' ? least >= 1 - PAPERS_NEAR : most <= 1 + PAPERS_NEAR))
             item->verdict = BETTER;
+        else if (holds > 0)
+            item->verdict = SAME;
         else
-            item->verdict = holds > 0 ? SAME : DIFFERS;
+            item->verdict = second_contradicts(item) ? CONTRADICTS : DIFFERS;
     } else {
         if (item->verdict == VERDICTS) item->verdict = holds ? SAME : DIFFERS;
         for (int i = 0; i < item->ours.n; i++) {
@@ -277,10 +299,22 @@ int item_do(struct item *item, const struct items *all, struct outputs *outputs)
         for (int i = 0; i < value.n; i++) holds &= value.v[i] != 0;
         free(value.v);
     }
+    if (!code) code = second_do(item, all, outputs);
     if (code) return code;
     judge(item, holds);
     item->done = 1;
     return 0;
+}
+
+void items_count(const struct items *all, const char *paper, char *text, size_t size) {
+    int count[VERDICTS] = {0}, n = 0;
+    for (int i = 0; i < all->count; i++)
+        if (all->item[i].done && (!paper || !strcmp(paper, all->item[i].paper))) {
+            n++;
+            count[all->item[i].verdict]++;
+        }
+    snprintf(text, size, "%d items: %d same, %d better, %d contradict, %d differ, %d missing", n,
+             count[SAME], count[BETTER], count[CONTRADICTS], count[DIFFERS], count[MISSING]);
 }
 
 void numbers_text(const struct numbers *numbers, int most, char *text, size_t size) {

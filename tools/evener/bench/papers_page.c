@@ -27,7 +27,7 @@ static void published(FILE *out, const struct item *item) {
 }
 
 static void row(FILE *out, const struct item *item) {
-    char text[256], ratio[48] = "";
+    char text[256], ratio[48] = "", second[400];
     double least, most;
     item_ratio(item, &least, &most);
     numbers_text(&item->ours, 12, text, sizeof text);
@@ -43,19 +43,16 @@ static void row(FILE *out, const struct item *item) {
     cell(out, item->ours.n ? text : item->ours_text ? item->ours_text : "");
     if (item->ours.n && item->unit && !item->published.n) fprintf(out, " %s", item->unit);
     fprintf(out, " | %s | **%s** | ", ratio, verdict_name[item->verdict]);
+    second_text(item, second, sizeof second);
+    if (item->verdict == CONTRADICTS) fprintf(out, "%s%s", second, item->reason ? ": " : "");
     cell(out, item->reason && (item->verdict != SAME || !item->ours.n) ? item->reason : "");
     fputs(" |\n", out);
 }
 
 static void counts(FILE *out, const struct items *all, const char *paper) {
-    int count[VERDICTS] = {0}, n = 0;
-    for (int i = 0; i < all->count; i++)
-        if (all->item[i].done && (!paper || !strcmp(paper, all->item[i].paper))) {
-            n++;
-            count[all->item[i].verdict]++;
-        }
-    fprintf(out, "%d items: %d same, %d better, %d differ, %d missing.\n", n, count[SAME],
-            count[BETTER], count[DIFFERS], count[MISSING]);
+    char text[160];
+    items_count(all, paper, text, sizeof text);
+    fprintf(out, "%s.\n", text);
 }
 
 void papers_page(FILE *out, const struct items *all) {
@@ -70,7 +67,13 @@ void papers_page(FILE *out, const struct items *all) {
         "item stand in the order of\nits description; the ratio is ours over published, least to "
         "greatest. **same**: within 5 %, or the order that the\npaper states holds. \"lost\": only "
         "a "
-        "picture has the number, and the text at hand has no pictures.\n\n",
+        "picture has the number, and the text at hand has no pictures.\n\n"
+        "**contradicts**: the paper contradicts itself. `\"second\"` of the item has an expression "
+        "of other published numbers of\nthe same paper that gives the same quantity once more; the "
+        "two lie more than 5 % apart, so that no figure can meet both,\nand ours is within 5 % of "
+        "the second or lies between them. Both are computed when the page is written; where ours "
+        "agrees with\nneither, or the two agree, the verdict is **differs**. Such an item does not "
+        "count as same.\n\n",
         out);
     counts(out, all, NULL);
     const cJSON *papers = cJSON_GetObjectItemCaseSensitive(all->root, "papers"), *p;
