@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTER, WIRE, MESSAGE, WAYS }; /* as RAW_ALLOCATED, RAW_CREATED, RAW_MESSAGE */
+enum { POINTER, WIRE, MESSAGE, WAYS = PUT_WAYS }; /* as RAW_ALLOCATED, RAW_CREATED, RAW_MESSAGE */
 enum { DATA, DONE, SIGNALS };
 
 static struct request { const char *devices, *raw; } asked = {"emulated:1", NULL};
@@ -103,7 +103,7 @@ struct row {
 };
 enum { ROWS_MAX = 12 }; /* 8 B to 1 GiB */
 
-void put_print_number(FILE *page, double value) {
+static void print_number(FILE *page, double value) {
     if (isnan(value))
         fprintf(page, " %9s", "-");
     else
@@ -113,20 +113,26 @@ void put_print_number(FILE *page, double value) {
 void put_print_head(FILE *page, const char *latency, const char *flood, const char *const *name,
                     int columns) {
     fprintf(page, "\n  %10s | %29s | %*s\n  %10s |", "bytes", latency, 10 * columns - 1, flood, "");
-    for (int k = 0; k < 3; k++) fprintf(page, " %9s", name[k]);
+    for (int k = 0; k < PUT_WAYS; k++) fprintf(page, " %9s", name[k]);
     fprintf(page, " |");
     for (int k = 0; k < columns; k++) fprintf(page, " %9s", name[k]);
     fprintf(page, "\n");
 }
 
-static void print_times(FILE *page, const struct row *row, int first, int has_copy) {
-    fprintf(page, "  %10zu |", row->bytes);
-    for (int k = 0; k < WAYS; k++) put_print_number(page, 1e6 * row->seconds[first + k]);
+void put_print_row(FILE *page, size_t bytes, const double *latency, const double *flood,
+                   int columns) {
+    fprintf(page, "  %10zu |", bytes);
+    for (int k = 0; k < PUT_WAYS; k++) print_number(page, 1e6 * latency[k]);
     fprintf(page, " |");
-    for (int k = 0; k < WAYS; k++)
-        put_print_number(page, 1e-9 * (double)row->bytes / row->seconds[first + FLOODS + k]);
-    if (has_copy) put_print_number(page, 1e-9 * (double)row->bytes / row->seconds[COPY]);
+    for (int k = 0; k < columns; k++) print_number(page, 1e-9 * (double)bytes / flood[k]);
     fprintf(page, "\n");
+}
+
+static void print_times(FILE *page, const struct row *row, int first, int has_copy) {
+    double flood[WAYS + 1];
+    memcpy(flood, row->seconds + first + FLOODS, WAYS * sizeof *flood);
+    flood[WAYS] = row->seconds[COPY];
+    put_print_row(page, row->bytes, row->seconds + first, flood, WAYS + has_copy);
 }
 
 /* Times over those of MPI alone. */
@@ -134,7 +140,7 @@ static void print_ratios(FILE *page, const struct row *row) {
     fprintf(page, "  %10zu |", row->bytes);
     for (int k = 0; k < 2 * WAYS; k++) {
         if (k == WAYS) fprintf(page, " |");
-        put_print_number(page, row->seconds[k] / row->seconds[RAW + k]);
+        print_number(page, row->seconds[k] / row->seconds[RAW + k]);
     }
     fprintf(page, "\n");
 }
@@ -184,7 +190,7 @@ struct way {
     evn_buffer *buffer;
     int back; /* from the device */
 };
-enum { HOSTS = 3 };
+enum { HOSTS = PUT_WAYS };
 
 static evn_status start(const void *way, size_t bytes) {
     const struct way *w = way;
@@ -199,7 +205,7 @@ static evn_status start_and_finish(const void *way, size_t bytes) {
 
 /* Seconds of a copy that is waited for, and of one of many that are started together. */
 static evn_status time_copy(const struct pair *p, evn_device *device, const struct way *w,
-                            size_t bytes, double seconds[2]) {
+                            size_t bytes, double *latency, double *flood) {
     double sample[2][PAIR_SAMPLES_MAX];
     const int times = pair_times(bytes);
     evn_status status = start_and_finish(w, bytes);
@@ -212,32 +218,29 @@ static evn_status time_copy(const struct pair *p, evn_device *device, const stru
         if (!evn_device_traits(device)->clock_is_virtual)
             sample[1][i] = (evn_now() - begin) / times;
     }
-    for (int k = 0; !status && k < 2; k++) seconds[k] = median(sample[k], p->repeat);
-    return status;
+    if (status) return status;
+    *latency = median(sample[0], p->repeat);
+    *flood = median(sample[1], p->repeat);
+    return EVN_OK;
 }
 
 /* One size of one direction. */
 static evn_status row_of_copies(const struct pair *p, evn_device *device, const struct way *way,
                                 size_t bytes, cJSON *list) {
-    double seconds[HOSTS][2];
+    double latency[HOSTS], flood[HOSTS];
     cJSON *o = cJSON_CreateObject();
     cJSON_AddNumberToObject(o, "bytes", (double)bytes);
     cJSON_AddItemToArray(list, o);
     for (int w = 0; w < HOSTS; w++) {
-        evn_status status = time_copy(p, device, &way[w], bytes, seconds[w]);
+        char key[40];
+        evn_status status = time_copy(p, device, &way[w], bytes, &latency[w], &flood[w]);
         if (status) return status;
-        for (int k = 0; k < 2; k++) {
-            char key[40];
-            snprintf(key, sizeof key, "%s%s_s", way[w].name, k ? "_flood" : "");
-            record_number(o, key, seconds[w][k]);
-        }
+        snprintf(key, sizeof key, "%s_s", way[w].name);
+        record_number(o, key, latency[w]);
+        snprintf(key, sizeof key, "%s_flood_s", way[w].name);
+        record_number(o, key, flood[w]);
     }
-    if (!p->page) return EVN_OK;
-    fprintf(p->page, "  %10zu |", bytes);
-    for (int w = 0; w < HOSTS; w++) put_print_number(p->page, 1e6 * seconds[w][0]);
-    fprintf(p->page, " |");
-    for (int w = 0; w < HOSTS; w++) put_print_number(p->page, 1e-9 * (double)bytes / seconds[w][1]);
-    fprintf(p->page, "\n");
+    if (p->page) put_print_row(p->page, bytes, latency, flood, HOSTS);
     return EVN_OK;
 }
 

@@ -129,13 +129,7 @@ static evn_status table(struct end *e) {
             record_number(o, key, seconds[w]);
         }
         cJSON_AddItemToArray(list, o);
-        if (!p->page) continue;
-        fprintf(p->page, "  %10zu |", bytes);
-        for (int w = 0; w < PUT_WAYS; w++) put_print_number(p->page, 1e6 * seconds[w]);
-        fprintf(p->page, " |");
-        for (int w = 0; w < PUT_WAYS; w++)
-            put_print_number(p->page, 1e-9 * (double)bytes / seconds[w]);
-        fprintf(p->page, "\n");
+        if (p->page) put_print_row(p->page, bytes, seconds, seconds, PUT_WAYS);
     }
     return status;
 }
