@@ -260,7 +260,9 @@ static void learn_alone(evn_loop *loop, double wall, double busy) {
         busy += first->shared_work - first->shared_wall;
     else if (!loop->lends)
         return;
+    const int was_alone = loop->alone.now;
     alone_learn(&loop->alone, loop->units, wall, busy);
+    if (loop->alone.now && !was_alone) units_interrupted(loop->units);
 }
 
 /* Result of a run, for the counters. */

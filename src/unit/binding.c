@@ -1,6 +1,7 @@
 /* Cores of units among the programs of a host: claimed when units are opened, and let go where they
  * turn out to be contended. */
 #include "unit/binding.h"
+#include "unit/share.h"
 #include "unit/spare.h"
 #include "unit/team.h"
 #include "base/argument.h"
@@ -344,8 +345,7 @@ void binding_look(evn_unit *u, double now) {
     const enum contention_verdict verdict = contention_look(c, &sample, read_idle, &u->all->free);
     if (u->cores > 1 && !atomic_load(&u->all->spares) && c->waited && team_waits(u))
         spare_open(u->all);
-    if (u->cores == 1 && u->number && c->waited)
-        atomic_store_explicit(&u->all->leader_waits, 1, memory_order_relaxed);
+    if (u->cores == 1 && u->number && c->waited) units_interrupted(u->all);
     if (verdict == CONTENTION_LET_GO)
         let_go(u);
     else

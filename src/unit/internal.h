@@ -80,13 +80,13 @@ struct evn_units {
     pthread_t caller;
     void (*job)(evn_unit *, void *);
     void *arg;
-    struct fork_join fork;   /* the leaders but the caller are its members */
-    atomic_int working;      /* a job is under way */
-    struct barrier barrier;  /* evn_unit_synchronize() */
-    int processors;          /* on which the caller might run when it opened them */
-    atomic_int spares;       /* spare threads were asked for */
-    atomic_int leader_waits; /* the leader of a unit of one core had to wait for it */
-    struct spare *spare;     /* NULL: there are none (spare.c) */
+    struct fork_join fork;  /* the leaders but the caller are its members */
+    atomic_int working;     /* a job is under way */
+    struct barrier barrier; /* evn_unit_synchronize() */
+    int processors;         /* on which the caller might run when it opened them */
+    atomic_int spares;      /* spare threads were asked for */
+    atomic_int interrupted; /* the leader of a unit of one core had to wait for it */
+    struct spare *spare;    /* NULL: there are none (spare.c) */
 };
 
 /* ---- leaders.c ---- */

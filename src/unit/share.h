@@ -22,6 +22,10 @@ evn_status helpers_share(evn_unit *unit, int each, void (*work)(int core, void *
 /* Makes the unit's further threads now, if they are not there. As helpers_share(). */
 evn_status helpers_make(evn_unit *unit);
 
+/* Notes that units are interrupted within their tasks. From the next job on OpenMP's threads of the
+ * program wait for a moment only, since they may be what interrupts them (unit/spare.h). */
+void units_interrupted(evn_units *all);
+
 /* Cores on which the units' threads may run, by the system's numbers. */
 void units_cores(const evn_units *all, cpu_set_t *cores);
 

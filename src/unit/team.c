@@ -8,6 +8,7 @@
  */
 #include "unit/team.h"
 #include "unit/binding.h"
+#include "unit/share.h"
 #include "unit/spare.h"
 #include "base/argument.h"
 #include "base/process.h"
@@ -283,14 +284,18 @@ static int has_team(const evn_units *all) {
  * of units. The calling thread shortens that, since LLVM's runtime sets it for the caller's teams
  * only. Teams of units gain by long waits, so units that have some are left out. */
 static void shorten_waits(evn_units *all) {
-    atomic_store_explicit(&all->leader_waits, 0, memory_order_relaxed);
+    atomic_store_explicit(&all->interrupted, 0, memory_order_relaxed);
     if (!atomic_load(&all->spares) && !has_team(all)) spare_open(all);
+}
+
+void units_interrupted(evn_units *all) {
+    atomic_store_explicit(&all->interrupted, 1, memory_order_relaxed);
 }
 
 evn_status team_begin(evn_units *all, int alone) {
     const int stays = all->stays || all->caller_free;
     evn_unit *first = &all->unit[0];
-    if (atomic_load_explicit(&all->leader_waits, memory_order_relaxed)) shorten_waits(all);
+    if (atomic_load_explicit(&all->interrupted, memory_order_relaxed)) shorten_waits(all);
     if (!stays) team_hold_caller();
     begin_regions(first);
     if (all->caller_free && all->count > 1 && !alone) settle(all);

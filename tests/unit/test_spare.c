@@ -6,6 +6,7 @@
 #include "check.h"
 #include "base/claim.h"
 #include "unit/internal.h"
+#include "unit/share.h"
 #include "unit/spare.h"
 #include <dirent.h>
 #include <evener/clock.h>
@@ -172,7 +173,7 @@ static void test_leaders(void **state) {
         if (row[r].spares)
             assert_int_equal(pthread_create(&other, NULL, compete, &unit->core[0]), 0);
         else
-            atomic_store(&units->leader_waits, 1);
+            units_interrupted(units);
         const double begin = evn_now();
         do {
             assert_ok(evn_units_run(units, brief_job, NULL));
