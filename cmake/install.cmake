@@ -54,8 +54,15 @@ install(TARGETS evener evener-cu ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COM
 install(TARGETS evener_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT shared NAMELINK_COMPONENT development ${in_development})
 configure_file(cmake/evener-targets.cmake.in development/evener-targets.cmake @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/development/evener-targets.cmake DESTINATION ${EVENER_CMAKE_DIR} COMPONENT development ${in_development})
-install(FILES docs/evener.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT library ${in_library})
-install(FILES docs/evener.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT development ${in_development})
+# the manual and the examples that headers name; of Debian's package in its own folder
+set(doc_library ${CMAKE_INSTALL_DOCDIR})
+set(doc_development ${CMAKE_INSTALL_DATAROOTDIR}/doc/libevener-dev)
+foreach(component library development)
+    install(FILES docs/evener.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT ${component} ${in_${component}})
+    install(DIRECTORY docs DESTINATION ${doc_${component}} COMPONENT ${component} ${in_${component}}
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN notes EXCLUDE)
+    install(DIRECTORY examples DESTINATION ${doc_${component}} COMPONENT ${component} ${in_${component}} PATTERN meshes EXCLUDE)
+endforeach()
 write_basic_package_version_file(evener-config-version.cmake COMPATIBILITY SameMinorVersion)
 foreach(component library development)
     string(COMPARE EQUAL ${component} development EVENER_LINKS_SHARED)

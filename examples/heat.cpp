@@ -15,15 +15,7 @@ static void move(const double *u, double *v, int rows) {
 
 // A row of one task that another one gets, of field f.
 static evn_face row_to(int from, int to, int from_at, int to_at, int f) {
-    evn_face face = {};
-    face.from = from;
-    face.to = to;
-    face.from_at = from_at;
-    face.to_at = to_at;
-    for (int d = 0; d < 3; d++) face.n[d] = d < 2 ? 1 : ROW;
-    for (int d = 0; d < 3; d++) face.from_stride[d] = face.to_stride[d] = 1;
-    face.from_region = face.to_region = f;
-    return face;
+    return evn::face({1, 1, ROW}, {from, f, from_at, {0, 0, 1}}, {to, f, to_at, {0, 0, 1}});
 }
 
 int main() try {

@@ -133,6 +133,14 @@ struct part {
     void *handle;
     evn_status (*close)(evn_session *session, void *handle);
     std::vector<std::weak_ptr<part>> users;
+    /* Bytes of an element of each region, by a place's numbers or by those among a task's; 0: not
+     * known, or not the same for all tasks. */
+    std::vector<std::size_t> element;
+
+    std::size_t element_of(int region) const {
+        return region >= 0 && std::size_t(region) < element.size() ? element[std::size_t(region)]
+                                                                   : 0;
+    }
 };
 
 struct state {
@@ -156,7 +164,7 @@ struct state {
         return status;
     }
     std::shared_ptr<part> add(void *handle, evn_status (*by)(evn_session *, void *)) {
-        parts.push_back(std::make_shared<part>(part{handle, by, {}}));
+        parts.push_back(std::make_shared<part>(part{handle, by, {}, {}}));
         return parts.back();
     }
     /* Whether this thread may close the session now. */
@@ -258,7 +266,8 @@ template <class... P> class kernel {
         const evn_kernel_entry *entry = source.entry;
         while (entry->name && std::string(entry->name) != name) entry++;
         if (!entry->name)
-            fail("the source \"" + std::string(source.name) + "\" has no such kernel");
+            fail("the source \"" + std::string(source.name) + "\" has no such kernel; it has " +
+                 names(source));
         constexpr std::size_t count = sizeof...(P);
         const std::array<int, count> here{size_of<P>()...};
         std::size_t there = 0;
@@ -284,6 +293,12 @@ template <class... P> class kernel {
                       "mean nothing on a device");
         static_assert(std::is_trivially_copyable_v<T>, "a kernel's values are trivially copyable");
         return std::is_same_v<T, evn_buffer *> ? int(EVN_PARAMETER_BUFFER) : int(sizeof(T));
+    }
+    static std::string names(const evn_kernel_source &source) {
+        std::string all;
+        for (const evn_kernel_entry *e = source.entry; e->name; e++)
+            all += (all.empty() ? "" : ", ") + std::string(e->name);
+        return all;
     }
     static std::string words(int size) {
         return size == EVN_PARAMETER_BUFFER ? "a buffer"
@@ -472,28 +487,61 @@ class place : public detail::owner<evn_place, detail::close_place> {
         static_assert(std::is_lvalue_reference_v<C> || !std::is_const_v<detail::element<const C>>,
                       "a temporary container is gone before its region is used; name it, or give "
                       "a span of it");
-        return add(std::data(elements), std::size(elements) * sizeof(value));
+        return note(add(std::data(elements), std::size(elements) * sizeof(value)), sizeof(value));
     }
     int add(void *memory, std::size_t bytes) {
         int region = -1;
         check(evn_place_add(get(), memory, bytes, &region));
-        return region;
+        return note(region, 0);
     }
     /* A region whose memory the place makes. */
     int make(std::size_t bytes) {
         int region = -1;
         check(evn_place_make(get(), bytes, &region));
-        return region;
+        return note(region, 0);
     }
     void remove(int region) { check(evn_place_remove(get(), region)); }
 
   private:
+    int note(int region, std::size_t element) {
+        std::vector<std::size_t> &all = part_->element;
+        if (all.size() <= std::size_t(region)) all.resize(std::size_t(region) + 1);
+        all[std::size_t(region)] = element;
+        return region;
+    }
     friend class session;
     friend class loop;
     using owner::owner;
 };
 
 /* ---- the loop ---- */
+
+/* One end of a face: a region of a task by its number among the task's (0: the first), and where
+ * value (a, b, c) of the face lies in it, at + a * stride[0] + b * stride[1] + c * stride[2], all
+ * in values. */
+struct face_end {
+    int task, region;
+    long long at;
+    std::array<long long, 3> stride;
+};
+
+/* A face of n[0] x n[1] x n[2] values for loop::open_exchange(): those of `from` are copied to
+ * `to`. The last index is the contiguous one, if one is. For a column of ny values, in blocks whose
+ * rows have `wide` and `narrow` values:
+ *
+ *     evn::face({1, 1, ny}, {left, 0, last, {0, 0, wide}}, {right, 0, ghost, {0, 0, narrow}})
+ *
+ * Faces between two resolutions have more members; <evener/exchange.h>. */
+inline evn_face face(const std::array<int, 3> &n, const face_end &from, const face_end &to) {
+    evn_face made{};
+    made.from = from.task, made.to = to.task;
+    made.from_region = from.region, made.to_region = to.region;
+    made.from_at = from.at, made.to_at = to.at;
+    std::copy(n.begin(), n.end(), made.n);
+    std::copy(from.stride.begin(), from.stride.end(), made.from_stride);
+    std::copy(to.stride.begin(), to.stride.end(), made.to_stride);
+    return made;
+}
 
 class loop;
 
@@ -585,14 +633,37 @@ class loop : public detail::owner<evn_loop, detail::close_loop> {
         check(evn_session_place(session(), get(), regions.get(), int(each.size()),
                                 std::data(region), each.data()));
         place_ = regions.part_;
+        part_->element.assign(how.size(), 0);
+        for (std::size_t i = 0; i < how.size() && tasks() > 0; i++) {
+            const auto of = [&](std::size_t t) {
+                return regions.part_->element_of(std::data(region)[t * how.size() + i]);
+            };
+            std::size_t same = of(0);
+            for (std::size_t t = 1; t < std::size_t(tasks()) && same; t++)
+                if (of(t) != same) same = 0;
+            part_->element[i] = same;
+        }
     }
     /* Brings the results home, over ranks to rank 0 (evn_session_collect()). */
     void collect() { check(evn_session_collect(session(), get())); }
 
-    /* An exchange of values of type T between regions of the loop's tasks. */
+    /* An exchange of values of type T between regions of the loop's tasks; a T is one element of
+     * theirs or several. */
     template <class T, class C> exchange open_exchange(const C &faces) {
         static_assert(std::is_trivially_copyable_v<T>,
                       "values that are exchanged are copied byte by byte");
+        for (std::size_t i = 0; i < std::size(faces); i++)
+            for (const int region :
+                 {std::data(faces)[i].from_region, std::data(faces)[i].to_region})
+                if (const std::size_t one = part_ ? part_->element_of(region) : 0)
+                    if (sizeof(T) % one != 0)
+                        throw error(EVN_USAGE, "exchange: face " + std::to_string(i) +
+                                                   " has values of " + std::to_string(sizeof(T)) +
+                                                   " bytes, and the elements of "
+                                                   "region " +
+                                                   std::to_string(region) + " have " +
+                                                   std::to_string(one) +
+                                                   "; expected one of these or several");
         return open_exchange(sizeof(T), std::data(faces), std::size(faces));
     }
     exchange open_exchange(std::size_t element, const evn_face *face, std::size_t count) {

@@ -93,6 +93,15 @@ class Cxx(Case):
         self.assertEqual(made.returncode, 1)
         self.assertRegex(made.stderr, r"\Aa\.cpp:2:1: error: --kernels makes kernels of loops in C, and this is C\+\+; .*C file")
 
+    def test_kernel_files(self):
+        """A program with kernels by one command, whose standard of C++ is not C's: nothing is said, and it is right on a device."""
+        examples = os.path.join(os.path.dirname(os.path.dirname(HERE)), "examples")
+        made = self.fine(run([as_cxx(), "-std=c++17", "-O1", "-ffp-contract=off", *(os.path.join(examples, f) for f in ("wave.cpp", "wave.kernel.c")),
+                              "-o", "wave"], cwd=self.folder))
+        self.assertEqual(made.stderr, "")
+        done = self.fine(run([os.path.join(self.folder, "wave")], env={"EVENER_UNITS": "1:CPU:1,1:GPU:1"}))
+        self.assertEqual(done.stdout, "1:CPU:1,1:GPU:1: 0 values are wrong\n")
+
     def test_commands(self):
         """evener-cc takes C++, evener-c++ takes C for C++, objects are linked; without exceptions, with -c and -S, from a list of options."""
         text = ('#include <cstdio>\n#include <vector>\nint main() {\nstd::vector<int> v(5);\n#pragma omp teams distribute num_teams(2:CPU:1)\n'

@@ -182,10 +182,21 @@ static void test_data() {
     loop.use(place, region, {evn::access::both});
     IS(has(failure([&] { loop.weights(std::vector<double>(3)); }), "3 weights for 4 tasks"));
 
+    evn::loop two = session.open_loop(2);
+    std::vector<float> left(8), right(8);
+    const std::vector<int> small{place.add(left), place.add(right)};
+    two.use(place, small, {evn::access::both});
+    const std::vector<evn_face> between{value(0, 1, 6, 0)};
+    IS(has(failure([&] { two.open_exchange<short>(between); }),
+           "face 0 has values of 2 bytes, and the elements of region 0 have 4"));
+    two.open_exchange<std::array<float, 1>>(between).close();
+    two.close();
+    for (const int r : small) place.remove(r);
+
     const step_kernel step(steps_kernels, "add");
     using namespace std::string_literals;
     IS(failure([&] { step_kernel(steps_kernels, "subtract"); }) ==
-       "kernel subtract: the source \"steps\" has no such kernel"s);
+       "kernel subtract: the source \"steps\" has no such kernel; it has add"s);
     IS(failure([&] { evn::kernel<evn_buffer *, evn_buffer *>(steps_kernels, "add"); }) ==
        "kernel add: it has 3 parameters, not 2"s);
     IS(failure([&] { evn::kernel<evn_buffer *, evn_buffer *, float>(steps_kernels, "add"); }) ==

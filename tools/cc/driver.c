@@ -88,7 +88,7 @@ static void add_folder(struct words *w, const char *name) {
 }
 
 /* Words of the command line that make a difference while compiling one file. */
-static void add_own_words(const struct drive *d, struct words *w, int to_preprocess,
+static void add_own_words(const struct drive *d, struct words *w, int cxx, int to_preprocess,
                           int preprocessed) {
     const struct options *o = d->o;
     for (int i = 0; i < o->words.count; i++) {
@@ -102,6 +102,7 @@ static void add_own_words(const struct drive *d, struct words *w, int to_preproc
         const int stops = to_preprocess && (!strcmp(word, "-c") || !strcmp(word, "-S") ||
                                             !strcmp(word, "-fsyntax-only"));
         if (o->kind[i] >= W_FILE) continue;
+        if (!cxx && !strncmp(word, "-std=", 5) && strstr(word, "++")) continue; /* of other files */
         if (depend || names || stops || !strncmp(word, "-x", 2) || (preprocessed && included) ||
             (linked && !o->stops)) {
             i += values;
@@ -193,7 +194,7 @@ static char *preprocess(struct drive *d, const char *name, const char *text, int
     if (cxx) put(&with, "%s", end_cxx);
     words_add_all(&w, cxx ? &d->o->cxx : &d->o->compiler);
     add_folder(&w, name);
-    add_own_words(d, &w, 1, 0);
+    add_own_words(d, &w, cxx, 1, 0);
     compile_flags(&w, 1);
     words_add(&w, "-E");
     if (d->o->depends) {
@@ -298,7 +299,7 @@ static void begin_fortran(const struct drive *d, struct words *w, const char *na
                           int preprocess) {
     const char *slash = strrchr(name, '/');
     words_add_all(w, &d->o->fortran);
-    add_own_words(d, w, preprocess, 0);
+    add_own_words(d, w, 0, preprocess, 0);
     words_add(w, "-I");
     if (slash) {
         char *folder = copy_of(name, (size_t)(slash == name ? 1 : slash - name));
@@ -398,7 +399,7 @@ static int compile(struct drive *d, struct unit *u) {
     const struct words *compilers = u->cxx ? &o->cxx : &o->compiler;
     words_add_all(&w, compilers);
     add_folder(&w, name);
-    add_own_words(d, &w, 0, u->cooked);
+    add_own_words(d, &w, u->cxx, 0, u->cooked);
     compile_flags(&w, 1);
     char *depends = o->depends && !u->cooked
                         ? depend_name(o, o->stops && o->output ? o->output : u->object)
