@@ -22,6 +22,9 @@
  *                                    Perfetto or chrome://tracing; FILE.prv: for Paraver
  *     EVENER_PROCESSES=4             4 forked processes, if it passes EVN_OVER_RANKS
  *
+ * In the names of record and trace each %r is the process's rank: processes of a launcher that are
+ * runs of their own have files of their own by it. A trace that all of them would write is refused.
+ *
  * Explicit arguments win over the environment. An empty variable counts as not set. Messages about
  * a variable begin with its name. */
 #ifndef EVENER_OPEN_H

@@ -4,8 +4,10 @@
 #include "base/process.h"
 #include "session/session.h"
 #include "loop/origin.h"
+#include "wire/launcher.h"
 #include <errno.h>
 #include <evener/clock.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,9 +165,45 @@ static evn_status begin_paraver(evn_session *s, const char *trace, const char *r
     return status;
 }
 
+/* A variable's name of a file, in which each %r is this process's rank; "": not set. */
+static evn_status read_name(const evn_session *s, const char *variable, char name[PATH_MAX]) {
+    const char *text = session_variable(variable);
+    const int launched = evn_cluster_launched();
+    const int rank = s->cluster ? evn_cluster_rank(s->cluster) : launched > 0 ? launched : 0;
+    size_t at = 0;
+    for (const char *c = text ? text : ""; *c; c++) {
+        char one[16] = {*c};
+        if (c[0] == '%' && c[1] == 'r') snprintf(one, sizeof one, "%d", rank), c++;
+        const size_t more = strlen(one);
+        if (at + more >= PATH_MAX)
+            return evn_fail(EVN_USAGE, "%s: longer than %d characters", variable, PATH_MAX - 1);
+        memcpy(name + at, one, more);
+        at += more;
+    }
+    name[at] = '\0';
+    return EVN_OK;
+}
+
+/* Of processes that a launcher has started as separate runs each would write the same trace, and
+ * the last one's would stay. */
+static evn_status check_alone(const evn_session *s) {
+    const char *text = session_variable("EVENER_TRACE");
+    const int size = wire_plugin_size();
+    if (!text || s->cluster || size < 2 || strstr(text, "%r")) return EVN_OK;
+    return evn_fail(EVN_USAGE,
+                    "EVENER_TRACE: %.200s: each of the launcher's %d processes is a run of its own "
+                    "and would write it; put %%r, the rank, into the name",
+                    text, size);
+}
+
 static evn_status open_files(evn_session *s) {
-    const char *record = session_variable("EVENER_RECORD"),
-               *trace = session_variable("EVENER_TRACE");
+    char record_name[PATH_MAX], trace_name[PATH_MAX];
+    evn_status read = read_name(s, "EVENER_RECORD", record_name);
+    if (!read) read = read_name(s, "EVENER_TRACE", trace_name);
+    if (!read) read = check_alone(s);
+    if (read) return read;
+    const char *record = *record_name ? record_name : NULL,
+               *trace = *trace_name ? trace_name : NULL;
     if (trace && !strcmp(trace, "-"))
         return evn_fail(EVN_USAGE, "EVENER_TRACE: -: a trace is written while the program runs; "
                                    "name a file");

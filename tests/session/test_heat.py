@@ -168,6 +168,16 @@ class Heat(unittest.TestCase):
         for start, _ in launchers():
             both = run([*start, "-n", "2", UNEVEN, "static"], EVENER_UNITS="1:CPU:1")
             self.assertEqual((both[0], both[1].count("\n")), (0, 2 * alone[1].count("\n")))
+            names = {v: os.path.join(self.temporary.name, v + "-%r.json") for v in ("EVENER_RECORD", "EVENER_TRACE")}
+            self.assertEqual(run([*start, "-n", "2", UNEVEN, "static"], EVENER_UNITS="1:CPU:1", **names)[0], 0)
+            for name in names.values():
+                for rank in "0", "1":
+                    with open(name.replace("%r", rank), encoding="utf-8") as text:
+                        json.load(text)
+            status, _, err = run([*start, "-n", "2", UNEVEN, "static"], EVENER_UNITS="1:CPU:1", EVENER_TRACE=self.file)
+            self.assertNotEqual(status, 0)
+            self.assertIn(f"EVENER_TRACE: {self.file}: each of the launcher's 2 processes is a run of its own and would write it; put %r", err)
+            self.assertFalse(os.path.exists(self.file))
 
 
 if __name__ == "__main__":
