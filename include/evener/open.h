@@ -19,7 +19,8 @@
  *     EVENER_RECORD=FILE             writes the record of its loops, for `evener report FILE`;
  *                                    - is standard output
  *     EVENER_TRACE=FILE              writes each unit's bursts, over ranks those of all, for
- *                                    Perfetto or chrome://tracing; FILE.prv: for Paraver
+ *                                    Perfetto or chrome://tracing; FILE.prv: for Paraver;
+ *                                    FILE.otf2: for Vampir
  *     EVENER_PROCESSES=4             4 forked processes, if it passes EVN_OVER_RANKS
  *
  * In the names of record and trace each %r is the process's rank: processes of a launcher that are

@@ -76,6 +76,20 @@ evn_status evn_trace_put(const evn_trace *trace, const char *noun, FILE *out);
 evn_status evn_trace_put_paraver(const evn_trace *trace, const char *noun, FILE *prv, FILE *pcf,
                                  FILE *row);
 
+/* Writes the gathered trace, on rank 0, as an archive of OTF2: `file`, which ends in .otf2, and
+ * beside it the file and the folder of its name without that end (.def; events of each location,
+ * whose files replace those of an earlier trace). Ranks are groups of locations, units are
+ * locations, and so are a device's copy queue and a rank's messages; bursts are regions, with the
+ * attributes "first task", "instance" and "tasks"; messages are sends and receives whose tag is
+ * their kind. Times are ns since the first burst or message. Each file is whole or not there,
+ * `file` is the last. The library of OTF2 is looked for here. EVN_MISSING: as of evn_trace_otf2();
+ * EVN_USAGE: another name, or as of evn_trace_put(); EVN_SYSTEM, EVN_MEMORY. */
+evn_status evn_trace_put_otf2(const evn_trace *trace, const char *noun, const char *file);
+
+/* EVN_OK if evn_trace_put_otf2() has what it needs; EVN_MISSING: OTF2's library is not there, or
+ * its headers were not when Evener was built. */
+evn_status evn_trace_otf2(void);
+
 /* A message from one rank to another. Times are s since rank 0 opened the loop. */
 typedef enum evn_message_kind {
     EVN_MESSAGE_FACES,

@@ -165,6 +165,16 @@ static evn_status begin_paraver(evn_session *s, const char *trace, const char *r
     return status;
 }
 
+/* FILE.otf2, which is written at the end. */
+static evn_status begin_otf2(evn_session *s, const char *trace) {
+    evn_status status = evn_trace_otf2();
+    if (status) return session_blame("EVENER_TRACE", status);
+    status = evn_output_try("EVENER_TRACE", trace, 0);
+    if (status) return status;
+    s->otf2 = strdup(trace);
+    return s->otf2 ? EVN_OK : evn_fail(EVN_MEMORY, "EVENER_TRACE: not enough memory");
+}
+
 /* A variable's name of a file, in which each %r is this process's rank; "": not set. */
 static evn_status read_name(const evn_session *s, const char *variable, char name[PATH_MAX]) {
     const char *text = session_variable(variable);
@@ -212,6 +222,7 @@ static evn_status open_files(evn_session *s) {
     if (record && trace && evn_output_same(record, trace)) return names_record(trace);
     if (record) status = evn_output_open(&s->record.out, "EVENER_RECORD", record);
     if (status || !trace) return status;
+    if (ends_with(trace, ".otf2")) return begin_otf2(s, trace);
     return ends_with(trace, ".prv") ? begin_paraver(s, trace, record) : begin_chrome(s, trace);
 }
 
@@ -223,12 +234,12 @@ static int most_kept(const evn_session *s) {
 
 /* All ranks know whether rank 0 writes a record, and a trace, to which all contribute. */
 static evn_status tell_files(evn_session *s) {
-    int wanted[] = {s->record.out != NULL, s->trace.out != NULL};
+    int wanted[] = {s->record.out != NULL, s->trace.out || s->otf2};
     evn_status status = s->cluster ? evn_cluster_tell(s->cluster, wanted, sizeof wanted) : EVN_OK;
     if (status) return status;
     s->records = wanted[0];
     s->traces = wanted[1];
-    if (!s->traces || (!s->cluster && !s->pcf)) return EVN_OK;
+    if (!s->traces || (!s->cluster && !s->pcf && !s->otf2)) return EVN_OK;
     return trace_open_loops(&s->kept, s->units, s->cluster, s->begin, most_kept(s));
 }
 
@@ -288,6 +299,7 @@ static evn_status gather_trace(evn_session *s) {
 
 /* Ends the trace; gives its files their names, FILE.prv last. */
 static evn_status write_trace(evn_session *s) {
+    if (s->otf2) return evn_trace_put_otf2(s->kept, "task", s->otf2);
     FILE *const out = evn_output_stream(s->trace.out);
     evn_status status = EVN_OK;
     if (s->pcf)
@@ -494,6 +506,7 @@ static void release(evn_session *s) {
     evn_output_close(s->trace.out);
     evn_output_close(s->pcf);
     evn_output_close(s->row);
+    free(s->otf2);
     evn_units_close(s->units);
     evn_machine_close(s->machine);
     free(s);
@@ -612,7 +625,7 @@ evn_status evn_close(evn_session *s) {
     if (s->records && !s->record.failed) note(s, &s->record, write_record(s));
     if (!s->record.failed) note(s, &s->record, evn_output_commit(s->record.out));
     if (s->traces) note(s, &s->trace, gather_trace(s));
-    if (s->trace.out && !s->trace.failed) note(s, &s->trace, write_trace(s));
+    if ((s->trace.out || s->otf2) && !s->trace.failed) note(s, &s->trace, write_trace(s));
     if (s->status) evn_fail(s->status, "%s", s->message);
     status = session_agree(s, s->status);
     char message[sizeof s->message];

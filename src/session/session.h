@@ -38,6 +38,7 @@ struct evn_session {
     int loops;
     struct file record, trace;
     evn_output *pcf, *row;    /* beside a trace for Paraver; NULL: Chrome's format */
+    char *otf2;               /* a trace for OTF2; NULL: another one, or none */
     evn_trace *kept;          /* all loops' bursts, to be written at the end; NULL: .. */
     struct trace_file events; /* .. each loop's are as it is closed */
     evn_status status;        /* of the files: the first failure and its message */

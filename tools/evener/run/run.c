@@ -51,8 +51,9 @@ static const struct option table[] = {
      "auto, static, dynamic, guided:size, guided:time, weighted, binpack, interval, map, optimal",
      OPTION_TEXT, AT(words.schedule), 0, 0},
     {"json", "FILE", "the record; - is standard output", OPTION_OUTPUT, AT(json), 0, 0},
-    {"trace", "FILE", "timeline of all units, for Perfetto; FILE.prv: for Paraver", OPTION_OUTPUT,
-     AT(trace), 0, 0},
+    {"trace", "FILE",
+     "timeline of all units, for Perfetto; FILE.prv: for Paraver; FILE.otf2: for Vampir",
+     OPTION_OUTPUT, AT(trace), 0, 0},
     {"phases", NULL, "time of each phase on devices; measuring costs a little", OPTION_FLAG,
      AT(phases), 0, 0},
     {"try", "HOW",
@@ -96,6 +97,7 @@ struct watch {
     struct job *job;
     evn_output *record, *trace; /* NULL: none wanted */
     evn_output *pcf, *row;      /* beside a trace for Paraver */
+    int otf2;                   /* 1: the trace is FILE.otf2, which is opened at the end */
     evn_status trace_status;
     evn_trace *kept; /* what the units do; NULL: nobody wants to know */
     struct progress progress;
@@ -134,7 +136,9 @@ static void show(struct watch *watch, const evn_loop *loop) {
 }
 
 static evn_status put_trace(const struct watch *watch) {
+    const char *const file = watch->request->trace;
     const char *noun = watch->job->is->noun;
+    if (watch->otf2) return evn_trace_put_otf2(watch->kept, noun, file);
     FILE *out = evn_output_stream(watch->trace);
     if (!watch->pcf) return evn_trace_put(watch->kept, noun, out);
     return evn_trace_put_paraver(watch->kept, noun, out, evn_output_stream(watch->pcf),
@@ -147,7 +151,7 @@ static evn_status on_end(const evn_loop *loop, void *p) {
     evn_status status = watch->kept ? evn_trace_gather(watch->kept) : EVN_OK;
     if (!status && ranks_speak(watch->job->cluster)) {
         show(watch, loop);
-        if (watch->trace) watch->trace_status = put_trace(watch);
+        if (watch->trace || watch->otf2) watch->trace_status = put_trace(watch);
     }
     evn_trace_close(watch->kept);
     watch->kept = NULL;
@@ -244,11 +248,25 @@ static int open_beside(struct watch *watch) {
     return code ? code : output_open(&watch->row, other);
 }
 
+/* FILE.otf2 is written by a library of its own; whether it can be is known before the run. */
+static int open_otf2(struct watch *watch) {
+    evn_status status = evn_trace_otf2();
+    if (!status) status = evn_output_try("--trace", watch->request->trace, 0);
+    watch->otf2 = !status;
+    if (!status) return 0;
+    complain("%s", evn_message());
+    return EXIT_USAGE; /* nothing was started */
+}
+
 /* All files are opened before anything is computed. */
 static int open_outputs(struct watch *watch) {
     const struct request *request = watch->request;
     int code = output_open(&watch->record, request->json);
-    if (!code) code = output_open(&watch->trace, request->trace);
+    const char *dot = request->trace ? strrchr(request->trace, '.') : NULL;
+    if (!code && dot && !strcmp(dot, ".otf2"))
+        code = open_otf2(watch);
+    else if (!code)
+        code = output_open(&watch->trace, request->trace);
     if (!code) code = open_beside(watch);
     if (request->json) watch->shown = cJSON_CreateObject();
     watch->out = files_page();
@@ -302,7 +320,8 @@ static int run_job(struct watch *watch) {
         if (!text || output_commit(watch->record, text)) code = EXIT_FAILED;
         free(text);
     }
-    if (code <= EXIT_UNVERIFIED && watch->trace_status && watch->trace_status != EVN_SYSTEM)
+    if (code <= EXIT_UNVERIFIED && watch->trace_status &&
+        (watch->otf2 || watch->trace_status != EVN_SYSTEM))
         code = give_up(watch->trace_status); /* the system's reason is the file's, too */
     evn_output *const files[] = {watch->pcf, watch->row, watch->trace};
     for (int i = 0; i < 3; i++)
